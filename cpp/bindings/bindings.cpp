@@ -1,0 +1,29 @@
+// The border to JavaScript: the table at the end lists every exported function.
+// Each takes one object and returns { ok: true, value } or { ok: false, error: { code, message } }.
+
+#include <emscripten/bind.h>
+#include <emscripten/heap.h>
+
+#include "bindings/functions.h"
+
+using namespace clearformer::bindings;  // NOLINT: this file is the table and nothing else
+
+EMSCRIPTEN_BINDINGS(clearformer) {
+  using emscripten::function;
+  function("build_info", &guarded<build_info>);
+  function("checkpoint_open", &guarded<checkpoint_open>);
+  function("checkpoint_index", &guarded<checkpoint_index>);
+  function("checkpoint_begin_file", &guarded<checkpoint_begin_file>);
+  function("checkpoint_window", &guarded<checkpoint_window>);
+  function("checkpoint_commit", &guarded<checkpoint_commit>);
+  function("checkpoint_end_file", &guarded<checkpoint_end_file>);
+  function("model_create", &guarded<model_create>);
+  function("model_forward", &guarded<model_forward>);
+  function("model_hooks", &guarded<model_hooks>);
+  function("cache_info", &guarded<cache_info>);
+  function("cache_crop", &guarded<cache_crop>);
+  function("generation_create", &guarded<generation_create>);
+  function("generation_step", &guarded<generation_step>);
+  function("generation_cache", &guarded<generation_cache>);
+  function("release", &guarded<release>);
+}

@@ -1,0 +1,78 @@
+// Border functions: the build, handles, and a checkpoint that streams in.
+
+#include <emscripten/heap.h>
+
+#include "bindings/functions.h"
+#include "clearformer/simd/dispatch.h"
+
+namespace clearformer::bindings {
+
+using emscripten::val;
+
+Handles& handles() {
+  static Handles all;
+  return all;
+}
+
+namespace {
+std::shared_ptr<CheckpointReader> checkpoint_of(const Arguments& arguments) {
+  return handles().get<CheckpointReader>(arguments.handle("checkpoint"), "checkpoint");
+}
+}  // namespace
+
+val build_info(const Arguments&) {
+  val info = val::object();
+  info.set("version", std::string(CLEARFORMER_VERSION));
+  info.set("simd", std::string(simd::name_of(simd::selected())));
+  info.set("heap_bytes", static_cast<double>(emscripten_get_heap_size()));
+  return info;
+}
+
+val checkpoint_open(const Arguments& arguments) {
+  const std::string dtype = arguments.text("dtype");
+  if (dtype != "fp32") {
+    fail(ErrorCode::unsupported, "dtype \"", dtype, "\" is not supported; supported: fp32");
+  }
+  val result = val::object();
+  result.set("checkpoint", handles().add(std::make_shared<CheckpointReader>()));
+  return result;
+}
+
+val checkpoint_index(const Arguments& arguments) {
+  const ShardIndex index = ShardIndex::parse(arguments.text("text"), arguments.text("name"));
+  val result = val::object();
+  result.set("files", to_value(index.files));
+  result.set("total_size",
+             index.total_size == 0 ? val::null() : val(static_cast<double>(index.total_size)));
+  return result;
+}
+
+val checkpoint_begin_file(const Arguments& arguments) {
+  checkpoint_of(arguments)->begin_file(arguments.text("name"), arguments.count("bytes"));
+  return val::object();
+}
+
+val checkpoint_window(const Arguments& arguments) {
+  const CheckpointReader::Window window = checkpoint_of(arguments)->window();
+  val result = val::object();
+  result.set("pointer", static_cast<double>(reinterpret_cast<std::uintptr_t>(window.data)));
+  result.set("length", static_cast<double>(window.size));
+  return result;
+}
+
+val checkpoint_commit(const Arguments& arguments) {
+  checkpoint_of(arguments)->commit(static_cast<std::size_t>(arguments.count("length")));
+  return val::object();
+}
+
+val checkpoint_end_file(const Arguments& arguments) {
+  checkpoint_of(arguments)->end_file();
+  return val::object();
+}
+
+val release(const Arguments& arguments) {
+  handles().release(arguments.handle("handle"));
+  return val::object();
+}
+
+}  // namespace clearformer::bindings

@@ -1,0 +1,68 @@
+// The exported functions, by subject: checkpoint.cpp, model.cpp, generation.cpp.
+#pragma once
+
+#include "bindings/handles.h"
+#include "bindings/marshal.h"
+
+namespace clearformer::bindings {
+
+/// All objects JavaScript holds.
+Handles& handles();
+
+/// {} -> { version, simd, heap_bytes }
+emscripten::val build_info(const Arguments& arguments);
+
+/// { dtype } -> { checkpoint }
+emscripten::val checkpoint_open(const Arguments& arguments);
+/// { text, name } -> { files, total_size }: reads a model.safetensors.index.json.
+emscripten::val checkpoint_index(const Arguments& arguments);
+/// { checkpoint, name, bytes } -> {}
+emscripten::val checkpoint_begin_file(const Arguments& arguments);
+/// { checkpoint } -> { pointer, length }: where the file's next bytes go; length 0: complete.
+emscripten::val checkpoint_window(const Arguments& arguments);
+/// { checkpoint, length } -> {}
+emscripten::val checkpoint_commit(const Arguments& arguments);
+/// { checkpoint } -> {}
+emscripten::val checkpoint_end_file(const Arguments& arguments);
+
+/// { checkpoint, config, config_name, generation_config?, task } ->
+/// { model, cfg, unexpected_tensors, weights_bytes }; takes the checkpoint, also on failure.
+emscripten::val model_create(const Arguments& arguments);
+/// { model, input_ids, attention_mask?, position_ids?, past_key_values?, use_cache?,
+///   output_attentions?, output_hidden_states?, names? } ->
+/// { logits, hidden_states?, attentions?, captured?, past_key_values? }
+emscripten::val model_forward(const Arguments& arguments);
+/// { model } -> { hooks: [{ name, dims, dtype }] }
+emscripten::val model_hooks(const Arguments& arguments);
+/// { cache } -> { batch, length, capacity, bytes }
+emscripten::val cache_info(const Arguments& arguments);
+/// { cache, length } -> {}
+emscripten::val cache_crop(const Arguments& arguments);
+
+/// { model, input_ids, attention_mask?, options } -> { generation }
+emscripten::val generation_create(const Arguments& arguments);
+/// { generation, output_scores?, output_logits?, output_attentions?, output_hidden_states?, names? }
+/// -> { done, token_ids, scores?, logits?, attentions?, hidden_states?, captured? }
+emscripten::val generation_step(const Arguments& arguments);
+/// { generation } -> { past_key_values }: a handle to the keys and values it holds.
+emscripten::val generation_cache(const Arguments& arguments);
+
+/// { handle } -> {}
+emscripten::val release(const Arguments& arguments);
+
+/// What the caller wants to see of a forward pass, and how it goes into the result.
+class Observation {
+ public:
+  explicit Observation(const Arguments& arguments);
+  /// Null when nothing is asked for.
+  Trace* trace() { return wanted_ ? &trace_ : nullptr; }
+  /// Adds hidden_states, attentions and captured to `result`.
+  void report(emscripten::val& result) const;
+
+ private:
+  bool attentions_, hidden_states_, wanted_;
+  std::vector<std::string> names_;
+  Trace trace_;
+};
+
+}  // namespace clearformer::bindings

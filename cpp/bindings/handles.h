@@ -1,0 +1,51 @@
+// Handles: objects of the core that JavaScript holds by number; a number that was released is an
+// error, never a wild pointer.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <variant>
+
+#include "clearformer/clearformer.h"
+
+namespace clearformer::bindings {
+
+struct OpenModel {
+  DecoderOnlyModel model;
+  GenerationConfig defaults;
+};
+
+/// A generation keeps its model alive.
+struct OpenGeneration {
+  std::shared_ptr<OpenModel> model;
+  Generation generation;
+};
+
+class Handles {
+ public:
+  template <class T>
+  int add(std::shared_ptr<T> object) {
+    objects_.emplace(++last_, std::move(object));
+    return last_;
+  }
+
+  /// Throws disposed when the number is unknown or of another kind; `what` names the kind.
+  template <class T>
+  std::shared_ptr<T> get(int handle, const char* what) const {
+    const auto found = objects_.find(handle);
+    if (found != objects_.end()) {
+      if (const auto* object = std::get_if<std::shared_ptr<T>>(&found->second)) return *object;
+    }
+    fail(ErrorCode::disposed, what, " ", handle, " was disposed or never existed");
+  }
+
+  void release(int handle) { objects_.erase(handle); }
+
+ private:
+  using Object = std::variant<std::shared_ptr<CheckpointReader>, std::shared_ptr<OpenModel>,
+                              std::shared_ptr<KeyValueCache>, std::shared_ptr<OpenGeneration>>;
+  std::map<int, Object> objects_;
+  int last_ = 0;
+};
+
+}  // namespace clearformer::bindings

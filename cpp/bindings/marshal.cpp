@@ -1,0 +1,184 @@
+#include "bindings/marshal.h"
+
+#include <cmath>
+#include <limits>
+
+namespace clearformer::bindings {
+
+using emscripten::val;
+
+namespace {
+
+constexpr auto kInvalid = ErrorCode::invalid_argument;
+
+Shape dims_of(const val& tensor, const char* key) {
+  const val dims = tensor["dims"];
+  if (!dims.isArray()) fail(kInvalid, key, ": a tensor needs dims, an array of sizes");
+  Shape shape;
+  const auto rank = dims["length"].as<unsigned>();
+  for (unsigned axis = 0; axis < rank; ++axis) {
+    const double dim = dims[axis].as<double>();
+    if (!(dim >= 0 && dim <= 4294967295.0) || dim != std::floor(dim)) {
+      fail(kInvalid, key, ": dims[", axis, "] is no size");
+    }
+    shape.append(static_cast<std::size_t>(dim));
+  }
+  return shape;
+}
+
+// Copies a typed array into a tensor of its own element type.
+template <class T>
+Tensor copied(const val& data, const Shape& shape) {
+  Tensor tensor(shape, DTypeOf<T>::value);
+  val(emscripten::typed_memory_view(tensor.elements(), tensor.mutable_view().as<T>()))
+      .template call<void>("set", data);
+  return tensor;
+}
+
+template <class To, class From>
+Tensor converted(const Tensor& from, const char* key) {
+  Tensor to(from.shape(), DTypeOf<To>::value);
+  const From* source = from.view().as<From>();
+  To* target = to.mutable_view().as<To>();
+  for (std::size_t i = 0; i < from.elements(); ++i) {
+    target[i] = static_cast<To>(source[i]);
+    if (static_cast<From>(target[i]) != source[i]) {
+      fail(kInvalid, key, ": element ", i, " is ", source[i], ", outside what is allowed here");
+    }
+  }
+  return to;
+}
+
+template <class To>
+Tensor integer_tensor(const val& tensor, const char* key) {
+  const Shape shape = dims_of(tensor, key);
+  const val data = tensor["data"];
+  if (data.isUndefined() || data.isNull() || !data["BYTES_PER_ELEMENT"].isNumber()) {
+    fail(kInvalid, key, ": data must be a typed array");
+  }
+  if (data["length"].as<double>() != static_cast<double>(shape.elements())) {
+    fail(ErrorCode::shape_mismatch, key, ": dims ", shape.text(), " ask for ", shape.elements(),
+         " elements, data has ", static_cast<std::size_t>(data["length"].as<double>()));
+  }
+  const auto type = data["constructor"]["name"].as<std::string>();
+  if (type == "BigInt64Array") return converted<To, std::int64_t>(copied<std::int64_t>(data, shape), key);
+  if (type == "Int32Array") return converted<To, std::int32_t>(copied<std::int32_t>(data, shape), key);
+  if (type == "Uint8Array") return converted<To, std::uint8_t>(copied<std::uint8_t>(data, shape), key);
+  fail(ErrorCode::dtype_mismatch, key, ": ", type,
+       " is not accepted; use BigInt64Array, Int32Array or Uint8Array");
+}
+
+}  // namespace
+
+bool Arguments::has(const char* key) const {
+  const val value = object_[key];
+  return !value.isUndefined() && !value.isNull();
+}
+
+val Arguments::required(const char* key) const {
+  if (!has(key)) fail(kInvalid, "\"", key, "\" is missing");
+  return object_[key];
+}
+
+bool Arguments::flag(const char* key) const {
+  if (!has(key)) return false;
+  const val value = object_[key];
+  if (!value.isTrue() && !value.isFalse()) fail(kInvalid, "\"", key, "\" must be true or false");
+  return value.isTrue();
+}
+
+std::uint64_t Arguments::count(const char* key) const {
+  const val value = required(key);
+  const double number = value.isNumber() ? value.as<double>() : -1.0;
+  if (!(number >= 0 && number <= 9007199254740991.0) || number != std::floor(number)) {
+    fail(kInvalid, "\"", key, "\" must be a whole number >= 0");
+  }
+  return static_cast<std::uint64_t>(number);
+}
+
+int Arguments::handle(const char* key) const {
+  const std::uint64_t number = count(key);
+  if (number > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
+    fail(ErrorCode::disposed, "\"", key, "\" is no handle");
+  }
+  return static_cast<int>(number);
+}
+
+std::string Arguments::text(const char* key) const {
+  const val value = required(key);
+  if (!value.isString()) fail(kInvalid, "\"", key, "\" must be a string");
+  return value.as<std::string>();
+}
+
+std::vector<std::string> Arguments::texts(const char* key) const {
+  std::vector<std::string> texts;
+  if (!has(key)) return texts;
+  const val value = object_[key];
+  if (!value.isArray()) fail(kInvalid, "\"", key, "\" must be an array of strings");
+  const auto length = value["length"].as<unsigned>();
+  for (unsigned i = 0; i < length; ++i) {
+    if (!value[i].isString()) fail(kInvalid, "\"", key, "\" must be an array of strings");
+    texts.push_back(value[i].as<std::string>());
+  }
+  return texts;
+}
+
+std::string Arguments::json(const char* key) const {
+  if (!has(key)) return "{}";
+  return val::global("JSON").call<std::string>("stringify", object_[key]);
+}
+
+Tensor Arguments::integers(const char* key) const {
+  return integer_tensor<std::int32_t>(required(key), key);
+}
+
+Tensor Arguments::flags(const char* key) const {
+  return integer_tensor<std::uint8_t>(required(key), key);
+}
+
+val to_value(TensorView tensor) {
+  const std::size_t count = tensor.elements();
+  const val view = [&] {
+    switch (tensor.dtype()) {
+      case DType::i32: return val(emscripten::typed_memory_view(count, tensor.as<std::int32_t>()));
+      case DType::u8: return val(emscripten::typed_memory_view(count, tensor.as<std::uint8_t>()));
+      default: return val(emscripten::typed_memory_view(count, tensor.f32()));
+    }
+  }();
+  val dims = val::array();
+  for (const std::size_t dim : tensor.shape()) dims.call<void>("push", static_cast<double>(dim));
+  val result = val::object();
+  result.set("data", view.call<val>("slice"));
+  result.set("dims", dims);
+  result.set("type", std::string(to_string(tensor.dtype())));
+  return result;
+}
+
+val to_value(const std::vector<std::string>& texts) {
+  val result = val::array();
+  for (const std::string& text : texts) result.call<void>("push", text);
+  return result;
+}
+
+val to_value(const std::vector<std::int32_t>& numbers) {
+  val result = val::array();
+  for (const std::int32_t number : numbers) result.call<void>("push", number);
+  return result;
+}
+
+namespace {
+val failure_of(std::string_view code, const char* message) {
+  val error = val::object();
+  error.set("code", std::string(code));
+  error.set("message", std::string(message));
+  val result = val::object();
+  result.set("ok", false);
+  result.set("error", error);
+  return result;
+}
+}  // namespace
+
+val failure(ErrorCode code, const char* message) { return failure_of(to_string(code), message); }
+val failure(const char* message) { return failure_of("internal", message); }
+
+}  // namespace clearformer::bindings

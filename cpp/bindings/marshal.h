@@ -1,0 +1,65 @@
+// Converts between JavaScript values and the core's types at the Embind border, and turns every
+// exception into a returned { ok: false, error: { code, message } }.
+#pragma once
+
+#include <emscripten/val.h>
+
+#include <map>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clearformer/tensor/tensor.h"
+
+namespace clearformer::bindings {
+
+/// The one object an exported function is called with; look-ups throw invalid_argument by name.
+class Arguments {
+ public:
+  explicit Arguments(emscripten::val object) : object_(std::move(object)) {}
+
+  bool has(const char* key) const;
+  bool flag(const char* key) const;
+  int handle(const char* key) const;
+  std::uint64_t count(const char* key) const;
+  std::string text(const char* key) const;
+  std::vector<std::string> texts(const char* key) const;
+  /// The value as JSON text; "{}" when it is absent.
+  std::string json(const char* key) const;
+  /// An integer tensor { data, dims } of any integer width as int32, or, as flags, uint8.
+  Tensor integers(const char* key) const;
+  Tensor flags(const char* key) const;
+
+ private:
+  emscripten::val required(const char* key) const;
+  emscripten::val object_;
+};
+
+/// { data: a typed array in JavaScript's memory, dims, type }.
+emscripten::val to_value(TensorView tensor);
+emscripten::val to_value(const std::vector<std::string>& texts);
+emscripten::val to_value(const std::vector<std::int32_t>& numbers);
+
+emscripten::val failure(ErrorCode code, const char* message);
+emscripten::val failure(const char* message);
+
+/// Calls a border function; a C++ exception becomes a value.
+template <emscripten::val (*Function)(const Arguments&)>
+emscripten::val guarded(emscripten::val object) {
+  try {
+    emscripten::val result = emscripten::val::object();
+    result.set("ok", true);
+    result.set("value", Function(Arguments(std::move(object))));
+    return result;
+  } catch (const Error& error) {
+    return failure(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return failure(ErrorCode::out_of_memory, "out of memory");
+  } catch (const std::exception& error) {
+    return failure(error.what());
+  }
+}
+
+}  // namespace clearformer::bindings

@@ -1,0 +1,42 @@
+#include "clearformer/kernels/activations.h"
+
+#include "clearformer/simd/loops.h"
+
+namespace clearformer::kernels::CLEARFORMER_TARGET {
+
+using namespace simd::CLEARFORMER_TARGET;
+
+namespace {
+// Below this both forms of GELU round to -0; x · 0 would turn -inf into NaN.
+constexpr float kGeluVanishes = -15.0f;
+
+inline Vec gelu(Vec x, Vec twice_cdf) {
+  return xsimd::select(x < Vec(kGeluVanishes), Vec(0.0f), Vec(0.5f) * x * twice_cdf);
+}
+}  // namespace
+
+void relu(const float* in, float* out, std::size_t count) {
+  transform(in, out, count, [](Vec x) { return max(x, Vec(0.0f)); });
+}
+
+void silu(const float* in, float* out, std::size_t count) {
+  transform(in, out, count, [](Vec x) { return x / (Vec(1.0f) + exp(-x)); });
+}
+
+void gelu_erf(const float* in, float* out, std::size_t count) {
+  const Vec inverse_root_two(0.70710678118654752f);
+  transform(in, out, count, [inverse_root_two](Vec x) {
+    return gelu(x, Vec(1.0f) + xsimd::erf(x * inverse_root_two));
+  });
+}
+
+void gelu_tanh(const float* in, float* out, std::size_t count) {
+  const Vec root(0.79788456080286536f);  // sqrt(2 / pi)
+  const Vec cubic(0.044715f);
+  transform(in, out, count, [root, cubic](Vec x) {
+    const Vec inner = root * (x + cubic * x * x * x);
+    return gelu(x, Vec(1.0f) + xsimd::tanh(inner));
+  });
+}
+
+}  // namespace clearformer::kernels::CLEARFORMER_TARGET

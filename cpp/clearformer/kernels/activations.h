@@ -1,0 +1,19 @@
+// The activation functions of feed-forward layers, elementwise; in and out may be the same array.
+#pragma once
+
+#include <cstddef>
+
+#include "clearformer/simd/dispatch.h"
+
+namespace clearformer::kernels {
+
+/// max(x, 0)
+CLEARFORMER_KERNEL(void, relu, const float* in, float* out, std::size_t count)
+/// x / (1 + exp(-x)), also called swish
+CLEARFORMER_KERNEL(void, silu, const float* in, float* out, std::size_t count)
+/// x · Φ(x) = x/2 · (1 + erf(x / √2)); -inf gives its limit 0
+CLEARFORMER_KERNEL(void, gelu_erf, const float* in, float* out, std::size_t count)
+/// x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))), the approximation of GPT-2; -inf gives 0
+CLEARFORMER_KERNEL(void, gelu_tanh, const float* in, float* out, std::size_t count)
+
+}  // namespace clearformer::kernels

@@ -1,0 +1,53 @@
+#include "clearformer/kernels/packed_matrix.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace clearformer::kernels {
+
+PackedMatrix::PackedMatrix(Tensor weight)
+    : outputs_(weight.dim(0)), inputs_(weight.dim(1)), panels_(std::move(weight)) {
+  const std::size_t width = panel_width();
+  const std::size_t panels = (outputs_ + width - 1) / width;
+  if (panels_.capacity() < panels * width * inputs_) {
+    Tensor roomy(Shape{outputs_, inputs_}, DType::f32, (panels * width - outputs_) * inputs_);
+    std::memcpy(roomy.data(), panels_.data(), outputs_ * inputs_ * sizeof(float));
+    panels_ = std::move(roomy);
+  }
+  // Rows p·W … p·W + W - 1 fill the same memory as panel p: transpose block by block.
+  std::vector<float> rows(width * inputs_);
+  for (std::size_t panel = 0; panel < panels; ++panel) {
+    float* block = panels_.f32() + panel * width * inputs_;
+    const std::size_t filled = std::min(width, outputs_ - panel * width);
+    std::copy_n(block, filled * inputs_, rows.begin());
+    std::fill(rows.begin() + static_cast<std::ptrdiff_t>(filled * inputs_), rows.end(), 0.0f);
+    for (std::size_t k = 0; k < inputs_; ++k) {
+      for (std::size_t j = 0; j < width; ++j) block[k * width + j] = rows[j * inputs_ + k];
+    }
+  }
+}
+
+void PackedMatrix::unpack_row(std::size_t output, float* to) const {
+  const std::size_t width = panel_width();
+  const float* from = panels_.f32() + output / width * width * inputs_ + output % width;
+  for (std::size_t k = 0; k < inputs_; ++k) to[k] = from[k * width];
+}
+
+void PackedMatrix::multiply(const float* x, float* y, std::size_t rows,
+                            const float* bias) const {
+  MatmulArgs args;
+  args.a = x;
+  args.a_stride = inputs_;
+  args.b = panels_.f32();
+  args.panel_stride = panel_width() * inputs_;
+  args.c = y;
+  args.c_stride = outputs_;
+  args.m = rows;
+  args.n = outputs_;
+  args.k = inputs_;
+  args.bias = bias;
+  matmul(args);
+}
+
+}  // namespace clearformer::kernels

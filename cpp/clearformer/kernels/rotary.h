@@ -1,0 +1,15 @@
+// Rotary position embedding applied to one head vector.
+#pragma once
+
+#include <cstddef>
+
+#include "clearformer/simd/dispatch.h"
+
+namespace clearformer::kernels {
+
+/// Rotates the pairs (x[i], x[i + half]), i < half, by the angles whose cosines and sines are given
+/// (half each): the "halves" layout of Hugging Face checkpoints. Elements past 2·half stay.
+CLEARFORMER_KERNEL(void, rotate_halves, float* x, const float* cosines, const float* sines,
+                   std::size_t half)
+
+}  // namespace clearformer::kernels

@@ -1,0 +1,30 @@
+#include "clearformer/kernels/softmax.h"
+
+#include <limits>
+
+#include "clearformer/simd/loops.h"
+
+namespace clearformer::kernels::CLEARFORMER_TARGET {
+
+using namespace simd::CLEARFORMER_TARGET;
+
+void softmax(float* x, std::size_t rows, std::size_t columns, std::size_t stride) {
+  constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+  for (std::size_t row = 0; row < rows; ++row, x += stride) {
+    const Vec highest = fold(x, columns, kMinusInfinity, Vec(kMinusInfinity),
+                             [](Vec state, Vec value) { return max(state, value); });
+    const float top = max_lane(highest);
+    if (top == kMinusInfinity) {
+      for (std::size_t column = 0; column < columns; ++column) x[column] = 0.0f;
+      continue;
+    }
+    const Vec shift(top);
+    transform(x, x, columns, [shift](Vec value) { return exp(value - shift); });
+    const Vec total =
+        fold(x, columns, 0.0f, Vec(0.0f), [](Vec state, Vec value) { return state + value; });
+    const Vec scale(1.0f / sum(total));
+    transform(x, x, columns, [scale](Vec value) { return value * scale; });
+  }
+}
+
+}  // namespace clearformer::kernels::CLEARFORMER_TARGET

@@ -1,0 +1,35 @@
+#include "clearformer/layers/embedding.h"
+
+#include <cstring>
+
+namespace clearformer {
+
+Embedding::Embedding(const WeightScope& scope, std::size_t rows, std::size_t columns, Table table)
+    : rows_(rows), columns_(columns) {
+  Tensor weight = scope.take("weight", {rows, columns});
+  if (table == Table::own) {
+    table_ = std::move(weight);
+  } else {
+    packed_ = std::make_shared<kernels::PackedMatrix>(std::move(weight));
+  }
+}
+
+void Embedding::forward(TensorView ids, MutableTensorView output) const {
+  const std::int32_t* id = ids.as<std::int32_t>();
+  float* row = output.f32();
+  const std::size_t per_sequence = ids.shape().rank() == 0 ? 1 : ids.shape().back(0);
+  for (std::size_t i = 0; i < ids.elements(); ++i, row += columns_) {
+    if (id[i] < 0 || static_cast<std::size_t>(id[i]) >= rows_) {
+      fail(ErrorCode::invalid_argument, "embedding: id ", id[i], " at [", i / per_sequence, ", ",
+           i % per_sequence, "] is outside the table of ", rows_, " rows");
+    }
+    const auto index = static_cast<std::size_t>(id[i]);
+    if (packed_) {
+      packed_->unpack_row(index, row);
+    } else {
+      std::memcpy(row, table_.f32() + index * columns_, columns_ * sizeof(float));
+    }
+  }
+}
+
+}  // namespace clearformer

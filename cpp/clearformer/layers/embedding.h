@@ -1,0 +1,33 @@
+// Embedding: row token_id of a table.
+// Source: torch.nn.Embedding; tying to the output layer: Press & Wolf 2016, arXiv 1608.05859.
+// Shapes: ids (B, T), table (V, D), output (B, T, D).
+#pragma once
+
+#include <memory>
+
+#include "clearformer/kernels/packed_matrix.h"
+#include "clearformer/weights/scope.h"
+
+namespace clearformer {
+
+class Embedding {
+ public:
+  /// Whether the output layer multiplies with the same table; then it is kept packed for that.
+  enum class Table { own, shared_with_output };
+
+  Embedding(const WeightScope& scope, std::size_t rows, std::size_t columns, Table table);
+
+  /// Throws invalid_argument, naming id and place, for an id outside [0, V).
+  void forward(TensorView ids, MutableTensorView output) const;
+
+  /// The packed table, for the tied output layer; null when the table is this layer's own.
+  std::shared_ptr<const kernels::PackedMatrix> packed() const { return packed_; }
+
+ private:
+  std::size_t rows_;
+  std::size_t columns_;
+  Tensor table_;
+  std::shared_ptr<const kernels::PackedMatrix> packed_;
+};
+
+}  // namespace clearformer

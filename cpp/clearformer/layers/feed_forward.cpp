@@ -1,0 +1,55 @@
+#include "clearformer/layers/feed_forward.h"
+
+#include "clearformer/kernels/activations.h"
+#include "clearformer/kernels/elementwise.h"
+
+namespace clearformer {
+
+std::optional<Activation> activation_named(std::string_view name) {
+  if (name == "relu") return Activation::relu;
+  if (name == "silu" || name == "swish") return Activation::silu;
+  if (name == "gelu") return Activation::gelu_erf;
+  if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast") {
+    return Activation::gelu_tanh;
+  }
+  return std::nullopt;
+}
+
+void apply(Activation activation, float* x, std::size_t count) {
+  switch (activation) {
+    case Activation::relu: return kernels::relu(x, x, count);
+    case Activation::silu: return kernels::silu(x, x, count);
+    case Activation::gelu_erf: return kernels::gelu_erf(x, x, count);
+    case Activation::gelu_tanh: return kernels::gelu_tanh(x, x, count);
+  }
+}
+
+FeedForward::FeedForward(const WeightScope& scope, const FeedForwardConfig& config)
+    : config_(config),
+      up_(scope / "up_proj", config.d_model, config.d_hidden, config.bias),
+      down_(scope / "down_proj", config.d_hidden, config.d_model, config.bias) {
+  if (config.gate == Gate::present) {
+    gate_ = Linear(scope / "gate_proj", config.d_model, config.d_hidden, config.bias);
+  }
+}
+
+void FeedForward::forward(TensorView x, MutableTensorView output, const Context& context) const {
+  constexpr std::string_view kLegend = "batch pos d_mlp";
+  Arena::Frame frame(context.arena);
+  const Shape shape{x.dim(0), x.dim(1), config_.d_hidden};
+  const MutableTensorView hidden = context.arena.take(shape);
+  const bool gated = config_.gate == Gate::present;
+  (gated ? gate_ : up_).forward(x, hidden);
+  context.trace("hook_pre", hidden, kLegend);
+  apply(config_.activation, hidden.f32(), hidden.elements());
+  if (gated) {
+    const MutableTensorView linear = context.arena.take(shape);
+    up_.forward(x, linear);
+    context.trace("hook_pre_linear", linear, kLegend);
+    kernels::multiply(hidden.f32(), linear.f32(), hidden.f32(), hidden.elements());
+  }
+  context.trace("hook_post", hidden, kLegend);
+  down_.forward(hidden, output);
+}
+
+}  // namespace clearformer

@@ -1,0 +1,47 @@
+// Position-wise feed-forward network:  FFN(x) = act(x·W_up + b)·W_down + b
+// gated:                               FFN(x) = (act(x·W_gate) ⊙ x·W_up)·W_down
+// Source: Vaswani et al. 2017, section 3.3; gated: Shazeer 2020, arXiv 2002.05202.
+// Shapes: x (B, T, D), hidden (B, T, F).
+// Hook points: hook_pre (B, T, F) before the activation, hook_pre_linear (gated: the other factor),
+//              hook_post (B, T, F) what W_down reads.
+#pragma once
+
+#include <optional>
+
+#include "clearformer/layers/context.h"
+#include "clearformer/layers/linear.h"
+
+namespace clearformer {
+
+enum class Activation { relu, silu, gelu_erf, gelu_tanh };
+
+/// The activation of that name in a config.json ("silu", "gelu", "gelu_new", …), or nothing.
+std::optional<Activation> activation_named(std::string_view name);
+
+/// In place on `count` floats.
+void apply(Activation activation, float* x, std::size_t count);
+
+enum class Gate { none, present };
+
+struct FeedForwardConfig {
+  std::size_t d_model = 0;
+  std::size_t d_hidden = 0;
+  Activation activation = Activation::relu;
+  Gate gate = Gate::none;
+  Bias bias = Bias::present;
+};
+
+class FeedForward {
+ public:
+  /// Loads "up_proj", "down_proj" and, gated, "gate_proj".
+  FeedForward(const WeightScope& scope, const FeedForwardConfig& config);
+
+  /// x (B, T, D) -> output (B, T, D).
+  void forward(TensorView x, MutableTensorView output, const Context& context) const;
+
+ private:
+  FeedForwardConfig config_;
+  Linear up_, down_, gate_;
+};
+
+}  // namespace clearformer

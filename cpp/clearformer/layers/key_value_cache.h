@@ -1,0 +1,81 @@
+// KeyValueCache: the keys and values of the positions seen so far, in the panels that matmul reads,
+// so that attention over them needs no copy. Grows by doubling.
+// Shapes: B batch, S positions, G key/value heads, d head size, W panel width.
+#pragma once
+
+#include <vector>
+
+#include "clearformer/tensor/arena.h"
+
+namespace clearformer {
+
+/// Keys and values of one layer as attention reads them. For each (batch, head):
+///   keys    panels of W positions: position s, dimension i at (s / W · d + i) · W + s % W
+///   values  panels of W dimensions: position s, dimension i at (i / W · capacity + s) · W + i % W
+class PackedKeyValues {
+ public:
+  struct Sizes {
+    std::size_t batch = 0, heads = 0, key_dim = 0, value_dim = 0;
+    bool operator==(const Sizes&) const = default;
+  };
+
+  PackedKeyValues() = default;
+  PackedKeyValues(const Sizes& sizes, std::size_t capacity, float* keys, float* values);
+
+  /// Floats that `capacity` positions (a multiple of W, see rounded) take.
+  static std::size_t key_floats(const Sizes& sizes, std::size_t capacity);
+  static std::size_t value_floats(const Sizes& sizes, std::size_t capacity);
+  static std::size_t rounded(std::size_t positions);
+
+  const Sizes& sizes() const { return sizes_; }
+  std::size_t length() const { return length_; }
+  std::size_t capacity() const { return capacity_; }
+
+  /// Packs keys (B, T, G, d) and values (B, T, G, d_v) behind those already there.
+  void append(TensorView keys, TensorView values);
+  void crop(std::size_t length) { length_ = length; }
+
+  const float* keys(std::size_t batch, std::size_t head) const;
+  const float* values(std::size_t batch, std::size_t head) const;
+  std::size_t key_panel_stride() const;
+  std::size_t value_panel_stride() const;
+
+  /// Copies everything from a smaller store of the same sizes.
+  void copy_from(const PackedKeyValues& other);
+
+ private:
+  Sizes sizes_;
+  std::size_t capacity_ = 0;
+  std::size_t length_ = 0;
+  float* keys_ = nullptr;
+  float* values_ = nullptr;
+};
+
+/// Owns the stores of all layers; made empty, sized by the first append.
+class KeyValueCache {
+ public:
+  KeyValueCache(std::size_t layers, std::size_t max_positions)
+      : layers_(layers), max_positions_(max_positions) {}
+
+  std::size_t length() const;
+  std::size_t batch() const;
+  std::size_t capacity() const;
+  std::size_t bytes() const;
+
+  /// The store of a layer with room for `more` positions, moved to a larger one where needed.
+  PackedKeyValues& reserve(std::size_t layer, const PackedKeyValues::Sizes& sizes,
+                           std::size_t more);
+  /// Forgets the positions from `length` on.
+  void crop(std::size_t length);
+
+ private:
+  struct Layer {
+    PackedKeyValues store;
+    Tensor keys;
+    Tensor values;
+  };
+  std::vector<Layer> layers_;
+  std::size_t max_positions_;
+};
+
+}  // namespace clearformer

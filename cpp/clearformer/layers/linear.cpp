@@ -1,0 +1,22 @@
+#include "clearformer/layers/linear.h"
+
+namespace clearformer {
+
+Linear::Linear(const WeightScope& scope, std::size_t in_features, std::size_t out_features,
+               Bias bias)
+    : weight_(std::make_shared<kernels::PackedMatrix>(
+          scope.take("weight", {out_features, in_features}))) {
+  if (bias == Bias::present) bias_ = scope.take("bias", {out_features});
+}
+
+Linear::Linear(std::shared_ptr<const kernels::PackedMatrix> weight) : weight_(std::move(weight)) {}
+
+void Linear::forward(TensorView x, MutableTensorView y) const {
+  if (x.shape().rank() == 0 || x.shape().back(0) != in_features()) {
+    fail(ErrorCode::shape_mismatch, "linear: input of shape ", x.shape().text(), " has rows of ",
+         x.shape().rank() == 0 ? 0 : x.shape().back(0), ", the weight takes ", in_features());
+  }
+  weight_->multiply(x.f32(), y.f32(), x.shape().outer(1), bias_.empty() ? nullptr : bias_.f32());
+}
+
+}  // namespace clearformer

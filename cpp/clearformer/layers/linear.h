@@ -1,0 +1,33 @@
+// Linear: y = x·Wᵀ + b.
+// Source: torch.nn.Linear. Shapes: x (…, in), W (out, in), b (out), y (…, out).
+#pragma once
+
+#include <memory>
+
+#include "clearformer/kernels/packed_matrix.h"
+#include "clearformer/weights/scope.h"
+
+namespace clearformer {
+
+enum class Bias { none, present };
+
+class Linear {
+ public:
+  Linear() = default;
+  /// Loads "weight" and, where asked for, "bias" of the scope.
+  Linear(const WeightScope& scope, std::size_t in_features, std::size_t out_features, Bias bias);
+  /// Shares a weight that another layer owns too (a tied output layer); no bias.
+  explicit Linear(std::shared_ptr<const kernels::PackedMatrix> weight);
+
+  std::size_t in_features() const { return weight_->inputs(); }
+  std::size_t out_features() const { return weight_->outputs(); }
+
+  /// x (…, in) -> y (…, out).
+  void forward(TensorView x, MutableTensorView y) const;
+
+ private:
+  std::shared_ptr<const kernels::PackedMatrix> weight_;
+  Tensor bias_;
+};
+
+}  // namespace clearformer

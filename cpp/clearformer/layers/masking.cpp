@@ -1,0 +1,119 @@
+#include "clearformer/layers/masking.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace clearformer {
+
+namespace {
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+}
+
+Mask Mask::of(Kind kind, Tensor values, DType dtype) {
+  if (values.dtype() != dtype) {
+    fail(ErrorCode::dtype_mismatch, "mask: values are ", to_string(values.dtype()), ", expected ",
+         to_string(dtype));
+  }
+  Mask mask;
+  mask.terms_.push_back({kind, std::make_shared<const Tensor>(std::move(values))});
+  return mask;
+}
+
+Mask Mask::allow(Tensor allowed) { return of(Kind::allow, std::move(allowed), DType::u8); }
+Mask Mask::ignore(Tensor ignored) { return of(Kind::ignore, std::move(ignored), DType::u8); }
+Mask Mask::additive(Tensor values) { return of(Kind::additive, std::move(values), DType::f32); }
+
+Mask Mask::causal(std::size_t past) {
+  Mask mask;
+  mask.causal_ = true;
+  mask.past_ = past;
+  return mask;
+}
+
+Mask Mask::valid_lens(Tensor lengths) {
+  return of(Kind::valid_lens, std::move(lengths), DType::i32);
+}
+
+Mask Mask::operator&(const Mask& other) const {
+  Mask both = *this;
+  both.terms_.insert(both.terms_.end(), other.terms_.begin(), other.terms_.end());
+  if (other.causal_) {
+    both.past_ = causal_ ? std::min(past_, other.past_) : other.past_;
+    both.causal_ = true;
+  }
+  return both;
+}
+
+void Mask::check(std::string_view operation, std::size_t batch, std::size_t heads,
+                 std::size_t queries, std::size_t keys) const {
+  for (const Term& term : terms_) {
+    const Shape& shape = term.values->shape();
+    const bool lengths = term.kind == Kind::valid_lens;
+    const Shape full = lengths ? Shape{batch, queries} : Shape{batch, heads, queries, keys};
+    bool fits = lengths ? (shape.rank() == 1 || shape.rank() == 2) : shape.rank() <= full.rank();
+    if (lengths) {
+      fits = fits && shape[0] == batch && (shape.rank() == 1 || shape[1] == queries);
+    } else {
+      for (std::size_t axis = 0; fits && axis < shape.rank(); ++axis) {
+        fits = shape.back(axis) == full.back(axis) || shape.back(axis) == 1;
+      }
+    }
+    if (!fits) {
+      fail(ErrorCode::shape_mismatch, operation, lengths ? ": valid_lens" : ": mask",
+           " of shape ", shape.text(), " does not fit ", full.text(),
+           lengths ? " (batch, queries)" : " (batch, heads, queries, keys)");
+    }
+  }
+}
+
+std::size_t Mask::key_limit(std::size_t query, std::size_t keys) const {
+  return causal_ ? std::min(keys, query + past_ + 1) : keys;
+}
+
+// Index of the row's first element in a tensor that broadcasts from the right to (B, H, T, S).
+std::size_t Mask::offset(const Shape& shape, std::size_t batch, std::size_t head,
+                         std::size_t query) {
+  const std::size_t index[3] = {query, head, batch};
+  std::size_t at = 0;
+  std::size_t stride = shape.rank() == 0 ? 1 : shape.back(0);
+  for (std::size_t axis = 1; axis < shape.rank(); ++axis) {
+    if (shape.back(axis) != 1) at += index[axis - 1] * stride;
+    stride *= shape.back(axis);
+  }
+  return at;
+}
+
+void Mask::apply(const Term& term, std::size_t at, float* scores, std::size_t keys) {
+  const Shape& shape = term.values->shape();
+  const bool one_for_all = shape.rank() == 0 || shape.back(0) == 1;
+  const std::size_t step = one_for_all ? 0 : 1;
+  if (term.kind == Kind::additive) {
+    const float* value = term.values->f32() + at;
+    for (std::size_t key = 0; key < keys; ++key) scores[key] += value[key * step];
+    return;
+  }
+  const std::uint8_t* flag = term.values->view().as<std::uint8_t>() + at;
+  const bool masked_by = term.kind == Kind::ignore;
+  for (std::size_t key = 0; key < keys; ++key) {
+    if ((flag[key * step] != 0) == masked_by) scores[key] = kMinusInfinity;
+  }
+}
+
+void Mask::apply(std::size_t batch, std::size_t head, std::size_t query, float* scores,
+                 std::size_t keys) const {
+  for (const Term& term : terms_) {
+    const Shape& shape = term.values->shape();
+    if (term.kind == Kind::valid_lens) {
+      const std::size_t row = shape.rank() == 1 ? batch : batch * shape[1] + query;
+      const std::int32_t valid = std::max(term.values->view().as<std::int32_t>()[row], 0);
+      for (std::size_t key = static_cast<std::size_t>(valid); key < keys; ++key) {
+        scores[key] = kMinusInfinity;
+      }
+    } else {
+      apply(term, offset(shape, batch, head, query), scores, keys);
+    }
+  }
+  for (std::size_t key = key_limit(query, keys); key < keys; ++key) scores[key] = kMinusInfinity;
+}
+
+}  // namespace clearformer

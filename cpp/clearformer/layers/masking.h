@@ -1,0 +1,61 @@
+// Mask: which keys a query may attend to, and what is added to its scores.
+//   masked(t, s) = -inf where key s is not allowed for query t, else score(t, s) + additive(t, s)
+// Masking is additive, before softmax: exp(-inf) = 0. (Multiplying scores by a matrix of ones and
+// -inf, as some lecture notes print, is wrong: it flips with the sign of the score.)
+// Upstream libraries disagree on what "true" means, so a mask is made by a maker that says it.
+// Shapes: B batch, H heads, T queries, S keys; a mask broadcasts from the right to (B, H, T, S).
+#pragma once
+
+#include <vector>
+
+#include "clearformer/tensor/tensor.h"
+
+namespace clearformer {
+
+class Mask {
+ public:
+  /// No restriction.
+  Mask() = default;
+
+  /// true (non-zero) = attend, as torch scaled_dot_product_attention and Hugging Face have it. uint8.
+  static Mask allow(Tensor allowed);
+  /// true (non-zero) = ignore, as torch.nn.MultiheadAttention has it. uint8.
+  static Mask ignore(Tensor ignored);
+  /// Added to the scores. float32.
+  static Mask additive(Tensor values);
+  /// Query t sees the keys 0 … t + past, where `past` keys were there before the first query.
+  static Mask causal(std::size_t past = 0);
+  /// The first n keys, n per sequence (B) or per query (B, T). int32.
+  static Mask valid_lens(Tensor lengths);
+
+  /// Both restrictions at once; additive terms add up.
+  Mask operator&(const Mask& other) const;
+
+  /// Throws shape_mismatch, with `operation` in front, when a term does not broadcast to (B, H, T, S).
+  void check(std::string_view operation, std::size_t batch, std::size_t heads, std::size_t queries,
+             std::size_t keys) const;
+
+  /// One more than the last key that any query up to `query` may see, as far as causality tells.
+  std::size_t key_limit(std::size_t query, std::size_t keys) const;
+
+  /// Masks one row of scores (keys 0 … keys - 1) in place.
+  void apply(std::size_t batch, std::size_t head, std::size_t query, float* scores,
+             std::size_t keys) const;
+
+ private:
+  enum class Kind { allow, ignore, additive, valid_lens };
+  struct Term {
+    Kind kind;
+    std::shared_ptr<const Tensor> values;
+  };
+  static Mask of(Kind kind, Tensor values, DType dtype);
+  static std::size_t offset(const Shape& shape, std::size_t batch, std::size_t head,
+                            std::size_t query);
+  static void apply(const Term& term, std::size_t at, float* scores, std::size_t keys);
+
+  bool causal_ = false;
+  std::size_t past_ = 0;
+  std::vector<Term> terms_;
+};
+
+}  // namespace clearformer

@@ -1,0 +1,86 @@
+#include "clearformer/models/config_reader.h"
+
+#include <limits>
+
+namespace clearformer {
+
+namespace {
+constexpr std::uint64_t kMaxInt = std::numeric_limits<std::int32_t>::max();
+}  // namespace
+
+ConfigReader::ConfigReader(std::string_view text, std::string file, ErrorCode code)
+    : root_(Json::parse(text, file, code)), file_(std::move(file)), code_(code) {
+  if (!root_.is_object()) fail(code_, file_, ": the top level must be a JSON object");
+}
+
+const Json& ConfigReader::required(std::string_view key) const {
+  const Json* value = root_.find_set(key);
+  if (value == nullptr) refuse_value(key, "is missing");
+  return *value;
+}
+
+std::size_t ConfigReader::size(std::string_view key) const {
+  const auto value = required(key).unsigned_integer();
+  if (!value || *value == 0 || *value > kMaxInt) {
+    refuse_value(key, "must be a whole number from 1 to ", kMaxInt);
+  }
+  return static_cast<std::size_t>(*value);
+}
+
+std::size_t ConfigReader::size(std::string_view key, std::size_t fallback) const {
+  return root_.find_set(key) == nullptr ? fallback : size(key);
+}
+
+double ConfigReader::number(std::string_view key, double fallback) const {
+  const Json* value = root_.find_set(key);
+  if (value == nullptr) return fallback;
+  if (!value->is_number()) refuse_value(key, "must be a number");
+  return value->number();
+}
+
+bool ConfigReader::flag(std::string_view key, bool fallback) const {
+  const Json* value = root_.find_set(key);
+  if (value == nullptr) return fallback;
+  if (!value->is_bool()) refuse_value(key, "must be true or false");
+  return value->boolean();
+}
+
+std::string ConfigReader::text(std::string_view key) const {
+  const Json& value = required(key);
+  if (!value.is_string()) refuse_value(key, "must be a string");
+  return value.string();
+}
+
+std::string ConfigReader::text(std::string_view key, std::string fallback) const {
+  return root_.find_set(key) == nullptr ? fallback : text(key);
+}
+
+std::optional<std::int32_t> ConfigReader::token(std::string_view key) const {
+  const Json* value = root_.find_set(key);
+  if (value == nullptr) return std::nullopt;
+  const auto id = value->unsigned_integer();
+  if (!id || *id > kMaxInt) refuse_value(key, "must be a token id");
+  return static_cast<std::int32_t>(*id);
+}
+
+std::vector<std::int32_t> ConfigReader::tokens(std::string_view key) const {
+  const Json* value = root_.find_set(key);
+  if (value == nullptr) return {};
+  if (!value->is_array()) return {*token(key)};
+  std::vector<std::int32_t> ids;
+  for (const Json& entry : value->array()) {
+    const auto id = entry.unsigned_integer();
+    if (!id || *id > kMaxInt) refuse_value(key, "must hold token ids only");
+    ids.push_back(static_cast<std::int32_t>(*id));
+  }
+  return ids;
+}
+
+std::optional<ConfigReader> ConfigReader::object(std::string_view key) const {
+  const Json* value = root_.find_set(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_object()) refuse_value(key, "must be an object");
+  return ConfigReader(*value, concat(file_, ": \"", key, "\""), code_);
+}
+
+}  // namespace clearformer

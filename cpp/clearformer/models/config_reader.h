@@ -1,0 +1,58 @@
+// ConfigReader: typed look-ups in a config.json; every refusal names the file, the key and the rule.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clearformer/weights/json.h"
+
+namespace clearformer {
+
+class ConfigReader {
+ public:
+  /// Parses the text; throws `code` when it is not a JSON object, as for every wrong value later:
+  /// malformed_config for a file, invalid_argument for what a caller wrote.
+  ConfigReader(std::string_view text, std::string file,
+               ErrorCode code = ErrorCode::malformed_config);
+
+  const std::string& file() const { return file_; }
+  const Json& root() const { return root_; }
+
+  /// A whole number from 1 to 2^31 - 1.
+  std::size_t size(std::string_view key) const;
+  std::size_t size(std::string_view key, std::size_t fallback) const;
+  double number(std::string_view key, double fallback) const;
+  bool flag(std::string_view key, bool fallback) const;
+  std::string text(std::string_view key) const;
+  std::string text(std::string_view key, std::string fallback) const;
+  /// A token id, if the key is there and not null.
+  std::optional<std::int32_t> token(std::string_view key) const;
+  /// One id or a list of ids; empty when the key is absent or null.
+  std::vector<std::int32_t> tokens(std::string_view key) const;
+  /// The object under `key`, as a reader of its own; nothing when absent or null.
+  std::optional<ConfigReader> object(std::string_view key) const;
+
+  /// Throws the reader's code with the file and the key in front.
+  template <class... Parts>
+  [[noreturn]] void refuse_value(std::string_view key, Parts&&... rule) const {
+    refuse(code_, key, std::forward<Parts>(rule)...);
+  }
+  /// Throws `code` with the file and the key in front.
+  template <class... Parts>
+  [[noreturn]] void refuse(ErrorCode code, std::string_view key, Parts&&... rule) const {
+    fail(code, file_, ": \"", key, "\" ", std::forward<Parts>(rule)...);
+  }
+
+ private:
+  ConfigReader(Json root, std::string file, ErrorCode code)
+      : root_(std::move(root)), file_(std::move(file)), code_(code) {}
+  const Json& required(std::string_view key) const;
+
+  Json root_;
+  std::string file_;
+  ErrorCode code_;
+};
+
+}  // namespace clearformer

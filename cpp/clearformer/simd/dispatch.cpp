@@ -1,0 +1,56 @@
+#include "clearformer/simd/dispatch.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include <xsimd/xsimd.hpp>
+
+namespace clearformer::simd {
+
+namespace {
+
+#if defined(CLEARFORMER_ONLY_TARGET)
+Target detect() { return Target::CLEARFORMER_ONLY_TARGET; }
+#else
+bool runs(Target target) {
+  const auto available = xsimd::available_architectures();
+  switch (target) {
+    case Target::avx512: return available.has(xsimd::avx512bw{});
+    case Target::avx2: return available.has(xsimd::fma3<xsimd::avx2>{});
+    default: return target == Target::sse2;
+  }
+}
+
+Target detect() {
+  constexpr Target kBestFirst[] = {Target::avx512, Target::avx2, Target::sse2};
+  const char* wanted = std::getenv("CLEARFORMER_SIMD");
+  for (const Target target : kBestFirst) {
+    if (wanted != nullptr && std::strcmp(wanted, name_of(target)) == 0 && runs(target)) return target;
+  }
+  for (const Target target : kBestFirst) {
+    if (runs(target)) return target;
+  }
+  return Target::sse2;
+}
+#endif
+
+}  // namespace
+
+Target selected() {
+  static const Target target = detect();
+  return target;
+}
+
+const char* name_of(Target target) {
+  switch (target) {
+    case Target::sse2: return "sse2";
+    case Target::avx2: return "avx2";
+    case Target::avx512: return "avx512";
+    case Target::neon: return "neon";
+    case Target::simd128: return "simd128";
+    case Target::relaxed: return "relaxed";
+  }
+  return "unknown";
+}
+
+}  // namespace clearformer::simd

@@ -1,0 +1,81 @@
+// Vec: a register of floats of the target, and the few operations on it that kernels use.
+// Included by kernel files only; everything sits in a namespace of the target, so that the code of
+// two targets never meets in the linker.
+#pragma once
+
+#include "clearformer/simd/target.h"
+
+#ifndef CLEARFORMER_TARGET
+#error "vec.h is for kernel files, which the build compiles once per target"
+#endif
+
+#include <cstddef>
+#include <xsimd/xsimd.hpp>
+
+#if defined(__wasm_relaxed_simd__)
+#include <wasm_simd128.h>
+#endif
+
+namespace clearformer::simd::CLEARFORMER_TARGET {
+
+#if defined(__wasm__)
+using Arch = xsimd::wasm;
+#elif defined(__aarch64__)
+using Arch = xsimd::neon64;
+#elif defined(__AVX512BW__)
+using Arch = xsimd::avx512bw;
+#elif defined(__AVX2__)
+using Arch = xsimd::fma3<xsimd::avx2>;
+#else
+using Arch = xsimd::sse2;
+#endif
+
+using Vec = xsimd::batch<float, Arch>;
+using DoubleVec = xsimd::batch<double, Arch>;
+inline constexpr std::size_t kLanes = Vec::size;
+
+/// Register tile of the matmul: rows of A by vectors of B. Chosen per target, see tests/bench:
+/// 15 or 16 registers hold 8 to 12 accumulators, the vectors of B and one broadcast of A.
+#if defined(__AVX512BW__)
+inline constexpr std::size_t kTileRows = 12, kTileVectors = 2;
+#elif defined(__AVX2__) || defined(__wasm_relaxed_simd__)
+inline constexpr std::size_t kTileRows = 6, kTileVectors = 2;
+#elif defined(__aarch64__)
+inline constexpr std::size_t kTileRows = 8, kTileVectors = 2;
+#else
+inline constexpr std::size_t kTileRows = 4, kTileVectors = 2;
+#endif
+
+inline Vec load(const float* from) { return Vec::load_unaligned(from); }
+inline void store(float* to, Vec value) { value.store_unaligned(to); }
+
+/// The first `count` (< kLanes) floats; the other lanes hold `fill`. Reads nothing beyond them.
+inline Vec load_partial(const float* from, std::size_t count, float fill = 0.0f) {
+  float lanes[kLanes];
+  for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] = lane < count ? from[lane] : fill;
+  return Vec::load_unaligned(lanes);
+}
+
+/// Writes the first `count` (< kLanes) lanes and nothing beyond them.
+inline void store_partial(float* to, std::size_t count, Vec value) {
+  float lanes[kLanes];
+  value.store_unaligned(lanes);
+  for (std::size_t lane = 0; lane < count; ++lane) to[lane] = lanes[lane];
+}
+
+/// a * b + c: one rounding where the target has a fused form, two on SSE2 and plain simd128.
+inline Vec multiply_add(Vec a, Vec b, Vec c) {
+#if defined(__wasm_relaxed_simd__)
+  return Vec(wasm_f32x4_relaxed_madd(a, b, c));
+#else
+  return xsimd::fma(a, b, c);
+#endif
+}
+
+inline Vec max(Vec a, Vec b) { return xsimd::max(a, b); }
+inline Vec exp(Vec x) { return xsimd::exp(x); }
+inline float sum(Vec x) { return xsimd::reduce_add(x); }
+inline double sum(DoubleVec x) { return xsimd::reduce_add(x); }
+inline float max_lane(Vec x) { return xsimd::reduce_max(x); }
+
+}  // namespace clearformer::simd::CLEARFORMER_TARGET

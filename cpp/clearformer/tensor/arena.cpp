@@ -1,0 +1,60 @@
+#include "clearformer/tensor/arena.h"
+
+#include <algorithm>
+
+namespace clearformer {
+
+namespace {
+constexpr std::size_t kMinBlock = 64 * 1024;
+
+std::size_t rounded(std::size_t bytes) {
+  return (bytes + Tensor::kAlignment - 1) / Tensor::kAlignment * Tensor::kAlignment;
+}
+}  // namespace
+
+Arena::~Arena() {
+  for (const Block& block : blocks_) release_aligned(block.memory);
+}
+
+MutableTensorView Arena::take(Shape shape, DType dtype) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(shape.elements(), size_of(dtype), &bytes)) {
+    fail(ErrorCode::out_of_memory, "out of memory: an activation of shape ", shape.text());
+  }
+  bytes = rounded(bytes);
+  while (block_ < blocks_.size() && blocks_[block_].size - used_ < bytes) {
+    ++block_;
+    used_ = 0;
+  }
+  if (block_ == blocks_.size()) {
+    const std::size_t size = std::max({bytes, kMinBlock, blocks_.empty() ? 0 : blocks_.back().size});
+    blocks_.reserve(blocks_.size() + 1);
+    blocks_.push_back({static_cast<char*>(allocate_aligned(size)), size});
+  }
+  void* memory = blocks_[block_].memory + used_;
+  used_ += bytes;
+  return {memory, dtype, shape};
+}
+
+std::size_t Arena::bytes() const {
+  std::size_t total = 0;
+  for (const Block& block : blocks_) total += block.size;
+  return total;
+}
+
+void Arena::rewind(std::size_t block, std::size_t used) {
+  block_ = block;
+  used_ = used;
+  if (block_ == 0 && used_ == 0 && blocks_.size() > 1) merge_blocks();
+}
+
+// After a pass that needed several blocks, the next pass of that size fits one.
+void Arena::merge_blocks() {
+  const std::size_t total = bytes();
+  for (const Block& block : blocks_) release_aligned(block.memory);
+  blocks_.clear();
+  void* memory = ::operator new(total, std::align_val_t{Tensor::kAlignment}, std::nothrow);
+  if (memory != nullptr) blocks_.push_back({static_cast<char*>(memory), total});
+}
+
+}  // namespace clearformer

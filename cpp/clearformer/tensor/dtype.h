@@ -1,0 +1,53 @@
+// Element types of tensors in memory, and the 16-bit float formats that checkpoints use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "clearformer/tensor/error.h"
+
+namespace clearformer {
+
+enum class DType { f32, f16, bf16, i32, i64, u8 };
+
+constexpr std::size_t size_of(DType dtype) {
+  switch (dtype) {
+    case DType::f32: return 4;
+    case DType::f16: return 2;
+    case DType::bf16: return 2;
+    case DType::i32: return 4;
+    case DType::i64: return 8;
+    case DType::u8: return 1;
+  }
+  return 0;
+}
+
+std::string_view to_string(DType dtype);
+
+template <class T>
+struct DTypeOf;
+template <>
+struct DTypeOf<float> {
+  static constexpr DType value = DType::f32;
+};
+template <>
+struct DTypeOf<std::int32_t> {
+  static constexpr DType value = DType::i32;
+};
+template <>
+struct DTypeOf<std::int64_t> {
+  static constexpr DType value = DType::i64;
+};
+template <>
+struct DTypeOf<std::uint8_t> {
+  static constexpr DType value = DType::u8;
+};
+
+/// IEEE 754 binary16 bits to float, exact for every pattern (subnormals, infinities, NaN).
+float float_from_f16(std::uint16_t bits);
+
+/// bfloat16 bits to float: the upper half of a float, exact.
+float float_from_bf16(std::uint16_t bits);
+
+}  // namespace clearformer

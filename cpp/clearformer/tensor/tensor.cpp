@@ -1,0 +1,77 @@
+#include "clearformer/tensor/tensor.h"
+
+#include <cstring>
+#include <new>
+
+namespace clearformer {
+
+void* allocate_aligned(std::size_t bytes) {
+  void* memory = ::operator new(bytes, std::align_val_t{Tensor::kAlignment}, std::nothrow);
+  if (memory == nullptr) {
+    fail(ErrorCode::out_of_memory, "out of memory: an allocation of ", bytes, " bytes was refused");
+  }
+  return memory;
+}
+
+void release_aligned(void* memory) {
+  ::operator delete(memory, std::align_val_t{Tensor::kAlignment});
+}
+
+void TensorView::expect_dtype(DType wanted) const {
+  if (dtype_ != wanted) {
+    fail(ErrorCode::dtype_mismatch, "tensor of shape ", shape_.text(), " holds ", to_string(dtype_),
+         ", expected ", to_string(wanted));
+  }
+}
+
+namespace {
+void expect_same_elements(const Shape& from, const Shape& to) {
+  if (from.elements() != to.elements()) {
+    fail(ErrorCode::shape_mismatch, "reshape: ", from.text(), " has ", from.elements(),
+         " elements, ", to.text(), " has ", to.elements());
+  }
+}
+}  // namespace
+
+TensorView TensorView::reshaped(Shape shape) const {
+  expect_same_elements(shape_, shape);
+  return {data_, dtype_, shape};
+}
+
+MutableTensorView MutableTensorView::reshaped(Shape shape) const {
+  expect_same_elements(shape_, shape);
+  return {data(), dtype_, shape};
+}
+
+void Tensor::Free::operator()(void* memory) const { release_aligned(memory); }
+
+Tensor::Tensor(Shape shape, DType dtype, std::size_t spare) : dtype_(dtype), shape_(shape) {
+  std::size_t bytes = 0;
+  if (__builtin_add_overflow(shape.elements(), spare, &capacity_) ||
+      __builtin_mul_overflow(capacity_, size_of(dtype), &bytes)) {
+    fail(ErrorCode::out_of_memory, "out of memory: a tensor of shape ", shape.text(), " of ",
+         to_string(dtype), " does not fit the address space");
+  }
+  memory_.reset(allocate_aligned(bytes == 0 ? 1 : bytes));
+}
+
+Tensor Tensor::zeros(Shape shape, DType dtype) {
+  Tensor tensor(shape, dtype);
+  std::memset(tensor.data(), 0, tensor.elements() * size_of(dtype));
+  return tensor;
+}
+
+void Tensor::reshape(Shape shape) {
+  expect_same_elements(shape_, shape);
+  shape_ = shape;
+}
+
+Tensor Tensor::clone() const { return copy_of(view()); }
+
+Tensor Tensor::copy_of(TensorView view) {
+  Tensor tensor(view.shape(), view.dtype());
+  if (view.bytes() != 0) std::memcpy(tensor.data(), view.data(), view.bytes());
+  return tensor;
+}
+
+}  // namespace clearformer

@@ -1,0 +1,107 @@
+// Tensor owns its elements; TensorView and MutableTensorView borrow them. Always contiguous, row-major.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "clearformer/tensor/dtype.h"
+#include "clearformer/tensor/shape.h"
+
+namespace clearformer {
+
+/// A borrowed tensor to read. The owner must outlive it.
+class TensorView {
+ public:
+  TensorView() = default;
+  TensorView(const void* data, DType dtype, Shape shape)
+      : data_(data), dtype_(dtype), shape_(shape) {}
+
+  const Shape& shape() const { return shape_; }
+  std::size_t dim(std::size_t axis) const { return shape_[axis]; }
+  DType dtype() const { return dtype_; }
+  std::size_t elements() const { return shape_.elements(); }
+  std::size_t bytes() const { return elements() * size_of(dtype_); }
+  const void* data() const { return data_; }
+
+  /// The elements as T; throws dtype_mismatch when they are of another type.
+  template <class T>
+  const T* as() const {
+    expect_dtype(DTypeOf<T>::value);
+    return static_cast<const T*>(data_);
+  }
+  const float* f32() const { return as<float>(); }
+
+  /// The same elements under another shape with as many elements.
+  TensorView reshaped(Shape shape) const;
+
+ protected:
+  void expect_dtype(DType wanted) const;
+
+  const void* data_ = nullptr;
+  DType dtype_ = DType::f32;
+  Shape shape_{0};
+};
+
+/// A borrowed tensor to read and write.
+class MutableTensorView : public TensorView {
+ public:
+  MutableTensorView() = default;
+  MutableTensorView(void* data, DType dtype, Shape shape) : TensorView(data, dtype, shape) {}
+
+  template <class T>
+  T* as() const {
+    expect_dtype(DTypeOf<T>::value);
+    return static_cast<T*>(const_cast<void*>(data_));
+  }
+  float* f32() const { return as<float>(); }
+  void* data() const { return const_cast<void*>(data_); }
+  MutableTensorView reshaped(Shape shape) const;
+};
+
+/// Owns 64-byte aligned memory; movable, copied only by clone(). New elements are not initialised.
+class Tensor {
+ public:
+  static constexpr std::size_t kAlignment = 64;
+
+  Tensor() = default;
+  /// `spare` elements are allocated behind the last one and are free for the owner's use.
+  explicit Tensor(Shape shape, DType dtype = DType::f32, std::size_t spare = 0);
+
+  static Tensor zeros(Shape shape, DType dtype = DType::f32);
+  Tensor clone() const;
+  static Tensor copy_of(TensorView view);
+  /// Gives the elements another shape with as many elements.
+  void reshape(Shape shape);
+
+  const Shape& shape() const { return shape_; }
+  std::size_t dim(std::size_t axis) const { return shape_[axis]; }
+  DType dtype() const { return dtype_; }
+  std::size_t elements() const { return shape_.elements(); }
+  /// Elements that fit the allocation, the spare ones included.
+  std::size_t capacity() const { return capacity_; }
+  bool empty() const { return memory_ == nullptr; }
+  void* data() { return memory_.get(); }
+  const void* data() const { return memory_.get(); }
+  float* f32() { return mutable_view().f32(); }
+  const float* f32() const { return view().f32(); }
+
+  TensorView view() const { return {memory_.get(), dtype_, shape_}; }
+  MutableTensorView mutable_view() { return {memory_.get(), dtype_, shape_}; }
+  operator TensorView() const { return view(); }         // NOLINT: a Tensor reads as a view
+  operator MutableTensorView() { return mutable_view(); }  // NOLINT
+
+ private:
+  struct Free {
+    void operator()(void* memory) const;
+  };
+  std::unique_ptr<void, Free> memory_;
+  DType dtype_ = DType::f32;
+  Shape shape_{0};
+  std::size_t capacity_ = 0;
+};
+
+/// Aligned memory, or an out_of_memory Error that states the size; free it with release_aligned.
+void* allocate_aligned(std::size_t bytes);
+void release_aligned(void* memory);
+
+}  // namespace clearformer

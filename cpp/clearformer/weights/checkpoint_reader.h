@@ -1,0 +1,64 @@
+// CheckpointReader: takes the bytes of safetensors files as they stream in and puts each tensor
+// where it will stay, so that a checkpoint is never in memory twice.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "clearformer/weights/safetensors.h"
+#include "clearformer/weights/weights.h"
+
+namespace clearformer {
+
+class CheckpointReader {
+ public:
+  /// Where the next bytes of the open file go. Empty (size 0) when the file is complete.
+  struct Window {
+    unsigned char* data = nullptr;
+    std::size_t size = 0;
+  };
+
+  /// Opens a file of `bytes` bytes in all; files come one after another.
+  void begin_file(std::string name, std::uint64_t bytes);
+  Window window();
+  /// Says that the first `bytes` bytes of the window were filled.
+  void commit(std::size_t bytes);
+  /// Closes the file; throws malformed_file when bytes are missing.
+  void end_file();
+
+  /// All tensors read, float16 and bfloat16 widened to float32. No file may be open.
+  Weights finish();
+
+  /// Bytes of tensor memory so far.
+  std::uint64_t weight_bytes() const { return weight_bytes_; }
+
+  /// Reads whole files from disk (native builds and tests).
+  void read_file(const std::string& path, const std::string& name);
+
+ private:
+  enum class Stage { closed, prefix, header, data, complete };
+
+  void header_complete();
+  void open_tensor();
+  void tensor_complete();
+  void widen_staged();
+  const StoredTensor& stored() const { return header_.tensors[index_]; }
+
+  Weights weights_;
+  std::uint64_t weight_bytes_ = 0;
+
+  // The open file.
+  Stage stage_ = Stage::closed;
+  std::string file_;
+  std::uint64_t file_bytes_ = 0;
+  std::vector<unsigned char> buffer_;  // prefix, header, or staged 16-bit elements
+  std::size_t filled_ = 0;             // bytes of the buffer, or of the tensor, that are there
+  SafetensorsHeader header_;
+  std::size_t index_ = 0;  // tensor being read
+  Tensor tensor_;
+  std::size_t widened_ = 0;  // elements of it that were widened
+};
+
+}  // namespace clearformer

@@ -1,0 +1,138 @@
+#include "clearformer/weights/json.h"
+
+#include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+
+#include <limits>
+#include <unordered_set>
+
+namespace clearformer {
+
+namespace {
+
+constexpr std::size_t kMaxDepth = 64;
+
+// Builds the tree from the reader's events; open containers wait on a stack.
+class Builder {
+ public:
+  using Ch = char;
+  bool Null() { return add(nullptr); }
+  bool Bool(bool value) { return add(value); }
+  bool Int(int value) { return add(static_cast<std::int64_t>(value)); }
+  bool Uint(unsigned value) { return add(static_cast<std::int64_t>(value)); }
+  bool Int64(std::int64_t value) { return add(value); }
+  bool Uint64(std::uint64_t value) {
+    if (value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+      return add(static_cast<std::int64_t>(value));
+    }
+    return add(value);
+  }
+  bool Double(double value) { return add(value); }
+  bool RawNumber(const char*, rapidjson::SizeType, bool) { return false; }
+  bool String(const char* text, rapidjson::SizeType length, bool) {
+    return add(std::string(text, length));
+  }
+  bool StartObject() { return open(Json::Object{}); }
+  bool StartArray() { return open(Json::Array{}); }
+  bool EndObject(rapidjson::SizeType) { return close(); }
+  bool EndArray(rapidjson::SizeType) { return close(); }
+  bool Key(const char* text, rapidjson::SizeType length, bool) {
+    Level& level = stack_.back();
+    level.key.assign(text, length);
+    if (level.keys.insert(level.key).second) return true;
+    problem = concat("the key \"", level.key, "\" appears twice");
+    return false;
+  }
+
+  std::string problem;
+  Json root;
+
+ private:
+  struct Level {
+    Json::Value value;
+    std::string key;
+    std::unordered_set<std::string> keys;
+  };
+
+  bool add(Json::Value value) {
+    if (stack_.empty()) {
+      root = Json(std::move(value));
+    } else if (auto* array = std::get_if<Json::Array>(&stack_.back().value)) {
+      array->emplace_back(std::move(value));
+    } else {
+      std::get<Json::Object>(stack_.back().value)
+          .emplace_back(std::move(stack_.back().key), Json(std::move(value)));
+    }
+    return true;
+  }
+
+  bool open(Json::Value container) {
+    if (stack_.size() == kMaxDepth) {
+      problem = concat("nested deeper than ", kMaxDepth, " levels");
+      return false;
+    }
+    stack_.push_back({std::move(container), {}, {}});
+    return true;
+  }
+
+  bool close() {
+    Json::Value value = std::move(stack_.back().value);
+    stack_.pop_back();
+    return add(std::move(value));
+  }
+
+  std::vector<Level> stack_;
+};
+
+}  // namespace
+
+Json Json::parse(std::string_view text, std::string_view document, ErrorCode code) {
+  constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag |
+                              rapidjson::kParseFullPrecisionFlag;
+  rapidjson::MemoryStream bytes(text.data(), text.size());
+  rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> stream(bytes);
+  rapidjson::Reader reader;
+  Builder builder;
+  const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
+  if (result.IsError()) {
+    const std::string problem =
+        builder.problem.empty() ? rapidjson::GetParseError_En(result.Code()) : builder.problem;
+    fail(code, document, ": not valid JSON at byte ", result.Offset(), ": ", problem);
+  }
+  return std::move(builder.root);
+}
+
+const Json* Json::find(std::string_view key) const {
+  const auto* members = std::get_if<Object>(&value_);
+  if (members == nullptr) return nullptr;
+  for (const auto& [name, value] : *members) {
+    if (name == key) return &value;
+  }
+  return nullptr;
+}
+
+const Json* Json::find_set(std::string_view key) const {
+  const Json* value = find(key);
+  return value == nullptr || value->is_null() ? nullptr : value;
+}
+
+double Json::number() const {
+  if (const auto* integer = std::get_if<std::int64_t>(&value_)) return static_cast<double>(*integer);
+  if (const auto* integer = std::get_if<std::uint64_t>(&value_)) return static_cast<double>(*integer);
+  return std::get<double>(value_);
+}
+
+std::optional<std::int64_t> Json::integer() const {
+  if (const auto* integer = std::get_if<std::int64_t>(&value_)) return *integer;
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> Json::unsigned_integer() const {
+  if (const auto* integer = std::get_if<std::uint64_t>(&value_)) return *integer;
+  const auto* integer = std::get_if<std::int64_t>(&value_);
+  if (integer == nullptr || *integer < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(*integer);
+}
+
+}  // namespace clearformer

@@ -1,0 +1,54 @@
+// The safetensors header: 8 bytes of length (little endian), then JSON that names every tensor's
+// dtype, shape and byte range. Every rule of the format is checked before a byte of data is read.
+// Source: github.com/huggingface/safetensors, "Format".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "clearformer/tensor/shape.h"
+
+namespace clearformer {
+
+/// One tensor of the header. `shape` and offsets are 64 bits wide on every machine.
+struct StoredTensor {
+  std::string name;
+  std::string dtype;  // as the file spells it: "F32", "BF16", "I64", …
+  std::vector<std::uint64_t> shape;
+  std::uint64_t begin = 0;  // bytes from the start of the data section
+  std::uint64_t end = 0;
+
+  /// The shape in this machine's width; throws out_of_memory when it does not fit.
+  Shape native_shape() const;
+};
+
+struct SafetensorsHeader {
+  static constexpr std::uint64_t kPrefixBytes = 8;
+  static constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
+
+  /// Checks the 8 length bytes against the whole file's size; returns the header's length in bytes.
+  static std::uint64_t header_bytes(const unsigned char* prefix, std::uint64_t file_bytes,
+                                    std::string_view file);
+
+  /// Parses and checks the header; `data_bytes` is what the file holds behind it.
+  /// Throws malformed_file with the file, the tensor and the broken rule.
+  static SafetensorsHeader parse(std::string_view json, std::uint64_t data_bytes,
+                                 std::string_view file);
+
+  std::vector<StoredTensor> tensors;  // in the order of their data
+  std::vector<std::pair<std::string, std::string>> metadata;
+};
+
+/// Parses model.safetensors.index.json: which files hold the tensors.
+struct ShardIndex {
+  static ShardIndex parse(std::string_view json, std::string_view file);
+
+  std::vector<std::string> files;  // each once, in order of first mention
+  std::vector<std::pair<std::string, std::string>> file_of_tensor;
+  std::uint64_t total_size = 0;  // as the index states it; 0 when it does not
+};
+
+}  // namespace clearformer

@@ -1,0 +1,33 @@
+// WeightScope: a place in the tree of module names; layers load themselves from it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "clearformer/weights/name_map.h"
+#include "clearformer/weights/weights.h"
+
+namespace clearformer {
+
+class WeightScope {
+ public:
+  WeightScope(Weights& weights, const NameMap& names, std::string path = "")
+      : weights_(&weights), names_(&names), path_(std::move(path)) {}
+
+  /// The scope of a child module: scope / "attn" / "q_proj".
+  WeightScope operator/(std::string_view child) const;
+
+  /// Whether the checkpoint holds this module's tensor `leaf` ("weight", "bias").
+  bool has(std::string_view leaf) const;
+  /// This module's tensor, checked against the shape the layer expects (see Weights::take).
+  Tensor take(std::string_view leaf, const Shape& expected) const;
+  /// The full name of `leaf` in the checkpoint.
+  std::string name(std::string_view leaf) const;
+
+ private:
+  Weights* weights_;
+  const NameMap* names_;
+  std::string path_;
+};
+
+}  // namespace clearformer

@@ -1,0 +1,71 @@
+// The C++: configures and builds one of CMake's presets (natively or as WebAssembly) in build/<preset>.
+import { rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+
+import { nodeFlags } from '../node_flags.mjs';
+import { run, step } from '../toolchain/progress.mjs';
+import { findBuildTools, findCppCompiler, findWasmTools } from '../toolchain.mjs';
+import { digestOf, inProject, unlessFresh } from './fresh.mjs';
+
+export const WASM_PRESETS = ['wasm-simd128', 'wasm-relaxed'];
+
+let buildTools;
+let wasmTools;
+
+/** The tools, looked for once in a process. */
+export const tools = {
+  build: () => (buildTools ??= findBuildTools()),
+  wasm: () => (wasmTools ??= findWasmTools()),
+};
+
+async function settingsOf(preset) {
+  const { cmakeArguments } = await tools.build();
+  if (!WASM_PRESETS.includes(preset)) {
+    findCppCompiler(); // says how to get one, where CMake would fail with a riddle
+    return { env: {}, cmakeArguments };
+  }
+  const { env, toolchainFile, version } = await tools.wasm();
+  const emulator = [process.execPath, ...nodeFlags].join(';');
+  const own = [`-DCMAKE_TOOLCHAIN_FILE=${toolchainFile}`, `-DCMAKE_CROSSCOMPILING_EMULATOR=${emulator}`];
+  return { env, cmakeArguments: [...cmakeArguments, ...own], version };
+}
+
+/** Configures `preset` unless that was done with the same settings; CMake itself sees to changes of CMakeLists.txt. */
+async function configure(preset, folder, { env, cmakeArguments, version = '' }) {
+  const { cmake } = await tools.build();
+  const recipe = {
+    stamp: `${folder}.configured`,
+    digest: digestOf([inProject('CMakePresets.json')], [cmake, version, ...cmakeArguments].join('\n')),
+    outputs: [`${folder}/build.ninja`],
+  };
+  await unlessFresh(recipe, () => {
+    for (const old of ['CMakeCache.txt', 'CMakeFiles']) rmSync(join(folder, old), { recursive: true, force: true });
+    const args = ['--preset', preset, ...cmakeArguments];
+    return step(`Configuring ${preset}`, () => run(cmake, args, { cwd: inProject(), env, show: true }));
+  });
+}
+
+/** Builds `preset`: the targets given or, without any, all of it. */
+export async function buildPreset(preset, targets = []) {
+  const { cmake } = await tools.build();
+  const settings = await settingsOf(preset);
+  const folder = inProject('build', preset);
+  await configure(preset, folder, settings);
+  const args = ['--build', folder, '-j', String(availableParallelism())];
+  const selected = targets.length > 0 ? ['--target', ...targets] : [];
+  const options = { cwd: inProject(), env: settings.env, show: true };
+  await step(`Building ${preset}`, () => run(cmake, [...args, ...selected], options));
+}
+
+/** Builds both variants of the WebAssembly module, without their tests. */
+export async function buildWasm() {
+  for (const preset of WASM_PRESETS) await buildPreset(preset, ['clearformer_module']);
+}
+
+/** Runs the tests of a preset that has been built. */
+export async function testPreset(preset) {
+  const { ctest } = await tools.build();
+  const args = ['--test-dir', inProject('build', preset), '--output-on-failure', '--no-tests=error'];
+  await step(`Testing ${preset}`, () => run(ctest, [...args, '-j', String(availableParallelism())], { show: true }));
+}

@@ -1,0 +1,32 @@
+// Formats: clang-format for C++, Biome for everything else (which also lints). With `fix` they are put right in place.
+import { createRequire } from 'node:module';
+
+import { inProject } from '../build/fresh.mjs';
+import { run, SetupError } from '../toolchain/progress.mjs';
+import { projectFiles } from './files.mjs';
+
+const require = createRequire(inProject('package.json'));
+
+/** Resolves to how many C++ files were looked at. */
+export async function checkCppFormat(fix) {
+  const files = await projectFiles(/\.(cpp|h)$/);
+  if (files.length === 0) return '0 files';
+  const { clangFormatPath } = require('clang-format-node');
+  const options = { cwd: inProject(), check: false };
+  const { code, output } = await run(
+    clangFormatPath,
+    [...(fix ? ['-i'] : ['--dry-run', '-Werror']), ...files],
+    options,
+  );
+  if (code === 0) return `${files.length} files`;
+  const named = [...output.matchAll(/^([^:\n]+):\d+:\d+: error/gm)].map((match) => match[1]);
+  const list = [...new Set(named)].join('\n');
+  throw new SetupError(`${list || output}\nnot formatted; "npm run check -- --fix" does it`);
+}
+
+export async function checkWebFormat(fix) {
+  const biome = require.resolve('@biomejs/biome/bin/biome');
+  const args = [biome, 'check', '--error-on-warnings', '--colors=off', ...(fix ? ['--write'] : [])];
+  const { output } = await run(process.execPath, args, { cwd: inProject() });
+  return /Checked (\d+ files?)/.exec(output)?.[1] ?? '';
+}

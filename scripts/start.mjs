@@ -1,0 +1,25 @@
+// npm start: everything from a fresh clone to the page in the browser. The first run fetches tools and packages; later
+// ones need no network and take seconds.
+import { inProject } from './build/fresh.mjs';
+import { pageFolder } from './build/page.mjs';
+import { steps } from './build.mjs';
+import { main } from './main.mjs';
+import { ensureModules } from './npm_modules.mjs';
+
+async function serve() {
+  const { preview } = await import('vite'); // here, because it may not have been there before
+  const server = await preview({
+    root: inProject('web/demo'),
+    build: { outDir: pageFolder },
+    preview: { host: 'localhost' },
+  });
+  console.log(`\nclearformer is at ${server.resolvedUrls.local[0]}  (Ctrl-C ends it)`);
+}
+
+await main(import.meta, async () => {
+  await ensureModules();
+  await steps.wasm();
+  await steps.package();
+  await steps.page();
+  await serve();
+});

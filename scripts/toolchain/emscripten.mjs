@@ -1,0 +1,128 @@
+// Emscripten: the one on PATH or of EMSDK when it is new enough, else emsdk, else Debian's packages of a newer suite.
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+
+import { haveApt, unpackPackages } from './apt.mjs';
+import { cacheFolder, completeFolder } from './cache.mjs';
+import { query, run, SetupError, step } from './progress.mjs';
+import { makeLauncher, relocate } from './relocate.mjs';
+import { atLeast, EMSCRIPTEN_MINIMUM, EMSDK_VERSION, NEWER_SUITE } from './versions.mjs';
+
+const EMSDK_REPOSITORY = 'https://github.com/emscripten-core/emsdk.git';
+const PROBE_MS = 10_000;
+
+/** Resolves to { emcc, root, version, origin, env }; `env` is what emcc needs beside the process's own. */
+export async function findEmscripten() {
+  const found = (await fromSystem()) ?? (await fromEmsdk()) ?? (await fromPackages());
+  if (found) return found;
+  throw new SetupError(
+    `Emscripten ${EMSCRIPTEN_MINIMUM} or newer is needed to build the WebAssembly, and it could not be had:\n` +
+      '- no new enough emcc is on PATH or under EMSDK;\n' +
+      `- ${EMSDK_REPOSITORY} can't be reached, or its installation failed;\n` +
+      `- packages of Debian's suite "${NEWER_SUITE}" can't be had by this system's apt.\n` +
+      'Install it as https://emscripten.org/docs/getting_started/downloads.html says, then run this again.',
+  );
+}
+
+async function describe(emcc, origin, env = {}) {
+  const text = await query(emcc, ['--version'], { env, timeout: 60_000 });
+  const version = /emcc .*?(\d+\.\d+\.\d+)/.exec(text)?.[1];
+  if (!version) return undefined;
+  const path = [dirname(emcc), process.env.PATH].join(delimiter);
+  return { emcc, root: dirname(emcc), version, origin, env: { ...env, PATH: path } };
+}
+
+// The file behind the name `emcc` on PATH, links resolved by emcc itself.
+async function pathOfEmcc() {
+  const root = await query('em-config', ['EMSCRIPTEN_ROOT'], { timeout: 60_000 });
+  const last = root.split('\n').at(-1);
+  return last && existsSync(join(last, 'emcc')) ? join(last, 'emcc') : undefined;
+}
+
+async function fromSystem() {
+  const { EMSDK } = process.env;
+  const candidates = [
+    [await pathOfEmcc(), 'PATH', {}],
+    [EMSDK && join(EMSDK, 'upstream/emscripten/emcc'), 'EMSDK', EMSDK && { EM_CONFIG: join(EMSDK, '.emscripten') }],
+  ];
+  for (const [emcc, origin, env] of candidates) {
+    const found = emcc && existsSync(emcc) && (await describe(emcc, origin, env));
+    if (!found) continue;
+    if (atLeast(found.version, EMSCRIPTEN_MINIMUM)) return withWritableCache(found);
+    console.log(`• Emscripten ${found.version} (${origin}) is older than ${EMSCRIPTEN_MINIMUM}: not used`);
+  }
+  return undefined;
+}
+
+// Emscripten builds its system libraries on first use: when it may not write its own cache, it gets one in ours.
+async function withWritableCache(found) {
+  const cache = (await query(join(found.root, 'em-config'), ['CACHE'], { env: found.env })).split('\n').at(-1);
+  try {
+    accessSync(existsSync(cache) ? cache : dirname(cache), constants.W_OK);
+    return found;
+  } catch {
+    const own = join(cacheFolder(), `emscripten-libraries-${found.version}`);
+    mkdirSync(own, { recursive: true });
+    return { ...found, env: { ...found.env, EM_CACHE: own, EM_FROZEN_CACHE: '' } };
+  }
+}
+
+async function fromEmsdk() {
+  const folder = join(cacheFolder(), `emsdk-${EMSDK_VERSION}`);
+  const emcc = join(folder, 'upstream/emscripten/emcc');
+  const env = { EM_CONFIG: join(folder, '.emscripten'), EMSDK: folder };
+  try {
+    if (!existsSync(`${folder}.complete`) && !(await reachable())) return undefined;
+    await completeFolder(folder, EMSDK_VERSION, installEmsdk);
+    return await describe(emcc, 'emsdk', env);
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    console.log(`  emsdk could not be installed:\n${error.message}`);
+    return undefined;
+  }
+}
+
+const gitEnv = { GIT_TERMINAL_PROMPT: '0' };
+
+async function reachable() {
+  const options = { env: gitEnv, timeout: PROBE_MS };
+  return (await query('git', ['ls-remote', '--exit-code', EMSDK_REPOSITORY, 'HEAD'], options)) !== '';
+}
+
+async function installEmsdk(folder) {
+  const clone = ['clone', '-q', '--depth', '1', EMSDK_REPOSITORY, folder];
+  await step('Cloning emsdk', () => run('git', clone, { env: gitEnv, timeout: 300_000 }));
+  const emsdk = join(folder, 'emsdk');
+  await step(`Installing Emscripten ${EMSDK_VERSION}`, () => run(emsdk, ['install', EMSDK_VERSION]));
+  await run(emsdk, ['activate', EMSDK_VERSION]); // writes paths relative to its own folder
+}
+
+async function fromPackages() {
+  if (!(await haveApt())) return undefined;
+  const folder = join(cacheFolder(), `emscripten-${NEWER_SUITE}`);
+  const key = `${NEWER_SUITE} 2`; // the number changes with the recipe below
+  await completeFolder(folder, key, (temporary) => makeFromPackages(temporary, folder));
+  const env = { EM_CONFIG: join(folder, 'emscripten.config'), EMSDK_PYTHON: join(folder, 'usr/bin/python3-private') };
+  return describe(join(folder, 'usr/share/emscripten/emcc'), `packages of ${NEWER_SUITE}`, env);
+}
+
+async function makeFromPackages(root, finalRoot) {
+  await unpackPackages(root, NEWER_SUITE, ['emscripten', 'patchelf'], { closure: true });
+  const llvm = join('usr/lib', readdirSync(join(root, 'usr/lib')).find((name) => /^llvm-\d+$/.test(name)) ?? '', 'bin');
+  await relocate(root, finalRoot, {
+    folders: [llvm, 'usr/bin'],
+    programs: /\/llvm-\d+\/bin\/|\/bin\/wasm/,
+    libraries: /\/lib(LLVM|clang-cpp)[^/]*\.so/,
+  });
+  makeLauncher(root, finalRoot, 'usr/bin/python3', 'usr/bin/python3-private');
+  // The JavaScript optimiser imports its parser from a folder of this name beside it.
+  symlinkSync('../nodejs', join(root, 'usr/share/emscripten/node_modules'));
+  const config = {
+    LLVM_ROOT: join(finalRoot, llvm),
+    BINARYEN_ROOT: join(finalRoot, 'usr'),
+    NODE_JS: process.execPath,
+    CACHE: join(cacheFolder(), `emscripten-libraries-${NEWER_SUITE}`),
+  };
+  const lines = Object.entries(config).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
+  writeFileSync(join(root, 'emscripten.config'), `${lines.join('\n')}\n`);
+}

@@ -1,0 +1,2 @@
+// The chapters of the page, in the order of the model.
+import './story.js';

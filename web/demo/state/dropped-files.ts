@@ -1,0 +1,30 @@
+// Files of a checkpoint from a drop: single files or whole folders, walked to their ends.
+
+function fileOf(entry: FileSystemFileEntry): Promise<File> {
+  return new Promise((resolve, reject) => entry.file(resolve, reject));
+}
+
+async function entriesOf(directory: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = directory.createReader();
+  const all: FileSystemEntry[] = [];
+  for (;;) {
+    // A reader hands out a directory in batches; an empty one is the end.
+    const batch = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (batch.length === 0) return all;
+    all.push(...batch);
+  }
+}
+
+async function walk(entry: FileSystemEntry): Promise<File[]> {
+  if (entry.isFile) return [await fileOf(entry as FileSystemFileEntry)];
+  const inside = await entriesOf(entry as FileSystemDirectoryEntry);
+  return (await Promise.all(inside.map(walk))).flat();
+}
+
+/** Must be called before the drop event's handler first awaits: the items are gone afterwards. */
+export function droppedFiles(transfer: DataTransfer): Promise<File[]> {
+  const items = Array.from(transfer.items, (item) => item.webkitGetAsEntry());
+  const entries = items.filter((entry): entry is FileSystemEntry => entry !== null);
+  if (entries.length === 0) return Promise.resolve(Array.from(transfer.files));
+  return Promise.all(entries.map(walk)).then((lists) => lists.flat());
+}

@@ -1,0 +1,94 @@
+// All about attention in one card: every head as a small map, the chosen head large, its legend and its numbers.
+import { css, html, LitElement, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import type { AttentionStore } from '../state/attention-store.js';
+import type { ColourScale } from '../state/colour-scale.js';
+import { headProfile } from '../state/head-profile.js';
+import type { Cell } from '../state/map-geometry.js';
+import './attention-map.js';
+import './cell-readout.js';
+import './head-overview.js';
+import type { HeadChoice } from './head-overview.js';
+import './head-profile.js';
+import { shared } from './styles.js';
+import './weight-legend.js';
+
+@customElement('attention-panel')
+export class AttentionPanel extends LitElement {
+  @property({ attribute: false }) store!: AttentionStore;
+  @property({ attribute: false }) revision = 0;
+  @property({ attribute: false }) chosen!: HeadChoice;
+  @property({ attribute: false }) scale!: ColourScale;
+  @property({ attribute: false }) texts: readonly string[] = [];
+  @property({ attribute: false }) query: number | undefined;
+  @property({ attribute: false }) cell: Cell | undefined;
+  @property({ type: Boolean }) growing = false;
+  @state() private closeUp = false;
+
+  static override styles = [
+    shared,
+    css`
+      :host { container-type: inline-size; }
+      .parts { display: grid; grid-template-columns: minmax(0, 1fr); gap: 16px 26px; margin-top: 12px; }
+      .choose { display: flex; flex-wrap: wrap; gap: 14px 28px; align-content: start; }
+      head-overview { max-width: 100%; }
+      head-profile { flex: 1 1 200px; min-width: 190px; }
+      .title { display: flex; flex-wrap: wrap; gap: 6px 14px; align-items: center; justify-content: space-between; }
+      .axes { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 12px; margin-top: 8px; font-size: 0.8rem; }
+      weight-legend { margin-top: 12px; }
+      @container (min-width: 690px) {
+        .parts { grid-template-columns: minmax(0, 1fr) 262px; }
+        .choose { grid-column: 2; grid-row: 1; flex-direction: column; flex-wrap: nowrap; gap: 20px; }
+        .map { grid-column: 1; grid-row: 1 / 3; }
+        .numbers { grid-column: 2; grid-row: 2; }
+        head-profile { flex: none; }
+      }
+    `,
+  ];
+
+  override render(): TemplateResult {
+    const { store, revision, scale, texts, query, cell, growing } = this;
+    const { layer, head } = this.chosen;
+    return html`<section class="card" aria-labelledby="attention-title">
+      <h2 id="attention-title">What it looks at</h2>
+      <p class="hint">Reading a token, every head spreads a weight of 1 over the tokens so far. Pick a head to see its map.</p>
+      <div class="parts">
+        <div class="choose">
+          <head-overview .store=${store} .revision=${revision} .scale=${scale} .layer=${layer} .head=${head} .growing=${growing}
+            @head-pick=${this.forward}></head-overview>
+          <head-profile .profile=${headProfile(store, layer, head)}></head-profile>
+        </div>
+        <div class="map">
+          <div class="title">
+            <h3>Layer ${layer + 1}, head ${head + 1}</h3>
+            ${this.zoom()}
+          </div>
+          <p class="hint axes"><span>↓ token that looks (query)</span><span>token looked at (key) →</span></p>
+          <attention-map .store=${store} .revision=${revision} .layer=${layer} .head=${head} .scale=${scale} .texts=${texts}
+            .query=${query} .cell=${cell} .growing=${growing} .closeUp=${this.closeUp}
+            @cell-hover=${this.forward} @token-pick=${this.forward}></attention-map>
+        </div>
+        <div class="numbers">
+          <cell-readout .store=${store} .revision=${revision} .layer=${layer} .head=${head} .texts=${texts}
+            .query=${query} .cell=${cell} .quiet=${growing}></cell-readout>
+          <weight-legend .scale=${scale} @spread-change=${this.forward}></weight-legend>
+        </div>
+      </div>
+    </section>`;
+  }
+
+  private zoom(): TemplateResult {
+    const button = (closeUp: boolean, name: string): TemplateResult => html`<button
+      aria-pressed=${this.closeUp === closeUp ? 'true' : 'false'} @click=${() => {
+        this.closeUp = closeUp;
+      }}
+    >${name}</button>`;
+    return html`<div class="segments" role="group" aria-label="Part of the map">${button(false, 'whole text')}${button(true, 'close-up')}</div>`;
+  }
+
+  /** The chapter holds what is chosen; events of the parts go on to it. */
+  private forward(event: Event): void {
+    if (event instanceof CustomEvent)
+      this.dispatchEvent(new CustomEvent(event.type, { detail: event.detail as unknown }));
+  }
+}

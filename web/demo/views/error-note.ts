@@ -1,0 +1,37 @@
+// An error, said plainly, with the message and code of whoever threw it.
+import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { errorText } from '../state/error-text.js';
+import { shared } from './styles.js';
+
+@customElement('error-note')
+export class ErrorNote extends LitElement {
+  @property({ attribute: false }) error: unknown;
+  /** What was tried, and what holds now. */
+  @property() subject = '';
+  @property() consequence = '';
+
+  static override styles = [
+    shared,
+    css`
+      .note { display: flex; gap: 12px; align-items: start; padding: 12px 14px; border: 1px solid var(--error); border-radius: 10px; background: var(--error-soft); }
+      .text { flex: 1; min-width: 0; overflow-wrap: anywhere; }
+      strong { color: var(--error); }
+      .message { margin: 2px 0; }
+      button { min-height: 28px; }
+    `,
+  ];
+
+  override render(): TemplateResult | typeof nothing {
+    if (this.error === undefined) return nothing;
+    const { title, message, code } = errorText(this.error);
+    return html`<div class="note" role="alert">
+      <div class="text">
+        <strong>${this.subject ? `${this.subject}: ` : ''}${title}.</strong>
+        <p class="message">${message}</p>
+        <p class="hint">${code ? html`Error code <code>${code}</code>. ` : nothing}${this.consequence}</p>
+      </div>
+      <button class="plain" aria-label="Close this message" @click=${() => this.dispatchEvent(new CustomEvent('dismiss'))}>✕</button>
+    </div>`;
+  }
+}

@@ -1,0 +1,13 @@
+// Builds the page from web/demo into static files that work under any path; `clearformer` is the built package in dist/.
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vite';
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  root: here('.'),
+  base: './',
+  resolve: { alias: { clearformer: here('../../dist/index.js') } },
+  build: { outDir: here('../../build/page'), emptyOutDir: true, target: 'es2022', assetsInlineLimit: 0 },
+  worker: { format: 'es' },
+});

@@ -1,0 +1,119 @@
+// A checkpoint on its way into the core: finds its files, knows their sizes, streams the weights into the core's memory.
+
+import type { Handle } from '../runtime/border.js';
+import type { Engine } from '../runtime/engine.js';
+import { ClearformerError } from '../support/error.js';
+import { throwIfAborted } from '../support/options.js';
+import {
+  checkIntegrity,
+  exactSize,
+  notFound,
+  type ReadOptions,
+  readChunks,
+  readOptional,
+  readRequired,
+  type TextFile,
+} from './files.js';
+import type { Folder, SourceFile } from './folder.js';
+import { Progress, type ProgressCallback } from './progress.js';
+
+/** How a checkpoint is loaded. */
+export interface CheckpointOptions extends ReadOptions {
+  progress_callback?: ProgressCallback | undefined;
+}
+
+/** A checkpoint in the core's memory, with the texts that describe it. */
+export interface Checkpoint {
+  handle: Handle;
+  config: TextFile;
+  generationConfig: TextFile | undefined;
+  progress: Progress;
+}
+
+const weightsName = 'model.safetensors';
+const indexName = 'model.safetensors.index.json';
+
+/** Reads all of a checkpoint into the engine's core. `engine` may still be starting. The handle is for model_create. */
+export async function loadCheckpoint(
+  folder: Folder,
+  starting: Promise<Engine>,
+  options: CheckpointOptions,
+): Promise<Checkpoint> {
+  const [config, generationConfig, weights] = await Promise.all([
+    readRequired(folder, 'config.json', options),
+    readOptional(folder, 'generation_config.json', options),
+    findWeights(folder, starting, options),
+  ]);
+  const texts = [config, generationConfig, weights.index].filter((text) => text !== undefined);
+  const sizes = new Map(texts.map((text) => [text.name, text.bytes]));
+  for (const { file, bytes } of weights.files) sizes.set(file.name, bytes);
+  checkIntegrity(options.integrity, [...sizes.keys()]);
+  const progress = new Progress(folder.where, sizes, options.progress_callback);
+  for (const text of texts) {
+    progress.add(text.name, text.bytes);
+    progress.done(text.name);
+  }
+  const engine = await starting;
+  const { checkpoint: handle } = await engine.call('checkpoint_open', { dtype: 'fp32' });
+  for (const { file, bytes } of weights.files) await streamFile(engine, handle, file, bytes, progress, options);
+  return { handle, config, generationConfig, progress };
+}
+
+interface WeightsFile {
+  file: SourceFile;
+  bytes: number;
+}
+
+async function findWeights(
+  folder: Folder,
+  starting: Promise<Engine>,
+  options: CheckpointOptions,
+): Promise<{ files: WeightsFile[]; index: TextFile | undefined }> {
+  const whole = await folder.find(weightsName, options.signal);
+  if (whole !== undefined && !whole.html) return { files: [await sized(whole, options)], index: undefined };
+  const index = await readOptional(folder, indexName, options);
+  if (index === undefined) {
+    if (whole !== undefined)
+      throw new ClearformerError(
+        'malformed_file',
+        `${weightsName} is an HTML page (${whole.where}): the server answers with a page where it has no such file`,
+        { file: weightsName, where: whole.where },
+      );
+    throw new ClearformerError('file_not_found', `neither ${weightsName} nor ${indexName} is in ${folder.where}`, {
+      file: weightsName,
+      where: folder.where,
+    });
+  }
+  const engine = await starting;
+  const { files } = await engine.call('checkpoint_index', { text: index.text, name: index.name });
+  return { files: await Promise.all(files.map((name) => findShard(folder, name, options))), index };
+}
+
+async function findShard(folder: Folder, name: string, options: CheckpointOptions): Promise<WeightsFile> {
+  const file = await folder.find(name, options.signal);
+  if (file === undefined || file.html) throw notFound(folder, name);
+  return sized(file, options);
+}
+
+async function sized(file: SourceFile, options: CheckpointOptions): Promise<WeightsFile> {
+  return { file, bytes: await exactSize(file, options.signal) };
+}
+
+async function streamFile(
+  engine: Engine,
+  handle: Handle,
+  file: SourceFile,
+  bytes: number,
+  progress: Progress,
+  options: CheckpointOptions,
+): Promise<void> {
+  await engine.call('checkpoint_begin_file', { checkpoint: handle, name: file.name, bytes });
+  for await (const chunk of readChunks(file, options)) {
+    const { byteLength } = chunk; // a chunk given away has none
+    await engine.write(handle, chunk, file.borrowed);
+    throwIfAborted(options.signal);
+    progress.add(file.name, byteLength);
+  }
+  await engine.call('checkpoint_end_file', { checkpoint: handle });
+  progress.done(file.name);
+}

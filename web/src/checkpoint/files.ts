@@ -1,0 +1,162 @@
+// Reading a folder's files: texts, JSON, and the exact size of weights. Every failure names the file and its cause.
+
+import { ClearformerError, messageOf } from '../support/error.js';
+import { throwIfAborted } from '../support/options.js';
+import type { Folder, SourceFile } from './folder.js';
+import { Sha256 } from './sha256.js';
+
+/** A text file with the bytes it was read from. */
+export interface TextFile {
+  name: string;
+  text: string;
+  bytes: number;
+}
+
+/** Expected SHA-256 (64 hexadecimal digits) by file name. */
+export type Integrity = Readonly<Record<string, string>>;
+
+/** How files are read. */
+export interface ReadOptions {
+  signal?: AbortSignal | undefined;
+  integrity?: Integrity | undefined;
+}
+
+const known = [
+  'config.json',
+  'generation_config.json',
+  'model.safetensors',
+  'model.safetensors.index.json',
+  'tokenizer.json',
+  'tokenizer_config.json',
+];
+
+/** Throws for a checksum under a name that no file has: it would be silence about a file that was not checked. */
+export function checkIntegrity(integrity: Integrity | undefined, read: readonly string[]): void {
+  for (const name of Object.keys(integrity ?? {})) {
+    if (read.includes(name) || known.includes(name)) continue;
+    const message = `integrity: ${name} is none of the files of this source (${read.join(', ')})`;
+    throw new ClearformerError('invalid_argument', message, { option: 'integrity', file: name });
+  }
+}
+
+/** A file's chunks; after the last one its SHA-256 is compared where one is expected, and `integrity_mismatch` thrown. */
+export async function* readChunks(file: SourceFile, options: ReadOptions): AsyncIterable<Uint8Array> {
+  const { signal, integrity } = options;
+  const expected = integrity?.[file.name]?.toLowerCase();
+  const hash = expected === undefined ? undefined : new Sha256();
+  for await (const chunk of file.chunks(signal)) {
+    throwIfAborted(signal);
+    hash?.update(chunk);
+    yield chunk;
+  }
+  const found = hash?.hex();
+  if (found !== expected) {
+    throw new ClearformerError(
+      'integrity_mismatch',
+      `${file.name}: SHA-256 is ${found}, expected ${expected} (${file.where})`,
+      { file: file.name, where: file.where },
+    );
+  }
+}
+
+/** A JSON object's file, or undefined when there is none (an HTML page in its place counts as none). */
+export async function readOptional(folder: Folder, name: string, options: ReadOptions): Promise<TextFile | undefined> {
+  const file = await folder.find(name, options.signal);
+  return file === undefined || file.html ? undefined : readText(file, options);
+}
+
+/** A JSON object's file; `file_not_found` when there is none, `malformed_config` when it holds something else. */
+export async function readRequired(folder: Folder, name: string, options: ReadOptions): Promise<TextFile> {
+  const file = await folder.find(name, options.signal);
+  if (file === undefined) throw notFound(folder, name);
+  return readText(file, options);
+}
+
+export function notFound(folder: Folder, name: string): ClearformerError {
+  return new ClearformerError('file_not_found', `${name} is not in ${folder.where}`, {
+    file: name,
+    where: folder.where,
+  });
+}
+
+const maxTextBytes = 256 << 20;
+
+async function readText(file: SourceFile, options: ReadOptions): Promise<TextFile> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let bytes = 0;
+  let text = '';
+  try {
+    for await (const chunk of readChunks(file, options)) {
+      bytes += chunk.byteLength;
+      if (bytes > maxTextBytes) throw malformed(file, `is larger than ${maxTextBytes} bytes`);
+      text += decoder.decode(chunk, { stream: true });
+    }
+    text += decoder.decode();
+  } catch (thrown) {
+    throw thrown instanceof TypeError ? malformed(file, 'is not UTF-8') : thrown;
+  }
+  checkJson(file, text);
+  return { name: file.name, text, bytes };
+}
+
+function checkJson(file: SourceFile, text: string): void {
+  if (file.html || text.trimStart().startsWith('<'))
+    throw malformed(file, 'is an HTML page, not JSON: the server answers with a page where it has no such file');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw malformed(file, `is not JSON (${messageOf(cause)})`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw malformed(file, 'is not a JSON object');
+}
+
+function malformed(file: SourceFile, why: string): ClearformerError {
+  return new ClearformerError('malformed_config', `${file.name} ${why} (${file.where})`, {
+    file: file.name,
+    where: file.where,
+  });
+}
+
+/**
+ * The size of a safetensors file in bytes, from the source or, where the server does not say, from the file's own
+ * header: 8 bytes of length, the header, and the tensors' last end.
+ */
+export async function exactSize(file: SourceFile, signal?: AbortSignal): Promise<number> {
+  if (file.size !== null) return file.size;
+  let start = new Uint8Array(0);
+  for await (const chunk of file.chunks(signal)) {
+    const joined = new Uint8Array(start.byteLength + chunk.byteLength);
+    joined.set(start);
+    joined.set(chunk, start.byteLength);
+    start = joined;
+    const header = headerBytes(start);
+    if (header !== undefined && start.byteLength >= header) return header + dataBytes(file, start.subarray(8, header));
+  }
+  return start.byteLength; // shorter than its header says: the core's reader will tell which rule that breaks
+}
+
+const maxHeaderBytes = 100_000_000; // the format's own limit
+
+function headerBytes(start: Uint8Array): number | undefined {
+  if (start.byteLength < 8) return undefined;
+  const length = new DataView(start.buffer).getBigUint64(0, true);
+  return length > BigInt(maxHeaderBytes) ? 8 : 8 + Number(length);
+}
+
+function dataBytes(file: SourceFile, header: Uint8Array): number {
+  try {
+    const tensors = Object.values(
+      JSON.parse(new TextDecoder().decode(header)) as Record<string, { data_offsets?: [number, number] }>,
+    );
+    return Math.max(0, ...tensors.map((tensor) => tensor.data_offsets?.[1] ?? 0));
+  } catch (cause) {
+    throw new ClearformerError(
+      'malformed_file',
+      `${file.name}: the header is not JSON (${messageOf(cause)})`,
+      { file: file.name, where: file.where },
+      cause,
+    );
+  }
+}

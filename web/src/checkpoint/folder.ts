@@ -1,0 +1,25 @@
+// What every source of files offers: a folder whose files are found by name and read chunk by chunk.
+
+/** A file that is there. */
+export interface SourceFile {
+  readonly name: string;
+  /** For errors: the URL or path, or the kind of source. */
+  readonly where: string;
+  /** Size in bytes; null when the server does not say. */
+  readonly size: number | null;
+  /** Whether the chunks are the caller's own memory, which must be left in place. */
+  readonly borrowed: boolean;
+  /** Whether the server calls it an HTML page, as servers of pages do for files they do not have. */
+  readonly html: boolean;
+  /** The contents, in order. Aborting the signal ends it with the signal's reason. */
+  chunks(signal?: AbortSignal): AsyncIterable<Uint8Array>;
+}
+
+/** A folder of files. */
+export interface Folder {
+  readonly where: string;
+  /** The file of that name, or undefined when there is none. */
+  find(name: string, signal?: AbortSignal): Promise<SourceFile | undefined>;
+  /** The same folder, but holding on to nothing in memory except files of these names. */
+  only(names: readonly string[]): Folder;
+}

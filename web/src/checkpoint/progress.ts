@@ -1,0 +1,71 @@
+// Progress over several files at once: the total is known before the first byte of weights arrives.
+
+/** `initiate`: a file is about to be read; `progress`: bytes arrived; `done`: the file is complete; `ready`: all is loaded. */
+export interface ProgressEvent {
+  status: 'initiate' | 'progress' | 'done' | 'ready';
+  /** The source, as errors name it. */
+  name: string;
+  /** The file concerned; absent for `ready`. */
+  file?: string;
+  /** Bytes of all files together: read so far, and in all. `loaded` never falls, `total` never changes. */
+  loaded: number;
+  total: number;
+  /** 100 · loaded / total. */
+  progress: number;
+  /** Bytes of this file. */
+  file_loaded?: number;
+  file_total?: number;
+}
+
+export type ProgressCallback = (event: ProgressEvent) => void;
+
+/** Counts the bytes of a set of files and tells the callback. */
+export class Progress {
+  readonly #name: string;
+  readonly #tell: ProgressCallback | undefined;
+  readonly #sizes: ReadonlyMap<string, number>;
+  readonly #total: number;
+  readonly #loaded = new Map<string, number>();
+
+  constructor(name: string, sizes: ReadonlyMap<string, number>, tell: ProgressCallback | undefined) {
+    this.#name = name;
+    this.#sizes = sizes;
+    this.#tell = tell;
+    this.#total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+    for (const file of sizes.keys()) this.#send('initiate', file);
+  }
+
+  /** `bytes` more of the file have arrived. */
+  add(file: string, bytes: number): void {
+    this.#loaded.set(file, (this.#loaded.get(file) ?? 0) + bytes);
+    this.#send('progress', file);
+  }
+
+  done(file: string): void {
+    this.#loaded.set(file, this.#sizes.get(file) ?? 0);
+    this.#send('done', file);
+  }
+
+  ready(): void {
+    this.#send('ready');
+  }
+
+  #send(status: ProgressEvent['status'], file?: string): void {
+    if (this.#tell === undefined) return;
+    const loaded = [...this.#loaded.values()].reduce((sum, bytes) => sum + bytes, 0);
+    const total = this.#total;
+    const event: ProgressEvent = {
+      status,
+      name: this.#name,
+      loaded,
+      total,
+      progress: total === 0 ? 100 : (100 * loaded) / total,
+    };
+    if (file !== undefined) {
+      event.file = file;
+      event.file_loaded = this.#loaded.get(file) ?? 0;
+      event.file_total = this.#sizes.get(file) ?? 0;
+    }
+    this.#tell(event);
+  }
+}

@@ -1,0 +1,91 @@
+// SHA-256 (FIPS 180-4) over chunks. WebCrypto's digest wants all bytes at once, which would be a second copy of the weights.
+
+/** Rounded-down 32 bits of the fractional parts of the square or cube roots of the first primes. */
+function rootBits(count: number, exponent: number): Int32Array {
+  const bits = new Int32Array(count);
+  for (let n = 2, found = 0; found < count; n++) {
+    let prime = true;
+    for (let d = 2; d * d <= n; d++) if (n % d === 0) prime = false;
+    if (prime) bits[found++] = ((n ** exponent % 1) * 2 ** 32) | 0;
+  }
+  return bits;
+}
+
+const roundConstants = rootBits(64, 1 / 3);
+
+/** A running SHA-256: `update` with bytes as they come, `hex` once at the end. */
+export class Sha256 {
+  readonly #state = rootBits(8, 1 / 2);
+  readonly #block = new Uint8Array(64);
+  readonly #schedule = new Int32Array(64);
+  #filled = 0;
+  #length = 0;
+
+  update(bytes: Uint8Array): void {
+    this.#length += bytes.byteLength;
+    for (let offset = 0; offset < bytes.byteLength; ) {
+      const taken = Math.min(64 - this.#filled, bytes.byteLength - offset);
+      this.#block.set(bytes.subarray(offset, offset + taken), this.#filled);
+      this.#filled += taken;
+      offset += taken;
+      if (this.#filled === 64) this.#compress();
+    }
+  }
+
+  /** The digest as 64 lower-case hexadecimal digits. */
+  hex(): string {
+    const bits = BigInt(this.#length) * 8n;
+    const padding = new Uint8Array((this.#filled < 56 ? 56 : 120) - this.#filled + 8);
+    padding[0] = 0x80;
+    new DataView(padding.buffer).setBigUint64(padding.byteLength - 8, bits);
+    this.update(padding);
+    return [...this.#state].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
+  }
+
+  #compress(): void {
+    const w = this.#expand();
+    const s = this.#state;
+    let [a, b, c, d] = [at(s, 0), at(s, 1), at(s, 2), at(s, 3)];
+    let [e, f, g, h] = [at(s, 4), at(s, 5), at(s, 6), at(s, 7)];
+    for (let i = 0; i < 64; i++) {
+      const choose = (e & f) ^ (~e & g);
+      const majority = (a & b) ^ (a & c) ^ (b & c);
+      const first =
+        (h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + choose + at(roundConstants, i) + at(w, i)) | 0;
+      const second = ((rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + majority) | 0;
+      h = g;
+      g = f;
+      f = e;
+      e = (d + first) | 0;
+      d = c;
+      c = b;
+      b = a;
+      a = (first + second) | 0;
+    }
+    const words = [a, b, c, d, e, f, g, h] as const;
+    for (let i = 0; i < 8; i++) s[i] = (at(s, i) + (words[i] as number)) | 0;
+    this.#filled = 0;
+  }
+
+  #expand(): Int32Array {
+    const w = this.#schedule;
+    const view = new DataView(this.#block.buffer);
+    for (let i = 0; i < 16; i++) w[i] = view.getInt32(4 * i);
+    for (let i = 16; i < 64; i++) {
+      const x = at(w, i - 15);
+      const y = at(w, i - 2);
+      const low = rotate(x, 7) ^ rotate(x, 18) ^ (x >>> 3);
+      const high = rotate(y, 17) ^ rotate(y, 19) ^ (y >>> 10);
+      w[i] = (at(w, i - 16) + low + at(w, i - 7) + high) | 0;
+    }
+    return w;
+  }
+}
+
+function rotate(word: number, by: number): number {
+  return (word >>> by) | (word << (32 - by));
+}
+
+function at(words: Int32Array, index: number): number {
+  return words[index] as number;
+}

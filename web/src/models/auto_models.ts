@@ -1,0 +1,103 @@
+// AutoModelFor…: from a source to a model that is ready to run.
+
+import { loadCheckpoint } from '../checkpoint/checkpoint.js';
+import type { Integrity } from '../checkpoint/files.js';
+import type { ProgressCallback } from '../checkpoint/progress.js';
+import { openSource, type Source, type SourceOptions } from '../checkpoint/source.js';
+import type { Engine } from '../runtime/engine.js';
+import { type EngineOptions, startEngine } from '../runtime/start_engine.js';
+import { ClearformerError } from '../support/error.js';
+import { abortable, checkOptions } from '../support/options.js';
+import { CausalLM } from './causal_lm.js';
+import type { LoadedModel } from './pre_trained_model.js';
+
+/** How a model is loaded and run. */
+export interface LoadOptions extends SourceOptions, EngineOptions {
+  /** Type the weights are held in; only `fp32` so far, whatever the file holds. */
+  dtype?: 'fp32' | undefined;
+  /** Told of every file, with the bytes of all together. */
+  progress_callback?: ProgressCallback | undefined;
+  /** Aborting it ends all downloads and rejects with its reason. */
+  signal?: AbortSignal | undefined;
+  /** Expected SHA-256 (hexadecimal) by file name; another one rejects with `integrity_mismatch`. */
+  integrity?: Integrity | undefined;
+}
+
+const knownOptions = [
+  'dtype',
+  'revision',
+  'local_files_only',
+  'cache',
+  'progress_callback',
+  'signal',
+  'worker',
+  'numThreads',
+  'deterministic',
+  'integrity',
+  'wasmUrl',
+  'wasmBinary',
+];
+const tokenizerFiles = ['tokenizer.json', 'tokenizer_config.json'];
+
+export const AutoModelForCausalLM = {
+  /**
+   * Loads config.json, generation_config.json (if there) and the weights: model.safetensors or the shards of
+   * model.safetensors.index.json. Rejects with `file_not_found`, `network_error`, `malformed_file`, `malformed_config`,
+   * `missing_tensor`, `shape_mismatch`, `dtype_mismatch`, `unsupported`, `integrity_mismatch`, `out_of_memory`,
+   * `wasm_unavailable`, `worker_failed`, or the signal's reason.
+   */
+  async from_pretrained(source: Source, options: LoadOptions = {}): Promise<CausalLM> {
+    checkOptions('AutoModelForCausalLM.from_pretrained', options, knownOptions);
+    const { dtype = 'fp32', signal } = options;
+    if (dtype !== 'fp32') {
+      throw new ClearformerError('unsupported', `dtype: '${String(dtype)}' is not supported yet (known: 'fp32')`, {
+        option: 'dtype',
+      });
+    }
+    signal?.throwIfAborted();
+    return new CausalLM(await load(source, options));
+  },
+};
+
+async function load(source: Source, options: LoadOptions): Promise<LoadedModel> {
+  const folder = openSource(source, options); // throws before anything is started
+  const starting = startEngine(options);
+  try {
+    const reading = loadCheckpoint(folder, starting, options);
+    const [engine, checkpoint] = await abortable(Promise.all([starting, reading]), options.signal);
+    const { handle, config, generationConfig, progress } = checkpoint;
+    const created = await engine.call('model_create', {
+      checkpoint: handle,
+      config: config.text,
+      config_name: config.name,
+      ...(generationConfig && { generation_config: generationConfig.text }),
+      task: 'causal-lm',
+    });
+    const { hooks } = await engine.call('model_hooks', { model: created.model });
+    const { version, simd } = await engine.call('build_info', {});
+    options.signal?.throwIfAborted();
+    progress.ready();
+    const { progress_callback: _, signal: __, ...fileOptions } = options;
+    return {
+      engine,
+      handle: created.model,
+      cfg: created.cfg,
+      config: JSON.parse(config.text),
+      generationConfig: created.config,
+      unexpectedTensors: created.unexpected_tensors,
+      hooks,
+      build: { version, simd },
+      weightsBytes: created.weights_bytes,
+      folder: folder.only(tokenizerFiles),
+      fileOptions,
+    };
+  } catch (thrown) {
+    void close(starting);
+    throw thrown;
+  }
+}
+
+async function close(starting: Promise<Engine>): Promise<void> {
+  const engine = await starting.catch(() => undefined);
+  await engine?.close();
+}

@@ -1,0 +1,61 @@
+// Names of hook points: which ones a filter means, and what the core captured under them.
+
+import type { HookPoint, TensorOut } from '../runtime/border.js';
+import { ClearformerError } from '../support/error.js';
+import { Tensor } from '../tensor/tensor.js';
+
+/** One way to say which activations are wanted; in text, `*` stands for any characters. */
+export type NameFilter = string | RegExp | ((name: string) => boolean);
+/** Which activations are wanted: one filter or several, of which any may match. */
+export type NamesFilter = NameFilter | readonly NameFilter[];
+
+/** Captured activations by hook name. */
+export type ActivationCache = Record<string, Tensor>;
+
+/** The hook names that `filter` means, in the order of the forward pass. Throws `invalid_argument` for a text that means none. */
+export function resolveNames(hooks: readonly HookPoint[], filter: NamesFilter | undefined): string[] {
+  const names = hooks.map((hook) => hook.name);
+  if (filter === undefined) return names;
+  const filters: readonly NameFilter[] = Array.isArray(filter) ? filter : [filter as NameFilter];
+  const tests = filters.map((one) => testOf(one, names));
+  return names.filter((name) => tests.some((test) => test(name)));
+}
+
+function testOf(filter: NameFilter, names: readonly string[]): (name: string) => boolean {
+  if (typeof filter === 'function') return filter;
+  if (filter instanceof RegExp) return (name) => name.search(filter) >= 0; // search ignores lastIndex
+  if (typeof filter !== 'string')
+    throw new ClearformerError('invalid_argument', 'names_filter: needs names, patterns, a RegExp or a function', {
+      option: 'names_filter',
+    });
+  const pattern = new RegExp(`^${filter.split('*').map(escaped).join('.*')}$`);
+  if (!names.some((name) => pattern.test(name))) throw unknownName(filter, names);
+  return (name) => pattern.test(name);
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+function unknownName(filter: string, names: readonly string[]): ClearformerError {
+  const last = filter.slice(filter.lastIndexOf('.') + 1);
+  const near = names.filter((name) => name.endsWith(last)).slice(0, 3);
+  const hint = near.length > 0 ? near : names.slice(0, 3);
+  return new ClearformerError(
+    'invalid_argument',
+    `names_filter: no hook is named '${filter}' (there are ${hint.join(', ')}, …; see hooks())`,
+    {
+      option: 'names_filter',
+      expected: names,
+    },
+  );
+}
+
+/** A tensor of the core as a Tensor. */
+export function toTensor<T extends TensorOut>(out: T): Tensor<T['type']> {
+  return new Tensor(out.type, out.data as Tensor<T['type']>['data'], out.dims);
+}
+
+export function toCache(captured: Record<string, TensorOut> | undefined): ActivationCache {
+  return Object.fromEntries(Object.entries(captured ?? {}).map(([name, out]) => [name, toTensor(out)]));
+}

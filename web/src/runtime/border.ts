@@ -1,0 +1,161 @@
+// The border to the C++ core as types: every function of the WASM module, what goes in and what comes out.
+// The other side of it is cpp/bindings.
+
+import type { ErrorCode } from '../support/error.js';
+
+/** `relaxed` uses fused multiply-add and may differ in the last bits between engines; `simd128` never does. */
+export type Variant = 'simd128' | 'relaxed';
+
+/** Element type -> typed array that holds it. */
+export interface TensorData {
+  float32: Float32Array;
+  int32: Int32Array;
+  int64: BigInt64Array;
+  uint8: Uint8Array;
+}
+export type TensorType = keyof TensorData;
+
+/** A tensor on its way into the core. */
+export interface TensorIn {
+  data: Float32Array | Int32Array | BigInt64Array | Uint8Array;
+  dims: number[];
+}
+
+/** A tensor on its way out: a copy in JavaScript's memory. */
+export type TensorOut<T extends TensorType = TensorType> = {
+  [K in T]: { type: K; data: TensorData[K]; dims: number[] };
+}[T];
+
+/** A positive whole number that stands for something in the core's memory. */
+export type Handle = number;
+
+/** A point of the forward pass that can be captured; letters in `dims` stand for sizes known only when it runs. */
+export interface HookPoint {
+  name: string;
+  dims: (string | number)[];
+  dtype: string;
+}
+
+/** The shape of a model, in TransformerLens's spelling (`n_layers`, `d_model`, …) plus `model_type`. */
+export interface ModelShape {
+  model_type: string;
+  n_layers: number;
+  n_heads: number;
+  d_model: number;
+  d_head: number;
+  d_vocab: number;
+  n_ctx: number;
+  [key: string]: unknown;
+}
+
+/** What is captured besides the logits. */
+export interface OutputRequest {
+  output_attentions?: boolean;
+  output_hidden_states?: boolean;
+}
+
+/** The options of generation that the core reads, as Hugging Face spells them. */
+export interface CoreGenerationOptions extends OutputRequest {
+  max_new_tokens?: number;
+  max_length?: number;
+  min_new_tokens?: number;
+  do_sample?: boolean;
+  temperature?: number;
+  top_k?: number;
+  top_p?: number;
+  seed?: number;
+  eos_token_id?: number | number[];
+  pad_token_id?: number;
+  output_scores?: boolean;
+  output_logits?: boolean;
+}
+
+/** The token ids a run starts from, both [batch, position]. */
+export interface RunInputs {
+  input_ids: TensorIn;
+  attention_mask?: TensorIn;
+}
+
+export interface ForwardArguments extends RunInputs, OutputRequest {
+  model: Handle;
+  position_ids?: TensorIn;
+  past_key_values?: Handle;
+  use_cache?: boolean;
+  names?: string[];
+}
+
+export interface ForwardValue {
+  logits: TensorOut<'float32'>;
+  hidden_states?: TensorOut<'float32'>[];
+  attentions?: TensorOut<'float32'>[];
+  past_key_values?: Handle;
+  captured?: Record<string, TensorOut>;
+}
+
+export interface StepValue {
+  done: boolean;
+  token_ids: TensorOut<'int32'>;
+  scores?: TensorOut<'float32'>;
+  logits?: TensorOut<'float32'>;
+  attentions?: TensorOut<'float32'>[];
+  hidden_states?: TensorOut<'float32'>[];
+}
+
+export interface ModelValue {
+  model: Handle;
+  cfg: ModelShape;
+  config: Record<string, unknown>;
+  unexpected_tensors: string[];
+  weights_bytes: number;
+}
+
+interface Call<Arguments, Value> {
+  arguments: Arguments;
+  value: Value;
+}
+type Nothing = Record<string, never>;
+
+/** Every function of the border: its one argument object and the value of its answer. */
+export interface Border {
+  build_info: Call<Nothing, { version: string; simd: Variant; self_test: boolean; heap_bytes: number }>;
+  checkpoint_open: Call<{ dtype: 'fp32' }, { checkpoint: Handle }>;
+  checkpoint_index: Call<{ text: string; name: string }, { files: string[]; total_size: number | null }>;
+  checkpoint_begin_file: Call<{ checkpoint: Handle; name: string; bytes: number }, Nothing>;
+  checkpoint_window: Call<{ checkpoint: Handle }, { pointer: number; length: number }>;
+  checkpoint_commit: Call<{ checkpoint: Handle; length: number }, Nothing>;
+  checkpoint_end_file: Call<{ checkpoint: Handle }, Nothing>;
+  model_create: Call<
+    { checkpoint: Handle; config: string; config_name: string; generation_config?: string; task: 'causal-lm' },
+    ModelValue
+  >;
+  model_forward: Call<ForwardArguments, ForwardValue>;
+  model_hooks: Call<{ model: Handle }, { hooks: HookPoint[] }>;
+  cache_info: Call<{ cache: Handle }, { batch: number; length: number; capacity: number; bytes: number }>;
+  cache_crop: Call<{ cache: Handle; length: number }, Nothing>;
+  generation_create: Call<RunInputs & { model: Handle; options: CoreGenerationOptions }, { generation: Handle }>;
+  generation_step: Call<{ generation: Handle }, StepValue>;
+  generation_cache: Call<{ generation: Handle }, { past_key_values: Handle }>;
+  release: Call<{ handle: Handle }, Nothing>;
+}
+
+export type BorderName = keyof Border;
+export type ArgumentsOf<N extends BorderName> = Border[N]['arguments'];
+export type ValueOf<N extends BorderName> = Border[N]['value'];
+
+/** How every function answers. */
+export type Answer<V> = { ok: true; value: V } | { ok: false; error: { code: ErrorCode; message: string } };
+
+/** The instance the Emscripten glue makes. HEAPU8 is a new view after every growth of the memory: read it anew each time. */
+export type CoreModule = { readonly HEAPU8: Uint8Array } & {
+  [N in BorderName]: (given: ArgumentsOf<N>) => Answer<ValueOf<N>>;
+};
+
+/** The glue's factory, with the options this package uses. */
+export type CreateCore = (options: {
+  instantiateWasm(
+    imports: WebAssembly.Imports,
+    done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+  ): object;
+  print(text: string): void;
+  printErr(text: string): void;
+}) => Promise<CoreModule>;

@@ -1,0 +1,78 @@
+// One instance of the WASM core in this thread: calls across the border, and the guard against using it after a trap.
+
+import createCore from '../../../build/wasm-simd128/clearformer-simd128.mjs';
+import { ClearformerError, messageOf } from '../support/error.js';
+import type { Answer, ArgumentsOf, BorderName, CoreModule, Handle, ValueOf } from './border.js';
+
+/** The core. Every model has an instance of its own, so that letting go of it gives all its memory back. */
+export class Core {
+  #module: CoreModule;
+  #trap: unknown;
+
+  constructor(module: CoreModule) {
+    this.#module = module;
+  }
+
+  /** Makes an instance; throws `wasm_unavailable` when the engine refuses (most often: no memory left). */
+  static async start(compiled: WebAssembly.Module): Promise<Core> {
+    try {
+      const lines: string[] = [];
+      const module = await new Promise<CoreModule>((resolve, reject) => {
+        createCore({
+          instantiateWasm(imports, done) {
+            WebAssembly.instantiate(compiled, imports).then((instance) => done(instance, compiled), reject);
+            return {};
+          },
+          print: (text) => lines.push(text),
+          printErr: (text) => lines.push(text),
+        }).then(resolve, reject);
+      });
+      return new Core(module);
+    } catch (cause) {
+      throw new ClearformerError('wasm_unavailable', `the WASM core did not start (${messageOf(cause)})`, {}, cause);
+    }
+  }
+
+  /** Size of the instance's memory in bytes. */
+  get heapBytes(): number {
+    return this.#module.HEAPU8.byteLength;
+  }
+
+  /** Calls a function of the border. Throws its typed error, or `poisoned` when the instance trapped now or earlier. */
+  run<N extends BorderName>(name: N, given: ArgumentsOf<N>): ValueOf<N> {
+    if (this.#trap !== undefined) throw this.#poisoned(name);
+    let answer: Answer<ValueOf<N>>;
+    try {
+      answer = (this.#module[name] as (given: ArgumentsOf<N>) => Answer<ValueOf<N>>)(given);
+    } catch (trap) {
+      this.#trap = trap ?? 'unknown';
+      throw this.#poisoned(name);
+    }
+    if (answer.ok) return answer.value;
+    throw new ClearformerError(answer.error.code, answer.error.message);
+  }
+
+  /** Copies bytes of the file being read to where the checkpoint wants them; the only copy of weights on this side. */
+  write(checkpoint: Handle, chunk: Uint8Array): void {
+    for (let offset = 0; offset < chunk.byteLength; ) {
+      const window = this.run('checkpoint_window', { checkpoint });
+      if (window.length === 0) {
+        throw new ClearformerError('malformed_file', `${chunk.byteLength - offset} bytes follow the end of the file`);
+      }
+      const length = Math.min(window.length, chunk.byteLength - offset);
+      this.#module.HEAPU8.set(chunk.subarray(offset, offset + length), window.pointer >>> 0);
+      this.run('checkpoint_commit', { checkpoint, length });
+      offset += length;
+    }
+  }
+
+  #poisoned(name: BorderName): ClearformerError {
+    const cause = messageOf(this.#trap);
+    return new ClearformerError(
+      'poisoned',
+      `${name}: the WASM core has stopped (${cause}); dispose of this model and load it anew`,
+      {},
+      this.#trap,
+    );
+  }
+}

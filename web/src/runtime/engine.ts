@@ -1,0 +1,17 @@
+// An engine runs the core's functions for one model, in whichever thread.
+
+import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
+
+/** Calls across the border, wherever the core runs. After `close` nothing of the core is left. */
+export interface Engine {
+  /** Whether calls run beside this thread; then the next step of a generation can be started early. */
+  readonly remote: boolean;
+  /** Size of the core's memory in bytes, as of the last answer. */
+  readonly heapBytes: number;
+  /** Size of the .wasm file in bytes. */
+  readonly wasmBytes: number;
+  call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>>;
+  /** Hands over the next bytes of a file. A chunk that is not `borrowed` may be taken away from the caller. */
+  write(checkpoint: Handle, chunk: Uint8Array, borrowed: boolean): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,74 @@
+// Starts what runs the core's functions for one model: in this thread, or in a worker (worker_client.ts).
+
+import { ClearformerError } from '../support/error.js';
+import { throwIfAborted } from '../support/options.js';
+import { isPage } from '../support/platform.js';
+import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
+import type { Engine } from './engine.js';
+import { type CompiledCore, chooseVariant, compileCore, type RuntimeOptions } from './wasm.js';
+
+/** How to run a model. */
+export interface EngineOptions extends RuntimeOptions {
+  /** In a worker (default on a page) or in this thread (default elsewhere). */
+  worker?: boolean | undefined;
+  /** Only one thread so far: `'auto'` or 1. */
+  numThreads?: number | 'auto' | undefined;
+}
+
+/** Starts an engine with a core of its own. */
+export async function startEngine(options: EngineOptions): Promise<Engine> {
+  const { numThreads = 'auto' } = options;
+  if (numThreads !== 'auto' && numThreads !== 1) {
+    throw new ClearformerError(
+      'unsupported',
+      `numThreads: ${numThreads} threads are not supported yet (known: 'auto', 1)`,
+      { option: 'numThreads' },
+    );
+  }
+  chooseVariant(options.deterministic ?? false); // says at once when the engine is too old
+  const compiled = await compileCore(options);
+  if (options.worker ?? isPage()) {
+    const { WorkerEngine } = await import('./worker_client.js');
+    return WorkerEngine.start(compiled);
+  }
+  return LocalEngine.start(compiled);
+}
+
+/** The core in this thread. */
+class LocalEngine implements Engine {
+  readonly remote = false;
+  readonly wasmBytes: number;
+  #core: import('./core.js').Core | undefined;
+
+  private constructor(core: import('./core.js').Core, wasmBytes: number) {
+    this.#core = core;
+    this.wasmBytes = wasmBytes;
+  }
+
+  static async start(compiled: CompiledCore): Promise<LocalEngine> {
+    const { Core } = await import('./core.js'); // pages with workers never load the glue in their own thread
+    return new LocalEngine(await Core.start(compiled.module), compiled.bytes);
+  }
+
+  get heapBytes(): number {
+    return this.#core?.heapBytes ?? 0;
+  }
+
+  async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
+    throwIfAborted(signal);
+    return this.#open().run(name, given);
+  }
+
+  async write(checkpoint: Handle, chunk: Uint8Array): Promise<void> {
+    this.#open().write(checkpoint, chunk);
+  }
+
+  async close(): Promise<void> {
+    this.#core = undefined;
+  }
+
+  #open(): import('./core.js').Core {
+    if (this.#core === undefined) throw new ClearformerError('disposed', 'this model was disposed');
+    return this.#core;
+  }
+}

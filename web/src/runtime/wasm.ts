@@ -1,0 +1,130 @@
+// The WASM file: which build this engine can run, where its bytes come from, compiled once for all models.
+
+import { configuration } from '../support/config.js';
+import { ClearformerError, messageOf } from '../support/error.js';
+import { baseUrl, nodeModule } from '../support/platform.js';
+import { assets } from './assets.js';
+import type { Variant } from './border.js';
+
+/** Where the WASM comes from and which build is wanted. */
+export interface RuntimeOptions {
+  /** URL of the .wasm file, or (with a slash at its end) of the folder that holds both builds. */
+  wasmUrl?: string | URL | undefined;
+  /** The bytes of the .wasm file. */
+  wasmBinary?: ArrayBuffer | Uint8Array | undefined;
+  /** Never relaxed SIMD: the same bits on every engine. */
+  deterministic?: boolean | undefined;
+}
+
+/** A compiled module with the size of the file it was made from. */
+export interface CompiledCore {
+  readonly module: WebAssembly.Module;
+  readonly bytes: number;
+}
+
+// Two smallest modules that use the instructions in question: `v128` with i32x4.splat, and f32x4.relaxed_madd.
+const splat = [0x41, 0x00, 0xfd, 0x11];
+const relaxedMadd = [0xfd, 0x85, 0x02];
+const probes: Record<Variant, readonly number[]> = {
+  simd128: [...splat],
+  relaxed: [...splat, ...splat, ...splat, ...relaxedMadd],
+};
+
+/** Whether this engine runs the build's instructions. */
+export function canRun(variant: Variant): boolean {
+  const body = [0x00, ...probes[variant], 0x0b];
+  const header = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
+  const types = [0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7b]; // () -> v128
+  const functions = [0x03, 0x02, 0x01, 0x00];
+  const code = [0x0a, body.length + 2, 0x01, body.length, ...body];
+  return WebAssembly.validate(Uint8Array.from([...header, ...types, ...functions, ...code]));
+}
+
+/** The build to use: the fastest this engine runs, or the reproducible one. Throws `unsupported` where neither runs. */
+export function chooseVariant(deterministic: boolean): Variant {
+  if (typeof WebAssembly !== 'object') {
+    throw new ClearformerError('unsupported', 'this engine has no WebAssembly');
+  }
+  if (!deterministic && canRun('relaxed')) return 'relaxed';
+  if (canRun('simd128')) return 'simd128';
+  throw new ClearformerError(
+    'unsupported',
+    'this engine has no WebAssembly SIMD (Chrome 91, Firefox 89, Safari 16.4 or newer have it)',
+  );
+}
+
+const compiledByOrigin = new Map<string, Promise<CompiledCore>>();
+const compiledByBytes = new WeakMap<object, Promise<CompiledCore>>();
+
+/** The compiled module; made once for each place its bytes come from. A failure is not kept. */
+export function compileCore(options: RuntimeOptions): Promise<CompiledCore> {
+  const binary = options.wasmBinary ?? (options.wasmUrl === undefined ? configuration.wasmBinary : undefined);
+  if (binary !== undefined) return remember(compiledByBytes, binary, () => compile(bytesOf(binary), 'wasmBinary'));
+  const variant = chooseVariant(options.deterministic ?? false);
+  const given = options.wasmUrl ?? configuration.wasmUrl;
+  const wasm = given === undefined ? assets.wasm(variant) : fileAt(given, variant);
+  if (wasm instanceof URL) {
+    return remember(compiledByOrigin, wasm.href, async () => compile(await readWasm(wasm), wasm.href));
+  }
+  return remember(compiledByOrigin, variant, async () => compile(await wasm, 'the inline copy'));
+}
+
+function remember<K, V>(
+  memory: { get(key: K): Promise<V> | undefined; set(key: K, value: Promise<V>): unknown; delete(key: K): unknown },
+  key: K,
+  make: () => Promise<V>,
+): Promise<V> {
+  const known = memory.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  memory.set(key, made);
+  made.catch(() => memory.delete(key));
+  return made;
+}
+
+function bytesOf(binary: ArrayBuffer | Uint8Array): Uint8Array {
+  return binary instanceof Uint8Array ? binary : new Uint8Array(binary);
+}
+
+/** A URL that ends with a slash is the folder of both builds. */
+function fileAt(given: string | URL, variant: Variant): URL {
+  const url = new URL(given, baseUrl());
+  return url.pathname.endsWith('/') ? new URL(`clearformer-${variant}.wasm`, url) : url;
+}
+
+const remedy = 'set wasmUrl to where the .wasm file is served, pass wasmBinary, or import from clearformer/inline';
+
+async function readWasm(url: URL): Promise<Uint8Array> {
+  try {
+    if (url.protocol === 'file:') return await nodeModule('node:fs/promises').readFile(url);
+    const answer = await fetch(url);
+    if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
+    return new Uint8Array(await answer.arrayBuffer());
+  } catch (cause) {
+    throw new ClearformerError(
+      'wasm_unavailable',
+      `${url.href} could not be read (${messageOf(cause)}): ${remedy}`,
+      { where: url.href },
+      cause,
+    );
+  }
+}
+
+async function compile(bytes: Uint8Array, where: string): Promise<CompiledCore> {
+  const magic = [0x00, 0x61, 0x73, 0x6d];
+  if (!magic.every((byte, i) => bytes[i] === byte)) {
+    const html = bytes[0] === 0x3c; // '<'
+    const found = html ? 'an HTML page came back instead of it' : 'it does not start with \\0asm';
+    throw new ClearformerError('wasm_unavailable', `${where} is no WebAssembly file (${found}): ${remedy}`, { where });
+  }
+  try {
+    return { module: await WebAssembly.compile(bytes as Uint8Array<ArrayBuffer>), bytes: bytes.byteLength };
+  } catch (cause) {
+    throw new ClearformerError(
+      'wasm_unavailable',
+      `${where} does not compile here (${messageOf(cause)})`,
+      { where },
+      cause,
+    );
+  }
+}

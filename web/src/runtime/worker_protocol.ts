@@ -1,0 +1,44 @@
+// The messages between this thread and the worker that holds a core. Every call has an id; its answer carries the same.
+
+import { ClearformerError, type ErrorCode, type ErrorDetails, messageOf } from '../support/error.js';
+import type { BorderName } from './border.js';
+
+/** To the worker. `cancel` drops a call that has not begun. */
+export type Request =
+  | { kind: 'start'; id: number; module: WebAssembly.Module; lock: string }
+  | { kind: 'call'; id: number; name: BorderName; given: unknown }
+  | { kind: 'write'; id: number; checkpoint: number; chunk: Uint8Array }
+  | { kind: 'cancel'; id: number };
+
+/** From the worker. `heapBytes` is the size of the core's memory after the call. */
+export type Reply =
+  | { kind: 'value'; id: number; value: unknown; heapBytes: number }
+  | { kind: 'error'; id: number; error: PlainError; heapBytes: number };
+
+/** An error as it crosses the border between threads: code and details survive. */
+export interface PlainError {
+  code: ErrorCode;
+  message: string;
+  details: ErrorDetails;
+}
+
+export function packError(thrown: unknown): PlainError {
+  if (thrown instanceof ClearformerError) {
+    return { code: thrown.code, message: thrown.message, details: thrown.details };
+  }
+  return { code: 'internal', message: messageOf(thrown), details: {} };
+}
+
+export function unpackError(error: PlainError): ClearformerError {
+  return new ClearformerError(error.code, error.message, error.details);
+}
+
+/** The memory of every typed array inside `value`: moved to the other thread instead of copied. */
+export function buffersOf(value: unknown, found = new Set<ArrayBuffer>()): ArrayBuffer[] {
+  if (ArrayBuffer.isView(value)) {
+    if (value.buffer instanceof ArrayBuffer) found.add(value.buffer);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const inner of Object.values(value)) buffersOf(inner, found);
+  }
+  return [...found];
+}

@@ -1,0 +1,33 @@
+// Settings for the whole package: where models and the package's own files come from.
+
+import { checkOptions } from './options.js';
+
+/** What `configure` sets. A setting that is absent keeps its value, one that is undefined goes back to the default. */
+export interface Configuration {
+  /** Host that Hub ids are resolved against (default `https://huggingface.co`). */
+  remoteHost?: string | undefined;
+  /** URL of the .wasm file, or (with a slash at its end) of the folder that holds both builds. */
+  wasmUrl?: string | URL | undefined;
+  /** The bytes of the .wasm file, when there is no URL to fetch them from. */
+  wasmBinary?: ArrayBuffer | Uint8Array | undefined;
+  /** URL of worker.js, for bundlers and servers that move it. */
+  workerUrl?: string | URL | undefined;
+  /** Used instead of the global `fetch` for model files, for example to add an Authorization header. */
+  fetch?: typeof fetch | undefined;
+}
+
+const known = ['remoteHost', 'wasmUrl', 'wasmBinary', 'workerUrl', 'fetch'] as const;
+
+/** The settings in force. */
+export const configuration: Configuration = {};
+
+/** Where Hub ids are resolved, without a slash at its end. */
+export function remoteHost(): string {
+  return (configuration.remoteHost ?? 'https://huggingface.co').replace(/\/+$/, '');
+}
+
+/** Sets what is given, for all later calls. An unknown setting throws `unsupported`. */
+export function configure(settings: Configuration): void {
+  checkOptions('configure', settings, known);
+  Object.assign(configuration, settings);
+}

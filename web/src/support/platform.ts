@@ -1,0 +1,60 @@
+// Where this code runs. Nothing here is looked at while modules load, so that importing is safe everywhere.
+
+import { ClearformerError } from './error.js';
+
+interface NodeProcess {
+  versions?: { node?: string };
+  getBuiltinModule?(name: string): unknown;
+}
+
+/** The modules of Node that are used where Node is. */
+interface NodeModules {
+  'node:fs/promises': typeof import('node:fs/promises');
+  'node:url': typeof import('node:url');
+  'node:worker_threads': typeof import('node:worker_threads');
+}
+
+function nodeProcess(): NodeProcess | undefined {
+  const { process } = globalThis as { process?: NodeProcess };
+  return process?.versions?.node === undefined ? undefined : process;
+}
+
+/** Whether Node's own modules are there (Node, Bun, Deno). */
+export function isNode(): boolean {
+  return nodeProcess() !== undefined;
+}
+
+/** Whether there is a page around, so that long work belongs into a worker. */
+export function isPage(): boolean {
+  return typeof document !== 'undefined' && typeof Worker === 'function' && !isNode();
+}
+
+/** What relative URLs are relative to: the page, the worker's script, or Node's working directory. */
+export function baseUrl(): string {
+  if (typeof document !== 'undefined') return document.baseURI;
+  if (isNode()) return nodeModule('node:url').pathToFileURL('./').href;
+  return location.href;
+}
+
+/** A module of Node. No import statement names it, so bundlers for browsers have nothing to resolve. */
+export function nodeModule<N extends keyof NodeModules>(name: N): NodeModules[N] {
+  const load = nodeProcess()?.getBuiltinModule;
+  if (load === undefined) {
+    throw new ClearformerError('unsupported', `${name} is not here: outside browsers Node 20.16 or newer is needed`);
+  }
+  return load(name) as NodeModules[N];
+}
+
+/** Resolves in a later turn of the event loop: timers, messages and aborts get theirs first. */
+export function nextTurn(): Promise<void> {
+  const { setImmediate } = globalThis as { setImmediate?: (done: () => void) => void };
+  if (setImmediate !== undefined) return new Promise(setImmediate);
+  return new Promise((done) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      done();
+    };
+    port2.postMessage(null);
+  });
+}

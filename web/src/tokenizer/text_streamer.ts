@@ -1,0 +1,124 @@
+// Text as it is generated: token ids in, whole characters out.
+
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import type { PreTrainedTokenizer, TokenIds } from './tokenizer.js';
+
+/** What an unfinished character decodes to. */
+const replacement = '\uFFFD';
+/** So many tokens before the first new one are decoded with it: a word's space may belong to either. */
+const contextTokens = 16;
+
+/**
+ * Decodes a growing sequence piece by piece. The pieces, joined, are the text of the whole sequence; a character spread
+ * over several tokens comes out in one piece, with the last of them.
+ */
+export class IncrementalDecoder {
+  readonly #tokenizer: PreTrainedTokenizer;
+  readonly #skip: ReadonlySet<number>;
+  // Tokens from the start of the last piece that came out; the first #shown of them are already text.
+  #window: number[] = [];
+  #shown = 0;
+
+  constructor(tokenizer: PreTrainedTokenizer, options: { skip_special_tokens?: boolean | undefined } = {}) {
+    checkOptions('IncrementalDecoder', options, ['skip_special_tokens']);
+    this.#tokenizer = tokenizer;
+    this.#skip = new Set((options.skip_special_tokens ?? true) ? tokenizer.all_special_ids : []);
+  }
+
+  /** Tells what comes before the first token, without making text of it. */
+  begin(context: TokenIds): void {
+    const ids = Array.from(isTensor(context) ? context.data : context, Number).filter((id) => !this.#skip.has(id));
+    this.#window = ids.slice(-contextTokens);
+    this.#shown = this.#window.length;
+  }
+
+  /** The text that is complete with this token; '' while a character is unfinished. */
+  push(id: number): string {
+    if (this.#skip.has(id)) return '';
+    this.#window.push(id);
+    const text = this.#text(this.#window);
+    return text.endsWith(replacement) ? '' : this.#emit(text);
+  }
+
+  /** What is left at the end: an unfinished character as U+FFFD, or ''. */
+  end(): string {
+    return this.#emit(this.#text(this.#window));
+  }
+
+  #emit(text: string): string {
+    const piece = text.slice(this.#text(this.#window.slice(0, this.#shown)).length);
+    this.#window = this.#window.slice(this.#shown);
+    this.#shown = this.#window.length;
+    return piece;
+  }
+
+  // Cleaning up spaces would change text that is already out.
+  #text(ids: readonly number[]): string {
+    return this.#tokenizer.decode(ids, { clean_up_tokenization_spaces: false });
+  }
+}
+
+function isTensor(ids: TokenIds): ids is Extract<TokenIds, { data: unknown }> {
+  return 'data' in ids;
+}
+
+/** What `generate` tells while it runs: first the prompt's ids, then each step's, one row per sequence of the batch. */
+export interface Streamer {
+  put(value: bigint[][]): void;
+  end(): void;
+}
+
+/** Options of TextStreamer, as in transformers.js. */
+export interface TextStreamerOptions {
+  /** Leave the prompt out. Default false. */
+  skip_prompt?: boolean | undefined;
+  skip_special_tokens?: boolean | undefined;
+  /** Gets every piece of text. */
+  callback_function?: ((text: string) => void) | undefined;
+  /** Gets every step's token ids. */
+  token_callback_function?: ((ids: bigint[]) => void) | undefined;
+}
+
+/** Turns the tokens of one sequence into text while they are generated: `generate(inputs, { streamer })`. */
+export class TextStreamer implements Streamer {
+  readonly #options: TextStreamerOptions;
+  readonly #decoder: IncrementalDecoder;
+  #prompt = true;
+
+  constructor(tokenizer: PreTrainedTokenizer, options: TextStreamerOptions = {}) {
+    checkOptions('TextStreamer', options, [
+      'skip_prompt',
+      'skip_special_tokens',
+      'callback_function',
+      'token_callback_function',
+    ]);
+    this.#options = options;
+    this.#decoder = new IncrementalDecoder(tokenizer, { skip_special_tokens: options.skip_special_tokens });
+  }
+
+  put(value: bigint[][]): void {
+    const [ids] = value;
+    if (ids === undefined || value.length !== 1) {
+      throw new ClearformerError('unsupported', `TextStreamer: one sequence at a time, not a batch of ${value.length}`);
+    }
+    const isPrompt = this.#prompt;
+    this.#prompt = false;
+    if (isPrompt && this.#options.skip_prompt) {
+      this.#decoder.begin(ids);
+      return;
+    }
+    this.#options.token_callback_function?.(ids);
+    this.#tell(ids.map((id) => this.#decoder.push(Number(id))).join(''));
+  }
+
+  end(): void {
+    this.#tell(this.#decoder.end());
+    this.#decoder.begin([]);
+    this.#prompt = true;
+  }
+
+  #tell(text: string): void {
+    if (text !== '') this.#options.callback_function?.(text);
+  }
+}
