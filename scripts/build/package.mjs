@@ -1,15 +1,45 @@
 // The npm package: web/src bundled into dist/ as ES modules, with its type declarations and the .wasm files beside it.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 
 import { run, SetupError, step } from '../toolchain/progress.mjs';
 import { WASM_PRESETS } from './cmake.mjs';
 import { digestOf, inProject, unlessFresh } from './fresh.mjs';
 
-const ENTRIES = ['index', 'worker'];
+const ENTRIES = ['index', 'tokenizer', 'worker'];
+const INLINE = 'inline'; // everything in one file, for bundlers that leave the other files behind
 const variants = WASM_PRESETS.map((preset) => preset.replace('wasm-', ''));
 const wasmFile = (variant) => inProject(`build/wasm-${variant}/clearformer-${variant}.wasm`);
 const glueFile = (variant) => inProject(`build/wasm-${variant}/clearformer-${variant}.mjs`);
 const dist = (name) => inProject('dist', name);
+
+// One glue is bundled for both builds, so they must differ in nothing but the file's name.
+function requireSameGlue() {
+  const texts = variants.map((variant) => readFileSync(glueFile(variant), 'utf8').replaceAll(variant, ''));
+  if (texts.some((text) => text !== texts[0])) {
+    throw new SetupError("The two WASM builds need different JavaScript glue, but the package bundles only simd128's.");
+  }
+}
+
+// The package starts the WASM itself, so that nothing is left for the glue to find: its ways of doing that would make
+// browser bundlers look for Node's modules and for a .wasm file of their own.
+const glueWithoutFiles = {
+  name: 'glue without files',
+  setup(build) {
+    build.onLoad({ filter: /clearformer-simd128\.mjs$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8')
+        .replace(/var ENVIRONMENT_IS_NODE=[^;]*;/, '')
+        .replaceAll('ENVIRONMENT_IS_NODE', 'false')
+        .replace(/new URL\("clearformer-simd128\.wasm",\s*import\.meta\.url\)\.href/, '""');
+      const left = /import\("[^"]*"\)|"clearformer-simd128\.wasm",\s*import\.meta/.exec(
+        text.replace(/if\(false\)\{const\{createRequire\}[^}]*\}/, ''),
+      );
+      if (left)
+        throw new SetupError(`Emscripten's glue has changed: scripts/build/package.mjs does not expect ${left[0]}.`);
+      return { contents: text, loader: 'js' };
+    });
+  },
+};
 
 const bundleOptions = {
   bundle: true,
@@ -20,20 +50,11 @@ const bundleOptions = {
   minify: true,
   sourcemap: true,
   legalComments: 'inline',
-  external: ['node:*'],
   logLevel: 'warning',
+  plugins: [glueWithoutFiles],
 };
 
-// One glue is bundled for both builds, so they must differ in nothing but the file's name.
-function requireSameGlue() {
-  const texts = variants.map((variant) => readFileSync(glueFile(variant), 'utf8').replaceAll(variant, ''));
-  if (texts.some((text) => text !== texts[0])) {
-    throw new SetupError("The two WASM builds need different JavaScript glue, but the package bundles only simd128's.");
-  }
-}
-
-async function bundle() {
-  const { build } = await import('esbuild');
+async function bundleModules(build) {
   await build({
     ...bundleOptions,
     entryPoints: ENTRIES.map((name) => inProject(`web/src/${name}.ts`)),
@@ -43,12 +64,48 @@ async function bundle() {
   });
 }
 
+/** The worker as one script, for the inline entry. */
+async function workerText(build) {
+  const { outputFiles } = await build({
+    ...bundleOptions,
+    sourcemap: false,
+    entryPoints: [inProject('web/src/worker.ts')],
+    write: false,
+  });
+  return outputFiles[0].text;
+}
+
+async function bundleInline(build) {
+  const worker = await workerText(build);
+  const texts = { worker };
+  for (const variant of variants) {
+    texts[variant] = gzipSync(readFileSync(wasmFile(variant)), { level: 9 }).toString('base64');
+  }
+  const inlined = {
+    name: 'inline files',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /\/assets\.js$/ }, () => ({ path: inProject('web/src/runtime/assets_inline.ts') }));
+      onResolve({ filter: /^inline:/ }, ({ path }) => ({ path: path.replace('inline:', ''), namespace: 'inline' }));
+      onLoad({ filter: /.*/, namespace: 'inline' }, ({ path }) => ({ contents: texts[path], loader: 'text' }));
+    },
+  };
+  await build({
+    ...bundleOptions,
+    sourcemap: false,
+    plugins: [...bundleOptions.plugins, inlined],
+    entryPoints: [inProject(`web/src/${INLINE}.ts`)],
+    outfile: dist(`${INLINE}.js`),
+  });
+}
+
 async function makeDist() {
   requireSameGlue();
   rmSync(inProject('dist'), { recursive: true, force: true });
   mkdirSync(inProject('dist'));
   for (const variant of variants) copyFileSync(wasmFile(variant), dist(`clearformer-${variant}.wasm`));
-  await bundle();
+  const { build } = await import('esbuild');
+  await bundleModules(build);
+  await bundleInline(build);
   const tsc = inProject('node_modules/typescript/bin/tsc');
   await run(process.execPath, [tsc, '-p', inProject('tsconfig.package.json')], { cwd: inProject() });
 }
@@ -72,7 +129,7 @@ export async function buildPackage() {
       ...variants.flatMap((each) => [wasmFile(each), glueFile(each)]),
     ]),
     outputs: [
-      ...ENTRIES.flatMap((name) => [dist(`${name}.js`), dist(`${name}.d.ts`)]),
+      ...[...ENTRIES, INLINE].flatMap((name) => [dist(`${name}.js`), dist(`${name}.d.ts`)]),
       ...variants.map((each) => dist(`clearformer-${each}.wasm`)),
     ],
   };

@@ -1,4 +1,5 @@
-// Builds the page from web/demo into static files that work under any path; `clearformer` is the built package in dist/.
+// Builds the page from web/demo into static files that work under any path; `clearformer` is the built package in
+// dist/. (The package.json beside this file says that modules here do something when imported: components register.)
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
@@ -8,6 +9,11 @@ export default defineConfig({
   root: here('.'),
   base: './',
   resolve: { alias: { clearformer: here('../../dist/index.js') } },
-  build: { outDir: here('../../build/page'), emptyOutDir: true, target: 'es2022', assetsInlineLimit: 0 },
+  build: {
+    outDir: here('../../build/page'),
+    emptyOutDir: true,
+    target: 'es2022',
+    assetsInlineLimit: 0,
+  },
   worker: { format: 'es' },
 });

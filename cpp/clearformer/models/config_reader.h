@@ -36,13 +36,13 @@ class ConfigReader {
 
   /// Throws the reader's code with the file and the key in front.
   template <class... Parts>
-  [[noreturn]] void refuse_value(std::string_view key, Parts&&... rule) const {
-    refuse(code_, key, std::forward<Parts>(rule)...);
+  [[noreturn]] void refuse_value(std::string_view key, const Parts&... rule) const {
+    refuse(code_, key, rule...);
   }
   /// Throws `code` with the file and the key in front.
   template <class... Parts>
-  [[noreturn]] void refuse(ErrorCode code, std::string_view key, Parts&&... rule) const {
-    fail(code, file_, ": \"", key, "\" ", std::forward<Parts>(rule)...);
+  [[noreturn]] void refuse(ErrorCode code, std::string_view key, const Parts&... rule) const {
+    fail(code, file_, ": \"", key, "\" ", rule...);
   }
 
  private:

@@ -1,9 +1,13 @@
 // The one exception type of the library: a code for programs, a sentence for people.
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <exception>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace clearformer {
@@ -36,29 +40,42 @@ class Error : public std::exception {
   std::string message_;
 };
 
-namespace detail {
-inline std::string text(std::string value) { return value; }
-inline std::string text(std::string_view value) { return std::string(value); }
-inline std::string text(const char* value) { return value; }
-inline std::string text(char value) { return std::string(1, value); }
-template <class Number>
-std::string text(Number value) {
-  return std::to_string(value);
-}
-}  // namespace detail
+/// A piece of a message: a string, a character or a number, not yet turned into text. Keeps the
+/// many calls of concat and fail small.
+class Text {
+ public:
+  Text(const char* text) : text_(text) {}                    // NOLINT: made in passing
+  Text(std::string_view text) : text_(text) {}               // NOLINT
+  Text(const std::string& text) : text_(text) {}             // NOLINT
+  Text(double number) : kind_(Kind::real), real_(number) {}  // NOLINT
+  template <std::integral Number>
+  Text(Number number)  // NOLINT
+      : kind_(std::is_signed_v<Number> ? Kind::negative_or_not : Kind::natural),
+        integer_(static_cast<std::uint64_t>(number)) {}
+
+  void append_to(std::string& to) const;
+
+ private:
+  enum class Kind { text, negative_or_not, natural, real };
+  Kind kind_ = Kind::text;
+  std::string_view text_;
+  std::uint64_t integer_ = 0;
+  double real_ = 0.0;
+};
+
+std::string joined(std::initializer_list<Text> parts);
+[[noreturn]] void throw_error(ErrorCode code, std::initializer_list<Text> parts);
 
 /// Joins strings and numbers: concat("head ", 3, " of ", 8).
 template <class... Parts>
-std::string concat(Parts&&... parts) {
-  std::string joined;
-  (joined.append(detail::text(std::forward<Parts>(parts))), ...);
-  return joined;
+std::string concat(const Parts&... parts) {
+  return joined({Text(parts)...});
 }
 
 /// Throws an Error whose message is the joined parts.
 template <class... Parts>
-[[noreturn]] void fail(ErrorCode code, Parts&&... parts) {
-  throw Error(code, concat(std::forward<Parts>(parts)...));
+[[noreturn]] void fail(ErrorCode code, const Parts&... parts) {
+  throw_error(code, {Text(parts)...});
 }
 
 }  // namespace clearformer

@@ -29,8 +29,8 @@ std::optional<std::uint64_t> bits_of(std::string_view dtype) {
 }
 
 template <class... Parts>
-[[noreturn]] void refuse(std::string_view file, Parts&&... rule) {
-  fail(ErrorCode::malformed_file, file, ": ", std::forward<Parts>(rule)...);
+[[noreturn]] void refuse(std::string_view file, const Parts&... rule) {
+  fail(ErrorCode::malformed_file, file, ": ", rule...);
 }
 
 std::uint64_t unsigned_or_refuse(const Json& value, std::string_view file, const std::string& name,

@@ -77,24 +77,31 @@ async function load(source: Source, options: LoadOptions): Promise<LoadedModel> 
     const { version, simd } = await engine.call('build_info', {});
     options.signal?.throwIfAborted();
     progress.ready();
-    const { progress_callback: _, signal: __, ...fileOptions } = options;
+    const { cache, local_files_only, revision, integrity } = options;
+    const parsed = { config: JSON.parse(config.text), generation: JSON.parse(generationConfig?.text ?? '{}') };
     return {
       engine,
       handle: created.model,
       cfg: created.cfg,
-      config: JSON.parse(config.text),
-      generationConfig: created.config,
+      config: parsed.config,
+      generationConfig: { ...endTokens(parsed.config), ...parsed.generation },
       unexpectedTensors: created.unexpected_tensors,
       hooks,
       build: { version, simd },
       weightsBytes: created.weights_bytes,
       folder: folder.only(tokenizerFiles),
-      fileOptions,
+      fileOptions: { cache, local_files_only, revision, integrity },
     };
   } catch (thrown) {
     void close(starting);
     throw thrown;
   }
+}
+
+/** What config.json says about tokens, which generation_config.json may say anew. */
+function endTokens(config: Record<string, unknown>): Record<string, unknown> {
+  const { bos_token_id = null, eos_token_id = null, pad_token_id = null } = config;
+  return { bos_token_id, eos_token_id, pad_token_id };
 }
 
 async function close(starting: Promise<Engine>): Promise<void> {

@@ -6,17 +6,15 @@ import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
 import {
-  checkGeneration,
   type GenerateOptions,
   type GenerateOutput,
   type GenerateStreamOptions,
-  type GenerationOptions,
+  type GenerationRequest,
   GenerationRun,
   type GenerationStep,
-  generateOptions,
-  generateStreamOptions,
   RowDecoders,
   sequencesOf,
+  sortOptions,
   stepTensors,
 } from './generation.js';
 import { type ActivationCache, type NamesFilter, resolveNames, toCache, toTensor } from './hooks.js';
@@ -57,6 +55,7 @@ export interface CausalLM {
    * One forward pass. Rejects with `invalid_argument`, `shape_mismatch` or `dtype_mismatch` for what does not fit,
    * `unsupported` for an unknown input or option, `disposed`, or the signal's reason.
    */
+  // biome-ignore lint/style/useShorthandFunctionType: it must merge with the class
   (inputs: ModelInputs, options?: ForwardOptions): Promise<CausalLMOutput>;
 }
 
@@ -105,9 +104,10 @@ export class CausalLM extends PreTrainedModel<[ModelInputs, ForwardOptions?], Pr
     options?: GenerateOptions & { return_dict_in_generate?: false | undefined },
   ): Promise<Tensor<'int64'>>;
   async generate(inputs: PromptInputs, options: GenerateOptions = {}): Promise<Tensor<'int64'> | GenerateOutput> {
-    checkGeneration('generate', options, generateOptions);
+    const request = sortOptions('generate', options);
     const prompt = promptIn('generate', inputs);
-    const run = await this.#start(prompt, options);
+    const { engine, model } = this.open();
+    const run = await GenerationRun.start(engine, model, prompt, request);
     try {
       const { rows, steps } = await collect(run, rowsOf(prompt.input_ids), options);
       const sequences = sequencesOf(rows);
@@ -126,15 +126,20 @@ export class CausalLM extends PreTrainedModel<[ModelInputs, ForwardOptions?], Pr
     inputs: PromptInputs,
     options: GenerateStreamOptions = {},
   ): AsyncGenerator<GenerationStep, void, undefined> {
-    checkGeneration('generate_stream', options, generateStreamOptions);
+    const request = sortOptions('generate_stream', options);
     const prompt = promptIn('generate_stream', inputs);
     this.open();
-    return this.#stream(prompt, options);
+    return this.#stream(prompt, request, options);
   }
 
-  async *#stream(prompt: RunInputs, options: GenerateStreamOptions): AsyncGenerator<GenerationStep, void, undefined> {
+  async *#stream(
+    prompt: RunInputs,
+    request: GenerationRequest,
+    options: GenerateStreamOptions,
+  ): AsyncGenerator<GenerationStep, void, undefined> {
     const decoders = await this.#decoders(prompt, options);
-    const run = await this.#start(prompt, options);
+    const { engine, model } = this.open();
+    const run = await GenerationRun.start(engine, model, prompt, request);
     try {
       for await (const value of run.steps()) {
         const token_ids = [...value.token_ids.data];
@@ -152,11 +157,6 @@ export class CausalLM extends PreTrainedModel<[ModelInputs, ForwardOptions?], Pr
     const ends = options.eos_token_id === undefined ? this.generation_config.eos_token_id : options.eos_token_id;
     const rows = rowsOf(prompt.input_ids);
     return new RowDecoders(tokenizer, rows, [ends ?? []].flat() as number[], options.skip_special_tokens ?? true);
-  }
-
-  #start(prompt: RunInputs, options: GenerationOptions): Promise<GenerationRun> {
-    const { engine, model } = this.open();
-    return GenerationRun.start(engine, model, prompt, options);
   }
 
   async #forward(

@@ -1,9 +1,9 @@
 // Generation step by step: the core makes one token per call, and between calls the event loop runs, so aborts are seen.
 
-import type { CoreGenerationOptions, Handle, RunInputs, StepValue } from '../runtime/border.js';
+import type { Handle, OptionValue, RunInputs, StepRequest, StepValue } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
-import { checkOptions, definedOnly, throwIfAborted } from '../support/options.js';
+import { throwIfAborted } from '../support/options.js';
 import { nextTurn } from '../support/platform.js';
 import { Tensor } from '../tensor/tensor.js';
 import { IncrementalDecoder, type Streamer } from '../tokenizer/text_streamer.js';
@@ -87,31 +87,50 @@ export interface GenerateOutput {
   past_key_values: KeyValueCache;
 }
 
-const coreOptions = [
-  'max_new_tokens',
-  'max_length',
-  'min_new_tokens',
-  'do_sample',
-  'temperature',
-  'top_k',
-  'top_p',
-  'seed',
-  'eos_token_id',
-  'pad_token_id',
-  'output_scores',
-  'output_logits',
-  'output_attentions',
-  'output_hidden_states',
-] as const;
-export const generateOptions = [...coreOptions, 'signal', 'return_dict_in_generate', 'streamer'];
-export const generateStreamOptions = [...coreOptions, 'signal', 'tokenizer', 'skip_special_tokens'];
+const stepOptions = ['output_scores', 'output_logits', 'output_attentions', 'output_hidden_states'] as const;
+/** Options that are this side's; the core never sees them. */
+const ownOptions = {
+  generate: ['signal', 'return_dict_in_generate', 'streamer', ...stepOptions],
+  generate_stream: ['signal', 'tokenizer', 'skip_special_tokens', ...stepOptions],
+};
 
-/** The options the core reads, without those that are ours. */
-export function optionsForCore(options: GenerationOptions): CoreGenerationOptions {
-  const given = Object.fromEntries(coreOptions.map((name) => [name, options[name]]));
-  if (given.eos_token_id === null) given.eos_token_id = [];
-  if (given.pad_token_id === null) delete given.pad_token_id;
-  return definedOnly(given) as CoreGenerationOptions;
+/** Options for the core, which refuses by name what it does not know, and what is to be kept of each step. */
+export interface GenerationRequest {
+  options: Record<string, OptionValue>;
+  step: StepRequest;
+  signal: AbortSignal | undefined;
+}
+
+/** Sorts the options of one of the two calls. Throws `invalid_argument` for what no option can be. */
+export function sortOptions(
+  call: keyof typeof ownOptions,
+  given: GenerateOptions | GenerateStreamOptions,
+): GenerationRequest {
+  if (typeof given !== 'object' || given === null)
+    throw new ClearformerError('invalid_argument', `${call}: options must be an object`);
+  const asked = given as GenerateOptions;
+  const step = Object.fromEntries(stepOptions.filter((name) => asked[name]).map((name) => [name, true]));
+  const [wanted] = Object.keys(step);
+  if (call === 'generate' && wanted !== undefined && !asked.return_dict_in_generate) {
+    throw new ClearformerError('invalid_argument', `generate: ${wanted} needs return_dict_in_generate: true`, {
+      option: wanted,
+    });
+  }
+  const options: Record<string, OptionValue> = {};
+  for (const [option, value] of Object.entries(given)) {
+    if (value === undefined || ownOptions[call].includes(option)) continue;
+    options[option] = option === 'eos_token_id' && value === null ? [] : plainValue(call, option, value);
+  }
+  return { options, step, signal: given.signal };
+}
+
+function plainValue(call: string, option: string, value: unknown): OptionValue {
+  if (value === null || typeof value === 'boolean' || Number.isFinite(value)) return value as OptionValue;
+  if (Array.isArray(value) && value.every(Number.isFinite)) return value;
+  if (['number', 'bigint', 'string'].includes(typeof value)) {
+    throw new ClearformerError('invalid_argument', `${call}: ${option} cannot be ${String(value)}`, { option });
+  }
+  throw new ClearformerError('unsupported', `${call}: ${option} is not supported`, { option });
 }
 
 /** A generation that is under way in the core. */
@@ -121,22 +140,18 @@ export class GenerationRun {
   private constructor(
     private readonly engine: Engine,
     private readonly handle: Handle,
-    private readonly signal: AbortSignal | undefined,
+    private readonly request: GenerationRequest,
   ) {}
 
   static async start(
     engine: Engine,
     model: Handle,
     inputs: RunInputs,
-    options: GenerationOptions,
+    request: GenerationRequest,
   ): Promise<GenerationRun> {
-    const { signal } = options;
-    const { generation } = await engine.call(
-      'generation_create',
-      { model, ...inputs, options: optionsForCore(options) },
-      signal,
-    );
-    return new GenerationRun(engine, generation, signal);
+    const { options, signal } = request;
+    const { generation } = await engine.call('generation_create', { model, ...inputs, options }, signal);
+    return new GenerationRun(engine, generation, request);
   }
 
   /** The steps to the end. A remote engine computes the next one while the caller handles this one. */
@@ -149,12 +164,13 @@ export class GenerationRun {
       yield value;
       if (done) return;
       if (!this.engine.remote) await nextTurn();
-      throwIfAborted(this.signal);
+      throwIfAborted(this.request.signal);
     }
   }
 
   #next(): Promise<StepValue> {
-    return this.engine.call('generation_step', { generation: this.handle }, this.signal);
+    const { step, signal } = this.request;
+    return this.engine.call('generation_step', { generation: this.handle, ...step }, signal);
   }
 
   async cache(): Promise<KeyValueCache> {
@@ -212,18 +228,4 @@ export class RowDecoders {
 /** [batch, length] int64 from rows of ids. */
 export function sequencesOf(rows: readonly (readonly number[])[]): Tensor<'int64'> {
   return new Tensor('int64', BigInt64Array.from(rows.flat(), BigInt), [rows.length, rows[0]?.length ?? 0]);
-}
-
-/** Refuses what only one of the two ways of generating understands, or what cannot go together. */
-export function checkGeneration(call: string, options: object, known: readonly string[]): void {
-  checkOptions(call, options, known);
-  const asked = options as GenerateOptions;
-  const wanted = (['output_scores', 'output_logits', 'output_attentions', 'output_hidden_states'] as const).find(
-    (name) => asked[name],
-  );
-  if (call === 'generate' && wanted !== undefined && !asked.return_dict_in_generate) {
-    throw new ClearformerError('invalid_argument', `generate: ${wanted} needs return_dict_in_generate: true`, {
-      option: wanted,
-    });
-  }
 }

@@ -50,7 +50,7 @@ export abstract class PreTrainedModel<Arguments extends readonly unknown[], Resu
   readonly cfg: ModelShape;
   /** config.json as it was read. */
   readonly config: Record<string, unknown>;
-  /** Defaults of generation, from generation_config.json and config.json. */
+  /** Defaults of generation: generation_config.json, over the special tokens of config.json. */
   readonly generation_config: Record<string, unknown>;
   /** Tensors of the checkpoint that this architecture has no use for. */
   readonly unexpected_tensors: readonly string[];

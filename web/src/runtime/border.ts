@@ -54,21 +54,14 @@ export interface OutputRequest {
   output_hidden_states?: boolean;
 }
 
-/** The options of generation that the core reads, as Hugging Face spells them. */
-export interface CoreGenerationOptions extends OutputRequest {
-  max_new_tokens?: number;
-  max_length?: number;
-  min_new_tokens?: number;
-  do_sample?: boolean;
-  temperature?: number;
-  top_k?: number;
-  top_p?: number;
-  seed?: number;
-  eos_token_id?: number | number[];
-  pad_token_id?: number;
+/** What is kept of a step of generation. */
+export interface StepRequest extends OutputRequest {
   output_scores?: boolean;
   output_logits?: boolean;
 }
+
+/** A value of an option of generation. The core knows the names and refuses those it does not. */
+export type OptionValue = boolean | number | null | readonly number[];
 
 /** The token ids a run starts from, both [batch, position]. */
 export interface RunInputs {
@@ -104,7 +97,6 @@ export interface StepValue {
 export interface ModelValue {
   model: Handle;
   cfg: ModelShape;
-  config: Record<string, unknown>;
   unexpected_tensors: string[];
   weights_bytes: number;
 }
@@ -117,7 +109,7 @@ type Nothing = Record<string, never>;
 
 /** Every function of the border: its one argument object and the value of its answer. */
 export interface Border {
-  build_info: Call<Nothing, { version: string; simd: Variant; self_test: boolean; heap_bytes: number }>;
+  build_info: Call<Nothing, { version: string; simd: Variant; heap_bytes: number }>;
   checkpoint_open: Call<{ dtype: 'fp32' }, { checkpoint: Handle }>;
   checkpoint_index: Call<{ text: string; name: string }, { files: string[]; total_size: number | null }>;
   checkpoint_begin_file: Call<{ checkpoint: Handle; name: string; bytes: number }, Nothing>;
@@ -132,8 +124,8 @@ export interface Border {
   model_hooks: Call<{ model: Handle }, { hooks: HookPoint[] }>;
   cache_info: Call<{ cache: Handle }, { batch: number; length: number; capacity: number; bytes: number }>;
   cache_crop: Call<{ cache: Handle; length: number }, Nothing>;
-  generation_create: Call<RunInputs & { model: Handle; options: CoreGenerationOptions }, { generation: Handle }>;
-  generation_step: Call<{ generation: Handle }, StepValue>;
+  generation_create: Call<RunInputs & { model: Handle; options: Record<string, OptionValue> }, { generation: Handle }>;
+  generation_step: Call<StepRequest & { generation: Handle }, StepValue>;
   generation_cache: Call<{ generation: Handle }, { past_key_values: Handle }>;
   release: Call<{ handle: Handle }, Nothing>;
 }

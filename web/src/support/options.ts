@@ -17,11 +17,6 @@ export function checkOptions(call: string, given: unknown, known: readonly strin
   }
 }
 
-/** The entries of `given` whose value is not undefined. */
-export function definedOnly<T extends object>(given: T): Partial<T> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<T>;
-}
-
 /** Rejects as the DOM does: with the signal's reason. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw signal.reason;

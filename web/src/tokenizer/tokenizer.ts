@@ -16,6 +16,7 @@ import {
   type TokenizerOutput,
   truncationLimit,
 } from './batch.js';
+import { alignByteFallback } from './byte_fallback.js';
 
 export interface DecodeOptions {
   /** Leave out tokens such as `<s>`. Default false. */
@@ -70,6 +71,7 @@ export class PreTrainedTokenizer extends Callable<
     this.#config = config as TokenizerConfig;
     try {
       this.#tokenizer = new HuggingFaceTokenizer(tokenizerJson, config);
+      alignByteFallback(this.#tokenizer.decoder);
     } catch (cause) {
       throw new ClearformerError(
         'malformed_config',

@@ -1,0 +1,112 @@
+// One's own checkpoint on the page: what is wrong is said with its cause, and the page stays usable.
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OpenPage, Site } from './site.js';
+import { StoryPage } from './story_page.js';
+
+const folder = new URL('../../../web/demo/public/models/stories260K/', import.meta.url);
+const read = (name: string): Buffer => readFileSync(new URL(name, folder));
+type Files = Record<string, Buffer>;
+const sound = (): Files =>
+  Object.fromEntries(
+    ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'].map((name) => [name, read(name)]),
+  );
+
+let site: Site;
+let open: OpenPage;
+let story: StoryPage;
+beforeAll(async () => {
+  site = await Site.start();
+  open = await site.open();
+  story = new StoryPage(open.page);
+  await open.page.locator('#other-model').click();
+});
+afterAll(() => site.stop());
+
+async function give(files: Files): Promise<void> {
+  const list = Object.entries(files).map(([name, buffer]) => ({ name, mimeType: 'application/octet-stream', buffer }));
+  await open.page.setInputFiles('#files', list);
+}
+
+/** What the page says of files it cannot load. */
+async function complaintAbout(files: Files): Promise<string> {
+  const note = open.page.locator('model-bar error-note');
+  if ((await note.count()) > 0) await note.getByRole('button').click();
+  await give(files);
+  await note.locator('[role=alert]').waitFor();
+  return (await note.textContent()) ?? '';
+}
+
+function withHeaderLength(length: bigint): Buffer {
+  const bytes = Buffer.from(read('model.safetensors'));
+  bytes.writeBigUInt64LE(length);
+  return bytes;
+}
+
+describe('a checkpoint that is not well formed', () => {
+  it.each<[string, () => Files, RegExp]>([
+    [
+      'a truncated weights file',
+      () => ({ ...sound(), 'model.safetensors': read('model.safetensors').subarray(0, 9000) }),
+      /malformed_file/,
+    ],
+    ['a huge header', () => ({ ...sound(), 'model.safetensors': withHeaderLength(2n ** 60n) }), /malformed_file/],
+    ['no weights', () => ({ ...sound(), 'model.safetensors': Buffer.alloc(0) }), /malformed_file/],
+    [
+      'a broken configuration',
+      () => ({ ...sound(), 'config.json': Buffer.from('{"model_type": "llama",') }),
+      /malformed_config/,
+    ],
+    [
+      'a configuration of another shape',
+      () => ({ ...sound(), 'config.json': Buffer.from(read('config.json').toString().replace('172', '173')) }),
+      /shape_mismatch|malformed/,
+    ],
+    [
+      'another architecture',
+      () => ({ ...sound(), 'config.json': Buffer.from('{"model_type": "mamba"}') }),
+      /unsupported|malformed_config/,
+    ],
+    [
+      'a missing file',
+      () => {
+        const { 'config.json': _, ...rest } = sound();
+        return rest;
+      },
+      /file_not_found/,
+    ],
+  ])('%s is named', async (_, files, code) => {
+    const said = await complaintAbout(files());
+    expect(said).toMatch(code);
+    expect(said).toMatch(/config\.json|model\.safetensors/);
+    expect(said).toContain('stories260K is still loaded');
+  });
+
+  it('an impossible Hub name is refused without asking the network', async () => {
+    const note = open.page.locator('model-bar error-note');
+    await note.getByRole('button').click();
+    await open.page.locator('#hub-id').fill('not a name');
+    await open.page.locator('#hub-id').press('Enter');
+    expect(await note.locator('[role=alert]').textContent()).toContain('not a name');
+    await note.getByRole('button').click();
+  });
+
+  it('leaves the page as usable as before', async () => {
+    await story.write('Once upon a time', 20, 'the likeliest');
+    expect(await story.text()).toContain('there was a little girl');
+  });
+});
+
+describe('a sound checkpoint', () => {
+  it('takes the place of the bundled one', async () => {
+    await give(sound());
+    await open.page.locator('model-bar .name', { hasText: 'your files' }).waitFor();
+    await story.write('Once upon a time', 20, 'the likeliest');
+    expect(await story.text()).toContain('there was a little girl');
+    expect(await open.page.locator('model-bar').textContent()).toMatch(/5 layers × 8 heads/);
+  });
+
+  it('complained of nothing in the console', () => {
+    expect(open.complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,95 @@
+// The built page as a static site under a path of its own, and a Chromium that opens it and keeps what it complains of.
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+const kFolder = fileURLToPath(new URL('../../../build/page/', import.meta.url));
+/** The page must work under any path, so it is never served at the root. */
+const kBase = '/some/where/';
+const kTypes: Record<string, string> = {
+  '.css': 'text/css',
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.json': 'application/json',
+  '.wasm': 'application/wasm',
+};
+const kFlags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+async function answer(path: string): Promise<{ status: number; type: string; body: Buffer | string }> {
+  const missing = { status: 404, type: 'text/plain', body: 'not here' };
+  if (!path.startsWith(kBase)) return missing;
+  const name = normalize(path.slice(kBase.length) || 'index.html');
+  if (name.startsWith('..')) return missing;
+  try {
+    const type = kTypes[extname(name)] ?? 'application/octet-stream';
+    return { status: 200, type, body: await readFile(join(kFolder, name)) };
+  } catch {
+    return missing;
+  }
+}
+
+export interface OpenPage {
+  page: Page;
+  /** Errors and warnings of the console, exceptions, failed requests, and requests to elsewhere. */
+  complaints: string[];
+}
+
+export class Site {
+  readonly url: string;
+  private constructor(
+    private readonly browser: Browser,
+    private readonly close: () => void,
+    url: string,
+  ) {
+    this.url = url;
+  }
+
+  static async start(): Promise<Site> {
+    const server = createServer(async (request, response) => {
+      const { status, type, body } = await answer(new URL(request.url ?? '/', 'http://site').pathname);
+      response.writeHead(status, { 'content-type': type }).end(body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+    const browser = await chromium.launch({ executablePath, args: kFlags });
+    return new Site(browser, () => server.close(), `http://127.0.0.1:${port}${kBase}`);
+  }
+
+  async stop(): Promise<void> {
+    await this.browser.close();
+    this.close();
+  }
+
+  async open(options: BrowserContextOptions = {}): Promise<OpenPage> {
+    const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(`console: ${message.text()}`);
+    });
+    page.on('pageerror', (error) => complaints.push(`exception: ${error.message}`));
+    page.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(this.url) && !/^(data|blob):/.test(url)) complaints.push(`request to elsewhere: ${url}`);
+    });
+    page.on('response', (response) => {
+      if (response.status() >= 400) complaints.push(`HTTP ${response.status()}: ${response.url()}`);
+    });
+    await page.goto(this.url);
+    await page.locator('token-strip [role=option]').first().waitFor();
+    return { page, complaints };
+  }
+}
