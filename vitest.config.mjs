@@ -4,7 +4,12 @@ import { defineConfig } from 'vitest/config';
 
 import { nodeFlags } from './scripts/node_flags.mjs';
 
-const dist = fileURLToPath(new URL('./dist/index.js', import.meta.url));
+const dist = fileURLToPath(new URL('./dist/', import.meta.url));
+// The package by its own name is what was built, not web/src: the tests run what users get.
+const alias = [
+  { find: /^clearformer$/, replacement: `${dist}index.js` },
+  { find: /^clearformer\/(\w+)$/, replacement: `${dist}$1.js` },
+];
 
 const shared = {
   environment: 'node',
@@ -13,7 +18,7 @@ const shared = {
 };
 
 export default defineConfig({
-  resolve: { alias: [{ find: /^clearformer$/, replacement: dist }] },
+  resolve: { alias },
   test: {
     projects: [
       {

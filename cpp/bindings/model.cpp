@@ -31,8 +31,8 @@ val cfg_of(const ModelConfig& config) {
   cfg.set("d_vocab", config.d_vocab);
   cfg.set("n_ctx", config.n_ctx);
   cfg.set("act_fn", config.activation);
-  cfg.set("normalization_type", std::string(config.block.norm == NormKind::rms ? "RMS" : "LN"));
-  cfg.set("eps", config.block.norm_eps);
+  cfg.set("normalization_type", std::string(config.block.norm.kind == NormKind::rms ? "RMS" : "LN"));
+  cfg.set("eps", config.block.norm.eps);
   cfg.set("positional_embedding_type", std::string("rotary"));
   cfg.set("rotary_base", config.rotary_base);
   cfg.set("gated_mlp", config.block.feed_forward.gate == Gate::present);

@@ -26,9 +26,13 @@ async function settingsOf(preset) {
     return { env: {}, cmakeArguments };
   }
   const { env, toolchainFile, version } = await tools.wasm();
-  const emulator = [process.execPath, ...nodeFlags].join(';');
-  const own = [`-DCMAKE_TOOLCHAIN_FILE=${toolchainFile}`, `-DCMAKE_CROSSCOMPILING_EMULATOR=${emulator}`];
-  return { env, cmakeArguments: [...cmakeArguments, ...own], version };
+  const own = {
+    CMAKE_TOOLCHAIN_FILE: toolchainFile,
+    CMAKE_CROSSCOMPILING_EMULATOR: process.execPath,
+    CLEARFORMER_NODE_FLAGS: nodeFlags.join(';'),
+  };
+  const given = Object.entries(own).map(([name, value]) => `-D${name}=${value}`);
+  return { env, cmakeArguments: [...cmakeArguments, ...given], version };
 }
 
 /** Configures `preset` unless that was done with the same settings; CMake itself sees to changes of CMakeLists.txt. */

@@ -39,4 +39,13 @@ void gelu_tanh(const float* in, float* out, std::size_t count) {
   });
 }
 
+void hyperbolic_tangent(const float* in, float* out, std::size_t count) {
+  transform(in, out, count, [](Vec x) { return xsimd::tanh(x); });
+}
+
+void softcap(float* x, float cap, std::size_t count) {
+  const Vec limit(cap);
+  transform(x, x, count, [limit](Vec score) { return limit * xsimd::tanh(score / limit); });
+}
+
 }  // namespace clearformer::kernels::CLEARFORMER_TARGET

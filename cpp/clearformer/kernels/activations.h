@@ -15,5 +15,9 @@ CLEARFORMER_KERNEL(void, silu, const float* in, float* out, std::size_t count)
 CLEARFORMER_KERNEL(void, gelu_erf, const float* in, float* out, std::size_t count)
 /// x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))), the approximation of GPT-2; -inf gives 0
 CLEARFORMER_KERNEL(void, gelu_tanh, const float* in, float* out, std::size_t count)
+/// tanh(x)
+CLEARFORMER_KERNEL(void, hyperbolic_tangent, const float* in, float* out, std::size_t count)
+/// cap · tanh(x / cap): keeps scores within ±cap; in place
+CLEARFORMER_KERNEL(void, softcap, float* x, float cap, std::size_t count)
 
 }  // namespace clearformer::kernels

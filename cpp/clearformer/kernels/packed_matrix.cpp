@@ -6,8 +6,11 @@
 
 namespace clearformer::kernels {
 
-PackedMatrix::PackedMatrix(Tensor weight)
-    : outputs_(weight.dim(0)), inputs_(weight.dim(1)), panels_(std::move(weight)) {
+PackedMatrix::PackedMatrix(Tensor weight) {
+  if (weight.empty()) return;
+  outputs_ = weight.dim(0);
+  inputs_ = weight.dim(1);
+  panels_ = std::move(weight);
   const std::size_t width = panel_width();
   const std::size_t panels = (outputs_ + width - 1) / width;
   if (panels_.capacity() < panels * width * inputs_) {

@@ -10,7 +10,8 @@ class PackedMatrix {
  public:
   PackedMatrix() = default;
   /// Packs a weight (N outputs, K inputs) as torch.nn.Linear stores it, in place where the tensor
-  /// has room for whole panels (Weights::allocate leaves it), else through one copy.
+  /// has room for whole panels (Weights::allocate leaves it), else through one copy. An empty
+  /// tensor, whose problem is reported elsewhere, gives an empty matrix.
   explicit PackedMatrix(Tensor weight);
 
   std::size_t outputs() const { return outputs_; }

@@ -1,9 +1,12 @@
 #include "clearformer/layers/attention.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "clearformer/kernels/activations.h"
 #include "clearformer/kernels/elementwise.h"
 #include "clearformer/kernels/matmul.h"
+#include "clearformer/kernels/pairwise.h"
 #include "clearformer/kernels/softmax.h"
 
 namespace clearformer {
@@ -12,133 +15,203 @@ namespace {
 
 constexpr std::size_t kQueryBlock = 48;  // rows of scores in memory at a time
 
-// One head of one sequence: its queries, its packed keys and values, its output.
+// A run of rows of one head's scores, in a buffer of its own stride.
+struct Rows {
+  std::size_t first, count, keys;
+  float* scores;
+  std::size_t stride;
+
+  float* row(std::size_t r) const { return scores + r * stride; }
+};
+
+// One head of one sequence, and the steps of attention on some of its rows.
 struct Head {
+  const Heads& queries;
   const PackedKeyValues& keys_values;
   const Mask& mask;
+  const AttentionOptions& options;
+  const MutableHeads& output;
   std::size_t batch, head, group;
-  const float* queries;      // row t at t · query_stride
-  std::size_t query_stride;
-  float* output;             // row t at t · output_stride
-  std::size_t output_stride;
 
-  // scores[r, :] = scale · q(first + r)·Kᵀ for the first `keys` keys.
-  void score(std::size_t first, std::size_t rows, std::size_t keys, float scale, float* scores,
-             std::size_t stride) const {
+  void dot(const Rows& rows) const {
     kernels::MatmulArgs args;
-    args.a = queries + first * query_stride;
-    args.a_stride = query_stride;
+    args.a = queries.row(batch, rows.first, head);
+    args.a_stride = queries.row_stride;
     args.b = keys_values.keys(batch, group);
     args.panel_stride = keys_values.key_panel_stride();
-    args.c = scores;
-    args.c_stride = stride;
-    args.m = rows;
-    args.n = keys;
+    args.c = rows.scores;
+    args.c_stride = rows.stride;
+    args.m = rows.count;
+    args.n = rows.keys;
     args.k = keys_values.sizes().key_dim;
     kernels::matmul(args);
-    for (std::size_t r = 0; r < rows; ++r) kernels::scale(scores + r * stride, scale, keys);
   }
 
-  void hide(std::size_t first, std::size_t rows, std::size_t keys, float* scores,
-            std::size_t stride) const {
-    for (std::size_t r = 0; r < rows; ++r) {
-      mask.apply(batch, head, first + r, scores + r * stride, keys);
+  void compare(const Rows& rows) const {
+    kernels::PairwiseArgs args;
+    args.queries = queries.row(batch, rows.first, head);
+    args.query_stride = queries.row_stride;
+    args.keys = keys_values.keys(batch, group);
+    args.panel_stride = keys_values.key_panel_stride();
+    args.scores = rows.scores;
+    args.score_stride = rows.stride;
+    args.m = rows.count;
+    args.n = rows.keys;
+    args.k = keys_values.sizes().key_dim;
+    if (options.score == Score::additive) {
+      kernels::additive_scores(args, options.additive_weights);
+    } else {
+      kernels::squared_distances(args);
+    }
+  }
+
+  // scores[r, :] = scale · score(q(first + r), k(:))
+  void score(const Rows& rows) const {
+    options.score == Score::dot ? dot(rows) : compare(rows);
+    if (options.scale == 1.0f) return;
+    for (std::size_t r = 0; r < rows.count; ++r) {
+      kernels::scale(rows.row(r), options.scale, rows.keys);
+    }
+  }
+
+  void cap(const Rows& rows) const {
+    for (std::size_t r = 0; r < rows.count; ++r) {
+      kernels::softcap(rows.row(r), options.softcap, rows.keys);
+    }
+  }
+
+  void hide(const Rows& rows) const {
+    const std::size_t masked = keys_values.length() - options.unmasked_keys;
+    for (std::size_t r = 0; r < rows.count; ++r) {
+      mask.apply(batch, head, rows.first + r, rows.row(r), std::min(rows.keys, masked));
     }
   }
 
   // output(first + r) = Σ_s pattern[r, s] · v(s)
-  void gather(std::size_t first, std::size_t rows, std::size_t keys, const float* pattern,
-              std::size_t stride) const {
+  void gather(const Rows& rows) const {
     kernels::MatmulArgs args;
-    args.a = pattern;
-    args.a_stride = stride;
+    args.a = rows.scores;
+    args.a_stride = rows.stride;
     args.b = keys_values.values(batch, group);
     args.panel_stride = keys_values.value_panel_stride();
-    args.c = output + first * output_stride;
-    args.c_stride = output_stride;
-    args.m = rows;
+    args.c = output.row(batch, rows.first, head);
+    args.c_stride = output.row_stride;
+    args.m = rows.count;
     args.n = keys_values.sizes().value_dim;
-    args.k = keys;
+    args.k = rows.keys;
     kernels::matmul(args);
   }
 };
 
+void make_empty_rows_uniform(const Rows& rows) {
+  for (std::size_t r = 0; r < rows.count; ++r) {
+    float* row = rows.row(r);
+    const bool empty = std::all_of(row, row + rows.keys, [](float score) {
+      return score == -std::numeric_limits<float>::infinity();
+    });
+    if (empty) std::fill_n(row, rows.keys, 0.0f);
+  }
+}
+
+void weigh(const Rows& rows, EmptyRow empty_row) {
+  if (empty_row == EmptyRow::uniform) make_empty_rows_uniform(rows);
+  kernels::softmax(rows.scores, rows.count, rows.keys, rows.stride);
+}
+
 template <class Visit>
-void for_each_head(TensorView queries, const PackedKeyValues& keys_values, const Mask& mask,
-                   MutableTensorView output, Visit visit) {
-  const std::size_t length = queries.dim(1), heads = queries.dim(2);
-  const std::size_t key_dim = queries.dim(3), value_dim = output.dim(3);
-  const std::size_t per_group = heads / keys_values.sizes().heads;
-  for (std::size_t batch = 0; batch < queries.dim(0); ++batch) {
-    for (std::size_t head = 0; head < heads; ++head) {
-      const std::size_t at = batch * length * heads + head;
-      visit(Head{keys_values, mask, batch, head, head / per_group, queries.f32() + at * key_dim,
-                 heads * key_dim, output.f32() + at * value_dim, heads * value_dim});
+void for_each_head(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
+                   const AttentionOptions& options, const MutableHeads& output, Visit visit) {
+  const std::size_t per_group = queries.heads / keys_values.sizes().heads;
+  for (std::size_t batch = 0; batch < queries.batch; ++batch) {
+    for (std::size_t head = 0; head < queries.heads; ++head) {
+      visit(Head{queries, keys_values, mask, options, output, batch, head, head / per_group});
     }
   }
 }
 
 // Block by block; nothing of size T·S is ever in memory.
-void fused(TensorView queries, const PackedKeyValues& keys_values, const Mask& mask, float scale,
-           MutableTensorView output, Arena& arena) {
-  const std::size_t length = queries.dim(1), keys = keys_values.length();
+void fused(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
+           const AttentionOptions& options, const MutableHeads& output, Arena& arena) {
+  const std::size_t length = queries.length, keys = keys_values.length();
+  const bool all_keys = options.unmasked_keys != 0 || options.empty_row == EmptyRow::uniform;
   float* scores = arena.take({std::min(length, kQueryBlock), keys}).f32();
-  for_each_head(queries, keys_values, mask, output, [&](const Head& head) {
+  for_each_head(queries, keys_values, mask, options, output, [&](const Head& head) {
     for (std::size_t first = 0; first < length; first += kQueryBlock) {
-      const std::size_t rows = std::min(kQueryBlock, length - first);
-      const std::size_t seen = mask.key_limit(first + rows - 1, keys);
-      head.score(first, rows, seen, scale, scores, keys);
-      head.hide(first, rows, seen, scores, keys);
-      kernels::softmax(scores, rows, seen, keys);
-      head.gather(first, rows, seen, scores, keys);
+      const std::size_t count = std::min(kQueryBlock, length - first);
+      const std::size_t seen = all_keys ? keys : mask.key_limit(first + count - 1, keys);
+      const Rows rows{first, count, seen, scores, keys};
+      head.score(rows);
+      if (options.softcap > 0.0f) head.cap(rows);
+      head.hide(rows);
+      weigh(rows, options.empty_row);
+      head.gather(rows);
     }
   });
 }
 
 // The same steps over whole matrices, with the trace between them.
-void traced(TensorView queries, const PackedKeyValues& keys_values, const Mask& mask, float scale,
-            MutableTensorView output, const Context& context) {
+void traced(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
+            const AttentionOptions& options, const MutableHeads& output, const Context& context) {
   constexpr std::string_view kLegend = "batch head query_pos key_pos";
-  const std::size_t batches = queries.dim(0), length = queries.dim(1), heads = queries.dim(2);
-  const std::size_t keys = keys_values.length();
-  const MutableTensorView scores = context.arena.take({batches, heads, length, keys});
-  const auto matrix = [&](const Head& head) {
-    return scores.f32() + (head.batch * heads + head.head) * length * keys;
+  const std::size_t heads = queries.heads, length = queries.length, keys = keys_values.length();
+  const MutableTensorView scores = context.arena.take({queries.batch, heads, length, keys});
+  const auto each = [&](auto step) {
+    for_each_head(queries, keys_values, mask, options, output, [&](const Head& head) {
+      float* matrix = scores.f32() + (head.batch * heads + head.head) * length * keys;
+      step(head, Rows{0, length, keys, matrix, keys});
+    });
   };
-  for_each_head(queries, keys_values, mask, output, [&](const Head& head) {
-    head.score(0, length, keys, scale, matrix(head), keys);
-  });
+  each([](const Head& head, const Rows& rows) { head.score(rows); });
   context.trace("hook_attn_scores_raw", scores, kLegend);
-  for_each_head(queries, keys_values, mask, output,
-                [&](const Head& head) { head.hide(0, length, keys, matrix(head), keys); });
+  if (options.softcap > 0.0f) {
+    each([](const Head& head, const Rows& rows) { head.cap(rows); });
+    context.trace("hook_attn_scores_softcapped", scores, kLegend);
+  }
+  each([](const Head& head, const Rows& rows) { head.hide(rows); });
   context.trace("hook_attn_scores", scores, kLegend);
-  kernels::softmax(scores.f32(), batches * heads * length, keys, keys);
+  each([&](const Head&, const Rows& rows) { weigh(rows, options.empty_row); });
   context.trace("hook_pattern", scores, kLegend);
-  for_each_head(queries, keys_values, mask, output,
-                [&](const Head& head) { head.gather(0, length, keys, matrix(head), keys); });
+  each([](const Head& head, const Rows& rows) { head.gather(rows); });
+}
+
+void check(const Heads& queries, const PackedKeyValues& keys_values) {
+  const PackedKeyValues::Sizes& sizes = keys_values.sizes();
+  if (queries.batch != sizes.batch || queries.width != sizes.key_dim || sizes.heads == 0 ||
+      queries.heads % sizes.heads != 0) {
+    fail(ErrorCode::shape_mismatch, "attention: queries of batch ", queries.batch, ", ",
+         queries.heads, " heads of size ", queries.width, " do not fit keys of batch ",
+         sizes.batch, ", ", sizes.heads, " heads of size ", sizes.key_dim);
+  }
 }
 
 }  // namespace
 
-void attention(TensorView queries, const PackedKeyValues& keys_values, const Mask& mask,
-               float scale, MutableTensorView output, const Context& context) {
-  const PackedKeyValues::Sizes& sizes = keys_values.sizes();
-  if (queries.dim(0) != sizes.batch || queries.dim(3) != sizes.key_dim || sizes.heads == 0 ||
-      queries.dim(2) % sizes.heads != 0) {
-    fail(ErrorCode::shape_mismatch, "attention: queries ", queries.shape().text(),
-         " (batch, queries, heads, head size) do not fit keys of batch ", sizes.batch, ", ",
-         sizes.heads, " heads of size ", sizes.key_dim);
-  }
-  mask.check("attention", queries.dim(0), queries.dim(2), queries.dim(1), keys_values.length());
+void attention(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
+               const AttentionOptions& options, const MutableHeads& output,
+               const Context& context) {
+  check(queries, keys_values);
+  mask.check("attention", queries.batch, queries.heads, queries.length,
+             keys_values.length() - options.unmasked_keys);
   Arena::Frame frame(context.arena);
   const bool seen = context.trace.wants("hook_pattern") ||
                     context.trace.wants("hook_attn_scores") ||
+                    context.trace.wants("hook_attn_scores_softcapped") ||
                     context.trace.wants("hook_attn_scores_raw");
   if (seen) {
-    traced(queries, keys_values, mask, scale, output, context);
+    traced(queries, keys_values, mask, options, output, context);
   } else {
-    fused(queries, keys_values, mask, scale, output, context.arena);
+    fused(queries, keys_values, mask, options, output, context.arena);
   }
+}
+
+PackedKeyValues packed_in(Arena& arena, const Heads& keys, const Heads& values) {
+  const PackedKeyValues::Sizes sizes{keys.batch, keys.heads, keys.width, values.width};
+  const std::size_t capacity = PackedKeyValues::rounded(keys.length);
+  PackedKeyValues packed(sizes, capacity,
+                         arena.take({PackedKeyValues::key_floats(sizes, capacity)}).f32(),
+                         arena.take({PackedKeyValues::value_floats(sizes, capacity)}).f32());
+  packed.append(keys, values);
+  return packed;
 }
 
 }  // namespace clearformer

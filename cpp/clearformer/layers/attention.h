@@ -1,8 +1,8 @@
 // Scaled dot-product attention:  Attention(Q, K, V) = softmax(Q·Kᵀ / √d + mask) · V
 // Source: Vaswani et al. 2017, arXiv 1706.03762, section 3.2.1.
 // Shapes: B batch, T queries, S keys, H query heads, G key/value heads (H = g·G), d head size.
-// Hook points: hook_attn_scores_raw (scaled, before the mask), hook_attn_scores (masked),
-//              hook_pattern (after softmax), all (B, H, T, S).
+// Hook points, all (B, H, T, S): hook_attn_scores_raw (scaled, before the mask),
+//   hook_attn_scores_softcapped (where a softcap is set), hook_attn_scores (masked), hook_pattern.
 #pragma once
 
 #include "clearformer/layers/context.h"
@@ -11,10 +11,36 @@
 
 namespace clearformer {
 
+/// How a query and a key are compared.
+enum class Score {
+  dot,       // q·k
+  additive,  // w_v · tanh(q + k); Bahdanau et al. 2014, arXiv 1409.0473
+  distance,  // |q - k|²; with a negative scale the exponent of a Gaussian kernel
+};
+
+/// What a query with nothing to attend to gets.
+enum class EmptyRow {
+  zeros,    // weights 0, output 0
+  uniform,  // equal weights over all keys, as in d2l.ai
+};
+
+struct AttentionOptions {
+  float scale = 1.0f;    // multiplies every score
+  float softcap = 0.0f;  // > 0: scores become softcap · tanh(score / softcap)
+  Score score = Score::dot;
+  const float* additive_weights = nullptr;  // w_v (d), for Score::additive
+  EmptyRow empty_row = EmptyRow::zeros;
+  std::size_t unmasked_keys = 0;  // the last keys, which no mask hides
+};
+
 /// queries (B, T, H, d), packed keys and values of B sequences and G heads -> output (B, T, H, d_v).
 /// Query head h reads key/value head h / g. Works in blocks of queries: the scores of one block are
 /// all that is ever in memory, unless the trace wants them. Both ways give the same bits.
-void attention(TensorView queries, const PackedKeyValues& keys_values, const Mask& mask,
-               float scale, MutableTensorView output, const Context& context);
+void attention(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
+               const AttentionOptions& options, const MutableHeads& output,
+               const Context& context);
+
+/// Keys and values of one call, packed in the arena.
+PackedKeyValues packed_in(Arena& arena, const Heads& keys, const Heads& values);
 
 }  // namespace clearformer

@@ -1,35 +1,35 @@
 #include "clearformer/layers/decoder_block.h"
 
-#include "clearformer/kernels/elementwise.h"
-
 namespace clearformer {
 
 DecoderBlock::DecoderBlock(const WeightScope& scope, const BlockConfig& config)
-    : attention_norm_(scope / "ln1", config.norm, config.attention.d_model, config.norm_eps),
+    : order_(config.order),
+      attention_add_norm_(scope / "ln1", config.norm, config.order),
       attention_(scope / "attn", config.attention),
-      feed_forward_norm_(scope / "ln2", config.norm, config.attention.d_model, config.norm_eps),
+      cross_add_norm_(scope / "ln2", config.norm, config.order),
+      cross_attention_(scope / "cross_attn", config.attention),
+      feed_forward_add_norm_(scope / "ln3", config.norm, config.order),
       feed_forward_(scope / "mlp", config.feed_forward) {}
 
-void DecoderBlock::forward(MutableTensorView x, const AttentionState& state,
-                           const Context& context) const {
-  constexpr std::string_view kLegend = "batch pos d_model";
-  Arena::Frame frame(context.arena);
-  const MutableTensorView normalized = context.arena.take(x.shape());
-  const MutableTensorView update = context.arena.take(x.shape());
-  const auto add_update = [&] {
-    kernels::add(x.f32(), update.f32(), x.f32(), x.elements());
-  };
-  context.trace("hook_resid_pre", x, kLegend);
-  attention_norm_.forward(x, normalized, context / "ln1");
-  attention_.forward(normalized, state, update, context / "attn");
-  context.trace("hook_attn_out", update, kLegend);
-  add_update();
-  context.trace("hook_resid_mid", x, kLegend);
-  feed_forward_norm_.forward(x, normalized, context / "ln2");
-  feed_forward_.forward(normalized, update, context / "mlp");
-  context.trace("hook_mlp_out", update, kLegend);
-  add_update();
-  context.trace("hook_resid_post", x, kLegend);
+void DecoderBlock::forward(MutableTensorView x, TensorView memory, const AttentionState& state,
+                           const AttentionState& cross_state, const Context& context) const {
+  context.trace("hook_resid_pre", x, "batch pos d_model");
+  attention_add_norm_.forward(x, {"ln1", "hook_attn_out", "hook_resid_mid"}, context,
+                              [&](TensorView in, MutableTensorView out) {
+                                attention_.forward(in, state, out, context / "attn");
+                              });
+  cross_add_norm_.forward(
+      x, {"ln2", "hook_cross_attn_out", "hook_resid_mid_cross"}, context,
+      [&](TensorView in, MutableTensorView out) {
+        cross_attention_.forward({in, memory, memory}, cross_state, out, context / "cross_attn");
+      });
+  feed_forward_add_norm_.forward(x, {"ln3", "hook_mlp_out", "hook_resid_post"}, context,
+                                 [&](TensorView in, MutableTensorView out) {
+                                   feed_forward_.forward(in, out, context / "mlp");
+                                 });
+  if (order_ == NormOrder::post) {
+    context.trace("hook_normalized_resid_post", x, "batch pos d_model");
+  }
 }
 
 }  // namespace clearformer

@@ -1,35 +1,31 @@
-// Decoder block, pre-norm:  x = x + SelfAttention(Norm(x));  x = x + FeedForward(Norm(x))
-// Source: Vaswani et al. 2017, section 3.1; norm before: Xiong et al. 2020, arXiv 2002.04745.
-// Shapes: x (B, T, D), the residual stream.
-// Hook points: hook_resid_pre, hook_attn_out, hook_resid_mid, hook_mlp_out, hook_resid_post
-//              (B, T, D); ln1, attn, ln2, mlp.
+// Decoder block: masked self-attention, attention to the encoder's output (cross-attention), then a
+// feed-forward network, each with residual and norm (see add_norm.h for the two orders).
+// Source: Vaswani et al. 2017, section 3.1. Shapes: x (B, T, D), memory (B, S, D).
+// Hook points: hook_resid_pre, hook_attn_out, hook_resid_mid, hook_cross_attn_out,
+//              hook_resid_mid_cross, hook_mlp_out, hook_resid_post (B, T, D), post-norm also
+//              hook_normalized_resid_post; ln1, attn, ln2, cross_attn, ln3, mlp.
 #pragma once
 
-#include "clearformer/layers/feed_forward.h"
-#include "clearformer/layers/multi_head_attention.h"
-#include "clearformer/layers/normalization.h"
+#include "clearformer/layers/encoder_block.h"
 
 namespace clearformer {
 
-struct BlockConfig {
-  AttentionConfig attention;
-  FeedForwardConfig feed_forward;
-  NormKind norm = NormKind::layer;
-  float norm_eps = 1e-5f;
-};
-
 class DecoderBlock {
  public:
-  /// Loads "ln1", "attn", "ln2", "mlp".
+  /// Loads "ln1", "attn", "ln2", "cross_attn", "ln3", "mlp".
   DecoderBlock(const WeightScope& scope, const BlockConfig& config);
 
-  /// Updates the residual stream x (B, T, D) in place.
-  void forward(MutableTensorView x, const AttentionState& state, const Context& context) const;
+  /// Updates x (B, T, D) in place; memory (B, S, D) is what the encoder made.
+  void forward(MutableTensorView x, TensorView memory, const AttentionState& state,
+               const AttentionState& cross_state, const Context& context) const;
 
  private:
-  Normalization attention_norm_;
+  NormOrder order_;
+  AddNorm attention_add_norm_;
   MultiHeadAttention attention_;
-  Normalization feed_forward_norm_;
+  AddNorm cross_add_norm_;
+  MultiHeadAttention cross_attention_;
+  AddNorm feed_forward_add_norm_;
   FeedForward feed_forward_;
 };
 

@@ -48,25 +48,26 @@ const float* PackedKeyValues::values(std::size_t batch, std::size_t head) const 
   return values_ + (batch * sizes_.heads + head) * capacity_ * rounded(sizes_.value_dim);
 }
 
-void PackedKeyValues::append(TensorView keys, TensorView values) {
+void PackedKeyValues::append(const Heads& keys, const Heads& values) {
   const std::size_t width = kernels::panel_width();
-  const std::size_t count = keys.dim(1);
-  const float* key = keys.f32();
-  const float* value = values.f32();
   for (std::size_t batch = 0; batch < sizes_.batch; ++batch) {
-    for (std::size_t position = length_; position < length_ + count; ++position) {
-      for (std::size_t head = 0; head < sizes_.heads; ++head) {
-        float* key_column = const_cast<float*>(this->keys(batch, head)) +
-                            position / width * key_panel_stride() + position % width;
-        for (std::size_t i = 0; i < sizes_.key_dim; ++i) key_column[i * width] = *key++;
-        float* value_row = const_cast<float*>(this->values(batch, head)) + position * width;
+    for (std::size_t head = 0; head < sizes_.heads; ++head) {
+      float* key_panels = const_cast<float*>(this->keys(batch, head));
+      float* value_panels = const_cast<float*>(this->values(batch, head));
+      for (std::size_t t = 0; t < keys.length; ++t) {
+        const std::size_t position = length_ + t;
+        const float* key = keys.row(batch, t, head);
+        float* key_column = key_panels + position / width * key_panel_stride() + position % width;
+        for (std::size_t i = 0; i < sizes_.key_dim; ++i) key_column[i * width] = key[i];
+        const float* value = values.row(batch, t, head);
+        float* value_row = value_panels + position * width;
         for (std::size_t i = 0; i < sizes_.value_dim; ++i) {
-          value_row[i / width * value_panel_stride() + i % width] = *value++;
+          value_row[i / width * value_panel_stride() + i % width] = value[i];
         }
       }
     }
   }
-  length_ += count;
+  length_ += keys.length;
 }
 
 void PackedKeyValues::copy_from(const PackedKeyValues& other) {

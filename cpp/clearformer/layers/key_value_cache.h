@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "clearformer/layers/heads.h"
 #include "clearformer/tensor/arena.h"
 
 namespace clearformer {
@@ -32,7 +33,7 @@ class PackedKeyValues {
   std::size_t capacity() const { return capacity_; }
 
   /// Packs keys (B, T, G, d) and values (B, T, G, d_v) behind those already there.
-  void append(TensorView keys, TensorView values);
+  void append(const Heads& keys, const Heads& values);
   void crop(std::size_t length) { length_ = length; }
 
   const float* keys(std::size_t batch, std::size_t head) const;

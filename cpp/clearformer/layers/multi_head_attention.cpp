@@ -1,66 +1,153 @@
 #include "clearformer/layers/multi_head_attention.h"
 
 #include <cmath>
+#include <cstring>
 
 namespace clearformer {
 
 namespace {
+
 constexpr std::string_view kQueryLegend = "batch pos head d_head";
-constexpr std::string_view kKeyLegend = "batch pos key_value_head d_head";
+constexpr std::string_view kKeyLegend = "batch key_pos key_value_head d_head";
+
+AttentionConfig with_defaults(AttentionConfig config) {
+  if (config.num_key_value_heads == 0) config.num_key_value_heads = config.num_heads;
+  for (std::size_t* features :
+       {&config.query_features, &config.key_features, &config.value_features}) {
+    if (*features == 0) *features = config.d_model;
+  }
+  return config;
+}
+
 }  // namespace
 
 MultiHeadAttention::MultiHeadAttention(const WeightScope& scope, const AttentionConfig& config)
-    : config_(config),
-      query_(scope / "q_proj", config.d_model, config.num_heads * config.d_head, config.bias),
-      key_(scope / "k_proj", config.d_model, config.num_key_value_heads * config.d_head,
-           config.bias),
-      value_(scope / "v_proj", config.d_model, config.num_key_value_heads * config.d_head,
-             config.bias),
-      output_(scope / "o_proj", config.num_heads * config.d_head, config.d_model, config.bias) {}
-
-// The cache's store, or one in the arena for this call alone.
-PackedKeyValues& MultiHeadAttention::store(const AttentionState& state,
-                                           const PackedKeyValues::Sizes& sizes, std::size_t length,
-                                           PackedKeyValues& own, Arena& arena) const {
-  if (state.cache != nullptr) return state.cache->reserve(state.layer, sizes, length);
-  const std::size_t capacity = PackedKeyValues::rounded(length);
-  own = PackedKeyValues(sizes, capacity,
-                        arena.take({PackedKeyValues::key_floats(sizes, capacity)}).f32(),
-                        arena.take({PackedKeyValues::value_floats(sizes, capacity)}).f32());
-  return own;
+    : config_(with_defaults(config)) {
+  const std::size_t width = config_.num_heads * config_.d_head;
+  const std::size_t key_width = config_.num_key_value_heads * config_.d_head;
+  query_ = Linear(scope / "q_proj", config_.query_features, width, config_.bias);
+  key_ = Linear(scope / "k_proj", config_.key_features, key_width, config_.bias);
+  value_ = Linear(scope / "v_proj", config_.value_features, key_width, config_.bias);
+  output_ = Linear(scope / "o_proj", width, config_.d_model, config_.bias);
+  if (config_.learned_extra_key) {
+    extra_key_ = scope.take("bias_k", {1, 1, key_width});
+    extra_value_ = scope.take("bias_v", {1, 1, key_width});
+  }
+  if (config_.additive_hidden != 0) {
+    additive_.emplace(scope / "additive", config_.d_head, config_.d_head,
+                      config_.additive_hidden);
+  }
 }
 
-void MultiHeadAttention::forward(TensorView x, const AttentionState& state,
-                                 MutableTensorView output, const Context& context) const {
-  Arena::Frame frame(context.arena);
-  const std::size_t batch = x.dim(0), length = x.dim(1), d_head = config_.d_head;
-  const Shape query_shape{batch, length, config_.num_heads, d_head};
-  const Shape key_shape{batch, length, config_.num_key_value_heads, d_head};
-  const MutableTensorView queries = context.arena.take(query_shape);
-  const MutableTensorView keys = context.arena.take(key_shape);
-  const MutableTensorView values = context.arena.take(key_shape);
-  query_.forward(x, queries);
-  key_.forward(x, keys);
-  value_.forward(x, values);
-  context.trace("hook_q", queries, kQueryLegend);
-  context.trace("hook_k", keys, kKeyLegend);
-  context.trace("hook_v", values, kKeyLegend);
-  if (state.rotary != nullptr) {
-    RotaryEmbedding::rotate(queries, *state.rotary);
-    RotaryEmbedding::rotate(keys, *state.rotary);
-    context.trace("hook_rot_q", queries, kQueryLegend);
-    context.trace("hook_rot_k", keys, kKeyLegend);
+std::size_t MultiHeadAttention::extra_keys() const {
+  return (config_.learned_extra_key ? 1u : 0u) + (config_.zero_extra_key ? 1u : 0u);
+}
+
+void MultiHeadAttention::check(const Inputs& inputs) const {
+  const auto expect = [&](const char* what, TensorView x, std::size_t features) {
+    const Shape& shape = x.shape();
+    if (shape.rank() != 3 || shape[2] != features || shape[0] != inputs.queries.dim(0)) {
+      fail(ErrorCode::shape_mismatch, "multi-head attention: ", what, " of shape ", shape.text(),
+           ", expected [", inputs.queries.shape().rank() == 3 ? inputs.queries.dim(0) : 0,
+           ", length, ", features, "]");
+    }
+  };
+  expect("queries", inputs.queries, config_.query_features);
+  expect("keys", inputs.keys, config_.key_features);
+  expect("values", inputs.values, config_.value_features);
+  if (inputs.keys.dim(1) != inputs.values.dim(1)) {
+    fail(ErrorCode::shape_mismatch, "multi-head attention: ", inputs.keys.dim(1), " keys and ",
+         inputs.values.dim(1), " values");
   }
+}
+
+// x (B, S, G, d) with the extra keys (or values) behind each sequence.
+MutableTensorView MultiHeadAttention::with_extra(MutableTensorView x, const Tensor& learned,
+                                                 Arena& arena) const {
+  if (extra_keys() == 0) return x;
+  const std::size_t row = x.dim(2) * x.dim(3), length = x.dim(1), longer = length + extra_keys();
+  const MutableTensorView out = arena.take({x.dim(0), longer, x.dim(2), x.dim(3)});
+  std::memset(out.data(), 0, out.bytes());
+  for (std::size_t batch = 0; batch < x.dim(0); ++batch) {
+    float* to = out.f32() + batch * longer * row;
+    std::memcpy(to, x.f32() + batch * length * row, length * row * sizeof(float));
+    if (!learned.empty()) std::memcpy(to + length * row, learned.data(), row * sizeof(float));
+  }
+  return out;
+}
+
+MultiHeadAttention::Projected MultiHeadAttention::project(const Inputs& inputs,
+                                                          const AttentionState& state,
+                                                          const Context& context) const {
+  const std::size_t batch = inputs.queries.dim(0), groups = config_.num_key_value_heads;
+  const Shape key_shape{batch, inputs.keys.dim(1), groups, config_.d_head};
+  Projected projected;
+  projected.queries =
+      context.arena.take({batch, inputs.queries.dim(1), config_.num_heads, config_.d_head});
+  projected.keys = context.arena.take(key_shape);
+  projected.values = context.arena.take(key_shape);
+  query_.forward(inputs.queries, projected.queries);
+  key_.forward(inputs.keys, projected.keys);
+  value_.forward(inputs.values, projected.values);
+  context.trace("hook_q", projected.queries, kQueryLegend);
+  context.trace("hook_k", projected.keys, kKeyLegend);
+  context.trace("hook_v", projected.values, kKeyLegend);
+  if (state.rotary != nullptr) {
+    RotaryEmbedding::rotate(projected.queries, *state.rotary);
+    RotaryEmbedding::rotate(projected.keys, *state.rotary);
+    context.trace("hook_rot_q", projected.queries, kQueryLegend);
+    context.trace("hook_rot_k", projected.keys, kKeyLegend);
+  }
+  projected.keys = with_extra(projected.keys, extra_key_, context.arena);
+  projected.values = with_extra(projected.values, extra_value_, context.arena);
+  if (additive_) {
+    const auto hidden = [&](MutableTensorView x) {
+      return context.arena.take({x.dim(0), x.dim(1), x.dim(2), additive_->hidden()});
+    };
+    const MutableTensorView queries = hidden(projected.queries), keys = hidden(projected.keys);
+    additive_->project_queries(projected.queries, queries);
+    additive_->project_keys(projected.keys, keys);
+    projected.queries = queries;
+    projected.keys = keys;
+  }
+  return projected;
+}
+
+// The cache's store with the new keys behind the old ones, or one for this call alone.
+const PackedKeyValues& MultiHeadAttention::packed(const Projected& projected,
+                                                  const AttentionState& state,
+                                                  PackedKeyValues& own, Arena& arena) const {
+  const Heads keys = positions_first(projected.keys), values = positions_first(projected.values);
+  if (state.cache == nullptr) return own = packed_in(arena, keys, values);
+  PackedKeyValues& store = state.cache->reserve(
+      state.layer, {keys.batch, keys.heads, keys.width, values.width}, keys.length);
+  store.append(keys, values);
+  return store;
+}
+
+void MultiHeadAttention::forward(const Inputs& inputs, const AttentionState& state,
+                                 MutableTensorView output, const Context& context) const {
+  check(inputs);
+  Arena::Frame frame(context.arena);
+  const Projected projected = project(inputs, state, context);
   PackedKeyValues own;
-  PackedKeyValues& packed =
-      store(state, {batch, config_.num_key_value_heads, d_head, d_head}, length, own,
-            context.arena);
-  packed.append(keys, values);
-  const MutableTensorView mixed = context.arena.take(query_shape);
-  const float scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(d_head)));
-  attention(queries, packed, state.mask, scale, mixed, context);
+  const PackedKeyValues& keys_values = packed(projected, state, own, context.arena);
+  const std::size_t batch = inputs.queries.dim(0), length = inputs.queries.dim(1);
+  const MutableTensorView mixed =
+      context.arena.take({batch, length, config_.num_heads, config_.d_head});
+  AttentionOptions options;
+  options.empty_row = config_.empty_row;
+  options.unmasked_keys = extra_keys();
+  if (additive_) {
+    options.score = Score::additive;
+    options.additive_weights = additive_->weights();
+  } else {
+    options.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(config_.d_head)));
+  }
+  attention(positions_first(projected.queries), keys_values, state.mask, options,
+            positions_first_mutable(mixed), context);
   context.trace("hook_z", mixed, kQueryLegend);
-  output_.forward(mixed.reshaped({batch, length, config_.num_heads * d_head}), output);
+  output_.forward(mixed.reshaped({batch, length, config_.num_heads * config_.d_head}), output);
 }
 
 }  // namespace clearformer

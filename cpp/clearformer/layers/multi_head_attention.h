@@ -1,13 +1,15 @@
-// Multi-head attention:  MultiHead(X) = concat(head_1, …, head_H)·W_O,
-//   head_h = Attention(X·W_Q^h, X·W_K^g, X·W_V^g),  g = h / (H / G)
+// Multi-head attention:  MultiHead(Q, K, V) = concat(head_1, …, head_H)·W_O,
+//   head_h = Attention(Q·W_Q^h, K·W_K^g, V·W_V^g),  g = h / (H / G)
 // Source: Vaswani et al. 2017, section 3.2.2; grouped queries: Ainslie et al. 2023, arXiv 2305.13245.
 // Shapes: B batch, T queries, S keys, D model, H query heads, G key/value heads, d head size.
-// Hook points: hook_q, hook_z (B, T, H, d), hook_k, hook_v (B, T, G, d), and with rotary positions
+// Hook points: hook_q, hook_z (B, T, H, d), hook_k, hook_v (B, S, G, d), and with rotary positions
 //              hook_rot_q, hook_rot_k; those of attention.h.
 #pragma once
 
+#include <optional>
+
+#include "clearformer/layers/additive_attention.h"
 #include "clearformer/layers/attention.h"
-#include "clearformer/layers/linear.h"
 #include "clearformer/layers/rotary_embedding.h"
 
 namespace clearformer {
@@ -15,12 +17,19 @@ namespace clearformer {
 struct AttentionConfig {
   std::size_t d_model = 0;
   std::size_t num_heads = 0;
-  std::size_t num_key_value_heads = 0;
+  std::size_t num_key_value_heads = 0;  // 0: as many as num_heads
   std::size_t d_head = 0;
-  Bias bias = Bias::none;
+  std::size_t query_features = 0;       // 0: d_model
+  std::size_t key_features = 0;         // 0: d_model
+  std::size_t value_features = 0;       // 0: d_model
+  Bias bias = Bias::none;               // of the projections in and out
+  std::size_t additive_hidden = 0;      // > 0: additive scoring inside the heads, with that size
+  bool learned_extra_key = false;       // one more key and value, "bias_k" and "bias_v" (1, 1, G·d)
+  bool zero_extra_key = false;          // one more key and value of zeros
+  EmptyRow empty_row = EmptyRow::zeros;
 };
 
-/// What self-attention is told about the sequence besides the activations.
+/// What attention is told about the sequence besides the activations.
 struct AttentionState {
   const Mask& mask;
   const RotaryTable* rotary = nullptr;  // none: positions were added before
@@ -30,19 +39,42 @@ struct AttentionState {
 
 class MultiHeadAttention {
  public:
-  /// Loads "q_proj", "k_proj", "v_proj", "o_proj".
+  struct Inputs {
+    TensorView queries;  // (B, T, D_q)
+    TensorView keys;     // (B, S, D_k)
+    TensorView values;   // (B, S, D_v)
+  };
+
+  /// Loads "q_proj", "k_proj", "v_proj", "o_proj", and what the config's options name.
   MultiHeadAttention(const WeightScope& scope, const AttentionConfig& config);
 
-  /// Self-attention: x (B, T, D) -> output (B, T, D).
-  void forward(TensorView x, const AttentionState& state, MutableTensorView output,
+  const AttentionConfig& config() const { return config_; }
+
+  /// output (B, T, D).
+  void forward(const Inputs& inputs, const AttentionState& state, MutableTensorView output,
                const Context& context) const;
+  /// Self-attention: queries, keys and values are all x (B, T, D).
+  void forward(TensorView x, const AttentionState& state, MutableTensorView output,
+               const Context& context) const {
+    forward({x, x, x}, state, output, context);
+  }
 
  private:
-  PackedKeyValues& store(const AttentionState& state, const PackedKeyValues::Sizes& sizes,
-                         std::size_t length, PackedKeyValues& own, Arena& arena) const;
+  struct Projected {
+    MutableTensorView queries, keys, values;  // (B, T, H, d), (B, S', G, d), (B, S', G, d)
+  };
+  void check(const Inputs& inputs) const;
+  std::size_t extra_keys() const;
+  Projected project(const Inputs& inputs, const AttentionState& state,
+                    const Context& context) const;
+  MutableTensorView with_extra(MutableTensorView x, const Tensor& learned, Arena& arena) const;
+  const PackedKeyValues& packed(const Projected& projected, const AttentionState& state,
+                                PackedKeyValues& own, Arena& arena) const;
 
   AttentionConfig config_;
   Linear query_, key_, value_, output_;
+  Tensor extra_key_, extra_value_;
+  std::optional<AdditiveScore> additive_;
 };
 
 }  // namespace clearformer

@@ -12,17 +12,23 @@ namespace clearformer {
 
 enum class NormKind { layer, rms };
 
+struct NormConfig {
+  NormKind kind = NormKind::layer;
+  std::size_t features = 0;
+  float eps = 1e-5f;
+  bool weight = true;  // RMSNorm and LayerNorm
+  bool bias = true;    // LayerNorm only
+};
+
 class Normalization {
  public:
-  /// Loads "weight" and, for LayerNorm, "bias" of the scope.
-  Normalization(const WeightScope& scope, NormKind kind, std::size_t features, float eps);
+  /// Loads "weight" and, for LayerNorm, "bias" of the scope, as far as the config has them.
+  Normalization(const WeightScope& scope, const NormConfig& config);
 
   void forward(TensorView x, MutableTensorView out, const Context& context) const;
 
  private:
-  NormKind kind_;
-  std::size_t features_;
-  float eps_;
+  NormConfig config_;
   Tensor weight_;
   Tensor bias_;
 };

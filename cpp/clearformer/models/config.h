@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "clearformer/layers/decoder_block.h"
+#include "clearformer/layers/encoder_block.h"
 #include "clearformer/models/config_reader.h"
 #include "clearformer/weights/name_map.h"
 

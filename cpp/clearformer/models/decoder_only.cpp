@@ -21,7 +21,7 @@ OutputLayer output_layer(const ModelConfig& config, const WeightScope& scope,
 DecoderOnlyModel::DecoderOnlyModel(ModelConfig config, const WeightScope& scope)
     : config_(std::move(config)),
       embedding_(scope / "embed", config_.d_vocab, config_.d_model, table_of(config_)),
-      decoder_(scope, config_.block, config_.n_layers),
+      blocks_(scope, {config_.block, config_.n_layers, FinalNorm::present}),
       output_(output_layer(config_, scope, embedding_)),
       rotary_(config_.block.attention.d_head, config_.rotary_base, config_.rotary_scaling) {}
 
@@ -31,6 +31,7 @@ DecoderOnlyModel DecoderOnlyModel::load(Weights weights, std::string_view config
   const Architecture& architecture = architecture_of(reader);
   const NameMap names = architecture.names(weights);
   DecoderOnlyModel model(architecture.read_config(reader), WeightScope(weights, names));
+  weights.check(Weights::Unexpected::keep);
   model.unexpected_ = weights.unused();
   return model;
 }
@@ -91,7 +92,7 @@ Tensor DecoderOnlyModel::forward(const Request& request, Trace* trace) {
   embedding_.forward(request.input_ids, x);
   context.trace("hook_embed", x, "batch pos d_model");
   const RotaryTable rotary = rotary_.table(positions(request, past), *arena_);
-  decoder_.forward(x, mask(request, past), &rotary, request.cache, context);
+  blocks_.forward(x, mask(request, past), &rotary, request.cache, context);
   if (request.logits == LogitsOf::all_positions) {
     Tensor logits({batch, length, config_.d_vocab});
     output_.forward(x, logits);

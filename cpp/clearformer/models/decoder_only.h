@@ -1,11 +1,11 @@
-// Decoder-only model: embedding -> decoder -> output layer (GPT-like language models).
+// Decoder-only model: embedding -> causal blocks -> output layer (GPT-like language models).
 // Shapes: B batch, T new tokens, S = past + T positions in all, V vocabulary.
-// Hook points: hook_embed (B, T, D), those of decoder.h.
+// Hook points: hook_embed (B, T, D), those of encoder.h.
 #pragma once
 
 #include <string_view>
 
-#include "clearformer/layers/decoder.h"
+#include "clearformer/layers/encoder.h"
 #include "clearformer/layers/output_layer.h"
 #include "clearformer/models/config.h"
 
@@ -46,7 +46,7 @@ class DecoderOnlyModel {
 
   ModelConfig config_;
   Embedding embedding_;
-  Decoder decoder_;
+  Encoder blocks_;
   OutputLayer output_;
   RotaryEmbedding rotary_;
   std::vector<std::string> unexpected_;

@@ -10,15 +10,10 @@ namespace {
 
 constexpr NameRule kRules[] = {
     {"embed", "model.embed_tokens"},
-    {"blocks.{i}.ln1", "model.layers.{i}.input_layernorm"},
-    {"blocks.{i}.attn.q_proj", "model.layers.{i}.self_attn.q_proj"},
-    {"blocks.{i}.attn.k_proj", "model.layers.{i}.self_attn.k_proj"},
-    {"blocks.{i}.attn.v_proj", "model.layers.{i}.self_attn.v_proj"},
-    {"blocks.{i}.attn.o_proj", "model.layers.{i}.self_attn.o_proj"},
-    {"blocks.{i}.ln2", "model.layers.{i}.post_attention_layernorm"},
-    {"blocks.{i}.mlp.gate_proj", "model.layers.{i}.mlp.gate_proj"},
-    {"blocks.{i}.mlp.up_proj", "model.layers.{i}.mlp.up_proj"},
-    {"blocks.{i}.mlp.down_proj", "model.layers.{i}.mlp.down_proj"},
+    {"blocks", "model.layers"},
+    {"ln1", "input_layernorm"},
+    {"attn", "self_attn"},
+    {"ln2", "post_attention_layernorm"},
     {"ln_final", "model.norm"},
     {"unembed", "lm_head"},
 };
@@ -83,8 +78,8 @@ ModelConfig read_config(const ConfigReader& config) {
   model.d_vocab = config.size("vocab_size");
   model.n_ctx = config.size("max_position_embeddings", 2048);
   model.block.attention = read_attention(config, model.d_model);
-  model.block.norm = NormKind::rms;
-  model.block.norm_eps = static_cast<float>(config.number("rms_norm_eps", 1e-6));
+  model.block.norm = {NormKind::rms, model.d_model,
+                      static_cast<float>(config.number("rms_norm_eps", 1e-6))};
   model.activation = config.text("hidden_act", "silu");
   const auto activation = activation_named(model.activation);
   if (!activation) {

@@ -4,33 +4,43 @@ namespace clearformer {
 
 namespace {
 
-constexpr std::string_view kIndex = "{i}";
+// Whether `path` begins with the segments of `run`, up to a dot or the end.
+bool begins_with(std::string_view path, std::string_view run) {
+  if (path.substr(0, run.size()) != run) return false;
+  return path.size() == run.size() || path[run.size()] == '.';
+}
 
-// Matches `name` against a pattern with at most one {i}; on success `digits` holds the number.
-bool matches(std::string_view name, std::string_view pattern, std::string_view& digits) {
-  const std::size_t at = pattern.find(kIndex);
-  if (at == std::string_view::npos) return name == pattern;
-  const std::string_view tail = pattern.substr(at + kIndex.size());
-  if (name.size() < at + tail.size() + 1 || name.substr(0, at) != pattern.substr(0, at) ||
-      name.substr(name.size() - tail.size()) != tail) {
-    return false;
-  }
-  digits = name.substr(at, name.size() - at - tail.size());
-  return digits.find_first_not_of("0123456789") == std::string_view::npos;
+void append_segment(std::string& name, std::string_view segment) {
+  if (segment.empty()) return;
+  if (!name.empty() && name.back() != '.') name += '.';
+  name += segment;
 }
 
 }  // namespace
 
-std::string NameMap::theirs(std::string_view ours) const {
-  for (const NameRule& rule : rules_) {
-    std::string_view digits;
-    if (!matches(ours, rule.ours, digits)) continue;
-    std::string name(rule.theirs);
-    const std::size_t at = name.find(kIndex);
-    if (at != std::string::npos) name.replace(at, kIndex.size(), digits);
-    return prefix_ + name;
+StoredName NameMap::stored(std::string_view path) const {
+  StoredName stored;
+  std::string name;
+  while (!path.empty()) {
+    std::string_view run = path.substr(0, path.find('.'));
+    std::string_view replacement = run;
+    for (const NameRule& rule : rules_) {
+      if (!begins_with(path, rule.ours)) continue;
+      run = rule.ours;
+      replacement = rule.theirs;
+      if (rule.parts > 1) {
+        stored.part = rule.part;
+        stored.parts = rule.parts;
+      }
+      if (rule.layout == Layout::in_out) stored.layout = rule.layout;
+      break;
+    }
+    append_segment(name, replacement);
+    path.remove_prefix(run.size());
+    if (!path.empty()) path.remove_prefix(1);
   }
-  return prefix_ + std::string(ours);
+  stored.name = prefix_ + name;
+  return stored;
 }
 
 }  // namespace clearformer

@@ -3,21 +3,19 @@
 namespace clearformer {
 
 WeightScope WeightScope::operator/(std::string_view child) const {
-  std::string path = path_;
-  if (!path.empty()) path += '.';
-  return {*weights_, *names_, path + std::string(child)};
+  return {*weights_, *names_, path(child)};
 }
 
-std::string WeightScope::name(std::string_view leaf) const {
-  std::string module = names_->theirs(path_);
-  if (!module.empty() && module.back() != '.') module += '.';
-  return module + std::string(leaf);
+std::string WeightScope::path(std::string_view leaf) const {
+  return path_.empty() ? std::string(leaf) : concat(path_, ".", leaf);
 }
 
-bool WeightScope::has(std::string_view leaf) const { return weights_->contains(name(leaf)); }
+bool WeightScope::has(std::string_view leaf) const {
+  return weights_->contains(names_->stored(path(leaf)).name);
+}
 
 Tensor WeightScope::take(std::string_view leaf, const Shape& expected) const {
-  return weights_->take(name(leaf), expected);
+  return weights_->take(names_->stored(path(leaf)), expected);
 }
 
 }  // namespace clearformer

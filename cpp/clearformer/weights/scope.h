@@ -19,12 +19,13 @@ class WeightScope {
 
   /// Whether the checkpoint holds this module's tensor `leaf` ("weight", "bias").
   bool has(std::string_view leaf) const;
-  /// This module's tensor, checked against the shape the layer expects (see Weights::take).
+  /// This module's tensor, checked against the shape the layer expects; empty when there is a
+  /// problem, which Weights::check() reports.
   Tensor take(std::string_view leaf, const Shape& expected) const;
-  /// The full name of `leaf` in the checkpoint.
-  std::string name(std::string_view leaf) const;
 
  private:
+  std::string path(std::string_view leaf) const;
+
   Weights* weights_;
   const NameMap* names_;
   std::string path_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "clearformer/tensor/tensor.h"
+#include "clearformer/weights/name_map.h"
 
 namespace clearformer {
 
@@ -26,29 +27,39 @@ class Weights {
   /// Shape as stored; the tensor must be there.
   const Shape& shape(std::string_view name) const;
 
-  /// Moves a float32 tensor out. Throws missing_tensor, shape_mismatch or dtype_mismatch, naming
-  /// the file, the tensor, the expected and the found shape.
-  Tensor take(const std::string& name, const Shape& expected);
+  /// Moves a float32 tensor out, or copies its part. A tensor that is missing, of another shape or
+  /// of another type gives an empty one and is remembered: check() reports all of them at once.
+  Tensor take(const StoredName& stored, const Shape& expected);
 
-  /// The same checks without taking; the view lives until the tensor is taken or dropped.
-  TensorView read(const std::string& name, const Shape& expected);
+  enum class Unexpected { keep, refuse };
+  /// Throws one Error that lists every problem take() met (missing_tensor, shape_mismatch or
+  /// dtype_mismatch, after the first), each with file, tensor, expected and found shape; with
+  /// Unexpected::refuse also the tensors that nobody took.
+  void check(Unexpected unexpected) const;
 
-  /// Frees a tensor that was read in parts.
-  void drop(std::string_view name);
-
-  /// Names that nobody took or read, sorted.
+  /// Names that nobody took, sorted.
   std::vector<std::string> unused() const;
   std::vector<std::string> names() const;
 
  private:
+  static constexpr std::size_t kMaxProblems = 50;
   struct Entry {
     std::string file;
     Tensor tensor;
-    bool used = false;
+    std::size_t parts_taken = 0;
   };
-  Entry& checked(const std::string& name, const Shape& expected);
+  struct Problem {
+    ErrorCode code;
+    std::string text;
+  };
+  template <class... Parts>
+  void remember(ErrorCode code, const Parts&... parts) {
+    problems_.push_back({code, concat(parts...)});
+    if (problems_.size() == kMaxProblems) check(Unexpected::keep);
+  }
 
   std::map<std::string, Entry, std::less<>> entries_;
+  std::vector<Problem> problems_;
 };
 
 }  // namespace clearformer

@@ -1,0 +1,33 @@
+// Additive scoring:  score(q, k) = w_v · tanh(W_q·q + W_k·k), for queries and keys of any two sizes
+// Source: Bahdanau et al. 2014, arXiv 1409.0473.
+// Shapes: q (…, d_q), k (…, d_k), W_q (h, d_q), W_k (h, d_k), w_v (1, h).
+#pragma once
+
+#include "clearformer/layers/linear.h"
+
+namespace clearformer {
+
+class AdditiveScore {
+ public:
+  AdditiveScore() = default;
+  /// Loads "W_q", "W_k", "w_v".
+  AdditiveScore(const WeightScope& scope, std::size_t query_size, std::size_t key_size,
+                std::size_t hidden)
+      : query_(scope / "W_q", query_size, hidden, Bias::none),
+        key_(scope / "W_k", key_size, hidden, Bias::none),
+        weights_((scope / "w_v").take("weight", {1, hidden})) {}
+
+  std::size_t hidden() const { return query_.out_features(); }
+  /// W_q·q (…, h): what the attention core takes as queries, with Score::additive and weights().
+  void project_queries(TensorView queries, MutableTensorView out) const {
+    query_.forward(queries, out);
+  }
+  void project_keys(TensorView keys, MutableTensorView out) const { key_.forward(keys, out); }
+  const float* weights() const { return weights_.f32(); }
+
+ private:
+  Linear query_, key_;
+  Tensor weights_;
+};
+
+}  // namespace clearformer

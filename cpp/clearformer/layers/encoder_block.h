@@ -1,0 +1,37 @@
+// Encoder block: self-attention, then a feed-forward network, each with residual and norm
+// (see add_norm.h for the two orders). With a causal mask it is the block of decoder-only models.
+// Source: Vaswani et al. 2017, section 3.1. Shapes: x (B, T, D), the residual stream.
+// Hook points: hook_resid_pre, hook_attn_out, hook_resid_mid, hook_mlp_out, hook_resid_post
+//              (B, T, D), post-norm also hook_normalized_resid_post; ln1, attn, ln2, mlp.
+#pragma once
+
+#include "clearformer/layers/add_norm.h"
+#include "clearformer/layers/feed_forward.h"
+#include "clearformer/layers/multi_head_attention.h"
+
+namespace clearformer {
+
+struct BlockConfig {
+  AttentionConfig attention;
+  FeedForwardConfig feed_forward;
+  NormConfig norm;
+  NormOrder order = NormOrder::pre;
+};
+
+class EncoderBlock {
+ public:
+  /// Loads "ln1", "attn", "ln2", "mlp".
+  EncoderBlock(const WeightScope& scope, const BlockConfig& config);
+
+  /// Updates x (B, T, D) in place.
+  void forward(MutableTensorView x, const AttentionState& state, const Context& context) const;
+
+ private:
+  NormOrder order_;
+  AddNorm attention_add_norm_;
+  MultiHeadAttention attention_;
+  AddNorm feed_forward_add_norm_;
+  FeedForward feed_forward_;
+};
+
+}  // namespace clearformer

@@ -1,0 +1,42 @@
+// Heads: where the vectors of an attention operand lie, whatever the order of its axes.
+// Shapes: B batch, T positions, H heads, d width.
+#pragma once
+
+#include "clearformer/tensor/tensor.h"
+
+namespace clearformer {
+
+/// Element (b, t, h, i) is at row(b, t, h)[i]. A stride of 0 repeats: broadcasting copies nothing.
+template <class Float>
+struct HeadsOf {
+  Float* data = nullptr;
+  std::size_t batch = 0, length = 0, heads = 0, width = 0;
+  std::size_t batch_stride = 0, row_stride = 0, head_stride = 0;
+
+  Float* row(std::size_t b, std::size_t t, std::size_t h) const {
+    return data + b * batch_stride + t * row_stride + h * head_stride;
+  }
+};
+using Heads = HeadsOf<const float>;
+using MutableHeads = HeadsOf<float>;
+
+/// A tensor (B, T, H, d), the order linear layers produce.
+template <class Float>
+HeadsOf<Float> positions_first(Float* data, const Shape& shape) {
+  const std::size_t row = shape[2] * shape[3];
+  return {data, shape[0], shape[1], shape[2], shape[3], shape[1] * row, row, shape[3]};
+}
+inline Heads positions_first(TensorView x) { return positions_first(x.f32(), x.shape()); }
+inline MutableHeads positions_first_mutable(MutableTensorView x) {
+  return positions_first(x.f32(), x.shape());
+}
+
+/// A tensor (B, H, T, d), the order torch's scaled_dot_product_attention takes.
+template <class Float>
+HeadsOf<Float> heads_first(Float* data, const Shape& shape) {
+  const std::size_t head = shape[2] * shape[3];
+  return {data, shape[0], shape[2], shape[1], shape[3], shape[1] * head, shape[3], head};
+}
+inline Heads heads_first(TensorView x) { return heads_first(x.f32(), x.shape()); }
+
+}  // namespace clearformer

@@ -1,0 +1,64 @@
+// Reference numbers of tests/fixtures: cases.json and the safetensors files it names
+// (see scripts/references/README.md).
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "clearformer/tensor/tensor.h"
+#include "clearformer/weights/json.h"
+
+namespace clearformer::test {
+
+/// The tensors of one safetensors file: float32 or int64.
+using TensorMap = std::map<std::string, Tensor>;
+TensorMap read_tensors(const std::string& path);
+
+class Case {
+ public:
+  Case(const Json& json, const TensorMap& tensors) : json_(&json), tensors_(&tensors) {}
+
+  std::string name() const { return json_->find("name")->string(); }
+  std::string op() const { return json_->find("op")->string(); }
+  const Json& options() const { return *json_->find("options"); }
+  /// The option of that name; throws where it is absent.
+  const Json& option(const std::string& name) const;
+
+  const Tensor& input(const std::string& name) const { return tensor("inputs", name); }
+  const Tensor& output(const std::string& name) const { return tensor("outputs", name); }
+  bool has_input(const std::string& name) const;
+  bool has_output(const std::string& name) const;
+  std::vector<std::string> outputs() const;
+
+  /// An int64 input or output as int32, which is what models read.
+  Tensor int32_input(const std::string& name) const;
+  std::vector<std::int32_t> int32_output(const std::string& name) const;
+  /// A mask of int64 zeros and ones as uint8.
+  Tensor uint8_input(const std::string& name) const;
+
+ private:
+  const Tensor& tensor(const char* side, const std::string& name) const;
+  const Json* json_;
+  const TensorMap* tensors_;
+};
+
+/// One folder of tests/fixtures.
+class Fixture {
+ public:
+  explicit Fixture(const std::string& group);
+  Fixture(const Fixture&) = delete;
+  Fixture& operator=(const Fixture&) = delete;
+
+  const std::vector<Case>& cases() const { return cases_; }
+  /// The case of that name; throws where there is none.
+  const Case& at(const std::string& name) const;
+  std::vector<const Case*> of_op(const std::string& op) const;
+
+ private:
+  Json json_;
+  std::map<std::string, TensorMap> files_;
+  std::vector<Case> cases_;
+};
+
+}  // namespace clearformer::test

@@ -1,0 +1,22 @@
+// The entry of every test program. CLEARFORMER_SIMD names the instruction set the caller wants tested; where
+// the processor lacks it the program says so and leaves with the code that CTest counts as skipped.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "clearformer/simd/dispatch.h"
+
+int main(int argc, char** argv) {
+  constexpr int kSkipped = 77;
+  ::testing::InitGoogleTest(&argc, argv);
+  const std::string runs = clearformer::simd::name_of(clearformer::simd::selected());
+  const char* wanted = std::getenv("CLEARFORMER_SIMD");
+  if (wanted != nullptr && runs != wanted) {
+    std::printf("SKIPPED: this processor lacks %s; it runs %s\n", wanted, runs.c_str());
+    return kSkipped;
+  }
+  std::printf("instruction set: %s\n", runs.c_str());
+  return RUN_ALL_TESTS();
+}

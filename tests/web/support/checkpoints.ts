@@ -1,0 +1,46 @@
+// Checkpoints in memory, whole or spoiled in one place.
+import { readFileSync } from 'node:fs';
+import { storiesPath } from './references.js';
+
+export type Files = Record<string, Uint8Array>;
+
+const names = ['config.json', 'generation_config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_config.json'];
+
+/** The files of stories260K. */
+export function storiesFiles(): Files {
+  return Object.fromEntries(names.map((name) => [name, new Uint8Array(readFileSync(`${storiesPath}/${name}`))]));
+}
+
+export type Header = Record<string, { dtype: string; shape: number[]; data_offsets: number[] }>;
+
+/** A safetensors file from its header (an object, or its text) and the bytes after it. */
+export function safetensors(header: object | string, data: Uint8Array): Uint8Array {
+  const text = new TextEncoder().encode(typeof header === 'string' ? header : JSON.stringify(header));
+  const file = new Uint8Array(8 + text.byteLength + data.byteLength);
+  new DataView(file.buffer).setBigUint64(0, BigInt(text.byteLength), true);
+  file.set(text, 8);
+  file.set(data, 8 + text.byteLength);
+  return file;
+}
+
+/** A safetensors file as header and data. */
+export function taken(file: Uint8Array): { header: Header; data: Uint8Array } {
+  const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
+  const header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + length)));
+  delete header.__metadata__;
+  return { header, data: file.slice(8 + length) };
+}
+
+/** stories260K with its weights' header (or all of it) changed. */
+export function spoiled(change: (header: Header, data: Uint8Array) => Uint8Array | undefined): Files {
+  const files = storiesFiles();
+  const { header, data } = taken(files['model.safetensors'] as Uint8Array);
+  return { ...files, 'model.safetensors': change(header, data) ?? safetensors(header, data) };
+}
+
+/** stories260K with its config.json changed. */
+export function configured(change: Record<string, unknown>): Files {
+  const files = storiesFiles();
+  const config = { ...JSON.parse(new TextDecoder().decode(files['config.json'])), ...change };
+  return { ...files, 'config.json': new TextEncoder().encode(JSON.stringify(config)) };
+}

@@ -1,0 +1,86 @@
+// A small web server of files, which can be told to misbehave.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+
+export interface ServerOptions {
+  /** Answer everything that is missing with this page and status 200. */
+  page?: string;
+  /** Say 405 to HEAD. */
+  noHead?: boolean;
+  /** Leave content-length out. */
+  noLength?: boolean;
+  /** Compress everything. */
+  gzip?: boolean;
+  /** Send etags made from the contents. */
+  etag?: boolean;
+  /** Break the connection after so many bytes of a weights file. */
+  breakAfter?: number;
+  /** Send one chunk of weights, then nothing until this resolves. */
+  stall?: Promise<void>;
+  /** Statuses by file name. */
+  status?: Record<string, number>;
+}
+
+export class FileServer {
+  readonly requests: string[] = [];
+  url = '';
+  options: ServerOptions = {};
+  files: Record<string, Uint8Array>;
+  readonly #server = createServer((request, response) => void this.#answer(request, response));
+
+  private constructor(files: Record<string, Uint8Array>) {
+    this.files = files;
+  }
+
+  static async start(files: Record<string, Uint8Array>, options: ServerOptions = {}): Promise<FileServer> {
+    const server = new FileServer(files);
+    server.options = options;
+    await new Promise<void>((done) => server.#server.listen(0, '127.0.0.1', done));
+    server.url = `http://127.0.0.1:${(server.#server.address() as AddressInfo).port}`;
+    return server;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((done) => this.#server.close(done));
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = new URL(request.url ?? '/', this.url).pathname;
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    const { page, noHead, status } = this.options;
+    this.requests.push(`${request.method} ${request.url}`);
+    if (noHead && request.method === 'HEAD') return void response.writeHead(405).end();
+    if (status?.[name] !== undefined) return void response.writeHead(status[name]).end();
+    const file = this.files[name];
+    if (file !== undefined) return this.#send(request, response, name, file);
+    if (page === undefined) return void response.writeHead(404).end('no such file');
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page);
+  }
+
+  async #send(request: IncomingMessage, response: ServerResponse, name: string, file: Uint8Array): Promise<void> {
+    const { gzip, noLength, etag, breakAfter, stall } = this.options;
+    const body = gzip ? gzipSync(file) : file;
+    if (gzip) response.setHeader('content-encoding', 'gzip');
+    if (etag) response.setHeader('etag', `"${file.byteLength}-${file.reduce((sum, byte) => (sum * 31 + byte) | 0, 7)}"`);
+    if (!noLength) response.setHeader('content-length', body.byteLength);
+    if (request.method === 'HEAD') return void response.end();
+    const weights = name.endsWith('.safetensors');
+    if (weights && breakAfter !== undefined) {
+      response.write(body.subarray(0, breakAfter), () => setTimeout(() => response.destroy(), 20));
+      return;
+    }
+    if (weights && stall !== undefined) {
+      response.write(body.subarray(0, 65536));
+      await stall;
+      return void response.destroy();
+    }
+    if (noLength) {
+      // Writing in two parts keeps Node from counting.
+      response.write(body.subarray(0, 10));
+      return void response.end(body.subarray(10));
+    }
+    response.end(body);
+  }
+}
