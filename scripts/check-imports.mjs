@@ -15,8 +15,9 @@ const CPP_BELOW = {
   weights: ['tensor'],
   kernels: ['tensor', 'simd'],
   layers: ['weights', 'kernels'],
+  modules: ['layers'],
   models: ['layers'],
-  bindings: ['models'],
+  bindings: ['models', 'modules'],
   tools: ['models'],
 };
 // Libraries that only some rooms may name.
@@ -27,13 +28,15 @@ const CPP_OWNERS = [
 ];
 // The package's rooms from the lowest up; those in one line do not know each other's order.
 const WEB_ORDER = [
+  ['support'],
   ['runtime'],
-  ['resource'],
-  ['tensor', 'checkpoint', 'hooks'],
+  ['tensor', 'checkpoint'],
+  ['tokenizer'],
   ['models'],
   ['pipelines'],
   ['worker'],
   ['index'],
+  ['inline'],
 ];
 
 function roomsBelow(room) {

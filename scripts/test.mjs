@@ -13,7 +13,7 @@ import { findChromium, SetupError } from './toolchain.mjs';
 const vitest = (project, env = {}) =>
   run(process.execPath, [inProject('node_modules/vitest/vitest.mjs'), 'run', '--project', project], {
     cwd: inProject(),
-    env,
+    env: { ...(process.stdout.isTTY ? {} : { NO_COLOR: '1' }), ...env },
     show: true,
   });
 

@@ -25,5 +25,15 @@ EMSCRIPTEN_BINDINGS(clearformer) {
   function("generation_create", &guarded<generation_create>);
   function("generation_step", &guarded<generation_step>);
   function("generation_cache", &guarded<generation_cache>);
+  function("softmax", &guarded<softmax>);
+  function("masked_softmax", &guarded<masked_softmax>);
+  function("matmul", &guarded<matmul>);
+  function("bmm", &guarded<bmm>);
+  function("layer_norm", &guarded<layer_norm>);
+  function("rms_norm", &guarded<rms_norm>);
+  function("activation", &guarded<activation>);
+  function("attention_pooling", &guarded<attention_pooling>);
+  function("module_create", &guarded<module_create>);
+  function("module_forward", &guarded<module_forward>);
   function("release", &guarded<release>);
 }

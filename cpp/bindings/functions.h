@@ -1,4 +1,5 @@
-// The exported functions, by subject: checkpoint.cpp, model.cpp, generation.cpp.
+// The exported functions, by subject: checkpoint.cpp, model.cpp, generation.cpp,
+// functional.cpp, module.cpp.
 #pragma once
 
 #include "bindings/handles.h"
@@ -46,6 +47,29 @@ emscripten::val generation_create(const Arguments& arguments);
 emscripten::val generation_step(const Arguments& arguments);
 /// { generation } -> { past_key_values }: a handle to the keys and values it holds.
 emscripten::val generation_cache(const Arguments& arguments);
+
+/// { x, axis } -> tensor
+emscripten::val softmax(const Arguments& arguments);
+/// { x, mask?, empty_row? } -> tensor; empty_row: "zeros" or "uniform"
+emscripten::val masked_softmax(const Arguments& arguments);
+/// { x, y } -> tensor
+emscripten::val matmul(const Arguments& arguments);
+emscripten::val bmm(const Arguments& arguments);
+/// { x, axes, weight?, bias?, eps } -> tensor
+emscripten::val layer_norm(const Arguments& arguments);
+/// { x, axes, weight?, eps } -> tensor
+emscripten::val rms_norm(const Arguments& arguments);
+/// { x, kind } -> tensor; kind as in config.json: "relu", "gelu", "gelu_pytorch_tanh", "silu", "tanh"
+emscripten::val activation(const Arguments& arguments);
+/// { query, key, value, mask?, scale?, softcap?, enable_gqa?, empty_row?, keep?, M?, sigma?,
+///   W_q?, W_k?, w_v? } -> { output, kept? };
+/// keep: "raw_scores", "softcapped_scores", "masked_scores" or "weights"
+emscripten::val attention_pooling(const Arguments& arguments);
+
+/// { kind, options, tensors } or { kind, options, checkpoint } -> { module }
+emscripten::val module_create(const Arguments& arguments);
+/// { module, tensors, masks?, names? } -> { output, captured? }
+emscripten::val module_forward(const Arguments& arguments);
 
 /// { handle } -> {}
 emscripten::val release(const Arguments& arguments);

@@ -43,7 +43,8 @@ class Handles {
 
  private:
   using Object = std::variant<std::shared_ptr<CheckpointReader>, std::shared_ptr<OpenModel>,
-                              std::shared_ptr<KeyValueCache>, std::shared_ptr<OpenGeneration>>;
+                              std::shared_ptr<KeyValueCache>, std::shared_ptr<OpenGeneration>,
+                              std::shared_ptr<Module>>;
   std::map<int, Object> objects_;
   int last_ = 0;
 };

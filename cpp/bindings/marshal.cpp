@@ -49,23 +49,78 @@ Tensor converted(const Tensor& from, const char* key) {
   return to;
 }
 
-template <class To>
-Tensor integer_tensor(const val& tensor, const char* key) {
-  const Shape shape = dims_of(tensor, key);
+// The typed array's class, after checking that it is one and holds what dims ask for.
+std::string checked_type(const val& tensor, const Shape& shape, const char* key) {
   const val data = tensor["data"];
   if (data.isUndefined() || data.isNull() || !data["BYTES_PER_ELEMENT"].isNumber()) {
     fail(kInvalid, key, ": data must be a typed array");
   }
-  if (data["length"].as<double>() != static_cast<double>(shape.elements())) {
+  const double length = data["length"].as<double>();
+  if (length != static_cast<double>(shape.elements())) {
     fail(ErrorCode::shape_mismatch, key, ": dims ", shape.text(), " ask for ", shape.elements(),
-         " elements, data has ", static_cast<std::size_t>(data["length"].as<double>()));
+         " elements, data has ", length);
   }
-  const auto type = data["constructor"]["name"].as<std::string>();
-  if (type == "BigInt64Array") return converted<To, std::int64_t>(copied<std::int64_t>(data, shape), key);
-  if (type == "Int32Array") return converted<To, std::int32_t>(copied<std::int32_t>(data, shape), key);
-  if (type == "Uint8Array") return converted<To, std::uint8_t>(copied<std::uint8_t>(data, shape), key);
+  return data["constructor"]["name"].as<std::string>();
+}
+
+template <class To>
+Tensor integer_tensor(const val& tensor, const char* key) {
+  const Shape shape = dims_of(tensor, key);
+  const std::string type = checked_type(tensor, shape, key);
+  const val data = tensor["data"];
+  if (type == "BigInt64Array") {
+    return converted<To, std::int64_t>(copied<std::int64_t>(data, shape), key);
+  }
+  if (type == "Int32Array") {
+    return converted<To, std::int32_t>(copied<std::int32_t>(data, shape), key);
+  }
+  if (type == "Uint8Array") {
+    return converted<To, std::uint8_t>(copied<std::uint8_t>(data, shape), key);
+  }
   fail(ErrorCode::dtype_mismatch, key, ": ", type,
        " is not accepted; use BigInt64Array, Int32Array or Uint8Array");
+}
+
+Tensor float_tensor(const val& tensor, const char* key) {
+  const Shape shape = dims_of(tensor, key);
+  const std::string type = checked_type(tensor, shape, key);
+  if (type != "Float32Array") {
+    fail(ErrorCode::dtype_mismatch, key, ": ", type, " is not accepted; use Float32Array");
+  }
+  return copied<float>(tensor["data"], shape);
+}
+
+Tensor any_tensor(const val& tensor, const char* key) {
+  const val data = tensor["data"];
+  const bool floats = !data.isUndefined() && !data.isNull() &&
+                      data["constructor"]["name"].as<std::string>() == "Float32Array";
+  return floats ? float_tensor(tensor, key) : integer_tensor<std::int32_t>(tensor, key);
+}
+
+Mask mask_term(const val& term, const char* key) {
+  const val kind_value = term["kind"];
+  const std::string kind = kind_value.isString() ? kind_value.as<std::string>() : "";
+  if (kind == "causal") {
+    const val past = term["past"];
+    return Mask::causal(past.isNumber() ? past.as<unsigned>() : 0);
+  }
+  if (kind == "allow") return Mask::allow(integer_tensor<std::uint8_t>(term, key));
+  if (kind == "ignore") return Mask::ignore(integer_tensor<std::uint8_t>(term, key));
+  if (kind == "additive") return Mask::additive(float_tensor(term, key));
+  if (kind == "valid_lens") return Mask::valid_lens(integer_tensor<std::int32_t>(term, key));
+  fail(kInvalid, key, ": \"", kind, "\" is no kind of mask");
+}
+
+Mask mask_of(const val& terms, const char* key) {
+  if (!terms.isArray()) fail(kInvalid, key, " must be a Mask");
+  Mask mask;
+  const auto length = terms["length"].as<unsigned>();
+  for (unsigned i = 0; i < length; ++i) mask = mask & mask_term(terms[i], key);
+  return mask;
+}
+
+std::vector<std::string> keys_of(const val& object) {
+  return emscripten::vecFromJSArray<std::string>(val::global("Object").call<val>("keys", object));
 }
 
 }  // namespace
@@ -134,6 +189,48 @@ Tensor Arguments::integers(const char* key) const {
 
 Tensor Arguments::flags(const char* key) const {
   return integer_tensor<std::uint8_t>(required(key), key);
+}
+
+Tensor Arguments::floats(const char* key) const { return float_tensor(required(key), key); }
+
+std::optional<Tensor> Arguments::optional_floats(const char* key) const {
+  if (!has(key)) return std::nullopt;
+  return floats(key);
+}
+
+double Arguments::number(const char* key) const {
+  const val value = required(key);
+  if (!value.isNumber()) fail(kInvalid, "\"", key, "\" must be a number");
+  return value.as<double>();
+}
+
+std::optional<double> Arguments::optional_number(const char* key) const {
+  if (!has(key)) return std::nullopt;
+  return number(key);
+}
+
+std::map<std::string, Tensor> Arguments::tensors(const char* key) const {
+  std::map<std::string, Tensor> tensors;
+  if (!has(key)) return tensors;
+  const val object = object_[key];
+  for (const std::string& name : keys_of(object)) {
+    tensors.emplace(name, any_tensor(object[name], name.c_str()));
+  }
+  return tensors;
+}
+
+Mask Arguments::mask(const char* key) const {
+  return has(key) ? mask_of(object_[key], key) : Mask();
+}
+
+std::map<std::string, Mask, std::less<>> Arguments::masks(const char* key) const {
+  std::map<std::string, Mask, std::less<>> masks;
+  if (!has(key)) return masks;
+  const val object = object_[key];
+  for (const std::string& name : keys_of(object)) {
+    masks.emplace(name, mask_of(object[name], name.c_str()));
+  }
+  return masks;
 }
 
 val to_value(TensorView tensor) {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clearformer/tensor/tensor.h"
+#include "clearformer/layers/masking.h"
 
 namespace clearformer::bindings {
 
@@ -31,6 +31,17 @@ class Arguments {
   /// An integer tensor { data, dims } of any integer width as int32, or, as flags, uint8.
   Tensor integers(const char* key) const;
   Tensor flags(const char* key) const;
+  /// A Float32Array tensor.
+  Tensor floats(const char* key) const;
+  std::optional<Tensor> optional_floats(const char* key) const;
+  double number(const char* key) const;
+  std::optional<double> optional_number(const char* key) const;
+  /// An object of tensors by name: Float32Array as float32, integers as int32.
+  std::map<std::string, Tensor> tensors(const char* key) const;
+  /// The restrictions in an array of { kind, data?, dims?, past? }, all at once; none when absent.
+  Mask mask(const char* key) const;
+  /// An object of such arrays by name.
+  std::map<std::string, Mask, std::less<>> masks(const char* key) const;
 
  private:
   emscripten::val required(const char* key) const;

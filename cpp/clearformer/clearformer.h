@@ -1,9 +1,12 @@
-// The public header of clearformer: load a Hugging Face checkpoint, run it, look inside.
+// The public header of clearformer: load a Hugging Face checkpoint, run it, look inside;
+// and the blocks it is made of, one by one.
 #pragma once
 
-#include "clearformer/layers/attention.h"
+#include "clearformer/layers/attention_pooling.h"
 #include "clearformer/layers/decoder.h"
+#include "clearformer/layers/functional.h"
 #include "clearformer/layers/output_layer.h"
 #include "clearformer/models/decoder_only.h"
 #include "clearformer/models/generation.h"
+#include "clearformer/modules/module.h"
 #include "clearformer/weights/checkpoint_reader.h"

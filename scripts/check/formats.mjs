@@ -5,6 +5,7 @@ import { inProject } from '../build/fresh.mjs';
 import { run, SetupError } from '../toolchain/progress.mjs';
 import { projectFiles } from './files.mjs';
 
+const SHOWN_LINES = 150;
 const require = createRequire(inProject('package.json'));
 
 /** Resolves to how many C++ files were looked at. */
@@ -24,9 +25,18 @@ export async function checkCppFormat(fix) {
   throw new SetupError(`${list || output}\nnot formatted; "npm run check -- --fix" does it`);
 }
 
+async function biome(args) {
+  const program = require.resolve('@biomejs/biome/bin/biome');
+  const options = { cwd: inProject(), check: false };
+  const { code, output } = await run(process.execPath, [program, ...args, '--colors=off'], options);
+  if (code !== 0) throw new SetupError(output.trim().split('\n').slice(0, SHOWN_LINES).join('\n'));
+  return output;
+}
+
+/** Everything but C++. Lint is told with its places, formats as a list of files. */
 export async function checkWebFormat(fix) {
-  const biome = require.resolve('@biomejs/biome/bin/biome');
-  const args = [biome, 'check', '--error-on-warnings', '--colors=off', ...(fix ? ['--write'] : [])];
-  const { output } = await run(process.execPath, args, { cwd: inProject() });
-  return /Checked (\d+ files?)/.exec(output)?.[1] ?? '';
+  if (fix) await biome(['format', '--write']);
+  else await biome(['format', '--reporter=summary']);
+  const lint = ['check', '--formatter-enabled=false', '--error-on-warnings', ...(fix ? ['--write'] : [])];
+  return /Checked (\d+ files?)/.exec(await biome(lint))?.[1] ?? '';
 }

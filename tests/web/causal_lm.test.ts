@@ -6,12 +6,18 @@ import { type Case, casesOf, expectClose, fixturePath, idRows, storiesPath, tens
 import { optionsFor, variants } from './support/variants.js';
 
 const folders = ['stories260K', 'llama_tiny'];
-const forward = folders.flatMap((folder) => casesOf(folder).map((one) => ({ folder, one, name: `${folder}/${one.name}` })));
+const forward = folders.flatMap((folder) =>
+  casesOf(folder).map((one) => ({ folder, one, name: `${folder}/${one.name}` })),
+);
 const of = (op: string) => forward.filter(({ one }) => one.op === op);
 const pathOf = (folder: string, one: Case) =>
   folder === 'stories260K' ? storiesPath : fixturePath(`${folder}/${one.options.checkpoint}`);
 
-async function withModel(path: string, variant: 'simd128' | 'relaxed', use: (model: CausalLM) => Promise<void>): Promise<void> {
+async function withModel(
+  path: string,
+  variant: 'simd128' | 'relaxed',
+  use: (model: CausalLM) => Promise<void>,
+): Promise<void> {
   const model = await AutoModelForCausalLM.from_pretrained(path, optionsFor(variant));
   try {
     expect(model.info().simd).toBe(variant);
@@ -58,7 +64,11 @@ describe.each(variants)('%s equals transformers', (variant) => {
     withModel(pathOf(folder, one), variant, async (model) => {
       const reference = tensorsOf(folder, one);
       const mask = idRows(reference('attention_mask'));
-      const inputs = { input_ids: idRows(reference('input_ids')), attention_mask: mask, position_ids: idRows(reference('position_ids')) };
+      const inputs = {
+        input_ids: idRows(reference('input_ids')),
+        attention_mask: mask,
+        position_ids: idRows(reference('position_ids')),
+      };
       const { logits } = await model(inputs);
       const flat = mask.flat();
       expectClose('logits', logits, reference('logits'), (i) => flat[Math.floor(i / model.cfg.d_vocab)] === 1);
@@ -129,7 +139,9 @@ describe('a forward pass', () => {
     expect(await names({ names_filter: (name) => name.endsWith('hook_z') })).toHaveLength(5);
     expect(await names({ names_filter: ['hook_embed', /hook_q$/] })).toHaveLength(6);
     expect(await names({ names_filter: () => false })).toEqual([]);
-    const failure = await failureOf(() => model.run_with_cache({ input_ids }, { names_filter: 'blocks.0.attn.hook_patern' }));
+    const failure = await failureOf(() =>
+      model.run_with_cache({ input_ids }, { names_filter: 'blocks.0.attn.hook_patern' }),
+    );
     expect(failure.code).toBe('invalid_argument');
     expect(failure.message).toContain("'blocks.0.attn.hook_patern'");
   });
@@ -138,7 +150,10 @@ describe('a forward pass', () => {
     const [, cache] = await model.run_with_cache({ input_ids });
     const sizes: Record<string, number> = { batch: 1, pos: 5, query_pos: 5, key_pos: 5 };
     for (const { name, dims, dtype } of model.hooks()) {
-      expect([name, ...dims.map((dim) => (typeof dim === 'number' ? dim : sizes[dim]))]).toEqual([name, ...(cache[name]?.dims ?? [])]);
+      expect([name, ...dims.map((dim) => (typeof dim === 'number' ? dim : sizes[dim]))]).toEqual([
+        name,
+        ...(cache[name]?.dims ?? []),
+      ]);
       expect(cache[name]?.type).toBe(dtype);
     }
   });
@@ -157,7 +172,7 @@ describe('a forward pass', () => {
     [{ input_ids: [[1]] }, { output_attention: true }, 'unsupported', 'output_attention'],
     [{ input_ids: new Array(513).fill(1) }, {}, 'invalid_argument', '512'],
   ])('refuses %j with %j: %s', async (inputs, options, code, word) => {
-    const failure = await failureOf(() => model(inputs as never, options));
+    const failure = await failureOf(() => model(inputs as never, options as object));
     expect(failure.message).toContain(word);
     expect(failure.code).toBe(code);
   });
@@ -168,7 +183,14 @@ describe('a forward pass', () => {
   });
 
   it('describes itself', () => {
-    expect(model.cfg).toMatchObject({ model_type: 'llama', n_layers: 5, n_heads: 8, d_model: 64, d_vocab: 512, n_ctx: 512 });
+    expect(model.cfg).toMatchObject({
+      model_type: 'llama',
+      n_layers: 5,
+      n_heads: 8,
+      d_model: 64,
+      d_vocab: 512,
+      n_ctx: 512,
+    });
     expect(model.config).toMatchObject({ architectures: ['LlamaForCausalLM'], rms_norm_eps: 1e-5 });
     expect(model.generation_config).toMatchObject({ bos_token_id: 1, eos_token_id: 2, max_new_tokens: 200 });
     expect(model.unexpected_tensors).toEqual([]);

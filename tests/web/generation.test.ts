@@ -6,6 +6,7 @@ import {
   type GenerationStep,
   type PreTrainedTokenizer,
   TextStreamer,
+  type TokenizerOutput,
 } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
@@ -17,30 +18,42 @@ const cases = ['stories260K', 'llama_tiny'].flatMap((folder) =>
 );
 
 describe.each(variants)('%s writes the tokens that transformers writes', (variant) => {
-  it.each(cases.filter(({ one }) => one.op === 'causal_lm_greedy' || 'new_ids' in one.outputs))('$name', async ({ folder, one }) => {
-    const path = folder === 'stories260K' ? storiesPath : fixturePath(`${folder}/${one.options.checkpoint}`);
-    const model = await AutoModelForCausalLM.from_pretrained(path, optionsFor(variant));
-    const reference = tensorsOf(folder, one);
-    const input_ids = idRows(reference('input_ids'));
-    const mask = 'attention_mask' in one.inputs ? { attention_mask: idRows(reference('attention_mask')) } : {};
-    const new_ids = idRows(reference('new_ids'));
-    const out = await model.generate(
-      { input_ids, ...mask },
-      { max_new_tokens: new_ids[0]?.length, eos_token_id: null, do_sample: false, return_dict_in_generate: true, output_logits: true },
-    );
-    expect(out.sequences.type).toBe('int64');
-    expect(idRows({ dims: [...out.sequences.dims], data: out.sequences.data })).toEqual(input_ids.map((row, r) => [...row, ...(new_ids[r] ?? [])]));
-    const last = out.logits?.at(-1);
-    if ('last_step_logits' in one.outputs && last) expectClose('last_step_logits', last, reference('last_step_logits'));
-    expect(out.logits).toHaveLength(new_ids[0]?.length ?? 0);
-    await model.dispose();
-  });
+  it.each(cases.filter(({ one }) => one.op === 'causal_lm_greedy' || 'new_ids' in one.outputs))(
+    '$name',
+    async ({ folder, one }) => {
+      const path = folder === 'stories260K' ? storiesPath : fixturePath(`${folder}/${one.options.checkpoint}`);
+      const model = await AutoModelForCausalLM.from_pretrained(path, optionsFor(variant));
+      const reference = tensorsOf(folder, one);
+      const input_ids = idRows(reference('input_ids'));
+      const mask = 'attention_mask' in one.inputs ? { attention_mask: idRows(reference('attention_mask')) } : {};
+      const new_ids = idRows(reference('new_ids'));
+      const out = await model.generate(
+        { input_ids, ...mask },
+        {
+          max_new_tokens: new_ids[0]?.length,
+          eos_token_id: null,
+          do_sample: false,
+          return_dict_in_generate: true,
+          output_logits: true,
+        },
+      );
+      expect(out.sequences.type).toBe('int64');
+      expect(idRows({ dims: [...out.sequences.dims], data: out.sequences.data })).toEqual(
+        input_ids.map((row, r) => [...row, ...(new_ids[r] ?? [])]),
+      );
+      const last = out.logits?.at(-1);
+      if ('last_step_logits' in one.outputs && last)
+        expectClose('last_step_logits', last, reference('last_step_logits'));
+      expect(out.logits).toHaveLength(new_ids[0]?.length ?? 0);
+      await model.dispose();
+    },
+  );
 });
 
 describe('generation', () => {
   let model: CausalLM;
   let tokenizer: PreTrainedTokenizer;
-  let inputs: ReturnType<PreTrainedTokenizer>;
+  let inputs: TokenizerOutput;
   const story = casesOf('stories260K').find((one) => one.name === 'greedy_200') as { new_text?: string; text?: string };
   beforeAll(async () => {
     model = await AutoModelForCausalLM.from_pretrained(storiesPath, { deterministic: true });
@@ -50,7 +63,9 @@ describe('generation', () => {
   afterAll(() => model.dispose());
 
   const texts = async (options: Parameters<CausalLM['generate']>[1]) =>
-    tokenizer.batch_decode(await model.generate(inputs, options as { return_dict_in_generate?: false }), { skip_special_tokens: true })[0];
+    tokenizer.batch_decode(await model.generate(inputs, options as { return_dict_in_generate?: false }), {
+      skip_special_tokens: true,
+    })[0];
 
   it('takes its defaults from generation_config.json', async () => {
     expect((await model.generate(inputs)).dims).toEqual([1, 205]);
@@ -95,7 +110,8 @@ describe('generation', () => {
   });
 
   it('draws the same tokens for the same seed, others for another', async () => {
-    const draw = (seed: number) => texts({ max_new_tokens: 40, do_sample: true, temperature: 0.9, top_k: 40, top_p: 0.95, seed });
+    const draw = (seed: number) =>
+      texts({ max_new_tokens: 40, do_sample: true, temperature: 0.9, top_k: 40, top_p: 0.95, seed });
     const first = await draw(7);
     expect(await draw(7)).toBe(first);
     expect(await draw(8)).not.toBe(first);
@@ -105,7 +121,9 @@ describe('generation', () => {
   it('draws only what top_k leaves, with -inf scores for the rest', async () => {
     const options = { max_new_tokens: 20, do_sample: true, top_k: 3, seed: 1, output_scores: true };
     for await (const { scores, token_id } of model.generate_stream(inputs, options)) {
-      const finite = Array.from(scores?.data ?? []).flatMap((score, id) => (score === Number.NEGATIVE_INFINITY ? [] : [id]));
+      const finite = Array.from(scores?.data ?? []).flatMap((score, id) =>
+        score === Number.NEGATIVE_INFINITY ? [] : [id],
+      );
       expect(finite).toHaveLength(3);
       expect(finite).toContain(token_id);
     }
@@ -120,7 +138,8 @@ describe('generation', () => {
     tokenizer.padding_side = 'left';
     const batch = tokenizer(['Once upon a time', 'Lily and Tom went'], { padding: true });
     const steps: GenerationStep[] = [];
-    for await (const step of model.generate_stream(batch, { max_new_tokens: 6, eos_token_id, pad_token_id: 0 })) steps.push(step);
+    for await (const step of model.generate_stream(batch, { max_new_tokens: 6, eos_token_id, pad_token_id: 0 }))
+      steps.push(step);
     expect(steps[1]?.token_ids[0]).toBe(eos_token_id);
     expect(steps.slice(2).every((step) => step.token_ids[0] === 0 && step.texts?.[0] === '')).toBe(true);
     expect(steps.slice(2).some((step) => step.texts?.[1] !== '')).toBe(true);
@@ -133,15 +152,20 @@ describe('generation', () => {
     expect(seen.length).toBeGreaterThan(20);
     expect(story.new_text?.startsWith(seen.join(''))).toBe(true);
     const puts: bigint[][][] = [];
-    await model.generate(inputs, { max_new_tokens: 2, streamer: { put: (value) => puts.push(value), end: () => puts.push([]) } });
-    expect(puts).toEqual([[[1n, 403n, 407n, 261n, 378n]], [[432n]], [[380n]], []]);
+    await model.generate(inputs, {
+      max_new_tokens: 2,
+      streamer: { put: (value) => puts.push(value), end: () => puts.push([]) },
+    });
+    expect(puts).toEqual([[[1n, 403n, 407n, 261n, 378n]], [[432n]], [[383n]], []]);
   });
 
   it('stops between two tokens when the signal aborts', async () => {
     const controller = new AbortController();
     const reason = new Error('enough');
     setTimeout(() => controller.abort(reason), 20);
-    await expect(model.generate(inputs, { max_new_tokens: 500, eos_token_id: null, signal: controller.signal })).rejects.toBe(reason);
+    await expect(
+      model.generate(inputs, { max_new_tokens: 500, eos_token_id: null, signal: controller.signal }),
+    ).rejects.toBe(reason);
     const other = new AbortController();
     let count = 0;
     const stream = model.generate_stream(inputs, { max_new_tokens: 100, signal: other.signal });
@@ -188,6 +212,8 @@ describe('generation', () => {
     expect((await failureOf(() => first({ max_tokens: 3 }))).code).toBe('unsupported');
     expect((await failureOf(() => first({ streamer: {} }))).message).toContain('streamer');
     expect((await failureOf(() => first({}, { input_ids: [[1]], labels: [[1]] }))).message).toContain('labels');
-    expect((await failureOf(() => first({}, { input_ids: [[1, 0]], attention_mask: [[1, 0]] }))).message).toContain('left');
+    expect((await failureOf(() => first({}, { input_ids: [[1, 0]], attention_mask: [[1, 0]] }))).message).toContain(
+      'left',
+    );
   });
 });

@@ -3,15 +3,27 @@ import { Tensor } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
 
-const counting = new Tensor('float32', Float32Array.from({ length: 24 }, (_, i) => i), [2, 3, 4]);
+const counting = new Tensor(
+  'float32',
+  Float32Array.from({ length: 24 }, (_, i) => i),
+  [2, 3, 4],
+);
 
 describe('Tensor', () => {
   it('has a shape and nests', () => {
     expect(counting.shape).toEqual([2, 3, 4]);
     expect(counting.size).toBe(24);
     expect(counting.tolist()).toEqual([
-      [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]],
-      [[12, 13, 14, 15], [16, 17, 18, 19], [20, 21, 22, 23]],
+      [
+        [0, 1, 2, 3],
+        [4, 5, 6, 7],
+        [8, 9, 10, 11],
+      ],
+      [
+        [12, 13, 14, 15],
+        [16, 17, 18, 19],
+        [20, 21, 22, 23],
+      ],
     ]);
     expect(new Tensor('int64', BigInt64Array.of(7n), []).tolist()).toBe(7n);
     expect(new Tensor('uint8', new Uint8Array(0), [2, 0]).tolist()).toEqual([[], []]);
@@ -26,9 +38,21 @@ describe('Tensor', () => {
   it.each([
     [[1], [3, 4], [12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23]],
     [[-1, -1, -1], [], [23]],
-    [[null, 1], [2, 4], [4, 5, 6, 7, 16, 17, 18, 19]],
-    [[null, [1, null], [1, -1]], [2, 2, 2], [5, 6, 9, 10, 17, 18, 21, 22]],
-    [[[0, 1], null, 2], [1, 3], [2, 6, 10]],
+    [
+      [null, 1],
+      [2, 4],
+      [4, 5, 6, 7, 16, 17, 18, 19],
+    ],
+    [
+      [null, [1, null], [1, -1]],
+      [2, 2, 2],
+      [5, 6, 9, 10, 17, 18, 21, 22],
+    ],
+    [
+      [[0, 1], null, 2],
+      [1, 3],
+      [2, 6, 10],
+    ],
     [[[1, 1]], [0, 3, 4], []],
     [[], [2, 3, 4], Array.from({ length: 24 }, (_, i) => i)],
   ])('slices %j', (parts, dims, data) => {
@@ -38,15 +62,22 @@ describe('Tensor', () => {
     expect(part.data.buffer).not.toBe(counting.data.buffer);
   });
 
-  it.each([[[2]], [[-3]], [[[0, 4]]], [[[2, 1]]], [[0, 0, 0, 0]], [[0.5]], [[Number.NaN]]])('does not slice %j', async (parts) => {
-    const failure = await failureOf(() => counting.slice(...(parts as Parameters<Tensor['slice']>)));
-    expect(failure.code).toBe('invalid_argument');
-  });
+  it.each([[[2]], [[-3]], [[[0, 4]]], [[[2, 1]]], [[0, 0, 0, 0]], [[0.5]], [[Number.NaN]]])(
+    'does not slice %j',
+    async (parts) => {
+      const failure = await failureOf(() => counting.slice(...(parts as Parameters<Tensor['slice']>)));
+      expect(failure.code).toBe('invalid_argument');
+    },
+  );
 
   it('refuses what does not fit together', async () => {
     expect((await failureOf(() => new Tensor('float32', new Float32Array(5), [2, 3]))).code).toBe('shape_mismatch');
-    expect((await failureOf(() => new Tensor('float32', new Int32Array(6) as never, [2, 3]))).code).toBe('dtype_mismatch');
-    expect((await failureOf(() => new Tensor('float33' as never, new Float32Array(6), [2, 3]))).code).toBe('dtype_mismatch');
+    expect((await failureOf(() => new Tensor('float32', new Int32Array(6) as never, [2, 3]))).code).toBe(
+      'dtype_mismatch',
+    );
+    expect((await failureOf(() => new Tensor('float33' as 'float32', new Float32Array(6), [2, 3]))).code).toBe(
+      'dtype_mismatch',
+    );
     expect((await failureOf(() => new Tensor('float32', new Float32Array(6), [2, -3]))).code).toBe('invalid_argument');
     expect((await failureOf(() => new Tensor('float32', new Float32Array(6), [2, 2.5]))).code).toBe('invalid_argument');
   });

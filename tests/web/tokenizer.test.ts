@@ -40,7 +40,9 @@ describe('stories260K equals transformers', () => {
 
   it.each(of('tokenize_pair'))('$name', (one) => {
     expect(tokenizer.encode(one.text, { text_pair: one.text_pair })).toEqual(one.ids);
-    expect(tokenizer(one.text, { text_pair: one.text_pair }).input_ids.data).toEqual(BigInt64Array.from(one.ids, BigInt));
+    expect(tokenizer(one.text, { text_pair: one.text_pair }).input_ids.data).toEqual(
+      BigInt64Array.from(one.ids, BigInt),
+    );
   });
 
   it.each(of('decode_stream'))('$name', (one) => {
@@ -74,7 +76,12 @@ describe('text that streams', () => {
   it('gives an unfinished character at the end as U+FFFD', () => {
     const decoder = new IncrementalDecoder(tokenizer);
     const [first = 0, second = 0] = tokenizer.encode('🐶').slice(-4);
-    expect([decoder.push(317), decoder.push(first), decoder.push(second), decoder.end()]).toEqual(['L', '', '', '\uFFFD\uFFFD']);
+    expect([decoder.push(317), decoder.push(first), decoder.push(second), decoder.end()]).toEqual([
+      'Lily',
+      '',
+      '',
+      '\uFFFD\uFFFD',
+    ]);
   });
 
   it('keeps special tokens when asked to', () => {
@@ -101,15 +108,25 @@ describe('a call', () => {
   it('gives int64 tensors [batch, position]', () => {
     const { input_ids, attention_mask, ...rest } = tokenizer('Once upon a time');
     expect(rest).toEqual({});
-    expect(input_ids).toMatchObject({ type: 'int64', dims: [1, 5], data: BigInt64Array.of(1n, 403n, 407n, 261n, 378n) });
+    expect(input_ids).toMatchObject({
+      type: 'int64',
+      dims: [1, 5],
+      data: BigInt64Array.of(1n, 403n, 407n, 261n, 378n),
+    });
     expect(attention_mask).toMatchObject({ type: 'int64', dims: [1, 5], data: BigInt64Array.of(1n, 1n, 1n, 1n, 1n) });
     expect(tokenizer(['Once', 'upon']).input_ids.dims).toEqual([2, 2]);
     expect(tokenizer('Once', { return_token_type_ids: true }).token_type_ids?.data).toEqual(BigInt64Array.of(0n, 0n));
   });
 
   it('gives plain arrays with return_tensor: false', () => {
-    expect(tokenizer('Once upon', { return_tensor: false })).toEqual({ input_ids: [1, 403, 407], attention_mask: [1, 1, 1] });
-    expect(tokenizer(['Once', 'a time'], { return_tensor: false }).input_ids).toEqual([[1, 403], [1, 261, 378]]);
+    expect(tokenizer('Once upon', { return_tensor: false })).toEqual({
+      input_ids: [1, 403, 407],
+      attention_mask: [1, 1, 1],
+    });
+    expect(tokenizer(['Once', 'a time'], { return_tensor: false }).input_ids).toEqual([
+      [1, 403],
+      [1, 261, 378],
+    ]);
     expect(tokenizer('Once', { return_tensor: false, add_special_tokens: false }).input_ids).toEqual([403]);
   });
 
@@ -120,17 +137,30 @@ describe('a call', () => {
     expect((await failureOf(() => own(texts, { padding: true }))).message).toContain('pad_token');
     own.pad_token = '<unk>';
     expect(own(texts, { padding: true, return_tensor: false })).toEqual({
-      input_ids: [[1, 403, 0, 0, 0], [1, 403, 407, 261, 378]],
-      attention_mask: [[1, 1, 0, 0, 0], [1, 1, 1, 1, 1]],
+      input_ids: [
+        [1, 403, 0, 0, 0],
+        [1, 403, 407, 261, 378],
+      ],
+      attention_mask: [
+        [1, 1, 0, 0, 0],
+        [1, 1, 1, 1, 1],
+      ],
     });
     own.padding_side = 'left';
-    expect(own(texts, { padding: 'longest' }).input_ids.tolist()).toEqual([[0n, 0n, 0n, 1n, 403n], [1n, 403n, 407n, 261n, 378n]]);
-    expect(own('Once', { padding: 'max_length', max_length: 4, return_tensor: false }).attention_mask).toEqual([0, 0, 1, 1]);
+    expect(own(texts, { padding: 'longest' }).input_ids.tolist()).toEqual([
+      [0n, 0n, 0n, 1n, 403n],
+      [1n, 403n, 407n, 261n, 378n],
+    ]);
+    expect(own('Once', { padding: 'max_length', max_length: 4, return_tensor: false }).attention_mask).toEqual([
+      0, 0, 1, 1,
+    ]);
     expect(own('Once', { padding: 'max_length' }).input_ids.dims).toEqual([1, 512]);
   });
 
   it('truncates the text and keeps the special tokens', async () => {
-    expect(tokenizer('Once upon a time', { truncation: true, max_length: 3 }).input_ids.tolist()).toEqual([[1n, 403n, 407n]]);
+    expect(tokenizer('Once upon a time', { truncation: true, max_length: 3 }).input_ids.tolist()).toEqual([
+      [1n, 403n, 407n],
+    ]);
     expect(tokenizer('Once upon a time', { truncation: true }).input_ids.dims).toEqual([1, 5]);
     const json = JSON.parse(await (await import('node:fs/promises')).readFile(`${storiesPath}/tokenizer.json`, 'utf8'));
     const special = (id: string) => ({ SpecialToken: { id, type_id: 0 } });
@@ -138,8 +168,12 @@ describe('a call', () => {
     json.post_processor.special_tokens['</s>'] = { id: '</s>', ids: [2], tokens: ['</s>'] };
     const ending = new PreTrainedTokenizer(json);
     expect(ending.encode('Once upon')).toEqual([1, 403, 407, 2]);
-    expect(ending('Once upon a time', { truncation: true, max_length: 4, return_tensor: false }).input_ids).toEqual([1, 403, 407, 2]);
-    expect((await failureOf(() => ending('Once upon', { truncation: true, max_length: 1 }))).message).toContain('2 special tokens');
+    expect(ending('Once upon a time', { truncation: true, max_length: 4, return_tensor: false }).input_ids).toEqual([
+      1, 403, 407, 2,
+    ]);
+    expect((await failureOf(() => ending('Once upon', { truncation: true, max_length: 1 }))).message).toContain(
+      '2 special tokens',
+    );
     expect((await failureOf(() => ending('Once upon', { truncation: true }))).message).toContain('max_length');
   });
 
@@ -167,11 +201,16 @@ describe('a call', () => {
   });
 
   it('knows its tokens', () => {
-    expect(tokenizer).toMatchObject({ bos_token_id: 1, eos_token_id: 2, unk_token_id: 0, pad_token_id: null, vocab_size: 512, model_max_length: 512 });
+    const { bos_token_id, eos_token_id, unk_token_id, pad_token_id, vocab_size, model_max_length } = tokenizer;
+    expect([bos_token_id, eos_token_id, unk_token_id, pad_token_id]).toEqual([1, 2, 0, null]);
+    expect([vocab_size, model_max_length]).toEqual([512, 512]);
     expect(tokenizer.all_special_ids.sort()).toEqual([0, 1, 2]);
     expect(tokenizer.tokenize('Once upon')).toEqual(['▁Once', '▁upon']);
     expect(tokenizer.convert_tokens_to_ids(['▁Once', 'nothing'])).toEqual([403, 0]);
-    expect(tokenizer.batch_decode(tokenizer(['Once', 'upon']).input_ids, { skip_special_tokens: true })).toEqual(['Once', 'upon']);
+    expect(tokenizer.batch_decode(tokenizer(['Once', 'upon']).input_ids, { skip_special_tokens: true })).toEqual([
+      'Once',
+      'upon',
+    ]);
     expect(tokenizer.batch_decode([[1, 403], [407n]])).toEqual(['<s> Once', 'upon']);
     expect(tokenizer).toBeInstanceOf(PreTrainedTokenizer);
   });
@@ -180,15 +219,26 @@ describe('a call', () => {
 describe('loading', () => {
   it('reports progress and refuses what is no tokenizer', async () => {
     const events: string[] = [];
-    await AutoTokenizer.from_pretrained(storiesPath, { progress_callback: (event) => events.push(`${event.status} ${event.file}`) });
+    await AutoTokenizer.from_pretrained(storiesPath, {
+      progress_callback: (event) => events.push(`${event.status} ${event.file}`),
+    });
     expect(events[0]).toBe('initiate tokenizer.json');
     expect(events.at(-1)).toBe('ready undefined');
-    const from = (text: string) => () => AutoTokenizer.from_pretrained({ 'tokenizer.json': new TextEncoder().encode(text) });
+    const from = (text: string) => () =>
+      AutoTokenizer.from_pretrained({ 'tokenizer.json': new TextEncoder().encode(text) });
     expect(await failureOf(from('{'))).toMatchObject({ code: 'malformed_config', details: { file: 'tokenizer.json' } });
-    expect(await failureOf(from('{}'))).toMatchObject({ code: 'malformed_config', details: { file: 'tokenizer.json' } });
+    expect(await failureOf(from('{}'))).toMatchObject({
+      code: 'malformed_config',
+      details: { file: 'tokenizer.json' },
+    });
     expect(await failureOf(from('<!doctype html>'))).toMatchObject({ code: 'malformed_config' });
-    expect(await failureOf(() => AutoTokenizer.from_pretrained({}))).toMatchObject({ code: 'file_not_found', details: { file: 'tokenizer.json' } });
+    expect(await failureOf(() => AutoTokenizer.from_pretrained({}))).toMatchObject({
+      code: 'file_not_found',
+      details: { file: 'tokenizer.json' },
+    });
     expect(await failureOf(() => AutoTokenizer.from_pretrained('./nowhere'))).toMatchObject({ code: 'file_not_found' });
-    expect((await failureOf(() => AutoTokenizer.from_pretrained(storiesPath, { dtype: 'fp32' } as never))).code).toBe('unsupported');
+    expect((await failureOf(() => AutoTokenizer.from_pretrained(storiesPath, { dtype: 'fp32' } as never))).code).toBe(
+      'unsupported',
+    );
   });
 });

@@ -1,7 +1,7 @@
 // The public exports of `clearformer/tokenizer`: everything about text, without the WASM.
 
 export type { Integrity } from './checkpoint/files.js';
-export type { ProgressCallback, ProgressEvent } from './checkpoint/progress.js';
+export type { ProgressCallback, ProgressInfo } from './checkpoint/progress.js';
 export type { Source, SourceOptions } from './checkpoint/source.js';
 export type { CacheLike, CacheOption } from './checkpoint/web_folder.js';
 export { type Configuration, configure } from './support/config.js';

@@ -1,5 +1,5 @@
-// The worker's side: one core, calls one after the other. Between calls it returns to the event loop, so that a
-// `cancel` sent meanwhile is seen before the call it means begins.
+// The worker's side: one core, calls one after the other. Before each it returns to the event loop, so that a `cancel`
+// that was sent meanwhile is seen before the call it means begins.
 
 import type { BorderName } from './runtime/border.js';
 import { Core } from './runtime/core.js';
@@ -31,10 +31,11 @@ port.listen((request) => {
 
 async function work(): Promise<void> {
   working = true;
-  for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-    await answer(job);
-    if (waiting.length > 0) await nextTurn();
-  }
+  do {
+    await nextTurn();
+    const job = waiting.shift();
+    if (job !== undefined) await answer(job);
+  } while (waiting.length > 0);
   working = false;
 }
 
@@ -50,9 +51,8 @@ async function answer(job: Job): Promise<void> {
 
 async function run(job: Job): Promise<unknown> {
   if (job.kind === 'start') {
-    holdLock(job.lock);
     core = await Core.start(job.module);
-    return null;
+    return holdLock(job.lock);
   }
   if (core === undefined) throw new ClearformerError('internal', `worker: ${job.kind} before start`);
   if (job.kind === 'write') {
@@ -62,10 +62,16 @@ async function run(job: Job): Promise<unknown> {
   return (core.run as (name: BorderName, given: unknown) => unknown).call(core, job.name, job.given);
 }
 
-/** A lock that is only ever freed by this worker's end, which no event reports: the page waits for it. */
-function holdLock(name: string): void {
-  if (isNode() || navigator.locks === undefined) return;
-  void navigator.locks.request(name, () => new Promise(() => {}));
+/** Takes a lock that only this worker's end frees, which no event reports. Resolves to whether it is held. */
+function holdLock(name: string): Promise<boolean> {
+  if (isNode() || navigator.locks === undefined) return Promise.resolve(false);
+  return new Promise((held) => {
+    const hold = () => {
+      held(true);
+      return new Promise(() => {});
+    };
+    navigator.locks.request(name, hold).catch(() => held(false)); // a page without an origin has no locks
+  });
 }
 
 function browserPort(): Port {

@@ -7,8 +7,9 @@ namespace clearformer::kernels::CLEARFORMER_TARGET {
 using namespace simd::CLEARFORMER_TARGET;
 
 namespace {
-// Below this both forms of GELU round to -0; x · 0 would turn -inf into NaN.
+// Below these GELU (both forms) and SiLU round to -0; x · 0 and x / inf would turn -inf into NaN.
 constexpr float kGeluVanishes = -15.0f;
+constexpr float kSiluVanishes = -104.0f;
 
 inline Vec gelu(Vec x, Vec twice_cdf) {
   return xsimd::select(x < Vec(kGeluVanishes), Vec(0.0f), Vec(0.5f) * x * twice_cdf);
@@ -16,11 +17,15 @@ inline Vec gelu(Vec x, Vec twice_cdf) {
 }  // namespace
 
 void relu(const float* in, float* out, std::size_t count) {
-  transform(in, out, count, [](Vec x) { return max(x, Vec(0.0f)); });
+  transform(in, out, count, [](Vec x) {  // a NaN stays
+    return xsimd::select(x < Vec(0.0f), Vec(0.0f), x);
+  });
 }
 
 void silu(const float* in, float* out, std::size_t count) {
-  transform(in, out, count, [](Vec x) { return x / (Vec(1.0f) + exp(-x)); });
+  transform(in, out, count, [](Vec x) {
+    return xsimd::select(x < Vec(kSiluVanishes), Vec(0.0f), x / (Vec(1.0f) + exp(-x)));
+  });
 }
 
 void gelu_erf(const float* in, float* out, std::size_t count) {

@@ -9,7 +9,7 @@ namespace clearformer::kernels {
 
 /// max(x, 0)
 CLEARFORMER_KERNEL(void, relu, const float* in, float* out, std::size_t count)
-/// x / (1 + exp(-x)), also called swish
+/// x / (1 + exp(-x)), also called swish; -inf gives its limit 0
 CLEARFORMER_KERNEL(void, silu, const float* in, float* out, std::size_t count)
 /// x · Φ(x) = x/2 · (1 + erf(x / √2)); -inf gives its limit 0
 CLEARFORMER_KERNEL(void, gelu_erf, const float* in, float* out, std::size_t count)

@@ -15,7 +15,9 @@ void softmax(float* x, std::size_t rows, std::size_t columns, std::size_t stride
                              [](Vec state, Vec value) { return max(state, value); });
     const float top = max_lane(highest);
     if (top == kMinusInfinity) {
-      for (std::size_t column = 0; column < columns; ++column) x[column] = 0.0f;
+      for (std::size_t column = 0; column < columns; ++column) {
+        if (x[column] == kMinusInfinity) x[column] = 0.0f;  // a NaN, which max may pass over, stays
+      }
       continue;
     }
     const Vec shift(top);

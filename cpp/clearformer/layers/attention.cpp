@@ -103,18 +103,10 @@ struct Head {
   }
 };
 
-void make_empty_rows_uniform(const Rows& rows) {
-  for (std::size_t r = 0; r < rows.count; ++r) {
-    float* row = rows.row(r);
-    const bool empty = std::all_of(row, row + rows.keys, [](float score) {
-      return score == -std::numeric_limits<float>::infinity();
-    });
-    if (empty) std::fill_n(row, rows.keys, 0.0f);
-  }
-}
-
 void weigh(const Rows& rows, EmptyRow empty_row) {
-  if (empty_row == EmptyRow::uniform) make_empty_rows_uniform(rows);
+  for (std::size_t r = 0; r < rows.count && empty_row == EmptyRow::uniform; ++r) {
+    make_empty_row_uniform(rows.row(r), rows.keys);
+  }
   kernels::softmax(rows.scores, rows.count, rows.keys, rows.stride);
 }
 
@@ -202,6 +194,13 @@ void attention(const Heads& queries, const PackedKeyValues& keys_values, const M
   } else {
     fused(queries, keys_values, mask, options, output, context.arena);
   }
+}
+
+void make_empty_row_uniform(float* scores, std::size_t keys) {
+  const bool empty = std::all_of(scores, scores + keys, [](float score) {
+    return score == -std::numeric_limits<float>::infinity();
+  });
+  if (empty) std::fill_n(scores, keys, 0.0f);
 }
 
 PackedKeyValues packed_in(Arena& arena, const Heads& keys, const Heads& values) {

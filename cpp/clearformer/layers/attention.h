@@ -40,6 +40,9 @@ void attention(const Heads& queries, const PackedKeyValues& keys_values, const M
                const AttentionOptions& options, const MutableHeads& output,
                const Context& context);
 
+/// Turns a row of -inf alone into zeros, which softmax makes uniform.
+void make_empty_row_uniform(float* scores, std::size_t keys);
+
 /// Keys and values of one call, packed in the arena.
 PackedKeyValues packed_in(Arena& arena, const Heads& keys, const Heads& values);
 

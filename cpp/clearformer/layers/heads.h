@@ -38,5 +38,8 @@ HeadsOf<Float> heads_first(Float* data, const Shape& shape) {
   return {data, shape[0], shape[2], shape[1], shape[3], shape[1] * head, shape[3], head};
 }
 inline Heads heads_first(TensorView x) { return heads_first(x.f32(), x.shape()); }
+inline MutableHeads heads_first_mutable(MutableTensorView x) {
+  return heads_first(x.f32(), x.shape());
+}
 
 }  // namespace clearformer

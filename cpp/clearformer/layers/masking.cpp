@@ -44,6 +44,32 @@ Mask Mask::operator&(const Mask& other) const {
   return both;
 }
 
+Mask Mask::without_heads() const {
+  Mask mask = *this;
+  for (Term& term : mask.terms_) {
+    const Shape& shape = term.values->shape();
+    if (term.kind == Kind::valid_lens || shape.rank() != 3) continue;
+    Tensor values = term.values->clone();
+    values.reshape({shape[0], 1, shape[1], shape[2]});
+    term.values = std::make_shared<const Tensor>(std::move(values));
+  }
+  return mask;
+}
+
+Mask Mask::folded(const Shape& leading) const {
+  Mask mask = *this;
+  for (Term& term : mask.terms_) {
+    const Shape& shape = term.values->shape();
+    if (term.kind == Kind::valid_lens || shape.rank() <= 4) continue;
+    Shape full = leading;
+    for (std::size_t axis = 3; axis-- > 0;) full.append(shape.back(axis));
+    Tensor values = broadcast_to(*term.values, full);
+    values.reshape({leading.elements(), shape.back(2), shape.back(1), shape.back(0)});
+    term.values = std::make_shared<const Tensor>(std::move(values));
+  }
+  return mask;
+}
+
 void Mask::check(std::string_view operation, std::size_t batch, std::size_t heads,
                  std::size_t queries, std::size_t keys) const {
   for (const Term& term : terms_) {

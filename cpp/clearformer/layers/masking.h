@@ -31,6 +31,12 @@ class Mask {
   /// Both restrictions at once; additive terms add up.
   Mask operator&(const Mask& other) const;
 
+  /// The mask for operands without a head axis (…, B, T, S): terms of rank 3 get one.
+  Mask without_heads() const;
+  /// The mask for leading axes folded into one batch axis: terms of more than 4 axes are repeated
+  /// to `leading` (all axes but heads, queries and keys) and folded likewise.
+  Mask folded(const Shape& leading) const;
+
   /// Throws shape_mismatch, with `operation` in front, when a term does not broadcast to (B, H, T, S).
   void check(std::string_view operation, std::size_t batch, std::size_t heads, std::size_t queries,
              std::size_t keys) const;

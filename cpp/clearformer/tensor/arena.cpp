@@ -1,6 +1,7 @@
 #include "clearformer/tensor/arena.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace clearformer {
 
@@ -18,7 +19,8 @@ Arena::~Arena() {
 
 MutableTensorView Arena::take(Shape shape, DType dtype) {
   std::size_t bytes = 0;
-  if (__builtin_mul_overflow(shape.elements(), size_of(dtype), &bytes)) {
+  if (__builtin_mul_overflow(shape.elements(), size_of(dtype), &bytes) ||
+      bytes > std::numeric_limits<std::size_t>::max() - Tensor::kAlignment) {
     fail(ErrorCode::out_of_memory, "out of memory: an activation of shape ", shape.text());
   }
   bytes = rounded(bytes);

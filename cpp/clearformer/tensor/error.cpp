@@ -1,7 +1,5 @@
 #include "clearformer/tensor/error.h"
 
-#include <cstdio>
-
 namespace clearformer {
 
 std::string_view to_string(ErrorCode code) {
@@ -19,16 +17,37 @@ std::string_view to_string(ErrorCode code) {
   return "invalid_argument";
 }
 
+namespace {
+
+// Six decimals at the most, without trailing zeros; enough to recognise a number in a message, and
+// without the size of printf.
+std::string decimal(double number) {
+  if (number != number) return "NaN";
+  if (number < 0) return decimal(-number).insert(0, 1, '-');
+  if (number > 1e15) return number > 1e300 ? "a huge number" : "more than 1e15";
+  auto whole = static_cast<std::uint64_t>(number);
+  auto millionths = static_cast<std::uint64_t>((number - static_cast<double>(whole)) * 1e6 + 0.5);
+  if (millionths == 1000000) {
+    ++whole;
+    millionths = 0;
+  }
+  std::string text = std::to_string(whole);
+  if (millionths == 0) return text;
+  std::string digits = std::to_string(millionths);
+  digits.insert(0, 6 - digits.size(), '0');
+  digits.erase(digits.find_last_not_of('0') + 1);
+  return text + "." + digits;
+}
+
+}  // namespace
+
 void Text::append_to(std::string& to) const {
-  switch (kind_) {
-    case Kind::text: to.append(text_); break;
-    case Kind::negative_or_not: to.append(std::to_string(static_cast<std::int64_t>(integer_))); break;
-    case Kind::natural: to.append(std::to_string(integer_)); break;
-    case Kind::real: {
-      char digits[32];
-      std::snprintf(digits, sizeof digits, "%.9g", real_);
-      to.append(digits);
-    }
+  if (length_ == kInteger) {
+    to.append(std::to_string(integer_));
+  } else if (length_ == kReal) {
+    to.append(decimal(real_));
+  } else {
+    to.append(text_, length_);
   }
 }
 
@@ -39,7 +58,10 @@ std::string joined(std::initializer_list<Text> parts) {
 }
 
 void throw_error(ErrorCode code, std::initializer_list<Text> parts) {
-  throw Error(code, joined(parts));
+  std::string message = joined(parts);
+  // what() ends at a NUL, which a name in a file may hold.
+  std::replace(message.begin(), message.end(), '\0', ' ');
+  throw Error(code, std::move(message));
 }
 
 }  // namespace clearformer

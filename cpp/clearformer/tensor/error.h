@@ -40,27 +40,32 @@ class Error : public std::exception {
   std::string message_;
 };
 
-/// A piece of a message: a string, a character or a number, not yet turned into text. Keeps the
-/// many calls of concat and fail small.
+/// A piece of a message: a string or a number, not yet turned into text. Keeps the many calls of
+/// concat and fail small.
 class Text {
  public:
-  Text(const char* text) : text_(text) {}                    // NOLINT: made in passing
-  Text(std::string_view text) : text_(text) {}               // NOLINT
-  Text(const std::string& text) : text_(text) {}             // NOLINT
-  Text(double number) : kind_(Kind::real), real_(number) {}  // NOLINT
+  Text(const char* text) : Text(std::string_view(text)) {}             // NOLINT: made in passing
+  Text(std::string_view text) : length_(text.size()), text_(text.data()) {}  // NOLINT
+  Text(const std::string& text) : Text(std::string_view(text)) {}      // NOLINT
+  Text(double number) : length_(kReal), real_(number) {}               // NOLINT
   template <std::integral Number>
-  Text(Number number)  // NOLINT
-      : kind_(std::is_signed_v<Number> ? Kind::negative_or_not : Kind::natural),
-        integer_(static_cast<std::uint64_t>(number)) {}
+  Text(Number number) : length_(kInteger), integer_(static_cast<std::int64_t>(number)) {  // NOLINT
+    if constexpr (std::is_unsigned_v<Number>) {
+      if (integer_ < 0) *this = Text(static_cast<double>(number));
+    }
+  }
 
   void append_to(std::string& to) const;
 
  private:
-  enum class Kind { text, negative_or_not, natural, real };
-  Kind kind_ = Kind::text;
-  std::string_view text_;
-  std::uint64_t integer_ = 0;
-  double real_ = 0.0;
+  static constexpr std::size_t kInteger = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kReal = static_cast<std::size_t>(-2);
+  std::size_t length_;  // of the string, or what else this is
+  union {
+    const char* text_;
+    std::int64_t integer_;
+    double real_;
+  };
 };
 
 std::string joined(std::initializer_list<Text> parts);

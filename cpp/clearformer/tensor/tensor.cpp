@@ -74,4 +74,43 @@ Tensor Tensor::copy_of(TensorView view) {
   return tensor;
 }
 
+Shape broadcast_shape(const Shape& left, const Shape& right) {
+  const std::size_t rank = left.rank() > right.rank() ? left.rank() : right.rank();
+  Shape shape;
+  for (std::size_t axis = rank; axis-- > 0;) {
+    const std::size_t a = axis < left.rank() ? left.back(axis) : 1;
+    const std::size_t b = axis < right.rank() ? right.back(axis) : 1;
+    if (a != b && a != 1 && b != 1) {
+      fail(ErrorCode::shape_mismatch, "shapes ", left.text(), " and ", right.text(),
+           " do not broadcast");
+    }
+    shape.append(a == 1 ? b : a);
+  }
+  return shape;
+}
+
+Tensor broadcast_to(TensorView view, const Shape& shape) {
+  const Shape& from = view.shape();
+  if (!(broadcast_shape(from, shape) == shape)) {
+    fail(ErrorCode::shape_mismatch, "shape ", from.text(), " does not broadcast to ", shape.text());
+  }
+  Tensor result(shape, view.dtype());
+  if (result.elements() == 0) return result;
+  const std::size_t width = size_of(view.dtype()), count = shape.elements();
+  const char* source = static_cast<const char*>(view.data());
+  char* target = static_cast<char*>(result.data());
+  for (std::size_t i = 0; i < count; ++i, target += width) {
+    std::size_t rest = i, at = 0, stride = 1;
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+      const std::size_t index = rest % shape.back(axis);
+      rest /= shape.back(axis);
+      if (axis >= from.rank()) continue;
+      if (from.back(axis) != 1) at += index * stride;
+      stride *= from.back(axis);
+    }
+    std::memcpy(target, source + at * width, width);
+  }
+  return result;
+}
+
 }  // namespace clearformer

@@ -100,6 +100,13 @@ class Tensor {
   std::size_t capacity_ = 0;
 };
 
+/// A copy repeated along axes of extent 1 (and new axes in front) until it has `shape`; throws
+/// shape_mismatch when the shapes do not broadcast.
+Tensor broadcast_to(TensorView view, const Shape& shape);
+
+/// The shape two shapes broadcast to, aligned from the right; throws shape_mismatch naming both.
+Shape broadcast_shape(const Shape& left, const Shape& right);
+
 /// Aligned memory, or an out_of_memory Error that states the size; free it with release_aligned.
 void* allocate_aligned(std::size_t bytes);
 void release_aligned(void* memory);

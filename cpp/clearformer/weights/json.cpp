@@ -100,6 +100,9 @@ Json Json::parse(std::string_view text, std::string_view document, ErrorCode cod
         builder.problem.empty() ? rapidjson::GetParseError_En(result.Code()) : builder.problem;
     fail(code, document, ": not valid JSON at byte ", result.Offset(), ": ", problem);
   }
+  if (stream.Tell() != text.size()) {  // the parser takes a NUL byte for the end
+    fail(code, document, ": not valid JSON at byte ", stream.Tell(), ": a NUL byte");
+  }
   return std::move(builder.root);
 }
 

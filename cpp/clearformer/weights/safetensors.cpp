@@ -137,6 +137,12 @@ void read_metadata(const Json& value, std::string_view file, SafetensorsHeader& 
   }
 }
 
+bool is_plain_name(std::string_view file) {
+  constexpr std::string_view kForbidden("/\\\0", 3);
+  return !file.empty() && file != "." && file != ".." &&
+         file.find_first_of(kForbidden) == std::string_view::npos;
+}
+
 }  // namespace
 
 Shape StoredTensor::native_shape() const {
@@ -200,7 +206,7 @@ ShardIndex ShardIndex::parse(std::string_view json, std::string_view file) {
   for (const auto& [tensor, name] : map->object()) {
     if (!name.is_string()) refuse(file, "weight_map: \"", tensor, "\" names no file");
     const std::string& shard = name.string();
-    if (shard.empty() || shard.find_first_of("/\\") != std::string::npos) {
+    if (!is_plain_name(shard)) {
       refuse(file, "weight_map: \"", shard, "\" is not a plain file name");
     }
     index.file_of_tensor.emplace_back(tensor, shard);

@@ -14,6 +14,12 @@ bool WeightScope::has(std::string_view leaf) const {
   return weights_->contains(names_->stored(path(leaf)).name);
 }
 
+std::optional<Shape> WeightScope::stored_shape(std::string_view leaf) const {
+  const std::string name = names_->stored(path(leaf)).name;
+  if (!weights_->contains(name)) return std::nullopt;
+  return weights_->shape(name);
+}
+
 Tensor WeightScope::take(std::string_view leaf, const Shape& expected) const {
   return weights_->take(names_->stored(path(leaf)), expected);
 }

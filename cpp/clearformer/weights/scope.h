@@ -1,6 +1,7 @@
 // WeightScope: a place in the tree of module names; layers load themselves from it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,8 @@ class WeightScope {
 
   /// Whether the checkpoint holds this module's tensor `leaf` ("weight", "bias").
   bool has(std::string_view leaf) const;
+  /// The shape of `leaf` in the checkpoint, for layers that take their sizes from it.
+  std::optional<Shape> stored_shape(std::string_view leaf) const;
   /// This module's tensor, checked against the shape the layer expects; empty when there is a
   /// problem, which Weights::check() reports.
   Tensor take(std::string_view leaf, const Shape& expected) const;

@@ -18,5 +18,6 @@ int main(int argc, char** argv) {
     return kSkipped;
   }
   std::printf("instruction set: %s\n", runs.c_str());
+  if (::testing::UnitTest::GetInstance()->total_test_count() == 0) return 1;
   return RUN_ALL_TESTS();
 }

@@ -5,9 +5,7 @@ import type { Tensor } from 'clearformer';
 import { expect } from 'vitest';
 
 export const fixturePath = (name: string) => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));
-export const storiesPath = fileURLToPath(
-  new URL('../../../web/demo/public/models/stories260K', import.meta.url),
-);
+export const storiesPath = fileURLToPath(new URL('../../../web/demo/public/models/stories260K', import.meta.url));
 
 export interface Reference {
   dims: number[];
@@ -46,7 +44,10 @@ export function readReferences(path: string): Map<string, Reference> {
     const [start, end] = entry.data_offsets.map((offset) => 8 + headerBytes + offset) as [number, number];
     const { buffer } = bytes.slice(start, end);
     if (entry.dtype !== 'F32' && entry.dtype !== 'I64') throw new Error(`${path}: ${name} is ${entry.dtype}`);
-    tensors.set(name, { dims: entry.shape, data: entry.dtype === 'F32' ? new Float32Array(buffer) : new BigInt64Array(buffer) });
+    tensors.set(name, {
+      dims: entry.shape,
+      data: entry.dtype === 'F32' ? new Float32Array(buffer) : new BigInt64Array(buffer),
+    });
   }
   return tensors;
 }

@@ -22,6 +22,15 @@ export interface ServerOptions {
   status?: Record<string, number>;
 }
 
+/** A promise and what resolves it. */
+export function gate(): { passed: Promise<void>; open(): void } {
+  let open = () => {};
+  const passed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { passed, open: () => open() };
+}
+
 export class FileServer {
   readonly requests: string[] = [];
   url = '';
@@ -63,7 +72,8 @@ export class FileServer {
     const { gzip, noLength, etag, breakAfter, stall } = this.options;
     const body = gzip ? gzipSync(file) : file;
     if (gzip) response.setHeader('content-encoding', 'gzip');
-    if (etag) response.setHeader('etag', `"${file.byteLength}-${file.reduce((sum, byte) => (sum * 31 + byte) | 0, 7)}"`);
+    if (etag)
+      response.setHeader('etag', `"${file.byteLength}-${file.reduce((sum, byte) => (sum * 31 + byte) | 0, 7)}"`);
     if (!noLength) response.setHeader('content-length', body.byteLength);
     if (request.method === 'HEAD') return void response.end();
     const weights = name.endsWith('.safetensors');

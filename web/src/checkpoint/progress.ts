@@ -1,7 +1,7 @@
 // Progress over several files at once: the total is known before the first byte of weights arrives.
 
 /** `initiate`: a file is about to be read; `progress`: bytes arrived; `done`: the file is complete; `ready`: all is loaded. */
-export interface ProgressEvent {
+export interface ProgressInfo {
   status: 'initiate' | 'progress' | 'done' | 'ready';
   /** The source, as errors name it. */
   name: string;
@@ -17,7 +17,7 @@ export interface ProgressEvent {
   file_total?: number;
 }
 
-export type ProgressCallback = (event: ProgressEvent) => void;
+export type ProgressCallback = (event: ProgressInfo) => void;
 
 /** Counts the bytes of a set of files and tells the callback. */
 export class Progress {
@@ -50,11 +50,11 @@ export class Progress {
     this.#send('ready');
   }
 
-  #send(status: ProgressEvent['status'], file?: string): void {
+  #send(status: ProgressInfo['status'], file?: string): void {
     if (this.#tell === undefined) return;
     const loaded = [...this.#loaded.values()].reduce((sum, bytes) => sum + bytes, 0);
     const total = this.#total;
-    const event: ProgressEvent = {
+    const event: ProgressInfo = {
       status,
       name: this.#name,
       loaded,

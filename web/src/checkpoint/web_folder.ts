@@ -106,7 +106,8 @@ function cachedFile(name: string, href: string, answer: Response): SourceFile {
 
 /** What changes when the file changes; null when the server does not say. */
 function versionOf(headers: Headers): string | null {
-  return headers.get('etag') ?? headers.get('last-modified');
+  const modified = headers.get('last-modified');
+  return headers.get('etag') ?? (modified === null ? null : `${modified}, ${headers.get('content-length')} bytes`);
 }
 
 /** The size of the contents; null when the server does not say, or says the size of a compressed form. */

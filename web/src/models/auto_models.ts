@@ -75,6 +75,11 @@ async function load(source: Source, options: LoadOptions): Promise<LoadedModel> 
     });
     const { hooks } = await engine.call('model_hooks', { model: created.model });
     const { version, simd } = await engine.call('build_info', {});
+    if (options.deterministic && simd === 'relaxed') {
+      throw new ClearformerError('invalid_argument', 'deterministic: the WASM that was given is the relaxed build', {
+        option: 'deterministic',
+      });
+    }
     options.signal?.throwIfAborted();
     progress.ready();
     const { cache, local_files_only, revision, integrity } = options;

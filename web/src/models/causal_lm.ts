@@ -119,8 +119,8 @@ export class CausalLM extends PreTrainedModel<[ModelInputs, ForwardOptions?], Pr
   }
 
   /**
-   * Continues the prompt token by token. Leaving the loop early ends the generation. Options are checked at once, all
-   * else rejects like `generate`.
+   * Continues the prompt token by token. Leaving the loop early ends the generation. Rejects like `generate`, with the
+   * first step.
    */
   generate_stream(
     inputs: PromptInputs,

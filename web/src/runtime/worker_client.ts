@@ -50,8 +50,8 @@ export class WorkerEngine implements Engine {
     const engine = new WorkerEngine(startThread(), compiled.bytes);
     try {
       const lock = `clearformer-${Date.now()}-${Math.random()}`;
-      await engine.#ask({ kind: 'start', module: compiled.module, lock }, []);
-      engine.#watch(lock);
+      const held = await engine.#ask({ kind: 'start', module: compiled.module, lock }, []);
+      if (held === true) engine.#watch(lock);
       return engine;
     } catch (thrown) {
       await engine.close();
@@ -134,7 +134,6 @@ export class WorkerEngine implements Engine {
 
   /** A worker that the browser kills for want of memory reports nothing; but the lock it holds becomes free. */
   #watch(lock: string): void {
-    if (isNode() || navigator.locks === undefined) return;
     const died = () =>
       this.#die(
         new ClearformerError(
@@ -196,7 +195,8 @@ function importingWorker(url: URL): Worker {
 
 function nodeThread(): Thread {
   const { Worker: NodeWorker } = nodeModule('node:worker_threads');
-  const worker = new NodeWorker(new URL(configuration.workerUrl ?? assets.workerUrl()));
+  // Flags of the process, such as --input-type, are not for the worker.
+  const worker = new NodeWorker(new URL(configuration.workerUrl ?? assets.workerUrl()), { execArgv: [] });
   worker.unref();
   return {
     send: (request, transfer) => worker.postMessage(request, transfer),

@@ -3,7 +3,7 @@
 import { ClearformerError, type ErrorCode, type ErrorDetails, messageOf } from '../support/error.js';
 import type { BorderName } from './border.js';
 
-/** To the worker. `cancel` drops a call that has not begun. */
+/** To the worker. `start` is answered with whether the worker holds `lock`; `cancel` drops a call that has not begun. */
 export type Request =
   | { kind: 'start'; id: number; module: WebAssembly.Module; lock: string }
   | { kind: 'call'; id: number; name: BorderName; given: unknown }

@@ -1,5 +1,7 @@
 // What holds memory outside JavaScript's heap, and how it is given back: dispose(), `using` and `await using`.
 
+/// <reference lib="esnext.disposable" preserve="true" />
+
 import { ClearformerError } from './error.js';
 
 // Engines without explicit resource management get the symbols that transpilers look for.

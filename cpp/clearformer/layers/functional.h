@@ -1,0 +1,38 @@
+// The operations of the blocks as functions of tensors that give new tensors; each is the kernel
+// that the layers use.
+#pragma once
+
+#include "clearformer/layers/attention.h"
+#include "clearformer/layers/feed_forward.h"
+#include "clearformer/layers/masking.h"
+#include "clearformer/tensor/tensor.h"
+
+namespace clearformer {
+
+/// exp(x) / Σ exp(x) along `axis` (negative counts from the end), the largest subtracted first.
+Tensor softmax(TensorView x, std::ptrdiff_t axis = -1);
+
+/// Softmax over the last axis of scores (B, H, T, S) or (B, T, S) under a mask. A row with nothing
+/// left is zeros, or uniform as d2l.ai has it.
+Tensor masked_softmax(TensorView scores, const Mask& mask, EmptyRow empty_row = EmptyRow::zeros);
+
+/// x (…, n, k) times a matrix y (k, m) -> (…, n, m).
+Tensor matmul(TensorView x, TensorView y);
+
+/// Batch matrix product: x (B, n, k), y (B, k, m) -> (B, n, m).
+Tensor bmm(TensorView x, TensorView y);
+
+/// LayerNorm over the last `axes` axes; weight and bias have their shape, or are left out (null).
+Tensor layer_norm(TensorView x, std::size_t axes, const TensorView* weight, const TensorView* bias,
+                  float eps);
+
+/// RMSNorm over the last `axes` axes.
+Tensor rms_norm(TensorView x, std::size_t axes, const TensorView* weight, float eps);
+
+/// The activation function, elementwise.
+Tensor activation(Activation kind, TensorView x);
+
+/// tanh, elementwise.
+Tensor tanh(TensorView x);
+
+}  // namespace clearformer

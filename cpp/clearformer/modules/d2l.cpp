@@ -1,0 +1,220 @@
+// The classes of d2l.ai's transformer chapters: options and state_dict keys as there, inference only
+// (dropout is accepted and does nothing). Input sizes that d2l leaves open are read off the weights.
+// A row with nothing to attend to gets uniform weights, as d2l's masked_softmax has it.
+
+#include "clearformer/layers/attention_pooling.h"
+#include "clearformer/layers/decoder_block.h"
+#include "clearformer/modules/factories.h"
+
+namespace clearformer::modules {
+
+namespace {
+
+NameMap d2l_names(std::string_view kind, const ConfigReader&) {
+  std::vector<NameRule> rules = {
+      {"q_proj", "W_q"}, {"k_proj", "W_k"}, {"v_proj", "W_v"},
+      {"o_proj", "W_o"}, {"additive", "attention"},
+  };
+  if (kind == "d2l.ViTBlock") {
+    rules.insert(rules.end(), {{"attn", "attention"},
+                               {"mlp.up_proj", "mlp.dense1"},
+                               {"mlp.down_proj", "mlp.dense2"}});
+  } else {
+    const bool decoder = kind == "d2l.TransformerDecoderBlock";
+    rules.insert(rules.end(), {{"attn", decoder ? "attention1" : "attention"},
+                               {"cross_attn", "attention2"},
+                               {"ln1", "addnorm1.ln"},
+                               {"ln2", "addnorm2.ln"},
+                               {"ln3", "addnorm3.ln"},
+                               {"mlp.up_proj", "ffn.dense1"},
+                               {"mlp.down_proj", "ffn.dense2"},
+                               {"up_proj", "dense1"},
+                               {"down_proj", "dense2"}});
+  }
+  return NameMap(std::move(rules));
+}
+
+// Columns of a weight in the checkpoint; `fallback` when it is missing, which loading reports.
+std::size_t columns_of(const WeightScope& scope, std::size_t fallback) {
+  const auto shape = scope.stored_shape("weight");
+  return shape && shape->rank() == 2 ? shape->back(0) : fallback;
+}
+
+// A (B, T, D) input; `features` 0 takes any D.
+TensorView sequence(std::string_view what, TensorView x, std::size_t features) {
+  if (x.shape().rank() != 3 || (features != 0 && x.dim(2) != features)) {
+    fail(ErrorCode::shape_mismatch, what, " of shape ", x.shape().text(),
+         ", expected [batch, length, ", features == 0 ? "features" : std::to_string(features), "]");
+  }
+  return x;
+}
+
+std::unique_ptr<Module> additive_attention(const ConfigReader& options, const WeightScope& scope) {
+  const std::size_t hidden = options.size("num_hiddens");
+  return module_of([score = AdditiveScore(scope, columns_of(scope / "W_q", hidden),
+                                          columns_of(scope / "W_k", hidden), hidden)](
+                       const Module::Inputs& inputs, const Context& context) {
+    PoolingOptions pooling;
+    pooling.mask = inputs.mask("mask");
+    pooling.empty_row = EmptyRow::uniform;
+    pooling.additive = &score;
+    pooling.keep = PoolingOptions::Keep::weights;
+    Pooled pooled = attention_pooling(inputs.tensor("queries"), inputs.tensor("keys"),
+                                      inputs.tensor("values"), pooling);
+    context.trace("hook_pattern", pooled.kept, "batch query_pos key_pos");
+    return std::move(pooled.output);
+  });
+}
+
+AttentionConfig attention_config(const ConfigReader& options, std::string_view bias) {
+  AttentionConfig config;
+  config.d_model = options.size("num_hiddens");
+  config.num_heads = options.size("num_heads");
+  if (config.d_model % config.num_heads != 0) {
+    options.refuse_value("num_heads", "is ", config.num_heads, " and does not divide num_hiddens ",
+                         config.d_model);
+  }
+  config.d_head = config.d_model / config.num_heads;
+  config.bias = options.flag(bias, false) ? Bias::present : Bias::none;
+  config.empty_row = EmptyRow::uniform;
+  return config;
+}
+
+std::unique_ptr<Module> multi_head_attention(const ConfigReader& options,
+                                             const WeightScope& scope) {
+  AttentionConfig config = attention_config(options, "bias");
+  config.query_features = columns_of(scope / "q_proj", config.d_model);
+  config.key_features = columns_of(scope / "k_proj", config.d_model);
+  config.value_features = columns_of(scope / "v_proj", config.d_model);
+  const std::string score = options.text("attention", "dot");
+  if (score == "additive") {
+    config.additive_hidden = options.size("attention_num_hiddens", config.d_head);
+  } else if (score != "dot") {
+    options.refuse(ErrorCode::unsupported, "attention", "is \"", score, "\"; supported: dot, additive");
+  }
+  return module_of([layer = MultiHeadAttention(scope, config)](const Module::Inputs& inputs,
+                                                               const Context& context) {
+    const TensorView queries = sequence("d2l.MultiHeadAttention: queries", inputs.tensor("queries"), 0);
+    Tensor y({queries.dim(0), queries.dim(1), layer.config().d_model});
+    const Mask mask = inputs.mask("mask");
+    layer.forward({queries, inputs.tensor("keys"), inputs.tensor("values")}, {mask}, y,
+                  context / "attn");
+    return y;
+  });
+}
+
+std::unique_ptr<Module> add_norm(const ConfigReader& options, const WeightScope& scope) {
+  const Json* shape = options.root().find_set("norm_shape");
+  std::size_t features = 1;
+  if (shape != nullptr && shape->is_array()) {
+    for (const Json& dim : shape->array()) {
+      features *= static_cast<std::size_t>(dim.unsigned_integer().value_or(0));
+    }
+  } else {
+    features = options.size("norm_shape");
+  }
+  if (features == 0) options.refuse_value("norm_shape", "must hold sizes >= 1");
+  return module_of([features, norm = Normalization(scope / "ln", {NormKind::layer, features})](
+                       const Module::Inputs& inputs, const Context& context) {
+    const TensorView x = inputs.tensor("X"), y = inputs.tensor("Y");
+    if (!(x.shape() == y.shape()) || x.elements() % features != 0) {
+      fail(ErrorCode::shape_mismatch, "d2l.AddNorm: X of shape ", x.shape().text(),
+           " and Y of shape ", y.shape().text(), " with ", features, " normalized elements");
+    }
+    Tensor sum(x.shape());
+    kernels::add(x.f32(), y.f32(), sum.f32(), sum.elements());
+    const Shape rows{sum.elements() / features, features};
+    norm.forward(sum.view().reshaped(rows), sum.mutable_view().reshaped(rows), context);
+    return sum;
+  });
+}
+
+std::unique_ptr<Module> feed_forward(const ConfigReader& options, const WeightScope& scope) {
+  const std::size_t hidden = options.size("ffn_num_hiddens");
+  const std::size_t outputs = options.size("ffn_num_outputs");
+  const std::size_t inputs_size = columns_of(scope / "up_proj", outputs);
+  return module_of([outputs, up = Linear(scope / "up_proj", inputs_size, hidden, Bias::present),
+                    down = Linear(scope / "down_proj", hidden, outputs, Bias::present)](
+                       const Module::Inputs& inputs, const Context& context) {
+    const TensorView x = inputs.tensor("X");
+    if (x.shape().rank() == 0) fail(ErrorCode::shape_mismatch, "d2l.PositionWiseFFN: X is a scalar");
+    Shape hidden_shape = x.shape(), shape = x.shape();
+    hidden_shape[x.shape().rank() - 1] = up.out_features();
+    shape[x.shape().rank() - 1] = outputs;
+    Tensor inner(hidden_shape), y(shape);
+    up.forward(x, inner);
+    context.trace("mlp.hook_pre", inner, "batch pos d_mlp");
+    apply(Activation::relu, inner.f32(), inner.elements());
+    context.trace("mlp.hook_post", inner, "batch pos d_mlp");
+    down.forward(inner, y);
+    return y;
+  });
+}
+
+BlockConfig block_config(const ConfigReader& options, std::string_view hidden) {
+  BlockConfig block;
+  block.attention = attention_config(options, "use_bias");
+  const std::size_t d_model = block.attention.d_model;
+  block.feed_forward = {d_model, options.size(hidden), Activation::relu, Gate::none, Bias::present};
+  block.norm = {NormKind::layer, d_model};
+  block.order = NormOrder::post;
+  return block;
+}
+
+std::unique_ptr<Module> block(const BlockConfig& config, const WeightScope& scope) {
+  return module_of([d_model = config.attention.d_model, layer = EncoderBlock(scope, config)](
+                       const Module::Inputs& inputs, const Context& context) {
+    Tensor x = Tensor::copy_of(sequence("X", inputs.tensor("X"), d_model));
+    const Mask mask = inputs.mask("mask");
+    layer.forward(x, {mask}, context);
+    return x;
+  });
+}
+
+std::unique_ptr<Module> encoder_block(const ConfigReader& options, const WeightScope& scope) {
+  return block(block_config(options, "ffn_num_hiddens"), scope);
+}
+
+std::unique_ptr<Module> vit_block(const ConfigReader& options, const WeightScope& scope) {
+  BlockConfig config = block_config(options, "mlp_num_hiddens");
+  config.order = NormOrder::pre;
+  config.feed_forward.activation = Activation::gelu_erf;
+  return block(config, scope);
+}
+
+std::unique_ptr<Module> decoder_block(const ConfigReader& options, const WeightScope& scope) {
+  const BlockConfig config = block_config(options, "ffn_num_hiddens");
+  return module_of([d_model = config.attention.d_model, layer = DecoderBlock(scope, config)](
+                       const Module::Inputs& inputs, const Context& context) {
+    Tensor x = Tensor::copy_of(sequence("d2l.TransformerDecoderBlock: X", inputs.tensor("X"), d_model));
+    const TensorView memory =
+        sequence("d2l.TransformerDecoderBlock: enc_outputs", inputs.tensor("enc_outputs"), d_model);
+    const Mask mask = inputs.mask("mask"), cross = inputs.mask("enc_mask");
+    layer.forward(x, memory, {mask}, {cross}, context);
+    return x;
+  });
+}
+
+const Factory kFactories[] = {
+    {"d2l.AdditiveAttention", {"num_hiddens", "dropout"}, additive_attention},
+    {"d2l.MultiHeadAttention",
+     {"num_hiddens", "num_heads", "dropout", "bias", "attention", "attention_num_hiddens"},
+     multi_head_attention},
+    {"d2l.AddNorm", {"norm_shape", "dropout"}, add_norm},
+    {"d2l.PositionWiseFFN", {"ffn_num_hiddens", "ffn_num_outputs"}, feed_forward},
+    {"d2l.TransformerEncoderBlock",
+     {"num_hiddens", "ffn_num_hiddens", "num_heads", "dropout", "use_bias"},
+     encoder_block},
+    {"d2l.TransformerDecoderBlock",
+     {"num_hiddens", "ffn_num_hiddens", "num_heads", "dropout", "use_bias"},
+     decoder_block},
+    {"d2l.ViTBlock",
+     {"num_hiddens", "mlp_num_hiddens", "num_heads", "dropout", "use_bias", "norm_shape"},
+     vit_block},
+};
+
+}  // namespace
+
+Library d2l_library() { return {std::begin(kFactories), std::end(kFactories), d2l_names}; }
+
+}  // namespace clearformer::modules

@@ -1,0 +1,44 @@
+// How the modules of one library are made: one entry a class.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <string_view>
+
+#include "clearformer/modules/module.h"
+#include "clearformer/weights/scope.h"
+
+namespace clearformer::modules {
+
+struct Factory {
+  std::string_view kind;
+  std::initializer_list<std::string_view> options;  // those the class takes
+  std::unique_ptr<Module> (*make)(const ConfigReader& options, const WeightScope& scope);
+};
+
+/// All classes of a library, and how it spells the keys of each.
+struct Library {
+  const Factory* begin;
+  const Factory* end;
+  NameMap (*names)(std::string_view kind, const ConfigReader& options);
+};
+Library torch_library();
+Library d2l_library();
+
+/// The module of a callable forward(inputs, context) -> Tensor that owns its layers.
+template <class Forward>
+std::unique_ptr<Module> module_of(Forward forward) {
+  class Made : public Module {
+   public:
+    explicit Made(Forward made) : forward_(std::move(made)) {}
+    Tensor forward(const Inputs& inputs, Trace* trace) override {
+      return forward_(inputs, Context{arena_, TraceScope(trace)});
+    }
+
+   private:
+    Forward forward_;
+  };
+  return std::make_unique<Made>(std::move(forward));
+}
+
+}  // namespace clearformer::modules

@@ -1,0 +1,160 @@
+#include "clearformer/kernels/activations.h"
+
+#include <gtest/gtest.h>
+
+#include <cfloat>
+#include <cmath>
+#include <limits>
+
+#include "support/closeness.h"
+#include "support/fixture.h"
+#include "support/guarded.h"
+#include "support/naive_kernels.h"
+#include "support/random.h"
+
+namespace clearformer::test {
+namespace {
+
+using Kernel = void (*)(const float*, float*, std::size_t);
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+// exp, tanh and erf are within a few units in the last place of 1; the formulas multiply that by |x|
+// (where 1 + erf or 1 + tanh cancel, the error stays as large as the 1). silu has no such sum.
+double bound_of(double x, double y, double of_x) {
+  return FLT_MIN * (1.0 + std::abs(x)) + gamma(8) * std::abs(y) + gamma(of_x) * std::abs(x);
+}
+
+struct Function {
+  const char* name;
+  Kernel kernel;
+  double (*twin)(double);
+  double of_x;           // what of |x| the error may be, in units of u
+  double minus_infinity;  // the limits
+  double plus_infinity;
+};
+
+// Lambdas: the kernels are function pointers on x86-64 and functions elsewhere.
+const Function kFunctions[] = {
+    {"relu", [](const float* in, float* out, std::size_t n) { kernels::relu(in, out, n); },
+     naive::relu, 0.0, 0.0, INFINITY},
+    {"silu", [](const float* in, float* out, std::size_t n) { kernels::silu(in, out, n); },
+     naive::silu, 0.0, 0.0, INFINITY},
+    {"gelu_erf", [](const float* in, float* out, std::size_t n) { kernels::gelu_erf(in, out, n); },
+     naive::gelu_erf, 3.0, 0.0, INFINITY},
+    {"gelu_tanh", [](const float* in, float* out, std::size_t n) { kernels::gelu_tanh(in, out, n); },
+     naive::gelu_tanh, 3.0, 0.0, INFINITY},
+    {"tanh",
+     [](const float* in, float* out, std::size_t n) { kernels::hyperbolic_tangent(in, out, n); },
+     [](double x) { return std::tanh(x); }, 0.0, -1.0, 1.0},
+};
+
+class Activations : public ::testing::TestWithParam<Function> {
+ protected:
+  static std::vector<float> applied(const std::vector<float>& x, std::size_t offset = 1) {
+    Guarded in(x, offset), out(x.size(), offset + 2);
+    GetParam().kernel(in.data(), out.data(), x.size());
+    EXPECT_TRUE(out.intact());
+    GetParam().kernel(in.data(), in.data(), x.size());
+    EXPECT_TRUE(in.intact());
+    expect_same_bits("in place", in.values(), out.values());
+    return out.values();
+  }
+
+  static void expect_right(const std::vector<float>& x, std::size_t offset = 1) {
+    std::vector<double> expected, bounds;
+    for (const float value : x) {
+      expected.push_back(GetParam().twin(double{value}));
+      bounds.push_back(bound_of(double{value}, expected.back(), GetParam().of_x));
+    }
+    expect_close(GetParam().name, applied(x, offset), expected, bounds);
+  }
+};
+
+TEST_P(Activations, EqualsTheNaiveTwinForAllSizes) {
+  Random random(1);
+  for (std::size_t count = 0; count <= 33; ++count) expect_right(random.list(count, -6, 6), count % 4);
+}
+
+TEST_P(Activations, EqualsTheNaiveTwinOverTheWholeRange) {
+  std::vector<float> x;
+  for (float magnitude = 1e-40f; magnitude < 3e38f; magnitude *= 1.07f) {
+    x.push_back(magnitude);
+    x.push_back(-magnitude);
+  }
+  for (float value = -20.0f; value <= 20.0f; value += 0.003f) x.push_back(value);
+  expect_right(x);
+}
+
+TEST_P(Activations, ReachesItsLimitsAtInfinity) {
+  for (std::size_t count = 1; count <= 17; ++count) {
+    for (const float value : applied(std::vector<float>(count, -kInfinity))) {
+      EXPECT_EQ(value, GetParam().minus_infinity);
+    }
+    for (const float value : applied(std::vector<float>(count, kInfinity))) {
+      EXPECT_EQ(value, GetParam().plus_infinity);
+    }
+    for (const float value : applied(std::vector<float>(count, -FLT_MAX))) {
+      EXPECT_EQ(value, GetParam().minus_infinity);
+    }
+  }
+}
+
+TEST_P(Activations, ANaNIsNotHidden) {
+  for (std::size_t count = 1; count <= 17; ++count) {
+    for (const float value : applied(std::vector<float>(count, kNaN))) EXPECT_TRUE(std::isnan(value));
+  }
+}
+
+TEST_P(Activations, ZeroGivesZero) {
+  for (const float value : applied({0.0f, -0.0f})) EXPECT_EQ(value, 0.0f);
+}
+
+// An element's bits do not depend on its neighbours or its place.
+TEST_P(Activations, AnElementHasTheSameBitsEverywhere) {
+  const auto x = Random(2).list(37, -8, 8), all = applied(x);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    expect_same_bits(concat("element ", i), applied({x[i]}), std::vector<float>{all[i]});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Functions, Activations, ::testing::ValuesIn(kFunctions),
+                         [](const auto& function) { return std::string(function.param.name); });
+
+TEST(ActivationReferences, HoldOnTheAdversarialInputs) {
+  const Fixture fixture("adversarial");
+  const std::pair<const char*, const Function*> references[] = {{"activation_silu", &kFunctions[1]},
+                                                                {"activation_gelu", &kFunctions[2]},
+                                                                {"activation_gelu_tanh", &kFunctions[3]}};
+  for (const auto& [name, function] : references) {
+    const Tensor& x = fixture.at(name).input("input");
+    const Numbers expected(fixture.at(name).output("output"));
+    Tensor y(x.shape());
+    function->kernel(x.f32(), y.f32(), x.elements());
+    std::vector<double> bounds;
+    for (std::size_t i = 0; i < x.elements(); ++i) {
+      const double at = std::isfinite(x.f32()[i]) ? double{x.f32()[i]} : 0.0;
+      bounds.push_back(bound_of(at, std::isfinite(expected.values[i]) ? expected.values[i] : 0.0,
+                                function->of_x));
+    }
+    expect_close(name, y, expected, bounds);
+  }
+}
+
+TEST(Softcap, EqualsTheFormula) {
+  Random random(3);
+  for (std::size_t count = 0; count <= 33; ++count) {
+    for (const float cap : {0.5f, 30.0f}) {
+      const auto x = random.list(count, -90, 90);
+      std::vector<double> expected;
+      for (const float score : x) expected.push_back(double{cap} * std::tanh(double{score} / cap));
+      Guarded values(x, count % 4);
+      kernels::softcap(values.data(), cap, count);
+      EXPECT_TRUE(values.intact());
+      expect_close(concat(count, " elements"), values.values(), expected, Bound{0.0, gamma(8)});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace clearformer::test

@@ -1,0 +1,13 @@
+// Random damage to a text: flipped, dropped, doubled and swapped bytes, hostile numbers and tokens.
+#pragma once
+
+#include <string>
+
+#include "support/random.h"
+
+namespace clearformer::test {
+
+/// `text` with one to four random changes.
+std::string mutated(std::string text, Random& random);
+
+}  // namespace clearformer::test

@@ -1,0 +1,40 @@
+// The naive twin of every kernel: plain loops in double, straight from the formula.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace clearformer::test::naive {
+
+using Floats = std::vector<float>;
+using Doubles = std::vector<double>;
+
+struct Product {
+  Doubles values;         // (M, N) A·B + bias
+  Doubles of_magnitudes;  // (M, N) the same of |A|, |B| and |bias|: what rounding errors scale with
+};
+/// A (M, K), B (K, N), bias (N) or empty.
+Product matmul(const Floats& a, const Floats& b, const Floats& bias, std::size_t m, std::size_t n,
+               std::size_t k);
+
+/// Over the last axis; a row of -inf gives zeros.
+Doubles softmax(const Floats& x, std::size_t columns);
+
+struct Normalized {
+  Doubles centered;    // x - mean
+  Doubles scale;       // sqrt(mean(centered²) + eps), one a row
+  Doubles normalized;  // centered / scale
+};
+Normalized layer_norm(const Floats& x, std::size_t columns, double eps);
+/// centered is x itself.
+Normalized rms_norm(const Floats& x, std::size_t columns, double eps);
+
+double relu(double x);
+double silu(double x);
+double gelu_erf(double x);
+double gelu_tanh(double x);
+
+/// One head vector, the first 2·half elements of x rotated.
+Doubles rotate_halves(const Floats& x, const Floats& cosines, const Floats& sines);
+
+}  // namespace clearformer::test::naive

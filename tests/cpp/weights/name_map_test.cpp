@@ -1,0 +1,60 @@
+#include "clearformer/weights/name_map.h"
+
+#include <gtest/gtest.h>
+
+namespace clearformer::test {
+namespace {
+
+TEST(NameMap, WithoutRulesEveryNameStandsForItself) {
+  EXPECT_EQ(NameMap().stored("blocks.0.attn.q_proj.weight").name, "blocks.0.attn.q_proj.weight");
+  EXPECT_EQ(NameMap().stored("").name, "");
+}
+
+TEST(NameMap, RewritesRunsOfSegmentsWhereverTheyStand) {
+  const NameMap map(std::vector<NameRule>{{"blocks", "model.layers"}, {"attn", "self_attn"}, {"ln_final", "norm"}});
+  EXPECT_EQ(map.stored("blocks.11.attn.q_proj.weight").name,
+            "model.layers.11.self_attn.q_proj.weight");
+  EXPECT_EQ(map.stored("ln_final.weight").name, "norm.weight");
+}
+
+TEST(NameMap, MatchesWholeSegmentsOnly) {
+  const NameMap map(std::vector<NameRule>{{"attn", "self_attn"}, {"ln", "norm"}});
+  EXPECT_EQ(map.stored("cross_attn.weight").name, "cross_attn.weight");
+  EXPECT_EQ(map.stored("attention.weight").name, "attention.weight");
+  EXPECT_EQ(map.stored("ln_final.weight").name, "ln_final.weight");
+  EXPECT_EQ(map.stored("x.attn").name, "x.self_attn");
+}
+
+TEST(NameMap, TheFirstRuleThatFitsWins) {
+  const NameMap map(std::vector<NameRule>{{"mlp.up_proj", "fc1"}, {"mlp", "feed_forward"}});
+  EXPECT_EQ(map.stored("blocks.0.mlp.up_proj.weight").name, "blocks.0.fc1.weight");
+  EXPECT_EQ(map.stored("blocks.0.mlp.down_proj.weight").name,
+            "blocks.0.feed_forward.down_proj.weight");
+}
+
+TEST(NameMap, AnEmptyReplacementDropsTheRun) {
+  const NameMap map(std::vector<NameRule>{{"embed.tokens", ""}, {"mlp", ""}});
+  EXPECT_EQ(map.stored("embed.tokens.weight").name, "weight");
+  EXPECT_EQ(map.stored("blocks.0.mlp.up_proj.weight").name, "blocks.0.up_proj.weight");
+}
+
+TEST(NameMap, ThePrefixComesFirst) {
+  EXPECT_EQ(NameMap({{"ln", "norm"}}, "model.").stored("ln.weight").name, "model.norm.weight");
+}
+
+TEST(NameMap, TellsPartsAndLayout) {
+  const NameMap map(std::vector<NameRule>{{"k_proj.weight", "in_proj_weight", 1, 3},
+                     {"up_proj.weight", "c_fc.weight", 0, 1, Layout::in_out}});
+  const StoredName key = map.stored("attn.k_proj.weight");
+  EXPECT_EQ(key.name, "attn.in_proj_weight");
+  EXPECT_EQ(key.part, 1u);
+  EXPECT_EQ(key.parts, 3u);
+  EXPECT_EQ(key.layout, Layout::out_in);
+  const StoredName up = map.stored("mlp.up_proj.weight");
+  EXPECT_EQ(up.name, "mlp.c_fc.weight");
+  EXPECT_EQ(up.parts, 1u);
+  EXPECT_EQ(up.layout, Layout::in_out);
+}
+
+}  // namespace
+}  // namespace clearformer::test

@@ -1,0 +1,143 @@
+#include "clearformer/weights/weights.h"
+
+#include <gtest/gtest.h>
+
+#include "clearformer/weights/scope.h"
+#include "support/closeness.h"
+#include "support/expect_error.h"
+#include "support/random.h"
+
+namespace clearformer::test {
+namespace {
+
+constexpr auto kKeep = Weights::Unexpected::keep;
+constexpr auto kRefuse = Weights::Unexpected::refuse;
+
+Weights with(const std::string& name, Tensor tensor) {
+  Weights weights;
+  weights.add(name, "model.safetensors", std::move(tensor));
+  return weights;
+}
+
+TEST(Weights, HandsATensorOutOnceWithoutACopy) {
+  Tensor tensor = Random(1).tensor({2, 3});
+  const void* memory = tensor.data();
+  Weights weights = with("w", std::move(tensor));
+  EXPECT_TRUE(weights.contains("w"));
+  EXPECT_FALSE(weights.contains("v"));
+  EXPECT_EQ(weights.take({"w"}, {2, 3}).data(), memory);
+  expect_error(ErrorCode::invalid_argument, {"\"w\"", "twice"}, [&] { weights.take({"w"}, {2, 3}); });
+  weights.check(kRefuse);
+}
+
+TEST(Weights, LeavesRoomToPackMatricesInPlace) {
+  for (std::size_t rows = 0; rows <= 70; ++rows) {
+    const Tensor tensor = Weights::allocate({rows, 5}, DType::f32);
+    EXPECT_EQ(tensor.capacity() % (Weights::kRowMultiple * 5), 0u);
+    EXPECT_GE(tensor.capacity(), tensor.elements());
+    EXPECT_LT(tensor.capacity(), tensor.elements() + Weights::kRowMultiple * 5);
+  }
+  EXPECT_EQ(Weights::allocate({7}, DType::f32).capacity(), 7u);
+  EXPECT_EQ(Weights::allocate({2, 7}, DType::i64).capacity(), 14u);
+}
+
+TEST(Weights, AMissingTensorIsNamedWithItsShape) {
+  Weights weights;
+  EXPECT_TRUE(weights.take({"model.norm.weight"}, {64}).empty());
+  expect_error(ErrorCode::missing_tensor, {"\"model.norm.weight\"", "[64]", "missing"},
+               [&] { weights.check(kKeep); });
+}
+
+TEST(Weights, AWrongShapeIsNamedWithBothShapesAndTheFile) {
+  for (const Shape& expected : {Shape{3, 2}, Shape{6}, Shape{2, 3, 1}, Shape{2, 4}}) {
+    Weights weights = with("w", Tensor::zeros({2, 3}));
+    EXPECT_TRUE(weights.take({"w"}, expected).empty());
+    expect_error(ErrorCode::shape_mismatch,
+                 {"model.safetensors", "\"w\"", "[2, 3]", expected.text()},
+                 [&] { weights.check(kKeep); });
+  }
+}
+
+TEST(Weights, AWrongElementTypeIsNamed) {
+  Weights weights = with("w", Tensor::zeros({2}, DType::i64));
+  EXPECT_TRUE(weights.take({"w"}, {2}).empty());
+  expect_error(ErrorCode::dtype_mismatch, {"model.safetensors", "\"w\"", "int64", "floating-point"},
+               [&] { weights.check(kKeep); });
+}
+
+TEST(Weights, AllProblemsAreListedInOneError) {
+  Weights weights = with("a", Tensor::zeros({2}));
+  weights.add("b", "model.safetensors", Tensor::zeros({2}, DType::i32));
+  weights.add("left over", "model.safetensors", Tensor::zeros({1}));
+  weights.take({"a"}, {3});
+  weights.take({"b"}, {2});
+  weights.take({"c"}, {4});
+  expect_error(ErrorCode::shape_mismatch, {"\"a\"", "[3]", "\"b\"", "int32", "\"c\"", "missing"},
+               [&] { weights.check(kKeep); });
+  expect_error(ErrorCode::shape_mismatch, {"\"a\"", "\"left over\"", "unexpected"},
+               [&] { weights.check(kRefuse); });
+}
+
+TEST(Weights, AnUnexpectedTensorAloneIsRefusedWhereAsked) {
+  const Weights weights = with("extra", Tensor::zeros({1}));
+  weights.check(kKeep);
+  expect_error(ErrorCode::invalid_argument, {"\"extra\"", "unexpected"},
+               [&] { weights.check(kRefuse); });
+  EXPECT_EQ(weights.unused(), std::vector<std::string>{"extra"});
+}
+
+TEST(Weights, TheListOfProblemsIsBounded) {
+  Weights weights;
+  expect_error(ErrorCode::missing_tensor, {"\"0\"", "\"49\"", "perhaps more"}, [&] {
+    for (int i = 0; i < 1000; ++i) weights.take({concat(i)}, {1});
+  });
+}
+
+TEST(Weights, ANameInTwoFilesIsRefused) {
+  Weights weights = with("w", Tensor::zeros({1}));
+  expect_error(ErrorCode::malformed_file, {"second", "\"w\"", "model.safetensors"},
+               [&] { weights.add("w", "second", Tensor::zeros({1})); });
+}
+
+TEST(Weights, StackedTensorsAreHandedOutInParts) {
+  const Tensor stacked = Random(2).tensor({6, 4});
+  Weights weights = with("in_proj", stacked.clone());
+  for (std::size_t part = 0; part < 3; ++part) {
+    const Tensor own = weights.take({"in_proj", part, 3}, {2, 4});
+    expect_same_bits("part", own,
+                     TensorView(stacked.f32() + part * 8, DType::f32, Shape{2, 4}));
+  }
+  weights.check(kRefuse);
+  expect_error(ErrorCode::invalid_argument, {"twice"}, [&] { weights.take({"in_proj", 0, 3}, {2, 4}); });
+}
+
+TEST(Weights, TransposedTensorsAreTurned) {
+  // (in 3, out 2 parts of 2): Conv1D's layout.
+  const Tensor stored = Random(3).tensor({3, 4});
+  Weights weights = with("c_attn", stored.clone());
+  for (std::size_t part = 0; part < 2; ++part) {
+    const Tensor own = weights.take({"c_attn", part, 2, Layout::in_out}, {2, 3});
+    for (std::size_t out = 0; out < 2; ++out) {
+      for (std::size_t in = 0; in < 3; ++in) {
+        EXPECT_EQ(own.f32()[out * 3 + in], stored.f32()[in * 4 + part * 2 + out]);
+      }
+    }
+  }
+  weights.check(kRefuse);
+}
+
+TEST(WeightScope, WalksTheTreeOfNames) {
+  Weights weights = with("model.layers.0.self_attn.q_proj.weight", Tensor::zeros({2, 2}));
+  const NameMap names(std::vector<NameRule>{{"blocks", "model.layers"}, {"attn", "self_attn"}});
+  const WeightScope root(weights, names);
+  const WeightScope scope = root / "blocks.0" / "attn" / "q_proj";
+  EXPECT_TRUE(scope.has("weight"));
+  EXPECT_FALSE(scope.has("bias"));
+  EXPECT_EQ(scope.take("weight", {2, 2}).elements(), 4u);
+  EXPECT_TRUE(scope.take("bias", {2}).empty());
+  expect_error(ErrorCode::missing_tensor, {"\"model.layers.0.self_attn.q_proj.bias\""},
+               [&] { weights.check(kKeep); });
+}
+
+}  // namespace
+}  // namespace clearformer::test

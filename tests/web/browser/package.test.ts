@@ -1,0 +1,258 @@
+// The package as users get it: packed, installed into an empty folder, run in Node, in Vite's dev server, built by Vite
+// under a strict content security policy, without any bundler, and from another host.
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Browser, chromium } from 'playwright-core';
+import { build, createServer as createViteServer } from 'vite';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { casesOf } from '../support/references.js';
+
+const run = promisify(execFile);
+const project = fileURLToPath(new URL('../../../', import.meta.url));
+const stories = join(project, 'web/demo/public/models/stories260K');
+const greedy = casesOf('stories260K').find((one) => one.name === 'greedy_200');
+const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'];
+const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
+
+/** What every consumer runs: a model for every way of running it. */
+const story = (from: string) => `
+import { AutoModelForCausalLM, AutoTokenizer } from '${from}';
+export async function story(source, ways) {
+  const tokenizer = await AutoTokenizer.from_pretrained(source);
+  const told = [];
+  for (const way of ways) {
+    const model = await AutoModelForCausalLM.from_pretrained(source, way);
+    const { attentions } = await model(tokenizer('Once upon a time'), { output_attentions: true });
+    const ids = await model.generate(tokenizer('Once upon a time'), { max_new_tokens: 200, eos_token_id: null });
+    told.push({ text: tokenizer.batch_decode(ids, { skip_special_tokens: true })[0], dims: attentions[0].dims, ...model.info() });
+    await model.dispose();
+  }
+  return told;
+}`;
+const main = `
+import { story } from './story.js';
+const model = new URL('model/', document.baseURI);
+story(model, [{}, { worker: false }, { deterministic: true }]).then((told) => { window.told = told; }, (error) => { window.told = String(error); });`;
+const html = (script: string) =>
+  `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module" src="${script}"></script>`;
+
+let folder: string;
+let browser: Browser;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'clearformer-package-'));
+  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: project });
+  const { version } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
+  await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./clearformer-${version}.tgz`], {
+    cwd: folder,
+  });
+  await writeFile(join(folder, 'story.js'), story('clearformer'));
+  await writeFile(join(folder, 'main.js'), main);
+  await writeFile(join(folder, 'index.html'), html('./main.js'));
+  await mkdir(join(folder, 'public'));
+  await cp(stories, join(folder, 'public/model'), { recursive: true });
+  browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: [...flags, ...quiet],
+  });
+});
+afterAll(async () => {
+  await browser?.close();
+  await rm(folder, { recursive: true });
+});
+
+const types: Record<string, string> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.json': 'application/json',
+  '.wasm': 'application/wasm',
+};
+
+/** Serves folders, the first that has the file. */
+async function serve(roots: string[], headers: Record<string, string> = {}): Promise<{ server: Server; url: string }> {
+  const server = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://x');
+    const name = pathname.endsWith('/') ? `${pathname}index.html` : pathname;
+    for (const root of roots) {
+      const body = await readFile(join(root, name)).catch(() => undefined);
+      if (body === undefined) continue;
+      response.writeHead(200, {
+        ...headers,
+        'content-type': types[extname(name)] ?? 'application/octet-stream',
+        'content-length': body.byteLength,
+      });
+      return void response.end(request.method === 'HEAD' ? undefined : body);
+    }
+    response.writeHead(404, headers).end();
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+}
+
+/** What the page at `url` tells, and what the console complained of. */
+async function toldBy(url: string): Promise<{ told: unknown; complaints: string[] }> {
+  const page = await browser.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  await page.goto(url);
+  const told = await vi.waitUntil(() => page.evaluate('window.told'), { timeout: 60_000, interval: 50 });
+  await page.close();
+  return { told, complaints };
+}
+
+const expected = (worker: boolean, simd: string) =>
+  expect.objectContaining({ text: greedy?.text, dims: [1, 8, 5, 5], worker, simd });
+/** Chromium runs both builds. */
+const everyWay = [expected(true, 'relaxed'), expected(false, 'relaxed'), expected(true, 'simd128')];
+
+describe('the installed package', () => {
+  it('runs in Node, and its tokenizer without the WASM', async () => {
+    const script = `
+      const { story } = await import(${JSON.stringify(join(folder, 'story.js'))});
+      const { AutoTokenizer } = await import('clearformer/tokenizer');
+      const tokenizer = await AutoTokenizer.from_pretrained(${JSON.stringify(stories)});
+      console.log(JSON.stringify([await story(${JSON.stringify(stories)}, [{ worker: true, deterministic: true }, { deterministic: true }]), tokenizer.encode('Once')]));`;
+    await writeFile(join(folder, 'node.mjs'), script);
+    const { stdout, stderr } = await run(process.execPath, ['node.mjs'], { cwd: folder });
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toEqual([
+      [expected(true, 'simd128'), expected(false, 'simd128')],
+      [1, 403],
+    ]);
+  });
+
+  it('has types that need nothing else', async () => {
+    await writeFile(
+      join(folder, 'types.ts'),
+      `import { AutoModelForCausalLM, type Tensor } from 'clearformer';
+       import { AutoTokenizer } from 'clearformer/tokenizer';
+       const model = await AutoModelForCausalLM.from_pretrained('a/b');
+       const tokenizer = await AutoTokenizer.from_pretrained('a/b');
+       const ids: Tensor<'int64'> = await model.generate(tokenizer('x'), { max_new_tokens: 3 });
+       const logits: Float32Array = (await model({ input_ids: ids })).logits.data;
+       // @ts-expect-error no such option
+       await model.generate(tokenizer('x'), { max_tokens: 3 });
+       export { logits };`,
+    );
+    const tsc = join(project, 'node_modules/typescript/bin/tsc');
+    const strict = [
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      'false',
+      '--types',
+      '',
+      '--target',
+      'es2022',
+      '--lib',
+      'es2022,dom,dom.iterable',
+    ];
+    for (const module of [
+      ['esnext', 'bundler'],
+      ['nodenext', 'nodenext'],
+    ] as const) {
+      const args = [
+        tsc,
+        ...strict,
+        '--module',
+        module[0],
+        '--moduleResolution',
+        module[1],
+        '--ignoreConfig',
+        'types.ts',
+      ];
+      await run(process.execPath, args, { cwd: folder }).catch((error: { stdout: string }) =>
+        expect(error.stdout).toBe(''),
+      );
+    }
+  });
+
+  it("runs in Vite's dev server", async () => {
+    const server = await createViteServer({
+      root: folder,
+      configFile: false,
+      logLevel: 'error',
+      server: { host: '127.0.0.1', port: 0 },
+    });
+    await server.listen();
+    const { told, complaints } = await toldBy(server.resolvedUrls?.local[0] ?? '');
+    await server.close();
+    expect(told).toEqual(everyWay);
+    expect(complaints).toEqual([]);
+  });
+
+  it('runs as Vite builds it, under a strict content security policy', async () => {
+    await build({ root: folder, configFile: false, base: './', logLevel: 'error', build: { outDir: 'out' } });
+    const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src data:";
+    const { server, url } = await serve([join(folder, 'out')], { 'content-security-policy': policy });
+    const { told, complaints } = await toldBy(url);
+    server.close();
+    expect(told).toEqual(everyWay);
+    expect(complaints).toEqual([]);
+  });
+
+  it('runs without a bundler, also from another host', async () => {
+    const cdn = await serve([join(folder, 'node_modules')], { 'access-control-allow-origin': '*' });
+    for (const base of ['/node_modules/', cdn.url]) {
+      const site = join(folder, base === cdn.url ? 'far' : 'near');
+      await mkdir(site);
+      await writeFile(join(site, 'story.js'), story(`${base}clearformer/dist/index.js`));
+      await writeFile(join(site, 'main.js'), main);
+      await writeFile(join(site, 'index.html'), html('./main.js'));
+      const { server, url } = await serve([site, folder, join(folder, 'public')]);
+      const { told, complaints } = await toldBy(url);
+      server.close();
+      expect(told).toEqual(everyWay);
+      expect(complaints).toEqual([]);
+    }
+    cdn.server.close();
+  });
+
+  it('tells when a worker ends without a word', async () => {
+    const { server, url } = await serve([folder, join(folder, 'public')]);
+    const page = await browser.newPage();
+    await page.goto(`${url}node_modules/clearformer/package.json`);
+    const code = await page.evaluate(`(async () => {
+      const dist = new URL('dist/', location.href).href;
+      const { AutoModelForCausalLM, configure } = await import(dist + 'index.js');
+      const script = 'import "' + dist + 'worker.js"; addEventListener("message", ({ data }) => data.name === "model_forward" && close());';
+      configure({ workerUrl: URL.createObjectURL(new Blob([script], { type: 'text/javascript' })) });
+      const model = await AutoModelForCausalLM.from_pretrained('/model');
+      const failures = [model({ input_ids: [[1]] }), model({ input_ids: [[1]] })].map((call) => call.then(() => 'no', (error) => error.code));
+      return Promise.all(failures);
+    })()`);
+    await page.close();
+    server.close();
+    expect(code).toEqual(['worker_failed', 'worker_failed']);
+  });
+
+  it('caches in the browser and asks again', async () => {
+    const { server, url } = await serve([folder, join(folder, 'public')], { etag: '"1"' });
+    const page = await browser.newPage();
+    const downloads: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'GET' && request.url().includes('/model/')) downloads.push(request.url());
+    });
+    await page.goto(`${url}node_modules/clearformer/package.json`);
+    const load = `import(new URL('dist/index.js', location.href).href).then(async ({ AutoModelForCausalLM }) => {
+      const model = await AutoModelForCausalLM.from_pretrained('/model');
+      await model.dispose();
+      return (await (await caches.open('clearformer')).keys()).length;
+    })`;
+    expect(await page.evaluate(load)).toBe(3);
+    expect(downloads).toHaveLength(3);
+    expect(await page.evaluate(load)).toBe(3);
+    expect(downloads).toHaveLength(3);
+    await page.close();
+    server.close();
+  });
+});

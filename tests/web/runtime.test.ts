@@ -1,0 +1,222 @@
+// The WASM itself: which build runs, where it comes from, what is said when it cannot be had, memory, and traps.
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { AutoModelForCausalLM, type CausalLM, configure, type LoadOptions } from 'clearformer';
+import * as inline from 'clearformer/inline';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { CoreModule } from '../../web/src/runtime/border.js';
+import { Core } from '../../web/src/runtime/core.js';
+import { canRun, chooseVariant } from '../../web/src/runtime/wasm.js';
+import { failureOf } from './support/failures.js';
+import { storiesPath } from './support/references.js';
+import { FileServer } from './support/server.js';
+
+const dist = new URL('../../dist/', import.meta.url);
+const wasm = async (variant: string) => new Uint8Array(await readFile(new URL(`clearformer-${variant}.wasm`, dist)));
+const load = (options: LoadOptions = {}) => AutoModelForCausalLM.from_pretrained(storiesPath, options);
+afterEach(() => configure({ wasmUrl: undefined, wasmBinary: undefined, workerUrl: undefined }));
+
+async function infoWith(options: LoadOptions = {}) {
+  const model = await load(options);
+  const info = model.info();
+  await model.dispose();
+  return info;
+}
+
+describe('the build', () => {
+  it('is the fastest that runs, or the reproducible one', async () => {
+    expect(canRun('simd128')).toBe(true);
+    const best = canRun('relaxed') ? 'relaxed' : 'simd128';
+    expect(chooseVariant(false)).toBe(best);
+    expect(chooseVariant(true)).toBe('simd128');
+    expect((await infoWith()).simd).toBe(best);
+    expect(await infoWith({ deterministic: true })).toMatchObject({ simd: 'simd128', relaxed: false });
+    expect((await infoWith()).wasmBytes).toBe((await wasm(best)).byteLength);
+  });
+
+  it('comes from bytes, a file or a folder that the caller names', async () => {
+    const wasmBinary = await wasm('simd128');
+    expect((await infoWith({ wasmBinary })).wasmBytes).toBe(wasmBinary.byteLength);
+    expect((await infoWith({ wasmBinary: wasmBinary.slice().buffer })).simd).toBe('simd128');
+    expect((await infoWith({ wasmUrl: new URL('clearformer-simd128.wasm', dist) })).simd).toBe('simd128');
+    expect((await infoWith({ wasmUrl: dist.href, deterministic: true })).simd).toBe('simd128');
+    configure({ wasmBinary });
+    expect((await infoWith({ worker: true })).simd).toBe('simd128');
+    const server = await FileServer.start({ 'clearformer-simd128.wasm': wasmBinary });
+    expect((await infoWith({ wasmUrl: `${server.url}/static/`, deterministic: true })).simd).toBe('simd128');
+    await infoWith({ wasmUrl: `${server.url}/static/`, deterministic: true });
+    expect(server.requests).toEqual(['GET /static/clearformer-simd128.wasm']); // compiled once
+    await server.stop();
+  });
+
+  it('that was given is not used against deterministic', async () => {
+    const failure = await failureOf(async () => load({ wasmBinary: await wasm('relaxed'), deterministic: true }));
+    expect(failure.code).toBe(canRun('relaxed') ? 'invalid_argument' : 'wasm_unavailable');
+  });
+
+  it('that cannot be had is named with the remedy', async () => {
+    const page = new TextEncoder().encode('<!doctype html>');
+    const server = await FileServer.start({ 'page.wasm': page });
+    for (const [options, word] of [
+      [{ wasmUrl: `${server.url}/page.wasm` }, 'HTML'],
+      [{ wasmUrl: `${server.url}/none.wasm` }, '404'],
+      [{ wasmUrl: new URL('none.wasm', dist) }, 'none.wasm'],
+      [{ wasmBinary: Uint8Array.of(1, 2, 3, 4) }, '\\0asm'],
+    ] as const) {
+      const failure = await failureOf(() => load(options));
+      expect(failure.code).toBe('wasm_unavailable');
+      expect(failure.message).toContain(word);
+      expect(failure.message).toContain('wasmUrl');
+    }
+    const broken = (await wasm('simd128')).slice(0, 5000);
+    expect((await failureOf(() => load({ wasmBinary: broken }))).message).toContain('does not compile');
+    await server.stop();
+    expect((await infoWith()).wasmBytes).toBeGreaterThan(0); // a failure is not kept
+  });
+
+  it('is part of the inline entry, with the worker', async () => {
+    for (const worker of [false, true]) {
+      const model = await inline.AutoModelForCausalLM.from_pretrained(storiesPath, { worker });
+      expect(model.info()).toMatchObject({ worker, simd: chooseVariant(false) });
+      expect((await model.generate({ input_ids: [[1, 403]] }, { max_new_tokens: 3 })).dims).toEqual([1, 5]);
+      await model.dispose();
+    }
+    const text = await readFile(fileURLToPath(new URL('inline.js', dist)), 'utf8');
+    expect(text).not.toMatch(/clearformer-(simd128|relaxed)\.wasm['"],\s*import\.meta/);
+  });
+});
+
+describe('memory', () => {
+  it('comes back with dispose', async () => {
+    const model = await load();
+    expect(model.info().heapBytes).toBeGreaterThan(1e6);
+    await model.dispose();
+    await model.dispose();
+    expect(model.info().heapBytes).toBe(0);
+    expect((await failureOf(() => model({ input_ids: [[1]] }))).code).toBe('disposed');
+    expect((await failureOf(() => model.generate({ input_ids: [[1]] }))).code).toBe('disposed');
+    expect((await failureOf(() => model.generate_stream({ input_ids: [[1]] }))).code).toBe('disposed');
+    expect((await failureOf(() => model.run_with_cache({ input_ids: [[1]] }))).code).toBe('disposed');
+  });
+
+  it('is really gone after a hundred models', async () => {
+    setFlagsFromString('--expose-gc');
+    const gc = runInNewContext('gc') as () => void;
+    const reserved = async () => {
+      for (let i = 0; i < 5; i++) {
+        gc();
+        await new Promise((done) => setTimeout(done, 10));
+      }
+      return process.memoryUsage().rss;
+    };
+    for (let i = 0; i < 10; i++) await infoWith();
+    const before = await reserved();
+    const disposed: CausalLM[] = []; // still referred to, so that only dispose can have freed anything
+    for (let i = 0; i < 100; i++) {
+      const model = await load();
+      await model({ input_ids: [[1, 403]] });
+      await model.dispose();
+      disposed.push(model);
+    }
+    const grown = (await reserved()) - before;
+    expect(disposed).toHaveLength(100);
+    expect(grown).toBeLessThan(100e6); // kept, each would hold more than 2 MB
+  }, 60_000);
+
+  it('comes back at the end of a block', async () => {
+    const model = await load();
+    model[Symbol.dispose]();
+    expect((await failureOf(() => model({ input_ids: [[1]] }))).code).toBe('disposed');
+    const other = await load();
+    await other[Symbol.asyncDispose]();
+    expect((await failureOf(() => other({ input_ids: [[1]] }))).code).toBe('disposed');
+  });
+
+  it('does not grow with calls', async () => {
+    const model = await load();
+    const run = async () => {
+      await model({ input_ids: [[1, 403, 407]] }, { output_attentions: true });
+      await model.generate({ input_ids: [[1, 403]] }, { max_new_tokens: 60 });
+      await failureOf(() => model({ input_ids: [[600]] }));
+    };
+    await run();
+    const { heapBytes } = model.info();
+    for (let i = 0; i < 30; i++) await run();
+    expect(model.info().heapBytes).toBe(heapBytes);
+    await model.dispose();
+  });
+});
+
+describe('after a trap', () => {
+  // (module (func (export "f") unreachable))
+  const trap = Uint8Array.of(
+    0,
+    97,
+    115,
+    109,
+    1,
+    0,
+    0,
+    0,
+    1,
+    4,
+    1,
+    96,
+    0,
+    0,
+    3,
+    2,
+    1,
+    0,
+    7,
+    5,
+    1,
+    1,
+    102,
+    0,
+    0,
+    10,
+    5,
+    1,
+    3,
+    0,
+    0,
+    11,
+  );
+
+  it('the instance is not called again, and says why', async () => {
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(trap));
+    let calls = 0;
+    const module = {
+      HEAPU8: new Uint8Array(8),
+      build_info: () => {
+        calls++;
+        return (exports.f as () => never)();
+      },
+      model_hooks: () => {
+        calls++;
+        return { ok: true, value: { hooks: [] } };
+      },
+    } as unknown as CoreModule;
+    const core = new Core(module);
+    expect(core.run('model_hooks', { model: 1 })).toEqual({ hooks: [] });
+    const first = await failureOf2(() => core.run('build_info', {}));
+    expect(first).toMatchObject({ code: 'poisoned' });
+    expect(first.message).toContain('unreachable');
+    expect(await failureOf2(() => core.run('model_hooks', { model: 1 }))).toMatchObject({ code: 'poisoned' });
+    expect(await failureOf2(() => core.write(1, new Uint8Array(4)))).toMatchObject({ code: 'poisoned' });
+    expect(calls).toBe(2);
+  });
+});
+
+/** From web/src itself, whose error class is not the package's. */
+async function failureOf2(work: () => unknown): Promise<Error & { code?: string }> {
+  try {
+    work();
+  } catch (thrown) {
+    return thrown as Error;
+  }
+  throw new Error('no error');
+}

@@ -1,0 +1,246 @@
+// Every kind of source gives the same model; what is missing or broken is told by file and cause.
+
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { AutoModelForCausalLM, AutoTokenizer, type LoadOptions, type ProgressInfo, type Source } from 'clearformer';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Sha256 } from '../../web/src/checkpoint/sha256.js';
+import { type Files, storiesFiles } from './support/checkpoints.js';
+import { failureOf } from './support/failures.js';
+import { fixturePath, storiesPath } from './support/references.js';
+
+const files = storiesFiles();
+const input_ids = [[1, 403, 407]];
+let wanted: Float32Array;
+
+async function logitsOf(source: Source, options: LoadOptions = {}): Promise<Float32Array> {
+  const model = await AutoModelForCausalLM.from_pretrained(source, { deterministic: true, ...options });
+  const { logits } = await model({ input_ids });
+  await model.dispose();
+  return logits.data;
+}
+
+const copyOf = (bytes: Uint8Array) => new Uint8Array(bytes);
+const fileList = (given: Files, folder = '') =>
+  Object.entries(given).map(([name, bytes]) => {
+    const file = new File([copyOf(bytes)], name);
+    if (folder !== '') Object.defineProperty(file, 'webkitRelativePath', { value: `${folder}/${name}` });
+    return file;
+  });
+
+/** What a directory handle of a browser offers, over a record. */
+function directory(given: Files): FileSystemDirectoryHandle {
+  const getFileHandle = async (name: string) => {
+    const bytes = given[name];
+    if (bytes === undefined) throw new DOMException('not there', 'NotFoundError');
+    return { getFile: async () => new File([copyOf(bytes)], name) };
+  };
+  return { kind: 'directory', name: 'picked', getFileHandle } as unknown as FileSystemDirectoryHandle;
+}
+
+beforeAll(async () => {
+  wanted = await logitsOf(storiesPath);
+});
+
+describe('the same model from', () => {
+  it('a path, relative or with a slash at its end, and a file: URL', async () => {
+    expect(await logitsOf(`${storiesPath}/`)).toEqual(wanted);
+    expect(await logitsOf(`./${relative('.', storiesPath)}`)).toEqual(wanted);
+    expect(await logitsOf(pathToFileURL(storiesPath))).toEqual(wanted);
+    expect(await logitsOf(pathToFileURL(storiesPath).href)).toEqual(wanted);
+  });
+
+  it('records of arrays, buffers and blobs, which stay whole', async () => {
+    const arrays = storiesFiles();
+    expect(await logitsOf(arrays)).toEqual(wanted);
+    expect(await logitsOf(arrays, { worker: true })).toEqual(wanted);
+    for (const [name, bytes] of Object.entries(arrays))
+      expect(Buffer.compare(bytes, files[name] ?? bytes.subarray(1))).toBe(0);
+    const each = (make: (bytes: Uint8Array) => ArrayBuffer | Blob) =>
+      Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, make(bytes)]));
+    expect(await logitsOf(each((bytes) => copyOf(bytes).buffer as ArrayBuffer))).toEqual(wanted);
+    expect(await logitsOf(each((bytes) => new Blob([copyOf(bytes)])))).toEqual(wanted);
+  });
+
+  it('files that were dropped, or picked as a folder', async () => {
+    expect(await logitsOf(fileList(files))).toEqual(wanted);
+    expect(await logitsOf(fileList(files, 'stories260K'))).toEqual(wanted);
+  });
+
+  it('a directory handle', async () => {
+    expect(await logitsOf(directory(files))).toEqual(wanted);
+    expect((await failureOf(() => logitsOf(directory({})))).details.file).toBe('config.json');
+  });
+
+  it('shards', async () => {
+    const events: ProgressInfo[] = [];
+    const model = await AutoModelForCausalLM.from_pretrained(fixturePath('llama_tiny/sharded'), {
+      progress_callback: (event) => events.push(event),
+    });
+    expect(events.flatMap(({ status, file }) => (status === 'done' ? [file] : [])).sort()).toEqual([
+      'config.json',
+      'generation_config.json',
+      ...Array.from({ length: 7 }, (_, i) => `model-0000${i + 1}-of-00007.safetensors`),
+      'model.safetensors.index.json',
+    ]);
+    expect(new Set(events.map((event) => event.total)).size).toBe(1);
+    await model.dispose();
+  });
+});
+
+describe('progress', () => {
+  it.each([false, true])('knows the total from the start and reaches it (worker: %s)', async (worker) => {
+    const events: ProgressInfo[] = [];
+    await logitsOf(storiesPath, { worker, progress_callback: (event) => events.push(event) });
+    const names = ['config.json', 'generation_config.json', 'model.safetensors'];
+    const total = names.reduce((sum, name) => sum + (files[name]?.byteLength ?? Number.NaN), 0);
+    expect(events.slice(0, 3).map(({ status, file }) => `${status} ${file}`)).toEqual(
+      names.map((name) => `initiate ${name}`),
+    );
+    expect(events.every((event) => event.total === total)).toBe(true);
+    events.slice(1).forEach((event, i) => {
+      expect(event.loaded).toBeGreaterThanOrEqual(events[i]?.loaded ?? 0);
+    });
+    expect(events.filter((event) => event.status === 'progress').length).toBeGreaterThan(2);
+    expect(events.at(-1)).toEqual({ status: 'ready', name: storiesPath, loaded: total, total, progress: 100 });
+    const bytes = files['model.safetensors']?.byteLength;
+    expect(events.at(-2)).toMatchObject({
+      status: 'done',
+      file: 'model.safetensors',
+      file_loaded: bytes,
+      file_total: bytes,
+    });
+  });
+});
+
+describe('integrity', () => {
+  const digest = (name: string) =>
+    createHash('sha256')
+      .update(files[name] as Uint8Array)
+      .digest('hex');
+
+  it('accepts the right SHA-256 and names the file of a wrong one', async () => {
+    const right = {
+      'config.json': digest('config.json'),
+      'model.safetensors': digest('model.safetensors').toUpperCase(),
+    };
+    expect(await logitsOf(storiesPath, { integrity: right })).toEqual(wanted);
+    const failure = await failureOf(() =>
+      logitsOf(storiesPath, { integrity: { ...right, 'model.safetensors': '0'.repeat(64) } }),
+    );
+    expect(failure.code).toBe('integrity_mismatch');
+    expect(failure.details.file).toBe('model.safetensors');
+    expect(failure.message).toContain(digest('model.safetensors'));
+    const other = await failureOf(() =>
+      AutoTokenizer.from_pretrained(storiesPath, { integrity: { 'tokenizer.json': 'ab' } }),
+    );
+    expect(other).toMatchObject({ code: 'integrity_mismatch', details: { file: 'tokenizer.json' } });
+    const unknown = await failureOf(() => logitsOf(storiesPath, { integrity: { 'modell.safetensors': 'ab' } }));
+    expect(unknown).toMatchObject({ code: 'invalid_argument', details: { file: 'modell.safetensors' } });
+  });
+
+  it('hashes like everyone else, in parts of any size', () => {
+    const bytes = Uint8Array.from({ length: 1000 }, (_, i) => (i * i) % 251);
+    for (let length = 0; length < 260; length++) {
+      const hash = new Sha256();
+      for (let start = 0; start < length; start += 37) hash.update(bytes.subarray(start, Math.min(start + 37, length)));
+      expect(hash.hex()).toBe(createHash('sha256').update(bytes.subarray(0, length)).digest('hex'));
+    }
+  });
+});
+
+describe('a tokenizer for the text of a stream', () => {
+  const textOf = async (source: Source, options = {}) => {
+    const model = await AutoModelForCausalLM.from_pretrained(source);
+    try {
+      const first = await model.generate_stream({ input_ids }, { max_new_tokens: 1, ...options }).next();
+      return first.value?.text;
+    } finally {
+      await model.dispose();
+    }
+  };
+
+  it('comes from beside the model, from the caller, or there is no text', async () => {
+    const { 'tokenizer.json': json, ...without } = files;
+    expect(await textOf(files)).toBe(' a');
+    expect(await textOf(without)).toBe(undefined);
+    expect(await textOf(files, { tokenizer: null })).toBe(undefined);
+    expect(await textOf(without, { tokenizer: await AutoTokenizer.from_pretrained(storiesPath) })).toBe(' a');
+    const broken = { ...without, 'tokenizer.json': (json as Uint8Array).slice(5) };
+    expect((await failureOf(() => textOf(broken))).code).toBe('malformed_config');
+  });
+});
+
+describe('a failure names its file', () => {
+  const { 'config.json': config, 'model.safetensors': weights, ...rest } = files;
+
+  it.each([
+    ['config.json', { 'model.safetensors': weights, ...rest }],
+    ['model.safetensors', { 'config.json': config, ...rest }],
+  ])('without %s', async (file, source) => {
+    const failure = await failureOf(() => logitsOf(source as Files));
+    expect(failure.code).toBe('file_not_found');
+    expect(failure.details.file).toBe(file);
+    expect(failure.message).toContain(file);
+    expect(failure.message).toContain('the given record');
+  });
+
+  it('with a shard that is not there', async () => {
+    const index = JSON.stringify({
+      metadata: {},
+      weight_map: { 'model.norm.weight': 'model-00001-of-00001.safetensors' },
+    });
+    const source = {
+      'config.json': config as Uint8Array,
+      'model.safetensors.index.json': new TextEncoder().encode(index),
+    };
+    expect(await failureOf(() => logitsOf(source))).toMatchObject({
+      code: 'file_not_found',
+      details: { file: 'model-00001-of-00001.safetensors' },
+    });
+  });
+
+  it('with a folder that is not there or cannot be read', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'clearformer-'));
+    await writeFile(join(folder, 'config.json'), config as Uint8Array);
+    expect((await failureOf(() => logitsOf(join(folder, 'no')))).message).toContain(`${join(folder, 'no')}`);
+    expect((await failureOf(() => logitsOf(folder))).message).toContain('model.safetensors');
+    expect((await failureOf(() => logitsOf(join(folder, 'config.json')))).code).toBe('file_not_found');
+    await rm(folder, { recursive: true });
+  });
+});
+
+describe('from_pretrained refuses', () => {
+  it.each([
+    ['three/part/name', {}, 'invalid_argument', 'three/part/name'],
+    ['not a name', {}, 'invalid_argument', 'not a name'],
+    ['', {}, 'invalid_argument', ''],
+    ['ftp://somewhere/x', {}, 'invalid_argument', 'ftp:'],
+    [null, {}, 'invalid_argument', 'source'],
+    [3, {}, 'invalid_argument', 'source'],
+    [{ 'config.json': 'text' }, {}, 'invalid_argument', 'config.json'],
+    [storiesPath, { dtypes: 'fp32' }, 'unsupported', 'dtypes'],
+    [storiesPath, { dtype: 'q8' }, 'unsupported', 'q8'],
+    [storiesPath, { numThreads: 2 }, 'unsupported', 'numThreads'],
+    [storiesPath, 'fp32', 'invalid_argument', 'object'],
+    ['http://127.0.0.1/x', { revision: 'main' }, 'unsupported', 'revision'],
+    ['http://127.0.0.1/x', { cache: 'always' }, 'invalid_argument', 'always'],
+  ])('%j with %j', async (source, options, code, word) => {
+    const failure = await failureOf(() => AutoModelForCausalLM.from_pretrained(source as never, options as never));
+    expect(failure.message).toContain(word);
+    expect(failure.code).toBe(code);
+  });
+
+  it('a signal that is aborted already', async () => {
+    const reason = new Error('no');
+    await expect(AutoModelForCausalLM.from_pretrained(storiesPath, { signal: AbortSignal.abort(reason) })).rejects.toBe(
+      reason,
+    );
+    await expect(AutoTokenizer.from_pretrained(storiesPath, { signal: AbortSignal.abort(reason) })).rejects.toBe(
+      reason,
+    );
+  });
+});

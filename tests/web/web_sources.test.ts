@@ -1,0 +1,260 @@
+// Models behind http: Hub ids, folders, servers of every temper, the cache, and downloads that are stopped.
+import {
+  AutoModelForCausalLM,
+  AutoTokenizer,
+  type CacheLike,
+  configure,
+  type LoadOptions,
+  type ProgressInfo,
+} from 'clearformer';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { storiesFiles } from './support/checkpoints.js';
+import { failureOf } from './support/failures.js';
+import { FileServer, gate } from './support/server.js';
+
+const files = storiesFiles();
+let server: FileServer;
+beforeEach(async () => {
+  server = await FileServer.start({ ...files });
+});
+afterEach(async () => {
+  configure({ remoteHost: undefined, fetch: undefined });
+  await server.stop();
+});
+
+async function load(source: string | URL, options: LoadOptions = {}): Promise<ProgressInfo[]> {
+  const events: ProgressInfo[] = [];
+  const model = await AutoModelForCausalLM.from_pretrained(source, {
+    ...options,
+    progress_callback: (event) => events.push(event),
+  });
+  expect((await model({ input_ids: [[1, 403]] })).logits.dims).toEqual([1, 2, 512]);
+  await model.dispose();
+  return events;
+}
+
+const total = ['config.json', 'generation_config.json', 'model.safetensors'].reduce(
+  (sum, name) => sum + (files[name]?.byteLength ?? 0),
+  0,
+);
+
+describe('a server', () => {
+  it.each([
+    ['as they mostly are', {}],
+    ['without HEAD', { noHead: true }],
+    ['without content-length', { noLength: true }],
+    ['without either', { noHead: true, noLength: true }],
+    ['that compresses', { gzip: true }],
+    ['that shows a page for what it has not', { page: '<!doctype html><title>App</title>' }],
+  ])('%s: the total is known from the start', async (_, options) => {
+    server.options = options;
+    const events = await load(`${server.url}/models/stories`);
+    expect(new Set(events.map((event) => event.total))).toEqual(new Set([total]));
+    expect(events.at(-1)).toMatchObject({ status: 'ready', loaded: total });
+  });
+
+  it('is asked for the files of the folder, with its query', async () => {
+    await load(new URL(`${server.url}/a%20b/stories/?token=1`));
+    expect(server.requests).toContain('GET /a%20b/stories/model.safetensors?token=1');
+    expect(server.requests.every((request) => request.endsWith('?token=1'))).toBe(true);
+  });
+
+  it('stands for the Hub by id and revision', async () => {
+    configure({ remoteHost: `${server.url}/` });
+    await load('someone/stories');
+    expect(server.requests).toContain('GET /someone/stories/resolve/main/config.json');
+    await load('gpt2', { revision: 'refs/pr/1' });
+    expect(server.requests).toContain('GET /gpt2/resolve/refs%2Fpr%2F1/model.safetensors');
+    await AutoTokenizer.from_pretrained('someone/stories', { revision: 'v2' });
+    expect(server.requests).toContain('GET /someone/stories/resolve/v2/tokenizer.json');
+  });
+
+  it('is reached through the fetch that was configured', async () => {
+    const seen: string[] = [];
+    configure({
+      fetch: (url, init) => {
+        seen.push(String(url));
+        return fetch(url, init);
+      },
+    });
+    await load(`${server.url}/x`);
+    expect(seen).toContain(`${server.url}/x/model.safetensors`);
+  });
+});
+
+describe('a failure', () => {
+  it.each([
+    ['a file that is not there', () => delete server.files['config.json'], 'file_not_found', 'config.json', '/x/'],
+    [
+      'weights that are not there',
+      () => delete server.files['model.safetensors'],
+      'file_not_found',
+      'model.safetensors',
+      '/x/',
+    ],
+    [
+      'an error of the server',
+      () => (server.options = { status: { 'config.json': 500 } }),
+      'network_error',
+      'config.json',
+      '500',
+    ],
+    [
+      'a model behind a gate',
+      () => (server.options = { status: { 'model.safetensors': 401 } }),
+      'network_error',
+      'model.safetensors',
+      'permission',
+    ],
+    [
+      'a page instead of config.json',
+      () => {
+        delete server.files['config.json'];
+        server.options = { page: '<!doctype html>' };
+      },
+      'malformed_config',
+      'config.json',
+      'HTML',
+    ],
+    [
+      'a page instead of the weights',
+      () => {
+        delete server.files['model.safetensors'];
+        server.options = { page: '<!doctype html>' };
+      },
+      'malformed_file',
+      'model.safetensors',
+      'HTML',
+    ],
+    [
+      'a download that breaks off',
+      () => (server.options = { breakAfter: 300_000 }),
+      'network_error',
+      'model.safetensors',
+      'stopped after',
+    ],
+    [
+      'a download that breaks off on a server that tells no sizes',
+      () => (server.options = { breakAfter: 300_000, noLength: true }),
+      'network_error',
+      'model.safetensors',
+      'stopped after',
+    ],
+  ])('names %s', async (_, spoil, code, file, word) => {
+    spoil();
+    const failure = await failureOf(() => load(`${server.url}/x`));
+    expect(failure.message).toContain(word);
+    expect(failure).toMatchObject({ code, details: { file } });
+  });
+
+  it('names a host that does not answer', async () => {
+    await server.stop();
+    const failure = await failureOf(() => load(`${server.url}/x`));
+    expect(failure).toMatchObject({ code: 'network_error' });
+    expect(failure.message).toContain(server.url);
+    server = await FileServer.start({});
+  });
+});
+
+describe('an abort', () => {
+  it.each([false, true])('ends a download at once, with its reason (worker: %s)', async (worker) => {
+    const stalled = gate();
+    server.options = { stall: stalled.passed };
+    const controller = new AbortController();
+    const reason = new Error('changed my mind');
+    const begun = performance.now();
+    const loading = AutoModelForCausalLM.from_pretrained(`${server.url}/x`, {
+      worker,
+      signal: controller.signal,
+      progress_callback: (event) => {
+        if (event.status === 'progress' && event.file === 'model.safetensors') controller.abort(reason);
+      },
+    });
+    await expect(loading).rejects.toBe(reason);
+    expect(performance.now() - begun).toBeLessThan(5000);
+    stalled.open();
+  });
+
+  it('by a timeout rejects as the DOM does', async () => {
+    const stalled = gate();
+    server.options = { stall: stalled.passed };
+    const loading = AutoModelForCausalLM.from_pretrained(`${server.url}/x`, { signal: AbortSignal.timeout(200) });
+    await expect(loading).rejects.toMatchObject({ name: 'TimeoutError' });
+    stalled.open();
+  });
+});
+
+/** A cache like the browser's, in memory. */
+class MemoryCache implements CacheLike {
+  readonly kept = new Map<string, { body: ArrayBuffer; headers: Headers }>();
+  full = false;
+
+  async match(request: string): Promise<Response | undefined> {
+    const found = this.kept.get(request);
+    return found && new Response(found.body.slice(0), { headers: found.headers });
+  }
+  async put(request: string, response: Response): Promise<void> {
+    if (this.full) throw new DOMException('no space', 'QuotaExceededError');
+    this.kept.set(request, { body: await response.arrayBuffer(), headers: response.headers });
+  }
+}
+
+describe('the cache', () => {
+  const downloads = () => server.requests.filter((request) => request.startsWith('GET')).length;
+
+  it('keeps files and asks whether they are current', async () => {
+    server.options = { etag: true };
+    const cache = new MemoryCache();
+    await load(`${server.url}/x`, { cache });
+    expect(cache.kept.size).toBe(3);
+    expect(downloads()).toBe(3);
+    await load(`${server.url}/x`, { cache });
+    expect(downloads()).toBe(3);
+    const config = JSON.parse(new TextDecoder().decode(server.files['config.json']));
+    server.files['config.json'] = new TextEncoder().encode(JSON.stringify({ ...config, note: 'new' }));
+    const model = await AutoModelForCausalLM.from_pretrained(`${server.url}/x`, { cache });
+    expect(model.config.note).toBe('new');
+    expect(downloads()).toBe(4);
+    await model.dispose();
+  });
+
+  it('does not keep what it could not check later', async () => {
+    const cache = new MemoryCache();
+    await load(`${server.url}/x`, { cache });
+    expect(cache.kept.size).toBe(0);
+  });
+
+  it('needs no question about a commit', async () => {
+    configure({ remoteHost: server.url });
+    const cache = new MemoryCache();
+    const revision = '0123456789abcdef0123456789abcdef01234567';
+    await load('someone/stories', { cache, revision });
+    server.requests.length = 0;
+    await load('someone/stories', { cache, revision });
+    expect(server.requests.filter((request) => !request.includes('generation'))).toEqual([]);
+  });
+
+  it('serves alone with local_files_only', async () => {
+    server.options = { etag: true };
+    const cache = new MemoryCache();
+    const failure = await failureOf(() => load(`${server.url}/x`, { cache, local_files_only: true }));
+    expect(failure.code).toBe('file_not_found');
+    expect(failure.message).toContain('local_files_only');
+    expect(server.requests).toEqual([]);
+    await load(`${server.url}/x`, { cache });
+    server.requests.length = 0;
+    await load(`${server.url}/x`, { cache, local_files_only: true });
+    expect(server.requests).toEqual([]);
+  });
+
+  it('that is full, or a download that breaks off, leaves nothing behind', async () => {
+    server.options = { etag: true };
+    const full = new MemoryCache();
+    full.full = true;
+    await load(`${server.url}/x`, { cache: full });
+    const cache = new MemoryCache();
+    server.options = { etag: true, breakAfter: 300_000 };
+    await failureOf(() => load(`${server.url}/x`, { cache }));
+    expect([...cache.kept.keys()].some((key) => key.endsWith('.safetensors'))).toBe(false);
+  });
+});

@@ -1,0 +1,160 @@
+// A model in a worker: the same results, aborts that are seen, deaths that are told, and a process that may end.
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { AutoModelForCausalLM, type CausalLM, configure } from 'clearformer';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { failureOf } from './support/failures.js';
+import { storiesPath } from './support/references.js';
+
+const input_ids = [[1, 403, 407, 261, 378]];
+const load = (worker: boolean) => AutoModelForCausalLM.from_pretrained(storiesPath, { worker, deterministic: true });
+let here: CausalLM;
+let there: CausalLM;
+beforeAll(async () => {
+  [here, there] = await Promise.all([load(false), load(true)]);
+});
+afterAll(() => Promise.all([here.dispose(), there.dispose()]));
+
+describe('a model in a worker', () => {
+  it('gives the same results, bit for bit', async () => {
+    const options = { output_attentions: true, output_hidden_states: true };
+    expect(await there({ input_ids }, options)).toEqual(await here({ input_ids }, options));
+    expect(await there.run_with_cache({ input_ids })).toEqual(await here.run_with_cache({ input_ids }));
+    const drawn = { max_new_tokens: 50, do_sample: true, seed: 3 };
+    expect(await there.generate({ input_ids }, drawn)).toEqual(await here.generate({ input_ids }, drawn));
+    expect(there.hooks()).toEqual(here.hooks());
+    expect(there.cfg).toEqual(here.cfg);
+    expect([here.info().worker, there.info().worker]).toEqual([false, true]);
+    expect(there.info().heapBytes).toBe(here.info().heapBytes);
+  });
+
+  it('streams the same steps', async () => {
+    const collect = async (model: CausalLM) => {
+      const steps: unknown[] = [];
+      for await (const step of model.generate_stream({ input_ids }, { max_new_tokens: 20, output_scores: true }))
+        steps.push(step);
+      return steps;
+    };
+    expect(await collect(there)).toEqual(await collect(here));
+  });
+
+  it('leaves what it was given whole', async () => {
+    const given = { data: Int32Array.from(input_ids.flat()), dims: [1, 5] };
+    await there({ input_ids: given });
+    expect(Array.from(given.data)).toEqual(input_ids.flat());
+  });
+
+  it('keeps past_key_values on its side', async () => {
+    const { past_key_values, logits } = await there({ input_ids }, { use_cache: true });
+    expect((await past_key_values?.info())?.length).toBe(5);
+    expect(logits.dims).toEqual([1, 5, 512]);
+    const failure = await failureOf(() => here({ input_ids: [[1]], past_key_values }));
+    expect(failure.message).toContain('another model');
+    await past_key_values?.dispose();
+  });
+
+  it('keeps this thread free, and rejects at once when aborted', async () => {
+    const controller = new AbortController();
+    const reason = new Error('stop');
+    let turns = 0;
+    const ticking = setInterval(() => turns++, 1);
+    const running = there.generate(
+      { input_ids },
+      { max_new_tokens: 500, eos_token_id: null, signal: controller.signal },
+    );
+    setTimeout(() => controller.abort(reason), 50);
+    await expect(running).rejects.toBe(reason);
+    clearInterval(ticking);
+    expect(turns).toBeGreaterThan(10);
+    expect((await there({ input_ids })).logits.dims).toEqual([1, 5, 512]); // it goes on working
+  });
+
+  it('drops calls that are aborted before they begin', async () => {
+    const long = new Array(200).fill(403);
+    const timed = async (work: () => Promise<unknown>) => {
+      const begun = performance.now();
+      await work();
+      return performance.now() - begun;
+    };
+    await there({ input_ids: [long] });
+    const one = await timed(() => there({ input_ids: [long] }));
+    const signals = Array.from({ length: 100 }, () => new AbortController());
+    const calls = signals.map(({ signal }) =>
+      there({ input_ids: [long] }, { signal }).catch((thrown: unknown) => thrown),
+    );
+    for (const controller of signals) controller.abort('none of them');
+    expect(await Promise.all(calls)).toEqual(new Array(100).fill('none of them'));
+    expect(await timed(() => there({ input_ids: [long] }))).toBeLessThan(25 * one + 50);
+  });
+
+  it('rejects what is under way when it is disposed of', async () => {
+    const model = await load(true);
+    const calls = [model({ input_ids }), model.generate({ input_ids }, { max_new_tokens: 300 })];
+    const failures = Promise.all(calls.map((call) => failureOf(() => call)));
+    await model.dispose();
+    expect((await failures).map((failure) => failure.code)).toEqual(['disposed', 'disposed']);
+  });
+
+  it('lets the process end', async () => {
+    const script = `
+      import { AutoModelForCausalLM } from ${JSON.stringify(new URL('../../dist/index.js', import.meta.url).href)};
+      const model = await AutoModelForCausalLM.from_pretrained(${JSON.stringify(storiesPath)}, { worker: true });
+      console.log((await model.generate({ input_ids: [[1, 403]] }, { max_new_tokens: 3 })).dims.join());`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+      timeout: 20_000,
+    });
+    expect(stdout.trim()).toBe('1,5');
+  });
+});
+
+describe('a worker that fails', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'clearformer-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+  afterEach(() => configure({ workerUrl: undefined }));
+
+  async function loadWith(name: string, text: string): Promise<CausalLM> {
+    await writeFile(join(folder, name), text);
+    configure({ workerUrl: pathToFileURL(join(folder, name)) });
+    return load(true);
+  }
+
+  it.each([
+    ['missing.mjs', undefined, 'missing.mjs'],
+    ['page.mjs', '<!doctype html>', '<'],
+    ['throws.mjs', 'throw new Error("no thanks")', 'no thanks'],
+    ['ends.mjs', 'process.exit(3)', 'code 3'],
+  ])('to start (%s) is told, with the remedy', async (name, text, word) => {
+    configure({ workerUrl: pathToFileURL(join(folder, name)) });
+    const failure = await failureOf(() => (text === undefined ? load(true) : loadWith(name, text)));
+    expect(failure.code).toBe('worker_failed');
+    expect(failure.message).toContain(word);
+  });
+
+  it('later rejects the calls under way and all after them', async () => {
+    const real = new URL('../../dist/worker.js', import.meta.url).href;
+    const model = await loadWith(
+      'dies.mjs',
+      `
+      import { parentPort } from 'node:worker_threads';
+      await import(${JSON.stringify(real)});
+      parentPort.on('message', ({ name }) => name === 'generation_create' && process.exit(9));`,
+    );
+    expect((await model({ input_ids })).logits.dims).toEqual([1, 5, 512]);
+    const failures = await Promise.all([
+      failureOf(() => model.generate({ input_ids }, { max_new_tokens: 5 })),
+      failureOf(() => model.generate({ input_ids }, { max_new_tokens: 5 })),
+    ]);
+    expect(failures.map((failure) => failure.code)).toEqual(['worker_failed', 'worker_failed']);
+    const after = await failureOf(() => model({ input_ids }));
+    expect(after.code).toBe('worker_failed');
+    expect(after.message).toContain('code 9');
+    await model.dispose();
+  });
+});
