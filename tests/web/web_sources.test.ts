@@ -205,7 +205,7 @@ describe('the cache', () => {
   it('keeps files and asks whether they are current', async () => {
     server.options = { etag: true };
     const cache = new MemoryCache();
-    await load(`${server.url}/x`, { cache });
+    await load(`${server.url}/x`, { cache, worker: true });
     expect(cache.kept.size).toBe(3);
     expect(downloads()).toBe(3);
     await load(`${server.url}/x`, { cache });

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "clearformer/models/pretrained_folder.h"
+
 namespace clearformer {
 
 namespace {
@@ -34,6 +36,11 @@ DecoderOnlyModel DecoderOnlyModel::load(Weights weights, std::string_view config
   weights.check(Weights::Unexpected::keep);
   model.unexpected_ = weights.unused();
   return model;
+}
+
+DecoderOnlyModel DecoderOnlyModel::from_pretrained(const std::string& folder) {
+  PretrainedFolder checkpoint = PretrainedFolder::read(folder);
+  return load(std::move(checkpoint.weights), checkpoint.config);
 }
 
 void DecoderOnlyModel::check(const Request& request, std::size_t past) const {

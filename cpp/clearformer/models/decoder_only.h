@@ -18,6 +18,9 @@ class DecoderOnlyModel {
   static DecoderOnlyModel load(Weights weights, std::string_view config_text,
                                std::string config_file = "config.json");
 
+  /// Loads a Hugging Face folder from disk: config.json, model.safetensors or its shards.
+  static DecoderOnlyModel from_pretrained(const std::string& folder);
+
   enum class LogitsOf { all_positions, last_position };
 
   struct Request {

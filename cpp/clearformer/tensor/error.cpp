@@ -1,5 +1,7 @@
 #include "clearformer/tensor/error.h"
 
+#include <algorithm>
+
 namespace clearformer {
 
 std::string_view to_string(ErrorCode code) {

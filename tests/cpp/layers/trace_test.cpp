@@ -60,7 +60,8 @@ TEST(Trace, EditsRunInOrderAndBeforeTheCapture) {
     value.f32()[0] *= 10.0f;
   });
   Tensor value = Tensor::zeros({1});
-  TraceScope(&trace)("x", value, "");
+  const TraceScope scope(&trace);
+  scope("x", value, "");
   EXPECT_EQ(value.f32()[0], 10.0f);
   EXPECT_EQ(trace.at("x").f32()[0], 10.0f);
   EXPECT_EQ(seen, (std::vector<std::string>{"first x", "second x"}));

@@ -1,0 +1,19 @@
+// PretrainedFolder: a Hugging Face checkpoint on disk, as native programs read it.
+#pragma once
+
+#include <string>
+
+#include "clearformer/weights/weights.h"
+
+namespace clearformer {
+
+struct PretrainedFolder {
+  std::string config;             // config.json, as text
+  std::string generation_config;  // generation_config.json, or "{}" when there is none
+  Weights weights;                // model.safetensors, or the shards its index names
+
+  /// Throws invalid_argument naming the file that cannot be opened, or what the files' readers throw.
+  static PretrainedFolder read(const std::string& folder);
+};
+
+}  // namespace clearformer

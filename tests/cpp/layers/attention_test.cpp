@@ -1,0 +1,211 @@
+#include "clearformer/layers/attention.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "support/closeness.h"
+#include "support/expect_error.h"
+#include "support/naive_attention.h"
+#include "support/random.h"
+
+namespace clearformer::test {
+namespace {
+
+struct Sizes {
+  std::size_t batch, queries, keys, heads, groups, d, d_v;
+};
+
+// Around the panels (16 or 32 wide) and the blocks of 48 queries; n != m; grouped heads.
+const Sizes kSizes[] = {{1, 1, 1, 1, 1, 1, 1},    {2, 7, 7, 3, 1, 10, 10},  {1, 5, 9, 4, 2, 8, 3},
+                        {2, 9, 4, 2, 2, 5, 17},   {1, 48, 48, 1, 1, 4, 4},  {1, 49, 33, 2, 1, 3, 16},
+                        {1, 100, 131, 2, 2, 9, 7}, {3, 1, 64, 6, 2, 16, 33}, {1, 3, 600, 1, 1, 10, 10}};
+
+std::string text(const Sizes& sizes) {
+  return concat("B ", sizes.batch, ", T ", sizes.queries, ", S ", sizes.keys, ", H ", sizes.heads,
+                ", G ", sizes.groups, ", d ", sizes.d, ", d_v ", sizes.d_v);
+}
+
+AttentionProblem problem_of(const Sizes& sizes, std::uint64_t seed = 1) {
+  Random random(seed);
+  AttentionProblem problem;
+  problem.queries = random.tensor({sizes.batch, sizes.queries, sizes.heads, sizes.d}, -2, 2);
+  problem.keys = random.tensor({sizes.batch, sizes.keys, sizes.groups, sizes.d}, -2, 2);
+  problem.values = random.tensor({sizes.batch, sizes.keys, sizes.groups, sizes.d_v}, -3, 3);
+  problem.options.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(sizes.d)));
+  return problem;
+}
+
+// A full mask (B, H, T, S) of random flags; every fourth row has none set.
+Tensor random_flags(const Sizes& sizes, std::uint64_t seed) {
+  Random random(seed);
+  Tensor flags({sizes.batch, sizes.heads, sizes.queries, sizes.keys}, DType::u8);
+  for (std::size_t i = 0; i < flags.elements(); ++i) {
+    const bool empty = i / sizes.keys % 4 == 3;
+    flags.mutable_view().as<std::uint8_t>()[i] = !empty && random.below(3) != 0 ? 1 : 0;
+  }
+  return flags;
+}
+
+// Index of (b, h, t, s) in a full mask.
+std::size_t at(const Sizes& sizes, std::size_t b, std::size_t h, std::size_t t, std::size_t s) {
+  return ((b * sizes.heads + h) * sizes.queries + t) * sizes.keys + s;
+}
+
+TEST(Attention, EqualsTheNaiveTwinWithoutMask) {
+  for (const Sizes& sizes : kSizes) {
+    SCOPED_TRACE(text(sizes));
+    expect_attention(problem_of(sizes), Mask());
+  }
+}
+
+TEST(Attention, EqualsTheNaiveTwinUnderCausalMasks) {
+  for (const Sizes& sizes : kSizes) {
+    for (const std::size_t past : {0u, 1u, 50u}) {
+      SCOPED_TRACE(text(sizes) + concat(", past ", past));
+      AttentionProblem problem = problem_of(sizes);
+      problem.visible = [past](auto, auto, std::size_t t, std::size_t s) { return s <= t + past; };
+      expect_attention(problem, Mask::causal(past));
+    }
+  }
+}
+
+TEST(Attention, EqualsTheNaiveTwinUnderBooleanMasksWithEmptyRows) {
+  for (const Sizes& sizes : kSizes) {
+    SCOPED_TRACE(text(sizes));
+    AttentionProblem problem = problem_of(sizes);
+    const Tensor flags = random_flags(sizes, 2);
+    const auto* flag = flags.view().as<std::uint8_t>();
+    problem.visible = [&](auto b, auto h, auto t, auto s) { return flag[at(sizes, b, h, t, s)] != 0; };
+    expect_attention(problem, Mask::allow(flags.clone()));
+    problem.visible = [&](auto b, auto h, auto t, auto s) { return flag[at(sizes, b, h, t, s)] == 0; };
+    expect_attention(problem, Mask::ignore(flags.clone()));
+  }
+}
+
+TEST(Attention, EqualsTheNaiveTwinUnderAdditiveAndCombinedMasks) {
+  for (const Sizes& sizes : kSizes) {
+    SCOPED_TRACE(text(sizes));
+    AttentionProblem problem = problem_of(sizes);
+    const Tensor flags = random_flags(sizes, 3);
+    Tensor bias = Random(4).tensor(flags.shape(), -5, 5);
+    for (std::size_t i = 0; i < bias.elements(); i += 7) {
+      bias.f32()[i] = -std::numeric_limits<float>::infinity();
+    }
+    problem.added = [&](auto b, auto h, auto t, auto s) {
+      return double{bias.f32()[at(sizes, b, h, t, s)]};
+    };
+    expect_attention(problem, Mask::additive(bias.clone()));
+    problem.visible = [&](auto b, auto h, auto t, auto s) {
+      return s <= t && flags.view().as<std::uint8_t>()[at(sizes, b, h, t, s)] != 0;
+    };
+    expect_attention(problem,
+                     Mask::additive(bias.clone()) & Mask::causal() & Mask::allow(flags.clone()));
+  }
+}
+
+TEST(Attention, EqualsTheNaiveTwinForEveryScoreAndSoftcap) {
+  for (const Sizes& sizes : kSizes) {
+    const std::vector<float> weights = Random(5).list(sizes.d);
+    for (const Score score : {Score::dot, Score::additive, Score::distance}) {
+      for (const float softcap : {0.0f, 1.5f}) {
+        SCOPED_TRACE(text(sizes) + concat(", score ", static_cast<int>(score), ", softcap ", double{softcap}));
+        AttentionProblem problem = problem_of(sizes);
+        problem.options.score = score;
+        problem.options.additive_weights = weights.data();
+        problem.options.softcap = softcap;
+        if (score == Score::distance) problem.options.scale = -0.5f;
+        expect_attention(problem, Mask());
+      }
+    }
+  }
+}
+
+TEST(Attention, ARowWithNothingToAttendToIsZeroTracedOrNot) {
+  const AttentionProblem problem = problem_of({2, 50, 20, 2, 1, 6, 5});
+  const Mask nothing = Mask::allow(Tensor::zeros({20}, DType::u8));
+  Trace trace;
+  trace.capture("hook_pattern");
+  for (const Tensor& output : {attend(problem, nothing), attend(problem, nothing, &trace)}) {
+    EXPECT_EQ(Numbers(output).values, std::vector<double>(output.elements(), 0.0));
+  }
+  EXPECT_EQ(Numbers(trace.at("hook_pattern")).values, std::vector<double>(2 * 2 * 50 * 20, 0.0));
+}
+
+TEST(Attention, ARowWithNothingToAttendToIsUniformWhereAsked) {
+  AttentionProblem problem = problem_of({1, 50, 8, 1, 1, 6, 5});
+  problem.options.empty_row = EmptyRow::uniform;
+  problem.visible = [](auto, auto, std::size_t t, std::size_t s) { return t % 2 == 0 && s != 3; };
+  Tensor flags({50, 8}, DType::u8);
+  for (std::size_t i = 0; i < 400; ++i) {
+    flags.mutable_view().as<std::uint8_t>()[i] = problem.visible(0, 0, i / 8, i % 8) ? 1 : 0;
+  }
+  expect_attention(problem, Mask::allow(std::move(flags)));
+}
+
+TEST(Attention, UnmaskedKeysAreSeenByEveryQuery) {
+  AttentionProblem problem = problem_of({1, 6, 9, 2, 2, 4, 4});
+  problem.options.unmasked_keys = 2;
+  problem.visible = [](auto, auto, std::size_t t, std::size_t s) { return s >= 7 || s <= t; };
+  expect_attention(problem, Mask::causal());
+}
+
+TEST(Attention, HugeScoresStayRight) {
+  AttentionProblem problem = problem_of({1, 4, 20, 1, 1, 4, 4});
+  for (std::size_t i = 0; i < problem.queries.elements(); ++i) problem.queries.f32()[i] *= 1e15f;
+  for (std::size_t i = 0; i < problem.keys.elements(); ++i) problem.keys.f32()[i] *= 1e15f;
+  const Tensor output = attend(problem, Mask());
+  // The largest score wins alone.
+  const NaiveAttention twin = naive_attention(problem);
+  expect_close("output", output.view().reshaped({output.elements()}), twin.output, Bound{1e-5});
+}
+
+TEST(Attention, EqualKeysGiveTheMeanOfTheValues) {
+  AttentionProblem problem = problem_of({1, 5, 16, 1, 1, 4, 4});
+  std::fill_n(problem.keys.f32(), problem.keys.elements(), 0.7f);
+  Trace trace;
+  trace.capture("hook_pattern");
+  attend(problem, Mask(), &trace);
+  EXPECT_EQ(Numbers(trace.at("hook_pattern")).values, std::vector<double>(5 * 16, 1.0 / 16.0));
+}
+
+// Sequences and heads are computed apart: a batch has the bits of its rows.
+TEST(Attention, ASequenceHasTheSameBitsAloneAndInABatch) {
+  const Sizes sizes{3, 60, 60, 2, 1, 6, 5};
+  const AttentionProblem whole = problem_of(sizes);
+  const Tensor all = attend(whole, Mask::causal());
+  for (std::size_t b = 0; b < sizes.batch; ++b) {
+    const auto sequence = [b](const Tensor& x) {
+      const std::size_t count = x.elements() / x.dim(0);
+      return Tensor::copy_of({x.f32() + b * count, DType::f32, {1, x.dim(1), x.dim(2), x.dim(3)}});
+    };
+    AttentionProblem alone;
+    alone.queries = sequence(whole.queries);
+    alone.keys = sequence(whole.keys);
+    alone.values = sequence(whole.values);
+    alone.options = whole.options;
+    expect_same_bits("sequence", attend(alone, Mask::causal()), sequence(all));
+  }
+}
+
+TEST(Attention, OperandsThatDoNotFitAreRefused) {
+  const auto refuse = [](Sizes queries, Sizes keys) {
+    AttentionProblem problem = problem_of(queries);
+    AttentionProblem other = problem_of(keys);
+    problem.keys = std::move(other.keys);
+    problem.values = std::move(other.values);
+    expect_error(ErrorCode::shape_mismatch, {"attention", "batch"}, [&] { attend(problem, Mask()); });
+  };
+  refuse({2, 3, 3, 4, 4, 8, 8}, {1, 3, 3, 4, 4, 8, 8});  // batch
+  refuse({2, 3, 3, 4, 4, 8, 8}, {2, 3, 3, 4, 4, 7, 8});  // head size
+  refuse({2, 3, 3, 4, 4, 8, 8}, {2, 3, 3, 4, 3, 8, 8});  // 3 groups do not divide 4 heads
+  refuse({2, 3, 3, 2, 2, 8, 8}, {2, 3, 3, 4, 4, 8, 8});  // more groups than heads
+  expect_error(ErrorCode::shape_mismatch, {"attention", "mask", "[5]", "[1, 1, 3, 4]"}, [] {
+    attend(problem_of({1, 3, 4, 1, 1, 2, 2}), Mask::allow(Tensor::zeros({5}, DType::u8)));
+  });
+}
+
+}  // namespace
+}  // namespace clearformer::test
