@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "clearformer/layers/encoder_block.h"
-#include "clearformer/models/config_reader.h"
+#include "clearformer/weights/config_reader.h"
 #include "clearformer/weights/name_map.h"
 
 namespace clearformer {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "clearformer/models/config_reader.h"
+#include "clearformer/weights/config_reader.h"
 
 namespace clearformer {
 

@@ -10,7 +10,7 @@
 
 #include "clearformer/layers/context.h"
 #include "clearformer/layers/masking.h"
-#include "clearformer/models/config_reader.h"
+#include "clearformer/weights/config_reader.h"
 #include "clearformer/weights/weights.h"
 
 namespace clearformer {
