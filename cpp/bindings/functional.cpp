@@ -1,8 +1,9 @@
 // Border functions: the operations of the blocks on tensors.
 
+#include "clearformer/layers/functional.h"
+
 #include "bindings/functions.h"
 #include "clearformer/layers/attention_pooling.h"
-#include "clearformer/layers/functional.h"
 #include "clearformer/weights/scope.h"
 
 namespace clearformer::bindings {

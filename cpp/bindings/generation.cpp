@@ -23,8 +23,7 @@ val generation_create(const Arguments& arguments) {
 }
 
 val generation_step(const Arguments& arguments) {
-  const auto open =
-      handles().get<OpenGeneration>(arguments.handle("generation"), "generation");
+  const auto open = handles().get<OpenGeneration>(arguments.handle("generation"), "generation");
   Observation observation(arguments);
   const Generation::Step step = open->generation.next(observation.trace());
   val result = val::object();
@@ -38,8 +37,7 @@ val generation_step(const Arguments& arguments) {
 }
 
 val generation_cache(const Arguments& arguments) {
-  const auto open =
-      handles().get<OpenGeneration>(arguments.handle("generation"), "generation");
+  const auto open = handles().get<OpenGeneration>(arguments.handle("generation"), "generation");
   val result = val::object();
   // The cache lives inside the generation and keeps it alive.
   result.set("past_key_values",

@@ -31,7 +31,8 @@ val cfg_of(const ModelConfig& config) {
   cfg.set("d_vocab", config.d_vocab);
   cfg.set("n_ctx", config.n_ctx);
   cfg.set("act_fn", config.activation);
-  cfg.set("normalization_type", std::string(config.block.norm.kind == NormKind::rms ? "RMS" : "LN"));
+  cfg.set("normalization_type",
+          std::string(config.block.norm.kind == NormKind::rms ? "RMS" : "LN"));
   cfg.set("eps", config.block.norm.eps);
   cfg.set("positional_embedding_type", std::string("rotary"));
   cfg.set("rotary_base", config.rotary_base);
@@ -54,7 +55,6 @@ GenerationConfig defaults_of(const Arguments& arguments, const ModelConfig& conf
   }
   return defaults;
 }
-
 
 }  // namespace
 
@@ -109,8 +109,9 @@ val model_create(const Arguments& arguments) {
   result.set("cfg", cfg_of(model.config()));
   result.set("unexpected_tensors", to_value(model.unexpected_tensors()));
   result.set("weights_bytes", bytes);
-  result.set("model", handles().add(std::make_shared<OpenModel>(
-                          OpenModel{std::move(model), std::move(defaults)})));
+  result.set(
+      "model",
+      handles().add(std::make_shared<OpenModel>(OpenModel{std::move(model), std::move(defaults)})));
   return result;
 }
 
@@ -168,7 +169,8 @@ val model_hooks(const Arguments& arguments) {
     for (std::size_t at = 0; at < entry.legend.size(); ++axis) {
       const std::size_t end = std::min(entry.legend.find(' ', at), entry.legend.size());
       const std::string word = entry.legend.substr(at, end - at);
-      const bool varies = word == "batch" || word == "pos" || word == "query_pos" || word == "key_pos";
+      const bool varies =
+          word == "batch" || word == "pos" || word == "query_pos" || word == "key_pos";
       if (varies) {
         dims.call<void>("push", word);
       } else {

@@ -1,7 +1,8 @@
 // Border functions: the classes of torch.nn and d2l.ai.
 
-#include "bindings/functions.h"
 #include "clearformer/modules/module.h"
+
+#include "bindings/functions.h"
 
 namespace clearformer::bindings {
 
@@ -21,8 +22,9 @@ val module_create(const Arguments& arguments) {
   const std::string kind = arguments.text("kind");
   const ConfigReader options(arguments.json("options"), kind, ErrorCode::invalid_argument);
   val result = val::object();
-  result.set("module", handles().add(std::shared_ptr<Module>(
-                           Module::make(kind, options, std::move(weights)))));
+  result.set(
+      "module",
+      handles().add(std::shared_ptr<Module>(Module::make(kind, options, std::move(weights)))));
   return result;
 }
 

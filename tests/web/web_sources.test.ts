@@ -156,6 +156,22 @@ describe('a failure', () => {
   });
 });
 
+describe('the tokenizer of a stream', () => {
+  it('is asked for again after a failure', async () => {
+    const model = await AutoModelForCausalLM.from_pretrained(`${server.url}/x`);
+    const first = async () =>
+      (await model.generate_stream({ input_ids: [[1, 403]] }, { max_new_tokens: 1 }).next()).value?.text;
+    server.options = { status: { 'tokenizer.json': 503 } };
+    expect(await failureOf(first)).toMatchObject({ code: 'network_error', details: { status: 503 } });
+    server.options = {};
+    expect(await first()).toBe(' upon');
+    server.requests.length = 0;
+    await first();
+    expect(server.requests).toEqual([]);
+    await model.dispose();
+  });
+});
+
 describe('an abort', () => {
   it.each([false, true])('ends a download at once, with its reason (worker: %s)', async (worker) => {
     const stalled = gate();
@@ -222,6 +238,9 @@ describe('the cache', () => {
     const cache = new MemoryCache();
     await load(`${server.url}/x`, { cache });
     expect(cache.kept.size).toBe(0);
+    const spoilt = new TextEncoder().encode('{').buffer as ArrayBuffer;
+    cache.kept.set(`${server.url}/x/config.json`, { body: spoilt, headers: new Headers() });
+    await load(`${server.url}/x`, { cache }); // nor does it use such a thing
   });
 
   it('needs no question about a commit', async () => {

@@ -13,7 +13,7 @@ export type {
   GenerationOptions,
   GenerationStep,
 } from './models/generation.js';
-export type { ActivationCache, NameFilter, NamesFilter } from './models/hooks.js';
+export type { NameFilter, NamesFilter } from './models/hooks.js';
 export type { ModelInputs, PromptInputs } from './models/inputs.js';
 export type { KeyValueCache, KeyValueCacheInfo } from './models/key_value_cache.js';
 export type { ModelInfo, PreTrainedModel } from './models/pre_trained_model.js';

@@ -47,7 +47,8 @@ void center_rows(const float* x, float* centered, float* scale, std::size_t rows
 
 void root_mean_square(const float* x, float* scale, std::size_t rows, std::size_t columns,
                       float eps) {
-  for (std::size_t row = 0; row < rows; ++row) scale[row] = scale_of(x + row * columns, columns, eps);
+  for (std::size_t row = 0; row < rows; ++row)
+    scale[row] = scale_of(x + row * columns, columns, eps);
 }
 
 void divide_rows(const float* x, const float* scale, float* out, std::size_t rows,

@@ -37,8 +37,7 @@ void PackedMatrix::unpack_row(std::size_t output, float* to) const {
   for (std::size_t k = 0; k < inputs_; ++k) to[k] = from[k * width];
 }
 
-void PackedMatrix::multiply(const float* x, float* y, std::size_t rows,
-                            const float* bias) const {
+void PackedMatrix::multiply(const float* x, float* y, std::size_t rows, const float* bias) const {
   MatmulArgs args;
   args.a = x;
   args.a_stride = inputs_;

@@ -171,8 +171,8 @@ void check(const Heads& queries, const PackedKeyValues& keys_values) {
   if (queries.batch != sizes.batch || queries.width != sizes.key_dim || sizes.heads == 0 ||
       queries.heads % sizes.heads != 0) {
     fail(ErrorCode::shape_mismatch, "attention: queries of batch ", queries.batch, ", ",
-         queries.heads, " heads of size ", queries.width, " do not fit keys of batch ",
-         sizes.batch, ", ", sizes.heads, " heads of size ", sizes.key_dim);
+         queries.heads, " heads of size ", queries.width, " do not fit keys of batch ", sizes.batch,
+         ", ", sizes.heads, " heads of size ", sizes.key_dim);
   }
 }
 

@@ -37,8 +37,7 @@ struct AttentionOptions {
 /// Query head h reads key/value head h / g. Works in blocks of queries: the scores of one block are
 /// all that is ever in memory, unless the trace wants them. Both ways give the same bits.
 void attention(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
-               const AttentionOptions& options, const MutableHeads& output,
-               const Context& context);
+               const AttentionOptions& options, const MutableHeads& output, const Context& context);
 
 /// Turns a row of -inf alone into zeros, which softmax makes uniform.
 void make_empty_row_uniform(float* scores, std::size_t keys);

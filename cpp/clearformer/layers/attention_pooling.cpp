@@ -26,15 +26,17 @@ Shape joined_shape(Shape outer, std::initializer_list<std::size_t> inner) {
 struct Operands {
   Tensor copies[3];
   TensorView queries, keys, values;
-  Shape outer;      // all axes before the heads, as the caller has them
+  Shape outer;       // all axes before the heads, as the caller has them
   std::size_t rank;  // of the largest operand
 };
 
 void check_inner(TensorView q, TensorView k, TensorView v, const PoolingOptions& options) {
   for (const TensorView* x : {&q, &k, &v}) {
     if (x->shape().rank() < 2) {
-      fail(ErrorCode::shape_mismatch, kName, ": operands need at least 2 axes (positions, features), "
-           "found ", x->shape().text());
+      fail(ErrorCode::shape_mismatch, kName,
+           ": operands need at least 2 axes (positions, features), "
+           "found ",
+           x->shape().text());
     }
   }
   if (k.shape().back(1) != v.shape().back(1)) {
@@ -164,14 +166,16 @@ Pooled attention_pooling(TensorView queries, TensorView keys, TensorView values,
   Trace trace;
   if (keep != PoolingOptions::Keep::nothing) trace.capture(hook_of(keep));
   Arena arena;
-  const Context context{arena, TraceScope(keep == PoolingOptions::Keep::nothing ? nullptr : &trace)};
+  const Context context{arena,
+                        TraceScope(keep == PoolingOptions::Keep::nothing ? nullptr : &trace)};
   Arena::Frame frame(arena);
   Pooled pooled;
   pooled.output = Tensor({all.queries.dim(0), heads, rows, all.values.dim(3)});
   const PackedKeyValues packed = packed_in(arena, heads_first(all.keys), heads_first(all.values));
   attention(heads_first(all.queries), packed, mask, compared.core,
             heads_first_mutable(pooled.output), context);
-  if (keep != PoolingOptions::Keep::nothing) pooled.kept = std::move(trace.captured().front().value);
+  if (keep != PoolingOptions::Keep::nothing)
+    pooled.kept = std::move(trace.captured().front().value);
 
   Shape outer = all.outer;
   if (all.rank > 3) outer.append(heads);

@@ -18,11 +18,11 @@ void DecoderBlock::forward(MutableTensorView x, TensorView memory, const Attenti
                               [&](TensorView in, MutableTensorView out) {
                                 attention_.forward(in, state, out, context / "attn");
                               });
-  cross_add_norm_.forward(
-      x, {"ln2", "hook_cross_attn_out", "hook_resid_mid_cross"}, context,
-      [&](TensorView in, MutableTensorView out) {
-        cross_attention_.forward({in, memory, memory}, cross_state, out, context / "cross_attn");
-      });
+  cross_add_norm_.forward(x, {"ln2", "hook_cross_attn_out", "hook_resid_mid_cross"}, context,
+                          [&](TensorView in, MutableTensorView out) {
+                            cross_attention_.forward({in, memory, memory}, cross_state, out,
+                                                     context / "cross_attn");
+                          });
   feed_forward_add_norm_.forward(x, {"ln3", "hook_mlp_out", "hook_resid_post"}, context,
                                  [&](TensorView in, MutableTensorView out) {
                                    feed_forward_.forward(in, out, context / "mlp");

@@ -112,8 +112,8 @@ PackedKeyValues& KeyValueCache::reserve(std::size_t layer, const PackedKeyValues
   const std::size_t length = entry.store.length();
   if (length != 0 && !(entry.store.sizes() == sizes)) {
     fail(ErrorCode::shape_mismatch, "key/value cache: it holds ", entry.store.sizes().batch,
-         " sequences of ", entry.store.sizes().heads, " heads, the input has ", sizes.batch,
-         " of ", sizes.heads);
+         " sequences of ", entry.store.sizes().heads, " heads, the input has ", sizes.batch, " of ",
+         sizes.heads);
   }
   const std::size_t needed = length + more;
   if (needed > max_positions_) {

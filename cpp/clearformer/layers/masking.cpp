@@ -85,8 +85,8 @@ void Mask::check(std::string_view operation, std::size_t batch, std::size_t head
       }
     }
     if (!fits) {
-      fail(ErrorCode::shape_mismatch, operation, lengths ? ": valid_lens" : ": mask",
-           " of shape ", shape.text(), " does not fit ", full.text(),
+      fail(ErrorCode::shape_mismatch, operation, lengths ? ": valid_lens" : ": mask", " of shape ",
+           shape.text(), " does not fit ", full.text(),
            lengths ? " (batch, queries)" : " (batch, heads, queries, keys)");
     }
   }

@@ -34,8 +34,7 @@ MultiHeadAttention::MultiHeadAttention(const WeightScope& scope, const Attention
     extra_value_ = scope.take("bias_v", {1, 1, key_width});
   }
   if (config_.additive_hidden != 0) {
-    additive_.emplace(scope / "additive", config_.d_head, config_.d_head,
-                      config_.additive_hidden);
+    additive_.emplace(scope / "additive", config_.d_head, config_.d_head, config_.additive_hidden);
   }
 }
 
@@ -115,8 +114,8 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Inputs& inputs,
 
 // The cache's store with the new keys behind the old ones, or one for this call alone.
 const PackedKeyValues& MultiHeadAttention::packed(const Projected& projected,
-                                                  const AttentionState& state,
-                                                  PackedKeyValues& own, Arena& arena) const {
+                                                  const AttentionState& state, PackedKeyValues& own,
+                                                  Arena& arena) const {
   const Heads keys = positions_first(projected.keys), values = positions_first(projected.values);
   if (state.cache == nullptr) return own = packed_in(arena, keys, values);
   PackedKeyValues& store = state.cache->reserve(

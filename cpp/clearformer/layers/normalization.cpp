@@ -4,16 +4,16 @@
 
 namespace clearformer {
 
-Normalization::Normalization(const WeightScope& scope, const NormConfig& config)
-    : config_(config) {
-  if (config.weight) weight_ = scope.take("weight", {config.features});
-  if (config.bias && config.kind == NormKind::layer) bias_ = scope.take("bias", {config.features});
+Normalization::Normalization(const WeightScope& scope, const NormConfig& config) : config_(config) {
+  if (config.weight) weight_ = scope.take("weight", config.shape);
+  if (config.bias && config.kind == NormKind::layer) bias_ = scope.take("bias", config.shape);
 }
 
 void Normalization::forward(TensorView x, MutableTensorView out, const Context& context) const {
-  if (x.shape().rank() == 0 || x.shape().back(0) != config_.features) {
+  const std::size_t features = config_.shape.elements();
+  if (x.shape().rank() == 0 || x.shape().back(0) != features) {
     fail(ErrorCode::shape_mismatch, "normalization: input of shape ", x.shape().text(),
-         ", the weight has ", config_.features, " features");
+         ", the weight has ", features, " features");
   }
   const std::size_t rows = x.shape().outer(1);
   Arena::Frame frame(context.arena);
@@ -22,17 +22,16 @@ void Normalization::forward(TensorView x, MutableTensorView out, const Context& 
   const MutableTensorView scale = context.arena.take(scale_shape);
   const float* numerator = x.f32();
   if (config_.kind == NormKind::layer) {
-    kernels::center_rows(x.f32(), out.f32(), scale.f32(), rows, config_.features, config_.eps);
+    kernels::center_rows(x.f32(), out.f32(), scale.f32(), rows, features, config_.eps);
     numerator = out.f32();
   } else {
-    kernels::root_mean_square(x.f32(), scale.f32(), rows, config_.features, config_.eps);
+    kernels::root_mean_square(x.f32(), scale.f32(), rows, features, config_.eps);
   }
   context.trace("hook_scale", scale, "batch pos 1");
-  kernels::divide_rows(numerator, scale.f32(), out.f32(), rows, config_.features);
+  kernels::divide_rows(numerator, scale.f32(), out.f32(), rows, features);
   context.trace("hook_normalized", out, "batch pos d_model");
   kernels::scale_shift_rows(out.f32(), weight_.empty() ? nullptr : weight_.f32(),
-                            bias_.empty() ? nullptr : bias_.f32(),
-                            out.f32(), rows, config_.features);
+                            bias_.empty() ? nullptr : bias_.f32(), out.f32(), rows, features);
 }
 
 }  // namespace clearformer

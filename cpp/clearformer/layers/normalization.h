@@ -1,4 +1,4 @@
-// Normalization: LayerNorm and RMSNorm over the last axis.
+// Normalization: LayerNorm and RMSNorm over the last axis or axes.
 //   LayerNorm(x) = (x - mean(x)) / sqrt(var(x) + eps) · w + b      (Ba et al. 2016, arXiv 1607.06450)
 //   RMSNorm(x)   = x / sqrt(mean(x²) + eps) · w                    (Zhang & Sennrich 2019, arXiv 1910.07467)
 // Shapes: x (…, D), w (D), b (D).
@@ -14,7 +14,7 @@ enum class NormKind { layer, rms };
 
 struct NormConfig {
   NormKind kind = NormKind::layer;
-  std::size_t features = 0;
+  Shape shape{0};  // of the axes normalized together, the last ones; those of weight and bias
   float eps = 1e-5f;
   bool weight = true;  // RMSNorm and LayerNorm
   bool bias = true;    // LayerNorm only

@@ -17,9 +17,8 @@ double llama3_frequency(double frequency, const RotaryScaling& scaling) {
   if (wavelength > scaling.original_max_positions / scaling.low_freq_factor) {
     return frequency / scaling.factor;
   }
-  const double smooth =
-      (scaling.original_max_positions / wavelength - scaling.low_freq_factor) /
-      (scaling.high_freq_factor - scaling.low_freq_factor);
+  const double smooth = (scaling.original_max_positions / wavelength - scaling.low_freq_factor) /
+                        (scaling.high_freq_factor - scaling.low_freq_factor);
   return (1.0 - smooth) * frequency / scaling.factor + smooth * frequency;
 }
 
@@ -31,8 +30,7 @@ RotaryEmbedding::RotaryEmbedding(std::size_t d_head, double base, const RotarySc
          d_head);
   }
   for (std::size_t i = 0; i < d_head / 2; ++i) {
-    double frequency =
-        std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(d_head));
+    double frequency = std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(d_head));
     if (scaling.kind == RotaryScaling::Kind::linear) frequency /= scaling.factor;
     if (scaling.kind == RotaryScaling::Kind::llama3) {
       frequency = llama3_frequency(frequency, scaling);

@@ -13,7 +13,8 @@ const Architecture& architecture_of(const ConfigReader& config) {
     if (architecture->model_type == model_type) return *architecture;
     known += concat(known.empty() ? "" : ", ", architecture->model_type);
   }
-  config.refuse(ErrorCode::unsupported, "model_type", "is \"", model_type, "\"; supported: ", known);
+  config.refuse(ErrorCode::unsupported, "model_type", "is \"", model_type,
+                "\"; supported: ", known);
 }
 
 }  // namespace clearformer

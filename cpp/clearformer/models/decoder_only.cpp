@@ -18,22 +18,28 @@ OutputLayer output_layer(const ModelConfig& config, const WeightScope& scope,
                      : OutputLayer(scope / "unembed", config.d_model, config.d_vocab);
 }
 
+// Made once all weights are there in the config's shapes: its sizes are not absurd then.
+RotaryEmbedding rotary_embedding(const ModelConfig& config, const Weights& weights) {
+  weights.check(Weights::Unexpected::keep);
+  return {config.block.attention.d_head, config.rotary_base, config.rotary_scaling};
+}
+
 }  // namespace
 
-DecoderOnlyModel::DecoderOnlyModel(ModelConfig config, const WeightScope& scope)
+DecoderOnlyModel::DecoderOnlyModel(ModelConfig config, const Weights& weights,
+                                   const WeightScope& scope)
     : config_(std::move(config)),
       embedding_(scope / "embed", config_.d_vocab, config_.d_model, table_of(config_)),
       blocks_(scope, {config_.block, config_.n_layers, FinalNorm::present}),
       output_(output_layer(config_, scope, embedding_)),
-      rotary_(config_.block.attention.d_head, config_.rotary_base, config_.rotary_scaling) {}
+      rotary_(rotary_embedding(config_, weights)) {}
 
 DecoderOnlyModel DecoderOnlyModel::load(Weights weights, std::string_view config_text,
                                         std::string config_file) {
   const ConfigReader reader(config_text, std::move(config_file));
   const Architecture& architecture = architecture_of(reader);
   const NameMap names = architecture.names(weights);
-  DecoderOnlyModel model(architecture.read_config(reader), WeightScope(weights, names));
-  weights.check(Weights::Unexpected::keep);
+  DecoderOnlyModel model(architecture.read_config(reader), weights, WeightScope(weights, names));
   model.unexpected_ = weights.unused();
   return model;
 }
@@ -92,6 +98,15 @@ TensorView DecoderOnlyModel::positions(const Request& request, std::size_t past)
 Tensor DecoderOnlyModel::forward(const Request& request, Trace* trace) {
   const std::size_t past = request.cache == nullptr ? 0 : request.cache->length();
   check(request, past);
+  try {
+    return run(request, past, trace);
+  } catch (...) {  // some layers may have stored their keys, others not
+    if (request.cache != nullptr) request.cache->crop(past);
+    throw;
+  }
+}
+
+Tensor DecoderOnlyModel::run(const Request& request, std::size_t past, Trace* trace) {
   const std::size_t batch = request.input_ids.dim(0), length = request.input_ids.dim(1);
   Arena::Frame frame(*arena_);
   const Context context{*arena_, TraceScope(trace)};

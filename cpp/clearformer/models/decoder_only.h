@@ -24,14 +24,15 @@ class DecoderOnlyModel {
   enum class LogitsOf { all_positions, last_position };
 
   struct Request {
-    TensorView input_ids;                       // (B, T) int32
+    TensorView input_ids;                        // (B, T) int32
     const TensorView* attention_mask = nullptr;  // (B, S) uint8, 0 = padding; none: no padding
     const TensorView* position_ids = nullptr;    // (B, T) int32; none: past, past + 1, …
     KeyValueCache* cache = nullptr;              // holds the past; none: no past
     LogitsOf logits = LogitsOf::all_positions;
   };
 
-  /// The scores of the next token: (B, T, V), or (B, 1, V) for the last position alone.
+  /// The scores of the next token: (B, T, V), or (B, 1, V) for the last position alone. After an
+  /// error the cache is as it was before.
   Tensor forward(const Request& request, Trace* trace = nullptr);
 
   const ModelConfig& config() const { return config_; }
@@ -41,11 +42,12 @@ class DecoderOnlyModel {
   std::size_t workspace_bytes() const { return arena_->bytes(); }
 
  private:
-  DecoderOnlyModel(ModelConfig config, const WeightScope& scope);
+  DecoderOnlyModel(ModelConfig config, const Weights& weights, const WeightScope& scope);
 
   void check(const Request& request, std::size_t past) const;
   Mask mask(const Request& request, std::size_t past) const;
   TensorView positions(const Request& request, std::size_t past);
+  Tensor run(const Request& request, std::size_t past, Trace* trace);
 
   ModelConfig config_;
   Embedding embedding_;

@@ -124,8 +124,8 @@ Generation::Step Generation::next(Trace* trace) {
   for (std::size_t row = 0; row < batch; ++row) {
     float* scores = step.scores.f32() + row * vocabulary;
     process(scores);
-    std::int32_t token = config_.do_sample ? samplers_[row].draw(scores, vocabulary)
-                                           : largest(scores, vocabulary);
+    std::int32_t token =
+        config_.do_sample ? samplers_[row].draw(scores, vocabulary) : largest(scores, vocabulary);
     if (ended_[row]) {
       token = config_.pad_token_id.value_or(config_.eos_token_ids.front());
     } else {

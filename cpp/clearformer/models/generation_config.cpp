@@ -6,10 +6,9 @@ namespace clearformer {
 
 namespace {
 
-constexpr std::string_view kTaken[] = {"max_new_tokens", "max_length",   "min_new_tokens",
-                                       "do_sample",      "temperature",  "top_k",
-                                       "top_p",          "seed",         "eos_token_id",
-                                       "pad_token_id"};
+constexpr std::string_view kTaken[] = {
+    "max_new_tokens", "max_length", "min_new_tokens", "do_sample",    "temperature",
+    "top_k",          "top_p",      "seed",           "eos_token_id", "pad_token_id"};
 
 // Options of upstream's generate() that change the result, with the value that does not.
 struct Neutral {
@@ -17,23 +16,43 @@ struct Neutral {
   double value;
 };
 constexpr Neutral kNeutral[] = {
-    {"num_beams", 1},          {"num_beam_groups", 1},     {"num_return_sequences", 1},
-    {"repetition_penalty", 1}, {"length_penalty", 1},      {"no_repeat_ngram_size", 0},
-    {"typical_p", 1},          {"epsilon_cutoff", 0},      {"eta_cutoff", 0},
-    {"min_p", 0},              {"penalty_alpha", 0},       {"diversity_penalty", 0},
-    {"min_length", 0},         {"encoder_no_repeat_ngram_size", 0},
+    {"num_beams", 1},
+    {"num_beam_groups", 1},
+    {"num_return_sequences", 1},
+    {"repetition_penalty", 1},
+    {"length_penalty", 1},
+    {"no_repeat_ngram_size", 0},
+    {"typical_p", 1},
+    {"epsilon_cutoff", 0},
+    {"eta_cutoff", 0},
+    {"min_p", 0},
+    {"penalty_alpha", 0},
+    {"diversity_penalty", 0},
+    {"min_length", 0},
+    {"encoder_no_repeat_ngram_size", 0},
     {"encoder_repetition_penalty", 1},
 };
-constexpr std::string_view kUnsupported[] = {
-    "bad_words_ids",      "force_words_ids",       "forced_bos_token_id", "forced_eos_token_id",
-    "suppress_tokens",    "begin_suppress_tokens", "guidance_scale",      "assistant_model",
-    "prompt_lookup_num_tokens", "constraints",     "stop_strings",        "sequence_bias",
-    "max_time",           "watermarking_config",   "exponential_decay_length_penalty"};
+constexpr std::string_view kUnsupported[] = {"bad_words_ids",
+                                             "force_words_ids",
+                                             "forced_bos_token_id",
+                                             "forced_eos_token_id",
+                                             "suppress_tokens",
+                                             "begin_suppress_tokens",
+                                             "guidance_scale",
+                                             "assistant_model",
+                                             "prompt_lookup_num_tokens",
+                                             "constraints",
+                                             "stop_strings",
+                                             "sequence_bias",
+                                             "max_time",
+                                             "watermarking_config",
+                                             "exponential_decay_length_penalty"};
 
 // Known, and without effect on the numbers.
 constexpr std::string_view kWithoutEffect[] = {
-    "bos_token_id", "use_cache", "early_stopping", "return_dict_in_generate", "output_scores",
-    "output_logits", "output_attentions", "output_hidden_states", "renormalize_logits"};
+    "bos_token_id",      "use_cache",     "early_stopping",    "return_dict_in_generate",
+    "output_scores",     "output_logits", "output_attentions", "output_hidden_states",
+    "renormalize_logits"};
 
 template <class Range>
 bool contains(const Range& range, std::string_view key) {
@@ -89,7 +108,7 @@ void GenerationConfig::update(const ConfigReader& options, Unknown unknown) {
   if (root.find_set("pad_token_id")) pad_token_id = options.token("pad_token_id");
   if (!(temperature > 0.0)) {
     options.refuse_value("temperature",
-                   "must be > 0; for the most probable token use do_sample: false");
+                         "must be > 0; for the most probable token use do_sample: false");
   }
   if (!(top_p > 0.0 && top_p <= 1.0)) {
     options.refuse_value("top_p", "must be in (0, 1]");

@@ -53,18 +53,16 @@ AttentionConfig read_attention(const ConfigReader& config, std::size_t d_model) 
   attention.num_heads = config.size("num_attention_heads");
   attention.num_key_value_heads = config.size("num_key_value_heads", attention.num_heads);
   if (attention.num_heads % attention.num_key_value_heads != 0) {
-    config.refuse_value("num_key_value_heads", "is ",
-                  attention.num_key_value_heads, " and does not divide num_attention_heads ",
-                  attention.num_heads);
+    config.refuse_value("num_key_value_heads", "is ", attention.num_key_value_heads,
+                        " and does not divide num_attention_heads ", attention.num_heads);
   }
   if (config.root().find_set("head_dim") == nullptr && d_model % attention.num_heads != 0) {
     config.refuse_value("num_attention_heads", "is ", attention.num_heads,
-                  " and does not divide hidden_size ", d_model);
+                        " and does not divide hidden_size ", d_model);
   }
   attention.d_head = config.size("head_dim", d_model / attention.num_heads);
   if (attention.d_head % 2 != 0) {
-    config.refuse_value("head_dim", "must be even for rotary positions, it is ",
-                  attention.d_head);
+    config.refuse_value("head_dim", "must be even for rotary positions, it is ", attention.d_head);
   }
   attention.bias = config.flag("attention_bias", false) ? Bias::present : Bias::none;
   return attention;
@@ -78,8 +76,8 @@ ModelConfig read_config(const ConfigReader& config) {
   model.d_vocab = config.size("vocab_size");
   model.n_ctx = config.size("max_position_embeddings", 2048);
   model.block.attention = read_attention(config, model.d_model);
-  model.block.norm = {NormKind::rms, model.d_model,
-                      static_cast<float>(config.number("rms_norm_eps", 1e-6))};
+  model.block.norm = {
+      NormKind::rms, {model.d_model}, static_cast<float>(config.number("rms_norm_eps", 1e-6))};
   model.activation = config.text("hidden_act", "silu");
   const auto activation = activation_named(model.activation);
   if (!activation) {

@@ -12,7 +12,7 @@ namespace {
 
 std::optional<std::string> text_of(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(std::fopen(path.c_str(), "rb"),
-                                                               &std::fclose);
+                                                              &std::fclose);
   if (!input) return std::nullopt;
   std::string text;
   char buffer[1 << 14];

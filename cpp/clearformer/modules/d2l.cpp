@@ -12,13 +12,13 @@ namespace {
 
 NameMap d2l_names(std::string_view kind, const ConfigReader&) {
   std::vector<NameRule> rules = {
-      {"q_proj", "W_q"}, {"k_proj", "W_k"}, {"v_proj", "W_v"},
+      {"q_proj", "W_q"}, {"k_proj", "W_k"},         {"v_proj", "W_v"},
       {"o_proj", "W_o"}, {"additive", "attention"},
   };
   if (kind == "d2l.ViTBlock") {
-    rules.insert(rules.end(), {{"attn", "attention"},
-                               {"mlp.up_proj", "mlp.dense1"},
-                               {"mlp.down_proj", "mlp.dense2"}});
+    rules.insert(
+        rules.end(),
+        {{"attn", "attention"}, {"mlp.up_proj", "mlp.dense1"}, {"mlp.down_proj", "mlp.dense2"}});
   } else {
     const bool decoder = kind == "d2l.TransformerDecoderBlock";
     rules.insert(rules.end(), {{"attn", decoder ? "attention1" : "attention"},
@@ -90,11 +90,13 @@ std::unique_ptr<Module> multi_head_attention(const ConfigReader& options,
   if (score == "additive") {
     config.additive_hidden = options.size("attention_num_hiddens", config.d_head);
   } else if (score != "dot") {
-    options.refuse(ErrorCode::unsupported, "attention", "is \"", score, "\"; supported: dot, additive");
+    options.refuse(ErrorCode::unsupported, "attention", "is \"", score,
+                   "\"; supported: dot, additive");
   }
   return module_of([layer = MultiHeadAttention(scope, config)](const Module::Inputs& inputs,
                                                                const Context& context) {
-    const TensorView queries = sequence("d2l.MultiHeadAttention: queries", inputs.tensor("queries"), 0);
+    const TensorView queries =
+        sequence("d2l.MultiHeadAttention: queries", inputs.tensor("queries"), 0);
     Tensor y({queries.dim(0), queries.dim(1), layer.config().d_model});
     const Mask mask = inputs.mask("mask");
     layer.forward({queries, inputs.tensor("keys"), inputs.tensor("values")}, {mask}, y,
@@ -104,29 +106,21 @@ std::unique_ptr<Module> multi_head_attention(const ConfigReader& options,
 }
 
 std::unique_ptr<Module> add_norm(const ConfigReader& options, const WeightScope& scope) {
-  const Json* shape = options.root().find_set("norm_shape");
-  std::size_t features = 1;
-  if (shape != nullptr && shape->is_array()) {
-    for (const Json& dim : shape->array()) {
-      features *= static_cast<std::size_t>(dim.unsigned_integer().value_or(0));
-    }
-  } else {
-    features = options.size("norm_shape");
-  }
-  if (features == 0) options.refuse_value("norm_shape", "must hold sizes >= 1");
-  return module_of([features, norm = Normalization(scope / "ln", {NormKind::layer, features})](
-                       const Module::Inputs& inputs, const Context& context) {
-    const TensorView x = inputs.tensor("X"), y = inputs.tensor("Y");
-    if (!(x.shape() == y.shape()) || x.elements() % features != 0) {
-      fail(ErrorCode::shape_mismatch, "d2l.AddNorm: X of shape ", x.shape().text(),
-           " and Y of shape ", y.shape().text(), " with ", features, " normalized elements");
-    }
-    Tensor sum(x.shape());
-    kernels::add(x.f32(), y.f32(), sum.f32(), sum.elements());
-    const Shape rows{sum.elements() / features, features};
-    norm.forward(sum.view().reshaped(rows), sum.mutable_view().reshaped(rows), context);
-    return sum;
-  });
+  const Shape shape = shape_option(options, "norm_shape");
+  return module_of(
+      [features = shape.elements(), norm = Normalization(scope / "ln", {NormKind::layer, shape})](
+          const Module::Inputs& inputs, const Context& context) {
+        const TensorView x = inputs.tensor("X"), y = inputs.tensor("Y");
+        if (!(x.shape() == y.shape()) || x.elements() % features != 0) {
+          fail(ErrorCode::shape_mismatch, "d2l.AddNorm: X of shape ", x.shape().text(),
+               " and Y of shape ", y.shape().text(), " with ", features, " normalized elements");
+        }
+        Tensor sum(x.shape());
+        kernels::add(x.f32(), y.f32(), sum.f32(), sum.elements());
+        const Shape rows{sum.elements() / features, features};
+        norm.forward(sum.view().reshaped(rows), sum.mutable_view().reshaped(rows), context);
+        return sum;
+      });
 }
 
 std::unique_ptr<Module> feed_forward(const ConfigReader& options, const WeightScope& scope) {
@@ -137,7 +131,8 @@ std::unique_ptr<Module> feed_forward(const ConfigReader& options, const WeightSc
                     down = Linear(scope / "down_proj", hidden, outputs, Bias::present)](
                        const Module::Inputs& inputs, const Context& context) {
     const TensorView x = inputs.tensor("X");
-    if (x.shape().rank() == 0) fail(ErrorCode::shape_mismatch, "d2l.PositionWiseFFN: X is a scalar");
+    if (x.shape().rank() == 0)
+      fail(ErrorCode::shape_mismatch, "d2l.PositionWiseFFN: X is a scalar");
     Shape hidden_shape = x.shape(), shape = x.shape();
     hidden_shape[x.shape().rank() - 1] = up.out_features();
     shape[x.shape().rank() - 1] = outputs;
@@ -156,7 +151,7 @@ BlockConfig block_config(const ConfigReader& options, std::string_view hidden) {
   block.attention = attention_config(options, "use_bias");
   const std::size_t d_model = block.attention.d_model;
   block.feed_forward = {d_model, options.size(hidden), Activation::relu, Gate::none, Bias::present};
-  block.norm = {NormKind::layer, d_model};
+  block.norm = {NormKind::layer, {d_model}};
   block.order = NormOrder::post;
   return block;
 }
@@ -186,7 +181,8 @@ std::unique_ptr<Module> decoder_block(const ConfigReader& options, const WeightS
   const BlockConfig config = block_config(options, "ffn_num_hiddens");
   return module_of([d_model = config.attention.d_model, layer = DecoderBlock(scope, config)](
                        const Module::Inputs& inputs, const Context& context) {
-    Tensor x = Tensor::copy_of(sequence("d2l.TransformerDecoderBlock: X", inputs.tensor("X"), d_model));
+    Tensor x =
+        Tensor::copy_of(sequence("d2l.TransformerDecoderBlock: X", inputs.tensor("X"), d_model));
     const TensorView memory =
         sequence("d2l.TransformerDecoderBlock: enc_outputs", inputs.tensor("enc_outputs"), d_model);
     const Mask mask = inputs.mask("mask"), cross = inputs.mask("enc_mask");

@@ -25,6 +25,9 @@ struct Library {
 Library torch_library();
 Library d2l_library();
 
+/// An option that is a size or a list of sizes.
+Shape shape_option(const ConfigReader& options, std::string_view key);
+
 /// The module of a callable forward(inputs, context) -> Tensor that owns its layers.
 template <class Forward>
 std::unique_ptr<Module> module_of(Forward forward) {

@@ -8,13 +8,27 @@ namespace clearformer {
 
 TensorView Module::Inputs::tensor(std::string_view name) const {
   const auto found = tensors.find(name);
-  if (found == tensors.end()) fail(ErrorCode::invalid_argument, "forward: \"", name, "\" is missing");
+  if (found == tensors.end())
+    fail(ErrorCode::invalid_argument, "forward: \"", name, "\" is missing");
   return found->second;
 }
 
 Mask Module::Inputs::mask(std::string_view name) const {
   const auto found = masks.find(name);
   return found == masks.end() ? Mask() : found->second;
+}
+
+Shape modules::shape_option(const ConfigReader& options, std::string_view key) {
+  const Json* value = options.root().find_set(key);
+  if (value == nullptr || !value->is_array()) return {options.size(key)};
+  Shape shape;
+  for (const Json& dim : value->array()) {
+    const auto size = dim.unsigned_integer();
+    if (!size || *size == 0) options.refuse_value(key, "must hold sizes >= 1");
+    shape.append(static_cast<std::size_t>(*size));
+  }
+  if (shape.rank() == 0) options.refuse_value(key, "must hold at least one size");
+  return shape;
 }
 
 namespace {

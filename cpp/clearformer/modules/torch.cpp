@@ -78,24 +78,24 @@ void unlift(Tensor& x, bool lifted) {
 }
 
 std::unique_ptr<Module> linear(const ConfigReader& options, const WeightScope& scope) {
-  return module_of([layer = Linear(scope, options.size("in_features"),
-                                   options.size("out_features"), bias_of(options))](
-                       const Module::Inputs& inputs, const Context&) {
-    const TensorView x = inputs.tensor("input");
-    Shape shape = x.shape();
-    if (shape.rank() == 0) fail(ErrorCode::shape_mismatch, "nn.Linear: the input is a scalar");
-    shape[shape.rank() - 1] = layer.out_features();
-    Tensor y(shape);
-    layer.forward(x, y);
-    return y;
-  });
+  return module_of(
+      [layer = Linear(scope, options.size("in_features"), options.size("out_features"),
+                      bias_of(options))](const Module::Inputs& inputs, const Context&) {
+        const TensorView x = inputs.tensor("input");
+        Shape shape = x.shape();
+        if (shape.rank() == 0) fail(ErrorCode::shape_mismatch, "nn.Linear: the input is a scalar");
+        shape[shape.rank() - 1] = layer.out_features();
+        Tensor y(shape);
+        layer.forward(x, y);
+        return y;
+      });
 }
 
 std::unique_ptr<Module> embedding(const ConfigReader& options, const WeightScope& scope) {
   const std::size_t columns = options.size("embedding_dim");
   return module_of([columns, layer = Embedding(scope, options.size("num_embeddings"), columns,
-                                               Embedding::Table::own)](
-                       const Module::Inputs& inputs, const Context&) {
+                                               Embedding::Table::own)](const Module::Inputs& inputs,
+                                                                       const Context&) {
     const TensorView ids = inputs.tensor("input");
     Shape shape = ids.shape();
     shape.append(columns);
@@ -105,25 +105,12 @@ std::unique_ptr<Module> embedding(const ConfigReader& options, const WeightScope
   });
 }
 
-// "normalized_shape": a size or a list of sizes.
-std::size_t normalized_elements(const ConfigReader& options) {
-  const Json* shape = options.root().find_set("normalized_shape");
-  if (shape == nullptr || !shape->is_array()) return options.size("normalized_shape");
-  std::size_t count = 1;
-  for (const Json& dim : shape->array()) {
-    const auto size = dim.unsigned_integer();
-    if (!size || *size == 0) options.refuse_value("normalized_shape", "must hold sizes >= 1");
-    count *= static_cast<std::size_t>(*size);
-  }
-  return count;
-}
-
 std::unique_ptr<Module> norm(const ConfigReader& options, const WeightScope& scope,
                              NormConfig config) {
-  config.features = normalized_elements(options);
+  config.shape = shape_option(options, "normalized_shape");
   config.weight = options.flag("elementwise_affine", true);
   config.bias = config.weight && options.flag("bias", true);
-  return module_of([features = config.features, layer = Normalization(scope, config)](
+  return module_of([features = config.shape.elements(), layer = Normalization(scope, config)](
                        const Module::Inputs& inputs, const Context& context) {
     const TensorView x = inputs.tensor("input");
     if (x.elements() % features != 0) {
@@ -139,12 +126,12 @@ std::unique_ptr<Module> norm(const ConfigReader& options, const WeightScope& sco
 
 std::unique_ptr<Module> layer_norm(const ConfigReader& options, const WeightScope& scope) {
   const auto eps = static_cast<float>(options.number("eps", 1e-5));
-  return norm(options, scope, {NormKind::layer, 0, eps});
+  return norm(options, scope, {NormKind::layer, {}, eps});
 }
 
 std::unique_ptr<Module> rms_norm(const ConfigReader& options, const WeightScope& scope) {
   const auto eps = static_cast<float>(options.number("eps", kFloatEpsilon));
-  return norm(options, scope, {NormKind::rms, 0, eps});
+  return norm(options, scope, {NormKind::rms, {}, eps});
 }
 
 AttentionConfig attention_config(const ConfigReader& options, std::string_view d_model,
@@ -161,8 +148,7 @@ AttentionConfig attention_config(const ConfigReader& options, std::string_view d
   return config;
 }
 
-std::unique_ptr<Module> multihead_attention(const ConfigReader& options,
-                                            const WeightScope& scope) {
+std::unique_ptr<Module> multihead_attention(const ConfigReader& options, const WeightScope& scope) {
   AttentionConfig config = attention_config(options, "embed_dim", "num_heads");
   config.key_features = options.size("kdim", config.d_model);
   config.value_features = options.size("vdim", config.d_model);
@@ -190,8 +176,10 @@ BlockConfig block_config(const ConfigReader& options) {
   if (!activation) options.refuse(ErrorCode::unsupported, "activation", "is \"", name, "\"");
   block.feed_forward = {d_model, options.size("dim_feedforward", 2048), *activation, Gate::none,
                         bias_of(options)};
-  block.norm = {NormKind::layer, d_model,
-                static_cast<float>(options.number("layer_norm_eps", 1e-5)), true,
+  block.norm = {NormKind::layer,
+                {d_model},
+                static_cast<float>(options.number("layer_norm_eps", 1e-5)),
+                true,
                 options.flag("bias", true)};
   block.order = options.flag("norm_first", false) ? NormOrder::pre : NormOrder::post;
   return block;
@@ -280,8 +268,9 @@ std::unique_ptr<Module> transformer(const ConfigReader& options, const WeightSco
   });
 }
 
-#define CLEARFORMER_BLOCK_OPTIONS \
-  "d_model", "nhead", "dim_feedforward", "dropout", "activation", "layer_norm_eps", "norm_first", "bias"
+#define CLEARFORMER_BLOCK_OPTIONS                                                                 \
+  "d_model", "nhead", "dim_feedforward", "dropout", "activation", "layer_norm_eps", "norm_first", \
+      "bias"
 
 const Factory kFactories[] = {
     {"nn.Linear", {"in_features", "out_features", "bias"}, linear},
@@ -302,8 +291,6 @@ const Factory kFactories[] = {
 
 }  // namespace
 
-Library torch_library() {
-  return {std::begin(kFactories), std::end(kFactories), torch_names};
-}
+Library torch_library() { return {std::begin(kFactories), std::end(kFactories), torch_names}; }
 
 }  // namespace clearformer::modules

@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <cstring>
-
 #include <xsimd/xsimd.hpp>
 
 namespace clearformer::simd {
@@ -25,7 +24,8 @@ Target detect() {
   constexpr Target kBestFirst[] = {Target::avx512, Target::avx2, Target::sse2};
   const char* wanted = std::getenv("CLEARFORMER_SIMD");
   for (const Target target : kBestFirst) {
-    if (wanted != nullptr && std::strcmp(wanted, name_of(target)) == 0 && runs(target)) return target;
+    if (wanted != nullptr && std::strcmp(wanted, name_of(target)) == 0 && runs(target))
+      return target;
   }
   for (const Target target : kBestFirst) {
     if (runs(target)) return target;

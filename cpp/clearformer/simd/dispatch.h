@@ -44,5 +44,6 @@ Function* best(Function* sse2, Function* avx2, Function* avx512) {
   namespace avx512 {                          \
   result name(__VA_ARGS__);                   \
   }                                           \
-  inline result (*const name)(__VA_ARGS__) = ::clearformer::simd::best(sse2::name, avx2::name, avx512::name);
+  inline result (*const name)(__VA_ARGS__) =  \
+      ::clearformer::simd::best(sse2::name, avx2::name, avx512::name);
 #endif

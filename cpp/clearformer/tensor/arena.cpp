@@ -29,7 +29,8 @@ MutableTensorView Arena::take(Shape shape, DType dtype) {
     used_ = 0;
   }
   if (block_ == blocks_.size()) {
-    const std::size_t size = std::max({bytes, kMinBlock, blocks_.empty() ? 0 : blocks_.back().size});
+    const std::size_t size =
+        std::max({bytes, kMinBlock, blocks_.empty() ? 0 : blocks_.back().size});
     blocks_.reserve(blocks_.size() + 1);
     blocks_.push_back({static_cast<char*>(allocate_aligned(size)), size});
   }

@@ -44,10 +44,10 @@ class Error : public std::exception {
 /// concat and fail small.
 class Text {
  public:
-  Text(const char* text) : Text(std::string_view(text)) {}             // NOLINT: made in passing
+  Text(const char* text) : Text(std::string_view(text)) {}  // NOLINT: made in passing
   Text(std::string_view text) : length_(text.size()), text_(text.data()) {}  // NOLINT
-  Text(const std::string& text) : Text(std::string_view(text)) {}      // NOLINT
-  Text(double number) : length_(kReal), real_(number) {}               // NOLINT
+  Text(const std::string& text) : Text(std::string_view(text)) {}            // NOLINT
+  Text(double number) : length_(kReal), real_(number) {}                     // NOLINT
   template <std::integral Number>
   Text(Number number) : length_(kInteger), integer_(static_cast<std::int64_t>(number)) {  // NOLINT
     if constexpr (std::is_unsigned_v<Number>) {

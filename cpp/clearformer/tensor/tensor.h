@@ -87,7 +87,7 @@ class Tensor {
 
   TensorView view() const { return {memory_.get(), dtype_, shape_}; }
   MutableTensorView mutable_view() { return {memory_.get(), dtype_, shape_}; }
-  operator TensorView() const { return view(); }         // NOLINT: a Tensor reads as a view
+  operator TensorView() const { return view(); }           // NOLINT: a Tensor reads as a view
   operator MutableTensorView() { return mutable_view(); }  // NOLINT
 
  private:

@@ -81,8 +81,7 @@ void CheckpointReader::commit(std::size_t bytes) {
 
 void CheckpointReader::header_complete() {
   const std::string_view json(reinterpret_cast<const char*>(buffer_.data()), buffer_.size());
-  const std::uint64_t data_bytes =
-      file_bytes_ - SafetensorsHeader::kPrefixBytes - buffer_.size();
+  const std::uint64_t data_bytes = file_bytes_ - SafetensorsHeader::kPrefixBytes - buffer_.size();
   header_ = SafetensorsHeader::parse(json, data_bytes, file_);
   buffer_.assign(kStagingBytes, 0);
   index_ = 0;
@@ -150,7 +149,7 @@ Weights CheckpointReader::finish() {
 
 void CheckpointReader::read_file(const std::string& path, const std::string& name) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(std::fopen(path.c_str(), "rb"),
-                                                               &std::fclose);
+                                                              &std::fclose);
   if (!input) fail(ErrorCode::invalid_argument, "cannot open ", path);
   std::fseek(input.get(), 0, SEEK_END);
   const long bytes = std::ftell(input.get());

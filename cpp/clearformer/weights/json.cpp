@@ -88,7 +88,8 @@ class Builder {
 }  // namespace
 
 Json Json::parse(std::string_view text, std::string_view document, ErrorCode code) {
-  constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag |
+  constexpr unsigned kFlags = rapidjson::kParseIterativeFlag |
+                              rapidjson::kParseValidateEncodingFlag |
                               rapidjson::kParseFullPrecisionFlag;
   rapidjson::MemoryStream bytes(text.data(), text.size());
   rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> stream(bytes);
@@ -121,8 +122,10 @@ const Json* Json::find_set(std::string_view key) const {
 }
 
 double Json::number() const {
-  if (const auto* integer = std::get_if<std::int64_t>(&value_)) return static_cast<double>(*integer);
-  if (const auto* integer = std::get_if<std::uint64_t>(&value_)) return static_cast<double>(*integer);
+  if (const auto* integer = std::get_if<std::int64_t>(&value_))
+    return static_cast<double>(*integer);
+  if (const auto* integer = std::get_if<std::uint64_t>(&value_))
+    return static_cast<double>(*integer);
   return std::get<double>(value_);
 }
 

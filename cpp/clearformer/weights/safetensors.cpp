@@ -17,10 +17,10 @@ std::optional<std::uint64_t> bits_of(std::string_view dtype) {
     std::uint64_t bits;
   };
   static constexpr Row kRows[] = {
-      {"BOOL", 8},    {"U8", 8},      {"I8", 8},   {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8},
-      {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"I16", 16},   {"U16", 16},    {"F16", 16},
-      {"BF16", 16},   {"I32", 32},    {"U32", 32}, {"F32", 32},    {"C64", 64},    {"F64", 64},
-      {"I64", 64},    {"U64", 64},
+      {"BOOL", 8},    {"U8", 8},   {"I8", 8},      {"F8_E5M2", 8}, {"F8_E4M3", 8},
+      {"F8_E8M0", 8}, {"F4", 4},   {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"I16", 16},
+      {"U16", 16},    {"F16", 16}, {"BF16", 16},   {"I32", 32},    {"U32", 32},
+      {"F32", 32},    {"C64", 64}, {"F64", 64},    {"I64", 64},    {"U64", 64},
   };
   for (const Row& row : kRows) {
     if (row.name == dtype) return row.bits;
@@ -179,8 +179,7 @@ std::uint64_t SafetensorsHeader::header_bytes(const unsigned char* prefix, std::
 SafetensorsHeader SafetensorsHeader::parse(std::string_view json, std::uint64_t data_bytes,
                                            std::string_view file) {
   if (json.empty() || json.front() != '{') refuse(file, "the header must begin with \"{\"");
-  const Json root =
-      Json::parse(json, concat(file, ": header"), ErrorCode::malformed_file);
+  const Json root = Json::parse(json, concat(file, ": header"), ErrorCode::malformed_file);
   SafetensorsHeader header;
   for (const auto& [name, entry] : root.object()) {
     if (name == "__metadata__") {

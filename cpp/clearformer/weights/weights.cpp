@@ -26,7 +26,8 @@ Tensor copied_part(const Tensor& from, const StoredName& stored, const Shape& ex
   const std::size_t inputs = expected[1], stride = outputs * stored.parts;
   const float* first = from.f32() + stored.part * outputs;
   for (std::size_t out = 0; out < outputs; ++out) {
-    for (std::size_t in = 0; in < inputs; ++in) part.f32()[out * inputs + in] = first[in * stride + out];
+    for (std::size_t in = 0; in < inputs; ++in)
+      part.f32()[out * inputs + in] = first[in * stride + out];
   }
   return part;
 }

@@ -68,6 +68,17 @@ const Tensor& Case::tensor(const char* side, const std::string& name) const {
   return tensors_->at(key->string());
 }
 
+Weights Case::state_dict() const {
+  Weights weights;
+  const Json* prefix = json_->find("weights");
+  if (prefix == nullptr) return weights;
+  for (const auto& [key, tensor] : *tensors_) {
+    if (key.rfind(prefix->string(), 0) != 0) continue;
+    weights.add(key.substr(prefix->string().size()), "fixture", tensor.clone());
+  }
+  return weights;
+}
+
 Tensor Case::int32_input(const std::string& name) const {
   return converted<std::int32_t, std::int64_t>(input(name));
 }

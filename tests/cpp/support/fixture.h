@@ -8,6 +8,7 @@
 
 #include "clearformer/tensor/tensor.h"
 #include "clearformer/weights/json.h"
+#include "clearformer/weights/weights.h"
 
 namespace clearformer::test {
 
@@ -30,6 +31,9 @@ class Case {
   bool has_input(const std::string& name) const;
   bool has_output(const std::string& name) const;
   std::vector<std::string> outputs() const;
+
+  /// The tensors under the case's weights prefix, by their state_dict keys.
+  Weights state_dict() const;
 
   /// An int64 input or output as int32, which is what models read.
   Tensor int32_input(const std::string& name) const;

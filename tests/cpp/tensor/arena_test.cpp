@@ -97,7 +97,7 @@ TEST(Arena, SizesBeyondTheAddressSpaceAreRefused) {
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
   Arena arena;
   expect_error(ErrorCode::out_of_memory, {"more elements"}, [&] { arena.take({kMost, 2}); });
-  expect_error(ErrorCode::out_of_memory, {"activation", concat("[", kMost / 2, "]")},
+  expect_error(ErrorCode::out_of_memory, {"activation", "[" + std::to_string(kMost / 2) + "]"},
                [&] { arena.take({kMost / 2}); });
   // Bytes that the machine can count, until they are rounded up to the alignment.
   expect_error(ErrorCode::out_of_memory, {"out of memory"}, [&] { arena.take({kMost / 4}); });

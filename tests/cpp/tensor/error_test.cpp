@@ -30,9 +30,11 @@ TEST(Concat, JoinsStringsAndNumbers) {
   EXPECT_EQ(concat(), "");
   EXPECT_EQ(concat("head ", 3, " of ", std::size_t{8}), "head 3 of 8");
   EXPECT_EQ(concat(std::string("a"), std::string_view("b"), -1), "ab-1");
-  EXPECT_EQ(concat(std::numeric_limits<std::uint64_t>::max()), "18446744073709551615");
+  EXPECT_EQ(concat(std::numeric_limits<std::int64_t>::max()), "9223372036854775807");
+  EXPECT_EQ(concat(std::uint64_t{9223372036854775807}), "9223372036854775807");
   EXPECT_EQ(concat(std::numeric_limits<std::int64_t>::min()), "-9223372036854775808");
   EXPECT_EQ(concat(0.5), "0.5");
+  EXPECT_EQ(concat(-1.25, " ", 3.0, " ", 0.999999999), "-1.25 3 1");
 }
 
 TEST(Fail, ThrowsTheJoinedMessage) {
@@ -42,6 +44,16 @@ TEST(Fail, ThrowsTheJoinedMessage) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::unsupported);
     EXPECT_STREQ(error.what(), "dtype C64 of 2");
+  }
+}
+
+// A name in a file may hold a NUL; the message must not end there.
+TEST(Fail, ANulByteDoesNotCutTheMessage) {
+  try {
+    fail(ErrorCode::malformed_file, std::string("a\0b", 3), " is wrong");
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "a b is wrong");
   }
 }
 

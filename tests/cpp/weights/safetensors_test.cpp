@@ -178,7 +178,7 @@ TEST(SafetensorsHeader, LengthIsCheckedAgainstTheFileAndTheLimit) {
   const std::string file = "model.safetensors";
   expect_error(ErrorCode::malformed_file, {file, "100000001", "at most 100000000"},
                [&] { check(100'000'001, 300'000'000); });
-  expect_error(ErrorCode::malformed_file, {file, "18446744073709551615"},
+  expect_error(ErrorCode::malformed_file, {file, "the header claims"},
                [&] { check(~std::uint64_t{0}, 10); });
   expect_error(ErrorCode::malformed_file, {file, "claims 3 bytes", "holds 2"}, [&] { check(3, 10); });
   expect_error(ErrorCode::malformed_file, {file, "too few"}, [&] { check(1, 10); });

@@ -33,7 +33,7 @@ describe('attention', () => {
       await story.point(12, key, rows);
       const reading = await story.reading();
       expect([reading.query, reading.key]).toEqual([12, key]);
-      expect(await open.page.locator('cell-readout').textContent()).toContain('#13');
+      expect(await open.page.locator('cell-readout .read').textContent()).toContain('#13');
       total += reading.weight;
     }
     expect(total).toBeCloseTo(1, 5);
@@ -69,12 +69,14 @@ describe('attention', () => {
   it('draws the map: something in the past, nothing but one colour in the future', async () => {
     const seen = await story.map.evaluate((canvas) => {
       const { width, height } = canvas as HTMLCanvasElement;
-      const context = (canvas as HTMLCanvasElement).getContext('2d');
-      const colours = (x0: number, y0: number): number => {
-        const found = new Set<number>();
-        const { data } = context?.getImageData(x0, y0, width / 8, height / 8) ?? { data: [] };
-        for (let i = 0; i < data.length; i += 4)
-          found.add(((data[i] ?? 0) << 16) | ((data[i + 1] ?? 0) << 8) | (data[i + 2] ?? 0));
+      const pixels = (canvas as HTMLCanvasElement).getContext('2d')?.getImageData(0, 0, width, height).data ?? [];
+      const colours = (left: number, top: number): number => {
+        const found = new Set<string>();
+        for (let y = Math.round(top); y < top + height / 8; y++)
+          for (let x = Math.round(left); x < left + width / 8; x++) {
+            const at = (y * width + x) * 4;
+            found.add(`${pixels[at]} ${pixels[at + 1]} ${pixels[at + 2]}`);
+          }
         return found.size;
       };
       return { past: colours(width * 0.2, height * 0.7), future: colours(width * 0.8, height * 0.3) };

@@ -30,10 +30,10 @@ async function give(files: Files): Promise<void> {
 
 /** What the page says of files it cannot load. */
 async function complaintAbout(files: Files): Promise<string> {
-  const note = open.page.locator('model-bar error-note');
+  const note = open.page.locator('model-bar error-note [role=alert]');
   if ((await note.count()) > 0) await note.getByRole('button').click();
   await give(files);
-  await note.locator('[role=alert]').waitFor();
+  await note.waitFor();
   return (await note.textContent()) ?? '';
 }
 
@@ -83,11 +83,11 @@ describe('a checkpoint that is not well formed', () => {
   });
 
   it('an impossible Hub name is refused without asking the network', async () => {
-    const note = open.page.locator('model-bar error-note');
+    const note = open.page.locator('model-bar error-note [role=alert]');
     await note.getByRole('button').click();
     await open.page.locator('#hub-id').fill('not a name');
     await open.page.locator('#hub-id').press('Enter');
-    expect(await note.locator('[role=alert]').textContent()).toContain('not a name');
+    expect(await note.textContent()).toContain('not a name');
     await note.getByRole('button').click();
   });
 
@@ -103,7 +103,7 @@ describe('a sound checkpoint', () => {
     await open.page.locator('model-bar .name', { hasText: 'your files' }).waitFor();
     await story.write('Once upon a time', 20, 'the likeliest');
     expect(await story.text()).toContain('there was a little girl');
-    expect(await open.page.locator('model-bar').textContent()).toMatch(/5 layers × 8 heads/);
+    expect(await open.page.locator('model-bar section').textContent()).toMatch(/5 layers × 8 heads/);
   });
 
   it('complained of nothing in the console', () => {

@@ -71,6 +71,7 @@ describe('the story', () => {
 
   it('gives the same text for the same seed and another for another', async () => {
     const texts: string[] = [];
+    await story.choose('by chance');
     for (const seed of [3, 3, 4]) {
       await story.set('seed', seed);
       await story.write(kPrompt, 40, 'by chance');
@@ -99,8 +100,9 @@ describe('the story', () => {
   it('writes on from another token when one is taken', async () => {
     const before = await story.tokens.allTextContents();
     const other = story.candidates.filter({ has: open.page.locator('button') }).first();
+    const run = await story.run();
     await other.locator('button').click();
-    await story.ended();
+    await story.ended(run + 1);
     const after = await story.tokens.allTextContents();
     expect(after.slice(0, 20)).toEqual(before.slice(0, 20));
     expect(after[20]).not.toBe(before[20]);
@@ -108,9 +110,9 @@ describe('the story', () => {
     await expect(story.tokens.nth(20).getAttribute('class')).resolves.toContain('reader');
   });
 
-  it('explains an empty draw of settings and a prompt that is too long', async () => {
+  it('says why it cannot write, and writes again when it can', async () => {
     await story.write('word '.repeat(600), 5, 'by chance');
-    const note = open.page.locator('story-chapter error-note');
+    const note = open.page.locator('story-chapter error-note [role=alert]');
     expect(await note.textContent()).toContain('512 at most');
     await note.getByRole('button').click();
     await story.write(kPrompt, 5, 'by chance');

@@ -1,6 +1,8 @@
 // The page's story chapter as a reader uses it, for the tests: set, write, pick, read off.
 import type { Locator, Page } from 'playwright-core';
 
+export type Choice = 'by chance' | 'the likeliest';
+
 export interface Reading {
   query: number;
   key: number;
@@ -39,9 +41,15 @@ export class StoryPage {
     await this.page.locator('#write').waitFor();
   }
 
-  /** Waits for the text that is being written to end. */
-  async ended(): Promise<void> {
-    await this.page.locator('#write').waitFor({ timeout: 60_000 });
+  /** Waits for the text that is being written to end, or for the one with that number. */
+  async ended(run?: number): Promise<void> {
+    const which = run === undefined ? '' : `[data-run="${run}"]`;
+    await this.page.locator(`section${which}[data-phase=idle]`).waitFor({ timeout: 60_000 });
+  }
+
+  /** How many texts were begun. */
+  async run(): Promise<number> {
+    return Number(await this.page.locator('section[data-run]').getAttribute('data-run'));
   }
 
   async set(name: 'temperature' | 'top_k' | 'top_p' | 'seed' | 'max_new_tokens', value: number): Promise<void> {
@@ -50,19 +58,20 @@ export class StoryPage {
     await input.press('Tab');
   }
 
+  async choose(how: Choice): Promise<void> {
+    await this.page.getByRole('button', { name: how }).click();
+  }
+
   /** Ends what the page began by itself and writes as asked, at full speed. */
-  async write(prompt: string, count: number, how: 'by chance' | 'the likeliest'): Promise<void> {
+  async write(prompt: string, count: number, how: Choice): Promise<void> {
     await this.fullSpeed();
     await this.ended();
+    await this.choose(how);
     await this.page.locator('#prompt').fill(prompt);
     await this.set('max_new_tokens', count);
-    await this.page.getByRole('button', { name: how }).click();
+    const before = await this.run();
     await this.page.locator('#write').click();
-    await this.page
-      .locator('#write')
-      .waitFor({ state: 'detached' })
-      .catch(() => {});
-    await this.ended();
+    await this.ended(before + 1);
   }
 
   async reading(): Promise<Reading> {

@@ -6,7 +6,7 @@ export const storyStyles = css`
   .columns { display: grid; grid-template-columns: minmax(0, 10fr) minmax(0, 19fr); gap: var(--gap); align-items: start; }
   .column { display: grid; gap: var(--gap); }
   .title { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 2px 12px; align-items: baseline; }
-  token-strip { margin: 10px 0 8px; min-height: 9rem; max-height: 21rem; }
+  token-strip { margin: 10px 0 8px; min-height: 9rem; max-height: 24.5rem; }
   .candidates { min-height: 24rem; }
   error-note { margin-bottom: 10px; }
   .caption { border-top: 1px solid var(--line); padding-top: 8px; min-height: 3.4em; }

@@ -5,7 +5,7 @@ import { type ColourScale, colourScale, type Spread } from '../state/colour-scal
 import { amount, visible } from '../state/format.js';
 import type { Cell } from '../state/map-geometry.js';
 import { kDefaultSettings, type StorySettings } from '../state/settings.js';
-import { type Ending, StorySession, type StoryToken } from '../state/story-session.js';
+import { type Ending, type Phase, StorySession, type StoryToken } from '../state/story-session.js';
 import type { LoadedModel } from '../state/text-model.js';
 import { theme } from '../state/theme.js';
 import '../views/attention-panel.js';
@@ -26,6 +26,9 @@ const kEndings: Record<Ending, string> = {
   error: 'broke off',
 };
 
+/** Milliseconds. */
+const kRestBetweenDrawings = 100;
+
 @customElement('story-chapter')
 export class StoryChapter extends LitElement {
   @property({ attribute: false }) model!: LoadedModel;
@@ -37,7 +40,8 @@ export class StoryChapter extends LitElement {
   @state() private pinned: number | undefined;
   @state() private hovered: number | undefined;
   @state() private cell: Cell | undefined;
-  private frame = 0;
+  private drawing = false;
+  private drawnPhase: Phase = 'idle';
 
   static override styles = [shared, storyStyles];
 
@@ -107,7 +111,7 @@ export class StoryChapter extends LitElement {
     const { session, query } = this;
     const shown = this.cell?.query ?? query;
     const { layer, head } = this.chosen;
-    return html`<section class="card text" aria-labelledby="text-title">
+    return html`<section class="card text" aria-labelledby="text-title" data-run=${session.runs} data-phase=${session.phase}>
       <div class="title"><h2 id="text-title">The text</h2><span class="hint number" id="speed">${this.speed()}</span></div>
       <token-strip .tokens=${session.tokens} .revision=${this.revision} .scale=${this.scale} .pinned=${this.pinned}
         .weights=${shown === undefined ? [] : session.attention.row(layer, head, shown)} .query=${this.cell?.query ?? (this.following ? query : this.focusIndex)}
@@ -216,12 +220,17 @@ export class StoryChapter extends LitElement {
     this.scale = colourScale(theme.current, this.scale.spread);
   };
 
-  /** At full speed many tokens arrive between two frames; the page is drawn once for them. */
+  /** At full speed the page is drawn now and then, so that drawing does not hold the model up; a new phase at once. */
   private onSession = (event: Event): void => {
-    if (event.target !== this.session || this.frame !== 0) return;
-    this.frame = requestAnimationFrame(() => {
-      this.frame = 0;
+    const { session } = this;
+    if (event.target !== session || this.drawing) return;
+    this.drawing = true;
+    const draw = (): void => {
+      this.drawing = false;
+      this.drawnPhase = session.phase;
       this.revision++;
-    });
+    };
+    const rest = this.settings.pace === 0 && session.phase === this.drawnPhase ? kRestBetweenDrawings : 0;
+    setTimeout(() => requestAnimationFrame(draw), rest);
   };
 }

@@ -38,6 +38,8 @@ export class StorySession extends EventTarget {
   tokens: StoryToken[] = [];
   attention: AttentionStore;
   phase: Phase = 'idle';
+  /** How many runs were begun. */
+  runs = 0;
   ending: Ending | undefined;
   error: unknown;
   timing: Timing = { tokens: 0, milliseconds: 0 };
@@ -106,6 +108,7 @@ export class StorySession extends EventTarget {
 
   private async launch(settings: StorySettings, paused: boolean): Promise<void> {
     this.controller = new AbortController();
+    this.runs++;
     this.settings = settings;
     this.ending = undefined;
     this.error = undefined;

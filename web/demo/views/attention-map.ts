@@ -6,6 +6,7 @@ import type { AttentionStore } from '../state/attention-store.js';
 import type { ColourScale } from '../state/colour-scale.js';
 import { type Cell, MapGeometry, type MapWindow, windowAround } from '../state/map-geometry.js';
 import { capacityFor, WeightImage } from '../state/weight-image.js';
+import { type CanvasColours, canvasColours } from './canvas-colours.js';
 import { paintMap } from './map-painter.js';
 import { SizedCanvas } from './sized-canvas.js';
 import { shared } from './styles.js';
@@ -31,6 +32,8 @@ export class AttentionMap extends LitElement {
   @property({ type: Boolean, attribute: 'close-up' }) closeUp = false;
   private canvas = new SizedCanvas(this);
   private image: WeightImage | undefined;
+  private colours!: CanvasColours;
+  private font = '';
   private shown: MapWindow | undefined;
   private geometry: MapGeometry | undefined;
 
@@ -65,6 +68,8 @@ export class AttentionMap extends LitElement {
   protected override updated(changed: PropertyValues<this>): void {
     if (changed.has('store') || changed.has('layer') || changed.has('head')) this.image = undefined;
     if (changed.has('store') || changed.has('closeUp')) this.shown = undefined;
+    if (changed.has('scale')) this.colours = canvasColours(this);
+    this.font ||= getComputedStyle(this).fontFamily;
     this.paint();
   }
 
@@ -75,8 +80,6 @@ export class AttentionMap extends LitElement {
     const gutter = Math.round((width < 420 * ratio ? kNarrowGutter : kGutter) * ratio);
     this.shown = this.windowNow();
     this.geometry = new MapGeometry(this.shown, width - gutter - 3 * Math.ceil(ratio), gutter, gutter);
-    const style = getComputedStyle(this);
-    const colour = (name: string): string => style.getPropertyValue(name);
     paintMap(context, {
       store: this.store,
       layer: this.layer,
@@ -88,14 +91,8 @@ export class AttentionMap extends LitElement {
       query: this.query,
       cell: this.cell,
       ratio,
-      font: style.fontFamily,
-      colours: {
-        ink: colour('--ink'),
-        muted: colour('--muted'),
-        future: colour('--future'),
-        surface: colour('--surface'),
-        focus: colour('--focus'),
-      },
+      font: this.font,
+      colours: this.colours,
     });
   }
 

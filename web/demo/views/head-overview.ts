@@ -5,6 +5,7 @@ import { styleMap } from 'lit/directives/style-map.js';
 import type { AttentionStore } from '../state/attention-store.js';
 import type { ColourScale } from '../state/colour-scale.js';
 import { capacityFor, WeightImage } from '../state/weight-image.js';
+import { type CanvasColours, canvasColours } from './canvas-colours.js';
 import { SizedCanvas } from './sized-canvas.js';
 import { shared } from './styles.js';
 
@@ -28,6 +29,7 @@ export class HeadOverview extends LitElement {
   @property({ type: Boolean }) growing = false;
   private canvas = new SizedCanvas(this);
   private images: WeightImage[] = [];
+  private colours!: CanvasColours;
 
   static override styles = [
     shared,
@@ -76,6 +78,7 @@ export class HeadOverview extends LitElement {
 
   protected override updated(changed: PropertyValues<this>): void {
     if (changed.has('store')) this.images = [];
+    if (changed.has('scale')) this.colours = canvasColours(this);
     this.paint();
   }
 
@@ -103,7 +106,7 @@ export class HeadOverview extends LitElement {
     const room = Math.round(Math.min(across, down) * kFill);
     context.clearRect(0, 0, width, height);
     context.imageSmoothingEnabled = side > room;
-    context.fillStyle = getComputedStyle(this).getPropertyValue('--future');
+    context.fillStyle = this.colours.future;
     for (let layer = 0; layer < layers; layer++) {
       for (let head = 0; head < heads; head++) {
         const x = Math.round(head * across + (across - room) / 2);

@@ -4,21 +4,14 @@ import { type ColourScale, cssColour } from '../state/colour-scale.js';
 import { visible } from '../state/format.js';
 import type { Cell, MapGeometry } from '../state/map-geometry.js';
 import type { WeightImage } from '../state/weight-image.js';
-
-export interface MapColours {
-  ink: string;
-  muted: string;
-  future: string;
-  surface: string;
-  focus: string;
-}
+import type { CanvasColours } from './canvas-colours.js';
 
 export interface MapScene {
   store: AttentionStore;
   layer: number;
   head: number;
   scale: ColourScale;
-  colours: MapColours;
+  colours: CanvasColours;
   font: string;
   /** Device pixels a CSS pixel. */
   ratio: number;

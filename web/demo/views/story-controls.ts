@@ -58,7 +58,7 @@ export class StoryControls extends LitElement {
   ];
 
   override render(): TemplateResult {
-    return html`<form @submit=${this.onSubmit}>
+    return html`<form novalidate @submit=${this.onSubmit}>
       <div class="top">
         <label class="prompt"><span class="label">The text begins with</span>
           <input type="text" id="prompt" autocomplete="off" .value=${this.settings.prompt} @input=${this.onPrompt} /></label>
@@ -151,7 +151,7 @@ export class StoryControls extends LitElement {
   private onNumber(event: Event): void {
     const input = event.target as HTMLInputElement;
     const name = input.id as BoundedName;
-    const value = withinBounds(name, input.valueAsNumber, this.settings[name]);
+    const value = withinBounds(name, Math.min(input.valueAsNumber, Number(input.max)), this.settings[name]);
     input.value = `${value}`;
     this.set({ [name]: value });
   }

@@ -3,7 +3,6 @@
 import type { Handle } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
-import { throwIfAborted } from '../support/options.js';
 import {
   checkIntegrity,
   exactSize,
@@ -111,7 +110,6 @@ async function streamFile(
   for await (const chunk of readChunks(file, options)) {
     const { byteLength } = chunk; // a chunk given away has none
     await engine.write(handle, chunk, file.borrowed);
-    throwIfAborted(options.signal);
     progress.add(file.name, byteLength);
   }
   await engine.call('checkpoint_end_file', { checkpoint: handle });

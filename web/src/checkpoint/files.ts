@@ -79,8 +79,6 @@ export function notFound(folder: Folder, name: string): ClearformerError {
   });
 }
 
-const maxTextBytes = 256 << 20;
-
 async function readText(file: SourceFile, options: ReadOptions): Promise<TextFile> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let bytes = 0;
@@ -88,7 +86,6 @@ async function readText(file: SourceFile, options: ReadOptions): Promise<TextFil
   try {
     for await (const chunk of readChunks(file, options)) {
       bytes += chunk.byteLength;
-      if (bytes > maxTextBytes) throw malformed(file, `is larger than ${maxTextBytes} bytes`);
       text += decoder.decode(chunk, { stream: true });
     }
     text += decoder.decode();

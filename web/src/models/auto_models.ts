@@ -6,6 +6,7 @@ import type { ProgressCallback } from '../checkpoint/progress.js';
 import { openSource, type Source, type SourceOptions } from '../checkpoint/source.js';
 import type { Engine } from '../runtime/engine.js';
 import { type EngineOptions, startEngine } from '../runtime/start_engine.js';
+import { isDeterministic } from '../runtime/wasm.js';
 import { ClearformerError } from '../support/error.js';
 import { abortable, checkOptions } from '../support/options.js';
 import { CausalLM } from './causal_lm.js';
@@ -75,7 +76,7 @@ async function load(source: Source, options: LoadOptions): Promise<LoadedModel> 
     });
     const { hooks } = await engine.call('model_hooks', { model: created.model });
     const { version, simd } = await engine.call('build_info', {});
-    if (options.deterministic && simd === 'relaxed') {
+    if (isDeterministic(options) && simd === 'relaxed') {
       throw new ClearformerError('invalid_argument', 'deterministic: the WASM that was given is the relaxed build', {
         option: 'deterministic',
       });

@@ -5,6 +5,7 @@ import type { Engine } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
+import { type ActivationCache, toCache, toTensor } from '../tensor/tensor_output.js';
 import {
   type GenerateOptions,
   type GenerateOutput,
@@ -17,7 +18,7 @@ import {
   sortOptions,
   stepTensors,
 } from './generation.js';
-import { type ActivationCache, type NamesFilter, resolveNames, toCache, toTensor } from './hooks.js';
+import { type NamesFilter, resolveNames } from './hooks.js';
 import { type ModelInputs, type PromptInputs, promptIn, rowsOf, tensorIn } from './inputs.js';
 import { KeyValueCache } from './key_value_cache.js';
 import { PreTrainedModel } from './pre_trained_model.js';

@@ -3,12 +3,11 @@
 import type { Handle, OptionValue, RunInputs, StepRequest, StepValue } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
-import { throwIfAborted } from '../support/options.js';
 import { nextTurn } from '../support/platform.js';
 import { Tensor } from '../tensor/tensor.js';
+import { toTensor } from '../tensor/tensor_output.js';
 import { IncrementalDecoder, type Streamer } from '../tokenizer/text_streamer.js';
 import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
-import { toTensor } from './hooks.js';
 import { KeyValueCache, releaseHandle } from './key_value_cache.js';
 
 /** What both ways of generating take. Defaults come from generation_config.json, then from Hugging Face's. */
@@ -164,7 +163,6 @@ export class GenerationRun {
       yield value;
       if (done) return;
       if (!this.engine.remote) await nextTurn();
-      throwIfAborted(this.request.signal);
     }
   }
 

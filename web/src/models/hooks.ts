@@ -1,16 +1,12 @@
 // Names of hook points: which ones a filter means, and what the core captured under them.
 
-import type { HookPoint, TensorOut } from '../runtime/border.js';
+import type { HookPoint } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
-import { Tensor } from '../tensor/tensor.js';
 
 /** One way to say which activations are wanted; in text, `*` stands for any characters. */
 export type NameFilter = string | RegExp | ((name: string) => boolean);
 /** Which activations are wanted: one filter or several, of which any may match. */
 export type NamesFilter = NameFilter | readonly NameFilter[];
-
-/** Captured activations by hook name. */
-export type ActivationCache = Record<string, Tensor>;
 
 /** The hook names that `filter` means, in the order of the forward pass. Throws `invalid_argument` for a text that means none. */
 export function resolveNames(hooks: readonly HookPoint[], filter: NamesFilter | undefined): string[] {
@@ -49,13 +45,4 @@ function unknownName(filter: string, names: readonly string[]): ClearformerError
       expected: names,
     },
   );
-}
-
-/** A tensor of the core as a Tensor. */
-export function toTensor<T extends TensorOut>(out: T): Tensor<T['type']> {
-  return new Tensor(out.type, out.data as Tensor<T['type']>['data'], out.dims);
-}
-
-export function toCache(captured: Record<string, TensorOut> | undefined): ActivationCache {
-  return Object.fromEntries(Object.entries(captured ?? {}).map(([name, out]) => [name, toTensor(out)]));
 }

@@ -101,6 +101,41 @@ export interface ModelValue {
   weights_bytes: number;
 }
 
+/** One restriction on what a query may attend to; a mask is all of a list at once. */
+export type MaskTerm =
+  | { kind: 'causal'; past: number }
+  | { kind: 'allow' | 'ignore'; data: Uint8Array; dims: number[] }
+  | { kind: 'additive'; data: Float32Array; dims: number[] }
+  | { kind: 'valid_lens'; data: Int32Array; dims: number[] };
+
+/** What a query with nothing to attend to gets. */
+export type EmptyRow = 'zeros' | 'uniform';
+
+/** The matrix that attention_pooling gives back beside its output. */
+export type KeptScores = 'raw_scores' | 'softcapped_scores' | 'masked_scores' | 'weights';
+
+/** Optional arguments may be undefined. */
+type Loose<T> = { [K in keyof T]: T[K] | undefined };
+
+export type PoolingArguments = { query: TensorIn; key: TensorIn; value: TensorIn } & Loose<{
+  mask?: MaskTerm[];
+  scale?: number;
+  softcap?: number;
+  enable_gqa?: boolean;
+  empty_row?: EmptyRow;
+  keep?: KeptScores;
+  M?: TensorIn;
+  sigma?: number;
+  W_q?: TensorIn;
+  W_k?: TensorIn;
+  w_v?: TensorIn;
+}>;
+
+type NormArguments = { x: TensorIn; axes: number; eps: number } & Loose<{ weight?: TensorIn; bias?: TensorIn }>;
+
+/** A JSON value that an option of a module can have. */
+export type ModuleOption = boolean | number | string | null | readonly number[];
+
 interface Call<Arguments, Value> {
   arguments: Arguments;
   value: Value;
@@ -127,6 +162,28 @@ export interface Border {
   generation_create: Call<RunInputs & { model: Handle; options: Record<string, OptionValue> }, { generation: Handle }>;
   generation_step: Call<StepRequest & { generation: Handle }, StepValue>;
   generation_cache: Call<{ generation: Handle }, { past_key_values: Handle }>;
+  softmax: Call<{ x: TensorIn; axis: number }, TensorOut<'float32'>>;
+  masked_softmax: Call<
+    { x: TensorIn } & Loose<{ mask?: MaskTerm[]; empty_row?: EmptyRow }>,
+    TensorOut<'float32'>
+  >;
+  matmul: Call<{ x: TensorIn; y: TensorIn }, TensorOut<'float32'>>;
+  bmm: Call<{ x: TensorIn; y: TensorIn }, TensorOut<'float32'>>;
+  layer_norm: Call<NormArguments, TensorOut<'float32'>>;
+  rms_norm: Call<Omit<NormArguments, 'bias'>, TensorOut<'float32'>>;
+  activation: Call<{ x: TensorIn; kind: string }, TensorOut<'float32'>>;
+  attention_pooling: Call<PoolingArguments, { output: TensorOut<'float32'>; kept?: TensorOut<'float32'> }>;
+  module_create: Call<
+    { kind: string; options: Record<string, ModuleOption> } & (
+      | { tensors: Record<string, TensorIn> }
+      | { checkpoint: Handle }
+    ),
+    { module: Handle }
+  >;
+  module_forward: Call<
+    { module: Handle; tensors: Record<string, TensorIn>; masks: Record<string, MaskTerm[]>; names: string[] },
+    { output: TensorOut<'float32'>; captured?: Record<string, TensorOut> }
+  >;
   release: Call<{ handle: Handle }, Nothing>;
 }
 

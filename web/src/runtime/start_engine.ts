@@ -5,7 +5,7 @@ import { throwIfAborted } from '../support/options.js';
 import { isPage } from '../support/platform.js';
 import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
 import type { Engine } from './engine.js';
-import { type CompiledCore, chooseVariant, compileCore, type RuntimeOptions } from './wasm.js';
+import { type CompiledCore, chooseVariant, compileCore, isDeterministic, type RuntimeOptions } from './wasm.js';
 
 /** How to run a model. */
 export interface EngineOptions extends RuntimeOptions {
@@ -25,7 +25,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       { option: 'numThreads' },
     );
   }
-  chooseVariant(options.deterministic ?? false); // says at once when the engine is too old
+  chooseVariant(isDeterministic(options)); // says at once when the engine is too old
   const compiled = await compileCore(options);
   if (options.worker ?? isPage()) {
     const { WorkerEngine } = await import('./worker_client.js');

@@ -40,6 +40,11 @@ export function canRun(variant: Variant): boolean {
   return WebAssembly.validate(Uint8Array.from([...header, ...types, ...functions, ...code]));
 }
 
+/** Whether the build with the same bits on every engine is asked for, here or for the whole package. */
+export function isDeterministic(options: RuntimeOptions): boolean {
+  return options.deterministic ?? configuration.deterministic ?? false;
+}
+
 /** The build to use: the fastest this engine runs, or the reproducible one. Throws `unsupported` where neither runs. */
 export function chooseVariant(deterministic: boolean): Variant {
   if (typeof WebAssembly !== 'object') {
@@ -60,7 +65,7 @@ const compiledByBytes = new WeakMap<object, Promise<CompiledCore>>();
 export function compileCore(options: RuntimeOptions): Promise<CompiledCore> {
   const binary = options.wasmBinary ?? (options.wasmUrl === undefined ? configuration.wasmBinary : undefined);
   if (binary !== undefined) return remember(compiledByBytes, binary, () => compile(bytesOf(binary), 'wasmBinary'));
-  const variant = chooseVariant(options.deterministic ?? false);
+  const variant = chooseVariant(isDeterministic(options));
   const given = options.wasmUrl ?? configuration.wasmUrl;
   const wasm = given === undefined ? assets.wasm(variant) : fileAt(given, variant);
   if (wasm instanceof URL) {

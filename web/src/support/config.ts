@@ -12,11 +12,13 @@ export interface Configuration {
   wasmBinary?: ArrayBuffer | Uint8Array | undefined;
   /** URL of worker.js, for bundlers and servers that move it. */
   workerUrl?: string | URL | undefined;
+  /** Never relaxed SIMD, the same bits on every engine: for functions and modules, and what models do unless told. */
+  deterministic?: boolean | undefined;
   /** Used instead of the global `fetch` for model files, for example to add an Authorization header. */
   fetch?: typeof fetch | undefined;
 }
 
-const known = ['remoteHost', 'wasmUrl', 'wasmBinary', 'workerUrl', 'fetch'] as const;
+const known = ['remoteHost', 'wasmUrl', 'wasmBinary', 'workerUrl', 'deterministic', 'fetch'] as const;
 
 /** The settings in force. */
 export const configuration: Configuration = {};

@@ -52,3 +52,10 @@ export class ClearformerError extends Error {
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
+
+/** Any value as a few words for a sentence. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'function') return 'a function';
+  if (typeof value !== 'object' || value === null) return String(value);
+  return `of type ${Object.prototype.toString.call(value).slice(8, -1)}`;
+}

@@ -2,14 +2,14 @@
 
 import { ClearformerError } from './error.js';
 
-/** Throws `unsupported` for the first key of `given` that is not in `known`; undefined values count as absent. */
+/** Throws `unsupported` for the first key of `given` that is not in `known`. */
 export function checkOptions(call: string, given: unknown, known: readonly string[]): void {
   if (given === undefined) return;
   if (given === null || typeof given !== 'object' || Array.isArray(given)) {
     throw new ClearformerError('invalid_argument', `${call}: options must be an object`);
   }
-  for (const [option, value] of Object.entries(given)) {
-    if (value === undefined || known.includes(option)) continue;
+  for (const option of Object.keys(given)) {
+    if (known.includes(option)) continue;
     throw new ClearformerError('unsupported', `${call}: unknown option '${option}' (known: ${known.join(', ')})`, {
       option,
       expected: known,

@@ -1,0 +1,171 @@
+#include "clearformer/layers/key_value_cache.h"
+
+#include <gtest/gtest.h>
+
+#include "clearformer/kernels/matmul.h"
+#include "support/closeness.h"
+#include "support/expect_error.h"
+#include "support/random.h"
+
+namespace clearformer::test {
+namespace {
+
+using Sizes = PackedKeyValues::Sizes;
+
+// Keys and values (B, T, G, d) that know where they belong.
+struct Positions {
+  Positions(const Sizes& sizes, std::size_t length, std::uint64_t seed)
+      : keys(Random(seed).tensor({sizes.batch, length, sizes.heads, sizes.key_dim})),
+        values(Random(seed + 1).tensor({sizes.batch, length, sizes.heads, sizes.value_dim})) {}
+
+  // Positions first … first + count - 1 of every sequence.
+  static Tensor slice(const Tensor& x, std::size_t first, std::size_t count) {
+    const std::size_t row = x.dim(2) * x.dim(3);
+    Tensor part({x.dim(0), count, x.dim(2), x.dim(3)});
+    for (std::size_t b = 0; b < x.dim(0); ++b) {
+      std::copy_n(x.f32() + (b * x.dim(1) + first) * row, count * row, part.f32() + b * count * row);
+    }
+    return part;
+  }
+
+  void append_to(PackedKeyValues& store, std::size_t first, std::size_t count) const {
+    store.append(positions_first(slice(keys, first, count)), positions_first(slice(values, first, count)));
+  }
+
+  Tensor keys, values;
+};
+
+// Every key and value lies where the header says.
+void expect_stored(const PackedKeyValues& store, const Positions& expected) {
+  const Sizes& sizes = store.sizes();
+  const std::size_t width = kernels::panel_width();
+  for (std::size_t b = 0; b < sizes.batch; ++b) {
+    for (std::size_t s = 0; s < store.length(); ++s) {
+      for (std::size_t g = 0; g < sizes.heads; ++g) {
+        const std::size_t vector = (b * expected.keys.dim(1) + s) * sizes.heads + g;
+        for (std::size_t i = 0; i < sizes.key_dim; ++i) {
+          ASSERT_EQ(store.keys(b, g)[s / width * store.key_panel_stride() + i * width + s % width],
+                    expected.keys.f32()[vector * sizes.key_dim + i])
+              << "key of position " << s;
+        }
+        for (std::size_t i = 0; i < sizes.value_dim; ++i) {
+          ASSERT_EQ(store.values(b, g)[i / width * store.value_panel_stride() + s * width + i % width],
+                    expected.values.f32()[vector * sizes.value_dim + i])
+              << "value of position " << s;
+        }
+      }
+    }
+  }
+}
+
+const Sizes kSizes[] = {{1, 1, 1, 1}, {2, 3, 10, 10}, {1, 2, 5, 40}, {3, 1, 33, 7}};
+
+TEST(PackedKeyValues, KeepsPositionsAppendedInAnySteps) {
+  for (const Sizes& sizes : kSizes) {
+    const Positions positions(sizes, 75, 1);
+    for (const std::size_t step : {1u, 7u, 32u, 75u}) {
+      const std::size_t capacity = PackedKeyValues::rounded(75);
+      Tensor keys({PackedKeyValues::key_floats(sizes, capacity)});
+      Tensor values({PackedKeyValues::value_floats(sizes, capacity)});
+      PackedKeyValues store(sizes, capacity, keys.f32(), values.f32());
+      for (std::size_t first = 0; first < 75; first += step) {
+        positions.append_to(store, first, std::min(step, 75 - first));
+      }
+      EXPECT_EQ(store.length(), 75u);
+      expect_stored(store, positions);
+    }
+  }
+}
+
+TEST(PackedKeyValues, RoundsToWholePanels) {
+  const std::size_t width = kernels::panel_width();
+  EXPECT_EQ(PackedKeyValues::rounded(0), 0u);
+  EXPECT_EQ(PackedKeyValues::rounded(1), width);
+  EXPECT_EQ(PackedKeyValues::rounded(width), width);
+  EXPECT_EQ(PackedKeyValues::rounded(width + 1), 2 * width);
+}
+
+TEST(KeyValueCache, GrowsWithoutLosingAPosition) {
+  for (const Sizes& sizes : kSizes) {
+    const Positions positions(sizes, 300, 3);
+    KeyValueCache cache(1, 300);
+    for (std::size_t first = 0; first < 300;) {
+      const std::size_t count = std::min<std::size_t>(1 + first % 5, 300 - first);
+      positions.append_to(cache.reserve(0, sizes, count), first, count);
+      first += count;
+    }
+    EXPECT_EQ(cache.length(), 300u);
+    EXPECT_EQ(cache.batch(), sizes.batch);
+    expect_stored(cache.reserve(0, sizes, 0), positions);
+  }
+}
+
+TEST(KeyValueCache, GrowsByDoublingUpToTheLimit) {
+  const Sizes sizes{1, 1, 4, 4};
+  const Positions positions(sizes, 1000, 5);
+  KeyValueCache cache(1, 1000);
+  std::vector<std::size_t> capacities;
+  for (std::size_t first = 0; first < 1000; ++first) {
+    positions.append_to(cache.reserve(0, sizes, 1), first, 1);
+    if (capacities.empty() || capacities.back() != cache.capacity()) {
+      capacities.push_back(cache.capacity());
+    }
+  }
+  EXPECT_LE(capacities.size(), 8u) << "more growths than doubling takes";
+  EXPECT_EQ(cache.capacity(), PackedKeyValues::rounded(1000));
+  // Values lie in panels of whole width, keys do not need to.
+  EXPECT_EQ(cache.bytes(), sizeof(float) * cache.capacity() * (4 + PackedKeyValues::rounded(4)));
+}
+
+TEST(KeyValueCache, CropForgetsTheEndAndTakesNewPositions) {
+  const Sizes sizes{2, 2, 6, 6};
+  const Positions positions(sizes, 60, 7);
+  KeyValueCache cache(2, 100);
+  for (std::size_t layer = 0; layer < 2; ++layer) {
+    positions.append_to(cache.reserve(layer, sizes, 40), 0, 40);
+  }
+  cache.crop(25);
+  EXPECT_EQ(cache.length(), 25u);
+  for (std::size_t layer = 0; layer < 2; ++layer) {
+    positions.append_to(cache.reserve(layer, sizes, 35), 25, 35);
+    expect_stored(cache.reserve(layer, sizes, 0), positions);
+  }
+  expect_error(ErrorCode::invalid_argument, {"key/value cache", "crop to 61", "60"},
+               [&] { cache.crop(61); });
+  cache.crop(0);
+  EXPECT_EQ(cache.length(), 0u);
+  // Empty, it takes another batch size.
+  const Sizes other{1, 2, 6, 6};
+  Positions(other, 3, 9).append_to(cache.reserve(0, other, 3), 0, 3);
+  EXPECT_EQ(cache.batch(), 1u);
+}
+
+TEST(KeyValueCache, RefusesMorePositionsThanTheModelHas) {
+  KeyValueCache cache(1, 10);
+  const Sizes sizes{1, 1, 2, 2};
+  Positions(sizes, 8, 1).append_to(cache.reserve(0, sizes, 8), 0, 8);
+  expect_error(ErrorCode::invalid_argument, {"key/value cache", "11", "10"},
+               [&] { cache.reserve(0, sizes, 3); });
+  EXPECT_EQ(cache.length(), 8u);
+}
+
+TEST(KeyValueCache, RefusesAnotherBatchOrOtherHeadsOnceItHoldsSome) {
+  KeyValueCache cache(1, 100);
+  const Sizes sizes{2, 3, 4, 4};
+  Positions(sizes, 5, 1).append_to(cache.reserve(0, sizes, 5), 0, 5);
+  for (const Sizes& other : {Sizes{1, 3, 4, 4}, Sizes{2, 1, 4, 4}, Sizes{2, 3, 5, 4}, Sizes{2, 3, 4, 5}}) {
+    expect_error(ErrorCode::shape_mismatch, {"key/value cache", "2 sequences", "3 heads"},
+                 [&] { cache.reserve(0, other, 1); });
+  }
+}
+
+TEST(KeyValueCache, StartsEmpty) {
+  const KeyValueCache cache(3, 100);
+  EXPECT_EQ(cache.length(), 0u);
+  EXPECT_EQ(cache.batch(), 0u);
+  EXPECT_EQ(cache.capacity(), 0u);
+  EXPECT_EQ(cache.bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace clearformer::test

@@ -1,0 +1,134 @@
+// Decoding with the key/value cache: the bits of the full forward pass, however the text is cut.
+#include <gtest/gtest.h>
+
+#include "support/checkpoint.h"
+#include "support/closeness.h"
+#include "support/expect_error.h"
+#include "support/model_runs.h"
+
+namespace clearformer::test {
+namespace {
+
+constexpr std::size_t kLength = 60;
+
+class Cache : public ::testing::TestWithParam<const char*> {
+ protected:
+  // Positions first … first + count - 1 of logits (1, T, V).
+  TensorView rows(const Tensor& logits, std::size_t first, std::size_t count) const {
+    const std::size_t vocabulary = logits.dim(2);
+    return {logits.f32() + first * vocabulary, DType::f32, {1, count, vocabulary}};
+  }
+  DecoderOnlyModel model = load_tiny(GetParam());
+  Tensor ids = random_ids(1, 1, kLength, model.config().d_vocab);
+  Tensor full = forward(model, ids);
+};
+
+TEST_P(Cache, EveryPositionHasTheBitsOfTheFullForward) {
+  KeyValueCache cache = model.make_cache();
+  for (std::size_t t = 0; t < kLength; ++t) {
+    const Tensor logits = forward(model, columns(ids, 0, t, 1), cache);
+    expect_same_bits(concat("position ", t), logits, rows(full, t, 1));
+    EXPECT_EQ(cache.length(), t + 1);
+  }
+}
+
+TEST_P(Cache, AnyCutHasTheBitsOfTheFullForward) {
+  for (const std::size_t chunk : {2u, 7u, 16u, 33u, 59u}) {
+    KeyValueCache cache = model.make_cache();
+    for (std::size_t first = 0; first < kLength; first += chunk) {
+      const std::size_t count = std::min(chunk, kLength - first);
+      expect_same_bits(concat("chunks of ", chunk, " at ", first),
+                       forward(model, columns(ids, 0, first, count), cache), rows(full, first, count));
+    }
+  }
+}
+
+TEST_P(Cache, ACroppedCacheGoesOnAsIfTheRestHadNeverBeen) {
+  KeyValueCache cache = model.make_cache();
+  forward(model, columns(ids, 0, 0, 20), cache);
+  forward(model, random_ids(99, 1, 30, model.config().d_vocab), cache);  // another story
+  cache.crop(20);
+  expect_same_bits("after the crop", forward(model, columns(ids, 0, 20, 40), cache), rows(full, 20, 40));
+  cache.crop(0);
+  expect_same_bits("from the start", forward(model, ids, cache), full);
+}
+
+TEST_P(Cache, PatternsOverTheCacheAreTheRowsOfTheFullOnes) {
+  Trace whole, step;
+  whole.capture("blocks.1.attn.hook_pattern");
+  step.capture("blocks.1.attn.hook_pattern");
+  forward(model, ids, &whole);
+  KeyValueCache cache = model.make_cache();
+  forward(model, columns(ids, 0, 0, kLength - 1), cache);
+  forward(model, columns(ids, 0, kLength - 1, 1), cache, &step);
+  const Tensor& all = whole.at("blocks.1.attn.hook_pattern");
+  const Tensor& last = step.at("blocks.1.attn.hook_pattern");
+  const std::size_t heads = all.dim(1);
+  ASSERT_EQ(last.shape(), (Shape{1, heads, 1, kLength}));
+  for (std::size_t head = 0; head < heads; ++head) {
+    expect_same_bits("row", TensorView(last.f32() + head * kLength, DType::f32, {kLength}),
+                     TensorView(all.f32() + ((head + 1) * kLength - 1) * kLength, DType::f32, {kLength}));
+  }
+}
+
+// A batch with a mask: the mask covers past and new tokens.
+TEST_P(Cache, APaddedBatchDecodesAsItDoesWhole) {
+  const std::size_t vocabulary = model.config().d_vocab, length = 12;
+  const Tensor batch = random_ids(2, 2, length, vocabulary);
+  Tensor mask({2, length}, DType::u8), positions({2, length}, DType::i32);
+  for (std::size_t i = 0; i < 2 * length; ++i) {
+    const bool padding = i < 4;
+    mask.mutable_view().as<std::uint8_t>()[i] = padding ? 0 : 1;
+    positions.mutable_view().as<std::int32_t>()[i] =
+        static_cast<std::int32_t>(padding ? 0 : i < length ? i - 4 : i - length);
+  }
+  const auto cut = [length](const Tensor& x, std::size_t first, std::size_t count) {
+    Tensor part({2, count}, x.dtype());
+    const std::size_t size = size_of(x.dtype());
+    for (std::size_t row = 0; row < 2; ++row) {
+      std::copy_n(static_cast<const char*>(x.data()) + (row * length + first) * size, count * size,
+                  static_cast<char*>(part.data()) + row * count * size);
+    }
+    return part;
+  };
+  const auto run = [&](std::size_t first, std::size_t count, KeyValueCache* cache) {
+    const Tensor part = cut(batch, first, count), seen = cut(mask, 0, first + count);
+    const Tensor at = cut(positions, first, count);
+    const TensorView mask_view = seen, position_view = at;
+    DecoderOnlyModel::Request request;
+    request.input_ids = part;
+    request.attention_mask = &mask_view;
+    request.position_ids = &position_view;
+    request.cache = cache;
+    return model.forward(request);
+  };
+  const Tensor whole = run(0, length, nullptr);
+  KeyValueCache cache = model.make_cache();
+  run(0, 7, &cache);
+  const Tensor rest = run(7, 5, &cache);
+  for (std::size_t row = 0; row < 2; ++row) {
+    expect_same_bits(concat("row ", row),
+                     TensorView(rest.f32() + row * 5 * vocabulary, DType::f32, {5, vocabulary}),
+                     TensorView(whole.f32() + (row * length + 7) * vocabulary, DType::f32, {5, vocabulary}));
+  }
+}
+
+// A pass that fails half way must not leave half of its keys behind.
+TEST_P(Cache, AFailedPassLeavesItAsItWas) {
+  KeyValueCache cache = model.make_cache();
+  forward(model, columns(ids, 0, 0, 20), cache);
+  Trace trace;
+  trace.edit("blocks.1.hook_resid_pre", [](std::string_view, MutableTensorView) {
+    throw Error(ErrorCode::invalid_argument, "stop here");
+  });
+  expect_error(ErrorCode::invalid_argument, {"stop here"},
+               [&] { forward(model, columns(ids, 0, 20, 5), cache, &trace); });
+  EXPECT_EQ(cache.length(), 20u);
+  expect_same_bits("after the failure", forward(model, columns(ids, 0, 20, 40), cache), rows(full, 20, 40));
+}
+
+INSTANTIATE_TEST_SUITE_P(Checkpoints, Cache, ::testing::Values("odd", "tied", "rope_llama3"),
+                         [](const auto& checkpoint) { return std::string(checkpoint.param); });
+
+}  // namespace
+}  // namespace clearformer::test

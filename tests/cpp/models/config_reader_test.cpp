@@ -1,0 +1,99 @@
+#include "clearformer/models/config_reader.h"
+
+#include <gtest/gtest.h>
+
+#include "support/expect_error.h"
+
+namespace clearformer::test {
+namespace {
+
+ConfigReader reader(std::string_view json) { return {json, "config.json"}; }
+
+template <class Look>
+void expect_refused(std::string_view json, const std::vector<std::string>& parts, Look look,
+                    Place place = Place::here()) {
+  std::vector<std::string> all = {"config.json"};
+  all.insert(all.end(), parts.begin(), parts.end());
+  expect_error(ErrorCode::malformed_config, all, [&] { look(reader(json)); }, place);
+}
+
+TEST(ConfigReader, TheTopLevelMustBeAnObject) {
+  for (const char* json : {"[]", "1", "\"x\"", "null"}) {
+    expect_refused(json, {"JSON object"}, [](const ConfigReader&) {});
+  }
+  expect_refused("{", {"not valid JSON"}, [](const ConfigReader&) {});
+  expect_refused(R"({"a": 1, "a": 2})", {"\"a\"", "twice"}, [](const ConfigReader&) {});
+}
+
+TEST(ConfigReader, SizesAreWholeNumbersFromOne) {
+  EXPECT_EQ(reader(R"({"n": 64})").size("n"), 64u);
+  EXPECT_EQ(reader(R"({"n": 2147483647})").size("n"), 2147483647u);
+  EXPECT_EQ(reader("{}").size("n", 7), 7u);
+  EXPECT_EQ(reader(R"({"n": null})").size("n", 7), 7u);
+  const auto look = [](const ConfigReader& config) { config.size("n"); };
+  expect_refused("{}", {"\"n\"", "missing"}, look);
+  expect_refused(R"({"n": null})", {"\"n\"", "missing"}, look);
+  for (const char* json : {R"({"n": 0})", R"({"n": -1})", R"({"n": 1.5})", R"({"n": 64.0})", R"({"n": "64"})",
+                           R"({"n": true})", R"({"n": [64]})", R"({"n": 2147483648})",
+                           R"({"n": 18446744073709551615})"}) {
+    SCOPED_TRACE(json);
+    expect_refused(json, {"\"n\"", "whole number from 1"}, look);
+    expect_refused(json, {"\"n\"", "whole number from 1"},
+                   [](const ConfigReader& config) { config.size("n", 7); });
+  }
+}
+
+TEST(ConfigReader, NumbersFlagsAndTexts) {
+  EXPECT_EQ(reader(R"({"x": 1e-6})").number("x", 0.0), 1e-6);
+  EXPECT_EQ(reader(R"({"x": 10000})").number("x", 0.0), 10000.0);
+  EXPECT_EQ(reader("{}").number("x", 0.5), 0.5);
+  EXPECT_TRUE(reader(R"({"f": true})").flag("f", false));
+  EXPECT_TRUE(reader("{}").flag("f", true));
+  EXPECT_EQ(reader(R"({"s": "silu"})").text("s"), "silu");
+  EXPECT_EQ(reader("{}").text("s", "gelu"), "gelu");
+  expect_refused(R"({"x": "1"})", {"\"x\"", "must be a number"},
+                 [](const ConfigReader& config) { config.number("x", 0.0); });
+  expect_refused(R"({"f": 1})", {"\"f\"", "true or false"},
+                 [](const ConfigReader& config) { config.flag("f", false); });
+  expect_refused(R"({"s": 1})", {"\"s\"", "must be a string"},
+                 [](const ConfigReader& config) { config.text("s"); });
+  expect_refused(R"({"s": []})", {"\"s\"", "must be a string"},
+                 [](const ConfigReader& config) { config.text("s", "x"); });
+  expect_refused("{}", {"\"s\"", "missing"}, [](const ConfigReader& config) { config.text("s"); });
+}
+
+TEST(ConfigReader, TokensAreOneIdOrAList) {
+  EXPECT_EQ(reader(R"({"t": 0})").token("t"), 0);
+  EXPECT_EQ(reader(R"({"t": null})").token("t"), std::nullopt);
+  EXPECT_EQ(reader(R"({"t": 2})").tokens("t"), std::vector<std::int32_t>{2});
+  EXPECT_EQ(reader(R"({"t": [2, 128001]})").tokens("t"), (std::vector<std::int32_t>{2, 128001}));
+  EXPECT_TRUE(reader("{}").tokens("t").empty());
+  for (const char* json : {R"({"t": -1})", R"({"t": 1.0})", R"({"t": "a"})", R"({"t": 2147483648})"}) {
+    SCOPED_TRACE(json);
+    expect_refused(json, {"\"t\"", "token id"}, [](const ConfigReader& config) { config.token("t"); });
+    expect_refused(json, {"\"t\"", "token id"}, [](const ConfigReader& config) { config.tokens("t"); });
+  }
+  expect_refused(R"({"t": [1, -1]})", {"\"t\"", "token ids only"},
+                 [](const ConfigReader& config) { config.tokens("t"); });
+}
+
+TEST(ConfigReader, InnerObjectsNameTheirPlace) {
+  const auto config = reader(R"({"rope": {"factor": "x"}, "none": null, "list": []})");
+  EXPECT_FALSE(config.object("none"));
+  EXPECT_FALSE(config.object("absent"));
+  expect_error(ErrorCode::malformed_config, {"config.json", "\"rope\"", "\"factor\"", "number"},
+               [&] { config.object("rope")->number("factor", 1.0); });
+  expect_error(ErrorCode::malformed_config, {"config.json", "\"list\"", "must be an object"},
+               [&] { config.object("list"); });
+}
+
+TEST(ConfigReader, WhatACallerWroteIsAnInvalidArgument) {
+  expect_error(ErrorCode::invalid_argument, {"generate", "\"n\""}, [] {
+    ConfigReader(R"({"n": 0})", "generate", ErrorCode::invalid_argument).size("n");
+  });
+  expect_error(ErrorCode::invalid_argument, {"generate"},
+               [] { ConfigReader("[", "generate", ErrorCode::invalid_argument); });
+}
+
+}  // namespace
+}  // namespace clearformer::test

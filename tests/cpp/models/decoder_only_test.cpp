@@ -1,0 +1,177 @@
+#include "clearformer/models/decoder_only.h"
+
+#include <gtest/gtest.h>
+
+#include "support/checkpoint.h"
+#include "support/closeness.h"
+#include "support/expect_error.h"
+#include "support/model_runs.h"
+
+namespace clearformer::test {
+namespace {
+
+using Request = DecoderOnlyModel::Request;
+
+class DecoderOnly : public ::testing::Test {
+ protected:
+  // Runs the request and expects an Error that names all `parts`.
+  void refuse(ErrorCode code, const std::vector<std::string>& parts, const Request& request,
+              Place place = Place::here()) {
+    expect_error(code, parts, [&] { model.forward(request); }, place);
+  }
+  DecoderOnlyModel model = load_tiny("odd");  // 97 words, 64 positions
+};
+
+TEST_F(DecoderOnly, KnowsItsSizes) {
+  EXPECT_EQ(model.config().model_type, "llama");
+  EXPECT_EQ(model.config().n_layers, 2u);
+  EXPECT_EQ(model.config().d_model, 30u);
+  EXPECT_EQ(model.config().d_vocab, 97u);
+  EXPECT_EQ(model.config().n_ctx, 64u);
+  EXPECT_EQ(model.config().block.attention.num_heads, 3u);
+  EXPECT_EQ(model.config().block.attention.num_key_value_heads, 1u);
+  EXPECT_EQ(model.config().block.attention.d_head, 10u);
+  EXPECT_EQ(model.config().eos_token_ids, std::vector<std::int32_t>{2});
+  EXPECT_EQ(model.config().bos_token_id, 1);
+}
+
+TEST_F(DecoderOnly, TheSameInputGivesTheSameBitsAgain) {
+  const Tensor ids = random_ids(1, 2, 20, 97);
+  const Tensor first = forward(model, ids);
+  forward(model, random_ids(2, 1, 50, 97));  // other sizes in between
+  expect_same_bits("logits", forward(model, ids), first);
+}
+
+TEST_F(DecoderOnly, TheLastPositionAloneHasTheSameBits) {
+  const Tensor ids = random_ids(3, 3, 9, 97);
+  Request request;
+  request.input_ids = ids;
+  const Tensor all = model.forward(request);
+  request.logits = DecoderOnlyModel::LogitsOf::last_position;
+  const Tensor last = model.forward(request);
+  ASSERT_EQ(last.shape(), (Shape{3, 1, 97}));
+  for (std::size_t row = 0; row < 3; ++row) {
+    expect_same_bits("row", TensorView(last.f32() + row * 97, DType::f32, {97}),
+                     TensorView(all.f32() + (row * 9 + 8) * 97, DType::f32, {97}));
+  }
+}
+
+// A sequence has the same bits alone and at any place of any batch.
+TEST_F(DecoderOnly, LogitsDoNotDependOnThePlaceInTheBatch) {
+  const Tensor ids = random_ids(4, 5, 13, 97);
+  const Tensor all = forward(model, ids);
+  for (std::size_t row = 0; row < 5; ++row) {
+    const Tensor alone = forward(model, columns(ids, row, 0, 13));
+    expect_same_bits(concat("row ", row), alone,
+                     TensorView(all.f32() + row * 13 * 97, DType::f32, {1, 13, 97}));
+  }
+}
+
+// Padding on the left changes the positions of no token and, masked, no score: the same numbers, though
+// sums run over more terms.
+TEST_F(DecoderOnly, LeftPaddingLeavesTheLogitsInBounds) {
+  const Tensor ids = random_ids(5, 1, 6, 97);
+  const Tensor expected = forward(model, ids);
+  for (std::size_t padding = 1; padding <= 40; padding += 13) {
+    const std::size_t length = padding + 6;
+    Tensor padded = Tensor::zeros({1, length}, DType::i32), mask = Tensor::zeros({1, length}, DType::u8);
+    Tensor positions = Tensor::zeros({1, length}, DType::i32);
+    for (std::size_t t = 0; t < 6; ++t) {
+      padded.mutable_view().as<std::int32_t>()[padding + t] = ids.view().as<std::int32_t>()[t];
+      mask.mutable_view().as<std::uint8_t>()[padding + t] = 1;
+      positions.mutable_view().as<std::int32_t>()[padding + t] = static_cast<std::int32_t>(t);
+    }
+    const TensorView mask_view = mask, position_view = positions;
+    Request request;
+    request.input_ids = padded;
+    request.attention_mask = &mask_view;
+    request.position_ids = &position_view;
+    const Tensor logits = model.forward(request);
+    expect_close(concat(padding, " padded"),
+                 TensorView(logits.f32() + padding * 97, DType::f32, {1, 6, 97}), expected, kModelBound);
+  }
+}
+
+TEST_F(DecoderOnly, InputsOfTheWrongShapeAreRefused) {
+  for (const Shape& shape : {Shape{3}, Shape{}, Shape{0, 3}, Shape{1, 0}, Shape{1, 2, 3}}) {
+    const Tensor ids = Tensor::zeros(shape, DType::i32);
+    Request request;
+    request.input_ids = ids;
+    refuse(ErrorCode::shape_mismatch, {"forward", "input_ids", shape.text()}, request);
+  }
+  const Tensor floats = Tensor::zeros({1, 3});
+  Request request;
+  request.input_ids = floats;
+  refuse(ErrorCode::dtype_mismatch, {"float32", "int32"}, request);
+}
+
+TEST_F(DecoderOnly, IdsOutsideTheVocabularyAreRefused) {
+  const Tensor ids = tokens({3, 97, 5});
+  Request request;
+  request.input_ids = ids;
+  refuse(ErrorCode::invalid_argument, {"97", "[0, 1]", "97 rows"}, request);
+}
+
+TEST_F(DecoderOnly, MoreTokensThanPositionsAreRefused) {
+  const Tensor ids = random_ids(6, 1, 65, 97);
+  Request request;
+  request.input_ids = ids;
+  refuse(ErrorCode::invalid_argument, {"forward", "65", "64 positions"}, request);
+  KeyValueCache cache = model.make_cache();
+  forward(model, columns(ids, 0, 0, 60), cache);
+  const Tensor more = columns(ids, 0, 60, 5);
+  request.input_ids = more;
+  request.cache = &cache;
+  refuse(ErrorCode::invalid_argument, {"60 past", "5 new", "64 positions"}, request);
+  EXPECT_EQ(cache.length(), 60u);
+}
+
+TEST_F(DecoderOnly, MasksAndPositionsOfTheWrongShapeOrTypeAreRefused) {
+  const Tensor ids = random_ids(7, 2, 5, 97);
+  const Tensor narrow = Tensor::zeros({2, 4}, DType::u8), floats = Tensor::zeros({2, 5});
+  const TensorView narrow_view = narrow, floats_view = floats;
+  Request request;
+  request.input_ids = ids;
+  request.attention_mask = &narrow_view;
+  refuse(ErrorCode::shape_mismatch, {"attention_mask", "[2, 4]", "[2, 5]"}, request);
+  request.attention_mask = &floats_view;
+  refuse(ErrorCode::dtype_mismatch, {"float32", "uint8"}, request);
+  request.attention_mask = nullptr;
+  request.position_ids = &narrow_view;
+  refuse(ErrorCode::shape_mismatch, {"position_ids", "[2, 4]", "[2, 5]"}, request);
+  request.position_ids = &floats_view;
+  refuse(ErrorCode::dtype_mismatch, {"float32", "int32"}, request);
+}
+
+TEST_F(DecoderOnly, ACacheOfAnotherBatchIsRefused) {
+  KeyValueCache cache = model.make_cache();
+  forward(model, random_ids(8, 2, 3, 97), cache);
+  const Tensor ids = random_ids(8, 1, 1, 97);
+  Request request;
+  request.input_ids = ids;
+  request.cache = &cache;
+  refuse(ErrorCode::shape_mismatch, {"forward", "2 sequences", "1"}, request);
+}
+
+TEST_F(DecoderOnly, ItWorksOnAfterARefusal) {
+  const Tensor ids = random_ids(9, 1, 8, 97), expected = forward(model, ids);
+  const Tensor wrong = tokens({3, -1});
+  Request request;
+  request.input_ids = wrong;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    refuse(ErrorCode::invalid_argument, {"-1"}, request);
+    expect_same_bits("logits", forward(model, ids), expected);
+  }
+}
+
+TEST_F(DecoderOnly, ARepeatedShapeTakesNoMoreMemory) {
+  const Tensor ids = random_ids(10, 2, 30, 97);
+  forward(model, ids);
+  forward(model, ids);
+  const std::size_t bytes = model.workspace_bytes();
+  for (int repeat = 0; repeat < 5; ++repeat) forward(model, ids);
+  EXPECT_EQ(model.workspace_bytes(), bytes);
+}
+
+}  // namespace
+}  // namespace clearformer::test

@@ -1,0 +1,206 @@
+// Attention pooling against torch: scaled_dot_product_attention, and every score of the course.
+
+#include "clearformer/layers/attention_pooling.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "clearformer/layers/functional.h"
+#include "support/closeness.h"
+#include "support/fixture.h"
+#include "support/masks.h"
+
+namespace clearformer::test {
+namespace {
+
+double largest(TensorView x) {
+  double top = 0.0;
+  for (const double value : Numbers(x).values) {
+    if (std::isfinite(value)) top = std::max(top, std::abs(value));
+  }
+  return top;
+}
+
+// What the scores, weights and output may be off by. A score of n products, each at most q·k, is off
+// by δ <= γ(n + 4)·n·q·k·scale (with its scaling, softcap and mask); exp turns that into a relative
+// error, once above and once below the fraction bar, with S more sums and a dozen roundings of exp
+// and tanh; the output averages values no larger than v.
+struct PoolingBounds {
+  Bound scores, weights, output;
+};
+PoolingBounds bounds_of(std::size_t features, double query, double key, double value, double scale,
+                        std::size_t keys, double mask) {
+  const auto n = static_cast<double>(features), s = static_cast<double>(keys);
+  const double score = gamma(n + 4.0) * n * query * key * scale + gamma(2.0) * mask;
+  const double weight = 2.0 * score + gamma(s + 24.0);
+  return {{score, gamma(8.0)}, {0x1p-126, weight}, {(weight + gamma(s)) * value, 0.0}};
+}
+
+PoolingOptions torch_options(const Case& example) {
+  PoolingOptions options;
+  const Json& json = example.options();
+  if (const Json* scale = json.find("scale")) options.scale = static_cast<float>(scale->number());
+  if (const Json* cap = json.find("softcap")) options.softcap = static_cast<float>(cap->number());
+  const Json* grouped = json.find("enable_gqa");
+  if (grouped != nullptr && grouped->boolean()) options.groups = PoolingOptions::Groups::grouped;
+  options.mask =
+      mask_input(example, "attn_mask", Truth::attend) & mask_input(example, "bias", Truth::attend);
+  const Json* causal = json.find("is_causal");
+  if (causal != nullptr && causal->boolean()) options.mask = options.mask & Mask::causal();
+  options.keep = PoolingOptions::Keep::weights;
+  return options;
+}
+
+TEST(AttentionPooling, EqualsScaledDotProductAttention) {
+  const Fixture fixture("scaled_dot_product_attention");
+  for (const Case* example : fixture.of_op("scaled_dot_product_attention")) {
+    SCOPED_TRACE(example->name());
+    const Tensor &q = example->input("query"), &k = example->input("key"),
+                 &v = example->input("value");
+    const PoolingOptions options = torch_options(*example);
+    const Pooled pooled = attention_pooling(q, k, v, options);
+    const std::size_t width = q.shape().back(0);
+    double mask = 0.0;
+    for (const char* name : {"attn_mask_additive", "bias_additive"}) {
+      if (example->has_input(name)) mask += largest(example->input(name));
+    }
+    const double scale = options.scale ? std::abs(static_cast<double>(*options.scale))
+                                       : 1.0 / std::sqrt(static_cast<double>(width));
+    const PoolingBounds bounds =
+        bounds_of(width, largest(q), largest(k), largest(v), scale, k.shape().back(1), mask);
+    expect_close("output", pooled.output, example->output("output"), bounds.output);
+    if (example->has_output("weights")) {
+      expect_close("weights", pooled.kept, example->output("weights"), bounds.weights);
+    }
+  }
+}
+
+// The score of the case, in options; `additive` owns what the options point to.
+void set_score(const Case& example, PoolingOptions& options, std::optional<AdditiveScore>& additive,
+               Weights& weights) {
+  const std::string score = example.option("score").string();
+  if (score == "dot") options.scale = 1.0f;
+  if (score == "general") {
+    options.general = &example.input("M");
+    options.scale = 1.0f;
+  }
+  if (score == "distance") {
+    const Json* sigma = example.options().find("sigma");
+    options.sigma = sigma == nullptr ? 1.0f : static_cast<float>(sigma->number());
+  }
+  if (score != "additive") return;
+  const Shape &query = example.input("W_q").shape(), &key = example.input("W_k").shape();
+  weights.add("W_q.weight", "case", example.input("W_q").clone());
+  weights.add("W_k.weight", "case", example.input("W_k").clone());
+  weights.add("w_v.weight", "case", shaped(example.input("w_v").clone(), {1, query[0]}));
+  const NameMap names;
+  additive.emplace(WeightScope(weights, names), query[1], key[1], query[0]);
+  options.additive = &*additive;
+}
+
+// δ of a score that is no plain dot product, from the sizes of what it sums.
+PoolingBounds scoring_bounds(const Case& example) {
+  const Tensor &q = example.input("queries"), &k = example.input("keys"),
+               &v = example.input("values");
+  const std::string score = example.option("score").string();
+  const std::size_t width = q.shape().back(0), keys = k.shape().back(1);
+  double query = largest(q), key = largest(k), scale = 1.0;
+  std::size_t terms = width;
+  if (score == "general") {
+    query *= static_cast<double>(width) * largest(example.input("M"));
+    terms = width + k.shape().back(0);
+  } else if (score == "additive") {
+    // tanh has slope <= 1: its argument's error, then w_v's sum.
+    terms = width + k.shape().back(0) + example.input("W_q").dim(0);
+    query = largest(example.input("w_v"));
+    key = 1.0 + query * (largest(q) * largest(example.input("W_q")) +
+                         largest(k) * largest(example.input("W_k")));
+  } else if (score == "distance") {
+    const Json* sigma = example.options().find("sigma");
+    const double s = sigma == nullptr ? 1.0 : sigma->number();
+    query = key = query + key;
+    scale = 0.5 / (s * s);
+  } else if (score == "scaled_dot") {
+    scale = 1.0 / std::sqrt(static_cast<double>(width));
+  }
+  return bounds_of(terms, query, key, largest(v), scale, keys, 0.0);
+}
+
+TEST(AttentionPooling, EveryScore) {
+  const Fixture fixture("scoring");
+  for (const Case* example : fixture.of_op("attention_pooling")) {
+    SCOPED_TRACE(example->name());
+    PoolingOptions options;
+    std::optional<AdditiveScore> additive;
+    Weights weights;
+    set_score(*example, options, additive, weights);
+    options.empty_row = EmptyRow::uniform;
+    if (example->has_input("valid_lens")) {
+      options.mask = Mask::valid_lens(example->int32_input("valid_lens"));
+    }
+    const PoolingBounds bounds = scoring_bounds(*example);
+    options.keep = PoolingOptions::Keep::raw_scores;
+    const auto pool = [&] {
+      return attention_pooling(example->input("queries"), example->input("keys"),
+                               example->input("values"), options);
+    };
+    expect_close("scores", pool().kept, example->output("scores"), bounds.scores);
+    options.keep = PoolingOptions::Keep::weights;
+    const Pooled pooled = pool();
+    expect_close("weights", pooled.kept, example->output("weights"), bounds.weights);
+    expect_close("output", pooled.output, example->output("output"), bounds.output);
+  }
+}
+
+TEST(AttentionPooling, NormalisedKeysMakeDistanceAndDotTheSame) {
+  const Fixture fixture("scoring");
+  for (const Case* example : fixture.of_op("dot_equals_distance")) {
+    const Tensor &q = example->input("queries"), &k = example->input("keys");
+    PoolingOptions dot, distance;
+    dot.scale = 1.0f;
+    distance.sigma = 1.0f;
+    dot.keep = distance.keep = PoolingOptions::Keep::weights;
+    const Tensor by_dot = attention_pooling(q, k, k, dot).kept;
+    const Tensor by_distance = attention_pooling(q, k, k, distance).kept;
+    const std::size_t width = q.shape().back(0);
+    const double reach = largest(q) + largest(k);
+    const PoolingBounds bounds = bounds_of(width, reach, reach, 1.0, 1.0, k.shape().back(1), 0.0);
+    expect_close("dot", by_dot, example->output("dot_weights"), bounds.weights);
+    expect_close("distance", by_distance, example->output("distance_weights"), bounds.weights);
+    expect_close("the same", by_distance, by_dot, bounds.weights);
+  }
+}
+
+TEST(AttentionPooling, FunctionsOfTheCourse) {
+  const Fixture fixture("scoring");
+  for (const Case* example : fixture.of_op("softmax")) {
+    SCOPED_TRACE(example->name());
+    const Tensor& x = example->input("input");
+    const auto axis = static_cast<std::ptrdiff_t>(*example->option("dim").integer());
+    const double spread = std::min(2.0 * largest(x), 104.0);  // exp vanishes below -104
+    expect_close("output", softmax(x, axis), example->output("output"),
+                 Bound{0x1p-126, gamma(static_cast<double>(x.elements()) + 24.0 + spread)});
+  }
+  for (const Case* example : fixture.of_op("masked_softmax")) {
+    SCOPED_TRACE(example->name());
+    const Mask mask = example->has_input("valid_lens")
+                          ? Mask::valid_lens(example->int32_input("valid_lens"))
+                          : Mask();
+    const Tensor& x = example->input("X");
+    expect_close(
+        "output", masked_softmax(x, mask, EmptyRow::uniform), example->output("output"),
+        Bound{0x1p-126, gamma(static_cast<double>(x.shape().back(0)) + 24.0 + 2.0 * largest(x))});
+  }
+  for (const Case* example : fixture.of_op("bmm")) {
+    SCOPED_TRACE(example->name());
+    const Tensor &x = example->input("input"), &y = example->input("mat2");
+    const auto k = static_cast<double>(x.shape().back(0));
+    expect_close("output", bmm(x, y), example->output("output"),
+                 Bound{gamma(k) * k * largest(x) * largest(y)});
+  }
+}
+
+}  // namespace
+}  // namespace clearformer::test

@@ -1,0 +1,35 @@
+// Weights for a layer made by hand: names, shapes, random or given values.
+#pragma once
+
+#include <string>
+
+#include "clearformer/weights/scope.h"
+#include "support/random.h"
+
+namespace clearformer::test {
+
+class LayerWeights {
+ public:
+  explicit LayerWeights(std::uint64_t seed = 1) : random_(seed) {}
+
+  /// Adds a random tensor; gives a copy of it to compare with.
+  Tensor add(const std::string& name, const Shape& shape, float low = -1.0f, float high = 1.0f) {
+    return add(name, random_.tensor(shape, low, high));
+  }
+  Tensor add(const std::string& name, Tensor values) {
+    Tensor copy = values.clone();
+    weights_.add(name, "layer.safetensors", std::move(values));
+    return copy;
+  }
+
+  WeightScope scope() { return {weights_, names_}; }
+  /// Throws for tensors that were missing, misshapen or left over.
+  void check() const { weights_.check(Weights::Unexpected::refuse); }
+
+ private:
+  Random random_;
+  Weights weights_;
+  NameMap names_;
+};
+
+}  // namespace clearformer::test

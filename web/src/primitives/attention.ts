@@ -1,0 +1,207 @@
+// Attention pooling: a weighted mean of the values, the weights from how a query and each key compare.
+
+import type { EmptyRow, KeptScores, PoolingArguments } from '../runtime/border.js';
+import { ClearformerError, textOf } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { floats, type TensorInput } from '../tensor/tensor_input.js';
+import { toTensor } from '../tensor/tensor_output.js';
+import { finite, flagged } from './arguments.js';
+import { type Mask, termsOf } from './mask.js';
+import { run } from './shared_core.js';
+
+/** Scores on their way to weights: scaled; then capped (where there is a softcap); then with the mask added. */
+export type ScoreStage = 'raw' | 'softcapped' | 'masked';
+
+/** Which matrix [..., query, key] is wanted beside the output; at most one of the two. */
+export interface WantedScores<W extends boolean | undefined, S extends ScoreStage | undefined> {
+  /** The weights: rows sum to 1, or are 0 where a query has nothing to attend to. */
+  need_weights?: W;
+  /** The scores at a stage before softmax. */
+  need_scores?: S;
+}
+
+/** The output, or with `need_weights` or `need_scores` the output and that matrix. */
+export type Pooled<W, S> = W extends true
+  ? [Tensor<'float32'>, Tensor<'float32'>]
+  : S extends ScoreStage
+    ? [Tensor<'float32'>, Tensor<'float32'>]
+    : Tensor<'float32'>;
+
+/** What every score takes. */
+export interface PoolingOptions {
+  mask?: Mask | null | undefined;
+  /** Query t sees keys 0 … t, on top of `mask`. Behind a cache of n keys use `Mask.causal(n)`. */
+  is_causal?: boolean | undefined;
+  /** Scores become softcap · tanh(score / softcap), before the mask; 0 (default): they stay. */
+  softcap?: number | undefined;
+  /** Grouped queries: the query heads may be a multiple of the key heads. */
+  enable_gqa?: boolean | undefined;
+  /** A query with nothing to attend to gets zeros (default), or equal weights as in d2l.ai. */
+  empty_row?: EmptyRow | undefined;
+}
+
+/** Options of `scaled_dot_product_attention`. */
+export interface ScaledDotProductOptions extends PoolingOptions {
+  /** torch's name for `mask`. */
+  attn_mask?: Mask | null | undefined;
+  /** Default 1/√d. */
+  scale?: number | undefined;
+}
+
+/**
+ * softmax(q kᵀ · scale + mask) v (Vaswani et al. 2017, arXiv 1706.03762, section 3.2.1).
+ *
+ * query [..., head, T, d], key [..., head, S, d], value [..., head, S, d_v] -> [..., head, T, d_v]; the axes before T and
+ * S broadcast and may be absent. Rejects with `shape_mismatch` that names the operation, the rule and the shapes.
+ */
+export async function scaled_dot_product_attention<
+  W extends boolean | undefined = undefined,
+  S extends ScoreStage | undefined = undefined,
+>(
+  query: TensorInput,
+  key: TensorInput,
+  value: TensorInput,
+  options: ScaledDotProductOptions & WantedScores<W, S> = {},
+): Promise<Pooled<W, S>> {
+  const call = 'scaled_dot_product_attention';
+  checkOptions(call, options, [...common, 'attn_mask', 'scale']);
+  const { attn_mask, ...rest } = options;
+  if (attn_mask && rest.mask) throw refused(call, 'mask and attn_mask are two names for one option; combine masks with and()');
+  const given = { ...rest, mask: rest.mask ?? attn_mask };
+  return pool(call, { query, key, value }, given, {}) as Promise<Pooled<W, S>>;
+}
+
+/** Parameters of additive scores, h = their hidden size. */
+export interface AdditiveScore {
+  /** [h, query size] and [h, key size]. */
+  W_q: TensorInput;
+  W_k: TensorInput;
+  /** [h] or [1, h]. */
+  w_v: TensorInput;
+}
+
+/** Options of `additive_attention`. */
+export interface AdditiveOptions extends PoolingOptions, AdditiveScore {
+  /** Multiplies the scores; default 1. */
+  scale?: number | undefined;
+}
+
+/**
+ * Attention pooling with score(q, k) = w_v · tanh(W_q q + W_k k), for queries and keys of any two sizes (Bahdanau et al.
+ * 2014, arXiv 1409.0473). Dims and errors as `scaled_dot_product_attention`.
+ */
+export async function additive_attention<
+  W extends boolean | undefined = undefined,
+  S extends ScoreStage | undefined = undefined,
+>(
+  query: TensorInput,
+  key: TensorInput,
+  value: TensorInput,
+  options: AdditiveOptions & WantedScores<W, S>,
+): Promise<Pooled<W, S>> {
+  const call = 'additive_attention';
+  checkOptions(call, options, [...common, 'scale', ...additive]);
+  return pool(call, { query, key, value }, options, parameters(call, additive, options)) as Promise<Pooled<W, S>>;
+}
+
+/** How `attention_pooling` compares a query and a key, and the parameters of that score. */
+export type ScoringFunction =
+  /** q · k / √d, or q · k · scale. */
+  | { score?: 'scaled_dot' | undefined; scale?: number | undefined }
+  /** q · k (· scale). */
+  | { score: 'dot'; scale?: number | undefined }
+  /** qᵀ M k (· scale), M [query size, key size] (Luong et al. 2015, arXiv 1508.04025). */
+  | { score: 'general'; M: TensorInput; scale?: number | undefined }
+  /** w_v · tanh(W_q q + W_k k) (· scale). */
+  | ({ score: 'additive'; scale?: number | undefined } & AdditiveScore)
+  /** -|q - k|² / (2 σ²), σ = `sigma` (default 1): the Gaussian kernel of Nadaraya 1964 and Watson 1964. */
+  | { score: 'distance'; sigma?: number | undefined };
+
+/** Options of `attention_pooling`. */
+export type AttentionPoolingOptions = PoolingOptions & ScoringFunction;
+
+/** softmax(score(q, k) + mask) v with any score. Dims and errors as `scaled_dot_product_attention`. */
+export async function attention_pooling<
+  W extends boolean | undefined = undefined,
+  S extends ScoreStage | undefined = undefined,
+>(
+  queries: TensorInput,
+  keys: TensorInput,
+  values: TensorInput,
+  options: AttentionPoolingOptions & WantedScores<W, S> = {},
+): Promise<Pooled<W, S>> {
+  const call = 'attention_pooling';
+  const given: Record<string, unknown> = { ...options };
+  const score = given.score ?? 'scaled_dot';
+  if (typeof score !== 'string' || !Object.hasOwn(scores, score)) {
+    throw new ClearformerError('unsupported', `${call}: score is ${textOf(score)} (known: ${Object.keys(scores).join(', ')})`);
+  }
+  const own = scores[score as keyof typeof scores];
+  checkOptions(`${call} with score '${score}'`, options, [...common, 'score', ...own]);
+  const defaults = score === 'distance' ? { sigma: 1 } : score === 'dot' || score === 'general' ? { scale: 1 } : {};
+  const set = { ...defaults, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) };
+  const tensors = own.filter((name) => name !== 'scale' && name !== 'sigma');
+  const operands = { query: queries, key: keys, value: values };
+  return pool(call, operands, set, parameters(call, tensors, set)) as Promise<Pooled<W, S>>;
+}
+
+const additive = ['W_q', 'W_k', 'w_v'];
+const common = ['mask', 'is_causal', 'softcap', 'enable_gqa', 'empty_row', 'need_weights', 'need_scores'];
+/** Each score with the options that only some have. */
+const scores = {
+  scaled_dot: ['scale'],
+  dot: ['scale'],
+  general: ['M', 'scale'],
+  additive: [...additive, 'scale'],
+  distance: ['sigma'],
+};
+const stages = { raw: 'raw_scores', softcapped: 'softcapped_scores', masked: 'masked_scores' } as const;
+
+type Operands = Record<'query' | 'key' | 'value', TensorInput>;
+interface Settings extends PoolingOptions, WantedScores<boolean | undefined, ScoreStage | undefined> {
+  scale?: number | undefined;
+  sigma?: number | undefined;
+}
+
+async function pool(
+  call: string,
+  operands: Operands,
+  options: Settings,
+  score: Partial<PoolingArguments>,
+): Promise<Tensor | [Tensor, Tensor]> {
+  const { scale, sigma, softcap } = options;
+  const mask = [...termsOf(`${call}: mask`, options.mask)];
+  if (flagged(call, 'is_causal', options.is_causal)) mask.push({ kind: 'causal', past: 0 });
+  const { output, kept } = await run('attention_pooling', {
+    query: floats(`${call}: query`, operands.query),
+    key: floats(`${call}: key`, operands.key),
+    value: floats(`${call}: value`, operands.value),
+    mask,
+    enable_gqa: flagged(call, 'enable_gqa', options.enable_gqa),
+    empty_row: options.empty_row,
+    keep: keptScores(call, options),
+    scale: scale === undefined ? undefined : finite(call, 'scale', scale),
+    sigma: sigma === undefined ? undefined : finite(call, 'sigma', sigma),
+    softcap: softcap === undefined ? undefined : finite(call, 'softcap', softcap),
+    ...score,
+  });
+  return kept === undefined ? toTensor(output) : [toTensor(output), toTensor(kept)];
+}
+
+function parameters(call: string, names: readonly string[], options: object): Record<string, ReturnType<typeof floats>> {
+  const given = options as Record<string, TensorInput>;
+  return Object.fromEntries(names.map((name) => [name, floats(`${call}: ${name}`, given[name] as TensorInput)]));
+}
+
+function keptScores(call: string, { need_weights, need_scores }: Settings): KeptScores | undefined {
+  const weights = flagged(call, 'need_weights', need_weights);
+  if (need_scores === undefined) return weights ? 'weights' : undefined;
+  if (weights) throw refused(call, 'one call gives need_weights or need_scores, not both');
+  if (Object.hasOwn(stages, need_scores)) return stages[need_scores];
+  throw refused(call, `need_scores is ${textOf(need_scores)} (known: ${Object.keys(stages).join(', ')})`);
+}
+
+function refused(call: string, rule: string): ClearformerError {
+  return new ClearformerError('invalid_argument', `${call}: ${rule}`);
+}

@@ -1,0 +1,93 @@
+// Mask: which keys a query may attend to, and what is added to its scores. Upstream libraries disagree on what `true`
+// means, so a mask is made by a maker that says it.
+
+import type { MaskTerm } from '../runtime/border.js';
+import { ClearformerError } from '../support/error.js';
+import { flags, floats, integers, type TensorInput } from '../tensor/tensor_input.js';
+import { whole } from './arguments.js';
+
+/**
+ * masked(t, s) = -inf where query t may not attend to key s, else score(t, s) + additive(t, s), before softmax.
+ * A mask broadcasts from the right to the scores [batch, head, query, key]. A query with nothing left to attend to gets
+ * weights 0 and output 0 (in the d2l classes equal weights).
+ */
+export class Mask {
+  /** @internal All of these restrictions at once. */
+  readonly terms: readonly MaskTerm[];
+
+  /** @internal Use the makers. */
+  constructor(terms: readonly MaskTerm[]) {
+    this.terms = terms;
+  }
+
+  /** True (or 1) = attend: scaled_dot_product_attention, ONNX, Hugging Face's attention_mask. Dims [key] to [batch, head, query, key]. */
+  static allow(allowed: TensorInput): Mask {
+    return new Mask([{ kind: 'allow', ...flags('Mask.allow', allowed) }]);
+  }
+
+  /** True (or 1) = do not attend: the masks of torch.nn.MultiheadAttention and its relatives. */
+  static ignore(ignored: TensorInput): Mask {
+    return new Mask([{ kind: 'ignore', ...flags('Mask.ignore', ignored) }]);
+  }
+
+  /** Added to the scores: biases, or 0 and -Infinity. Throws `invalid_argument` for NaN and +Infinity. */
+  static additive(values: TensorInput): Mask {
+    const { data, dims } = floats('Mask.additive', values);
+    const wrong = data.findIndex((value) => !(value < Number.POSITIVE_INFINITY));
+    if (wrong >= 0) throw refused('Mask.additive', `element ${wrong} is ${data[wrong]}, only numbers and -Infinity can be added`);
+    return new Mask([{ kind: 'additive', data: data.slice(), dims }]);
+  }
+
+  /** Query t sees the keys 0 … t + past; `past` keys were there before the first query (a cache's length). */
+  static causal(past = 0): Mask {
+    return new Mask([{ kind: 'causal', past: whole('Mask.causal', 'past', past, 0) }]);
+  }
+
+  /** The first n keys, as d2l.ai counts them: n per sequence, dims [batch], or per query, dims [batch, query]. */
+  static valid_lens(lengths: TensorInput): Mask {
+    const { data, dims } = integers('Mask.valid_lens', lengths);
+    if (dims.length !== 1 && dims.length !== 2) {
+      throw new ClearformerError(
+        'shape_mismatch',
+        `Mask.valid_lens: needs dims [batch] or [batch, query], got [${dims.join(', ')}]`,
+      );
+    }
+    const wrong = data.findIndex((length) => length < 0);
+    if (wrong >= 0) throw refused('Mask.valid_lens', `length ${wrong} is ${data[wrong]}, it must be 0 or more`);
+    return new Mask([{ kind: 'valid_lens', data: data.slice(), dims }]);
+  }
+
+  /** Both restrictions at once: what either hides is hidden, additive values add up. */
+  and(other: Mask): Mask {
+    return new Mask([...this.terms, ...termsOf('Mask.and', other)]);
+  }
+}
+
+/** The restrictions of a mask that may be absent; `invalid_argument` for anything that is no Mask. */
+export function termsOf(what: string, mask: Mask | null | undefined): readonly MaskTerm[] {
+  if (mask === undefined || mask === null) return [];
+  if (mask instanceof Mask) return mask.terms;
+  throw refused(what, 'needs a Mask (Mask.allow, ignore, additive, causal or valid_lens says what its values mean)');
+}
+
+/** As a key padding mask: dims [batch, key] hold for every head and query, [batch, 1, 1, key]. */
+export function overKeys(what: string, terms: readonly MaskTerm[]): MaskTerm[] {
+  return terms.map((term) => {
+    if (term.kind === 'causal' || term.kind === 'valid_lens' || term.dims.length === 1) return term;
+    const [batch, keys] = term.dims;
+    if (term.dims.length === 2) return { ...term, dims: [batch as number, 1, 1, keys as number] };
+    throw new ClearformerError('shape_mismatch', `${what}: needs dims [batch, key], got [${term.dims.join(', ')}]`);
+  });
+}
+
+/** torch's [batch · head, query, key] as [batch, head, query, key]. */
+export function overHeads(terms: readonly MaskTerm[], batch: number, heads: number): MaskTerm[] {
+  return terms.map((term) => {
+    if (term.kind === 'causal' || term.dims.length !== 3 || term.dims[0] !== batch * heads) return term;
+    return { ...term, dims: [batch, heads, ...term.dims.slice(1)] };
+  });
+}
+
+function refused(what: string, rule: string): ClearformerError {
+  return new ClearformerError('invalid_argument', `${what}: ${rule}`);
+}

@@ -1,0 +1,56 @@
+// The core that functions and modules share: in this thread, started when the first of them is called.
+
+import type { ArgumentsOf, BorderName, ValueOf } from '../runtime/border.js';
+import type { Engine } from '../runtime/engine.js';
+import { startEngine } from '../runtime/start_engine.js';
+import { configuration } from '../support/config.js';
+import { ClearformerError } from '../support/error.js';
+
+interface Shared {
+  settings: readonly unknown[];
+  starting: Promise<Engine>;
+  engine?: Engine;
+}
+
+let shared: Shared | undefined;
+
+/** The shared core under the settings in force; another setting means another core for what is called from then on. */
+function current(): Shared {
+  const { wasmUrl, wasmBinary, deterministic } = configuration;
+  const settings = [wasmUrl, wasmBinary, deterministic];
+  if (shared !== undefined && settings.every((setting, i) => setting === shared?.settings[i])) return shared;
+  const made: Shared = { settings, starting: startEngine({ worker: false, deterministic }) };
+  made.starting.then(
+    (engine) => {
+      made.engine = engine;
+    },
+    () => forget(made),
+  );
+  shared = made;
+  return made;
+}
+
+function forget(lost: Shared): void {
+  if (shared === lost) shared = undefined;
+}
+
+/** The shared engine, started. */
+export function sharedEngine(): Promise<Engine> {
+  return current().starting;
+}
+
+/**
+ * Calls a function of the border. What is passed is read before this returns to its caller, so that the caller may write
+ * to its arrays again at once. After a trap the next call gets a new core.
+ */
+export async function run<N extends BorderName>(name: N, given: ArgumentsOf<N>): Promise<ValueOf<N>> {
+  const core = current();
+  try {
+    if (core.engine !== undefined) return await core.engine.call(name, given);
+    const copy = structuredClone(given);
+    return await (await core.starting).call(name, copy);
+  } catch (thrown) {
+    if (thrown instanceof ClearformerError && thrown.code === 'poisoned') forget(core);
+    throw thrown;
+  }
+}

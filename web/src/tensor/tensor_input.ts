@@ -1,0 +1,124 @@
+// Tensors as callers write them: Tensors, nested arrays, typed arrays with their dims; checked on the way to the core.
+
+import type { TensorIn } from '../runtime/border.js';
+import { ClearformerError, textOf } from '../support/error.js';
+import { elementCount, type Tensor, type TensorData, type TensorType } from './tensor.js';
+
+/** Arrays up to 8 deep, the innermost ones of numbers, bigints or booleans. */
+export type NestedInput = readonly (number | bigint | boolean | NestedInput)[];
+
+/** What can stand for a tensor: a Tensor, nested arrays, or a typed array with the dims of its elements. */
+export type TensorInput =
+  | Tensor
+  | NestedInput
+  | { readonly data: TensorData[TensorType]; readonly dims: readonly number[] };
+
+/** A tensor for the core whose typed array is known. */
+export type TensorOf<T extends TensorType> = TensorIn & { data: TensorData[T] };
+
+const deepest = 8; // axes the core knows
+
+/**
+ * float32 from a float32 tensor or nested numbers (rounded to float32). `what` opens the error's sentence:
+ * `dtype_mismatch` for other elements, `shape_mismatch` for ragged arrays and for data that lost its elements.
+ */
+export function floats(what: string, input: TensorInput): TensorOf<'float32'> {
+  const { data, dims } = opened(what, input);
+  if (data instanceof Float32Array) return { data, dims };
+  if (!Array.isArray(data)) throw wrongType(what, 'float32', data);
+  return { data: Float32Array.from(data, (value) => float(what, value)), dims };
+}
+
+function float(what: string, value: unknown): number {
+  if (typeof value !== 'number') throw notA(what, value, 'number');
+  if (Number.isFinite(value) && !Number.isFinite(Math.fround(value))) throw notA(what, value, 'float32 number');
+  return value;
+}
+
+/** int32 from whole numbers of any integer type; `dtype_mismatch` for fractions, NaN and what 32 bits do not hold. */
+export function integers(what: string, input: TensorInput): TensorOf<'int32'> {
+  const { data, dims } = opened(what, input);
+  if (data instanceof Int32Array) return { data, dims };
+  if (data instanceof Float32Array) throw wrongType(what, 'whole numbers (int32, int64 or uint8)', data);
+  return { data: Int32Array.from(data as ArrayLike<unknown>, (value) => integer(what, value)), dims };
+}
+
+function integer(what: string, value: unknown): number {
+  const number = typeof value === 'bigint' ? Number(value) : value;
+  if (typeof number === 'number' && (number | 0) === number) return number;
+  throw notA(what, value, '32-bit whole number');
+}
+
+/** uint8 zeros and ones from booleans, or from whole numbers that are 0 or 1. */
+export function flags(what: string, input: TensorInput): TensorOf<'uint8'> {
+  const { data, dims } = opened(what, input);
+  if (data instanceof Float32Array) throw wrongType(what, 'booleans, or zeros and ones of an integer type', data);
+  return { data: Uint8Array.from(data as ArrayLike<unknown>, (value) => flag(what, value)), dims };
+}
+
+function flag(what: string, value: unknown): number {
+  if (value === true || value === 1 || value === 1n) return 1;
+  if (value === false || value === 0 || value === 0n) return 0;
+  throw notA(what, value, 'boolean (nor 0 or 1)');
+}
+
+interface Opened {
+  data: TensorData[TensorType] | unknown[];
+  dims: number[];
+}
+
+function opened(what: string, input: unknown): Opened {
+  if (Array.isArray(input)) return flattened(what, input);
+  const { data, dims } = (input ?? {}) as { data?: unknown; dims?: unknown };
+  if (data === undefined || !Array.isArray(dims)) {
+    throw new ClearformerError('invalid_argument', `${what}: needs a Tensor, nested arrays, or { data, dims }`);
+  }
+  if (!isTyped(data)) throw wrongType(what, 'a Float32Array, Int32Array, BigInt64Array or Uint8Array', data);
+  const wanted = elementCount(dims);
+  if (data.length !== wanted) {
+    const found = `data has ${data.length}${data.length === 0 ? ' (was its buffer transferred?)' : ''}`;
+    throw new ClearformerError(
+      'shape_mismatch',
+      `${what}: dims [${dims.join(', ')}] need ${wanted} elements, ${found}`,
+    );
+  }
+  return { data, dims: [...dims] };
+}
+
+function isTyped(data: unknown): data is TensorData[TensorType] {
+  return [Float32Array, Int32Array, BigInt64Array, Uint8Array].some((kind) => data instanceof kind);
+}
+
+/** The elements of nested arrays in a row. The first element of each depth says how long its neighbours must be. */
+function flattened(what: string, input: readonly unknown[]): Opened & { data: unknown[] } {
+  const dims: number[] = [];
+  for (let inner: unknown = input; Array.isArray(inner); inner = inner[0]) {
+    if (dims.push(inner.length) <= deepest) continue;
+    throw new ClearformerError('unsupported', `${what}: arrays are nested more than ${deepest} deep`);
+  }
+  const data: unknown[] = [];
+  const visit = (inner: unknown, depth: number): void => {
+    const length = Array.isArray(inner) ? inner.length : undefined;
+    if (length !== dims[depth]) throw ragged(what, depth, dims[depth], length);
+    if (!Array.isArray(inner)) data.push(inner);
+    else for (const element of inner) visit(element, depth + 1);
+  };
+  visit(input, 0);
+  return { data, dims };
+}
+
+function ragged(what: string, depth: number, first: number | undefined, length: number | undefined): ClearformerError {
+  const text = (extent: number | undefined) => (extent === undefined ? 'an element' : `an array of ${extent}`);
+  return new ClearformerError(
+    'shape_mismatch',
+    `${what}: ragged arrays: on axis ${depth} there is ${text(first)} and ${text(length)}`,
+  );
+}
+
+function notA(what: string, value: unknown, wanted: string): ClearformerError {
+  return new ClearformerError('dtype_mismatch', `${what}: an element is ${textOf(value)}, no ${wanted}`);
+}
+
+function wrongType(what: string, wanted: string, data: unknown): ClearformerError {
+  return new ClearformerError('dtype_mismatch', `${what}: needs ${wanted}, its data is ${textOf(data)}`);
+}
