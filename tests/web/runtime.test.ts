@@ -62,6 +62,7 @@ describe('the build', () => {
     for (const [options, word] of [
       [{ wasmUrl: `${server.url}/page.wasm` }, 'HTML'],
       [{ wasmUrl: `${server.url}/none.wasm` }, '404'],
+      [{ wasmUrl: `${server.url}/.vite/deps/page.wasm` }, 'optimizeDeps'],
       [{ wasmUrl: new URL('none.wasm', dist) }, 'none.wasm'],
       [{ wasmBinary: Uint8Array.of(1, 2, 3, 4) }, '\\0asm'],
     ] as const) {

@@ -24,6 +24,7 @@ export class ClearApp extends LitElement {
       .brand { color: var(--accent); margin-right: 0.35em; }
       .lede { color: var(--muted); max-width: 130ch; grid-column: 1 / -1; }
       .theme { padding: 0 12px; }
+      footer a { color: inherit; }
       footer { color: var(--muted); font-size: 0.87rem; max-width: 130ch; }
       @media (max-width: 560px) { .page { padding: 14px 12px 32px; } h1 { font-size: 1.4rem; } .brand { display: block; } }
     `,
@@ -43,15 +44,15 @@ export class ClearApp extends LitElement {
       <header>
         <h1><span class="brand">clearformer</span> Watch a language model write</h1>
         <button class="theme" @click=${() => theme.toggle()} aria-label="Switch to the ${next} theme">${next === 'dark' ? '☾' : '☀'}</button>
-        <p class="lede">A small but complete transformer runs in this page: it gives every token it knows a probability of coming next, takes one,
-          and begins again. Point at any token to see what else it could have been and what it looks at.</p>
+        <p class="lede">A complete transformer runs in this page. Point at any token to see what else it could have been, and what it looks at.</p>
       </header>
       <main class="page-main">
         ${current ? html`<story-chapter .model=${current}></story-chapter>` : nothing}
       </main>
       <model-bar .host=${this.host} .revision=${this.revision}></model-bar>
       <footer>Every number here is computed in this tab by the clearformer package; nothing is recorded beforehand and nothing is uploaded.
-        The bundled model stories260K is Andrej Karpathy's, trained on TinyStories (MIT licence): very small, so its stories are simple and sometimes odd.</footer>
+        The bundled model, stories260K by Andrej Karpathy, was trained on TinyStories and is tiny: its stories are simple and sometimes odd
+        (<a href="models/stories260K/SOURCE.md">origin and licence</a>).</footer>
     </div>`;
   }
 

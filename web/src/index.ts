@@ -17,7 +17,42 @@ export type { NameFilter, NamesFilter } from './models/hooks.js';
 export type { ModelInputs, PromptInputs } from './models/inputs.js';
 export type { KeyValueCache, KeyValueCacheInfo } from './models/key_value_cache.js';
 export type { ModelInfo, PreTrainedModel } from './models/pre_trained_model.js';
-export type { HookPoint, ModelShape, Variant } from './runtime/border.js';
+export {
+  type AdditiveOptions,
+  type AdditiveScore,
+  type AttentionPoolingOptions,
+  additive_attention,
+  attention_pooling,
+  type Pooled,
+  type PoolingOptions,
+  type ScaledDotProductOptions,
+  type ScoreStage,
+  type ScoringFunction,
+  scaled_dot_product_attention,
+  type WantedScores,
+} from './primitives/attention.js';
+export * as d2l from './primitives/d2l.js';
+export {
+  bmm,
+  type GeluOptions,
+  gelu,
+  type LayerNormOptions,
+  layer_norm,
+  type MaskedSoftmaxOptions,
+  masked_softmax,
+  matmul,
+  type RMSNormOptions,
+  relu,
+  rms_norm,
+  silu,
+  softmax,
+  tanh,
+} from './primitives/functional.js';
+export { Mask } from './primitives/mask.js';
+export * as nn from './primitives/nn.js';
+export type { EmptyRow, HookPoint, ModelShape, Variant } from './runtime/border.js';
 export type { EngineOptions } from './runtime/start_engine.js';
 export type { RuntimeOptions } from './runtime/wasm.js';
+export type { NestedInput, TensorInput } from './tensor/tensor_input.js';
+export type { ActivationCache } from './tensor/tensor_output.js';
 export * from './tokenizer.js';

@@ -20,7 +20,7 @@ class Norm : public ::testing::TestWithParam<Parts> {
   static constexpr std::size_t kFeatures = 13;
 
   NormConfig config() const {
-    return {GetParam().kind, kFeatures, 1e-5f, GetParam().weight, GetParam().bias};
+    return {GetParam().kind, Shape{kFeatures}, 1e-5f, GetParam().weight, GetParam().bias};
   }
   static naive::Normalized twin(const Tensor& x) {
     const std::vector<float> values(x.f32(), x.f32() + x.elements());

@@ -1,20 +1,11 @@
 #include "support/checkpoint.h"
 
-#include "clearformer/weights/checkpoint_reader.h"
+#include "clearformer/models/pretrained_folder.h"
 #include "support/files.h"
 
 namespace clearformer::test {
 
-Weights read_weights(const std::string& folder) {
-  const std::string index = "model.safetensors.index.json";
-  std::vector<std::string> files = {"model.safetensors"};
-  if (file_exists(folder + "/" + index)) {
-    files = ShardIndex::parse(read_bytes(folder + "/" + index), index).files;
-  }
-  CheckpointReader reader;
-  for (const std::string& file : files) reader.read_file(folder + "/" + file, file);
-  return reader.finish();
-}
+Weights read_weights(const std::string& folder) { return PretrainedFolder::read(folder).weights; }
 
 DecoderOnlyModel load_model(const std::string& folder, const std::string& config) {
   return DecoderOnlyModel::load(read_weights(folder), read_bytes(folder + "/" + config), config);

@@ -5,8 +5,9 @@ export const storyStyles = css`
   :host { display: grid; gap: var(--gap); }
   .columns { display: grid; grid-template-columns: minmax(0, 10fr) minmax(0, 19fr); gap: var(--gap); align-items: start; }
   .column { display: grid; gap: var(--gap); }
+  attention-panel { position: sticky; top: 12px; }
   .title { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 2px 12px; align-items: baseline; }
-  token-strip { margin: 10px 0 8px; min-height: 9rem; max-height: 24.5rem; }
+  token-strip { margin: 10px 0 8px; min-height: 15.2rem; max-height: 25rem; }
   .candidates { min-height: 24rem; }
   error-note { margin-bottom: 10px; }
   .caption { border-top: 1px solid var(--line); padding-top: 8px; min-height: 3.4em; }
@@ -15,6 +16,7 @@ export const storyStyles = css`
   candidate-list { margin-top: 10px; }
   @media (max-width: 960px) {
     .columns { grid-template-columns: minmax(0, 1fr); }
+    attention-panel { position: static; }
     token-strip { min-height: 8rem; max-height: 17rem; }
   }
 `;

@@ -172,7 +172,8 @@ export class StoryChapter extends LitElement {
       return html`<p class="hint">${place}: you gave ${this.name(token)}. The model would have expected this:</p>`;
     }
     if (token.origin === 'reader') return html`<p class="hint">${place}: you put ${this.name(token)} here.</p>`;
-    return html`<p class="hint">${place}: it wrote ${this.name(token)}. Take another with ↳ and it writes on from there.</p>`;
+    const how = this.session.settings?.do_sample ? 'one was drawn' : 'the likeliest was taken';
+    return html`<p class="hint">Every token got a probability, ${how}: ${this.name(token)}. Take another with ↳ to write on from there.</p>`;
   }
 
   private textAt(position: number, token_id: number): string {

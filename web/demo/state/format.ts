@@ -1,12 +1,13 @@
 // Numbers and tokens as text.
 
-/** 0.4312 -> "43.1 %"; small shares keep two digits that say something. */
+/** 0.4312 -> "43.1 %"; small shares keep two digits that say something, and nothing is rounded to 0 or to all. */
 export function percent(share: number): string {
   const value = share * 100;
   if (value === 0) return '0 %';
   if (value < 0.01) return '< 0.01 %';
+  if (value < 100 && value > 99.95) return '> 99.9 %';
   if (value < 1) return `${value.toFixed(2)} %`;
-  return `${value.toFixed(1)} %`;
+  return value === 100 ? '100 %' : `${value.toFixed(1)} %`;
 }
 
 /** An attention weight: four decimals, or two digits that say something. */

@@ -21,7 +21,7 @@ export const kDefaultSettings: Readonly<StorySettings> = {
   top_k: 40,
   top_p: 0.95,
   seed: 7,
-  max_new_tokens: 120,
+  max_new_tokens: 90,
   pace: 8,
 };
 

@@ -19,9 +19,9 @@ export class CandidateList extends LitElement {
       table { width: 100%; border-collapse: collapse; font-size: 0.9rem; table-layout: fixed; }
       th { font-weight: 500; color: var(--muted); text-align: left; font-size: 0.8rem; padding: 0 0 4px; }
       td { padding: 2px 0; height: 28px; }
-      .token { width: 24%; }
-      .share { width: 17%; text-align: right; }
-      .take { width: 44px; text-align: right; }
+      .token { width: 23%; }
+      .share { width: 19%; text-align: right; white-space: nowrap; }
+      .take { width: 38px; text-align: right; }
       tr.chosen td:first-child { font-weight: 700; }
       .name {
         font-family: var(--font-code);
@@ -103,6 +103,10 @@ export class CandidateList extends LitElement {
       : '';
     const left = shown.survivors;
     const draw = left === undefined ? '' : `${left === 1 ? 'Only 1 was' : `${amount(left)} were`} left in the draw. `;
-    return `${rank}${draw}The model hesitated as if between ${amount(shown.perplexity)} equally likely tokens.`;
+    const doubt =
+      shown.perplexity < 1.05
+        ? 'was all but certain'
+        : `hesitated as if between ${amount(shown.perplexity)} equally likely tokens`;
+    return `${rank}${draw}The model ${doubt}.`;
   }
 }

@@ -32,7 +32,7 @@ export class HeadProfileView extends LitElement {
       <h3>Where this head looks</h3>
       <dl>
         ${line('the token before', profile.previous)} ${line('the token itself', profile.self)}
-        ${line('the very first', profile.first)} ${line('elsewhere', profile.elsewhere)}
+        ${line('the first token', profile.first)} ${line('elsewhere', profile.elsewhere)}
       </dl>`;
   }
 }

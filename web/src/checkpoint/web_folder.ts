@@ -42,12 +42,12 @@ export class WebFolder implements Folder {
     const { href } = url;
     const cached = await (await this.#openCache())?.match(href);
     const { local_files_only, immutable } = this.#options;
-    if (local_files_only || (cached !== undefined && immutable)) return cached && cachedFile(name, href, cached);
+    if (local_files_only || (cached !== undefined && immutable)) return cached && this.#cachedFile(name, href, cached);
     const head = await requestHead(name, href, signal);
     if (head === undefined) return undefined;
     const version = versionOf(head.headers);
     if (cached !== undefined && version !== null && version === cached.headers.get(versionHeader)) {
-      return cachedFile(name, href, cached);
+      return this.#cachedFile(name, href, cached);
     }
     const html = /^text\/html\b/.test(head.headers.get('content-type') ?? '');
     return {
@@ -67,6 +67,24 @@ export class WebFolder implements Folder {
   #openCache(): Promise<CacheLike | undefined> {
     this.#cache ??= chooseCache(this.#options.cache ?? 'auto');
     return this.#cache;
+  }
+
+  #cachedFile(name: string, href: string, answer: Response): SourceFile {
+    const size = answer.headers.get(sizeHeader);
+    return {
+      name,
+      where: `${href} (cached)`,
+      size: size === null ? null : Number(size),
+      borrowed: false,
+      html: false,
+      chunks: (signal) => this.#readCached(name, href, signal),
+    };
+  }
+
+  async *#readCached(name: string, href: string, signal?: AbortSignal): AsyncIterable<Uint8Array> {
+    const answer = await (await this.#openCache())?.match(href); // a clone of an earlier answer would hold all of it twice
+    if (answer === undefined) throw broken(name, href, 'has just left the cache', 'load it again', signal);
+    yield* bodyOf(name, href, answer, signal);
   }
 
   async *#download(name: string, href: string, signal?: AbortSignal): AsyncIterable<Uint8Array> {
@@ -90,18 +108,6 @@ async function chooseCache(cache: CacheOption): Promise<CacheLike | undefined> {
   }
   // A page may have no storage (insecure origin, private window, no space): then downloads are not kept.
   return typeof caches === 'undefined' ? undefined : caches.open(cacheName).catch(() => undefined);
-}
-
-function cachedFile(name: string, href: string, answer: Response): SourceFile {
-  const size = answer.headers.get(sizeHeader);
-  return {
-    name,
-    where: `${href} (cached)`,
-    size: size === null ? null : Number(size),
-    borrowed: false,
-    html: false,
-    chunks: (signal) => bodyOf(name, href, answer.clone(), signal),
-  };
 }
 
 /** What changes when the file changes; null when the server does not say. */
@@ -195,7 +201,10 @@ function broken(name: string, href: string, what: string, cause: unknown, signal
 }
 
 function refused(name: string, href: string, status: number): ClearformerError {
-  const why = status === 401 || status === 403 ? 'the server asks for permission' : 'the server refused';
+  const why =
+    status === 401 || status === 403
+      ? 'the server asks for permission (the Hub does so for models it does not have, too)'
+      : 'the server refused';
   return new ClearformerError('network_error', `${name}: ${why} (HTTP ${status} for ${href})`, {
     file: name,
     where: href,

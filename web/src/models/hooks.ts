@@ -2,6 +2,7 @@
 
 import type { HookPoint } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
+import { patternOf } from '../support/pattern.js';
 
 /** One way to say which activations are wanted; in text, `*` stands for any characters. */
 export type NameFilter = string | RegExp | ((name: string) => boolean);
@@ -24,13 +25,9 @@ function testOf(filter: NameFilter, names: readonly string[]): (name: string) =>
     throw new ClearformerError('invalid_argument', 'names_filter: needs names, patterns, a RegExp or a function', {
       option: 'names_filter',
     });
-  const pattern = new RegExp(`^${filter.split('*').map(escaped).join('.*')}$`);
+  const pattern = patternOf(filter);
   if (!names.some((name) => pattern.test(name))) throw unknownName(filter, names);
   return (name) => pattern.test(name);
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
 function unknownName(filter: string, names: readonly string[]): ClearformerError {

@@ -21,5 +21,7 @@ export function flagged(call: string, option: string, value: unknown): boolean {
 }
 
 function refused(call: string, option: string, rule: string, value: unknown): ClearformerError {
-  return new ClearformerError('invalid_argument', `${call}: ${option} must be ${rule}, it is ${textOf(value)}`, { option });
+  return new ClearformerError('invalid_argument', `${call}: ${option} must be ${rule}, it is ${textOf(value)}`, {
+    option,
+  });
 }

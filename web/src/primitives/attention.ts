@@ -67,7 +67,8 @@ export async function scaled_dot_product_attention<
   const call = 'scaled_dot_product_attention';
   checkOptions(call, options, [...common, 'attn_mask', 'scale']);
   const { attn_mask, ...rest } = options;
-  if (attn_mask && rest.mask) throw refused(call, 'mask and attn_mask are two names for one option; combine masks with and()');
+  if (attn_mask && rest.mask)
+    throw refused(call, 'mask and attn_mask are two names for one option; combine masks with and()');
   const given = { ...rest, mask: rest.mask ?? attn_mask };
   return pool(call, { query, key, value }, given, {}) as Promise<Pooled<W, S>>;
 }
@@ -135,7 +136,10 @@ export async function attention_pooling<
   const given: Record<string, unknown> = { ...options };
   const score = given.score ?? 'scaled_dot';
   if (typeof score !== 'string' || !Object.hasOwn(scores, score)) {
-    throw new ClearformerError('unsupported', `${call}: score is ${textOf(score)} (known: ${Object.keys(scores).join(', ')})`);
+    throw new ClearformerError(
+      'unsupported',
+      `${call}: score is ${textOf(score)} (known: ${Object.keys(scores).join(', ')})`,
+    );
   }
   const own = scores[score as keyof typeof scores];
   checkOptions(`${call} with score '${score}'`, options, [...common, 'score', ...own]);
@@ -189,7 +193,11 @@ async function pool(
   return kept === undefined ? toTensor(output) : [toTensor(output), toTensor(kept)];
 }
 
-function parameters(call: string, names: readonly string[], options: object): Record<string, ReturnType<typeof floats>> {
+function parameters(
+  call: string,
+  names: readonly string[],
+  options: object,
+): Record<string, ReturnType<typeof floats>> {
   const given = options as Record<string, TensorInput>;
   return Object.fromEntries(names.map((name) => [name, floats(`${call}: ${name}`, given[name] as TensorInput)]));
 }

@@ -9,6 +9,7 @@ import { floats, type TensorInput } from '../tensor/tensor_input.js';
 import { toTensor } from '../tensor/tensor_output.js';
 import { finite, whole } from './arguments.js';
 import { type Mask, termsOf } from './mask.js';
+import { normalizedAxes } from './normalized_axes.js';
 import { run } from './shared_core.js';
 
 type Float = Tensor<'float32'>;
@@ -94,24 +95,19 @@ function normArguments(
   options: LayerNormOptions | RMSNormOptions,
   defaultEps: number,
 ) {
-  const normalized = [normalized_shape].flat();
-  const axes = normalized.length;
-  const shape = normalized.map(textOf).join();
   const x = floats(`${call}: input`, input);
-  if (String(x.dims.slice(-axes)) !== shape) throw misshaped(call, `the last axes of dims [${x.dims}]`, shape);
+  const axes = normalizedAxes(call, x.dims, normalized_shape);
   const affine = (name: 'weight' | 'bias') => {
     const given = (options as LayerNormOptions)[name];
     if (given === undefined || given === null) return undefined;
     const tensor = floats(`${call}: ${name}`, given);
-    if (String(tensor.dims) !== shape) throw misshaped(call, `${name} has dims [${tensor.dims}], which`, shape);
+    if (tensor.dims.length === axes) normalizedAxes(`${call}: ${name}`, tensor.dims, normalized_shape);
+    else
+      throw new ClearformerError('shape_mismatch', `${call}: ${name} of dims [${tensor.dims}] must have ${axes} axes`);
     return tensor;
   };
   const eps = finite(call, 'eps', options.eps ?? defaultEps);
   return { x, axes, weight: affine('weight'), bias: affine('bias'), eps };
-}
-
-function misshaped(call: string, what: string, shape: string): ClearformerError {
-  return new ClearformerError('shape_mismatch', `${call}: ${what} must be normalized_shape [${shape}]`);
 }
 
 function elementwise(name: string, kind = name): (input: TensorInput) => Promise<Float> {

@@ -34,7 +34,8 @@ export class Mask {
   static additive(values: TensorInput): Mask {
     const { data, dims } = floats('Mask.additive', values);
     const wrong = data.findIndex((value) => !(value < Number.POSITIVE_INFINITY));
-    if (wrong >= 0) throw refused('Mask.additive', `element ${wrong} is ${data[wrong]}, only numbers and -Infinity can be added`);
+    if (wrong >= 0)
+      throw refused('Mask.additive', `element ${wrong} is ${data[wrong]}, only numbers and -Infinity can be added`);
     return new Mask([{ kind: 'additive', data: data.slice(), dims }]);
   }
 

@@ -163,10 +163,7 @@ export interface Border {
   generation_step: Call<StepRequest & { generation: Handle }, StepValue>;
   generation_cache: Call<{ generation: Handle }, { past_key_values: Handle }>;
   softmax: Call<{ x: TensorIn; axis: number }, TensorOut<'float32'>>;
-  masked_softmax: Call<
-    { x: TensorIn } & Loose<{ mask?: MaskTerm[]; empty_row?: EmptyRow }>,
-    TensorOut<'float32'>
-  >;
+  masked_softmax: Call<{ x: TensorIn } & Loose<{ mask?: MaskTerm[]; empty_row?: EmptyRow }>, TensorOut<'float32'>>;
   matmul: Call<{ x: TensorIn; y: TensorIn }, TensorOut<'float32'>>;
   bmm: Call<{ x: TensorIn; y: TensorIn }, TensorOut<'float32'>>;
   layer_norm: Call<NormArguments, TensorOut<'float32'>>;

@@ -99,6 +99,13 @@ function fileAt(given: string | URL, variant: Variant): URL {
 
 const remedy = 'set wasmUrl to where the .wasm file is served, pass wasmBinary, or import from clearformer/inline';
 
+/** What to do; Vite up to 7 moves a dependency's script away from its files while it serves for development. */
+function remedyFor(where: string): string {
+  return where.includes('/.vite/deps/')
+    ? `add optimizeDeps: { exclude: ['clearformer'] } to Vite's settings, or ${remedy}`
+    : remedy;
+}
+
 async function readWasm(url: URL): Promise<Uint8Array> {
   try {
     if (url.protocol === 'file:') return await nodeModule('node:fs/promises').readFile(url);
@@ -108,7 +115,7 @@ async function readWasm(url: URL): Promise<Uint8Array> {
   } catch (cause) {
     throw new ClearformerError(
       'wasm_unavailable',
-      `${url.href} could not be read (${messageOf(cause)}): ${remedy}`,
+      `${url.href} could not be read (${messageOf(cause)}): ${remedyFor(url.href)}`,
       { where: url.href },
       cause,
     );
@@ -120,7 +127,9 @@ async function compile(bytes: Uint8Array, where: string): Promise<CompiledCore> 
   if (!magic.every((byte, i) => bytes[i] === byte)) {
     const html = bytes[0] === 0x3c; // '<'
     const found = html ? 'an HTML page came back instead of it' : 'it does not start with \\0asm';
-    throw new ClearformerError('wasm_unavailable', `${where} is no WebAssembly file (${found}): ${remedy}`, { where });
+    throw new ClearformerError('wasm_unavailable', `${where} is no WebAssembly file (${found}): ${remedyFor(where)}`, {
+      where,
+    });
   }
   try {
     return { module: await WebAssembly.compile(bytes as Uint8Array<ArrayBuffer>), bytes: bytes.byteLength };

@@ -1,4 +1,4 @@
-#include "clearformer/models/config_reader.h"
+#include "clearformer/weights/config_reader.h"
 
 #include <gtest/gtest.h>
 

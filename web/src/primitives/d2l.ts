@@ -1,0 +1,232 @@
+// The classes of d2l.ai's chapters on attention and transformers: arguments and state_dict keys as there, inference only.
+// A row with nothing to attend to gets equal weights, as d2l's masked_softmax has it. Where d2l infers the size of an
+// input, it is read off the weights here.
+
+import type { MaskTerm, TensorIn } from '../runtime/border.js';
+import type { Tensor } from '../tensor/tensor.js';
+import type { TensorInput } from '../tensor/tensor_input.js';
+import { flagged } from './arguments.js';
+import { scaled_dot_product_attention } from './attention.js';
+import { Mask } from './mask.js';
+import { type ForwardOptions, type HookNames, hookNames, Module, optionsOf, type Traced } from './module.js';
+import { normalizedAxes } from './normalized_axes.js';
+
+/** How many keys may be attended to: n per sequence [batch], or per query [batch, query]. */
+export type ValidLens = TensorInput | null | undefined;
+
+/** Options that do nothing. */
+export interface DropoutOptions {
+  /** Accepted; there is no dropout in inference. */
+  dropout?: number | undefined;
+}
+
+/** Options of `forward`: with `names` the result is `[output, cache]`, in which attention weights are, too. */
+export type { ForwardOptions };
+
+type Weights = Tensor<'float32'>;
+
+/** softmax(q kᵀ / √d) v. No weights to load. */
+export class DotProductAttention {
+  #weights: Weights | undefined;
+
+  constructor(options: DropoutOptions = {}) {
+    optionsOf('d2l.DotProductAttention', {}, options, ['dropout']);
+  }
+
+  /** The weights [batch, query, key] of the last call. */
+  get attention_weights(): Weights | undefined {
+    return this.#weights;
+  }
+
+  /** queries [batch, T, d], keys [batch, S, d], values [batch, S, d_v] -> [batch, T, d_v]. */
+  async forward(
+    queries: TensorInput,
+    keys: TensorInput,
+    values: TensorInput,
+    valid_lens?: ValidLens,
+  ): Promise<Weights> {
+    const mask = new Mask(lensTerms(valid_lens));
+    const options = { mask, empty_row: 'uniform', need_weights: true } as const;
+    const [output, weights] = await scaled_dot_product_attention(queries, keys, values, options);
+    this.#weights = weights;
+    return output;
+  }
+}
+
+abstract class Attentive extends Module {
+  #weights: Weights[] = [];
+
+  /** @internal The weights of the last call, in the order of `hooks`. */
+  protected weights(): Weights[] {
+    return this.#weights;
+  }
+
+  /** @internal Runs the block and keeps what it captures at `hooks`. */
+  protected async attend<N extends HookNames>(
+    inputs: Record<string, TensorInput>,
+    masks: Record<string, MaskTerm[]>,
+    options: ForwardOptions<N>,
+    [hooks, known = []]: readonly [hooks: readonly string[], known?: readonly string[]],
+  ): Promise<Traced<N>> {
+    const names = hookNames(this.kind, options, known);
+    const tensors: Record<string, TensorIn> = {};
+    for (const [name, input] of Object.entries(inputs)) tensors[name] = this.floats(name, input);
+    const result = await this.run(tensors, masks, [...(names ?? []), ...hooks]);
+    this.#weights = hooks.map((hook) => result[1][hook] as Weights);
+    return (names === undefined ? result[0] : result) as Traced<N>;
+  }
+}
+
+function lensTerms(valid_lens: ValidLens): MaskTerm[] {
+  return valid_lens === undefined || valid_lens === null ? [] : [...Mask.valid_lens(valid_lens).terms];
+}
+
+abstract class OneAttention extends Attentive {
+  /** The weights of the last call: [batch, head, query, key], of AdditiveAttention [batch, query, key]. */
+  get attention_weights(): Weights | undefined {
+    return this.weights()[0];
+  }
+}
+
+/** score(q, k) = w_v · tanh(W_q q + W_k k). state_dict: W_q.weight, W_k.weight, w_v.weight. */
+export class AdditiveAttention extends OneAttention {
+  constructor(num_hiddens: number, options: DropoutOptions = {}) {
+    super('d2l.AdditiveAttention', optionsOf('d2l.AdditiveAttention', { num_hiddens }, options, ['dropout']));
+  }
+
+  /** queries [batch, T, q], keys [batch, S, k], values [batch, S, v] -> [batch, T, v]. */
+  async forward<N extends HookNames = undefined>(
+    queries: TensorInput,
+    keys: TensorInput,
+    values: TensorInput,
+    valid_lens?: ValidLens,
+    options: ForwardOptions<N> = {},
+  ): Promise<Traced<N>> {
+    return this.attend({ queries, keys, values }, { mask: lensTerms(valid_lens) }, options, [['hook_pattern']]);
+  }
+}
+
+/** Options of `MultiHeadAttention`. */
+export interface MultiHeadAttentionOptions extends DropoutOptions {
+  /** Default false. */
+  bias?: boolean | undefined;
+  /** How heads score: `dot` (default, scaled) or `additive`. */
+  attention?: 'dot' | 'additive' | undefined;
+  /** Hidden size of additive scores; default the size of a head. */
+  attention_num_hiddens?: number | undefined;
+}
+
+/** Several heads side by side, each on its own projections. state_dict: W_q.weight, W_k.weight, W_v.weight, W_o.weight, biases, attention.…. */
+export class MultiHeadAttention extends OneAttention {
+  constructor(num_hiddens: number, num_heads: number, options: MultiHeadAttentionOptions = {}) {
+    const known = ['dropout', 'bias', 'attention', 'attention_num_hiddens'];
+    super('d2l.MultiHeadAttention', optionsOf('d2l.MultiHeadAttention', { num_hiddens, num_heads }, options, known));
+  }
+
+  /** queries [batch, T, q], keys [batch, S, k], values [batch, S, v] -> [batch, T, num_hiddens]. */
+  async forward<N extends HookNames = undefined>(
+    queries: TensorInput,
+    keys: TensorInput,
+    values: TensorInput,
+    valid_lens?: ValidLens,
+    options: ForwardOptions<N> = {},
+  ): Promise<Traced<N>> {
+    return this.attend({ queries, keys, values }, { mask: lensTerms(valid_lens) }, options, [['attn.hook_pattern']]);
+  }
+}
+
+/** LayerNorm(X + Y). state_dict: ln.weight, ln.bias. */
+export class AddNorm extends Module {
+  constructor(norm_shape: number | readonly number[], options: DropoutOptions = {}) {
+    super('d2l.AddNorm', optionsOf('d2l.AddNorm', { norm_shape }, options, ['dropout']));
+  }
+
+  /** X and Y of the same dims, the last of which are norm_shape; dims stay. */
+  async forward<N extends HookNames = undefined>(
+    X: TensorInput,
+    Y: TensorInput,
+    options: ForwardOptions<N> = {},
+  ): Promise<Traced<N>> {
+    const tensors = { X: this.floats('X', X), Y: this.floats('Y', Y) };
+    normalizedAxes(this.kind, tensors.X.dims, this.options.norm_shape as number | readonly number[]);
+    return this.traced(tensors, {}, options, []);
+  }
+}
+
+/** dense2(relu(dense1(X))), at every position alike. state_dict: dense1.…, dense2.…. */
+export class PositionWiseFFN extends Module {
+  constructor(ffn_num_hiddens: number, ffn_num_outputs: number) {
+    super('d2l.PositionWiseFFN', optionsOf('d2l.PositionWiseFFN', { ffn_num_hiddens, ffn_num_outputs }, {}, []));
+  }
+
+  /** [..., features] -> [..., ffn_num_outputs]. */
+  async forward<N extends HookNames = undefined>(X: TensorInput, options: ForwardOptions<N> = {}): Promise<Traced<N>> {
+    return this.traced({ X: this.floats('X', X) }, {}, options, []);
+  }
+}
+
+/** Options of the blocks. */
+export interface BlockOptions extends DropoutOptions {
+  /** Of the attention's projections; default false. */
+  use_bias?: boolean | undefined;
+}
+
+abstract class SelfAttentive extends OneAttention {
+  /** X [batch, T, num_hiddens] -> the same dims. */
+  async forward<N extends HookNames = undefined>(
+    X: TensorInput,
+    valid_lens?: ValidLens,
+    options: ForwardOptions<N> = {},
+  ): Promise<Traced<N>> {
+    return this.attend({ X }, { mask: lensTerms(valid_lens) }, options, [['attn.hook_pattern']]);
+  }
+}
+
+/** Self-attention and feed-forward, each with AddNorm. state_dict: attention.…, addnorm1.ln.…, ffn.dense1.…, addnorm2.ln.…. */
+export class TransformerEncoderBlock extends SelfAttentive {
+  constructor(num_hiddens: number, ffn_num_hiddens: number, num_heads: number, options: BlockOptions = {}) {
+    const kind = 'd2l.TransformerEncoderBlock';
+    super(kind, optionsOf(kind, { num_hiddens, ffn_num_hiddens, num_heads }, options, ['dropout', 'use_bias']));
+  }
+}
+
+/** The Vision Transformer's block: norms first, GELU. state_dict: ln1, attention.…, ln2, mlp.dense1.…, mlp.dense2.…. */
+export class ViTBlock extends SelfAttentive {
+  constructor(num_hiddens: number, mlp_num_hiddens: number, num_heads: number, options: BlockOptions = {}) {
+    const kind = 'd2l.ViTBlock';
+    super(kind, optionsOf(kind, { num_hiddens, mlp_num_hiddens, num_heads }, options, ['dropout', 'use_bias']));
+  }
+}
+
+/** Options of `TransformerDecoderBlock.forward`. */
+export interface DecoderBlockForwardOptions<N extends HookNames> extends ForwardOptions<N> {
+  /** Query t sees positions 0 … t, as d2l has it in training and step by step in prediction; default true. */
+  is_causal?: boolean | undefined;
+}
+
+/** Masked self-attention, attention to the encoder's output, feed-forward. state_dict: attention1.…, attention2.…, addnorm1 … 3, ffn.…. */
+export class TransformerDecoderBlock extends Attentive {
+  constructor(num_hiddens: number, ffn_num_hiddens: number, num_heads: number, options: BlockOptions = {}) {
+    const kind = 'd2l.TransformerDecoderBlock';
+    super(kind, optionsOf(kind, { num_hiddens, ffn_num_hiddens, num_heads }, options, ['dropout', 'use_bias']));
+  }
+
+  /** The weights of the last call: self-attention [batch, head, query, query], cross-attention [batch, head, query, key]. */
+  get attention_weights(): [Weights, Weights] | undefined {
+    const [own, cross] = this.weights();
+    return own && cross && [own, cross];
+  }
+
+  /** X [batch, T, num_hiddens], enc_outputs [batch, S, num_hiddens] -> X's dims. */
+  async forward<N extends HookNames = undefined>(
+    X: TensorInput,
+    enc_outputs: TensorInput,
+    enc_valid_lens?: ValidLens,
+    options: DecoderBlockForwardOptions<N> = {},
+  ): Promise<Traced<N>> {
+    const causal = flagged(this.kind, 'is_causal', options.is_causal ?? true);
+    const masks = { mask: causal ? [...Mask.causal().terms] : [], enc_mask: lensTerms(enc_valid_lens) };
+    const hooks = ['attn.hook_pattern', 'cross_attn.hook_pattern'];
+    return this.attend({ X, enc_outputs }, masks, options, [hooks, ['is_causal']]);
+  }
+}

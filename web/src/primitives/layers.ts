@@ -1,0 +1,87 @@
+// torch.nn's layers without attention: Linear, Embedding, LayerNorm, RMSNorm.
+
+import type { Tensor } from '../tensor/tensor.js';
+import { integers, type TensorInput } from '../tensor/tensor_input.js';
+import { type ForwardOptions, type HookNames, Module, optionsOf, type Traced } from './module.js';
+import { normalizedAxes } from './normalized_axes.js';
+
+/** Options of `Linear`. */
+export interface LinearOptions {
+  bias?: boolean | undefined;
+}
+
+/** y = x Wᵀ + b. state_dict: weight [out_features, in_features], bias [out_features]. */
+export class Linear extends Module {
+  constructor(in_features: number, out_features: number, options: LinearOptions = {}) {
+    super('nn.Linear', optionsOf('nn.Linear', { in_features, out_features }, options, ['bias']));
+  }
+
+  /** [..., in_features] -> [..., out_features]. */
+  async forward(input: TensorInput): Promise<Tensor<'float32'>> {
+    return this.output({ input: this.floats('input', input) });
+  }
+}
+
+/** Options of `Embedding`. */
+export interface EmbeddingOptions {
+  /** Accepted; in inference its row is one like the others. */
+  padding_idx?: number | null | undefined;
+}
+
+/** Rows of a table by their index. state_dict: weight [num_embeddings, embedding_dim]. */
+export class Embedding extends Module {
+  constructor(num_embeddings: number, embedding_dim: number, options: EmbeddingOptions = {}) {
+    super('nn.Embedding', optionsOf('nn.Embedding', { num_embeddings, embedding_dim }, options, ['padding_idx']));
+  }
+
+  /** Whole numbers [...] -> [..., embedding_dim]. `invalid_argument` for an index outside the table. */
+  async forward(input: TensorInput): Promise<Tensor<'float32'>> {
+    return this.output({ input: integers('nn.Embedding: input', input) });
+  }
+}
+
+/** Options of `LayerNorm` and `RMSNorm`. */
+export interface NormOptions {
+  /** LayerNorm 1e-5, RMSNorm 2⁻²³. */
+  eps?: number | null | undefined;
+  elementwise_affine?: boolean | undefined;
+}
+
+abstract class Norm extends Module {
+  /** @internal */
+  constructor(
+    kind: string,
+    normalized_shape: number | readonly number[],
+    options: NormOptions,
+    known: readonly string[],
+  ) {
+    super(kind, optionsOf(kind, { normalized_shape }, options, known), options.elementwise_affine === false);
+  }
+
+  /** Normalises over the last axes, which are `normalized_shape`; dims stay. */
+  async forward<N extends HookNames = undefined>(
+    input: TensorInput,
+    options: ForwardOptions<N> = {},
+  ): Promise<Traced<N>> {
+    const tensor = this.floats('input', input);
+    normalizedAxes(this.kind, tensor.dims, this.options.normalized_shape as number | readonly number[]);
+    return this.traced({ input: tensor }, {}, options, []);
+  }
+}
+
+/** y = (x - mean x) / √(var x + eps) · weight + bias. state_dict: weight and bias, as many as normalized_shape says. */
+export class LayerNorm extends Norm {
+  constructor(
+    normalized_shape: number | readonly number[],
+    options: NormOptions & { bias?: boolean | undefined } = {},
+  ) {
+    super('nn.LayerNorm', normalized_shape, options, ['eps', 'elementwise_affine', 'bias']);
+  }
+}
+
+/** y = x / √(mean x² + eps) · weight. state_dict: weight, of normalized_shape. */
+export class RMSNorm extends Norm {
+  constructor(normalized_shape: number | readonly number[], options: NormOptions = {}) {
+    super('nn.RMSNorm', normalized_shape, options, ['eps', 'elementwise_affine']);
+  }
+}

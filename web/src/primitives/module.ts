@@ -1,0 +1,204 @@
+// Module: a block with weights in the core that functions and modules share. nn.ts and d2l.ts give the classes.
+
+import type { Handle, MaskTerm, ModuleOption, TensorIn } from '../runtime/border.js';
+import type { Engine } from '../runtime/engine.js';
+import { ClearformerError, textOf } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { patternOf } from '../support/pattern.js';
+import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { floats, type TensorInput } from '../tensor/tensor_input.js';
+import { type ActivationCache, toCache, toTensor } from '../tensor/tensor_output.js';
+import { sharedEngine } from './shared_core.js';
+
+/** Weights under the names of torch's state_dict: tensors, or the bytes of a safetensors file. */
+export type StateDict = Readonly<Record<string, TensorInput>> | Uint8Array | ArrayBuffer;
+
+/** Hook names whose activations are wanted; `*` stands for any characters. */
+export type HookNames = readonly string[] | undefined;
+
+/** The output, or with `names` the output and what was captured under them. */
+export type Traced<N extends HookNames> = N extends readonly string[]
+  ? [Tensor<'float32'>, ActivationCache]
+  : Tensor<'float32'>;
+
+/** The options of a class that stand in its constructor call. */
+export type Options = Readonly<Record<string, ModuleOption>>;
+
+interface Loaded {
+  engine: Engine;
+  module: Handle;
+  lease: Lease;
+}
+
+/** Options that classes with attention or a feed-forward network take and that do nothing. */
+export interface InferenceOptions {
+  /** Accepted; there is no dropout in inference. */
+  dropout?: number | undefined;
+  /** Only true: dims are [batch, position, features], or [position, features] without a batch. */
+  batch_first?: true | undefined;
+}
+
+/** Options of `forward` that every module with hooks takes. */
+export interface ForwardOptions<N extends HookNames> {
+  /** Hook names (`['*']` for all): the result becomes `[output, cache]`. */
+  names?: N;
+}
+
+type Tensors = Record<string, TensorIn>;
+type Masks = Record<string, MaskTerm[]>;
+type Captured = [output: Tensor<'float32'>, cache: ActivationCache];
+
+/**
+ * A block of a transformer. `load_state_dict` gives it its weights, `forward` runs it, `dispose` gives their memory back.
+ * It computes in the thread it is called from, as inference: dropout is accepted in options and does nothing.
+ */
+export abstract class Module {
+  /** @internal The class's name with its library's, as the core knows it. */
+  readonly kind: string;
+  /** @internal */
+  readonly options: Options;
+  readonly #weightless: boolean;
+  #loaded: Loaded | undefined;
+
+  /** @internal */
+  constructor(kind: string, options: Options, weightless = false) {
+    this.kind = kind;
+    this.options = options;
+    this.#weightless = weightless;
+  }
+
+  /**
+   * Takes the weights. Rejects, and keeps those it had, when a key is missing, unexpected or has another shape: one error
+   * lists them all (its code is that of the first). `invalid_argument` for sizes that do not fit each other, for
+   * instance heads that do not divide d_model; `malformed_file` for bytes that are no safetensors file.
+   */
+  async load_state_dict(state_dict: StateDict): Promise<this> {
+    const engine = await sharedEngine();
+    const { kind, options } = this;
+    const module = await create(engine, kind, options, state_dict);
+    const release = () => engine.call('release', { handle: module }).then(noop, noop);
+    const before = this.#loaded;
+    this.#loaded = { engine, module, lease: new Lease(`this ${kind}`, this, release) };
+    await before?.lease.release();
+    return this;
+  }
+
+  /** Gives the weights' memory back to the core. */
+  async dispose(): Promise<void> {
+    await this.#loaded?.lease.release();
+  }
+  [disposeSymbol](): void {
+    void this.dispose();
+  }
+  [asyncDisposeSymbol](): Promise<void> {
+    return this.dispose();
+  }
+
+  /** @internal Runs the block. Throws `invalid_argument` before load_state_dict and for a name that no hook has. */
+  protected async run(tensors: Tensors, masks: Masks, names: readonly string[]): Promise<Captured> {
+    if (this.#loaded === undefined && this.#weightless) await this.load_state_dict({});
+    if (this.#loaded === undefined) {
+      throw new ClearformerError('invalid_argument', `${this.kind}: forward before load_state_dict`);
+    }
+    const { engine, module, lease } = this.#loaded;
+    lease.check();
+    const value = await engine.call('module_forward', { module, tensors, masks, names: [...names] });
+    const cache = toCache(value.captured);
+    checkNames(this.kind, names, Object.keys(cache));
+    return [toTensor(value.output), cache];
+  }
+
+  /** @internal The output of a block without hooks. */
+  protected async output(tensors: Tensors): Promise<Tensor<'float32'>> {
+    return (await this.run(tensors, {}, []))[0];
+  }
+
+  /** @internal `run` with the result that `options.names` asks for; `known` are the other options. */
+  protected async traced<N extends HookNames>(
+    tensors: Tensors,
+    masks: Masks,
+    options: ForwardOptions<N>,
+    known: readonly string[],
+  ): Promise<Traced<N>> {
+    const names = hookNames(this.kind, options, known);
+    const result = await this.run(tensors, masks, names ?? []);
+    return (names === undefined ? result[0] : result) as Traced<N>;
+  }
+
+  /** @internal float32 for the core, with the module and the argument's name in front of an error's sentence. */
+  protected floats(name: string, input: TensorInput): TensorIn {
+    return floats(`${this.kind}: ${name}`, input);
+  }
+}
+
+function noop(): void {}
+
+async function create(engine: Engine, kind: string, options: Options, state_dict: StateDict): Promise<Handle> {
+  if (state_dict instanceof Uint8Array || state_dict instanceof ArrayBuffer) {
+    const checkpoint = await read(engine, new Uint8Array(state_dict as ArrayBuffer));
+    return (await engine.call('module_create', { kind, options, checkpoint })).module;
+  }
+  if (typeof state_dict !== 'object' || state_dict === null || Array.isArray(state_dict)) {
+    throw new ClearformerError(
+      'invalid_argument',
+      `${kind}: load_state_dict needs tensors by name or safetensors bytes`,
+    );
+  }
+  const entries = Object.entries(state_dict).map(([key, tensor]) => [key, floats(`${kind}: ${key}`, tensor)] as const);
+  return (await engine.call('module_create', { kind, options, tensors: Object.fromEntries(entries) })).module;
+}
+
+async function read(engine: Engine, bytes: Uint8Array): Promise<Handle> {
+  const { checkpoint } = await engine.call('checkpoint_open', { dtype: 'fp32' });
+  try {
+    await engine.call('checkpoint_begin_file', { checkpoint, name: 'state_dict', bytes: bytes.byteLength });
+    await engine.write(checkpoint, bytes, true);
+    await engine.call('checkpoint_end_file', { checkpoint });
+    return checkpoint;
+  } catch (thrown) {
+    await engine.call('release', { handle: checkpoint }).then(noop, noop);
+    throw thrown;
+  }
+}
+
+/** The option `names`, after a check of all options. */
+export function hookNames(kind: string, options: ForwardOptions<HookNames>, known: readonly string[]): HookNames {
+  checkOptions(`${kind}.forward`, options, [...known, 'names']);
+  const { names } = options;
+  if (names === undefined || (Array.isArray(names) && names.every((name) => typeof name === 'string'))) return names;
+  throw refused(kind, 'names', 'must be an array of hook names');
+}
+
+/** Throws for a name or pattern that captured nothing. */
+function checkNames(kind: string, names: readonly string[], captured: readonly string[]): void {
+  const missing = names.find((name) => !captured.some((hook) => patternOf(name).test(hook)));
+  if (missing !== undefined) throw refused(kind, 'names', `no hook is named '${missing}' (['*'] gives all there are)`);
+}
+
+/** The arguments of a constructor as the core takes them: none unknown, none that would be lost on the way. */
+export function optionsOf(kind: string, sizes: object, given: object, known: readonly string[]): Options {
+  checkOptions(kind, given, known);
+  const { batch_first = true, ...options } = { ...sizes, ...given } as Record<string, ModuleOption>;
+  if (batch_first !== true) {
+    throw new ClearformerError('unsupported', `${kind}: batch_first must be true: dims are [batch, position, …] here`, {
+      option: 'batch_first',
+    });
+  }
+  for (const [option, value] of Object.entries(options)) {
+    const absent = value === undefined || (value === null && nullable.includes(option));
+    if (!absent && ![value].flat().every(isPlain)) throw refused(kind, option, `is ${textOf(value)}`);
+  }
+  return options;
+}
+
+/** Options for which torch's None means that they are not given. */
+const nullable = ['kdim', 'vdim', 'padding_idx', 'eps'];
+
+function isPlain(value: unknown): boolean {
+  return typeof value === 'number' ? Number.isFinite(value) : typeof value === 'boolean' || typeof value === 'string';
+}
+
+function refused(kind: string, option: string, rule: string): ClearformerError {
+  return new ClearformerError('invalid_argument', `${kind}: ${option}: ${rule}`, { option });
+}

@@ -1,0 +1,118 @@
+// torch.nn.MultiheadAttention, and the masks that it and the blocks around it take.
+
+import type { MaskTerm } from '../runtime/border.js';
+import { Tensor } from '../tensor/tensor.js';
+import type { TensorInput } from '../tensor/tensor_input.js';
+import type { ActivationCache } from '../tensor/tensor_output.js';
+import { flagged } from './arguments.js';
+import { type Mask, overHeads, overKeys, termsOf } from './mask.js';
+import { type ForwardOptions, type HookNames, hookNames, type InferenceOptions, Module, optionsOf } from './module.js';
+
+/** Options of `MultiheadAttention`. */
+export interface MultiheadAttentionOptions extends InferenceOptions {
+  bias?: boolean | undefined;
+  /** One more key and value, learned. */
+  add_bias_kv?: boolean | undefined;
+  /** One more key and value, zeros. */
+  add_zero_attn?: boolean | undefined;
+  /** Features of the keys and of the values; default embed_dim. */
+  kdim?: number | null | undefined;
+  vdim?: number | null | undefined;
+}
+
+/** Options of `MultiheadAttention.forward`. */
+export interface AttentionForwardOptions<W extends boolean | undefined, N extends HookNames> extends ForwardOptions<N> {
+  /** Keys that no query sees: a mask of dims [batch, key]. */
+  key_padding_mask?: Mask | null | undefined;
+  /** Whether the weights are wanted (default true); if not, null stands in their place. */
+  need_weights?: W;
+  /** A mask of dims [query, key], or of each head [batch · head, query, key]. */
+  attn_mask?: Mask | null | undefined;
+  /** The mean over the heads [batch, query, key] (default), or each [batch, head, query, key]. */
+  average_attn_weights?: boolean | undefined;
+  /** Query t sees keys 0 … t, with or without an attn_mask. */
+  is_causal?: boolean | undefined;
+}
+
+type Weights<W> = W extends false ? null : Tensor<'float32'>;
+/** What `MultiheadAttention.forward` gives. */
+export type Attended<W, N extends HookNames> = N extends readonly string[]
+  ? [Tensor<'float32'>, Weights<W>, ActivationCache]
+  : [Tensor<'float32'>, Weights<W>];
+
+const pattern = 'attn.hook_pattern';
+const maskNames = ['attn_mask', 'key_padding_mask', 'is_causal'] as const;
+
+/**
+ * concat(head₁, …, head_H) W_O, head_h = softmax((q W_Q)(k W_K)ᵀ / √d + mask)(v W_V) (Vaswani et al. 2017, section 3.2.2).
+ * state_dict: in_proj_weight and in_proj_bias, in which q, k and v are stacked (with kdim or vdim q_proj_weight,
+ * k_proj_weight and v_proj_weight), out_proj.weight, out_proj.bias, bias_k, bias_v.
+ */
+export class MultiheadAttention extends Module {
+  constructor(embed_dim: number, num_heads: number, options: MultiheadAttentionOptions = {}) {
+    const known = ['dropout', 'batch_first', 'bias', 'add_bias_kv', 'add_zero_attn', 'kdim', 'vdim'];
+    super('nn.MultiheadAttention', optionsOf('nn.MultiheadAttention', { embed_dim, num_heads }, options, known));
+  }
+
+  /**
+   * query [batch, T, embed_dim], key [batch, S, kdim], value [batch, S, vdim], or all without batch -> `[output, weights]`,
+   * output [batch, T, embed_dim]. A query with nothing to attend to has weights 0 (in torch NaN).
+   */
+  async forward<W extends boolean | undefined = undefined, N extends HookNames = undefined>(
+    query: TensorInput,
+    key: TensorInput,
+    value: TensorInput,
+    options: AttentionForwardOptions<W, N> = {},
+  ): Promise<Attended<W, N>> {
+    const names = hookNames(this.kind, options, [...maskNames, 'need_weights', 'average_attn_weights']);
+    const wanted = flagged(this.kind, 'need_weights', options.need_weights ?? true);
+    const average = flagged(this.kind, 'average_attn_weights', options.average_attn_weights ?? true);
+    const tensors = {
+      query: this.floats('query', query),
+      key: this.floats('key', key),
+      value: this.floats('value', value),
+    };
+    const size = [batchOf(tensors.query.dims), this.options.num_heads as number] as const;
+    const masks = { mask: restrictions(this.kind, options, maskNames, size) };
+    const all = wanted ? [...(names ?? []), pattern] : (names ?? []);
+    const [output, cache] = await this.run(tensors, masks, all);
+    const weights = wanted ? headWeights(cache[pattern] as Tensor<'float32'>, average, output.dims.length === 2) : null;
+    return (names === undefined ? [output, weights] : [output, weights, cache]) as Attended<W, N>;
+  }
+}
+
+/** Sequences in a [batch, position, features] operand; 1 in one without batch. */
+export function batchOf(dims: readonly number[]): number {
+  return dims.length === 3 ? (dims[0] as number) : 1;
+}
+
+/** The restrictions of one attention, whose options have torch's three names for them. */
+export function restrictions(
+  kind: string,
+  options: object,
+  [mask, padding, causal]: readonly [string, string, string],
+  [batch, heads]: readonly [number, number],
+): MaskTerm[] {
+  const given = options as Record<string, Mask | undefined>;
+  const terms = [
+    ...overHeads(termsOf(`${kind}: ${mask}`, given[mask]), batch, heads),
+    ...overKeys(`${kind}: ${padding}`, termsOf(`${kind}: ${padding}`, given[padding])),
+  ];
+  if (flagged(kind, causal, given[causal])) terms.push({ kind: 'causal', past: 0 });
+  return terms;
+}
+
+/** Weights [batch, head, query, key], averaged over the heads or not, with or without the batch's axis. */
+function headWeights(weights: Tensor<'float32'>, average: boolean, unbatched: boolean): Tensor<'float32'> {
+  const [batch = 0, heads = 1, queries = 0, keys = 0] = weights.dims;
+  const lead = unbatched ? [] : [batch];
+  if (!average) return new Tensor('float32', weights.data, [...lead, heads, queries, keys]);
+  const matrix = queries * keys;
+  const mean = Float32Array.from({ length: batch * matrix }, (_, i) => {
+    const first = Math.floor(i / matrix) * heads * matrix + (i % matrix);
+    let sum = 0;
+    for (let head = 0; head < heads; head++) sum += weights.data[first + head * matrix] as number;
+    return sum / heads;
+  });
+  return new Tensor('float32', mean, [...lead, queries, keys]);
+}

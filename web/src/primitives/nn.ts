@@ -1,0 +1,31 @@
+// torch.nn: classes with the options, arguments and state_dict keys of PyTorch 2; batch first, inference only.
+
+export {
+  Embedding,
+  type EmbeddingOptions,
+  LayerNorm,
+  Linear,
+  type LinearOptions,
+  type NormOptions,
+  RMSNorm,
+} from './layers.js';
+export type { ForwardOptions, HookNames, Module, StateDict, Traced } from './module.js';
+export {
+  type Attended,
+  type AttentionForwardOptions,
+  MultiheadAttention,
+  type MultiheadAttentionOptions,
+} from './multihead_attention.js';
+export {
+  type DecoderForwardOptions,
+  type EncoderForwardOptions,
+  type EncoderLayerForwardOptions,
+  Transformer,
+  TransformerDecoder,
+  TransformerDecoderLayer,
+  TransformerEncoder,
+  TransformerEncoderLayer,
+  type TransformerForwardOptions,
+  type TransformerLayerOptions,
+  type TransformerOptions,
+} from './transformer.js';

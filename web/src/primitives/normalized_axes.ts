@@ -1,0 +1,18 @@
+// The axes that norms work on.
+
+import { ClearformerError, textOf } from '../support/error.js';
+
+/** How many last axes of `dims` are `normalized_shape`; `shape_mismatch` where they are not. */
+export function normalizedAxes(
+  call: string,
+  dims: readonly number[],
+  normalized_shape: number | readonly number[],
+): number {
+  const normalized = [normalized_shape].flat();
+  const shape = normalized.map(textOf).join(', ');
+  if (normalized.length > 0 && dims.slice(-normalized.length).join(', ') === shape) return normalized.length;
+  throw new ClearformerError(
+    'shape_mismatch',
+    `${call}: the last axes of dims [${dims.join(', ')}] must be normalized_shape [${shape}]`,
+  );
+}
