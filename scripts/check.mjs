@@ -1,7 +1,8 @@
-// npm run check: formats and lint, types, import directions, file lengths, download sizes. With "-- --fix" formats are put
-// right instead of reported.
+// npm run check: formats and lint, types, import directions, file lengths, the package's exports, download sizes.
+// With "-- --fix" formats are put right instead of reported.
 
 import { steps } from './build.mjs';
+import { checkExports } from './check/exports.mjs';
 import { checkCppFormat, checkWebFormat } from './check/formats.mjs';
 import { checkLengths } from './check/lengths.mjs';
 import { checkTypes } from './check/types.mjs';
@@ -17,6 +18,7 @@ const checks = {
   types: checkTypes,
   'import directions': checkImports,
   'file lengths': checkLengths,
+  exports: checkExports,
   sizes: checkSizes,
 };
 

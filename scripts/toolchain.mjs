@@ -2,8 +2,8 @@
 // As a program it provides all of it and says what it found; with --env it prints shell lines for working by hand:
 //   eval "$(node scripts/toolchain.mjs --env)"
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 
+import { main } from './main.mjs';
 import { cacheFolder } from './toolchain/cache.mjs';
 import { findChromium } from './toolchain/chromium.mjs';
 import { findEmscripten } from './toolchain/emscripten.mjs';
@@ -54,24 +54,19 @@ function shellLines(build, wasm) {
   return given.map(([name, value]) => `export ${name}="${value}"\n`).join('');
 }
 
-async function main() {
-  const env = process.argv.includes('--env');
+async function provide(options) {
+  const env = options.includes('--env');
   if (env) console.log = console.error; // progress must not become part of the shell lines
   const build = await findBuildTools();
   const wasm = await findWasmTools();
   if (env) return process.stdout.write(shellLines(build, wasm));
-  console.log(`cache       ${cacheFolder()}`);
-  console.log(`emscripten  ${wasm.version} (${wasm.origin}) ${wasm.emcc}`);
-  console.log(`compiler    ${findCppCompiler()}`);
+  console.log(`cache: ${cacheFolder()}`);
+  console.log(`emscripten: ${wasm.version} (${wasm.origin}) ${wasm.emcc}`);
+  console.log(`compiler: ${findCppCompiler()}`);
   for (const name of ['cmake', 'ninja', 'xsimdInclude', 'rapidjsonInclude', 'googletestSource']) {
-    console.log(`${name.padEnd(11)} ${build[name] ?? 'not found: CMake fetches it'}`);
+    console.log(`${name}: ${build[name] ?? 'not found: CMake fetches it'}`);
   }
-  return console.log(`chromium    ${await findChromium()}`);
+  return console.log(`chromium: ${await findChromium()}`);
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  main().catch((error) => {
-    console.error(error instanceof SetupError ? error.message : error);
-    process.exitCode = 1;
-  });
-}
+await main(import.meta, provide, ['--env']);

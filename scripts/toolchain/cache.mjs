@@ -54,7 +54,12 @@ export async function completeFolder(folder, key, make) {
     const temporary = `${folder}.unfinished-${process.pid}`;
     for (const path of [stampFile(folder), ...leftovers(folder), folder]) remove(path);
     mkdirSync(temporary, { recursive: true });
-    await make(temporary);
+    try {
+      await make(temporary);
+    } catch (error) {
+      remove(temporary);
+      throw error;
+    }
     renameSync(temporary, folder);
     markComplete(folder, key);
     return folder;

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync, symlinkSync,
 import { delimiter, dirname, join } from 'node:path';
 
 import { haveApt, unpackPackages } from './apt.mjs';
-import { cacheFolder, completeFolder } from './cache.mjs';
+import { cacheFolder, completeFolder, isComplete } from './cache.mjs';
 import { query, run, SetupError, step } from './progress.mjs';
 import { makeLauncher, relocate } from './relocate.mjs';
 import { atLeast, EMSCRIPTEN_MINIMUM, EMSDK_VERSION, NEWER_SUITE } from './versions.mjs';
@@ -13,8 +13,16 @@ const PROBE_MS = 10_000;
 
 /** Resolves to { emcc, root, version, origin, env }; `env` is what emcc needs beside the process's own. */
 export async function findEmscripten() {
-  const found = (await fromSystem()) ?? (await fromEmsdk()) ?? (await fromPackages());
-  if (found) return found;
+  // What an earlier run installed comes before what could be installed, so that no network is asked without need.
+  for (const provide of [fromSystem, installedEmsdk, unpackedPackages, newEmsdk, newPackages]) {
+    try {
+      const found = await provide();
+      if (found) return found;
+    } catch (error) {
+      if (!(error instanceof SetupError)) throw error;
+      console.log(`  not to be had this way:\n${error.message}`);
+    }
+  }
   throw new SetupError(
     `Emscripten ${EMSCRIPTEN_MINIMUM} or newer is needed to build the WebAssembly, and it could not be had:\n` +
       '- no new enough emcc is on PATH or under EMSDK;\n' +
@@ -67,19 +75,19 @@ async function withWritableCache(found) {
   }
 }
 
-async function fromEmsdk() {
-  const folder = join(cacheFolder(), `emsdk-${EMSDK_VERSION}`);
-  const emcc = join(folder, 'upstream/emscripten/emcc');
+const emsdkFolder = () => join(cacheFolder(), `emsdk-${EMSDK_VERSION}`);
+
+async function installedEmsdk() {
+  const folder = emsdkFolder();
+  if (!isComplete(folder, EMSDK_VERSION)) return undefined;
   const env = { EM_CONFIG: join(folder, '.emscripten'), EMSDK: folder };
-  try {
-    if (!existsSync(`${folder}.complete`) && !(await reachable())) return undefined;
-    await completeFolder(folder, EMSDK_VERSION, installEmsdk);
-    return await describe(emcc, 'emsdk', env);
-  } catch (error) {
-    if (!(error instanceof SetupError)) throw error;
-    console.log(`  emsdk could not be installed:\n${error.message}`);
-    return undefined;
-  }
+  return describe(join(folder, 'upstream/emscripten/emcc'), 'emsdk', env);
+}
+
+async function newEmsdk() {
+  if (!(await reachable())) return undefined;
+  await completeFolder(emsdkFolder(), EMSDK_VERSION, installEmsdk);
+  return installedEmsdk();
 }
 
 const gitEnv = { GIT_TERMINAL_PROMPT: '0' };
@@ -97,13 +105,27 @@ async function installEmsdk(folder) {
   await run(emsdk, ['activate', EMSDK_VERSION]); // writes paths relative to its own folder
 }
 
-async function fromPackages() {
-  if (!(await haveApt())) return undefined;
-  const folder = join(cacheFolder(), `emscripten-${NEWER_SUITE}`);
-  const key = `${NEWER_SUITE} 2`; // the number changes with the recipe below
-  await completeFolder(folder, key, (temporary) => makeFromPackages(temporary, folder));
+const packagesFolder = () => join(cacheFolder(), `emscripten-${NEWER_SUITE}`);
+const packagesKey = `${NEWER_SUITE} 2`; // the number changes with the recipe below
+const librariesFolder = () => join(cacheFolder(), `emscripten-libraries-${NEWER_SUITE}`);
+
+async function unpackedPackages() {
+  const folder = packagesFolder();
+  if (!isComplete(folder, packagesKey)) return undefined;
   const env = { EM_CONFIG: join(folder, 'emscripten.config'), EMSDK_PYTHON: join(folder, 'usr/bin/python3-private') };
-  return describe(join(folder, 'usr/share/emscripten/emcc'), `packages of ${NEWER_SUITE}`, env);
+  const root = join(folder, 'usr/share/emscripten');
+  if (!existsSync(join(librariesFolder(), 'sysroot_install.stamp'))) {
+    await step('Installing the headers of WebAssembly', () =>
+      run(join(root, 'embuilder'), ['build', 'sysroot'], { env }),
+    );
+  }
+  return describe(join(root, 'emcc'), `packages of ${NEWER_SUITE}`, env);
+}
+
+async function newPackages() {
+  if (!(await haveApt())) return undefined;
+  await completeFolder(packagesFolder(), packagesKey, (temporary) => makeFromPackages(temporary, packagesFolder()));
+  return unpackedPackages();
 }
 
 async function makeFromPackages(root, finalRoot) {
@@ -121,7 +143,7 @@ async function makeFromPackages(root, finalRoot) {
     LLVM_ROOT: join(finalRoot, llvm),
     BINARYEN_ROOT: join(finalRoot, 'usr'),
     NODE_JS: process.execPath,
-    CACHE: join(cacheFolder(), `emscripten-libraries-${NEWER_SUITE}`),
+    CACHE: librariesFolder(),
   };
   const lines = Object.entries(config).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
   writeFileSync(join(root, 'emscripten.config'), `${lines.join('\n')}\n`);

@@ -15,5 +15,7 @@ export default defineConfig({
     target: 'es2022',
     assetsInlineLimit: 0,
   },
+  // The dev server may read the package and its dependencies, which lie above this folder.
+  server: { fs: { allow: [here('../..')] } },
   worker: { format: 'es' },
 });

@@ -15,7 +15,7 @@ struct GenerationConfig {
   std::size_t max_length = 20;  // prompt and new tokens, where max_new_tokens is not given
   std::size_t min_new_tokens = 0;
   bool do_sample = false;
-  double temperature = 1.0;  // > 0
+  double temperature = 1.0;  // > 0, at least 1e-30
   std::size_t top_k = 50;    // 0: off
   double top_p = 1.0;        // in (0, 1]
   std::uint64_t seed = 0;

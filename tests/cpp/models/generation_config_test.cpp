@@ -46,15 +46,26 @@ TEST(GenerationConfig, DefaultsAreUpstreams) {
 }
 
 TEST(GenerationConfig, OptionsItDoesNotHaveAreRefusedByName) {
-  const std::pair<const char*, const char*> unsupported[] = {
-      {"num_beams", "4"}, {"num_return_sequences", "2"}, {"repetition_penalty", "1.3"}, {"min_p", "0.05"},
-      {"no_repeat_ngram_size", "2"}, {"typical_p", "0.9"}, {"penalty_alpha", "0.6"}, {"length_penalty", "2.0"},
-      {"bad_words_ids", "[[1]]"}, {"suppress_tokens", "[1]"}, {"guidance_scale", "1.5"}, {"stop_strings", "\"x\""},
-      {"forced_bos_token_id", "1"}, {"assistant_model", "\"x\""}, {"max_time", "1.0"}};
+  const std::pair<const char*, const char*> unsupported[] = {{"num_beams", "4"},
+                                                             {"num_return_sequences", "2"},
+                                                             {"repetition_penalty", "1.3"},
+                                                             {"min_p", "0.05"},
+                                                             {"no_repeat_ngram_size", "2"},
+                                                             {"typical_p", "0.9"},
+                                                             {"penalty_alpha", "0.6"},
+                                                             {"length_penalty", "2.0"},
+                                                             {"bad_words_ids", "[[1]]"},
+                                                             {"suppress_tokens", "[1]"},
+                                                             {"guidance_scale", "1.5"},
+                                                             {"stop_strings", "\"x\""},
+                                                             {"forced_bos_token_id", "1"},
+                                                             {"assistant_model", "\"x\""},
+                                                             {"max_time", "1.0"}};
   for (const auto& [key, value] : unsupported) {
     const std::string json = concat("{\"", key, "\": ", value, "}");
     const std::string name = concat("\"", key, "\"");
-    expect_error(ErrorCode::unsupported, {"options", name, "not supported"}, [&] { options(json); });
+    expect_error(ErrorCode::unsupported, {"options", name, "not supported"},
+                 [&] { options(json); });
     // A checkpoint's own file cannot ask for it in silence either.
     expect_error(ErrorCode::unsupported, {"generation_config.json", name}, [&] {
       GenerationConfig().update(ConfigReader(json, "generation_config.json"), Unknown::ignore);
@@ -70,7 +81,8 @@ TEST(GenerationConfig, NeutralValuesAreNoRequest) {
 
 TEST(GenerationConfig, UnknownKeysAreRefusedFromACallerAndIgnoredInAFile) {
   const char* json = R"({"temprature": 0.5})";
-  expect_error(ErrorCode::unsupported, {"options", "\"temprature\"", "no option"}, [&] { options(json); });
+  expect_error(ErrorCode::unsupported, {"options", "\"temprature\"", "no option"},
+               [&] { options(json); });
   GenerationConfig config;
   config.update(ConfigReader(R"({"transformers_version": "5.12.1", "_from_model_config": true})",
                              "generation_config.json"),
@@ -79,7 +91,7 @@ TEST(GenerationConfig, UnknownKeysAreRefusedFromACallerAndIgnoredInAFile) {
 
 TEST(GenerationConfig, WrongValuesAreRefusedByName) {
   const std::pair<const char*, std::vector<const char*>> wrong[] = {
-      {"temperature", {"0", "-1", "\"hot\"", "0.0"}},
+      {"temperature", {"0", "-1", "\"hot\"", "0.0", "1e-44", "1e-300"}},
       {"top_p", {"0", "1.1", "-0.5", "\"x\""}},
       {"top_k", {"-1", "1.5", "\"x\"", "4294967296"}},
       {"max_new_tokens", {"-1", "2.5", "\"x\"", "true", "[1]"}},

@@ -18,7 +18,7 @@ inline std::string json_text(const Json& value) {
   if (value.is_array()) {
     std::string text;
     for (const Json& entry : value.array()) text += (text.empty() ? "" : ",") + json_text(entry);
-    return "[" + text + "]";
+    return concat("[", text, "]");
   }
   if (value.is_null()) return "null";
   char digits[40];
@@ -34,7 +34,7 @@ inline std::string options_text(const Case& example,
     if (std::find(without.begin(), without.end(), key) != without.end()) continue;
     text += concat(text.empty() ? "" : ",", "\"", key, "\":", json_text(value));
   }
-  return "{" + text + "}";
+  return concat("{", text, "}");
 }
 
 }  // namespace clearformer::test

@@ -1,5 +1,6 @@
 // One's own checkpoint on the page: what is wrong is said with its cause, and the page stays usable.
 import { readFileSync } from 'node:fs';
+import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OpenPage, Site } from './site.js';
 import { StoryPage } from './story_page.js';
@@ -97,6 +98,19 @@ describe('a checkpoint that is not well formed', () => {
   });
 });
 
+describe('files dropped onto the page', () => {
+  it('are read like chosen ones', async () => {
+    const note = open.page.locator('model-bar error-note [role=alert]');
+    await open.page.locator('model-loader .drop').evaluate((place) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File(['{'], 'tokenizer.json'));
+      place.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
+    });
+    expect(await note.textContent()).toContain('malformed_config');
+    await note.getByRole('button').click();
+  });
+});
+
 describe('a sound checkpoint', () => {
   it('takes the place of the bundled one', async () => {
     await give(sound());
@@ -108,5 +122,47 @@ describe('a sound checkpoint', () => {
 
   it('complained of nothing in the console', () => {
     expect(open.complaints).toEqual([]);
+  });
+});
+
+describe('a checkpoint of the Hub', () => {
+  const kHub = 'https://huggingface.co/some/model/resolve/main/';
+  const bar = (): Locator => hub.page.locator('model-bar section');
+  let hub: OpenPage;
+  let held: (() => void) | undefined;
+  beforeAll(async () => {
+    hub = await site.open();
+    await hub.page.route('https://huggingface.co/**', async (route) => {
+      const name = route.request().url().replace(kHub, '');
+      const body = sound()[name];
+      if (name === 'model.safetensors' && held === undefined) await new Promise<void>((resolve) => (held = resolve));
+      await route.fulfill(body ? { body } : { status: 404 }).catch(() => {});
+    });
+    await hub.page.locator('#other-model').click();
+  });
+
+  async function ask(): Promise<void> {
+    await hub.page.locator('#hub-id').fill('some/model');
+    await hub.page.locator('#hub-id').press('Enter');
+  }
+
+  it('shows how far it is, and can be called off', async () => {
+    await ask();
+    await bar().locator('progress').waitFor();
+    expect(await bar().textContent()).toContain('Loading some/model');
+    await bar().getByRole('button', { name: 'Cancel' }).click();
+    await bar().locator('progress').waitFor({ state: 'detached' });
+    held?.();
+    expect(await bar().locator('.name').textContent()).toBe('stories260K');
+    expect(await bar().locator('error-note').count()).toBe(0);
+  });
+
+  it('is loaded by its name', async () => {
+    await ask();
+    await bar().locator('.name', { hasText: 'some/model' }).waitFor();
+    const story = new StoryPage(hub.page);
+    await story.write('Once upon a time', 20, 'the likeliest');
+    expect(await story.text()).toContain('there was a little girl');
+    await hub.page.context().close();
   });
 });

@@ -116,9 +116,7 @@ export class StoryChapter extends LitElement {
       <token-strip .tokens=${session.tokens} .revision=${this.revision} .scale=${this.scale} .pinned=${this.pinned}
         .weights=${shown === undefined ? [] : session.attention.row(layer, head, shown)} .query=${this.cell?.query ?? (this.following ? query : this.focusIndex)}
         .key=${this.cell?.key} ?writing=${growing}
-        @token-hover=${(event: CustomEvent<number | undefined>) => {
-          this.hovered = event.detail;
-        }} @token-pick=${this.onPick}></token-strip>
+        @token-hover=${this.onHover} @token-pick=${this.onPickInText}></token-strip>
       ${session.error === undefined ? nothing : html`<error-note .error=${session.error} subject="Writing" @dismiss=${this.onDismiss}></error-note>`}
       <p class="hint caption">${this.caption(shown)}</p>
     </section>`;
@@ -139,13 +137,9 @@ export class StoryChapter extends LitElement {
       return html`${this.name(focus)} has not been read yet: a token attends only once it is read.`;
     const token = shown === undefined ? undefined : tokens[shown];
     if (!token) return html`&nbsp;`;
-    const last = this.following && !this.cell ? ', the last token read,' : '';
+    const last = this.following && !this.cell && shown === tokens.length - 2 ? ', the last token read,' : '';
     const letGo =
-      this.pinned === undefined
-        ? nothing
-        : html` <button class="plain" @click=${() => {
-            this.pinned = undefined;
-          }}>let go</button>`;
+      this.pinned === undefined ? nothing : html` <button class="plain" @click=${this.letGo}>let go</button>`;
     return html`Shaded: what ${this.name(token)}${last} attends to in layer ${layer + 1}, head ${head + 1}.${letGo}`;
   }
 
@@ -201,6 +195,16 @@ export class StoryChapter extends LitElement {
     this.pinned = undefined;
     this.hovered = undefined;
     this.cell = undefined;
+  }
+
+  private onHover(event: CustomEvent<number | undefined>): void {
+    this.hovered = event.detail;
+    if (event.detail !== undefined) this.cell = undefined;
+  }
+
+  private onPickInText(event: CustomEvent<number | undefined>): void {
+    this.cell = undefined;
+    this.onPick(event);
   }
 
   private onPick(event: CustomEvent<number | undefined>): void {

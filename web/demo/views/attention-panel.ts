@@ -1,8 +1,9 @@
 // All about attention in one card: every head as a small map, the chosen head large, its legend and its numbers.
-import { css, html, LitElement, type TemplateResult } from 'lit';
+import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import type { AttentionStore } from '../state/attention-store.js';
 import type { ColourScale } from '../state/colour-scale.js';
+import { bytes } from '../state/format.js';
 import { headProfile } from '../state/head-profile.js';
 import type { Cell } from '../state/map-geometry.js';
 import './attention-map.js';
@@ -12,6 +13,9 @@ import type { HeadChoice } from './head-overview.js';
 import './head-profile.js';
 import { shared } from './styles.js';
 import './weight-legend.js';
+
+const kFull = (store: AttentionStore): string =>
+  `The maps of the first ${store.rows} tokens are kept; those of more would not fit in ${bytes(store.budget)}.`;
 
 @customElement('attention-panel')
 export class AttentionPanel extends LitElement {
@@ -52,6 +56,7 @@ export class AttentionPanel extends LitElement {
     return html`<section class="card" aria-labelledby="attention-title">
       <h2 id="attention-title">What it looks at</h2>
       <p class="hint">Reading a token, every head spreads a weight of 1 over the tokens so far. Pick a head to see its map.</p>
+      ${store.full ? html`<p class="hint">${kFull(store)}</p>` : nothing}
       <div class="parts">
         <div class="choose">
           <head-overview .store=${store} .revision=${revision} .scale=${scale} .layer=${layer} .head=${head} .growing=${growing}

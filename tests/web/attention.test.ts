@@ -1,0 +1,143 @@
+// scaled_dot_product_attention and attention pooling with every score, against PyTorch in float64.
+import {
+  type AttentionPoolingOptions,
+  additive_attention,
+  attention_pooling,
+  configure,
+  Mask,
+  type ScaledDotProductOptions,
+  scaled_dot_product_attention,
+  type Tensor,
+} from 'clearformer';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Bound, type Example, examplesOf, expectWithin, gamma, largest } from './support/primitives.js';
+import { variants } from './support/variants.js';
+
+interface PoolingBounds {
+  scores: Bound;
+  weights: Bound;
+  output: Bound;
+}
+
+/**
+ * A score sums n terms of at most `term` and is off by δ <= γ(n + 4) n term (with its scaling, softcap and the mask's
+ * addition). exp turns δ into a relative error, once above and once below the fraction bar, where S terms are summed and
+ * exp and tanh round two dozen times at most; the output averages S values no larger than v.
+ */
+function boundsOf(terms: number, term: number, keys: number, value: number, mask = 0): PoolingBounds {
+  const score = gamma(terms + 4) * terms * term + gamma(2) * mask;
+  const weight = 2 * score + gamma(keys + 24);
+  return {
+    scores: { absolute: score, relative: gamma(8) },
+    weights: { relative: weight },
+    output: { absolute: (weight + gamma(keys)) * value },
+  };
+}
+
+const last = (tensor: Tensor, fromEnd: number) => tensor.dims[tensor.dims.length - 1 - fromEnd] as number;
+
+function dotBounds(example: Example): PoolingBounds {
+  const [query, key, value] = ['query', 'key', 'value'].map((name) => example.tensor(name)) as [Tensor, Tensor, Tensor];
+  const added = ['attn_mask_additive', 'bias_additive'].filter((name) => example.has(name));
+  const scale = Math.abs((example.options.scale as number | undefined) ?? 1 / Math.sqrt(last(query, 0)));
+  const term = largest(query) * largest(key) * scale;
+  const mask = added.reduce((sum, name) => sum + largest(example.tensor(name)), 0);
+  return boundsOf(last(query, 0), term, last(key, 1), largest(value), mask);
+}
+
+describe.each(variants)('%s', (variant) => {
+  beforeAll(() => configure({ deterministic: variant === 'simd128' }));
+  afterAll(() => configure({ deterministic: undefined }));
+
+  it.each(examplesOf('scaled_dot_product_attention'))('scaled_dot_product_attention: $name', async (example) => {
+    const parts = [example.mask('attn_mask', 'allow'), example.mask('bias', 'allow')].filter(
+      (mask) => mask !== undefined,
+    );
+    const mask = parts.length === 2 ? parts[0]?.and(parts[1] as Mask) : parts[0];
+    const options = { ...(example.options as ScaledDotProductOptions), attn_mask: mask };
+    const operands = [example.tensor('query'), example.tensor('key'), example.tensor('value')] as const;
+    const [output, weights] = await scaled_dot_product_attention(...operands, { ...options, need_weights: true });
+    const bounds = dotBounds(example);
+    expectWithin(`sdpa ${example.name} output`, output, example.tensor('output'), bounds.output);
+    if (example.has('weights')) {
+      expectWithin(`sdpa ${example.name} weights`, weights, example.tensor('weights'), bounds.weights);
+    }
+    const alone = await scaled_dot_product_attention(...operands, options);
+    expect(alone.data).toEqual(output.data); // asking for weights changes no bit
+  });
+
+  it.each(examplesOf('scoring', 'attention_pooling'))('attention_pooling: $name', async (example) => {
+    const mask = example.has('valid_lens') ? Mask.valid_lens(example.tensor('valid_lens')) : undefined;
+    const tensors = ['M', 'W_q', 'W_k', 'w_v'].filter((name) => example.has(name));
+    const parameters = Object.fromEntries(tensors.map((name) => [name, example.tensor(name)]));
+    const options = { ...example.options, ...parameters, mask, empty_row: 'uniform' } as AttentionPoolingOptions;
+    const operands = [example.tensor('queries'), example.tensor('keys'), example.tensor('values')] as const;
+    const [output, weights] = await attention_pooling(...operands, { ...options, need_weights: true });
+    const [, scores] = await attention_pooling(...operands, { ...options, need_scores: 'raw' });
+    const bounds = scoreBounds(example);
+    expectWithin(`scoring ${example.name} scores`, scores, example.tensor('scores'), bounds.scores);
+    expectWithin(`scoring ${example.name} weights`, weights, example.tensor('weights'), bounds.weights);
+    expectWithin(`scoring ${example.name} output`, output, example.tensor('output'), bounds.output);
+    if (example.options.score !== 'additive') return;
+    const { score, ...rest } = options as AttentionPoolingOptions & { score: 'additive' };
+    expect((await additive_attention(...operands, rest as Parameters<typeof additive_attention>[3])).data).toEqual(
+      output.data,
+    );
+  });
+
+  it('with normalised keys, distance and dot scores give the same weights', async () => {
+    const [example] = examplesOf('scoring', 'dot_equals_distance') as [Example];
+    const [queries, keys] = [example.tensor('queries'), example.tensor('keys')];
+    const weightsOf = async (options: AttentionPoolingOptions) =>
+      (await attention_pooling(queries, keys, keys, { ...options, need_weights: true }))[1];
+    const term = (largest(queries) + largest(keys)) ** 2;
+    const { weights: bound } = boundsOf(last(queries, 0), term, last(keys, 1), 1);
+    const [dot, distance] = [await weightsOf({ score: 'dot' }), await weightsOf({ score: 'distance' })];
+    expectWithin('scoring dot', dot, example.tensor('dot_weights'), bound);
+    expectWithin('scoring distance', distance, example.tensor('distance_weights'), bound);
+    // The keys themselves are normalised to float32 only: |k|² differs from 1 by 2u.
+    expectWithin('scoring dot as distance', dot, distance, { relative: 2 * (bound.relative as number) + gamma(8) });
+  });
+
+  // Scores of ±1e30 decide by themselves: the weights are 0, or equal among ties, whatever the scores' rounding.
+  it.each(examplesOf('adversarial', 'scaled_dot_product_attention'))('holds on $name', async (example) => {
+    const mask = example.mask('attn_mask', 'allow');
+    const operands = [example.tensor('query'), example.tensor('key'), example.tensor('value')] as const;
+    const [output, weights] = await scaled_dot_product_attention(...operands, { mask, need_weights: true });
+    const keys = last(example.tensor('key'), 1);
+    expectWithin(`adversarial ${example.name} weights`, weights, example.tensor('weights'), {
+      relative: gamma(keys + 24),
+    });
+    const value = largest(example.tensor('value'));
+    expectWithin(`adversarial ${example.name}`, output, example.tensor('output'), {
+      absolute: gamma(2 * keys + 24) * value,
+    });
+  });
+});
+
+/** δ of a score that is no plain dot product, from the sizes of what it sums. */
+function scoreBounds(example: Example): PoolingBounds {
+  const [queries, keys, values] = ['queries', 'keys', 'values'].map((name) => example.tensor(name)) as [
+    Tensor,
+    Tensor,
+    Tensor,
+  ];
+  const [q, k, d] = [largest(queries), largest(keys), last(queries, 0)];
+  const of = (terms: number, term: number) => boundsOf(terms, term, last(keys, 1), largest(values));
+  const size = (name: string) => largest(example.tensor(name));
+  switch (example.options.score) {
+    case 'general': // q M, then its dot product with k
+      return of(d + last(keys, 0), d * q * size('M') * k);
+    case 'additive': {
+      // tanh has slope 1 at most: its argument sums over the features of q and of k, w_v over the hidden ones.
+      const hidden = example.tensor('W_q').dims[0] as number;
+      return of(d + last(keys, 0) + hidden, size('w_v') * (1 + q * size('W_q') + k * size('W_k')));
+    }
+    case 'distance': {
+      const sigma = (example.options.sigma as number | undefined) ?? 1;
+      return of(d, (q + k) ** 2 / (2 * sigma * sigma));
+    }
+    default:
+      return of(d, (q * k) / (example.options.score === 'dot' ? 1 : Math.sqrt(d)));
+  }
+}

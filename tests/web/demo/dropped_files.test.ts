@@ -1,0 +1,30 @@
+// Files of a drop: folders are walked to their ends, also where the browser hands them out in batches.
+import { expect, it } from 'vitest';
+import { droppedFiles } from '../../../web/demo/state/dropped-files.js';
+
+interface Entry {
+  isFile: boolean;
+  file?(done: (file: File) => void): void;
+  createReader?(): { readEntries(done: (batch: Entry[]) => void): void };
+}
+
+const file = (name: string): Entry => ({ isFile: true, file: (done) => done(new File([], name)) });
+const folder = (...batches: Entry[][]): Entry => ({
+  isFile: false,
+  createReader: () => ({ readEntries: (done) => done(batches.shift() ?? []) }),
+});
+const drop = (entries: (Entry | null)[], files: File[] = []): DataTransfer =>
+  ({ items: entries.map((entry) => ({ webkitGetAsEntry: () => entry })), files }) as unknown as DataTransfer;
+
+it('walks folders in folders, batch by batch', async () => {
+  const inner = folder([file('model.safetensors')]);
+  const found = await droppedFiles(
+    drop([folder([file('config.json'), inner], [file('tokenizer.json')]), file('more')]),
+  );
+  expect(found.map((one) => one.name)).toEqual(['config.json', 'model.safetensors', 'tokenizer.json', 'more']);
+});
+
+it('takes plain files where there are no entries', async () => {
+  const found = await droppedFiles(drop([null], [new File([], 'config.json')]));
+  expect(found.map((one) => one.name)).toEqual(['config.json']);
+});

@@ -1,0 +1,420 @@
+// The classes of torch.nn against PyTorch in float64: every argument, mask and norm order of the fixtures.
+import { configure, gelu, Mask, nn, relu, silu, softmax, Tensor, type TensorInput } from 'clearformer';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { safetensors } from './support/checkpoints.js';
+import { failureOf } from './support/failures.js';
+import { type Bound, type Example, examplesOf, expectWithin, gamma, largest } from './support/primitives.js';
+import { variants } from './support/variants.js';
+
+type Float = Tensor<'float32'>;
+
+/**
+ * A path through a block sums over the features in four projections and two feed-forward layers, and over the keys twice;
+ * a sum of n terms rounds n times; softmax, norms and activations round some sixty times more. Each rounding is a fraction of what is
+ * rounded, of which the hooks tell the largest: γ(path) · largest.
+ */
+function pathBound(path: number, output: Tensor, cache: nn.Traced<string[]>[1]): Bound {
+  return { absolute: gamma(path) * largest(output, ...Object.values(cache)) };
+}
+
+const size = ({ options }: Example, name: string, fallback = 0) => (options[name] as number | undefined) ?? fallback;
+const flag = ({ options }: Example, name: string) => options[name] === true;
+
+function without(options: Record<string, unknown>, names: string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !names.includes(name)));
+}
+
+/** [a, b, c] -> [b, a, c]. */
+function transposed(tensor: Tensor): Tensor {
+  const [a = 0, b = 0, c = 0] = tensor.dims;
+  const data = Float32Array.from({ length: a * b * c }, (_, i) => {
+    const [row, column] = [Math.floor(i / (a * c)), Math.floor(i / c) % a];
+    return Number(tensor.data[(column * b + row) * c + (i % c)]);
+  });
+  return new Tensor('float32', data, [b, a, c]);
+}
+
+async function multiheadAttention(example: Example): Promise<void> {
+  const {
+    embed_dim,
+    num_heads,
+    batch_first: _,
+    average_attn_weights,
+    need_weights,
+    is_causal,
+    ...options
+  } = example.options;
+  const made = new nn.MultiheadAttention(
+    embed_dim as number,
+    num_heads as number,
+    options as nn.MultiheadAttentionOptions,
+  );
+  const attention = await made.load_state_dict(example.stateDict());
+  const sequenceFirst = example.options.batch_first === false && example.tensor('query').dims.length === 3;
+  const operand = (name: string) => {
+    const tensor = example.tensor(example.has(name) ? name : 'query');
+    return sequenceFirst ? transposed(tensor) : tensor;
+  };
+  const attn_mask = example.mask('attn_mask', 'ignore');
+  const given = {
+    attn_mask,
+    key_padding_mask: example.mask('key_padding_mask', 'ignore'),
+    average_attn_weights: average_attn_weights as boolean | undefined,
+    is_causal: is_causal as boolean | undefined,
+  };
+  const operands = [operand('query'), operand('key'), operand('value')] as const;
+  const [output, weights, cache] = await attention.forward(...operands, { ...given, names: ['*'] });
+  const [alone, none] = await attention.forward(...operands, { ...given, need_weights: need_weights === true });
+  expect(alone.data).toEqual(output.data); // looking inside changes no bit
+  expect(none).toEqual(need_weights === true ? weights : null);
+  const bound = pathBound(4 * size(example, 'embed_dim') + 2 * (operands[1].dims.at(-2) as number) + 60, output, cache);
+  const found = sequenceFirst ? transposed(output) : output;
+  expectWithin(`MultiheadAttention ${example.name} output`, found, example.tensor('output'), bound);
+  if (example.has('weights')) {
+    expectWithin(`MultiheadAttention ${example.name} weights`, weights as Tensor, example.tensor('weights'), bound);
+  }
+  await attention.dispose();
+}
+
+/** Masks of a transformer class: torch's argument names with what the case holds for them. */
+function maskArguments(example: Example, names: string[]): Record<string, Mask | boolean> {
+  const entries = names.flatMap((name): [string, Mask | boolean][] => {
+    const mask = example.mask(name, 'ignore');
+    return mask === undefined ? [] : [[name, mask]];
+  });
+  const causal = Object.entries(example.options).filter(([name]) => name.endsWith('is_causal')) as [string, boolean][];
+  return Object.fromEntries([...entries, ...causal]);
+}
+
+const layerOptions = [
+  'bias',
+  'norm_first',
+  'activation',
+  'layer_norm_eps',
+  'dim_feedforward',
+  'dropout',
+  'batch_first',
+];
+
+function layerOptionsOf({ options }: Example): nn.TransformerLayerOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => layerOptions.includes(name)));
+}
+
+type Forward = (
+  given: Record<string, TensorInput>,
+  options: object,
+) => Promise<Float | [Float, Record<string, Tensor>]>;
+
+/** Each class: how a case makes one, how it is called, and what its arguments are called. */
+function transformerOf(example: Example): {
+  module: nn.Module;
+  forward: Forward;
+  tensors: string[];
+  masks: string[];
+  layers: number;
+} {
+  const [d_model, nhead, options] = [size(example, 'd_model'), size(example, 'nhead'), layerOptionsOf(example)];
+  const norm = flag(example, 'norm') ? new nn.LayerNorm(d_model) : null;
+  const decoder = {
+    tensors: ['tgt', 'memory'],
+    masks: ['tgt_mask', 'tgt_key_padding_mask', 'memory_mask', 'memory_key_padding_mask'],
+  };
+  const layers = size(example, 'num_layers', 1);
+  switch (example.op) {
+    case 'TransformerEncoderLayer': {
+      const module = new nn.TransformerEncoderLayer(d_model, nhead, options);
+      const masks = ['src_mask', 'src_key_padding_mask'];
+      return {
+        module,
+        forward: ({ src }, more) => module.forward(src as TensorInput, more),
+        tensors: ['src'],
+        masks,
+        layers,
+      };
+    }
+    case 'TransformerDecoderLayer': {
+      const module = new nn.TransformerDecoderLayer(d_model, nhead, options);
+      const forward: Forward = ({ tgt, memory }, more) =>
+        module.forward(tgt as TensorInput, memory as TensorInput, more);
+      return { module, forward, ...decoder, layers };
+    }
+    case 'TransformerEncoder': {
+      const module = new nn.TransformerEncoder(new nn.TransformerEncoderLayer(d_model, nhead, options), layers, norm);
+      const masks = ['src_mask', 'src_key_padding_mask'];
+      const forward: Forward = ({ src }, { src_mask: mask, ...more }: { src_mask?: Mask }) =>
+        module.forward(src as TensorInput, { ...more, mask });
+      return { module, forward, tensors: ['src'], masks, layers };
+    }
+    case 'TransformerDecoder': {
+      const module = new nn.TransformerDecoder(new nn.TransformerDecoderLayer(d_model, nhead, options), layers, norm);
+      const forward: Forward = ({ tgt, memory }, more) =>
+        module.forward(tgt as TensorInput, memory as TensorInput, more);
+      return { module, forward, ...decoder, layers };
+    }
+    default: {
+      const { num_encoder_layers, num_decoder_layers } = example.options as Record<string, number>;
+      const module = new nn.Transformer({ d_model, nhead, num_encoder_layers, num_decoder_layers, ...options });
+      const forward: Forward = ({ src, tgt }, more) => module.forward(src as TensorInput, tgt as TensorInput, more);
+      const masks = [...decoder.masks, 'src_mask', 'src_key_padding_mask'];
+      const depth = (num_encoder_layers as number) + (num_decoder_layers as number);
+      return { module, forward, tensors: ['src', 'tgt'], masks, layers: depth };
+    }
+  }
+}
+
+async function transformer(example: Example): Promise<void> {
+  const { module, forward, tensors, masks, layers } = transformerOf(example);
+  await module.load_state_dict(example.stateDict());
+  const given = Object.fromEntries(tensors.map((name) => [name, example.tensor(name)]));
+  const options = maskArguments(example, masks);
+  const [output, cache] = (await forward(given, { ...options, names: ['*'] })) as [Float, Record<string, Tensor>];
+  expect(((await forward(given, options)) as Float).data).toEqual(output.data); // looking inside changes no bit
+  const keys = Math.max(...Object.values(given).map((tensor) => tensor.dims.at(-2) as number));
+  const path = layers * (8 * size(example, 'd_model') + size(example, 'dim_feedforward') + 4 * keys + 90);
+  expectWithin(`${example.op} ${example.name}`, output, example.tensor('output'), pathBound(path, output, cache));
+  await module.dispose();
+}
+
+describe.each(variants)('%s', (variant) => {
+  beforeAll(() => configure({ deterministic: variant === 'simd128' }));
+  afterAll(() => configure({ deterministic: undefined }));
+
+  it.each(examplesOf('multihead_attention'))('MultiheadAttention: $name', multiheadAttention);
+  it.each(examplesOf('transformer'))('$op: $name', transformer);
+
+  it.each(examplesOf('modules', 'Linear'))('$name', async (example) => {
+    const { in_features, out_features, ...options } = example.options as Record<string, number>;
+    const module = await new nn.Linear(in_features as number, out_features as number, options).load_state_dict(
+      example.stateDict(),
+    );
+    const found = await module.forward(example.tensor('input'));
+    expectWithin(
+      `Linear ${example.name}`,
+      found,
+      example.tensor('output'),
+      linearBound(example.tensor('input'), example.stateDict()),
+    );
+  });
+
+  it.each(examplesOf('modules', 'Embedding'))('$name', async (example) => {
+    const { num_embeddings, embedding_dim, ...options } = example.options as Record<string, number>;
+    const made = new nn.Embedding(num_embeddings as number, embedding_dim as number, options);
+    const ids = example.name === 'embedding_scalar' ? example.tensor('input').slice(0) : example.tensor('input');
+    const found = await (await made.load_state_dict(example.stateDict())).forward(ids);
+    expect([found.dims, found.data]).toEqual([example.tensor('output').dims, example.tensor('output').data]);
+  });
+
+  it.each([...examplesOf('modules', 'LayerNorm'), ...examplesOf('modules', 'RMSNorm')])('$name', async (example) => {
+    const { normalized_shape, ...options } = example.options;
+    const made = new nn[example.op as 'LayerNorm' | 'RMSNorm'](normalized_shape as number[], options);
+    const weights = example.options.elementwise_affine === false ? {} : example.stateDict();
+    const module = example.options.elementwise_affine === false ? made : await made.load_state_dict(weights);
+    const found = await module.forward(example.tensor('input'));
+    // Sums are in double: the centred value, the scale, the quotient, the product and the sum round.
+    const normalized = largest(example.tensor('input')) / Math.sqrt(1e-5);
+    const bias = 'bias' in weights ? largest(weights.bias as Tensor) : 0;
+    const bound = { absolute: gamma(2) * bias * 2 + 2 ** -47 * normalized, relative: gamma(8) };
+    expectWithin(`${example.op} ${example.name}`, found, example.tensor('output'), bound);
+  });
+
+  it.each([...examplesOf('modules', 'feed_forward'), ...examplesOf('modules', 'gated_feed_forward')])(
+    '$name',
+    feedForward,
+  );
+  it.each(examplesOf('modules', 'output_layer'))('$name', outputLayer);
+});
+
+function linearBound(input: Tensor, state: Record<string, Tensor>): Bound {
+  const weight = state.weight as Tensor;
+  const inputs = weight.dims[1] as number;
+  return { absolute: gamma(inputs + 1) * (inputs * largest(input) * largest(weight) + largest(state.bias ?? input)) };
+}
+
+const activations = {
+  relu,
+  gelu,
+  silu,
+  gelu_tanh: (x: TensorInput) => gelu(x, { approximate: 'tanh' }),
+};
+
+/** The network of a block, made of public parts: down(activation(up(x))), or gated down(activation(gate(x)) · up(x)). */
+async function feedForward(example: Example): Promise<void> {
+  const [d_model, hidden, options] = [
+    size(example, 'd_model'),
+    size(example, 'hidden'),
+    { bias: flag(example, 'bias') },
+  ];
+  const linear = (name: string, from: number, to: number) =>
+    new nn.Linear(from, to, options).load_state_dict(example.stateDict(`${name}.`));
+  const gated = example.op === 'gated_feed_forward';
+  const input = example.tensor('input');
+  const activation = activations[example.options.activation as keyof typeof activations];
+  const up = await (await linear('up_proj', d_model, hidden)).forward(input);
+  const gate = gated ? await (await linear('gate_proj', d_model, hidden)).forward(input) : up;
+  let inner = await activation(gate);
+  if (gated)
+    inner = new Tensor(
+      'float32',
+      inner.data.map((value, i) => value * (up.data[i] as number)),
+      inner.dims,
+    );
+  const down = await linear('down_proj', hidden, d_model);
+  const output = await down.forward(inner);
+  const weights = Object.values(example.stateDict());
+  // Two sums, the inner one seen through `hidden` weights of the outer; the activation has slope 1.13 at most.
+  const first =
+    gamma(d_model + 12) *
+    (d_model * largest(input) + 1) *
+    largest(...weights) *
+    (gated ? 2.3 * largest(up, gate) : 1.13);
+  const absolute =
+    hidden * largest(...weights) * (first + gamma(hidden + 1) * largest(inner)) + gamma(1) * largest(...weights);
+  expectWithin(`${example.op} ${example.name}`, output, example.tensor('output'), { absolute });
+}
+
+async function outputLayer(example: Example): Promise<void> {
+  const weight = example.tensor('weight');
+  const state = { weight, ...(example.has('bias') && { bias: example.tensor('bias') }) };
+  const [vocabulary = 0, d_model = 0] = weight.dims;
+  const layer = await new nn.Linear(d_model, vocabulary, { bias: example.has('bias') }).load_state_dict(state);
+  const logits = await layer.forward(example.tensor('hidden_states'));
+  const { absolute } = linearBound(example.tensor('hidden_states'), state) as { absolute: number };
+  expectWithin(`output_layer ${example.name} logits`, logits, example.tensor('logits'), { absolute });
+  const probabilities = await softmax(logits);
+  const relative = 2 * absolute + gamma(2 * (largest(logits) * 2 + 4) + vocabulary + 2);
+  expectWithin(`output_layer ${example.name}`, probabilities, example.tensor('probabilities'), { relative });
+  const logs = new Tensor('float32', probabilities.data.map(Math.log), probabilities.dims);
+  expectWithin(`output_layer ${example.name} log`, logs, example.tensor('log_probabilities'), {
+    absolute: relative,
+    relative: gamma(1),
+  });
+}
+
+describe('a module', () => {
+  const state = {
+    weight: [
+      [1, 2],
+      [3, 4],
+      [5, 6],
+    ],
+    bias: [0, 0, 1],
+  };
+  const loaded = () => new nn.Linear(2, 3).load_state_dict(state);
+
+  it('needs its weights first, and refuses to run after dispose', async () => {
+    const linear = new nn.Linear(2, 3);
+    expect(await failureOf(() => linear.forward([[1, 2]]))).toMatchObject({
+      code: 'invalid_argument',
+      message: 'nn.Linear: forward before load_state_dict',
+    });
+    await linear.dispose();
+    await linear.load_state_dict(state);
+    expect((await linear.forward([[1, 2]])).tolist()).toEqual([[5, 11, 18]]);
+    await linear.dispose();
+    await linear.dispose();
+    expect((await failureOf(() => linear.forward([[1, 2]]))).code).toBe('disposed');
+    await linear.load_state_dict(state);
+    linear[Symbol.dispose]();
+    expect((await failureOf(() => linear.forward([[1, 2]]))).code).toBe('disposed');
+  });
+
+  it('lists every key that does not fit in one error, and keeps the weights it had', async () => {
+    const linear = await loaded();
+    const wrong = { weight: [[1, 2]], bia: [0, 0, 0], weights: [1] };
+    const { code, message } = await failureOf(() => linear.load_state_dict(wrong));
+    expect(code).toBe('shape_mismatch');
+    for (const part of [
+      '"weight" has shape [1, 2], expected [3, 2]',
+      '"bias" of shape [3] is missing',
+      '"bia" is unexpected',
+      '"weights" is unexpected',
+    ]) {
+      expect(message).toContain(part);
+    }
+    expect((await linear.forward([[1, 2]])).tolist()).toEqual([[5, 11, 18]]);
+    await linear.load_state_dict({ ...state, bias: [1, 1, 1] });
+    expect((await linear.forward([[1, 2]])).tolist()).toEqual([[6, 12, 18]]);
+  });
+
+  it('takes the bytes of a safetensors file', async () => {
+    const header = {
+      bias: { dtype: 'F32', shape: [3], data_offsets: [0, 12] },
+      weight: { dtype: 'F32', shape: [3, 2], data_offsets: [12, 36] },
+    };
+    const bytes = safetensors(header, new Uint8Array(Float32Array.of(0, 0, 1, 1, 2, 3, 4, 5, 6).buffer));
+    for (const file of [bytes, bytes.slice().buffer]) {
+      const linear = await new nn.Linear(2, 3).load_state_dict(file);
+      expect((await linear.forward([[1, 2]])).tolist()).toEqual([[5, 11, 18]]);
+    }
+    for (const broken of [bytes.slice(0, 30), bytes.slice(0, -4), new Uint8Array(0)]) {
+      expect((await failureOf(() => new nn.Linear(2, 3).load_state_dict(broken))).code).toBe('malformed_file');
+    }
+  });
+
+  it('refuses options it does not have, by name', async () => {
+    expect(await failureOf(() => new nn.Linear(2, 3, { device: 'cuda' } as nn.LinearOptions))).toMatchObject({
+      code: 'unsupported',
+    });
+    const options = { batch_first: false } as unknown as nn.MultiheadAttentionOptions;
+    expect((await failureOf(() => new nn.MultiheadAttention(4, 2, options))).message).toContain('batch_first');
+    const eps = { eps: Number.NaN };
+    expect((await failureOf(() => new nn.LayerNorm(4, eps))).code).toBe('invalid_argument');
+    const heads = await failureOf(() => new nn.MultiheadAttention(4, 3).load_state_dict({}));
+    expect(heads.message).toContain('"num_heads" is 3 and does not divide embed_dim 4');
+    const layer = new nn.TransformerEncoderLayer(4, 2);
+    expect((await failureOf(() => new nn.TransformerEncoder(layer, 2, new nn.LayerNorm(4, { eps: 1 })))).code).toBe(
+      'unsupported',
+    );
+    expect((await failureOf(() => new nn.TransformerDecoder(layer as never, 2))).message).toContain(
+      'TransformerDecoderLayer',
+    );
+  });
+
+  it('gives captured activations by name, and refuses names that no hook has', async () => {
+    const norm = new nn.LayerNorm(3, { elementwise_affine: false });
+    const [output, cache] = await norm.forward([[1, 2, 3]], { names: ['hook_normalized'] });
+    expect(Object.keys(cache)).toEqual(['hook_normalized']);
+    expect(output.data).toEqual(cache.hook_normalized?.data);
+    expect((await failureOf(() => norm.forward([[1, 2, 3]], { names: ['hook_pattern'] }))).message).toContain(
+      'hook_pattern',
+    );
+    expect((await failureOf(() => norm.forward([[1, 2, 3]], { names: '*' as never }))).code).toBe('invalid_argument');
+  });
+
+  it("takes per-head masks in torch's order and here", async () => {
+    const identity = [
+      [1, 0],
+      [0, 1],
+    ];
+    const attention = await new nn.MultiheadAttention(2, 2, { bias: false }).load_state_dict({
+      in_proj_weight: [...identity, ...identity, ...identity],
+      'out_proj.weight': identity,
+    });
+    const x = [identity, identity];
+    const flags = [
+      [
+        [0, 1],
+        [0, 0],
+      ],
+      [
+        [0, 0],
+        [1, 0],
+      ],
+      [
+        [0, 0],
+        [0, 0],
+      ],
+      [
+        [1, 1],
+        [0, 0],
+      ],
+    ];
+    const options = { average_attn_weights: false };
+    const [, folded] = await attention.forward(x, x, x, { ...options, attn_mask: Mask.ignore(flags) });
+    const nested = [flags.slice(0, 2), flags.slice(2)];
+    const [, apart] = await attention.forward(x, x, x, { ...options, attn_mask: Mask.ignore(nested) });
+    expect(folded.data).toEqual(apart.data);
+    expect(folded.slice(1, 1, 0).tolist()).toEqual([0, 0]);
+    expect(folded.slice(0, 0, 0).tolist()).toEqual([1, 0]);
+  });
+});

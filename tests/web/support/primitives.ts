@@ -1,0 +1,119 @@
+// What the tests of functions and modules share: fixture cases as Tensors and masks, and bounds on rounding errors.
+import { Mask, Tensor } from 'clearformer';
+import { expect } from 'vitest';
+import { type Case, casesOf, fixturePath, type Reference, readReferences } from './references.js';
+
+/** A case of a fixture with its tensors. */
+export class Example {
+  readonly name: string;
+  readonly op: string;
+  readonly options: Record<string, unknown>;
+  readonly #case: Case;
+  readonly #tensors: Map<string, Reference>;
+
+  constructor(one: Case, tensors: Map<string, Reference>) {
+    this.#case = one;
+    this.#tensors = tensors;
+    this.name = one.name;
+    this.op = one.op;
+    this.options = one.options;
+  }
+
+  has(name: string): boolean {
+    return name in this.#case.inputs || name in this.#case.outputs;
+  }
+
+  /** An input or an output. */
+  tensor(name: string): Tensor {
+    const found = this.#tensors.get(this.#case.inputs[name] ?? this.#case.outputs[name] ?? '');
+    if (found === undefined) throw new Error(`${this.name} has no ${name}`);
+    return tensorOf(found);
+  }
+
+  /** The tensors whose keys follow the case's prefix, and after it `below`. */
+  stateDict(below = ''): Record<string, Tensor> {
+    const prefix = `${String(this.#case.weights)}${below}`;
+    const own = [...this.#tensors].filter(([key]) => key.startsWith(prefix));
+    return Object.fromEntries(own.map(([key, found]) => [key.slice(prefix.length), tensorOf(found)]));
+  }
+
+  /** The mask in the inputs `name_boolean` and `name_additive`; `truth` says what a boolean 1 means. */
+  mask(name: string, truth: 'allow' | 'ignore'): Mask | undefined {
+    const parts: Mask[] = [];
+    if (this.has(`${name}_boolean`)) parts.push(Mask[truth](this.tensor(`${name}_boolean`)));
+    if (this.has(`${name}_additive`)) parts.push(Mask.additive(this.tensor(`${name}_additive`)));
+    return parts.reduce<Mask | undefined>((all, part) => all?.and(part) ?? part, undefined);
+  }
+}
+
+function tensorOf({ data, dims }: Reference): Tensor {
+  return data instanceof Float32Array ? new Tensor('float32', data, dims) : new Tensor('int64', data, dims);
+}
+
+/** All cases of a folder of fixtures, or those of one op. */
+export function examplesOf(folder: string, op?: string): Example[] {
+  const files = new Map<string, Map<string, Reference>>();
+  const read = (file: string) => {
+    const known = files.get(file) ?? readReferences(fixturePath(`${folder}/${file}`));
+    files.set(file, known);
+    return known;
+  };
+  const cases = casesOf(folder).filter((one) => op === undefined || one.op === op);
+  return cases.map((one) => new Example(one, one.file === undefined ? new Map() : read(one.file)));
+}
+
+/** Unit roundoff of float32: a rounded result is within this fraction of the exact one. */
+const roundoff = 2 ** -24;
+const smallestNormal = 2 ** -126;
+
+/**
+ * γ(n) = n·u / (1 - n·u): n roundings in a row change a result by at most this fraction.
+ * Source: Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1.
+ */
+export function gamma(roundings: number): number {
+  return (roundings * roundoff) / (1 - roundings * roundoff);
+}
+
+/** What an element may be off by: absolute + relative · |wanted|. */
+export interface Bound {
+  absolute?: number | ((index: number) => number);
+  relative?: number;
+}
+
+/** The largest finite magnitude. */
+export function largest(...tensors: Tensor[]): number {
+  let most = 0;
+  for (const { data } of tensors) {
+    for (const value of data)
+      if (Math.abs(Number(value)) < Number.POSITIVE_INFINITY) most = Math.max(most, Math.abs(Number(value)));
+  }
+  return most;
+}
+
+/** Same dims, and every element within the bound (infinities equal); reports the worst. The reference itself is rounded once. */
+export function expectWithin(name: string, found: Tensor, wanted: Tensor, { absolute = 0, relative = 0 }: Bound): void {
+  expect([name, ...found.dims]).toEqual([name, ...wanted.dims]);
+  let worst = { index: -1, ratio: 0 };
+  wanted.data.forEach((value: number | bigint, index: number) => {
+    const exact = Number(value);
+    const got = Number(found.data[index]);
+    if (Object.is(got, exact) || got === exact) return;
+    const fixed = typeof absolute === 'number' ? absolute : absolute(index);
+    const ratio = Math.abs(got - exact) / (fixed + (relative + roundoff) * Math.abs(exact) + smallestNormal);
+    if (!(ratio <= worst.ratio)) worst = { index, ratio };
+  });
+  const { index, ratio } = worst;
+  report(name, ratio);
+  const sentence = `${name}[${index}] is ${found.data[index]}, wanted ${wanted.data[index]}: ${ratio} times the bound`;
+  expect(ratio <= 1, sentence).toBe(true);
+}
+
+const worstByGroup = new Map<string, number>();
+
+/** With BOUNDS in the environment: how near to its bound the worst element of each group (a name's first word) comes. */
+function report(name: string, ratio: number): void {
+  const group = name.split(' ')[0] as string;
+  if (process.env.BOUNDS === undefined || ratio <= (worstByGroup.get(group) ?? 0)) return;
+  worstByGroup.set(group, ratio);
+  console.log(`${group}: ${ratio.toFixed(3)} of the bound (${name})`);
+}
