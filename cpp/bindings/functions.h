@@ -1,5 +1,5 @@
 // The exported functions, by subject: checkpoint.cpp, model.cpp, generation.cpp,
-// functional.cpp, module.cpp.
+// functional.cpp, positions.cpp, module.cpp.
 #pragma once
 
 #include "bindings/handles.h"
@@ -65,6 +65,37 @@ emscripten::val activation(const Arguments& arguments);
 ///   W_q?, W_k?, w_v? } -> { output, kept? };
 /// keep: "raw_scores", "softcapped_scores", "masked_scores" or "weights"
 emscripten::val attention_pooling(const Arguments& arguments);
+
+/// { positions, d_model, base?, layout? } -> tensor; layout: "interleaved", "halves" or "whisper"
+emscripten::val sinusoidal_encoding(const Arguments& arguments);
+/// { delta, d_model, base?, layout? } -> tensor
+emscripten::val shift_matrix(const Arguments& arguments);
+/// { count, d_model, base?, layout? } -> number
+emscripten::val distinct_encodings(const Arguments& arguments);
+/// { table, positions } -> tensor
+emscripten::val learned_encoding(const Arguments& arguments);
+/// { num_heads } -> tensor
+emscripten::val alibi_slopes(const Arguments& arguments);
+/// { num_heads, queries, keys, query_offset? } -> tensor (1, H, T, S)
+emscripten::val alibi_bias(const Arguments& arguments);
+/// { relative_positions, num_buckets, max_distance, bidirectional } -> tensor of int32
+emscripten::val relative_position_bucket(const Arguments& arguments);
+/// { table, num_buckets, max_distance, bidirectional, queries, keys, query_offset? } -> tensor
+emscripten::val relative_position_bias(const Arguments& arguments);
+/// { x (B, H, T, d), positions, options?, rotary_dim?, interleaved? } -> tensor; options holds
+/// rope_theta, rope_parameters or rope_scaling, max_position_embeddings as a config.json does.
+emscripten::val rotary(const Arguments& arguments);
+/// { x, cos_cache, sin_cache, position_ids?, interleaved?, num_heads?, rotary_embedding_dim? } ->
+/// tensor: the ONNX operator RotaryEmbedding
+emscripten::val rotary_embedding(const Arguments& arguments);
+/// { images (B, C, H, W), weight (D, C, p_h, p_w), bias?, drop_remainder? } -> tensor (B, N, D)
+emscripten::val patch_embedding(const Arguments& arguments);
+/// { tokens (…, D), x (B, N, D) } -> tensor (B, P + N, D)
+emscripten::val prepend_tokens(const Arguments& arguments);
+/// { table, rows, columns, new_rows, new_columns } -> tensor
+emscripten::val interpolate_positions(const Arguments& arguments);
+/// { kind, sequence_length, d_model, kernel_size?, neighbourhood? } -> the members of Complexity
+emscripten::val complexity(const Arguments& arguments);
 
 /// { kind, options, tensors } or { kind, options, checkpoint } -> { module }
 emscripten::val module_create(const Arguments& arguments);

@@ -35,7 +35,7 @@ val cfg_of(const ModelConfig& config) {
           std::string(config.block.norm.kind == NormKind::rms ? "RMS" : "LN"));
   cfg.set("eps", config.block.norm.eps);
   cfg.set("positional_embedding_type", std::string("rotary"));
-  cfg.set("rotary_base", config.rotary_base);
+  cfg.set("rotary_base", config.rotary.base);
   cfg.set("gated_mlp", config.block.feed_forward.gate == Gate::present);
   cfg.set("tie_word_embeddings", config.tied);
   cfg.set("bos_token_id", or_null(config.bos_token_id));

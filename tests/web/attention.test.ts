@@ -1,5 +1,6 @@
 // scaled_dot_product_attention and attention pooling with every score, against PyTorch in float64.
 import {
+  type AdditiveOptions,
   type AttentionPoolingOptions,
   additive_attention,
   attention_pooling,
@@ -79,10 +80,8 @@ describe.each(variants)('%s', (variant) => {
     expectWithin(`scoring ${example.name} weights`, weights, example.tensor('weights'), bounds.weights);
     expectWithin(`scoring ${example.name} output`, output, example.tensor('output'), bounds.output);
     if (example.options.score !== 'additive') return;
-    const { score, ...rest } = options as AttentionPoolingOptions & { score: 'additive' };
-    expect((await additive_attention(...operands, rest as Parameters<typeof additive_attention>[3])).data).toEqual(
-      output.data,
-    );
+    const { score: _, ...rest } = options as AdditiveOptions & { score: 'additive' };
+    expect((await additive_attention(...operands, rest)).data).toEqual(output.data);
   });
 
   it('with normalised keys, distance and dot scores give the same weights', async () => {

@@ -1,10 +1,33 @@
 #include "clearformer/kernels/rotary.h"
 
+#include <cstdint>
+
 #include "clearformer/simd/loops.h"
 
 namespace clearformer::kernels::CLEARFORMER_TARGET {
 
 using namespace simd::CLEARFORMER_TARGET;
+
+namespace {
+
+struct Neighbour {
+  static constexpr unsigned get(unsigned lane, unsigned) { return lane ^ 1u; }
+};
+
+// (x1, x0, x3, x2, …)
+inline Vec swap_neighbours(Vec x) {
+  return xsimd::swizzle(x, xsimd::make_batch_constant<std::uint32_t, Neighbour, Arch>());
+}
+
+// Pairs (a, b) in neighbouring lanes of two vectors, turned by the angles of one vector:
+// (a·cos + b·(-sin), b·cos + a·sin).
+inline void turn_neighbours(Vec& low, Vec& high, Vec cosine, Vec sine) {
+  const Vec minus = -sine;
+  low = low * xsimd::zip_lo(cosine, cosine) + swap_neighbours(low) * xsimd::zip_lo(minus, sine);
+  high = high * xsimd::zip_hi(cosine, cosine) + swap_neighbours(high) * xsimd::zip_hi(minus, sine);
+}
+
+}  // namespace
 
 void rotate_halves(float* x, const float* cosines, const float* sines, std::size_t half) {
   float* y = x + half;
@@ -27,6 +50,26 @@ void rotate_halves(float* x, const float* cosines, const float* sines, std::size
     store_partial(x + i, rest, a);
     store_partial(y + i, rest, b);
   }
+}
+
+void rotate_interleaved(float* x, const float* cosines, const float* sines, std::size_t pairs) {
+  std::size_t i = 0;
+  for (; i + kLanes <= pairs; i += kLanes) {
+    float* at = x + 2 * i;
+    Vec low = load(at), high = load(at + kLanes);
+    turn_neighbours(low, high, load(cosines + i), load(sines + i));
+    store(at, low);
+    store(at + kLanes, high);
+  }
+  if (i == pairs) return;
+  const std::size_t rest = pairs - i;
+  float block[2 * kLanes] = {};
+  for (std::size_t j = 0; j < 2 * rest; ++j) block[j] = x[2 * i + j];
+  Vec low = load(block), high = load(block + kLanes);
+  turn_neighbours(low, high, load_partial(cosines + i, rest), load_partial(sines + i, rest));
+  store(block, low);
+  store(block + kLanes, high);
+  for (std::size_t j = 0; j < 2 * rest; ++j) x[2 * i + j] = block[j];
 }
 
 }  // namespace clearformer::kernels::CLEARFORMER_TARGET

@@ -12,4 +12,9 @@ namespace clearformer::kernels {
 CLEARFORMER_KERNEL(void, rotate_halves, float* x, const float* cosines, const float* sines,
                    std::size_t half)
 
+/// Rotates the pairs (x[2i], x[2i + 1]), i < pairs, likewise: the "interleaved" layout of the paper.
+/// The same pairs and angles give the same bits as in rotate_halves. Elements past 2·pairs stay.
+CLEARFORMER_KERNEL(void, rotate_interleaved, float* x, const float* cosines, const float* sines,
+                   std::size_t pairs)
+
 }  // namespace clearformer::kernels

@@ -1,5 +1,6 @@
 #include "clearformer/layers/attention_pooling.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "clearformer/layers/functional.h"
@@ -108,7 +109,7 @@ Compared compare(Operands& all, const PoolingOptions& options) {
   AttentionOptions& core = compared.core;
   core.softcap = options.softcap;
   core.empty_row = options.empty_row;
-  const auto width = static_cast<double>(all.keys.dim(3));
+  const auto width = static_cast<double>(std::max<std::size_t>(all.keys.dim(3), 1));
   core.scale = options.scale.value_or(static_cast<float>(1.0 / std::sqrt(width)));
   if (options.additive != nullptr) {
     core.score = Score::additive;

@@ -60,7 +60,8 @@ Mask Mask::folded(const Shape& leading) const {
   Mask mask = *this;
   for (Term& term : mask.terms_) {
     const Shape& shape = term.values->shape();
-    if (term.kind == Kind::valid_lens || shape.rank() <= 4) continue;
+    const bool same_for_all = shape.rank() < 4 || (shape.rank() == 4 && shape[0] == 1);
+    if (term.kind == Kind::valid_lens || same_for_all || leading.rank() < 2) continue;
     Shape full = leading;
     for (std::size_t axis = 3; axis-- > 0;) full.append(shape.back(axis));
     Tensor values = broadcast_to(*term.values, full);

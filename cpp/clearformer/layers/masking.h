@@ -33,8 +33,8 @@ class Mask {
 
   /// The mask for operands without a head axis (…, B, T, S): terms of rank 3 get one.
   Mask without_heads() const;
-  /// The mask for leading axes folded into one batch axis: terms of more than 4 axes are repeated
-  /// to `leading` (all axes but heads, queries and keys) and folded likewise.
+  /// The mask for leading axes folded into one batch axis: terms that have such axes are repeated to
+  /// `leading` (all axes but heads, queries and keys) and folded likewise.
   Mask folded(const Shape& leading) const;
 
   /// Throws shape_mismatch, with `operation` in front, when a term does not broadcast to (B, H, T, S).

@@ -18,8 +18,7 @@ struct ModelConfig {
   std::size_t d_vocab = 0;
   std::size_t n_ctx = 0;  // positions the model was made for
   BlockConfig block;
-  double rotary_base = 10000.0;
-  RotaryScaling rotary_scaling;
+  RotaryConfig rotary;
   bool tied = false;       // the output layer uses the embedding table
   std::string activation;  // as the config spells it
   std::vector<std::int32_t> eos_token_ids;

@@ -21,7 +21,7 @@ OutputLayer output_layer(const ModelConfig& config, const WeightScope& scope,
 // Made once all weights are there in the config's shapes: its sizes are not absurd then.
 RotaryEmbedding rotary_embedding(const ModelConfig& config, const Weights& weights) {
   weights.check(Weights::Unexpected::keep);
-  return {config.block.attention.d_head, config.rotary_base, config.rotary_scaling};
+  return RotaryEmbedding(config.rotary);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Source: Touvron et al. 2023, arXiv 2302.13971; transformers' LlamaForCausalLM.
 
 #include "clearformer/models/config.h"
+#include "clearformer/models/rotary_config.h"
 #include "clearformer/weights/weights.h"
 
 namespace clearformer {
@@ -20,31 +21,6 @@ constexpr NameRule kRules[] = {
 
 NameMap names(const Weights&) {
   return NameMap(std::vector<NameRule>(std::begin(kRules), std::end(kRules)));
-}
-
-// "rope_parameters" (transformers 5) or "rope_scaling" with "rope_theta" beside it (before).
-void read_rotary(const ConfigReader& config, ModelConfig& model) {
-  model.rotary_base = config.number("rope_theta", 10000.0);
-  auto rope = config.object("rope_parameters");
-  if (!rope) rope = config.object("rope_scaling");
-  if (!rope) return;
-  model.rotary_base = rope->number("rope_theta", model.rotary_base);
-  RotaryScaling& scaling = model.rotary_scaling;
-  const std::string type = rope->text("rope_type", rope->text("type", "default"));
-  if (type == "default") return;
-  scaling.factor = rope->number("factor", 1.0);
-  if (type == "linear") {
-    scaling.kind = RotaryScaling::Kind::linear;
-  } else if (type == "llama3") {
-    scaling.kind = RotaryScaling::Kind::llama3;
-    scaling.low_freq_factor = rope->number("low_freq_factor", 1.0);
-    scaling.high_freq_factor = rope->number("high_freq_factor", 4.0);
-    scaling.original_max_positions = rope->number("original_max_position_embeddings", 8192.0);
-  } else {
-    rope->refuse(ErrorCode::unsupported, "rope_type", "is \"", type,
-                 "\"; supported: default, linear, llama3");
-  }
-  if (!(scaling.factor > 0.0)) rope->refuse_value("factor", "must be > 0");
 }
 
 AttentionConfig read_attention(const ConfigReader& config, std::size_t d_model) {
@@ -90,7 +66,8 @@ ModelConfig read_config(const ConfigReader& config) {
   model.eos_token_ids = config.tokens("eos_token_id");
   model.bos_token_id = config.token("bos_token_id");
   model.pad_token_id = config.token("pad_token_id");
-  read_rotary(config, model);
+  model.rotary = read_rotary(config, model.block.attention.d_head, model.n_ctx);
+  model.n_ctx = reachable_positions(model.rotary, model.n_ctx);
   return model;
 }
 

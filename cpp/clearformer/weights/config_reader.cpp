@@ -55,6 +55,17 @@ std::string ConfigReader::text(std::string_view key, std::string fallback) const
   return root_.find_set(key) == nullptr ? fallback : text(key);
 }
 
+std::vector<double> ConfigReader::numbers(std::string_view key) const {
+  const Json& value = required(key);
+  if (!value.is_array()) refuse_value(key, "must be a list of numbers");
+  std::vector<double> list;
+  for (const Json& entry : value.array()) {
+    if (!entry.is_number()) refuse_value(key, "must hold numbers only");
+    list.push_back(entry.number());
+  }
+  return list;
+}
+
 std::optional<std::int32_t> ConfigReader::token(std::string_view key) const {
   const Json* value = root_.find_set(key);
   if (value == nullptr) return std::nullopt;

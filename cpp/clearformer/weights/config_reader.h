@@ -27,6 +27,8 @@ class ConfigReader {
   bool flag(std::string_view key, bool fallback) const;
   std::string text(std::string_view key) const;
   std::string text(std::string_view key, std::string fallback) const;
+  /// A list of numbers.
+  std::vector<double> numbers(std::string_view key) const;
   /// A token id, if the key is there and not null.
   std::optional<std::int32_t> token(std::string_view key) const;
   /// One id or a list of ids; empty when the key is absent or null.

@@ -42,5 +42,40 @@ TEST(RotateHalves, LeavesWhatFollowsThePairs) {
   EXPECT_EQ(vector.values(), (std::vector<float>{-3, -4, 1, 2, 5, 6, 7}));
 }
 
+TEST(RotateInterleaved, EqualsTheNaiveTwinForAllSizes) {
+  Random random(2);
+  for (std::size_t pairs = 0; pairs <= 33; ++pairs) {
+    for (std::size_t offset = 0; offset < 4; ++offset) {
+      SCOPED_TRACE(concat("pairs ", pairs, ", offset ", offset));
+      const auto x = random.list(2 * pairs + 1), cosines = random.list(pairs);
+      const auto sines = random.list(pairs);
+      Guarded vector(x, offset), cosine(cosines, 1), sine(sines, 2);
+      kernels::rotate_interleaved(vector.data(), cosine.data(), sine.data(), pairs);
+      EXPECT_TRUE(vector.intact());
+      // Two products and their sum, as for the halves; the element past the pairs stays.
+      std::vector<double> bounds(2 * pairs + 1);
+      for (std::size_t i = 0; i < 2 * pairs; ++i) {
+        bounds[i] = gamma(2) * (std::abs(x[i]) + std::abs(x[i ^ 1u]));
+      }
+      expect_close("x", vector.values(), naive::rotate_interleaved(x, cosines, sines), bounds);
+    }
+  }
+}
+
+TEST(RotateInterleaved, GivesTheBitsOfRotateHalves) {
+  Random random(3);
+  for (std::size_t pairs = 1; pairs <= 33; ++pairs) {
+    auto x = random.list(2 * pairs);
+    const auto cosines = random.list(pairs), sines = random.list(pairs);
+    std::vector<float> halves(2 * pairs);
+    for (std::size_t i = 0; i < 2 * pairs; ++i) halves[i / 2 + i % 2 * pairs] = x[i];
+    kernels::rotate_interleaved(x.data(), cosines.data(), sines.data(), pairs);
+    kernels::rotate_halves(halves.data(), cosines.data(), sines.data(), pairs);
+    for (std::size_t i = 0; i < 2 * pairs; ++i) {
+      EXPECT_EQ(x[i], halves[i / 2 + i % 2 * pairs]) << "pairs " << pairs << ", element " << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace clearformer::test

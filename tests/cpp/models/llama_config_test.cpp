@@ -63,11 +63,22 @@ TEST(LlamaConfig, BrokenValuesAreRefusedByKey) {
       {kMalformed, "eos_token_id", "[1, \"2\"]", {"token ids"}},
       {kMalformed, "bos_token_id", "1.5", {"token id"}},
       {kMalformed, "rope_parameters", "[]", {"object"}},
-      {kUnsupported, "rope_parameters", R"({"rope_type": "yarn", "factor": 4.0})",
-       {"\"rope_type\"", "\"yarn\"", "linear", "llama3"}},
-      {kMalformed, "rope_parameters", R"({"rope_type": "linear", "factor": 0})", {"\"factor\"", "> 0"}},
-      {kMalformed, "rope_parameters", R"({"rope_type": "linear", "factor": -1.0})", {"\"factor\"", "> 0"}},
-      {kMalformed, "rope_parameters", R"({"rope_type": "linear", "factor": "4"})", {"\"factor\"", "number"}},
+      {kUnsupported,
+       "rope_parameters",
+       R"({"rope_type": "spiral", "factor": 4.0})",
+       {"\"rope_type\"", "\"spiral\"", "linear", "llama3", "yarn"}},
+      {kMalformed,
+       "rope_parameters",
+       R"({"rope_type": "linear", "factor": 0})",
+       {"\"factor\"", "> 0"}},
+      {kMalformed,
+       "rope_parameters",
+       R"({"rope_type": "linear", "factor": -1.0})",
+       {"\"factor\"", "> 0"}},
+      {kMalformed,
+       "rope_parameters",
+       R"({"rope_type": "linear", "factor": "4"})",
+       {"\"factor\"", "number"}},
       {kMalformed, "rope_parameters", R"({"rope_type": 4})", {"\"rope_type\"", "string"}},
   };
   for (const Broken& entry : broken) {
@@ -84,7 +95,8 @@ TEST(LlamaConfig, HeadsThatDoNotDivideTheWidthAreRefused) {
   ASSERT_NE(at, std::string::npos);
   text.replace(at, 17, "\"hidden_size\": 32");
   expect_error(ErrorCode::malformed_config,
-               {"config.json", "\"num_attention_heads\"", "3", "hidden_size 32"}, [&] { load(text); });
+               {"config.json", "\"num_attention_heads\"", "3", "hidden_size 32"},
+               [&] { load(text); });
 }
 
 TEST(LlamaConfig, AConfigThatIsNoJsonIsRefused) {
@@ -105,8 +117,8 @@ TEST(LlamaConfig, SizesThatTheWeightsDoNotHaveAreRefusedWithBothShapes) {
 
 // Sizes only a broken file has must not cost memory or time before they are refused.
 TEST(LlamaConfig, AbsurdSizesAreRefusedAtOnce) {
-  for (const char* key : {"vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size", "head_dim",
-                          "num_attention_heads"}) {
+  for (const char* key : {"vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size",
+                          "head_dim", "num_attention_heads"}) {
     SCOPED_TRACE(key);
     EXPECT_THROW(load(with(key, "2147483646")), Error);
   }
@@ -124,14 +136,16 @@ TEST(LlamaWeights, MissingTensorsAreNamed) {
   expect_error(ErrorCode::invalid_argument, {"twice"},
                [&] { DecoderOnlyModel::load(std::move(weights), odd_config()); });
   Weights nothing;
-  expect_error(ErrorCode::missing_tensor, {"\"model.embed_tokens.weight\"", "[97, 30]", "\"lm_head.weight\""},
+  expect_error(ErrorCode::missing_tensor,
+               {"\"model.embed_tokens.weight\"", "[97, 30]", "\"lm_head.weight\""},
                [&] { DecoderOnlyModel::load(std::move(nothing), odd_config()); });
 }
 
 TEST(LlamaWeights, ALostShardIsNoticedByItsTensors) {
   CheckpointReader reader;
   const std::string folder = fixture_path("llama_tiny/sharded/");
-  for (const char* file : {"model-00001-of-00007.safetensors", "model-00003-of-00007.safetensors"}) {
+  for (const char* file :
+       {"model-00001-of-00007.safetensors", "model-00003-of-00007.safetensors"}) {
     reader.read_file(folder + file, file);
   }
   expect_error(ErrorCode::missing_tensor, {"is missing"}, [&] {
@@ -141,7 +155,8 @@ TEST(LlamaWeights, ALostShardIsNoticedByItsTensors) {
 
 TEST(LlamaWeights, TensorsNobodyUsesAreReported) {
   Weights weights = read_weights(fixture_path("llama_tiny/odd"));
-  weights.add("model.layers.0.self_attn.rotary_emb.inv_freq", "model.safetensors", Tensor::zeros({5}));
+  weights.add("model.layers.0.self_attn.rotary_emb.inv_freq", "model.safetensors",
+              Tensor::zeros({5}));
   const DecoderOnlyModel model = DecoderOnlyModel::load(std::move(weights), odd_config());
   EXPECT_EQ(model.unexpected_tensors(),
             std::vector<std::string>{"model.layers.0.self_attn.rotary_emb.inv_freq"});

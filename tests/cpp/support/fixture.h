@@ -25,6 +25,8 @@ class Case {
   const Json& options() const { return *json_->find("options"); }
   /// The option of that name; throws where it is absent.
   const Json& option(const std::string& name) const;
+  /// What the case says beside the usual members; throws where it is absent.
+  const Json& member(const std::string& name) const;
 
   const Tensor& input(const std::string& name) const { return tensor("inputs", name); }
   const Tensor& output(const std::string& name) const { return tensor("outputs", name); }

@@ -20,6 +20,13 @@ inline std::string json_text(const Json& value) {
     for (const Json& entry : value.array()) text += (text.empty() ? "" : ",") + json_text(entry);
     return concat("[", text, "]");
   }
+  if (value.is_object()) {
+    std::string text;
+    for (const auto& [key, member] : value.object()) {
+      text += concat(text.empty() ? "" : ",", "\"", key, "\":", json_text(member));
+    }
+    return concat("{", text, "}");
+  }
   if (value.is_null()) return "null";
   char digits[40];
   std::snprintf(digits, sizeof digits, "%.17g", value.number());

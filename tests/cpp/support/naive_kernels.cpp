@@ -62,7 +62,8 @@ Normalized layer_norm(const Floats& x, std::size_t columns, double eps) {
   for (std::size_t row = 0; row < x.size(); row += columns) {
     double sum = 0.0;
     for (std::size_t i = 0; i < columns; ++i) sum += x[row + i];
-    for (std::size_t i = 0; i < columns; ++i) centered[row + i] -= sum / static_cast<double>(columns);
+    for (std::size_t i = 0; i < columns; ++i)
+      centered[row + i] -= sum / static_cast<double>(columns);
   }
   return normalize(std::move(centered), columns, eps);
 }
@@ -95,6 +96,16 @@ Doubles rotate_halves(const Floats& x, const Floats& cosines, const Floats& sine
     const double a = x[i], b = x[i + half], cosine = cosines[i], sine = sines[i];
     result[i] = a * cosine - b * sine;
     result[i + half] = b * cosine + a * sine;
+  }
+  return result;
+}
+
+Doubles rotate_interleaved(const Floats& x, const Floats& cosines, const Floats& sines) {
+  Doubles result(x.begin(), x.end());
+  for (std::size_t i = 0; i < cosines.size(); ++i) {
+    const double a = x[2 * i], b = x[2 * i + 1], cosine = cosines[i], sine = sines[i];
+    result[2 * i] = a * cosine - b * sine;
+    result[2 * i + 1] = b * cosine + a * sine;
   }
   return result;
 }

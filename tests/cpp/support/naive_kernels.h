@@ -36,5 +36,7 @@ double gelu_tanh(double x);
 
 /// One head vector, the first 2·half elements of x rotated.
 Doubles rotate_halves(const Floats& x, const Floats& cosines, const Floats& sines);
+/// The same for pairs of neighbours.
+Doubles rotate_interleaved(const Floats& x, const Floats& cosines, const Floats& sines);
 
 }  // namespace clearformer::test::naive

@@ -86,7 +86,7 @@ TEST(Tensor, SizesBeyondTheAddressSpaceAreRefused) {
 TEST(Tensor, AnAllocationTheSystemRefusesIsATypedError) {
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
   expect_error(ErrorCode::out_of_memory, {"out of memory", "bytes"},
-               [] { Tensor({kMost / 8 - 100}); });
+               [] { Tensor({kMost / 4 - 100}); });
 }
 
 TEST(TensorView, ReadsWhatItBorrows) {

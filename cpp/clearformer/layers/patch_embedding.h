@@ -1,0 +1,54 @@
+// Patch embedding: an image cut into patches, each a vector times the same weight,
+//   patch(b, y·w + x) = W·image(b, :, y·p_h … y·p_h + p_h - 1, x·p_w … x·p_w + p_w - 1) + bias
+// which is a convolution whose stride is its kernel.
+// Source: Dosovitskiy et al. 2020, arXiv 2010.11929, section 3.1; torch.nn.Conv2d.
+// Shapes: images (B, C, H, W), weight (D, C, p_h, p_w), bias (D), patches (B, N, D) with
+// N = ⌊H/p_h⌋·⌊W/p_w⌋, row by row.
+#pragma once
+
+#include "clearformer/kernels/packed_matrix.h"
+#include "clearformer/layers/linear.h"
+#include "clearformer/layers/position_interpolation.h"
+#include "clearformer/tensor/arena.h"
+
+namespace clearformer {
+
+/// What becomes of pixels at the right and bottom edges that fill no patch.
+enum class Remainder {
+  refuse,  // an error: part of the image would go unseen
+  drop,    // they are left out, as torch.nn.Conv2d does
+};
+
+struct PatchConfig {
+  std::size_t channels = 3;
+  std::size_t patch_height = 16;
+  std::size_t patch_width = 16;
+  std::size_t d_model = 0;
+  Bias bias = Bias::present;
+  Remainder remainder = Remainder::refuse;
+};
+
+class PatchEmbedding {
+ public:
+  /// Loads "weight" and, where asked for, "bias" of the scope.
+  PatchEmbedding(const WeightScope& scope, const PatchConfig& config);
+
+  const PatchConfig& config() const { return config_; }
+
+  /// How many patches images (B, C, H, W) have; throws shape_mismatch where they do not fit.
+  Grid grid(const Shape& images) const;
+
+  /// images (B, C, H, W) -> patches (B, N, D).
+  void forward(TensorView images, MutableTensorView patches, Arena& arena) const;
+
+ private:
+  PatchConfig config_;
+  kernels::PackedMatrix weight_;  // (D, C·p_h·p_w)
+  Tensor bias_;
+};
+
+/// The same tokens (…, D) in front of each sequence: x (B, N, D) -> output (B, P + N, D). The class
+/// token of ViT, or class and distillation token of DeiT.
+void prepend_tokens(TensorView tokens, TensorView x, MutableTensorView output);
+
+}  // namespace clearformer

@@ -1,0 +1,123 @@
+#include "clearformer/layers/relative_position.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+namespace clearformer {
+
+namespace {
+
+std::vector<double> slopes(std::size_t num_heads) {
+  if (num_heads == 0) fail(ErrorCode::invalid_argument, "alibi: the number of heads must be > 0");
+  const std::size_t power = std::bit_floor(num_heads);
+  std::vector<double> slope;
+  for (std::size_t head = 0; head < num_heads; ++head) {
+    const bool own = head < power;
+    const auto step = static_cast<double>(own ? head + 1 : 2 * (head - power) + 1);
+    slope.push_back(std::exp2((own ? -8.0 : -4.0) * step / static_cast<double>(power)));
+  }
+  return slope;
+}
+
+// The bucket of a key `relative` positions behind (> 0) or before (< 0) its query.
+class Buckets {
+ public:
+  explicit Buckets(const RelativeBuckets& config)
+      : bidirectional_(config.direction == RelativeBuckets::Direction::bidirectional),
+        count_(static_cast<std::int64_t>(config.num_buckets / (bidirectional_ ? 2 : 1))),
+        exact_(count_ / 2) {
+    if (exact_ == 0) {
+      fail(ErrorCode::invalid_argument, "relative positions: at least ", bidirectional_ ? 4 : 2,
+           " buckets are needed, there are ", config.num_buckets);
+    }
+    const auto exact = static_cast<std::size_t>(exact_);
+    if (config.max_distance <= exact) {
+      fail(ErrorCode::invalid_argument, "relative positions: max_distance ", config.max_distance,
+           " must exceed the ", exact, " distances that have buckets of their own");
+    }
+    log_range_ = std::log(static_cast<double>(config.max_distance) / static_cast<double>(exact_));
+  }
+
+  std::int32_t of(std::int64_t relative) const {
+    const std::int64_t first = bidirectional_ && relative > 0 ? count_ : 0;
+    std::int64_t distance = std::max<std::int64_t>(-relative, 0);
+    if (bidirectional_ && relative > 0) distance = relative;
+    if (distance < exact_) return static_cast<std::int32_t>(first + distance);
+    const double log = std::log(static_cast<double>(distance) / static_cast<double>(exact_));
+    const double wide = log / log_range_ * static_cast<double>(count_ - exact_);
+    const std::int64_t bucket = exact_ + static_cast<std::int64_t>(wide);
+    return static_cast<std::int32_t>(first + std::min(bucket, count_ - 1));
+  }
+
+ private:
+  bool bidirectional_;
+  std::int64_t count_;  // buckets of one direction
+  std::int64_t exact_;  // distances with a bucket of their own
+  double log_range_ = 0.0;
+};
+
+// (1, H, T, S) of value(head, s - p_t).
+template <class Value>
+Tensor bias_of(std::size_t num_heads, const RelativeSpan& span, Value value) {
+  Tensor bias({1, num_heads, span.queries, span.keys});
+  float* to = bias.f32();
+  for (std::size_t head = 0; head < num_heads; ++head) {
+    for (std::size_t query = 0; query < span.queries; ++query) {
+      const auto position = static_cast<std::int64_t>(query + span.query_offset);
+      for (std::size_t key = 0; key < span.keys; ++key) {
+        *to++ = value(head, static_cast<std::int64_t>(key) - position);
+      }
+    }
+  }
+  return bias;
+}
+
+}  // namespace
+
+Tensor alibi_slopes(std::size_t num_heads) {
+  const std::vector<double> slope = slopes(num_heads);
+  Tensor values({num_heads});
+  std::copy(slope.begin(), slope.end(), values.f32());
+  return values;
+}
+
+Tensor alibi_bias(std::size_t num_heads, const RelativeSpan& span) {
+  const std::vector<double> slope = slopes(num_heads);
+  return bias_of(num_heads, span, [&](std::size_t head, std::int64_t relative) {
+    return static_cast<float>(-slope[head] * std::abs(static_cast<double>(relative)));
+  });
+}
+
+Tensor relative_position_bucket(TensorView relative_positions, const RelativeBuckets& buckets) {
+  const Buckets bucket(buckets);
+  const std::int32_t* relative = relative_positions.as<std::int32_t>();
+  Tensor result(relative_positions.shape(), DType::i32);
+  std::transform(relative, relative + relative_positions.elements(),
+                 result.mutable_view().as<std::int32_t>(),
+                 [&](std::int32_t distance) { return bucket.of(distance); });
+  return result;
+}
+
+Tensor relative_position_bias(TensorView table, const RelativeBuckets& buckets,
+                              const RelativeSpan& span) {
+  const Buckets bucket(buckets);
+  if (table.shape().rank() != 2 || table.dim(0) != buckets.num_buckets) {
+    fail(ErrorCode::shape_mismatch, "relative positions: table of shape ", table.shape().text(),
+         ", expected [", buckets.num_buckets, ", heads]");
+  }
+  const float* const rows = table.f32();
+  const std::size_t num_heads = table.dim(1);
+  // The bucket of each relative position that occurs, from the last query's first key on.
+  const auto nearest = -static_cast<std::int64_t>(span.query_offset + span.queries) + 1;
+  std::vector<std::size_t> row(span.queries == 0 ? 0 : span.queries + span.keys - 1);
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    row[i] = static_cast<std::size_t>(bucket.of(nearest + static_cast<std::int64_t>(i)));
+  }
+  return bias_of(num_heads, span, [&](std::size_t head, std::int64_t relative) {
+    return rows[row[static_cast<std::size_t>(relative - nearest)] * num_heads + head];
+  });
+}
+
+}  // namespace clearformer

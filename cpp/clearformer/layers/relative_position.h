@@ -1,0 +1,45 @@
+// Relative positions: terms added to the attention scores that depend on how far a key is away.
+//   ALiBi   bias(h, t, s) = -m_h · |p_t - s|,  m_h = 2^(-8h/H), h = 1 … H, for H a power of two;
+//           otherwise those of the power of two below, then every other one of twice that power
+//   T5      bias(h, t, s) = table(bucket(s - p_t), h): one bucket for each near distance, beyond
+//           them buckets that widen with its logarithm, up to max_distance
+// with p_t = t + query_offset, the query's position among the keys.
+// Sources: Press et al. 2021, arXiv 2108.12409; Raffel et al. 2019, arXiv 1910.10683, section 2.1.
+// Shapes: H heads, T queries, S keys. Both give (1, H, T, S), for Mask::additive.
+#pragma once
+
+#include "clearformer/tensor/tensor.h"
+
+namespace clearformer {
+
+/// The queries query_offset … query_offset + queries - 1 against the keys 0 … keys - 1. With a
+/// cache the offset is the number of positions it held before.
+struct RelativeSpan {
+  std::size_t queries = 0;
+  std::size_t keys = 0;
+  std::size_t query_offset = 0;
+};
+
+/// m (H), for any number of heads.
+Tensor alibi_slopes(std::size_t num_heads);
+
+/// (1, H, T, S)
+Tensor alibi_bias(std::size_t num_heads, const RelativeSpan& span);
+
+struct RelativeBuckets {
+  /// bidirectional: half of the buckets for keys behind the query; causal: those share bucket 0.
+  enum class Direction { bidirectional, causal };
+
+  std::size_t num_buckets = 32;
+  std::size_t max_distance = 128;  // from here on all distances share the last bucket
+  Direction direction = Direction::bidirectional;
+};
+
+/// Buckets (…) of int32 for relative positions (…) of int32, key minus query.
+Tensor relative_position_bucket(TensorView relative_positions, const RelativeBuckets& buckets);
+
+/// (1, H, T, S) from a learned table (buckets, H).
+Tensor relative_position_bias(TensorView table, const RelativeBuckets& buckets,
+                              const RelativeSpan& span);
+
+}  // namespace clearformer

@@ -1,0 +1,114 @@
+// Bicubic interpolation of position tables against torch's, and what must hold for any table.
+#include "clearformer/layers/position_interpolation.h"
+
+#include <gtest/gtest.h>
+
+#include "support/closeness.h"
+#include "support/expect_error.h"
+#include "support/fixture.h"
+#include "support/random.h"
+
+namespace clearformer::test {
+namespace {
+
+const Fixture& references() {
+  static const Fixture fixture("patch_embedding");
+  return fixture;
+}
+
+Grid grid_option(const Case& reference, const std::string& name) {
+  const auto& sizes = reference.option(name).array();
+  return {static_cast<std::size_t>(sizes[0].number()), static_cast<std::size_t>(sizes[1].number())};
+}
+
+// Both sum 16 products in double, with weights good to a few roundings of it, and round once: the
+// floats are neighbours, or the double errors of 64·2^-53 of the largest element apart.
+constexpr Bound kSummedInDouble{0.0, 2 * kRoundoff, 64 * 0x1p-53};
+
+TEST(PositionInterpolation, EveryTableIsTheReference) {
+  std::size_t cases = 0;
+  for (const Case* reference : references().of_op("interpolate_positions")) {
+    SCOPED_TRACE(reference->name());
+    const Tensor table =
+        interpolate_positions(reference->input("table"), grid_option(*reference, "grid"),
+                              grid_option(*reference, "new_grid"));
+    expect_close("output", table, reference->output("output"), kSummedInDouble);
+    ++cases;
+  }
+  EXPECT_EQ(cases, 8u);
+}
+
+// (1, D, h, w) -> (h, w, D)
+Tensor channels_last(const Tensor& image) {
+  const std::size_t d = image.dim(1), pixels = image.dim(2) * image.dim(3);
+  Tensor result({image.dim(2), image.dim(3), d});
+  for (std::size_t i = 0; i < image.elements(); ++i) {
+    result.f32()[i % pixels * d + i / pixels] = image.f32()[i];
+  }
+  return result;
+}
+
+TEST(PositionInterpolation, EveryImageIsTheReference) {
+  std::size_t cases = 0;
+  for (const Case* reference : references().of_op("interpolate_bicubic")) {
+    SCOPED_TRACE(reference->name());
+    const Tensor resized = interpolate_bicubic(channels_last(reference->input("input")),
+                                               grid_option(*reference, "new_grid"));
+    expect_close("output", resized, channels_last(reference->output("output")), kSummedInDouble);
+    ++cases;
+  }
+  EXPECT_EQ(cases, 2u);
+}
+
+TEST(PositionInterpolation, TheSameGridKeepsEveryBit) {
+  Random random(31);
+  const Tensor table = random.tensor({1, 2 + 15, 7});
+  expect_same_bits("3 x 5", interpolate_positions(table, {3, 5}, {3, 5}), table);
+}
+
+TEST(PositionInterpolation, TokensStayAndConstantsStayConstant) {
+  Random random(32);
+  Tensor table = random.tensor({2 + 12, 5});
+  for (std::size_t i = 2 * 5; i < table.elements(); ++i) {
+    table.f32()[i] = static_cast<float>(i % 5) - 2.5f;
+  }
+  for (const Grid to : {Grid{1, 1}, Grid{2, 9}, Grid{7, 3}, Grid{40, 1}}) {
+    const Tensor resized = interpolate_positions(table, {3, 4}, to);
+    EXPECT_EQ(resized.shape(), (Shape{2 + to.patches(), 5}));
+    for (std::size_t i = 0; i < resized.elements(); ++i) {
+      EXPECT_EQ(resized.f32()[i], i < 10 ? table.f32()[i] : static_cast<float>(i % 5) - 2.5f);
+    }
+  }
+}
+
+TEST(PositionInterpolation, RowsAndColumnsAreTreatedAlike) {
+  Random random(33);
+  const Tensor tall = random.tensor({5, 1, 3});
+  const Tensor down = interpolate_bicubic(tall, {8, 1});
+  const Tensor across = interpolate_bicubic(tall.view().reshaped({1, 5, 3}), {1, 8});
+  expect_same_bits("turned", across.view().reshaped({8, 1, 3}), down);
+}
+
+TEST(PositionInterpolation, RefusalsNameTheRuleAndTheShapes) {
+  EXPECT_EQ(square_grid(1 + 14 * 14, 1), (Grid{14, 14}));
+  EXPECT_EQ(square_grid(2 + 9, 2), (Grid{3, 3}));
+  const auto shape = ErrorCode::shape_mismatch;
+  expect_error(shape, {"13 rows", "no square"}, [] { square_grid(13, 1); });
+  expect_error(shape, {"1 rows", "2 of them"}, [] { square_grid(1, 2); });
+  const Tensor table = Tensor::zeros({1, 10, 4});
+  expect_error(shape, {"[1, 10, 4]", "tokens + 12", "3 x 4"},
+               [&] { interpolate_positions(table, {3, 4}, {2, 2}); });
+  expect_error(shape, {"[2, 10, 4]"},
+               [] { interpolate_positions(Tensor::zeros({2, 10, 4}), {3, 3}, {2, 2}); });
+  expect_error(shape, {"[4]"}, [] { interpolate_positions(Tensor::zeros({4}), {1, 1}, {2, 2}); });
+  expect_error(shape, {"[3, 3]"}, [] { interpolate_bicubic(Tensor::zeros({3, 3}), {2, 2}); });
+  for (const Grid to : {Grid{0, 2}, Grid{2, 0}}) {
+    expect_error(ErrorCode::invalid_argument, {"3 x 3", "empty"},
+                 [&] { interpolate_positions(table, {3, 3}, to); });
+  }
+  expect_error(ErrorCode::invalid_argument, {"0 x 3", "empty"},
+               [] { interpolate_bicubic(Tensor::zeros({0, 3, 2}), {2, 2}); });
+}
+
+}  // namespace
+}  // namespace clearformer::test

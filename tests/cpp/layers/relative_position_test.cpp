@@ -1,0 +1,193 @@
+// ALiBi for 1 to 13 heads, T5's buckets and bias, both with a query offset.
+#include "clearformer/layers/relative_position.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "clearformer/layers/masking.h"
+#include "support/closeness.h"
+#include "support/expect_error.h"
+#include "support/fixture.h"
+#include "support/random.h"
+
+namespace clearformer::test {
+namespace {
+
+const Fixture& references() {
+  static const Fixture fixture("positions");
+  return fixture;
+}
+
+std::size_t size_option(const Case& reference, const std::string& name) {
+  return static_cast<std::size_t>(reference.option(name).number());
+}
+
+// [queries, keys]; the queries are the last positions.
+RelativeSpan span_option(const Case& reference, const std::string& name) {
+  const auto& sizes = reference.option(name).array();
+  const auto queries = static_cast<std::size_t>(sizes[0].number());
+  const auto keys = static_cast<std::size_t>(sizes[1].number());
+  return {queries, keys, keys - queries};
+}
+
+// (1, H, T, S) without the first axis
+TensorView without_batch(const Tensor& bias) {
+  return bias.view().reshaped({bias.dim(1), bias.dim(2), bias.dim(3)});
+}
+
+// Two values in double, each rounded to float: neighbours at most.
+constexpr Bound kRounded{0.0, 2 * kRoundoff, 0.0};
+
+TEST(Alibi, SlopesAndBiasAreTheReference) {
+  std::size_t cases = 0;
+  for (const Case* reference : references().of_op("alibi")) {
+    SCOPED_TRACE(reference->name());
+    const std::size_t heads = size_option(*reference, "num_heads");
+    expect_close("slopes", alibi_slopes(heads), reference->output("slopes"), kRounded);
+    for (const char* name : {"bias_square", "bias_cached"}) {
+      const Tensor bias = alibi_bias(heads, span_option(*reference, name));
+      EXPECT_EQ(bias.dim(0), 1u);
+      expect_close(name, without_batch(bias), reference->output(name), kRounded);
+    }
+    ++cases;
+  }
+  EXPECT_EQ(cases, 13u);
+}
+
+TEST(Alibi, ManyHeadsHaveDistinctSlopesBetweenZeroAndOne) {
+  for (const std::size_t heads : {16, 31, 64, 100}) {
+    const Tensor slopes = alibi_slopes(heads);
+    EXPECT_EQ(std::set<float>(slopes.f32(), slopes.f32() + heads).size(), heads);
+    for (std::size_t head = 0; head < heads; ++head) {
+      EXPECT_GT(slopes.f32()[head], 0.0f);
+      EXPECT_LT(slopes.f32()[head], 1.0f);
+    }
+  }
+}
+
+RelativeBuckets buckets_of(const Case& reference) {
+  using Direction = RelativeBuckets::Direction;
+  const bool both = reference.option("bidirectional").boolean();
+  return {size_option(reference, "num_buckets"), size_option(reference, "max_distance"),
+          both ? Direction::bidirectional : Direction::causal};
+}
+
+TEST(RelativePosition, EveryBucketIsTheReference) {
+  std::size_t cases = 0;
+  for (const Case* reference : references().of_op("relative_position_bucket")) {
+    SCOPED_TRACE(reference->name());
+    const Tensor distances = reference->int32_input("relative_position");
+    const Tensor found = relative_position_bucket(distances, buckets_of(*reference));
+    const auto* bucket = found.view().as<std::int32_t>();
+    EXPECT_EQ(std::vector<std::int32_t>(bucket, bucket + found.elements()),
+              reference->int32_output("bucket"));
+    ++cases;
+  }
+  EXPECT_EQ(cases, 10u);
+}
+
+TEST(RelativePosition, BucketsOfAnySizeAreInRangeAndGrowWithTheDistance) {
+  using Direction = RelativeBuckets::Direction;
+  const std::int32_t most = std::numeric_limits<std::int32_t>::max();
+  Tensor distances({6}, DType::i32);
+  std::int32_t* distance = distances.mutable_view().as<std::int32_t>();
+  const std::int32_t values[] = {-most - 1, -100, -1, 0, 100, most};
+  std::copy(std::begin(values), std::end(values), distance);
+  for (std::size_t buckets = 4; buckets <= 40; ++buckets) {
+    for (const std::size_t farthest : {buckets, 3 * buckets, 100 * buckets}) {
+      for (const Direction direction : {Direction::bidirectional, Direction::causal}) {
+        const Tensor found = relative_position_bucket(distances, {buckets, farthest, direction});
+        const auto* bucket = found.view().as<std::int32_t>();
+        for (std::size_t i = 0; i < 6; ++i) {
+          EXPECT_GE(bucket[i], 0);
+          EXPECT_LT(bucket[i], static_cast<std::int32_t>(buckets));
+        }
+        EXPECT_EQ(bucket[3], 0);
+        EXPECT_GE(bucket[0], bucket[1]);
+        EXPECT_GE(bucket[1], bucket[2]);
+        EXPECT_GE(bucket[2], 1);
+        EXPECT_EQ(bucket[4] > 0, direction == Direction::bidirectional);
+      }
+    }
+  }
+}
+
+TEST(RelativePosition, EveryBiasIsTheReference) {
+  std::size_t cases = 0;
+  for (const Case* reference : references().of_op("relative_position_bias")) {
+    SCOPED_TRACE(reference->name());
+    const RelativeSpan span{size_option(*reference, "query_length"),
+                            size_option(*reference, "key_length"),
+                            size_option(*reference, "query_offset")};
+    const Tensor bias =
+        relative_position_bias(reference->input("table"), buckets_of(*reference), span);
+    const Tensor& expected = reference->output("bias");
+    EXPECT_EQ(bias.elements(), expected.elements());
+    expect_same_bits("bias", bias.view().reshaped(expected.shape()), expected);
+    ++cases;
+  }
+  EXPECT_EQ(cases, 8u);
+}
+
+// The rows of a cached step are those of the whole pass.
+TEST(RelativePosition, AnOffsetGivesTheLastRows) {
+  Random random(5);
+  const Tensor table = random.tensor({8, 3});
+  const RelativeBuckets buckets{8, 20, RelativeBuckets::Direction::causal};
+  const Tensor whole = relative_position_bias(table, buckets, {9, 9, 0});
+  const Tensor whole_alibi = alibi_bias(3, {9, 9, 0});
+  for (std::size_t past = 0; past < 9; ++past) {
+    const Tensor step = relative_position_bias(table, buckets, {9 - past, 9, past});
+    const Tensor step_alibi = alibi_bias(3, {9 - past, 9, past});
+    for (std::size_t head = 0; head < 3; ++head) {
+      for (std::size_t i = 0; i < (9 - past) * 9; ++i) {
+        EXPECT_EQ(step.f32()[head * (9 - past) * 9 + i], whole.f32()[head * 81 + past * 9 + i]);
+        EXPECT_EQ(step_alibi.f32()[head * (9 - past) * 9 + i],
+                  whole_alibi.f32()[head * 81 + past * 9 + i]);
+      }
+    }
+  }
+}
+
+TEST(RelativePosition, BothAreMasks) {
+  const Mask alibi = Mask::additive(alibi_bias(3, {2, 5, 3}));
+  alibi.check("test", 4, 3, 2, 5);
+  float scores[5] = {};
+  alibi.apply(1, 0, 1, scores, 5);
+  EXPECT_EQ(scores[4], 0.0f);
+  EXPECT_EQ(scores[3], -alibi_slopes(3).f32()[0]);
+  Mask::additive(relative_position_bias(Tensor::zeros({8, 3}), {8, 20}, {2, 5, 3}))
+      .check("test", 4, 3, 2, 5);
+}
+
+TEST(RelativePosition, EmptySpansGiveEmptyTensors) {
+  EXPECT_EQ(alibi_bias(2, {0, 4, 0}).shape(), (Shape{1, 2, 0, 4}));
+  const Tensor table = Tensor::zeros({8, 3});
+  EXPECT_EQ(relative_position_bias(table, {8, 20}, {0, 0, 0}).elements(), 0u);
+  EXPECT_EQ(relative_position_bias(table, {8, 20}, {2, 0, 0}).elements(), 0u);
+}
+
+TEST(RelativePosition, RefusalsNameTheRuleAndTheValue) {
+  const auto invalid = ErrorCode::invalid_argument;
+  expect_error(invalid, {"alibi", "heads"}, [] { alibi_slopes(0); });
+  expect_error(invalid, {"alibi", "heads"}, [] { alibi_bias(0, {1, 1, 0}); });
+  const Tensor none({0}, DType::i32);
+  expect_error(invalid, {"relative positions", "4 buckets", "3"},
+               [&] { relative_position_bucket(none, {3, 20}); });
+  expect_error(invalid, {"relative positions", "2 buckets", "1"}, [&] {
+    relative_position_bucket(none, {1, 20, RelativeBuckets::Direction::causal});
+  });
+  expect_error(invalid, {"max_distance 8", "8 distances"},
+               [&] { relative_position_bucket(none, {32, 8}); });
+  expect_error(ErrorCode::dtype_mismatch, {},
+               [] { relative_position_bucket(Tensor({2}), {32, 128}); });
+  expect_error(ErrorCode::shape_mismatch, {"[7, 3]", "[8, heads]"},
+               [] { relative_position_bias(Tensor({7, 3}), {8, 20}, {2, 2, 0}); });
+  expect_error(ErrorCode::shape_mismatch, {"[8]", "[8, heads]"},
+               [] { relative_position_bias(Tensor({8}), {8, 20}, {2, 2, 0}); });
+}
+
+}  // namespace
+}  // namespace clearformer::test

@@ -1,0 +1,148 @@
+// The classes of d2l.ai against their references in float64, one by one and composed into encoder and decoder.
+import { configure, d2l, type Tensor } from 'clearformer';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Bound, type Example, examplesOf, expectWithin, gamma, largest } from './support/primitives.js';
+import { variants } from './support/variants.js';
+
+const size = ({ options }: Example, name: string) => options[name] as number;
+const lens = (example: Example, name = 'valid_lens') => (example.has(name) ? example.tensor(name) : undefined);
+
+/**
+ * As for torch.nn's classes: γ(roundings on the longest path) · the largest number on it, which the hooks tell. A block sums over
+ * num_hiddens in eight projections at most, over the feed-forward's width and four times over the keys.
+ */
+function pathBound(example: Example, tensors: Tensor[], blocks = 1): Bound {
+  const { num_hiddens = 0, ffn_num_hiddens = 0, mlp_num_hiddens = 0 } = example.options as Record<string, number>;
+  const features = Math.max(num_hiddens, ...tensors.map((tensor) => tensor.dims.at(-1) ?? 0));
+  const positions = Math.max(...tensors.map((tensor) => tensor.dims.at(-2) ?? 0));
+  return {
+    absolute:
+      gamma(blocks * (8 * features + ffn_num_hiddens + mlp_num_hiddens + 4 * positions + 90)) * largest(...tensors),
+  };
+}
+
+function expectNear(example: Example, output: Tensor, seen: Record<string, Tensor>, blocks = 1): Bound {
+  const inputs = ['X', 'queries', 'keys', 'values', 'enc_outputs'].filter((name) => example.has(name));
+  const bound = pathBound(
+    example,
+    [output, ...Object.values(seen), ...inputs.map((name) => example.tensor(name))],
+    blocks,
+  );
+  expectWithin(`d2l.${example.op} ${example.name}`, output, example.tensor('output'), bound);
+  return bound;
+}
+
+async function attention(example: Example): Promise<void> {
+  const {
+    num_hiddens,
+    num_heads,
+    query_size: _q,
+    key_size: _k,
+    value_size: _v,
+    ...options
+  } = example.options as Record<string, number>;
+  const module =
+    example.op === 'AdditiveAttention'
+      ? new d2l.AdditiveAttention(num_hiddens as number)
+      : new d2l.MultiHeadAttention(
+          num_hiddens as number,
+          num_heads as number,
+          options as d2l.MultiHeadAttentionOptions,
+        );
+  await module.load_state_dict(example.stateDict());
+  const operands = [example.tensor('queries'), example.tensor('keys'), example.tensor('values')] as const;
+  expect(module.attention_weights).toBeUndefined();
+  const [output, cache] = await module.forward(...operands, lens(example), { names: ['*'] });
+  const bound = expectNear(example, output, cache);
+  expectWithin(
+    `d2l.${example.op} ${example.name} weights`,
+    module.attention_weights as Tensor,
+    example.tensor('attention_weights'),
+    bound,
+  );
+}
+
+async function selfAttentive(example: Example): Promise<void> {
+  const module = await blockOf(example).load_state_dict(example.stateDict());
+  const [output, cache] = await module.forward(example.tensor('X'), lens(example), { names: ['*'] });
+  const bound = expectNear(example, output, cache);
+  if (!example.has('attention_weights')) return;
+  expectWithin(
+    `d2l.${example.op} ${example.name} weights`,
+    module.attention_weights as Tensor,
+    example.tensor('attention_weights'),
+    bound,
+  );
+}
+
+function blockOf(example: Example): d2l.TransformerEncoderBlock | d2l.ViTBlock {
+  const { num_hiddens, num_heads, use_bias } = example.options as {
+    num_hiddens: number;
+    num_heads: number;
+    use_bias: boolean;
+  };
+  if (example.op === 'ViTBlock' || example.op === 'ViT') {
+    return new d2l.ViTBlock(num_hiddens, size(example, 'mlp_num_hiddens'), num_heads, { use_bias });
+  }
+  return new d2l.TransformerEncoderBlock(num_hiddens, size(example, 'ffn_num_hiddens'), num_heads, { use_bias });
+}
+
+function decoderBlockOf(example: Example): d2l.TransformerDecoderBlock {
+  return new d2l.TransformerDecoderBlock(
+    size(example, 'num_hiddens'),
+    size(example, 'ffn_num_hiddens'),
+    size(example, 'num_heads'),
+  );
+}
+
+/** d2l in training: causal; in prediction, step by step over what came before; all at once in prediction: unmasked. */
+async function decoderBlock(example: Example): Promise<void> {
+  const block = await decoderBlockOf(example).load_state_dict(example.stateDict());
+  const X = example.tensor('X') as Tensor<'float32'>;
+  const memory = [example.tensor('enc_outputs'), lens(example, 'enc_valid_lens')] as const;
+  const is_causal = example.options.mode !== 'eval_at_once';
+  const [output, cache] = await block.forward(X, ...memory, { is_causal, names: ['*'] });
+  const bound = expectNear(example, output, cache);
+  if (example.options.mode === 'steps') {
+    for (let t = 1; t <= (X.dims[1] as number); t++) {
+      const step = await block.forward(X.slice(null, [0, t]), ...memory);
+      expect(step.slice(null, t - 1).data).toEqual(output.slice(null, t - 1).data);
+    }
+  }
+  if (!example.has('self_weights')) return;
+  const [own, cross] = block.attention_weights as [Tensor, Tensor];
+  expectWithin(`d2l.${example.op} ${example.name} self`, own, example.tensor('self_weights'), bound);
+  expectWithin(`d2l.${example.op} ${example.name} cross`, cross, example.tensor('cross_weights'), bound);
+}
+
+describe.each(variants)('%s', (variant) => {
+  beforeAll(() => configure({ deterministic: variant === 'simd128' }));
+  afterAll(() => configure({ deterministic: undefined }));
+
+  it.each(examplesOf('d2l', 'DotProductAttention'))('$name', async (example) => {
+    const module = new d2l.DotProductAttention({ dropout: 0.5 });
+    const operands = [example.tensor('queries'), example.tensor('keys'), example.tensor('values')] as const;
+    const output = await module.forward(...operands, lens(example));
+    const weights = module.attention_weights as Tensor;
+    const bound = expectNear(example, output, { weights });
+    expectWithin(`d2l.${example.op} ${example.name} weights`, weights, example.tensor('attention_weights'), bound);
+  });
+
+  it.each([...examplesOf('d2l', 'AdditiveAttention'), ...examplesOf('d2l', 'MultiHeadAttention')])('$name', attention);
+  it.each([...examplesOf('d2l', 'TransformerEncoderBlock'), ...examplesOf('d2l', 'ViTBlock')])('$name', selfAttentive);
+  it.each(examplesOf('d2l', 'TransformerDecoderBlock'))('$name', decoderBlock);
+
+  it.each(examplesOf('d2l', 'AddNorm'))('$name', async (example) => {
+    const module = await new d2l.AddNorm(example.options.norm_shape as number[]).load_state_dict(example.stateDict());
+    const [X, Y] = [example.tensor('X'), example.tensor('Y')];
+    const [output, cache] = await module.forward(X, Y, { names: ['*'] });
+    expectNear(example, output, cache);
+  });
+
+  it.each(examplesOf('d2l', 'PositionWiseFFN'))('$name', async (example) => {
+    const made = new d2l.PositionWiseFFN(size(example, 'ffn_num_hiddens'), size(example, 'ffn_num_outputs'));
+    const module = await made.load_state_dict(example.stateDict());
+    const [output, cache] = await module.forward(example.tensor('X'), { names: ['*'] });
+    expectNear(example, output, cache);
+  });
+});
