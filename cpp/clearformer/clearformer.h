@@ -3,9 +3,13 @@
 #pragma once
 
 #include "clearformer/layers/attention_pooling.h"
+#include "clearformer/layers/complexity.h"
 #include "clearformer/layers/decoder.h"
 #include "clearformer/layers/functional.h"
 #include "clearformer/layers/output_layer.h"
+#include "clearformer/layers/patch_embedding.h"
+#include "clearformer/layers/positional_encoding.h"
+#include "clearformer/layers/relative_position.h"
 #include "clearformer/models/decoder_only.h"
 #include "clearformer/models/generation.h"
 #include "clearformer/modules/module.h"

@@ -31,6 +31,7 @@ export {
   scaled_dot_product_attention,
   type WantedScores,
 } from './primitives/attention.js';
+export { complexity, type LayerKind, type LayerSize } from './primitives/complexity.js';
 export * as d2l from './primitives/d2l.js';
 export {
   bmm,
@@ -50,7 +51,31 @@ export {
 } from './primitives/functional.js';
 export { Mask } from './primitives/mask.js';
 export * as nn from './primitives/nn.js';
-export type { EmptyRow, HookPoint, ModelShape, Variant } from './runtime/border.js';
+export {
+  type Grid,
+  interpolate_positions,
+  type PatchEmbeddingOptions,
+  patch_embedding,
+  prepend_tokens,
+} from './primitives/patches.js';
+export {
+  alibi_bias,
+  alibi_slopes,
+  distinct_encodings,
+  learned_encoding,
+  type RelativeBuckets,
+  type RelativeSpan,
+  type RotaryEmbeddingOptions,
+  type RotaryOptions,
+  relative_position_bias,
+  relative_position_bucket,
+  rotary,
+  rotary_embedding,
+  type SinusoidOptions,
+  shift_matrix,
+  sinusoidal_encoding,
+} from './primitives/positions.js';
+export type { Complexity, EmptyRow, HookPoint, ModelShape, Variant } from './runtime/border.js';
 export type { EngineOptions } from './runtime/start_engine.js';
 export type { RuntimeOptions } from './runtime/wasm.js';
 export type { NestedInput, TensorInput } from './tensor/tensor_input.js';

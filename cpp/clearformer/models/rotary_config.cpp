@@ -139,7 +139,7 @@ RotaryConfig read_rotary(const ConfigReader& config, std::size_t d_head,
   try {
     check_rotary(rotary);
   } catch (const Error& error) {
-    fail(ErrorCode::malformed_config, config.file(), ": ", error.what());
+    fail(config.code(), config.file(), ": ", error.what());
   }
   return rotary;
 }

@@ -9,7 +9,7 @@ namespace clearformer {
 
 /// The rotary embedding of heads of size d_head in a model of `max_positions` positions. Keys, their
 /// defaults and which of two spellings counts are transformers'. Throws unsupported for an unknown
-/// rope_type, malformed_config for values that break a rule.
+/// rope_type, the reader's code for values that break a rule.
 RotaryConfig read_rotary(const ConfigReader& config, std::size_t d_head, std::size_t max_positions);
 
 /// How long sequences may get in a model of `max_positions` positions: dynamic scaling is there to

@@ -4,6 +4,8 @@
 
 #include "clearformer/layers/attention_pooling.h"
 #include "clearformer/layers/decoder_block.h"
+#include "clearformer/layers/patch_embedding.h"
+#include "clearformer/layers/positional_encoding.h"
 #include "clearformer/modules/factories.h"
 
 namespace clearformer::modules {
@@ -146,6 +148,38 @@ std::unique_ptr<Module> feed_forward(const ConfigReader& options, const WeightSc
   });
 }
 
+// "patch_size": one size for both sides, or height and width. Edges that fill no patch are left out.
+std::unique_ptr<Module> patch_embedding(const ConfigReader& options, const WeightScope& scope) {
+  const Shape patch = shape_option(options, "patch_size");
+  if (patch.rank() > 2) options.refuse_value("patch_size", "must be one size, or height and width");
+  const auto stored = scope.stored_shape("conv.weight");
+  PatchConfig config{3, patch[0], patch.back(0), options.size("num_hiddens")};
+  if (stored && stored->rank() == 4) config.channels = (*stored)[1];
+  config.remainder = Remainder::drop;
+  return module_of([layer = PatchEmbedding(scope / "conv", config)](const Module::Inputs& inputs,
+                                                                    const Context& context) {
+    const TensorView images = inputs.tensor("X");
+    const Grid grid = layer.grid(images.shape());
+    Tensor patches({images.dim(0), grid.patches(), layer.config().d_model});
+    layer.forward(images, patches, context.arena);
+    return patches;
+  });
+}
+
+std::unique_ptr<Module> positional_encoding(const ConfigReader& options, const WeightScope&) {
+  const SinusoidConfig config{options.size("num_hiddens")};
+  return module_of([config, longest = options.size("max_len", 1000)](const Module::Inputs& inputs,
+                                                                     const Context&) {
+    constexpr std::string_view kWhat = "d2l.PositionalEncoding: X";
+    Tensor x = Tensor::copy_of(sequence(kWhat, inputs.tensor("X"), config.d_model));
+    if (x.dim(1) > longest) {
+      fail(ErrorCode::shape_mismatch, kWhat, " has ", x.dim(1), " positions, max_len is ", longest);
+    }
+    add_encoding(x, sinusoidal_table(0, x.dim(1), config));
+    return x;
+  });
+}
+
 BlockConfig block_config(const ConfigReader& options, std::string_view hidden) {
   BlockConfig block;
   block.attention = attention_config(options, "use_bias");
@@ -198,6 +232,8 @@ const Factory kFactories[] = {
      multi_head_attention},
     {"d2l.AddNorm", {"norm_shape", "dropout"}, add_norm},
     {"d2l.PositionWiseFFN", {"ffn_num_hiddens", "ffn_num_outputs"}, feed_forward},
+    {"d2l.PatchEmbedding", {"img_size", "patch_size", "num_hiddens"}, patch_embedding},
+    {"d2l.PositionalEncoding", {"num_hiddens", "dropout", "max_len"}, positional_encoding},
     {"d2l.TransformerEncoderBlock",
      {"num_hiddens", "ffn_num_hiddens", "num_heads", "dropout", "use_bias"},
      encoder_block},

@@ -19,6 +19,8 @@ class ConfigReader {
 
   const std::string& file() const { return file_; }
   const Json& root() const { return root_; }
+  /// The code of every refusal.
+  ErrorCode code() const { return code_; }
 
   /// A whole number from 1 to 2^31 - 1.
   std::size_t size(std::string_view key) const;

@@ -16,7 +16,8 @@ namespace {
 Tensor swapped(const Tensor& x) {
   Tensor y({x.dim(0), x.dim(2), x.dim(1), x.dim(3)});
   for (std::size_t i = 0; i < x.elements() / x.dim(3); ++i) {
-    const std::size_t inner = i % x.dim(2), outer = i / x.dim(2) % x.dim(1), batch = i / x.dim(2) / x.dim(1);
+    const std::size_t inner = i % x.dim(2), outer = i / x.dim(2) % x.dim(1),
+                      batch = i / x.dim(2) / x.dim(1);
     std::copy_n(x.f32() + i * x.dim(3), x.dim(3),
                 y.f32() + ((batch * x.dim(2) + inner) * x.dim(1) + outer) * x.dim(3));
   }
@@ -43,9 +44,9 @@ TEST(RotaryReferences, HalvesOfEverySizeAndPosition) {
   std::size_t compared = 0;
   for (const Case* reference : fixture.of_op("rotary")) {
     if (reference->option("layout").string() != "halves") continue;
-    const RotaryEmbedding rotary(*reference->option("rotary_dim").unsigned_integer(),
-                                 reference->option("base").number(), {});
     const Tensor& x = reference->input("x");
+    const RotaryEmbedding rotary({x.dim(3), *reference->option("rotary_dim").unsigned_integer(),
+                                  reference->option("base").number()});
     expect_close(reference->name(), turned(rotary, x, reference->int32_input("positions")),
                  reference->output("output"), bound_for(x));
     ++compared;
@@ -67,7 +68,8 @@ TEST(RotaryReferences, LinearAndLlama3Scaling) {
       scaling.high_freq_factor = rope.find("high_freq_factor")->number();
       scaling.original_max_positions = rope.find("original_max_position_embeddings")->number();
     }
-    const RotaryEmbedding rotary(16, rope.find("rope_theta")->number(), scaling);
+    const RotaryEmbedding rotary(
+        {16, 0, rope.find("rope_theta")->number(), RotaryLayout::halves, scaling});
     for (const char* side : {"query", "key"}) {
       const Tensor& x = reference.input(side);
       expect_close(concat(name, " ", side), turned(rotary, x, reference.int32_input("positions")),

@@ -82,7 +82,7 @@ TEST_P(Cache, APaddedBatchDecodesAsItDoesWhole) {
     positions.mutable_view().as<std::int32_t>()[i] =
         static_cast<std::int32_t>(padding ? 0 : i < length ? i - 4 : i - length);
   }
-  const auto cut = [length](const Tensor& x, std::size_t first, std::size_t count) {
+  const auto cut = [](const Tensor& x, std::size_t first, std::size_t count) {
     Tensor part({2, count}, x.dtype());
     const std::size_t size = size_of(x.dtype());
     for (std::size_t row = 0; row < 2; ++row) {

@@ -248,6 +248,9 @@ TEST(RotaryScaling, RefusalsNameTheFileTheKeyAndTheRule) {
     std::vector<std::string> parts = refusal.parts;
     parts.push_back("config.json");
     expect_error(ErrorCode::malformed_config, parts, [&] { read(refusal.text); });
+    expect_error(ErrorCode::invalid_argument, refusal.parts, [&] {
+      read_rotary(ConfigReader(refusal.text, "options", ErrorCode::invalid_argument), 16, 256);
+    });
   }
 }
 

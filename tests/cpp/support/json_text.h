@@ -17,7 +17,8 @@ inline std::string json_text(const Json& value) {
   if (value.is_integer()) return std::to_string(*value.integer());
   if (value.is_array()) {
     std::string text;
-    for (const Json& entry : value.array()) text += (text.empty() ? "" : ",") + json_text(entry);
+    for (const Json& entry : value.array())
+      text += concat(text.empty() ? "" : ",", json_text(entry));
     return concat("[", text, "]");
   }
   if (value.is_object()) {

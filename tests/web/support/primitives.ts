@@ -23,6 +23,11 @@ export class Example {
     return name in this.#case.inputs || name in this.#case.outputs;
   }
 
+  /** What else the case says. */
+  property(name: string): unknown {
+    return this.#case[name];
+  }
+
   /** An input or an output. */
   tensor(name: string): Tensor {
     const found = this.#tensors.get(this.#case.inputs[name] ?? this.#case.outputs[name] ?? '');

@@ -4,6 +4,7 @@ import type { ForwardArguments, ForwardValue, RunInputs } from '../runtime/borde
 import type { Engine } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
+import { integerMatrix } from '../tensor/integer_input.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { type ActivationCache, toCache, toTensor } from '../tensor/tensor_output.js';
 import {
@@ -19,7 +20,7 @@ import {
   stepTensors,
 } from './generation.js';
 import { type NamesFilter, resolveNames } from './hooks.js';
-import { type ModelInputs, type PromptInputs, promptIn, rowsOf, tensorIn } from './inputs.js';
+import { type ModelInputs, type PromptInputs, promptIn, rowsOf } from './inputs.js';
 import { KeyValueCache } from './key_value_cache.js';
 import { PreTrainedModel } from './pre_trained_model.js';
 
@@ -185,7 +186,7 @@ function forwardIn(call: string, inputs: ModelInputs, engine: Engine): Omit<Forw
   }
   return {
     ...promptIn(call, prompt),
-    ...(position_ids !== undefined && { position_ids: tensorIn('position_ids', position_ids) }),
+    ...(position_ids !== undefined && { position_ids: integerMatrix('position_ids', position_ids) }),
     ...(past_key_values !== undefined && { past_key_values: past_key_values.handleFor(engine), use_cache: true }),
   };
 }

@@ -21,12 +21,6 @@ export interface ModelInputs extends PromptInputs {
   past_key_values?: KeyValueCache | undefined;
 }
 
-/** An integer input as the core's tensor [batch, position]; undefined stays undefined. */
-export function tensorIn(name: string, input: IntegerInput): TensorIn {
-  const { data, dims } = integerMatrix(name, input);
-  return { data, dims: [...dims] };
-}
-
 /** The inputs of a generation for the core. Throws `unsupported` for an input nobody reads. */
 export function promptIn(call: string, inputs: PromptInputs): RunInputs {
   checkOptions(call, inputs, ['input_ids', 'attention_mask']);
@@ -35,8 +29,8 @@ export function promptIn(call: string, inputs: PromptInputs): RunInputs {
   }
   const { input_ids, attention_mask } = inputs;
   return {
-    input_ids: tensorIn('input_ids', input_ids),
-    ...(attention_mask !== undefined && { attention_mask: tensorIn('attention_mask', attention_mask) }),
+    input_ids: integerMatrix('input_ids', input_ids),
+    ...(attention_mask !== undefined && { attention_mask: integerMatrix('attention_mask', attention_mask) }),
   };
 }
 

@@ -3,12 +3,13 @@
 // input, it is read off the weights here.
 
 import type { MaskTerm, TensorIn } from '../runtime/border.js';
+import { checkOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { TensorInput } from '../tensor/tensor_input.js';
 import { flagged } from './arguments.js';
 import { scaled_dot_product_attention } from './attention.js';
 import { Mask } from './mask.js';
-import { type ForwardOptions, type HookNames, hookNames, Module, optionsOf, type Traced } from './module.js';
+import { type ForwardOptions, type HookNames, hookNames, Module, type Traced } from './module.js';
 import { normalizedAxes } from './normalized_axes.js';
 
 /** How many keys may be attended to: n per sequence [batch], or per query [batch, query]. */
@@ -30,7 +31,7 @@ export class DotProductAttention {
   #weights: Weights | undefined;
 
   constructor(options: DropoutOptions = {}) {
-    optionsOf('d2l.DotProductAttention', {}, options, ['dropout']);
+    checkOptions('d2l.DotProductAttention', options, ['dropout']);
   }
 
   /** The weights [batch, query, key] of the last call. */
@@ -91,7 +92,7 @@ abstract class OneAttention extends Attentive {
 /** score(q, k) = w_v · tanh(W_q q + W_k k). state_dict: W_q.weight, W_k.weight, w_v.weight. */
 export class AdditiveAttention extends OneAttention {
   constructor(num_hiddens: number, options: DropoutOptions = {}) {
-    super('d2l.AdditiveAttention', optionsOf('d2l.AdditiveAttention', { num_hiddens }, options, ['dropout']));
+    super('d2l.AdditiveAttention', { num_hiddens }, options, ['dropout']);
   }
 
   /** queries [batch, T, q], keys [batch, S, k], values [batch, S, v] -> [batch, T, v]. */
@@ -120,7 +121,7 @@ export interface MultiHeadAttentionOptions extends DropoutOptions {
 export class MultiHeadAttention extends OneAttention {
   constructor(num_hiddens: number, num_heads: number, options: MultiHeadAttentionOptions = {}) {
     const known = ['dropout', 'bias', 'attention', 'attention_num_hiddens'];
-    super('d2l.MultiHeadAttention', optionsOf('d2l.MultiHeadAttention', { num_hiddens, num_heads }, options, known));
+    super('d2l.MultiHeadAttention', { num_hiddens, num_heads }, options, known);
   }
 
   /** queries [batch, T, q], keys [batch, S, k], values [batch, S, v] -> [batch, T, num_hiddens]. */
@@ -138,7 +139,7 @@ export class MultiHeadAttention extends OneAttention {
 /** LayerNorm(X + Y). state_dict: ln.weight, ln.bias. */
 export class AddNorm extends Module {
   constructor(norm_shape: number | readonly number[], options: DropoutOptions = {}) {
-    super('d2l.AddNorm', optionsOf('d2l.AddNorm', { norm_shape }, options, ['dropout']));
+    super('d2l.AddNorm', { norm_shape }, options, ['dropout']);
   }
 
   /** X and Y of the same dims, the last of which are norm_shape; dims stay. */
@@ -156,12 +157,54 @@ export class AddNorm extends Module {
 /** dense2(relu(dense1(X))), at every position alike. state_dict: dense1.…, dense2.…. */
 export class PositionWiseFFN extends Module {
   constructor(ffn_num_hiddens: number, ffn_num_outputs: number) {
-    super('d2l.PositionWiseFFN', optionsOf('d2l.PositionWiseFFN', { ffn_num_hiddens, ffn_num_outputs }, {}, []));
+    super('d2l.PositionWiseFFN', { ffn_num_hiddens, ffn_num_outputs });
   }
 
   /** [..., features] -> [..., ffn_num_outputs]. */
   async forward<N extends HookNames = undefined>(X: TensorInput, options: ForwardOptions<N> = {}): Promise<Traced<N>> {
     return this.traced({ X: this.floats('X', X) }, {}, options, []);
+  }
+}
+
+/** Options of `PositionalEncoding`. */
+export interface PositionalEncodingOptions extends DropoutOptions {
+  /** Positions at most; default 1000. */
+  max_len?: number | undefined;
+}
+
+/** X + P, P(i, 2j) = sin(i / 10000^(2j/d)), P(i, 2j + 1) = cos of the same. No weights to load. */
+export class PositionalEncoding extends Module {
+  constructor(num_hiddens: number, options: PositionalEncodingOptions = {}) {
+    super('d2l.PositionalEncoding', { num_hiddens }, options, ['dropout', 'max_len'], true);
+  }
+
+  /** X [batch, T, num_hiddens], T up to max_len -> the same dims. */
+  async forward(X: TensorInput): Promise<Weights> {
+    return this.output({ X: this.floats('X', X) });
+  }
+}
+
+/** One number for both sides, or height and width. */
+export type ImageSize = number | readonly [height: number, width: number];
+
+/** A convolution whose stride is its kernel. state_dict: conv.weight [num_hiddens, channels, height, width], conv.bias. */
+export class PatchEmbedding extends Module {
+  /** Patches of an image of `img_size`. */
+  readonly num_patches: number;
+
+  constructor(img_size: ImageSize = 96, patch_size: ImageSize = 16, num_hiddens = 512) {
+    super('d2l.PatchEmbedding', { img_size, patch_size, num_hiddens });
+    const [image, patch] = [img_size, patch_size].map((size) => [size, size].flat() as number[]) as [
+      number[],
+      number[],
+    ];
+    const along = (axis: 0 | 1) => Math.floor((image[axis] as number) / (patch[axis] as number));
+    this.num_patches = along(0) * along(1);
+  }
+
+  /** X [batch, channels, height, width] -> [batch, patches, num_hiddens]; edges that fill no patch are left out. */
+  async forward(X: TensorInput): Promise<Weights> {
+    return this.output({ X: this.floats('X', X) });
   }
 }
 
@@ -185,16 +228,14 @@ abstract class SelfAttentive extends OneAttention {
 /** Self-attention and feed-forward, each with AddNorm. state_dict: attention.…, addnorm1.ln.…, ffn.dense1.…, addnorm2.ln.…. */
 export class TransformerEncoderBlock extends SelfAttentive {
   constructor(num_hiddens: number, ffn_num_hiddens: number, num_heads: number, options: BlockOptions = {}) {
-    const kind = 'd2l.TransformerEncoderBlock';
-    super(kind, optionsOf(kind, { num_hiddens, ffn_num_hiddens, num_heads }, options, ['dropout', 'use_bias']));
+    super('d2l.TransformerEncoderBlock', { num_hiddens, ffn_num_hiddens, num_heads }, options, ['dropout', 'use_bias']);
   }
 }
 
 /** The Vision Transformer's block: norms first, GELU. state_dict: ln1, attention.…, ln2, mlp.dense1.…, mlp.dense2.…. */
 export class ViTBlock extends SelfAttentive {
   constructor(num_hiddens: number, mlp_num_hiddens: number, num_heads: number, options: BlockOptions = {}) {
-    const kind = 'd2l.ViTBlock';
-    super(kind, optionsOf(kind, { num_hiddens, mlp_num_hiddens, num_heads }, options, ['dropout', 'use_bias']));
+    super('d2l.ViTBlock', { num_hiddens, mlp_num_hiddens, num_heads }, options, ['dropout', 'use_bias']);
   }
 }
 
@@ -207,8 +248,7 @@ export interface DecoderBlockForwardOptions<N extends HookNames> extends Forward
 /** Masked self-attention, attention to the encoder's output, feed-forward. state_dict: attention1.…, attention2.…, addnorm1 … 3, ffn.…. */
 export class TransformerDecoderBlock extends Attentive {
   constructor(num_hiddens: number, ffn_num_hiddens: number, num_heads: number, options: BlockOptions = {}) {
-    const kind = 'd2l.TransformerDecoderBlock';
-    super(kind, optionsOf(kind, { num_hiddens, ffn_num_hiddens, num_heads }, options, ['dropout', 'use_bias']));
+    super('d2l.TransformerDecoderBlock', { num_hiddens, ffn_num_hiddens, num_heads }, options, ['dropout', 'use_bias']);
   }
 
   /** The weights of the last call: self-attention [batch, head, query, query], cross-attention [batch, head, query, key]. */

@@ -6,18 +6,17 @@ import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
-import { toTensor } from '../tensor/tensor_output.js';
 import { finite, whole } from './arguments.js';
 import { type Mask, termsOf } from './mask.js';
 import { normalizedAxes } from './normalized_axes.js';
-import { run } from './shared_core.js';
+import { compute } from './shared_core.js';
 
 type Float = Tensor<'float32'>;
 
 /** softmax(x)ᵢ = exp(xᵢ - max x) / Σⱼ exp(xⱼ - max x) along `dim` (negative counts from the end). Dims stay. */
 export async function softmax(input: TensorInput, dim = -1): Promise<Float> {
   const axis = whole('softmax', 'dim', dim, -8);
-  return toTensor(await run('softmax', { x: floats('softmax: input', input), axis }));
+  return compute('softmax', { x: floats('softmax: input', input), axis });
 }
 
 /** Options of `masked_softmax`. */
@@ -37,17 +36,17 @@ export async function masked_softmax(
 ): Promise<Float> {
   checkOptions('masked_softmax', options, ['empty_row']);
   const x = floats('masked_softmax: input', input);
-  return toTensor(await run('masked_softmax', { x, mask: [...termsOf('masked_softmax: mask', mask)], ...options }));
+  return compute('masked_softmax', { x, mask: [...termsOf('masked_softmax: mask', mask)], ...options });
 }
 
 /** x [..., n, k] times a matrix y [k, m]: [..., n, m]. */
 export async function matmul(input: TensorInput, other: TensorInput): Promise<Float> {
-  return toTensor(await run('matmul', { x: floats('matmul: input', input), y: floats('matmul: other', other) }));
+  return compute('matmul', { x: floats('matmul: input', input), y: floats('matmul: other', other) });
 }
 
 /** Batch matrix product: [batch, n, k] times [batch, k, m] is [batch, n, m]. */
 export async function bmm(input: TensorInput, mat2: TensorInput): Promise<Float> {
-  return toTensor(await run('bmm', { x: floats('bmm: input', input), y: floats('bmm: mat2', mat2) }));
+  return compute('bmm', { x: floats('bmm: input', input), y: floats('bmm: mat2', mat2) });
 }
 
 /** Options of `layer_norm`; weight and bias have the dims of `normalized_shape`. */
@@ -68,7 +67,7 @@ export async function layer_norm(
   options: LayerNormOptions = {},
 ): Promise<Float> {
   checkOptions('layer_norm', options, ['weight', 'bias', 'eps']);
-  return toTensor(await run('layer_norm', normArguments('layer_norm', input, normalized_shape, options, 1e-5)));
+  return compute('layer_norm', normArguments('layer_norm', input, normalized_shape, options, 1e-5));
 }
 
 /** Options of `rms_norm`; the weight has the dims of `normalized_shape`. */
@@ -85,7 +84,7 @@ export async function rms_norm(
   options: RMSNormOptions = {},
 ): Promise<Float> {
   checkOptions('rms_norm', options, ['weight', 'eps']);
-  return toTensor(await run('rms_norm', normArguments('rms_norm', input, normalized_shape, options, 2 ** -23)));
+  return compute('rms_norm', normArguments('rms_norm', input, normalized_shape, options, 2 ** -23));
 }
 
 function normArguments(
@@ -111,7 +110,7 @@ function normArguments(
 }
 
 function elementwise(name: string, kind = name): (input: TensorInput) => Promise<Float> {
-  return async (input) => toTensor(await run('activation', { x: floats(`${name}: input`, input), kind }));
+  return async (input) => compute('activation', { x: floats(`${name}: input`, input), kind });
 }
 
 /** max(x, 0). Dims stay. */

@@ -2,7 +2,7 @@
 
 import type { Tensor } from '../tensor/tensor.js';
 import { integers, type TensorInput } from '../tensor/tensor_input.js';
-import { type ForwardOptions, type HookNames, Module, optionsOf, type Traced } from './module.js';
+import { type ForwardOptions, type HookNames, Module, type Traced } from './module.js';
 import { normalizedAxes } from './normalized_axes.js';
 
 /** Options of `Linear`. */
@@ -13,7 +13,7 @@ export interface LinearOptions {
 /** y = x Wᵀ + b. state_dict: weight [out_features, in_features], bias [out_features]. */
 export class Linear extends Module {
   constructor(in_features: number, out_features: number, options: LinearOptions = {}) {
-    super('nn.Linear', optionsOf('nn.Linear', { in_features, out_features }, options, ['bias']));
+    super('nn.Linear', { in_features, out_features }, options, ['bias']);
   }
 
   /** [..., in_features] -> [..., out_features]. */
@@ -31,7 +31,7 @@ export interface EmbeddingOptions {
 /** Rows of a table by their index. state_dict: weight [num_embeddings, embedding_dim]. */
 export class Embedding extends Module {
   constructor(num_embeddings: number, embedding_dim: number, options: EmbeddingOptions = {}) {
-    super('nn.Embedding', optionsOf('nn.Embedding', { num_embeddings, embedding_dim }, options, ['padding_idx']));
+    super('nn.Embedding', { num_embeddings, embedding_dim }, options, ['padding_idx']);
   }
 
   /** Whole numbers [...] -> [..., embedding_dim]. `invalid_argument` for an index outside the table. */
@@ -55,7 +55,7 @@ abstract class Norm extends Module {
     options: NormOptions,
     known: readonly string[],
   ) {
-    super(kind, optionsOf(kind, { normalized_shape }, options, known), options.elementwise_affine === false);
+    super(kind, { normalized_shape }, options, known, options.elementwise_affine === false);
   }
 
   /** Normalises over the last axes, which are `normalized_shape`; dims stay. */

@@ -1,14 +1,15 @@
 // Module: a block with weights in the core that functions and modules share. nn.ts and d2l.ts give the classes.
 
-import type { Handle, MaskTerm, ModuleOption, TensorIn } from '../runtime/border.js';
+import type { Handle, MaskTerm, PlainOptions, TensorIn } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
-import { ClearformerError, textOf } from '../support/error.js';
+import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { patternOf } from '../support/pattern.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
 import { type ActivationCache, toCache, toTensor } from '../tensor/tensor_output.js';
+import { plain } from './arguments.js';
 import { sharedEngine } from './shared_core.js';
 
 /** Weights under the names of torch's state_dict: tensors, or the bytes of a safetensors file. */
@@ -21,9 +22,6 @@ export type HookNames = readonly string[] | undefined;
 export type Traced<N extends HookNames> = N extends readonly string[]
   ? [Tensor<'float32'>, ActivationCache]
   : Tensor<'float32'>;
-
-/** The options of a class that stand in its constructor call. */
-export type Options = Readonly<Record<string, ModuleOption>>;
 
 interface Loaded {
   engine: Engine;
@@ -57,14 +55,14 @@ export abstract class Module {
   /** @internal The class's name with its library's, as the core knows it. */
   readonly kind: string;
   /** @internal */
-  readonly options: Options;
+  readonly options: PlainOptions;
   readonly #weightless: boolean;
   #loaded: Loaded | undefined;
 
-  /** @internal */
-  constructor(kind: string, options: Options, weightless = false) {
+  /** @internal `sizes` are the arguments a class is made with, `given` the options beside them, `known` those there are. */
+  constructor(kind: string, sizes: object, given: object = {}, known: readonly string[] = [], weightless = false) {
     this.kind = kind;
-    this.options = options;
+    this.options = optionsOf(kind, sizes, given, known);
     this.#weightless = weightless;
   }
 
@@ -134,7 +132,7 @@ export abstract class Module {
 
 function noop(): void {}
 
-async function create(engine: Engine, kind: string, options: Options, state_dict: StateDict): Promise<Handle> {
+async function create(engine: Engine, kind: string, options: PlainOptions, state_dict: StateDict): Promise<Handle> {
   if (state_dict instanceof Uint8Array || state_dict instanceof ArrayBuffer) {
     const checkpoint = await read(engine, new Uint8Array(state_dict as ArrayBuffer));
     return (await engine.call('module_create', { kind, options, checkpoint })).module;
@@ -177,27 +175,22 @@ function checkNames(kind: string, names: readonly string[], captured: readonly s
 }
 
 /** The arguments of a constructor as the core takes them: none unknown, none that would be lost on the way. */
-export function optionsOf(kind: string, sizes: object, given: object, known: readonly string[]): Options {
+function optionsOf(kind: string, sizes: object, given: object, known: readonly string[]): PlainOptions {
   checkOptions(kind, given, known);
-  const { batch_first = true, ...options } = { ...sizes, ...given } as Record<string, ModuleOption>;
+  const { batch_first = true, ...options } = { ...sizes, ...given } as Record<string, unknown>;
   if (batch_first !== true) {
     throw new ClearformerError('unsupported', `${kind}: batch_first must be true: dims are [batch, position, …] here`, {
       option: 'batch_first',
     });
   }
   for (const [option, value] of Object.entries(options)) {
-    const absent = value === undefined || (value === null && nullable.includes(option));
-    if (!absent && ![value].flat().every(isPlain)) throw refused(kind, option, `is ${textOf(value)}`);
+    if (value === null && !nullable.includes(option)) throw refused(kind, option, 'is null');
   }
-  return options;
+  return plain(kind, options);
 }
 
 /** Options for which torch's None means that they are not given. */
 const nullable = ['kdim', 'vdim', 'padding_idx', 'eps'];
-
-function isPlain(value: unknown): boolean {
-  return typeof value === 'number' ? Number.isFinite(value) : typeof value === 'boolean' || typeof value === 'string';
-}
 
 function refused(kind: string, option: string, rule: string): ClearformerError {
   return new ClearformerError('invalid_argument', `${kind}: ${option}: ${rule}`, { option });

@@ -6,7 +6,7 @@ import type { TensorInput } from '../tensor/tensor_input.js';
 import type { ActivationCache } from '../tensor/tensor_output.js';
 import { flagged } from './arguments.js';
 import { type Mask, overHeads, overKeys, termsOf } from './mask.js';
-import { type ForwardOptions, type HookNames, hookNames, type InferenceOptions, Module, optionsOf } from './module.js';
+import { type ForwardOptions, type HookNames, hookNames, type InferenceOptions, Module } from './module.js';
 
 /** Options of `MultiheadAttention`. */
 export interface MultiheadAttentionOptions extends InferenceOptions {
@@ -51,7 +51,7 @@ const maskNames = ['attn_mask', 'key_padding_mask', 'is_causal'] as const;
 export class MultiheadAttention extends Module {
   constructor(embed_dim: number, num_heads: number, options: MultiheadAttentionOptions = {}) {
     const known = ['dropout', 'batch_first', 'bias', 'add_bias_kv', 'add_zero_attn', 'kdim', 'vdim'];
-    super('nn.MultiheadAttention', optionsOf('nn.MultiheadAttention', { embed_dim, num_heads }, options, known));
+    super('nn.MultiheadAttention', { embed_dim, num_heads }, options, known);
   }
 
   /**

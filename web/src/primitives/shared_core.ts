@@ -1,10 +1,12 @@
 // The core that functions and modules share: in this thread, started when the first of them is called.
 
-import type { ArgumentsOf, BorderName, ValueOf } from '../runtime/border.js';
+import type { ArgumentsOf, BorderName, TensorOut, ValueOf } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { startEngine } from '../runtime/start_engine.js';
 import { configuration } from '../support/config.js';
 import { ClearformerError } from '../support/error.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { toTensor } from '../tensor/tensor_output.js';
 
 interface Shared {
   settings: readonly unknown[];
@@ -53,4 +55,17 @@ export async function run<N extends BorderName>(name: N, given: ArgumentsOf<N>):
     if (thrown instanceof ClearformerError && thrown.code === 'poisoned') forget(core);
     throw thrown;
   }
+}
+
+/** The functions of the border that answer with one tensor. */
+type TensorFunction = {
+  [N in BorderName]: ValueOf<N> extends TensorOut ? N : never;
+}[BorderName];
+
+/** `run` for a function that answers with one tensor. */
+export async function compute<N extends TensorFunction>(
+  name: N,
+  given: ArgumentsOf<N>,
+): Promise<Tensor<ValueOf<N> extends TensorOut ? ValueOf<N>['type'] : never>> {
+  return toTensor(await run(name, given)) as never;
 }

@@ -1,19 +1,12 @@
 // torch.nn's blocks and stacks: TransformerEncoderLayer, TransformerDecoderLayer, TransformerEncoder, TransformerDecoder,
 // Transformer (Vaswani et al. 2017, arXiv 1706.03762, section 3).
 
+import type { PlainOptions } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
 import type { TensorInput } from '../tensor/tensor_input.js';
 import type { LayerNorm } from './layers.js';
 import type { Mask } from './mask.js';
-import {
-  type ForwardOptions,
-  type HookNames,
-  type InferenceOptions,
-  Module,
-  type Options,
-  optionsOf,
-  type Traced,
-} from './module.js';
+import { type ForwardOptions, type HookNames, type InferenceOptions, Module, type Traced } from './module.js';
 import { batchOf, restrictions } from './multihead_attention.js';
 
 /** Options of the blocks. */
@@ -100,10 +93,7 @@ abstract class Layer extends Module {
 /** Self-attention and a feed-forward network, each with residual and norm. state_dict: self_attn.…, linear1, linear2, norm1, norm2. */
 export class TransformerEncoderLayer extends Layer {
   constructor(d_model: number, nhead: number, options: TransformerLayerOptions = {}) {
-    super(
-      'nn.TransformerEncoderLayer',
-      optionsOf('nn.TransformerEncoderLayer', { d_model, nhead }, options, layerOptions),
-    );
+    super('nn.TransformerEncoderLayer', { d_model, nhead }, options, layerOptions);
   }
 
   /** src [batch, T, d_model] -> [batch, T, d_model]. */
@@ -121,10 +111,7 @@ export class TransformerEncoderLayer extends Layer {
  */
 export class TransformerDecoderLayer extends Layer {
   constructor(d_model: number, nhead: number, options: TransformerLayerOptions = {}) {
-    super(
-      'nn.TransformerDecoderLayer',
-      optionsOf('nn.TransformerDecoderLayer', { d_model, nhead }, options, layerOptions),
-    );
+    super('nn.TransformerDecoderLayer', { d_model, nhead }, options, layerOptions);
   }
 
   /** tgt [batch, T, d_model], memory [batch, S, d_model] -> [batch, T, d_model]. Causal only where it is said. */
@@ -182,9 +169,8 @@ export interface TransformerOptions extends TransformerLayerOptions {
 /** The paper's model between embeddings and output layer: encoder and decoder, both with a norm at their end. state_dict: encoder.…, decoder.…. */
 export class Transformer extends Layer {
   constructor(options: TransformerOptions = {}) {
-    const kind = 'nn.Transformer';
     const known = [...layerOptions, 'd_model', 'nhead', 'num_encoder_layers', 'num_decoder_layers'];
-    super(kind, optionsOf(kind, { d_model: 512, nhead: 8 }, options, known));
+    super('nn.Transformer', { d_model: 512, nhead: 8 }, options, known);
   }
 
   /** src [batch, S, d_model], tgt [batch, T, d_model] -> [batch, T, d_model]. Causal only where it is said. */
@@ -198,7 +184,7 @@ export class Transformer extends Layer {
 }
 
 /** The block's options, with those of the stack. The norm at its end must be like those in its blocks. */
-function stackOptions(kind: string, layer: Module, num_layers: number, norm: LayerNorm | null): Options {
+function stackOptions(kind: string, layer: Module, num_layers: number, norm: LayerNorm | null): PlainOptions {
   if (layer?.kind !== `${kind}Layer`) {
     throw new ClearformerError('invalid_argument', `${kind}: the first argument must be a ${kind}Layer`);
   }
@@ -212,7 +198,7 @@ function stackOptions(kind: string, layer: Module, num_layers: number, norm: Lay
       `${kind}: norm must be a LayerNorm with the size, eps and bias of those in the blocks`,
     );
   }
-  return optionsOf(kind, { ...options, num_layers, norm: norm !== null }, {}, []);
+  return { ...options, num_layers, norm: norm !== null };
 }
 
 function normText(norm: LayerNorm): string {

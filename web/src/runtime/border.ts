@@ -133,8 +133,29 @@ export type PoolingArguments = { query: TensorIn; key: TensorIn; value: TensorIn
 
 type NormArguments = { x: TensorIn; axes: number; eps: number } & Loose<{ weight?: TensorIn; bias?: TensorIn }>;
 
-/** A JSON value that an option of a module can have. */
-export type ModuleOption = boolean | number | string | null | readonly number[];
+/** Options as JSON knows them. */
+export type PlainOptions = Readonly<Record<string, unknown>>;
+
+/** Which sinusoids: see positional_encoding.h of the core. */
+type Sinusoid = { d_model: number } & Loose<{ base?: number; layout?: string }>;
+type Buckets = { num_buckets: number; max_distance: number; bidirectional: boolean };
+type Span = { queries: number; keys: number; query_offset: number };
+
+/** What one layer costs that maps n vectors of size d to as many, and how far apart it leaves two positions. */
+export interface Complexity {
+  /** Multiplications with additions, exactly; biases and nonlinearities left out. */
+  multiply_adds: number;
+  /** Those of the projections of queries, keys, values and output, 4 n d²; 0 for layers without. */
+  projection_multiply_adds: number;
+  /** Steps that have to wait for each other. */
+  sequential_operations: number;
+  /** Layers (recurrent: steps) between any two positions. */
+  maximum_path_length: number;
+  /** The same as orders: `O(n²·d)`. */
+  work: string;
+  sequential: string;
+  path_length: string;
+}
 
 interface Call<Arguments, Value> {
   arguments: Arguments;
@@ -170,11 +191,44 @@ export interface Border {
   rms_norm: Call<Omit<NormArguments, 'bias'>, TensorOut<'float32'>>;
   activation: Call<{ x: TensorIn; kind: string }, TensorOut<'float32'>>;
   attention_pooling: Call<PoolingArguments, { output: TensorOut<'float32'>; kept?: TensorOut<'float32'> }>;
+  sinusoidal_encoding: Call<Sinusoid & { positions: TensorIn }, TensorOut<'float32'>>;
+  shift_matrix: Call<Sinusoid & { delta: number }, TensorOut<'float32'>>;
+  distinct_encodings: Call<Sinusoid & { count: number }, number>;
+  learned_encoding: Call<{ table: TensorIn; positions: TensorIn }, TensorOut<'float32'>>;
+  alibi_slopes: Call<{ num_heads: number }, TensorOut<'float32'>>;
+  alibi_bias: Call<Span & { num_heads: number }, TensorOut<'float32'>>;
+  relative_position_bucket: Call<Buckets & { relative_positions: TensorIn }, TensorOut<'int32'>>;
+  relative_position_bias: Call<Buckets & Span & { table: TensorIn }, TensorOut<'float32'>>;
+  rotary: Call<
+    { x: TensorIn; positions: TensorIn; options: PlainOptions; interleaved: boolean } & Loose<{ rotary_dim?: number }>,
+    TensorOut<'float32'>
+  >;
+  rotary_embedding: Call<
+    { x: TensorIn; cos_cache: TensorIn; sin_cache: TensorIn; interleaved: boolean } & Loose<{
+      position_ids?: TensorIn;
+      num_heads?: number;
+      rotary_embedding_dim?: number;
+    }>,
+    TensorOut<'float32'>
+  >;
+  patch_embedding: Call<
+    { images: TensorIn; weight: TensorIn; drop_remainder: boolean } & Loose<{ bias?: TensorIn }>,
+    TensorOut<'float32'>
+  >;
+  prepend_tokens: Call<{ tokens: TensorIn; x: TensorIn }, TensorOut<'float32'>>;
+  interpolate_positions: Call<
+    { table: TensorIn; rows: number; columns: number; new_rows: number; new_columns: number },
+    TensorOut<'float32'>
+  >;
+  complexity: Call<
+    { kind: string; sequence_length: number; d_model: number } & Loose<{
+      kernel_size?: number;
+      neighbourhood?: number;
+    }>,
+    Complexity
+  >;
   module_create: Call<
-    { kind: string; options: Record<string, ModuleOption> } & (
-      | { tensors: Record<string, TensorIn> }
-      | { checkpoint: Handle }
-    ),
+    { kind: string; options: PlainOptions } & ({ tensors: Record<string, TensorIn> } | { checkpoint: Handle }),
     { module: Handle }
   >;
   module_forward: Call<
