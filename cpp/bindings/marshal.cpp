@@ -30,7 +30,8 @@ Shape dims_of(const val& tensor, const char* key) {
 template <class T>
 Tensor copied(const val& data, const Shape& shape) {
   Tensor tensor(shape, DTypeOf<T>::value);
-  if (tensor.elements() == 0) return tensor;  // set() throws for a detached array, even an empty one
+  if (tensor.elements() == 0)
+    return tensor;  // set() throws for a detached array, even an empty one
   val(emscripten::typed_memory_view(tensor.elements(), tensor.mutable_view().as<T>()))
       .template call<void>("set", data);
   return tensor;

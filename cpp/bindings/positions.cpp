@@ -116,9 +116,9 @@ val rotary(const Arguments& arguments) {
          ", expected [batch, heads, positions, head size]");
   }
   const ConfigReader options(arguments.json("options"), "rotary", ErrorCode::invalid_argument);
-  RotaryConfig config =
-      read_rotary(options, x.dim(3), options.size("max_position_embeddings", 2048));
-  config.rotary_dim = size_of(arguments, "rotary_dim", config.rotary_dim);
+  RotaryConfig config = read_rotary(options, size_of(arguments, "rotary_dim", x.dim(3)),
+                                    options.size("max_position_embeddings", 2048));
+  config.d_head = x.dim(3);
   config.layout = rotary_layout(arguments);
   return to_value(RotaryEmbedding(config).forward(x, arguments.integers("positions")));
 }

@@ -1,9 +1,10 @@
 // The classes of d2l.ai against their references in float64, one by one and composed into encoder and decoder.
-import { configure, d2l, type Tensor } from 'clearformer';
+import { configure, d2l, nn, prepend_tokens, Tensor } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bound, type Example, examplesOf, expectWithin, gamma, largest } from './support/primitives.js';
 import { variants } from './support/variants.js';
 
+type Float = Tensor<'float32'>;
 const size = ({ options }: Example, name: string) => options[name] as number;
 const lens = (example: Example, name = 'valid_lens') => (example.has(name) ? example.tensor(name) : undefined);
 
@@ -115,6 +116,73 @@ async function decoderBlock(example: Example): Promise<void> {
   expectWithin(`d2l.${example.op} ${example.name} cross`, cross, example.tensor('cross_weights'), bound);
 }
 
+/** PositionalEncoding(embedding · √d): what d2l's encoder and decoder begin with. */
+async function embedded(example: Example): Promise<Float> {
+  const [vocabulary, num_hiddens] = [size(example, 'vocab_size'), size(example, 'num_hiddens')];
+  const embedding = await new nn.Embedding(vocabulary, num_hiddens).load_state_dict(example.stateDict('embedding.'));
+  const { data, dims } = await embedding.forward(example.tensor('X'));
+  const scaled = new Tensor(
+    'float32',
+    data.map((value) => value * Math.sqrt(num_hiddens)),
+    dims,
+  );
+  return new d2l.PositionalEncoding(num_hiddens).forward(scaled);
+}
+
+const blockNumbers = (example: Example) => Array.from({ length: size(example, 'num_blks') }, (_, i) => i);
+
+async function encoder(example: Example): Promise<void> {
+  let X = await embedded(example);
+  const seen: Record<string, Tensor> = { embedded: X };
+  for (const i of blockNumbers(example)) {
+    const block = await blockOf(example).load_state_dict(example.stateDict(`blks.block${i}.`));
+    const [output, cache] = await block.forward(X, lens(example), { names: ['*'] });
+    Object.assign(seen, Object.fromEntries(Object.entries(cache).map(([name, value]) => [`${i}.${name}`, value])));
+    X = output;
+  }
+  expectNear(example, X, seen, size(example, 'num_blks'));
+}
+
+async function decoder(example: Example): Promise<void> {
+  let X = await embedded(example);
+  const seen: Record<string, Tensor> = { embedded: X };
+  for (const i of blockNumbers(example)) {
+    const block = await decoderBlockOf(example).load_state_dict(example.stateDict(`blks.block${i}.`));
+    X = await block.forward(X, example.tensor('enc_outputs'), lens(example, 'enc_valid_lens'));
+    seen[`${i}`] = X;
+  }
+  const dense = await new nn.Linear(size(example, 'num_hiddens'), size(example, 'vocab_size')).load_state_dict(
+    example.stateDict('dense.'),
+  );
+  expectNear(example, await dense.forward(X), seen, size(example, 'num_blks') + 1);
+}
+
+/** The Vision Transformer: patches, class token and positions, blocks, then LayerNorm and Linear on the class token. */
+async function vit(example: Example): Promise<void> {
+  const { img_size, patch_size } = example.options as Record<string, d2l.ImageSize>;
+  const num_hiddens = size(example, 'num_hiddens');
+  const patches = new d2l.PatchEmbedding(img_size, patch_size, num_hiddens);
+  await patches.load_state_dict(example.stateDict('patch_embedding.'));
+  const state = example.stateDict();
+  const sequence = await prepend_tokens(state.cls_token as Tensor, await patches.forward(example.tensor('X')));
+  const positions = state.pos_embedding as Float;
+  let X: Float = new Tensor(
+    'float32',
+    sequence.data.map((value, i) => value + (positions.data[i] as number)),
+    sequence.dims,
+  );
+  const seen: Record<string, Tensor> = { sequence, positions };
+  for (const i of blockNumbers(example)) {
+    X = await (await blockOf(example).load_state_dict(example.stateDict(`blks.${i}.`))).forward(X);
+    seen[`${i}`] = X;
+  }
+  const norm = await new nn.LayerNorm(num_hiddens).load_state_dict(example.stateDict('head.0.'));
+  const head = await new nn.Linear(num_hiddens, size(example, 'num_classes')).load_state_dict(
+    example.stateDict('head.1.'),
+  );
+  expectNear(example, await head.forward(await norm.forward(X.slice(null, 0))), seen, size(example, 'num_blks') + 1);
+}
+
 describe.each(variants)('%s', (variant) => {
   beforeAll(() => configure({ deterministic: variant === 'simd128' }));
   afterAll(() => configure({ deterministic: undefined }));
@@ -138,6 +206,24 @@ describe.each(variants)('%s', (variant) => {
     const [output, cache] = await module.forward(X, Y, { names: ['*'] });
     expectNear(example, output, cache);
   });
+
+  it.each(examplesOf('d2l', 'PositionalEncoding'))('$name', async (example) => {
+    const module = new d2l.PositionalEncoding(size(example, 'num_hiddens'), { max_len: size(example, 'max_len') });
+    expectNear(example, await module.forward(example.tensor('X')), {});
+  });
+
+  it.each(examplesOf('d2l', 'PatchEmbedding'))('$name', async (example) => {
+    const { img_size, patch_size } = example.options as Record<string, d2l.ImageSize>;
+    const module = new d2l.PatchEmbedding(img_size, patch_size, size(example, 'num_hiddens'));
+    await module.load_state_dict(example.stateDict());
+    const output = await module.forward(example.tensor('X'));
+    expect(output.dims[1]).toBe(module.num_patches);
+    expectNear(example, output, {});
+  });
+
+  it.each(examplesOf('d2l', 'TransformerEncoder'))('$name', encoder);
+  it.each(examplesOf('d2l', 'TransformerDecoder'))('$name', decoder);
+  it.each(examplesOf('d2l', 'ViT'))('$name', vit);
 
   it.each(examplesOf('d2l', 'PositionWiseFFN'))('$name', async (example) => {
     const made = new d2l.PositionWiseFFN(size(example, 'ffn_num_hiddens'), size(example, 'ffn_num_outputs'));

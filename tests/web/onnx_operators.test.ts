@@ -1,4 +1,4 @@
-// ONNX's Attention (opsets 23 and 24), LayerNormalization, RMSNormalization, Softmax and Gelu in terms of the package's functions.
+// ONNX's Attention (opsets 23 and 24), RotaryEmbedding, LayerNormalization, RMSNormalization, Softmax and Gelu in terms of the package's functions.
 // web/examples/onnx.md has the same as a table.
 import {
   configure,
@@ -8,6 +8,7 @@ import {
   matmul,
   nn,
   rms_norm,
+  rotary_embedding,
   type ScaledDotProductOptions,
   type ScoreStage,
   scaled_dot_product_attention,
@@ -189,6 +190,17 @@ describe.each(variants)('%s', (variant) => {
     const { shape, eps } = normArguments(example, x);
     const found = await rms_norm(x, shape, { weight: broadcast(example.tensor('scale') as Float, shape), eps });
     expectWithin(`onnx.RMSNormalization ${example.name}`, found, example.tensor('Y'), { relative: gamma(5) });
+  });
+
+  it.each(examplesOf('onnx_operators', 'RotaryEmbedding'))('$name', async (example) => {
+    const { interleaved, num_heads, rotary_embedding_dim } = example.options as Record<string, number | undefined>;
+    const position_ids = example.has('position_ids') ? example.tensor('position_ids') : undefined;
+    const options = { position_ids, interleaved: interleaved === 1, num_heads, rotary_embedding_dim };
+    const [x, cosines, sines] = [example.tensor('X'), example.tensor('cos_cache'), example.tensor('sin_cache')];
+    const found = await rotary_embedding(x, cosines, sines, options);
+    // Two products and their sum.
+    const bound = { absolute: gamma(2) * 2 * largest(x) * Math.max(largest(cosines), largest(sines)) };
+    expectWithin(`onnx.RotaryEmbedding ${example.name}`, found, example.tensor('Y'), bound);
   });
 
   it.each(examplesOf('onnx_operators', 'Softmax'))('$name', async (example) => {

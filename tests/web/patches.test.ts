@@ -89,7 +89,7 @@ describe.each(variants)('%s', (variant) => {
 });
 
 it('part of an image is left out only where that was said', async () => {
-  const [image, weight] = [[[[1, 2, 3]]], [[[[1, 1]]]]];
+  const [image, weight] = [[[[[1, 2, 3]]]], [[[[1, 1]]]]] as const;
   expect((await patch_embedding(image, weight, { drop_remainder: true })).tolist()).toEqual([[[3]]]);
   const failure = await failureOf(() => patch_embedding(image, weight));
   expect(failure).toMatchObject({ code: 'shape_mismatch' });

@@ -29,7 +29,7 @@ struct Function {
   const char* name;
   Kernel kernel;
   double (*twin)(double);
-  double of_x;           // what of |x| the error may be, in units of u
+  double of_x;            // what of |x| the error may be, in units of u
   double minus_infinity;  // the limits
   double plus_infinity;
 };
@@ -42,7 +42,8 @@ const Function kFunctions[] = {
      naive::silu, 0.0, 0.0, INFINITY},
     {"gelu_erf", [](const float* in, float* out, std::size_t n) { kernels::gelu_erf(in, out, n); },
      naive::gelu_erf, 3.0, 0.0, INFINITY},
-    {"gelu_tanh", [](const float* in, float* out, std::size_t n) { kernels::gelu_tanh(in, out, n); },
+    {"gelu_tanh",
+     [](const float* in, float* out, std::size_t n) { kernels::gelu_tanh(in, out, n); },
      naive::gelu_tanh, 3.0, 0.0, INFINITY},
     {"tanh",
      [](const float* in, float* out, std::size_t n) { kernels::hyperbolic_tangent(in, out, n); },
@@ -73,7 +74,8 @@ class Activations : public ::testing::TestWithParam<Function> {
 
 TEST_P(Activations, EqualsTheNaiveTwinForAllSizes) {
   Random random(1);
-  for (std::size_t count = 0; count <= 33; ++count) expect_right(random.list(count, -6, 6), count % 4);
+  for (std::size_t count = 0; count <= 33; ++count)
+    expect_right(random.list(count, -6, 6), count % 4);
 }
 
 TEST_P(Activations, EqualsTheNaiveTwinOverTheWholeRange) {
@@ -102,7 +104,8 @@ TEST_P(Activations, ReachesItsLimitsAtInfinity) {
 
 TEST_P(Activations, ANaNIsNotHidden) {
   for (std::size_t count = 1; count <= 17; ++count) {
-    for (const float value : applied(std::vector<float>(count, kNaN))) EXPECT_TRUE(std::isnan(value));
+    for (const float value : applied(std::vector<float>(count, kNaN)))
+      EXPECT_TRUE(std::isnan(value));
   }
 }
 
@@ -123,9 +126,10 @@ INSTANTIATE_TEST_SUITE_P(Functions, Activations, ::testing::ValuesIn(kFunctions)
 
 TEST(ActivationReferences, HoldOnTheAdversarialInputs) {
   const Fixture fixture("adversarial");
-  const std::pair<const char*, const Function*> references[] = {{"activation_silu", &kFunctions[1]},
-                                                                {"activation_gelu", &kFunctions[2]},
-                                                                {"activation_gelu_tanh", &kFunctions[3]}};
+  const std::pair<const char*, const Function*> references[] = {
+      {"activation_silu", &kFunctions[1]},
+      {"activation_gelu", &kFunctions[2]},
+      {"activation_gelu_tanh", &kFunctions[3]}};
   for (const auto& [name, function] : references) {
     const Tensor& x = fixture.at(name).input("input");
     const Numbers expected(fixture.at(name).output("output"));

@@ -33,19 +33,15 @@ void expect_equal_for_all_sizes(Kernel kernel, Twin twin) {
 }
 
 TEST(Elementwise, AddIsExact) {
-  expect_equal_for_all_sizes(
-      [](const float* a, const float* b, float* out, std::size_t count) {
-        kernels::add(a, b, out, count);
-      },
-      [](float a, float b) { return a + b; });
+  expect_equal_for_all_sizes([](const float* a, const float* b, float* out,
+                                std::size_t count) { kernels::add(a, b, out, count); },
+                             [](float a, float b) { return a + b; });
 }
 
 TEST(Elementwise, MultiplyIsExact) {
-  expect_equal_for_all_sizes(
-      [](const float* a, const float* b, float* out, std::size_t count) {
-        kernels::multiply(a, b, out, count);
-      },
-      [](float a, float b) { return a * b; });
+  expect_equal_for_all_sizes([](const float* a, const float* b, float* out,
+                                std::size_t count) { kernels::multiply(a, b, out, count); },
+                             [](float a, float b) { return a * b; });
 }
 
 TEST(Elementwise, ScaleIsExact) {

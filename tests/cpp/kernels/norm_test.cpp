@@ -131,7 +131,8 @@ TEST(RmsNorm, HoldsOnTheAdversarialReferences) {
     const std::size_t columns = input.shape().back(0);
     const float eps = static_cast<float>(reference->option("eps").number());
     std::vector<float> y = rms_norm(x, columns, eps).normalized;
-    kernels::scale_shift_rows(y.data(), weight.f32(), nullptr, y.data(), y.size() / columns, columns);
+    kernels::scale_shift_rows(y.data(), weight.f32(), nullptr, y.data(), y.size() / columns,
+                              columns);
     const Numbers expected(reference->output("output"));
     // Scale, quotient and product round, and so does the reference.
     expect_close(reference->name(), y, expected.values, Bound{0.0, gamma(5)});

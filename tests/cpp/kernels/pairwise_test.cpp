@@ -64,7 +64,8 @@ Floats scores_of(const Operands& x, const Kernel& kernel) {
 }
 
 // Runs all small sizes; `term` gives a summand, `error` what it may be off by in units of u.
-void expect_right(const Kernel& kernel, const std::function<double(std::size_t, double, double)>& term,
+void expect_right(const Kernel& kernel,
+                  const std::function<double(std::size_t, double, double)>& term,
                   const std::function<double(std::size_t, double)>& magnitude, double roundings) {
   Random random(1);
   for (std::size_t n = 0; n <= 2 * kernels::panel_width() + 1; ++n) {

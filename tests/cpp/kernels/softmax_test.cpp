@@ -22,7 +22,8 @@ std::vector<float> softmax(const std::vector<float>& x, std::size_t columns, std
                            std::size_t offset = 1) {
   const std::size_t rows = columns == 0 ? 0 : x.size() / columns, stride = columns + gap;
   Guarded memory(rows * stride, offset, Guarded::sentinel());
-  for (std::size_t i = 0; i < x.size(); ++i) memory.data()[i / columns * stride + i % columns] = x[i];
+  for (std::size_t i = 0; i < x.size(); ++i)
+    memory.data()[i / columns * stride + i % columns] = x[i];
   kernels::softmax(memory.data(), rows, columns, stride);
   EXPECT_TRUE(memory.intact());
   std::vector<float> result;

@@ -19,9 +19,10 @@ struct Sizes {
 };
 
 // Around the panels (16 or 32 wide) and the blocks of 48 queries; n != m; grouped heads.
-const Sizes kSizes[] = {{1, 1, 1, 1, 1, 1, 1},    {2, 7, 7, 3, 1, 10, 10},  {1, 5, 9, 4, 2, 8, 3},
-                        {2, 9, 4, 2, 2, 5, 17},   {1, 48, 48, 1, 1, 4, 4},  {1, 49, 33, 2, 1, 3, 16},
-                        {1, 100, 131, 2, 2, 9, 7}, {3, 1, 64, 6, 2, 16, 33}, {1, 3, 600, 1, 1, 10, 10}};
+const Sizes kSizes[] = {
+    {1, 1, 1, 1, 1, 1, 1},     {2, 7, 7, 3, 1, 10, 10},  {1, 5, 9, 4, 2, 8, 3},
+    {2, 9, 4, 2, 2, 5, 17},    {1, 48, 48, 1, 1, 4, 4},  {1, 49, 33, 2, 1, 3, 16},
+    {1, 100, 131, 2, 2, 9, 7}, {3, 1, 64, 6, 2, 16, 33}, {1, 3, 600, 1, 1, 10, 10}};
 
 std::string text(const Sizes& sizes) {
   return concat("B ", sizes.batch, ", T ", sizes.queries, ", S ", sizes.keys, ", H ", sizes.heads,
@@ -78,9 +79,13 @@ TEST(Attention, EqualsTheNaiveTwinUnderBooleanMasksWithEmptyRows) {
     AttentionProblem problem = problem_of(sizes);
     const Tensor flags = random_flags(sizes, 2);
     const auto* flag = flags.view().as<std::uint8_t>();
-    problem.visible = [&](auto b, auto h, auto t, auto s) { return flag[at(sizes, b, h, t, s)] != 0; };
+    problem.visible = [&](auto b, auto h, auto t, auto s) {
+      return flag[at(sizes, b, h, t, s)] != 0;
+    };
     expect_attention(problem, Mask::allow(flags.clone()));
-    problem.visible = [&](auto b, auto h, auto t, auto s) { return flag[at(sizes, b, h, t, s)] == 0; };
+    problem.visible = [&](auto b, auto h, auto t, auto s) {
+      return flag[at(sizes, b, h, t, s)] == 0;
+    };
     expect_attention(problem, Mask::ignore(flags.clone()));
   }
 }
@@ -111,7 +116,8 @@ TEST(Attention, EqualsTheNaiveTwinForEveryScoreAndSoftcap) {
     const std::vector<float> weights = Random(5).list(sizes.d);
     for (const Score score : {Score::dot, Score::additive, Score::distance}) {
       for (const float softcap : {0.0f, 1.5f}) {
-        SCOPED_TRACE(text(sizes) + concat(", score ", static_cast<int>(score), ", softcap ", double{softcap}));
+        SCOPED_TRACE(text(sizes) +
+                     concat(", score ", static_cast<int>(score), ", softcap ", double{softcap}));
         AttentionProblem problem = problem_of(sizes);
         problem.options.score = score;
         problem.options.additive_weights = weights.data();
@@ -196,7 +202,8 @@ TEST(Attention, OperandsThatDoNotFitAreRefused) {
     AttentionProblem other = problem_of(keys);
     problem.keys = std::move(other.keys);
     problem.values = std::move(other.values);
-    expect_error(ErrorCode::shape_mismatch, {"attention", "batch"}, [&] { attend(problem, Mask()); });
+    expect_error(ErrorCode::shape_mismatch, {"attention", "batch"},
+                 [&] { attend(problem, Mask()); });
   };
   refuse({2, 3, 3, 4, 4, 8, 8}, {1, 3, 3, 4, 4, 8, 8});  // batch
   refuse({2, 3, 3, 4, 4, 8, 8}, {2, 3, 3, 4, 4, 7, 8});  // head size

@@ -32,7 +32,8 @@ TEST(AttentionTrace, OffersEachStepOnceInOrder) {
     EXPECT_EQ(entry.value.shape(), (Shape{2, 4, 5, 7}));
     EXPECT_EQ(entry.legend, "batch head query_pos key_pos");
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"hook_attn_scores_raw", "hook_attn_scores", "hook_pattern"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"hook_attn_scores_raw", "hook_attn_scores", "hook_pattern"}));
 }
 
 TEST(AttentionTrace, SoftcappedScoresAreOfferedWhereThereIsASoftcap) {
@@ -42,8 +43,8 @@ TEST(AttentionTrace, SoftcappedScoresAreOfferedWhereThereIsASoftcap) {
   ASSERT_EQ(trace.captured().size(), 4u);
   const Tensor& capped = trace.at("hook_attn_scores_softcapped");
   for (std::size_t i = 0; i < capped.elements(); ++i) {
-    EXPECT_NEAR(capped.f32()[i],
-                1.5 * std::tanh(trace.at("hook_attn_scores_raw").f32()[i] / 1.5), 1e-6);
+    EXPECT_NEAR(capped.f32()[i], 1.5 * std::tanh(trace.at("hook_attn_scores_raw").f32()[i] / 1.5),
+                1e-6);
   }
 }
 
@@ -54,8 +55,7 @@ TEST(AttentionTrace, MaskedScoresAreMinusInfinityAndTheOthersUntouched) {
   const Tensor &raw = trace.at("hook_attn_scores_raw"), &masked = trace.at("hook_attn_scores");
   for (std::size_t i = 0; i < raw.elements(); ++i) {
     const bool visible = i % 7 <= i / 7 % 5 + 1;
-    EXPECT_EQ(masked.f32()[i],
-              visible ? raw.f32()[i] : -std::numeric_limits<float>::infinity());
+    EXPECT_EQ(masked.f32()[i], visible ? raw.f32()[i] : -std::numeric_limits<float>::infinity());
   }
 }
 
@@ -75,7 +75,8 @@ TEST(AttentionTrace, AnEditedPatternIsWhatTheValuesAreMixedWith) {
   const AttentionProblem problem = problem_of();
   Trace trace;
   trace.edit("hook_pattern", [](std::string_view, MutableTensorView pattern) {
-    for (std::size_t i = 0; i < pattern.elements(); ++i) pattern.f32()[i] = i % 7 == 2 ? 1.0f : 0.0f;
+    for (std::size_t i = 0; i < pattern.elements(); ++i)
+      pattern.f32()[i] = i % 7 == 2 ? 1.0f : 0.0f;
   });
   const Tensor output = attend(problem, Mask(), &trace);
   for (std::size_t i = 0; i < output.elements(); ++i) {

@@ -35,9 +35,9 @@ TEST_P(FeedForwardOf, EqualsTheNaiveTwinAndShowsItsSteps) {
   const auto [activation, gate, bias] = GetParam();
   LayerWeights weights;
   const auto module = [&, bias = bias](const std::string& name, std::size_t out, std::size_t in) {
-    return std::pair(weights.add(name + ".weight", {out, in}, -kRange, kRange),
-                     bias == Bias::present ? weights.add(name + ".bias", {out}, -kRange, kRange)
-                                           : Tensor());
+    return std::pair(
+        weights.add(name + ".weight", {out, in}, -kRange, kRange),
+        bias == Bias::present ? weights.add(name + ".bias", {out}, -kRange, kRange) : Tensor());
   };
   const auto up = module("up_proj", kHidden, kModel), down = module("down_proj", kModel, kHidden);
   std::pair<Tensor, Tensor> gated;
@@ -47,9 +47,8 @@ TEST_P(FeedForwardOf, EqualsTheNaiveTwinAndShowsItsSteps) {
 
   const Tensor x = Random(2).tensor({2, 3, kModel}, -kRange, kRange);
   const auto linear = naive::linear(Numbers(x).values, up.first, up.second);
-  auto pre = gate == Gate::present
-                 ? naive::linear(Numbers(x).values, gated.first, gated.second)
-                 : linear;
+  auto pre =
+      gate == Gate::present ? naive::linear(Numbers(x).values, gated.first, gated.second) : linear;
   std::vector<double> post;
   for (std::size_t i = 0; i < pre.size(); ++i) {
     post.push_back(twin_of(activation, pre[i]) * (gate == Gate::present ? linear[i] : 1.0));
@@ -94,11 +93,12 @@ TEST(FeedForward, AnEditedHiddenValueReachesTheOutput) {
   LayerWeights weights;
   weights.add("up_proj.weight", {kHidden, kModel});
   const Tensor down = weights.add("down_proj.weight", {kModel, kHidden});
-  const FeedForward feed_forward(
-      weights.scope(), {kModel, kHidden, Activation::relu, Gate::none, Bias::none});
+  const FeedForward feed_forward(weights.scope(),
+                                 {kModel, kHidden, Activation::relu, Gate::none, Bias::none});
   Trace trace;
   trace.edit("hook_post", [](std::string_view, MutableTensorView hidden) {
-    for (std::size_t i = 0; i < hidden.elements(); ++i) hidden.f32()[i] = i % kHidden == 4 ? 1.0f : 0.0f;
+    for (std::size_t i = 0; i < hidden.elements(); ++i)
+      hidden.f32()[i] = i % kHidden == 4 ? 1.0f : 0.0f;
   });
   Arena arena;
   Tensor out({1, 2, kModel});

@@ -23,13 +23,15 @@ struct Positions {
     const std::size_t row = x.dim(2) * x.dim(3);
     Tensor part({x.dim(0), count, x.dim(2), x.dim(3)});
     for (std::size_t b = 0; b < x.dim(0); ++b) {
-      std::copy_n(x.f32() + (b * x.dim(1) + first) * row, count * row, part.f32() + b * count * row);
+      std::copy_n(x.f32() + (b * x.dim(1) + first) * row, count * row,
+                  part.f32() + b * count * row);
     }
     return part;
   }
 
   void append_to(PackedKeyValues& store, std::size_t first, std::size_t count) const {
-    store.append(positions_first(slice(keys, first, count)), positions_first(slice(values, first, count)));
+    store.append(positions_first(slice(keys, first, count)),
+                 positions_first(slice(values, first, count)));
   }
 
   Tensor keys, values;
@@ -49,8 +51,9 @@ void expect_stored(const PackedKeyValues& store, const Positions& expected) {
               << "key of position " << s;
         }
         for (std::size_t i = 0; i < sizes.value_dim; ++i) {
-          ASSERT_EQ(store.values(b, g)[i / width * store.value_panel_stride() + s * width + i % width],
-                    expected.values.f32()[vector * sizes.value_dim + i])
+          ASSERT_EQ(
+              store.values(b, g)[i / width * store.value_panel_stride() + s * width + i % width],
+              expected.values.f32()[vector * sizes.value_dim + i])
               << "value of position " << s;
         }
       }
@@ -153,7 +156,8 @@ TEST(KeyValueCache, RefusesAnotherBatchOrOtherHeadsOnceItHoldsSome) {
   KeyValueCache cache(1, 100);
   const Sizes sizes{2, 3, 4, 4};
   Positions(sizes, 5, 1).append_to(cache.reserve(0, sizes, 5), 0, 5);
-  for (const Sizes& other : {Sizes{1, 3, 4, 4}, Sizes{2, 1, 4, 4}, Sizes{2, 3, 5, 4}, Sizes{2, 3, 4, 5}}) {
+  for (const Sizes& other :
+       {Sizes{1, 3, 4, 4}, Sizes{2, 1, 4, 4}, Sizes{2, 3, 5, 4}, Sizes{2, 3, 4, 5}}) {
     expect_error(ErrorCode::shape_mismatch, {"key/value cache", "2 sequences", "3 heads"},
                  [&] { cache.reserve(0, other, 1); });
   }

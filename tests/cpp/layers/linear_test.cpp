@@ -12,7 +12,8 @@ namespace {
 
 TEST(Linear, EqualsTheNaiveTwinForInputsOfAnyRank) {
   for (const Bias bias : {Bias::none, Bias::present}) {
-    for (const Shape& shape : {Shape{7}, Shape{3, 7}, Shape{2, 5, 7}, Shape{2, 1, 3, 7}, Shape{0, 7}}) {
+    for (const Shape& shape :
+         {Shape{7}, Shape{3, 7}, Shape{2, 5, 7}, Shape{2, 1, 3, 7}, Shape{0, 7}}) {
       SCOPED_TRACE(shape.text());
       LayerWeights weights;
       const Tensor w = weights.add("weight", {19, 7});

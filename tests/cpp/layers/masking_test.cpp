@@ -110,9 +110,8 @@ TEST(Mask, AdditiveBroadcastsFromEveryShape) {
   for (const Shape& shape : broadcasting_shapes()) {
     SCOPED_TRACE(shape.text());
     const Tensor values = Random(2).tensor(shape, -4, 4);
-    expect_mask(Mask::additive(values.clone()), nullptr, [&](const Index& at) {
-      return values.f32()[offset(shape, at)];
-    });
+    expect_mask(Mask::additive(values.clone()), nullptr,
+                [&](const Index& at) { return values.f32()[offset(shape, at)]; });
   }
 }
 
@@ -158,16 +157,17 @@ TEST(Mask, CombinationsHideWhatEitherHides) {
         return a(at) && b(at);
       };
       expect_mask(left & right, both);
-      expect_mask(left & right & Mask::additive(bias.clone()), both, [&](const Index& at) {
-        return bias.f32()[offset(bias.shape(), at)];
-      });
+      expect_mask(left & right & Mask::additive(bias.clone()), both,
+                  [&](const Index& at) { return bias.f32()[offset(bias.shape(), at)]; });
     }
   }
 }
 
 TEST(Mask, TwoCausalMasksKeepTheNarrowerPast) {
-  expect_mask(Mask::causal(3) & Mask::causal(1), [](const Index& at) { return at[3] <= at[2] + 1; });
-  expect_mask(Mask::causal(1) & Mask::causal(3), [](const Index& at) { return at[3] <= at[2] + 1; });
+  expect_mask(Mask::causal(3) & Mask::causal(1),
+              [](const Index& at) { return at[3] <= at[2] + 1; });
+  expect_mask(Mask::causal(1) & Mask::causal(3),
+              [](const Index& at) { return at[3] <= at[2] + 1; });
 }
 
 TEST(Mask, TwoAdditiveMasksAddUp) {
@@ -189,9 +189,9 @@ TEST(Mask, ShapesThatDoNotBroadcastAreRefused) {
   const Shape wrong[] = {{4}, {5, 4}, {2, 4, 5}, {3, 3, 4, 5}, {1, 1, 1, 1, 5}, {4, 1, 1, 1}, {0}};
   for (const Shape& shape : wrong) {
     const std::vector<std::string> parts = {"attention", "mask", shape.text(), "[2, 3, 4, 5]"};
-    for (const Mask& mask : {Mask::allow(flags(shape)), Mask::ignore(flags(shape)),
-                             Mask::additive(Tensor::zeros(shape)),
-                             Mask::causal() & Mask::allow(flags(shape))}) {
+    for (const Mask& mask :
+         {Mask::allow(flags(shape)), Mask::ignore(flags(shape)),
+          Mask::additive(Tensor::zeros(shape)), Mask::causal() & Mask::allow(flags(shape))}) {
       expect_error(ErrorCode::shape_mismatch, parts,
                    [&] { mask.check("attention", kBatch, kHeads, kQueries, kKeys); });
     }
@@ -199,11 +199,13 @@ TEST(Mask, ShapesThatDoNotBroadcastAreRefused) {
 }
 
 TEST(Mask, LengthsThatDoNotFitAreRefused) {
-  for (const Shape& shape : {Shape{3}, Shape{1}, Shape{2, 5}, Shape{2, 1}, Shape{}, Shape{2, 4, 1}}) {
-    expect_error(ErrorCode::shape_mismatch, {"attention", "valid_lens", shape.text(), "[2, 4]"}, [&] {
-      Mask::valid_lens(Tensor::zeros(shape, DType::i32))
-          .check("attention", kBatch, kHeads, kQueries, kKeys);
-    });
+  for (const Shape& shape :
+       {Shape{3}, Shape{1}, Shape{2, 5}, Shape{2, 1}, Shape{}, Shape{2, 4, 1}}) {
+    expect_error(ErrorCode::shape_mismatch, {"attention", "valid_lens", shape.text(), "[2, 4]"},
+                 [&] {
+                   Mask::valid_lens(Tensor::zeros(shape, DType::i32))
+                       .check("attention", kBatch, kHeads, kQueries, kKeys);
+                 });
   }
 }
 

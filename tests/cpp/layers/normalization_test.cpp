@@ -100,9 +100,8 @@ TEST_P(Norm, InputsOfAnotherWidthAreRefused) {
   const Normalization norm(weights.scope(), config());
   Arena arena;
   Tensor out({2, 12});
-  expect_error(ErrorCode::shape_mismatch, {"normalization", "[2, 12]", "13"}, [&] {
-    norm.forward(Tensor::zeros({2, 12}), out, {arena, TraceScope()});
-  });
+  expect_error(ErrorCode::shape_mismatch, {"normalization", "[2, 12]", "13"},
+               [&] { norm.forward(Tensor::zeros({2, 12}), out, {arena, TraceScope()}); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Norm,

@@ -38,7 +38,8 @@ TEST_P(Cache, AnyCutHasTheBitsOfTheFullForward) {
     for (std::size_t first = 0; first < kLength; first += chunk) {
       const std::size_t count = std::min(chunk, kLength - first);
       expect_same_bits(concat("chunks of ", chunk, " at ", first),
-                       forward(model, columns(ids, 0, first, count), cache), rows(full, first, count));
+                       forward(model, columns(ids, 0, first, count), cache),
+                       rows(full, first, count));
     }
   }
 }
@@ -48,7 +49,8 @@ TEST_P(Cache, ACroppedCacheGoesOnAsIfTheRestHadNeverBeen) {
   forward(model, columns(ids, 0, 0, 20), cache);
   forward(model, random_ids(99, 1, 30, model.config().d_vocab), cache);  // another story
   cache.crop(20);
-  expect_same_bits("after the crop", forward(model, columns(ids, 0, 20, 40), cache), rows(full, 20, 40));
+  expect_same_bits("after the crop", forward(model, columns(ids, 0, 20, 40), cache),
+                   rows(full, 20, 40));
   cache.crop(0);
   expect_same_bits("from the start", forward(model, ids, cache), full);
 }
@@ -66,8 +68,9 @@ TEST_P(Cache, PatternsOverTheCacheAreTheRowsOfTheFullOnes) {
   const std::size_t heads = all.dim(1);
   ASSERT_EQ(last.shape(), (Shape{1, heads, 1, kLength}));
   for (std::size_t head = 0; head < heads; ++head) {
-    expect_same_bits("row", TensorView(last.f32() + head * kLength, DType::f32, {kLength}),
-                     TensorView(all.f32() + ((head + 1) * kLength - 1) * kLength, DType::f32, {kLength}));
+    expect_same_bits(
+        "row", TensorView(last.f32() + head * kLength, DType::f32, {kLength}),
+        TensorView(all.f32() + ((head + 1) * kLength - 1) * kLength, DType::f32, {kLength}));
   }
 }
 
@@ -80,7 +83,9 @@ TEST_P(Cache, APaddedBatchDecodesAsItDoesWhole) {
     const bool padding = i < 4;
     mask.mutable_view().as<std::uint8_t>()[i] = padding ? 0 : 1;
     positions.mutable_view().as<std::int32_t>()[i] =
-        static_cast<std::int32_t>(padding ? 0 : i < length ? i - 4 : i - length);
+        static_cast<std::int32_t>(padding      ? 0
+                                  : i < length ? i - 4
+                                               : i - length);
   }
   const auto cut = [](const Tensor& x, std::size_t first, std::size_t count) {
     Tensor part({2, count}, x.dtype());
@@ -107,9 +112,10 @@ TEST_P(Cache, APaddedBatchDecodesAsItDoesWhole) {
   run(0, 7, &cache);
   const Tensor rest = run(7, 5, &cache);
   for (std::size_t row = 0; row < 2; ++row) {
-    expect_same_bits(concat("row ", row),
-                     TensorView(rest.f32() + row * 5 * vocabulary, DType::f32, {5, vocabulary}),
-                     TensorView(whole.f32() + (row * length + 7) * vocabulary, DType::f32, {5, vocabulary}));
+    expect_same_bits(
+        concat("row ", row),
+        TensorView(rest.f32() + row * 5 * vocabulary, DType::f32, {5, vocabulary}),
+        TensorView(whole.f32() + (row * length + 7) * vocabulary, DType::f32, {5, vocabulary}));
   }
 }
 
@@ -124,7 +130,8 @@ TEST_P(Cache, AFailedPassLeavesItAsItWas) {
   expect_error(ErrorCode::invalid_argument, {"stop here"},
                [&] { forward(model, columns(ids, 0, 20, 5), cache, &trace); });
   EXPECT_EQ(cache.length(), 20u);
-  expect_same_bits("after the failure", forward(model, columns(ids, 0, 20, 40), cache), rows(full, 20, 40));
+  expect_same_bits("after the failure", forward(model, columns(ids, 0, 20, 40), cache),
+                   rows(full, 20, 40));
 }
 
 INSTANTIATE_TEST_SUITE_P(Checkpoints, Cache, ::testing::Values("odd", "tied", "rope_llama3"),

@@ -74,7 +74,8 @@ TEST_F(DecoderOnly, LeftPaddingLeavesTheLogitsInBounds) {
   const Tensor expected = forward(model, ids);
   for (std::size_t padding = 1; padding <= 40; padding += 13) {
     const std::size_t length = padding + 6;
-    Tensor padded = Tensor::zeros({1, length}, DType::i32), mask = Tensor::zeros({1, length}, DType::u8);
+    Tensor padded = Tensor::zeros({1, length}, DType::i32),
+           mask = Tensor::zeros({1, length}, DType::u8);
     Tensor positions = Tensor::zeros({1, length}, DType::i32);
     for (std::size_t t = 0; t < 6; ++t) {
       padded.mutable_view().as<std::int32_t>()[padding + t] = ids.view().as<std::int32_t>()[t];
@@ -88,7 +89,8 @@ TEST_F(DecoderOnly, LeftPaddingLeavesTheLogitsInBounds) {
     request.position_ids = &position_view;
     const Tensor logits = model.forward(request);
     expect_close(concat(padding, " padded"),
-                 TensorView(logits.f32() + padding * 97, DType::f32, {1, 6, 97}), expected, kModelBound);
+                 TensorView(logits.f32() + padding * 97, DType::f32, {1, 6, 97}), expected,
+                 kModelBound);
   }
 }
 

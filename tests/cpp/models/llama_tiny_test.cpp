@@ -18,9 +18,7 @@ const Fixture& references() {
   return fixture;
 }
 
-std::string checkpoint_of(const Case& reference) {
-  return reference.option("checkpoint").string();
-}
+std::string checkpoint_of(const Case& reference) { return reference.option("checkpoint").string(); }
 
 class LlamaTiny : public ::testing::TestWithParam<std::string> {};
 

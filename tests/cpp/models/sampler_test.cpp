@@ -32,7 +32,8 @@ TEST(Processors, EqualTheReference) {
   const Fixture fixture("stories260K");
   std::size_t compared = 0;
   for (const Case* reference : fixture.of_op("process_scores")) {
-    if (reference->options().find("min_p") || reference->options().find("repetition_penalty")) continue;
+    if (reference->options().find("min_p") || reference->options().find("repetition_penalty"))
+      continue;
     const Tensor& scores = reference->input("scores");
     const std::vector<float> actual =
         processed(reference->options(), {scores.f32(), scores.f32() + scores.elements()});
@@ -111,7 +112,8 @@ TEST(Sampler, DrawsTheSameTokensOnEveryPlatform) {
   using Tokens = std::vector<std::int32_t>;
   EXPECT_EQ(draws(0), (Tokens{3, 3, 3, 2, 2, 3, 2, 3, 3, 2, 3, 2, 3, 3, 0, 0, 0, 3, 3, 3}));
   EXPECT_EQ(draws(42), (Tokens{2, 3, 3, 3, 1, 1, 0, 3, 3, 3, 0, 3, 3, 1, 1, 1, 2, 2, 2, 2}));
-  EXPECT_EQ(draws(4294967301), (Tokens{2, 2, 2, 3, 3, 1, 3, 0, 2, 3, 3, 0, 3, 2, 1, 2, 3, 2, 1, 2}));
+  EXPECT_EQ(draws(4294967301),
+            (Tokens{2, 2, 2, 3, 3, 1, 3, 0, 2, 3, 3, 0, 3, 2, 1, 2, 3, 2, 1, 2}));
   EXPECT_EQ(draws(~std::uint64_t{0}),
             (Tokens{2, 0, 1, 3, 3, 0, 1, 2, 1, 1, 3, 2, 3, 1, 2, 0, 3, 3, 3, 3}));
 }
@@ -124,7 +126,8 @@ TEST(Sampler, DrawsInProportionToTheProbabilities) {
   Sampler sampler(7);
   constexpr int kDraws = 200'000;
   std::vector<int> counts(10);
-  for (int i = 0; i < kDraws; ++i) ++counts[static_cast<std::size_t>(sampler.draw(scores.data(), 10))];
+  for (int i = 0; i < kDraws; ++i)
+    ++counts[static_cast<std::size_t>(sampler.draw(scores.data(), 10))];
   for (std::size_t i = 0; i < 10; ++i) {
     const double p = std::exp(double{scores[i]}) / total;
     // Five standard deviations of a binomial count.

@@ -98,8 +98,8 @@ TEST_F(Stories260K, PaddedBatchesGiveTheReferenceLogits) {
 TEST_F(Stories260K, ALeftPaddedBatchWritesTheReferenceTokens) {
   const Case& batch = reference("batch_left_padding");
   const Tensor mask = batch.uint8_input("attention_mask");
-  const auto rows = generate(model, batch.int32_input("input_ids"),
-                             options(R"({"max_new_tokens": 24})"), &mask);
+  const auto rows =
+      generate(model, batch.int32_input("input_ids"), options(R"({"max_new_tokens": 24})"), &mask);
   std::vector<std::int32_t> all;
   for (const auto& row : rows) all.insert(all.end(), row.begin(), row.end());
   EXPECT_EQ(all, batch.int32_output("new_ids"));

@@ -44,9 +44,13 @@ TEST_F(ModelTrace, CapturingAnythingChangesNoBit) {
 }
 
 TEST_F(ModelTrace, PatternsSelectHooks) {
-  const std::pair<const char*, std::size_t> counts[] = {
-      {"blocks.0.attn.hook_pattern", 1}, {"*hook_pattern", 2}, {"blocks.1.*", 21}, {"hook_embed", 1},
-      {"*.hook_scale", 5}, {"blocks.*.mlp.hook_p*", 6}, {"nothing", 0}};
+  const std::pair<const char*, std::size_t> counts[] = {{"blocks.0.attn.hook_pattern", 1},
+                                                        {"*hook_pattern", 2},
+                                                        {"blocks.1.*", 21},
+                                                        {"hook_embed", 1},
+                                                        {"*.hook_scale", 5},
+                                                        {"blocks.*.mlp.hook_p*", 6},
+                                                        {"nothing", 0}};
   for (const auto& [pattern, count] : counts) {
     Trace trace;
     trace.capture(pattern);
@@ -79,7 +83,9 @@ TEST_F(ModelTrace, PatternRowsSumToOneAndAreCausal) {
       double sum = 0.0;
       for (std::size_t key = 0; key < 11; ++key) {
         const float weight = entry.value.f32()[row * 11 + key];
-        if (key > row % 11) { EXPECT_EQ(weight, 0.0f); }
+        if (key > row % 11) {
+          EXPECT_EQ(weight, 0.0f);
+        }
         sum += weight;
       }
       EXPECT_NEAR(sum, 1.0, gamma(14));
@@ -98,7 +104,8 @@ TEST_F(ModelTrace, AnEditOfAnyHookReachesTheLogitsAndNothingBefore) {
     Trace trace;
     trace.capture("*");
     trace.edit(hooks[edited], [](std::string_view, MutableTensorView value) {
-      for (std::size_t i = 0; i < value.elements(); ++i) value.f32()[i] *= 1.0f + 0.01f * static_cast<float>(i % 7);
+      for (std::size_t i = 0; i < value.elements(); ++i)
+        value.f32()[i] *= 1.0f + 0.01f * static_cast<float>(i % 7);
     });
     EXPECT_FALSE(same(forward(model, ids, &trace), logits));
     for (std::size_t hook = 0; hook < edited; ++hook) {

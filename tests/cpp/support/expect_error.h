@@ -20,9 +20,8 @@ void expect_error(ErrorCode code, const std::vector<std::string>& parts, Call&& 
   } catch (const Error& error) {
     const std::string message = error.what();
     if (error.code() != code) {
-      ADD_FAILURE_AT(place.file, place.line)
-          << "code " << to_string(error.code()) << ", expected " << to_string(code)
-          << "; message: " << message;
+      ADD_FAILURE_AT(place.file, place.line) << "code " << to_string(error.code()) << ", expected "
+                                             << to_string(code) << "; message: " << message;
     }
     for (const std::string& part : parts) {
       if (message.find(part) != std::string::npos) continue;

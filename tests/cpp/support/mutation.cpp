@@ -6,14 +6,44 @@ namespace clearformer::test {
 
 namespace {
 
-constexpr const char* kTokens[] = {
-    "-1", "0", "1", "2", "4294967295", "4294967296", "18446744073709551615", "18446744073709551616",
-    "9223372036854775807", "2147483647", "2147483646", "1e308", "1e999", "0.5", "-0", "null", "true", "\"\"",
-    "[]", "{}", "[[[[", "}", "]", "\"", "\\", ",", ":", "\xff", "\xc3", "\\u0000", "\\ud800", "__metadata__"};
+constexpr const char* kTokens[] = {"-1",
+                                   "0",
+                                   "1",
+                                   "2",
+                                   "4294967295",
+                                   "4294967296",
+                                   "18446744073709551615",
+                                   "18446744073709551616",
+                                   "9223372036854775807",
+                                   "2147483647",
+                                   "2147483646",
+                                   "1e308",
+                                   "1e999",
+                                   "0.5",
+                                   "-0",
+                                   "null",
+                                   "true",
+                                   "\"\"",
+                                   "[]",
+                                   "{}",
+                                   "[[[[",
+                                   "}",
+                                   "]",
+                                   "\"",
+                                   "\\",
+                                   ",",
+                                   ":",
+                                   "\xff",
+                                   "\xc3",
+                                   "\\u0000",
+                                   "\\ud800",
+                                   "__metadata__"};
 
 // Where the number at or behind `at` lies; empty where there is none.
 std::pair<std::size_t, std::size_t> number_behind(const std::string& text, std::size_t at) {
-  const auto digit = [&](std::size_t i) { return std::isdigit(static_cast<unsigned char>(text[i])) != 0; };
+  const auto digit = [&](std::size_t i) {
+    return std::isdigit(static_cast<unsigned char>(text[i])) != 0;
+  };
   while (at < text.size() && !digit(at)) ++at;
   std::size_t end = at;
   while (end < text.size() && digit(end)) ++end;

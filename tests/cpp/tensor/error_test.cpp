@@ -16,11 +16,10 @@ TEST(Error, CarriesItsCodeAndMessage) {
 }
 
 TEST(Error, EveryCodeHasItsOwnName) {
-  const ErrorCode codes[] = {ErrorCode::invalid_argument, ErrorCode::shape_mismatch,
-                             ErrorCode::dtype_mismatch,   ErrorCode::out_of_memory,
-                             ErrorCode::malformed_file,   ErrorCode::malformed_config,
-                             ErrorCode::missing_tensor,   ErrorCode::unsupported,
-                             ErrorCode::disposed};
+  const ErrorCode codes[] = {
+      ErrorCode::invalid_argument, ErrorCode::shape_mismatch, ErrorCode::dtype_mismatch,
+      ErrorCode::out_of_memory,    ErrorCode::malformed_file, ErrorCode::malformed_config,
+      ErrorCode::missing_tensor,   ErrorCode::unsupported,    ErrorCode::disposed};
   std::set<std::string_view> names;
   for (const ErrorCode code : codes) EXPECT_TRUE(names.insert(to_string(code)).second);
   EXPECT_EQ(to_string(ErrorCode::shape_mismatch), "shape_mismatch");

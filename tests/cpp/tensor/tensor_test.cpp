@@ -57,8 +57,7 @@ TEST(Tensor, ReshapeKeepsTheElementsAndTheirNumber) {
   tensor.reshape({3, 2, 2});
   EXPECT_EQ(tensor.shape(), (Shape{3, 2, 2}));
   expect_same_bits("elements", tensor.view().reshaped({2, 6}), before);
-  expect_error(ErrorCode::shape_mismatch, {"[3, 2, 2]", "12", "[5]"},
-               [&] { tensor.reshape({5}); });
+  expect_error(ErrorCode::shape_mismatch, {"[3, 2, 2]", "12", "[5]"}, [&] { tensor.reshape({5}); });
   expect_error(ErrorCode::shape_mismatch, {"[3, 2, 2]", "[13]"},
                [&] { tensor.view().reshaped({13}); });
   expect_error(ErrorCode::shape_mismatch, {"[3, 2, 2]", "[11]"},
@@ -74,8 +73,7 @@ TEST(Tensor, AWrongElementTypeIsRefused) {
 
 TEST(Tensor, SizesBeyondTheAddressSpaceAreRefused) {
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
-  expect_error(ErrorCode::out_of_memory, {"more elements"},
-               [] { Tensor({kMost, 2}); });
+  expect_error(ErrorCode::out_of_memory, {"more elements"}, [] { Tensor({kMost, 2}); });
   // As many elements as the machine can count, and bytes that it cannot.
   expect_error(ErrorCode::out_of_memory, {"[" + std::to_string(kMost / 2) + "]", "float32"},
                [] { Tensor({kMost / 2}); });

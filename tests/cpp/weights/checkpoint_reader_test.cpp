@@ -84,7 +84,8 @@ TEST(CheckpointReader, BytesBehindTheTensorsAreRefused) {
 // More than the 64 KiB that are widened at a time, in chunks that split elements.
 TEST(CheckpointReader, SixteenBitFloatsAreExactInOddChunks) {
   std::vector<std::uint16_t> patterns;
-  for (unsigned bits = 0; bits < 65536; ++bits) patterns.push_back(static_cast<std::uint16_t>(bits));
+  for (unsigned bits = 0; bits < 65536; ++bits)
+    patterns.push_back(static_cast<std::uint16_t>(bits));
   for (const char* dtype : {"F16", "BF16"}) {
     const std::string file =
         safetensors(concat(R"({"w": {"dtype": ")", dtype,
@@ -117,8 +118,9 @@ TEST(CheckpointReader, StoredHalvesEqualTheReference) {
 
 TEST(CheckpointReader, LargeTensorsArriveWhole) {
   const std::vector<float> values = Random(1).list(70'001);
-  const std::string file = safetensors(
-      R"({"w": {"dtype": "F32", "shape": [70001], "data_offsets": [0, 280004]}})", bytes_of(values));
+  const std::string file =
+      safetensors(R"({"w": {"dtype": "F32", "shape": [70001], "data_offsets": [0, 280004]}})",
+                  bytes_of(values));
   for (const std::size_t chunk : {7u, 65536u, 1u << 20}) {
     Weights weights = read_safetensors(file, chunk);
     expect_same_bits("w", take(weights, "w", {70'001}),
@@ -133,8 +135,9 @@ TEST(CheckpointReader, CountsTheBytesOfTheWeights) {
 }
 
 TEST(CheckpointReader, DtypesNoLayerReadsAreRefusedByName) {
-  const std::pair<const char*, int> counts[] = {{"I8", 16}, {"F8_E4M3", 16}, {"F4", 32}, {"I16", 8},
-                                                {"U32", 4}, {"F64", 2},      {"C64", 2}, {"U64", 2}};
+  const std::pair<const char*, int> counts[] = {{"I8", 16}, {"F8_E4M3", 16}, {"F4", 32},
+                                                {"I16", 8}, {"U32", 4},      {"F64", 2},
+                                                {"C64", 2}, {"U64", 2}};
   for (const auto& [dtype, count] : counts) {
     const std::string header = concat(R"({"w": {"dtype": ")", dtype, R"(", "shape": [)", count,
                                       R"(], "data_offsets": [0, 16]}})");
@@ -145,8 +148,8 @@ TEST(CheckpointReader, DtypesNoLayerReadsAreRefusedByName) {
 
 TEST(CheckpointReader, SeveralFilesAreOneCheckpoint) {
   const auto file = [](const char* name) {
-    return safetensors(concat("{\"", name, R"(": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}})"),
-                       "x");
+    return safetensors(
+        concat("{\"", name, R"(": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}})"), "x");
   };
   CheckpointReader reader;
   feed(reader, "one.safetensors", file("a"));

@@ -33,9 +33,9 @@ TEST(ConfigReader, SizesAreWholeNumbersFromOne) {
   const auto look = [](const ConfigReader& config) { config.size("n"); };
   expect_refused("{}", {"\"n\"", "missing"}, look);
   expect_refused(R"({"n": null})", {"\"n\"", "missing"}, look);
-  for (const char* json : {R"({"n": 0})", R"({"n": -1})", R"({"n": 1.5})", R"({"n": 64.0})", R"({"n": "64"})",
-                           R"({"n": true})", R"({"n": [64]})", R"({"n": 2147483648})",
-                           R"({"n": 18446744073709551615})"}) {
+  for (const char* json : {R"({"n": 0})", R"({"n": -1})", R"({"n": 1.5})", R"({"n": 64.0})",
+                           R"({"n": "64"})", R"({"n": true})", R"({"n": [64]})",
+                           R"({"n": 2147483648})", R"({"n": 18446744073709551615})"}) {
     SCOPED_TRACE(json);
     expect_refused(json, {"\"n\"", "whole number from 1"}, look);
     expect_refused(json, {"\"n\"", "whole number from 1"},
@@ -68,10 +68,13 @@ TEST(ConfigReader, TokensAreOneIdOrAList) {
   EXPECT_EQ(reader(R"({"t": 2})").tokens("t"), std::vector<std::int32_t>{2});
   EXPECT_EQ(reader(R"({"t": [2, 128001]})").tokens("t"), (std::vector<std::int32_t>{2, 128001}));
   EXPECT_TRUE(reader("{}").tokens("t").empty());
-  for (const char* json : {R"({"t": -1})", R"({"t": 1.0})", R"({"t": "a"})", R"({"t": 2147483648})"}) {
+  for (const char* json :
+       {R"({"t": -1})", R"({"t": 1.0})", R"({"t": "a"})", R"({"t": 2147483648})"}) {
     SCOPED_TRACE(json);
-    expect_refused(json, {"\"t\"", "token id"}, [](const ConfigReader& config) { config.token("t"); });
-    expect_refused(json, {"\"t\"", "token id"}, [](const ConfigReader& config) { config.tokens("t"); });
+    expect_refused(json, {"\"t\"", "token id"},
+                   [](const ConfigReader& config) { config.token("t"); });
+    expect_refused(json, {"\"t\"", "token id"},
+                   [](const ConfigReader& config) { config.tokens("t"); });
   }
   expect_refused(R"({"t": [1, -1]})", {"\"t\"", "token ids only"},
                  [](const ConfigReader& config) { config.tokens("t"); });

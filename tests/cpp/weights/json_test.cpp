@@ -49,17 +49,19 @@ TEST(Json, KeepsIntegersApartFromFractions) {
 }
 
 TEST(Json, RefusesWhatIsNoJson) {
-  for (const char* text : {"", " ", "{", "[1, 2", "{\"a\": }", "{\"a\" 1}", "{a: 1}", "[1,]", "{\"a\": 1,}",
-                           "nul", "01", "+1", ".5", "1.", "NaN", "Infinity", "'a'", "\"a", "\"\\x\"",
-                           "\"\t\"", "{} {}", "{}x", "1 2", "// c\n1", "\"\\ud800\""}) {
+  for (const char* text :
+       {"",     " ",           "{",       "[1, 2",      "{\"a\": }", "{\"a\" 1}", "{a: 1}",
+        "[1,]", "{\"a\": 1,}", "nul",     "01",         "+1",        ".5",        "1.",
+        "NaN",  "Infinity",    "'a'",     "\"a",        "\"\\x\"",   "\"\t\"",    "{} {}",
+        "{}x",  "1 2",         "// c\n1", "\"\\ud800\""}) {
     SCOPED_TRACE(text);
     expect_refused(text, {});
   }
 }
 
 TEST(Json, RefusesABrokenEncoding) {
-  for (const char* text : {"\"\xff\"", "\"\xc3\"", "\"\xc0\xaf\"", "\"\xed\xa0\x80\"", "\"\xf5\x80\x80\x80\"",
-                           "\"\xe2\x82\"", "{\"\x80\": 1}"}) {
+  for (const char* text : {"\"\xff\"", "\"\xc3\"", "\"\xc0\xaf\"", "\"\xed\xa0\x80\"",
+                           "\"\xf5\x80\x80\x80\"", "\"\xe2\x82\"", "{\"\x80\": 1}"}) {
     SCOPED_TRACE(text);
     expect_refused(text, {});
   }
@@ -68,7 +70,8 @@ TEST(Json, RefusesABrokenEncoding) {
 
 TEST(Json, RefusesWhatFollowsANulByte) {
   using namespace std::string_view_literals;
-  for (const std::string_view text : {"{}\0"sv, "{}\0{\"a\": 1}"sv, "{\"a\": 1\0}"sv, "\0{}"sv, "\"a\0b\""sv}) {
+  for (const std::string_view text :
+       {"{}\0"sv, "{}\0{\"a\": 1}"sv, "{\"a\": 1\0}"sv, "\0{}"sv, "\"a\0b\""sv}) {
     expect_refused(text, {});
   }
 }

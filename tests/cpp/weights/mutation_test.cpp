@@ -1,10 +1,11 @@
 // Seeded mutations of right files: whatever is broken, the answer is a typed Error or a checkpoint whose
 // every number can be read. Never a crash; run this with the sanitizers too.
+#include "support/mutation.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "support/mutation.h"
 #include "support/safetensors_file.h"
 
 namespace clearformer::test {

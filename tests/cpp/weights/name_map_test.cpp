@@ -11,7 +11,8 @@ TEST(NameMap, WithoutRulesEveryNameStandsForItself) {
 }
 
 TEST(NameMap, RewritesRunsOfSegmentsWhereverTheyStand) {
-  const NameMap map(std::vector<NameRule>{{"blocks", "model.layers"}, {"attn", "self_attn"}, {"ln_final", "norm"}});
+  const NameMap map(std::vector<NameRule>{
+      {"blocks", "model.layers"}, {"attn", "self_attn"}, {"ln_final", "norm"}});
   EXPECT_EQ(map.stored("blocks.11.attn.q_proj.weight").name,
             "model.layers.11.self_attn.q_proj.weight");
   EXPECT_EQ(map.stored("ln_final.weight").name, "norm.weight");
@@ -44,7 +45,7 @@ TEST(NameMap, ThePrefixComesFirst) {
 
 TEST(NameMap, TellsPartsAndLayout) {
   const NameMap map(std::vector<NameRule>{{"k_proj.weight", "in_proj_weight", 1, 3},
-                     {"up_proj.weight", "c_fc.weight", 0, 1, Layout::in_out}});
+                                          {"up_proj.weight", "c_fc.weight", 0, 1, Layout::in_out}});
   const StoredName key = map.stored("attn.k_proj.weight");
   EXPECT_EQ(key.name, "attn.in_proj_weight");
   EXPECT_EQ(key.part, 1u);

@@ -22,7 +22,8 @@ TEST(ShardIndex, ListsEachFileOnceInOrderOfFirstMention) {
 TEST(ShardIndex, TheTotalSizeMayBeAbsent) {
   EXPECT_EQ(parse(R"({"weight_map": {"a": "x"}})").total_size, 0u);
   EXPECT_EQ(parse(R"({"metadata": {}, "weight_map": {"a": "x"}})").total_size, 0u);
-  EXPECT_EQ(parse(R"({"metadata": {"total_size": 1.5e9}, "weight_map": {"a": "x"}})").total_size, 0u);
+  EXPECT_EQ(parse(R"({"metadata": {"total_size": 1.5e9}, "weight_map": {"a": "x"}})").total_size,
+            0u);
 }
 
 TEST(ShardIndex, EveryBrokenRuleIsRefusedByName) {

@@ -211,7 +211,7 @@ function scaledDotProduct(draw: Draw): Attempt {
   return {
     call: () =>
       scaled_dot_product_attention(query, key, value, { ...made.options, scale, [name]: made.make() } as object),
-    answer: () => poolingAnswer(made, dot, scale === undefined ? 1 / Math.sqrt(d) : scale),
+    answer: () => poolingAnswer(made, dot, scale === undefined ? 1 / Math.sqrt(Math.max(d, 1)) : scale),
   };
 }
 
