@@ -41,7 +41,7 @@ std::optional<AdditiveScore> additive_of(const Arguments& arguments) {
   }
   const std::size_t hidden = query.dim(0), query_size = query.dim(1), key_size = key.dim(1);
   Tensor vector = arguments.floats("w_v");
-  if (vector.elements() == hidden) vector.reshape({1, hidden});
+  if (vector.shape().rank() == 1) vector.reshape({1, vector.dim(0)});
   weights.add("W_q.weight", "arguments", std::move(query));
   weights.add("W_k.weight", "arguments", std::move(key));
   weights.add("w_v.weight", "arguments", std::move(vector));

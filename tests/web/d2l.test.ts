@@ -168,7 +168,7 @@ async function vit(example: Example): Promise<void> {
   const positions = state.pos_embedding as Float;
   let X: Float = new Tensor(
     'float32',
-    sequence.data.map((value, i) => value + (positions.data[i] as number)),
+    sequence.data.map((value, i) => value + (positions.data[i % positions.size] as number)),
     sequence.dims,
   );
   const seen: Record<string, Tensor> = { sequence, positions };

@@ -200,6 +200,11 @@ function detached({ dims, data }: Numbers): TensorInput {
   return tensor;
 }
 
+/** An argument that may be left out, and is by null and undefined. */
+export function present(argument: Argument | undefined): Argument | undefined {
+  return argument?.input === undefined || argument.input === null ? undefined : argument;
+}
+
 /** The numbers of arguments that all mean something; Invalid otherwise. */
 export function numbersOf(...given: Argument[]): Numbers[] {
   return given.map(({ numbers }) => {

@@ -15,7 +15,7 @@ import {
   type TensorInput,
   tanh,
 } from 'clearformer';
-import { type Argument, type Draw, numbersOf } from './misuse.js';
+import { type Argument, type Draw, numbersOf, present } from './misuse.js';
 import {
   attention,
   linear,
@@ -70,7 +70,10 @@ function functions(draw: Draw): Attempt {
       axes.every((axis) => typeof axis === 'number'),
       'normalized_shape is of numbers',
     );
-    const [numbers, factor] = numbersOf(x, ...(weight ? [weight] : [])) as [Numbers, Numbers?];
+    const [numbers, factor] = numbersOf(...[x, present(weight)].filter((one) => one !== undefined)) as [
+      Numbers,
+      Numbers?,
+    ];
     return [norm(numbers, axes, { kind: name === 'layer_norm' ? 'layer' : 'rms', eps, weight: factor })];
   };
   return { call: () => (name === 'layer_norm' ? layer_norm : rms_norm)(x.input, shape, options), answer };

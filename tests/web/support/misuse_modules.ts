@@ -1,6 +1,6 @@
 // The calls of the misuse test that make a module, load weights into it and run it.
 import { d2l, nn } from 'clearformer';
-import { type Draw, numbersOf } from './misuse.js';
+import { type Argument, type Draw, numbersOf, present } from './misuse.js';
 import { type Attempt, dot } from './misuse_calls.js';
 import { attention, linear, type Numbers, need } from './naive.js';
 
@@ -109,7 +109,10 @@ function heads(draw: Draw): Attempt {
       };
       return { dims: [b, num_heads, n, d], data: Array.from({ length: data.length }, (_, i) => at(i)) };
     };
-    const masks = lens === undefined ? [] : [{ kind: 'valid_lens' as const, values: numbersOf(lens)[0] as Numbers }];
+    const masks =
+      present(lens) === undefined
+        ? []
+        : [{ kind: 'valid_lens' as const, values: numbersOf(lens as Argument)[0] as Numbers }];
     const [a, b, c] = all.map(split) as [Numbers, Numbers, Numbers];
     const { output } = attention(a, b, c, {
       score: dot,

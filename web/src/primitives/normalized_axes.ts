@@ -9,10 +9,12 @@ export function normalizedAxes(
   normalized_shape: number | readonly number[],
 ): number {
   const normalized = [normalized_shape].flat();
-  const shape = normalized.map(textOf).join(', ');
-  if (normalized.length > 0 && dims.slice(-normalized.length).join(', ') === shape) return normalized.length;
+  const last = dims.slice(-normalized.length);
+  if (last.length > 0 && last.length === normalized.length && last.every((extent, i) => extent === normalized[i])) {
+    return last.length;
+  }
   throw new ClearformerError(
     'shape_mismatch',
-    `${call}: the last axes of dims [${dims.join(', ')}] must be normalized_shape [${shape}]`,
+    `${call}: the last axes of dims [${dims.join(', ')}] must be normalized_shape [${normalized.map(textOf).join(', ')}]`,
   );
 }
