@@ -32,7 +32,7 @@ const WEB_ORDER = [
   ['runtime'],
   ['tensor', 'checkpoint'],
   ['tokenizer'],
-  ['models'],
+  ['models', 'primitives'],
   ['pipelines'],
   ['worker'],
   ['index'],

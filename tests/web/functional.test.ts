@@ -1,21 +1,34 @@
 // Softmax, products, norms and activations as functions, against PyTorch in float64, adversarial rows included.
 import {
+  additive_attention,
+  alibi_bias,
+  attention_pooling,
   bmm,
+  complexity,
   configure,
+  d2l,
   gelu,
   layer_norm,
   Mask,
   masked_softmax,
   matmul,
+  nn,
+  patch_embedding,
+  relative_position_bias,
   relu,
   rms_norm,
+  rotary,
+  rotary_embedding,
+  scaled_dot_product_attention,
   silu,
+  sinusoidal_encoding,
   softmax,
   Tensor,
   type TensorInput,
   tanh,
 } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failureOf } from './support/failures.js';
 import { type Bound, type Example, examplesOf, expectWithin, gamma, largest } from './support/primitives.js';
 import { variants } from './support/variants.js';
 
@@ -150,6 +163,36 @@ describe('arguments', () => {
     expect((await softmax(new Tensor('float32', data, [2, 2]))).data).toEqual(wanted);
     expect((await softmax({ data, dims: [2, 2] })).data).toEqual(wanted);
     expect((await softmax([])).dims).toEqual([0]);
+  });
+
+  it('that are options are objects, and have no unknown ones', async () => {
+    const x = [[1, 2]];
+    const calls: ((options: never) => unknown)[] = [
+      (options) => masked_softmax(x, null, options),
+      (options) => layer_norm(x, 2, options),
+      (options) => rms_norm(x, 2, options),
+      (options) => gelu(x, options),
+      (options) => scaled_dot_product_attention(x, x, x, options),
+      (options) => additive_attention(x, x, x, options),
+      (options) => attention_pooling(x, x, x, options),
+      (options) => sinusoidal_encoding(2, 2, options),
+      (options) => alibi_bias(2, options),
+      (options) => relative_position_bias(x, options),
+      (options) => rotary([[x]], [0], options),
+      (options) => rotary_embedding([[x]], [x], [x], options),
+      (options) => patch_embedding([[x]], [[x]], options),
+      (options) => complexity('recurrent', options),
+      (options) => new nn.LayerNorm(2, options),
+      (options) => new nn.Transformer(options),
+      (options) => new d2l.TransformerEncoderBlock(2, 2, 1, options),
+      (options) => new d2l.DotProductAttention(options),
+    ];
+    for (const call of calls) {
+      for (const options of [null, 3, [], 'none']) {
+        expect(await failureOf(() => call(options as never))).toMatchObject({ code: 'invalid_argument' });
+      }
+      expect(await failureOf(() => call({ unheard: 1 } as never))).toMatchObject({ code: 'unsupported' });
+    }
   });
 
   it('are read before a call returns', async () => {

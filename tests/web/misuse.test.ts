@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { Draw } from './support/misuse.js';
 import { functionCalls } from './support/misuse_calls.js';
 import { moduleCalls } from './support/misuse_modules.js';
+import { positionCalls } from './support/misuse_positions.js';
 import { Invalid, type Numbers } from './support/naive.js';
 
 /** What numbers a result must have: rounding is far below 1e-4 of the largest, a wrong result far above. */
@@ -22,7 +23,7 @@ function expectAnswer(found: unknown, answer: () => Numbers[]): void {
   });
 }
 
-const kinds = [...functionCalls, ...moduleCalls];
+const kinds = [...functionCalls, ...moduleCalls, ...positionCalls];
 
 it('ends in a typed error or the right answer', async () => {
   const counts = { right: 0, refused: 0 };
@@ -50,7 +51,6 @@ it('ends in a typed error or the right answer', async () => {
     }
   });
   await fc.assert(property, { seed: 20260101, numRuns: 10_000 });
-  console.log(counts);
-  expect(counts.right).toBeGreaterThan(3000);
-  expect(counts.refused).toBeGreaterThan(3000);
+  expect(counts.right).toBeGreaterThan(4000);
+  expect(counts.refused).toBeGreaterThan(4000);
 }, 120_000);

@@ -10,7 +10,8 @@ constexpr std::string_view kTaken[] = {
     "max_new_tokens", "max_length", "min_new_tokens", "do_sample",    "temperature",
     "top_k",          "top_p",      "seed",           "eos_token_id", "pad_token_id"};
 
-constexpr double kMinTemperature = 1e-30;  // scores divided by less would overflow
+// Scores divided by less would overflow. A hair under 1e-30, which JSON may be read as.
+constexpr double kMinTemperature = 0.999e-30;
 
 // Options of upstream's generate() that change the result, with the value that does not.
 struct Neutral {
@@ -108,7 +109,7 @@ void GenerationConfig::update(const ConfigReader& options, Unknown unknown) {
   }
   if (root.find_set("eos_token_id")) eos_token_ids = options.tokens("eos_token_id");
   if (root.find_set("pad_token_id")) pad_token_id = options.token("pad_token_id");
-  if (!(temperature >= kMinTemperature)) {
+  if (!(static_cast<float>(temperature) >= kMinTemperature)) {
     options.refuse_value(
         "temperature",
         "must be > 0 (1e-30 at the least); for the most probable token use do_sample: false");

@@ -85,6 +85,15 @@ Tensor Weights::take(const StoredName& stored, const Shape& expected) {
   return part;
 }
 
+// Each part of a tensor misses it anew.
+void Weights::remember_once(ErrorCode code, std::string text) {
+  for (const Problem& problem : problems_) {
+    if (problem.text == text) return;
+  }
+  problems_.push_back({code, std::move(text)});
+  if (problems_.size() == kMaxProblems) check(Unexpected::keep);
+}
+
 void Weights::check(Unexpected unexpected) const {
   std::string text;
   ErrorCode code = ErrorCode::invalid_argument;

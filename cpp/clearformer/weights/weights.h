@@ -54,9 +54,9 @@ class Weights {
   };
   template <class... Parts>
   void remember(ErrorCode code, const Parts&... parts) {
-    problems_.push_back({code, concat(parts...)});
-    if (problems_.size() == kMaxProblems) check(Unexpected::keep);
+    remember_once(code, concat(parts...));
   }
+  void remember_once(ErrorCode code, std::string text);
 
   std::map<std::string, Entry, std::less<>> entries_;
   std::vector<Problem> problems_;

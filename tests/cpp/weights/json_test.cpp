@@ -48,6 +48,23 @@ TEST(Json, KeepsIntegersApartFromFractions) {
   EXPECT_FALSE(parse("1.5").is_integer());
 }
 
+TEST(Json, FractionsOfFewDigitsAreExact) {
+  EXPECT_EQ(parse("1e-6").number(), 1e-6);
+  EXPECT_EQ(parse("1e-05").number(), 1e-05);
+  EXPECT_EQ(parse("0.8").number(), 0.8);
+  EXPECT_EQ(parse("500000.0").number(), 500000.0);
+  EXPECT_EQ(parse("0.123456789012345").number(), 0.123456789012345);
+  EXPECT_EQ(parse("-2.5e+3").number(), -2500.0);
+}
+
+TEST(Json, ZerosInEverySpellingAreZero) {
+  for (const char* text :
+       {"0", "-0", "0.0", "0e0", "0e-30", "0E300", "0.000000000000000000000000e-99",
+        "0.00000000000000000000000000000000000000000000000000000000", "-0.0e5"}) {
+    EXPECT_EQ(parse(text).number(), 0.0) << text;
+  }
+}
+
 TEST(Json, RefusesWhatIsNoJson) {
   for (const char* text :
        {"",     " ",           "{",       "[1, 2",      "{\"a\": }", "{\"a\" 1}", "{a: 1}",

@@ -1,5 +1,5 @@
 // The calls of the misuse test that make a module, load weights into it and run it.
-import { d2l, nn } from 'clearformer';
+import { d2l, Mask, nn } from 'clearformer';
 import { type Argument, type Draw, numbersOf, present } from './misuse.js';
 import { type Attempt, dot } from './misuse_calls.js';
 import { attention, linear, type Numbers, need } from './naive.js';
@@ -72,8 +72,9 @@ async function run<M extends { dispose(): Promise<void> }>(
   }
 }
 
-/** d2l.MultiHeadAttention with weights that are all identity: attention itself, head by head. */
+/** Multi-head attention, torch's or d2l's, with weights that are all identity: attention itself, head by head. */
 function heads(draw: Draw): Attempt {
+  const torch = draw.chance(2);
   const width = draw.of(2, 4, 6);
   const num_heads = draw.either([1, 2, width], [0, -1, 5, 1.5, Number.NaN, '2', null]);
   const identity = Array.from({ length: width }, (_, row) =>
@@ -86,13 +87,14 @@ function heads(draw: Draw): Attempt {
     draw.tensor([batch, keys, width]),
   ];
   const lens = draw.of(undefined, draw.tensor(draw.of([batch], [batch, queries]), 'lengths', keys + 2));
-  const state = { 'W_q.weight': identity, 'W_k.weight': identity, 'W_v.weight': identity, 'W_o.weight': identity };
   const answer = () => {
     need([1, 2, width].includes(num_heads), 'heads divide the width');
     const all = numbersOf(q, k, v) as [Numbers, Numbers, Numbers];
+    const batched = all.map(({ dims, data }) => ({ dims: torch && dims.length === 2 ? [1, ...dims] : dims, data }));
     need(
-      all.every(({ dims }) => dims.length === 3 && dims[2] === width && dims[0] === all[0].dims[0]) &&
-        all[1].dims[1] === all[2].dims[1],
+      all.every(({ dims }) => dims.length === all[0].dims.length) &&
+        batched.every(({ dims }) => dims.length === 3 && dims[2] === width && dims[0] === batched[0]?.dims[0]) &&
+        batched[1]?.dims[1] === batched[2]?.dims[1],
       'sizes',
     );
     const d = width / num_heads;
@@ -113,25 +115,34 @@ function heads(draw: Draw): Attempt {
       present(lens) === undefined
         ? []
         : [{ kind: 'valid_lens' as const, values: numbersOf(lens as Argument)[0] as Numbers }];
-    const [a, b, c] = all.map(split) as [Numbers, Numbers, Numbers];
+    const [a, b, c] = batched.map(split) as [Numbers, Numbers, Numbers];
     const { output } = attention(a, b, c, {
       score: dot,
       scale: 1 / Math.sqrt(d),
       masks,
       grouped: false,
-      empty: 'uniform',
+      empty: torch ? 'zeros' : 'uniform',
     });
     const [sequences, , n] = output.dims as [number, number, number];
     const joined = (i: number) => {
       const [feature, t, sequence] = [i % width, Math.floor(i / width) % n, Math.floor(i / width / n)];
       return output.data[((sequence * num_heads + Math.floor(feature / d)) * n + t) * d + (feature % d)] as number;
     };
-    return [{ dims: [sequences, n, width], data: Array.from({ length: output.data.length }, (_, i) => joined(i)) }];
+    const lead = all[0].dims.length === 2 ? [] : [sequences];
+    return [{ dims: [...lead, n, width], data: Array.from({ length: output.data.length }, (_, i) => joined(i)) }];
   };
-  const call = async () =>
-    run(await new d2l.MultiHeadAttention(width, num_heads).load_state_dict(state), (module) =>
-      module.forward(q.input, k.input, v.input, lens?.input),
-    );
+  const d2lState = { 'W_q.weight': identity, 'W_k.weight': identity, 'W_v.weight': identity, 'W_o.weight': identity };
+  const torchState = { in_proj_weight: [...identity, ...identity, ...identity], 'out_proj.weight': identity };
+  const call = async () => {
+    if (!torch) {
+      const module = await new d2l.MultiHeadAttention(width, num_heads).load_state_dict(d2lState);
+      return run(module, () => module.forward(q.input, k.input, v.input, lens?.input));
+    }
+    const module = await new nn.MultiheadAttention(width, num_heads, { bias: false }).load_state_dict(torchState);
+    const attn_mask = present(lens) && Mask.valid_lens((lens as Argument).input);
+    const options = { attn_mask, need_weights: false };
+    return run(module, async () => (await module.forward(q.input, k.input, v.input, options))[0]);
+  };
   return { call, answer };
 }
 

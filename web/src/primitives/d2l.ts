@@ -264,7 +264,7 @@ export class TransformerDecoderBlock extends Attentive {
     enc_valid_lens?: ValidLens,
     options: DecoderBlockForwardOptions<N> = {},
   ): Promise<Traced<N>> {
-    const causal = flagged(this.kind, 'is_causal', options.is_causal ?? true);
+    const causal = flagged(this.kind, 'is_causal', options?.is_causal ?? true);
     const masks = { mask: causal ? [...Mask.causal().terms] : [], enc_mask: lensTerms(enc_valid_lens) };
     const hooks = ['attn.hook_pattern', 'cross_attn.hook_pattern'];
     return this.attend({ X, enc_outputs }, masks, options, [hooks, ['is_causal']]);

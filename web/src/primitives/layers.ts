@@ -55,7 +55,7 @@ abstract class Norm extends Module {
     options: NormOptions,
     known: readonly string[],
   ) {
-    super(kind, { normalized_shape }, options, known, options.elementwise_affine === false);
+    super(kind, { normalized_shape }, options, known, options?.elementwise_affine === false);
   }
 
   /** Normalises over the last axes, which are `normalized_shape`; dims stay. */

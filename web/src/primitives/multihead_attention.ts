@@ -1,6 +1,7 @@
 // torch.nn.MultiheadAttention, and the masks that it and the blocks around it take.
 
-import type { MaskTerm } from '../runtime/border.js';
+import type { MaskTerm, TensorIn } from '../runtime/border.js';
+import { ClearformerError } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { TensorInput } from '../tensor/tensor_input.js';
 import type { ActivationCache } from '../tensor/tensor_output.js';
@@ -72,7 +73,7 @@ export class MultiheadAttention extends Module {
       key: this.floats('key', key),
       value: this.floats('value', value),
     };
-    const size = [batchOf(tensors.query.dims), this.options.num_heads as number] as const;
+    const size = [batchOf(this.kind, tensors), this.options.num_heads as number] as const;
     const masks = { mask: restrictions(this.kind, options, maskNames, size) };
     const all = wanted ? [...(names ?? []), pattern] : (names ?? []);
     const [output, cache] = await this.run(tensors, masks, all);
@@ -81,9 +82,12 @@ export class MultiheadAttention extends Module {
   }
 }
 
-/** Sequences in a [batch, position, features] operand; 1 in one without batch. */
-export function batchOf(dims: readonly number[]): number {
-  return dims.length === 3 ? (dims[0] as number) : 1;
+/** Sequences in operands [batch, position, features]; 1 in those without batch. `shape_mismatch` where only some have one. */
+export function batchOf(kind: string, tensors: Record<string, TensorIn>): number {
+  const [first = [], ...others] = Object.values(tensors).map(({ dims }) => dims);
+  if (others.every((dims) => dims.length === first.length)) return first.length === 3 ? (first[0] as number) : 1;
+  const names = Object.entries(tensors).map(([name, { dims }]) => `${name} [${dims.join(', ')}]`);
+  throw new ClearformerError('shape_mismatch', `${kind}: all or none may have a batch: ${names.join(', ')}`);
 }
 
 /** The restrictions of one attention, whose options have torch's three names for them. */

@@ -81,7 +81,7 @@ abstract class Layer extends Module {
     attentions: Attentions,
   ): Promise<Traced<N>> {
     const tensors = Object.fromEntries(Object.entries(given).map(([name, input]) => [name, this.floats(name, input)]));
-    const size = [batchOf(Object.values(tensors)[0]?.dims ?? []), this.options.nhead as number] as const;
+    const size = [batchOf(this.kind, tensors), this.options.nhead as number] as const;
     const masks = Object.entries(attentions).map(([name, names]) => [
       name,
       restrictions(this.kind, options, names, size),

@@ -73,21 +73,22 @@ function opened(what: string, input: unknown): Opened {
   if (data === undefined || !Array.isArray(dims)) {
     throw new ClearformerError('invalid_argument', `${what}: needs a Tensor, nested arrays, or { data, dims }`);
   }
-  if (!isTyped(data)) throw wrongType(what, 'a Float32Array, Int32Array, BigInt64Array or Uint8Array', data);
+  const kind = kinds.find((one) => data instanceof one);
+  if (kind === undefined) throw wrongType(what, 'a Float32Array, Int32Array, BigInt64Array or Uint8Array', data);
+  const { length } = data as TensorData[TensorType];
   const wanted = elementCount(dims);
-  if (data.length !== wanted) {
-    const found = `data has ${data.length}${data.length === 0 ? ' (was its buffer transferred?)' : ''}`;
+  if (length !== wanted) {
+    const found = `data has ${length}${length === 0 ? ' (was its buffer transferred?)' : ''}`;
     throw new ClearformerError(
       'shape_mismatch',
       `${what}: dims [${dims.join(', ')}] need ${wanted} elements, ${found}`,
     );
   }
-  return { data, dims: [...dims] };
+  // Nothing may be done with an array whose buffer was transferred, not even when it is empty.
+  return { data: length === 0 ? new kind(0) : (data as TensorData[TensorType]), dims: [...dims] };
 }
 
-function isTyped(data: unknown): data is TensorData[TensorType] {
-  return [Float32Array, Int32Array, BigInt64Array, Uint8Array].some((kind) => data instanceof kind);
-}
+const kinds = [Float32Array, Int32Array, BigInt64Array, Uint8Array];
 
 /** The elements of nested arrays in a row. The first element of each depth says how long its neighbours must be. */
 function flattened(what: string, input: readonly unknown[]): Opened & { data: unknown[] } {
@@ -97,21 +98,24 @@ function flattened(what: string, input: readonly unknown[]): Opened & { data: un
     throw new ClearformerError('unsupported', `${what}: arrays are nested more than ${deepest} deep`);
   }
   const data: unknown[] = [];
-  const visit = (inner: unknown, depth: number): void => {
-    const length = Array.isArray(inner) ? inner.length : undefined;
-    if (length !== dims[depth]) throw ragged(what, depth, dims[depth], length);
-    if (!Array.isArray(inner)) data.push(inner);
-    else for (const element of inner) visit(element, depth + 1);
+  const visit = (rows: unknown, path: readonly number[]): void => {
+    const length = Array.isArray(rows) ? rows.length : undefined;
+    if (!Array.isArray(rows) || length !== dims[path.length]) throw ragged(what, path, dims[path.length], length);
+    const last = path.length === dims.length - 1;
+    for (const [i, inner] of rows.entries()) {
+      if (last && !Array.isArray(inner)) data.push(inner);
+      else visit(inner, [...path, i]);
+    }
   };
-  visit(input, 0);
+  visit(input, []);
   return { data, dims };
 }
 
-function ragged(what: string, depth: number, first: number | undefined, length: number | undefined): ClearformerError {
-  const text = (extent: number | undefined) => (extent === undefined ? 'an element' : `an array of ${extent}`);
+function ragged(what: string, path: readonly number[], first: number | undefined, length: number | undefined) {
+  const text = (extent: number | undefined) => (extent === undefined ? 'no row' : `${extent} elements`);
   return new ClearformerError(
     'shape_mismatch',
-    `${what}: ragged arrays: on axis ${depth} there is ${text(first)} and ${text(length)}`,
+    `${what}: ragged arrays: row ${path.join(', ')} has ${text(length)}, the first has ${text(first)}`,
   );
 }
 
