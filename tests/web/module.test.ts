@@ -1,8 +1,44 @@
 // What all modules have in common: loading, refusing, giving back, looking inside.
-import { Mask, nn } from 'clearformer';
+import { AutoModelForCausalLM, configure, Mask, nn, softmax } from 'clearformer';
+import * as inline from 'clearformer/inline';
 import { describe, expect, it } from 'vitest';
 import { safetensors } from './support/checkpoints.js';
 import { failureOf } from './support/failures.js';
+import { storiesPath } from './support/references.js';
+
+describe('the core that functions and modules share', () => {
+  /** An array that throws while the core reads it, as a trap would. */
+  class Trap extends Float32Array {
+    override get BYTES_PER_ELEMENT(): number {
+      throw new Error('trap');
+    }
+  }
+
+  it('is made anew after a trap; modules get their weights anew, too', async () => {
+    const weights = { weight: [[2]], bias: [1] };
+    const linear = await new nn.Linear(1, 1).load_state_dict(weights);
+    const failure = await failureOf(() => softmax({ data: new Trap(1), dims: [1] }));
+    expect(failure).toMatchObject({ code: 'poisoned' });
+    expect((await softmax([1, 1])).tolist()).toEqual([0.5, 0.5]);
+    expect(await failureOf(() => linear.forward([1]))).toMatchObject({ code: 'poisoned' });
+    await linear.load_state_dict(weights);
+    expect((await linear.forward([1])).tolist()).toEqual([3]);
+  });
+
+  it('is the build with the same bits everywhere where that is set, as for models', async () => {
+    configure({ deterministic: true });
+    const model = await AutoModelForCausalLM.from_pretrained(storiesPath);
+    expect(model.info().simd).toBe('simd128');
+    await model.dispose();
+    configure({ deterministic: undefined });
+  });
+
+  it('is part of the inline entry', async () => {
+    expect((await inline.softmax([1, 1])).tolist()).toEqual([0.5, 0.5]);
+    const norm = new inline.nn.LayerNorm(2, { elementwise_affine: false });
+    expect((await norm.forward([1, 1])).tolist()).toEqual([0, 0]);
+  });
+});
 
 describe('a module', () => {
   const state = {
@@ -60,7 +96,9 @@ describe('a module', () => {
       const linear = await new nn.Linear(2, 3).load_state_dict(file);
       expect((await linear.forward([[1, 2]])).tolist()).toEqual([[5, 11, 18]]);
     }
-    for (const broken of [bytes.slice(0, 30), bytes.slice(0, -4), new Uint8Array(0)]) {
+    const gone = bytes.slice();
+    structuredClone(gone.buffer, { transfer: [gone.buffer] });
+    for (const broken of [bytes.slice(0, 30), bytes.slice(0, -4), new Uint8Array(0), gone, gone.buffer]) {
       expect((await failureOf(() => new nn.Linear(2, 3).load_state_dict(broken))).code).toBe('malformed_file');
     }
   });

@@ -173,6 +173,35 @@ TEST(AttentionPooling, NormalisedKeysMakeDistanceAndDotTheSame) {
   }
 }
 
+// Operands (A, B, H, T, d): a mask (B, 1, T, S) belongs to the axis B, whatever A is.
+TEST(AttentionPooling, AMaskOfFourAxesBroadcastsFromTheRight) {
+  Tensor x({3, 2, 1, 2, 4});
+  for (std::size_t i = 0; i < x.elements(); ++i) x.f32()[i] = static_cast<float>(i % 7) - 3.0f;
+  Tensor hidden = Tensor::zeros({2, 1, 2, 2}, DType::u8);
+  for (std::size_t i = 4; i < 8; i += 2) hidden.mutable_view().as<std::uint8_t>()[i] = 1;
+  PoolingOptions options;
+  options.mask = Mask::ignore(std::move(hidden));
+  options.keep = PoolingOptions::Keep::weights;
+  const Tensor weights = attention_pooling(x, x, x, options).kept;
+  for (std::size_t a = 0; a < 3; ++a) {
+    for (std::size_t b = 0; b < 2; ++b) {
+      for (std::size_t t = 0; t < 2; ++t) {
+        const float first = weights.f32()[((a * 2 + b) * 2 + t) * 2];
+        EXPECT_EQ(first == 0.0f, b == 1) << a << ", " << b << ", " << t;
+      }
+    }
+  }
+}
+
+TEST(AttentionPooling, WithoutFeaturesAllKeysAreEqual) {
+  const Tensor nothing({1, 2, 0});
+  Tensor values({1, 2, 1});
+  values.f32()[0] = 1.0f;
+  values.f32()[1] = 3.0f;
+  const Tensor output = attention_pooling(nothing, nothing, values, {}).output;
+  EXPECT_EQ(Numbers(output).values, (std::vector<double>{2.0, 2.0}));
+}
+
 TEST(AttentionPooling, FunctionsOfTheCourse) {
   const Fixture fixture("scoring");
   for (const Case* example : fixture.of_op("softmax")) {

@@ -1,14 +1,14 @@
 // Generation step by step: the core makes one token per call, and between calls the event loop runs, so aborts are seen.
 
 import type { Handle, OptionValue, RunInputs, StepRequest, StepValue } from '../runtime/border.js';
-import type { Engine } from '../runtime/engine.js';
+import { type Engine, releaseHandle } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import { nextTurn } from '../support/platform.js';
 import { Tensor } from '../tensor/tensor.js';
 import { toTensor } from '../tensor/tensor_output.js';
 import { IncrementalDecoder, type Streamer } from '../tokenizer/text_streamer.js';
 import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
-import { KeyValueCache, releaseHandle } from './key_value_cache.js';
+import { KeyValueCache } from './key_value_cache.js';
 
 /** What both ways of generating take. Defaults come from generation_config.json, then from Hugging Face's. */
 export interface GenerationOptions {

@@ -1,7 +1,7 @@
 // Keys and values of the positions a model has read, kept in the core's memory for the next call.
 
 import type { Handle } from '../runtime/border.js';
-import type { Engine } from '../runtime/engine.js';
+import { type Engine, releaseHandle } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 
@@ -53,9 +53,4 @@ export class KeyValueCache {
   [asyncDisposeSymbol](): Promise<void> {
     return this.dispose();
   }
-}
-
-/** Releases a handle; that a whole core is gone already is no failure. */
-export async function releaseHandle(engine: Engine, handle: Handle): Promise<void> {
-  await engine.call('release', { handle }).catch(() => {});
 }

@@ -15,8 +15,8 @@ export class Mask {
   /** @internal All of these restrictions at once. */
   readonly terms: readonly MaskTerm[];
 
-  /** @internal Use the makers. */
-  constructor(terms: readonly MaskTerm[]) {
+  /** @internal Without terms no restriction; the makers give the others. */
+  constructor(terms: readonly MaskTerm[] = []) {
     this.terms = terms;
   }
 

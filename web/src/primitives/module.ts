@@ -1,7 +1,7 @@
 // Module: a block with weights in the core that functions and modules share. nn.ts and d2l.ts give the classes.
 
 import type { Handle, MaskTerm, PlainOptions, TensorIn } from '../runtime/border.js';
-import type { Engine } from '../runtime/engine.js';
+import { type Engine, releaseHandle } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { patternOf } from '../support/pattern.js';
@@ -67,15 +67,16 @@ export abstract class Module {
   }
 
   /**
-   * Takes the weights. Rejects, and keeps those it had, when a key is missing, unexpected or has another shape: one error
-   * lists them all (its code is that of the first). `invalid_argument` for sizes that do not fit each other, for
-   * instance heads that do not divide d_model; `malformed_file` for bytes that are no safetensors file.
+   * Takes the weights, which must not be written to before it resolves. Rejects, and keeps those it had, when a key is
+   * missing, unexpected or has another shape: one error lists them all (its code is that of the first);
+   * `invalid_argument` for sizes that do not fit each other, such as heads that do not divide d_model; `malformed_file`
+   * for bytes that are no safetensors file.
    */
   async load_state_dict(state_dict: StateDict): Promise<this> {
     const engine = await sharedEngine();
     const { kind, options } = this;
     const module = await create(engine, kind, options, state_dict);
-    const release = () => engine.call('release', { handle: module }).then(noop, noop);
+    const release = () => releaseHandle(engine, module);
     const before = this.#loaded;
     this.#loaded = { engine, module, lease: new Lease(`this ${kind}`, this, release) };
     await before?.lease.release();
@@ -130,11 +131,9 @@ export abstract class Module {
   }
 }
 
-function noop(): void {}
-
 async function create(engine: Engine, kind: string, options: PlainOptions, state_dict: StateDict): Promise<Handle> {
   if (state_dict instanceof Uint8Array || state_dict instanceof ArrayBuffer) {
-    const checkpoint = await read(engine, new Uint8Array(state_dict as ArrayBuffer));
+    const checkpoint = await read(engine, bytesOf(state_dict));
     return (await engine.call('module_create', { kind, options, checkpoint })).module;
   }
   if (typeof state_dict !== 'object' || state_dict === null || Array.isArray(state_dict)) {
@@ -147,6 +146,12 @@ async function create(engine: Engine, kind: string, options: PlainOptions, state
   return (await engine.call('module_create', { kind, options, tensors: Object.fromEntries(entries) })).module;
 }
 
+/** A view of the bytes; none of a buffer that was transferred, of which no view can be made. */
+function bytesOf(given: Uint8Array | ArrayBuffer): Uint8Array {
+  if (given.byteLength === 0) return new Uint8Array(0);
+  return given instanceof Uint8Array ? given : new Uint8Array(given);
+}
+
 async function read(engine: Engine, bytes: Uint8Array): Promise<Handle> {
   const { checkpoint } = await engine.call('checkpoint_open', { dtype: 'fp32' });
   try {
@@ -155,7 +160,7 @@ async function read(engine: Engine, bytes: Uint8Array): Promise<Handle> {
     await engine.call('checkpoint_end_file', { checkpoint });
     return checkpoint;
   } catch (thrown) {
-    await engine.call('release', { handle: checkpoint }).then(noop, noop);
+    await releaseHandle(engine, checkpoint);
     throw thrown;
   }
 }

@@ -15,3 +15,8 @@ export interface Engine {
   write(checkpoint: Handle, chunk: Uint8Array, borrowed: boolean): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Releases a handle; that a whole core is gone already is no failure. */
+export async function releaseHandle(engine: Engine, handle: Handle): Promise<void> {
+  await engine.call('release', { handle }).catch(() => {});
+}

@@ -26,7 +26,7 @@ export function floats(what: string, input: TensorInput): TensorOf<'float32'> {
   const { data, dims } = opened(what, input);
   if (data instanceof Float32Array) return { data, dims };
   if (!Array.isArray(data)) throw wrongType(what, 'float32', data);
-  return { data: Float32Array.from(data, (value) => float(what, value)), dims };
+  return { data: converted(what, data, new Float32Array(data.length), float), dims };
 }
 
 function float(what: string, value: unknown): number {
@@ -40,7 +40,7 @@ export function integers(what: string, input: TensorInput): TensorOf<'int32'> {
   const { data, dims } = opened(what, input);
   if (data instanceof Int32Array) return { data, dims };
   if (data instanceof Float32Array) throw wrongType(what, 'whole numbers (int32, int64 or uint8)', data);
-  return { data: Int32Array.from(data as ArrayLike<unknown>, (value) => integer(what, value)), dims };
+  return { data: converted(what, data, new Int32Array(data.length), integer), dims };
 }
 
 function integer(what: string, value: unknown): number {
@@ -53,13 +53,23 @@ function integer(what: string, value: unknown): number {
 export function flags(what: string, input: TensorInput): TensorOf<'uint8'> {
   const { data, dims } = opened(what, input);
   if (data instanceof Float32Array) throw wrongType(what, 'booleans, or zeros and ones of an integer type', data);
-  return { data: Uint8Array.from(data as ArrayLike<unknown>, (value) => flag(what, value)), dims };
+  return { data: converted(what, data, new Uint8Array(data.length), flag), dims };
 }
 
 function flag(what: string, value: unknown): number {
   if (value === true || value === 1 || value === 1n) return 1;
   if (value === false || value === 0 || value === 0n) return 0;
   throw notA(what, value, 'boolean (nor 0 or 1)');
+}
+
+function converted<T extends Float32Array | Int32Array | Uint8Array>(
+  what: string,
+  from: ArrayLike<unknown>,
+  to: T,
+  convert: (what: string, value: unknown) => number,
+): T {
+  for (let i = 0; i < to.length; i++) to[i] = convert(what, from[i]);
+  return to;
 }
 
 interface Opened {
@@ -102,9 +112,9 @@ function flattened(what: string, input: readonly unknown[]): Opened & { data: un
     const length = Array.isArray(rows) ? rows.length : undefined;
     if (!Array.isArray(rows) || length !== dims[path.length]) throw ragged(what, path, dims[path.length], length);
     const last = path.length === dims.length - 1;
-    for (const [i, inner] of rows.entries()) {
-      if (last && !Array.isArray(inner)) data.push(inner);
-      else visit(inner, [...path, i]);
+    for (let i = 0; i < rows.length; i++) {
+      if (last && !Array.isArray(rows[i])) data.push(rows[i]);
+      else visit(rows[i], [...path, i]);
     }
   };
   visit(input, []);
