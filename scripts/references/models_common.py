@@ -1,0 +1,254 @@
+"""Tiny random checkpoints of any architecture, and what transformers computes with them."""
+
+import copy
+import json
+import math
+import os
+import shutil
+
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import GenerationConfig, GenerationMixin
+from transformers.pytorch_utils import Conv1D
+
+from common import Group, float64_everywhere, integers, largest_difference, normal
+
+NEW_TOKENS = 24
+CERTAIN = 1e-3  # least distance between the two best logits of a greedy step; float32 errors stay far below
+VARIED = 4  # distinct tokens that a greedy row must have
+
+
+def open_group(args, architecture, script):
+    """The group models/<architecture>; checkpoints that an earlier run left are removed."""
+    shutil.rmtree(os.path.join(args.out, "models", architecture), ignore_errors=True)
+    return Group(args, f"models/{architecture}", script, ["transformers"])
+
+
+def _scale_of(module, shape):
+    """Embeddings stay below the size of a norm's output; matrices keep the size of what passes through them."""
+    if isinstance(module, torch.nn.Embedding):
+        return 0.6
+    if isinstance(module, (Conv1D, torch.nn.Linear, torch.nn.Conv1d, torch.nn.Conv2d)):
+        fan_in = shape[0] if isinstance(module, Conv1D) else math.prod(shape[1:])
+        return 1.3 / math.sqrt(fan_in)
+    return 0.6  # parameters that are neither: class tokens, learned positions, projections
+
+
+def last_norms(config):
+    """The norm before a tied output layer: with weights of both signs no token predicts itself for ever."""
+    names = ("ln_f.weight", "model.norm.weight", "decoder.final_layer_norm.weight", "decoder.layer_norm.weight")
+    if config.model_type in ("bart", "marian"):
+        names += (f"decoder.layers.{config.decoder_layers - 1}.final_layer_norm.weight",)
+    return names
+
+
+def fill(model, name, gains=None):
+    """Weights a test can see: nothing near zero, norms differ from 1, biases from 0.
+
+    The numbers depend on `name` and the key without the base model's prefix, so a trunk is the same under every head.
+    `gains` multiplies the weights whose key contains the text.
+    """
+    centre = -1.0 if model.config.model_type.startswith("gemma") else 0.0  # its norms multiply by 1 + weight
+    seen = set()
+    for path, module in model.named_modules():
+        if "Sinusoidal" in type(module).__name__:
+            continue
+        for key, value in [*module.named_parameters(recurse=False), *module.named_buffers(recurse=False)]:
+            full = f"{path}.{key}" if path else key
+            if full not in model.state_dict() or not value.is_floating_point() or value.dim() == 0:
+                continue
+            if value.data_ptr() in seen:  # tied
+                continue
+            seen.add(value.data_ptr())
+            seeded = f"{name}/{full.removeprefix(model.base_model_prefix + '.')}"
+            if value.dim() >= 2:
+                new = normal(seeded, value.shape, 0.3 if key.endswith("bias") else _scale_of(module, value.shape))
+            elif key.endswith("weight"):
+                last = full.endswith(last_norms(model.config))
+                new = normal(seeded, value.shape, *((1.0, centre) if last else (0.2, centre + 1.0)))
+            else:
+                new = normal(seeded, value.shape, 0.6 if "embedding" in key else 0.3)
+            for part, gain in (gains or {}).items():
+                new = new * gain if part in full else new
+            value.data.copy_(new)
+    model.tie_weights()
+    return model
+
+
+def write_checkpoint(folder, model_class, config, name, *, dtype=torch.float32, rename=None, extra=None, spelling=None, gains=None, **saved):
+    """save_pretrained into a clean folder; gives back what transformers loads from it, in float32.
+
+    `rename` maps the tensors' names to an older scheme of the same file, `extra` are tensors (or gives them from
+    the file's) which such files had and no current model has, `spelling` turns config.json into what older versions wrote. All must still load.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    model = fill(model_class(config), name, gains)
+    model.to(dtype).save_pretrained(folder, **saved)
+    for file in sorted(os.listdir(folder)):
+        path = os.path.join(folder, file)
+        if file.endswith(".safetensors") and (rename or extra):
+            tensors = load_file(path)
+            tensors = {rename(key) if rename else key: value for key, value in tensors.items()}
+            added = extra(tensors) if callable(extra) else extra or {}
+            save_file(tensors | added, path, metadata={"format": "pt"})
+        os.chmod(path, 0o644)
+    if spelling:
+        edit_config(folder, spelling)
+    return load_checkpoint(folder, model_class)
+
+
+def load_checkpoint(folder, model_class):
+    model, report = model_class.from_pretrained(
+        folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
+    if report["missing_keys"] or report["mismatched_keys"]:
+        raise ValueError(f"{folder}: transformers does not find {report}")
+    return model.eval()
+
+
+def double_of(model):
+    """The same model in float64; what transformers would still do in float32 is lifted too."""
+    config = copy.deepcopy(model.config)
+    config._attn_implementation = "eager"
+    head = model.get_output_embeddings()
+    if head is not None and head.weight is not model.get_input_embeddings().weight:
+        config.tie_word_embeddings = False
+    with float64_everywhere():
+        double = type(model)(config).double().eval()
+        double.load_state_dict(model.state_dict())
+    return double
+
+
+def flatten(value, name=""):
+    """A ModelOutput as tensors by name: hidden_states.0, text_model_output.attentions.1, …"""
+    if torch.is_tensor(value):
+        return {name: value}
+    if isinstance(value, (tuple, list)):
+        items = enumerate(value)
+    elif hasattr(value, "items"):
+        items = value.items()
+    else:
+        return {}
+    prefix = f"{name}." if name else ""
+    return {key: tensor for part, item in items for key, tensor in flatten(item, f"{prefix}{part}").items()}
+
+
+def forward(model, inputs):
+    options = {"output_hidden_states": True, "output_attentions": True}
+    if isinstance(model, GenerationMixin) or model.config.is_encoder_decoder:
+        options["use_cache"] = False
+    return {key: value.clone() for key, value in flatten(model(**inputs, **options)).items()}
+
+
+def forward_twice(model, inputs):
+    """The outputs in float32, and by how much they miss the float64 run."""
+    single = forward(model, inputs)
+    double_model = double_of(model)
+    with float64_everywhere():
+        wide = {key: value.double() if value.is_floating_point() else value for key, value in inputs.items()}
+        double = forward(double_model, wide)
+    assert single.keys() == double.keys()
+    return single, {key: largest_difference(single[key], double[key]) for key in single}
+
+
+PER_POSITION = ("last_hidden_state", "hidden_states", "start_logits", "end_logits")
+
+
+def _without_padding(outputs, mask, keep, per_token_logits):
+    """What stands at padded positions is upstream's accident: 0 in the fixture. Rows of attention maps are queries."""
+    result = {}
+    for key, value in outputs.items():
+        base = key.removeprefix("text_model_output.").split(".")[0].removeprefix("encoder_").removeprefix("decoder_")
+        if not keep(key) or key.startswith("vision_model_output."):
+            result[key] = value
+        elif base in ("attentions", "cross_attentions"):
+            result[key] = value * mask[:, None, :, None]
+        elif base in PER_POSITION or (base == "logits" and per_token_logits):
+            result[key] = value * mask.reshape(mask.shape + (1,) * (value.dim() - 2))
+        else:
+            result[key] = value
+    return result
+
+
+TASKS_WITH_LOGITS_PER_TOKEN = ("masked-lm", "token-classification", "causal-lm", "seq2seq-lm")
+
+
+def add_forward(group, name, checkpoint, task, model, inputs):
+    """A model_forward case: every output under its Hugging Face name, padded positions stored as 0."""
+    outputs, errors = forward_twice(model, inputs)
+    for key, value in outputs.items():
+        if not bool(value.isfinite().all()):
+            raise ValueError(f"{name}: {key} is not finite")
+    per_token = task in TASKS_WITH_LOGITS_PER_TOKEN
+    more = {}
+    sides = {"attention_mask": lambda key: True}
+    if model.config.is_encoder_decoder:
+        sides = {"attention_mask": lambda key: key.startswith("encoder_"),
+                 "decoder_attention_mask": lambda key: not key.startswith("encoder_")}
+    for side, belongs in sides.items():
+        if side in inputs and not bool(inputs[side].all()):
+            outputs = _without_padding(outputs, inputs[side], belongs, per_token)
+            more["compare_where" if side == "attention_mask" else "compare_decoder_where"] = side
+    if more:
+        more["note"] = "values of padded positions are stored as 0; compare where the mask named is 1"
+    group.case(name, "model_forward", {"checkpoint": checkpoint, "task": task}, inputs, outputs,
+               file=f"{checkpoint}.safetensors", errors=errors, **more)
+    return outputs
+
+
+def padded(ids, lengths, side, pad_token_id):
+    """(input_ids, attention_mask) of rows that keep `lengths` tokens, padded on the side named."""
+    mask = torch.zeros_like(ids)
+    for row, length in enumerate(lengths):
+        mask[row, (slice(ids.shape[1] - length, None) if side == "left" else slice(0, length))] = 1
+    return torch.where(mask == 1, ids, torch.full_like(ids, pad_token_id)), mask
+
+
+def greedy(model, inputs, count=NEW_TOKENS, **more):
+    """generate() without a beginning or an end of its own: (sequences, smallest distance of the two best logits)."""
+    settings = dict(do_sample=False, max_new_tokens=count, eos_token_id=None, return_dict_in_generate=True,
+                    output_logits=True, decoder_start_token_id=getattr(model.config, "decoder_start_token_id", None),
+                    pad_token_id=model.config.pad_token_id or 0) | more
+    kept, model.generation_config = model.generation_config, GenerationConfig()
+    out = GenerationMixin.generate(model, **inputs, generation_config=GenerationConfig(**settings))
+    again = GenerationMixin.generate(model, **inputs, generation_config=GenerationConfig(**settings, use_cache=False))
+    model.generation_config = kept
+    if not torch.equal(out.sequences, again.sequences):
+        raise ValueError("transformers' cache changes the text")
+    best = torch.stack(out.logits).topk(2).values
+    return out.sequences, float((best[..., 0] - best[..., 1]).min())
+
+
+def is_telling(sequences, margin, count=NEW_TOKENS):
+    return margin > CERTAIN and all(len(set(row[-count:].tolist())) >= VARIED for row in sequences)
+
+
+def first_telling(make, runs, tries=200):
+    """make(seed) for the first seed whose greedy texts are certain and not one token over and over."""
+    for seed in range(tries):
+        model = make(seed)
+        if all(is_telling(*greedy(model, inputs)) for inputs in runs):
+            return model
+    raise ValueError("no seed gives a telling greedy text")
+
+
+def add_greedy(group, name, checkpoint, model, inputs):
+    sequences, margin = greedy(model, inputs)
+    options = {"checkpoint": checkpoint, "do_sample": False, "max_new_tokens": NEW_TOKENS, "eos_token_id": None,
+               "pad_token_id": model.config.pad_token_id or 0}
+    group.case(name, "generate", options, inputs, {"sequences": sequences},
+               file=f"{checkpoint}.safetensors", smallest_margin=float(f"{margin:.3g}"))
+
+
+def token_ids(name, shape, config):
+    """Ids that are no special token: those lie below 5 in all these checkpoints."""
+    return integers(name, shape, 5, config.vocab_size)
+
+
+def edit_config(folder, change):
+    """Rewrites config.json with change(dict), for spellings that older files have."""
+    path = os.path.join(folder, "config.json")
+    with open(path, encoding="utf-8") as file:
+        config = json.load(file)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(change(config), file, indent=2, sort_keys=True)
+        file.write("\n")

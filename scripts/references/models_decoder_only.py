@@ -1,0 +1,199 @@
+"""Tiny decoder-only checkpoints: GPT-2, GPT-Neo, Mistral, Qwen2, Qwen3, Phi, Phi-3, Gemma 2, Gemma 3."""
+
+import os
+
+import torch
+from transformers import (
+    AutoModelForCausalLM, Gemma2Config, Gemma3TextConfig, GPT2Config, GPTNeoConfig, MistralConfig, Phi3Config, PhiConfig,
+    Qwen2Config, Qwen3Config,
+)
+
+from common import arguments
+from models_common import (
+    add_forward, add_greedy, first_telling, open_group, padded, token_ids, write_checkpoint,
+)
+
+LENGTH = 11  # longer than every window below
+TOKENS = dict(bos_token_id=1, eos_token_id=2, pad_token_id=0)
+EVEN = dict(vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+            intermediate_size=40, max_position_embeddings=64) | TOKENS
+ODD = dict(vocab_size=97, hidden_size=30, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+           intermediate_size=37, max_position_embeddings=64) | TOKENS
+HEADS_OF_8, HEADS_OF_10 = dict(head_dim=8), dict(head_dim=10)
+
+
+def rope(theta=10000.0, **more):
+    return {"rope_type": "default", "rope_theta": theta} | more
+
+
+def gpt2(size, **more):
+    return GPT2Config(vocab_size=size["vocab_size"], n_positions=40, n_embd=size["hidden_size"], n_layer=2,
+                      n_head=size["num_attention_heads"], **TOKENS, **more)
+
+
+def gpt_neo(size, **more):
+    return GPTNeoConfig(vocab_size=size["vocab_size"], max_position_embeddings=40, hidden_size=size["hidden_size"],
+                        num_layers=3, num_heads=size["num_attention_heads"], window_size=5, **TOKENS,
+                        attention_types=[[["global"], 1], [["local", "global"], 1]], **more)
+
+
+def without(settings, *names):
+    return {key: value for key, value in settings.items() if key not in names}
+
+
+def phi(settings, **more):
+    return PhiConfig(**settings | dict(rope_parameters=rope(partial_rotary_factor=0.4)) | more)
+
+
+SLIDING_FIRST = ["sliding_attention", "full_attention"]
+YARN = rope(rope_type="yarn", factor=4.0, original_max_position_embeddings=16)
+CONFIGURATIONS = {
+    "gpt2": {
+        "even": lambda: gpt2(EVEN),
+        "odd": lambda: gpt2(ODD, n_inner=37, activation_function="gelu", scale_attn_by_inverse_layer_idx=True),
+    },
+    "gpt_neo": {
+        "even": lambda: gpt_neo(EVEN),
+        "odd": lambda: gpt_neo(ODD, intermediate_size=37),
+    },
+    "mistral": {
+        "even": lambda: MistralConfig(**EVEN, **HEADS_OF_8, sliding_window=5),
+        "odd": lambda: MistralConfig(**ODD, **HEADS_OF_10, sliding_window=None, rope_parameters=rope(1e6)),
+    },
+    "qwen2": {
+        "even": lambda: Qwen2Config(**EVEN, tie_word_embeddings=True, rope_parameters=rope(1e6)),
+        "odd": lambda: Qwen2Config(**ODD, use_sliding_window=True, sliding_window=5, max_window_layers=1),
+    },
+    "qwen3": {
+        "even": lambda: Qwen3Config(**EVEN, head_dim=16, tie_word_embeddings=True, rope_parameters=YARN),
+        "odd": lambda: Qwen3Config(**ODD, **HEADS_OF_10, attention_bias=True, use_sliding_window=True, sliding_window=5,
+                                   max_window_layers=1),
+    },
+    "phi": {
+        "even": lambda: phi(EVEN | dict(hidden_size=32, num_attention_heads=2, num_key_value_heads=2),
+                            rope_parameters=rope(partial_rotary_factor=0.5), qk_layernorm=True),
+        "odd": lambda: phi(ODD | dict(num_key_value_heads=3)),
+    },
+    "phi3": {
+        "even": lambda: Phi3Config(**EVEN, sliding_window=5),
+        "odd": lambda: Phi3Config(**ODD, rope_parameters=rope(partial_rotary_factor=0.4)),
+    },
+    "gemma2": {
+        "even": lambda: Gemma2Config(**EVEN, head_dim=8, sliding_window=5, query_pre_attn_scalar=16,
+                                     attn_logit_softcapping=2.0, final_logit_softcapping=6.0, layer_types=SLIDING_FIRST),
+        "odd": lambda: Gemma2Config(**ODD, head_dim=10, sliding_window=5, query_pre_attn_scalar=7,
+                                    attn_logit_softcapping=None, final_logit_softcapping=None,
+                                    layer_types=SLIDING_FIRST),
+    },
+    "gemma3_text": {
+        "even": lambda: Gemma3TextConfig(
+            **EVEN | dict(num_hidden_layers=3), head_dim=16, sliding_window=5, query_pre_attn_scalar=16,
+            layer_types=["sliding_attention", "sliding_attention", "full_attention"]),
+        "odd": lambda: Gemma3TextConfig(
+            **ODD, head_dim=10, sliding_window=5, query_pre_attn_scalar=7, layer_types=SLIDING_FIRST,
+            final_logit_softcapping=5.0,
+            rope_parameters={"full_attention": rope(1e6, rope_type="linear", factor=8.0),
+                             "sliding_attention": rope(10000.0)}),
+    },
+}
+# What a checkpoint's file has beside fp32 in one piece.
+STORED = {
+    ("gpt_neo", "even"): {"dtype": torch.float16},
+    ("mistral", "even"): {"dtype": torch.bfloat16},
+    ("qwen2", "odd"): {"max_shard_size": "20KB"},
+    ("gemma2", "odd"): {"dtype": torch.bfloat16},
+    ("phi", "odd"): {"dtype": torch.float16},
+}
+
+
+def version_4(*absent, **present):
+    """config.json as transformers 4 wrote it: rope_theta and rope_scaling at the top, layer kinds by rule."""
+    def spelling(config):
+        old = without(config, "rope_parameters", "dtype", *absent)
+        parameters = dict(config["rope_parameters"])
+        if "full_attention" in parameters:  # Gemma 3: two rotations
+            old["rope_local_base_freq"] = parameters["sliding_attention"]["rope_theta"]
+            parameters = dict(parameters["full_attention"])
+        old["rope_theta"] = parameters.pop("rope_theta")
+        if "partial_rotary_factor" in parameters:
+            old["partial_rotary_factor"] = parameters.pop("partial_rotary_factor")
+        old["rope_scaling"] = None if parameters["rope_type"] == "default" else parameters
+        return old | dict(torch_dtype=config["dtype"], transformers_version="4.50.0") | present
+    return spelling
+
+
+SPELLED = {
+    ("mistral", "odd"): version_4(),
+    ("qwen2", "odd"): version_4("layer_types"),
+    ("qwen3", "odd"): version_4("layer_types"),
+    ("phi", "odd"): version_4(),
+    ("phi3", "odd"): version_4(),
+    ("gemma2", "odd"): version_4("layer_types"),
+    ("gemma3_text", "odd"): version_4("layer_types", sliding_window_pattern=2),
+}
+GAINS = {"gemma2": {"embed_tokens": 0.35}, "gemma3_text": {"embed_tokens": 0.35}}  # they multiply it by sqrt(d_model)
+
+
+def old_gpt2(key):
+    """openai-community/gpt2 was saved from the base model: no `transformer.` before the names."""
+    return key.removeprefix("transformer.")
+
+
+def gpt2_masks(layers, positions):
+    """Files of transformers 3 hold each layer's causal mask; they are no weights."""
+    mask = torch.ones(positions, positions).tril()[None, None]
+    return {f"h.{i}.attn.bias": mask.clone() for i in range(layers)}
+
+
+def gpt_neo_masks(layers, positions):
+    """So does EleutherAI/gpt-neo-125m, with the value that masked scores got."""
+    mask = torch.ones(1, 1, positions, positions, dtype=torch.bool).tril()
+    name = "transformer.h.{}.attn.attention.{}".format
+    masks = {name(i, "bias"): mask.clone() for i in range(layers)}
+    return masks | {name(i, "masked_bias"): torch.tensor(-1e9) for i in range(layers)}
+
+
+OLD_FILES = {
+    ("gpt2", "odd"): dict(rename=old_gpt2, extra=gpt2_masks(2, 40)),
+    ("gpt_neo", "odd"): dict(extra=gpt_neo_masks(3, 40)),
+}
+
+
+def add_checkpoint(group, architecture, size):
+    folder = os.path.join(group.folder, size)
+    stored = dict(STORED.get((architecture, size), {}), spelling=SPELLED.get((architecture, size)),
+                  gains=GAINS.get(architecture))
+    stored |= OLD_FILES.get((architecture, size), {})
+    config = CONFIGURATIONS[architecture][size]()
+    name = f"models/{architecture}/{size}"
+    ids = token_ids(name, (2, LENGTH), config)
+    left, mask = padded(ids, (7, LENGTH), "left", config.pad_token_id)
+    runs = [{"input_ids": ids, "attention_mask": torch.ones_like(ids)}, {"input_ids": left, "attention_mask": mask}]
+
+    def make(seed):
+        new = CONFIGURATIONS[architecture][size]()
+        model_class = AutoModelForCausalLM._model_mapping[type(new)]
+        return write_checkpoint(folder, model_class, new, f"{name}/{seed}", **stored)
+
+    model = first_telling(make, runs)
+    add_forward(group, f"{size}_plain", size, "causal-lm", model, {"input_ids": ids})
+    for side in ("left", "right"):
+        padded_ids, mask = padded(ids, (7, LENGTH), side, config.pad_token_id)
+        positions = (mask.cumsum(-1) - 1).clamp(min=0)
+        add_forward(group, f"{size}_{side}_padding", size, "causal-lm", model,
+                    {"input_ids": padded_ids, "attention_mask": mask, "position_ids": positions})
+    add_greedy(group, f"{size}_greedy", size, model, runs[0])
+    add_greedy(group, f"{size}_greedy_left_padding", size, model, runs[1])
+
+
+def main():
+    args = arguments(__doc__)
+    for architecture, sizes in CONFIGURATIONS.items():
+        group = open_group(args, architecture, "models_decoder_only.py")
+        for size in sizes:
+            add_checkpoint(group, architecture, size)
+        group.save()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""Tiny encoder-decoder checkpoints: Marian, BART, T5 1.0 and 1.1, Whisper."""
+
+import os
+
+import torch
+from transformers import (
+    BartConfig, BartForConditionalGeneration, MarianConfig, MarianMTModel, T5Config, T5ForConditionalGeneration,
+    WhisperConfig, WhisperForConditionalGeneration,
+)
+
+from common import arguments, normal
+from models_common import add_forward, add_greedy, first_telling, open_group, padded, token_ids, write_checkpoint
+
+SOURCE, TARGET = 11, 7
+EVEN = dict(d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+            encoder_ffn_dim=40, decoder_ffn_dim=40, vocab_size=64)
+ODD = dict(d_model=30, encoder_layers=2, decoder_layers=2, encoder_attention_heads=3, decoder_attention_heads=3,
+           encoder_ffn_dim=27, decoder_ffn_dim=27, vocab_size=97)
+T5_EVEN = dict(vocab_size=64, d_model=32, d_kv=8, d_ff=34, num_layers=2, num_heads=4, relative_attention_num_buckets=8,
+               relative_attention_max_distance=12, decoder_start_token_id=0)
+T5_ODD = T5_EVEN | dict(vocab_size=97, d_model=30, d_kv=10, d_ff=37, num_heads=3, num_layers=2, num_decoder_layers=1)
+MARIAN = dict(max_position_embeddings=40, scale_embedding=True, pad_token_id=3, eos_token_id=0, forced_eos_token_id=0,
+              decoder_start_token_id=3)
+BART = dict(max_position_embeddings=32, pad_token_id=1, bos_token_id=0, eos_token_id=2, decoder_start_token_id=2)
+WHISPER = dict(num_mel_bins=8, max_source_positions=20, max_target_positions=32, decoder_start_token_id=1, pad_token_id=2,
+               bos_token_id=2, eos_token_id=2, suppress_tokens=None, begin_suppress_tokens=None)
+
+CONFIGURATIONS = {
+    "marian": {
+        "even": lambda: MarianConfig(**EVEN | MARIAN, activation_function="swish"),
+        "odd": lambda: MarianConfig(**ODD | MARIAN, activation_function="relu"),
+    },
+    "bart": {
+        "even": lambda: BartConfig(**EVEN | BART | dict(encoder_layers=1)),
+        "odd": lambda: BartConfig(**ODD | BART, scale_embedding=True),
+    },
+    "t5": {
+        "even": lambda: T5Config(**T5_EVEN),
+        "odd": lambda: T5Config(**T5_ODD, feed_forward_proj="gated-gelu", tie_word_embeddings=False),
+    },
+    "whisper": {
+        "even": lambda: WhisperConfig(**EVEN | WHISPER),
+        "odd": lambda: WhisperConfig(**ODD | WHISPER | dict(encoder_ffn_dim=15, decoder_ffn_dim=17)),
+    },
+}
+CLASSES = {"marian": MarianMTModel, "bart": BartForConditionalGeneration, "t5": T5ForConditionalGeneration,
+           "whisper": WhisperForConditionalGeneration}
+
+
+def t5_version_1_1(config):
+    """google/t5-v1_1-*: an output layer of its own, told by tie_word_embeddings; nothing says scale_decoder_outputs."""
+    new = ("scale_decoder_outputs", "dense_act_fn", "is_gated_act", "dtype")
+    old = {key: value for key, value in config.items() if key not in new}
+    return old | dict(tie_word_embeddings=False, torch_dtype=config["dtype"], transformers_version="4.23.1")
+
+
+def own_output_layer():
+    weight = normal("models/t5/odd/lm_head.weight", (T5_ODD["vocab_size"], T5_ODD["d_model"]), 0.3)
+    return {"lm_head.weight": weight.float()}
+
+
+# Scores of T5 are not divided by sqrt(d_kv): its queries are small instead.
+T5_GAINS = {"SelfAttention.q": 0.4, "EncDecAttention.q": 0.4}
+# The norm stands last in a block here, and what every position shares (biases, the source) would decide every token.
+POST_NORM_GAINS = {"encoder_attn.out": 0.5, "layer_norm.bias": 0.3, "final_logits": 0.5}
+STORED = {
+    ("bart", "even"): {"dtype": torch.float16, "gains": POST_NORM_GAINS},
+    ("bart", "odd"): {"gains": POST_NORM_GAINS | {"shared": 0.3}},
+    ("marian", "even"): {"max_shard_size": "40KB", "gains": POST_NORM_GAINS | {"shared": 0.5}},
+    ("marian", "odd"): {"gains": POST_NORM_GAINS | {"shared": 0.5}},
+    ("whisper", "even"): {"dtype": torch.float16},
+    ("t5", "even"): {"gains": T5_GAINS},
+    ("t5", "odd"): {"gains": T5_GAINS, "extra": own_output_layer(), "spelling": t5_version_1_1},
+}
+
+
+def audio(name, config):
+    frames = 2 * config.max_source_positions
+    return normal(f"{name}/input_features", (2, config.num_mel_bins, frames), 0.7).float()
+
+
+def text_cases(group, size, model, ids, targets):
+    pad = model.config.pad_token_id
+    add_forward(group, f"{size}_plain", size, "seq2seq-lm", model, {"input_ids": ids, "decoder_input_ids": targets})
+    for side in ("right", "left"):
+        source, mask = padded(ids, (7, ids.shape[1]), side, pad)
+        target, target_mask = padded(targets, (targets.shape[1], 4), "right", pad)
+        add_forward(group, f"{size}_{side}_padding", size, "seq2seq-lm", model, {
+            "input_ids": source, "attention_mask": mask,
+            "decoder_input_ids": target, "decoder_attention_mask": target_mask})
+
+
+def audio_cases(group, size, model, features, targets):
+    inputs = {"input_features": features, "decoder_input_ids": targets}
+    add_forward(group, f"{size}_plain", size, "seq2seq-lm", model, inputs)
+    target, mask = padded(targets, (targets.shape[1], 4), "right", model.config.pad_token_id)
+    add_forward(group, f"{size}_right_padding", size, "seq2seq-lm", model,
+                {"input_features": features, "decoder_input_ids": target, "decoder_attention_mask": mask})
+
+
+def add_checkpoint(group, architecture, size):
+    config = CONFIGURATIONS[architecture][size]()
+    name = f"models/{architecture}/{size}"
+    targets = token_ids(f"{name}/targets", (2, TARGET), config)
+    targets[:, 0] = config.decoder_start_token_id
+    if architecture == "whisper":
+        features = audio(name, config)
+        runs = {"greedy": {"input_features": features}}
+    else:
+        ids = token_ids(f"{name}/source", (2, SOURCE), config)
+        runs = {"greedy": {"input_ids": ids, "attention_mask": torch.ones_like(ids)}}
+        for side in ("right", "left"):
+            source, mask = padded(ids, (7, SOURCE), side, config.pad_token_id)
+            runs[f"greedy_{side}_padding"] = {"input_ids": source, "attention_mask": mask}
+
+    def make(seed):
+        return write_checkpoint(os.path.join(group.folder, size), CLASSES[architecture],
+                                CONFIGURATIONS[architecture][size](), f"{name}/{seed}",
+                                **STORED.get((architecture, size), {}))
+
+    model = first_telling(make, runs.values())
+    if architecture == "whisper":
+        audio_cases(group, size, model, features, targets)
+    else:
+        text_cases(group, size, model, ids, targets)
+    for run, inputs in runs.items():
+        add_greedy(group, f"{size}_{run}", size, model, inputs)
+
+
+def main():
+    args = arguments(__doc__)
+    for architecture, sizes in CONFIGURATIONS.items():
+        group = open_group(args, architecture, "models_encoder_decoder.py")
+        for size in sizes:
+            add_checkpoint(group, architecture, size)
+        group.save()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""Tiny BERT, RoBERTa, DistilBERT and ModernBERT checkpoints with every head."""
+
+import os
+
+import torch
+from transformers import (
+    AutoModel, AutoModelForMaskedLM, AutoModelForQuestionAnswering, AutoModelForSequenceClassification,
+    AutoModelForTokenClassification, BertConfig, DistilBertConfig, ModernBertConfig, RobertaConfig,
+)
+
+from common import arguments, integers, normal
+from models_common import add_forward, open_group, padded, token_ids, write_checkpoint
+
+HEADS = {
+    "base": AutoModel,
+    "masked_lm": AutoModelForMaskedLM,
+    "sequence_classification": AutoModelForSequenceClassification,
+    "token_classification": AutoModelForTokenClassification,
+    "question_answering": AutoModelForQuestionAnswering,
+}
+# base and masked_lm are the files people have most; the other heads stand on one of the two trunks each.
+EVEN_HEADS = ("base", "masked_lm", "token_classification")
+ODD_HEADS = ("base", "masked_lm", "sequence_classification", "question_answering")
+
+EVEN = dict(vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=40,
+            max_position_embeddings=24)
+ODD = dict(vocab_size=97, hidden_size=30, num_hidden_layers=2, num_attention_heads=3, intermediate_size=37,
+           max_position_embeddings=24)
+DISTIL = dict(hidden_size="dim", num_hidden_layers="n_layers", num_attention_heads="n_heads",
+              intermediate_size="hidden_dim")
+ROBERTA = dict(pad_token_id=1, bos_token_id=0, eos_token_id=2, type_vocab_size=1, layer_norm_eps=1e-5)
+MODERN = dict(pad_token_id=0, bos_token_id=1, eos_token_id=2, cls_token_id=1, sep_token_id=2, num_hidden_layers=3,
+              local_attention=8, intermediate_size=24, layer_types=["full_attention", "sliding_attention", "sliding_attention"])
+
+
+def distil(settings):
+    return DistilBertConfig(**{DISTIL.get(key, key): value for key, value in settings.items()})
+
+
+def modern(settings, **more):
+    return ModernBertConfig(**settings | MODERN | more)
+
+
+def modern_version_4(config):
+    """config.json as answerdotai/ModernBERT-base has it."""
+    new = ("layer_types", "rope_parameters", "dtype")
+    old = {key: value for key, value in config.items() if key not in new}
+    return old | dict(global_attn_every_n_layers=3, global_rope_theta=160000.0, local_rope_theta=10000.0,
+                      torch_dtype=config["dtype"], transformers_version="4.48.0")
+
+
+TRUNKS = {
+    "bert": {"even": lambda: BertConfig(**EVEN), "odd": lambda: BertConfig(**ODD, type_vocab_size=3, hidden_act="gelu_new")},
+    "roberta": {"even": lambda: RobertaConfig(**EVEN, **ROBERTA), "odd": lambda: RobertaConfig(**ODD, **ROBERTA)},
+    "distilbert": {"even": lambda: distil(EVEN), "odd": lambda: distil(ODD | dict(activation="relu"))},
+    "modernbert": {
+        "even": lambda: modern(EVEN, classifier_pooling="cls"),
+        "odd": lambda: modern(ODD, classifier_pooling="mean", norm_bias=True, attention_bias=True, mlp_bias=True,
+                              classifier_bias=True, decoder_bias=False),
+    },
+}
+LABELS = {"sequence_classification": 3, "token_classification": 5}
+
+
+def configuration(architecture, size, head):
+    config = TRUNKS[architecture][size]()
+    if head in LABELS:
+        config.id2label = {i: f"LABEL_{i}" for i in range(LABELS[head])}
+        config.label2id = {label: i for i, label in config.id2label.items()}
+    return config
+
+
+def model_class(auto, config):
+    return auto._model_mapping[type(config)]
+
+
+def cases_of(group, folder, head, model, length=11):
+    """Without a mask, padded on the right, padded on the left; token types where the architecture has them."""
+    config = model.config
+    name = f"models/{config.model_type}/{folder}"
+    ids = token_ids(name, (2, length), config)
+    task = head.replace("_", "-")
+    add_forward(group, f"{folder}_plain", folder, task, model, {"input_ids": ids})
+    for side in ("right", "left"):
+        padded_ids, mask = padded(ids, (7, length), side, config.pad_token_id)
+        inputs = {"input_ids": padded_ids, "attention_mask": mask}
+        if getattr(config, "type_vocab_size", 1) > 1:
+            inputs["token_type_ids"] = integers(f"{name}/types", ids.shape, 0, config.type_vocab_size)
+        add_forward(group, f"{folder}_{side}_padding", folder, task, model, inputs)
+        if head not in ("base", "masked_lm"):
+            break
+
+
+def add_checkpoint(group, architecture, size, head, folder=None, **saved):
+    folder = folder or f"{size}_{head}"
+    config = configuration(architecture, size, head)
+    model = write_checkpoint(os.path.join(group.folder, folder), model_class(HEADS[head], config), config,
+                             f"models/{architecture}/{size}", **saved)
+    cases_of(group, folder, head, model)
+
+
+def old_bert_name(key):
+    """Files converted from TensorFlow call the norms' weights gamma and beta."""
+    return key.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
+
+
+def add_old_bert(group):
+    """What google-bert/bert-base-uncased holds: gamma and beta, a position_ids buffer, pooler and next-sentence head."""
+    extra = {
+        "bert.embeddings.position_ids": torch.arange(EVEN["max_position_embeddings"])[None],
+        "bert.pooler.dense.weight": normal("models/bert/old/pooler", (32, 32), 0.2).float(),
+        "bert.pooler.dense.bias": normal("models/bert/old/pooler.bias", (32,), 0.2).float(),
+        "cls.seq_relationship.weight": normal("models/bert/old/next", (2, 32), 0.2).float(),
+        "cls.seq_relationship.bias": normal("models/bert/old/next.bias", (2,), 0.2).float(),
+    }
+    add_checkpoint(group, "bert", "even", "masked_lm", "old_masked_lm", rename=old_bert_name, extra=extra)
+
+
+def old_roberta(tensors):
+    """What FacebookAI/roberta-base holds too: the tied output layer once more, and a position_ids buffer."""
+    return {
+        "roberta.embeddings.position_ids": torch.arange(ODD["max_position_embeddings"])[None],
+        "lm_head.decoder.weight": tensors["roberta.embeddings.word_embeddings.weight"].clone(),
+        "lm_head.decoder.bias": tensors["lm_head.bias"].clone(),
+    }
+
+
+# What a checkpoint's file has beside fp32 in one piece.
+STORED = {
+    "token_classification": {"dtype": torch.float16},
+    "sequence_classification": {"dtype": torch.bfloat16},
+    "question_answering": {"dtype": torch.float16},
+}
+
+
+def stored(architecture, size, head):
+    saved = dict(STORED.get(head, {}))
+    if architecture == "modernbert" and size == "odd":
+        saved["spelling"] = modern_version_4
+    if (architecture, size, head) == ("modernbert", "even", "masked_lm"):
+        saved["max_shard_size"] = "30KB"
+    return saved
+
+
+def add_special_files(group, architecture):
+    """Older files, and the second kind of pooling that ModernBERT's classifier has."""
+    if architecture == "bert":
+        add_old_bert(group)
+    if architecture == "roberta":
+        add_checkpoint(group, "roberta", "odd", "masked_lm", "old_masked_lm", extra=old_roberta)
+    if architecture == "modernbert":
+        add_checkpoint(group, "modernbert", "even", "sequence_classification", dtype=torch.float16)
+
+
+def main():
+    args = arguments(__doc__)
+    for architecture in TRUNKS:
+        group = open_group(args, architecture, "models_encoder_only.py")
+        for size, heads in (("even", EVEN_HEADS), ("odd", ODD_HEADS)):
+            for head in heads:
+                add_checkpoint(group, architecture, size, head, **stored(architecture, size, head))
+        add_special_files(group, architecture)
+        group.save()
+
+
+if __name__ == "__main__":
+    main()

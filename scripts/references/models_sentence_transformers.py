@@ -1,0 +1,80 @@
+"""A BERT folder in sentence-transformers' layout with each kind of pooling; embeddings by the library's formulas."""
+
+import json
+import os
+
+import torch
+from transformers import BertModel
+
+from common import arguments, float64_everywhere, largest_difference
+from models_common import double_of, open_group, padded, token_ids, write_checkpoint
+from models_encoder_only import configuration
+
+MODES = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens")
+FOLDERS = {
+    "mean_normalized": ("even", ("mean_tokens",), True),
+    "cls": ("odd", ("cls_token",), False),
+    "max_and_mean": ("odd", ("max_tokens", "mean_tokens"), True),
+    "mean_sqrt_len": ("even", ("mean_sqrt_len_tokens",), False),
+}
+
+
+def pool(tokens, mask, modes):
+    """sentence_transformers.models.Pooling: (B, T, D) to (B, number of modes * D), in this order of modes."""
+    weights = mask[:, :, None].to(tokens.dtype)
+    total, count = (tokens * weights).sum(1), weights.sum(1).clamp(min=1e-9)
+    pooled = {
+        "cls_token": tokens[:, 0],
+        "max_tokens": tokens.masked_fill(mask[:, :, None] == 0, -1e9).max(1).values,
+        "mean_tokens": total / count,
+        "mean_sqrt_len_tokens": total / count.sqrt(),
+    }
+    order = ("cls_token", "max_tokens", "mean_tokens", "mean_sqrt_len_tokens")
+    return torch.cat([pooled[mode] for mode in order if mode in modes], dim=1)
+
+
+def embed(model, ids, mask, modes, normalize):
+    tokens = model(input_ids=ids, attention_mask=mask).last_hidden_state
+    sentence = pool(tokens, mask, modes)
+    return torch.nn.functional.normalize(sentence, p=2, dim=1) if normalize else sentence
+
+
+def write_json(path, value):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="ascii") as file:
+        json.dump(value, file, indent=2)
+        file.write("\n")
+
+
+def write_layout(folder, width, modes, normalize):
+    """modules.json and the folders it names; 2_Normalize holds no file."""
+    kinds = [("", "Transformer"), ("1_Pooling", "Pooling")] + ([("2_Normalize", "Normalize")] if normalize else [])
+    modules = [{"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
+               for i, (path, kind) in enumerate(kinds)]
+    write_json(os.path.join(folder, "modules.json"), modules)
+    write_json(os.path.join(folder, "sentence_bert_config.json"), {"max_seq_length": 24, "do_lower_case": False})
+    pooling = {"word_embedding_dimension": width} | {f"pooling_mode_{mode}": mode in modes for mode in MODES}
+    write_json(os.path.join(folder, "1_Pooling", "config.json"), pooling)
+
+
+def main():
+    args = arguments(__doc__)
+    group = open_group(args, "sentence_transformers", "models_sentence_transformers.py")
+    for name, (size, modes, normalize) in FOLDERS.items():
+        folder = os.path.join(group.folder, name)
+        config = configuration("bert", size, "base")
+        model = write_checkpoint(folder, BertModel, config, f"models/sentence_transformers/{size}", dtype=torch.float16)
+        write_layout(folder, config.hidden_size, modes, normalize)
+        ids, mask = padded(token_ids(f"models/sentence_transformers/{name}", (3, 12), config), (7, 12, 3), "right", 0)
+        single = embed(model, ids, mask, modes, normalize)
+        double_model = double_of(model)
+        with float64_everywhere():
+            double = embed(double_model, ids, mask, modes, normalize)
+        group.case(name, "sentence_embedding", {"checkpoint": name}, {"input_ids": ids, "attention_mask": mask},
+                   {"sentence_embedding": single}, file="embeddings.safetensors",
+                   errors={"sentence_embedding": largest_difference(single, double)})
+    group.save()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""Tiny vision checkpoints: ViT, DeiT, CLIP."""
+
+import os
+
+import torch
+from transformers import (
+    CLIPConfig, CLIPModel, DeiTConfig, DeiTForImageClassification, DeiTForImageClassificationWithTeacher, DeiTModel,
+    ViTConfig, ViTForImageClassification, ViTModel,
+)
+
+from common import arguments, normal
+from models_common import add_forward, open_group, padded, token_ids, write_checkpoint
+
+EVEN = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=40)
+ODD = dict(hidden_size=30, num_hidden_layers=2, num_attention_heads=3, intermediate_size=37)
+EVEN_IMAGE = dict(image_size=16, patch_size=4, num_channels=3)
+ODD_IMAGE = dict(image_size=20, patch_size=5, num_channels=1)
+RECTANGLE = dict(image_size=[15, 20], patch_size=5, num_channels=1)
+SIZES = {"even": EVEN | EVEN_IMAGE, "odd": ODD | ODD_IMAGE}
+CHECKPOINTS = {
+    "vit": {
+        "even_base": (ViTModel, ViTConfig, SIZES["even"]),
+        "even_image_classification": (ViTForImageClassification, ViTConfig, SIZES["even"]),
+        "odd_base": (ViTModel, ViTConfig, SIZES["odd"] | dict(qkv_bias=False, pooler_output_size=11)),
+        "odd_image_classification": (ViTForImageClassification, ViTConfig, SIZES["odd"]),
+        "rectangle_base": (ViTModel, ViTConfig, ODD | RECTANGLE),
+    },
+    "deit": {
+        "even_base": (DeiTModel, DeiTConfig, SIZES["even"]),
+        "even_image_classification": (DeiTForImageClassification, DeiTConfig, SIZES["even"]),
+        "odd_base": (DeiTModel, DeiTConfig, SIZES["odd"]),
+        "odd_image_classification_with_teacher": (DeiTForImageClassificationWithTeacher, DeiTConfig, SIZES["odd"]),
+    },
+}
+# save_pretrained writes the names of transformers 4 (encoder.layer.0.attention.attention.query …) unless told otherwise;
+# the odd ones stand for files with the names that the modules of transformers 5 have (layers.0.attention.q_proj …).
+STORED = {
+    "odd_base": {"save_original_format": False},
+    "odd_image_classification": {"save_original_format": False},
+    "odd_image_classification_with_teacher": {"save_original_format": False},
+    "even_image_classification": {"dtype": torch.float16},
+}
+TEXT_TOKENS = dict(pad_token_id=1, bos_token_id=0, max_position_embeddings=12)
+CLIPS = {
+    # 2 is what CLIPTextConfig had before its end token was right: such a text is pooled at the largest id.
+    "even": dict(text_config=EVEN | TEXT_TOKENS | dict(vocab_size=64, eos_token_id=2),
+                 vision_config=EVEN | EVEN_IMAGE, projection_dim=24),
+    "odd": dict(text_config=ODD | TEXT_TOKENS | dict(vocab_size=97, eos_token_id=96, hidden_act="gelu"),
+                vision_config=ODD | dict(image_size=20, patch_size=5, num_channels=3, hidden_act="gelu"),
+                projection_dim=17),
+}
+# openai/clip-vit-base-patch32 has these buffers; they are no weights.
+POSITION_BUFFERS = {"text_model.embeddings.position_ids": torch.arange(12)[None],
+                    "vision_model.embeddings.position_ids": torch.arange(17)[None]}
+CLIP_STORED = {"even": {"extra": POSITION_BUFFERS}, "odd": {}}
+
+
+def image(name, config):
+    size = config.image_size if isinstance(config.image_size, (list, tuple)) else [config.image_size] * 2
+    return normal(f"{name}/pixel_values", (2, config.num_channels, *size)).float()
+
+
+def add_image_model(group, architecture, folder, model_class, config_class, settings):
+    config = config_class(**settings)
+    task = "base" if folder.endswith("base") else "image-classification"
+    if task != "base":
+        config.id2label = {i: f"LABEL_{i}" for i in range(7)}
+        config.label2id = {label: i for i, label in config.id2label.items()}
+    name = f"models/{architecture}/{folder.split('_')[0]}"
+    model = write_checkpoint(os.path.join(group.folder, folder), model_class, config, name, **STORED.get(folder, {}))
+    add_forward(group, folder, folder, task, model, {"pixel_values": image(name, config)})
+
+
+def add_clip(group, size):
+    name = f"models/clip/{size}"
+    model = write_checkpoint(os.path.join(group.folder, size), CLIPModel, CLIPConfig(**CLIPS[size]), name, **CLIP_STORED[size])
+    text = model.config.text_config
+    end = text.vocab_size - 1
+    ids = token_ids(f"{name}/ids", (3, 9), text) % end
+    ids[:, 0], ids[:, -1] = text.bos_token_id, end
+    inputs = {"input_ids": ids, "pixel_values": image(name, model.config.vision_config)}
+    add_forward(group, f"{size}_plain", size, "zero-shot-image-classification", model, inputs)
+    ids, mask = padded(ids, (5, 9, 7), "right", text.pad_token_id)
+    ids[0, 4], ids[2, 6] = end, end
+    add_forward(group, f"{size}_right_padding", size, "zero-shot-image-classification", model,
+                inputs | {"input_ids": ids, "attention_mask": mask})
+
+
+def main():
+    args = arguments(__doc__)
+    for architecture, checkpoints in CHECKPOINTS.items():
+        group = open_group(args, architecture, "models_vision.py")
+        for folder, (model_class, config_class, settings) in checkpoints.items():
+            add_image_model(group, architecture, folder, model_class, config_class, settings)
+        group.save()
+    group = open_group(args, "clip", "models_vision.py")
+    for size in CLIPS:
+        add_clip(group, size)
+    group.save()
+
+
+if __name__ == "__main__":
+    main()
