@@ -16,14 +16,16 @@ const brotli = (data) =>
 const gzip = (data) => gzipSync(data, { level: 9 }).length;
 const kilobytes = (bytes) => `${(bytes / 1000).toFixed(1)} kB`;
 
-/** The package's files with their compressed sizes; the inline entry holds copies of the others and is left out. */
+const LEFT_OUT = /^(inline|chat_template)/; // copies of the others; an entry of its own with the Jinja interpreter
+
+/** The package's files with their compressed sizes. */
 function measure() {
   const folder = inProject('dist');
   if (!existsSync(folder)) throw new SetupError('dist/ is missing: run "npm run build" first.');
   const names = readdirSync(folder).sort();
   const read = (name) => readFileSync(inProject('dist', name));
   const wasm = names.filter((name) => name.endsWith('.wasm')).map((name) => ({ name, size: brotli(read(name)) }));
-  const scripts = names.filter((name) => name.endsWith('.js') && !name.startsWith('inline'));
+  const scripts = names.filter((name) => name.endsWith('.js') && !LEFT_OUT.test(name));
   return { wasm, scripts: scripts.map((name) => ({ name, size: gzip(read(name)) })) };
 }
 

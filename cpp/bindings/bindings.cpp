@@ -17,6 +17,7 @@ EMSCRIPTEN_BINDINGS(clearformer) {
   function("checkpoint_window", &guarded<checkpoint_window>);
   function("checkpoint_commit", &guarded<checkpoint_commit>);
   function("checkpoint_end_file", &guarded<checkpoint_end_file>);
+  function("model_check", &guarded<model_check>);
   function("model_create", &guarded<model_create>);
   function("model_forward", &guarded<model_forward>);
   function("model_hooks", &guarded<model_hooks>);
@@ -24,6 +25,8 @@ EMSCRIPTEN_BINDINGS(clearformer) {
   function("cache_crop", &guarded<cache_crop>);
   function("generation_create", &guarded<generation_create>);
   function("generation_step", &guarded<generation_step>);
+  function("generation_end", &guarded<generation_end>);
+  function("generation_result", &guarded<generation_result>);
   function("generation_cache", &guarded<generation_cache>);
   function("softmax", &guarded<softmax>);
   function("masked_softmax", &guarded<masked_softmax>);
@@ -47,6 +50,7 @@ EMSCRIPTEN_BINDINGS(clearformer) {
   function("prepend_tokens", &guarded<prepend_tokens>);
   function("interpolate_positions", &guarded<interpolate_positions>);
   function("complexity", &guarded<complexity>);
+  function("log_mel_spectrogram", &guarded<log_mel_spectrogram>);
   function("module_create", &guarded<module_create>);
   function("module_forward", &guarded<module_forward>);
   function("release", &guarded<release>);

@@ -1,5 +1,5 @@
 // The exported functions, by subject: checkpoint.cpp, model.cpp, generation.cpp,
-// functional.cpp, positions.cpp, module.cpp.
+// functional.cpp, positions.cpp, media.cpp, module.cpp.
 #pragma once
 
 #include "bindings/handles.h"
@@ -26,12 +26,16 @@ emscripten::val checkpoint_commit(const Arguments& arguments);
 /// { checkpoint } -> {}
 emscripten::val checkpoint_end_file(const Arguments& arguments);
 
-/// { checkpoint, config, config_name, generation_config?, task } ->
+/// { config, config_name, task? } -> { model_type, task, kind }: whether a model of that kind can be
+/// made at all, before its weights are read; the task is the one the config names by default.
+emscripten::val model_check(const Arguments& arguments);
+/// { checkpoint, config, config_name, generation_config?, task? } ->
 /// { model, cfg, unexpected_tensors, weights_bytes }; takes the checkpoint, also on failure.
 emscripten::val model_create(const Arguments& arguments);
-/// { model, input_ids, attention_mask?, position_ids?, past_key_values?, use_cache?,
+/// { model, input_ids?, … (see ModelInputs), past_key_values?, use_cache?, yield_after_ms?, abandon?,
 ///   output_attentions?, output_hidden_states?, names? } ->
-/// { logits, hidden_states?, attentions?, captured?, past_key_values? }
+/// { outputs: { name: tensor }, lists: { name: [tensor] }, captured?, past_key_values? }, or
+/// { pending: true } (see pace.h)
 emscripten::val model_forward(const Arguments& arguments);
 /// { model } -> { hooks: [{ name, dims, dtype }] }
 emscripten::val model_hooks(const Arguments& arguments);
@@ -40,11 +44,18 @@ emscripten::val cache_info(const Arguments& arguments);
 /// { cache, length } -> {}
 emscripten::val cache_crop(const Arguments& arguments);
 
-/// { model, input_ids, attention_mask?, options } -> { generation }
+/// { model, options, input_ids?, … (see ModelInputs), past_key_values? } ->
+/// { generation, prompt, num_sequences, num_beams, eos_token_ids }; prompt: what they begin with.
 emscripten::val generation_create(const Arguments& arguments);
-/// { generation, output_scores?, output_logits?, output_attentions?, output_hidden_states?, names? }
-/// -> { done, token_ids, scores?, logits?, attentions?, hidden_states?, captured? }
+/// { generation, yield_after_ms?, abandon?, output_scores?, output_logits?, output_attentions?,
+///   output_hidden_states?, names? }
+/// -> { done, token_ids, beam_indices?, beam_scores?, scores?, logits?, lists?, captured? }, or
+/// { pending: true } (see pace.h).
 emscripten::val generation_step(const Arguments& arguments);
+/// { generation, rows } -> { done }: these sequences are finished.
+emscripten::val generation_end(const Arguments& arguments);
+/// { generation } -> { sequences, sequences_scores?, beam_indices? }
+emscripten::val generation_result(const Arguments& arguments);
 /// { generation } -> { past_key_values }: a handle to the keys and values it holds.
 emscripten::val generation_cache(const Arguments& arguments);
 
@@ -96,6 +107,9 @@ emscripten::val prepend_tokens(const Arguments& arguments);
 emscripten::val interpolate_positions(const Arguments& arguments);
 /// { kind, sequence_length, d_model, kernel_size?, neighbourhood? } -> the members of Complexity
 emscripten::val complexity(const Arguments& arguments);
+/// { samples (N), feature_size, sampling_rate, hop_length, n_fft, num_samples?, padding_value } ->
+/// tensor (M, T)
+emscripten::val log_mel_spectrogram(const Arguments& arguments);
 
 /// { kind, options, tensors } or { kind, options, checkpoint } -> { module }
 emscripten::val module_create(const Arguments& arguments);
@@ -108,14 +122,16 @@ emscripten::val release(const Arguments& arguments);
 /// What the caller wants to see of a forward pass, and how it goes into the result.
 class Observation {
  public:
+  Observation(const Arguments& arguments, const Model& model);
+  /// Of a module, which has no lists of Hugging Face's.
   explicit Observation(const Arguments& arguments);
   /// Null when nothing is asked for.
-  Trace* trace() { return wanted_ ? &trace_ : nullptr; }
-  /// Adds hidden_states, attentions and captured to `result`.
+  Trace* trace() { return lists_.empty() && names_.empty() ? nullptr : &trace_; }
+  /// Adds `lists`, hidden_states, attentions and the like, and `captured` to `result`.
   void report(emscripten::val& result) const;
 
  private:
-  bool attentions_, hidden_states_, wanted_;
+  std::vector<OutputList> lists_;
   std::vector<std::string> names_;
   Trace trace_;
 };

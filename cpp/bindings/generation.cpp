@@ -1,45 +1,105 @@
 // Border functions: generation, one token a call.
 
 #include "bindings/functions.h"
+#include "bindings/inputs.h"
+#include "bindings/pace.h"
 
 namespace clearformer::bindings {
 
 using emscripten::val;
 
-val generation_create(const Arguments& arguments) {
-  auto open = handles().get<OpenModel>(arguments.handle("model"), "model");
-  GenerationConfig config = open->defaults;
-  const ConfigReader options(arguments.json("options"), "generate", ErrorCode::invalid_argument);
-  config.update(options, GenerationConfig::Unknown::refuse);
-  const Tensor ids = arguments.integers("input_ids");
-  Tensor mask;
-  TensorView mask_view;
-  if (arguments.has("attention_mask")) mask_view = mask = arguments.flags("attention_mask");
-  Generation generation(open->model, ids, mask.empty() ? nullptr : &mask_view, std::move(config));
-  val result = val::object();
-  result.set("generation", handles().add(std::make_shared<OpenGeneration>(
-                               OpenGeneration{std::move(open), std::move(generation)})));
-  return result;
+namespace {
+
+std::shared_ptr<OpenGeneration> generation_of(const Arguments& arguments) {
+  return handles().get<OpenGeneration>(arguments.handle("generation"), "generation");
 }
 
-val generation_step(const Arguments& arguments) {
-  const auto open = handles().get<OpenGeneration>(arguments.handle("generation"), "generation");
-  Observation observation(arguments);
-  const Generation::Step step = open->generation.next(observation.trace());
+val answer_of(const Arguments& arguments, const Generation::Step& step) {
   val result = val::object();
   result.set("done", step.done);
   result.set("token_ids",
              to_value(TensorView(step.tokens.data(), DType::i32, {step.tokens.size()})));
+  if (!step.beam_indices.empty()) {
+    const Shape rows{step.beam_indices.size()};
+    result.set("beam_indices", to_value(TensorView(step.beam_indices.data(), DType::i32, rows)));
+    result.set("beam_scores", to_value(TensorView(step.beam_scores.data(), DType::f32, rows)));
+  }
   if (arguments.flag("output_scores")) result.set("scores", to_value(step.scores));
   if (arguments.flag("output_logits")) result.set("logits", to_value(step.logits));
-  observation.report(result);
+  return result;
+}
+
+}  // namespace
+
+val generation_create(const Arguments& arguments) {
+  auto model = handles().get<OpenModel>(arguments.handle("model"), "model");
+  GenerationConfig config = model->defaults;
+  const ConfigReader options(arguments.json("options"), "generate", ErrorCode::invalid_argument);
+  config.update(options, GenerationConfig::Unknown::refuse);
+  const GivenInputs given(arguments);
+  val result = val::object();
+  result.set("num_beams", config.num_beams);
+  result.set("eos_token_ids", to_value(config.eos_token_ids));
+  auto open = std::make_shared<OpenGeneration>(OpenGeneration{
+      model, given.cache, nullptr, Generation(*model->model, given.inputs, std::move(config))});
+  result.set("num_sequences", open->generation.returned());
+  result.set("prompt", to_value(open->generation.sequences()));
+  result.set("generation", handles().add(std::move(open)));
+  return result;
+}
+
+val generation_step(const Arguments& arguments) {
+  const auto open = generation_of(arguments);
+  if (arguments.flag("abandon")) {
+    open->generation.abandon();
+    open->observation.reset();
+    return val::object();
+  }
+  if (!open->observation)
+    open->observation = std::make_unique<Observation>(arguments, *open->model->model);
+  const Pace pace(arguments);
+  try {
+    while (!open->generation.advance(open->observation->trace())) {
+      if (pace.over()) return Pace::pending();
+    }
+  } catch (...) {
+    open->observation.reset();
+    throw;
+  }
+  const Generation::Step step = std::move(open->generation.step());
+  val result = answer_of(arguments, step);
+  open->observation->report(result);
+  open->observation.reset();
+  return result;
+}
+
+val generation_end(const Arguments& arguments) {
+  const auto open = generation_of(arguments);
+  const Tensor rows = arguments.integers("rows");
+  for (std::size_t i = 0; i < rows.elements(); ++i) {
+    open->generation.end(static_cast<std::size_t>(rows.view().as<std::int32_t>()[i]));
+  }
+  val result = val::object();
+  result.set("done", open->generation.done());
+  return result;
+}
+
+val generation_result(const Arguments& arguments) {
+  const auto open = generation_of(arguments);
+  const Generation& generation = open->generation;
+  val result = val::object();
+  result.set("sequences", to_value(generation.sequences()));
+  const Tensor scores = generation.sequences_scores();
+  if (scores.empty()) return result;
+  result.set("sequences_scores", to_value(scores));
+  result.set("beam_indices", to_value(generation.beam_indices()));
   return result;
 }
 
 val generation_cache(const Arguments& arguments) {
-  const auto open = handles().get<OpenGeneration>(arguments.handle("generation"), "generation");
+  const auto open = generation_of(arguments);
   val result = val::object();
-  // The cache lives inside the generation and keeps it alive.
+  // A cache of its own lives inside the generation and keeps it alive.
   result.set("past_key_values",
              handles().add(std::shared_ptr<KeyValueCache>(open, &open->generation.cache())));
   return result;

@@ -10,14 +10,23 @@
 
 namespace clearformer::bindings {
 
+class Observation;
+class GivenInputs;
+
+/// A forward pass that has begun, with what it reads.
+struct OpenPass;
+
 struct OpenModel {
-  DecoderOnlyModel model;
+  std::unique_ptr<Model> model;
   GenerationConfig defaults;
+  std::shared_ptr<OpenPass> pass;  // the one under way, if any
 };
 
-/// A generation keeps its model alive.
+/// A generation keeps its model and its cache alive, and what is observed of the step under way.
 struct OpenGeneration {
   std::shared_ptr<OpenModel> model;
+  std::shared_ptr<KeyValueCache> cache;  // null where the generation has its own
+  std::unique_ptr<Observation> observation;
   Generation generation;
 };
 

@@ -1,10 +1,26 @@
 // Border functions: models, their forward pass, their hook points, key/value caches.
 
 #include "bindings/functions.h"
+#include "bindings/inputs.h"
+#include "bindings/pace.h"
 
 namespace clearformer::bindings {
 
 using emscripten::val;
+
+struct OpenPass {
+  OpenPass(const Arguments& arguments, OpenModel& open)
+      : given(arguments), observation(arguments, *open.model) {
+    if (!given.cache && arguments.flag("use_cache")) {
+      given.cache = std::make_shared<KeyValueCache>(open.model->make_cache());
+      given.inputs.cache = given.cache.get();
+    }
+    pass = open.model->start(given.inputs, observation.trace());
+  }
+  GivenInputs given;
+  Observation observation;
+  std::unique_ptr<ForwardPass> pass;
+};
 
 namespace {
 
@@ -12,77 +28,135 @@ std::shared_ptr<OpenModel> model_of(const Arguments& arguments) {
   return handles().get<OpenModel>(arguments.handle("model"), "model");
 }
 
+std::optional<Task> task_in(const Arguments& arguments) {
+  if (!arguments.has("task")) return std::nullopt;
+  return task_named(arguments.text("task"));
+}
+
 template <class T>
 val or_null(const std::optional<T>& value) {
   return value ? val(*value) : val::null();
 }
 
-// model.cfg, in TransformerLens' words.
+std::string position_kind(const TowerConfig& tower) {
+  if (tower.rotary) return "rotary";
+  if (tower.relative) return "relative_positional_bias";
+  const bool sinusoidal =
+      tower.text && tower.text->positions == TextEmbeddingConfig::Positions::sinusoidal;
+  return sinusoidal ? "sinusoidal" : "standard";
+}
+
+std::string_view kind_name(ModelKind kind) {
+  switch (kind) {
+    case ModelKind::encoder_only: return "encoder-only";
+    case ModelKind::decoder_only: return "decoder-only";
+    case ModelKind::encoder_decoder: return "encoder-decoder";
+    default: return "dual-encoder";
+  }
+}
+
+void set_tower(val& cfg, const TowerConfig& tower) {
+  const BlockConfig& block = tower.stack.block;
+  cfg.set("n_layers", tower.stack.layers);
+  cfg.set("d_model", tower.d_model());
+  cfg.set("n_heads", block.attention.num_heads);
+  cfg.set("n_key_value_heads", block.attention.num_key_value_heads);
+  cfg.set("d_head", block.attention.d_head);
+  cfg.set("d_mlp", block.feed_forward.d_hidden);
+  cfg.set("d_vocab", tower.text ? tower.text->vocabulary : 0);
+  cfg.set("n_ctx", tower.max_positions);
+  cfg.set("normalization_type", std::string(block.norm.kind == NormKind::rms ? "RMS" : "LN"));
+  cfg.set("eps", block.norm.eps);
+  cfg.set("positional_embedding_type", position_kind(tower));
+  cfg.set("rotary_base", tower.rotary ? val(tower.rotary->base) : val::null());
+  cfg.set("gated_mlp", block.feed_forward.gate == Gate::present);
+}
+
+// model.cfg, in TransformerLens' words; the second tower's (CLIP's vision, an encoder-decoder's
+// encoder) under a key of its own.
 val cfg_of(const ModelConfig& config) {
-  const AttentionConfig& attention = config.block.attention;
   val cfg = val::object();
   cfg.set("model_type", config.model_type);
-  cfg.set("n_layers", config.n_layers);
-  cfg.set("d_model", config.d_model);
-  cfg.set("n_heads", attention.num_heads);
-  cfg.set("n_key_value_heads", attention.num_key_value_heads);
-  cfg.set("d_head", attention.d_head);
-  cfg.set("d_mlp", config.block.feed_forward.d_hidden);
-  cfg.set("d_vocab", config.d_vocab);
-  cfg.set("n_ctx", config.n_ctx);
+  cfg.set("kind", std::string(kind_name(config.kind)));
+  cfg.set("task", std::string(to_string(config.task)));
+  set_tower(cfg, config.main());
+  if (config.second) {
+    const bool encoder = config.kind == ModelKind::encoder_decoder;
+    val other = val::object();
+    set_tower(other, encoder ? config.tower : *config.second);
+    cfg.set(encoder ? "encoder" : "vision", other);
+  }
   cfg.set("act_fn", config.activation);
-  cfg.set("normalization_type",
-          std::string(config.block.norm.kind == NormKind::rms ? "RMS" : "LN"));
-  cfg.set("eps", config.block.norm.eps);
-  cfg.set("positional_embedding_type", std::string("rotary"));
-  cfg.set("rotary_base", config.rotary.base);
-  cfg.set("gated_mlp", config.block.feed_forward.gate == Gate::present);
   cfg.set("tie_word_embeddings", config.tied);
   cfg.set("bos_token_id", or_null(config.bos_token_id));
   cfg.set("eos_token_id", to_value(config.eos_token_ids));
   cfg.set("pad_token_id", or_null(config.pad_token_id));
+  cfg.set("decoder_start_token_id", or_null(config.decoder_start_token_id));
   return cfg;
 }
 
-// generation_config.json over what config.json says.
+// generation_config.json over the special tokens of config.json; files from before it keep all
+// options in config.json.
 GenerationConfig defaults_of(const Arguments& arguments, const ModelConfig& config) {
   GenerationConfig defaults;
   defaults.eos_token_ids = config.eos_token_ids;
   defaults.pad_token_id = config.pad_token_id;
-  if (arguments.has("generation_config")) {
-    const ConfigReader file(arguments.text("generation_config"), "generation_config.json");
-    defaults.update(file, GenerationConfig::Unknown::ignore);
-  }
+  const bool own = arguments.has("generation_config");
+  const ConfigReader file(arguments.text(own ? "generation_config" : "config"),
+                          own ? "generation_config.json" : arguments.text("config_name"));
+  defaults.update(file, GenerationConfig::Unknown::ignore);
   return defaults;
+}
+
+// The axes of a hook point's tensor: the words that vary with the input, the others as numbers.
+val dims_of(const Trace::Captured& entry) {
+  val dims = val::array();
+  std::size_t axis = 0;
+  for (std::size_t at = 0; at < entry.legend.size(); ++axis) {
+    const std::size_t end = std::min(entry.legend.find(' ', at), entry.legend.size());
+    const std::string word = entry.legend.substr(at, end - at);
+    const bool varies = word == "batch" || word == "pos" || word == "frame" ||
+                        word == "query_pos" || word == "key_pos";
+    if (varies) {
+      dims.call<void>("push", word);
+    } else {
+      dims.call<void>("push", entry.value.dim(axis));
+    }
+    at = end + 1;
+  }
+  return dims;
 }
 
 }  // namespace
 
-Observation::Observation(const Arguments& arguments)
-    : attentions_(arguments.flag("output_attentions")),
-      hidden_states_(arguments.flag("output_hidden_states")),
-      names_(arguments.texts("names")) {
-  wanted_ = attentions_ || hidden_states_ || !names_.empty();
-  if (attentions_) trace_.capture("blocks.*.attn.hook_pattern");
-  if (hidden_states_) {
-    trace_.capture("blocks.*.hook_resid_pre");
-    trace_.capture("ln_final.hook_out");
-  }
+Observation::Observation(const Arguments& arguments) : names_(arguments.texts("names")) {
   for (const std::string& name : names_) trace_.capture(name);
 }
 
+Observation::Observation(const Arguments& arguments, const Model& model) : Observation(arguments) {
+  if (arguments.flag("output_hidden_states")) lists_ = model.hidden_states();
+  if (arguments.flag("output_attentions")) {
+    for (OutputList& list : model.attentions()) lists_.push_back(std::move(list));
+  }
+  for (const OutputList& list : lists_) {
+    for (const std::string& hook : list.hooks) trace_.capture(hook);
+  }
+}
+
 void Observation::report(val& result) const {
-  const auto collect = [&](const char* key, std::initializer_list<std::string_view> patterns) {
-    val list = val::array();
-    for (const Trace::Captured& entry : trace_.captured()) {
-      for (const std::string_view pattern : patterns) {
-        if (matches_pattern(entry.name, pattern)) list.call<void>("push", to_value(entry.value));
+  if (!lists_.empty()) {
+    val lists = val::object();
+    for (const OutputList& list : lists_) {
+      val members = val::array();
+      for (const std::string& hook : list.hooks) {
+        for (const Trace::Captured& entry : trace_.captured()) {
+          if (entry.name == hook) members.call<void>("push", to_value(entry.value));
+        }
       }
+      lists.set(list.name, members);
     }
-    result.set(key, list);
-  };
-  if (attentions_) collect("attentions", {"blocks.*.attn.hook_pattern"});
-  if (hidden_states_) collect("hidden_states", {"blocks.*.hook_resid_pre", "ln_final.hook_out"});
+    result.set("lists", lists);
+  }
   if (names_.empty()) return;
   val captured = val::object();
   for (const Trace::Captured& entry : trace_.captured()) {
@@ -93,94 +167,76 @@ void Observation::report(val& result) const {
   result.set("captured", captured);
 }
 
+val model_check(const Arguments& arguments) {
+  const ConfigReader reader(arguments.text("config"), arguments.text("config_name"));
+  const Architecture& architecture = architecture_of(reader);
+  const ModelConfig config =
+      architecture.read_config(reader, task_in(arguments).value_or(task_of(reader)));
+  val result = val::object();
+  result.set("model_type", config.model_type);
+  result.set("task", std::string(to_string(config.task)));
+  result.set("kind", std::string(kind_name(config.kind)));
+  return result;
+}
+
 val model_create(const Arguments& arguments) {
   const int handle = arguments.handle("checkpoint");
   const auto reader = handles().get<CheckpointReader>(handle, "checkpoint");
   handles().release(handle);
-  const std::string task = arguments.text("task");
-  if (task != "causal-lm") {
-    fail(ErrorCode::unsupported, "task \"", task, "\" is not supported; supported: causal-lm");
-  }
   const double bytes = static_cast<double>(reader->weight_bytes());
-  DecoderOnlyModel model = DecoderOnlyModel::load(reader->finish(), arguments.text("config"),
-                                                  arguments.text("config_name"));
-  GenerationConfig defaults = defaults_of(arguments, model.config());
+  auto open = std::make_shared<OpenModel>();
+  open->model = load_model(reader->finish(), arguments.text("config"), task_in(arguments),
+                           arguments.text("config_name"));
+  open->defaults = defaults_of(arguments, open->model->config());
   val result = val::object();
-  result.set("cfg", cfg_of(model.config()));
-  result.set("unexpected_tensors", to_value(model.unexpected_tensors()));
+  result.set("cfg", cfg_of(open->model->config()));
+  result.set("unexpected_tensors", to_value(open->model->unexpected_tensors()));
   result.set("weights_bytes", bytes);
-  result.set(
-      "model",
-      handles().add(std::make_shared<OpenModel>(OpenModel{std::move(model), std::move(defaults)})));
+  result.set("model", handles().add(std::move(open)));
   return result;
 }
 
 val model_forward(const Arguments& arguments) {
   const auto open = model_of(arguments);
-  const Tensor ids = arguments.integers("input_ids");
-  Tensor mask, positions;
-  TensorView mask_view, positions_view;
-  DecoderOnlyModel::Request request;
-  request.input_ids = ids;
-  if (arguments.has("attention_mask")) {
-    mask = arguments.flags("attention_mask");
-    mask_view = mask;
-    request.attention_mask = &mask_view;
+  if (arguments.flag("abandon")) {
+    open->pass.reset();
+    return val::object();
   }
-  if (arguments.has("position_ids")) {
-    positions = arguments.integers("position_ids");
-    positions_view = positions;
-    request.position_ids = &positions_view;
+  const Pace pace(arguments);
+  // What is thrown from here on ends the pass.
+  const std::shared_ptr<OpenPass> pass =
+      open->pass ? std::move(open->pass) : std::make_shared<OpenPass>(arguments, *open);
+  open->pass.reset();
+  while (pass->pass->step()) {
+    if (!pace.over()) continue;
+    open->pass = pass;
+    return Pace::pending();
   }
-  std::shared_ptr<KeyValueCache> cache;
-  const bool given = arguments.has("past_key_values");
-  if (given) {
-    cache = handles().get<KeyValueCache>(arguments.handle("past_key_values"), "past_key_values");
-  } else if (arguments.flag("use_cache")) {
-    cache = std::make_shared<KeyValueCache>(open->model.make_cache());
+  val outputs = val::object(), result = val::object();
+  for (const auto& [name, tensor] : pass->pass->outputs().tensors) {
+    outputs.set(name, to_value(tensor));
   }
-  request.cache = cache.get();
-  Observation observation(arguments);
-  const Tensor logits = open->model.forward(request, observation.trace());
-  val result = val::object();
-  result.set("logits", to_value(logits));
-  observation.report(result);
-  if (given) {
+  result.set("outputs", outputs);
+  pass->observation.report(result);
+  if (arguments.has("past_key_values")) {
     result.set("past_key_values", arguments.handle("past_key_values"));
-  } else if (cache) {
-    result.set("past_key_values", handles().add(std::move(cache)));
+  } else if (pass->given.cache) {
+    result.set("past_key_values", handles().add(pass->given.cache));
   }
   return result;
 }
 
-// Every hook point there is, from a pass over one token that records what the layers offer.
+// Every hook point there is, from a pass over one position that records what the layers offer.
 val model_hooks(const Arguments& arguments) {
   const auto open = model_of(arguments);
-  const std::int32_t token = 0;
-  DecoderOnlyModel::Request request;
-  request.input_ids = TensorView(&token, DType::i32, {1, 1});
   Trace trace;
   trace.capture("*");
-  open->model.forward(request, &trace);
+  open->model->probe(trace);
   val hooks = val::array();
   for (const Trace::Captured& entry : trace.captured()) {
-    val dims = val::array();
-    std::size_t axis = 0;
-    for (std::size_t at = 0; at < entry.legend.size(); ++axis) {
-      const std::size_t end = std::min(entry.legend.find(' ', at), entry.legend.size());
-      const std::string word = entry.legend.substr(at, end - at);
-      const bool varies =
-          word == "batch" || word == "pos" || word == "query_pos" || word == "key_pos";
-      if (varies) {
-        dims.call<void>("push", word);
-      } else {
-        dims.call<void>("push", entry.value.dim(axis));
-      }
-      at = end + 1;
-    }
     val hook = val::object();
     hook.set("name", entry.name);
-    hook.set("dims", dims);
+    hook.set("dims", dims_of(entry));
     hook.set("dtype", std::string(to_string(entry.value.dtype())));
     hooks.call<void>("push", hook);
   }

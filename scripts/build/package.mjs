@@ -6,7 +6,7 @@ import { run, SetupError, step } from '../toolchain/progress.mjs';
 import { WASM_PRESETS } from './cmake.mjs';
 import { digestOf, inProject, unlessFresh } from './fresh.mjs';
 
-const ENTRIES = ['index', 'tokenizer', 'worker'];
+const ENTRIES = ['index', 'tokenizer', 'chat_template', 'worker'];
 const INLINE = 'inline'; // everything in one file, for bundlers that leave the other files behind
 const variants = WASM_PRESETS.map((preset) => preset.replace('wasm-', ''));
 const wasmFile = (variant) => inProject(`build/wasm-${variant}/clearformer-${variant}.wasm`);

@@ -1,9 +1,10 @@
 """What transformers' tokenizers give for pairs, truncation with rows left over, padding, spans and masks.
 
 tokenizers 0.23.1 stops cutting a text into words once it has `max_length` tokens, so that rows left over lack the rest of the
-text, and cut from the left words are counted from where it stopped. Calls with `return_overflowing_tokens` are therefore made
-with files whose pre-tokenizer gives one word only, and only of those are word_ids stored where the left side is cut. The same
-stop decides which of two texts counts as the longer one, so that pairs of the other files are cut to even numbers of tokens.
+text (https://github.com/huggingface/tokenizers/issues/2091), and cut from the left words are counted from where it stopped.
+Calls with `return_overflowing_tokens` are therefore made with files whose pre-tokenizer gives one word only, and only of those
+are word_ids stored where the left side is cut. The same stop decides which of two texts counts as the longer one, so that pairs
+of the other files are cut to even numbers of tokens.
 """
 
 import itertools

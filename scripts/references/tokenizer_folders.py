@@ -19,7 +19,10 @@ processors.RobertaProcessing = lambda sep, cls, **options: _Roberta(sep, cls, **
 
 
 def write(folder, name, text):
+    """Writes a file that is not there yet: ties in training are decided by chance (delete the folders to train anew)."""
     os.makedirs(folder, exist_ok=True)
+    if os.path.exists(os.path.join(folder, name)):
+        return
     with open(os.path.join(folder, name), "w", encoding="utf-8", newline="\n") as file:
         file.write(text if isinstance(text, str) else json.dumps(text, ensure_ascii=False, separators=(",", ":")))
 

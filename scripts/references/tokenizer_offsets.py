@@ -49,6 +49,16 @@ def write(folder, name, text):
         raise ValueError(f"{path} is too large")
 
 
+def trained_file(folder, name, maker, lines):
+    """The tokenizer file; one that is there stays, since ties in training are decided by chance (delete it to train anew)."""
+    path = os.path.join(folder, f"{name}.json")
+    if not os.path.exists(path):
+        found = json.loads(maker(lines).to_str())
+        write(folder, f"{name}.json", json.dumps(found, ensure_ascii=False, separators=(",", ":")))
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
 def add_case(group, name, tokenizer, lines, **more):
     found = [numbers(tokenizer, line) for line in lines]
     step = len(lines) // FULL_LINES
@@ -60,12 +70,12 @@ def add_case(group, name, tokenizer, lines, **more):
 def main():
     args = arguments(__doc__)
     group = Group(args, "tokenizer_sample", "tokenizer_offsets.py", ["tokenizers"])
+    group.header["sources"] = "English sentences: https://tatoeba.org by way of https://www.manythings.org/anki, CC BY 2.0 FR"
     lines = sample(args.models)
     write(group.folder, "sample.jsonl", "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     files = {}
     for name, maker in makers().items():
-        files[name] = json.loads(maker(lines).to_str())
-        write(group.folder, f"{name}.json", json.dumps(files[name], ensure_ascii=False, separators=(",", ":")))
+        files[name] = trained_file(group.folder, name, maker, lines)
         add_case(group, name, Tokenizer.from_str(json.dumps(files[name])), lines, vocabulary=name, every=1)
     stories = Tokenizer.from_file(os.path.join(args.models, "stories260K", "tokenizer.json"))
     add_case(group, "stories260K", stories, lines, vocabulary="stories260K", every=1)

@@ -1,6 +1,6 @@
 """Ten thousand seeded lines in many scripts, made here from word lists, Unicode's own names and code; and English sentences.
 
-The English sentences come from Tatoeba (https://tatoeba.org), CC BY 2.0 FR. Characters are those that Unicode 3.2 already
+The English sentences come from Tatoeba (https://tatoeba.org, by way of https://www.manythings.org/anki), CC BY 2.0 FR. Characters are those that Unicode 3.2 already
 had, and a few later blocks, so that all libraries know them whatever version of Unicode they were built with.
 """
 

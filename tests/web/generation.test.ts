@@ -1,9 +1,10 @@
 // Generation: greedy tokens against transformers, sampling, streaming, batches, captures, and stopping in the middle.
 import {
   AutoModelForCausalLM,
+  AutoModelForSeq2SeqLM,
   AutoTokenizer,
-  type CausalLM,
   type GenerationStep,
+  type GenerativeModel,
   type PreTrainedTokenizer,
   TextStreamer,
   type TokenizerOutput,
@@ -51,7 +52,7 @@ describe.each(variants)('%s writes the tokens that transformers writes', (varian
 });
 
 describe('generation', () => {
-  let model: CausalLM;
+  let model: GenerativeModel;
   let tokenizer: PreTrainedTokenizer;
   let inputs: TokenizerOutput;
   const story = casesOf('stories260K').find((one) => one.name === 'greedy_200') as { new_text?: string; text?: string };
@@ -62,7 +63,7 @@ describe('generation', () => {
   });
   afterAll(() => model.dispose());
 
-  const texts = async (options: Parameters<CausalLM['generate']>[1]) =>
+  const texts = async (options: Parameters<GenerativeModel['generate']>[1]) =>
     tokenizer.batch_decode(await model.generate(inputs, options as { return_dict_in_generate?: false }), {
       skip_special_tokens: true,
     })[0];
@@ -105,8 +106,8 @@ describe('generation', () => {
     expect(out.scores?.map((scores) => scores.data)).toEqual(steps.map((step) => step.scores?.data));
     const bare = await model.generate(inputs, { max_new_tokens: 3, return_dict_in_generate: true });
     expect(Object.keys(bare)).toEqual(['sequences', 'past_key_values']);
-    expect((await bare.past_key_values.info()).length).toBe(7); // the last token has not been read
-    await bare.past_key_values.dispose();
+    expect((await bare.past_key_values?.info())?.length).toBe(7); // the last token has not been read
+    await bare.past_key_values?.dispose();
   });
 
   it('draws the same tokens for the same seed, others for another', async () => {
@@ -159,7 +160,7 @@ describe('generation', () => {
     expect(puts).toEqual([[[1n, 403n, 407n, 261n, 378n]], [[432n]], [[383n]], []]);
   });
 
-  it('stops between two tokens when the signal aborts', async () => {
+  it('stops when the signal aborts', async () => {
     const controller = new AbortController();
     const reason = new Error('enough');
     setTimeout(() => controller.abort(reason), 20);
@@ -191,10 +192,133 @@ describe('generation', () => {
     expect(both[1]?.startsWith(both[0] ?? '-')).toBe(true);
   });
 
+  it('follows several beams, and says what each of them did', async () => {
+    const beams = { max_new_tokens: 12, num_beams: 3, num_return_sequences: 2, eos_token_id: null };
+    const all = { output_scores: true, output_attentions: true, output_hidden_states: true };
+    const out = await model.generate(inputs, { ...beams, ...all, return_dict_in_generate: true });
+    expect(out.sequences.dims).toEqual([2, 17]);
+    expect(out.beam_indices?.dims).toEqual([2, 12]);
+    expect(out.scores).toHaveLength(12);
+    expect(out.attentions?.map((layers) => layers[0]?.dims)).toEqual([
+      [3, 8, 5, 5], // the prompt, shown once for each beam
+      ...Array.from({ length: 11 }, (_, step) => [3, 8, 1, 6 + step]),
+    ]);
+    // A sequence's score is the mean of what its tokens scored in the beams they were chosen in.
+    for (const row of [0, 1]) {
+      const total = out.scores?.reduce((sum, { data, dims }, step) => {
+        const token = Number(out.sequences.data[row * 17 + 5 + step]);
+        const beam = Number(out.beam_indices?.data[row * 12 + step]);
+        return sum + (data[beam * (dims[1] ?? 0) + token] ?? Number.NaN);
+      }, 0);
+      expect(out.sequences_scores?.data[row]).toBeCloseTo((total ?? 0) / 12, 5);
+    }
+    expect((await out.past_key_values?.info())?.batch).toBe(3);
+    await out.past_key_values?.dispose();
+    const rows: number[][] = [[], [], []];
+    for await (const step of model.generate_stream(inputs, beams)) {
+      expect(step.text).toBe(undefined);
+      const parents = rows.map((row) => [...row]);
+      step.beam_indices?.forEach((parent, beam) => {
+        rows[beam] = [...(parents[parent] ?? []), step.token_ids[beam] as number];
+      });
+      expect([...(step.beam_scores ?? [])].sort((a, b) => b - a)).toEqual(step.beam_scores);
+    }
+    expect(rows[0]).toEqual(Array.from(out.sequences.data.slice(5, 17), Number));
+  });
+
+  it('draws several continuations of one prompt', async () => {
+    const options = { max_new_tokens: 10, do_sample: true, seed: 4, eos_token_id: null };
+    const three = await model.generate(inputs, { ...options, num_return_sequences: 3 });
+    expect(three.dims).toEqual([3, 15]);
+    const rows = idRows({ dims: [...three.dims], data: three.data });
+    expect(new Set(rows.map(String)).size).toBe(3);
+    const one = await model.generate(inputs, options);
+    expect(rows[0]).toEqual(Array.from(one.data, Number));
+    const steps: GenerationStep[] = [];
+    for await (const step of model.generate_stream(inputs, { ...options, num_return_sequences: 3 })) steps.push(step);
+    expect(steps[0]?.texts).toHaveLength(3);
+  });
+
+  it('ends a sequence at a stop string, wherever its tokens end', async () => {
+    const whole = story.new_text ?? '';
+    const options = { max_new_tokens: 100, tokenizer };
+    for (const stop_strings of ['was', ['xyz', 'a li'], ' time,', '.']) {
+      const [stop = '', first] = [stop_strings]
+        .flat()
+        .map((text) => [text, `Once upon a time${whole}`.indexOf(text)] as const)
+        .filter(([, at]) => at >= 0)
+        .sort(([, a], [, b]) => a - b)[0] as [string, number];
+      const pieces: string[] = [];
+      for await (const { text } of model.generate_stream(inputs, { ...options, stop_strings })) pieces.push(text ?? '');
+      const text = `Once upon a time${pieces.join('')}`;
+      expect(text).toContain(stop);
+      expect(`Once upon a time${pieces.slice(0, -1).join('')}`).not.toContain(stop);
+      expect(text.length - (first + stop.length)).toBeLessThan(8); // the rest of the token that ended it
+      const ids = await model.generate(inputs, { ...options, stop_strings });
+      expect(ids.dims[1]).toBe(5 + pieces.length);
+    }
+  });
+
+  it('pads the rows that met a stop string and says no more of them', async () => {
+    tokenizer.pad_token = '<unk>';
+    tokenizer.padding_side = 'left';
+    const batch = tokenizer(['Once upon a time', 'Lily and Tom went'], { padding: true });
+    const steps: GenerationStep[] = [];
+    const options = { max_new_tokens: 30, stop_strings: ['there was'], pad_token_id: 403, eos_token_id: null };
+    for await (const step of model.generate_stream(batch, options)) steps.push(step);
+    const end = steps.findIndex((step) => step.token_ids[0] === 403);
+    expect(end).toBeGreaterThan(1);
+    expect(steps.slice(end).every((step) => step.token_ids[0] === 403 && step.texts?.[0] === '')).toBe(true);
+    expect(steps.map((step) => step.texts?.[0]).join('')).toBe(', there was');
+    expect(steps.map((step) => step.texts?.[1]).join('').length).toBeGreaterThan(40);
+  });
+
+  it('ends when the time is up', async () => {
+    expect((await model.generate(inputs, { max_time: 0 })).dims).toEqual([1, 6]);
+  });
+
+  it('goes on in a cache that holds the first positions of the prompt', async () => {
+    const expected = await model.generate(inputs, { max_new_tokens: 6 });
+    const { past_key_values } = await model({ input_ids: [[1, 403, 407]] }, { use_cache: true });
+    const out = await model.generate(
+      { ...inputs, past_key_values },
+      { max_new_tokens: 6, return_dict_in_generate: true },
+    );
+    expect(out.sequences.data).toEqual(expected.data);
+    expect(out.past_key_values).toBe(past_key_values);
+    expect((await past_key_values?.info())?.length).toBe(10);
+    const full = await failureOf(() => model.generate({ ...inputs, past_key_values }));
+    expect(full.message).toContain('crop');
+    await past_key_values?.crop(5);
+    const longer = { input_ids: Array.from(expected.data, Number), past_key_values };
+    const rest = await model.generate(longer, { max_new_tokens: 3, return_dict_in_generate: true, use_cache: false });
+    expect(Object.keys(rest)).toEqual(['sequences']);
+    await past_key_values?.dispose();
+  });
+
+  it('begins with the bos token where there is no prompt', async () => {
+    const out = await model.generate({} as never, { max_new_tokens: 8 });
+    expect(out.data).toEqual((await model.generate({ input_ids: [[1]] }, { max_new_tokens: 8 })).data);
+  });
+
   it.each([
     [{ num_beam: 4 }, 'unsupported', 'num_beam'],
-    [{ num_beams: 4 }, 'unsupported', 'num_beams'],
-    [{ repetition_penalty: 1.2 }, 'unsupported', 'repetition_penalty'],
+    [{ num_beam_groups: 2 }, 'unsupported', 'num_beam_groups'],
+    [{ penalty_alpha: 0.6, top_k: 4 }, 'unsupported', 'penalty_alpha'],
+    [{ assistant_model: {} }, 'unsupported', 'assistant_model'],
+    [{ prompt_lookup_num_tokens: 3 }, 'unsupported', 'prompt_lookup_num_tokens'],
+    [{ force_words_ids: [[1]] }, 'unsupported', 'force_words_ids'],
+    [{ guidance_scale: 1.5 }, 'unsupported', 'guidance_scale'],
+    [{ watermarking_config: {} }, 'unsupported', 'watermarking_config'],
+    [{ num_beams: 2, num_return_sequences: 3 }, 'invalid_argument', 'num_return_sequences'],
+    [{ num_beams: 2, streamer: { put() {}, end() {} } }, 'unsupported', 'streamer'],
+    [{ num_beams: 2, stop_strings: 'the' }, 'unsupported', 'stop_strings'],
+    [{ stop_strings: [''] }, 'invalid_argument', 'stop_strings'],
+    [{ stop_strings: 'the', tokenizer: null }, 'unsupported', 'tokenizer'],
+    [{ early_stopping: 'always' }, 'invalid_argument', 'early_stopping'],
+    [{ bad_words_ids: [[1, 1.5]] }, 'invalid_argument', 'bad_words_ids'],
+    [{ bad_words_ids: [[512]] }, 'invalid_argument', '512'],
+    [{ repetition_penalty: 0 }, 'invalid_argument', 'repetition_penalty'],
     [{ stopping_criteria: () => true }, 'unsupported', 'stopping_criteria'],
     [{ max_new_tokens: 0 }, 'invalid_argument', 'max_new_tokens'],
     [{ max_new_tokens: 1.5 }, 'invalid_argument', 'max_new_tokens'],
@@ -218,5 +342,99 @@ describe('generation', () => {
     expect((await failureOf(() => first({}, { input_ids: [[1, 0]], attention_mask: [[1, 0]] }))).message).toContain(
       'left',
     );
+  });
+});
+
+describe.each([
+  ['in this thread', false],
+  ['in a worker', true],
+])('a long step %s', (_, worker) => {
+  let model: GenerativeModel;
+  const long = { input_ids: Array.from({ length: 16 }, (_, row) => new Array(400).fill(403 + row)) };
+  beforeAll(async () => {
+    model = await AutoModelForCausalLM.from_pretrained(storiesPath, { worker });
+  });
+  afterAll(() => model.dispose());
+  const timed = async (work: () => Promise<unknown>) => {
+    const begun = performance.now();
+    await work();
+    return performance.now() - begun;
+  };
+
+  it('ends within a layer when the signal aborts, and leaves the cache as it was', async () => {
+    const rows = long.input_ids.map((row) => row.slice(0, 1));
+    const { past_key_values } = await model({ input_ids: rows }, { use_cache: true });
+    const generate = (signal?: AbortSignal) =>
+      model.generate({ ...long, past_key_values }, { max_new_tokens: 1, eos_token_id: null, signal });
+    const whole = await timed(() => generate());
+    await past_key_values?.crop(1);
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    setTimeout(() => controller.abort(reason), whole / 10);
+    const aborted = await timed(async () => {
+      await expect(generate(controller.signal)).rejects.toBe(reason);
+      expect((await past_key_values?.info())?.length).toBe(1); // asked behind what was left
+    });
+    expect(aborted).toBeLessThan(whole * 0.7);
+    expect((await generate()).dims).toEqual([16, 401]);
+    await past_key_values?.dispose();
+  });
+
+  it('does not disturb other calls', async () => {
+    const options = { max_new_tokens: 2, eos_token_id: null, num_beams: 2 };
+    const alone = [];
+    for (let i = 0; i < 2; i++) alone.push(await model.generate(long, { ...options, num_beams: i + 1 }));
+    const [first, second, forward] = await Promise.all([
+      model.generate(long, { ...options, num_beams: 1 }),
+      model.generate(long, options),
+      model(long),
+    ]);
+    expect(first.data).toEqual(alone[0]?.data);
+    expect(second.data).toEqual(alone[1]?.data);
+    expect(forward.logits.data).toEqual((await model(long)).logits.data);
+  });
+});
+
+describe('generation with an encoder', () => {
+  let model: GenerativeModel;
+  beforeAll(async () => {
+    model = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/bart/odd'));
+  });
+  afterAll(() => model.dispose());
+  const inputs = { input_ids: [[5, 9, 12, 40, 7, 2]] };
+  const options = { max_new_tokens: 4, num_beams: 2, eos_token_id: null, forced_eos_token_id: null } as const;
+
+  it('keeps what encoder and decoder did, under their names', async () => {
+    const all = { output_attentions: true, output_hidden_states: true, return_dict_in_generate: true } as const;
+    const out = await model.generate(inputs, { ...options, ...all });
+    expect(out.sequences.dims).toEqual([1, 5]);
+    const { n_layers, n_heads, d_model } = model.cfg;
+    expect(out.encoder_attentions?.map(({ dims }) => dims)).toEqual(new Array(n_layers).fill([1, n_heads, 6, 6]));
+    expect(out.encoder_hidden_states).toHaveLength(n_layers + 1);
+    expect(out.decoder_attentions?.map((layers) => layers[0]?.dims)).toEqual(
+      [1, 2, 3, 4].map((length) => [2, n_heads, 1, length]),
+    );
+    expect(out.cross_attentions?.[3]?.[0]?.dims).toEqual([2, n_heads, 1, 6]);
+    expect(out.decoder_hidden_states?.[0]?.[n_layers]?.dims).toEqual([2, 1, d_model]);
+    expect(out.attentions).toBe(undefined);
+    await out.past_key_values?.dispose();
+  });
+
+  it('begins with decoder_input_ids, and puts the start token in front where it is missing', async () => {
+    const start = Number((await model.generate(inputs, options)).data[0]);
+    const greedy = { ...options, num_beams: 1 };
+    const given = await model.generate({ ...inputs, decoder_input_ids: [[start, 8, 9]] }, greedy);
+    const without = await model.generate({ ...inputs, decoder_input_ids: [[8, 9]] }, greedy);
+    expect(without.data).toEqual(given.data);
+    expect(Array.from(given.data.slice(0, 3), Number)).toEqual([start, 8, 9]);
+    const puts: bigint[][][] = [];
+    await model.generate(inputs, { ...greedy, streamer: { put: (value) => puts.push(value), end() {} } });
+    expect(puts[0]).toEqual([[BigInt(start)]]);
+    expect(puts).toHaveLength(5);
+  });
+
+  it('takes the defaults of the checkpoint', async () => {
+    const out = await model.generate(inputs, { max_new_tokens: 4 });
+    expect(Number(out.data.at(-1))).toBe(2); // forced_eos_token_id
   });
 });

@@ -184,7 +184,7 @@ describe('a call', () => {
     ['a', { padding: 'always' }, 'invalid_argument', 'always'],
     ['a', { return_tensors: 'pt' }, 'unsupported', 'return_tensors'],
     ['a', { text_pair: ['b', 'c'] }, 'shape_mismatch', '2 pairs'],
-    ['Once upon a time', { text_pair: 'b', truncation: true, max_length: 3 }, 'unsupported', 'pair'],
+    ['Once upon a time', { text_pair: 'b', truncation: true, max_length: 1 }, 'invalid_argument', '2 special tokens'],
   ])('refuses %j with %j', async (text, options, code, word) => {
     const failure = await failureOf(() => tokenizer(text as never, options as never));
     expect(failure.message).toContain(word);

@@ -1,22 +1,42 @@
 // The public exports of `clearformer`.
 
+export { type AudioInput, read_audio } from './audio/audio_input.js';
+export {
+  AutoFeatureExtractor,
+  WhisperFeatureExtractor,
+} from './audio/feature_extractor.js';
+export { resample_audio } from './audio/sample_rate.js';
 export type { Integrity } from './checkpoint/files.js';
 export type { ProgressCallback, ProgressInfo } from './checkpoint/progress.js';
 export type { Source, SourceOptions } from './checkpoint/source.js';
 export type { CacheLike, CacheOption } from './checkpoint/web_folder.js';
-export { AutoModelForCausalLM, type LoadOptions } from './models/auto_models.js';
-export type { CausalLM, CausalLMOutput, ForwardOptions, RunWithCacheOptions } from './models/causal_lm.js';
-export type {
-  GenerateOptions,
-  GenerateOutput,
-  GenerateStreamOptions,
-  GenerationOptions,
-  GenerationStep,
-} from './models/generation.js';
+export type { ImageSize } from './image/geometry.js';
+export type { ImageInput } from './image/image_input.js';
+export { AutoImageProcessor, ImageProcessor } from './image/image_processor.js';
+export type { ImageProcessorOptions } from './image/image_processor_config.js';
+export type { RawImage } from './image/raw_image.js';
+export {
+  AutoModel,
+  type AutoModelClass,
+  AutoModelForCausalLM,
+  AutoModelForImageClassification,
+  AutoModelForMaskedLM,
+  AutoModelForQuestionAnswering,
+  AutoModelForSeq2SeqLM,
+  AutoModelForSequenceClassification,
+  AutoModelForSpeechSeq2Seq,
+  AutoModelForTokenClassification,
+  AutoModelForZeroShotImageClassification,
+  type LoadOptions,
+} from './models/auto_models.js';
+export type { GenerateOptions, GenerateStreamOptions, GenerationOptions } from './models/generation_options.js';
+export type { GenerateOutput, GenerationStep, StepTensors } from './models/generation_output.js';
+export type { GenerativeModel } from './models/generative_model.js';
 export type { NameFilter, NamesFilter } from './models/hooks.js';
 export type { ModelInputs, PromptInputs } from './models/inputs.js';
 export type { KeyValueCache, KeyValueCacheInfo } from './models/key_value_cache.js';
-export type { ModelInfo, PreTrainedModel } from './models/pre_trained_model.js';
+export type { CausalLMOutput, ModelOutput, TowerOutput } from './models/outputs.js';
+export type { ForwardOptions, ModelInfo, PreTrainedModel, RunWithCacheOptions } from './models/pre_trained_model.js';
 export {
   type AdditiveOptions,
   type AdditiveScore,

@@ -9,7 +9,7 @@ export { ClearformerError, type ErrorCode, type ErrorDetails } from './support/e
 export type { IntegerInput } from './tensor/integer_input.js';
 export { type Nested, Tensor, type TensorData, type TensorElement, type TensorType } from './tensor/tensor.js';
 export { AutoTokenizer, type TokenizerLoadOptions } from './tokenizer/auto_tokenizer.js';
-export type { TokenizerCallOptions, TokenizerLists, TokenizerOutput } from './tokenizer/batch.js';
+export type { TokenInfo, TokenizerCallOptions, TokenizerLists, TokenizerOutput } from './tokenizer/batch.js';
 export {
   IncrementalDecoder,
   type Streamer,
@@ -17,3 +17,4 @@ export {
   type TextStreamerOptions,
 } from './tokenizer/text_streamer.js';
 export { type DecodeOptions, PreTrainedTokenizer, type TokenIds } from './tokenizer/tokenizer.js';
+export type { TruncationStrategy } from './tokenizer/truncation.js';

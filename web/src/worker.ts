@@ -1,8 +1,8 @@
-// The worker's side: one core, calls one after the other. Before each it returns to the event loop, so that a `cancel`
-// that was sent meanwhile is seen before the call it means begins.
+// The worker's side: one core, calls one after the other. Before each, and between the layers of long ones, it returns to
+// the event loop, so that a `cancel` that was sent meanwhile is seen.
 
-import type { BorderName } from './runtime/border.js';
 import { Core } from './runtime/core.js';
+import { isPaced, runPaced } from './runtime/paced.js';
 import { buffersOf, packError, type Reply, type Request } from './runtime/worker_protocol.js';
 import { ClearformerError } from './support/error.js';
 import { isNode, nextTurn, nodeModule } from './support/platform.js';
@@ -18,6 +18,8 @@ const port = isNode() ? nodePort() : browserPort();
 const waiting: Job[] = [];
 let working = false;
 let core: Core | undefined;
+/** The job that is under way, and whether nobody waits for it any more. */
+let current: { id: number; cancelled: boolean } | undefined;
 
 port.listen((request) => {
   if (request.kind !== 'cancel') {
@@ -27,6 +29,7 @@ port.listen((request) => {
   }
   const index = waiting.findIndex((job) => job.id === request.id);
   if (index >= 0) waiting.splice(index, 1);
+  if (current?.id === request.id) current.cancelled = true;
 });
 
 async function work(): Promise<void> {
@@ -41,15 +44,17 @@ async function work(): Promise<void> {
 
 async function answer(job: Job): Promise<void> {
   const { id } = job;
+  const state = { id, cancelled: false };
+  current = state;
   try {
-    const value = await run(job);
+    const value = await run(job, () => state.cancelled);
     port.send({ kind: 'value', id, value, heapBytes: core?.heapBytes ?? 0 }, buffersOf(value));
   } catch (thrown) {
     port.send({ kind: 'error', id, error: packError(thrown), heapBytes: core?.heapBytes ?? 0 }, []);
   }
 }
 
-async function run(job: Job): Promise<unknown> {
+async function run(job: Job, cancelled: () => boolean): Promise<unknown> {
   if (job.kind === 'start') {
     core = await Core.start(job.module);
     return holdLock(job.lock);
@@ -59,7 +64,8 @@ async function run(job: Job): Promise<unknown> {
     core.write(job.checkpoint, job.chunk);
     return null;
   }
-  return (core.run as (name: BorderName, given: unknown) => unknown).call(core, job.name, job.given);
+  const given = job.given as never;
+  return isPaced(job.name) ? runPaced(core, job.name, given, cancelled) : core.run(job.name, given);
 }
 
 /** Takes a lock that only this worker's end frees, which no event reports. Resolves to whether it is held. */

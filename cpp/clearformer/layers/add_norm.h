@@ -1,26 +1,37 @@
 // Residual connection and normalization around a sub-layer f:
-//   post-norm:  x = Norm(x + f(x))        (Vaswani et al. 2017, section 3.1)
-//   pre-norm:   x = x + f(Norm(x))        (Xiong et al. 2020, arXiv 2002.04745)
+//   post-norm:  x = Norm(x + f(x))               (Vaswani et al. 2017, section 3.1)
+//   pre-norm:   x = x + f(Norm(x))               (Xiong et al. 2020, arXiv 2002.04745)
+//   both:       x = x + Norm_2(f(Norm_1(x)))     (Gemma 2: Riviere et al. 2024, arXiv 2408.00118)
+// and around two sub-layers at once:
+//   parallel:   x = x + f(Norm(x)) + g(Norm(x))  (GPT-J, Phi; Chowdhery et al. 2022, arXiv 2204.02311)
 // Shapes: x (B, T, D).
 #pragma once
+
+#include <optional>
 
 #include "clearformer/kernels/elementwise.h"
 #include "clearformer/layers/normalization.h"
 
 namespace clearformer {
 
-enum class NormOrder { pre, post };
+enum class NormOrder { pre, post, both, parallel };
 
-/// The hook names of one residual step: the norm's scope, what the sub-layer adds, the sum.
+/// The hook names of one residual step: the norm's scope (the second norm's has "_post" behind it),
+/// what the sub-layer adds, the sum.
 struct AddNormHooks {
   std::string_view norm, update, sum;
 };
 
 class AddNorm {
  public:
-  /// Loads the norm from the scope.
-  AddNorm(const WeightScope& scope, const NormConfig& config, NormOrder order)
-      : norm_(scope, config), order_(order) {}
+  /// Loads the norm from scope / name, with NormOrder::both a second one from name_post.
+  AddNorm(const WeightScope& scope, std::string_view name, const NormConfig& config,
+          NormOrder order)
+      : norm_(scope / name, config), order_(order) {
+    if (order == NormOrder::both) after_.emplace(scope / concat(name, "_post"), config);
+  }
+
+  const Normalization& norm() const { return norm_; }
 
   /// Updates x in place; sublayer(in, out) computes f.
   template <class Sublayer>
@@ -29,13 +40,14 @@ class AddNorm {
     constexpr std::string_view kLegend = "batch pos d_model";
     Arena::Frame frame(context.arena);
     const MutableTensorView update = context.arena.take(x.shape());
-    if (order_ == NormOrder::pre) {
+    if (order_ == NormOrder::post) {
+      sublayer(TensorView(x), update);
+    } else {
       const MutableTensorView normalized = context.arena.take(x.shape());
       norm_.forward(x, normalized, context / hooks.norm);
       sublayer(TensorView(normalized), update);
-    } else {
-      sublayer(TensorView(x), update);
     }
+    if (after_) after_->forward(update, update, context / concat(hooks.norm, "_post"));
     context.trace(hooks.update, update, kLegend);
     kernels::add(x.f32(), update.f32(), x.f32(), x.elements());
     context.trace(hooks.sum, x, kLegend);
@@ -44,6 +56,7 @@ class AddNorm {
 
  private:
   Normalization norm_;
+  std::optional<Normalization> after_;
   NormOrder order_;
 };
 

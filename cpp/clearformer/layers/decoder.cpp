@@ -2,24 +2,32 @@
 
 namespace clearformer {
 
-Decoder::Decoder(const WeightScope& scope, const StackConfig& config) {
+Decoder::Decoder(const WeightScope& scope, const StackConfig& config) : config_(config) {
   for (std::size_t layer = 0; layer < config.layers; ++layer) {
-    blocks_.emplace_back(scope / concat("blocks.", layer), config.block);
+    blocks_.emplace_back(scope / config.block_scope(layer), config.block_of(layer));
   }
   if (config.final_norm == FinalNorm::present) {
     final_norm_.emplace(scope / "ln_final", config.block.norm);
   }
 }
 
-void Decoder::forward(MutableTensorView x, TensorView memory, const Mask& mask,
-                      const Mask& cross_mask, const Context& context) const {
+void Decoder::forward(MutableTensorView x, TensorView memory, const StackState& state,
+                      const Context& context) const {
   for (std::size_t layer = 0; layer < blocks_.size(); ++layer) {
-    blocks_[layer].forward(x, memory, {mask}, {cross_mask}, context / concat("blocks.", layer));
+    forward_layer(layer, x, memory, state, context);
   }
-  if (!final_norm_) return;
-  const Context final_context = context / "ln_final";
-  final_norm_->forward(x, x, final_context);
-  final_context.trace("hook_out", x, "batch pos d_model");
+  finish(x, context);
+}
+
+void Decoder::forward_layer(std::size_t layer, MutableTensorView x, TensorView memory,
+                            const StackState& state, const Context& context) const {
+  const AttentionState cross{state.cross_mask, nullptr, state.cache, layer, KeyRole::memory};
+  const AttentionState attention = state.attention(config_.span(layer), layer);
+  blocks_[layer].forward(x, memory, attention, cross, context / config_.block_scope(layer));
+}
+
+void Decoder::finish(MutableTensorView x, const Context& context) const {
+  if (final_norm_) apply_final_norm(*final_norm_, x, context);
 }
 
 }  // namespace clearformer

@@ -13,11 +13,18 @@ class Decoder {
   /// Loads "blocks.0" … and "ln_final".
   Decoder(const WeightScope& scope, const StackConfig& config);
 
-  /// Updates x (B, T, D) in place.
-  void forward(MutableTensorView x, TensorView memory, const Mask& mask, const Mask& cross_mask,
+  std::size_t layers() const { return blocks_.size(); }
+  /// All layers and the final norm; updates x (B, T, D) in place. With a cache the memory is read in
+  /// the first call alone.
+  void forward(MutableTensorView x, TensorView memory, const StackState& state,
                const Context& context) const;
+  /// The same step by step: layer 0, 1, …, then finish.
+  void forward_layer(std::size_t layer, MutableTensorView x, TensorView memory,
+                     const StackState& state, const Context& context) const;
+  void finish(MutableTensorView x, const Context& context) const;
 
  private:
+  StackConfig config_;
   std::vector<DecoderBlock> blocks_;
   std::optional<Normalization> final_norm_;
 };

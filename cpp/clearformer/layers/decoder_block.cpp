@@ -4,11 +4,11 @@ namespace clearformer {
 
 DecoderBlock::DecoderBlock(const WeightScope& scope, const BlockConfig& config)
     : order_(config.order),
-      attention_add_norm_(scope / "ln1", config.norm, config.order),
+      attention_add_norm_(scope, "ln1", config.norm, config.order),
       attention_(scope / "attn", config.attention),
-      cross_add_norm_(scope / "ln2", config.norm, config.order),
+      cross_add_norm_(scope, "ln2", config.norm, config.order),
       cross_attention_(scope / "cross_attn", config.attention),
-      feed_forward_add_norm_(scope / "ln3", config.norm, config.order),
+      feed_forward_add_norm_(scope, "ln3", config.norm, config.order),
       feed_forward_(scope / "mlp", config.feed_forward) {}
 
 void DecoderBlock::forward(MutableTensorView x, TensorView memory, const AttentionState& state,

@@ -13,10 +13,41 @@ namespace clearformer {
 
 enum class FinalNorm { none, present };
 
+/// Which positions a layer attends to.
+enum class Span {
+  full,   // all that the model's mask allows
+  local,  // of these the ones within its window
+};
+
 struct StackConfig {
   BlockConfig block;
   std::size_t layers = 0;
   FinalNorm final_norm = FinalNorm::present;
+  std::vector<Span> spans = {};        // one a layer; empty: all full
+  std::string_view blocks = "blocks";  // the blocks' scope: {blocks}.{i}; may be empty
+  bool normalized_input = false;       // block 0 has no ln1 (ModernBERT)
+  bool scale_by_depth = false;         // layer i divides its scores by i + 1 (GPT-2's option)
+
+  Span span(std::size_t layer) const { return spans.empty() ? Span::full : spans[layer]; }
+  /// The scope of a layer: "blocks.0".
+  std::string block_scope(std::size_t layer) const;
+  /// The block of a layer, with what is particular to it.
+  BlockConfig block_of(std::size_t layer) const;
+};
+
+/// What the layers of a stack are told besides the activations.
+struct StackState {
+  Mask mask = {};                       // of the layers with Span::full
+  Mask local_mask = {};                 // of those with Span::local
+  const RotaryTable* rotary = nullptr;  // none: positions were added before
+  const RotaryTable* local_rotary = nullptr;
+  KeyValueCache* cache = nullptr;  // none: the keys are those of this call alone
+  Mask cross_mask = {};            // which positions of the memory a decoder attends to
+
+  AttentionState attention(Span span, std::size_t layer) const {
+    const bool local = span == Span::local;
+    return {local ? local_mask : mask, local ? local_rotary : rotary, cache, layer};
+  }
 };
 
 class Encoder {
@@ -24,13 +55,21 @@ class Encoder {
   /// Loads "blocks.0" … and "ln_final".
   Encoder(const WeightScope& scope, const StackConfig& config);
 
-  /// Updates x (B, T, D) in place.
-  void forward(MutableTensorView x, const Mask& mask, const RotaryTable* rotary,
-               KeyValueCache* cache, const Context& context) const;
+  std::size_t layers() const { return blocks_.size(); }
+  /// All layers and the final norm; updates x (B, T, D) in place.
+  void forward(MutableTensorView x, const StackState& state, const Context& context) const;
+  /// The same step by step: layer 0, 1, …, then finish.
+  void forward_layer(std::size_t layer, MutableTensorView x, const StackState& state,
+                     const Context& context) const;
+  void finish(MutableTensorView x, const Context& context) const;
 
  private:
+  StackConfig config_;
   std::vector<EncoderBlock> blocks_;
   std::optional<Normalization> final_norm_;
 };
+
+/// The norm at the end of a stack, in place.
+void apply_final_norm(const Normalization& norm, MutableTensorView x, const Context& context);
 
 }  // namespace clearformer

@@ -2,27 +2,49 @@
 
 namespace clearformer {
 
+namespace {
+constexpr std::string_view kLegend = "batch pos d_model";
+}
+
 EncoderBlock::EncoderBlock(const WeightScope& scope, const BlockConfig& config)
     : order_(config.order),
-      attention_add_norm_(scope / "ln1", config.norm, config.order),
+      attention_add_norm_(scope, "ln1", config.attention_norm.value_or(config.norm), config.order),
       attention_(scope / "attn", config.attention),
-      feed_forward_add_norm_(scope / "ln2", config.norm, config.order),
-      feed_forward_(scope / "mlp", config.feed_forward) {}
+      feed_forward_(scope / "mlp", config.feed_forward) {
+  if (order_ != NormOrder::parallel) {
+    feed_forward_add_norm_.emplace(scope, "ln2", config.norm, config.order);
+  }
+}
 
 void EncoderBlock::forward(MutableTensorView x, const AttentionState& state,
                            const Context& context) const {
-  context.trace("hook_resid_pre", x, "batch pos d_model");
+  context.trace("hook_resid_pre", x, kLegend);
+  if (order_ == NormOrder::parallel) return parallel(x, state, context);
   attention_add_norm_.forward(x, {"ln1", "hook_attn_out", "hook_resid_mid"}, context,
                               [&](TensorView in, MutableTensorView out) {
                                 attention_.forward(in, state, out, context / "attn");
                               });
-  feed_forward_add_norm_.forward(x, {"ln2", "hook_mlp_out", "hook_resid_post"}, context,
-                                 [&](TensorView in, MutableTensorView out) {
-                                   feed_forward_.forward(in, out, context / "mlp");
-                                 });
-  if (order_ == NormOrder::post) {
-    context.trace("hook_normalized_resid_post", x, "batch pos d_model");
-  }
+  feed_forward_add_norm_->forward(x, {"ln2", "hook_mlp_out", "hook_resid_post"}, context,
+                                  [&](TensorView in, MutableTensorView out) {
+                                    feed_forward_.forward(in, out, context / "mlp");
+                                  });
+  if (order_ == NormOrder::post) context.trace("hook_normalized_resid_post", x, kLegend);
+}
+
+void EncoderBlock::parallel(MutableTensorView x, const AttentionState& state,
+                            const Context& context) const {
+  Arena::Frame frame(context.arena);
+  const MutableTensorView normalized = context.arena.take(x.shape());
+  const MutableTensorView attended = context.arena.take(x.shape());
+  const MutableTensorView transformed = context.arena.take(x.shape());
+  attention_add_norm_.norm().forward(x, normalized, context / "ln1");
+  attention_.forward(normalized, state, attended, context / "attn");
+  context.trace("hook_attn_out", attended, kLegend);
+  feed_forward_.forward(normalized, transformed, context / "mlp");
+  context.trace("hook_mlp_out", transformed, kLegend);
+  kernels::add(x.f32(), attended.f32(), x.f32(), x.elements());
+  kernels::add(x.f32(), transformed.f32(), x.f32(), x.elements());
+  context.trace("hook_resid_post", x, kLegend);
 }
 
 }  // namespace clearformer

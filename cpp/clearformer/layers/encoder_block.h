@@ -1,8 +1,9 @@
 // Encoder block: self-attention, then a feed-forward network, each with residual and norm
-// (see add_norm.h for the two orders). With a causal mask it is the block of decoder-only models.
+// (see add_norm.h for the orders). With a causal mask it is the block of decoder-only models.
 // Source: Vaswani et al. 2017, section 3.1. Shapes: x (B, T, D), the residual stream.
 // Hook points: hook_resid_pre, hook_attn_out, hook_resid_mid, hook_mlp_out, hook_resid_post
-//              (B, T, D), post-norm also hook_normalized_resid_post; ln1, attn, ln2, mlp.
+//              (B, T, D), post-norm also hook_normalized_resid_post, parallel without hook_resid_mid;
+//              ln1, attn, ln2, mlp, with two norms a sub-layer also ln1_post, ln2_post.
 #pragma once
 
 #include "clearformer/layers/add_norm.h"
@@ -16,21 +17,24 @@ struct BlockConfig {
   FeedForwardConfig feed_forward;
   NormConfig norm;
   NormOrder order = NormOrder::pre;
+  std::optional<NormConfig> attention_norm;  // of ln1 where it differs from the others
 };
 
 class EncoderBlock {
  public:
-  /// Loads "ln1", "attn", "ln2", "mlp".
+  /// Loads "ln1", "attn", "ln2" (but for NormOrder::parallel), "mlp".
   EncoderBlock(const WeightScope& scope, const BlockConfig& config);
 
   /// Updates x (B, T, D) in place.
   void forward(MutableTensorView x, const AttentionState& state, const Context& context) const;
 
  private:
+  void parallel(MutableTensorView x, const AttentionState& state, const Context& context) const;
+
   NormOrder order_;
   AddNorm attention_add_norm_;
   MultiHeadAttention attention_;
-  AddNorm feed_forward_add_norm_;
+  std::optional<AddNorm> feed_forward_add_norm_;
   FeedForward feed_forward_;
 };
 

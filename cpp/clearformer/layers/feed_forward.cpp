@@ -9,9 +9,12 @@ std::optional<Activation> activation_named(std::string_view name) {
   if (name == "relu") return Activation::relu;
   if (name == "silu" || name == "swish") return Activation::silu;
   if (name == "gelu") return Activation::gelu_erf;
-  if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast") {
+  if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast" ||
+      name == "gelu_accurate" || name == "gelu_python_tanh") {
     return Activation::gelu_tanh;
   }
+  if (name == "quick_gelu") return Activation::quick_gelu;
+  if (name == "tanh") return Activation::tanh;
   return std::nullopt;
 }
 
@@ -21,6 +24,13 @@ void apply(Activation activation, float* x, std::size_t count) {
     case Activation::silu: return kernels::silu(x, x, count);
     case Activation::gelu_erf: return kernels::gelu_erf(x, x, count);
     case Activation::gelu_tanh: return kernels::gelu_tanh(x, x, count);
+    case Activation::quick_gelu: {  // x · sigmoid(1.702 x)
+      constexpr float kSlope = 1.702f;
+      kernels::scale(x, kSlope, count);
+      kernels::silu(x, x, count);
+      return kernels::scale(x, 1.0f / kSlope, count);
+    }
+    case Activation::tanh: return kernels::hyperbolic_tangent(x, x, count);
   }
 }
 

@@ -13,7 +13,7 @@
 
 namespace clearformer {
 
-enum class Activation { relu, silu, gelu_erf, gelu_tanh };
+enum class Activation { relu, silu, gelu_erf, gelu_tanh, quick_gelu, tanh };
 
 /// The activation of that name in a config.json ("silu", "gelu", "gelu_new", …), or nothing.
 std::optional<Activation> activation_named(std::string_view name);

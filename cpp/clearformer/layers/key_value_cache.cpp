@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "clearformer/kernels/matmul.h"
 
@@ -70,18 +71,20 @@ void PackedKeyValues::append(const Heads& keys, const Heads& values) {
   length_ += keys.length;
 }
 
-void PackedKeyValues::copy_from(const PackedKeyValues& other) {
+void PackedKeyValues::copy_from(const PackedKeyValues& other, std::span<const std::size_t> rows) {
   length_ = other.length_;
+  for (std::size_t row = 0; row < rows.size(); ++row) copy_row(row, other, rows[row]);
+}
+
+void PackedKeyValues::copy_row(std::size_t to, const PackedKeyValues& other, std::size_t from) {
   const std::size_t width = kernels::panel_width();
-  for (std::size_t batch = 0; batch < sizes_.batch; ++batch) {
-    for (std::size_t head = 0; head < sizes_.heads; ++head) {
-      std::memcpy(const_cast<float*>(keys(batch, head)), other.keys(batch, head),
-                  rounded(length_) * sizes_.key_dim * sizeof(float));
-      for (std::size_t panel = 0; panel < panels_of(sizes_.value_dim); ++panel) {
-        std::memcpy(const_cast<float*>(values(batch, head)) + panel * value_panel_stride(),
-                    other.values(batch, head) + panel * other.value_panel_stride(),
-                    length_ * width * sizeof(float));
-      }
+  for (std::size_t head = 0; head < sizes_.heads; ++head) {
+    std::memcpy(const_cast<float*>(keys(to, head)), other.keys(from, head),
+                rounded(length_) * sizes_.key_dim * sizeof(float));
+    for (std::size_t panel = 0; panel < panels_of(sizes_.value_dim); ++panel) {
+      std::memcpy(const_cast<float*>(values(to, head)) + panel * value_panel_stride(),
+                  other.values(from, head) + panel * other.value_panel_stride(),
+                  length_ * width * sizeof(float));
     }
   }
 }
@@ -100,8 +103,10 @@ std::size_t KeyValueCache::capacity() const {
 
 std::size_t KeyValueCache::bytes() const {
   std::size_t total = 0;
-  for (const Layer& layer : layers_) {
-    total += (layer.keys.capacity() + layer.values.capacity()) * sizeof(float);
+  for (const std::vector<Layer>* layers : {&layers_, &memory_}) {
+    for (const Layer& layer : *layers) {
+      total += (layer.keys.capacity() + layer.values.capacity()) * sizeof(float);
+    }
   }
   return total;
 }
@@ -122,14 +127,40 @@ PackedKeyValues& KeyValueCache::reserve(std::size_t layer, const PackedKeyValues
   }
   if (entry.keys.empty() || needed > entry.store.capacity() || length == 0) {
     const std::size_t doubled = std::min(2 * entry.store.capacity(), max_positions_);
-    const std::size_t capacity = PackedKeyValues::rounded(std::max(needed, doubled));
-    Tensor keys({PackedKeyValues::key_floats(sizes, capacity)});
-    Tensor values({PackedKeyValues::value_floats(sizes, capacity)});
-    PackedKeyValues store(sizes, capacity, keys.f32(), values.f32());
-    if (length != 0) store.copy_from(entry.store);
-    entry = {store, std::move(keys), std::move(values)};
+    Layer larger;
+    allocate(larger, sizes, PackedKeyValues::rounded(std::max(needed, doubled)));
+    if (length != 0) {
+      std::vector<std::size_t> all(sizes.batch);
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      larger.store.copy_from(entry.store, all);
+    }
+    entry = std::move(larger);
   }
   return entry.store;
+}
+
+void KeyValueCache::allocate(Layer& layer, const PackedKeyValues::Sizes& sizes,
+                             std::size_t capacity) {
+  layer.keys = Tensor({PackedKeyValues::key_floats(sizes, capacity)});
+  layer.values = Tensor({PackedKeyValues::value_floats(sizes, capacity)});
+  layer.store = PackedKeyValues(sizes, capacity, layer.keys.f32(), layer.values.f32());
+}
+
+PackedKeyValues& KeyValueCache::reserve_memory(std::size_t layer,
+                                               const PackedKeyValues::Sizes& sizes,
+                                               std::size_t length) {
+  allocate(memory_[layer], sizes, PackedKeyValues::rounded(length));
+  return memory_[layer].store;
+}
+
+const PackedKeyValues* KeyValueCache::memory(std::size_t layer) const {
+  return memory_[layer].store.length() == 0 ? nullptr : &memory_[layer].store;
+}
+
+void KeyValueCache::forget_memory() {
+  for (Layer& layer : memory_) layer = Layer();
+  memory_states = Tensor();
+  memory_mask = Tensor();
 }
 
 void KeyValueCache::crop(std::size_t length) {
@@ -138,6 +169,56 @@ void KeyValueCache::crop(std::size_t length) {
          this->length(), " positions");
   }
   for (Layer& layer : layers_) layer.store.crop(length);
+}
+
+void KeyValueCache::select(Layer& layer, std::span<const std::size_t> rows) {
+  PackedKeyValues::Sizes sizes = layer.store.sizes();
+  if (layer.store.length() == 0) return;
+  if (rows.size() != sizes.batch) {
+    Layer selected;
+    sizes.batch = rows.size();
+    allocate(selected, sizes, layer.store.capacity());
+    selected.store.copy_from(layer.store, rows);
+    layer = std::move(selected);
+    return;
+  }
+  // In place, by way of a copy of the rows that move: most beams stay where they are.
+  std::vector<std::size_t> moved, from;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (rows[row] == row) continue;
+    moved.push_back(row);
+    from.push_back(rows[row]);
+  }
+  if (moved.empty()) return;
+  Layer copies;
+  sizes.batch = moved.size();
+  allocate(copies, sizes, PackedKeyValues::rounded(layer.store.length()));
+  copies.store.copy_from(layer.store, from);
+  for (std::size_t i = 0; i < moved.size(); ++i) layer.store.copy_row(moved[i], copies.store, i);
+}
+
+void KeyValueCache::select(std::span<const std::size_t> rows) {
+  for (const std::size_t row : rows) {
+    if (row >= batch()) {
+      fail(ErrorCode::invalid_argument, "key/value cache: there is no sequence ", row,
+           ", it holds ", batch());
+    }
+  }
+  for (std::vector<Layer>* layers : {&layers_, &memory_}) {
+    for (Layer& layer : *layers) select(layer, rows);
+  }
+  for (Tensor* tensor : {&memory_states, &memory_mask}) {
+    if (tensor->empty()) continue;
+    const std::size_t bytes = tensor->view().bytes() / tensor->dim(0);
+    Shape shape = tensor->shape();
+    shape[0] = rows.size();
+    Tensor selected(shape, tensor->dtype());
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      std::memcpy(static_cast<char*>(selected.data()) + row * bytes,
+                  static_cast<const char*>(tensor->data()) + rows[row] * bytes, bytes);
+    }
+    *tensor = std::move(selected);
+  }
 }
 
 }  // namespace clearformer

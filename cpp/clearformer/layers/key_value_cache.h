@@ -3,6 +3,7 @@
 // Shapes: B batch, S positions, G key/value heads, d head size, W panel width.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "clearformer/layers/heads.h"
@@ -41,8 +42,11 @@ class PackedKeyValues {
   std::size_t key_panel_stride() const;
   std::size_t value_panel_stride() const;
 
-  /// Copies everything from a smaller store of the same sizes.
-  void copy_from(const PackedKeyValues& other);
+  /// Becomes the sequences `rows` of another store, whose heads are the same; one may be named
+  /// several times.
+  void copy_from(const PackedKeyValues& other, std::span<const std::size_t> rows);
+  /// Sequence `to` becomes sequence `from` of a store of as many positions.
+  void copy_row(std::size_t to, const PackedKeyValues& other, std::size_t from);
 
  private:
   Sizes sizes_;
@@ -52,11 +56,12 @@ class PackedKeyValues {
   float* values_ = nullptr;
 };
 
-/// Owns the stores of all layers; made empty, sized by the first append.
+/// Owns the stores of all layers; made empty, sized by the first append. For decoders with
+/// cross-attention it also holds the memory: keys and values of the encoder's output.
 class KeyValueCache {
  public:
   KeyValueCache(std::size_t layers, std::size_t max_positions)
-      : layers_(layers), max_positions_(max_positions) {}
+      : layers_(layers), memory_(layers), max_positions_(max_positions) {}
 
   std::size_t length() const;
   std::size_t batch() const;
@@ -66,8 +71,23 @@ class KeyValueCache {
   /// The store of a layer with room for `more` positions, moved to a larger one where needed.
   PackedKeyValues& reserve(std::size_t layer, const PackedKeyValues::Sizes& sizes,
                            std::size_t more);
-  /// Forgets the positions from `length` on.
+  /// An empty store for the memory of a layer.
+  PackedKeyValues& reserve_memory(std::size_t layer, const PackedKeyValues::Sizes& sizes,
+                                  std::size_t length);
+  /// The memory of a layer; null before the first call.
+  const PackedKeyValues* memory(std::size_t layer) const;
+  bool has_memory() const { return !memory_states.empty() || memory(0) != nullptr; }
+  void forget_memory();
+  /// The encoder's output (B, S, D), until the first pass of the decoder has projected it.
+  Tensor memory_states;
+  /// Which positions of the memory may be attended to: uint8 (B, S), empty for all.
+  Tensor memory_mask;
+
+  /// Forgets the positions from `length` on; the memory stays.
   void crop(std::size_t length);
+  /// Makes sequence i what sequence rows[i] is now, in all stores: beams that are exchanged, or a
+  /// batch that becomes larger or smaller. Throws invalid_argument for a row that is not there.
+  void select(std::span<const std::size_t> rows);
 
  private:
   struct Layer {
@@ -75,7 +95,11 @@ class KeyValueCache {
     Tensor keys;
     Tensor values;
   };
+  static void allocate(Layer& layer, const PackedKeyValues::Sizes& sizes, std::size_t capacity);
+  static void select(Layer& layer, std::span<const std::size_t> rows);
+
   std::vector<Layer> layers_;
+  std::vector<Layer> memory_;
   std::size_t max_positions_;
 };
 

@@ -6,10 +6,14 @@ Linear::Linear(const WeightScope& scope, std::size_t in_features, std::size_t ou
                Bias bias)
     : weight_(std::make_shared<kernels::PackedMatrix>(
           scope.take("weight", {out_features, in_features}))) {
-  if (bias == Bias::present) bias_ = scope.take("bias", {out_features});
+  if (bias == Bias::present) bias_ = scope.take_flat("bias", {out_features});
 }
 
-Linear::Linear(std::shared_ptr<const kernels::PackedMatrix> weight) : weight_(std::move(weight)) {}
+Linear::Linear(std::shared_ptr<const kernels::PackedMatrix> weight, const WeightScope& scope,
+               std::size_t out_features, Bias bias)
+    : weight_(std::move(weight)) {
+  if (bias == Bias::present) bias_ = scope.take_flat("bias", {out_features});
+}
 
 void Linear::forward(TensorView x, MutableTensorView y) const {
   if (x.shape().rank() == 0 || x.shape().back(0) != in_features()) {

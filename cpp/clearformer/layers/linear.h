@@ -16,8 +16,9 @@ class Linear {
   Linear() = default;
   /// Loads "weight" and, where asked for, "bias" of the scope.
   Linear(const WeightScope& scope, std::size_t in_features, std::size_t out_features, Bias bias);
-  /// Shares a weight that another layer owns too (a tied output layer); no bias.
-  explicit Linear(std::shared_ptr<const kernels::PackedMatrix> weight);
+  /// Shares a weight that another layer owns too (a tied output layer); a bias is the scope's own.
+  Linear(std::shared_ptr<const kernels::PackedMatrix> weight, const WeightScope& scope,
+         std::size_t out_features, Bias bias);
 
   std::size_t in_features() const { return weight_->inputs(); }
   std::size_t out_features() const { return weight_->outputs(); }

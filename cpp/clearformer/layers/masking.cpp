@@ -1,7 +1,6 @@
 #include "clearformer/layers/masking.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace clearformer {
 
@@ -25,8 +24,14 @@ Mask Mask::additive(Tensor values) { return of(Kind::additive, std::move(values)
 
 Mask Mask::causal(std::size_t past) {
   Mask mask;
-  mask.causal_ = true;
-  mask.past_ = past;
+  mask.upper_ = static_cast<std::int64_t>(past);
+  return mask;
+}
+
+Mask Mask::window(std::size_t past, std::size_t before, std::size_t after) {
+  Mask mask;
+  mask.lower_ = static_cast<std::int64_t>(past) - static_cast<std::int64_t>(before);
+  mask.upper_ = static_cast<std::int64_t>(past + after);
   return mask;
 }
 
@@ -37,10 +42,8 @@ Mask Mask::valid_lens(Tensor lengths) {
 Mask Mask::operator&(const Mask& other) const {
   Mask both = *this;
   both.terms_.insert(both.terms_.end(), other.terms_.begin(), other.terms_.end());
-  if (other.causal_) {
-    both.past_ = causal_ ? std::min(past_, other.past_) : other.past_;
-    both.causal_ = true;
-  }
+  both.lower_ = std::max(lower_, other.lower_);
+  both.upper_ = std::min(upper_, other.upper_);
   return both;
 }
 
@@ -94,7 +97,8 @@ void Mask::check(std::string_view operation, std::size_t batch, std::size_t head
 }
 
 std::size_t Mask::key_limit(std::size_t query, std::size_t keys) const {
-  return causal_ ? std::min(keys, query + past_ + 1) : keys;
+  const std::int64_t limit = static_cast<std::int64_t>(query) + upper_ + 1;
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(limit, 0, static_cast<std::int64_t>(keys)));
 }
 
 // Index of the row's first element in a tensor that broadcasts from the right to (B, H, T, S).
@@ -140,6 +144,9 @@ void Mask::apply(std::size_t batch, std::size_t head, std::size_t query, float* 
       apply(term, offset(shape, batch, head, query), scores, keys);
     }
   }
+  const std::int64_t first = static_cast<std::int64_t>(query) + lower_;
+  const std::int64_t hidden = std::clamp<std::int64_t>(first, 0, static_cast<std::int64_t>(keys));
+  std::fill_n(scores, hidden, kMinusInfinity);
   for (std::size_t key = key_limit(query, keys); key < keys; ++key) scores[key] = kMinusInfinity;
 }
 

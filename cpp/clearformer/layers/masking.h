@@ -6,6 +6,7 @@
 // Shapes: B batch, H heads, T queries, S keys; a mask broadcasts from the right to (B, H, T, S).
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "clearformer/tensor/tensor.h"
@@ -25,6 +26,8 @@ class Mask {
   static Mask additive(Tensor values);
   /// Query t sees the keys 0 … t + past, where `past` keys were there before the first query.
   static Mask causal(std::size_t past = 0);
+  /// Query t sees the keys from `before` positions before its own place t + past to `after` behind.
+  static Mask window(std::size_t past, std::size_t before, std::size_t after);
   /// The first n keys, n per sequence (B) or per query (B, T). int32.
   static Mask valid_lens(Tensor lengths);
 
@@ -59,8 +62,9 @@ class Mask {
                             std::size_t query);
   static void apply(const Term& term, std::size_t at, float* scores, std::size_t keys);
 
-  bool causal_ = false;
-  std::size_t past_ = 0;
+  // Query t sees the keys t + lower_ … t + upper_.
+  std::int64_t lower_ = std::numeric_limits<std::int32_t>::min();
+  std::int64_t upper_ = std::numeric_limits<std::int32_t>::max();
   std::vector<Term> terms_;
 };
 

@@ -25,10 +25,14 @@ MultiHeadAttention::MultiHeadAttention(const WeightScope& scope, const Attention
     : config_(with_defaults(config)) {
   const std::size_t width = config_.num_heads * config_.d_head;
   const std::size_t key_width = config_.num_key_value_heads * config_.d_head;
-  query_ = Linear(scope / "q_proj", config_.query_features, width, config_.bias);
-  key_ = Linear(scope / "k_proj", config_.key_features, key_width, config_.bias);
-  value_ = Linear(scope / "v_proj", config_.value_features, key_width, config_.bias);
-  output_ = Linear(scope / "o_proj", width, config_.d_model, config_.bias);
+  query_ = Linear(scope / "q_proj", config_.query_features, width, config_.bias.query);
+  key_ = Linear(scope / "k_proj", config_.key_features, key_width, config_.bias.key);
+  value_ = Linear(scope / "v_proj", config_.value_features, key_width, config_.bias.value);
+  output_ = Linear(scope / "o_proj", width, config_.d_model, config_.bias.output);
+  if (config_.head_norm) {
+    query_norm_.emplace(scope / "q_norm", *config_.head_norm);
+    key_norm_.emplace(scope / "k_norm", *config_.head_norm);
+  }
   if (config_.learned_extra_key) {
     extra_key_ = scope.take("bias_k", {1, 1, key_width});
     extra_value_ = scope.take("bias_v", {1, 1, key_width});
@@ -42,18 +46,18 @@ std::size_t MultiHeadAttention::extra_keys() const {
   return (config_.learned_extra_key ? 1u : 0u) + (config_.zero_extra_key ? 1u : 0u);
 }
 
+void MultiHeadAttention::check(const char* what, TensorView x, std::size_t batch,
+                               std::size_t features) const {
+  const Shape& shape = x.shape();
+  if (shape.rank() == 3 && shape[2] == features && shape[0] == batch) return;
+  fail(ErrorCode::shape_mismatch, "multi-head attention: ", what, " of shape ", shape.text(),
+       ", expected [", batch, ", length, ", features, "]");
+}
+
 void MultiHeadAttention::check(const Inputs& inputs) const {
-  const auto expect = [&](const char* what, TensorView x, std::size_t features) {
-    const Shape& shape = x.shape();
-    if (shape.rank() != 3 || shape[2] != features || shape[0] != inputs.queries.dim(0)) {
-      fail(ErrorCode::shape_mismatch, "multi-head attention: ", what, " of shape ", shape.text(),
-           ", expected [", inputs.queries.shape().rank() == 3 ? inputs.queries.dim(0) : 0,
-           ", length, ", features, "]");
-    }
-  };
-  expect("queries", inputs.queries, config_.query_features);
-  expect("keys", inputs.keys, config_.key_features);
-  expect("values", inputs.values, config_.value_features);
+  const std::size_t batch = inputs.queries.shape().rank() == 3 ? inputs.queries.dim(0) : 0;
+  check("keys", inputs.keys, batch, config_.key_features);
+  check("values", inputs.values, batch, config_.value_features);
   if (inputs.keys.dim(1) != inputs.values.dim(1)) {
     fail(ErrorCode::shape_mismatch, "multi-head attention: ", inputs.keys.dim(1), " keys and ",
          inputs.values.dim(1), " values");
@@ -75,39 +79,48 @@ MutableTensorView MultiHeadAttention::with_extra(MutableTensorView x, const Tens
   return out;
 }
 
+MutableTensorView MultiHeadAttention::project_queries(TensorView x, const AttentionState& state,
+                                                      const Context& context) const {
+  const MutableTensorView queries =
+      context.arena.take({x.dim(0), x.dim(1), config_.num_heads, config_.d_head});
+  query_.forward(x, queries);
+  context.trace("hook_q", queries, kQueryLegend);
+  if (query_norm_) query_norm_->forward(queries, queries, context / "q_norm");
+  if (state.rotary != nullptr) {
+    RotaryEmbedding::rotate(queries, *state.rotary);
+    context.trace("hook_rot_q", queries, kQueryLegend);
+  }
+  if (!additive_) return queries;
+  const MutableTensorView hidden =
+      context.arena.take({x.dim(0), x.dim(1), config_.num_heads, additive_->hidden()});
+  additive_->project_queries(queries, hidden);
+  return hidden;
+}
+
 MultiHeadAttention::Projected MultiHeadAttention::project(const Inputs& inputs,
                                                           const AttentionState& state,
                                                           const Context& context) const {
-  const std::size_t batch = inputs.queries.dim(0), groups = config_.num_key_value_heads;
-  const Shape key_shape{batch, inputs.keys.dim(1), groups, config_.d_head};
-  Projected projected;
-  projected.queries =
-      context.arena.take({batch, inputs.queries.dim(1), config_.num_heads, config_.d_head});
-  projected.keys = context.arena.take(key_shape);
-  projected.values = context.arena.take(key_shape);
-  query_.forward(inputs.queries, projected.queries);
+  check(inputs);
+  const Shape shape{inputs.keys.dim(0), inputs.keys.dim(1), config_.num_key_value_heads,
+                    config_.d_head};
+  Projected projected{context.arena.take(shape), context.arena.take(shape)};
   key_.forward(inputs.keys, projected.keys);
   value_.forward(inputs.values, projected.values);
-  context.trace("hook_q", projected.queries, kQueryLegend);
   context.trace("hook_k", projected.keys, kKeyLegend);
   context.trace("hook_v", projected.values, kKeyLegend);
+  if (key_norm_) key_norm_->forward(projected.keys, projected.keys, context / "k_norm");
   if (state.rotary != nullptr) {
-    RotaryEmbedding::rotate(projected.queries, *state.rotary);
     RotaryEmbedding::rotate(projected.keys, *state.rotary);
-    context.trace("hook_rot_q", projected.queries, kQueryLegend);
     context.trace("hook_rot_k", projected.keys, kKeyLegend);
   }
   projected.keys = with_extra(projected.keys, extra_key_, context.arena);
   projected.values = with_extra(projected.values, extra_value_, context.arena);
   if (additive_) {
-    const auto hidden = [&](MutableTensorView x) {
-      return context.arena.take({x.dim(0), x.dim(1), x.dim(2), additive_->hidden()});
-    };
-    const MutableTensorView queries = hidden(projected.queries), keys = hidden(projected.keys);
-    additive_->project_queries(projected.queries, queries);
-    additive_->project_keys(projected.keys, keys);
-    projected.queries = queries;
-    projected.keys = keys;
+    const MutableTensorView& keys = projected.keys;
+    const MutableTensorView hidden =
+        context.arena.take({keys.dim(0), keys.dim(1), keys.dim(2), additive_->hidden()});
+    additive_->project_keys(keys, hidden);
+    projected.keys = hidden;
   }
   return projected;
 }
@@ -118,35 +131,49 @@ const PackedKeyValues& MultiHeadAttention::packed(const Projected& projected,
                                                   Arena& arena) const {
   const Heads keys = positions_first(projected.keys), values = positions_first(projected.values);
   if (state.cache == nullptr) return own = packed_in(arena, keys, values);
-  PackedKeyValues& store = state.cache->reserve(
-      state.layer, {keys.batch, keys.heads, keys.width, values.width}, keys.length);
+  const PackedKeyValues::Sizes sizes{keys.batch, keys.heads, keys.width, values.width};
+  PackedKeyValues& store = state.role == KeyRole::memory
+                               ? state.cache->reserve_memory(state.layer, sizes, keys.length)
+                               : state.cache->reserve(state.layer, sizes, keys.length);
   store.append(keys, values);
   return store;
 }
 
-void MultiHeadAttention::forward(const Inputs& inputs, const AttentionState& state,
-                                 MutableTensorView output, const Context& context) const {
-  check(inputs);
-  Arena::Frame frame(context.arena);
-  const Projected projected = project(inputs, state, context);
-  PackedKeyValues own;
-  const PackedKeyValues& keys_values = packed(projected, state, own, context.arena);
-  const std::size_t batch = inputs.queries.dim(0), length = inputs.queries.dim(1);
-  const MutableTensorView mixed =
-      context.arena.take({batch, length, config_.num_heads, config_.d_head});
+AttentionOptions MultiHeadAttention::options() const {
   AttentionOptions options;
   options.empty_row = config_.empty_row;
   options.unmasked_keys = extra_keys();
+  options.softcap = config_.softcap;
   if (additive_) {
     options.score = Score::additive;
     options.additive_weights = additive_->weights();
   } else {
-    options.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(config_.d_head)));
+    options.scale = static_cast<float>(
+        config_.scale.value_or(1.0 / std::sqrt(static_cast<double>(config_.d_head))));
   }
-  attention(positions_first(projected.queries), keys_values, state.mask, options,
+  return options;
+}
+
+void MultiHeadAttention::forward(const Inputs& inputs, const AttentionState& state,
+                                 MutableTensorView output, const Context& context) const {
+  const Shape& shape = inputs.queries.shape();
+  check("queries", inputs.queries, shape.rank() == 3 ? shape[0] : 0, config_.query_features);
+  Arena::Frame frame(context.arena);
+  const MutableTensorView queries = project_queries(inputs.queries, state, context);
+  const PackedKeyValues* keys_values = nullptr;
+  PackedKeyValues own;
+  if (state.cache != nullptr && state.role == KeyRole::memory) {
+    keys_values = state.cache->memory(state.layer);
+  }
+  if (keys_values == nullptr) {
+    keys_values = &packed(project(inputs, state, context), state, own, context.arena);
+  }
+  const MutableTensorView mixed =
+      context.arena.take({shape[0], shape[1], config_.num_heads, config_.d_head});
+  attention(positions_first(queries), *keys_values, state.mask, options(),
             positions_first_mutable(mixed), context);
   context.trace("hook_z", mixed, kQueryLegend);
-  output_.forward(mixed.reshaped({batch, length, config_.num_heads * config_.d_head}), output);
+  output_.forward(mixed.reshaped({shape[0], shape[1], config_.num_heads * config_.d_head}), output);
 }
 
 }  // namespace clearformer

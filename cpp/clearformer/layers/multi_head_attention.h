@@ -2,17 +2,24 @@
 //   head_h = Attention(Q·W_Q^h, K·W_K^g, V·W_V^g),  g = h / (H / G)
 // Source: Vaswani et al. 2017, section 3.2.2; grouped queries: Ainslie et al. 2023, arXiv 2305.13245.
 // Shapes: B batch, T queries, S keys, D model, H query heads, G key/value heads, d head size.
-// Hook points: hook_q, hook_z (B, T, H, d), hook_k, hook_v (B, S, G, d), and with rotary positions
-//              hook_rot_q, hook_rot_k; those of attention.h.
+// Hook points: hook_q, hook_z (B, T, H, d), hook_k, hook_v (B, S, G, d), with rotary positions
+//              hook_rot_q, hook_rot_k, with norms of the heads q_norm.…, k_norm.…; those of attention.h.
 #pragma once
 
 #include <optional>
 
 #include "clearformer/layers/additive_attention.h"
 #include "clearformer/layers/attention.h"
+#include "clearformer/layers/normalization.h"
 #include "clearformer/layers/rotary_embedding.h"
 
 namespace clearformer {
+
+/// Which of the four projections have a bias.
+struct AttentionBias {
+  AttentionBias(Bias all = Bias::none) : query(all), key(all), value(all), output(all) {}
+  Bias query, key, value, output;
+};
 
 struct AttentionConfig {
   std::size_t d_model = 0;
@@ -22,11 +29,20 @@ struct AttentionConfig {
   std::size_t query_features = 0;   // 0: d_model
   std::size_t key_features = 0;     // 0: d_model
   std::size_t value_features = 0;   // 0: d_model
-  Bias bias = Bias::none;           // of the projections in and out
+  AttentionBias bias;
+  std::optional<double> scale;          // of the scores; none: 1/√d
+  float softcap = 0.0f;                 // > 0: see AttentionOptions
+  std::optional<NormConfig> head_norm;  // of each query and key before rotation (Qwen3, Gemma 3)
   std::size_t additive_hidden = 0;  // > 0: additive scoring inside the heads, with that size
   bool learned_extra_key = false;   // one more key and value, "bias_k" and "bias_v" (1, 1, G·d)
   bool zero_extra_key = false;      // one more key and value of zeros
   EmptyRow empty_row = EmptyRow::zeros;
+};
+
+/// What the keys are to a cache.
+enum class KeyRole {
+  sequence,  // each call adds its own behind those of the past
+  memory,    // an encoder's output: projected in the first call, read in all later ones
 };
 
 /// What attention is told about the sequence besides the activations.
@@ -35,14 +51,15 @@ struct AttentionState {
   const RotaryTable* rotary = nullptr;  // none: positions were added before
   KeyValueCache* cache = nullptr;       // none: the keys are those of this call alone
   std::size_t layer = 0;                // whose keys and values in the cache
+  KeyRole role = KeyRole::sequence;
 };
 
 class MultiHeadAttention {
  public:
   struct Inputs {
     TensorView queries;  // (B, T, D_q)
-    TensorView keys;     // (B, S, D_k)
-    TensorView values;   // (B, S, D_v)
+    TensorView keys;     // (B, S, D_k); not read where a cache holds the memory
+    TensorView values;   // (B, S, D_v); likewise
   };
 
   /// Loads "q_proj", "k_proj", "v_proj", "o_proj", and what the config's options name.
@@ -61,18 +78,23 @@ class MultiHeadAttention {
 
  private:
   struct Projected {
-    MutableTensorView queries, keys, values;  // (B, T, H, d), (B, S', G, d), (B, S', G, d)
+    MutableTensorView keys, values;  // (B, S', G, d)
   };
   void check(const Inputs& inputs) const;
+  void check(const char* what, TensorView x, std::size_t batch, std::size_t features) const;
   std::size_t extra_keys() const;
+  MutableTensorView project_queries(TensorView x, const AttentionState& state,
+                                    const Context& context) const;
   Projected project(const Inputs& inputs, const AttentionState& state,
                     const Context& context) const;
   MutableTensorView with_extra(MutableTensorView x, const Tensor& learned, Arena& arena) const;
   const PackedKeyValues& packed(const Projected& projected, const AttentionState& state,
                                 PackedKeyValues& own, Arena& arena) const;
+  AttentionOptions options() const;
 
   AttentionConfig config_;
   Linear query_, key_, value_, output_;
+  std::optional<Normalization> query_norm_, key_norm_;
   Tensor extra_key_, extra_value_;
   std::optional<AdditiveScore> additive_;
 };

@@ -1,15 +1,25 @@
 #include "clearformer/layers/normalization.h"
 
+#include <cstring>
+
 #include "clearformer/kernels/norm.h"
 
 namespace clearformer {
 
 Normalization::Normalization(const WeightScope& scope, const NormConfig& config) : config_(config) {
+  if (config.kind == NormKind::none) return;
   if (config.weight) weight_ = scope.take("weight", config.shape);
+  for (std::size_t i = 0; config.weight_offset != 0.0f && i < weight_.elements(); ++i) {
+    weight_.f32()[i] += config.weight_offset;
+  }
   if (config.bias && config.kind == NormKind::layer) bias_ = scope.take("bias", config.shape);
 }
 
 void Normalization::forward(TensorView x, MutableTensorView out, const Context& context) const {
+  if (config_.kind == NormKind::none) {
+    if (out.f32() != x.f32()) std::memcpy(out.f32(), x.f32(), x.bytes());
+    return;
+  }
   const std::size_t features = config_.shape.elements();
   if (x.shape().rank() == 0 || x.shape().back(0) != features) {
     fail(ErrorCode::shape_mismatch, "normalization: input of shape ", x.shape().text(),

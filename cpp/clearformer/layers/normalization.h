@@ -10,7 +10,7 @@
 
 namespace clearformer {
 
-enum class NormKind { layer, rms };
+enum class NormKind { layer, rms, none };  // none: out = x
 
 struct NormConfig {
   NormKind kind = NormKind::layer;
@@ -18,6 +18,7 @@ struct NormConfig {
   float eps = 1e-5f;
   bool weight = true;  // RMSNorm and LayerNorm
   bool bias = true;    // LayerNorm only
+  float weight_offset = 0.0f;  // added to the stored weight: 1 in Gemma
 };
 
 class Normalization {

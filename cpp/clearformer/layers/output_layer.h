@@ -1,5 +1,6 @@
 // Output layer: logits = x·W_Uᵀ, one score per word of the vocabulary; softmax makes them
 // probabilities. Tied: W_U is the embedding table (Press & Wolf 2016, arXiv 1608.05859).
+// With options: logits = softcap·tanh(scale·(x·W_Uᵀ + b) / softcap).
 // Shapes: x (B, T, D), logits (B, T, V).
 #pragma once
 
@@ -8,17 +9,24 @@
 
 namespace clearformer {
 
+struct OutputConfig {
+  std::size_t d_model = 0;
+  std::size_t vocabulary = 0;
+  Bias bias = Bias::none;
+  float scale = 1.0f;
+  float softcap = 0.0f;  // > 0: logits stay within ± that (Gemma 2)
+};
+
 class OutputLayer {
  public:
-  /// An output layer with its own weight, "weight" (V, D) of the scope.
-  OutputLayer(const WeightScope& scope, std::size_t d_model, std::size_t vocabulary)
-      : projection_(scope, d_model, vocabulary, Bias::none) {}
-  /// Tied to an embedding whose table is shared_with_output.
-  explicit OutputLayer(const Embedding& embedding) : projection_(embedding.packed()) {}
+  /// Loads "weight" and, where the config says so, "bias". Tied to an embedding whose table is
+  /// shared_with_output it takes that for the weight; null: it has its own.
+  OutputLayer(const WeightScope& scope, const OutputConfig& config, const Embedding* tied);
 
-  void forward(TensorView x, MutableTensorView logits) const { projection_.forward(x, logits); }
+  void forward(TensorView x, MutableTensorView logits) const;
 
  private:
+  OutputConfig config_;
   Linear projection_;
 };
 

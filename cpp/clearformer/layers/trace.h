@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "clearformer/tensor/pattern.h"
 #include "clearformer/tensor/tensor.h"
 
 namespace clearformer {
@@ -48,9 +49,6 @@ class Trace {
   std::vector<std::pair<std::string, Edit>> edits_;
   std::vector<Captured> captured_;
 };
-
-/// Whether `name` matches `pattern`, where '*' stands for any run of characters.
-bool matches_pattern(std::string_view name, std::string_view pattern);
 
 /// A place in the model's tree of hook names; empty when nobody traces.
 class TraceScope {

@@ -1,61 +1,34 @@
 // Decoder-only model: embedding -> causal blocks -> output layer (GPT-like language models).
 // Shapes: B batch, T new tokens, S = past + T positions in all, V vocabulary.
-// Hook points: hook_embed (B, T, D), those of encoder.h.
+// Outputs: logits (B, T, V), or (B, 1, V) for the last position alone; Task::base:
+// last_hidden_state (B, T, D). Hook points: those of tower.h.
 #pragma once
 
-#include <string_view>
-
-#include "clearformer/layers/encoder.h"
-#include "clearformer/layers/output_layer.h"
-#include "clearformer/models/config.h"
+#include "clearformer/models/model.h"
 
 namespace clearformer {
 
-class DecoderOnlyModel {
+class DecoderOnlyModel : public Model {
  public:
-  /// Loads a checkpoint; throws missing_tensor, shape_mismatch, dtype_mismatch, malformed_config or
-  /// unsupported. `config_file` is the name used in messages.
-  static DecoderOnlyModel load(Weights weights, std::string_view config_text,
-                               std::string config_file = "config.json");
+  DecoderOnlyModel(ModelConfig config, const WeightScope& scope);
 
-  /// Loads a Hugging Face folder from disk: config.json, model.safetensors or its shards.
-  static DecoderOnlyModel from_pretrained(const std::string& folder);
-
-  enum class LogitsOf { all_positions, last_position };
-
-  struct Request {
-    TensorView input_ids;                        // (B, T) int32
-    const TensorView* attention_mask = nullptr;  // (B, S) uint8, 0 = padding; none: no padding
-    const TensorView* position_ids = nullptr;    // (B, T) int32; none: past, past + 1, …
-    KeyValueCache* cache = nullptr;              // holds the past; none: no past
-    LogitsOf logits = LogitsOf::all_positions;
-  };
-
-  /// The scores of the next token: (B, T, V), or (B, 1, V) for the last position alone. After an
-  /// error the cache is as it was before.
-  Tensor forward(const Request& request, Trace* trace = nullptr);
-
-  const ModelConfig& config() const { return config_; }
-  KeyValueCache make_cache() const { return {config_.n_layers, config_.n_ctx}; }
-  /// Tensors of the checkpoint that the architecture does not use.
-  const std::vector<std::string>& unexpected_tensors() const { return unexpected_; }
-  std::size_t workspace_bytes() const { return arena_->bytes(); }
+  std::unique_ptr<ForwardPass> start(const ModelInputs& inputs, Trace* trace) override;
+  std::unique_ptr<ForwardPass> start_step(const ModelInputs& inputs, Trace* trace) override;
+  std::vector<OutputList> hidden_states() const override;
+  std::vector<OutputList> attentions() const override;
+  void probe(Trace& trace) override;
+  KeyValueCache make_cache() const override;
+  void prepare_rotary() { tower_.prepare_rotary(); }
 
  private:
-  DecoderOnlyModel(ModelConfig config, const Weights& weights, const WeightScope& scope);
+  class Pass;
 
-  void check(const Request& request, std::size_t past) const;
-  Mask mask(const Request& request, std::size_t past) const;
-  TensorView positions(const Request& request, std::size_t past);
-  Tensor run(const Request& request, std::size_t past, Trace* trace);
-
-  ModelConfig config_;
-  Embedding embedding_;
-  Encoder blocks_;
-  OutputLayer output_;
-  RotaryEmbedding rotary_;
-  std::vector<std::string> unexpected_;
-  std::unique_ptr<Arena> arena_ = std::make_unique<Arena>();
+  std::shared_ptr<const Embedding> tokens_;
+  Tower tower_;
+  std::optional<OutputLayer> output_;
 };
+
+/// The last of the positions x (B, T, D) as (B, 1, D), in the arena.
+MutableTensorView last_position(TensorView x, Arena& arena);
 
 }  // namespace clearformer

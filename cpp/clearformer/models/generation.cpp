@@ -2,28 +2,33 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 namespace clearformer {
 
 namespace {
 
-// Positions count the tokens that are no padding; padding itself sits at 0, as upstream has it.
-Tensor positions_of(const Shape& shape, const Tensor& mask) {
-  Tensor positions(shape, DType::i32);
-  auto* position = positions.mutable_view().as<std::int32_t>();
-  for (std::size_t row = 0; row < shape[0]; ++row) {
-    std::int32_t seen = 0;
-    for (std::size_t t = 0; t < shape[1]; ++t) {
-      const bool token = mask.empty() || mask.view().as<std::uint8_t>()[row * shape[1] + t] != 0;
-      position[row * shape[1] + t] = token ? seen : 0;
-      seen += token ? 1 : 0;
-    }
+constexpr std::size_t kUsualNewTokens = 20;
+
+// Length of the longest sequence, prompt included.
+std::size_t max_length_of(const GenerationConfig& config, std::size_t prompt, std::size_t n_ctx) {
+  std::size_t length = std::min(prompt + kUsualNewTokens, n_ctx);
+  if (config.max_length) length = *config.max_length;
+  if (config.max_new_tokens) length = prompt + *config.max_new_tokens;
+  if (config.max_new_tokens == 0u) {
+    fail(ErrorCode::invalid_argument, "generate: max_new_tokens must be at least 1");
   }
-  return positions;
+  if (length <= prompt) {
+    fail(ErrorCode::invalid_argument, "generate: the prompt has ", prompt,
+         " tokens, max_length allows ", length, " in all; set max_new_tokens");
+  }
+  if (length > n_ctx) {
+    fail(ErrorCode::invalid_argument, "generate: ", prompt, " prompt tokens and ", length - prompt,
+         " new ones exceed the model's ", n_ctx, " positions");
+  }
+  return length;
 }
 
-// The same mask with one more column of ones.
+// (rows, columns) uint8 with one more column of ones.
 Tensor grown(const Tensor& mask) {
   const std::size_t rows = mask.dim(0), columns = mask.dim(1);
   Tensor larger({rows, columns + 1}, DType::u8);
@@ -36,113 +41,261 @@ Tensor grown(const Tensor& mask) {
   return larger;
 }
 
-std::size_t new_tokens(const GenerationConfig& config, std::size_t prompt, std::size_t n_ctx) {
-  if (!config.max_new_tokens && prompt >= config.max_length) {
-    fail(ErrorCode::invalid_argument, "generate: the prompt has ", prompt,
-         " tokens, max_length allows ", config.max_length, " in all; set max_new_tokens");
+// Every row `times` times: a, a, b, b, …
+Tensor repeated(const Tensor& rows, std::size_t times) {
+  Tensor all({rows.dim(0) * times, rows.dim(1)}, rows.dtype());
+  const std::size_t bytes = rows.dim(1) * size_of(rows.dtype());
+  for (std::size_t row = 0; row < all.dim(0); ++row) {
+    std::memcpy(static_cast<char*>(all.data()) + row * bytes,
+                static_cast<const char*>(rows.data()) + row / times * bytes, bytes);
   }
-  const std::size_t wanted = config.max_new_tokens.value_or(config.max_length - prompt);
-  if (wanted == 0) fail(ErrorCode::invalid_argument, "generate: max_new_tokens must be at least 1");
-  if (prompt + wanted > n_ctx) {
-    fail(ErrorCode::invalid_argument, "generate: ", prompt, " prompt tokens and ", wanted,
-         " new ones exceed the model's ", n_ctx, " positions");
+  return all;
+}
+
+std::shared_ptr<const GenerationConfig> checked(GenerationConfig config) {
+  config.check();
+  return std::make_shared<const GenerationConfig>(std::move(config));
+}
+
+// The rows as a tensor, int32, short ones filled up.
+Tensor padded(const std::vector<TokenSpan>& rows, std::int32_t fill) {
+  std::size_t length = 0;
+  for (const TokenSpan& row : rows) length = std::max(length, row.size());
+  Tensor all({rows.size(), length}, DType::i32);
+  auto* to = all.mutable_view().as<std::int32_t>();
+  for (const TokenSpan& row : rows) {
+    to = std::copy(row.begin(), row.end(), to);
+    to = std::fill_n(to, length - row.size(), fill);
   }
-  return wanted;
+  return all;
 }
 
 }  // namespace
 
-Generation::Generation(DecoderOnlyModel& model, TensorView prompt, const TensorView* attention_mask,
-                       GenerationConfig config)
-    : model_(model), config_(std::move(config)), max_new_tokens_(0), cache_(model.make_cache()) {
-  if (prompt.shape().rank() != 2 || prompt.elements() == 0) {
-    fail(ErrorCode::shape_mismatch, "generate: input_ids of shape ", prompt.shape().text(),
-         ", expected [batch, tokens], neither of them 0");
+Generation::Generation(Model& model, const ModelInputs& inputs, GenerationConfig config)
+    : model_(model),
+      config_(checked(std::move(config))),
+      prompt_(read_prompt(model, inputs, *config_)),
+      max_length_(max_length_of(*config_, prompt_.tokens.front().size(), model.config().n_ctx())),
+      processors_(config_, prompt_.tokens.front().size(), max_length_, model.config().d_vocab()),
+      branches_(std::max(config_->num_beams, config_->num_return_sequences)),
+      own_cache_(inputs.cache == nullptr ? std::make_unique<KeyValueCache>(model.make_cache())
+                                         : nullptr),
+      cache_(inputs.cache == nullptr ? own_cache_.get() : inputs.cache),
+      rows_(prompt_.tokens) {
+  const bool reads_source =
+      config_->encoder_no_repeat_ngram_size != 0 || config_->encoder_repetition_penalty != 1.0;
+  if (prompt_.encoder.empty() && reads_source) {
+    fail(ErrorCode::invalid_argument,
+         "generate: encoder_no_repeat_ngram_size and encoder_repetition_penalty need input_ids");
   }
-  max_new_tokens_ = new_tokens(config_, prompt.dim(1), model.config().n_ctx);
-  input_ = Tensor::copy_of(prompt);
-  if (attention_mask != nullptr) {
-    if (!(attention_mask->shape() == prompt.shape())) {
-      fail(ErrorCode::shape_mismatch, "generate: attention_mask of shape ",
-           attention_mask->shape().text(), ", input_ids have ", prompt.shape().text());
-    }
-    mask_ = Tensor::copy_of(*attention_mask);
-    const auto* flags = mask_.view().as<std::uint8_t>();
-    for (std::size_t row = 0; row < prompt.dim(0); ++row) {
-      if (flags[(row + 1) * prompt.dim(1) - 1] == 0) {
-        fail(ErrorCode::invalid_argument, "generate: sequence ", row,
-             " ends with padding; pad on the left");
-      }
-    }
+  const std::size_t past = cache_->length(), length = rows_.front().size();
+  if (past >= length) {
+    fail(ErrorCode::invalid_argument, "generate: past_key_values hold ", past,
+         " positions, the prompt has ", length, "; crop them, so that there is one left to read");
   }
-  positions_ = positions_of(prompt.shape(), mask_);
-  for (std::size_t row = 0; row < prompt.dim(0); ++row) samplers_.emplace_back(config_.seed + row);
-  ended_.assign(prompt.dim(0), false);
+  if (config_->num_beams > 1) {
+    search_.emplace(config_, prompt_.tokens, max_length_, model.config().d_vocab());
+  }
+  encoded_ = model.config().kind != ModelKind::encoder_decoder;
+  for (const InputName& name : kInputNames) {
+    const ModelInputs::Input& input = inputs.*name.member;
+    if (encoded_ || !input) continue;
+    source_.push_back(Tensor::copy_of(*input));
+    source_inputs_.*name.member = source_.back().view();
+  }
+  source_inputs_.cache = cache_;
 }
 
 bool Generation::is_end(std::int32_t token) const {
-  const auto& ids = config_.eos_token_ids;
+  const auto& ids = config_->eos_token_ids;
   return std::find(ids.begin(), ids.end(), token) != ids.end();
 }
 
-Tensor Generation::forward(Trace* trace) {
-  DecoderOnlyModel::Request request;
-  const TensorView mask = mask_.view(), positions = positions_.view();
-  request.input_ids = input_;
-  request.attention_mask = mask_.empty() ? nullptr : &mask;
-  request.position_ids = &positions;
-  request.cache = &cache_;
-  request.logits = DecoderOnlyModel::LogitsOf::last_position;
-  return model_.forward(request, trace);
+bool Generation::out_of_time() const {
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+  return config_->max_time && elapsed.count() > *config_->max_time;
 }
 
-void Generation::process(float* scores) const {
-  const std::size_t count = model_.config().d_vocab;
-  if (made_ < config_.min_new_tokens) {
-    for (const std::int32_t id : config_.eos_token_ids) {
-      if (static_cast<std::size_t>(id) < count) {
-        scores[id] = -std::numeric_limits<float>::infinity();
-      }
+TokenSpan Generation::tokens_of(std::size_t row) const {
+  return search_ && made_ != 0 ? search_->running()[row].tokens : rows_[row];
+}
+
+void Generation::begin(Trace* trace) {
+  if (!encoded_) {
+    pass_ = model_.start_encoding(source_inputs_, trace);
+    if (pass_) return;  // otherwise the cache holds what the encoder made
+    encoded_ = true;
+  }
+  past_ = cache_->length();
+  const std::size_t rows = made_ == 0 ? rows_.size() : samplers_.size();
+  const std::size_t fresh = tokens_of(0).size() - past_;
+  input_ = Tensor({rows, fresh}, DType::i32);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const TokenSpan tokens = tokens_of(row).last(fresh);
+    std::copy(tokens.begin(), tokens.end(), input_.mutable_view().as<std::int32_t>() + row * fresh);
+  }
+  ModelInputs inputs;
+  inputs.input_ids = input_.view();
+  if (!prompt_.mask.empty()) {
+    inputs.attention_mask = prompt_.mask.view();
+    if (model_.config().kind == ModelKind::decoder_only) {
+      positions_ = positions_from(prompt_.mask, past_);
+      inputs.position_ids = positions_.view();
     }
   }
-  if (!config_.do_sample) return;
-  apply_temperature(scores, count, static_cast<float>(config_.temperature));
-  if (config_.top_k != 0) apply_top_k(scores, count, config_.top_k);
-  apply_top_p(scores, count, config_.top_p);
+  inputs.cache = cache_;
+  inputs.logits = LogitsOf::last_position;
+  pass_ = model_.start_step(inputs, trace);
+}
+
+bool Generation::advance(Trace* trace) {
+  if (done_) fail(ErrorCode::invalid_argument, "generate: this generation is complete");
+  try {
+    if (!pass_) begin(trace);
+    if (pass_->step()) return false;
+  } catch (...) {
+    pass_.reset();  // which leaves the cache as it was
+    throw;
+  }
+  if (!encoded_) {
+    encoded_ = true;
+    pass_.reset();
+    source_.clear();
+    source_inputs_ = {};
+    begin(trace);
+    return false;
+  }
+  try {
+    complete();
+  } catch (...) {  // no token could be chosen: there is nothing to go on with
+    cache_->crop(past_);
+    done_ = true;
+    throw;
+  }
+  return true;
 }
 
 Generation::Step Generation::next(Trace* trace) {
-  if (done_) fail(ErrorCode::invalid_argument, "generate: this generation is complete");
-  const std::size_t batch = input_.dim(0), vocabulary = model_.config().d_vocab;
-  Step step;
-  step.logits = forward(trace);
-  step.logits.reshape({batch, vocabulary});
-  step.scores = step.logits.clone();
-  Tensor tokens({batch, 1}, DType::i32), positions({batch, 1}, DType::i32);
-  const std::size_t length = input_.dim(1);
-  bool all_ended = true;
-  for (std::size_t row = 0; row < batch; ++row) {
-    float* scores = step.scores.f32() + row * vocabulary;
-    process(scores);
-    std::int32_t token =
-        config_.do_sample ? samplers_[row].draw(scores, vocabulary) : largest(scores, vocabulary);
-    if (ended_[row]) {
-      token = config_.pad_token_id.value_or(config_.eos_token_ids.front());
-    } else {
-      ended_[row] = is_end(token);
-    }
-    all_ended = all_ended && ended_[row];
-    step.tokens.push_back(token);
-    tokens.mutable_view().as<std::int32_t>()[row] = token;
-    positions.mutable_view().as<std::int32_t>()[row] =
-        positions_.view().as<std::int32_t>()[(row + 1) * length - 1] + 1;
+  while (!advance(trace)) continue;
+  return std::move(step_);
+}
+
+void Generation::complete() {
+  step_ = {};
+  step_.logits = std::move(pass_->outputs().at("logits"));
+  pass_.reset();
+  step_.logits.reshape({step_.logits.dim(0), model_.config().d_vocab()});
+  if (made_ == 0) branch();
+  step_.scores = step_.logits.clone();
+  if (search_) {
+    choose_beams();
+  } else {
+    choose();
   }
-  input_ = std::move(tokens);
-  positions_ = std::move(positions);
-  if (!mask_.empty()) mask_ = grown(mask_);
-  done_ = ++made_ == max_new_tokens_ || all_ended;
-  step.done = done_;
-  return step;
+  if (!prompt_.mask.empty()) prompt_.mask = grown(prompt_.mask);
+  ++made_;
+  step_.done = done_;
+}
+
+// The prompt was read once; from here on there are `branches_` sequences of each.
+void Generation::branch() {
+  const std::size_t count = rows_.size() * branches_;
+  for (std::size_t row = 0; row < count; ++row) samplers_.emplace_back(config_->seed + row);
+  ended_.assign(count, 0);
+  if (branches_ == 1) return;
+  std::vector<std::size_t> origin;
+  std::vector<TokenIds> rows;
+  for (std::size_t row = 0; row < count; ++row) {
+    origin.push_back(row / branches_);
+    rows.push_back(rows_[origin.back()]);
+  }
+  cache_->select(origin);
+  rows_ = std::move(rows);
+  step_.logits = repeated(step_.logits, branches_);
+  if (!prompt_.mask.empty()) prompt_.mask = repeated(prompt_.mask, branches_);
+}
+
+void Generation::process(std::size_t row) {
+  const std::size_t vocabulary = step_.scores.dim(1);
+  const Scores scores(step_.scores.f32() + row * vocabulary, vocabulary);
+  if (search_) normalize(scores);
+  const TokenSpan encoder =
+      prompt_.encoder.empty() ? TokenSpan() : TokenSpan(prompt_.encoder[row / branches_]);
+  processors_.apply(scores, tokens_of(row), encoder);
+}
+
+void Generation::choose() {
+  const std::size_t vocabulary = step_.scores.dim(1);
+  bool all_ended = true;
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    process(row);
+    const std::span<const float> scores(step_.scores.f32() + row * vocabulary, vocabulary);
+    const bool pads = config_->pad_token_id || !config_->eos_token_ids.empty();
+    std::int32_t token = 0;
+    if (ended_[row] != 0 && pads) {
+      token = config_->pad_token_id ? *config_->pad_token_id : config_->eos_token_ids.front();
+    } else {
+      token = config_->do_sample ? samplers_[row].draw(scores) : largest(scores);
+    }
+    ended_[row] = ended_[row] != 0 || is_end(token);
+    all_ended = all_ended && ended_[row] != 0;
+    step_.tokens.push_back(token);
+    rows_[row].push_back(token);
+  }
+  done_ = all_ended || rows_.front().size() == max_length_ || out_of_time();
+}
+
+void Generation::choose_beams() {
+  for (std::size_t row = 0; row < rows_.size(); ++row) process(row);
+  search_->advance({step_.scores.f32(), step_.scores.elements()}, out_of_time());
+  std::vector<std::size_t> parents;
+  for (const BeamSearch::Beam& beam : search_->running()) {
+    step_.tokens.push_back(beam.tokens.back());
+    step_.beam_indices.push_back(beam.beams.back());
+    step_.beam_scores.push_back(beam.score);
+    parents.push_back(static_cast<std::size_t>(beam.beams.back()));
+  }
+  cache_->select(parents);
+  done_ = search_->done();
+}
+
+void Generation::end(std::size_t row) {
+  if (search_) fail(ErrorCode::unsupported, "generate: sequences of a beam search end by tokens");
+  if (row >= ended_.size()) {
+    fail(ErrorCode::invalid_argument, "generate: there is no sequence ", row, " yet");
+  }
+  ended_[row] = 1;
+  done_ = done_ || std::find(ended_.begin(), ended_.end(), 0) == ended_.end();
+}
+
+std::size_t Generation::returned() const {
+  return prompt_.tokens.size() * config_->num_return_sequences;
+}
+
+Tensor Generation::sequences() const {
+  std::vector<TokenSpan> rows;
+  if (!search_) {
+    for (const TokenIds& row : rows_) rows.push_back(row);
+    return padded(rows, 0);  // they are of equal length
+  }
+  for (const BeamSearch::Beam* beam : search_->results()) rows.push_back(beam->tokens);
+  return padded(rows, search_->fill());
+}
+
+Tensor Generation::sequences_scores() const {
+  if (!search_) return {};
+  Tensor scores({returned()});
+  float* to = scores.f32();
+  for (const BeamSearch::Beam* beam : search_->results()) *to++ = beam->score;
+  return scores;
+}
+
+Tensor Generation::beam_indices() const {
+  if (!search_) return {};
+  std::vector<TokenSpan> rows;
+  for (const BeamSearch::Beam* beam : search_->results()) rows.push_back(beam->beams);
+  return padded(rows, -1);
 }
 
 }  // namespace clearformer

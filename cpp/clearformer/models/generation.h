@@ -1,49 +1,95 @@
-// Generation: a decoder-only model writes on, one token a step.
-// Shapes: B batch, T prompt tokens, V vocabulary.
+// Generation: a model writes on, one token a step: greedily, by draws or by beam search.
+// Shapes: B batch, T prompt tokens, R sequences (B · max(num_beams, num_return_sequences)),
+// V vocabulary, L tokens of the longest sequence, prompt included.
 #pragma once
 
-#include "clearformer/models/decoder_only.h"
-#include "clearformer/models/generation_config.h"
-#include "clearformer/models/sampler.h"
+#include <chrono>
+
+#include "clearformer/models/beam_search.h"
+#include "clearformer/models/prompt.h"
 
 namespace clearformer {
 
 class Generation {
  public:
-  /// prompt (B, T) int32; attention_mask (B, T) uint8, 0 = padding on the left, or none.
-  /// The model must outlive this. Throws invalid_argument when prompt and new tokens would exceed
-  /// the model's positions.
-  Generation(DecoderOnlyModel& model, TensorView prompt, const TensorView* attention_mask,
-             GenerationConfig config);
+  /// Takes the inputs of a forward pass (copies are kept; see prompt.h for what is read from them).
+  /// inputs.cache may hold the first positions of the prompt: it goes on from there, and the cache is
+  /// extended in place. The model and such a cache must outlive this. Throws invalid_argument when
+  /// prompt and new tokens would exceed the model's positions, and for options that contradict each
+  /// other.
+  Generation(Model& model, const ModelInputs& inputs, GenerationConfig config);
 
   struct Step {
-    std::vector<std::int32_t> tokens;  // (B); a finished sequence gets the padding token
-    Tensor logits;                     // (B, V), as the model gave them
-    Tensor scores;                     // (B, V), processed: -inf where a token was ruled out
-    bool done = false;                 // every sequence ended or the length is reached
+    std::vector<std::int32_t> tokens;  // (R); a finished sequence gets the padding token
+    Tensor logits;                     // (R, V), as the model gave them
+    /// (R, V), processed: -inf where a token was ruled out. Beam search: log-probabilities.
+    Tensor scores;
+    // Beam search: which row of the step before each row continues, and its sum of log p.
+    std::vector<std::int32_t> beam_indices;  // (R)
+    std::vector<float> beam_scores;          // (R)
+    bool done = false;                       // every sequence ended or the length is reached
   };
 
-  /// Computes the next token of every sequence; throws invalid_argument once done.
+  /// Computes one layer of the next step; true when the step is complete. `trace` is read when the
+  /// step's first layer is computed and must live to its end; the first step's includes the encoder.
+  /// Throws invalid_argument once done, or when the scores leave no token to choose, which ends it.
+  /// An error, or leaving in the middle of a step, leaves in the cache what was there before it.
+  bool advance(Trace* trace = nullptr);
+  /// Leaves the step under way; the next call of advance() begins it anew.
+  void abandon() { pass_.reset(); }
+  /// The step that was completed last.
+  Step& step() { return step_; }
+  /// Computes the next token of every sequence.
   Step next(Trace* trace = nullptr);
 
+  /// Says that a sequence is finished, for instance by a text that only a tokenizer sees. Throws
+  /// unsupported in beam search.
+  void end(std::size_t row);
+
   bool done() const { return done_; }
-  KeyValueCache& cache() { return cache_; }
+  /// num_return_sequences for each prompt: R, or fewer in beam search.
+  std::size_t returned() const;
+  /// (R or returned(), L) int32. Beam search: the finished ones, the best first, once done.
+  Tensor sequences() const;
+  /// Beam search: (returned()) sum of log p / length ^ length_penalty, and the row each new token was
+  /// chosen in, -1 behind the end: int32 (returned(), new tokens). Otherwise empty.
+  Tensor sequences_scores() const;
+  Tensor beam_indices() const;
+
+  KeyValueCache& cache() { return *cache_; }
 
  private:
-  Tensor forward(Trace* trace);
-  void process(float* scores) const;
+  void begin(Trace* trace);
+  void complete();
+  void branch();
+  void choose();
+  void choose_beams();
+  void process(std::size_t row);
+  TokenSpan tokens_of(std::size_t row) const;
   bool is_end(std::int32_t token) const;
+  bool out_of_time() const;
 
-  DecoderOnlyModel& model_;
-  GenerationConfig config_;
-  std::size_t max_new_tokens_;
+  Model& model_;
+  std::shared_ptr<const GenerationConfig> config_;
+  Prompt prompt_;
+  std::size_t max_length_;
+  LogitsProcessors processors_;
+  std::size_t branches_;  // sequences for each prompt
   std::size_t made_ = 0;
-  KeyValueCache cache_;
-  Tensor input_;      // (B, T) the tokens the model has not seen yet
-  Tensor positions_;  // (B, T)
-  Tensor mask_;       // (B, S) grown by one column a step; empty without padding
+  std::size_t past_ = 0;  // positions in the cache before the step under way
+  std::unique_ptr<KeyValueCache> own_cache_;
+  KeyValueCache* cache_;
+  std::vector<Tensor> source_;  // the encoder's inputs, until it has read them
+  ModelInputs source_inputs_;
+  bool encoded_ = false;
+  Tensor input_, positions_;  // (rows, new) of the step under way
+  std::unique_ptr<ForwardPass> pass_;
+  std::vector<TokenIds> rows_;  // (R), (B) before the first step; not in beam search
+  std::optional<BeamSearch> search_;
   std::vector<Sampler> samplers_;
-  std::vector<bool> ended_;
+  std::vector<char> ended_;  // (R)
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Step step_;
   bool done_ = false;
 };
 

@@ -1,121 +1,332 @@
 #include "clearformer/models/generation_config.h"
 
-#include <algorithm>
+#include <cmath>
 
 namespace clearformer {
 
 namespace {
 
-constexpr std::string_view kTaken[] = {
-    "max_new_tokens", "max_length", "min_new_tokens", "do_sample",    "temperature",
-    "top_k",          "top_p",      "seed",           "eos_token_id", "pad_token_id"};
+using Config = GenerationConfig;
 
-// Scores divided by less would overflow. A hair under 1e-30, which JSON may be read as.
-constexpr double kMinTemperature = 0.999e-30;
+enum class Kind { flag, count, limit, number, token, tokens };
+enum class Range { any, positive, from_zero, fraction };
 
-// Options of upstream's generate() that change the result, with the value that does not.
-struct Neutral {
+// One option: its key and the member it goes to.
+struct Option {
+  constexpr Option(std::string_view name, bool Config::* to)
+      : key(name), kind(Kind::flag), flag(to) {}
+  constexpr Option(std::string_view name, std::size_t Config::* to, std::size_t least = 0)
+      : key(name), kind(Kind::count), minimum(least), count(to) {}
+  constexpr Option(std::string_view name, std::optional<std::size_t> Config::* to)
+      : key(name), kind(Kind::limit), limit(to) {}
+  constexpr Option(std::string_view name, double Config::* to, Range allowed)
+      : key(name), kind(Kind::number), range(allowed), number(to) {}
+  constexpr Option(std::string_view name, std::optional<std::int32_t> Config::* to)
+      : key(name), kind(Kind::token), token(to) {}
+  constexpr Option(std::string_view name, TokenIds Config::* to)
+      : key(name), kind(Kind::tokens), tokens(to) {}
+
   std::string_view key;
-  double value;
+  Kind kind;
+  Range range = Range::any;
+  std::size_t minimum = 0;
+  union {
+    bool Config::* flag;
+    std::size_t Config::* count;
+    std::optional<std::size_t> Config::* limit;
+    double Config::* number;
+    std::optional<std::int32_t> Config::* token;
+    TokenIds Config::* tokens;
+  };
 };
-constexpr Neutral kNeutral[] = {
-    {"num_beams", 1},
+
+constexpr Option kOptions[] = {
+    {"max_new_tokens", &Config::max_new_tokens},
+    {"max_length", &Config::max_length},
+    {"min_length", &Config::min_length},
+    {"min_new_tokens", &Config::min_new_tokens},
+    {"do_sample", &Config::do_sample},
+    {"num_beams", &Config::num_beams, 1},
+    {"num_return_sequences", &Config::num_return_sequences, 1},
+    {"length_penalty", &Config::length_penalty, Range::any},
+    {"repetition_penalty", &Config::repetition_penalty, Range::positive},
+    {"encoder_repetition_penalty", &Config::encoder_repetition_penalty, Range::positive},
+    {"no_repeat_ngram_size", &Config::no_repeat_ngram_size},
+    {"encoder_no_repeat_ngram_size", &Config::encoder_no_repeat_ngram_size},
+    {"forced_bos_token_id", &Config::forced_bos_token_id},
+    {"forced_eos_token_id", &Config::forced_eos_token_id},
+    {"suppress_tokens", &Config::suppress_tokens},
+    {"begin_suppress_tokens", &Config::begin_suppress_tokens},
+    {"remove_invalid_values", &Config::remove_invalid_values},
+    {"renormalize_logits", &Config::renormalize_logits},
+    {"temperature", &Config::temperature, Range::positive},
+    {"top_k", &Config::top_k},
+    {"top_p", &Config::top_p, Range::fraction},
+    {"min_p", &Config::min_p, Range::from_zero},
+    {"typical_p", &Config::typical_p, Range::fraction},
+    {"epsilon_cutoff", &Config::epsilon_cutoff, Range::from_zero},
+    {"eta_cutoff", &Config::eta_cutoff, Range::from_zero},
+    {"eos_token_id", &Config::eos_token_ids},
+    {"pad_token_id", &Config::pad_token_id},
+    {"bos_token_id", &Config::bos_token_id},
+    {"decoder_start_token_id", &Config::decoder_start_token_id},
+};
+
+// Options of upstream's generate() that change the result and are not here, with the number that
+// asks for nothing (as null and false do).
+struct Unsupported {
+  std::string_view key;
+  int neutral;
+};
+constexpr int kNoNumber = -1;
+constexpr Unsupported kUnsupported[] = {
     {"num_beam_groups", 1},
-    {"num_return_sequences", 1},
-    {"repetition_penalty", 1},
-    {"length_penalty", 1},
-    {"no_repeat_ngram_size", 0},
-    {"typical_p", 1},
-    {"epsilon_cutoff", 0},
-    {"eta_cutoff", 0},
-    {"min_p", 0},
-    {"penalty_alpha", 0},
     {"diversity_penalty", 0},
-    {"min_length", 0},
-    {"encoder_no_repeat_ngram_size", 0},
-    {"encoder_repetition_penalty", 1},
+    {"penalty_alpha", 0},
+    {"guidance_scale", 1},
+    {"assistant_model", kNoNumber},
+    {"assistant_early_exit", kNoNumber},
+    {"prompt_lookup_num_tokens", kNoNumber},
+    {"dola_layers", kNoNumber},
+    {"constraints", kNoNumber},
+    {"force_words_ids", kNoNumber},
+    {"watermarking_config", kNoNumber},
+    {"token_healing", kNoNumber},
+    {"low_memory", kNoNumber},
+    {"custom_generate", kNoNumber},
 };
-constexpr std::string_view kUnsupported[] = {"bad_words_ids",
-                                             "force_words_ids",
-                                             "forced_bos_token_id",
-                                             "forced_eos_token_id",
-                                             "suppress_tokens",
-                                             "begin_suppress_tokens",
-                                             "guidance_scale",
-                                             "assistant_model",
-                                             "prompt_lookup_num_tokens",
-                                             "constraints",
-                                             "stop_strings",
-                                             "sequence_bias",
-                                             "max_time",
-                                             "watermarking_config",
-                                             "exponential_decay_length_penalty"};
 
 // Known, and without effect on the numbers.
-constexpr std::string_view kWithoutEffect[] = {
-    "bos_token_id",      "use_cache",     "early_stopping",    "return_dict_in_generate",
-    "output_scores",     "output_logits", "output_attentions", "output_hidden_states",
-    "renormalize_logits"};
+constexpr std::string_view kWithoutEffect[] = {"use_cache",         "return_dict_in_generate",
+                                               "output_scores",     "output_logits",
+                                               "output_attentions", "output_hidden_states"};
 
-template <class Range>
-bool contains(const Range& range, std::string_view key) {
-  return std::find(std::begin(range), std::end(range), key) != std::end(range);
-}
-
-void check_key(const ConfigReader& options, const std::string& key, const Json& value,
-               GenerationConfig::Unknown unknown) {
-  if (contains(kTaken, key) || contains(kWithoutEffect, key) || value.is_null()) return;
-  for (const Neutral& neutral : kNeutral) {
-    if (neutral.key != key) continue;
-    if (value.is_number() && value.number() == neutral.value) return;
-    options.refuse(ErrorCode::unsupported, key, "is not supported yet, other than ",
-                   static_cast<int>(neutral.value));
-  }
-  if (contains(kUnsupported, key)) {
-    options.refuse(ErrorCode::unsupported, key, "is not supported");
-  }
-  if (unknown == GenerationConfig::Unknown::refuse) {
-    options.refuse(ErrorCode::unsupported, key, "is no option of generate()");
-  }
-}
-
-std::size_t count(const ConfigReader& options, std::string_view key, std::size_t fallback) {
-  const Json* value = options.root().find_set(key);
-  if (value == nullptr) return fallback;
-  const auto number = value->unsigned_integer();
-  if (!number || *number > 0x7fffffff) {
-    options.refuse_value(key, "must be a whole number >= 0");
+std::size_t whole_number(const ConfigReader& options, std::string_view key, const Json& value,
+                         std::size_t least = 0) {
+  const auto number = value.unsigned_integer();
+  if (!number || *number < least || *number > 0x7fffffff) {
+    options.refuse_value(key, "must be a whole number >= ", least);
   }
   return static_cast<std::size_t>(*number);
+}
+
+double number_in(const ConfigReader& options, std::string_view key, Range range) {
+  const double value = options.number(key, 0.0);
+  // Scores multiplied or divided by more would overflow. A hair over 1e-30, as JSON may be read.
+  const bool sane = value >= 0.999e-30 && value <= 1.001e30;
+  if (range == Range::positive && !sane) {
+    options.refuse_value(
+        key, "must be > 0 (from 1e-30 to 1e30)",
+        key == "temperature" ? "; for the most probable token use do_sample: false" : "");
+  }
+  if (range == Range::fraction && !(value > 0.0 && value <= 1.0)) {
+    options.refuse_value(key, "must be in (0, 1]");
+  }
+  if (range == Range::from_zero && !(value >= 0.0 && value <= 1.0)) {
+    options.refuse_value(key, "must be in [0, 1]");
+  }
+  return value;
+}
+
+void read(Config& config, const Option& option, const ConfigReader& options, const Json& value) {
+  switch (option.kind) {
+    case Kind::flag: config.*option.flag = options.flag(option.key, false); break;
+    case Kind::count:
+      config.*option.count = whole_number(options, option.key, value, option.minimum);
+      break;
+    case Kind::limit: config.*option.limit = whole_number(options, option.key, value); break;
+    case Kind::number: config.*option.number = number_in(options, option.key, option.range); break;
+    case Kind::token: config.*option.token = options.token(option.key); break;
+    case Kind::tokens: config.*option.tokens = options.tokens(option.key); break;
+  }
+}
+
+void take_back(Config& config, const Option& option) {
+  if (option.kind == Kind::limit) (config.*option.limit).reset();
+  if (option.kind == Kind::token) (config.*option.token).reset();
+  if (option.kind == Kind::tokens) (config.*option.tokens).clear();
+}
+
+// The ids in a JSON list; throws unless it is one, not empty.
+TokenIds token_list(const ConfigReader& options, std::string_view key, const Json& value) {
+  TokenIds ids;
+  if (value.is_array()) {
+    for (const Json& entry : value.array()) {
+      const auto id = entry.unsigned_integer();
+      if (!id || *id > 0x7fffffff) options.refuse_value(key, "must hold token ids");
+      ids.push_back(static_cast<std::int32_t>(*id));
+    }
+  }
+  if (ids.empty()) options.refuse_value(key, "must hold lists of token ids, none of them empty");
+  return ids;
+}
+
+const Json::Array& list_of(const ConfigReader& options, std::string_view key, const Json& value) {
+  if (!value.is_array()) options.refuse_value(key, "must be a list");
+  return value.array();
+}
+
+// The two members of a pair such as [1, 50359].
+const Json::Array& pair_of(const ConfigReader& options, std::string_view key, const Json& value) {
+  if (!value.is_array() || value.array().size() != 2) {
+    options.refuse_value(key, "must hold pairs, as Hugging Face has them");
+  }
+  return value.array();
+}
+
+using Read = void (*)(Config&, std::string_view, const ConfigReader&, const Json&);
+
+void read_bad_words(Config& config, std::string_view key, const ConfigReader& options,
+                    const Json& value) {
+  config.bad_words_ids.clear();
+  for (const Json& word : list_of(options, key, value)) {
+    config.bad_words_ids.push_back(token_list(options, key, word));
+  }
+}
+
+void read_bias(Config& config, std::string_view key, const ConfigReader& options,
+               const Json& value) {
+  config.sequence_bias.clear();
+  for (const Json& entry : list_of(options, key, value)) {
+    const Json::Array& pair = pair_of(options, key, entry);
+    if (!pair[1].is_number()) options.refuse_value(key, "must hold [[token ids], number]");
+    TokenIds ids = token_list(options, key, pair[0]);
+    std::erase_if(config.sequence_bias, [&](const auto& other) { return other.sequence == ids; });
+    config.sequence_bias.push_back({std::move(ids), static_cast<float>(pair[1].number())});
+  }
+}
+
+void read_forced(Config& config, std::string_view key, const ConfigReader& options,
+                 const Json& value) {
+  config.forced_decoder_ids.clear();
+  for (const Json& entry : list_of(options, key, value)) {
+    const Json::Array& pair = pair_of(options, key, entry);
+    if (pair[1].is_null()) continue;  // the model chooses here, such as Whisper's language
+    const std::size_t token = whole_number(options, key, pair[1]);
+    config.forced_decoder_ids.push_back(
+        {whole_number(options, key, pair[0]), static_cast<std::int32_t>(token)});
+  }
+}
+
+void read_decay(Config& config, std::string_view key, const ConfigReader& options,
+                const Json& value) {
+  const Json::Array& pair = pair_of(options, key, value);
+  if (!pair[1].is_number()) options.refuse_value(key, "must be [start, factor]");
+  config.exponential_decay_length_penalty = {whole_number(options, key, pair[0]), pair[1].number()};
+}
+
+void read_early_stopping(Config& config, std::string_view key, const ConfigReader& options,
+                         const Json& value) {
+  if (value.is_bool()) {
+    config.early_stopping =
+        value.boolean() ? EarlyStopping::at_num_beams : EarlyStopping::heuristic;
+  } else if (value.is_string() && value.string() == "never") {
+    config.early_stopping = EarlyStopping::never;
+  } else {
+    options.refuse_value(key, "must be true, false or \"never\"");
+  }
+}
+
+void read_stop_strings(Config& config, std::string_view key, const ConfigReader& options,
+                       const Json& value) {
+  config.stop_strings.clear();
+  if (value.is_string()) {
+    config.stop_strings.push_back(value.string());
+    return;
+  }
+  for (const Json& text : list_of(options, key, value)) {
+    if (!text.is_string()) options.refuse_value(key, "must hold strings only");
+    config.stop_strings.push_back(text.string());
+  }
+}
+
+void read_max_time(Config& config, std::string_view key, const ConfigReader& options, const Json&) {
+  config.max_time = options.number(key, 0.0);
+}
+
+void read_top_h(Config& config, std::string_view key, const ConfigReader& options, const Json&) {
+  config.top_h = number_in(options, key, Range::fraction);
+}
+
+// What takes more than a number, how to read it and how to take it back.
+struct Special {
+  std::string_view key;
+  Read read;
+  void (*take_back)(Config&);
+};
+constexpr Special kSpecial[] = {
+    {"bad_words_ids", read_bad_words, [](Config& config) { config.bad_words_ids.clear(); }},
+    {"sequence_bias", read_bias, [](Config& config) { config.sequence_bias.clear(); }},
+    {"forced_decoder_ids", read_forced, [](Config& config) { config.forced_decoder_ids.clear(); }},
+    {"exponential_decay_length_penalty", read_decay,
+     [](Config& config) { config.exponential_decay_length_penalty.reset(); }},
+    {"top_h", read_top_h, [](Config& config) { config.top_h.reset(); }},
+    {"early_stopping", read_early_stopping, [](Config&) {}},
+    {"stop_strings", read_stop_strings, [](Config& config) { config.stop_strings.clear(); }},
+    {"max_time", read_max_time, [](Config& config) { config.max_time.reset(); }},
+};
+
+template <class Table>
+auto find(const Table& table, std::string_view key) -> decltype(&table[0]) {
+  for (const auto& entry : table) {
+    if (entry.key == key) return &entry;
+  }
+  return nullptr;
+}
+
+void refuse(const Unsupported& option, const ConfigReader& options, const Json& value) {
+  if (value.is_null() || (value.is_bool() && !value.boolean())) return;
+  if (value.is_number() && option.neutral != kNoNumber && value.number() == option.neutral) return;
+  options.refuse(ErrorCode::unsupported, option.key, "is not supported");
+}
+
+void read_seed(Config& config, const ConfigReader& options, const Json& value) {
+  if (value.is_null()) return;
+  if (!value.unsigned_integer()) options.refuse_value("seed", "must be a whole number >= 0");
+  config.seed = *value.unsigned_integer();
+}
+
+bool without_effect(std::string_view key) {
+  for (const std::string_view name : kWithoutEffect) {
+    if (name == key) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 void GenerationConfig::update(const ConfigReader& options, Unknown unknown) {
-  for (const auto& [key, value] : options.root().object()) check_key(options, key, value, unknown);
-  const Json& root = options.root();
-  if (root.find_set("max_new_tokens")) max_new_tokens = count(options, "max_new_tokens", 0);
-  max_length = count(options, "max_length", max_length);
-  min_new_tokens = count(options, "min_new_tokens", min_new_tokens);
-  do_sample = options.flag("do_sample", do_sample);
-  temperature = options.number("temperature", temperature);
-  top_k = count(options, "top_k", top_k);
-  top_p = options.number("top_p", top_p);
-  if (const Json* value = root.find_set("seed")) {
-    if (!value->unsigned_integer()) {
-      options.refuse_value("seed", "must be a whole number >= 0");
+  const bool from_caller = unknown == Unknown::refuse;
+  for (const auto& [key, value] : options.root().object()) {
+    const bool unset = value.is_null();
+    if (const Option* option = find(kOptions, key)) {
+      if (!unset) read(*this, *option, options, value);
+      if (unset && from_caller) take_back(*this, *option);
+    } else if (const Special* special = find(kSpecial, key)) {
+      if (!unset) special->read(*this, key, options, value);
+      if (unset && from_caller) special->take_back(*this);
+    } else if (const Unsupported* other = find(kUnsupported, key)) {
+      refuse(*other, options, value);
+    } else if (from_caller && key == "seed") {
+      read_seed(*this, options, value);
+    } else if (from_caller && !without_effect(key) && !unset) {
+      options.refuse(ErrorCode::unsupported, key, "is no option of generate()");
     }
-    seed = *value->unsigned_integer();
   }
-  if (root.find_set("eos_token_id")) eos_token_ids = options.tokens("eos_token_id");
-  if (root.find_set("pad_token_id")) pad_token_id = options.token("pad_token_id");
-  if (!(static_cast<float>(temperature) >= kMinTemperature)) {
-    options.refuse_value(
-        "temperature",
-        "must be > 0 (1e-30 at the least); for the most probable token use do_sample: false");
+}
+
+void GenerationConfig::check() const {
+  if (num_beams > 1 && num_return_sequences > num_beams) {
+    fail(ErrorCode::invalid_argument, "generate: num_return_sequences (", num_return_sequences,
+         ") must be at most num_beams (", num_beams, ")");
   }
-  if (!(top_p > 0.0 && top_p <= 1.0)) {
-    options.refuse_value("top_p", "must be in (0, 1]");
+  if (num_beams == 1 && !do_sample && num_return_sequences > 1) {
+    fail(ErrorCode::invalid_argument, "generate: num_return_sequences of ", num_return_sequences,
+         " needs num_beams or do_sample, one greedy continuation is like the other");
+  }
+  if (!stop_strings.empty()) {
+    fail(ErrorCode::unsupported,
+         "generate: \"stop_strings\" needs a tokenizer, which the model does not have");
   }
 }
 

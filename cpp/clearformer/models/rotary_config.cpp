@@ -41,10 +41,14 @@ void refuse_nested(const ConfigReader& rope) {
   }
 }
 
-std::optional<ConfigReader> parameters(const ConfigReader& config) {
+std::optional<ConfigReader> parameters(const ConfigReader& config, const RotaryKeys& keys) {
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     const auto rope = config.object(key);
     if (!rope || rope->root().object().empty()) continue;
+    if (!keys.layer_type.empty()) {
+      if (auto own = rope->object(keys.layer_type)) return own;
+      if (!keys.scaled) continue;
+    }
     refuse_nested(*rope);
     return rope;
   }
@@ -103,8 +107,9 @@ void read_scaling(const ConfigReader& config, const ConfigReader& rope, double m
 }
 
 // The part of each head that turns; "proportional" counts whole pairs of it.
-std::size_t read_rotary_dim(const ConfigReader& reader, std::size_t d_head, Kind kind) {
-  const double part = reader.number("partial_rotary_factor", 1.0);
+std::size_t read_rotary_dim(const ConfigReader& reader, std::size_t d_head, Kind kind,
+                            double usual_part) {
+  const double part = reader.number("partial_rotary_factor", usual_part);
   if (!(part > 0.0 && part <= 1.0)) {
     reader.refuse_value("partial_rotary_factor", "must be in (0, 1], it is ", part);
   }
@@ -121,12 +126,12 @@ std::size_t read_rotary_dim(const ConfigReader& reader, std::size_t d_head, Kind
 
 }  // namespace
 
-RotaryConfig read_rotary(const ConfigReader& config, std::size_t d_head,
-                         std::size_t max_positions) {
+RotaryConfig read_rotary(const ConfigReader& config, std::size_t d_head, std::size_t max_positions,
+                         const RotaryKeys& keys) {
   RotaryConfig rotary;
   rotary.d_head = d_head;
-  rotary.base = positive(config, "rope_theta", rotary.base);
-  const auto rope = parameters(config);
+  rotary.base = positive(config, keys.theta, keys.usual_theta);
+  const auto rope = parameters(config, keys);
   if (rope) {
     rotary.base = positive(*rope, "rope_theta", rotary.base);
     rotary.scaling.kind = kind_of(*rope);
@@ -135,7 +140,8 @@ RotaryConfig read_rotary(const ConfigReader& config, std::size_t d_head,
     }
   }
   const bool outside = !rope || config.root().find_set("partial_rotary_factor") != nullptr;
-  rotary.rotary_dim = read_rotary_dim(outside ? config : *rope, d_head, rotary.scaling.kind);
+  rotary.rotary_dim = read_rotary_dim(outside ? config : *rope, d_head, rotary.scaling.kind,
+                                      keys.usual_partial_factor);
   try {
     check_rotary(rotary);
   } catch (const Error& error) {

@@ -229,10 +229,14 @@ std::unique_ptr<Module> encoder(const ConfigReader& options, const WeightScope& 
                                                              const Context& context) {
     const Batched src = batched("nn.TransformerEncoder: src", inputs.tensor("src"));
     Tensor x = copy_of_input("nn.TransformerEncoder: src", src.view, d_model);
-    stack.forward(x, inputs.mask("mask"), nullptr, nullptr, context);
+    stack.forward(x, {.mask = inputs.mask("mask")}, context);
     unlift(x, src.lifted);
     return x;
   });
+}
+
+StackState decoder_state(const Module::Inputs& inputs) {
+  return {.mask = inputs.mask("tgt_mask"), .cross_mask = inputs.mask("memory_mask")};
 }
 
 std::unique_ptr<Module> decoder(const ConfigReader& options, const WeightScope& scope) {
@@ -243,7 +247,7 @@ std::unique_ptr<Module> decoder(const ConfigReader& options, const WeightScope& 
     const Batched tgt = batched("nn.TransformerDecoder: tgt", inputs.tensor("tgt"));
     const Batched memory = batched("nn.TransformerDecoder: memory", inputs.tensor("memory"));
     Tensor x = copy_of_input("nn.TransformerDecoder: tgt", tgt.view, d_model);
-    stack.forward(x, memory.view, inputs.mask("tgt_mask"), inputs.mask("memory_mask"), context);
+    stack.forward(x, memory.view, decoder_state(inputs), context);
     unlift(x, tgt.lifted);
     return x;
   });
@@ -260,9 +264,8 @@ std::unique_ptr<Module> transformer(const ConfigReader& options, const WeightSco
     const Batched tgt = batched("nn.Transformer: tgt", inputs.tensor("tgt"));
     Tensor memory = copy_of_input("nn.Transformer: src", src.view, d_model);
     Tensor x = copy_of_input("nn.Transformer: tgt", tgt.view, d_model);
-    encoder.forward(memory, inputs.mask("src_mask"), nullptr, nullptr, context / "encoder");
-    decoder.forward(x, memory, inputs.mask("tgt_mask"), inputs.mask("memory_mask"),
-                    context / "decoder");
+    encoder.forward(memory, {.mask = inputs.mask("src_mask")}, context / "encoder");
+    decoder.forward(x, memory, decoder_state(inputs), context / "decoder");
     unlift(x, tgt.lifted);
     return x;
   });

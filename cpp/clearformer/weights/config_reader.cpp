@@ -31,6 +31,14 @@ std::size_t ConfigReader::size(std::string_view key, std::size_t fallback) const
   return root_.find_set(key) == nullptr ? fallback : size(key);
 }
 
+std::size_t ConfigReader::count(std::string_view key, std::size_t fallback) const {
+  const Json* value = root_.find_set(key);
+  if (value == nullptr) return fallback;
+  const auto number = value->unsigned_integer();
+  if (!number || *number > kMaxInt) refuse_value(key, "must be a whole number >= 0");
+  return static_cast<std::size_t>(*number);
+}
+
 double ConfigReader::number(std::string_view key, double fallback) const {
   const Json* value = root_.find_set(key);
   if (value == nullptr) return fallback;
@@ -53,6 +61,18 @@ std::string ConfigReader::text(std::string_view key) const {
 
 std::string ConfigReader::text(std::string_view key, std::string fallback) const {
   return root_.find_set(key) == nullptr ? fallback : text(key);
+}
+
+std::vector<std::string> ConfigReader::texts(std::string_view key) const {
+  const Json* value = root_.find_set(key);
+  if (value == nullptr) return {};
+  if (!value->is_array()) refuse_value(key, "must be a list of strings");
+  std::vector<std::string> list;
+  for (const Json& entry : value->array()) {
+    if (!entry.is_string()) refuse_value(key, "must hold strings only");
+    list.push_back(entry.string());
+  }
+  return list;
 }
 
 std::vector<double> ConfigReader::numbers(std::string_view key) const {

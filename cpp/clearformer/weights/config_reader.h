@@ -25,10 +25,14 @@ class ConfigReader {
   /// A whole number from 1 to 2^31 - 1.
   std::size_t size(std::string_view key) const;
   std::size_t size(std::string_view key, std::size_t fallback) const;
+  /// A whole number from 0 on.
+  std::size_t count(std::string_view key, std::size_t fallback) const;
   double number(std::string_view key, double fallback) const;
   bool flag(std::string_view key, bool fallback) const;
   std::string text(std::string_view key) const;
   std::string text(std::string_view key, std::string fallback) const;
+  /// A list of strings; empty when the key is absent or null.
+  std::vector<std::string> texts(std::string_view key) const;
   /// A list of numbers.
   std::vector<double> numbers(std::string_view key) const;
   /// A token id, if the key is there and not null.

@@ -1,13 +1,35 @@
 #include "clearformer/weights/name_map.h"
 
+#include <algorithm>
+
 namespace clearformer {
 
 namespace {
 
-// Whether `path` begins with the segments of `run`, up to a dot or the end.
-bool begins_with(std::string_view path, std::string_view run) {
-  if (path.substr(0, run.size()) != run) return false;
-  return path.size() == run.size() || path[run.size()] == '.';
+std::string_view first_segment(std::string_view path) { return path.substr(0, path.find('.')); }
+
+// Takes the first segment and its dot off.
+void drop_segment(std::string_view& path) {
+  const std::size_t dot = path.find('.');
+  path.remove_prefix(dot == std::string_view::npos ? path.size() : dot + 1);
+}
+
+// How much of `path` the segments of `run` cover, up to a dot or the end; npos when they do not fit.
+// `any` becomes what a '*' fitted.
+std::size_t covered(std::string_view path, std::string_view run, std::string_view& any) {
+  std::size_t length = 0;
+  while (!run.empty()) {
+    if (length >= path.size() && length != 0) return std::string_view::npos;
+    const std::string_view segment = first_segment(path.substr(length));
+    if (first_segment(run) == "*") {
+      any = segment;
+    } else if (first_segment(run) != segment) {
+      return std::string_view::npos;
+    }
+    length += segment.size() + 1;
+    drop_segment(run);
+  }
+  return length - 1;
 }
 
 void append_segment(std::string& name, std::string_view segment) {
@@ -16,30 +38,40 @@ void append_segment(std::string& name, std::string_view segment) {
   name += segment;
 }
 
+void append_run(std::string& name, std::string_view run, std::string_view any) {
+  for (; !run.empty(); drop_segment(run)) {
+    append_segment(name, first_segment(run) == "*" ? any : first_segment(run));
+  }
+}
+
 }  // namespace
 
 StoredName NameMap::stored(std::string_view path) const {
   StoredName stored;
-  std::string name;
+  std::string name = prefix_;
   while (!path.empty()) {
-    std::string_view run = path.substr(0, path.find('.'));
-    std::string_view replacement = run;
+    std::size_t length = first_segment(path).size();
+    std::string_view replacement = first_segment(path), any;
     for (const NameRule& rule : rules_) {
-      if (!begins_with(path, rule.ours)) continue;
-      run = rule.ours;
+      const std::size_t fits = covered(path, rule.ours, any);
+      if (fits == std::string_view::npos) continue;
+      length = fits;
       replacement = rule.theirs;
-      if (rule.parts > 1) {
+      if (rule.parts != 1) {
         stored.part = rule.part;
         stored.parts = rule.parts;
       }
       if (rule.layout == Layout::in_out) stored.layout = rule.layout;
       break;
     }
-    append_segment(name, replacement);
-    path.remove_prefix(run.size());
-    if (!path.empty()) path.remove_prefix(1);
+    if (!replacement.empty() && replacement.front() == '/') {
+      name.clear();
+      replacement.remove_prefix(1);
+    }
+    append_run(name, replacement, any);
+    path.remove_prefix(std::min(length + 1, path.size()));
   }
-  stored.name = prefix_ + name;
+  stored.name = std::move(name);
   return stored;
 }
 

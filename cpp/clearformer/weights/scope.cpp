@@ -1,5 +1,7 @@
 #include "clearformer/weights/scope.h"
 
+#include <algorithm>
+
 namespace clearformer {
 
 WeightScope WeightScope::operator/(std::string_view child) const {
@@ -18,6 +20,18 @@ std::optional<Shape> WeightScope::stored_shape(std::string_view leaf) const {
   const std::string name = names_->stored(path(leaf)).name;
   if (!weights_->contains(name)) return std::nullopt;
   return weights_->shape(name);
+}
+
+Tensor WeightScope::take_flat(std::string_view leaf, const Shape& expected) const {
+  const Shape stored = stored_shape(leaf).value_or(expected);
+  bool same = stored.rank() >= 1 && stored.elements() == expected.elements();
+  for (std::size_t axis = 0; same && axis < std::max(stored.rank(), expected.rank()); ++axis) {
+    const std::size_t found = axis < stored.rank() ? stored.back(axis) : 1;
+    same = found == (axis < expected.rank() ? expected.back(axis) : 1);
+  }
+  Tensor tensor = take(leaf, same ? stored : expected);
+  if (!tensor.empty()) tensor.reshape(expected);
+  return tensor;
 }
 
 Tensor WeightScope::take(std::string_view leaf, const Shape& expected) const {

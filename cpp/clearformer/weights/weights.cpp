@@ -1,30 +1,48 @@
 #include "clearformer/weights/weights.h"
 
+#include <algorithm>
 #include <cstring>
+
+#include "clearformer/tensor/pattern.h"
 
 namespace clearformer {
 
 namespace {
 
-// What the file must hold for `expected` to be one of its parts.
-Shape stored_shape(const StoredName& stored, const Shape& expected) {
+bool is_turned(const StoredName& stored, const Shape& shape) {
+  return stored.layout == Layout::in_out && shape.rank() == 2;
+}
+
+// What the file must hold for `expected` to be one of its parts; parts of other sizes are found in
+// `found`.
+Shape stored_shape(const StoredName& stored, const Shape& expected, const Shape* found) {
   Shape shape = expected;
-  shape[0] *= stored.parts;
-  if (stored.layout == Layout::in_out && shape.rank() == 2) std::swap(shape[0], shape[1]);
+  shape[0] *= std::max<std::size_t>(stored.parts, 1);
+  if (stored.parts == 0 && found != nullptr && found->rank() == shape.rank()) {
+    shape[0] = std::max((*found)[0], expected[0] * std::max<std::size_t>(stored.part, 1));
+  }
+  if (is_turned(stored, shape)) std::swap(shape[0], shape[1]);
   return shape;
+}
+
+// The first output of a part among `outputs`.
+std::size_t first_output(const StoredName& stored, std::size_t outputs, std::size_t size) {
+  if (stored.parts != 0) return stored.part * size;
+  return stored.part == 0 ? 0 : outputs - stored.part * size;
 }
 
 // Copies part `stored.part` of the outputs, turned to (out, in) where the file has (in, out).
 Tensor copied_part(const Tensor& from, const StoredName& stored, const Shape& expected) {
   Tensor part = Weights::allocate(expected, DType::f32);
   const std::size_t outputs = expected[0];
-  if (stored.layout == Layout::out_in || expected.rank() == 1) {
-    std::memcpy(part.data(), from.f32() + stored.part * part.elements(),
+  if (!is_turned(stored, expected)) {
+    const std::size_t row = part.elements() / outputs;
+    std::memcpy(part.data(), from.f32() + first_output(stored, from.dim(0), outputs) * row,
                 part.elements() * sizeof(float));
     return part;
   }
-  const std::size_t inputs = expected[1], stride = outputs * stored.parts;
-  const float* first = from.f32() + stored.part * outputs;
+  const std::size_t inputs = expected[1], stride = from.dim(1);
+  const float* first = from.f32() + first_output(stored, stride, outputs);
   for (std::size_t out = 0; out < outputs; ++out) {
     for (std::size_t in = 0; in < inputs; ++in)
       part.f32()[out * inputs + in] = first[in * stride + out];
@@ -50,38 +68,73 @@ void Weights::add(std::string name, std::string file, Tensor tensor) {
   entries_.emplace(std::move(name), Entry{std::move(file), std::move(tensor)});
 }
 
+bool Weights::mentions(std::string_view text) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) {
+    return entry.first.find(text) != std::string::npos;
+  });
+}
+
+bool Weights::begins_with(std::string_view prefix) const {
+  const auto first = entries_.lower_bound(prefix);
+  return first != entries_.end() && first->first.starts_with(prefix);
+}
+
+void Weights::modernize() {
+  constexpr std::pair<std::string_view, std::string_view> kOld[] = {
+      {"LayerNorm.gamma", "LayerNorm.weight"}, {"LayerNorm.beta", "LayerNorm.bias"}};
+  for (const auto& [old, now] : kOld) {
+    for (const std::string& name : names()) {
+      if (!name.ends_with(old)) continue;
+      auto entry = entries_.extract(name);
+      entry.key().replace(name.size() - old.size(), old.size(), now);
+      entries_.insert(std::move(entry));
+    }
+  }
+}
+
+void Weights::ignore(std::string_view pattern) {
+  std::erase_if(entries_, [&](const auto& entry) {
+    return entry.second.rows_taken == 0 && matches_pattern(entry.first, pattern);
+  });
+}
+
 const Shape& Weights::shape(std::string_view name) const {
   return entries_.find(name)->second.tensor.shape();
 }
 
 Tensor Weights::take(const StoredName& stored, const Shape& expected) {
-  const Shape wanted = stored_shape(stored, expected);
   const auto found = entries_.find(stored.name);
+  const Shape* shape = found == entries_.end() ? nullptr : &found->second.tensor.shape();
+  const Shape wanted = stored_shape(stored, expected, shape);
   if (found == entries_.end()) {
     remember(ErrorCode::missing_tensor, "tensor \"", stored.name, "\" of shape ", wanted.text(),
              " is missing");
     return {};
   }
   Entry& entry = found->second;
-  if (entry.parts_taken == stored.parts) {
+  const std::size_t outputs = wanted.rank() == 0 ? 1 : wanted[is_turned(stored, wanted) ? 1 : 0];
+  if (entry.faulty) return {};
+  if (entry.rows_taken >= outputs) {
     fail(ErrorCode::invalid_argument, "weights: \"", stored.name, "\" was taken twice");
   }
   if (!(entry.tensor.shape() == wanted)) {
     remember(ErrorCode::shape_mismatch, entry.file, ": tensor \"", stored.name, "\" has shape ",
              entry.tensor.shape().text(), ", expected ", wanted.text());
-    entry.parts_taken = stored.parts;
+    entry.rows_taken = outputs;
+    entry.faulty = true;
     return {};
   }
   if (entry.tensor.dtype() != DType::f32) {
     remember(ErrorCode::dtype_mismatch, entry.file, ": tensor \"", stored.name, "\" holds ",
              to_string(entry.tensor.dtype()), ", expected a floating-point type");
-    entry.parts_taken = stored.parts;
+    entry.rows_taken = outputs;
+    entry.faulty = true;
     return {};
   }
-  ++entry.parts_taken;
+  entry.rows_taken += expected.rank() == 0 ? 1 : expected[0];
   if (stored.parts == 1 && stored.layout == Layout::out_in) return std::move(entry.tensor);
   Tensor part = copied_part(entry.tensor, stored, expected);
-  if (entry.parts_taken == stored.parts) entry.tensor = Tensor();
+  if (entry.rows_taken >= outputs) entry.tensor = Tensor();
   return part;
 }
 
@@ -113,7 +166,7 @@ void Weights::check(Unexpected unexpected) const {
 std::vector<std::string> Weights::unused() const {
   std::vector<std::string> names;
   for (const auto& [name, entry] : entries_) {
-    if (entry.parts_taken == 0) names.push_back(name);
+    if (entry.rows_taken == 0) names.push_back(name);
   }
   return names;
 }

@@ -24,6 +24,15 @@ class Weights {
   void add(std::string name, std::string file, Tensor tensor);
 
   bool contains(std::string_view name) const { return entries_.find(name) != entries_.end(); }
+  /// Whether some name contains `text`.
+  bool mentions(std::string_view text) const;
+  /// Whether some name begins with `prefix`.
+  bool begins_with(std::string_view prefix) const;
+  /// Old files say gamma and beta for the weight and bias of a norm: renames them.
+  void modernize();
+  /// Forgets tensors whose name matches the pattern ('*' stands for any run of characters) and that
+  /// nobody took.
+  void ignore(std::string_view pattern);
   /// Shape as stored; the tensor must be there.
   const Shape& shape(std::string_view name) const;
 
@@ -46,7 +55,8 @@ class Weights {
   struct Entry {
     std::string file;
     Tensor tensor;
-    std::size_t parts_taken = 0;
+    std::size_t rows_taken = 0;  // outputs, of all that were asked for
+    bool faulty = false;         // its problem is remembered
   };
   struct Problem {
     ErrorCode code;

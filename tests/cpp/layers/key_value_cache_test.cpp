@@ -163,6 +163,70 @@ TEST(KeyValueCache, RefusesAnotherBatchOrOtherHeadsOnceItHoldsSome) {
   }
 }
 
+// The sequences `rows` of a tensor (B, …).
+Tensor selected(const Tensor& x, const std::vector<std::size_t>& rows) {
+  Shape shape = x.shape();
+  const std::size_t size = x.elements() / shape[0];
+  shape[0] = rows.size();
+  Tensor chosen(shape);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::copy_n(x.f32() + rows[i] * size, size, chosen.f32() + i * size);
+  }
+  return chosen;
+}
+
+TEST(KeyValueCache, SelectsSequencesInAllStores) {
+  const std::vector<std::size_t> choices[] = {
+      {0, 1, 2}, {2, 0, 1}, {1, 1, 2},   {2, 2, 2}, {0, 0, 0, 1, 1, 1, 2, 2, 2},
+      {1},       {2, 0},    {0, 2, 1, 0}};
+  const Sizes sizes{3, 2, 9, 20};
+  for (const auto& rows : choices) {
+    Positions own(sizes, 45, 11), memory(sizes, 20, 12);
+    KeyValueCache cache(2, 100);
+    for (std::size_t layer = 0; layer < 2; ++layer) {
+      own.append_to(cache.reserve(layer, sizes, 40), 0, 40);
+      memory.append_to(cache.reserve_memory(layer, sizes, 20), 0, 20);
+    }
+    cache.memory_mask = Tensor({3, 20}, DType::u8);
+    for (std::size_t i = 0; i < 60; ++i) {
+      cache.memory_mask.mutable_view().as<std::uint8_t>()[i] = static_cast<std::uint8_t>(i / 20);
+    }
+    const Tensor states = Random(13).tensor({3, 20, 4});
+    cache.memory_states = states.clone();
+
+    cache.select(rows);
+    Sizes expected = sizes;
+    expected.batch = rows.size();
+    EXPECT_EQ(cache.batch(), rows.size());
+    EXPECT_EQ(cache.length(), 40u);
+    for (Positions* positions : {&own, &memory}) {
+      positions->keys = selected(positions->keys, rows);
+      positions->values = selected(positions->values, rows);
+    }
+    for (std::size_t layer = 0; layer < 2; ++layer) {
+      own.append_to(cache.reserve(layer, expected, 5), 40, 5);  // it goes on as if always so
+      expect_stored(cache.reserve(layer, expected, 0), own);
+      expect_stored(*cache.memory(layer), memory);
+    }
+    expect_same_bits("states", cache.memory_states, selected(states, rows));
+    ASSERT_EQ(cache.memory_mask.shape(), (Shape{rows.size(), 20}));
+    for (std::size_t i = 0; i < 20 * rows.size(); ++i) {
+      EXPECT_EQ(cache.memory_mask.view().as<std::uint8_t>()[i], rows[i / 20]);
+    }
+  }
+}
+
+TEST(KeyValueCache, SelectsOnlyWhatIsThere) {
+  KeyValueCache cache(1, 100);
+  const Sizes sizes{2, 1, 4, 4};
+  const Positions positions(sizes, 5, 1);
+  positions.append_to(cache.reserve(0, sizes, 5), 0, 5);
+  const std::vector<std::size_t> rows = {0, 2};
+  expect_error(ErrorCode::invalid_argument, {"key/value cache", "no sequence 2", "holds 2"},
+               [&] { cache.select(rows); });
+  expect_stored(cache.reserve(0, sizes, 0), positions);
+}
+
 TEST(KeyValueCache, StartsEmpty) {
   const KeyValueCache cache(3, 100);
   EXPECT_EQ(cache.length(), 0u);

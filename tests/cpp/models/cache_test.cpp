@@ -18,8 +18,9 @@ class Cache : public ::testing::TestWithParam<const char*> {
     const std::size_t vocabulary = logits.dim(2);
     return {logits.f32() + first * vocabulary, DType::f32, {1, count, vocabulary}};
   }
-  DecoderOnlyModel model = load_tiny(GetParam());
-  Tensor ids = random_ids(1, 1, kLength, model.config().d_vocab);
+  std::unique_ptr<Model> loaded = load_tiny(GetParam());
+  Model& model = *loaded;
+  Tensor ids = random_ids(1, 1, kLength, model.config().d_vocab());
   Tensor full = forward(model, ids);
 };
 
@@ -47,7 +48,7 @@ TEST_P(Cache, AnyCutHasTheBitsOfTheFullForward) {
 TEST_P(Cache, ACroppedCacheGoesOnAsIfTheRestHadNeverBeen) {
   KeyValueCache cache = model.make_cache();
   forward(model, columns(ids, 0, 0, 20), cache);
-  forward(model, random_ids(99, 1, 30, model.config().d_vocab), cache);  // another story
+  forward(model, random_ids(99, 1, 30, model.config().d_vocab()), cache);  // another story
   cache.crop(20);
   expect_same_bits("after the crop", forward(model, columns(ids, 0, 20, 40), cache),
                    rows(full, 20, 40));
@@ -76,7 +77,7 @@ TEST_P(Cache, PatternsOverTheCacheAreTheRowsOfTheFullOnes) {
 
 // A batch with a mask: the mask covers past and new tokens.
 TEST_P(Cache, APaddedBatchDecodesAsItDoesWhole) {
-  const std::size_t vocabulary = model.config().d_vocab, length = 12;
+  const std::size_t vocabulary = model.config().d_vocab(), length = 12;
   const Tensor batch = random_ids(2, 2, length, vocabulary);
   Tensor mask({2, length}, DType::u8), positions({2, length}, DType::i32);
   for (std::size_t i = 0; i < 2 * length; ++i) {
@@ -100,12 +101,12 @@ TEST_P(Cache, APaddedBatchDecodesAsItDoesWhole) {
     const Tensor part = cut(batch, first, count), seen = cut(mask, 0, first + count);
     const Tensor at = cut(positions, first, count);
     const TensorView mask_view = seen, position_view = at;
-    DecoderOnlyModel::Request request;
+    ModelInputs request;
     request.input_ids = part;
-    request.attention_mask = &mask_view;
-    request.position_ids = &position_view;
+    request.attention_mask = mask_view;
+    request.position_ids = position_view;
     request.cache = cache;
-    return model.forward(request);
+    return logits_of(model, request);
   };
   const Tensor whole = run(0, length, nullptr);
   KeyValueCache cache = model.make_cache();

@@ -1,4 +1,4 @@
-#include "clearformer/models/decoder_only.h"
+#include "clearformer/models/model.h"
 
 #include <gtest/gtest.h>
 
@@ -10,27 +10,28 @@
 namespace clearformer::test {
 namespace {
 
-using Request = DecoderOnlyModel::Request;
+using Request = ModelInputs;
 
 class DecoderOnly : public ::testing::Test {
  protected:
   // Runs the request and expects an Error that names all `parts`.
   void refuse(ErrorCode code, const std::vector<std::string>& parts, const Request& request,
               Place place = Place::here()) {
-    expect_error(code, parts, [&] { model.forward(request); }, place);
+    expect_error(code, parts, [&] { logits_of(model, request); }, place);
   }
-  DecoderOnlyModel model = load_tiny("odd");  // 97 words, 64 positions
+  std::unique_ptr<Model> loaded = load_tiny("odd");
+  Model& model = *loaded;  // 97 words, 64 positions
 };
 
 TEST_F(DecoderOnly, KnowsItsSizes) {
   EXPECT_EQ(model.config().model_type, "llama");
-  EXPECT_EQ(model.config().n_layers, 2u);
-  EXPECT_EQ(model.config().d_model, 30u);
-  EXPECT_EQ(model.config().d_vocab, 97u);
-  EXPECT_EQ(model.config().n_ctx, 64u);
-  EXPECT_EQ(model.config().block.attention.num_heads, 3u);
-  EXPECT_EQ(model.config().block.attention.num_key_value_heads, 1u);
-  EXPECT_EQ(model.config().block.attention.d_head, 10u);
+  EXPECT_EQ(model.config().n_layers(), 2u);
+  EXPECT_EQ(model.config().d_model(), 30u);
+  EXPECT_EQ(model.config().d_vocab(), 97u);
+  EXPECT_EQ(model.config().n_ctx(), 64u);
+  EXPECT_EQ(model.config().tower.stack.block.attention.num_heads, 3u);
+  EXPECT_EQ(model.config().tower.stack.block.attention.num_key_value_heads, 1u);
+  EXPECT_EQ(model.config().tower.stack.block.attention.d_head, 10u);
   EXPECT_EQ(model.config().eos_token_ids, std::vector<std::int32_t>{2});
   EXPECT_EQ(model.config().bos_token_id, 1);
 }
@@ -46,9 +47,9 @@ TEST_F(DecoderOnly, TheLastPositionAloneHasTheSameBits) {
   const Tensor ids = random_ids(3, 3, 9, 97);
   Request request;
   request.input_ids = ids;
-  const Tensor all = model.forward(request);
-  request.logits = DecoderOnlyModel::LogitsOf::last_position;
-  const Tensor last = model.forward(request);
+  const Tensor all = logits_of(model, request);
+  request.logits = LogitsOf::last_position;
+  const Tensor last = logits_of(model, request);
   ASSERT_EQ(last.shape(), (Shape{3, 1, 97}));
   for (std::size_t row = 0; row < 3; ++row) {
     expect_same_bits("row", TensorView(last.f32() + row * 97, DType::f32, {97}),
@@ -85,9 +86,9 @@ TEST_F(DecoderOnly, LeftPaddingLeavesTheLogitsInBounds) {
     const TensorView mask_view = mask, position_view = positions;
     Request request;
     request.input_ids = padded;
-    request.attention_mask = &mask_view;
-    request.position_ids = &position_view;
-    const Tensor logits = model.forward(request);
+    request.attention_mask = mask_view;
+    request.position_ids = position_view;
+    const Tensor logits = logits_of(model, request);
     expect_close(concat(padding, " padded"),
                  TensorView(logits.f32() + padding * 97, DType::f32, {1, 6, 97}), expected,
                  kModelBound);
@@ -130,18 +131,19 @@ TEST_F(DecoderOnly, MoreTokensThanPositionsAreRefused) {
 
 TEST_F(DecoderOnly, MasksAndPositionsOfTheWrongShapeOrTypeAreRefused) {
   const Tensor ids = random_ids(7, 2, 5, 97);
-  const Tensor narrow = Tensor::zeros({2, 4}, DType::u8), floats = Tensor::zeros({2, 5});
-  const TensorView narrow_view = narrow, floats_view = floats;
+  const Tensor narrow = Tensor::zeros({2, 4}, DType::u8);
+  const Tensor narrow_ids = Tensor::zeros({2, 4}, DType::i32), floats = Tensor::zeros({2, 5});
+  const TensorView narrow_view = narrow, floats_view = floats, narrow_positions = narrow_ids;
   Request request;
   request.input_ids = ids;
-  request.attention_mask = &narrow_view;
+  request.attention_mask = narrow_view;
   refuse(ErrorCode::shape_mismatch, {"attention_mask", "[2, 4]", "[2, 5]"}, request);
-  request.attention_mask = &floats_view;
+  request.attention_mask = floats_view;
   refuse(ErrorCode::dtype_mismatch, {"float32", "uint8"}, request);
-  request.attention_mask = nullptr;
-  request.position_ids = &narrow_view;
+  request.attention_mask.reset();
+  request.position_ids = narrow_positions;
   refuse(ErrorCode::shape_mismatch, {"position_ids", "[2, 4]", "[2, 5]"}, request);
-  request.position_ids = &floats_view;
+  request.position_ids = floats_view;
   refuse(ErrorCode::dtype_mismatch, {"float32", "int32"}, request);
 }
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/expect_error.h"
-#include "support/model_runs.h"
+#include "support/generation_options.h"
 #include "support/mutation.h"
 
 namespace clearformer::test {
@@ -23,8 +23,72 @@ TEST(GenerationConfig, TakesOverWhatIsSet) {
   EXPECT_EQ(config.top_k, 20u);
   EXPECT_EQ(config.top_p, 0.9);
   EXPECT_EQ(config.seed, 18446744073709551615u);
-  EXPECT_EQ(config.eos_token_ids, (std::vector<std::int32_t>{2, 3}));
+  EXPECT_EQ(config.eos_token_ids, (TokenIds{2, 3}));
   EXPECT_EQ(config.pad_token_id, 0);
+}
+
+TEST(GenerationConfig, TakesOverWhatRulesAndSearchesNeed) {
+  const GenerationConfig config = options(
+      R"({"num_beams": 4, "num_return_sequences": 3, "length_penalty": -0.5, "early_stopping": "never",
+          "min_length": 5, "max_time": 1.5, "repetition_penalty": 1.2, "encoder_repetition_penalty": 0.9,
+          "no_repeat_ngram_size": 3, "encoder_no_repeat_ngram_size": 2, "bad_words_ids": [[1], [2, 3]],
+          "sequence_bias": [[[4], -1.5], [[5, 6], 2], [[4], 3]], "forced_bos_token_id": 8,
+          "forced_eos_token_id": 9, "forced_decoder_ids": [[1, null], [2, 7]], "suppress_tokens": [1, 2],
+          "begin_suppress_tokens": [3], "exponential_decay_length_penalty": [4, 1.1],
+          "remove_invalid_values": true, "renormalize_logits": true, "min_p": 0.1, "top_h": 0.4,
+          "typical_p": 0.8, "epsilon_cutoff": 0.01, "eta_cutoff": 0.02, "bos_token_id": 1,
+          "decoder_start_token_id": 2, "stop_strings": ["a", "b"]})");
+  EXPECT_EQ(config.num_beams, 4u);
+  EXPECT_EQ(config.num_return_sequences, 3u);
+  EXPECT_EQ(config.length_penalty, -0.5);
+  EXPECT_EQ(config.early_stopping, EarlyStopping::never);
+  EXPECT_EQ(config.min_length, 5u);
+  EXPECT_EQ(config.max_time, 1.5);
+  EXPECT_EQ(config.repetition_penalty, 1.2);
+  EXPECT_EQ(config.encoder_repetition_penalty, 0.9);
+  EXPECT_EQ(config.no_repeat_ngram_size, 3u);
+  EXPECT_EQ(config.encoder_no_repeat_ngram_size, 2u);
+  EXPECT_EQ(config.bad_words_ids, (std::vector<TokenIds>{{1}, {2, 3}}));
+  ASSERT_EQ(config.sequence_bias.size(), 2u) << "the last bias of a sequence counts";
+  EXPECT_EQ(config.sequence_bias[1].sequence, TokenIds{4});
+  EXPECT_EQ(config.sequence_bias[1].bias, 3.0f);
+  EXPECT_EQ(config.forced_bos_token_id, 8);
+  EXPECT_EQ(config.forced_eos_token_id, TokenIds{9});
+  ASSERT_EQ(config.forced_decoder_ids.size(), 1u);
+  EXPECT_EQ(config.forced_decoder_ids[0].position, 2u);
+  EXPECT_EQ(config.forced_decoder_ids[0].token, 7);
+  EXPECT_EQ(config.suppress_tokens, (TokenIds{1, 2}));
+  EXPECT_EQ(config.begin_suppress_tokens, TokenIds{3});
+  EXPECT_EQ(config.exponential_decay_length_penalty->start, 4u);
+  EXPECT_EQ(config.exponential_decay_length_penalty->factor, 1.1);
+  EXPECT_TRUE(config.remove_invalid_values && config.renormalize_logits);
+  EXPECT_EQ(config.min_p, 0.1);
+  EXPECT_EQ(config.top_h, 0.4);
+  EXPECT_EQ(config.typical_p, 0.8);
+  EXPECT_EQ(config.epsilon_cutoff, 0.01);
+  EXPECT_EQ(config.eta_cutoff, 0.02);
+  EXPECT_EQ(config.bos_token_id, 1);
+  EXPECT_EQ(config.decoder_start_token_id, 2);
+  EXPECT_EQ(config.stop_strings, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(GenerationConfig, NullFromACallerTakesBackTokensListsAndLimits) {
+  GenerationConfig config = options(
+      R"({"max_new_tokens": 3, "eos_token_id": 2, "forced_bos_token_id": 1, "bad_words_ids": [[1]],
+          "stop_strings": "x", "max_time": 1, "temperature": 0.5})");
+  const char* nothing =
+      R"({"max_new_tokens": null, "eos_token_id": null, "forced_bos_token_id": null,
+          "bad_words_ids": null, "stop_strings": null, "max_time": null, "temperature": null})";
+  config.update(ConfigReader(nothing, "generation_config.json"), Unknown::ignore);
+  EXPECT_EQ(config.max_new_tokens, 3u) << "a file's null says nothing";
+  EXPECT_EQ(config.eos_token_ids, TokenIds{2});
+  config.update(ConfigReader(nothing, "options"), Unknown::refuse);
+  EXPECT_EQ(config.max_new_tokens, std::nullopt);
+  EXPECT_TRUE(config.eos_token_ids.empty() && config.bad_words_ids.empty());
+  EXPECT_TRUE(config.stop_strings.empty());
+  EXPECT_EQ(config.forced_bos_token_id, std::nullopt);
+  EXPECT_EQ(config.max_time, std::nullopt);
+  EXPECT_EQ(config.temperature, 0.5);
 }
 
 TEST(GenerationConfig, LaterUpdatesChangeOnlyWhatTheyName) {
@@ -32,13 +96,13 @@ TEST(GenerationConfig, LaterUpdatesChangeOnlyWhatTheyName) {
   config.update(ConfigReader(R"({"top_k": 0, "temperature": null})", "options"), Unknown::refuse);
   EXPECT_EQ(config.temperature, 0.5);
   EXPECT_EQ(config.top_k, 0u);
-  EXPECT_EQ(config.eos_token_ids, std::vector<std::int32_t>{2});
+  EXPECT_EQ(config.eos_token_ids, TokenIds{2});
 }
 
 TEST(GenerationConfig, DefaultsAreUpstreams) {
   const GenerationConfig config;
   EXPECT_EQ(config.max_new_tokens, std::nullopt);
-  EXPECT_EQ(config.max_length, 20u);
+  EXPECT_EQ(config.max_length, std::nullopt);
   EXPECT_FALSE(config.do_sample);
   EXPECT_EQ(config.temperature, 1.0);
   EXPECT_EQ(config.top_k, 50u);
@@ -46,21 +110,20 @@ TEST(GenerationConfig, DefaultsAreUpstreams) {
 }
 
 TEST(GenerationConfig, OptionsItDoesNotHaveAreRefusedByName) {
-  const std::pair<const char*, const char*> unsupported[] = {{"num_beams", "4"},
-                                                             {"num_return_sequences", "2"},
-                                                             {"repetition_penalty", "1.3"},
-                                                             {"min_p", "0.05"},
-                                                             {"no_repeat_ngram_size", "2"},
-                                                             {"typical_p", "0.9"},
+  const std::pair<const char*, const char*> unsupported[] = {{"num_beam_groups", "2"},
+                                                             {"diversity_penalty", "0.5"},
                                                              {"penalty_alpha", "0.6"},
-                                                             {"length_penalty", "2.0"},
-                                                             {"bad_words_ids", "[[1]]"},
-                                                             {"suppress_tokens", "[1]"},
                                                              {"guidance_scale", "1.5"},
-                                                             {"stop_strings", "\"x\""},
-                                                             {"forced_bos_token_id", "1"},
                                                              {"assistant_model", "\"x\""},
-                                                             {"max_time", "1.0"}};
+                                                             {"assistant_early_exit", "4"},
+                                                             {"prompt_lookup_num_tokens", "3"},
+                                                             {"dola_layers", "\"low\""},
+                                                             {"constraints", "[]"},
+                                                             {"force_words_ids", "[[1]]"},
+                                                             {"watermarking_config", "{}"},
+                                                             {"token_healing", "true"},
+                                                             {"low_memory", "true"},
+                                                             {"custom_generate", "\"x\""}};
   for (const auto& [key, value] : unsupported) {
     const std::string json = concat("{\"", key, "\": ", value, "}");
     const std::string name = concat("\"", key, "\"");
@@ -74,8 +137,9 @@ TEST(GenerationConfig, OptionsItDoesNotHaveAreRefusedByName) {
 }
 
 TEST(GenerationConfig, NeutralValuesAreNoRequest) {
-  options(R"({"num_beams": 1, "num_return_sequences": 1, "repetition_penalty": 1.0, "min_p": 0.0,
-              "no_repeat_ngram_size": 0, "typical_p": 1.0, "length_penalty": 1, "bad_words_ids": null})");
+  options(
+      R"({"num_beam_groups": 1, "diversity_penalty": 0.0, "penalty_alpha": 0, "guidance_scale": 1.0,
+              "low_memory": false, "constraints": null})");
   options(R"({"use_cache": true, "output_scores": true, "return_dict_in_generate": true})");
 }
 
@@ -84,7 +148,8 @@ TEST(GenerationConfig, UnknownKeysAreRefusedFromACallerAndIgnoredInAFile) {
   expect_error(ErrorCode::unsupported, {"options", "\"temprature\"", "no option"},
                [&] { options(json); });
   GenerationConfig config;
-  config.update(ConfigReader(R"({"transformers_version": "5.12.1", "_from_model_config": true})",
+  config.update(ConfigReader(R"({"transformers_version": "5.12.1", "_from_model_config": true,
+                                 "seed": -1, "task_to_id": {"transcribe": 1}})",
                              "generation_config.json"),
                 Unknown::ignore);
 }
@@ -101,6 +166,24 @@ TEST(GenerationConfig, WrongValuesAreRefusedByName) {
       {"seed", {"-1", "0.5", "\"x\"", "18446744073709551616"}},
       {"eos_token_id", {"-1", "[2, \"x\"]", "1.0"}},
       {"pad_token_id", {"-1", "[0]", "1.0"}},
+      {"num_beams", {"0", "-1", "1.5"}},
+      {"num_return_sequences", {"0"}},
+      {"repetition_penalty", {"0", "-1.0", "1e-40", "1e40", "\"x\""}},
+      {"encoder_repetition_penalty", {"0"}},
+      {"length_penalty", {"\"x\""}},
+      {"early_stopping", {"1", "\"always\"", "[]"}},
+      {"min_p", {"-0.1", "1.5"}},
+      {"top_h", {"0", "1.5"}},
+      {"typical_p", {"0", "2"}},
+      {"epsilon_cutoff", {"-1", "1.5"}},
+      {"eta_cutoff", {"-1", "1.5"}},
+      {"bad_words_ids", {"1", "[1]", "[[]]", "[[-1]]", "[[1.5]]", "{}"}},
+      {"sequence_bias", {"1", "[1]", "[[[1]]]", "[[[], 1]]", "[[[1], \"x\"]]", "[[1, 1]]"}},
+      {"forced_decoder_ids", {"1", "[1]", "[[1]]", "[[1, -1]]", "[[null, 1]]"}},
+      {"exponential_decay_length_penalty", {"1", "[1]", "[1, null]", "[-1, 2]"}},
+      {"suppress_tokens", {"-1", "[\"x\"]"}},
+      {"stop_strings", {"1", "[1]"}},
+      {"max_time", {"\"x\""}},
   };
   for (const auto& [key, values] : wrong) {
     for (const char* value : values) {
@@ -109,6 +192,20 @@ TEST(GenerationConfig, WrongValuesAreRefusedByName) {
                    [&, key = key] { options(concat("{\"", key, "\": ", value, "}")); });
     }
   }
+}
+
+TEST(GenerationConfig, ContradictionsAreRefused) {
+  const auto refuse = [](ErrorCode code, const std::vector<std::string>& parts, const char* json) {
+    const GenerationConfig config = options(json);
+    expect_error(code, parts, [&] { config.check(); });
+  };
+  refuse(ErrorCode::invalid_argument, {"num_return_sequences", "(3)", "num_beams", "(2)"},
+         R"({"num_beams": 2, "num_return_sequences": 3})");
+  refuse(ErrorCode::invalid_argument, {"num_return_sequences", "do_sample"},
+         R"({"num_return_sequences": 2})");
+  refuse(ErrorCode::unsupported, {"stop_strings", "tokenizer"}, R"({"stop_strings": "end"})");
+  options(R"({"num_return_sequences": 2, "do_sample": true})").check();
+  options(R"({"num_return_sequences": 2, "num_beams": 2})").check();
 }
 
 TEST(MutatedOptions, GiveATypedErrorOrAConfig) {

@@ -6,15 +6,16 @@
 #include <cmath>
 #include <limits>
 
-#include "support/checkpoint.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"
+#include "support/files.h"
+#include "support/generations.h"
 #include "support/model_runs.h"
 
 namespace clearformer::test {
 namespace {
 
-using Tokens = std::vector<std::int32_t>;
+using Tokens = TokenIds;
 using Rows = std::vector<Tokens>;
 
 class GenerationOf : public ::testing::Test {
@@ -22,7 +23,8 @@ class GenerationOf : public ::testing::Test {
   Rows generated(const Tensor& ids, const std::string& json, const Tensor* mask = nullptr) {
     return generate(model, ids, options(json), mask);
   }
-  DecoderOnlyModel model = load_stories();  // 512 words, 512 positions
+  std::unique_ptr<Model> loaded = from_pretrained(bundled_model("stories260K"));
+  Model& model = *loaded;  // 512 words, 512 positions
   Tensor prompt = tokens({1, 403, 407, 261, 378});
 };
 
@@ -103,7 +105,7 @@ TEST_F(GenerationOf, TheFirstTokensCannotEndBeforeTheMinimum) {
   const Tokens story = generated(prompt, R"({"max_new_tokens": 12})")[0];
   const std::string json =
       concat(R"({"max_new_tokens": 12, "min_new_tokens": 6, "eos_token_id": )", story[0], "}");
-  Generation generation(model, prompt, nullptr, options(json));
+  Generation generation(model, inputs_of(prompt), options(json));
   for (std::size_t step = 0; !generation.done(); ++step) {
     const Generation::Step made = generation.next();
     if (step >= 6) continue;
@@ -117,12 +119,14 @@ TEST_F(GenerationOf, LengthsAreCountedAsUpstreamDoes) {
   EXPECT_EQ(generated(prompt, R"({"max_new_tokens": 1})")[0].size(), 1u);
   EXPECT_EQ(generated(prompt, R"({"max_length": 9})")[0].size(), 4u);
   EXPECT_EQ(generated(prompt, R"({"max_length": 9, "max_new_tokens": 7})")[0].size(), 7u);
-  EXPECT_EQ(generated(prompt, "{}")[0].size(), 15u);
+  EXPECT_EQ(generated(prompt, "{}")[0].size(), 20u) << "20 new tokens are the usual";
+  const Tensor long_prompt = random_ids(5, 1, 500, 512);
+  EXPECT_EQ(generated(long_prompt, "{}")[0].size(), 12u) << "as many as there are positions";
 }
 
 TEST_F(GenerationOf, ScoresAreProcessedAndLogitsAreNot) {
   Generation sampled(
-      model, prompt, nullptr,
+      model, inputs_of(prompt),
       options(R"({"max_new_tokens": 1, "do_sample": true, "top_k": 3, "temperature": 0.5})"));
   const Generation::Step step = sampled.next();
   std::size_t kept = 0;
@@ -138,7 +142,7 @@ TEST_F(GenerationOf, ScoresAreProcessedAndLogitsAreNot) {
 
 TEST_F(GenerationOf, AStepCanBeTracedAndTheTokensStay) {
   const Rows expected = generated(prompt, R"({"max_new_tokens": 5})");
-  Generation generation(model, prompt, nullptr, options(R"({"max_new_tokens": 5})"));
+  Generation generation(model, inputs_of(prompt), options(R"({"max_new_tokens": 5})"));
   for (std::size_t step = 0; step < 5; ++step) {
     Trace trace;
     trace.capture("*hook_pattern");
@@ -152,7 +156,7 @@ TEST_F(GenerationOf, AStepCanBeTracedAndTheTokensStay) {
 }
 
 TEST_F(GenerationOf, AStepAfterTheLastIsRefused) {
-  Generation generation(model, prompt, nullptr, options(R"({"max_new_tokens": 1})"));
+  Generation generation(model, inputs_of(prompt), options(R"({"max_new_tokens": 1})"));
   EXPECT_TRUE(generation.next().done);
   expect_error(ErrorCode::invalid_argument, {"generate", "complete"}, [&] { generation.next(); });
 }
@@ -172,12 +176,201 @@ TEST_F(GenerationOf, RequestsThatCannotBeMetAreRefused) {
   refuse(kShape, {"generate", "input_ids", "[5]"}, Tensor::zeros({5}, DType::i32), "{}");
   refuse(ErrorCode::dtype_mismatch, {"int32"}, Tensor::zeros({1, 5}), "{}");
   refuse(kArgument, {"embedding", "512"}, tokens({1, 512}), "{}");
+  refuse(kArgument, {"bad_words_ids", "token 512"}, prompt, R"({"bad_words_ids": [[512]]})");
+  refuse(kArgument, {"num_return_sequences"}, prompt, R"({"num_return_sequences": 2})");
   const Tensor short_mask = Tensor::zeros({1, 4}, DType::u8);
   refuse(kShape, {"attention_mask", "[1, 4]", "[1, 5]"}, prompt, "{}", &short_mask);
   const Tensor right_padded = Tensor::zeros({1, 5}, DType::u8);
   refuse(kArgument, {"sequence 0", "pad on the left"}, prompt, "{}", &right_padded);
   const Tensor float_mask = Tensor::zeros({1, 5});
   refuse(ErrorCode::dtype_mismatch, {"float32", "uint8"}, prompt, "{}", &float_mask);
+}
+
+TEST_F(GenerationOf, OtherInputsAreRefusedByName) {
+  const Tensor ids = Tensor::zeros({1, 5}, DType::i32), image = Tensor::zeros({1, 3, 8, 8});
+  for (const InputName& name : kInputNames) {
+    if (name.name == "input_ids" || name.name == "attention_mask") continue;
+    ModelInputs inputs = inputs_of(prompt);
+    inputs.*name.member = name.dtype == DType::i32 ? ids.view() : image.view();
+    const bool positions = name.name.find("position_ids") != std::string_view::npos;
+    expect_error(ErrorCode::unsupported, {positions ? "position_ids" : std::string(name.name)},
+                 [&] { Generation(model, inputs, options("{}")); });
+  }
+}
+
+TEST_F(GenerationOf, WithoutAPromptTheBosTokenBegins) {
+  const std::string json = R"({"max_new_tokens": 5, "bos_token_id": 1})";
+  Generation generation(model, ModelInputs(), options(json));
+  EXPECT_EQ(run(generation), generated(tokens({1}), json));
+  expect_error(ErrorCode::invalid_argument, {"input_ids", "bos_token_id"},
+               [&] { Generation(model, ModelInputs(), options("{}")); });
+}
+
+// Padding tokens in a prompt without a mask are padding, unless they are end tokens as well.
+TEST_F(GenerationOf, AMissingMaskIsGuessedAsUpstreamDoes) {
+  const Tensor padded = tokens({0, 0, 1, 403, 407, 261, 378});
+  Tensor mask = Tensor::zeros({1, 7}, DType::u8);
+  std::fill_n(mask.mutable_view().as<std::uint8_t>() + 2, 5, std::uint8_t{1});
+  const std::string json = R"({"max_new_tokens": 12, "pad_token_id": 0, "eos_token_id": )";
+  EXPECT_EQ(generated(padded, json + "2}"), generated(padded, json + "2}", &mask));
+  EXPECT_EQ(generated(padded, json + "2}"), generated(prompt, json + "2}"));
+  Generation read(model, inputs_of(padded), options(json + "0}"));
+  Generation masked(model, inputs_of(padded, &mask), options(json + "0}"));
+  EXPECT_NE(read.next().logits.f32()[0], masked.next().logits.f32()[0]) << "0 ends sequences";
+}
+
+TEST_F(GenerationOf, SeveralSequencesAreDrawnForEachPrompt) {
+  const std::string json = R"({"max_new_tokens": 15, "do_sample": true, "seed": 8)";
+  const Rows three = generated(prompt, json + R"(, "num_return_sequences": 3})");
+  ASSERT_EQ(three.size(), 3u);
+  EXPECT_EQ(three[0], generated(prompt, json + "}")[0]);
+  EXPECT_NE(three[1], three[0]);
+  EXPECT_NE(three[2], three[1]);
+  // What three rows of the same prompt draw.
+  Tensor batch({3, 5}, DType::i32);
+  for (std::size_t i = 0; i < 15; ++i) {
+    batch.mutable_view().as<std::int32_t>()[i] = prompt.view().as<std::int32_t>()[i % 5];
+  }
+  EXPECT_EQ(three, generated(batch, json + "}"));
+}
+
+TEST_F(GenerationOf, EachAdvanceIsOneLayer) {
+  Generation generation(model, inputs_of(prompt), options(R"({"max_new_tokens": 3})"));
+  const Rows expected = generated(prompt, R"({"max_new_tokens": 3})");
+  std::size_t layers = 0;
+  Tokens written;
+  while (!generation.done()) {
+    ++layers;
+    if (generation.advance()) written.push_back(generation.step().tokens[0]);
+  }
+  EXPECT_EQ(written, expected[0]);
+  EXPECT_GE(layers, 3 * model.config().n_layers());
+}
+
+TEST_F(GenerationOf, AnAbandonedStepLeavesTheCacheAsItWas) {
+  KeyValueCache cache = model.make_cache();
+  ModelInputs inputs = inputs_of(prompt);
+  inputs.cache = &cache;
+  const std::string json = R"({"max_new_tokens": 6})";
+  const Tokens expected = generated(prompt, json)[0];
+  {
+    Generation generation(model, inputs, options(json));
+    EXPECT_EQ(generation.next().tokens[0], expected[0]);
+    EXPECT_EQ(generation.next().tokens[0], expected[1]);
+    EXPECT_EQ(cache.length(), 6u);
+    generation.advance();
+    generation.advance();
+  }
+  EXPECT_EQ(cache.length(), 6u);
+  // From there a new generation goes on as if nothing had happened.
+  Tokens all = {1, 403, 407, 261, 378};
+  all.insert(all.end(), expected.begin(), expected.begin() + 2);
+  const Tensor longer = tokens(all);
+  inputs.input_ids = longer.view();
+  Generation rest(model, inputs, options(R"({"max_new_tokens": 4})"));
+  EXPECT_EQ(run(rest)[0], Tokens(expected.begin() + 2, expected.end()));
+}
+
+TEST_F(GenerationOf, ACacheOfTheFirstPositionsGivesTheSameBits) {
+  const std::string json = R"({"max_new_tokens": 8})";
+  Generation whole(model, inputs_of(prompt), options(json));
+  const Generation::Step first = whole.next();
+  const Rows rest = run(whole);
+  for (const std::size_t known : {1u, 3u, 4u}) {
+    KeyValueCache cache = model.make_cache();
+    forward(model, columns(prompt, 0, 0, known), cache);
+    ModelInputs inputs = inputs_of(prompt);
+    inputs.cache = &cache;
+    Generation generation(model, inputs, options(json));
+    expect_same_bits(concat(known, " positions known"), generation.next().logits, first.logits);
+    EXPECT_EQ(run(generation), rest);
+    EXPECT_EQ(&generation.cache(), &cache);
+    EXPECT_EQ(cache.length(), 12u);
+  }
+}
+
+TEST_F(GenerationOf, ACacheThatHoldsTheWholePromptIsRefused) {
+  KeyValueCache cache = model.make_cache();
+  forward(model, prompt, cache);
+  ModelInputs inputs = inputs_of(prompt);
+  inputs.cache = &cache;
+  expect_error(ErrorCode::invalid_argument, {"past_key_values hold 5", "prompt has 5", "crop"},
+               [&] { Generation(model, inputs, options("{}")); });
+  cache.crop(4);
+  Generation generation(model, inputs, options(R"({"max_new_tokens": 2})"));
+  EXPECT_EQ(run(generation), generated(prompt, R"({"max_new_tokens": 2})"));
+}
+
+TEST_F(GenerationOf, TheCacheOfAGenerationCanBeCroppedAndReused) {
+  Generation first(model, inputs_of(prompt), options(R"({"max_new_tokens": 10})"));
+  run(first);
+  first.cache().crop(3);
+  const Tensor other = tokens({1, 403, 407, 300, 301});
+  ModelInputs inputs = inputs_of(other);
+  inputs.cache = &first.cache();
+  const std::string json = R"({"max_new_tokens": 10})";
+  Generation second(model, inputs, options(json));
+  EXPECT_EQ(run(second), generated(other, json));
+}
+
+TEST_F(GenerationOf, BeamsGoOnInACacheAsWithoutOne) {
+  const std::string json = R"({"max_new_tokens": 10, "num_beams": 3, "num_return_sequences": 3})";
+  Generation whole(model, inputs_of(prompt), options(json));
+  run(whole);
+  KeyValueCache cache = model.make_cache();
+  forward(model, columns(prompt, 0, 0, 4), cache);
+  ModelInputs inputs = inputs_of(prompt);
+  inputs.cache = &cache;
+  Generation generation(model, inputs, options(json));
+  run(generation);
+  expect_same_bits("scores", generation.sequences_scores(), whole.sequences_scores());
+  EXPECT_EQ(cache.batch(), 3u);
+}
+
+// The sum of what the forward pass says about each token of a beam.
+TEST_F(GenerationOf, BeamScoresAreThoseOfTheForwardPass) {
+  Generation generation(model, inputs_of(prompt), options(R"({"max_new_tokens": 12, "num_beams": 4,
+                        "num_return_sequences": 4})"));
+  run(generation);
+  const Tensor sequences = generation.sequences();
+  ASSERT_EQ(sequences.shape(), (Shape{4, 17}));
+  for (std::size_t row = 0; row < 4; ++row) {
+    const Tensor ids = columns(sequences, row, 0, 17);
+    Tensor logits = forward(model, ids);
+    double sum = 0.0;
+    for (std::size_t t = 5; t < 17; ++t) {
+      const Scores scores(logits.f32() + (t - 1) * 512, 512);
+      normalize(scores);
+      sum += scores[static_cast<std::size_t>(ids.view().as<std::int32_t>()[t])];
+    }
+    // Twelve float sums of about 1 each, divided by twelve.
+    EXPECT_NEAR(generation.sequences_scores().f32()[row], sum / 12.0, 1e-5);
+  }
+}
+
+TEST_F(GenerationOf, ASequenceCanBeEndedFromOutside) {
+  Tensor batch({2, 5}, DType::i32);
+  std::copy_n(prompt.view().as<std::int32_t>(), 5, batch.mutable_view().as<std::int32_t>());
+  std::copy_n(random_ids(3, 1, 5, 512).view().as<std::int32_t>(), 5,
+              batch.mutable_view().as<std::int32_t>() + 5);
+  Generation generation(model, inputs_of(batch),
+                        options(R"({"max_new_tokens": 9, "pad_token_id": 7})"));
+  expect_error(ErrorCode::invalid_argument, {"no sequence 0"}, [&] { generation.end(0); });
+  generation.next();
+  generation.end(0);
+  EXPECT_EQ(generation.next().tokens[0], 7);
+  EXPECT_FALSE(generation.done());
+  generation.end(1);
+  EXPECT_TRUE(generation.done());
+  expect_error(ErrorCode::invalid_argument, {"no sequence 2"}, [&] { generation.end(2); });
+}
+
+TEST_F(GenerationOf, TimeThatIsUpEndsIt) {
+  EXPECT_EQ(generated(prompt, R"({"max_new_tokens": 50, "max_time": 0})")[0].size(), 1u);
+  EXPECT_EQ(generated(prompt, R"({"max_new_tokens": 50, "max_time": 1000})")[0].size(), 50u);
+  Generation beams(model, inputs_of(prompt), options(R"({"num_beams": 2, "max_time": 0})"));
+  EXPECT_TRUE(beams.next().done);
+  EXPECT_EQ(beams.sequences().shape(), (Shape{1, 6}));
 }
 
 }  // namespace

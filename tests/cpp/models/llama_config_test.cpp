@@ -28,8 +28,8 @@ std::string with(const std::string& key, const std::string& value) {
   return text.replace(at, end - at, "\"" + key + "\": " + value);
 }
 
-DecoderOnlyModel load(const std::string& config) {
-  return DecoderOnlyModel::load(read_weights(fixture_path("llama_tiny/odd")), config);
+std::unique_ptr<Model> load(const std::string& config) {
+  return clearformer::load_model(read_weights(fixture_path("llama_tiny/odd")), config);
 }
 
 struct Broken {
@@ -125,7 +125,8 @@ TEST(LlamaConfig, AbsurdSizesAreRefusedAtOnce) {
 }
 
 TEST(LlamaConfig, AHugeContextCostsNothingUntilItIsUsed) {
-  DecoderOnlyModel model = load(with("max_position_embeddings", "2147483647"));
+  std::unique_ptr<Model> loaded = load(with("max_position_embeddings", "2147483647"));
+  Model& model = *loaded;
   EXPECT_EQ(forward(model, tokens({3, 4, 5})).shape(), (Shape{1, 3, 97}));
 }
 
@@ -134,11 +135,11 @@ TEST(LlamaWeights, MissingTensorsAreNamed) {
   weights.take({"model.norm.weight"}, {30});
   weights.take({"lm_head.weight"}, {97, 30});
   expect_error(ErrorCode::invalid_argument, {"twice"},
-               [&] { DecoderOnlyModel::load(std::move(weights), odd_config()); });
+               [&] { clearformer::load_model(std::move(weights), odd_config()); });
   Weights nothing;
   expect_error(ErrorCode::missing_tensor,
                {"\"model.embed_tokens.weight\"", "[97, 30]", "\"lm_head.weight\""},
-               [&] { DecoderOnlyModel::load(std::move(nothing), odd_config()); });
+               [&] { clearformer::load_model(std::move(nothing), odd_config()); });
 }
 
 TEST(LlamaWeights, ALostShardIsNoticedByItsTensors) {
@@ -149,17 +150,17 @@ TEST(LlamaWeights, ALostShardIsNoticedByItsTensors) {
     reader.read_file(folder + file, file);
   }
   expect_error(ErrorCode::missing_tensor, {"is missing"}, [&] {
-    DecoderOnlyModel::load(reader.finish(), read_bytes(folder + "config.json"));
+    clearformer::load_model(reader.finish(), read_bytes(folder + "config.json"));
   });
 }
 
 TEST(LlamaWeights, TensorsNobodyUsesAreReported) {
   Weights weights = read_weights(fixture_path("llama_tiny/odd"));
-  weights.add("model.layers.0.self_attn.rotary_emb.inv_freq", "model.safetensors",
-              Tensor::zeros({5}));
-  const DecoderOnlyModel model = DecoderOnlyModel::load(std::move(weights), odd_config());
+  weights.add("model.layers.0.self_attn.extra", "model.safetensors", Tensor::zeros({5}));
+  const std::unique_ptr<Model> loaded = load_model(std::move(weights), odd_config());
+  const Model& model = *loaded;
   EXPECT_EQ(model.unexpected_tensors(),
-            std::vector<std::string>{"model.layers.0.self_attn.rotary_emb.inv_freq"});
+            std::vector<std::string>{"model.layers.0.self_attn.extra"});
 }
 
 // Whatever a config says: a typed Error, or a model that runs or refuses its input.
@@ -169,9 +170,9 @@ TEST(MutatedConfig, GivesATypedErrorOrAModel) {
   std::size_t loaded = 0;
   for (int round = 0; round < 2000; ++round) {
     try {
-      DecoderOnlyModel model = load(mutated(config, random));
+      const std::unique_ptr<Model> model = load(mutated(config, random));
       ++loaded;
-      forward(model, tokens({3, 4, 5}));
+      forward(*model, tokens({3, 4, 5}));
     } catch (const Error& error) {
       EXPECT_STRNE(error.what(), "");
     }

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "support/closeness.h"
-#include "support/fixture.h"
+#include "support/expect_error.h"
 #include "support/random.h"
 
 namespace clearformer::test {
@@ -15,41 +14,11 @@ namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-// The processors in the order of upstream's generate().
-std::vector<float> processed(const Json& options, std::vector<float> scores) {
-  const auto value = [&](const char* name) { return options.find(name)->number(); };
-  if (options.find("temperature") != nullptr) {
-    apply_temperature(scores.data(), scores.size(), static_cast<float>(value("temperature")));
-  }
-  if (options.find("top_k") != nullptr) {
-    apply_top_k(scores.data(), scores.size(), static_cast<std::size_t>(value("top_k")));
-  }
-  if (options.find("top_p") != nullptr) apply_top_p(scores.data(), scores.size(), value("top_p"));
-  return scores;
-}
-
-TEST(Processors, EqualTheReference) {
-  const Fixture fixture("stories260K");
-  std::size_t compared = 0;
-  for (const Case* reference : fixture.of_op("process_scores")) {
-    if (reference->options().find("min_p") || reference->options().find("repetition_penalty"))
-      continue;
-    const Tensor& scores = reference->input("scores");
-    const std::vector<float> actual =
-        processed(reference->options(), {scores.f32(), scores.f32() + scores.elements()});
-    const Numbers expected(reference->output("processed_scores"));
-    // One division; which tokens stay must be the same.
-    expect_close(reference->name(), actual, expected.values, Bound{0.0, gamma(2)});
-    ++compared;
-  }
-  EXPECT_EQ(compared, 6u);
-}
-
 TEST(TopK, KeepsTheKLargestAndTheirEquals) {
   const std::vector<float> scores = {1, 5, 3, 5, 2, 3};
   const auto kept = [&](std::size_t k) {
     std::vector<float> result = scores;
-    apply_top_k(result.data(), result.size(), k);
+    apply_top_k(result, k);
     std::vector<int> indices;
     for (std::size_t i = 0; i < result.size(); ++i) {
       if (result[i] == kMinusInfinity) continue;
@@ -71,7 +40,7 @@ TEST(TopP, KeepsTheSmallestSetThatReachesP) {
   const std::vector<float> scores = {std::log(0.3f), std::log(0.5f), std::log(0.2f)};
   const auto kept = [&](double p) {
     std::vector<float> result = scores;
-    apply_top_p(result.data(), result.size(), p);
+    apply_top_p(result, p);
     std::string indices;
     for (std::size_t i = 0; i < 3; ++i) {
       if (result[i] != kMinusInfinity) indices += concat(i);
@@ -87,17 +56,19 @@ TEST(TopP, KeepsTheSmallestSetThatReachesP) {
 
 TEST(TopP, NeverRulesOutEverything) {
   std::vector<float> equal(50, 1.0f);
-  apply_top_p(equal.data(), equal.size(), 1e-12);
+  apply_top_p(equal, 1e-12);
   EXPECT_EQ(std::count(equal.begin(), equal.end(), 1.0f), 1);
-  float one = -3.0f;
-  apply_top_p(&one, 1, 0.1);
-  EXPECT_EQ(one, -3.0f);
+  std::vector<float> one = {-3.0f};
+  apply_top_p(one, 0.1);
+  EXPECT_EQ(one[0], -3.0f);
 }
 
 TEST(Largest, IsTheFirstOfEquals) {
   const float scores[] = {kMinusInfinity, 2.0f, 7.0f, 7.0f, -1.0f};
-  EXPECT_EQ(largest(scores, 5), 2);
-  EXPECT_EQ(largest(scores, 1), 0);
+  EXPECT_EQ(largest(scores), 2);
+  EXPECT_EQ(largest({scores, 1}), 0);
+  const std::vector<float> broken(3, std::numeric_limits<float>::quiet_NaN());
+  expect_error(ErrorCode::invalid_argument, {"NaN"}, [&] { largest(broken); });
 }
 
 // Made with an independent Mersenne Twister: the draws are part of the promise, on every platform.
@@ -106,7 +77,7 @@ TEST(Sampler, DrawsTheSameTokensOnEveryPlatform) {
   const auto draws = [&](std::uint64_t seed) {
     Sampler sampler(seed);
     std::vector<std::int32_t> tokens;
-    for (int i = 0; i < 20; ++i) tokens.push_back(sampler.draw(scores, 4));
+    for (int i = 0; i < 20; ++i) tokens.push_back(sampler.draw(scores));
     return tokens;
   };
   using Tokens = std::vector<std::int32_t>;
@@ -126,8 +97,7 @@ TEST(Sampler, DrawsInProportionToTheProbabilities) {
   Sampler sampler(7);
   constexpr int kDraws = 200'000;
   std::vector<int> counts(10);
-  for (int i = 0; i < kDraws; ++i)
-    ++counts[static_cast<std::size_t>(sampler.draw(scores.data(), 10))];
+  for (int i = 0; i < kDraws; ++i) ++counts[static_cast<std::size_t>(sampler.draw(scores))];
   for (std::size_t i = 0; i < 10; ++i) {
     const double p = std::exp(double{scores[i]}) / total;
     // Five standard deviations of a binomial count.
@@ -140,11 +110,76 @@ TEST(Sampler, NeverDrawsWhatWasRuledOut) {
   scores[3] = -5.0f;
   scores[17] = 1e30f;
   Sampler sampler(1);
-  for (int i = 0; i < 1000; ++i) EXPECT_EQ(sampler.draw(scores.data(), 20), 17);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(sampler.draw(scores), 17);
   scores[17] = -5.0f;
   for (int i = 0; i < 1000; ++i) {
-    const std::int32_t token = sampler.draw(scores.data(), 20);
+    const std::int32_t token = sampler.draw(scores);
     EXPECT_TRUE(token == 3 || token == 17);
+  }
+}
+
+TEST(Sampler, DrawsNothingWhereNothingIsLeft) {
+  for (const float score : {kMinusInfinity, std::numeric_limits<float>::quiet_NaN()}) {
+    const std::vector<float> scores(4, score);
+    expect_error(ErrorCode::invalid_argument, {"no token can be drawn"},
+                 [&] { Sampler(1).draw(scores); });
+  }
+}
+
+// Without replacement: the first draw is distributed as the probabilities, the second as what is left.
+TEST(Sampler, DrawsSeveralInProportionToWhatIsLeft) {
+  const std::vector<float> scores = {std::log(0.5f), std::log(0.3f), std::log(0.2f)};
+  Sampler sampler(3);
+  constexpr int kDraws = 100'000;
+  int pairs[3][3] = {};
+  for (int i = 0; i < kDraws; ++i) {
+    const std::vector<std::size_t> drawn = sampler.draw(scores, 2);
+    ASSERT_EQ(drawn.size(), 2u);
+    ++pairs[drawn[0]][drawn[1]];
+  }
+  const double p[] = {0.5, 0.3, 0.2};
+  for (std::size_t a = 0; a < 3; ++a) {
+    EXPECT_EQ(pairs[a][a], 0);
+    for (std::size_t b = 0; b < 3; ++b) {
+      if (a == b) continue;
+      const double expected = p[a] * p[b] / (1.0 - p[a]);
+      // Five standard deviations of a binomial count.
+      EXPECT_NEAR(pairs[a][b], kDraws * expected,
+                  5.0 * std::sqrt(kDraws * expected * (1.0 - expected)));
+    }
+  }
+}
+
+TEST(Sampler, FillsUpWithTheBestOfTheOthers) {
+  const std::vector<float> scores = {-1e9f, 0.0f, kMinusInfinity, -2e9f, -1e9f};
+  EXPECT_EQ(Sampler(1).draw(scores, 4), (std::vector<std::size_t>{1, 0, 4, 3}));
+}
+
+TEST(Best, AreTheLargestAndOfEqualsTheFirst) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> scores = {1.0f, nan, 3.0f, -0.0f, 3.0f, kMinusInfinity, 0.0f, 2.0f};
+  using Indices = std::vector<std::size_t>;
+  EXPECT_EQ(best(scores, 0), Indices{});
+  EXPECT_EQ(best(scores, 1), Indices{2});
+  EXPECT_EQ(best(scores, 5), (Indices{2, 4, 7, 0, 3}));
+  EXPECT_EQ(best(scores, 20), (Indices{2, 4, 7, 0, 3, 6, 5, 1}));
+}
+
+// A model whose numbers broke must not break the sort.
+TEST(Narrowing, StandsNaN) {
+  GenerationConfig config;
+  config.top_k = 3;
+  config.top_p = config.typical_p = 0.9;
+  config.min_p = config.epsilon_cutoff = config.eta_cutoff = 0.1;
+  config.top_h = 0.5;
+  Random random(4);
+  for (std::size_t count = 0; count <= 100; ++count) {
+    std::vector<float> scores = random.list(100);
+    for (std::size_t i = 0; i < count; ++i) {
+      scores[random.below(100)] = std::numeric_limits<float>::quiet_NaN();
+    }
+    narrow(scores, config, 1);
+    EXPECT_EQ(scores.size(), 100u);
   }
 }
 

@@ -18,7 +18,8 @@ class Stories260K : public ::testing::Test {
     static const Fixture fixture("stories260K");
     return fixture.at(name);
   }
-  DecoderOnlyModel model = load_stories();
+  std::unique_ptr<Model> loaded = load_stories();
+  Model& model = *loaded;
 };
 
 TEST_F(Stories260K, LogitsHiddenStatesAndAttentionsEqualTheReference) {
@@ -26,10 +27,10 @@ TEST_F(Stories260K, LogitsHiddenStatesAndAttentionsEqualTheReference) {
   Trace trace;
   trace.capture("*");
   const Tensor logits = forward(model, prompt.int32_input("input_ids"), &trace);
-  EXPECT_EQ(prompt.outputs().size(), 2 * model.config().n_layers + 2);
+  EXPECT_EQ(prompt.outputs().size(), 2 * model.config().n_layers() + 2);
   for (const std::string& name : prompt.outputs()) {
     const Tensor& actual =
-        name == "logits" ? logits : trace.at(hook_of_output(name, model.config().n_layers));
+        name == "logits" ? logits : trace.at(hook_of_output(name, model.config().n_layers()));
     expect_close(name, actual, prompt.output(name), kModelBound);
   }
 }
@@ -52,7 +53,7 @@ TEST_F(Stories260K, EveryHookPointEqualsTheReference) {
 TEST_F(Stories260K, TwoHundredGreedyTokensEqualTheReference) {
   const Case& story = reference("greedy_200");
   const Tensor ids = story.int32_input("input_ids");
-  Generation generation(model, ids, nullptr, options(R"({"max_new_tokens": 200})"));
+  Generation generation(model, inputs_of(ids), options(R"({"max_new_tokens": 200})"));
   std::vector<std::int32_t> written;
   Generation::Step step;
   while (!generation.done()) {
@@ -86,11 +87,11 @@ TEST_F(Stories260K, PaddedBatchesGiveTheReferenceLogits) {
     const Tensor ids = batch.int32_input("input_ids"), mask = batch.uint8_input("attention_mask");
     const Tensor positions = batch.int32_input("position_ids");
     const TensorView mask_view = mask, positions_view = positions;
-    DecoderOnlyModel::Request request;
+    ModelInputs request;
     request.input_ids = ids;
-    request.attention_mask = &mask_view;
-    request.position_ids = &positions_view;
-    expect_close("logits", zero_where_masked(model.forward(request), mask), batch.output("logits"),
+    request.attention_mask = mask_view;
+    request.position_ids = positions_view;
+    expect_close("logits", zero_where_masked(logits_of(model, request), mask), batch.output("logits"),
                  kModelBound);
   }
 }

@@ -27,7 +27,8 @@ class ModelTrace : public ::testing::Test {
            std::memcmp(left.data(), right.data(), left.elements() * sizeof(float)) == 0;
   }
 
-  DecoderOnlyModel model = load_tiny("odd");
+  std::unique_ptr<Model> loaded = load_tiny("odd");
+  Model& model = *loaded;
   Tensor ids = random_ids(1, 2, 11, 97);
   Tensor logits = forward(model, ids);
 };

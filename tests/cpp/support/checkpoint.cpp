@@ -7,14 +7,15 @@ namespace clearformer::test {
 
 Weights read_weights(const std::string& folder) { return PretrainedFolder::read(folder).weights; }
 
-DecoderOnlyModel load_model(const std::string& folder, const std::string& config) {
-  return DecoderOnlyModel::load(read_weights(folder), read_bytes(folder + "/" + config), config);
+std::unique_ptr<Model> load_folder(const std::string& folder, const std::string& config,
+                                   std::optional<Task> task) {
+  return load_model(read_weights(folder), read_bytes(folder + "/" + config), task, config);
 }
 
-DecoderOnlyModel load_stories() { return load_model(bundled_model("stories260K")); }
+std::unique_ptr<Model> load_stories() { return load_folder(bundled_model("stories260K")); }
 
-DecoderOnlyModel load_tiny(const std::string& name, const std::string& config) {
-  return load_model(fixture_path("llama_tiny/" + name), config);
+std::unique_ptr<Model> load_tiny(const std::string& name, const std::string& config) {
+  return load_folder(fixture_path("llama_tiny/" + name), config);
 }
 
 }  // namespace clearformer::test

@@ -3,17 +3,20 @@
 
 #include <string>
 
-#include "clearformer/models/decoder_only.h"
+#include "clearformer/models/model.h"
 
 namespace clearformer::test {
 
 Weights read_weights(const std::string& folder);
 
-DecoderOnlyModel load_model(const std::string& folder, const std::string& config = "config.json");
+std::unique_ptr<Model> load_folder(const std::string& folder,
+                                   const std::string& config = "config.json",
+                                   std::optional<Task> task = std::nullopt);
 
 /// The model stories260K that the demo bundles.
-DecoderOnlyModel load_stories();
+std::unique_ptr<Model> load_stories();
 /// A checkpoint of tests/fixtures/llama_tiny.
-DecoderOnlyModel load_tiny(const std::string& name, const std::string& config = "config.json");
+std::unique_ptr<Model> load_tiny(const std::string& name,
+                                 const std::string& config = "config.json");
 
 }  // namespace clearformer::test

@@ -28,17 +28,18 @@ Tensor random_ids(std::uint64_t seed, std::size_t batch, std::size_t length,
   return ids;
 }
 
-Tensor forward(DecoderOnlyModel& model, const Tensor& ids, Trace* trace) {
-  DecoderOnlyModel::Request request;
-  request.input_ids = ids;
-  return model.forward(request, trace);
+Tensor logits_of(Model& model, const ModelInputs& inputs, Trace* trace) {
+  return std::move(model.forward(inputs, trace).at("logits"));
 }
 
-Tensor forward(DecoderOnlyModel& model, const Tensor& ids, KeyValueCache& cache, Trace* trace) {
-  DecoderOnlyModel::Request request;
-  request.input_ids = ids;
-  request.cache = &cache;
-  return model.forward(request, trace);
+Tensor forward(Model& model, const Tensor& ids, Trace* trace) {
+  return std::move(model.forward(inputs_of(ids), trace).at("logits"));
+}
+
+Tensor forward(Model& model, const Tensor& ids, KeyValueCache& cache, Trace* trace) {
+  ModelInputs inputs = inputs_of(ids);
+  inputs.cache = &cache;
+  return std::move(model.forward(inputs, trace).at("logits"));
 }
 
 std::string hook_of_output(const std::string& output, std::size_t layers) {
@@ -50,33 +51,7 @@ std::string hook_of_output(const std::string& output, std::size_t layers) {
   return concat("blocks.", index() - 1, ".hook_resid_post");
 }
 
-GenerationConfig options(const std::string& json) {
-  GenerationConfig config;
-  config.update(ConfigReader(json, "options", ErrorCode::invalid_argument),
-                GenerationConfig::Unknown::refuse);
-  return config;
-}
-
-std::vector<std::vector<std::int32_t>> run(Generation& generation) {
-  std::vector<std::vector<std::int32_t>> rows;
-  while (!generation.done()) {
-    const Generation::Step step = generation.next();
-    rows.resize(step.tokens.size());
-    for (std::size_t row = 0; row < rows.size(); ++row) rows[row].push_back(step.tokens[row]);
-  }
-  return rows;
-}
-
-std::vector<std::vector<std::int32_t>> generate(DecoderOnlyModel& model, const Tensor& ids,
-                                                const GenerationConfig& config,
-                                                const Tensor* mask) {
-  const TensorView view = mask == nullptr ? TensorView() : mask->view();
-  Generation generation(model, ids, mask == nullptr ? nullptr : &view, config);
-  return run(generation);
-}
-
-std::vector<std::int32_t> greedy_without_cache(DecoderOnlyModel& model, Tensor ids,
-                                               std::size_t count) {
+std::vector<std::int32_t> greedy_without_cache(Model& model, Tensor ids, std::size_t count) {
   const auto* first = ids.view().as<std::int32_t>();
   std::vector<std::int32_t> all(first, first + ids.elements());
   for (std::size_t step = 0; step < count; ++step) {

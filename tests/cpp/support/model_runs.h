@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "clearformer/models/generation.h"
+#include "support/generations.h"
 
 namespace clearformer::test {
 
@@ -17,25 +17,19 @@ Tensor columns(const Tensor& ids, std::size_t row, std::size_t first, std::size_
 Tensor random_ids(std::uint64_t seed, std::size_t batch, std::size_t length,
                   std::size_t vocabulary);
 
+/// The logits of a pass.
+Tensor logits_of(Model& model, const ModelInputs& inputs, Trace* trace = nullptr);
 /// Logits (B, T, V) of a pass without past.
-Tensor forward(DecoderOnlyModel& model, const Tensor& ids, Trace* trace = nullptr);
+Tensor forward(Model& model, const Tensor& ids, Trace* trace = nullptr);
 /// Logits of a pass behind what the cache holds, which it extends.
-Tensor forward(DecoderOnlyModel& model, const Tensor& ids, KeyValueCache& cache,
+Tensor forward(Model& model, const Tensor& ids, KeyValueCache& cache,
                Trace* trace = nullptr);
 
 /// What the checkpoint's upstream names are here: "hidden_states.1" -> "blocks.0.hook_resid_post".
 std::string hook_of_output(const std::string& output, std::size_t layers);
 
-/// Options of generate() as JSON text -> config.
-GenerationConfig options(const std::string& json);
-
-/// Steps of a generation up to its end, tokens of each row.
-std::vector<std::vector<std::int32_t>> run(Generation& generation);
-std::vector<std::vector<std::int32_t>> generate(DecoderOnlyModel& model, const Tensor& ids,
-                                                const GenerationConfig& config,
-                                                const Tensor* mask = nullptr);
 /// Greedy tokens found by whole forward passes, no cache at all.
-std::vector<std::int32_t> greedy_without_cache(DecoderOnlyModel& model, Tensor ids,
+std::vector<std::int32_t> greedy_without_cache(Model& model, Tensor ids,
                                                std::size_t count);
 
 }  // namespace clearformer::test

@@ -32,14 +32,15 @@ export interface Checkpoint {
 const weightsName = 'model.safetensors';
 const indexName = 'model.safetensors.index.json';
 
-/** Reads all of a checkpoint into the engine's core. `engine` may still be starting. The handle is for model_create. */
+/** Reads all of a checkpoint into the engine's core, which may still be starting. The handle is for model_create. */
 export async function loadCheckpoint(
   folder: Folder,
   starting: Promise<Engine>,
+  task: string | undefined,
   options: CheckpointOptions,
 ): Promise<Checkpoint> {
   const [config, generationConfig, weights] = await Promise.all([
-    readRequired(folder, 'config.json', options),
+    readConfig(folder, starting, task, options),
     readOptional(folder, 'generation_config.json', options),
     findWeights(folder, starting, options),
   ]);
@@ -56,6 +57,19 @@ export async function loadCheckpoint(
   const { checkpoint: handle } = await engine.call('checkpoint_open', { dtype: 'fp32' });
   for (const { file, bytes } of weights.files) await streamFile(engine, handle, file, bytes, progress, options);
   return { handle, config, generationConfig, progress };
+}
+
+/** config.json; a model the core does not have is refused before its weights are read. */
+async function readConfig(
+  folder: Folder,
+  starting: Promise<Engine>,
+  task: string | undefined,
+  options: CheckpointOptions,
+): Promise<TextFile> {
+  const config = await readRequired(folder, 'config.json', options);
+  const engine = await starting;
+  await engine.call('model_check', { config: config.text, config_name: config.name, ...(task !== undefined && { task }) });
+  return config;
 }
 
 interface WeightsFile {

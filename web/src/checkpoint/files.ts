@@ -28,6 +28,10 @@ const known = [
   'model.safetensors.index.json',
   'tokenizer.json',
   'tokenizer_config.json',
+  'special_tokens_map.json',
+  'preprocessor_config.json',
+  'processor_config.json',
+  'modules.json',
 ];
 
 /** Throws for a checksum under a name that no file has: it would be silence about a file that was not checked. */

@@ -2,6 +2,7 @@
 
 import { loadCheckpoint } from '../checkpoint/checkpoint.js';
 import type { Integrity } from '../checkpoint/files.js';
+import type { Folder } from '../checkpoint/folder.js';
 import type { ProgressCallback } from '../checkpoint/progress.js';
 import { openSource, type Source, type SourceOptions } from '../checkpoint/source.js';
 import type { Engine } from '../runtime/engine.js';
@@ -9,8 +10,11 @@ import { type EngineOptions, startEngine } from '../runtime/start_engine.js';
 import { isDeterministic } from '../runtime/wasm.js';
 import { ClearformerError } from '../support/error.js';
 import { abortable, checkOptions } from '../support/options.js';
-import { CausalLM } from './causal_lm.js';
-import type { LoadedModel } from './pre_trained_model.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { tokenizerFiles } from '../tokenizer/auto_tokenizer.js';
+import { GenerativeModel } from './generative_model.js';
+import type { ModelOutput } from './outputs.js';
+import { type LoadedModel, PreTrainedModel } from './pre_trained_model.js';
 
 /** How a model is loaded and run. */
 export interface LoadOptions extends SourceOptions, EngineOptions {
@@ -38,33 +42,92 @@ const knownOptions = [
   'wasmUrl',
   'wasmBinary',
 ];
-const tokenizerFiles = ['tokenizer.json', 'tokenizer_config.json'];
+/** Files that tokenizers, processors and pipelines read later. */
+const companionFiles = [
+  ...tokenizerFiles,
+  'chat_template.jinja',
+  'chat_template.json',
+  'preprocessor_config.json',
+  'processor_config.json',
+  'modules.json',
+];
 
-export const AutoModelForCausalLM = {
+/** A kind of model, by what it is loaded for. */
+export interface AutoModelClass<Model> {
   /**
    * Loads config.json, generation_config.json (if there) and the weights: model.safetensors or the shards of
    * model.safetensors.index.json. Rejects with `file_not_found`, `network_error`, `malformed_file`, `malformed_config`,
-   * `missing_tensor`, `shape_mismatch`, `dtype_mismatch`, `unsupported`, `integrity_mismatch`, `out_of_memory`,
-   * `wasm_unavailable`, `worker_failed`, or the signal's reason.
+   * `missing_tensor`, `shape_mismatch`, `dtype_mismatch`, `unsupported` (an architecture or a head that is not there),
+   * `integrity_mismatch`, `out_of_memory`, `wasm_unavailable`, `worker_failed`, or the signal's reason.
    */
-  async from_pretrained(source: Source, options: LoadOptions = {}): Promise<CausalLM> {
-    checkOptions('AutoModelForCausalLM.from_pretrained', options, knownOptions);
-    const { dtype = 'fp32', signal } = options;
-    if (dtype !== 'fp32') {
-      throw new ClearformerError('unsupported', `dtype: '${String(dtype)}' is not supported yet (known: 'fp32')`, {
-        option: 'dtype',
-      });
-    }
-    signal?.throwIfAborted();
-    return new CausalLM(await load(source, options));
-  },
-};
+  from_pretrained(source: Source, options?: LoadOptions): Promise<Model>;
+}
 
-async function load(source: Source, options: LoadOptions): Promise<LoadedModel> {
-  const folder = openSource(source, options); // throws before anything is started
+type ModelMaker<Model> = new (loaded: LoadedModel) => Model;
+
+function autoModel<Model>(name: string, task: string, Made: ModelMaker<Model>): AutoModelClass<Model> {
+  return {
+    async from_pretrained(source, options = {}) {
+      checkLoadOptions(`${name}.from_pretrained`, options);
+      return new Made(await loadModel(openSource(source, options), task, options));
+    },
+  };
+}
+
+/** The trunk without a head: `last_hidden_state`, `pooler_output`; of CLIP both towers and their similarity. */
+export const AutoModel = autoModel('AutoModel', 'base', PreTrainedModel);
+export const AutoModelForCausalLM = autoModel('AutoModelForCausalLM', 'causal-lm', GenerativeModel);
+export const AutoModelForSeq2SeqLM = autoModel('AutoModelForSeq2SeqLM', 'seq2seq-lm', GenerativeModel);
+/** Whisper. */
+export const AutoModelForSpeechSeq2Seq = autoModel('AutoModelForSpeechSeq2Seq', 'speech-seq2seq', GenerativeModel);
+export const AutoModelForMaskedLM = autoModel(
+  'AutoModelForMaskedLM',
+  'masked-lm',
+  PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
+);
+export const AutoModelForSequenceClassification = autoModel(
+  'AutoModelForSequenceClassification',
+  'sequence-classification',
+  PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
+);
+export const AutoModelForTokenClassification = autoModel(
+  'AutoModelForTokenClassification',
+  'token-classification',
+  PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
+);
+export const AutoModelForQuestionAnswering = autoModel(
+  'AutoModelForQuestionAnswering',
+  'question-answering',
+  PreTrainedModel<ModelOutput & { start_logits: Tensor<'float32'>; end_logits: Tensor<'float32'> }>,
+);
+export const AutoModelForImageClassification = autoModel(
+  'AutoModelForImageClassification',
+  'image-classification',
+  PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
+);
+/** CLIP. */
+export const AutoModelForZeroShotImageClassification = autoModel(
+  'AutoModelForZeroShotImageClassification',
+  'zero-shot-image-classification',
+  PreTrainedModel,
+);
+
+export function checkLoadOptions(call: string, options: LoadOptions): void {
+  checkOptions(call, options, knownOptions);
+  const { dtype = 'fp32', signal } = options;
+  if (dtype !== 'fp32') {
+    throw new ClearformerError('unsupported', `dtype: '${String(dtype)}' is not supported yet (known: 'fp32')`, {
+      option: 'dtype',
+    });
+  }
+  signal?.throwIfAborted();
+}
+
+/** @internal A model in an engine of its own. Without a task it is the one config.json names. */
+export async function loadModel(folder: Folder, task: string | undefined, options: LoadOptions): Promise<LoadedModel> {
   const starting = startEngine(options);
   try {
-    const reading = loadCheckpoint(folder, starting, options);
+    const reading = loadCheckpoint(folder, starting, task, options);
     const [engine, checkpoint] = await abortable(Promise.all([starting, reading]), options.signal);
     const { handle, config, generationConfig, progress } = checkpoint;
     const created = await engine.call('model_create', {
@@ -72,7 +135,7 @@ async function load(source: Source, options: LoadOptions): Promise<LoadedModel> 
       config: config.text,
       config_name: config.name,
       ...(generationConfig && { generation_config: generationConfig.text }),
-      task: 'causal-lm',
+      ...(task !== undefined && { task }),
     });
     const { hooks } = await engine.call('model_hooks', { model: created.model });
     const { version, simd } = await engine.call('build_info', {});
@@ -95,7 +158,7 @@ async function load(source: Source, options: LoadOptions): Promise<LoadedModel> 
       hooks,
       build: { version, simd },
       weightsBytes: created.weights_bytes,
-      folder: folder.only(tokenizerFiles),
+      folder: folder.only(companionFiles),
       fileOptions: { cache, local_files_only, revision, integrity },
     };
   } catch (thrown) {

@@ -1,162 +1,92 @@
 // Generation step by step: the core makes one token per call, and between calls the event loop runs, so aborts are seen.
 
-import type { Handle, OptionValue, RunInputs, StepRequest, StepValue } from '../runtime/border.js';
+import type { GenerationValue, Handle, RunInputs, StepValue } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import { nextTurn } from '../support/platform.js';
-import { Tensor } from '../tensor/tensor.js';
+import type { Tensor } from '../tensor/tensor.js';
 import { toTensor } from '../tensor/tensor_output.js';
-import { IncrementalDecoder, type Streamer } from '../tokenizer/text_streamer.js';
+import type { Streamer } from '../tokenizer/text_streamer.js';
 import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+import type { GenerateOptions, GenerateStreamOptions, GenerationRequest } from './generation_options.js';
+import {
+  byKind,
+  type GenerateOutput,
+  type GenerationStep,
+  type StepTensors,
+  stepTensors,
+  toInt64,
+} from './generation_output.js';
+import { rowsOf } from './inputs.js';
 import { KeyValueCache } from './key_value_cache.js';
+import { RowDecoders, StopStrings } from './row_decoders.js';
 
-/** What both ways of generating take. Defaults come from generation_config.json, then from Hugging Face's. */
-export interface GenerationOptions {
-  /** Tokens to add at most. */
-  max_new_tokens?: number | undefined;
-  /** Length at most, the prompt included. */
-  max_length?: number | undefined;
-  /** No end token before so many tokens were added. */
-  min_new_tokens?: number | undefined;
-  /** Draw tokens by their probability instead of taking the likeliest. */
-  do_sample?: boolean | undefined;
-  /** Divides the logits: below 1 sharper, above 1 flatter. */
-  temperature?: number | undefined;
-  /** Only the k likeliest tokens. */
-  top_k?: number | undefined;
-  /** Only the fewest tokens whose probabilities sum to p. */
-  top_p?: number | undefined;
-  /** The same seed gives the same tokens, everywhere. */
-  seed?: number | undefined;
-  /** Tokens that end a sequence; null: none does. */
-  eos_token_id?: number | readonly number[] | null | undefined;
-  /** What finished sequences of a batch are filled up with. */
-  pad_token_id?: number | null | undefined;
-  /** Processed scores of every step, as sampled from. */
-  output_scores?: boolean | undefined;
-  /** Raw logits of every step. */
-  output_logits?: boolean | undefined;
-  output_attentions?: boolean | undefined;
-  output_hidden_states?: boolean | undefined;
-  /** Aborting it rejects with its reason, between two tokens at the latest. */
-  signal?: AbortSignal | undefined;
+/** The model that generates. */
+export interface GeneratingModel {
+  engine: Engine;
+  model: Handle;
+  /** The tokenizer beside the model, if there is one. */
+  tokenizer(): Promise<PreTrainedTokenizer | undefined>;
 }
 
-/** Options of `generate`. */
-export interface GenerateOptions extends GenerationOptions {
-  /** An object with everything that was asked for instead of the token ids alone. */
-  return_dict_in_generate?: boolean | undefined;
-  streamer?: Streamer | undefined;
-}
-
-/** Options of `generate_stream`. */
-export interface GenerateStreamOptions extends GenerationOptions {
-  /** Makes the text of each step; default: the model's own. null: no text. */
-  tokenizer?: PreTrainedTokenizer | null | undefined;
-  /** Whether tokens such as `</s>` are left out of the text. Default true. */
-  skip_special_tokens?: boolean | undefined;
-}
-
-/** One step of `generate_stream`. */
-export interface GenerationStep {
-  /** The new token of the first sequence, and of all. */
-  token_id: number;
-  token_ids: number[];
-  /** Text that became complete with this token, in the first sequence and in all; undefined without a tokenizer. */
-  text: string | undefined;
-  texts: string[] | undefined;
-  /** [batch, vocabulary] */
-  scores?: Tensor<'float32'>;
-  logits?: Tensor<'float32'>;
-  /** Per layer [batch, head, query, key]; the first step's queries are the prompt, later ones have a single query. */
-  attentions?: Tensor<'float32'>[];
-  /** Per layer, embedding first, [batch, query, d_model]. */
-  hidden_states?: Tensor<'float32'>[];
-}
-
-/** The result of `generate` with `return_dict_in_generate`; arrays have one entry per step. */
-export interface GenerateOutput {
-  /** [batch, length], the prompt included. */
-  sequences: Tensor<'int64'>;
-  scores?: Tensor<'float32'>[];
-  logits?: Tensor<'float32'>[];
-  attentions?: Tensor<'float32'>[][];
-  hidden_states?: Tensor<'float32'>[][];
-  /** Keys and values of all positions read; give its memory back with dispose(). */
-  past_key_values: KeyValueCache;
-}
-
-const stepOptions = ['output_scores', 'output_logits', 'output_attentions', 'output_hidden_states'] as const;
-/** Options that are this side's; the core never sees them. */
-const ownOptions = {
-  generate: ['signal', 'return_dict_in_generate', 'streamer', ...stepOptions],
-  generate_stream: ['signal', 'tokenizer', 'skip_special_tokens', ...stepOptions],
-};
-
-/** Options for the core, which refuses by name what it does not know, and what is to be kept of each step. */
-export interface GenerationRequest {
-  options: Record<string, OptionValue>;
-  step: StepRequest;
-  signal: AbortSignal | undefined;
-}
-
-/** Sorts the options of one of the two calls. Throws `invalid_argument` for what no option can be. */
-export function sortOptions(
-  call: keyof typeof ownOptions,
-  given: GenerateOptions | GenerateStreamOptions,
-): GenerationRequest {
-  if (typeof given !== 'object' || given === null)
-    throw new ClearformerError('invalid_argument', `${call}: options must be an object`);
-  const asked = given as GenerateOptions;
-  const step = Object.fromEntries(stepOptions.filter((name) => asked[name]).map((name) => [name, true]));
-  const [wanted] = Object.keys(step);
-  if (call === 'generate' && wanted !== undefined && !asked.return_dict_in_generate) {
-    throw new ClearformerError('invalid_argument', `generate: ${wanted} needs return_dict_in_generate: true`, {
-      option: wanted,
-    });
-  }
-  const options: Record<string, OptionValue> = {};
-  for (const [option, value] of Object.entries(given)) {
-    if (value === undefined || ownOptions[call].includes(option)) continue;
-    options[option] = option === 'eos_token_id' && value === null ? [] : plainValue(call, option, value);
-  }
-  return { options, step, signal: given.signal };
-}
-
-function plainValue(call: string, option: string, value: unknown): OptionValue {
-  if (value === null || typeof value === 'boolean' || Number.isFinite(value)) return value as OptionValue;
-  if (Array.isArray(value) && value.every(Number.isFinite)) return value;
-  if (['number', 'bigint', 'string'].includes(typeof value)) {
-    throw new ClearformerError('invalid_argument', `${call}: ${option} cannot be ${String(value)}`, { option });
-  }
-  throw new ClearformerError('unsupported', `${call}: ${option} is not supported`, { option });
+/** What a generation starts from, in the form the core reads, and the cache it extends if one was given. */
+export interface GenerationInputs {
+  inputs: RunInputs;
+  past_key_values?: KeyValueCache | undefined;
 }
 
 /** A generation that is under way in the core. */
-export class GenerationRun {
+class GenerationRun {
   #ahead: Promise<StepValue> | undefined;
+  /** Rows that met a stop string with the last step. */
+  stopped: readonly number[] = [];
+  readonly #stop = new AbortController();
+  readonly #abort = () => this.#stop.abort(this.request.signal?.reason);
 
   private constructor(
     private readonly engine: Engine,
-    private readonly handle: Handle,
+    private readonly value: GenerationValue,
     private readonly request: GenerationRequest,
-  ) {}
+    private readonly stops: StopStrings | undefined,
+  ) {
+    if (request.signal?.aborted) this.#abort();
+    request.signal?.addEventListener('abort', this.#abort, { once: true });
+  }
 
   static async start(
-    engine: Engine,
-    model: Handle,
-    inputs: RunInputs,
+    host: GeneratingModel,
+    { inputs }: GenerationInputs,
     request: GenerationRequest,
   ): Promise<GenerationRun> {
-    const { options, signal } = request;
-    const { generation } = await engine.call('generation_create', { model, ...inputs, options }, signal);
-    return new GenerationRun(engine, generation, request);
+    const { engine, model } = host;
+    const { options, signal, stop_strings } = request;
+    const value = await engine.call('generation_create', { model, ...inputs, options }, signal);
+    try {
+      const tokenizer = stop_strings.length > 0 ? await stopTokenizer(host, request, value) : undefined;
+      const stops = tokenizer && new StopStrings(stop_strings, tokenizer, promptRows(value), [...value.eos_token_ids]);
+      return new GenerationRun(engine, value, request, stops);
+    } catch (thrown) {
+      await releaseHandle(engine, value.generation);
+      throw thrown;
+    }
+  }
+
+  get beams(): boolean {
+    return this.value.num_beams > 1;
+  }
+  /** What every row begins with. */
+  get prompt(): number[][] {
+    return promptRows(this.value);
+  }
+  get ends(): readonly number[] {
+    return this.value.eos_token_ids;
   }
 
   /** The steps to the end. A remote engine computes the next one while the caller handles this one. */
   async *steps(): AsyncGenerator<StepValue, void, undefined> {
     for (;;) {
-      const value = await (this.#ahead ?? this.#next());
+      let value = await (this.#ahead ?? this.#next());
+      if (await this.#endRows(value)) value = { ...value, done: true };
       const { done } = value;
       this.#ahead = this.engine.remote && !done ? this.#next() : undefined;
       this.#ahead?.catch(() => {}); // whoever asks for the next step hears of it
@@ -167,63 +97,126 @@ export class GenerationRun {
   }
 
   #next(): Promise<StepValue> {
-    const { step, signal } = this.request;
-    return this.engine.call('generation_step', { generation: this.handle, ...step }, signal);
+    const { generation } = this.value;
+    return this.engine.call('generation_step', { generation, ...this.request.step }, this.#stop.signal);
+  }
+
+  /** Ends the rows that met a stop string; whether all rows are finished now. */
+  async #endRows(value: StepValue): Promise<boolean> {
+    this.stopped = (value.done ? undefined : this.stops?.found([...value.token_ids.data])) ?? [];
+    if (this.stopped.length === 0) return false;
+    const rows = { data: Int32Array.from(this.stopped), dims: [this.stopped.length] };
+    const { done } = await this.engine.call('generation_end', { generation: this.value.generation, rows });
+    return done;
+  }
+
+  /** Sequences, and of a beam search their scores. */
+  async result(): Promise<Pick<GenerateOutput, 'sequences' | 'sequences_scores' | 'beam_indices'>> {
+    const { generation } = this.value;
+    const { sequences, sequences_scores, beam_indices } = await this.engine.call('generation_result', { generation });
+    return {
+      sequences: toInt64(sequences),
+      ...(sequences_scores && { sequences_scores: toTensor(sequences_scores) }),
+      ...(beam_indices && { beam_indices: toInt64(beam_indices) }),
+    };
   }
 
   async cache(): Promise<KeyValueCache> {
-    const { past_key_values } = await this.engine.call('generation_cache', { generation: this.handle });
+    const { past_key_values } = await this.engine.call('generation_cache', { generation: this.value.generation });
     return new KeyValueCache(this.engine, past_key_values);
   }
 
-  end(): Promise<void> {
-    return releaseHandle(this.engine, this.handle);
+  /** Gives the generation back; a step that is being computed for nobody ends. */
+  async end(): Promise<void> {
+    this.request.signal?.removeEventListener('abort', this.#abort);
+    this.#stop.abort();
+    await releaseHandle(this.engine, this.value.generation);
   }
 }
 
-/** What was asked for in a step, as Tensors. */
-export function stepTensors(
-  value: StepValue,
-): Pick<GenerationStep, 'scores' | 'logits' | 'attentions' | 'hidden_states'> {
-  return {
-    ...(value.scores && { scores: toTensor(value.scores) }),
-    ...(value.logits && { logits: toTensor(value.logits) }),
-    ...(value.attentions && { attentions: value.attentions.map(toTensor) }),
-    ...(value.hidden_states && { hidden_states: value.hidden_states.map(toTensor) }),
-  };
+function promptRows({ prompt, num_sequences }: GenerationValue): number[][] {
+  const rows = rowsOf(prompt);
+  return Array.from({ length: num_sequences }, (_, row) => [
+    ...(rows[Math.floor((row * rows.length) / num_sequences)] as number[]),
+  ]);
 }
 
-/** Turns each row's tokens into text that continues the prompt; a row that has met an end token says no more. */
-export class RowDecoders {
-  readonly #rows: { decoder: IncrementalDecoder; ended: boolean }[];
-  readonly #ends: ReadonlySet<number>;
+async function stopTokenizer(
+  host: GeneratingModel,
+  { call, tokenizer }: GenerationRequest,
+  { num_beams }: GenerationValue,
+): Promise<PreTrainedTokenizer> {
+  const refuse = (why: string) =>
+    new ClearformerError('unsupported', `${call}: stop_strings ${why}`, { option: 'stop_strings' });
+  if (num_beams > 1) throw refuse('are not looked for in a beam search');
+  const found = tokenizer === null ? undefined : (tokenizer ?? (await host.tokenizer()));
+  if (found === undefined) throw refuse('need a tokenizer, and there is none beside the model');
+  return found;
+}
 
-  constructor(
-    tokenizer: PreTrainedTokenizer,
-    prompt: readonly (readonly number[])[],
-    ends: readonly number[],
-    skip_special_tokens: boolean,
-  ) {
-    this.#ends = new Set(ends);
-    this.#rows = prompt.map((ids) => {
-      const decoder = new IncrementalDecoder(tokenizer, { skip_special_tokens });
-      decoder.begin(ids);
-      return { decoder, ended: false };
+/** `generate`: runs to the end. */
+export async function generate(
+  host: GeneratingModel,
+  inputs: GenerationInputs,
+  request: GenerationRequest,
+  options: GenerateOptions,
+): Promise<Tensor<'int64'> | GenerateOutput> {
+  const run = await GenerationRun.start(host, inputs, request);
+  try {
+    const steps = await collect(run, options.streamer);
+    const result = await run.result();
+    if (!options.return_dict_in_generate) return result.sequences;
+    const cached = options.use_cache ?? true;
+    const past = cached && { past_key_values: inputs.past_key_values ?? (await run.cache()) };
+    return { ...result, ...byKind(steps), ...past };
+  } finally {
+    await run.end();
+  }
+}
+
+async function collect(run: GenerationRun, streamer: Streamer | undefined): Promise<StepTensors[]> {
+  if (streamer !== undefined && run.beams) {
+    throw new ClearformerError('unsupported', 'generate: a streamer cannot follow a beam search', {
+      option: 'streamer',
     });
   }
-
-  /** `last`: no further token follows. */
-  push(ids: readonly number[], last: boolean): string[] {
-    return this.#rows.map((row, r) => {
-      if (row.ended) return '';
-      const id = ids[r] as number;
-      row.ended = last || this.#ends.has(id);
-      return row.decoder.push(id) + (row.ended ? row.decoder.end() : '');
-    });
+  streamer?.put(run.prompt.map((row) => row.map(BigInt)));
+  const steps: StepTensors[] = [];
+  for await (const value of run.steps()) {
+    streamer?.put(Array.from(value.token_ids.data, (id) => [BigInt(id)]));
+    steps.push(stepTensors(value));
   }
+  streamer?.end();
+  return steps;
 }
 
-/** [batch, length] int64 from rows of ids. */
-export function sequencesOf(rows: readonly (readonly number[])[]): Tensor<'int64'> {
-  return new Tensor('int64', BigInt64Array.from(rows.flat(), BigInt), [rows.length, rows[0]?.length ?? 0]);
+/** `generate_stream`: step by step. */
+export async function* generateStream(
+  host: GeneratingModel,
+  inputs: GenerationInputs,
+  request: GenerationRequest,
+  options: GenerateStreamOptions,
+): AsyncGenerator<GenerationStep, void, undefined> {
+  const tokenizer = options.tokenizer === null ? undefined : (options.tokenizer ?? (await host.tokenizer()));
+  const run = await GenerationRun.start(host, inputs, request);
+  try {
+    const texted = tokenizer !== undefined && !run.beams;
+    const skip = options.skip_special_tokens ?? true;
+    const decoders = texted ? new RowDecoders(tokenizer, run.prompt, run.ends, skip) : undefined;
+    for await (const value of run.steps()) {
+      const token_ids = [...value.token_ids.data];
+      const texts = decoders?.push(token_ids, value.done, run.stopped);
+      yield {
+        token_id: token_ids[0] as number,
+        token_ids,
+        text: texts?.[0],
+        texts,
+        ...(value.beam_indices && { beam_indices: [...value.beam_indices.data] }),
+        ...(value.beam_scores && { beam_scores: [...value.beam_scores.data] }),
+        ...stepTensors(value),
+      };
+    }
+  } finally {
+    await run.end();
+  }
 }

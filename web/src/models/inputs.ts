@@ -1,37 +1,99 @@
-// What a model is given, checked and brought into the form the core reads.
+// What a model is given, checked and brought into the form the core reads. The core knows which inputs a model takes.
 
 import type { RunInputs, TensorIn } from '../runtime/border.js';
+import type { Engine } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { type IntegerInput, integerMatrix } from '../tensor/integer_input.js';
-import type { KeyValueCache } from './key_value_cache.js';
+import { floats, type TensorInput } from '../tensor/tensor_input.js';
+import { KeyValueCache } from './key_value_cache.js';
 
-/** Inputs of a generation. Everything has dims [batch, position]; a single row may be given flat. */
+/** Inputs of a generation, under Hugging Face's names. Ids and masks have dims [batch, position]; a single row may be given flat. */
 export interface PromptInputs {
-  input_ids: IntegerInput;
+  /** Tokens of the prompt; of an encoder-decoder, the source. */
+  input_ids?: IntegerInput | undefined;
   /** 1 where a token is, 0 where padding is. Default: tokens everywhere. */
   attention_mask?: IntegerInput | undefined;
-}
-
-/** Inputs of a forward pass. */
-export interface ModelInputs extends PromptInputs {
-  /** Default: counted from the mask, so that padding on the left does not shift positions. */
-  position_ids?: IntegerInput | undefined;
-  /** Keys and values of what was read before; the call extends them in place. */
+  /** Log-mel spectrograms [batch, mel bin, frame], for Whisper. */
+  input_features?: TensorInput | undefined;
+  /** What the decoder's text begins with. Default: `decoder_start_token_id`. */
+  decoder_input_ids?: IntegerInput | undefined;
+  decoder_attention_mask?: IntegerInput | undefined;
+  /** Keys and values of the first positions of `input_ids`; the call extends them in place. */
   past_key_values?: KeyValueCache | undefined;
 }
 
+/** Inputs of a forward pass. Each kind of model takes some of them and refuses the others by name. */
+export interface ModelInputs extends PromptInputs {
+  /** Which of two texts each token belongs to. Default: zeros. */
+  token_type_ids?: IntegerInput | undefined;
+  /** Default: as the architecture counts. */
+  position_ids?: IntegerInput | undefined;
+  decoder_position_ids?: IntegerInput | undefined;
+  /** Images [batch, channel, height, width]. */
+  pixel_values?: TensorInput | undefined;
+  /** Stretch the positions to images of another size than the model was made for. */
+  interpolate_pos_encoding?: boolean | undefined;
+}
+
+const integerInputs = [
+  'input_ids',
+  'attention_mask',
+  'decoder_input_ids',
+  'decoder_attention_mask',
+  'token_type_ids',
+  'position_ids',
+  'decoder_position_ids',
+] as const;
+const promptInputs = [
+  'input_ids',
+  'attention_mask',
+  'input_features',
+  'decoder_input_ids',
+  'decoder_attention_mask',
+  'past_key_values',
+];
+const forwardInputs = [
+  ...promptInputs,
+  'token_type_ids',
+  'position_ids',
+  'decoder_position_ids',
+  'pixel_values',
+  'interpolate_pos_encoding',
+];
+
 /** The inputs of a generation for the core. Throws `unsupported` for an input nobody reads. */
-export function promptIn(call: string, inputs: PromptInputs): RunInputs {
-  checkOptions(call, inputs, ['input_ids', 'attention_mask']);
-  if (inputs?.input_ids === undefined) {
-    throw new ClearformerError('invalid_argument', `${call}: input_ids are missing`, { option: 'input_ids' });
+export function promptIn(call: string, inputs: PromptInputs, engine: Engine): RunInputs {
+  checkOptions(call, inputs, promptInputs);
+  return converted(call, inputs, engine);
+}
+
+/** The inputs of a forward pass for the core. */
+export function forwardIn(call: string, inputs: ModelInputs, engine: Engine): RunInputs {
+  checkOptions(call, inputs, forwardInputs);
+  return converted(call, inputs, engine);
+}
+
+function converted(call: string, inputs: ModelInputs, engine: Engine): RunInputs {
+  const run: RunInputs = {};
+  for (const name of integerInputs) {
+    const value = inputs?.[name];
+    if (value !== undefined) run[name] = integerMatrix(name, value);
   }
-  const { input_ids, attention_mask } = inputs;
-  return {
-    input_ids: integerMatrix('input_ids', input_ids),
-    ...(attention_mask !== undefined && { attention_mask: integerMatrix('attention_mask', attention_mask) }),
-  };
+  for (const name of ['pixel_values', 'input_features'] as const) {
+    const value = inputs?.[name];
+    if (value !== undefined) run[name] = floats(name, value);
+  }
+  if (inputs?.interpolate_pos_encoding === true) run.interpolate_pos_encoding = true;
+  const past = inputs?.past_key_values;
+  if (past === undefined) return run;
+  if (!(past instanceof KeyValueCache)) {
+    throw new ClearformerError('invalid_argument', `${call}: past_key_values must be what an earlier call returned`, {
+      option: 'past_key_values',
+    });
+  }
+  run.past_key_values = past.handleFor(engine);
+  return run;
 }
 
 /** The rows of a [batch, position] tensor as numbers. */

@@ -1,13 +1,28 @@
 // What every model has in common: its shape, its hook points, what it runs on, and giving its memory back.
 
 import type { Folder } from '../checkpoint/folder.js';
-import type { Handle, HookPoint, ModelShape, Variant } from '../runtime/border.js';
+import type {
+  ForwardArguments,
+  ForwardValue,
+  Handle,
+  HookPoint,
+  ModelShape,
+  TensorOut,
+  Variant,
+} from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { type ActivationCache, toCache, toTensor } from '../tensor/tensor_output.js';
 import { readTokenizer, type TokenizerLoadOptions } from '../tokenizer/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+import { type NamesFilter, resolveNames } from './hooks.js';
+import { forwardIn, type ModelInputs } from './inputs.js';
+import { KeyValueCache } from './key_value_cache.js';
+import { type ModelOutput, toOutput } from './outputs.js';
 
 /** What a model runs on. */
 export interface ModelInfo {
@@ -41,10 +56,40 @@ export interface LoadedModel {
   fileOptions: TokenizerLoadOptions;
 }
 
-/** A model in an instance of the core that is its own. Call it, then `dispose()` of it. */
-export abstract class PreTrainedModel<Arguments extends readonly unknown[], Result> extends Callable<
-  Arguments,
-  Result
+/** Options of a forward pass. */
+export interface ForwardOptions {
+  output_attentions?: boolean | undefined;
+  output_hidden_states?: boolean | undefined;
+  /** Return `past_key_values`. Default false, since that memory is the core's until it is disposed of. */
+  use_cache?: boolean | undefined;
+  /** Aborting it rejects with its reason; the layer that is being computed is the last. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Options of `run_with_cache`. */
+export interface RunWithCacheOptions {
+  /** Which activations; default: all. */
+  names_filter?: NamesFilter | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface PreTrainedModel<Output extends ModelOutput = ModelOutput> {
+  /**
+   * One forward pass. Rejects with `invalid_argument`, `shape_mismatch` or `dtype_mismatch` for what does not fit,
+   * `unsupported` for an input or option the model does not have, `disposed`, or the signal's reason.
+   */
+  // biome-ignore lint/style/useShorthandFunctionType: it must merge with the class
+  (inputs: ModelInputs, options?: ForwardOptions): Promise<Output>;
+}
+
+/**
+ * A model in an instance of the core that is its own. It is a function: `await model({ input_ids })`. Then `dispose()`
+ * of it.
+ */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
+export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends Callable<
+  [ModelInputs, ForwardOptions?],
+  Promise<Output>
 > {
   /** The model's shape, in TransformerLens's spelling. */
   readonly cfg: ModelShape;
@@ -68,6 +113,45 @@ export abstract class PreTrainedModel<Arguments extends readonly unknown[], Resu
     this.unexpected_tensors = loaded.unexpectedTensors;
     const { engine } = loaded;
     this.#lease = new Lease('this model', this, () => engine.close());
+  }
+
+  /** @internal */
+  override async _call(inputs: ModelInputs, options: ForwardOptions = {}): Promise<Output> {
+    checkOptions('model', options, ['output_attentions', 'output_hidden_states', 'use_cache', 'signal']);
+    const { output_attentions = false, output_hidden_states = false, use_cache = false, signal } = options;
+    const request = { output_attentions, output_hidden_states, use_cache };
+    const { value, past } = await this.#forward('model', inputs, request, signal);
+    return toOutput(value, past) as Output;
+  }
+
+  /**
+   * One forward pass that keeps what happens inside: `[logits, cache]`, the cache holding a Tensor under every hook name
+   * asked for; a model without logits gives its first output in their place. Rejects like a call of the model; a name
+   * that no hook has is `invalid_argument`.
+   */
+  async run_with_cache(
+    inputs: ModelInputs,
+    options: RunWithCacheOptions = {},
+  ): Promise<[Tensor<'float32'>, ActivationCache]> {
+    checkOptions('run_with_cache', options, ['names_filter', 'signal']);
+    const names = resolveNames(this.hooks(), options.names_filter);
+    const { value } = await this.#forward('run_with_cache', inputs, { names }, options.signal);
+    const { outputs } = value;
+    return [toTensor(outputs.logits ?? (Object.values(outputs)[0] as TensorOut<'float32'>)), toCache(value.captured)];
+  }
+
+  async #forward(
+    call: string,
+    inputs: ModelInputs,
+    request: Partial<ForwardArguments>,
+    signal: AbortSignal | undefined,
+  ): Promise<{ value: ForwardValue; past: KeyValueCache | undefined }> {
+    const { engine, model } = this.open();
+    const given = forwardIn(call, inputs, engine);
+    const value = await engine.call('model_forward', { model, ...given, ...request }, signal);
+    const { past_key_values: handle } = value;
+    const past = inputs.past_key_values ?? (handle === undefined ? undefined : new KeyValueCache(engine, handle));
+    return { value, past };
   }
 
   /** The points of the forward pass that `run_with_cache` can capture, with their dims. */
@@ -101,8 +185,13 @@ export abstract class PreTrainedModel<Arguments extends readonly unknown[], Resu
     return this.dispose();
   }
 
+  /** @internal Files beside the model, and how they are read. */
+  get files(): { folder: Folder; options: TokenizerLoadOptions } {
+    return { folder: this.#loaded.folder, options: this.#loaded.fileOptions };
+  }
+
   /** @internal The engine and the model's handle in it; throws `disposed`. */
-  protected open(): { engine: Engine; model: Handle } {
+  open(): { engine: Engine; model: Handle } {
     this.#lease.check();
     return { engine: this.#loaded.engine, model: this.#loaded.handle };
   }

@@ -36,9 +36,15 @@ export interface HookPoint {
   dtype: string;
 }
 
+/** The four shapes of model. */
+export type ModelKind = 'encoder-only' | 'decoder-only' | 'encoder-decoder' | 'dual-encoder';
+
 /** The shape of a model, in TransformerLens's spelling (`n_layers`, `d_model`, …) plus `model_type`. */
 export interface ModelShape {
   model_type: string;
+  kind: ModelKind;
+  /** What it was loaded for: "causal-lm", … */
+  task: string;
   n_layers: number;
   n_heads: number;
   d_model: number;
@@ -61,26 +67,40 @@ export interface StepRequest extends OutputRequest {
 }
 
 /** A value of an option of generation. The core knows the names and refuses those it does not. */
-export type OptionValue = boolean | number | null | readonly number[];
+export type OptionValue = boolean | number | string | null | readonly OptionValue[];
 
-/** The token ids a run starts from, both [batch, position]. */
+/** Inputs of a model under Hugging Face's names (ModelInputs of the core's models/model.h). */
 export interface RunInputs {
-  input_ids: TensorIn;
+  input_ids?: TensorIn;
   attention_mask?: TensorIn;
+  token_type_ids?: TensorIn;
+  position_ids?: TensorIn;
+  decoder_input_ids?: TensorIn;
+  decoder_attention_mask?: TensorIn;
+  decoder_position_ids?: TensorIn;
+  pixel_values?: TensorIn;
+  input_features?: TensorIn;
+  interpolate_pos_encoding?: boolean;
+  past_key_values?: Handle;
 }
 
-export interface ForwardArguments extends RunInputs, OutputRequest {
+/** Calls that may answer `pending` between two layers and are then made again, or with `abandon`. */
+export interface Paced {
+  yield_after_ms?: number;
+  abandon?: boolean;
+}
+
+export interface ForwardArguments extends RunInputs, OutputRequest, Paced {
   model: Handle;
-  position_ids?: TensorIn;
-  past_key_values?: Handle;
   use_cache?: boolean;
   names?: string[];
 }
 
+type Lists = Record<string, TensorOut<'float32'>[]>;
+
 export interface ForwardValue {
-  logits: TensorOut<'float32'>;
-  hidden_states?: TensorOut<'float32'>[];
-  attentions?: TensorOut<'float32'>[];
+  outputs: Record<string, TensorOut<'float32'>>;
+  lists?: Lists;
   past_key_values?: Handle;
   captured?: Record<string, TensorOut>;
 }
@@ -88,10 +108,21 @@ export interface ForwardValue {
 export interface StepValue {
   done: boolean;
   token_ids: TensorOut<'int32'>;
+  beam_indices?: TensorOut<'int32'>;
+  beam_scores?: TensorOut<'float32'>;
   scores?: TensorOut<'float32'>;
   logits?: TensorOut<'float32'>;
-  attentions?: TensorOut<'float32'>[];
-  hidden_states?: TensorOut<'float32'>[];
+  lists?: Lists;
+}
+
+/** What the sequences of a generation begin with, and what of its options the other side has to know. */
+export interface GenerationValue {
+  generation: Handle;
+  prompt: TensorOut<'int32'>;
+  /** Sequences that are written, several for each prompt. */
+  num_sequences: number;
+  num_beams: number;
+  eos_token_ids: number[];
 }
 
 export interface ModelValue {
@@ -157,6 +188,15 @@ export interface Complexity {
   path_length: string;
 }
 
+/** See log_mel_spectrogram.h of the core; without `num_samples` sounds are neither cut nor filled up. */
+export type LogMelOptions = {
+  feature_size: number;
+  sampling_rate: number;
+  hop_length: number;
+  n_fft: number;
+  padding_value: number;
+} & Loose<{ num_samples?: number }>;
+
 interface Call<Arguments, Value> {
   arguments: Arguments;
   value: Value;
@@ -172,16 +212,28 @@ export interface Border {
   checkpoint_window: Call<{ checkpoint: Handle }, { pointer: number; length: number }>;
   checkpoint_commit: Call<{ checkpoint: Handle; length: number }, Nothing>;
   checkpoint_end_file: Call<{ checkpoint: Handle }, Nothing>;
+  model_check: Call<
+    { config: string; config_name: string; task?: string },
+    { model_type: string; task: string; kind: ModelKind }
+  >;
   model_create: Call<
-    { checkpoint: Handle; config: string; config_name: string; generation_config?: string; task: 'causal-lm' },
+    { checkpoint: Handle; config: string; config_name: string; generation_config?: string; task?: string },
     ModelValue
   >;
   model_forward: Call<ForwardArguments, ForwardValue>;
   model_hooks: Call<{ model: Handle }, { hooks: HookPoint[] }>;
   cache_info: Call<{ cache: Handle }, { batch: number; length: number; capacity: number; bytes: number }>;
   cache_crop: Call<{ cache: Handle; length: number }, Nothing>;
-  generation_create: Call<RunInputs & { model: Handle; options: Record<string, OptionValue> }, { generation: Handle }>;
+  generation_create: Call<
+    RunInputs & { model: Handle; options: Record<string, OptionValue>; past_key_values?: Handle | undefined },
+    GenerationValue
+  >;
   generation_step: Call<StepRequest & { generation: Handle }, StepValue>;
+  generation_end: Call<{ generation: Handle; rows: TensorIn }, { done: boolean }>;
+  generation_result: Call<
+    { generation: Handle },
+    { sequences: TensorOut<'int32'>; sequences_scores?: TensorOut<'float32'>; beam_indices?: TensorOut<'int32'> }
+  >;
   generation_cache: Call<{ generation: Handle }, { past_key_values: Handle }>;
   softmax: Call<{ x: TensorIn; axis: number }, TensorOut<'float32'>>;
   masked_softmax: Call<{ x: TensorIn } & Loose<{ mask?: MaskTerm[]; empty_row?: EmptyRow }>, TensorOut<'float32'>>;
@@ -227,6 +279,7 @@ export interface Border {
     }>,
     Complexity
   >;
+  log_mel_spectrogram: Call<LogMelOptions & { samples: TensorIn }, TensorOut<'float32'>>;
   module_create: Call<
     { kind: string; options: PlainOptions } & ({ tensors: Record<string, TensorIn> } | { checkpoint: Handle }),
     { module: Handle }

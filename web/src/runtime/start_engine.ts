@@ -5,6 +5,7 @@ import { throwIfAborted } from '../support/options.js';
 import { isPage } from '../support/platform.js';
 import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
 import type { Engine } from './engine.js';
+import { isPaced, runPaced } from './paced.js';
 import { type CompiledCore, chooseVariant, compileCore, isDeterministic, type RuntimeOptions } from './wasm.js';
 
 /** How to run a model. */
@@ -39,6 +40,8 @@ class LocalEngine implements Engine {
   readonly remote = false;
   readonly wasmBytes: number;
   #core: import('./core.js').Core | undefined;
+  /** The call that left in between and will be made again; no other one may come upon the core's workspace in use. */
+  #underWay: Promise<unknown> | undefined;
 
   private constructor(core: import('./core.js').Core, wasmBytes: number) {
     this.#core = core;
@@ -56,7 +59,20 @@ class LocalEngine implements Engine {
 
   async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
     throwIfAborted(signal);
-    return this.#open().run(name, given);
+    while (this.#underWay !== undefined) await this.#underWay;
+    throwIfAborted(signal);
+    const core = this.#open();
+    if (!isPaced(name)) return core.run(name, given);
+    const stopped = () => signal?.aborted === true || this.#core === undefined;
+    const run = runPaced(core, name, given, stopped);
+    const over = () => {
+      this.#underWay = undefined;
+    };
+    this.#underWay = run.then(over, over);
+    const value = await run;
+    if (value !== undefined) return value;
+    throwIfAborted(signal);
+    throw disposed();
   }
 
   async write(checkpoint: Handle, chunk: Uint8Array): Promise<void> {
@@ -68,7 +84,11 @@ class LocalEngine implements Engine {
   }
 
   #open(): import('./core.js').Core {
-    if (this.#core === undefined) throw new ClearformerError('disposed', 'this model was disposed');
+    if (this.#core === undefined) throw disposed();
     return this.#core;
   }
+}
+
+function disposed(): ClearformerError {
+  return new ClearformerError('disposed', 'this model was disposed');
 }

@@ -4,8 +4,12 @@ import { type ReadOptions, readOptional, readRequired, type TextFile } from '../
 import type { Folder } from '../checkpoint/folder.js';
 import { Progress, type ProgressCallback } from '../checkpoint/progress.js';
 import { openSource, type Source, type SourceOptions } from '../checkpoint/source.js';
+import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
+import { readPlain } from './plain_text.js';
+import { familyOf, namesSpecialTokens, specialNames, type TokenizerConfig, tokenText } from './special_tokens.js';
 import { PreTrainedTokenizer } from './tokenizer.js';
+import { fromVocabAndMerges, fromVocabTxt } from './vocabulary_files.js';
 
 /** How a tokenizer is loaded: a model's options, as far as they concern files. */
 export interface TokenizerLoadOptions extends SourceOptions, ReadOptions {
@@ -13,12 +17,28 @@ export interface TokenizerLoadOptions extends SourceOptions, ReadOptions {
 }
 
 const knownOptions = ['revision', 'local_files_only', 'cache', 'signal', 'integrity', 'progress_callback'];
-const names = ['tokenizer.json', 'tokenizer_config.json'] as const;
+const main = 'tokenizer.json';
+const sentencePieces = ['source.spm', 'spiece.model', 'sentencepiece.bpe.model', 'tokenizer.model'];
+
+/** Every file of a folder that a tokenizer may be read from. */
+export const tokenizerFiles: readonly string[] = [
+  main,
+  'tokenizer_config.json',
+  'special_tokens_map.json',
+  'config.json',
+  'vocab.txt',
+  'vocab.json',
+  'merges.txt',
+  'added_tokens.json',
+  ...sentencePieces,
+];
 
 export const AutoTokenizer = {
   /**
-   * Loads tokenizer.json (and tokenizer_config.json, if there). Rejects with `file_not_found`, `network_error`,
-   * `malformed_config`, `integrity_mismatch`, or the signal's reason.
+   * Loads tokenizer.json, or where there is none vocab.txt (BERT) or vocab.json and merges.txt (GPT-2, RoBERTa, CLIP,
+   * Whisper); with it tokenizer_config.json and what that leaves to other files (special_tokens_map.json, added_tokens.json,
+   * `model_type` of config.json). Rejects with `file_not_found`, `network_error`, `malformed_config`, `integrity_mismatch`,
+   * `unsupported` for folders that hold SentencePiece files only, or the signal's reason.
    */
   async from_pretrained(source: Source, options: TokenizerLoadOptions = {}): Promise<PreTrainedTokenizer> {
     checkOptions('AutoTokenizer.from_pretrained', options, knownOptions);
@@ -29,19 +49,91 @@ export const AutoTokenizer = {
 
 /** A tokenizer from an open folder. */
 export async function readTokenizer(folder: Folder, options: TokenizerLoadOptions): Promise<PreTrainedTokenizer> {
-  const [json, config] = await Promise.all([
-    readRequired(folder, names[0], options),
-    readOptional(folder, names[1], options),
+  const texts: TextFile[] = [];
+  const parsed = (text: TextFile | undefined): TokenizerConfig => {
+    if (text !== undefined) texts.push(text);
+    return text === undefined ? {} : JSON.parse(text.text);
+  };
+  const [given, json] = await Promise.all([
+    readOptional(folder, 'tokenizer_config.json', options),
+    readRequired(folder, main, options).catch((thrown: unknown) => {
+      if (thrown instanceof ClearformerError && thrown.code === 'file_not_found') return thrown;
+      throw thrown;
+    }),
   ]);
-  const texts = [json, config].filter((text): text is TextFile => text !== undefined);
-  const progress = new Progress(
-    folder.where,
-    new Map(texts.map((text) => [text.name, text.bytes])),
-    options.progress_callback,
-  );
+  const held = json instanceof ClearformerError ? undefined : parsed(json);
+  const config = await completed(parsed(given), folder, options, parsed);
+  const tokenizerJson = held ?? (await fromOtherFiles(folder, options, config, texts));
+  if (tokenizerJson === undefined) throw json;
+  const sizes = new Map(texts.map((text) => [text.name, text.bytes]));
+  const progress = new Progress(folder.where, sizes, options.progress_callback);
   for (const text of texts) progress.add(text.name, text.bytes);
   for (const text of texts) progress.done(text.name);
-  const tokenizer = new PreTrainedTokenizer(JSON.parse(json.text), config === undefined ? {} : JSON.parse(config.text));
+  const tokenizer = new PreTrainedTokenizer(tokenizerJson, config);
   progress.ready();
   return tokenizer;
+}
+
+/** tokenizer_config.json with what only older files say: the special tokens, and by the kind of model the class. */
+async function completed(
+  config: TokenizerConfig,
+  folder: Folder,
+  options: TokenizerLoadOptions,
+  parsed: (text: TextFile | undefined) => TokenizerConfig,
+): Promise<TokenizerConfig> {
+  const wantsMap = !('added_tokens_decoder' in config) && !namesSpecialTokens(config);
+  const wantsClass = typeof config.tokenizer_class !== 'string';
+  const [map, model] = await Promise.all([
+    wantsMap ? readOptional(folder, 'special_tokens_map.json', options) : undefined,
+    wantsClass ? readOptional(folder, 'config.json', options) : undefined,
+  ]);
+  const whole = { ...config, ...parsed(map) };
+  if (model === undefined) return whole;
+  const { tokenizer_class, model_type } = parsed(model);
+  return { ...whole, tokenizer_class: tokenizer_class ?? model_type };
+}
+
+/** tokenizer.json's form of a folder that has none; undefined when its other files make no tokenizer either. */
+async function fromOtherFiles(
+  folder: Folder,
+  options: TokenizerLoadOptions,
+  config: TokenizerConfig,
+  texts: TextFile[],
+): Promise<object | undefined> {
+  const family = familyOf(config);
+  if (family === undefined) return refuseSentencePiece(folder, options);
+  const [vocabulary, merges, added] = await Promise.all([
+    family === 'bert' ? readPlain(folder, 'vocab.txt', options) : readOptional(folder, 'vocab.json', options),
+    family === 'bert' ? undefined : readPlain(folder, 'merges.txt', options),
+    'added_tokens_decoder' in config ? undefined : readOptional(folder, 'added_tokens.json', options),
+  ]);
+  if (vocabulary === undefined || (merges === undefined && family !== 'bert')) {
+    return refuseSentencePiece(folder, options);
+  }
+  texts.push(...[vocabulary, merges, added].filter((text) => text !== undefined));
+  const whole =
+    added === undefined ? config : { ...config, added_tokens_decoder: legacyTokens(JSON.parse(added.text), config) };
+  if (family === 'bert') return fromVocabTxt(vocabulary.text, whole);
+  return fromVocabAndMerges(JSON.parse(vocabulary.text), merges?.text ?? '', whole, family);
+}
+
+/** added_tokens.json holds ids by token; which of them are special, the other files say. */
+function legacyTokens(ids: Record<string, number>, config: TokenizerConfig): Record<number, object> {
+  const more = Array.isArray(config.additional_special_tokens) ? config.additional_special_tokens : [];
+  const special = new Set([...specialNames.map((name) => config[name]), ...more].map(tokenText));
+  const tokens = Object.entries(ids).map(([content, id]) => {
+    return [id, { content, special: special.has(content), normalized: !special.has(content) }];
+  });
+  return Object.fromEntries(tokens);
+}
+
+async function refuseSentencePiece(folder: Folder, { signal }: TokenizerLoadOptions): Promise<undefined> {
+  const found = await Promise.all(sentencePieces.map((name) => folder.find(name, signal)));
+  const file = found.find((each) => each !== undefined && !each.html);
+  if (file === undefined) return undefined;
+  const why = `${file.name} is a SentencePiece model, which is not read here: save the tokenizer with transformers' fast`;
+  throw new ClearformerError('unsupported', `${why} tokenizers, which write tokenizer.json (${file.where})`, {
+    file: file.name,
+    where: file.where,
+  });
 }

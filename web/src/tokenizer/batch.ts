@@ -1,123 +1,261 @@
-// From rows of token ids to a batch: how long its rows become, what fills the short ones, and its form.
+// From rows of tokens to a batch: how long its rows become, what fills the short ones, and its form.
 
 import { ClearformerError } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
+import type { Token } from './encoder.js';
+import { invalid, type TruncationStrategy } from './truncation.js';
 
 /** Options of `tokenizer(text, options)`, in Hugging Face's spelling. */
 export interface TokenizerCallOptions {
-  /** Second text of a pair (a pair cannot be truncated yet). */
+  /** Second text of a pair; for a batch one for each text. */
   text_pair?: string | readonly string[] | undefined;
   /** true or 'longest': to the longest of the batch; 'max_length': to `max_length`. Default false. */
-  padding?: boolean | 'longest' | 'max_length' | undefined;
-  /** true: cut to `max_length`, or to the model's own maximum; special tokens stay. Default false. */
-  truncation?: boolean | undefined;
+  padding?: boolean | 'longest' | 'max_length' | 'do_not_pad' | undefined;
+  /** Default: the tokenizer's own `padding_side`. */
+  padding_side?: 'left' | 'right' | undefined;
+  /** Rows become a multiple of this long; needs `padding`. */
+  pad_to_multiple_of?: number | undefined;
+  /**
+   * true or 'longest_first': cut to `max_length`, or to the model's own maximum, first from the longer text of a pair;
+   * 'only_first' and 'only_second' cut one text. Special tokens stay. Default false.
+   */
+  truncation?: boolean | TruncationStrategy | 'do_not_truncate' | undefined;
+  /** Default: the tokenizer's own `truncation_side`. */
+  truncation_side?: 'left' | 'right' | undefined;
   max_length?: number | undefined;
+  /** With `return_overflowing_tokens`: how many tokens two rows of one text share. Default 0. */
+  stride?: number | undefined;
+  /** What truncation cuts off comes as rows of its own, with `overflow_to_sample_mapping`. Default false. */
+  return_overflowing_tokens?: boolean | undefined;
   add_special_tokens?: boolean | undefined;
+  /** Default: whether the model was made with them (`model_input_names` of tokenizer_config.json). */
   return_token_type_ids?: boolean | undefined;
+  return_special_tokens_mask?: boolean | undefined;
+  /** Where each token stands in its text. Default false. */
+  return_offsets_mapping?: boolean | undefined;
+  return_length?: boolean | undefined;
   /** true (default): Tensors; false: nested arrays of numbers. */
   return_tensor?: boolean | undefined;
 }
 
+/** What a batch tells of its tokens besides numbers. `row` counts its rows, those of overflowing tokens too. */
+export interface TokenInfo {
+  /** For each token the number of the word of its text it belongs to; null for special tokens and padding. */
+  word_ids(row?: number): (number | null)[];
+  /** For each token 0 for the text, 1 for its pair; null for special tokens and padding. */
+  sequence_ids(row?: number): (0 | 1 | null)[];
+  /** The tokens as the vocabulary spells them. */
+  tokens(row?: number): string[];
+}
+
 /** int64 tensors [batch, position]: ids, and 1 where a token is, 0 where padding is. */
-export interface TokenizerOutput {
+export interface TokenizerOutput extends TokenInfo {
   input_ids: Tensor<'int64'>;
   attention_mask: Tensor<'int64'>;
   token_type_ids?: Tensor<'int64'>;
+  /** 1 for special tokens and padding. */
+  special_tokens_mask?: Tensor<'int64'>;
+  /**
+   * [batch, position, 2]: start and end [start, end) of each token in its text, in UTF-16 code units as `text.slice` takes
+   * them (Python's tokenizers count code points); 0, 0 for special tokens and padding.
+   */
+  offset_mapping?: Tensor<'int64'>;
+  /** [batch] */
+  length?: Tensor<'int64'>;
+  /** [batch]: the text each row belongs to. */
+  overflow_to_sample_mapping?: Tensor<'int64'>;
 }
 
-/** The same as numbers: one array for one text, an array of arrays for several. */
-export interface TokenizerLists<L extends number[] | number[][]> {
+/** The same as numbers: one array for one text, an array of arrays for several (and with overflowing tokens). */
+export interface TokenizerLists<L extends number[] | number[][]> extends TokenInfo {
   input_ids: L;
   attention_mask: L;
   token_type_ids?: L;
+  special_tokens_mask?: L;
+  /** In UTF-16 code units, as `text.slice` takes them. */
+  offset_mapping?: L extends number[] ? [number, number][] : [number, number][][];
+  length?: number[];
+  overflow_to_sample_mapping?: number[];
 }
 
-/** The tokens of one text: ids, and for pairs which of the two texts each belongs to. */
-export interface Encoded {
-  ids: number[];
-  types: number[] | undefined;
+/** The tokens of one row, and which text it belongs to. */
+export interface Row {
+  tokens: readonly Token[];
+  sample: number;
 }
 
-/** How short rows are filled up; length undefined: they are not. */
+/** How short rows are filled up: with `token`, to `length` (undefined: they are not). */
 export interface Padding {
   length: number | undefined;
   side: 'left' | 'right';
-  id: number;
+  token: Token;
 }
 
 export const callOptions = [
   'text_pair',
   'padding',
+  'padding_side',
+  'pad_to_multiple_of',
   'truncation',
+  'truncation_side',
   'max_length',
+  'stride',
+  'return_overflowing_tokens',
   'add_special_tokens',
   'return_token_type_ids',
+  'return_special_tokens_mask',
+  'return_offsets_mapping',
+  'return_length',
   'return_tensor',
 ];
 
-/** Tokens a text may have; Infinity without truncation. */
-export function truncationLimit(options: TokenizerCallOptions, model_max_length: number): number {
-  const { truncation = false, padding = false, max_length } = options;
-  if (max_length !== undefined && !truncation && padding !== 'max_length') {
+const strategies: Readonly<Record<string, TruncationStrategy>> = {
+  true: 'longest_first',
+  longest_first: 'longest_first',
+  only_first: 'only_first',
+  only_second: 'only_second',
+};
+
+/** Which strategy was asked for; undefined: none. Throws `invalid_argument` for options that contradict each other. */
+export function truncationStrategy(options: TokenizerCallOptions): TruncationStrategy | undefined {
+  const { truncation = false, stride, truncation_side } = options;
+  if (!isOff(truncation, 'do_not_truncate') && !(String(truncation) in strategies)) {
+    throw invalid('truncation', `truncation '${String(truncation)}' is not known`);
+  }
+  const strategy = strategies[String(truncation)];
+  checkSide('truncation_side', truncation_side);
+  if (stride !== undefined && strategy === undefined) throw invalid('stride', 'stride needs truncation');
+  if (stride !== undefined && !isCount(stride)) throw invalid('stride', 'stride must be a whole number from 0 up');
+  if (options.max_length !== undefined && strategy === undefined && options.padding !== 'max_length') {
     throw invalid('max_length', "max_length needs truncation: true or padding: 'max_length'");
   }
-  if (!truncation) return Number.POSITIVE_INFINITY;
-  const limit = max_length ?? model_max_length;
-  if (Number.isSafeInteger(limit) && limit >= 0) return limit;
-  throw invalid('max_length', 'truncation needs max_length, since the tokenizer names no maximum');
+  return strategy;
+}
+
+/** Tokens a row may have; throws `invalid_argument` where nothing says how many. */
+export function truncationLimit(options: TokenizerCallOptions, model_max_length: number): number {
+  const limit = options.max_length ?? model_max_length;
+  const multiple = options.pad_to_multiple_of;
+  if (!isCount(limit)) {
+    throw invalid('max_length', 'truncation needs max_length, since the tokenizer names no maximum');
+  }
+  if (multiple !== undefined && !isOff(options.padding ?? false, 'do_not_pad') && limit % multiple !== 0) {
+    throw invalid('pad_to_multiple_of', `max_length ${limit} is no multiple of pad_to_multiple_of ${multiple}`);
+  }
+  return limit;
 }
 
 /** The length rows are padded to; undefined: they are not. */
 export function paddedLength(
   longest: number,
-  { padding = false, max_length }: TokenizerCallOptions,
+  options: TokenizerCallOptions,
   model_max_length: number,
 ): number | undefined {
-  if (padding === false) return undefined;
-  if (padding === true || padding === 'longest') return longest;
-  if (padding !== 'max_length') throw invalid('padding', `padding '${String(padding)}' is not known`);
-  const length = max_length ?? model_max_length;
-  if (Number.isSafeInteger(length) && length >= 0) return length;
-  throw invalid('max_length', "padding 'max_length' needs max_length");
+  const { padding = false, max_length, padding_side, pad_to_multiple_of: multiple } = options;
+  checkSide('padding_side', padding_side);
+  if (multiple !== undefined && (!isCount(multiple) || multiple === 0 || isOff(padding, 'do_not_pad'))) {
+    throw invalid('pad_to_multiple_of', 'pad_to_multiple_of must be a whole number from 1 up, and needs padding');
+  }
+  if (isOff(padding, 'do_not_pad')) return undefined;
+  if (padding !== true && padding !== 'longest' && padding !== 'max_length') {
+    throw invalid('padding', `padding '${String(padding)}' is not known`);
+  }
+  const length = padding === 'max_length' ? (max_length ?? model_max_length) : longest;
+  if (!isCount(length)) throw invalid('max_length', "padding 'max_length' needs max_length");
+  return multiple === undefined ? length : Math.ceil(length / multiple) * multiple;
 }
 
-export function invalid(option: string, why: string): ClearformerError {
-  return new ClearformerError('invalid_argument', `tokenizer: ${why}`, { option });
+function isOff(option: boolean | string, name: string): boolean {
+  return option === false || option === name;
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}
+
+function checkSide(option: string, side: unknown): void {
+  if (side === undefined || side === 'left' || side === 'right') return;
+  throw invalid(option, `${option} must be 'left' or 'right', not ${String(side)}`);
+}
+
+class BatchInfo implements TokenInfo {
+  readonly #rows: readonly (readonly Token[])[];
+  readonly #spelling: (id: number) => string;
+
+  constructor(rows: readonly (readonly Token[])[], spelling: (id: number) => string) {
+    this.#rows = rows;
+    this.#spelling = spelling;
+  }
+
+  word_ids(row = 0): (number | null)[] {
+    return this.#row(row).map(({ word }) => word);
+  }
+
+  sequence_ids(row = 0): (0 | 1 | null)[] {
+    return this.#row(row).map(({ sequence }) => sequence);
+  }
+
+  tokens(row = 0): string[] {
+    return this.#row(row).map(({ id, value }) => value ?? this.#spelling(id));
+  }
+
+  #row(row: number): readonly Token[] {
+    const tokens = this.#rows[row];
+    if (tokens !== undefined) return tokens;
+    throw new ClearformerError('invalid_argument', `row ${row} is none of the batch's ${this.#rows.length}`);
+  }
 }
 
 /** The batch in the form asked for. `single`: it came from one text, not from an array. */
 export function layOut(
-  rows: readonly Encoded[],
+  rows: readonly Row[],
   padding: Padding,
   options: TokenizerCallOptions,
-  single: boolean,
+  how: { single: boolean; spelling: (id: number) => string },
 ): TokenizerOutput | TokenizerLists<number[] | number[][]> {
-  const constant = (value: number) => (row: Encoded) => row.ids.map(() => value);
-  const lists = {
-    input_ids: rows.map((row) => padded(row.ids, padding, padding.id)),
-    attention_mask: rows.map((row) => padded(constant(1)(row), padding, 0)),
-    ...(options.return_token_type_ids && {
-      token_type_ids: rows.map((row) => padded(row.types ?? constant(0)(row), padding, 0)),
+  const filled = rows.map(({ tokens }) => padded(tokens, padding));
+  const each = <T>(value: (token: Token) => T) => filled.map((row) => row.map(value));
+  const lists: Record<string, unknown[][]> = {
+    input_ids: each(({ id }) => id),
+    attention_mask: each((token) => (token === padding.token ? 0 : 1)),
+    ...(options.return_token_type_ids && { token_type_ids: each(({ type }) => type) }),
+    ...(options.return_special_tokens_mask && {
+      special_tokens_mask: each(({ sequence }) => (sequence === null ? 1 : 0)),
     }),
+    ...(options.return_offsets_mapping && { offset_mapping: each(({ start, end }) => [start, end]) }),
   };
-  const asLists = (list: number[][]) => (single ? list[0] : list);
-  const shape = options.return_tensor === false ? asLists : rowsToTensor;
-  const shaped = Object.entries(lists).map(([name, list]) => [name, shape(list)]);
-  return Object.fromEntries(shaped) as TokenizerOutput | TokenizerLists<number[] | number[][]>;
+  const perRow: Record<string, number[]> = {
+    ...(options.return_length && { length: filled.map(({ length }) => length) }),
+    ...(options.return_overflowing_tokens && { overflow_to_sample_mapping: rows.map(({ sample }) => sample) }),
+  };
+  const asLists = options.return_tensor === false;
+  const bare = asLists && how.single && !options.return_overflowing_tokens;
+  const shape = (list: unknown[][], name: string) =>
+    asLists ? (bare ? list[0] : list) : rowsToTensor(list, name === 'offset_mapping' ? [2] : []);
+  const shapeRow = (list: number[]) => (asLists ? list : int64(list, [list.length]));
+  return Object.assign(
+    new BatchInfo(filled, how.spelling),
+    ...Object.entries(lists).map(([name, list]) => ({ [name]: shape(list, name) })),
+    ...Object.entries(perRow).map(([name, list]) => ({ [name]: shapeRow(list) })),
+  );
 }
 
-function padded(row: number[], { length, side }: Padding, value: number): number[] {
+function padded(row: readonly Token[], { length, side, token }: Padding): readonly Token[] {
   if (length === undefined || row.length >= length) return row;
-  const filling = new Array<number>(length - row.length).fill(value);
+  const filling = new Array<Token>(length - row.length).fill(token);
   return side === 'left' ? [...filling, ...row] : [...row, ...filling];
 }
 
-function rowsToTensor(rows: number[][]): Tensor<'int64'> {
+function rowsToTensor(rows: unknown[][], inner: readonly number[]): Tensor<'int64'> {
   const width = rows[0]?.length ?? 0;
   const odd = rows.findIndex((row) => row.length !== width);
   if (odd >= 0) {
     const message = `tokenizer: text 0 has ${width} tokens, text ${odd} has ${rows[odd]?.length}: pass padding: true`;
     throw new ClearformerError('shape_mismatch', message);
   }
-  return new Tensor('int64', BigInt64Array.from(rows.flat(), BigInt), [rows.length, width]);
+  return int64(rows.flat(2) as number[], [rows.length, width, ...inner]);
+}
+
+function int64(values: readonly number[], dims: number[]): Tensor<'int64'> {
+  return new Tensor('int64', BigInt64Array.from(values, BigInt), dims);
 }

@@ -1,22 +1,34 @@
 // Text to token ids and back: Hugging Face's tokenizers with the padding, truncation and tensors they lack in JavaScript.
 
-import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
 import { Callable } from '../support/callable.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import {
   callOptions,
-  type Encoded,
-  invalid,
   layOut,
+  type Padding,
   paddedLength,
+  type Row,
   type TokenizerCallOptions,
   type TokenizerLists,
   type TokenizerOutput,
   truncationLimit,
+  truncationStrategy,
 } from './batch.js';
-import { alignByteFallback } from './byte_fallback.js';
+import { cleanedUp, decoderOf } from './decoder.js';
+import { Encoder, type Token, type TokenizerJson } from './encoder.js';
+import { type Model, type ModelJson, modelOf } from './models.js';
+import type { Step } from './normalizers.js';
+import { PostProcessor, type Rows } from './post_processor.js';
+import {
+  addedTokensOf,
+  givesTokenTypes,
+  specialNames,
+  specialTokensOf,
+  type TokenizerConfig,
+} from './special_tokens.js';
+import { invalid, type Truncation, truncated } from './truncation.js';
 
 export interface DecodeOptions {
   /** Leave out tokens such as `<s>`. Default false. */
@@ -28,23 +40,19 @@ export interface DecodeOptions {
 /** Token ids of one text. */
 export type TokenIds = readonly number[] | readonly bigint[] | Int32Array | BigInt64Array | Tensor;
 
-type TokenizerConfig = Record<string, unknown>;
-const specialNames = [
-  'bos_token',
-  'eos_token',
-  'unk_token',
-  'sep_token',
-  'pad_token',
-  'cls_token',
-  'mask_token',
-] as const;
-
 export interface PreTrainedTokenizer {
-  /** Token ids of a text or a batch of texts. Rows of different lengths without `padding` throw `shape_mismatch`. */
+  /**
+   * Token ids of a text or a batch of texts, or of pairs of them. Rows of different lengths without `padding` throw
+   * `shape_mismatch`. Padding and truncation that tokenizer.json itself holds apply, as in transformers, only when asked for.
+   */
   (
     text: string | readonly string[],
     options?: TokenizerCallOptions & { return_tensor?: true | undefined },
   ): TokenizerOutput;
+  (
+    text: string | readonly string[],
+    options: TokenizerCallOptions & { return_tensor: false; return_overflowing_tokens: true },
+  ): TokenizerLists<number[][]>;
   (text: string, options: TokenizerCallOptions & { return_tensor: false }): TokenizerLists<number[]>;
   (text: readonly string[], options: TokenizerCallOptions & { return_tensor: false }): TokenizerLists<number[][]>;
 }
@@ -57,22 +65,51 @@ export class PreTrainedTokenizer extends Callable<
 > {
   /** The side padding goes to; generation wants `left`. */
   padding_side: 'left' | 'right';
-  /** The token padding is made of; null when the tokenizer has none. */
+  /** The side truncation takes tokens from. */
+  truncation_side: 'left' | 'right';
+  // The special tokens by role; null where the tokenizer has none. `pad_token` is what padding is made of.
+  bos_token: string | null;
+  eos_token: string | null;
+  unk_token: string | null;
+  sep_token: string | null;
   pad_token: string | null;
+  cls_token: string | null;
+  mask_token: string | null;
   /** The longest input the model was made for; Infinity when the files do not say. */
   readonly model_max_length: number;
-  readonly #tokenizer: HuggingFaceTokenizer;
+  /** The Jinja template of a conversation, or several by name; null when tokenizer_config.json has none. */
+  readonly chat_template: string | Readonly<Record<string, string>> | null;
+  readonly #model: Model;
+  /** Spellings by id. */
+  readonly #tokens: readonly (string | undefined)[];
+  readonly #decode: (tokens: string[]) => string;
+  readonly #encoder: Encoder;
+  readonly #postProcessor: PostProcessor;
   readonly #config: TokenizerConfig;
-  readonly #special: ReadonlySet<number>;
+  readonly #addedIds: ReadonlyMap<string, number>;
+  readonly #specialAdded: ReadonlySet<number>;
+  readonly #padType: number;
 
-  /** `tokenizerJson` and `config` are the parsed files. Throws `malformed_config` for what they cannot be. */
+  /**
+   * `tokenizerJson` and `config` are the parsed files. Throws `malformed_config` for what they cannot be, `unsupported` for
+   * steps nobody here knows.
+   */
   constructor(tokenizerJson: object, config: object = {}) {
     super();
     this.#config = config as TokenizerConfig;
+    const json = tokenizerJson as FullJson;
     try {
-      this.#tokenizer = new HuggingFaceTokenizer(tokenizerJson, config);
-      alignByteFallback(this.#tokenizer.decoder);
+      if (typeof json.model !== 'object') throw new Error('it has no model');
+      this.#model = modelOf(json.model);
+      const added_tokens = addedTokensOf(json.added_tokens ?? [], this.#model.ids, this.#config);
+      this.#addedIds = new Map(added_tokens.map(({ content, id }) => [content, id]));
+      this.#specialAdded = new Set(added_tokens.filter(({ special }) => special).map(({ id }) => id));
+      this.#tokens = spellings(this.#model.ids, this.#addedIds);
+      this.#decode = decoderOf(json.decoder, added_tokens, json.model.end_of_word_suffix);
+      this.#encoder = new Encoder({ ...json, added_tokens }, this.#model);
+      this.#postProcessor = new PostProcessor(json.post_processor, (id) => this.#tokens[id] ?? '');
     } catch (cause) {
+      if (cause instanceof ClearformerError) throw cause;
       throw new ClearformerError(
         'malformed_config',
         `tokenizer.json: ${messageOf(cause)}`,
@@ -80,43 +117,77 @@ export class PreTrainedTokenizer extends Callable<
         cause,
       );
     }
-    const { padding_side, model_max_length } = this.#config;
-    this.padding_side = padding_side === 'left' ? 'left' : 'right';
-    this.pad_token = this.#tokenText('pad_token');
+    const stored = { padding: json.padding ?? {}, truncation: json.truncation ?? {} };
+    const { padding_side, truncation_side, model_max_length, pad_token_type_id, chat_template } = this.#config;
+    this.padding_side = (padding_side ?? lower(stored.padding.direction)) === 'left' ? 'left' : 'right';
+    this.truncation_side = (truncation_side ?? lower(stored.truncation.direction)) === 'left' ? 'left' : 'right';
+    this.#padType = Number(pad_token_type_id ?? stored.padding.pad_type_id ?? 0);
+    const special = specialTokensOf(this.#config, (token) => this.#idOf(token) !== null);
+    this.bos_token = special.bos_token;
+    this.eos_token = special.eos_token;
+    this.unk_token = special.unk_token;
+    this.sep_token = special.sep_token;
+    this.pad_token = special.pad_token ?? stored.padding.pad_token ?? null;
+    this.cls_token = special.cls_token;
+    this.mask_token = special.mask_token;
     // Files without a limit hold a number of thirty digits.
     this.model_max_length =
       typeof model_max_length === 'number' && model_max_length < 1e9 ? model_max_length : Number.POSITIVE_INFINITY;
-    this.#special = this.#findSpecial();
+    this.chat_template = templatesOf(chat_template);
   }
 
-  /** Id of the padding token, and of the tokens that begin and end a text; null where the tokenizer has none. */
+  /** Ids of the special tokens; null where the tokenizer has none. */
+  get bos_token_id(): number | null {
+    return this.#idOf(this.bos_token);
+  }
+  get eos_token_id(): number | null {
+    return this.#idOf(this.eos_token);
+  }
+  get unk_token_id(): number | null {
+    return this.#idOf(this.unk_token);
+  }
+  get sep_token_id(): number | null {
+    return this.#idOf(this.sep_token);
+  }
   get pad_token_id(): number | null {
     return this.#idOf(this.pad_token);
   }
-  get bos_token_id(): number | null {
-    return this.#idOf(this.#tokenText('bos_token'));
+  get cls_token_id(): number | null {
+    return this.#idOf(this.cls_token);
   }
-  get eos_token_id(): number | null {
-    return this.#idOf(this.#tokenText('eos_token'));
-  }
-  get unk_token_id(): number | null {
-    return this.#idOf(this.#tokenText('unk_token'));
+  get mask_token_id(): number | null {
+    return this.#idOf(this.mask_token);
   }
 
   /** Ids that `skip_special_tokens` leaves out. */
   get all_special_ids(): number[] {
-    return [...this.#special];
+    return [...new Set([...this.#specialAdded, ...this.#namedSpecial()])];
+  }
+
+  /** Special tokens by role, without the roles nobody has. */
+  get special_tokens_map(): Record<string, string> {
+    const held = specialNames.map((name) => [name, this[name]] as const).filter(([, token]) => token !== null);
+    return Object.fromEntries(held) as Record<string, string>;
   }
 
   /** Number of tokens. */
   get vocab_size(): number {
-    return this.#tokenizer.get_vocab().size;
+    return this.#tokens.reduce((count, token) => count + Number(token !== undefined), 0);
+  }
+
+  /** How many special tokens a text, or a pair, gets. */
+  num_special_tokens_to_add(pair: 'single' | 'pair' = 'single'): number {
+    return this.#postProcessor.added(pair === 'pair');
   }
 
   /** The tokens of a text, as the vocabulary spells them. */
-  tokenize(text: string, options: { add_special_tokens?: boolean | undefined } = {}): string[] {
-    checkOptions('tokenize', options, ['add_special_tokens']);
-    return this.#tokenizer.tokenize(text, { add_special_tokens: options.add_special_tokens ?? false });
+  tokenize(
+    text: string,
+    options: { text_pair?: string | undefined; add_special_tokens?: boolean | undefined } = {},
+  ): string[] {
+    checkOptions('tokenize', options, ['text_pair', 'add_special_tokens']);
+    const tokens = this.#encodeWhole(text, options.text_pair, options.add_special_tokens ?? false);
+    return tokens.map(({ id, value }) => value ?? this.#tokenAt(id));
   }
 
   /** The ids of one text (or pair) as numbers. */
@@ -125,7 +196,7 @@ export class PreTrainedTokenizer extends Callable<
     options: { text_pair?: string | undefined; add_special_tokens?: boolean | undefined } = {},
   ): number[] {
     checkOptions('encode', options, ['text_pair', 'add_special_tokens']);
-    return this.#encode(text, options.text_pair, options.add_special_tokens ?? true, false).ids;
+    return this.#encodeWhole(text, options.text_pair, options.add_special_tokens ?? true).map(({ id }) => id);
   }
 
   /**
@@ -135,13 +206,13 @@ export class PreTrainedTokenizer extends Callable<
   decode(ids: TokenIds, options: DecodeOptions = {}): string {
     checkOptions('decode', options, ['skip_special_tokens', 'clean_up_tokenization_spaces']);
     const { skip_special_tokens = false, clean_up_tokenization_spaces } = options;
-    const known = idList(ids).filter((id) => this.#tokenizer.id_to_token(id) !== undefined);
-    const kept = skip_special_tokens ? known.filter((id) => !this.#special.has(id)) : known;
-    if (kept.length === 0) return '';
-    return this.#tokenizer.decode(kept, {
-      skip_special_tokens: false,
-      clean_up_tokenization_spaces: clean_up_tokenization_spaces ?? null,
-    });
+    const named = this.#namedSpecial();
+    const isSkipped = (id: number) => skip_special_tokens && (this.#specialAdded.has(id) || named.includes(id));
+    const tokens = idList(ids).map((id) => (isSkipped(id) ? undefined : this.#tokens[id]));
+    const text = this.#decode(tokens.filter((token) => token !== undefined));
+    // As in transformers, what the file says does not concern BPE, whose spaces are the text's own.
+    const usual = this.#config.clean_up_tokenization_spaces === true && this.#model.kind !== 'BPE';
+    return (clean_up_tokenization_spaces ?? usual) ? cleanedUp(text) : text;
   }
 
   /** The text of every row of a tensor [batch, position] or of every sequence in an array. */
@@ -156,13 +227,19 @@ export class PreTrainedTokenizer extends Callable<
     return Array.from({ length: batch.dims[0] ?? 0 }, (_, row) => this.decode(batch.slice(row), options));
   }
 
-  convert_ids_to_tokens(ids: TokenIds): string[] {
-    return idList(ids).map((id) => this.#tokenAt(id));
+  /** How the vocabulary spells an id, or each of several. */
+  convert_ids_to_tokens(ids: number): string;
+  convert_ids_to_tokens(ids: TokenIds): string[];
+  convert_ids_to_tokens(ids: number | TokenIds): string | string[] {
+    return typeof ids === 'number' ? this.#tokenAt(ids) : idList(ids).map((id) => this.#tokenAt(id));
   }
 
   /** Ids of tokens as the vocabulary spells them; the unknown token's id (or null) for those it has not. */
-  convert_tokens_to_ids(tokens: readonly string[]): (number | null)[] {
-    return tokens.map((token) => this.#tokenizer.token_to_id(token) ?? this.unk_token_id);
+  convert_tokens_to_ids(tokens: string): number | null;
+  convert_tokens_to_ids(tokens: readonly string[]): (number | null)[];
+  convert_tokens_to_ids(tokens: string | readonly string[]): number | null | (number | null)[] {
+    if (typeof tokens === 'string') return this.#idOf(tokens) ?? this.unk_token_id;
+    return tokens.map((token) => this.#idOf(token) ?? this.unk_token_id);
   }
 
   /** @internal */
@@ -172,72 +249,60 @@ export class PreTrainedTokenizer extends Callable<
   ): TokenizerOutput | TokenizerLists<number[] | number[][]> {
     checkOptions('tokenizer', options, callOptions);
     const rows = this.#encodeAll(text, options);
-    const longest = Math.max(0, ...rows.map((row) => row.ids.length));
-    const length = paddedLength(longest, options, this.model_max_length);
-    const needed = length !== undefined && rows.some((row) => row.ids.length < length);
-    const padding = { length, side: this.padding_side, id: needed ? this.#padId() : 0 };
-    return layOut(rows, padding, options, typeof text === 'string');
+    const padding = this.#padding(rows, options);
+    const return_token_type_ids = options.return_token_type_ids ?? givesTokenTypes(this.#config);
+    const spelling = (id: number) => this.#tokenAt(id);
+    return layOut(rows, padding, { ...options, return_token_type_ids }, { single: typeof text === 'string', spelling });
   }
 
-  #encodeAll(text: string | readonly string[], options: TokenizerCallOptions): Encoded[] {
+  #encodeAll(text: string | readonly string[], options: TokenizerCallOptions): Row[] {
     const texts = typeof text === 'string' ? [text] : text;
     const pairs = typeof options.text_pair === 'string' ? [options.text_pair] : options.text_pair;
-    if (!Array.isArray(texts) || !texts.every((one) => typeof one === 'string')) {
+    if (!areTexts(texts) || !(pairs === undefined || areTexts(pairs))) {
       throw new ClearformerError('invalid_argument', 'tokenizer: needs a text or an array of texts');
     }
     if (pairs !== undefined && pairs.length !== texts.length) {
       throw new ClearformerError('shape_mismatch', `tokenizer: ${texts.length} texts, ${pairs.length} pairs`);
     }
-    const limit = truncationLimit(options, this.model_max_length);
     const special = options.add_special_tokens ?? true;
-    return texts.map((one, i) => {
-      const whole = this.#encode(one, pairs?.[i], special, options.return_token_type_ids ?? false);
-      return whole.ids.length <= limit ? whole : this.#truncate(one, whole, limit, pairs !== undefined, special);
+    const truncation = this.#truncation(options, special ? this.#postProcessor.added(pairs !== undefined) : 0);
+    return texts.flatMap((one, sample) => {
+      const withOffsets = options.return_offsets_mapping ?? false;
+      const parts = this.#parts(one, pairs?.[sample], withOffsets);
+      const cut = truncation === undefined ? parts.map((part) => [part]) : truncated(parts, truncation);
+      const rows = this.#postProcessor.process(cut, special, withOffsets ? [one, pairs?.[sample] ?? ''] : undefined);
+      const wanted = options.return_overflowing_tokens ? rows : rows.slice(0, 1);
+      return wanted.map((tokens) => ({ tokens, sample }));
     });
   }
 
-  #encode(
-    text: string,
-    pair: string | undefined,
-    add_special_tokens: boolean,
-    return_token_type_ids: boolean,
-  ): Encoded {
-    const text_pair = pair ?? null;
-    const { ids, token_type_ids } = this.#tokenizer.encode(text, {
-      text_pair,
-      add_special_tokens,
-      return_token_type_ids,
-    }) as { ids: number[]; token_type_ids?: number[] };
-    if (ids.some((id) => typeof id !== 'number')) {
-      throw new ClearformerError(
-        'invalid_argument',
-        'tokenizer: the text has a part no token stands for, and there is no unknown token',
-      );
-    }
-    return { ids, types: token_type_ids };
+  /** The tokens of a text, and of its pair. */
+  #parts(text: string, pair: string | undefined, withOffsets: boolean): Token[][] {
+    const first = this.#encoder.encode(text, 0, withOffsets);
+    return pair === undefined ? [first] : [first, this.#encoder.encode(pair, 1, withOffsets)];
   }
 
-  /** Cuts the text's own tokens, so that the special ones around them stay. */
-  #truncate(text: string, whole: Encoded, limit: number, isPair: boolean, special: boolean): Encoded {
-    if (isPair) {
-      throw new ClearformerError('unsupported', 'tokenizer: a pair cannot be truncated yet', { option: 'truncation' });
-    }
-    const own = special ? this.#encode(text, undefined, false, false).ids : whole.ids;
-    const [before, after] = special ? this.#specialAround() : [0, 0];
-    const room = limit - before - after;
-    if (room < 0) {
-      throw invalid('max_length', `max_length ${limit} has no room for ${before + after} special tokens`);
-    }
-    const ids = [...whole.ids.slice(0, before), ...own.slice(0, room), ...whole.ids.slice(whole.ids.length - after)];
-    return { ids, types: whole.types?.slice(0, ids.length) };
+  #encodeWhole(text: string, pair: string | undefined, special: boolean): readonly Token[] {
+    const parts: Rows[] = this.#parts(text, pair, false).map((part) => [part]);
+    return this.#postProcessor.process(parts, special, undefined)[0] ?? [];
   }
 
-  /** How many special tokens stand before and after a text, found with a token no text has. */
-  #specialAround(): [before: number, after: number] {
-    const marker = '\u0000';
-    const tokens: string[] = this.#tokenizer.post_processor?.([marker], null, true).tokens ?? [marker];
-    const place = tokens.indexOf(marker);
-    return [place, tokens.length - 1 - place];
+  #truncation(options: TokenizerCallOptions, added: number): Truncation | undefined {
+    const strategy = truncationStrategy(options);
+    if (strategy === undefined) return undefined;
+    const limit = truncationLimit(options, this.model_max_length);
+    if (limit < added) throw invalid('max_length', `max_length ${limit} has no room for ${added} special tokens`);
+    const { stride = 0, truncation_side: side = this.truncation_side } = options;
+    return { strategy, room: limit - added, stride, side };
+  }
+
+  #padding(rows: readonly Row[], options: TokenizerCallOptions): Padding {
+    const longest = rows.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
+    const length = paddedLength(longest, options, this.model_max_length);
+    const needed = length !== undefined && rows.some(({ tokens }) => tokens.length < length);
+    const id = needed ? this.#padId() : 0;
+    const token: Token = { id, start: 0, end: 0, word: null, sequence: null, type: this.#padType };
+    return { length, side: options.padding_side ?? this.padding_side, token };
   }
 
   #padId(): number {
@@ -246,35 +311,51 @@ export class PreTrainedTokenizer extends Callable<
     throw invalid('padding', 'it has no padding token; set tokenizer.pad_token to one of its tokens');
   }
 
-  #tokenText(name: (typeof specialNames)[number]): string | null {
-    const token = this.#config[name];
-    if (typeof token === 'string') return token;
-    const content = (token as { content?: unknown } | null | undefined)?.content;
-    return typeof content === 'string' ? content : null;
+  #namedSpecial(): number[] {
+    return specialNames.map((name) => this.#idOf(this[name])).filter((id) => id !== null);
   }
 
   #idOf(token: string | null): number | null {
-    return token === null ? null : (this.#tokenizer.token_to_id(token) ?? null);
-  }
-
-  #findSpecial(): Set<number> {
-    const ids = new Set<number>();
-    for (const [id, token] of this.#tokenizer.get_added_tokens_decoder()) if (token.special) ids.add(id);
-    for (const name of specialNames) {
-      const id = this.#idOf(this.#tokenText(name));
-      if (id !== null) ids.add(id);
-    }
-    return ids;
+    return token === null ? null : (this.#addedIds.get(token) ?? this.#model.ids.get(token) ?? null);
   }
 
   #tokenAt(id: number): string {
-    const token = this.#tokenizer.id_to_token(id);
+    const token = this.#tokens[id];
     if (token !== undefined) return token;
     throw new ClearformerError(
       'invalid_argument',
       `token id ${id} is not in the vocabulary of ${this.vocab_size} tokens`,
     );
   }
+}
+
+/** tokenizer.json as far as it is read here. */
+interface FullJson extends TokenizerJson {
+  model: ModelJson;
+  post_processor?: Step | null;
+  decoder?: Step | null;
+  padding?: { direction?: string; pad_type_id?: number; pad_token?: string } | null;
+  truncation?: { direction?: string } | null;
+}
+
+function spellings(...vocabularies: readonly ReadonlyMap<string, number>[]): string[] {
+  const tokens: string[] = [];
+  for (const ids of vocabularies) for (const [token, id] of ids) tokens[id] = token;
+  return tokens;
+}
+
+function lower(direction: string | undefined): string | undefined {
+  return direction?.toLowerCase();
+}
+
+/** tokenizer_config.json holds one template, or a list of named ones. */
+function templatesOf(held: unknown): string | Record<string, string> | null {
+  if (Array.isArray(held)) return Object.fromEntries(held.map(({ name, template }) => [name, template]));
+  return typeof held === 'string' ? held : null;
+}
+
+function areTexts(given: unknown): given is readonly string[] {
+  return Array.isArray(given) && given.every((one) => typeof one === 'string');
 }
 
 function idList(ids: TokenIds): number[] {

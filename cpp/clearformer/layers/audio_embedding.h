@@ -1,0 +1,38 @@
+// Audio embedding: two convolutions over a log-mel spectrogram, then fixed positions,
+//   x = gelu(Conv_2(gelu(Conv_1(mel)))) + E_position,  kernel 3, padding 1, strides 1 and 2
+// Source: Radford et al. 2022, arXiv 2212.04356, section 2.2.
+// Shapes: mel (B, M, F) of M bins and F frames, x (B, F/2, D).
+// Hook points: hook_conv1 (B, F, D), hook_embed, hook_pos_embed (1, F/2, D), hook_full_embed (B, F/2, D).
+#pragma once
+
+#include "clearformer/layers/context.h"
+#include "clearformer/layers/linear.h"
+
+namespace clearformer {
+
+struct AudioEmbeddingConfig {
+  std::size_t mel_bins = 80;
+  std::size_t positions = 1500;  // F/2
+  std::size_t d_model = 0;
+};
+
+class AudioEmbedding {
+ public:
+  /// Loads "conv1", "conv2" (weights (D, in, 3) with biases) and "pos_embed.weight".
+  AudioEmbedding(const WeightScope& scope, const AudioEmbeddingConfig& config);
+
+  const AudioEmbeddingConfig& config() const { return config_; }
+  /// The shape of x for mel (B, M, F); throws shape_mismatch unless M and F are the model's.
+  Shape output_shape(const Shape& mel) const;
+  void forward(TensorView mel, MutableTensorView x, const Context& context) const;
+  /// Offers the hook points of a pass with x (1, 1, D) in place of a sound's embeddings.
+  void probe(MutableTensorView x, const Context& context) const;
+
+ private:
+  AudioEmbeddingConfig config_;
+  kernels::PackedMatrix conv1_, conv2_;  // (D, in·3)
+  Tensor bias1_, bias2_;
+  Tensor positions_;  // (F/2, D)
+};
+
+}  // namespace clearformer

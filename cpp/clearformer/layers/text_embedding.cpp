@@ -1,0 +1,97 @@
+#include "clearformer/layers/text_embedding.h"
+
+#include <cstring>
+
+#include "clearformer/kernels/elementwise.h"
+
+namespace clearformer {
+
+namespace {
+
+constexpr std::string_view kLegend = "batch pos d_model";
+
+// x (B, T, D) + row (T, D) for all sequences, or (B, T, D).
+void add_rows(MutableTensorView x, TensorView rows) {
+  const std::size_t count = rows.elements();
+  for (std::size_t at = 0; at < x.elements(); at += count) {
+    kernels::add(x.f32() + at, rows.f32(), x.f32() + at, count);
+  }
+}
+
+}  // namespace
+
+TextEmbedding::TextEmbedding(const WeightScope& scope, const TextEmbeddingConfig& config,
+                             std::shared_ptr<const Embedding> tokens)
+    : config_(config), tokens_(std::move(tokens)) {
+  const auto own = Embedding::Table::own;
+  if (!tokens_) {
+    tokens_ =
+        std::make_shared<Embedding>(scope / "embed", config.vocabulary, config.d_model, own);
+  }
+  if (config.positions == TextEmbeddingConfig::Positions::learned) {
+    positions_.emplace(scope / "pos_embed", config.position_rows, config.d_model, own);
+  }
+  if (config.token_types != 0) {
+    token_types_.emplace(scope / "token_type_embed", config.token_types, config.d_model, own);
+  }
+  if (config.norm) norm_.emplace(scope / "embed.ln", *config.norm);
+}
+
+void TextEmbedding::forward(const Inputs& inputs, MutableTensorView x,
+                            const Context& context) const {
+  tokens_->forward(inputs.ids, x);
+  if (config_.scale != 1.0f) kernels::scale(x.f32(), config_.scale, x.elements());
+  context.trace("hook_embed", x, kLegend);
+  const bool placed = config_.positions != TextEmbeddingConfig::Positions::none;
+  if (placed) add_positions(inputs.positions, x, context);
+  if (token_types_) add_token_types(inputs, x, context);
+  if (norm_) norm_->forward(x, x, context / "embed.ln");
+  if (placed || token_types_ || norm_) context.trace("hook_full_embed", x, kLegend);
+}
+
+void TextEmbedding::add_positions(TensorView positions, MutableTensorView x,
+                                  const Context& context) const {
+  Arena::Frame frame(context.arena);
+  const MutableTensorView rows = context.arena.take(positions.shape(), DType::i32);
+  const std::int32_t offset =
+      config_.uncounted_id ? 0 : static_cast<std::int32_t>(config_.position_offset);
+  for (std::size_t i = 0; i < rows.elements(); ++i) {
+    rows.as<std::int32_t>()[i] = positions.as<std::int32_t>()[i] + offset;
+  }
+  const MutableTensorView encoding =
+      context.arena.take({positions.dim(0), positions.dim(1), config_.d_model});
+  if (positions_) {
+    positions_->forward(rows, encoding);
+  } else {
+    const Tensor sinusoids =
+        sinusoidal_encoding(rows, {config_.d_model, 10000.0, config_.layout});
+    std::memcpy(encoding.data(), sinusoids.data(), encoding.bytes());
+  }
+  context.trace("hook_pos_embed", encoding, kLegend);
+  add_rows(x, encoding);
+}
+
+void TextEmbedding::add_token_types(const Inputs& inputs, MutableTensorView x,
+                                    const Context& context) const {
+  Arena::Frame frame(context.arena);
+  const MutableTensorView zeros = context.arena.take(inputs.ids.shape(), DType::i32);
+  std::memset(zeros.data(), 0, zeros.bytes());
+  const MutableTensorView types = context.arena.take(x.shape());
+  token_types_->forward(inputs.token_types == nullptr ? TensorView(zeros) : *inputs.token_types,
+                        types);
+  context.trace("hook_token_type_embed", types, kLegend);
+  kernels::add(x.f32(), types.f32(), x.f32(), x.elements());
+}
+
+void TextEmbedding::count_positions(TensorView ids, MutableTensorView positions) const {
+  const std::int32_t uncounted = *config_.uncounted_id;
+  for (std::size_t row = 0; row < ids.dim(0); ++row) {
+    auto next = static_cast<std::int32_t>(config_.position_offset);
+    for (std::size_t t = 0; t < ids.dim(1); ++t) {
+      const bool counted = ids.as<std::int32_t>()[row * ids.dim(1) + t] != uncounted;
+      positions.as<std::int32_t>()[row * ids.dim(1) + t] = counted ? next++ : uncounted;
+    }
+  }
+}
+
+}  // namespace clearformer

@@ -1,0 +1,66 @@
+// Text embedding: what enters the first block of a text model,
+//   x = Norm(scale·E_token + E_position + E_token_type)
+// each part as far as the model has it.
+// Source: Devlin et al. 2018, arXiv 1810.04805, section 3; Vaswani et al. 2017, sections 3.4, 3.5.
+// Shapes: ids, token types, positions (B, T) or positions (1, T), x (B, T, D).
+// Hook points: hook_embed (scaled), hook_pos_embed, hook_token_type_embed, embed.ln.…, and where there
+//              is more than token embeddings hook_full_embed, all (B, T, D).
+#pragma once
+
+#include <memory>
+
+#include "clearformer/layers/embedding.h"
+#include "clearformer/layers/normalization.h"
+#include "clearformer/layers/positional_encoding.h"
+
+namespace clearformer {
+
+struct TextEmbeddingConfig {
+  enum class Positions { none, learned, sinusoidal };
+
+  std::size_t vocabulary = 0;
+  std::size_t d_model = 0;
+  Positions positions = Positions::none;
+  std::size_t position_rows = 0;    // of a learned table
+  std::size_t position_offset = 0;  // added to each position: BART's table begins with 2 unused rows
+  SinusoidLayout layout = SinusoidLayout::interleaved;
+  std::size_t token_types = 0;
+  float scale = 1.0f;
+  std::optional<NormConfig> norm;
+  /// RoBERTa: positions count the tokens other than this one from position_offset on; its own
+  /// position is the id itself.
+  std::optional<std::int32_t> uncounted_id;
+};
+
+class TextEmbedding {
+ public:
+  /// Loads "embed" unless the table is shared with another layer, "pos_embed", "token_type_embed",
+  /// "embed.ln".
+  TextEmbedding(const WeightScope& scope, const TextEmbeddingConfig& config,
+                std::shared_ptr<const Embedding> tokens);
+
+  const TextEmbeddingConfig& config() const { return config_; }
+  const Embedding* tokens() const { return tokens_.get(); }
+
+  struct Inputs {
+    TensorView ids;
+    const TensorView* token_types = nullptr;  // none: zeros
+    TensorView positions;                     // before the offset
+  };
+  /// x (B, T, D). Throws invalid_argument, naming id and place, for what is outside a table.
+  void forward(const Inputs& inputs, MutableTensorView x, const Context& context) const;
+
+  /// The positions (B, T) of tokens in a model with an uncounted_id.
+  void count_positions(TensorView ids, MutableTensorView positions) const;
+
+ private:
+  void add_positions(TensorView positions, MutableTensorView x, const Context& context) const;
+  void add_token_types(const Inputs& inputs, MutableTensorView x, const Context& context) const;
+
+  TextEmbeddingConfig config_;
+  std::shared_ptr<const Embedding> tokens_;
+  std::optional<Embedding> positions_, token_types_;
+  std::optional<Normalization> norm_;
+};
+
+}  // namespace clearformer

@@ -1,0 +1,61 @@
+// Beam search: of all continuations of num_beams sequences it follows the num_beams most probable
+// ones, and collects those that end. Upstream's vectorised search, step by step, in its float32.
+//
+//   score of a sequence = sum of log p / length ^ length_penalty        length: new tokens
+//
+// Shapes: B batch, N beams, V vocabulary.
+#pragma once
+
+#include "clearformer/models/logits_processors.h"
+#include "clearformer/models/sampler.h"
+
+namespace clearformer {
+
+class BeamSearch {
+ public:
+  /// `prompts` (B) are of equal length, below max_length. Throws invalid_argument when the vocabulary
+  /// is too small for so many beams.
+  BeamSearch(std::shared_ptr<const GenerationConfig> config, const std::vector<TokenIds>& prompts,
+             std::size_t max_length, std::size_t vocabulary);
+
+  /// A sequence and how it came to be.
+  struct Beam {
+    TokenIds tokens;                  // prompt included
+    std::vector<std::int32_t> beams;  // for each new token the row (of B · N) it continued
+    float score = 0.0f;               // running: sum of log p; finished: divided by the length
+    bool finished = false;
+  };
+
+  /// Chooses the next tokens from processed log-probabilities (B · N, V). `last`: every sequence ends
+  /// with this token, whatever it is.
+  void advance(std::span<const float> log_probs, bool last = false);
+  bool done() const { return done_; }
+
+  /// The sequences to go on with (B · N); beams.back() says what cache row they continue.
+  const std::vector<Beam>& running() const { return running_; }
+  /// The best num_return_sequences of each batch item, the best first, once done.
+  std::vector<const Beam*> results() const;
+  /// What a returned sequence that is shorter than others is filled up with.
+  std::int32_t fill() const;
+
+ private:
+  struct Candidate {
+    Beam beam;
+    bool ends = false;
+  };
+  std::vector<Candidate> candidates(std::size_t item, std::span<const float> log_probs, bool last);
+  void run_on(std::size_t item, const std::vector<Candidate>& candidates);
+  void collect(std::size_t item, const std::vector<Candidate>& candidates);
+  bool can_improve(std::size_t item) const;
+  float penalty(std::size_t new_tokens) const;
+  bool all_finished(std::size_t item) const;
+
+  std::shared_ptr<const GenerationConfig> config_;
+  std::size_t beams_, prompt_length_, max_length_, vocabulary_;
+  std::vector<Beam> running_, finished_;  // (B · N)
+  std::vector<char> improvable_;          // (B)
+  std::vector<Sampler> samplers_;         // (B)
+  bool done_ = false;
+};
+
+}  // namespace clearformer

@@ -1,0 +1,156 @@
+#include "clearformer/models/dual_encoder.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace clearformer {
+
+namespace {
+
+// Rows of length 1.
+Tensor normalized(const Tensor& pooled) {
+  Tensor embeds = pooled.clone();
+  for (std::size_t row = 0; row < embeds.dim(0); ++row) {
+    float* x = embeds.f32() + row * embeds.dim(1);
+    double squares = 0.0;
+    for (std::size_t i = 0; i < embeds.dim(1); ++i) squares += static_cast<double>(x[i]) * x[i];
+    const auto length = static_cast<float>(std::sqrt(squares));
+    for (std::size_t i = 0; i < embeds.dim(1); ++i) x[i] /= length;
+  }
+  return embeds;
+}
+
+}  // namespace
+
+DualEncoderModel::DualEncoderModel(ModelConfig config, const WeightScope& scope)
+    : Model(std::move(config)),
+      text_(scope / "text_model", config_.tower, "text"),
+      vision_(scope / "vision_model", *config_.second, "image"),
+      text_pooler_(scope / "text_pooler", *config_.head),
+      vision_pooler_(scope / "vision_pooler", *config_.second_head),
+      logit_scale_(scope.take("logit_scale", {})) {}
+
+class DualEncoderModel::Pass : public ForwardPass {
+ public:
+  Pass(DualEncoderModel& model, const ModelInputs& inputs, Trace* trace)
+      : model_(model),
+        inputs_(inputs),
+        frame_(model.arena_),
+        context_{model.arena_, TraceScope(trace)} {
+    if (inputs.input_ids) {
+      TowerInputs text;
+      text.ids = inputs.input_ids;
+      text.attention_mask = inputs.attention_mask;
+      text.positions = inputs.position_ids;
+      text_.emplace(model.text_, text, context_ / "text_model");
+    }
+    if (inputs.pixel_values) {
+      TowerInputs images;
+      images.images = inputs.pixel_values;
+      images.interpolate = inputs.interpolate_pos_encoding;
+      vision_.emplace(model.vision_, images, context_ / "vision_model");
+    }
+  }
+
+  bool step() override {
+    if (text_ && text_embeds_.empty()) {
+      if (text_->step()) return true;
+      const auto positions = model_.pooled_positions(*inputs_.input_ids);
+      text_embeds_ =
+          embed("text_model", text_->x(), model_.text_pooler_, {nullptr, positions.data()});
+      if (vision_) return true;
+    } else if (vision_->step()) {
+      return true;
+    }
+    if (vision_) {
+      image_embeds_ = embed("vision_model", vision_->x(), model_.vision_pooler_, {});
+    }
+    compare();
+    return false;
+  }
+
+ private:
+  Tensor embed(const char* name, TensorView x, const Head& pooler,
+               const Head::Positions& positions) {
+    outputs_.add(concat(name, "_output.last_hidden_state"), Tensor::copy_of(x));
+    Tensor pooled = pooler.forward(x, positions, context_ / name / "pooler");
+    Tensor embeds = normalized(pooled);
+    outputs_.add(concat(name, "_output.pooler_output"), std::move(pooled));
+    return embeds;
+  }
+
+  void compare() {
+    if (text_ && vision_) {
+      const std::size_t texts = text_embeds_.dim(0), images = image_embeds_.dim(0);
+      const std::size_t width = text_embeds_.dim(1);
+      const float scale = std::exp(*model_.logit_scale_.f32());
+      Tensor per_image({images, texts}), per_text({texts, images});
+      for (std::size_t i = 0; i < images * texts; ++i) {
+        const float* image = image_embeds_.f32() + i / texts * width;
+        const float* text = text_embeds_.f32() + i % texts * width;
+        double sum = 0.0;
+        for (std::size_t k = 0; k < width; ++k) sum += static_cast<double>(image[k]) * text[k];
+        const float logit = scale * static_cast<float>(sum);
+        per_image.f32()[i] = per_text.f32()[i % texts * images + i / texts] = logit;
+      }
+      outputs_.add("logits_per_image", std::move(per_image));
+      outputs_.add("logits_per_text", std::move(per_text));
+    }
+    if (text_) outputs_.add("text_embeds", std::move(text_embeds_));
+    if (vision_) outputs_.add("image_embeds", std::move(image_embeds_));
+  }
+
+  DualEncoderModel& model_;
+  ModelInputs inputs_;
+  Arena::Frame frame_;
+  Context context_;
+  std::optional<TowerRun> text_, vision_;
+  Tensor text_embeds_, image_embeds_;
+};
+
+std::unique_ptr<ForwardPass> DualEncoderModel::start(const ModelInputs& inputs, Trace* trace) {
+  expect_inputs(inputs, {}, {"input_ids", "attention_mask", "position_ids", "pixel_values"});
+  if (!inputs.input_ids && !inputs.pixel_values) {
+    fail(ErrorCode::invalid_argument, "forward: ", config_.model_type,
+         " needs input_ids, pixel_values or both");
+  }
+  return std::make_unique<Pass>(*this, inputs, trace);
+}
+
+std::vector<std::size_t> DualEncoderModel::pooled_positions(TensorView ids) const {
+  std::vector<std::size_t> positions;
+  for (std::size_t row = 0; row < ids.dim(0); ++row) {
+    const std::int32_t* first = ids.as<std::int32_t>() + row * ids.dim(1);
+    const std::int32_t* last = first + ids.dim(1);
+    const std::int32_t* found = config_.pooled_token_id
+                                    ? std::find(first, last, *config_.pooled_token_id)
+                                    : std::max_element(first, last);
+    positions.push_back(found == last ? 0 : static_cast<std::size_t>(found - first));
+  }
+  return positions;
+}
+
+std::vector<OutputList> DualEncoderModel::hidden_states() const {
+  return {{"text_model_output.hidden_states", text_.hidden_state_hooks("text_model")},
+          {"vision_model_output.hidden_states", vision_.hidden_state_hooks("vision_model")}};
+}
+
+std::vector<OutputList> DualEncoderModel::attentions() const {
+  return {{"text_model_output.attentions", text_.attention_hooks("text_model")},
+          {"vision_model_output.attentions", vision_.attention_hooks("vision_model")}};
+}
+
+void DualEncoderModel::probe(Trace& trace) {
+  const Context context{arena_, TraceScope(&trace)};
+  const auto run = [&](const Tower& tower, const Head& pooler, const char* name) {
+    Arena::Frame frame(arena_);
+    TowerRun run(tower, TowerRun::Probe(), context / name);
+    while (run.step()) continue;
+    const std::size_t first = 0;
+    pooler.forward(run.x(), {nullptr, &first}, context / name / "pooler");
+  };
+  run(text_, text_pooler_, "text_model");
+  run(vision_, vision_pooler_, "vision_model");
+}
+
+}  // namespace clearformer

@@ -1,0 +1,33 @@
+// Dual encoder: a text and an image tower whose outputs meet in one space (CLIP),
+//   logits_per_image = exp(logit_scale)·(image embedding · text embedding),  both of length 1
+// Source: Radford et al. 2021, arXiv 2103.00020.
+// Shapes: B texts, I images, E embedding.
+// Outputs, as far as their inputs are given: text_embeds (B, E), image_embeds (I, E), logits_per_image
+// (I, B), logits_per_text (B, I), text_model_output.… and vision_model_output.… last_hidden_state and
+// pooler_output (projected, not of length 1). Hook points: those of tower.h under text_model and vision_model.
+#pragma once
+
+#include "clearformer/models/model.h"
+
+namespace clearformer {
+
+class DualEncoderModel : public Model {
+ public:
+  DualEncoderModel(ModelConfig config, const WeightScope& scope);
+
+  std::unique_ptr<ForwardPass> start(const ModelInputs& inputs, Trace* trace) override;
+  std::vector<OutputList> hidden_states() const override;
+  std::vector<OutputList> attentions() const override;
+  void probe(Trace& trace) override;
+  void prepare_rotary() {}
+
+ private:
+  class Pass;
+  std::vector<std::size_t> pooled_positions(TensorView ids) const;
+
+  Tower text_, vision_;
+  Head text_pooler_, vision_pooler_;
+  Tensor logit_scale_;  // ()
+};
+
+}  // namespace clearformer

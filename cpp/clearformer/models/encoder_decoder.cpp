@@ -1,0 +1,180 @@
+#include "clearformer/models/encoder_decoder.h"
+
+#include "clearformer/models/decoder_only.h"
+
+namespace clearformer {
+
+namespace {
+
+std::shared_ptr<const Embedding> table_of(const ModelConfig& config, const WeightScope& scope) {
+  const TextEmbeddingConfig& text = *config.second->text;
+  const bool shared = config.tied && config.task != Task::base;
+  const WeightScope own = config.own_target_embedding ? scope / "decoder" : scope;
+  return std::make_shared<Embedding>(
+      own / "embed", text.vocabulary, text.d_model,
+      shared ? Embedding::Table::shared_with_output : Embedding::Table::own);
+}
+
+}  // namespace
+
+EncoderDecoderModel::EncoderDecoderModel(ModelConfig config, const WeightScope& scope)
+    : Model(std::move(config)),
+      tokens_(table_of(config_, scope)),
+      encoder_(scope / "encoder", config_.tower, "encoder",
+               config_.own_target_embedding ? nullptr : tokens_),
+      decoder_(scope / "decoder", *config_.second, "decoder", tokens_) {
+  if (config_.task == Task::base) return;
+  OutputConfig output = config_.output;
+  const WeightScope unembed = scope / "unembed";
+  if (config_.output_bias_may_be_missing && !unembed.has("bias")) output.bias = Bias::none;
+  output_.emplace(unembed, output, config_.tied ? tokens_.get() : nullptr);
+}
+
+// The encoder first, unless the cache holds what it made; then, where there are target tokens, the
+// decoder.
+class EncoderDecoderModel::Pass : public ForwardPass {
+ public:
+  Pass(EncoderDecoderModel& model, const ModelInputs& inputs, Trace* trace)
+      : model_(model),
+        inputs_(inputs),
+        guard_(inputs.cache),
+        frame_(model.arena_),
+        context_{model.arena_, TraceScope(trace)} {
+    if (inputs.cache == nullptr || !inputs.cache->has_memory()) {
+      encoder_.emplace(model.encoder_, model.source(inputs), context_ / "encoder");
+    } else {
+      start_decoder(inputs.cache->memory_states);
+    }
+  }
+
+  bool step() override {
+    if (decoder_) return decoder_->step() || finish();
+    if (encoder_->step()) return true;
+    outputs_.add("encoder_last_hidden_state", Tensor::copy_of(encoder_->x()));
+    if (!inputs_.decoder_input_ids) return finish();
+    start_decoder(encoder_->x());
+    return true;
+  }
+
+ private:
+  void start_decoder(TensorView memory) {
+    TowerInputs inputs;
+    inputs.ids = inputs_.decoder_input_ids;
+    inputs.attention_mask = inputs_.decoder_attention_mask;
+    inputs.positions = inputs_.decoder_position_ids;
+    inputs.cache = inputs_.cache;
+    inputs.memory = memory;
+    if (encoder_) {
+      inputs.memory_mask = inputs_.attention_mask;
+    } else if (!inputs_.cache->memory_mask.empty()) {
+      inputs.memory_mask = inputs_.cache->memory_mask.view();
+    }
+    decoder_.emplace(model_.decoder_, inputs, context_ / "decoder");
+  }
+
+  bool finish() {
+    if (KeyValueCache* cache = inputs_.cache) {
+      if (encoder_ && inputs_.attention_mask) {
+        cache->memory_mask = Tensor::copy_of(*inputs_.attention_mask);
+      }
+      // The decoder has projected it; without a decoder it waits for one.
+      cache->memory_states = decoder_ ? Tensor() : Tensor::copy_of(encoder_->x());
+    }
+    if (decoder_) answer();
+    guard_.keep();
+    return false;
+  }
+
+  void answer() {
+    MutableTensorView x = decoder_->x();
+    if (!model_.output_) return outputs_.add("last_hidden_state", Tensor::copy_of(x));
+    if (inputs_.logits == LogitsOf::last_position) x = last_position(x, context_.arena);
+    Tensor logits({x.dim(0), x.dim(1), model_.config().d_vocab()});
+    model_.output_->forward(x, logits);
+    outputs_.add("logits", std::move(logits));
+  }
+
+  EncoderDecoderModel& model_;
+  ModelInputs inputs_;
+  CacheGuard guard_;
+  Arena::Frame frame_;
+  Context context_;
+  std::optional<TowerRun> encoder_, decoder_;
+};
+
+TowerInputs EncoderDecoderModel::source(const ModelInputs& inputs) const {
+  TowerInputs source;
+  source.ids = inputs.input_ids;
+  source.features = inputs.input_features;
+  source.attention_mask = inputs.attention_mask;
+  source.positions = inputs.position_ids;
+  return source;
+}
+
+std::unique_ptr<ForwardPass> EncoderDecoderModel::start(const ModelInputs& inputs, Trace* trace) {
+  if (inputs.cache != nullptr && inputs.cache->has_memory()) {
+    expect_inputs(inputs, {"decoder_input_ids"},
+                  {"decoder_attention_mask", "decoder_position_ids"});
+  } else if (config_.tower.audio) {
+    expect_inputs(inputs, {"input_features"},
+                  {"decoder_input_ids", "decoder_attention_mask", "decoder_position_ids"});
+  } else {
+    expect_inputs(inputs, {"input_ids"},
+                  {"attention_mask", "position_ids", "decoder_input_ids", "decoder_attention_mask",
+                   "decoder_position_ids"});
+  }
+  if (inputs.decoder_input_ids && inputs.input_ids &&
+      inputs.decoder_input_ids->dim(0) != inputs.input_ids->dim(0)) {
+    fail(ErrorCode::shape_mismatch, "forward: ", inputs.input_ids->dim(0),
+         " sequences in input_ids, ", inputs.decoder_input_ids->dim(0), " in decoder_input_ids");
+  }
+  return std::make_unique<Pass>(*this, inputs, trace);
+}
+
+std::unique_ptr<ForwardPass> EncoderDecoderModel::start_encoding(const ModelInputs& inputs,
+                                                                 Trace* trace) {
+  if (inputs.cache != nullptr && inputs.cache->has_memory()) return nullptr;
+  ModelInputs source = inputs;
+  source.decoder_input_ids = std::nullopt;
+  source.decoder_attention_mask = std::nullopt;
+  source.decoder_position_ids = std::nullopt;
+  return start(source, trace);
+}
+
+std::unique_ptr<ForwardPass> EncoderDecoderModel::start_step(const ModelInputs& inputs,
+                                                             Trace* trace) {
+  if (!output_) return Model::start_step(inputs, trace);
+  ModelInputs target;
+  target.decoder_input_ids = inputs.input_ids;
+  target.decoder_attention_mask = inputs.attention_mask;
+  target.decoder_position_ids = inputs.position_ids;
+  target.cache = inputs.cache;
+  target.logits = inputs.logits;
+  return start(target, trace);
+}
+
+std::vector<OutputList> EncoderDecoderModel::hidden_states() const {
+  return {{"encoder_hidden_states", encoder_.hidden_state_hooks("encoder")},
+          {"decoder_hidden_states", decoder_.hidden_state_hooks("decoder")}};
+}
+
+std::vector<OutputList> EncoderDecoderModel::attentions() const {
+  return {{"encoder_attentions", encoder_.attention_hooks("encoder")},
+          {"decoder_attentions", decoder_.attention_hooks("decoder")},
+          {"cross_attentions", decoder_.attention_hooks("decoder", "cross_attn")}};
+}
+
+void EncoderDecoderModel::probe(Trace& trace) {
+  const Context context{arena_, TraceScope(&trace)};
+  for (const auto& [tower, name] : {std::pair(&encoder_, "encoder"), {&decoder_, "decoder"}}) {
+    Arena::Frame frame(arena_);
+    TowerRun run(*tower, TowerRun::Probe(), context / name);
+    while (run.step()) continue;
+  }
+}
+
+KeyValueCache EncoderDecoderModel::make_cache() const {
+  return {config_.n_layers(), config_.n_ctx()};
+}
+
+}  // namespace clearformer

@@ -1,0 +1,36 @@
+// Encoder-decoder: an encoder reads text or sound, a decoder writes and attends to what it made.
+// Source: Vaswani et al. 2017, section 3.
+// Shapes: B batch, T source positions, T' target tokens, V vocabulary of the target.
+// Outputs: encoder_last_hidden_state (B, T, D), then logits (B, T', V), or with Task::base
+// last_hidden_state (B, T', D). Hook points: encoder.{i}.…, decoder.{i}.…, encoder.ln_final.…,
+// decoder.ln_final.… and those of the embeddings under encoder and decoder.
+#pragma once
+
+#include "clearformer/models/model.h"
+
+namespace clearformer {
+
+class EncoderDecoderModel : public Model {
+ public:
+  EncoderDecoderModel(ModelConfig config, const WeightScope& scope);
+
+  /// With a cache that holds the memory only the decoder runs, and the source is not needed.
+  std::unique_ptr<ForwardPass> start(const ModelInputs& inputs, Trace* trace) override;
+  std::unique_ptr<ForwardPass> start_encoding(const ModelInputs& inputs, Trace* trace) override;
+  std::unique_ptr<ForwardPass> start_step(const ModelInputs& inputs, Trace* trace) override;
+  std::vector<OutputList> hidden_states() const override;
+  std::vector<OutputList> attentions() const override;
+  void probe(Trace& trace) override;
+  KeyValueCache make_cache() const override;
+  void prepare_rotary() {}
+
+ private:
+  class Pass;
+  TowerInputs source(const ModelInputs& inputs) const;
+
+  std::shared_ptr<const Embedding> tokens_;  // of both towers, or of the decoder alone
+  Tower encoder_, decoder_;
+  std::optional<OutputLayer> output_;
+};
+
+}  // namespace clearformer

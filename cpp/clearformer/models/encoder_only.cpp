@@ -1,0 +1,140 @@
+#include "clearformer/models/encoder_only.h"
+
+#include "clearformer/kernels/elementwise.h"
+
+namespace clearformer {
+
+namespace {
+
+std::string_view head_scope(const ModelConfig& config) {
+  switch (config.task) {
+    case Task::masked_lm: return "mlm";
+    case Task::sequence_classification: return "classifier";
+    case Task::image_classification:
+      return config.second_head ? "teacher_classifier" : "classifier";
+    case Task::token_classification: return "token_classifier";
+    case Task::question_answering: return "qa";
+    default: return "pooler";
+  }
+}
+
+// The table that a tied masked-LM head multiplies with; null where the tower's own will do.
+std::shared_ptr<const Embedding> tied_table(const ModelConfig& config, const WeightScope& scope) {
+  if (!config.tied || config.task != Task::masked_lm) return nullptr;
+  const TextEmbeddingConfig& text = *config.tower.text;
+  return std::make_shared<Embedding>(scope / "embed", text.vocabulary, text.d_model,
+                                     Embedding::Table::shared_with_output);
+}
+
+// Column `column` of x (B, T, 2).
+Tensor column_of(const Tensor& x, std::size_t column) {
+  Tensor part({x.dim(0), x.dim(1)});
+  for (std::size_t i = 0; i < part.elements(); ++i) part.f32()[i] = x.f32()[2 * i + column];
+  return part;
+}
+
+Tensor mean_of(const Tensor& a, const Tensor& b) {
+  Tensor mean = a.clone();
+  kernels::add(a.f32(), b.f32(), mean.f32(), mean.elements());
+  kernels::scale(mean.f32(), 0.5f, mean.elements());
+  return mean;
+}
+
+}  // namespace
+
+EncoderOnlyModel::EncoderOnlyModel(ModelConfig config, const WeightScope& scope)
+    : Model(std::move(config)),
+      tokens_(tied_table(config_, scope)),
+      tower_(scope, config_.tower, "forward", tokens_) {
+  const WeightScope head = scope / head_scope(config_);
+  // Base models are saved with or without their pooler.
+  const bool pooler_missing = config_.task == Task::base && !(head / "dense").has("weight");
+  if (config_.head && !pooler_missing) head_.emplace(head, *config_.head, tokens_.get());
+  if (config_.second_head) second_head_.emplace(scope / "distillation", *config_.second_head);
+}
+
+class EncoderOnlyModel::Pass : public ForwardPass {
+ public:
+  Pass(EncoderOnlyModel& model, const ModelInputs& inputs, const TowerInputs& tower, Trace* trace)
+      : model_(model),
+        inputs_(inputs),
+        frame_(model.arena_),
+        context_{model.arena_, TraceScope(trace)},
+        run_(model.tower_, tower, context_) {}
+
+  bool step() override {
+    if (run_.step()) return true;
+    model_.answer(run_.x(), inputs_, context_, outputs_);
+    return false;
+  }
+
+ private:
+  EncoderOnlyModel& model_;
+  ModelInputs inputs_;
+  Arena::Frame frame_;
+  Context context_;
+  TowerRun run_;
+};
+
+std::unique_ptr<ForwardPass> EncoderOnlyModel::start(const ModelInputs& inputs, Trace* trace) {
+  TowerInputs tower;
+  if (config_.tower.image) {
+    expect_inputs(inputs, {"pixel_values"}, {});
+    tower.images = inputs.pixel_values;
+    tower.interpolate = inputs.interpolate_pos_encoding;
+  } else {
+    if (config_.tower.text->token_types != 0) {
+      expect_inputs(inputs, {"input_ids"}, {"attention_mask", "token_type_ids", "position_ids"});
+    } else {
+      expect_inputs(inputs, {"input_ids"}, {"attention_mask", "position_ids"});
+    }
+    tower.ids = inputs.input_ids;
+    tower.attention_mask = inputs.attention_mask;
+    tower.token_types = inputs.token_type_ids;
+    tower.positions = inputs.position_ids;
+  }
+  return std::make_unique<Pass>(*this, inputs, tower, trace);
+}
+
+void EncoderOnlyModel::answer(TensorView x, const ModelInputs& inputs, const Context& context,
+                              ModelOutputs& outputs) const {
+  Head::Positions positions;
+  if (inputs.attention_mask) positions.mask = &*inputs.attention_mask;
+  const Context head_context = context / head_scope(config_);
+  if (config_.task == Task::base) {
+    outputs.add("last_hidden_state", Tensor::copy_of(x));
+    if (head_) outputs.add("pooler_output", head_->forward(x, positions, head_context));
+    return;
+  }
+  Tensor logits = head_->forward(x, positions, head_context);
+  if (config_.task == Task::question_answering) {
+    outputs.add("start_logits", column_of(logits, 0));
+    outputs.add("end_logits", column_of(logits, 1));
+  } else if (second_head_) {
+    Tensor distilled = second_head_->forward(x, context / "distillation");
+    outputs.add("logits", mean_of(logits, distilled));
+    outputs.add("cls_logits", std::move(logits));
+    outputs.add("distillation_logits", std::move(distilled));
+  } else {
+    outputs.add("logits", std::move(logits));
+  }
+}
+
+std::vector<OutputList> EncoderOnlyModel::hidden_states() const {
+  return {{"hidden_states", tower_.hidden_state_hooks("")}};
+}
+
+std::vector<OutputList> EncoderOnlyModel::attentions() const {
+  return {{"attentions", tower_.attention_hooks("")}};
+}
+
+void EncoderOnlyModel::probe(Trace& trace) {
+  Arena::Frame frame(arena_);
+  const Context context{arena_, TraceScope(&trace)};
+  TowerRun run(tower_, TowerRun::Probe(), context);
+  while (run.step()) continue;
+  // A head that reads the second position needs one.
+  if (head_) head_->forward(run.x(), context / head_scope(config_));
+}
+
+}  // namespace clearformer

@@ -1,0 +1,31 @@
+// Encoder-only model, of text or images: embedding -> bidirectional blocks -> head (BERT, ViT).
+// Outputs: Task::base: last_hidden_state (B, T, D), pooler_output (B, D) where there is a pooler;
+// question answering: start_logits, end_logits (B, T); otherwise logits.
+// Hook points: those of tower.h and head.h.
+#pragma once
+
+#include "clearformer/models/model.h"
+
+namespace clearformer {
+
+class EncoderOnlyModel : public Model {
+ public:
+  EncoderOnlyModel(ModelConfig config, const WeightScope& scope);
+
+  std::unique_ptr<ForwardPass> start(const ModelInputs& inputs, Trace* trace) override;
+  std::vector<OutputList> hidden_states() const override;
+  std::vector<OutputList> attentions() const override;
+  void probe(Trace& trace) override;
+  void prepare_rotary() { tower_.prepare_rotary(); }
+
+ private:
+  class Pass;
+  void answer(TensorView x, const ModelInputs& inputs, const Context& context,
+              ModelOutputs& outputs) const;
+
+  std::shared_ptr<const Embedding> tokens_;
+  Tower tower_;
+  std::optional<Head> head_, second_head_;
+};
+
+}  // namespace clearformer

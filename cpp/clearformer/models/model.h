@@ -1,0 +1,171 @@
+// Model: what all models have in common, whatever their shape (encoder-only, decoder-only,
+// encoder-decoder, dual encoder): named inputs, named outputs, a forward pass in steps of one layer.
+// Shapes: B batch, T tokens, S = past + T positions, V vocabulary.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "clearformer/layers/key_value_cache.h"
+#include "clearformer/layers/trace.h"
+#include "clearformer/models/config.h"
+
+namespace clearformer {
+
+enum class LogitsOf { all_positions, last_position };
+
+/// Inputs of a forward pass under Hugging Face's names. Each model takes some of them and refuses
+/// the others by name.
+struct ModelInputs {
+  using Input = std::optional<TensorView>;
+  Input input_ids;                        // (B, T) int32
+  Input attention_mask;                   // (B, S) uint8, 0 = padding; none: no padding
+  Input token_type_ids;                   // (B, T) int32; none: zeros
+  Input position_ids;                     // (B, T) int32; none: as the architecture counts
+  Input decoder_input_ids;                // (B, T') int32
+  Input decoder_attention_mask;           // (B, S') uint8
+  Input decoder_position_ids;             // (B, T') int32
+  Input pixel_values;                     // (B, C, H, W) float32
+  Input input_features;                   // (B, mel bins, frames) float32
+  bool interpolate_pos_encoding = false;  // images of another size than the model was made for
+  KeyValueCache* cache = nullptr;         // holds the past; none: no past
+  LogitsOf logits = LogitsOf::all_positions;
+};
+
+/// What a caller may name: an input, where it is kept and what it holds.
+struct InputName {
+  std::string_view name;
+  ModelInputs::Input ModelInputs::* member;
+  DType dtype;
+};
+inline constexpr InputName kInputNames[] = {
+    {"input_ids", &ModelInputs::input_ids, DType::i32},
+    {"attention_mask", &ModelInputs::attention_mask, DType::u8},
+    {"token_type_ids", &ModelInputs::token_type_ids, DType::i32},
+    {"position_ids", &ModelInputs::position_ids, DType::i32},
+    {"decoder_input_ids", &ModelInputs::decoder_input_ids, DType::i32},
+    {"decoder_attention_mask", &ModelInputs::decoder_attention_mask, DType::u8},
+    {"decoder_position_ids", &ModelInputs::decoder_position_ids, DType::i32},
+    {"pixel_values", &ModelInputs::pixel_values, DType::f32},
+    {"input_features", &ModelInputs::input_features, DType::f32},
+};
+
+/// Outputs under Hugging Face's names ("logits", "last_hidden_state", "pooler_output", …), in the
+/// order of computation.
+struct ModelOutputs {
+  std::vector<std::pair<std::string, Tensor>> tensors;
+
+  void add(std::string name, Tensor value) {
+    tensors.emplace_back(std::move(name), std::move(value));
+  }
+  /// Null when there is no such output.
+  Tensor* find(std::string_view name);
+  /// Throws invalid_argument when there is no such output.
+  Tensor& at(std::string_view name);
+};
+
+/// A forward pass that can be left after every layer. One at a time in a model.
+class ForwardPass {
+ public:
+  virtual ~ForwardPass() = default;
+  /// Computes the next layer; false when that was the last step and the outputs are there.
+  virtual bool step() = 0;
+  ModelOutputs& outputs() { return outputs_; }
+
+ protected:
+  ModelOutputs outputs_;
+};
+
+/// One list of Hugging Face's outputs ("hidden_states") and the hook points its members are.
+struct OutputList {
+  std::string name;
+  std::vector<std::string> hooks;
+};
+
+class Model {
+ public:
+  explicit Model(ModelConfig config) : config_(std::move(config)) {}
+  virtual ~Model() = default;
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  const ModelConfig& config() const { return config_; }
+  /// Tensors of the checkpoint that the model does not use.
+  const std::vector<std::string>& unexpected_tensors() const { return unexpected_; }
+  std::size_t workspace_bytes() const { return arena_.bytes(); }
+
+  /// Begins a forward pass; the inputs' tensors must outlive it. Throws shape_mismatch,
+  /// invalid_argument or unsupported for inputs that do not fit the model. A pass that is not
+  /// completed leaves the cache as it was.
+  virtual std::unique_ptr<ForwardPass> start(const ModelInputs& inputs, Trace* trace) = 0;
+  /// All of it at once.
+  ModelOutputs forward(const ModelInputs& inputs, Trace* trace = nullptr);
+
+  /// Which hook points make up Hugging Face's hidden_states and attentions.
+  virtual std::vector<OutputList> hidden_states() const = 0;
+  virtual std::vector<OutputList> attentions() const = 0;
+  /// Runs one made-up position through all layers, for a trace that wants to know the hook points.
+  virtual void probe(Trace& trace) = 0;
+
+  /// A cache for the tokens this model generates. Throws unsupported where it generates none.
+  virtual KeyValueCache make_cache() const;
+  /// What runs before the first step of a generation and leaves its result in inputs.cache: the
+  /// encoder of an encoder-decoder. Null where there is nothing to do.
+  virtual std::unique_ptr<ForwardPass> start_encoding(const ModelInputs& inputs, Trace* trace);
+  /// The next step of a generation: input_ids and their mask and positions are those of the tokens
+  /// that are generated (of the decoder). Throws unsupported where it generates none.
+  virtual std::unique_ptr<ForwardPass> start_step(const ModelInputs& inputs, Trace* trace);
+
+ protected:
+  /// Throws unsupported for an input that is given and not among `taken`, missing ones among
+  /// `needed` as invalid_argument, a wrong dtype as dtype_mismatch.
+  void expect_inputs(const ModelInputs& inputs, std::initializer_list<std::string_view> needed,
+                     std::initializer_list<std::string_view> optional) const;
+
+  ModelConfig config_;
+  std::vector<std::string> unexpected_;
+  Arena arena_;
+
+ private:
+  friend std::unique_ptr<Model> load_model(Weights weights, std::string_view config_text,
+                                           std::optional<Task> task, std::string config_file);
+};
+
+/// Leaves a cache as it was before, unless the pass is completed.
+class CacheGuard {
+ public:
+  explicit CacheGuard(KeyValueCache* cache)
+      : cache_(cache),
+        length_(cache == nullptr ? 0 : cache->length()),
+        had_memory_(cache != nullptr && cache->has_memory()) {}
+  CacheGuard(const CacheGuard&) = delete;
+  CacheGuard& operator=(const CacheGuard&) = delete;
+  ~CacheGuard() {
+    if (cache_ == nullptr) return;
+    cache_->crop(std::min(length_, cache_->length()));
+    if (!had_memory_) cache_->forget_memory();
+  }
+  void keep() { cache_ = nullptr; }
+
+ private:
+  KeyValueCache* cache_;
+  std::size_t length_;
+  bool had_memory_;
+};
+
+/// Makes the model that config.json describes. Throws missing_tensor, shape_mismatch,
+/// dtype_mismatch, malformed_config or unsupported. `config_file` is the name used in messages;
+/// without a task it is the one the config's "architectures" names.
+std::unique_ptr<Model> load_model(Weights weights, std::string_view config_text,
+                                  std::optional<Task> task = std::nullopt,
+                                  std::string config_file = "config.json");
+
+/// The same from a Hugging Face folder on disk: config.json, model.safetensors or its shards.
+std::unique_ptr<Model> from_pretrained(const std::string& folder,
+                                       std::optional<Task> task = std::nullopt);
+
+}  // namespace clearformer

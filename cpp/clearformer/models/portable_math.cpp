@@ -1,0 +1,56 @@
+#include "clearformer/models/portable_math.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace clearformer {
+
+namespace {
+
+// ln 2 in two parts; the first has 21 trailing zero bits, so that k times it is exact (Cody and
+// Waite's reduction).
+constexpr double kLn2High = 0x1.62e42fee00000p-1;
+constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
+constexpr double kLog2E = 0x1.71547652b82fep+0;
+constexpr int kExponentBias = 1023, kMantissaBits = 52;
+
+double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + kExponentBias)
+                               << kMantissaBits);
+}
+
+}  // namespace
+
+double portable_exp(double x) {
+  if (!(x >= -700.0)) return 0.0;
+  if (x > 709.0) return std::numeric_limits<double>::infinity();
+  const double k = std::floor(x * kLog2E + 0.5);
+  const double r = (x - k * kLn2High) - k * kLn2Low;  // |r| <= ln 2 / 2
+  // Taylor's series to r^13 / 13!; what is left out is below 5e-18.
+  double sum = 1.0;
+  for (int n = 13; n >= 1; --n) sum = 1.0 + sum * (r / n);
+  return sum * power_of_two(static_cast<int>(k));
+}
+
+double portable_log(double x) {
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
+  int exponent = static_cast<int>(bits >> kMantissaBits) - kExponentBias;
+  double mantissa = x / power_of_two(exponent);  // [1, 2)
+  if (mantissa > 1.4142135623730951) {
+    mantissa *= 0.5;
+    ++exponent;
+  }
+  // log m = 2 (s + s^3 / 3 + s^5 / 5 + …), |s| < 0.172; what is left out is below 1e-18.
+  const double s = (mantissa - 1.0) / (mantissa + 1.0);
+  double sum = 0.0;
+  for (int n = 21; n >= 1; n -= 2) sum = sum * (s * s) + 1.0 / n;
+  return exponent * kLn2High + (exponent * kLn2Low + 2.0 * s * sum);
+}
+
+double portable_pow(double base, double exponent) {
+  return portable_exp(exponent * portable_log(base));
+}
+
+}  // namespace clearformer

@@ -1,0 +1,201 @@
+#include "clearformer/models/tower.h"
+
+#include <cstring>
+
+namespace clearformer {
+
+namespace {
+
+std::size_t past_of(const TowerInputs& inputs) {
+  return inputs.cache == nullptr ? 0 : inputs.cache->length();
+}
+
+// (B, S) as it broadcasts to (B, H, T, S).
+Mask padding_mask(const TensorView& given) {
+  return Mask::allow(Tensor::copy_of(given.reshaped({given.dim(0), 1, 1, given.dim(1)})));
+}
+
+std::string under(std::string_view prefix, std::string_view name) {
+  return prefix.empty() ? std::string(name) : concat(prefix, ".", name);
+}
+
+}  // namespace
+
+Tower::Tower(const WeightScope& scope, const TowerConfig& config, std::string what,
+             std::shared_ptr<const Embedding> tokens)
+    : config_(config), what_(std::move(what)) {
+  if (config.text) text_.emplace(scope, *config.text, std::move(tokens));
+  if (config.image) image_.emplace(scope, *config.image);
+  if (config.audio) audio_.emplace(scope, *config.audio);
+  if (config.cross_attention) {
+    decoder_.emplace(scope, config.stack);
+  } else {
+    encoder_.emplace(scope, config.stack);
+  }
+  if (config.relative) {
+    relative_bias_ =
+        (scope / "relative")
+            .take("weight", {config.relative->num_buckets, config.stack.block.attention.num_heads});
+  }
+}
+
+void Tower::prepare_rotary() {
+  if (config_.rotary) rotary_.emplace(*config_.rotary);
+  if (config_.local_rotary) local_rotary_.emplace(*config_.local_rotary);
+}
+
+Shape Tower::output_shape(const TowerInputs& inputs) const {
+  if (image_) return image_->output_shape(inputs.images->shape(), inputs.interpolate);
+  if (audio_) return audio_->output_shape(inputs.features->shape());
+  const Shape& ids = inputs.ids->shape();
+  if (ids.rank() != 2 || ids.elements() == 0) {
+    fail(ErrorCode::shape_mismatch, what_, ": input_ids of shape ", ids.text(),
+         ", expected [batch, tokens], neither of them 0");
+  }
+  const std::size_t past = past_of(inputs), total = past + ids[1];
+  if (total > config_.max_positions) {
+    fail(ErrorCode::invalid_argument, what_, ": ", past, " past and ", ids[1],
+         " new tokens exceed the model's ", config_.max_positions, " positions");
+  }
+  if (past != 0 && inputs.cache->batch() != ids[0]) {
+    fail(ErrorCode::shape_mismatch, what_, ": past_key_values hold ", inputs.cache->batch(),
+         " sequences, input_ids have ", ids[0]);
+  }
+  const auto expect = [&](const char* name, const std::optional<TensorView>& given,
+                          const Shape& expected, const char* axes) {
+    if (!given || given->shape() == expected) return;
+    fail(ErrorCode::shape_mismatch, what_, ": ", name, " of shape ", given->shape().text(),
+         ", expected ", expected.text(), axes);
+  };
+  expect("attention_mask", inputs.attention_mask, {ids[0], total}, " (batch, past and new tokens)");
+  expect("position_ids", inputs.positions, ids, " as input_ids");
+  expect("token_type_ids", inputs.token_types, ids, " as input_ids");
+  return {ids[0], ids[1], config_.d_model()};
+}
+
+MutableTensorView Tower::positions(const TowerInputs& inputs, std::size_t past,
+                                   Arena& arena) const {
+  const Shape& shape = inputs.ids->shape();
+  const MutableTensorView positions = arena.take(shape, DType::i32);
+  if (inputs.positions) {
+    std::memcpy(positions.data(), inputs.positions->data(), positions.bytes());
+  } else if (config_.text->uncounted_id) {
+    text_->count_positions(*inputs.ids, positions);
+  } else {
+    for (std::size_t i = 0; i < positions.elements(); ++i) {
+      positions.as<std::int32_t>()[i] = static_cast<std::int32_t>(past + i % shape[1]);
+    }
+  }
+  return positions;
+}
+
+void Tower::embed(const TowerInputs& inputs, MutableTensorView x, const Context& context) const {
+  if (image_) return image_->forward(*inputs.images, x, context);
+  if (audio_) return audio_->forward(*inputs.features, x, context);
+  Arena::Frame frame(context.arena);
+  TextEmbedding::Inputs text;
+  text.ids = *inputs.ids;
+  if (inputs.token_types) text.token_types = &*inputs.token_types;
+  text.positions = positions(inputs, past_of(inputs), context.arena);
+  text_->forward(text, x, context);
+}
+
+StackState Tower::state(const TowerInputs& inputs) const {
+  StackState state;
+  const std::size_t past = past_of(inputs);
+  if (config_.attends == TowerConfig::Attends::to_the_past) state.mask = Mask::causal(past);
+  if (inputs.attention_mask) state.mask = state.mask & padding_mask(*inputs.attention_mask);
+  if (config_.relative) {
+    const std::size_t length = inputs.ids->dim(1);
+    state.mask =
+        state.mask & Mask::additive(relative_position_bias(relative_bias_, *config_.relative,
+                                                           {length, past + length, past}));
+  }
+  state.local_mask = state.mask & Mask::window(past, config_.window_before, config_.window_after);
+  if (inputs.memory_mask) state.cross_mask = padding_mask(*inputs.memory_mask);
+  state.cache = inputs.cache;
+  return state;
+}
+
+std::vector<std::string> Tower::hidden_state_hooks(std::string_view prefix) const {
+  std::vector<std::string> hooks;
+  const StackConfig& stack = config_.stack;
+  for (std::size_t layer = 0; layer < stack.layers; ++layer) {
+    hooks.push_back(under(prefix, concat(stack.block_scope(layer), ".hook_resid_pre")));
+  }
+  const bool normalized = stack.final_norm == FinalNorm::present &&
+                          config_.last_hidden == TowerConfig::LastHidden::normalized;
+  if (normalized) {
+    hooks.push_back(under(prefix, "ln_final.hook_out"));
+  } else {
+    const bool post = stack.block.order == NormOrder::post;
+    hooks.push_back(under(prefix, concat(stack.block_scope(stack.layers - 1), ".hook_",
+                                         post ? "normalized_" : "", "resid_post")));
+  }
+  return hooks;
+}
+
+std::vector<std::string> Tower::attention_hooks(std::string_view prefix,
+                                                std::string_view attention) const {
+  std::vector<std::string> hooks;
+  for (std::size_t layer = 0; layer < config_.stack.layers; ++layer) {
+    hooks.push_back(
+        under(prefix, concat(config_.stack.block_scope(layer), ".", attention, ".hook_pattern")));
+  }
+  return hooks;
+}
+
+TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& context)
+    : tower_(tower),
+      inputs_(std::move(inputs)),
+      context_(context),
+      x_(context.arena.take(tower.output_shape(inputs_))) {
+  state_ = tower.state(inputs_);
+  if (inputs_.ids) turn(tower.positions(inputs_, past_of(inputs_), context.arena));
+}
+
+void TowerRun::turn(TensorView positions) {
+  if (tower_.rotary_) {
+    rotary_ = tower_.rotary_->table(positions, context_.arena);
+    state_.rotary = state_.local_rotary = &rotary_;
+  }
+  if (tower_.local_rotary_) {
+    local_rotary_ = tower_.local_rotary_->table(positions, context_.arena);
+    state_.local_rotary = &local_rotary_;
+  }
+}
+
+TowerRun::TowerRun(const Tower& tower, Probe, const Context& context)
+    : tower_(tower), context_(context), x_(context.arena.take({1, 1, tower.config().d_model()})) {
+  std::memset(x_.data(), 0, x_.bytes());
+  if (tower.config_.cross_attention) inputs_.memory = x_;
+  const MutableTensorView position = context.arena.take({1, 1}, DType::i32);
+  *position.as<std::int32_t>() = 0;
+  turn(position);
+  if (tower.text_) {
+    TextEmbedding::Inputs text;
+    text.ids = text.positions = position;
+    tower.text_->forward(text, x_, context);
+  } else if (tower.image_) {
+    tower.image_->probe(x_, context);
+  } else {
+    tower.audio_->probe(x_, context);
+  }
+  next_ = 1;
+}
+
+bool TowerRun::step() {
+  const std::size_t layers = tower_.config_.stack.layers;
+  if (next_ == 0) {
+    tower_.embed(inputs_, x_, context_);
+  } else if (tower_.decoder_) {
+    tower_.decoder_->forward_layer(next_ - 1, x_, inputs_.memory, state_, context_);
+    if (next_ == layers) tower_.decoder_->finish(x_, context_);
+  } else {
+    tower_.encoder_->forward_layer(next_ - 1, x_, state_, context_);
+    if (next_ == layers) tower_.encoder_->finish(x_, context_);
+  }
+  return next_++ < layers;
+}
+
+}  // namespace clearformer

@@ -1,0 +1,156 @@
+"""Conversations as transformers renders them with templates in the manners of known chat models, written for this test."""
+
+import json
+import os
+
+from tokenizers import Tokenizer
+from transformers import PreTrainedTokenizerFast
+
+from common import Group, arguments
+
+CHATML = """{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}
+{%- if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"""
+
+LLAMA2 = """{% if messages[0]['role'] == 'system' %}
+    {% set system = messages[0]['content'] %}
+    {% set turns = messages[1:] %}
+{% else %}
+    {% set system = false %}
+    {% set turns = messages %}
+{% endif %}
+{% for message in turns %}
+    {% if (message['role'] == 'user') != (loop.index0 % 2 == 0) %}
+        {{ raise_exception('Roles must alternate user/assistant/user/assistant') }}
+    {% endif %}
+    {% if loop.first and system %}
+        {% set content = '<<SYS>>\\n' + system + '\\n<</SYS>>\\n\\n' + message['content'] %}
+    {% else %}
+        {% set content = message['content'] %}
+    {% endif %}
+    {% if message['role'] == 'user' %}
+        {{- bos_token + '[INST] ' + content | trim + ' [/INST]' -}}
+    {% else %}
+        {{- ' ' + content | trim + ' ' + eos_token -}}
+    {% endif %}
+{% endfor %}"""
+
+LLAMA3 = """{{- bos_token }}
+{%- set head = '<|start_header_id|>%s<|end_header_id|>' %}
+{%- if tools is defined and tools is not none %}
+    {{- '<|start_header_id|>system<|end_header_id|>\\n\\nYou may call these functions:\\n' }}
+    {%- for tool in tools %}
+        {{- tool | tojson(indent=2) }}
+        {{- '\\n' }}
+    {%- endfor %}
+    {{- '<|eot_id|>' }}
+{%- endif %}
+{%- for message in messages %}
+    {{- '<|start_header_id|>' ~ message.role ~ '<|end_header_id|>\\n\\n' }}
+    {%- if message.tool_calls is defined and message.tool_calls %}
+        {%- for call in message.tool_calls %}
+            {{- '{"name": "' + call.function.name + '", "parameters": ' + call.function.arguments | tojson + '}' }}
+        {%- endfor %}
+    {%- elif message.content is string %}
+        {{- message.content | trim }}
+    {%- else %}
+        {%- for part in message.content %}
+            {{- part.text if part.type == 'text' else '<|' + part.type + '|>' }}
+        {%- endfor %}
+    {%- endif %}
+    {{- '<|eot_id|>' }}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|start_header_id|>assistant<|end_header_id|>\\n\\n' }}
+{%- endif %}"""
+
+GEMMA = """{{ bos_token }}{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}
+{%- for message in messages %}{% if message['role'] == 'assistant' %}{% set role = 'model' %}{% else %}{% set role = message['role'] %}{% endif %}
+{{- '<start_of_turn>' + role + '\\n' + message['content'] | trim + '<end_of_turn>\\n' }}{% endfor %}
+{%- if add_generation_prompt %}{{ '<start_of_turn>model\\n' }}{% endif %}"""
+
+MISTRAL = """{%- set ns = namespace(index=0, system='') %}
+{%- for message in messages if message.role == 'system' %}
+    {%- set ns.system = message.content %}
+{%- endfor %}
+{{- bos_token }}
+{%- if documents %}
+    {%- for document in documents | sort(attribute='title') %}
+        {{- '[DOC]' ~ loop.index ~ ': ' ~ document['title'] | upper ~ ' - ' ~ document['text'] ~ '[/DOC]' }}
+    {%- endfor %}
+{%- endif %}
+{%- for message in messages | rejectattr('role', 'equalto', 'system') %}
+    {%- if message.role == 'user' %}
+        {{- '[INST] ' ~ (ns.system ~ '\\n\\n' if loop.last and ns.system else '') ~ message.content ~ '[/INST]' }}
+        {%- set ns.index = ns.index + 1 %}
+    {%- else %}
+        {{- ' ' ~ message.content ~ eos_token }}
+    {%- endif %}
+{%- endfor %}
+{{- ' ' ~ ns.index ~ (mood | default('')) if mood is defined }}"""
+
+TEMPLATES = {"chatml": CHATML, "llama2": LLAMA2, "llama3": LLAMA3, "gemma": GEMMA, "mistral": MISTRAL}
+
+SHORT = [{"role": "user", "content": "  Hello, who are you?  "}]
+LONG = [
+    {"role": "system", "content": "You are terse."}, {"role": "user", "content": "Où est la gare ? 😀"},
+    {"role": "assistant", "content": "Là-bas.\n"}, {"role": "user", "content": "Thanks <b>a lot</b> & bye"},
+]
+TURNS = LONG[1:]
+OPEN = [*TURNS, {"role": "assistant", "content": "You are most "}]
+PARTS = [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "What is this?"}]}]
+TOOLS = [{"type": "function", "function": {"name": "weather", "description": "It's \"sunny\" or <not>", "parameters": {
+    "type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer", "default": 3}}, "required": ["city"]}}}]
+CALLED = [*TURNS, {"role": "assistant", "tool_calls": [{"type": "function", "function": {"name": "weather", "arguments": {"city": "Łódź", "days": 2}}}]},
+          {"role": "tool", "content": "14.5 °C"}]
+DOCUMENTS = [{"title": "second", "text": "two"}, {"title": "first", "text": "one"}]
+
+
+def conversations():
+    """Template's name, conversation (or several), options."""
+    for name in TEMPLATES:
+        for messages in (SHORT, TURNS):
+            yield name, messages, {}
+            yield name, messages, {"add_generation_prompt": True}
+        if name != "gemma":
+            yield name, LONG, {}
+        yield name, [SHORT, TURNS], {"add_generation_prompt": True}
+    yield "gemma", LONG, {}
+    yield "llama2", OPEN[2:], {}
+    for name in ("chatml", "llama3", "gemma"):
+        yield name, OPEN, {"continue_final_message": True}
+    yield "llama3", PARTS, {"add_generation_prompt": True}
+    yield "llama3", PARTS, {"continue_final_message": True}
+    yield "llama3", TURNS, {"tools": TOOLS, "add_generation_prompt": True}
+    yield "llama3", CALLED, {"tools": TOOLS, "add_generation_prompt": True}
+    yield "mistral", LONG, {"documents": DOCUMENTS}
+    yield "mistral", TURNS, {"mood": " :)"}
+
+
+def rendered(tokenizer, name, messages, options):
+    """Text and ids, or the sentence of the template's own error."""
+    try:
+        text = tokenizer.apply_chat_template(messages, chat_template=name, tokenize=False, **options)
+    except Exception as error:
+        if type(error).__name__ != "TemplateError":
+            raise
+        return {"refused": str(error)}
+    found = tokenizer.apply_chat_template(messages, chat_template=name, return_dict=True, **options)
+    return {"rendered": text, "ids": found["input_ids"]}
+
+
+def main():
+    args = arguments(__doc__)
+    group = Group(args, "tokenizer_chat", "tokenizer_chat.py", ["transformers", "tokenizers", "jinja2"])
+    with open(os.path.join(args.out, "tokenizer_sample", "byte_level_gpt2.json"), encoding="utf-8") as file:
+        held = json.load(file)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(json.dumps(held)), bos_token="<s>", eos_token="<|endoftext|>", chat_template=TEMPLATES)
+    for at, (name, messages, options) in enumerate(conversations()):
+        group.add({"name": f"{name}_{at:02}", "op": "apply_chat_template", "template": name, "messages": messages, "options": options}
+                  | rendered(tokenizer, name, messages, options))
+    group.header["templates"] = TEMPLATES
+    group.save()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+// Conversations rendered with chat templates equal transformers', and so do their token ids.
+import { readFileSync } from 'node:fs';
+import {
+  apply_chat_template,
+  type ChatTemplateOptions,
+  type Message,
+  read_chat_template,
+} from 'clearformer/chat_template';
+import { ClearformerError, PreTrainedTokenizer } from 'clearformer/tokenizer';
+import { describe, expect, it } from 'vitest';
+import { failureOf } from './support/failures.js';
+import { fixturePath } from './support/references.js';
+
+interface ChatCase {
+  name: string;
+  template: string;
+  messages: Message[] | Message[][];
+  options: Record<string, unknown>;
+  rendered: string | string[];
+  ids: number[] | number[][];
+  refused?: string;
+}
+const { cases, templates } = JSON.parse(readFileSync(fixturePath('tokenizer_chat/cases.json'), 'utf8')) as {
+  cases: ChatCase[];
+  templates: Record<string, string>;
+};
+const json = JSON.parse(readFileSync(fixturePath('tokenizer_sample/byte_level_gpt2.json'), 'utf8'));
+const special = { bos_token: '<s>', eos_token: '<|endoftext|>', pad_token: '<|endoftext|>' };
+const named = Object.entries(templates).map(([name, template]) => ({ name, template }));
+const tokenizer = new PreTrainedTokenizer(json, { ...special, chat_template: named });
+const hello: Message[] = [{ role: 'user', content: 'Hello' }];
+
+/** What is no option of ours is a variable of the template. */
+function optionsOf({ template, options: { mood, ...rest } }: ChatCase): Omit<ChatTemplateOptions, 'tokenize'> {
+  return { chat_template: template, ...rest, ...(mood !== undefined && { chat_template_kwargs: { mood } }) };
+}
+
+describe('equals transformers', () => {
+  it.each(cases)('$name', async (one) => {
+    const messages = one.messages as Message[];
+    const options = optionsOf(one);
+    const text = () => apply_chat_template(tokenizer, messages, { ...options, tokenize: false });
+    if (one.refused !== undefined) {
+      const refused = await failureOf(text);
+      expect(refused.code).toBe('invalid_argument');
+      expect(refused.message).toContain(one.refused);
+      return;
+    }
+    expect(text()).toEqual(one.rendered);
+    const { input_ids, attention_mask } = apply_chat_template(tokenizer, messages, {
+      ...options,
+      tokenizer_kwargs: { padding: true },
+    });
+    const rows = (Array.isArray(one.ids[0]) ? one.ids : [one.ids]) as number[][];
+    const mask = attention_mask.tolist() as bigint[][];
+    const found = (input_ids.tolist() as bigint[][]).map((row, i) =>
+      row.filter((_, at) => mask[i]?.[at] === 1n).map(Number),
+    );
+    expect(found).toEqual(rows);
+  });
+});
+
+describe('templates', () => {
+  it('come from the configuration, by name or as text', async () => {
+    const of = (chat_template: unknown) => new PreTrainedTokenizer(json, { ...special, chat_template });
+    const plain = (own: PreTrainedTokenizer, options: ChatTemplateOptions = {}) =>
+      apply_chat_template(own, hello, { ...options, tokenize: false });
+    expect(plain(of('{{ messages[0].content }}!'))).toBe('Hello!');
+    expect(plain(of('a'), { chat_template: '{{ bos_token }}' })).toBe('<s>');
+    const several = of([
+      { name: 'default', template: 'plain' },
+      { name: 'tool_use', template: 'tools' },
+    ]);
+    expect(plain(several)).toBe('plain');
+    expect(plain(several, { tools: [{}] })).toBe('tools');
+    expect(plain(several, { chat_template: 'default', tools: [{}] })).toBe('plain');
+    expect((await failureOf(() => plain(tokenizer))).message).toContain('chatml, gemma');
+    expect((await failureOf(() => plain(of(undefined)))).message).toContain('read_chat_template');
+    expect(await failureOf(() => plain(of('{% if %}')))).toMatchObject({ code: 'malformed_config' });
+  });
+
+  it('come from a file of their own', async () => {
+    const bytes = (text: string) => new TextEncoder().encode(text);
+    expect(await read_chat_template({ 'chat_template.jinja': bytes('{{ 1 }}') })).toBe('{{ 1 }}');
+    expect(await read_chat_template({ 'chat_template.json': bytes('{"chat_template": "old"}') })).toBe('old');
+    expect(await failureOf(() => read_chat_template({}))).toMatchObject({
+      code: 'file_not_found',
+      details: { file: 'chat_template.jinja' },
+    });
+  });
+
+  it('refuse what cannot be', async () => {
+    const call = (options: object) => failureOf(() => apply_chat_template(tokenizer, hello, options as never));
+    expect((await call({ chat_template: 'chatml', template: 'x' })).code).toBe('unsupported');
+    const both = { chat_template: 'chatml', add_generation_prompt: true, continue_final_message: true };
+    expect(await call(both)).toMatchObject({ code: 'invalid_argument', details: { option: 'continue_final_message' } });
+    expect((await call({ chat_template: 'chatml', continue_final_message: 'thinking' })).message).toContain('thinking');
+    const silent = { chat_template: 'content {{ messages | length }}', continue_final_message: true };
+    expect((await call(silent)).message).toContain('does not appear');
+    expect(await call(silent)).toBeInstanceOf(ClearformerError);
+  });
+});

@@ -1,0 +1,184 @@
+// What a tokenizer tells of itself, the forms of its output, what it refuses, and spans of texts nobody thought of.
+import { readFileSync } from 'node:fs';
+import { AutoTokenizer, PreTrainedTokenizer } from 'clearformer/tokenizer';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { failureOf } from './support/failures.js';
+import { fixturePath } from './support/references.js';
+
+const read = (name: string) => JSON.parse(readFileSync(fixturePath(`tokenizer_sample/${name}.json`), 'utf8'));
+const uncased = read('wordpiece_uncased');
+const bert = new PreTrainedTokenizer(uncased, { tokenizer_class: 'BertTokenizer' });
+const bytes = (value: object) => new TextEncoder().encode(JSON.stringify(value));
+const text = 'The best of times, the worst of times';
+
+describe('special tokens', () => {
+  it('have the names of their class where the files name none', () => {
+    expect(bert.special_tokens_map).toEqual({
+      unk_token: '[UNK]',
+      sep_token: '[SEP]',
+      pad_token: '[PAD]',
+      cls_token: '[CLS]',
+      mask_token: '[MASK]',
+    });
+    expect([bert.cls_token_id, bert.sep_token_id, bert.mask_token_id, bert.bos_token_id]).toEqual([2, 3, 4, null]);
+    expect(bert.num_special_tokens_to_add()).toBe(2);
+    expect(bert.num_special_tokens_to_add('pair')).toBe(3);
+    expect(bert.convert_ids_to_tokens(4)).toBe('[MASK]');
+    expect(bert.convert_tokens_to_ids('[MASK]')).toBe(4);
+    expect(bert.convert_tokens_to_ids('nothing like it')).toBe(bert.unk_token_id);
+    expect(bert.tokenize('[MASK] of', { add_special_tokens: true })).toEqual(['[CLS]', '[MASK]', 'of', '[SEP]']);
+  });
+
+  it('come from special_tokens_map.json where tokenizer_config.json names none', async () => {
+    const tokenizer = await AutoTokenizer.from_pretrained({
+      'tokenizer.json': bytes(uncased),
+      'special_tokens_map.json': bytes({ mask_token: '[MASK]', eos_token: { content: '</s>', lstrip: true } }),
+    });
+    expect(tokenizer.mask_token_id).toBe(4);
+    expect(tokenizer.eos_token_id).toBe(2000); // the vocabulary has no such token: it comes after the last
+    expect(tokenizer.encode('of </s>', { add_special_tokens: false }).at(-1)).toBe(2000);
+    expect(tokenizer.decode([2000], { skip_special_tokens: true })).toBe('');
+  });
+
+  it('come by the kind of model in config.json where no class is named', async () => {
+    const tokenizer = await AutoTokenizer.from_pretrained({
+      'tokenizer.json': bytes(uncased),
+      'config.json': bytes({ model_type: 'bert' }),
+    });
+    expect(tokenizer.pad_token_id).toBe(0);
+    expect(tokenizer('of', { return_tensor: false }).token_type_ids).toEqual([0, 0, 0]);
+  });
+});
+
+describe('padding and truncation that tokenizer.json holds', () => {
+  const stored = new PreTrainedTokenizer({
+    ...uncased,
+    truncation: { max_length: 4, strategy: 'LongestFirst', stride: 0, direction: 'Left' },
+    padding: {
+      strategy: { Fixed: 9 },
+      direction: 'Left',
+      pad_to_multiple_of: null,
+      pad_id: 0,
+      pad_type_id: 7,
+      pad_token: '[PAD]',
+    },
+  });
+
+  it('apply when asked for only, with the sides and the token they name', () => {
+    expect(stored(text).input_ids.dims).toEqual([1, stored.encode(text).length]);
+    expect([stored.padding_side, stored.truncation_side, stored.pad_token_id]).toEqual(['left', 'left', 0]);
+    const { input_ids, token_type_ids } = stored(['of', 'of the'], {
+      padding: true,
+      return_tensor: false,
+      return_token_type_ids: true,
+    });
+    expect(input_ids[0]?.[0]).toBe(0);
+    expect(token_type_ids?.[0]).toEqual([7, 0, 0, 0]);
+  });
+});
+
+describe('output', () => {
+  it('comes as tensors of what was asked for', () => {
+    const found = bert([text, 'of'], {
+      padding: true,
+      return_offsets_mapping: true,
+      return_length: true,
+      return_special_tokens_mask: true,
+      truncation: true,
+      max_length: 6,
+      return_overflowing_tokens: true,
+    });
+    const rows = found.input_ids.dims[0] ?? 0;
+    expect(rows).toBeGreaterThan(2);
+    expect(found.offset_mapping?.dims).toEqual([rows, 6, 2]);
+    expect(found.length?.dims).toEqual([rows]);
+    expect(found.overflow_to_sample_mapping?.data.at(-1)).toBe(1n);
+    expect(Object.keys(found)).not.toContain('word_ids');
+    expect(found.tokens(rows - 1)).toEqual(['[CLS]', 'of', '[SEP]', '[PAD]', '[PAD]', '[PAD]']);
+  });
+
+  it('covers the whole text with rows left over', () => {
+    const options = { return_tensor: false, return_overflowing_tokens: true, truncation: true, max_length: 7 } as const;
+    const rows = bert(text.repeat(20), options).input_ids.map((row) => row.slice(1, -1));
+    expect(rows.flat()).toEqual(bert.encode(text.repeat(20), { add_special_tokens: false }));
+  });
+
+  it.each([
+    [{ truncation: 'both' }, 'both'],
+    [{ stride: 2 }, 'stride needs truncation'],
+    [{ truncation: true, max_length: 6, stride: 4, return_overflowing_tokens: true }, 'stride 4'],
+    [{ truncation: true, max_length: 6, stride: -1 }, 'stride'],
+    [{ truncation: true, max_length: 6, truncation_side: 'middle' }, 'middle'],
+    [{ padding: true, padding_side: 'middle' }, 'middle'],
+    [{ pad_to_multiple_of: 4 }, 'padding'],
+    [{ padding: true, pad_to_multiple_of: 0 }, 'pad_to_multiple_of'],
+    [{ padding: true, pad_to_multiple_of: 4, truncation: true, max_length: 6 }, 'no multiple'],
+    [{ truncation: 'only_second', max_length: 6 }, 'text_pair'],
+    [{ truncation: 'only_first', max_length: 4, text_pair: text }, 'only_first'],
+  ])('is refused with %j', async (options, words) => {
+    const failure = await failureOf(() => bert(text, options as never));
+    expect(failure.code).toBe('invalid_argument');
+    expect(failure.message).toContain(words);
+  });
+
+  it('knows its rows', async () => {
+    expect((await failureOf(() => bert('of').word_ids(1))).message).toContain('row 1');
+  });
+});
+
+describe('tokenizer.json', () => {
+  it.each([
+    [{ normalizer: { type: 'Unheard' } }, 'unsupported', 'normalizer Unheard'],
+    [{ pre_tokenizer: { type: 'Sequence', pretokenizers: [{ type: 'Unheard' }] } }, 'unsupported', 'pre-tokenizer'],
+    [{ post_processor: { type: 'Unheard' } }, 'unsupported', 'post-processor'],
+    [{ decoder: { type: 'Unheard' } }, 'unsupported', 'decoder'],
+    [{ model: { ...uncased.model, type: 'Unheard' } }, 'unsupported', 'model Unheard'],
+    [{ model: undefined }, 'malformed_config', 'no model'],
+    [{ normalizer: { type: 'Precompiled', precompiled_charsmap: 'AAAA' } }, 'malformed_config', 'no table'],
+    [{ post_processor: { ...uncased.post_processor, special_tokens: {} } }, 'malformed_config', '[CLS]'],
+  ])('is refused with %j', async (changes, code, words) => {
+    const failure = await failureOf(() => new PreTrainedTokenizer({ ...uncased, ...changes }));
+    expect(failure).toMatchObject({ code, details: { file: 'tokenizer.json' } });
+    expect(failure.message).toContain(words);
+  });
+
+  it('may hold a vocabulary of words', async () => {
+    const words = { type: 'WordLevel', vocab: { a: 0, b: 1 }, unk_token: '[UNK]' };
+    const json = { model: words, pre_tokenizer: { type: 'WhitespaceSplit' } };
+    expect(new PreTrainedTokenizer(json).encode('b a')).toEqual([1, 0]);
+    expect((await failureOf(() => new PreTrainedTokenizer(json).encode('c'))).message).toContain('no unknown token');
+  });
+});
+
+describe('spans', () => {
+  it.each(['wordpiece_uncased', 'byte_level_gpt2', 'byte_level_llama3', 'bpe_metaspace', 'unigram_nfkc'])(
+    'of any text lie in it, in order: %s',
+    (name) => {
+      const tokenizer = new PreTrainedTokenizer(read(name));
+      fc.assert(
+        fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (given) => {
+          const options = { return_tensor: false, return_offsets_mapping: true, add_special_tokens: false } as const;
+          const { input_ids, offset_mapping = [] } = tokenizer(given, options);
+          expect(offset_mapping.length).toBe(input_ids.length);
+          let last = 0;
+          for (const [start, end] of offset_mapping) {
+            expect(start <= end && end <= given.length && start >= last).toBe(true);
+            last = start;
+          }
+        }),
+        { numRuns: 300 },
+      );
+    },
+  );
+
+  it('take a half of a pair for one unknown character', () => {
+    const { offset_mapping } = bert('of \ud83d of', { return_tensor: false, return_offsets_mapping: true });
+    expect(offset_mapping).toEqual([
+      [0, 0],
+      [0, 2],
+      [5, 7],
+      [0, 0],
+    ]);
+  });
+});

@@ -1,0 +1,191 @@
+// From sound to what Whisper reads: log-mel spectrograms, computed by the core (log_mel_spectrogram.h).
+
+import type { ReadOptions } from '../checkpoint/files.js';
+import type { Folder } from '../checkpoint/folder.js';
+import { readProcessorConfig } from '../checkpoint/processor_config.js';
+import { openSource, type Source, type SourceOptions } from '../checkpoint/source.js';
+import { run } from '../primitives/shared_core.js';
+import type { ArgumentsOf, TensorOut } from '../runtime/border.js';
+import type { Engine } from '../runtime/engine.js';
+import { Callable } from '../support/callable.js';
+import { ClearformerError, textOf } from '../support/error.js';
+import { checkOptions, throwIfAborted } from '../support/options.js';
+import { Tensor } from '../tensor/tensor.js';
+import { type AudioInput, read_audio } from './audio_input.js';
+import { type WhisperFeatures, whisperFeatures } from './feature_extractor_config.js';
+
+/** How a feature extractor is loaded: a model's options, as far as they concern files. */
+export interface FeatureExtractorLoadOptions extends SourceOptions, ReadOptions {}
+
+/** Options of one call. */
+export interface FeatureExtractorCallOptions {
+  /** `max_length` (default) fills up to max_length, `longest` to the longest of the batch, `do_not_pad` not at all. */
+  padding?: 'max_length' | 'longest' | 'do_not_pad' | undefined;
+  /** Cut what is longer than max_length (default true). */
+  truncation?: boolean | undefined;
+  /** In samples; default: chunk_length seconds. */
+  max_length?: number | undefined;
+  /** Tell frames of sound (1) from those of padding (0); default: what the file says. */
+  return_attention_mask?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** What Whisper's encoder takes. */
+export interface FeatureExtractorOutput {
+  /** [batch, feature_size, frames] */
+  input_features: Tensor<'float32'>;
+  /** [batch, frames] */
+  attention_mask?: Tensor<'int64'>;
+}
+
+type Compute = (given: ArgumentsOf<'log_mel_spectrogram'>, signal?: AbortSignal) => Promise<TensorOut<'float32'>>;
+
+const inThisThread: Compute = async (given, signal) => {
+  throwIfAborted(signal);
+  return run('log_mel_spectrogram', given);
+};
+
+export interface WhisperFeatureExtractor {
+  /**
+   * input_features of one sound or of several. Sounds with another rate than the model's are resampled. Rejects with
+   * `invalid_argument` for what is no sound or too short, `malformed_file` or `unsupported` for files, `shape_mismatch` where
+   * without padding the sounds of a batch differ in length, or the signal's reason.
+   */
+  // biome-ignore lint/style/useShorthandFunctionType: a type of this name would not merge with the class
+  (audio: AudioInput | readonly AudioInput[], options?: FeatureExtractorCallOptions): Promise<FeatureExtractorOutput>;
+}
+
+/** Whisper's front end: call it with a sound or several. Numbers are those of transformers' float64 path within 1e-6. */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
+export class WhisperFeatureExtractor extends Callable<
+  [AudioInput | readonly AudioInput[], FeatureExtractorCallOptions?],
+  Promise<FeatureExtractorOutput>
+> {
+  /** The file's contents. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** The numbers in force. */
+  readonly features: Readonly<WhisperFeatures>;
+  #compute: Compute = inThisThread;
+
+  /**
+   * From the contents of a preprocessor_config.json. Throws `unsupported` for another feature_extractor_type and for options
+   * that are not known, `malformed_config` for values that are none.
+   */
+  constructor(config: Readonly<Record<string, unknown>>, file = 'preprocessor_config.json') {
+    super();
+    this.config = config;
+    this.features = whisperFeatures(config, file);
+  }
+
+  /** Loads it from the same source as a model; see AutoFeatureExtractor. */
+  static from_pretrained(source: Source, options: FeatureExtractorLoadOptions = {}): Promise<WhisperFeatureExtractor> {
+    return load('WhisperFeatureExtractor.from_pretrained', source, options);
+  }
+
+  /** @internal The same, computing where a model does, so that long work is not in this thread. */
+  on(engine: Engine): WhisperFeatureExtractor {
+    const moved = new WhisperFeatureExtractor(this.config);
+    moved.#compute = (given, signal) => engine.call('log_mel_spectrogram', given, signal);
+    return moved;
+  }
+
+  /** @internal */
+  override async _call(
+    audio: AudioInput | readonly AudioInput[],
+    options: FeatureExtractorCallOptions = {},
+  ): Promise<FeatureExtractorOutput> {
+    checkOptions('feature extractor', options, [
+      'padding',
+      'truncation',
+      'max_length',
+      'return_attention_mask',
+      'signal',
+    ]);
+    const { feature_size, sampling_rate, hop_length, n_fft, padding_value } = this.features;
+    const list = Array.isArray(audio) ? (audio as readonly AudioInput[]) : [audio as AudioInput];
+    const sounds = await Promise.all(list.map((one) => read_audio(one, sampling_rate)));
+    const length = this.#length(sounds, options);
+    const spectrograms: Tensor<'float32'>[] = [];
+    for (const data of sounds) {
+      const samples = { data, dims: [data.length] };
+      const given = { samples, feature_size, sampling_rate, hop_length, n_fft, padding_value, num_samples: length };
+      const { data: values, dims } = await this.#compute(given, options.signal);
+      spectrograms.push(new Tensor('float32', values, dims));
+    }
+    const input_features = stacked(spectrograms);
+    if (!(options.return_attention_mask ?? this.features.return_attention_mask)) return { input_features };
+    const frames = input_features.dims[2] as number;
+    return { input_features, attention_mask: frameMask(sounds, frames, hop_length) };
+  }
+
+  /** Samples that all sounds of a batch are brought to. */
+  #length(sounds: readonly Float32Array[], options: FeatureExtractorCallOptions): number {
+    const { padding = 'max_length', truncation = true } = options;
+    const { max_length = this.features.chunk_length * this.features.sampling_rate } = options;
+    if (!['max_length', 'longest', 'do_not_pad'].includes(padding)) throw refused('padding', padding);
+    if (typeof truncation !== 'boolean') throw refused('truncation', truncation);
+    if (!Number.isInteger(max_length) || max_length <= 0) throw refused('max_length', max_length);
+    const lengths = sounds.map((sound) => (truncation ? Math.min(sound.length, max_length) : sound.length));
+    const longest = Math.max(0, ...lengths);
+    if (padding === 'do_not_pad' && lengths.some((length) => length !== longest)) {
+      throw new ClearformerError(
+        'shape_mismatch',
+        `feature extractor: without padding the sounds of a batch must be equally long, they have ${lengths.join(', ')} samples`,
+      );
+    }
+    return padding === 'max_length' ? Math.max(longest, max_length) : longest;
+  }
+}
+
+function refused(option: string, value: unknown): ClearformerError {
+  return new ClearformerError('invalid_argument', `feature extractor: ${option} cannot be ${textOf(value)}`, {
+    option,
+  });
+}
+
+function stacked(spectrograms: readonly Tensor<'float32'>[]): Tensor<'float32'> {
+  const [first] = spectrograms;
+  if (first === undefined)
+    throw new ClearformerError('invalid_argument', 'feature extractor: needs at least one sound');
+  const all = new Float32Array(first.size * spectrograms.length);
+  spectrograms.forEach(({ data }, i) => {
+    all.set(data, i * first.size);
+  });
+  return new Tensor('float32', all, [spectrograms.length, ...first.dims]);
+}
+
+/** 1 for each frame whose middle is within the sound. */
+function frameMask(sounds: readonly Float32Array[], frames: number, hop: number): Tensor<'int64'> {
+  const mask = new BigInt64Array(sounds.length * frames);
+  sounds.forEach((sound, row) => {
+    mask.fill(1n, row * frames, row * frames + Math.min(frames, Math.ceil(sound.length / hop)));
+  });
+  return new Tensor('int64', mask, [sounds.length, frames]);
+}
+
+export const AutoFeatureExtractor = {
+  /**
+   * Loads the feature extractor of a model: the part `feature_extractor` of processor_config.json, which transformers 5
+   * writes, or else preprocessor_config.json. Only Whisper's is known. Rejects with `file_not_found`, `network_error`,
+   * `malformed_config`, `unsupported`, `integrity_mismatch`, or the signal's reason.
+   */
+  from_pretrained(source: Source, options: FeatureExtractorLoadOptions = {}): Promise<WhisperFeatureExtractor> {
+    return load('AutoFeatureExtractor.from_pretrained', source, options);
+  },
+};
+
+async function load(
+  call: string,
+  source: Source,
+  options: FeatureExtractorLoadOptions,
+): Promise<WhisperFeatureExtractor> {
+  checkOptions(call, options, ['revision', 'local_files_only', 'cache', 'signal', 'integrity']);
+  options.signal?.throwIfAborted();
+  return readFeatureExtractor(openSource(source, options), options);
+}
+
+/** A feature extractor from an open folder. */
+export async function readFeatureExtractor(folder: Folder, options: ReadOptions): Promise<WhisperFeatureExtractor> {
+  const { config, file } = await readProcessorConfig(folder, 'feature_extractor', options);
+  return new WhisperFeatureExtractor(config, file);
+}

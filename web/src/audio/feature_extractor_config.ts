@@ -1,0 +1,86 @@
+// preprocessor_config.json of a Whisper -> the numbers its log-mel spectrogram needs. What would change the result and is
+// not known here is refused by its name.
+
+import { ClearformerError, textOf } from '../support/error.js';
+
+/** The numbers of a WhisperFeatureExtractor, under their names in preprocessor_config.json. */
+export interface WhisperFeatures {
+  /** Mel filters: 80, with large-v3 128. */
+  feature_size: number;
+  /** Hertz. */
+  sampling_rate: number;
+  /** Samples from frame to frame. */
+  hop_length: number;
+  /** Seconds a sound is cut or filled to. */
+  chunk_length: number;
+  /** Samples of a frame. */
+  n_fft: number;
+  padding_value: number;
+  /** What calls do that do not say. */
+  return_attention_mask: boolean;
+}
+
+const defaults: WhisperFeatures = {
+  feature_size: 80,
+  sampling_rate: 16000,
+  hop_length: 160,
+  chunk_length: 30,
+  n_fft: 400,
+  padding_value: 0,
+  return_attention_mask: false,
+};
+
+// Without a part in the result, or computed anew from the numbers above, as upstream does.
+const inert = [
+  'feature_extractor_type',
+  'processor_class',
+  'auto_map',
+  'n_samples',
+  'nb_max_frames',
+  'mel_filters',
+  'return_tensors',
+];
+
+/** Values of other options that say what is done anyway. */
+const harmless: Readonly<Record<string, unknown>> = { padding_side: 'right', dither: 0 };
+
+/** Throws `unsupported` for another type or an unknown option, `malformed_config` for a value that is none. */
+export function whisperFeatures(config: Readonly<Record<string, unknown>>, file: string): WhisperFeatures {
+  const type = config.feature_extractor_type;
+  if (type !== 'WhisperFeatureExtractor') {
+    throw new ClearformerError(
+      'unsupported',
+      `${file}: feature_extractor_type ${textOf(type)} is not supported (known: WhisperFeatureExtractor)`,
+      { option: 'feature_extractor_type', file, expected: ['WhisperFeatureExtractor'] },
+    );
+  }
+  const features: WhisperFeatures = { ...defaults };
+  for (const [option, value] of Object.entries(config)) {
+    if (value === null || inert.includes(option) || harmless[option] === value) continue;
+    if (!(option in defaults)) {
+      if (value === false) continue;
+      throw new ClearformerError(
+        'unsupported',
+        `${file}: ${option} ${typeof value === 'object' ? '' : textOf(value)} is not supported`,
+        { option, file },
+      );
+    }
+    Object.assign(features, { [option]: checked(option as keyof WhisperFeatures, value, file) });
+  }
+  return features;
+}
+
+function checked(option: keyof WhisperFeatures, value: unknown, file: string): number | boolean {
+  const refused = (rule: string) =>
+    new ClearformerError('malformed_config', `${file}: ${option} must be ${rule}, it is ${textOf(value)}`, {
+      option,
+      file,
+    });
+  if (option === 'return_attention_mask') {
+    if (typeof value === 'boolean') return value;
+    throw refused('true or false');
+  }
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw refused('a number');
+  if (option !== 'padding_value' && !(Number.isInteger(value) && value > 0)) throw refused('a whole number > 0');
+  return value;
+}

@@ -1,0 +1,105 @@
+// WAV files: PCM of 8, 16, 24 and 32 bits and float32, any number of channels and any rate.
+// Source: Microsoft and IBM 1991, Multimedia Programming Interface and Data Specifications 1.0; WAVEFORMATEXTENSIBLE.
+
+import { ClearformerError } from '../support/error.js';
+
+/** Sound as it was stored: one array of samples in [-1, 1] for each channel. */
+export interface Sound {
+  channels: Float32Array[];
+  /** Samples of a channel in a second. */
+  sampling_rate: number;
+}
+
+interface Format {
+  /** 1 PCM, 3 floating point. */
+  tag: number;
+  channels: number;
+  sampling_rate: number;
+  bits: number;
+}
+
+const pcm = 1;
+const float = 3;
+const extensible = 0xfffe;
+const unknownLength = 0xffffffff; // what programs write that cannot go back to the header
+
+/** Whether `bytes` start as a WAV file does. */
+export function isWav(bytes: Uint8Array): boolean {
+  return bytes.length >= 12 && text(bytes, 0) === 'RIFF' && text(bytes, 8) === 'WAVE';
+}
+
+function text(bytes: Uint8Array, at: number): string {
+  return String.fromCharCode(...bytes.subarray(at, at + 4));
+}
+
+/**
+ * Reads a WAV file; whole numbers of n bits become parts of 2^(n-1). Throws `malformed_file` for a file that breaks off or
+ * contradicts itself, `unsupported` for other encodings, such as ADPCM or float64.
+ */
+export function readWav(bytes: Uint8Array): Sound {
+  if (!isWav(bytes)) throw malformed('does not start as one (RIFF … WAVE)');
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let format: Format | undefined;
+  for (let at = 12; at + 8 <= bytes.length; ) {
+    const [name, start, length] = [text(bytes, at), at + 8, view.getUint32(at + 4, true)];
+    if (name === 'data') {
+      if (format === undefined) throw malformed('has its samples before their format');
+      return decode(new DataView(view.buffer, view.byteOffset + start), length, format);
+    }
+    if (start + length > bytes.length) throw malformed(`breaks off in its part '${name}'`);
+    if (name === 'fmt ') format = readFormat(view, start, length);
+    at = start + length + (length % 2);
+  }
+  throw malformed('has no samples');
+}
+
+function readFormat(view: DataView, start: number, length: number): Format {
+  if (length < 16) throw malformed('has too short a format');
+  const given = view.getUint16(start, true);
+  const hidden = given === extensible && length >= 40;
+  const format = {
+    tag: hidden ? view.getUint16(start + 24, true) : given,
+    channels: view.getUint16(start + 2, true),
+    sampling_rate: view.getUint32(start + 4, true),
+    bits: view.getUint16(start + 14, true),
+  };
+  const known = format.tag === pcm ? [8, 16, 24, 32] : format.tag === float ? [32] : [];
+  if (!known.includes(format.bits)) {
+    throw new ClearformerError(
+      'unsupported',
+      `WAV file: encoding ${format.tag} with ${format.bits} bits is not supported (known: PCM of 8, 16, 24, 32 bits; float32)`,
+    );
+  }
+  const frame = (format.channels * format.bits) / 8;
+  if (format.channels === 0 || format.sampling_rate === 0 || view.getUint16(start + 12, true) !== frame) {
+    throw malformed(`states ${format.channels} channels, ${format.sampling_rate} Hz and samples of another size`);
+  }
+  return format;
+}
+
+function decode(data: DataView, stated: number, format: Format): Sound {
+  const { channels, bits, sampling_rate } = format;
+  const length = stated === unknownLength ? data.byteLength : stated;
+  if (length > data.byteLength)
+    throw malformed(`breaks off: ${length} bytes of samples are stated, ${data.byteLength} there`);
+  const width = bits / 8;
+  const count = Math.floor(length / (width * channels));
+  const read = format.tag === float ? (at: number) => data.getFloat32(at, true) : readers[bits];
+  if (read === undefined) throw malformed('has no samples');
+  const all = Array.from({ length: channels }, () => new Float32Array(count));
+  all.forEach((samples, channel) => {
+    for (let i = 0; i < count; i++) samples[i] = read((i * channels + channel) * width, data);
+  });
+  return { channels: all, sampling_rate };
+}
+
+const readers: Readonly<Record<number, (at: number, data: DataView) => number>> = {
+  8: (at, data) => (data.getUint8(at) - 128) / 2 ** 7,
+  16: (at, data) => data.getInt16(at, true) / 2 ** 15,
+  24: (at, data) => (data.getUint16(at, true) + data.getInt8(at + 2) * 2 ** 16) / 2 ** 23,
+  32: (at, data) => data.getInt32(at, true) / 2 ** 31,
+};
+
+function malformed(why: string): ClearformerError {
+  return new ClearformerError('malformed_file', `WAV file: ${why}`);
+}

@@ -1,0 +1,8 @@
+// The public exports of `clearformer/chat_template`: conversations for chat models, with the Jinja interpreter they need.
+
+export {
+  apply_chat_template,
+  type ChatTemplateOptions,
+  type Message,
+  read_chat_template,
+} from './tokenizer/chat_template.js';

@@ -1,0 +1,232 @@
+// From images to what vision models read: resized, cropped, rescaled, normalised as preprocessor_config.json says.
+
+import { type ReadOptions, readOptional } from '../checkpoint/files.js';
+import type { Folder } from '../checkpoint/folder.js';
+import { readProcessorConfig } from '../checkpoint/processor_config.js';
+import { openSource, type Source, type SourceOptions } from '../checkpoint/source.js';
+import { Callable } from '../support/callable.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { Tensor } from '../tensor/tensor.js';
+import { centerCrop, resizedTo } from './geometry.js';
+import { type ImageInput, readImage } from './image_input.js';
+import {
+  checkImageProcessorConfig,
+  type ImageProcessorOptions,
+  type ImageSteps,
+  imageProcessorOptions,
+  imageProcessorType,
+  imageSteps,
+} from './image_processor_config.js';
+import { type Pixels, withChannels } from './raw_image.js';
+import { resize } from './resampling.js';
+
+/** How an image processor is loaded: a model's options, as far as they concern files. */
+export interface ImageProcessorLoadOptions extends SourceOptions, ReadOptions {}
+
+/** Options of one call: those of preprocessor_config.json, set anew for this call. */
+export interface ImageProcessorCallOptions extends ImageProcessorOptions {
+  /** Channels of the result, where the model has another number than the file says: 1 grey, 3 RGB. */
+  num_channels?: 1 | 3 | undefined;
+}
+
+/** What vision models take. */
+export interface ImageProcessorOutput {
+  /** [batch, channel, height, width] */
+  pixel_values: Tensor<'float32'>;
+}
+
+/**
+ * An image processor: call it with an image or several. The numbers are those of transformers' Pillow processors bit by bit
+ * (classes whose names end in Pil, its default where torchvision is not installed). Its torchvision processors resample with
+ * fewer bits and join rescaling with normalising: about one pixel in a hundred differs by one step of 255 (two with Lanczos).
+ *
+ * Alpha is left out. Where one mean is given for one channel, colour becomes grey; where three are, grey becomes RGB.
+ * float32 pixels are read as upstream reads them: to be resized they must be whole numbers from 0 to 255, or lie between 0
+ * and 1, and then count as that part of 255.
+ */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
+export class ImageProcessor extends Callable<
+  [ImageInput | readonly ImageInput[], ImageProcessorCallOptions?],
+  Promise<ImageProcessorOutput>
+> {
+  /** The type in transformers' newest spelling, such as `ViTImageProcessor`. */
+  readonly image_processor_type: string;
+  /** The file's contents. */
+  readonly config: Readonly<Record<string, unknown>>;
+
+  /**
+   * From the contents of a preprocessor_config.json. Throws `unsupported` for types and options that are not known,
+   * `malformed_config` for values that are none.
+   */
+  constructor(config: Readonly<Record<string, unknown>>, file = 'preprocessor_config.json') {
+    super();
+    this.config = config;
+    this.image_processor_type = imageProcessorType(config) ?? 'none';
+    checkImageProcessorConfig(this.image_processor_type, config, file);
+    imageSteps(this.image_processor_type, this.#options(), 'malformed_config', file);
+  }
+
+  /** Loads it from the same source as a model; see AutoImageProcessor. */
+  static from_pretrained(source: Source, options: ImageProcessorLoadOptions = {}): Promise<ImageProcessor> {
+    return load('ImageProcessor.from_pretrained', source, options);
+  }
+
+  /** @internal */
+  override async _call(
+    images: ImageInput | readonly ImageInput[],
+    options: ImageProcessorCallOptions = {},
+  ): Promise<ImageProcessorOutput> {
+    const call = 'image processor';
+    checkOptions(call, options, [...imageProcessorOptions, 'num_channels']);
+    const { num_channels, ...own } = options;
+    if (num_channels !== undefined && num_channels !== 1 && num_channels !== 3) {
+      throw new ClearformerError('invalid_argument', `${call}: num_channels must be 1 or 3, it is ${num_channels}`, {
+        option: 'num_channels',
+      });
+    }
+    const set = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
+    const steps = imageSteps(this.image_processor_type, { ...this.#options(), ...set }, 'invalid_argument', call);
+    if (num_channels !== undefined) steps.channels = num_channels;
+    const list = Array.isArray(images) ? (images as readonly ImageInput[]) : [images as ImageInput];
+    const pixels = await Promise.all(list.map((image) => readImage(call, image)));
+    return {
+      pixel_values: batched(
+        call,
+        pixels.map((image) => prepared(call, image, steps)),
+        steps,
+      ),
+    };
+  }
+
+  #options(): ImageProcessorOptions {
+    const known: readonly string[] = imageProcessorOptions;
+    return Object.fromEntries(Object.entries(this.config).filter(([option]) => known.includes(option)));
+  }
+}
+
+export interface ImageProcessor {
+  /**
+   * pixel_values of one image or of a batch, all of which must come out in one size. Rejects with `invalid_argument` or
+   * `shape_mismatch` for what is no image and for sizes that differ, `unsupported` for an unknown option.
+   */
+  // biome-ignore lint/style/useShorthandFunctionType: a type of this name would not merge with the class
+  (images: ImageInput | readonly ImageInput[], options?: ImageProcessorCallOptions): Promise<ImageProcessorOutput>;
+}
+
+export const AutoImageProcessor = {
+  /**
+   * Loads the image processor of a model: the part `image_processor` of processor_config.json, which transformers 5 writes,
+   * or else preprocessor_config.json. A file that names no type has that of the model_type in config.json. Rejects with
+   * `file_not_found`, `network_error`, `malformed_config`, `unsupported`, `integrity_mismatch`, or the signal's reason.
+   */
+  from_pretrained(source: Source, options: ImageProcessorLoadOptions = {}): Promise<ImageProcessor> {
+    return load('AutoImageProcessor.from_pretrained', source, options);
+  },
+};
+
+async function load(call: string, source: Source, options: ImageProcessorLoadOptions): Promise<ImageProcessor> {
+  checkOptions(call, options, ['revision', 'local_files_only', 'cache', 'signal', 'integrity']);
+  options.signal?.throwIfAborted();
+  return readImageProcessor(openSource(source, options), options);
+}
+
+const ofModelType: Readonly<Record<string, string>> = {
+  vit: 'ViTImageProcessor',
+  deit: 'DeiTImageProcessor',
+  clip: 'CLIPImageProcessor',
+};
+
+/** An image processor from an open folder. */
+export async function readImageProcessor(folder: Folder, options: ReadOptions): Promise<ImageProcessor> {
+  const { config, file } = await readProcessorConfig(folder, 'image_processor', options);
+  if (imageProcessorType(config) !== undefined) return new ImageProcessor(config, file);
+  const model = await readOptional(folder, 'config.json', options);
+  const { model_type } = JSON.parse(model?.text ?? '{}') as { model_type?: unknown };
+  const type = ofModelType[String(model_type)];
+  if (type !== undefined) return new ImageProcessor({ image_processor_type: type, ...config }, file);
+  throw new ClearformerError(
+    'unsupported',
+    `${file} names no image_processor_type, and config.json's model_type ${String(model_type)} does not tell it`,
+    { option: 'image_processor_type', file },
+  );
+}
+
+/** The steps before normalising: the image with the wanted channels and size. */
+function prepared(call: string, image: Pixels, steps: ImageSteps): Pixels {
+  let out = withChannels(image, steps.channels ?? (image.channels < 3 ? 1 : 3));
+  if (steps.resize !== undefined) {
+    const [height, width] = resizedTo(steps.resize.size, out.height, out.width);
+    if (height === 0 || width === 0) {
+      throw new ClearformerError(
+        'invalid_argument',
+        `${call}: an image of ${out.height} x ${out.width} pixels would shrink to ${height} x ${width}`,
+      );
+    }
+    const { data } = out;
+    if (data instanceof Float32Array) {
+      const unit = isUnit(call, data);
+      out = resize({ ...out, data: bytesOf(data, unit) }, width, height, steps.resize.resample);
+      if (unit) out = { ...out, data: Float32Array.from(out.data, (value) => value * (1 / 255)) };
+    } else out = resize(out, width, height, steps.resize.resample);
+  }
+  return steps.crop === undefined ? out : centerCrop(out, steps.crop.height, steps.crop.width);
+}
+
+/** Whether floats are parts of 1; false where they are whole numbers of bytes. */
+function isUnit(call: string, data: Float32Array): boolean {
+  const whole = data.every((value) => Math.abs(value - Math.trunc(value)) <= 1e-8 + 1e-5 * Math.abs(Math.trunc(value)));
+  const most = whole ? 255 : 1;
+  if (data.every((value) => value >= 0 && value <= most)) return !whole;
+  throw new ClearformerError(
+    'invalid_argument',
+    `${call}: float32 pixels that are resized must be whole numbers from 0 to 255 or lie between 0 and 1`,
+  );
+}
+
+function bytesOf(data: Float32Array, unit: boolean): Uint8Array {
+  return Uint8Array.from(data, (value) => Math.fround(value * (unit ? 255 : 1)));
+}
+
+/** [batch, channel, height, width], rescaled and normalised with the roundings to float32 that numpy makes. */
+function batched(call: string, images: readonly Pixels[], steps: ImageSteps): Tensor<'float32'> {
+  const [first] = images;
+  if (first === undefined) throw new ClearformerError('invalid_argument', `${call}: needs at least one image`);
+  const { height, width, channels } = first;
+  for (const [option, values] of Object.entries(steps.normalize ?? {})) {
+    if (typeof values === 'number' || values.length === channels) continue;
+    throw new ClearformerError(
+      'invalid_argument',
+      `${call}: image_${option} has ${values.length} numbers, images have ${channels} channels`,
+      { option: `image_${option}` },
+    );
+  }
+  const size = height * width * channels;
+  const out = new Float32Array(images.length * size);
+  images.forEach((image, i) => {
+    if (image.height !== height || image.width !== width || image.channels !== channels) {
+      const [a, b] = [first, image].map((one) => `${one.channels} x ${one.height} x ${one.width}`);
+      throw new ClearformerError('shape_mismatch', `${call}: images of one batch come out as ${a} and as ${b}`);
+    }
+    for (let c = 0; c < channels; c++) fillChannel(out.subarray(i * size, (i + 1) * size), image, c, steps);
+  });
+  return new Tensor('float32', out, [images.length, channels, height, width]);
+}
+
+function fillChannel(out: Float32Array, image: Pixels, channel: number, steps: ImageSteps): void {
+  const { data, channels } = image;
+  const pixels = image.width * image.height;
+  const { rescale, normalize } = steps;
+  const [mean, std] = [normalize?.mean, normalize?.std].map((values) =>
+    Math.fround((typeof values === 'object' ? values[channel] : values) ?? 0),
+  ) as [number, number];
+  const value = (pixel: number): number => {
+    const scaled = Math.fround(rescale === undefined ? pixel : pixel * rescale);
+    return normalize === undefined ? scaled : Math.fround(scaled - mean) / std;
+  };
+  const table = data instanceof Float32Array ? undefined : Float32Array.from({ length: 256 }, (_, i) => value(i));
+  for (let i = 0; i < pixels; i++) {
+    const pixel = data[i * channels + channel] as number;
+    out[channel * pixels + i] = table === undefined ? value(pixel) : (table[pixel] as number);
+  }
+}

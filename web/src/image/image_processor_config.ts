@@ -1,0 +1,224 @@
+// preprocessor_config.json -> what is done to an image. What would change the result and is not known here is refused by
+// its name.
+
+import { ClearformerError, type ErrorCode, textOf } from '../support/error.js';
+import type { ImageSize } from './geometry.js';
+import { resamplings } from './resampling.js';
+
+/** Options of preprocessor_config.json, for all images or for one call. `null` is the default of the processor's type. */
+export interface ImageProcessorOptions {
+  do_resize?: boolean | null | undefined;
+  /** An edge length stands for a square, with CLIP for the shorter edge; a pair is height and width. */
+  size?: ImageSize | number | readonly [height: number, width: number] | null | undefined;
+  /** PIL's numbers: 0 nearest, 1 Lanczos, 2 bilinear, 3 bicubic, 4 box, 5 Hamming. */
+  resample?: number | null | undefined;
+  /** Whether a size of one number is a square; default: not with CLIP. */
+  default_to_square?: boolean | null | undefined;
+  do_center_crop?: boolean | null | undefined;
+  crop_size?: ImageSize | number | readonly [height: number, width: number] | null | undefined;
+  do_rescale?: boolean | null | undefined;
+  rescale_factor?: number | null | undefined;
+  do_normalize?: boolean | null | undefined;
+  /** One number for each channel, or one for all. */
+  image_mean?: number | readonly number[] | null | undefined;
+  image_std?: number | readonly number[] | null | undefined;
+  do_convert_rgb?: boolean | null | undefined;
+}
+
+/** What is done, in this order; a step that is absent is left out. */
+export interface ImageSteps {
+  /** Channels wanted; absent: those of the image, without alpha. */
+  channels?: 1 | 3;
+  resize?: { size: ImageSize; resample: number };
+  crop?: { height: number; width: number };
+  rescale?: number;
+  /** One number for all channels, or one for each. */
+  normalize?: { mean: number | readonly number[]; std: number | readonly number[] };
+}
+
+const standard = { image_mean: [0.5, 0.5, 0.5], image_std: [0.5, 0.5, 0.5] };
+const clip = {
+  image_mean: [0.48145466, 0.4578275, 0.40821073],
+  image_std: [0.26862954, 0.26130258, 0.27577711],
+};
+const always = {
+  do_resize: true,
+  default_to_square: true,
+  do_rescale: true,
+  rescale_factor: 1 / 255,
+  do_normalize: true,
+};
+
+/** What each type does where its file does not say. */
+const defaults: Readonly<Record<string, ImageProcessorOptions>> = {
+  ViTImageProcessor: { ...always, ...standard, size: { height: 224, width: 224 }, resample: 2 },
+  DeiTImageProcessor: {
+    ...always,
+    ...standard,
+    size: { height: 256, width: 256 },
+    resample: 3,
+    do_center_crop: true,
+    crop_size: { height: 224, width: 224 },
+  },
+  CLIPImageProcessor: {
+    ...always,
+    ...clip,
+    size: { shortest_edge: 224 },
+    resample: 3,
+    do_center_crop: true,
+    default_to_square: false,
+    crop_size: { height: 224, width: 224 },
+    do_convert_rgb: true,
+  },
+};
+
+/** The types whose steps are known. */
+export const imageProcessorTypes: readonly string[] = Object.keys(defaults);
+
+/** The options that callers and files set. */
+export const imageProcessorOptions: readonly (keyof ImageProcessorOptions)[] = [
+  'do_resize',
+  'size',
+  'resample',
+  'default_to_square',
+  'do_center_crop',
+  'crop_size',
+  'do_rescale',
+  'rescale_factor',
+  'do_normalize',
+  'image_mean',
+  'image_std',
+  'do_convert_rgb',
+];
+
+// Written into files by transformers, without a part in the result.
+const inert = [
+  'image_processor_type',
+  'feature_extractor_type',
+  'processor_class',
+  'auto_map',
+  'use_fast',
+  'backend',
+  'device',
+  'disable_grouping',
+  'return_tensors',
+  'image_seq_length',
+  '_valid_processor_keys',
+  'pad_size', // of do_pad, which is refused
+];
+
+/** The type a file names, in transformers' newest spelling; undefined when it names none. */
+export function imageProcessorType(config: Readonly<Record<string, unknown>>): string | undefined {
+  const named = config.image_processor_type ?? config.feature_extractor_type;
+  if (named === undefined || named === null) return undefined;
+  return String(named)
+    .replace(/(Fast|Pil)$/, '')
+    .replace(/FeatureExtractor$/, 'ImageProcessor');
+}
+
+/** Throws `unsupported` for an unknown type and for the first option that is set and not known. */
+export function checkImageProcessorConfig(type: string, config: Readonly<Record<string, unknown>>, file: string): void {
+  if (defaults[type] === undefined) {
+    throw new ClearformerError(
+      'unsupported',
+      `${file}: image_processor_type ${type} is not supported (known: ${imageProcessorTypes.join(', ')})`,
+      { option: 'image_processor_type', file, expected: imageProcessorTypes },
+    );
+  }
+  for (const [option, value] of Object.entries(config)) {
+    const known = [...imageProcessorOptions, ...inert].includes(option);
+    if (known || value === null || value === false || harmless[option] === value) continue;
+    throw new ClearformerError('unsupported', `${file}: the option '${option}' is not supported`, { option, file });
+  }
+}
+
+/** Values of other options that say what is done anyway. */
+const harmless: Readonly<Record<string, unknown>> = {
+  data_format: 'channels_first',
+  input_data_format: 'channels_last',
+};
+
+/** The steps of `options` over the defaults of `type`; failures are of `code` and name `where` and the option. */
+export function imageSteps(type: string, options: ImageProcessorOptions, code: ErrorCode, where: string): ImageSteps {
+  const given = Object.entries(options).filter(([, value]) => value !== null && value !== undefined);
+  const read = new Reader({ ...defaults[type], ...Object.fromEntries(given) }, code, where);
+  const steps: ImageSteps = {};
+  if (read.flag('do_resize')) {
+    steps.resize = { size: read.size('size', read.flag('default_to_square')), resample: read.resample() };
+  }
+  if (read.flag('do_center_crop')) steps.crop = read.cropSize();
+  if (read.flag('do_rescale')) steps.rescale = read.number('rescale_factor');
+  if (read.flag('do_normalize')) steps.normalize = { mean: read.numbers('image_mean'), std: read.numbers('image_std') };
+  const { mean } = steps.normalize ?? {};
+  if (read.flag('do_convert_rgb')) steps.channels = 3;
+  else if (typeof mean === 'object') steps.channels = mean.length === 3 ? 3 : 1;
+  return steps;
+}
+
+class Reader {
+  constructor(
+    readonly options: ImageProcessorOptions,
+    private readonly code: ErrorCode,
+    private readonly where: string,
+  ) {}
+
+  flag(option: keyof ImageProcessorOptions): boolean {
+    const value = this.options[option] ?? false;
+    if (typeof value === 'boolean') return value;
+    throw this.#refused(option, 'true or false');
+  }
+
+  number(option: keyof ImageProcessorOptions): number {
+    const value = this.options[option];
+    if (typeof value === 'number' && Number.isFinite(value)) return value;
+    throw this.#refused(option, 'a number');
+  }
+
+  resample(): number {
+    const value = this.options.resample as number;
+    if (resamplings.includes(value)) return value;
+    throw this.#refused('resample', `one of ${resamplings.join(', ')}`);
+  }
+
+  numbers(option: 'image_mean' | 'image_std'): number | readonly number[] {
+    const value = this.options[option];
+    const values = [value].flat();
+    const fit = (one: unknown) => Number.isFinite(one) && (option === 'image_mean' || one !== 0);
+    if ((values.length === 1 || values.length === 3) && values.every(fit)) return value as number | readonly number[];
+    throw this.#refused(option, 'a number or one for each of 1 or 3 channels, of a deviation not 0');
+  }
+
+  cropSize(): { height: number; width: number } {
+    const size = this.size('crop_size', true);
+    if ('height' in size) return size;
+    throw this.#refused('crop_size', '{ height, width }');
+  }
+
+  size(option: 'size' | 'crop_size', square: boolean): ImageSize {
+    const value = this.options[option] as unknown;
+    const pair = Array.isArray(value) && value.length === 2 ? { height: value[0], width: value[1] } : value;
+    const edge = square ? { height: value, width: value } : { shortest_edge: value };
+    const size = typeof value === 'number' ? edge : pair;
+    if (typeof size === 'object' && size !== null && !Array.isArray(size)) {
+      const edges = Object.entries(size).filter(([, length]) => length !== null && length !== undefined);
+      const whole = edges.every(([, length]) => Number.isInteger(length) && (length as number) > 0);
+      const names = edges.map(([name]) => name).sort();
+      if (whole && spellings.includes(names.join())) return Object.fromEntries(edges) as unknown as ImageSize;
+    }
+    throw this.#refused(option, 'an edge, a pair, or an object of height and width, shortest_edge or the like');
+  }
+
+  #refused(option: keyof ImageProcessorOptions, rule: string): ClearformerError {
+    const value = this.options[option];
+    const shown = typeof value === 'object' ? JSON.stringify(value) : textOf(value);
+    return new ClearformerError(this.code, `${this.where}: ${option} must be ${rule}, it is ${shown}`, { option });
+  }
+}
+
+const spellings = [
+  'height,width',
+  'shortest_edge',
+  'longest_edge,shortest_edge',
+  'longest_edge',
+  'max_height,max_width',
+];

@@ -1,0 +1,107 @@
+// What a generation gives: each step's, and all of it under transformers' names.
+
+import type { StepValue, TensorOut } from '../runtime/border.js';
+import { Tensor } from '../tensor/tensor.js';
+import { toTensor } from '../tensor/tensor_output.js';
+import type { KeyValueCache } from './key_value_cache.js';
+
+type Layers = Tensor<'float32'>[];
+
+/** What can be asked for of a step. The first step's queries are the prompt, later ones have a single query. */
+export interface StepTensors {
+  /** [row, vocabulary] */
+  scores?: Tensor<'float32'>;
+  logits?: Tensor<'float32'>;
+  /** Per layer [row, head, query, key]. */
+  attentions?: Layers;
+  /** Per layer, embedding first, [row, query, d_model]. */
+  hidden_states?: Layers;
+  // Models with an encoder have these instead; the encoder's come with the first step.
+  decoder_attentions?: Layers;
+  cross_attentions?: Layers;
+  decoder_hidden_states?: Layers;
+  encoder_attentions?: Layers;
+  encoder_hidden_states?: Layers;
+}
+
+/** One step of `generate_stream`. A row is a sequence of the batch, of a beam search a beam. */
+export interface GenerationStep extends StepTensors {
+  /** The new token of the first row, and of all. */
+  token_id: number;
+  token_ids: number[];
+  /** Text that became complete with this token, in the first row and in all; undefined without a tokenizer and for beams. */
+  text: string | undefined;
+  texts: string[] | undefined;
+  /** Beam search: the row of the step before that each row continues, and its sum of log-probabilities. */
+  beam_indices?: number[];
+  beam_scores?: number[];
+}
+
+type PerStep = { [K in 'scores' | 'logits']?: Tensor<'float32'>[] } & {
+  [K in
+    | 'attentions'
+    | 'hidden_states'
+    | 'decoder_attentions'
+    | 'cross_attentions'
+    | 'decoder_hidden_states']?: Layers[];
+};
+
+/** The result of `generate` with `return_dict_in_generate`; arrays have one entry per step. */
+export interface GenerateOutput extends PerStep {
+  /** [batch · num_return_sequences, length], the prompt included. */
+  sequences: Tensor<'int64'>;
+  /** Beam search: of every sequence, the sum of log-probabilities / length ^ length_penalty. */
+  sequences_scores?: Tensor<'float32'>;
+  /** Beam search: [sequence, new tokens], the row each token was chosen in; -1 behind the end. */
+  beam_indices?: Tensor<'int64'>;
+  /** Per layer. */
+  encoder_attentions?: Layers;
+  encoder_hidden_states?: Layers;
+  /** Keys and values of all positions read; give its memory back with dispose(). */
+  past_key_values?: KeyValueCache;
+}
+
+/** What was asked for in a step, as Tensors of as many rows as the step has. */
+export function stepTensors(value: StepValue): StepTensors {
+  const rows = value.token_ids.dims[0] ?? 0;
+  const lists = Object.entries(value.lists ?? {}).filter(([, members]) => members.length > 0);
+  return {
+    ...(value.scores && { scores: toTensor(value.scores) }),
+    ...(value.logits && { logits: toTensor(value.logits) }),
+    ...Object.fromEntries(
+      lists.map(([name, members]) => {
+        const encoder = name.startsWith('encoder');
+        return [name, members.map((member) => (encoder ? toTensor(member) : repeated(member, rows)))];
+      }),
+    ),
+  };
+}
+
+/** The prompt is read once for all beams; upstream shows it once for each: a, a, b, b, … */
+function repeated(out: TensorOut<'float32'>, rows: number): Tensor<'float32'> {
+  const [batch = 0, ...rest] = out.dims;
+  if (batch === rows || batch === 0) return toTensor(out);
+  const size = out.data.length / batch;
+  const data = new Float32Array(rows * size);
+  for (let row = 0; row < rows; row++) {
+    const from = Math.floor((row * batch) / rows) * size;
+    data.set(out.data.subarray(from, from + size), row * size);
+  }
+  return new Tensor('float32', data, [rows, ...rest]);
+}
+
+/** From one object per step to one array per kind; the encoder's, which ran once, stand alone. */
+export function byKind(steps: readonly StepTensors[]): Omit<GenerateOutput, 'sequences'> {
+  const [first = {}] = steps;
+  return Object.fromEntries(
+    (Object.keys(first) as (keyof StepTensors)[]).map((kind) => [
+      kind,
+      kind.startsWith('encoder') ? first[kind] : steps.map((step) => step[kind]),
+    ]),
+  );
+}
+
+/** int64, which token ids are on this side. */
+export function toInt64({ data, dims }: TensorOut<'int32'>): Tensor<'int64'> {
+  return new Tensor('int64', BigInt64Array.from(data, BigInt), dims);
+}

@@ -1,0 +1,48 @@
+// Models that make text: decoder-only ones continue it, encoder-decoders turn text or sound into it.
+
+import type { Tensor } from '../tensor/tensor.js';
+import { type GeneratingModel, generate, generateStream } from './generation.js';
+import { type GenerateOptions, type GenerateStreamOptions, sortOptions } from './generation_options.js';
+import type { GenerateOutput, GenerationStep } from './generation_output.js';
+import { type PromptInputs, promptIn } from './inputs.js';
+import type { CausalLMOutput } from './outputs.js';
+import { PreTrainedModel } from './pre_trained_model.js';
+
+/** A language model. It is a function, too: `await model({ input_ids })`. */
+export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
+  /**
+   * Continues the prompt: int64 ids [batch · num_return_sequences, length], of a decoder-only model the prompt included,
+   * or with `return_dict_in_generate` an object with all that was asked for. `past_key_values` may hold the first
+   * positions of the prompt, and is extended in place. Rejects like a call of the model, and with the signal's reason
+   * within one layer's time.
+   */
+  generate(inputs: PromptInputs, options: GenerateOptions & { return_dict_in_generate: true }): Promise<GenerateOutput>;
+  generate(
+    inputs: PromptInputs,
+    options?: GenerateOptions & { return_dict_in_generate?: false | undefined },
+  ): Promise<Tensor<'int64'>>;
+  async generate(inputs: PromptInputs, options: GenerateOptions = {}): Promise<Tensor<'int64'> | GenerateOutput> {
+    const request = sortOptions('generate', options, this.generation_config);
+    return generate(this.#generating(), this.#given('generate', inputs), request, options);
+  }
+
+  /**
+   * Continues the prompt token by token. Leaving the loop early ends the generation. Rejects like `generate`, with the
+   * first step.
+   */
+  generate_stream(
+    inputs: PromptInputs,
+    options: GenerateStreamOptions = {},
+  ): AsyncGenerator<GenerationStep, void, undefined> {
+    const request = sortOptions('generate_stream', options, this.generation_config);
+    return generateStream(this.#generating(), this.#given('generate_stream', inputs), request, options);
+  }
+
+  #given(call: string, inputs: PromptInputs) {
+    return { inputs: promptIn(call, inputs, this.open().engine), past_key_values: inputs?.past_key_values };
+  }
+
+  #generating(): GeneratingModel {
+    return { ...this.open(), tokenizer: () => this.ownTokenizer() };
+  }
+}

@@ -1,0 +1,75 @@
+// Added tokens such as <s> or [MASK]: they are found in the text before the model sees it, and never taken apart.
+
+import type { AlignedText } from './aligned_text.js';
+import type { Normalize } from './normalizers.js';
+
+/** One entry of tokenizer.json's `added_tokens`. */
+export interface AddedToken {
+  id: number;
+  content: string;
+  single_word?: boolean;
+  /** Spaces to its left, or right, belong to the token. */
+  lstrip?: boolean;
+  rstrip?: boolean;
+  /** Looked for after normalization, in the normalized spelling. */
+  normalized?: boolean;
+  special?: boolean;
+}
+
+/** A piece of a text; `token`: the added token it is. */
+export interface Piece {
+  text: AlignedText;
+  token?: AddedToken;
+}
+
+export type FindAddedTokens = (text: AlignedText) => Piece[];
+
+/** Cuts a text at its added tokens, and normalizes what is between them. */
+export function addedTokenFinder(
+  tokens: readonly AddedToken[],
+  normalize: Normalize,
+  normalizedText: (text: string) => string,
+): FindAddedTokens {
+  const isNormalized = ({ normalized, special }: AddedToken) => normalized ?? !special;
+  const raw = tokens.filter((token) => !isNormalized(token)).map((token) => [token.content, token] as const);
+  const other = tokens.filter(isNormalized).map((token) => [normalizedText(token.content), token] as const);
+  const findRaw = finder(raw);
+  const findOther = finder(other);
+  return (text) =>
+    findRaw(text)
+      .flatMap((piece) => (piece.token === undefined ? findOther(normalize(piece.text)) : [piece]))
+      .filter((piece) => !piece.text.isEmpty);
+}
+
+function finder(spellings: readonly (readonly [string, AddedToken])[]): FindAddedTokens {
+  const tokens = new Map(spellings.filter(([spelling]) => spelling !== ''));
+  if (tokens.size === 0) return (text) => [{ text }];
+  const longestFirst = [...tokens.keys()].sort((a, b) => b.length - a.length);
+  const escaped = longestFirst.map((spelling) => spelling.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'));
+  const pattern = new RegExp(escaped.join('|'), 'gu');
+  return (text) => cutAt(text, pattern, tokens);
+}
+
+const wordCharacter = '[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}]';
+const endsWithWord = new RegExp(`${wordCharacter}$`, 'u');
+const startsWithWord = new RegExp(`^${wordCharacter}`, 'u');
+
+function cutAt(aligned: AlignedText, pattern: RegExp, tokens: ReadonlyMap<string, AddedToken>): Piece[] {
+  const { text } = aligned;
+  const pieces: Piece[] = [];
+  let last = 0;
+  for (const { 0: match, index } of text.matchAll(pattern)) {
+    const token = tokens.get(match) as AddedToken;
+    const before = text.slice(0, index);
+    const after = text.slice(index + match.length);
+    if (token.single_word && (endsWithWord.test(before) || startsWithWord.test(after))) continue;
+    const left = token.lstrip ? before.search(/\p{White_Space}*$/u) : index;
+    const right = text.length - (token.rstrip ? after.replace(/^\p{White_Space}+/u, '') : after).length;
+    const from = Math.max(left, last);
+    if (last < from) pieces.push({ text: aligned.slice(last, from) });
+    pieces.push({ text: aligned.slice(from, right), token });
+    last = right;
+  }
+  if (last < text.length) pieces.push({ text: aligned.slice(last, text.length) });
+  return pieces;
+}

@@ -1,0 +1,109 @@
+// Text that remembers where it came from: after every change each UTF-16 code unit still knows its span of the original.
+// The rules by which a new character inherits a span are those of the `tokenizers` crate's NormalizedString.
+
+/** Half-open span [start, end) of the original text in UTF-16 code units. */
+export type Span = readonly [start: number, end: number];
+
+/** Characters of a rewritten text; how many of the old ones each takes: 0 none (it is new), 1 one, n one and n - 1 removed ones. */
+export type Rewritten = readonly (readonly [character: string, taken: number])[];
+
+const wholeCharacter = /[\s\S]/gu;
+
+/** A text, or a piece of one, on its way through normalizers and pre-tokenizers. Immutable. */
+export class AlignedText {
+  private constructor(
+    readonly text: string,
+    /** Where the piece begins in the original, as long as nothing changed it. */
+    private readonly start: number,
+    /** start and end of each code unit's span; undefined while the text is the original's own. */
+    private readonly spans: readonly number[] | undefined,
+    private readonly tracked: boolean,
+  ) {}
+
+  /** Spans cost time: without `tracked` they are not kept, and `spanOf` means nothing. */
+  static of(text: string, tracked: boolean): AlignedText {
+    return new AlignedText(text, 0, undefined, tracked);
+  }
+
+  get isEmpty(): boolean {
+    return this.text === '';
+  }
+
+  /** The span of the original that the code units [from, to) of this text came from. */
+  spanOf(from: number, to: number): Span {
+    return [this.#edge(from, 0), this.#edge(to - 1, 1)];
+  }
+
+  slice(from: number, to: number): AlignedText {
+    if (from === 0 && to === this.text.length) return this;
+    const spans = this.spans?.slice(2 * from, 2 * to);
+    return new AlignedText(this.text.slice(from, to), this.start + from, spans, this.tracked);
+  }
+
+  /** Replaces every match of a global pattern. What comes in its place takes the span of the match's last character. */
+  replace(pattern: RegExp, content: (match: string) => string): AlignedText {
+    if (!this.tracked) return this.#changed(this.text.replace(pattern, content), undefined);
+    const spans: number[] = [];
+    let text = '';
+    let last = -1;
+    for (const { 0: match, index } of this.text.matchAll(pattern)) {
+      this.#copy(Math.max(last, 0), index, spans);
+      const replacement = content(match);
+      text += this.text.slice(Math.max(last, 0), index) + replacement;
+      last = index + match.length;
+      this.#repeat(last - 1, replacement.length, spans);
+    }
+    if (last < 0) return this;
+    this.#copy(last, this.text.length, spans);
+    return this.#changed(text + this.text.slice(last), spans);
+  }
+
+  /** Puts `text` in front; it takes the first character's span. */
+  prepend(text: string): AlignedText {
+    if (this.isEmpty || text === '') return this;
+    const spans: number[] = [];
+    if (this.tracked) {
+      this.#repeat(0, text.length, spans);
+      this.#copy(0, this.text.length, spans);
+    }
+    return this.#changed(text + this.text, this.tracked ? spans : undefined);
+  }
+
+  /** Takes new characters for all of the text. `rewritten` is not asked for without spans: then `text` is the result. */
+  rewrite(text: string, rewritten: () => Rewritten): AlignedText {
+    if (text === this.text) return this;
+    if (!this.tracked) return this.#changed(text, undefined);
+    const ends = Array.from(this.text.matchAll(wholeCharacter), ({ 0: character, index }) => index + character.length);
+    const spans: number[] = [];
+    let taken = 0;
+    for (const [character, takes] of rewritten()) {
+      const source = Math.min(takes === 0 ? taken - 1 : taken, ends.length - 1);
+      this.#repeat((ends[source] ?? 0) - 1, character.length, spans);
+      taken += takes;
+    }
+    return this.#changed(text, spans);
+  }
+
+  #changed(text: string, spans: readonly number[] | undefined): AlignedText {
+    return new AlignedText(text, this.start, spans, this.tracked);
+  }
+
+  /** Start (side 0) or end (side 1) of the span of the character that the code unit `at` belongs to. */
+  #edge(at: number, side: 0 | 1): number {
+    if (at < 0) return 0;
+    if (this.spans !== undefined) return this.spans[2 * at + side] as number;
+    const code = this.text.charCodeAt(at);
+    const isLow = code >= 0xdc00 && code < 0xe000;
+    const isHigh = code >= 0xd800 && code < 0xdc00;
+    return this.start + at + (side === 0 ? -Number(isLow) : 1 + Number(isHigh));
+  }
+
+  #copy(from: number, to: number, spans: number[]): void {
+    for (let at = from; at < to; at++) spans.push(this.#edge(at, 0), this.#edge(at, 1));
+  }
+
+  #repeat(at: number, times: number, spans: number[]): void {
+    const [start, end] = [this.#edge(at, 0), this.#edge(at, 1)];
+    for (let i = 0; i < times; i++) spans.push(start, end);
+  }
+}

@@ -1,0 +1,194 @@
+// Conversations as the text a chat model was trained on: the tokenizer's own Jinja template, rendered as transformers does.
+
+import { Template } from '@huggingface/jinja';
+import type { ReadOptions } from '../checkpoint/files.js';
+import { readOptional } from '../checkpoint/files.js';
+import { openSource, type Source, type SourceOptions } from '../checkpoint/source.js';
+import { ClearformerError, messageOf } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import type { TokenizerCallOptions, TokenizerOutput } from './batch.js';
+import { readPlain } from './plain_text.js';
+import type { PreTrainedTokenizer } from './tokenizer.js';
+
+/** One turn of a conversation. Templates may read more than these two. */
+export interface Message {
+  role: string;
+  content?: unknown;
+  [more: string]: unknown;
+}
+
+export interface ChatTemplateOptions {
+  /** A template, or the name of one of the tokenizer's. Default: `tool_use` with tools, else `default`, or its only one. */
+  chat_template?: string | undefined;
+  /** End with what begins the assistant's answer. Default false. */
+  add_generation_prompt?: boolean | undefined;
+  /** Leave the last message open, for the model to go on with it: true for its `content`, or another field's name. */
+  continue_final_message?: boolean | string | undefined;
+  /** JSON schemas of functions the model may call. */
+  tools?: readonly object[] | undefined;
+  /** Texts to answer from, with `title` and `text`. */
+  documents?: readonly object[] | undefined;
+  /** More variables for the template. */
+  chat_template_kwargs?: Readonly<Record<string, unknown>> | undefined;
+  /** true (default): token ids, as the tokenizer gives them without special tokens of its own; false: the text. */
+  tokenize?: boolean | undefined;
+  /** Options of that call, such as padding. */
+  tokenizer_kwargs?: (Omit<TokenizerCallOptions, 'return_tensor'> & { return_tensor?: true | undefined }) | undefined;
+}
+
+const knownOptions = [
+  'chat_template',
+  'add_generation_prompt',
+  'continue_final_message',
+  'tools',
+  'documents',
+  'chat_template_kwargs',
+  'tokenize',
+  'tokenizer_kwargs',
+];
+
+type Conversation = readonly Message[];
+
+/**
+ * A conversation, or a batch of them, as input of a model. Throws `invalid_argument` for a tokenizer without a template and
+ * for what the template refuses, `malformed_config` for a template that is none.
+ */
+export function apply_chat_template(
+  tokenizer: PreTrainedTokenizer,
+  conversation: Conversation,
+  options: ChatTemplateOptions & { tokenize: false },
+): string;
+export function apply_chat_template(
+  tokenizer: PreTrainedTokenizer,
+  conversations: readonly Conversation[],
+  options: ChatTemplateOptions & { tokenize: false },
+): string[];
+export function apply_chat_template(
+  tokenizer: PreTrainedTokenizer,
+  conversation: Conversation | readonly Conversation[],
+  options?: ChatTemplateOptions & { tokenize?: true | undefined },
+): TokenizerOutput;
+export function apply_chat_template(
+  tokenizer: PreTrainedTokenizer,
+  conversation: Conversation | readonly Conversation[],
+  options: ChatTemplateOptions = {},
+): TokenizerOutput | string | string[] {
+  checkOptions('apply_chat_template', options, knownOptions);
+  if (options.continue_final_message && options.add_generation_prompt) {
+    throw refusal('continue_final_message', 'the last message cannot go on and be followed by a new one');
+  }
+  const isBatch = Array.isArray(conversation[0]);
+  const conversations = (isBatch ? conversation : [conversation]) as readonly Conversation[];
+  const source = templateOf(tokenizer, options);
+  const template = compiled(source);
+  const texts = conversations.map((each) => render(template, source, each, tokenizer, options));
+  const given = isBatch ? texts : (texts[0] ?? '');
+  if (options.tokenize === false) return given;
+  return tokenizer(given, { ...options.tokenizer_kwargs, add_special_tokens: false });
+}
+
+/**
+ * The template of a folder that keeps it in a file of its own: chat_template.jinja, or chat_template.json. To be passed as
+ * `chat_template`. Rejects with `file_not_found` when the folder has neither.
+ */
+export async function read_chat_template(source: Source, options: SourceOptions & ReadOptions = {}): Promise<string> {
+  checkOptions('read_chat_template', options, ['revision', 'local_files_only', 'cache', 'signal', 'integrity']);
+  const folder = openSource(source, options);
+  const plain = await readPlain(folder, 'chat_template.jinja', options);
+  if (plain !== undefined) return plain.text;
+  const json = await readOptional(folder, 'chat_template.json', options);
+  const held = json === undefined ? undefined : JSON.parse(json.text).chat_template;
+  if (typeof held === 'string') return held;
+  throw new ClearformerError('file_not_found', `chat_template.jinja is not in ${folder.where}`, {
+    file: 'chat_template.jinja',
+    where: folder.where,
+  });
+}
+
+function refusal(option: string, why: string): ClearformerError {
+  return new ClearformerError('invalid_argument', `apply_chat_template: ${why}`, { option });
+}
+
+function templateOf(
+  { chat_template: own }: PreTrainedTokenizer,
+  { chat_template, tools }: ChatTemplateOptions,
+): string {
+  if (own === null || typeof own === 'string') {
+    const text = chat_template ?? own;
+    if (text !== null) return text;
+    throw refusal(
+      'chat_template',
+      'the tokenizer has no chat_template: pass one (read_chat_template finds it in a file)',
+    );
+  }
+  if (chat_template !== undefined) return own[chat_template] ?? chat_template;
+  const usual = (tools !== undefined ? own.tool_use : undefined) ?? own.default;
+  if (usual !== undefined) return usual;
+  throw refusal('chat_template', `it takes the name of one of the templates ${Object.keys(own).sort().join(', ')}`);
+}
+
+let last: { source: string; template: Template } | undefined; // a conversation is rendered again and again
+
+function compiled(source: string): Template {
+  if (last?.source === source) return last.template;
+  try {
+    const template = new Template(source);
+    last = { source, template };
+    return template;
+  } catch (cause) {
+    throw new ClearformerError('malformed_config', `chat_template: ${messageOf(cause)}`, {}, cause);
+  }
+}
+
+const openEnd = 'CONTINUE_FINAL_MESSAGE_TAG ';
+
+function render(
+  template: Template,
+  source: string,
+  conversation: Conversation,
+  tokenizer: PreTrainedTokenizer,
+  options: ChatTemplateOptions,
+): string {
+  const { continue_final_message: goesOn, tools = null, documents = null, add_generation_prompt = false } = options;
+  const field = typeof goesOn === 'string' ? goesOn : 'content';
+  const open = goesOn ? opened(conversation, field, source) : undefined;
+  const variables = {
+    messages: open?.messages ?? conversation,
+    tools,
+    documents,
+    add_generation_prompt,
+    ...tokenizer.special_tokens_map,
+    ...options.chat_template_kwargs,
+  };
+  let text: string;
+  try {
+    text = template.render(variables);
+  } catch (cause) {
+    throw new ClearformerError('invalid_argument', `chat_template: ${messageOf(cause)}`, {}, cause);
+  }
+  return open === undefined ? text : cutOpen(text, open.text);
+}
+
+/** The conversation with a mark at the end of its last text, and that text. */
+function opened(conversation: Conversation, field: string, source: string): { messages: Message[]; text: string } {
+  const messages = structuredClone(conversation) as Message[];
+  const message = messages.at(-1);
+  const value = message?.[field];
+  const blocks = Array.isArray(value) ? (value as Record<string, unknown>[]) : [];
+  const [holder, key] = Array.isArray(value) ? [blocks.findLast((block) => 'text' in block), 'text'] : [message, field];
+  const text = holder?.[key];
+  if (holder === undefined || typeof text !== 'string' || !source.includes(field)) {
+    throw refusal('continue_final_message', `the last message has no ${field} that the template reads`);
+  }
+  holder[key] = text + openEnd;
+  return { messages, text };
+}
+
+function cutOpen(rendered: string, text: string): string {
+  const at = rendered.lastIndexOf(openEnd.trim());
+  if (at < 0 || !rendered.includes(text.trim())) {
+    throw refusal('continue_final_message', 'the last message does not appear in what the template makes of it');
+  }
+  const before = rendered.slice(0, at);
+  return rendered.startsWith(openEnd, at) ? before : before.trimEnd();
+}

@@ -1,0 +1,68 @@
+// From a text to its own tokens, without the special ones around them: added tokens, normalizer, pre-tokenizer, model.
+
+import { type AddedToken, addedTokenFinder, type FindAddedTokens, type Piece } from './added_tokens.js';
+import { AlignedText } from './aligned_text.js';
+import type { Model, WordPart } from './models.js';
+import { normalizerOf, type Step } from './normalizers.js';
+import { needsSpans, type PreTokenize, preTokenizerOf } from './pre_tokenizers.js';
+
+/** One token of a text, with all that an encoding tells of it. */
+export interface Token {
+  id: number;
+  /** UTF-16 code units [start, end) of the original text; 0, 0 for tokens no text stands behind. */
+  start: number;
+  end: number;
+  /** Which word of its text it belongs to; null for tokens no text stands behind. */
+  word: number | null;
+  /** 0 the text, 1 its pair; null for tokens no text stands behind. */
+  sequence: 0 | 1 | null;
+  type: number;
+  /** What it reads, where that is not the vocabulary's spelling. */
+  value?: string | undefined;
+}
+
+/** The parts of tokenizer.json that encoding reads. */
+export interface TokenizerJson {
+  normalizer?: Step | null;
+  pre_tokenizer?: Step | null;
+  added_tokens?: AddedToken[];
+}
+
+const loneSurrogate = /\p{Surrogate}/gu; // no UTF-8 stands for one
+
+export class Encoder {
+  readonly #findAdded: FindAddedTokens;
+  readonly #preTokenize: PreTokenize;
+  readonly #model: Model;
+  readonly #needsSpans: boolean;
+
+  constructor(json: TokenizerJson, model: Model) {
+    const normalize = normalizerOf(json.normalizer);
+    const normalizedText = (text: string) => normalize(AlignedText.of(text, false)).text;
+    this.#findAdded = addedTokenFinder(json.added_tokens ?? [], normalize, normalizedText);
+    this.#preTokenize = preTokenizerOf(json.pre_tokenizer);
+    this.#needsSpans = needsSpans(json.pre_tokenizer);
+    this.#model = model;
+  }
+
+  /** The text's tokens. Where they begin and end in it is worked out only `withOffsets`. */
+  encode(text: string, sequence: 0 | 1, withOffsets: boolean): Token[] {
+    const aligned = AlignedText.of(text.replace(loneSurrogate, '\ufffd'), withOffsets || this.#needsSpans);
+    const words = this.#findAdded(aligned).flatMap((piece) => this.#words(piece));
+    return words.flatMap(({ text: whole, parts }, word) =>
+      parts.map(({ id, from, to, value }) => {
+        const [start, end] = withOffsets ? whole.spanOf(from, to) : [0, 0];
+        return { id, start, end, word, sequence, type: sequence, value };
+      }),
+    );
+  }
+
+  /** The words of a piece, with the tokens of each; an added token is a word of its own. */
+  #words({ text, token }: Piece): { text: AlignedText; parts: readonly WordPart[] }[] {
+    if (token !== undefined) {
+      return [{ text, parts: [{ id: token.id, from: 0, to: text.text.length, value: text.text }] }];
+    }
+    const words = this.#preTokenize(text).filter((word) => !word.isEmpty);
+    return words.map((word) => ({ text: word, parts: this.#model.tokenize(word.text) }));
+  }
+}

@@ -1,0 +1,148 @@
+// tokenizer.json's `post_processor`: the special tokens around a text or a pair, and which spaces count as part of a token.
+
+import type { Token } from './encoder.js';
+import { type Step, unknownStep } from './normalizers.js';
+
+/** A row of tokens, followed by the rows that truncation left over. */
+export type Rows = readonly (readonly Token[])[];
+
+/** A special token, or one of the texts (0 the first, 1 its pair), and the type of its tokens (undefined: as they are). */
+type Slot = { readonly special: readonly number[]; readonly type: number } | TextSlot;
+interface TextSlot {
+  readonly text: 0 | 1;
+  readonly type: number | undefined;
+}
+
+export class PostProcessor {
+  readonly #single: readonly Slot[];
+  readonly #pair: readonly Slot[];
+  readonly #trim: ((row: readonly Token[], text: string) => Token[]) | undefined;
+
+  /** `spelling`: how the vocabulary spells an id. Throws `unsupported` for a step of an unknown type. */
+  constructor(step: Step | null | undefined, spelling: (id: number) => string) {
+    const steps = flat(step);
+    const unknown = steps.find(({ type }) => !(type in templates));
+    if (unknown !== undefined) throw unknownStep('post-processor', unknown.type);
+    const template = steps.find(({ type }) => type !== 'ByteLevel');
+    [this.#single, this.#pair] = templates[template?.type ?? 'ByteLevel']?.(template ?? { type: '' }) ?? bare;
+    const trims = steps.find(
+      ({ type, trim_offsets }) => type !== 'BertProcessing' && (trim_offsets ?? type === 'ByteLevel'),
+    );
+    if (trims === undefined) return;
+    const prefixed = trims.add_prefix_space !== false;
+    this.#trim = (row, text) =>
+      row.map((token, i) => trimmed(token, spelling(token.id), text, prefixed && (i === 0 || token.start === 0)));
+  }
+
+  /** How many special tokens come to a text or a pair. */
+  added(pair: boolean): number {
+    return this.#slots(pair).reduce((sum, slot) => sum + ('special' in slot ? slot.special.length : 0), 0);
+  }
+
+  /**
+   * One or two texts' rows put together: first the main row, then every combination with rows left over. `originals` are
+   * the texts themselves, for tokens that have spans.
+   */
+  process(texts: readonly Rows[], withSpecial: boolean, originals: readonly string[] | undefined): Rows {
+    const trim = this.#trim;
+    const sources = texts.map((rows, i) => {
+      const original = originals?.[i];
+      return trim === undefined || original === undefined ? rows : rows.map((row) => trim(row, original));
+    });
+    const slots = this.#slots(texts.length > 1).filter((slot) => withSpecial || !('special' in slot));
+    return slots.map((slot) => rowsOf(slot, sources)).reduce(joined, [[]]);
+  }
+
+  #slots(pair: boolean): readonly Slot[] {
+    return pair ? this.#pair : this.#single;
+  }
+}
+
+type Template = readonly [single: readonly Slot[], pair: readonly Slot[]];
+const bare: Template = [
+  [{ text: 0, type: undefined }],
+  [0, 1].map((text) => ({ text: text as 0 | 1, type: undefined })),
+];
+
+// cls and sep are pairs of a token and its id.
+const idIn = (pair: unknown) => [(pair as [string, number])[1]];
+const templates: Readonly<Record<string, (step: Step) => Template>> = {
+  ByteLevel: () => bare,
+  BertProcessing: ({ cls, sep }) => {
+    const single: Slot[] = [
+      { special: idIn(cls), type: 0 },
+      { text: 0, type: 0 },
+      { special: idIn(sep), type: 0 },
+    ];
+    return [single, [...single, { text: 1, type: 1 }, { special: idIn(sep), type: 1 }]];
+  },
+  RobertaProcessing: ({ cls, sep }) => {
+    const end: Slot = { special: idIn(sep), type: 0 };
+    const single: Slot[] = [{ special: idIn(cls), type: 0 }, { text: 0, type: 0 }, end];
+    return [single, [...single, end, { text: 1, type: 0 }, end]];
+  },
+  TemplateProcessing: ({ single, pair, special_tokens }) => {
+    const ids = special_tokens as Record<string, { ids: number[] }>;
+    const slotsOf = (pieces: unknown) => (pieces as TemplatePiece[]).map((piece) => slotOf(piece, ids));
+    return [slotsOf(single), slotsOf(pair)];
+  },
+};
+
+type TemplatePiece = Readonly<Partial<Record<'Sequence' | 'SpecialToken', { id: string; type_id: number }>>>;
+
+function slotOf({ Sequence, SpecialToken }: TemplatePiece, ids: Readonly<Record<string, { ids: number[] }>>): Slot {
+  if (Sequence !== undefined) return { text: Sequence.id === 'A' ? 0 : 1, type: Sequence.type_id };
+  const special = ids[SpecialToken?.id ?? '']?.ids;
+  if (special === undefined) throw new Error(`the template's ${SpecialToken?.id} is none of its special tokens`);
+  return { special, type: SpecialToken?.type_id ?? 0 };
+}
+
+function flat(step: Step | null | undefined): Step[] {
+  if (step === null || step === undefined) return [];
+  return step.type === 'Sequence' ? (step.processors as Step[]).flatMap(flat) : [step];
+}
+
+// The template's types go to the main row only, and rows left over keep their text's own: so does the crate.
+function rowsOf(slot: Slot, texts: readonly Rows[]): Rows {
+  if ('special' in slot) {
+    return [slot.special.map((id) => ({ id, start: 0, end: 0, word: null, sequence: null, type: slot.type }))];
+  }
+  const { type } = slot;
+  const [main = [], ...rest] = texts[slot.text] ?? [];
+  return [type === undefined ? main : main.map((token) => ({ ...token, type })), ...rest];
+}
+
+function joined(left: Rows, right: Rows): Rows {
+  const [main = [], ...leftOver] = left;
+  const [next = [], ...nextOver] = right;
+  return [
+    [...main, ...next],
+    ...leftOver.flatMap((row) => right.map((other) => [...row, ...other])),
+    ...nextOver.map((other) => [...main, ...other]),
+  ];
+}
+
+// In the byte-level alphabet a space is Ġ.
+const spaceBefore = /^[Ġ\p{White_Space}]*/u;
+const spaceAfter = /[Ġ\p{White_Space}]*$/u;
+
+/**
+ * A token whose span leaves out the spaces it begins and ends with. Those are counted in the token, and so many characters
+ * of the text are left out, whatever they are: so does the crate. The one space that was put before the text counts not.
+ */
+function trimmed(token: Token, usual: string, text: string, prefixed: boolean): Token {
+  const value = token.value ?? usual;
+  const before = spaceBefore.exec(value)?.[0].length ?? 0;
+  const after = spaceAfter.exec(value)?.[0].length ?? 0;
+  if (before + after === 0) return token;
+  const start = before === 1 && prefixed ? token.start : Math.min(moved(text, token.start, before), token.end);
+  return { ...token, start, end: Math.max(moved(text, token.end, -after), start) };
+}
+
+/** The place so many characters (not code units) further on, or back. */
+function moved(text: string, from: number, characters: number): number {
+  let at = from;
+  for (let left = characters; left > 0; left--) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  for (let left = characters; left < 0; left++) at -= (text.codePointAt(at - 2) ?? 0) > 0xffff ? 2 : 1;
+  return at;
+}

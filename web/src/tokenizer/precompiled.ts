@@ -1,0 +1,75 @@
+// SentencePiece's own normalizer: a table from short strings to their replacements, stored as a double array of bytes
+// (https://github.com/s-yata/darts-clone) followed by the replacements, each ended by a zero byte.
+
+import { ClearformerError } from '../support/error.js';
+import type { AlignedText, Rewritten } from './aligned_text.js';
+
+const longestCluster = 5; // bytes of a grapheme that is looked up as a whole
+
+/** The normalizer of a `precompiled_charsmap` (base64). Throws `malformed_config` for what is none. */
+export function precompiled(charsmap: string): (text: AlignedText) => AlignedText {
+  const find = readTable(charsmap);
+  const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return (aligned) => {
+    const replaced = Array.from(graphemes.segment(aligned.text), ({ segment }) => replacements(segment, find)).flat();
+    const text = replaced.map(({ to }) => to).join('');
+    return aligned.rewrite(text, () => rewritten(replaced));
+  };
+}
+
+type Find = (text: string) => string | undefined;
+interface Replacement {
+  from: string;
+  to: string;
+}
+
+function replacements(grapheme: string, find: Find): Replacement[] {
+  const whole = utf8.encode(grapheme).length <= longestCluster ? find(grapheme) : undefined;
+  if (whole !== undefined) return [{ from: grapheme, to: whole }];
+  return Array.from(grapheme, (from) => ({ from, to: find(from) ?? from }));
+}
+
+function rewritten(replaced: readonly Replacement[]): Rewritten {
+  const done: [string, number][] = [];
+  for (const { from, to } of replaced) {
+    const olds = Array.from(from).length;
+    const news = Array.from(to);
+    for (const [i, character] of news.entries()) done.push([character, i < olds ? 1 : 0]);
+    const last = done.at(-1); // what goes away goes with the character before it
+    if (last !== undefined) last[1] += Math.max(olds - news.length, 0);
+  }
+  return done;
+}
+
+const utf8 = new TextEncoder();
+
+function readTable(charsmap: string): Find {
+  const bytes = Uint8Array.from(atob(charsmap), (character) => character.charCodeAt(0));
+  const size = bytes.length < 4 ? 0 : new DataView(bytes.buffer).getUint32(0, true);
+  if (size === 0 || size % 4 !== 0 || 4 + size > bytes.length) {
+    throw new ClearformerError('malformed_config', 'tokenizer.json: precompiled_charsmap is no table', {
+      file: 'tokenizer.json',
+    });
+  }
+  const units = new Uint32Array(bytes.buffer.slice(4, 4 + size));
+  const texts = bytes.subarray(4 + size);
+  const decoder = new TextDecoder();
+  return (text) => {
+    const at = shortestPrefix(units, utf8.encode(text));
+    return at === undefined ? undefined : decoder.decode(texts.subarray(at, texts.indexOf(0, at)));
+  };
+}
+
+// Units: bits 0-7 the label, bit 8 whether a value follows, bit 9 and 10-30 the offset; a value's unit is the value.
+function shortestPrefix(units: Uint32Array, key: Uint8Array): number | undefined {
+  const offset = (unit: number) => (unit >>> 10) << ((unit & 0x200) >>> 6);
+  let node = offset(units[0] as number);
+  for (const byte of key) {
+    node ^= byte;
+    const unit = units[node] ?? 0;
+    if ((unit & 0x800000ff) >>> 0 !== byte) return undefined;
+    node ^= offset(unit);
+    if (((unit >>> 8) & 1) === 1) return (units[node] as number) & 0x7fffffff;
+  }
+  return undefined;
+}

@@ -1,0 +1,133 @@
+// Special tokens by their roles: what the files of a folder name, and what transformers' classes take where they do not.
+
+import type { AddedToken } from './added_tokens.js';
+
+/** tokenizer_config.json, with special_tokens_map.json where that is read. */
+export type TokenizerConfig = Readonly<Record<string, unknown>>;
+
+export const specialNames = [
+  'bos_token',
+  'eos_token',
+  'unk_token',
+  'sep_token',
+  'pad_token',
+  'cls_token',
+  'mask_token',
+] as const;
+
+/** The role of a special token. */
+export type SpecialName = (typeof specialNames)[number];
+type SpecialTokens = Readonly<Partial<Record<SpecialName, string>>>;
+
+/** Tokenizer classes that look alike. */
+export type Family = 'bert' | 'roberta' | 'gpt2' | 'clip' | 'whisper' | 't5';
+
+const endOfText = '<|endoftext|>';
+const byFamily: Readonly<Record<Family, SpecialTokens>> = {
+  bert: { unk_token: '[UNK]', sep_token: '[SEP]', pad_token: '[PAD]', cls_token: '[CLS]', mask_token: '[MASK]' },
+  roberta: {
+    bos_token: '<s>',
+    eos_token: '</s>',
+    unk_token: '<unk>',
+    sep_token: '</s>',
+    pad_token: '<pad>',
+    cls_token: '<s>',
+    mask_token: '<mask>',
+  },
+  gpt2: { bos_token: endOfText, eos_token: endOfText, unk_token: endOfText },
+  whisper: { bos_token: endOfText, eos_token: endOfText, unk_token: endOfText },
+  clip: { bos_token: '<|startoftext|>', eos_token: endOfText, unk_token: endOfText, pad_token: endOfText },
+  t5: { eos_token: '</s>', unk_token: '<unk>', pad_token: '<pad>' },
+};
+const familyNames: Readonly<Record<string, Family>> = {
+  bert: 'bert',
+  distilbert: 'bert',
+  electra: 'bert',
+  mobilebert: 'bert',
+  roberta: 'roberta',
+  xlmroberta: 'roberta',
+  camembert: 'roberta',
+  bart: 'roberta',
+  longformer: 'roberta',
+  mpnet: 'roberta',
+  gpt2: 'gpt2',
+  gptneo: 'gpt2',
+  clip: 'clip',
+  whisper: 'whisper',
+  t5: 't5',
+  mt5: 't5',
+};
+
+/** The family of a `tokenizer_class` or `model_type`; undefined: none that is known. */
+export function familyOf({ tokenizer_class }: TokenizerConfig): Family | undefined {
+  return familyNames[
+    String(tokenizer_class)
+      .toLowerCase()
+      .replace(/tokenizer(fast)?$|[^a-z0-9]/g, '')
+  ];
+}
+
+/** Whether the class gives `token_type_ids` unless told otherwise. */
+export function givesTokenTypes(config: TokenizerConfig): boolean {
+  const names = config.model_input_names;
+  if (Array.isArray(names)) return names.includes('token_type_ids');
+  return familyOf(config) === 'bert' && !/distil/i.test(String(config.tokenizer_class));
+}
+
+/** The text of a token that a file holds as text or as an object. */
+export function tokenText(token: unknown): string | null {
+  const content = typeof token === 'object' && token !== null ? (token as { content?: unknown }).content : token;
+  return typeof content === 'string' ? content : null;
+}
+
+/** Whether the file names any special token. */
+export function namesSpecialTokens(config: TokenizerConfig): boolean {
+  return specialNames.some((name) => tokenText(config[name]) !== null);
+}
+
+/** The special tokens by role: named by the files, else the class's own where `has` knows them. */
+export function specialTokensOf(
+  config: TokenizerConfig,
+  has: (token: string) => boolean,
+): Record<SpecialName, string | null> {
+  const family = familyOf(config);
+  const entries = specialNames.map((name) => {
+    const usual = family === undefined ? undefined : byFamily[family][name];
+    const known = usual !== undefined && has(usual) ? usual : null;
+    return [name, name in config ? tokenText(config[name]) : known];
+  });
+  return Object.fromEntries(entries);
+}
+
+/**
+ * All added tokens: tokenizer.json's, then as in transformers those of tokenizer_config.json it lacks or has with other
+ * properties, and named special tokens that are not among them. What the vocabulary lacks gets the next free id.
+ */
+export function addedTokensOf(
+  own: readonly AddedToken[],
+  vocabulary: ReadonlyMap<string, number>,
+  config: TokenizerConfig,
+): AddedToken[] {
+  const tokens = new Map(own.map((token) => [token.content, token]));
+  let next = own.reduce((least, { id }) => Math.max(least, id + 1), vocabulary.size);
+  const add = (token: Omit<AddedToken, 'id'>) => {
+    const id = tokens.get(token.content)?.id ?? vocabulary.get(token.content) ?? next++;
+    tokens.set(token.content, { ...token, id });
+  };
+  const isKnown = (token: string) => tokens.has(token) || vocabulary.has(token);
+  const listed = Object.values(config.added_tokens_decoder ?? {}) as AddedToken[];
+  const inFiles = (token: string) => isKnown(token) || listed.some(({ content }) => content === token);
+  const named = Object.values(specialTokensOf(config, inFiles));
+  for (const token of listed) add({ ...token, special: Boolean(token.special) || named.includes(token.content) });
+  const more = config.extra_special_tokens ?? config.additional_special_tokens;
+  const special = [
+    ...named.map((token, i) => (token === null ? null : (config[specialNames[i] as SpecialName] ?? token))),
+    ...(Array.isArray(more) ? more : []),
+  ];
+  for (const token of special) {
+    const content = tokenText(token);
+    if (content === null || content === '' || tokens.has(content)) continue;
+    add({ normalized: false, ...(typeof token === 'object' ? token : undefined), content, special: true });
+  }
+  return [...tokens.values()];
+}

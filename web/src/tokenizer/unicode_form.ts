@@ -1,0 +1,33 @@
+// NFC, NFD, NFKC and NFKD, with each new character's origin.
+
+import type { AlignedText, Rewritten } from './aligned_text.js';
+
+export type Form = 'NFC' | 'NFD' | 'NFKC' | 'NFKD';
+
+/** The text in a Unicode normalization form. */
+export function unicodeForm(aligned: AlignedText, form: Form): AlignedText {
+  const { text } = aligned;
+  return aligned.rewrite(text.normalize(form), () => rewritten(text, form));
+}
+
+// A character's first part takes the old character, its other parts are new. A composed character takes what its parts
+// took. The engine tells which parts those are: the decomposition of what came out.
+function rewritten(text: string, form: Form): Rewritten {
+  const full = form.includes('K') ? 'NFKD' : 'NFD';
+  const parts = Array.from(text).flatMap((character) =>
+    Array.from(character.normalize(full), (part, i) => ({ part, takes: i === 0 ? 1 : 0 })),
+  );
+  const used = new Uint8Array(parts.length);
+  let first = 0; // of those not used yet
+  const take = (wanted: string): number => {
+    let at = first;
+    while (at < parts.length && (used[at] === 1 || parts[at]?.part !== wanted)) at++;
+    used[at] = 1;
+    while (used[first] === 1) first++;
+    return parts[at]?.takes ?? 0;
+  };
+  return Array.from(text.normalize(form), (character) => {
+    const own = Array.from(character.normalize(full), take);
+    return [character, own.reduce((sum, takes) => sum + takes, 0)] as const;
+  });
+}

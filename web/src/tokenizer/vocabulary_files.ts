@@ -1,0 +1,110 @@
+// Folders without tokenizer.json: vocab.txt (BERT) or vocab.json with merges.txt (GPT-2, RoBERTa, CLIP, Whisper), read as
+// transformers' classes of these names read them, and put into tokenizer.json's form.
+
+import type { Step } from './normalizers.js';
+import { addedTokensOf, type Family, specialTokensOf, type TokenizerConfig } from './special_tokens.js';
+
+type Vocab = Record<string, number>;
+
+/** tokenizer.json of a BERT-like vocab.txt: one token a line, its id the line's number. */
+export function fromVocabTxt(text: string, config: TokenizerConfig): object {
+  const lines = text.split('\n').map((line) => line.trimEnd());
+  if (lines.at(-1) === '') lines.pop();
+  const vocab: Vocab = Object.fromEntries(lines.map((line, id) => [line, id]));
+  const { special, added_tokens } = specialOf(vocab, config);
+  const piece = (name: 'cls_token' | 'sep_token') => [special[name]?.content ?? '', special[name]?.id ?? 0];
+  return {
+    added_tokens,
+    normalizer: {
+      type: 'BertNormalizer',
+      clean_text: true,
+      handle_chinese_chars: config.tokenize_chinese_chars ?? true,
+      strip_accents: config.strip_accents ?? null,
+      lowercase: config.do_lower_case ?? true,
+    },
+    pre_tokenizer: { type: 'BertPreTokenizer' },
+    post_processor: { type: 'BertProcessing', cls: piece('cls_token'), sep: piece('sep_token') },
+    decoder: { type: 'WordPiece', prefix: '##', cleanup: true },
+    model: {
+      type: 'WordPiece',
+      unk_token: special.unk_token?.content,
+      continuing_subword_prefix: '##',
+      max_input_chars_per_word: 100,
+      vocab,
+    },
+  };
+}
+
+const clipWords =
+  "<\\|startoftext\\|>|<\\|endoftext\\|>|'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+";
+
+/** tokenizer.json of vocab.json (ids by token) and merges.txt (a pair a line, the most frequent first). */
+export function fromVocabAndMerges(vocab: Vocab, merges: string, config: TokenizerConfig, family: Family): object {
+  const isClip = family === 'clip';
+  const { special, added_tokens } = specialOf(vocab, config);
+  const bytes = { type: 'ByteLevel', add_prefix_space: config.add_prefix_space ?? false, trim_offsets: true };
+  const step = (type: string, more: object = {}): Step => ({ type, ...more });
+  const clipNormalizer = step('Sequence', {
+    normalizers: [step('NFC'), step('Replace', { pattern: { Regex: '\\s+' }, content: ' ' }), step('Lowercase')],
+  });
+  const clipSplit = step('Split', { pattern: { Regex: clipWords }, behavior: 'Removed', invert: true });
+  return {
+    added_tokens,
+    normalizer: isClip ? clipNormalizer : null,
+    pre_tokenizer: isClip
+      ? step('Sequence', { pretokenizers: [clipSplit, { ...bytes, add_prefix_space: false }] })
+      : bytes,
+    post_processor: around(family, special, added_tokens, bytes.add_prefix_space),
+    decoder: { type: 'ByteLevel' },
+    model: {
+      type: 'BPE',
+      unk_token: isClip ? special.unk_token?.content : null,
+      end_of_word_suffix: isClip ? '</w>' : '',
+      vocab,
+      merges: merges.split('\n').filter((line) => line !== '' && !line.startsWith('#version')),
+    },
+  };
+}
+
+type Special = Record<string, { content: string; id: number } | undefined>;
+
+function specialOf(vocab: Vocab, config: TokenizerConfig) {
+  const added_tokens = addedTokensOf([], new Map(Object.entries(vocab)), config);
+  const ids = new Map(added_tokens.map(({ content, id }) => [content, id]));
+  const named = Object.entries(specialTokensOf(config, (token) => ids.has(token)));
+  const entries = named.map(([name, content]) => [
+    name,
+    content === null ? undefined : { content, id: ids.get(content) },
+  ]);
+  return { special: Object.fromEntries(entries) as Special, added_tokens };
+}
+
+/** The special tokens that the classes put around a text. */
+function around(
+  family: Family,
+  special: Special,
+  added: readonly { content: string; id: number }[],
+  add_prefix_space: unknown,
+): Step | null {
+  const pair = (name: string) => [special[name]?.content, special[name]?.id];
+  if (family === 'roberta') {
+    const cls = pair('cls_token');
+    return { type: 'RobertaProcessing', cls, sep: pair('sep_token'), trim_offsets: true, add_prefix_space };
+  }
+  if (family === 'clip') {
+    const ends = { cls: pair('bos_token'), sep: pair('eos_token') };
+    return { type: 'RobertaProcessing', ...ends, trim_offsets: false, add_prefix_space: false };
+  }
+  if (family !== 'whisper') return null;
+  const start = ['<|startoftranscript|>', '<|notimestamps|>'];
+  const tokens = [...added.filter(({ content }) => start.includes(content)), special.eos_token].filter((one) => !!one);
+  const slot = ({ content }: { content: string }, type_id = 0) => ({ SpecialToken: { id: content, type_id } });
+  const text = (id: string, type_id: number) => ({ Sequence: { id, type_id } });
+  const [before, end] = [tokens.slice(0, -1).map((token) => slot(token)), tokens.slice(-1)];
+  return {
+    type: 'TemplateProcessing',
+    single: [...before, text('A', 0), ...end.map((token) => slot(token))],
+    pair: [...before, text('A', 0), text('B', 1), ...end.map((token) => slot(token, 1))],
+    special_tokens: Object.fromEntries(tokens.map(({ content, id }) => [content, { ids: [id] }])),
+  };
+}
