@@ -8,6 +8,15 @@ namespace clearformer::bindings {
 
 using emscripten::val;
 
+OpenGeneration::OpenGeneration(std::shared_ptr<OpenModel> open,
+                               std::shared_ptr<KeyValueCache> given, const ModelInputs& inputs,
+                               GenerationConfig config)
+    : model(std::move(open)),
+      cache(std::move(given)),
+      generation(*model->model, inputs, std::move(config)) {}
+
+OpenGeneration::~OpenGeneration() = default;
+
 namespace {
 
 std::shared_ptr<OpenGeneration> generation_of(const Arguments& arguments) {
@@ -40,8 +49,8 @@ val generation_create(const Arguments& arguments) {
   val result = val::object();
   result.set("num_beams", config.num_beams);
   result.set("eos_token_ids", to_value(config.eos_token_ids));
-  auto open = std::make_shared<OpenGeneration>(OpenGeneration{
-      model, given.cache, nullptr, Generation(*model->model, given.inputs, std::move(config))});
+  auto open = std::make_shared<OpenGeneration>(std::move(model), given.cache, given.inputs,
+                                               std::move(config));
   result.set("num_sequences", open->generation.returned());
   result.set("prompt", to_value(open->generation.sequences()));
   result.set("generation", handles().add(std::move(open)));

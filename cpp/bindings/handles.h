@@ -24,6 +24,10 @@ struct OpenModel {
 
 /// A generation keeps its model and its cache alive, and what is observed of the step under way.
 struct OpenGeneration {
+  OpenGeneration(std::shared_ptr<OpenModel> open, std::shared_ptr<KeyValueCache> given,
+                 const ModelInputs& inputs, GenerationConfig config);
+  ~OpenGeneration();
+
   std::shared_ptr<OpenModel> model;
   std::shared_ptr<KeyValueCache> cache;  // null where the generation has its own
   std::unique_ptr<Observation> observation;

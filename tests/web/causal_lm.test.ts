@@ -1,5 +1,5 @@
 // Forward passes of real checkpoints against transformers: logits, hidden states, attention maps and every hook point.
-import { AutoModelForCausalLM, type CausalLM, Tensor } from 'clearformer';
+import { AutoModelForCausalLM, type GenerativeModel, Tensor } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
 import { type Case, casesOf, expectClose, fixturePath, idRows, storiesPath, tensorsOf } from './support/references.js';
@@ -16,7 +16,7 @@ const pathOf = (folder: string, one: Case) =>
 async function withModel(
   path: string,
   variant: 'simd128' | 'relaxed',
-  use: (model: CausalLM) => Promise<void>,
+  use: (model: GenerativeModel) => Promise<void>,
 ): Promise<void> {
   const model = await AutoModelForCausalLM.from_pretrained(path, optionsFor(variant));
   try {
@@ -77,7 +77,7 @@ describe.each(variants)('%s equals transformers', (variant) => {
 });
 
 describe('a forward pass', () => {
-  let model: CausalLM;
+  let model: GenerativeModel;
   const input_ids = [[1, 403, 407, 261, 378]];
   beforeAll(async () => {
     model = await AutoModelForCausalLM.from_pretrained(storiesPath, { deterministic: true });
@@ -131,7 +131,7 @@ describe('a forward pass', () => {
   });
 
   it('captures only what the filter means', async () => {
-    const names = async (names_filter: Parameters<CausalLM['run_with_cache']>[1]) =>
+    const names = async (names_filter: Parameters<GenerativeModel['run_with_cache']>[1]) =>
       Object.keys((await model.run_with_cache({ input_ids }, names_filter))[1]);
     expect(await names({ names_filter: 'hook_embed' })).toEqual(['hook_embed']);
     expect(await names({ names_filter: 'blocks.*.attn.hook_pattern' })).toHaveLength(5);

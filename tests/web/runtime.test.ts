@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { AutoModelForCausalLM, type CausalLM, configure, type LoadOptions } from 'clearformer';
+import { AutoModelForCausalLM, type GenerativeModel, configure, type LoadOptions } from 'clearformer';
 import * as inline from 'clearformer/inline';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CoreModule } from '../../web/src/runtime/border.js';
@@ -115,7 +115,7 @@ describe('memory', () => {
     };
     for (let i = 0; i < 10; i++) await infoWith();
     const before = await reserved();
-    const disposed: CausalLM[] = []; // still referred to, so that only dispose can have freed anything
+    const disposed: GenerativeModel[] = []; // still referred to, so that only dispose can have freed anything
     for (let i = 0; i < 100; i++) {
       const model = await load();
       await model({ input_ids: [[1, 403]] });

@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { AutoModelForCausalLM, type CausalLM, configure } from 'clearformer';
+import { AutoModelForCausalLM, type GenerativeModel, configure } from 'clearformer';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
 import { storiesPath } from './support/references.js';
 
 const input_ids = [[1, 403, 407, 261, 378]];
 const load = (worker: boolean) => AutoModelForCausalLM.from_pretrained(storiesPath, { worker, deterministic: true });
-let here: CausalLM;
-let there: CausalLM;
+let here: GenerativeModel;
+let there: GenerativeModel;
 beforeAll(async () => {
   [here, there] = await Promise.all([load(false), load(true)]);
 });
@@ -33,7 +33,7 @@ describe('a model in a worker', () => {
   });
 
   it('streams the same steps', async () => {
-    const collect = async (model: CausalLM) => {
+    const collect = async (model: GenerativeModel) => {
       const steps: unknown[] = [];
       for await (const step of model.generate_stream({ input_ids }, { max_new_tokens: 20, output_scores: true }))
         steps.push(step);
@@ -119,7 +119,7 @@ describe('a worker that fails', () => {
   afterAll(() => rm(folder, { recursive: true }));
   afterEach(() => configure({ workerUrl: undefined }));
 
-  async function loadWith(name: string, text: string): Promise<CausalLM> {
+  async function loadWith(name: string, text: string): Promise<GenerativeModel> {
     await writeFile(join(folder, name), text);
     configure({ workerUrl: pathToFileURL(join(folder, name)) });
     return load(true);

@@ -18,6 +18,8 @@ class Generation {
   /// prompt and new tokens would exceed the model's positions, and for options that contradict each
   /// other.
   Generation(Model& model, const ModelInputs& inputs, GenerationConfig config);
+  Generation(const Generation&) = delete;
+  Generation& operator=(const Generation&) = delete;
 
   struct Step {
     std::vector<std::int32_t> tokens;  // (R); a finished sequence gets the padding token

@@ -67,10 +67,12 @@ std::vector<std::size_t> ascending(std::span<const float> scores, std::span<cons
   for (std::size_t i = 0; i < scores.size(); ++i) {
     if (scores[i] > kMinusInfinity) order.push_back(i);
   }
-  std::sort(order.begin(), order.end(), [keys](std::size_t left, std::size_t right) {
+  const auto before = [keys](std::size_t left, std::size_t right) {
     const std::uint32_t a = rank(keys[left]), b = rank(keys[right]);
     return a != b ? a < b : left < right;
-  });
+  };
+  std::make_heap(order.begin(), order.end(), before);  // a heap takes a third of std::sort's code
+  std::sort_heap(order.begin(), order.end(), before);
   return order;
 }
 

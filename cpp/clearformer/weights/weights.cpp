@@ -94,7 +94,7 @@ void Weights::modernize() {
 
 void Weights::ignore(std::string_view pattern) {
   std::erase_if(entries_, [&](const auto& entry) {
-    return entry.second.rows_taken == 0 && matches_pattern(entry.first, pattern);
+    return !entry.second.taken && matches_pattern(entry.first, pattern);
   });
 }
 
@@ -114,9 +114,10 @@ Tensor Weights::take(const StoredName& stored, const Shape& expected) {
   Entry& entry = found->second;
   const std::size_t outputs = wanted.rank() == 0 ? 1 : wanted[is_turned(stored, wanted) ? 1 : 0];
   if (entry.faulty) return {};
-  if (entry.rows_taken >= outputs) {
+  if (entry.taken && entry.rows_taken >= outputs) {
     fail(ErrorCode::invalid_argument, "weights: \"", stored.name, "\" was taken twice");
   }
+  entry.taken = true;
   if (!(entry.tensor.shape() == wanted)) {
     remember(ErrorCode::shape_mismatch, entry.file, ": tensor \"", stored.name, "\" has shape ",
              entry.tensor.shape().text(), ", expected ", wanted.text());
@@ -166,7 +167,7 @@ void Weights::check(Unexpected unexpected) const {
 std::vector<std::string> Weights::unused() const {
   std::vector<std::string> names;
   for (const auto& [name, entry] : entries_) {
-    if (entry.rows_taken == 0) names.push_back(name);
+    if (!entry.taken) names.push_back(name);
   }
   return names;
 }

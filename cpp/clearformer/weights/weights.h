@@ -55,6 +55,7 @@ class Weights {
   struct Entry {
     std::string file;
     Tensor tensor;
+    bool taken = false;
     std::size_t rows_taken = 0;  // outputs, of all that were asked for
     bool faulty = false;         // its problem is remembered
   };

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <limits>
 
 #include "clearformer/layers/output_layer.h"
@@ -66,7 +68,7 @@ TEST(OutputLayer, TiedItMultipliesWithTheEmbeddingTable) {
   LayerWeights weights;
   const Tensor table = weights.add("weight", {37, 5});
   const Embedding embedding(weights.scope(), 37, 5, Embedding::Table::shared_with_output);
-  const OutputLayer output(embedding);
+  const OutputLayer output(weights.scope(), {5, 37}, &embedding);
   const Tensor x = Random(2).tensor({2, 3, 5});
   Tensor logits({2, 3, 37});
   output.forward(x, logits);
@@ -78,7 +80,7 @@ TEST(OutputLayer, TiedItMultipliesWithTheEmbeddingTable) {
 TEST(OutputLayer, UntiedItHasItsOwnWeight) {
   LayerWeights weights;
   const Tensor w = weights.add("weight", {9, 4});
-  const OutputLayer output(weights.scope(), 4, 9);
+  const OutputLayer output(weights.scope(), {4, 9}, nullptr);
   weights.check();
   const Tensor x = Random(3).tensor({1, 2, 4});
   Tensor logits({1, 2, 9});
@@ -86,6 +88,26 @@ TEST(OutputLayer, UntiedItHasItsOwnWeight) {
   Numbers expected(naive::linear(Numbers(x).values, w, Tensor()));
   expected.shape = {1, 2, 9};
   expect_close("logits", logits, expected, Bound{gamma(5) * 4.0});
+}
+
+TEST(OutputLayer, BiasScaleAndSoftcapComeInThisOrder) {
+  LayerWeights weights;
+  const Tensor w = weights.add("weight", {9, 4});
+  Tensor row({1, 9});  // final_logits_bias has an axis in front
+  for (std::size_t i = 0; i < 9; ++i) row.f32()[i] = static_cast<float>(i) - 4.0f;
+  const Tensor bias = weights.add("bias", std::move(row));
+  const OutputLayer output(weights.scope(), {4, 9, Bias::present, 0.5f, 3.0f}, nullptr);
+  weights.check();
+  const Tensor x = Random(4).tensor({1, 2, 4});
+  Tensor logits({1, 2, 9});
+  output.forward(x, logits);
+  Tensor flat = bias.clone();
+  flat.reshape({9});
+  std::vector<double> expected = naive::linear(Numbers(x).values, w, flat);
+  for (double& value : expected) value = 3.0 * std::tanh(0.5 * value / 3.0);
+  Numbers numbers(expected);
+  numbers.shape = {1, 2, 9};
+  expect_close("logits", logits, numbers, Bound{gamma(12) * 8.0});
 }
 
 }  // namespace

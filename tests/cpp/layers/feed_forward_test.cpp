@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "support/closeness.h"
 #include "support/layer_weights.h"
 #include "support/naive_kernels.h"
@@ -19,6 +21,8 @@ double twin_of(Activation activation, double x) {
     case Activation::silu: return naive::silu(x);
     case Activation::gelu_erf: return naive::gelu_erf(x);
     case Activation::gelu_tanh: return naive::gelu_tanh(x);
+    case Activation::quick_gelu: return x / (1.0 + std::exp(-1.702 * x));
+    case Activation::tanh: return std::tanh(x);
   }
   return 0.0;
 }
@@ -79,7 +83,8 @@ TEST_P(FeedForwardOf, EqualsTheNaiveTwinAndShowsItsSteps) {
 std::vector<Variant> variants() {
   std::vector<Variant> all;
   for (const Activation activation :
-       {Activation::relu, Activation::silu, Activation::gelu_erf, Activation::gelu_tanh}) {
+       {Activation::relu, Activation::silu, Activation::gelu_erf, Activation::gelu_tanh,
+        Activation::quick_gelu, Activation::tanh}) {
     for (const Gate gate : {Gate::none, Gate::present}) {
       for (const Bias bias : {Bias::none, Bias::present}) all.push_back({activation, gate, bias});
     }
@@ -115,6 +120,7 @@ TEST(ActivationNamed, KnowsUpstreamsNames) {
   EXPECT_EQ(activation_named("gelu"), Activation::gelu_erf);
   EXPECT_EQ(activation_named("gelu_new"), Activation::gelu_tanh);
   EXPECT_EQ(activation_named("gelu_pytorch_tanh"), Activation::gelu_tanh);
+  EXPECT_EQ(activation_named("quick_gelu"), Activation::quick_gelu);
   EXPECT_EQ(activation_named("GELU"), std::nullopt);
   EXPECT_EQ(activation_named(""), std::nullopt);
 }

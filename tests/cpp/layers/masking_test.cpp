@@ -170,6 +170,23 @@ TEST(Mask, TwoCausalMasksKeepTheNarrowerPast) {
               [](const Index& at) { return at[3] <= at[2] + 1; });
 }
 
+// Query t stands at t + past.
+TEST(Mask, AWindowHidesWhatIsTooFarOnEitherSide) {
+  for (const std::size_t past : {0u, 2u}) {
+    for (const std::size_t before : {0u, 1u, 9u}) {
+      for (const std::size_t after : {0u, 2u}) {
+        expect_mask(Mask::window(past, before, after), [=](const Index& at) {
+          const std::size_t place = at[2] + past;
+          return at[3] + before >= place && at[3] <= place + after;
+        });
+      }
+    }
+  }
+  expect_mask(Mask::causal(1) & Mask::window(1, 1, 3), [](const Index& at) {
+    return at[3] <= at[2] + 1 && at[3] + 1 >= at[2] + 1;
+  });
+}
+
 TEST(Mask, TwoAdditiveMasksAddUp) {
   const Tensor one = Random(6).tensor({kKeys}), two = Random(7).tensor({kQueries, 1});
   const Mask both = Mask::additive(one.clone()) & Mask::additive(two.clone());

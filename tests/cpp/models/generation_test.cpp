@@ -35,6 +35,25 @@ TEST_F(GenerationOf, TheSameSeedGivesTheSameTokens) {
   EXPECT_NE(generated(prompt, R"({"max_new_tokens": 40, "do_sample": true, "seed": 12})"), first);
 }
 
+// The draws of a seed are part of the promise: generation.test.ts has the same ones.
+TEST_F(GenerationOf, DrawsAreTheSameOnEveryPlatform) {
+  const Tokens story = {432, 383, 286, 261, 298, 315, 421, 395, 317, 426, 317, 401, 396, 311, 298,
+                        420, 412, 264, 423, 412, 284, 316, 404, 424, 374, 419, 426, 385, 328, 432,
+                        317, 439, 419, 357, 343, 267, 341, 311, 344, 363, 289, 411, 322, 311, 357,
+                        343, 426, 385, 328, 432, 263, 415, 290, 411, 337, 299, 432, 358, 284, 425};
+  EXPECT_EQ(generated(prompt, R"({"max_new_tokens": 60, "do_sample": true, "seed": 2024,
+                                  "top_k": 0})")[0],
+            story);
+  Generation beams(model, inputs_of(prompt), options(R"({"max_new_tokens": 30, "do_sample": true,
+      "seed": 7, "num_beams": 3, "temperature": 1.3})"));
+  run(beams);
+  const Tensor sequences = beams.sequences();
+  const std::int32_t* first = sequences.view().as<std::int32_t>() + 5;
+  const Tokens best = {432, 383, 286, 261, 376, 298, 315, 421, 395, 317, 426, 338, 401, 396, 267,
+                       337, 410, 408, 419, 292, 411, 322, 265, 282, 295, 433, 426, 385, 328, 432};
+  EXPECT_EQ(Tokens(first, first + 30), best);
+}
+
 TEST_F(GenerationOf, EveryRowOfABatchDrawsForItself) {
   Tensor batch({3, 5}, DType::i32);
   for (std::size_t i = 0; i < 15; ++i) {

@@ -43,6 +43,22 @@ TEST(NameMap, ThePrefixComesFirst) {
   EXPECT_EQ(NameMap({{"ln", "norm"}}, "model.").stored("ln.weight").name, "model.norm.weight");
 }
 
+TEST(NameMap, AStarStandsForOneSegment) {
+  const NameMap map({{"encoder.*.ln2", "encoder.block.*.layer.1.layer_norm"},
+                     {"encoder", "encoder.layers"},
+                     {"*.norm", "head.norm"}});
+  EXPECT_EQ(map.stored("encoder.11.ln2.weight").name, "encoder.block.11.layer.1.layer_norm.weight");
+  EXPECT_EQ(map.stored("encoder.11.ln1.weight").name, "encoder.layers.11.ln1.weight");
+  EXPECT_EQ(map.stored("pooler.norm.bias").name, "head.norm.bias");
+  EXPECT_EQ(map.stored("norm").name, "norm");  // the star needs a segment of its own
+}
+
+TEST(NameMap, ASlashLeavesThePrefixOut) {
+  const NameMap map({{"unembed", "/lm_head"}, {"blocks", "h"}}, "transformer.");
+  EXPECT_EQ(map.stored("unembed.weight").name, "lm_head.weight");
+  EXPECT_EQ(map.stored("blocks.0.ln1.bias").name, "transformer.h.0.ln1.bias");
+}
+
 TEST(NameMap, TellsPartsAndLayout) {
   const NameMap map(std::vector<NameRule>{{"k_proj.weight", "in_proj_weight", 1, 3},
                                           {"up_proj.weight", "c_fc.weight", 0, 1, Layout::in_out}});

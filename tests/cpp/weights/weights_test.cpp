@@ -112,6 +112,50 @@ TEST(Weights, StackedTensorsAreHandedOutInParts) {
                [&] { weights.take({"in_proj", 0, 3}, {2, 4}); });
 }
 
+// Queries in front, keys and values of fewer heads behind them.
+TEST(Weights, StackedTensorsOfSeveralSizesAreHandedOut) {
+  Tensor stacked({8, 2});
+  for (std::size_t i = 0; i < 16; ++i) stacked.f32()[i] = static_cast<float>(i);
+  Weights weights;
+  weights.add("qkv", "f", std::move(stacked));
+  const Tensor query = weights.take({"qkv", 0, 0}, {4, 2});
+  const Tensor key = weights.take({"qkv", 2, 0}, {2, 2}), value = weights.take({"qkv", 1, 0}, {2, 2});
+  EXPECT_EQ(query.f32()[0], 0.0f);
+  EXPECT_EQ(key.f32()[0], 8.0f);
+  EXPECT_EQ(value.f32()[3], 15.0f);
+  weights.check(Weights::Unexpected::refuse);
+}
+
+TEST(Weights, AStackedTensorOfTheWrongSizeIsOneProblem) {
+  Weights weights;
+  weights.add("qkv", "f", Tensor({5, 2}));
+  for (const std::size_t part : {0u, 1u, 2u}) {
+    EXPECT_TRUE(weights.take({"qkv", part, 3}, {2, 2}).empty());
+  }
+  expect_error(ErrorCode::shape_mismatch, {"\"qkv\"", "[5, 2]", "[6, 2]"},
+               [&] { weights.check(Weights::Unexpected::refuse); });
+}
+
+TEST(Weights, OldNamesOfNormsAreModernized) {
+  Weights weights;
+  weights.add("a.LayerNorm.gamma", "f", Tensor({2}));
+  weights.add("a.LayerNorm.beta", "f", Tensor({2}));
+  weights.add("gamma", "f", Tensor({2}));
+  weights.modernize();
+  EXPECT_EQ(weights.names(),
+            (std::vector<std::string>{"a.LayerNorm.bias", "a.LayerNorm.weight", "gamma"}));
+}
+
+TEST(Weights, IgnoredTensorsAreNotReported) {
+  Weights weights;
+  weights.add("h.0.attn.bias", "f", Tensor({2}));
+  weights.add("h.0.attn.weight", "f", Tensor({2}));
+  weights.take({"h.0.attn.weight"}, {2});
+  weights.ignore("*.attn.*");  // what was taken stays
+  EXPECT_EQ(weights.names(), std::vector<std::string>{"h.0.attn.weight"});
+  weights.check(Weights::Unexpected::refuse);
+}
+
 TEST(Weights, TransposedTensorsAreTurned) {
   // (in 3, out 2 parts of 2): Conv1D's layout.
   const Tensor stored = Random(3).tensor({3, 4});

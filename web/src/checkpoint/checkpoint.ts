@@ -39,11 +39,13 @@ export async function loadCheckpoint(
   task: string | undefined,
   options: CheckpointOptions,
 ): Promise<Checkpoint> {
-  const [config, generationConfig, weights] = await Promise.all([
-    readConfig(folder, starting, task, options),
+  const others = Promise.all([
     readOptional(folder, 'generation_config.json', options),
     findWeights(folder, starting, options),
   ]);
+  others.catch(() => {}); // what is wrong with config.json comes first
+  const config = await readConfig(folder, starting, task, options);
+  const [generationConfig, weights] = await others;
   const texts = [config, generationConfig, weights.index].filter((text) => text !== undefined);
   const sizes = new Map(texts.map((text) => [text.name, text.bytes]));
   for (const { file, bytes } of weights.files) sizes.set(file.name, bytes);
@@ -68,7 +70,11 @@ async function readConfig(
 ): Promise<TextFile> {
   const config = await readRequired(folder, 'config.json', options);
   const engine = await starting;
-  await engine.call('model_check', { config: config.text, config_name: config.name, ...(task !== undefined && { task }) });
+  await engine.call('model_check', {
+    config: config.text,
+    config_name: config.name,
+    ...(task !== undefined && { task }),
+  });
   return config;
 }
 

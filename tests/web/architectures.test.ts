@@ -1,0 +1,156 @@
+// Every architecture through the package against transformers: outputs, hidden states, attention maps, on both builds.
+import {
+  AutoModel,
+  type AutoModelClass,
+  AutoModelForCausalLM,
+  AutoModelForImageClassification,
+  AutoModelForMaskedLM,
+  AutoModelForQuestionAnswering,
+  AutoModelForSeq2SeqLM,
+  AutoModelForSequenceClassification,
+  AutoModelForTokenClassification,
+  AutoModelForZeroShotImageClassification,
+  type ModelInputs,
+  type ModelOutput,
+  type PreTrainedModel,
+  type Tensor,
+} from 'clearformer';
+import { describe, expect, it } from 'vitest';
+import { failureOf } from './support/failures.js';
+import { type Case, casesOf, expectClose, fixturePath, type Reference, readReferences } from './support/references.js';
+import { optionsFor, variants } from './support/variants.js';
+
+const architectures = [
+  ...['bert', 'roberta', 'distilbert', 'modernbert'],
+  ...['gpt2', 'gpt_neo', 'mistral', 'qwen2', 'qwen3', 'phi', 'phi3', 'gemma2', 'gemma3_text'],
+  ...['nn_transformer', 'marian', 'bart', 't5', 'whisper'],
+  ...['vit', 'deit', 'clip'],
+];
+const classes: Record<string, AutoModelClass<PreTrainedModel>> = {
+  base: AutoModel,
+  'causal-lm': AutoModelForCausalLM,
+  'seq2seq-lm': AutoModelForSeq2SeqLM,
+  'masked-lm': AutoModelForMaskedLM,
+  'sequence-classification': AutoModelForSequenceClassification,
+  'token-classification': AutoModelForTokenClassification,
+  'question-answering': AutoModelForQuestionAnswering,
+  'image-classification': AutoModelForImageClassification,
+  'zero-shot-image-classification': AutoModelForZeroShotImageClassification,
+};
+
+/** `text_model_output.hidden_states.1` of an output. */
+function memberOf(output: ModelOutput, path: string): Tensor {
+  const found = path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown>)?.[key], output);
+  expect(found, path).toBeDefined();
+  return found as Tensor;
+}
+
+/** Which elements mean something: those of positions the mask allows, rows of attention maps among them. */
+function comparedWhere(path: string, wanted: Reference, mask: Reference | undefined) {
+  const axis = path.includes('attentions.') ? 2 : 1;
+  if (mask === undefined || wanted.dims[axis] !== mask.dims[1]) return undefined;
+  const inner = wanted.dims.slice(axis + 1).reduce((product, dim) => product * dim, 1);
+  const length = wanted.dims[axis] as number;
+  const heads = axis === 2 ? (wanted.dims[1] as number) : 1;
+  return (index: number) => {
+    const position = Math.floor(index / inner);
+    const row = Math.floor(position / length / heads);
+    return mask.data[row * length + (position % length)] !== 0n;
+  };
+}
+
+function maskFor(one: Case, path: string): string | undefined {
+  if (!one.name.includes('padding')) return undefined;
+  const target = /^(decoder_|cross_)/.test(path) || (one.inputs.decoder_input_ids !== undefined && path === 'logits');
+  return target ? one.inputs.decoder_attention_mask : one.inputs.attention_mask;
+}
+
+describe.each(variants)('%s equals transformers', (variant) => {
+  it.each(architectures)('%s', async (architecture) => {
+    const folder = `models/${architecture}`;
+    const models = new Map<string, PreTrainedModel>();
+    for (const one of casesOf(folder).filter(({ op }) => op === 'model_forward')) {
+      const { checkpoint, task } = one.options as { checkpoint: string; task: string };
+      let model = models.get(checkpoint);
+      if (model === undefined) {
+        model = await (classes[task] as AutoModelClass<PreTrainedModel>).from_pretrained(
+          fixturePath(`${folder}/${checkpoint}`),
+          optionsFor(variant),
+        );
+        models.set(checkpoint, model);
+      }
+      const tensors = readReferences(fixturePath(`${folder}/${one.file}`));
+      const inputs = Object.fromEntries(Object.entries(one.inputs).map(([name, key]) => [name, tensors.get(key)]));
+      const out = await model(inputs as ModelInputs, { output_attentions: true, output_hidden_states: true });
+      for (const [path, key] of Object.entries(one.outputs)) {
+        const wanted = tensors.get(key) as Reference;
+        const where = comparedWhere(path, wanted, tensors.get(maskFor(one, path) ?? ''));
+        expectClose(`${one.name} ${path}`, memberOf(out, path), wanted, where);
+      }
+    }
+    for (const model of models.values()) await model.dispose();
+  });
+});
+
+describe('what a model does not have', () => {
+  const bert = fixturePath('models/bert/even_base');
+
+  it('is refused by name: a head, an input, an architecture', async () => {
+    expect(await failureOf(() => AutoModelForCausalLM.from_pretrained(bert))).toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('causal-lm'),
+    });
+    expect(await failureOf(() => AutoModelForMaskedLM.from_pretrained(bert))).toMatchObject({
+      code: 'missing_tensor',
+      message: expect.stringContaining('cls.predictions'),
+    });
+    const model = await AutoModel.from_pretrained(fixturePath('models/distilbert/even_base'));
+    expect(await failureOf(() => model({ input_ids: [[1]], token_type_ids: [[0]] }))).toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('token_type_ids'),
+    });
+    expect(await failureOf(() => model({ pixel_values: [[[[1]]]] }))).toMatchObject({
+      message: expect.stringContaining('input_ids'),
+    });
+    expect(await failureOf(() => model({ input_ids: [[1]] }, { use_cache: true }))).toMatchObject({
+      code: 'unsupported',
+    });
+    await model.dispose();
+    const config = new TextEncoder().encode('{"model_type": "mamba"}');
+    expect(await failureOf(() => AutoModel.from_pretrained({ 'config.json': config }))).toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('mamba'),
+    });
+  });
+});
+
+describe('inside every kind of model', () => {
+  it('hooks, cfg and run_with_cache speak of both towers', async () => {
+    const model = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/bart/odd'));
+    expect(model.cfg).toMatchObject({
+      kind: 'encoder-decoder',
+      task: 'seq2seq-lm',
+      n_layers: 2,
+      encoder: { n_layers: 2 },
+    });
+    const names = model.hooks().map(({ name }) => name);
+    expect(names).toContain('encoder.0.attn.hook_pattern');
+    expect(names).toContain('decoder.1.cross_attn.hook_pattern');
+    const inputs = { input_ids: [[5, 6, 7]], decoder_input_ids: [[2, 8]] };
+    const [, cache] = await model.run_with_cache(inputs, { names_filter: '*cross_attn.hook_pattern' });
+    expect(Object.keys(cache)).toEqual(['decoder.0.cross_attn.hook_pattern', 'decoder.1.cross_attn.hook_pattern']);
+    expect(cache['decoder.0.cross_attn.hook_pattern']?.dims).toEqual([1, 3, 2, 3]);
+    await model.dispose();
+  });
+
+  it('a cache keeps the source for the next tokens', async () => {
+    const model = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/t5/even'), { deterministic: true });
+    const whole = await model({ input_ids: [[5, 6, 7]], decoder_input_ids: [[0, 8, 9]] });
+    const first = await model({ input_ids: [[5, 6, 7]], decoder_input_ids: [[0, 8]] }, { use_cache: true });
+    const past_key_values = first.past_key_values;
+    const next = await model({ decoder_input_ids: [[9]], past_key_values });
+    expect(next.logits.data).toEqual(whole.logits.data.slice(2 * model.cfg.d_vocab));
+    await past_key_values?.dispose();
+    await model.dispose();
+  });
+});
