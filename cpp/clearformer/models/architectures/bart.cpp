@@ -40,7 +40,7 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model, const std
   TowerConfig tower;
   const std::size_t d_model = config.size("d_model");
   tower.max_positions = config.size("max_position_embeddings", 1024);
-  tower.stack.layers = config.size(side + "_layers");
+  tower.stack.layers = read_layers(config, side + "_layers");
   tower.stack.final_norm = FinalNorm::none;
   tower.stack.blocks = "";
   BlockConfig& block = tower.stack.block;

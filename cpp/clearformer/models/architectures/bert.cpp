@@ -20,7 +20,7 @@ ModelConfig read_bert_trunk(const ConfigReader& config, Task task, const BertKey
   const NormConfig norm = layer_norm(d_model, config.number("layer_norm_eps", keys.default_eps));
   TowerConfig& tower = model.tower;
   tower.max_positions = config.size("max_position_embeddings", 512);
-  tower.stack.layers = config.size(keys.layers);
+  tower.stack.layers = read_layers(config, keys.layers);
   tower.stack.final_norm = FinalNorm::none;
   BlockConfig& block = tower.stack.block;
   block.order = NormOrder::post;

@@ -35,7 +35,7 @@ TowerConfig read_stack(const ConfigReader& config, ModelConfig& model) {
   TowerConfig tower;
   const std::size_t d_model = config.size("hidden_size");
   tower.last_hidden = TowerConfig::LastHidden::raw;
-  tower.stack.layers = config.size("num_hidden_layers", 12);
+  tower.stack.layers = read_layers(config, "num_hidden_layers", 12);
   BlockConfig& block = tower.stack.block;
   block.norm = layer_norm(d_model, config.number("layer_norm_eps", 1e-5));
   block.attention = read_heads(config, "num_attention_heads", d_model);

@@ -34,7 +34,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   const std::size_t d_model = config.size("n_embd");
   TowerConfig& tower = model.tower;
   tower.max_positions = config.size("n_positions", 1024);
-  tower.stack.layers = config.size("n_layer");
+  tower.stack.layers = read_layers(config, "n_layer");
   tower.stack.scale_by_depth = config.flag("scale_attn_by_inverse_layer_idx", false);
   BlockConfig& block = tower.stack.block;
   block.norm = layer_norm(d_model, config.number("layer_norm_epsilon", 1e-5));

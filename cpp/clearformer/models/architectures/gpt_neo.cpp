@@ -69,7 +69,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   const std::size_t d_model = config.size("hidden_size");
   TowerConfig& tower = model.tower;
   tower.max_positions = config.size("max_position_embeddings", 2048);
-  tower.stack.layers = config.size("num_layers");
+  tower.stack.layers = read_layers(config, "num_layers");
   tower.stack.spans = spans(config, tower.stack.layers);
   tower.window_before = config.size("window_size", 256) - 1;
   BlockConfig& block = tower.stack.block;

@@ -52,7 +52,7 @@ ModelConfig read_llama_like(const ConfigReader& config, Task task, const LlamaDe
   model.tied = config.flag("tie_word_embeddings", defaults.tied);
   const std::size_t d_model = config.size("hidden_size");
   TowerConfig& tower = model.tower;
-  tower.stack.layers = config.size("num_hidden_layers");
+  tower.stack.layers = read_layers(config, "num_hidden_layers");
   tower.max_positions = config.size("max_position_embeddings", defaults.max_positions);
   BlockConfig& block = tower.stack.block;
   block.attention = read_attention(config, d_model, defaults.d_head);

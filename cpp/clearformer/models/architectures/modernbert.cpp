@@ -46,7 +46,7 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
   NormConfig norm = layer_norm(d_model, config.number("norm_eps", 1e-5));
   norm.bias = config.flag("norm_bias", false);
   tower.max_positions = config.size("max_position_embeddings", 8192);
-  tower.stack.layers = config.size("num_hidden_layers");
+  tower.stack.layers = read_layers(config, "num_hidden_layers");
   tower.stack.spans = read_spans(config, tower.stack.layers, usual_span);
   tower.stack.normalized_input = true;
   tower.window_before = tower.window_after = config.size("local_attention", 128) / 2;

@@ -44,7 +44,7 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model, std::stri
   const std::size_t d_model = config.size("d_model", 512);
   const Bias bias = config.flag("bias", true) ? Bias::present : Bias::none;
   tower.max_positions = config.size("max_position_embeddings", 5000);
-  tower.stack.layers = config.size(layers, 6);
+  tower.stack.layers = read_layers(config, layers, 6);
   tower.stack.blocks = "";
   BlockConfig& block = tower.stack.block;
   block.order = config.flag("norm_first", false) ? NormOrder::pre : NormOrder::post;

@@ -59,7 +59,7 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
   const std::size_t d_model = config.size("d_model");
   // Relative positions know no end; this one keeps their int32 sums safe.
   tower.max_positions = 1u << 20;
-  tower.stack.layers = config.size("num_layers");
+  tower.stack.layers = read_layers(config, "num_layers");
   tower.stack.blocks = "";
   BlockConfig& block = tower.stack.block;
   block.norm = rms_norm(d_model, config.number("layer_norm_epsilon", 1e-6));
@@ -91,7 +91,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   model.tower = read_tower(config, model);
   model.second = model.tower;
   TowerConfig& decoder = *model.second;
-  decoder.stack.layers = config.size("num_decoder_layers", model.tower.stack.layers);
+  decoder.stack.layers = read_layers(config, "num_decoder_layers", model.tower.stack.layers);
   decoder.attends = TowerConfig::Attends::to_the_past;
   decoder.cross_attention = true;
   decoder.relative->direction = RelativeBuckets::Direction::causal;

@@ -39,6 +39,17 @@ AttentionConfig read_heads(const ConfigReader& config, std::string_view heads,
   return attention;
 }
 
+std::size_t read_layers(const ConfigReader& config, std::string_view key) {
+  constexpr std::size_t kMost = 10000;
+  const std::size_t layers = config.size(key);
+  if (layers > kMost) config.refuse_value(key, "is ", layers, ", more than ", kMost, " layers");
+  return layers;
+}
+
+std::size_t read_layers(const ConfigReader& config, std::string_view key, std::size_t fallback) {
+  return config.root().find_set(key) == nullptr ? fallback : read_layers(config, key);
+}
+
 std::vector<Span> read_spans(const ConfigReader& config, std::size_t layers,
                              Span (*usual)(const ConfigReader&, std::size_t layer)) {
   std::vector<Span> spans;

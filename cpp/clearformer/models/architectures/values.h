@@ -20,6 +20,10 @@ void read_tokens(const ConfigReader& config, ModelConfig& model);
 AttentionConfig read_heads(const ConfigReader& config, std::string_view heads,
                            std::size_t d_model);
 
+/// How many layers `key` says; throws for more than any model has, before lists of that length are made.
+std::size_t read_layers(const ConfigReader& config, std::string_view key);
+std::size_t read_layers(const ConfigReader& config, std::string_view key, std::size_t fallback);
+
 /// "layer_types", or `usual(layer)` for each layer where the key is absent.
 std::vector<Span> read_spans(const ConfigReader& config, std::size_t layers,
                              Span (*usual)(const ConfigReader&, std::size_t layer));

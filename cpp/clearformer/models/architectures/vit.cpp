@@ -69,7 +69,7 @@ ModelConfig read_vit_like(const ConfigReader& config, Task task) {
   const NormConfig norm = layer_norm(d_model, config.number("layer_norm_eps", 1e-12));
   TowerConfig& tower = model.tower;
   tower.last_hidden = TowerConfig::LastHidden::raw;
-  tower.stack.layers = config.size("num_hidden_layers");
+  tower.stack.layers = read_layers(config, "num_hidden_layers");
   BlockConfig& block = tower.stack.block;
   block.norm = norm;
   block.attention = read_heads(config, "num_attention_heads", d_model);

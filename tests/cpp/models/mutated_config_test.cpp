@@ -1,0 +1,84 @@
+// Whatever a config.json says, of whatever architecture: a typed Error, or a model that runs or refuses
+// its input. Values are replaced by hostile ones, key by key, and texts are damaged at random.
+#include <gtest/gtest.h>
+
+#include "clearformer/weights/json.h"
+#include "support/checkpoint.h"
+#include "support/files.h"
+#include "support/fixture.h"
+#include "support/mutation.h"
+
+namespace clearformer::test {
+namespace {
+
+// The inputs of the group's first forward pass, as the model takes them.
+struct GivenInputs {
+  explicit GivenInputs(const Case& reference) {
+    for (const InputName& entry : kInputNames) {
+      const std::string name(entry.name);
+      if (!reference.has_input(name)) continue;
+      tensors.push_back(entry.dtype == DType::i32  ? reference.int32_input(name)
+                        : entry.dtype == DType::u8 ? reference.uint8_input(name)
+                                                   : reference.input(name).clone());
+      inputs.*entry.member = tensors.back().view();
+    }
+  }
+  std::vector<Tensor> tensors;
+  ModelInputs inputs;
+};
+
+class MutatedConfigOf : public ::testing::TestWithParam<const char*> {
+ protected:
+  std::string group = std::string("models/") + GetParam();
+  Fixture fixture{group};
+  const Case& reference = *fixture.of_op("model_forward").front();
+  std::string folder = fixture_path(group + "/" + reference.option("checkpoint").string());
+  std::string config = read_bytes(folder + "/config.json");
+  Task task = task_named(reference.option("task").string());
+  GivenInputs given{reference};
+
+  // Whether it became a model; a refusal says something.
+  bool survives(const std::string& text) {
+    try {
+      load_model(read_weights(folder), text, task)->forward(given.inputs);
+      return true;
+    } catch (const Error& error) {
+      EXPECT_STRNE(error.what(), "");
+      return false;
+    }
+  }
+};
+
+TEST_P(MutatedConfigOf, HostileValuesOfEachKey) {
+  ASSERT_TRUE(survives(config));
+  const Json json = Json::parse(config, "config.json", ErrorCode::malformed_config);
+  for (const auto& [key, value] : json.object()) {
+    for (const char* hostile : {"0", "1", "-1", "7", "2147483647", "1e300", "0.5", "\"x\"", "[]",
+                                "{}", "null", "true", "[[1, 2]]"}) {
+      SCOPED_TRACE(key + ": " + hostile);
+      const std::size_t at = config.find("\"" + key + "\":");
+      ASSERT_NE(at, std::string::npos);
+      // The later of two equal keys would be refused: the old one is renamed.
+      std::string text = config;
+      text.replace(at, key.size() + 2, "\"was_" + key + "\"");
+      survives("{\"" + key + "\": " + hostile + ", " + text.substr(text.find('{') + 1));
+    }
+  }
+}
+
+TEST_P(MutatedConfigOf, TextsDamagedAtRandom) {
+  Random random(2);
+  std::size_t models = 0;
+  for (int round = 0; round < 100; ++round) models += survives(mutated(config, random)) ? 1 : 0;
+  EXPECT_LT(models, 100u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MutatedConfigOf,
+                         ::testing::Values("bert", "roberta", "distilbert", "modernbert", "gpt2",
+                                           "gpt_neo", "mistral", "qwen2", "qwen3", "phi", "phi3",
+                                           "gemma2", "gemma3_text", "nn_transformer", "marian",
+                                           "bart", "t5", "whisper", "vit", "deit", "clip"),
+                         [](const auto& name) { return std::string(name.param); });
+
+}  // namespace
+}  // namespace clearformer::test
