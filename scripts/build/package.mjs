@@ -54,13 +54,30 @@ const bundleOptions = {
   plugins: [glueWithoutFiles],
 };
 
+// `export * as nn` stays a namespace of another file: bundlers leave out what a page does not use of it. Inside one file it
+// would be an object that keeps all of its members.
+const NAMESPACES = ['nn', 'd2l'];
+const separateNamespaces = {
+  name: 'separate namespaces',
+  setup(build) {
+    const filter = new RegExp(`^\\./primitives/(${NAMESPACES.join('|')})\\.js$`);
+    build.onResolve({ filter }, ({ path, importer }) =>
+      importer.endsWith('/web/src/index.ts') ? { path: path.replace('primitives/', ''), external: true } : undefined,
+    );
+  },
+};
+
 async function bundleModules(build) {
   await build({
     ...bundleOptions,
-    entryPoints: ENTRIES.map((name) => inProject(`web/src/${name}.ts`)),
+    plugins: [...bundleOptions.plugins, separateNamespaces],
+    entryPoints: Object.fromEntries([
+      ...ENTRIES.map((name) => [name, inProject(`web/src/${name}.ts`)]),
+      ...NAMESPACES.map((name) => [name, inProject(`web/src/primitives/${name}.ts`)]),
+    ]),
     outdir: inProject('dist'),
     splitting: true,
-    chunkNames: 'chunk-[hash]',
+    chunkNames: '[name]-[hash]',
   });
 }
 

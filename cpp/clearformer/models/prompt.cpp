@@ -87,19 +87,25 @@ std::size_t batch_of(const ModelInputs& inputs) {
   fail(ErrorCode::invalid_argument, "generate: there is nothing for the encoder to read");
 }
 
+std::int32_t start_token(const Model& model, const GenerationConfig& config) {
+  for (const auto& token : {config.decoder_start_token_id, model.config().decoder_start_token_id,
+                            config.bos_token_id}) {
+    if (token) return *token;
+  }
+  fail(ErrorCode::invalid_argument,
+       "generate: there is neither a decoder_start_token_id nor a bos_token_id");
+}
+
 Prompt encoder_decoder_prompt(const Model& model, const ModelInputs& inputs,
                               const GenerationConfig& config) {
   Prompt prompt;
   if (inputs.input_ids) prompt.encoder = rows_of("input_ids", *inputs.input_ids);
-  std::optional<std::int32_t> start = config.decoder_start_token_id;
-  if (!start) start = model.config().decoder_start_token_id;
-  if (!start) start = config.bos_token_id;
-  if (!start) {
-    fail(ErrorCode::invalid_argument,
-         "generate: there is neither a decoder_start_token_id nor a bos_token_id");
-  }
+  const std::int32_t start = start_token(model, config);
   if (!inputs.decoder_input_ids) {
-    for (std::size_t row = batch_of(inputs); row > 0; --row) prompt.tokens.push_back({*start});
+    if (inputs.decoder_attention_mask) {
+      fail(ErrorCode::invalid_argument, "generate: decoder_attention_mask needs decoder_input_ids");
+    }
+    for (std::size_t row = batch_of(inputs); row > 0; --row) prompt.tokens.push_back({start});
     return prompt;
   }
   prompt.tokens = rows_of("decoder_input_ids", *inputs.decoder_input_ids);
@@ -110,9 +116,9 @@ Prompt encoder_decoder_prompt(const Model& model, const ModelInputs& inputs,
   // The start token is put in front where no row has it; Whisper's prompts have their own.
   const bool missing = model.config().model_type != "whisper" &&
                        std::all_of(prompt.tokens.begin(), prompt.tokens.end(),
-                                   [&](const TokenIds& row) { return row.front() != *start; });
+                                   [&](const TokenIds& row) { return row.front() != start; });
   for (TokenIds& row : prompt.tokens) {
-    if (missing) row.insert(row.begin(), *start);
+    if (missing) row.insert(row.begin(), start);
   }
   if (inputs.decoder_attention_mask) {
     prompt.mask = mask_of("decoder_attention_mask", *inputs.decoder_attention_mask,

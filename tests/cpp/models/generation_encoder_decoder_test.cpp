@@ -53,6 +53,22 @@ TEST_P(EncoderDecoderGeneration, APromptWithoutTheStartTokenGetsIt) {
   EXPECT_EQ(generated(inputs, json), rows);
 }
 
+// A batch whose prompts are padded on the left: masked positions are seen by nobody.
+TEST_P(EncoderDecoderGeneration, PromptsMayBePaddedOnTheLeft) {
+  const Tensor sources = random_ids(5, 2, 7, model->config().d_vocab());
+  ModelInputs inputs = inputs_of(sources);
+  const auto generated_with = [&](std::int32_t padding) {
+    Tensor target({2, 3}, DType::i32), mask({2, 3}, DType::u8);
+    const std::int32_t ids[] = {start, 8, 9, padding, start, 8};
+    std::copy_n(ids, 6, target.mutable_view().as<std::int32_t>());
+    for (std::size_t i = 0; i < 6; ++i) mask.mutable_view().as<std::uint8_t>()[i] = i != 3;
+    inputs.decoder_input_ids = target.view();
+    inputs.decoder_attention_mask = mask.view();
+    return generated(inputs, R"({"max_new_tokens": 6})");
+  };
+  EXPECT_EQ(generated_with(20), generated_with(30));
+}
+
 // Each token is what a pass of the whole model over all tokens so far says.
 TEST_P(EncoderDecoderGeneration, LogitsAreThoseOfWholePasses) {
   Generation generation(*model, inputs_of(source), options(R"({"max_new_tokens": 8})"));
@@ -152,6 +168,10 @@ TEST_P(EncoderDecoderGeneration, WhatItCannotReadIsRefused) {
   inputs = inputs_of(source);
   inputs.token_type_ids = source.view();
   refuse(ErrorCode::unsupported, {"token_type_ids"}, inputs);
+  inputs = inputs_of(source);
+  const Tensor mask = Tensor::zeros({1, 1}, DType::u8);
+  inputs.decoder_attention_mask = mask.view();
+  refuse(ErrorCode::invalid_argument, {"decoder_attention_mask", "decoder_input_ids"}, inputs);
   inputs = inputs_of(source);
   const Tensor two = random_ids(4, 2, 3, model->config().d_vocab());
   inputs.decoder_input_ids = two.view();

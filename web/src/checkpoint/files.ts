@@ -3,7 +3,6 @@
 import { ClearformerError, messageOf } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
 import type { Folder, SourceFile } from './folder.js';
-import { Sha256 } from './sha256.js';
 
 /** A text file with the bytes it was read from. */
 export interface TextFile {
@@ -47,7 +46,7 @@ export function checkIntegrity(integrity: Integrity | undefined, read: readonly 
 export async function* readChunks(file: SourceFile, options: ReadOptions): AsyncIterable<Uint8Array> {
   const { signal, integrity } = options;
   const expected = integrity?.[file.name]?.toLowerCase();
-  const hash = expected === undefined ? undefined : new Sha256();
+  const hash = expected === undefined ? undefined : new (await import('./sha256.js')).Sha256();
   for await (const chunk of file.chunks(signal)) {
     throwIfAborted(signal);
     hash?.update(chunk);

@@ -75,38 +75,42 @@ function autoModel<Model>(name: string, task: string, Made: ModelMaker<Model>): 
 }
 
 /** The trunk without a head: `last_hidden_state`, `pooler_output`; of CLIP both towers and their similarity. */
-export const AutoModel = autoModel('AutoModel', 'base', PreTrainedModel);
-export const AutoModelForCausalLM = autoModel('AutoModelForCausalLM', 'causal-lm', GenerativeModel);
-export const AutoModelForSeq2SeqLM = autoModel('AutoModelForSeq2SeqLM', 'seq2seq-lm', GenerativeModel);
+export const AutoModel = /* @__PURE__ */ autoModel('AutoModel', 'base', PreTrainedModel);
+export const AutoModelForCausalLM = /* @__PURE__ */ autoModel('AutoModelForCausalLM', 'causal-lm', GenerativeModel);
+export const AutoModelForSeq2SeqLM = /* @__PURE__ */ autoModel('AutoModelForSeq2SeqLM', 'seq2seq-lm', GenerativeModel);
 /** Whisper. */
-export const AutoModelForSpeechSeq2Seq = autoModel('AutoModelForSpeechSeq2Seq', 'speech-seq2seq', GenerativeModel);
-export const AutoModelForMaskedLM = autoModel(
+export const AutoModelForSpeechSeq2Seq = /* @__PURE__ */ autoModel(
+  'AutoModelForSpeechSeq2Seq',
+  'speech-seq2seq',
+  GenerativeModel,
+);
+export const AutoModelForMaskedLM = /* @__PURE__ */ autoModel(
   'AutoModelForMaskedLM',
   'masked-lm',
   PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
 );
-export const AutoModelForSequenceClassification = autoModel(
+export const AutoModelForSequenceClassification = /* @__PURE__ */ autoModel(
   'AutoModelForSequenceClassification',
   'sequence-classification',
   PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
 );
-export const AutoModelForTokenClassification = autoModel(
+export const AutoModelForTokenClassification = /* @__PURE__ */ autoModel(
   'AutoModelForTokenClassification',
   'token-classification',
   PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
 );
-export const AutoModelForQuestionAnswering = autoModel(
+export const AutoModelForQuestionAnswering = /* @__PURE__ */ autoModel(
   'AutoModelForQuestionAnswering',
   'question-answering',
   PreTrainedModel<ModelOutput & { start_logits: Tensor<'float32'>; end_logits: Tensor<'float32'> }>,
 );
-export const AutoModelForImageClassification = autoModel(
+export const AutoModelForImageClassification = /* @__PURE__ */ autoModel(
   'AutoModelForImageClassification',
   'image-classification',
   PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
 );
 /** CLIP. */
-export const AutoModelForZeroShotImageClassification = autoModel(
+export const AutoModelForZeroShotImageClassification = /* @__PURE__ */ autoModel(
   'AutoModelForZeroShotImageClassification',
   'zero-shot-image-classification',
   PreTrainedModel,

@@ -9,7 +9,6 @@ import { checkOptions } from '../support/options.js';
 import { readPlain } from './plain_text.js';
 import { familyOf, namesSpecialTokens, specialNames, type TokenizerConfig, tokenText } from './special_tokens.js';
 import { PreTrainedTokenizer } from './tokenizer.js';
-import { fromVocabAndMerges, fromVocabTxt } from './vocabulary_files.js';
 
 /** How a tokenizer is loaded: a model's options, as far as they concern files. */
 export interface TokenizerLoadOptions extends SourceOptions, ReadOptions {
@@ -113,6 +112,7 @@ async function fromOtherFiles(
   texts.push(...[vocabulary, merges, added].filter((text) => text !== undefined));
   const whole =
     added === undefined ? config : { ...config, added_tokens_decoder: legacyTokens(JSON.parse(added.text), config) };
+  const { fromVocabAndMerges, fromVocabTxt } = await import('./vocabulary_files.js'); // few folders need it
   if (family === 'bert') return fromVocabTxt(vocabulary.text, whole);
   return fromVocabAndMerges(JSON.parse(vocabulary.text), merges?.text ?? '', whole, family);
 }
