@@ -54,26 +54,27 @@ const bundleOptions = {
   plugins: [glueWithoutFiles],
 };
 
-// `export * as nn` stays a namespace of another file: bundlers leave out what a page does not use of it. Inside one file it
-// would be an object that keeps all of its members.
-const NAMESPACES = ['nn', 'd2l'];
-const separateNamespaces = {
-  name: 'separate namespaces',
+// What stays a file of its own beside index.js, so that bundlers can leave it out of a page that does not use it: inside
+// index.js `export * as nn` would be an object that keeps all of its members, and pipeline() would keep those of all tasks.
+const SEPARATE = { nn: 'primitives/nn', d2l: 'primitives/d2l', pipeline: 'pipelines/pipeline' };
+const separateFiles = {
+  name: 'separate files',
   setup(build) {
-    const filter = new RegExp(`^\\./primitives/(${NAMESPACES.join('|')})\\.js$`);
-    build.onResolve({ filter }, ({ path, importer }) =>
-      importer.endsWith('/web/src/index.ts') ? { path: path.replace('primitives/', ''), external: true } : undefined,
-    );
+    for (const [name, path] of Object.entries(SEPARATE)) {
+      build.onResolve({ filter: new RegExp(`^\\./${path}\\.js$`) }, ({ importer }) =>
+        importer.endsWith('/web/src/index.ts') ? { path: `./${name}.js`, external: true } : undefined,
+      );
+    }
   },
 };
 
 async function bundleModules(build) {
   await build({
     ...bundleOptions,
-    plugins: [...bundleOptions.plugins, separateNamespaces],
+    plugins: [...bundleOptions.plugins, separateFiles],
     entryPoints: Object.fromEntries([
       ...ENTRIES.map((name) => [name, inProject(`web/src/${name}.ts`)]),
-      ...NAMESPACES.map((name) => [name, inProject(`web/src/primitives/${name}.ts`)]),
+      ...Object.entries(SEPARATE).map(([name, path]) => [name, inProject(`web/src/${path}.ts`)]),
     ]),
     outdir: inProject('dist'),
     splitting: true,

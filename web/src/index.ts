@@ -37,6 +37,7 @@ export type { ModelInputs, PromptInputs } from './models/inputs.js';
 export type { KeyValueCache, KeyValueCacheInfo } from './models/key_value_cache.js';
 export type { CausalLMOutput, ModelOutput, TowerOutput } from './models/outputs.js';
 export type { ForwardOptions, ModelInfo, PreTrainedModel, RunWithCacheOptions } from './models/pre_trained_model.js';
+export { type PipelineOf, type Pipelines, type PipelineTask, pipeline } from './pipelines/pipeline.js';
 export {
   type AdditiveOptions,
   type AdditiveScore,

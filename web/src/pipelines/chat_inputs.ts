@@ -1,0 +1,61 @@
+// Conversations as a model's input. The interpreter of their templates is loaded with the first one.
+
+import { type ReadOptions, readOptional } from '../checkpoint/files.js';
+import type { Folder } from '../checkpoint/folder.js';
+import type { TokenizerCallOptions, TokenizerOutput } from '../tokenizer/batch.js';
+import type { Message } from '../tokenizer/chat_template.js';
+import { readPlain } from '../tokenizer/plain_text.js';
+import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+
+/** Options that concern conversations only. */
+export interface ChatOptions {
+  /** A template, or the name of one of the tokenizer's. */
+  chat_template?: string | undefined;
+  /** Variables of the template. */
+  tools?: readonly object[] | undefined;
+  documents?: readonly object[] | undefined;
+  chat_template_kwargs?: Readonly<Record<string, unknown>> | undefined;
+  /** Go on with the last message instead of answering it. Default: whether it is the assistant's. */
+  continue_final_message?: boolean | undefined;
+}
+
+export const chatOptions = ['chat_template', 'tools', 'documents', 'chat_template_kwargs', 'continue_final_message'];
+
+/** Whether it is an array of messages. */
+export function isChat(given: unknown): given is readonly Message[] {
+  const isMessage = (one: unknown) => typeof one === 'object' && one !== null && 'role' in one;
+  return Array.isArray(given) && given.length > 0 && given.every(isMessage);
+}
+
+/** The token ids of conversations, rendered each by itself since their last messages may differ in who speaks. */
+export async function chatInputs(
+  tokenizer: PreTrainedTokenizer,
+  chats: readonly (readonly Message[])[],
+  options: ChatOptions,
+  padding: Pick<TokenizerCallOptions, 'padding' | 'padding_side'>,
+): Promise<TokenizerOutput> {
+  const { apply_chat_template } = await import('../tokenizer/chat_template.js');
+  const { chat_template, tools, documents, chat_template_kwargs, continue_final_message } = options;
+  const texts = chats.map((chat) => {
+    const goesOn = continue_final_message ?? chat.at(-1)?.role === 'assistant';
+    return apply_chat_template(tokenizer, chat, {
+      chat_template,
+      tools,
+      documents,
+      chat_template_kwargs,
+      continue_final_message: goesOn,
+      add_generation_prompt: !goesOn,
+      tokenize: false,
+    });
+  });
+  return tokenizer(texts, { ...padding, add_special_tokens: false, return_tensor: true });
+}
+
+/** The template of a folder that keeps it in a file of its own. */
+export async function readTemplate(folder: Folder, options: ReadOptions): Promise<string | undefined> {
+  const plain = await readPlain(folder, 'chat_template.jinja', options);
+  if (plain !== undefined) return plain.text;
+  const json = await readOptional(folder, 'chat_template.json', options);
+  const held: unknown = json === undefined ? undefined : JSON.parse(json.text).chat_template;
+  return typeof held === 'string' ? held : undefined;
+}

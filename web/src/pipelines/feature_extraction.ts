@@ -1,0 +1,140 @@
+// feature-extraction: what the model makes of each token, or one vector for a text.
+
+import type { ReadOptions } from '../checkpoint/files.js';
+import type { Folder } from '../checkpoint/folder.js';
+import { PreTrainedModel } from '../models/pre_trained_model.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { readTokenizer } from '../tokenizer/auto_tokenizer.js';
+import type { TokenizerOutput } from '../tokenizer/batch.js';
+import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+import { needed, Pipeline } from './base_pipeline.js';
+import { joinedRows } from './joined_rows.js';
+import { loader } from './load_pipeline.js';
+import { normalized, type Pooling, type PoolingMode, pool, poolingModes } from './pooling.js';
+import { type EmbeddingDefaults, readEmbeddingDefaults } from './sentence_transformers.js';
+import {
+  inBatches,
+  inTextBatches,
+  modelInputs,
+  type TextCallOptions,
+  textCallOptions,
+  textList,
+  tokenizing,
+} from './texts.js';
+
+/** Options of a call. */
+export interface FeatureExtractionOptions extends TextCallOptions {
+  /** One vector for a text instead of one a token. Default: what modules.json says, else none. */
+  pooling?: Pooling | readonly PoolingMode[] | undefined;
+  /** Vectors of length 1. Default: what modules.json says where pooling is not given, else false. */
+  normalize?: boolean | undefined;
+}
+
+export interface FeatureExtractionPipeline {
+  /**
+   * [text, position, d_model], or with pooling [text, d_model]; one text is a batch of one. Without pooling, positions that
+   * the longest text has and others have not hold what the model computes for padding. Rejects with `invalid_argument` or
+   * `unsupported` for what does not fit, `disposed`, or the signal's reason.
+   */
+  // biome-ignore lint/style/useShorthandFunctionType: it must merge with the class
+  (texts: string | readonly string[], options?: FeatureExtractionOptions): Promise<Tensor<'float32'>>;
+}
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
+export class FeatureExtractionPipeline extends Pipeline<
+  [string | readonly string[], FeatureExtractionOptions?],
+  Tensor<'float32'>,
+  PreTrainedModel
+> {
+  readonly tokenizer: PreTrainedTokenizer;
+  readonly #defaults: EmbeddingDefaults;
+
+  /** @internal */
+  constructor(task: string, model: PreTrainedModel, { tokenizer, defaults }: Beside) {
+    super(task, model);
+    this.tokenizer = tokenizer;
+    this.#defaults = defaults;
+  }
+
+  /** @internal */
+  override async _call(
+    texts: string | readonly string[],
+    options: FeatureExtractionOptions = {},
+  ): Promise<Tensor<'float32'>> {
+    checkOptions(this.task, options, [...textCallOptions, 'pooling', 'normalize']);
+    const given = textList(this.task, texts);
+    if (given.length === 0) throw new ClearformerError('invalid_argument', `${this.task}: needs at least one text`);
+    const list = this.#defaults.do_lower_case ? given.map((text) => text.toLowerCase()) : given;
+    const modes = options.pooling === undefined ? this.#defaults.pooling : poolingModes(options.pooling);
+    const { normalize = options.pooling === undefined && this.#defaults.normalize } = options;
+    const parts = modes.length === 0 ? await this.#tokens(list, options) : await this.#pooled(list, modes, options);
+    const joined = joinedRows(parts);
+    return normalize ? normalized(joined) : joined;
+  }
+
+  #encode(texts: readonly string[], options: TextCallOptions): TokenizerOutput {
+    const { model_max_length } = this.tokenizer;
+    const max_seq_length = this.#defaults.max_seq_length ?? Number.POSITIVE_INFINITY;
+    const usual = Math.min(model_max_length, max_seq_length);
+    const limit = options.truncation !== false && Number.isFinite(usual) ? { max_length: usual } : {};
+    return this.tokenizer(texts, { ...tokenizing(this.tokenizer, { ...limit, ...options }), return_tensor: true });
+  }
+
+  #pooled(
+    texts: readonly string[],
+    modes: readonly PoolingMode[],
+    options: FeatureExtractionOptions,
+  ): Promise<Tensor<'float32'>[]> {
+    return inTextBatches(texts, this.tokenizer, options, async (part) => {
+      const encoded = this.#encode(part, options);
+      return [pool(await this.#hidden(encoded, options), encoded.attention_mask, modes)];
+    });
+  }
+
+  /** Every token's vector: all texts are padded to the longest, so that they fit in one tensor. */
+  #tokens(texts: readonly string[], options: FeatureExtractionOptions): Promise<Tensor<'float32'>[]> {
+    const all = this.#encode(texts, options);
+    const rows = texts.map((_, row) => row);
+    return inBatches(rows, options, async (part) => {
+      const range = [part[0] ?? 0, (part.at(-1) ?? 0) + 1] as const;
+      const { input_ids, attention_mask, token_type_ids } = all;
+      const sliced = {
+        input_ids: input_ids.slice(range),
+        attention_mask: attention_mask.slice(range),
+        ...(token_type_ids && { token_type_ids: token_type_ids.slice(range) }),
+      };
+      return [await this.#hidden(sliced, options)];
+    });
+  }
+
+  async #hidden(
+    encoded: Pick<TokenizerOutput, 'input_ids' | 'attention_mask' | 'token_type_ids'>,
+    { signal }: TextCallOptions,
+  ): Promise<Tensor<'float32'>> {
+    const { last_hidden_state } = await this.model(modelInputs(encoded), { signal });
+    return needed(last_hidden_state, this.task, 'last_hidden_state');
+  }
+}
+
+interface Beside {
+  tokenizer: PreTrainedTokenizer;
+  defaults: EmbeddingDefaults;
+}
+
+async function read(folder: Folder, options: ReadOptions): Promise<Beside> {
+  const [tokenizer, defaults] = await Promise.all([
+    readTokenizer(folder, options),
+    readEmbeddingDefaults(folder, options),
+  ]);
+  return { tokenizer, defaults };
+}
+
+/** @internal */
+export const load = loader<PreTrainedModel, Beside, FeatureExtractionPipeline>({
+  head: 'base',
+  Model: PreTrainedModel,
+  read,
+  create: (task, model, beside) => new FeatureExtractionPipeline(task, model, beside),
+});

@@ -1,0 +1,105 @@
+// fill-mask: the likeliest tokens in the place of the mask token.
+
+import { PreTrainedModel } from '../models/pre_trained_model.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { readTokenizer } from '../tokenizer/auto_tokenizer.js';
+import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+import { type LogitsModel, Pipeline } from './base_pipeline.js';
+import { loader } from './load_pipeline.js';
+import { checkCount, rowOf, softmax, topIndices } from './scores.js';
+import { inTextBatches, modelInputs, type TextCallOptions, textCallOptions, textList, tokenizing } from './texts.js';
+
+/** Options of a call. */
+export interface FillMaskOptions extends TextCallOptions {
+  /** How many tokens, best first. Default 5. */
+  top_k?: number | undefined;
+}
+
+/** A token that could stand there. */
+export interface FilledMask {
+  /** Its probability. */
+  score: number;
+  token: number;
+  token_str: string;
+  /** The text with it, without special tokens. */
+  sequence: string;
+}
+
+export interface FillMaskPipeline {
+  /**
+   * The best tokens for the mask of a text, or of each text. A text must hold the tokenizer's `mask_token` once: none is
+   * `invalid_argument`, several are `unsupported`. Rejects as well with `disposed` or the signal's reason.
+   */
+  (text: string, options?: FillMaskOptions): Promise<FilledMask[]>;
+  (texts: readonly string[], options?: FillMaskOptions): Promise<FilledMask[][]>;
+}
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
+export class FillMaskPipeline extends Pipeline<
+  [string | readonly string[], FillMaskOptions?],
+  FilledMask[] | FilledMask[][],
+  LogitsModel
+> {
+  readonly tokenizer: PreTrainedTokenizer;
+
+  /** @internal */
+  constructor(task: string, model: LogitsModel, tokenizer: PreTrainedTokenizer) {
+    super(task, model);
+    this.tokenizer = tokenizer;
+    if (tokenizer.mask_token_id !== null) return;
+    throw new ClearformerError('unsupported', `${task}: the tokenizer has no mask_token`, { option: 'mask_token' });
+  }
+
+  /** @internal */
+  override async _call(
+    texts: string | readonly string[],
+    options: FillMaskOptions = {},
+  ): Promise<FilledMask[] | FilledMask[][]> {
+    checkOptions(this.task, options, [...textCallOptions, 'top_k']);
+    const { top_k = 5, signal } = options;
+    checkCount('top_k', top_k);
+    const list = textList(this.task, texts);
+    const results = await inTextBatches(list, this.tokenizer, options, async (part) => {
+      const encoded = this.tokenizer(part, { ...tokenizing(this.tokenizer, options), return_tensor: true });
+      const rows = part.map((text, row) => {
+        const ids = Array.from(encoded.input_ids.slice(row).data, Number);
+        return { ids, at: this.#maskIn(ids, text) };
+      });
+      const { logits } = await this.model(modelInputs(encoded), { signal });
+      const vocabulary = logits.dims[2] ?? 0;
+      return rows.map(({ ids, at }, row) => {
+        const scores = softmax(rowOf(logits, row).subarray(at * vocabulary, (at + 1) * vocabulary));
+        return topIndices(scores, top_k).map((token) => this.#filled(ids, at, token, scores[token] as number));
+      });
+    });
+    return Array.isArray(texts) ? results : (results[0] as FilledMask[]);
+  }
+
+  /** Where the mask stands. */
+  #maskIn(ids: readonly number[], text: string): number {
+    const { mask_token, mask_token_id } = this.tokenizer;
+    const at = ids.indexOf(mask_token_id as number);
+    const several = at >= 0 && ids.lastIndexOf(mask_token_id as number) !== at;
+    if (at >= 0 && !several) return at;
+    const start = text.length > 40 ? `${text.slice(0, 40)}…` : text;
+    throw new ClearformerError(
+      several ? 'unsupported' : 'invalid_argument',
+      `${this.task}: '${start}' has ${several ? 'more than one' : 'no'} ${mask_token}`,
+    );
+  }
+
+  #filled(ids: readonly number[], at: number, token: number, score: number): FilledMask {
+    const whole = ids.map((id, i) => (i === at ? token : id)).filter((id) => id !== this.tokenizer.pad_token_id);
+    const sequence = this.tokenizer.decode(whole, { skip_special_tokens: true });
+    return { score, token, token_str: this.tokenizer.decode([token]), sequence };
+  }
+}
+
+/** @internal */
+export const load = loader<LogitsModel, PreTrainedTokenizer, FillMaskPipeline>({
+  head: 'masked-lm',
+  Model: PreTrainedModel,
+  read: readTokenizer,
+  create: (task, model, tokenizer) => new FillMaskPipeline(task, model, tokenizer),
+});

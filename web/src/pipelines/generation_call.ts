@@ -1,0 +1,82 @@
+// What pipelines that generate have in common: which of their options are generate()'s, and what it does by default.
+
+import type { GenerateOptions } from '../models/generation_options.js';
+import type { GenerativeModel } from '../models/generative_model.js';
+import { ClearformerError } from '../support/error.js';
+import { checkCount } from './scores.js';
+import type { CallOptions } from './texts.js';
+
+/** Options of `generate` whose results are more than texts; a pipeline gives texts. */
+type NotForTexts =
+  | 'return_dict_in_generate'
+  | 'use_cache'
+  | 'output_scores'
+  | 'output_logits'
+  | 'output_attentions'
+  | 'output_hidden_states';
+
+/** Options of `generate` that concern texts. */
+export type TextOptions = Omit<GenerateOptions, NotForTexts>;
+
+/** What pipelines pass on to `generate`, and their own. */
+export interface GenerationCallOptions extends CallOptions, TextOptions {}
+
+const notForTexts: readonly string[] = [
+  'return_dict_in_generate',
+  'use_cache',
+  'output_scores',
+  'output_logits',
+  'output_attentions',
+  'output_hidden_states',
+];
+
+/**
+ * Options apart: `generate` checks what remains by name. Throws `unsupported` for what a pipeline cannot give, and for a
+ * streamer of more than one input.
+ */
+export function splitOptions(
+  call: string,
+  options: GenerationCallOptions,
+  own: readonly string[],
+  inputs: number,
+): { generate: TextOptions } {
+  const { batch_size, ...rest } = options;
+  if (batch_size !== undefined) checkCount('batch_size', batch_size);
+  const option = Object.keys(rest).find((name) => notForTexts.includes(name));
+  if (option !== undefined) {
+    throw new ClearformerError('unsupported', `${call}: ${option} is for model.generate, a pipeline gives texts`, {
+      option,
+    });
+  }
+  if (rest.streamer !== undefined && inputs > 1) {
+    throw new ClearformerError('unsupported', `${call}: streamer: one input at a time, not ${inputs}`, {
+      option: 'streamer',
+    });
+  }
+  return { generate: Object.fromEntries(Object.entries(rest).filter(([name]) => !own.includes(name))) };
+}
+
+const usualLength = 256; // upstream's pipelines, too
+
+/**
+ * What holds where the caller says nothing: the model's own settings for the task, and a length of 256 new tokens (or what
+ * its positions have room for behind `prompt` tokens) where nobody names one.
+ */
+export function generationDefaults(
+  model: GenerativeModel,
+  given: TextOptions,
+  ofTask: TextOptions,
+  prompt: number,
+): TextOptions {
+  const lengths = ['max_new_tokens', 'max_length'] as const;
+  const says = (settings: Readonly<Record<string, unknown>>) =>
+    lengths.some((name) => settings[name] !== undefined && settings[name] !== null);
+  if (says(given as Record<string, unknown>)) {
+    const { max_length, max_new_tokens, ...others } = ofTask;
+    return others;
+  }
+  if (says(ofTask as Record<string, unknown>) || says(model.generation_config)) return ofTask;
+  const { n_ctx } = model.cfg;
+  const room = n_ctx > 0 ? n_ctx - prompt : usualLength;
+  return { ...ofTask, max_new_tokens: Math.max(1, Math.min(usualLength, room)) };
+}

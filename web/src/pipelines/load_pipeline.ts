@@ -1,0 +1,113 @@
+// Loading a pipeline: the model and the small files beside it at the same time, from one folder, with one progress.
+
+import type { Integrity, ReadOptions } from '../checkpoint/files.js';
+import type { Folder } from '../checkpoint/folder.js';
+import { openSource, type Source } from '../checkpoint/source.js';
+import { checkLoadOptions, type LoadOptions, loadModel } from '../models/auto_models.js';
+import type { ModelOutput } from '../models/outputs.js';
+import type { LoadedModel, PreTrainedModel } from '../models/pre_trained_model.js';
+import { ClearformerError } from '../support/error.js';
+import { JointProgress } from './joint_progress.js';
+import { RecordedFolder } from './recorded_folder.js';
+
+/** What a task is made of. */
+export interface Recipe<Model extends PreTrainedModel, Beside, Made> {
+  /** The head that the model is loaded with. */
+  head: string;
+  Model: new (loaded: LoadedModel) => Model;
+  /** Reads what stands beside the model: tokenizer, processor. */
+  read(folder: Folder, options: ReadOptions): Promise<Beside>;
+  create(task: string, model: Model, beside: Beside): Made;
+}
+
+/** What loads the pipeline of a task. */
+export type Load<Made> = (task: string, source: Source, options: LoadOptions) => Promise<Made>;
+
+export function loader<Model extends PreTrainedModel<ModelOutput>, Beside, Made>(
+  recipe: Recipe<Model, Beside, Made>,
+): Load<Made> {
+  return (task, source, options) => loadPipeline(task, recipe, source, options);
+}
+
+/**
+ * A pipeline from a source. When one part fails, or the signal aborts, the other is stopped, and nothing stays behind.
+ * Rejects as the model and what stands beside it do.
+ */
+async function loadPipeline<Model extends PreTrainedModel<ModelOutput>, Beside, Made>(
+  task: string,
+  { head, Model, read, create }: Recipe<Model, Beside, Made>,
+  source: Source,
+  options: LoadOptions,
+): Promise<Made> {
+  checkLoadOptions('pipeline', options);
+  const folder = openSource(source, options);
+  const small = new RecordedFolder(folder);
+  const progress = new JointProgress(folder.where, options.progress_callback);
+  const stop = stopWith(options.signal);
+  const { signal } = stop.controller;
+  const { weights, others } = sorted(options.integrity);
+  try {
+    const loading = loadModel(folder, head, {
+      ...options,
+      integrity: weights,
+      signal,
+      progress_callback: progress.ofModel,
+    }).then((loaded) => ({ ...loaded, fileOptions: { ...loaded.fileOptions, integrity: options.integrity } }));
+    const reading = read(small, { integrity: options.integrity, signal }).then((beside) => {
+      progress.besideModel(small.sizes);
+      return beside;
+    });
+    const [loaded, beside] = await bothOrNeither(loading, reading, stop.controller);
+    const model = new Model(loaded);
+    try {
+      checkRead(others, small.sizes);
+      const made = create(task, model, beside);
+      progress.ready();
+      return made;
+    } catch (thrown) {
+      await model.dispose();
+      throw thrown;
+    }
+  } finally {
+    stop.forget();
+  }
+}
+
+/** A controller that aborts with the signal, until it is told to forget it. */
+function stopWith(signal: AbortSignal | undefined): { controller: AbortController; forget: () => void } {
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal?.reason);
+  signal?.addEventListener('abort', abort, { once: true });
+  return { controller, forget: () => signal?.removeEventListener('abort', abort) };
+}
+
+/** Both results; after the first failure the other is stopped, waited for, and given back if it came all the same. */
+async function bothOrNeither<Beside>(
+  loading: Promise<LoadedModel>,
+  reading: Promise<Beside>,
+  controller: AbortController,
+): Promise<[LoadedModel, Beside]> {
+  try {
+    return await Promise.all([loading, reading]);
+  } catch (thrown) {
+    controller.abort(thrown);
+    const [model] = await Promise.allSettled([loading, reading]);
+    if (model.status === 'fulfilled') await model.value.engine.close();
+    throw thrown;
+  }
+}
+
+/** Checksums of the files a model reads, and names of all other files that have one. */
+function sorted(integrity: Integrity = {}): { weights: Integrity; others: readonly string[] } {
+  const ofModel = (name: string) => /^(config|generation_config)\.json$|\.safetensors(\.index\.json)?$/.test(name);
+  const others = Object.keys(integrity).filter((name) => !ofModel(name));
+  return { weights: Object.fromEntries(Object.entries(integrity).filter(([name]) => ofModel(name))), others };
+}
+
+/** Throws for a checksum of a file that was not read: it would be silence about a file that was not checked. */
+function checkRead(names: readonly string[], sizes: ReadonlyMap<string, number>): void {
+  const file = names.find((name) => !sizes.has(name));
+  if (file === undefined) return;
+  const message = `integrity: ${file} is none of the files of this pipeline (${[...sizes.keys()].join(', ')})`;
+  throw new ClearformerError('invalid_argument', message, { option: 'integrity', file });
+}

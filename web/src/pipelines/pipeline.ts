@@ -1,0 +1,107 @@
+// pipeline(): a task by its name, from a source to a function. Each task is a module that is loaded when it is asked for.
+
+import type { Source } from '../checkpoint/source.js';
+import type { LoadOptions } from '../models/auto_models.js';
+import { ClearformerError, textOf } from '../support/error.js';
+import type { AutomaticSpeechRecognitionPipeline } from './automatic_speech_recognition.js';
+import type { FeatureExtractionPipeline } from './feature_extraction.js';
+import type { FillMaskPipeline } from './fill_mask.js';
+import type { ImageClassificationPipeline } from './image_classification.js';
+import type { ImageFeatureExtractionPipeline } from './image_feature_extraction.js';
+import type { Load } from './load_pipeline.js';
+import type { QuestionAnsweringPipeline } from './question_answering.js';
+import type { SummarizationPipeline } from './summarization.js';
+import type { TextClassificationPipeline } from './text_classification.js';
+import type { TextGenerationPipeline } from './text_generation.js';
+import type { TokenClassificationPipeline } from './token_classification.js';
+import type { TranslationPipeline } from './translation.js';
+import type { ZeroShotImageClassificationPipeline } from './zero_shot_image_classification.js';
+
+/** The pipelines by task. */
+export interface Pipelines {
+  'automatic-speech-recognition': AutomaticSpeechRecognitionPipeline;
+  'feature-extraction': FeatureExtractionPipeline;
+  'fill-mask': FillMaskPipeline;
+  'image-classification': ImageClassificationPipeline;
+  'image-feature-extraction': ImageFeatureExtractionPipeline;
+  'question-answering': QuestionAnsweringPipeline;
+  summarization: SummarizationPipeline;
+  'text-classification': TextClassificationPipeline;
+  'text-generation': TextGenerationPipeline;
+  'token-classification': TokenClassificationPipeline;
+  translation: TranslationPipeline;
+  'zero-shot-image-classification': ZeroShotImageClassificationPipeline;
+}
+
+/** Other names of tasks; a translation may name its languages, as T5 wants it: `translation_en_to_de`. */
+export interface TaskAliases {
+  asr: 'automatic-speech-recognition';
+  ner: 'token-classification';
+  'sentiment-analysis': 'text-classification';
+  [translation: `translation_${string}_to_${string}`]: 'translation';
+}
+
+/** What `pipeline` knows. */
+export type PipelineTask = keyof Pipelines | keyof TaskAliases;
+
+/** The pipeline of a task. */
+export type PipelineOf<Task extends PipelineTask> = Task extends keyof Pipelines
+  ? Pipelines[Task]
+  : Task extends keyof TaskAliases
+    ? Pipelines[TaskAliases[Task]]
+    : never;
+
+const loaders: { [Task in keyof Pipelines]: () => Promise<{ load: Load<Pipelines[Task]> }> } = {
+  'automatic-speech-recognition': () => import('./automatic_speech_recognition.js'),
+  'feature-extraction': () => import('./feature_extraction.js'),
+  'fill-mask': () => import('./fill_mask.js'),
+  'image-classification': () => import('./image_classification.js'),
+  'image-feature-extraction': () => import('./image_feature_extraction.js'),
+  'question-answering': () => import('./question_answering.js'),
+  summarization: () => import('./summarization.js'),
+  'text-classification': () => import('./text_classification.js'),
+  'text-generation': () => import('./text_generation.js'),
+  'token-classification': () => import('./token_classification.js'),
+  translation: () => import('./translation.js'),
+  'zero-shot-image-classification': () => import('./zero_shot_image_classification.js'),
+};
+const aliases: Readonly<Record<string, keyof Pipelines>> = {
+  asr: 'automatic-speech-recognition',
+  ner: 'token-classification',
+  'sentiment-analysis': 'text-classification',
+};
+
+/**
+ * A pipeline for a task, with model, tokenizer and processor from one source; options are those of a model. Progress is told
+ * over all files together; aborting `signal` stops all of it and leaves nothing behind. Rejects with `unsupported` for a
+ * task or an option that is not known, `invalid_argument` without a source, and else as `from_pretrained` of the parts.
+ */
+export async function pipeline<Task extends PipelineTask>(
+  task: Task,
+  source: Source,
+  options: LoadOptions = {},
+): Promise<PipelineOf<Task>> {
+  const name = nameOf(task);
+  if (source === undefined || source === null) {
+    throw new ClearformerError('invalid_argument', `pipeline: ${name} has no default model: pass a source`, {
+      option: 'source',
+    });
+  }
+  const { load } = await loaders[name]();
+  options?.signal?.throwIfAborted();
+  return (await load(task, source, options)) as PipelineOf<Task>;
+}
+
+function nameOf(task: unknown): keyof Pipelines {
+  if (typeof task === 'string') {
+    if (Object.hasOwn(loaders, task)) return task as keyof Pipelines;
+    if (Object.hasOwn(aliases, task)) return aliases[task] as keyof Pipelines;
+    if (/^translation_\w+_to_\w+$/.test(task)) return 'translation';
+  }
+  const expected = [...Object.keys(loaders), ...Object.keys(aliases)];
+  throw new ClearformerError(
+    'unsupported',
+    `pipeline: ${typeof task === 'string' ? `'${task}'` : textOf(task)} is no task that is known (known: ${expected.join(', ')})`,
+    { option: 'task', expected },
+  );
+}

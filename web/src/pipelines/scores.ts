@@ -1,0 +1,101 @@
+// From what a model scores to what a pipeline tells: probabilities, the best of them, and their labels.
+
+import { ClearformerError, textOf } from '../support/error.js';
+import type { Tensor } from '../tensor/tensor.js';
+
+/** A class and its score. */
+export interface LabelScore {
+  label: string;
+  score: number;
+}
+
+/** What makes scores of logits. */
+export type ScoreFunction = 'softmax' | 'sigmoid' | 'none';
+
+/** exp(x - max) / sum: parts of 1. */
+export function softmax(logits: ArrayLike<number>): number[] {
+  const values = Array.from(logits);
+  const most = values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  const powers = values.map((value) => Math.exp(value - most));
+  const sum = powers.reduce((a, b) => a + b, 0);
+  return powers.map((power) => power / sum);
+}
+
+/** The index of the largest value; of equal ones the first. */
+export function argmax(values: ArrayLike<number>): number {
+  let best = 0;
+  for (let i = 1; i < values.length; i++) if ((values[i] as number) > (values[best] as number)) best = i;
+  return best;
+}
+
+/** Indices of the k largest values (null: of all), largest first; of equal ones the first comes first. */
+export function topIndices(values: readonly number[], k: number | null): number[] {
+  const order = values.map((_, i) => i).sort((a, b) => (values[b] as number) - (values[a] as number) || a - b);
+  return k === null ? order : order.slice(0, k);
+}
+
+/** Throws `invalid_argument` unless `value` is a whole number from `least` up. */
+export function checkCount(option: string, value: unknown, least = 1): void {
+  if (Number.isSafeInteger(value) && (value as number) >= least) return;
+  throw new ClearformerError(
+    'invalid_argument',
+    `${option} must be a whole number from ${least} up, not ${textOf(value)}`,
+    { option },
+  );
+}
+
+/** Throws `invalid_argument` for an option that is none of the values it can have. */
+export function checkChoice(option: string, value: unknown, choices: readonly unknown[]): void {
+  if (choices.includes(value)) return;
+  const known = choices.map((choice) => `'${String(choice)}'`).join(', ');
+  throw new ClearformerError('invalid_argument', `${option} must be one of ${known}, not ${textOf(value)}`, {
+    option,
+    expected: choices.map(String),
+  });
+}
+
+/** The part of a tensor that belongs to one row of the batch: a view, not a copy. */
+export function rowOf(tensor: Tensor<'float32'>, row: number): Float32Array {
+  const size = tensor.size / (tensor.dims[0] ?? 1);
+  return tensor.data.subarray(row * size, (row + 1) * size);
+}
+
+/** The class names of a model: `id2label` of config.json, LABEL_0, LABEL_1, … where it has none. */
+export function labelOf(config: Readonly<Record<string, unknown>>, id: number): string {
+  const label = (config.id2label as Record<string, unknown> | undefined)?.[id];
+  return typeof label === 'string' ? label : `LABEL_${id}`;
+}
+
+/** Options of the tasks that answer with classes. */
+export interface ClassificationOptions {
+  /** How many classes, best first; null: all. */
+  top_k?: number | null | undefined;
+  /** Default: as config.json's problem_type says, else sigmoid for one class, softmax for several. */
+  function_to_apply?: ScoreFunction | undefined;
+}
+
+/** Throws `invalid_argument` for values these options cannot have. */
+export function checkClassification({ top_k, function_to_apply }: ClassificationOptions): void {
+  if (top_k !== undefined && top_k !== null) checkCount('top_k', top_k);
+  if (function_to_apply !== undefined) {
+    checkChoice('function_to_apply', function_to_apply, ['softmax', 'sigmoid', 'none']);
+  }
+}
+
+/** The classes of one row of logits, best first. */
+export function classesOf(
+  logits: Float32Array,
+  config: Readonly<Record<string, unknown>>,
+  { top_k, apply }: { top_k: number | null; apply: ScoreFunction },
+): LabelScore[] {
+  const values = Array.from(logits);
+  const scores =
+    apply === 'softmax' ? softmax(values) : apply === 'sigmoid' ? values.map((x) => 1 / (1 + Math.exp(-x))) : values;
+  return topIndices(scores, top_k).map((id) => ({ label: labelOf(config, id), score: scores[id] as number }));
+}
+
+/** What upstream applies to the logits where nobody says. */
+export function usualFunction(config: Readonly<Record<string, unknown>>, classes: number): ScoreFunction {
+  if (config.problem_type === 'regression') return 'none';
+  return config.problem_type === 'multi_label_classification' || classes === 1 ? 'sigmoid' : 'softmax';
+}

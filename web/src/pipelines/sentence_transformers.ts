@@ -1,0 +1,90 @@
+// The layout of sentence-transformers: modules.json names the steps from a text to its embedding, each with a folder.
+
+import { type ReadOptions, readOptional, readRequired } from '../checkpoint/files.js';
+import type { Folder } from '../checkpoint/folder.js';
+import { ClearformerError, messageOf, textOf } from '../support/error.js';
+import { readPlain } from '../tokenizer/plain_text.js';
+import { type PoolingMode, poolingModes } from './pooling.js';
+
+/** What a folder says about its embeddings. */
+export interface EmbeddingDefaults {
+  pooling: readonly PoolingMode[];
+  normalize: boolean;
+  /** Tokens a text may have. */
+  max_seq_length: number | undefined;
+  do_lower_case: boolean;
+}
+
+const none: EmbeddingDefaults = { pooling: [], normalize: false, max_seq_length: undefined, do_lower_case: false };
+const list = 'modules.json';
+
+interface Module {
+  type?: unknown;
+  path?: unknown;
+}
+
+/**
+ * The embedding that modules.json describes; without that file none. Rejects with `unsupported` for steps and settings that
+ * would change the result and are not known, `malformed_config`, and as files do.
+ */
+export async function readEmbeddingDefaults(folder: Folder, options: ReadOptions): Promise<EmbeddingDefaults> {
+  const modules = await readModules(folder, options);
+  if (modules === undefined) return none;
+  const defaults = { ...none };
+  for (const { type, path } of modules) {
+    const kind = String(type).split('.').at(-1) ?? '';
+    const own = path === '' || path === undefined ? '' : `${String(path)}/`;
+    if (kind === 'Normalize') defaults.normalize = true;
+    else if (kind === 'Transformer') Object.assign(defaults, await readTransformer(folder, own, options));
+    else if (kind === 'Pooling') {
+      const name = `${own}config.json`;
+      defaults.pooling = modesOf(JSON.parse((await readRequired(folder, name, options)).text), name);
+    } else {
+      throw new ClearformerError(
+        'unsupported',
+        `${list}: a step of type ${textOf(type)} is not supported (known: Transformer, Pooling, Normalize)`,
+        { file: list, expected: ['Transformer', 'Pooling', 'Normalize'] },
+      );
+    }
+  }
+  return defaults;
+}
+
+async function readModules(folder: Folder, options: ReadOptions): Promise<Module[] | undefined> {
+  const file = await readPlain(folder, list, options); // an array, so no object's file
+  if (file === undefined) return undefined;
+  let modules: unknown;
+  try {
+    modules = JSON.parse(file.text);
+  } catch (cause) {
+    throw malformed(folder, list, `is not JSON (${messageOf(cause)})`);
+  }
+  if (!Array.isArray(modules)) throw malformed(folder, list, 'is not a JSON array');
+  return modules;
+}
+
+async function readTransformer(folder: Folder, own: string, options: ReadOptions): Promise<Partial<EmbeddingDefaults>> {
+  const name = `${own}sentence_bert_config.json`;
+  const file = await readOptional(folder, name, options);
+  if (file === undefined) return {};
+  const { max_seq_length, do_lower_case = false } = JSON.parse(file.text) as Record<string, unknown>;
+  if (max_seq_length !== undefined && max_seq_length !== null && !Number.isSafeInteger(max_seq_length)) {
+    throw malformed(folder, name, `has the max_seq_length ${textOf(max_seq_length)}`);
+  }
+  return { max_seq_length: (max_seq_length as number | null) ?? undefined, do_lower_case: do_lower_case === true };
+}
+
+/** pooling_mode_…: true for each mode, or (newer) pooling_mode with one name or several. */
+function modesOf(config: Record<string, unknown>, file: string): PoolingMode[] {
+  const flags = Object.keys(config).filter((key) => key.startsWith('pooling_mode_') && config[key] === true);
+  const names = config.pooling_mode ?? flags.map((key) => key.replace('pooling_mode_', ''));
+  try {
+    return poolingModes(names);
+  } catch (cause) {
+    throw new ClearformerError('unsupported', `${file}: ${messageOf(cause)}`, { file, option: 'pooling_mode' }, cause);
+  }
+}
+
+function malformed({ where }: Folder, file: string, why: string): ClearformerError {
+  return new ClearformerError('malformed_config', `${file} ${why} (${where})`, { file, where });
+}

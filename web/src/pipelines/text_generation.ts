@@ -1,0 +1,165 @@
+// text-generation: texts and conversations go on.
+
+import type { ReadOptions } from '../checkpoint/files.js';
+import type { Folder } from '../checkpoint/folder.js';
+import { GenerativeModel } from '../models/generative_model.js';
+import { ClearformerError } from '../support/error.js';
+import { readTokenizer } from '../tokenizer/auto_tokenizer.js';
+import type { TokenizerOutput } from '../tokenizer/batch.js';
+import type { Message } from '../tokenizer/chat_template.js';
+import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+import { Pipeline } from './base_pipeline.js';
+import { type ChatOptions, chatInputs, chatOptions, isChat, readTemplate } from './chat_inputs.js';
+import { type GenerationCallOptions, generationDefaults, splitOptions } from './generation_call.js';
+import { loader } from './load_pipeline.js';
+import { inTextBatches } from './texts.js';
+
+/** A conversation. */
+export type Chat = readonly Message[];
+
+/** Options of a call: those of `generate`, and what is this task's. */
+export interface TextGenerationOptions extends GenerationCallOptions, ChatOptions {
+  /** Whether the result begins with the prompt. Default true. */
+  return_full_text?: boolean | undefined;
+  /** For texts: what the tokenizer does by itself when undefined. Conversations bring their own special tokens. */
+  add_special_tokens?: boolean | undefined;
+}
+
+/** A text that went on, or a conversation; without its beginning where that was asked for. */
+export interface GeneratedText {
+  generated_text: string;
+}
+export interface GeneratedChat {
+  generated_text: Message[];
+}
+
+type WithoutPrompt = TextGenerationOptions & { return_full_text: false };
+
+export interface TextGenerationPipeline {
+  /**
+   * Each text as it goes on, `num_return_sequences` times; a conversation with the assistant's answer (an answer that is there
+   * already is continued). Rejects as `generate` does, with `invalid_argument` for a conversation without a template, and
+   * with `unsupported` for a streamer of several texts.
+   */
+  (text: string, options?: TextGenerationOptions): Promise<GeneratedText[]>;
+  (texts: readonly string[], options?: TextGenerationOptions): Promise<GeneratedText[][]>;
+  (chat: Chat, options: WithoutPrompt): Promise<GeneratedText[]>;
+  (chats: readonly Chat[], options: WithoutPrompt): Promise<GeneratedText[][]>;
+  (chat: Chat, options?: TextGenerationOptions): Promise<GeneratedChat[]>;
+  (chats: readonly Chat[], options?: TextGenerationOptions): Promise<GeneratedChat[][]>;
+}
+
+type Generated = (GeneratedText | GeneratedChat)[];
+type Prompt = string | Chat;
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
+export class TextGenerationPipeline extends Pipeline<
+  [Prompt | readonly Prompt[], TextGenerationOptions?],
+  Generated | Generated[],
+  GenerativeModel
+> {
+  readonly tokenizer: PreTrainedTokenizer;
+  /** chat_template.jinja, where the template is in a file of its own. */
+  readonly #template: string | undefined;
+
+  /** @internal */
+  constructor(task: string, model: GenerativeModel, { tokenizer, template }: Beside) {
+    super(task, model);
+    this.tokenizer = tokenizer;
+    this.#template = template;
+  }
+
+  /** @internal */
+  override async _call(
+    given: Prompt | readonly Prompt[],
+    options: TextGenerationOptions = {},
+  ): Promise<Generated | Generated[]> {
+    const single = typeof given === 'string' || isChat(given);
+    const prompts = single ? [given as Prompt] : (given as readonly Prompt[]);
+    this.#check(prompts);
+    const results = await inTextBatches(prompts, this.tokenizer, options, async (part) => {
+      const inputs = await this.#inputs(part, options);
+      return this.#continued(part, inputs, options, prompts.length);
+    });
+    return single ? (results[0] as Generated) : results;
+  }
+
+  #check(prompts: readonly Prompt[]): void {
+    const isText = (prompt: unknown) => typeof prompt === 'string';
+    if (Array.isArray(prompts) && [isText, isChat].some((kind) => prompts.every((prompt) => kind(prompt)))) return;
+    const needs =
+      'needs a text, an array of texts, a conversation (an array of messages with a role) or an array of those';
+    throw new ClearformerError('invalid_argument', `${this.task}: ${needs}`);
+  }
+
+  async #inputs(prompts: readonly Prompt[], options: TextGenerationOptions): Promise<TokenizerOutput> {
+    const padding = { padding: true, padding_side: 'left' } as const;
+    if (prompts.every((prompt) => typeof prompt === 'string')) {
+      const { add_special_tokens } = options;
+      return this.tokenizer(prompts, { ...padding, add_special_tokens, return_tensor: true });
+    }
+    return chatInputs(
+      this.tokenizer,
+      prompts as readonly Chat[],
+      { chat_template: this.#template, ...options },
+      padding,
+    );
+  }
+
+  async #continued(
+    prompts: readonly Prompt[],
+    { input_ids, attention_mask }: TokenizerOutput,
+    options: TextGenerationOptions,
+    count: number,
+  ): Promise<Generated[]> {
+    const { generate } = splitOptions(this.task, options, ownOptions, count);
+    const length = input_ids.dims[1] ?? 0;
+    const usual = generationDefaults(this.model, generate, {}, length);
+    const sequences = await this.model.generate({ input_ids, attention_mask }, { ...usual, ...generate });
+    const copies = (sequences.dims[0] ?? 0) / prompts.length;
+    const skip = { skip_special_tokens: true };
+    return prompts.map((prompt, p) => {
+      const before = this.tokenizer.decode(input_ids.slice(p), skip);
+      return Array.from({ length: copies }, (_, copy) => {
+        // Decoded with its prompt, since the first new token's space may depend on it.
+        const whole = this.tokenizer.decode(sequences.slice(p * copies + copy), skip);
+        return { generated_text: withPrompt(prompt, whole.slice(before.length), options) } as
+          | GeneratedText
+          | GeneratedChat;
+      });
+    });
+  }
+}
+
+const ownOptions = ['return_full_text', 'add_special_tokens', ...chatOptions];
+
+function withPrompt(
+  prompt: Prompt,
+  text: string,
+  { return_full_text = true, continue_final_message }: TextGenerationOptions,
+): string | Message[] {
+  if (!return_full_text) return text;
+  if (typeof prompt === 'string') return prompt + text;
+  const last = prompt.at(-1) as Message;
+  const goesOn = continue_final_message ?? last.role === 'assistant';
+  if (!goesOn) return [...prompt, { role: 'assistant', content: text }];
+  return [...prompt.slice(0, -1), { ...last, content: `${String(last.content)}${text}` }];
+}
+
+interface Beside {
+  tokenizer: PreTrainedTokenizer;
+  template: string | undefined;
+}
+
+async function read(folder: Folder, options: ReadOptions): Promise<Beside> {
+  const [tokenizer, template] = await Promise.all([readTokenizer(folder, options), readTemplate(folder, options)]);
+  return { tokenizer, template: tokenizer.chat_template === null ? template : undefined };
+}
+
+/** @internal */
+export const load = loader<GenerativeModel, Beside, TextGenerationPipeline>({
+  head: 'causal-lm',
+  Model: GenerativeModel,
+  read,
+  create: (task, model, beside) => new TextGenerationPipeline(task, model, beside),
+});

@@ -1,0 +1,69 @@
+// What translation and summarization have in common: an encoder reads the text, a decoder writes another one.
+
+import { GenerativeModel } from '../models/generative_model.js';
+import { readTokenizer } from '../tokenizer/auto_tokenizer.js';
+import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+import { Pipeline } from './base_pipeline.js';
+import { type GenerationCallOptions, generationDefaults, splitOptions, type TextOptions } from './generation_call.js';
+import { type Load, loader } from './load_pipeline.js';
+import { inTextBatches, modelInputs, textList, tokenizing } from './texts.js';
+
+/** Options of a call: those of `generate`, and whether texts beyond the tokenizer's maximum are cut. */
+export interface TextToTextOptions extends GenerationCallOptions {
+  /** Default: true where the tokenizer names a maximum. */
+  truncation?: boolean | undefined;
+}
+
+/** The base of pipelines from text to text; `Written` is what they call the result. */
+export abstract class TextToTextPipeline<Written> extends Pipeline<
+  [string | readonly string[], TextToTextOptions?],
+  Written[],
+  GenerativeModel
+> {
+  readonly tokenizer: PreTrainedTokenizer;
+
+  /** @internal */
+  constructor(task: string, model: GenerativeModel, tokenizer: PreTrainedTokenizer) {
+    super(task, model);
+    this.tokenizer = tokenizer;
+  }
+
+  /** @internal The result of one text. */
+  protected abstract written(text: string): Written;
+
+  /** @internal */
+  override async _call(texts: string | readonly string[], options: TextToTextOptions = {}): Promise<Written[]> {
+    const list = textList(this.task, texts);
+    const { generate } = splitOptions(this.task, options, ['truncation'], list.length);
+    const { prefix, ...ofTask } = taskSettings(this.model.config, this.task);
+    const settings = { ...generationDefaults(this.model, generate, ofTask, 1), ...generate };
+    return inTextBatches(list, this.tokenizer, options, async (part) => {
+      const prefixed = part.map((text) => prefix + text);
+      const { truncation } = options;
+      const encoded = this.tokenizer(prefixed, { ...tokenizing(this.tokenizer, { truncation }), return_tensor: true });
+      const { input_ids, attention_mask } = modelInputs(encoded);
+      const sequences = await this.model.generate({ input_ids, attention_mask }, settings);
+      return this.tokenizer.batch_decode(sequences, { skip_special_tokens: true }).map((text) => this.written(text));
+    });
+  }
+}
+
+/** What config.json sets for a task (T5, BART): the text before each text, and options of generate(). */
+function taskSettings(
+  { prefix = '', task_specific_params }: Readonly<Record<string, unknown>>,
+  task: string,
+): TextOptions & { prefix: string } {
+  const settings = (task_specific_params as Record<string, TextOptions> | null | undefined)?.[task];
+  return { prefix: String(prefix ?? ''), ...settings };
+}
+
+export function textToTextLoader<Made>(
+  Made: new (task: string, model: GenerativeModel, tokenizer: PreTrainedTokenizer) => Made,
+): Load<Made> {
+  return loader<GenerativeModel, PreTrainedTokenizer, Made>({
+    head: 'seq2seq-lm',
+    Model: GenerativeModel,
+    read: readTokenizer,
+    create: (task, model, tokenizer) => new Made(task, model, tokenizer),
+  });
+}

@@ -1,0 +1,191 @@
+// token-classification: names, places and other kinds of words in a text.
+
+import { PreTrainedModel } from '../models/pre_trained_model.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { readTokenizer } from '../tokenizer/auto_tokenizer.js';
+import type { TokenizerCallOptions, TokenizerOutput } from '../tokenizer/batch.js';
+import { cleanedUp } from '../tokenizer/decoder.js';
+import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+import { type LogitsModel, Pipeline } from './base_pipeline.js';
+import {
+  type AggregationStrategy,
+  type EntityGroup,
+  entityGroups,
+  type ScoredToken,
+  type Spelling,
+  type TokenEntity,
+  tokenEntities,
+  withoutOverlaps,
+} from './entities.js';
+import { loader } from './load_pipeline.js';
+import { checkChoice, labelOf, rowOf, softmax } from './scores.js';
+import { inTextBatches, modelInputs, type TextCallOptions, textCallOptions, textList, tokenizing } from './texts.js';
+
+/** Options of a call. */
+export interface TokenClassificationOptions extends TextCallOptions {
+  /** How tokens become entities (default `none`): see entities.ts. */
+  aggregation_strategy?: AggregationStrategy | undefined;
+  /** Labels that are left out. Default: O. */
+  ignore_labels?: readonly string[] | undefined;
+  /** Long texts are read in pieces that share so many tokens, instead of being cut; not with strategy `none`. */
+  stride?: number | undefined;
+}
+
+type Ungrouped = TokenClassificationOptions & { aggregation_strategy?: 'none' | undefined };
+type Grouped = TokenClassificationOptions & { aggregation_strategy: Exclude<AggregationStrategy, 'none'> };
+
+export interface TokenClassificationPipeline {
+  /**
+   * The entities of a text, or of each text, in order. Rejects with `invalid_argument` or `unsupported` for what does not
+   * fit, `disposed`, or the signal's reason.
+   */
+  (text: string, options?: Ungrouped): Promise<TokenEntity[]>;
+  (texts: readonly string[], options?: Ungrouped): Promise<TokenEntity[][]>;
+  (text: string, options: Grouped): Promise<EntityGroup[]>;
+  (texts: readonly string[], options: Grouped): Promise<EntityGroup[][]>;
+}
+
+type Entities = TokenEntity[] | EntityGroup[];
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
+export class TokenClassificationPipeline extends Pipeline<
+  [string | readonly string[], TokenClassificationOptions?],
+  Entities | Entities[],
+  LogitsModel
+> {
+  readonly tokenizer: PreTrainedTokenizer;
+  readonly #spelling: Spelling;
+
+  /** @internal */
+  constructor(task: string, model: LogitsModel, tokenizer: PreTrainedTokenizer) {
+    super(task, model);
+    this.tokenizer = tokenizer;
+    this.#spelling = {
+      label: (id) => labelOf(model.config, id),
+      text: (tokens) => spelt(tokenizer, tokens),
+    };
+  }
+
+  /** @internal */
+  override async _call(
+    texts: string | readonly string[],
+    options: TokenClassificationOptions = {},
+  ): Promise<Entities | Entities[]> {
+    checkOptions(this.task, options, [...textCallOptions, 'aggregation_strategy', 'ignore_labels', 'stride']);
+    const { aggregation_strategy: strategy = 'none', ignore_labels = ['O'], signal } = options;
+    checkChoice('aggregation_strategy', strategy, ['none', 'simple', 'first', 'average', 'max']);
+    const list = textList(this.task, texts);
+    const results = await inTextBatches(list, this.tokenizer, options, async (part) => {
+      const encoded = this.tokenizer(part, this.#tokenizing(options, strategy));
+      const { logits } = await this.model(modelInputs(encoded), { signal });
+      const found = part.map((): Entities[] => []);
+      const samples = encoded.overflow_to_sample_mapping?.data;
+      for (let row = 0; row < (logits.dims[0] ?? 0); row++) {
+        const sample = Number(samples?.[row] ?? row);
+        const tokens = this.#scored(encoded, row, rowOf(logits, row), part[sample] as string);
+        found[sample]?.push(this.#entities(tokens, strategy, ignore_labels));
+      }
+      return found.map((rows) => (rows.length > 1 ? withoutOverlaps(rows.flat() as EntityGroup[]) : (rows[0] ?? [])));
+    });
+    return Array.isArray(texts) ? results : (results[0] as Entities);
+  }
+
+  #tokenizing(
+    options: TokenClassificationOptions,
+    strategy: AggregationStrategy,
+  ): TokenizerCallOptions & { return_tensor: true } {
+    const { stride } = options;
+    if (stride !== undefined && strategy === 'none') {
+      throw new ClearformerError('invalid_argument', `${this.task}: stride needs an aggregation_strategy`, {
+        option: 'stride',
+      });
+    }
+    const pieces = stride === undefined ? {} : { stride, return_overflowing_tokens: true };
+    const usual = tokenizing(this.tokenizer, options);
+    return { ...usual, ...pieces, return_special_tokens_mask: true, return_offsets_mapping: true, return_tensor: true };
+  }
+
+  /** The tokens of a row that are the text's own. */
+  #scored(encoded: TokenizerOutput, row: number, logits: Float32Array, text: string): ScoredToken[] {
+    const width = encoded.input_ids.dims[1] ?? 0;
+    const classes = logits.length / width;
+    const continues = usesMarks(this.tokenizer) ? markedSubword : unmarkedSubword;
+    const tokens: ScoredToken[] = [];
+    for (let index = 0; index < width; index++) {
+      const at = row * width + index;
+      if (encoded.special_tokens_mask?.data[at] !== 0n) continue;
+      const id = Number(encoded.input_ids.data[at]);
+      const [start, end] = [0, 1].map((side) => Number(encoded.offset_mapping?.data[2 * at + side])) as [
+        number,
+        number,
+      ];
+      const isUnknown = id === this.tokenizer.unk_token_id;
+      const word = isUnknown ? text.slice(start, end) : this.tokenizer.convert_ids_to_tokens(id);
+      const is_subword = !isUnknown && continues(word, text, start, end);
+      const scores = softmax(logits.subarray(index * classes, (index + 1) * classes));
+      tokens.push({ word, scores, index, start, end, is_subword });
+    }
+    return tokens;
+  }
+
+  #entities(tokens: readonly ScoredToken[], strategy: AggregationStrategy, ignored: readonly string[]): Entities {
+    if (strategy === 'none') {
+      return tokenEntities(tokens, this.#spelling).filter(({ entity }) => !ignored.includes(entity));
+    }
+    return entityGroups(tokens, strategy, this.#spelling).filter(({ entity_group }) => !ignored.includes(entity_group));
+  }
+}
+
+const marks = Array.from('abcdefghijklmnopqrstuvwxyz0123456789', (character) => `##${character}`);
+
+/** Whether the vocabulary marks tokens that continue a word, as WordPiece does with ##. */
+function usesMarks(tokenizer: PreTrainedTokenizer): boolean {
+  const unknown = tokenizer.unk_token_id;
+  return tokenizer.convert_tokens_to_ids(marks).some((id) => id !== null && id !== unknown);
+}
+
+/** Upstream's test: the mark makes a token's spelling longer than its text. */
+function markedSubword(word: string, _text: string, start: number, end: number): boolean {
+  return word.length !== end - start;
+}
+
+/** Upstream's guess where nothing is marked: no space before it, nor as its first character. */
+function unmarkedSubword(_word: string, text: string, start: number): boolean {
+  return start > 0 && !text.slice(start - 1, start + 1).includes(' ');
+}
+
+/** Tokens, or words, as text. What no vocabulary has (unknown text, words of several tokens) stays as it is. */
+function spelt(tokenizer: PreTrainedTokenizer, tokens: readonly string[]): string {
+  const ids = tokenizer.convert_tokens_to_ids(tokens);
+  const isKnown = (i: number) => {
+    const id = ids[i] ?? null;
+    return id !== null && tokenizer.convert_ids_to_tokens(id) === tokens[i];
+  };
+  if (usesMarks(tokenizer) && !tokens.every((_, i) => isKnown(i))) {
+    const spaced = tokens.map((token, i) => (i === 0 ? token : token.startsWith('##') ? token.slice(2) : ` ${token}`));
+    return spaced.map(cleanedUp).join('');
+  }
+  let [text, run]: [string, number[]] = ['', []];
+  const close = () => {
+    text += tokenizer.decode(run, { clean_up_tokenization_spaces: false });
+    run = [];
+  };
+  tokens.forEach((token, i) => {
+    if (isKnown(i)) run.push(ids[i] as number);
+    else {
+      close();
+      text += token;
+    }
+  });
+  close();
+  return text;
+}
+
+/** @internal */
+export const load = loader<LogitsModel, PreTrainedTokenizer, TokenClassificationPipeline>({
+  head: 'token-classification',
+  Model: PreTrainedModel,
+  read: readTokenizer,
+  create: (task, model, tokenizer) => new TokenClassificationPipeline(task, model, tokenizer),
+});

@@ -1,0 +1,111 @@
+// What Whisper's decoder begins with: <|startoftranscript|>, of multilingual models the language and what to do, and
+// <|notimestamps|>. Source: Radford et al. 2022, Robust Speech Recognition via Large-Scale Weak Supervision, section 2.3.
+
+import type { GenerativeModel } from '../models/generative_model.js';
+import { ClearformerError, textOf } from '../support/error.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { checkChoice, rowOf } from './scores.js';
+
+/** What to listen for. */
+export interface SpeechTask {
+  /** A code such as `en`, or the language's English name. Default: what the model hears. */
+  language?: string | null | undefined;
+  /** `transcribe` (default), or `translate` into English. */
+  task?: 'transcribe' | 'translate' | null | undefined;
+}
+
+type Ids = Readonly<Record<string, number>>;
+
+/** The part of a Whisper's generation_config.json that tells its prompt. */
+interface WhisperConfig {
+  decoder_start_token_id: number;
+  is_multilingual?: boolean;
+  lang_to_id?: Ids;
+  task_to_id?: Ids;
+  no_timestamps_token_id?: number;
+  language?: string | null;
+  task?: 'transcribe' | 'translate' | null;
+}
+
+export function whisperConfig(model: GenerativeModel): WhisperConfig {
+  return model.generation_config as unknown as WhisperConfig;
+}
+
+/**
+ * The first tokens for each sound of a batch. Without a language the model is asked for it, which takes a pass of its own.
+ * Throws `invalid_argument` for a language or task that the model does not have.
+ */
+export async function whisperPrompt(
+  model: GenerativeModel,
+  input_features: Tensor<'float32'>,
+  given: SpeechTask,
+  signal: AbortSignal | undefined,
+): Promise<number[][]> {
+  const config = whisperConfig(model);
+  const { lang_to_id, task_to_id, no_timestamps_token_id, decoder_start_token_id: start } = config;
+  const batch = input_features.dims[0] ?? 0;
+  const end = no_timestamps_token_id === undefined ? [] : [no_timestamps_token_id];
+  const language = given.language ?? config.language ?? undefined;
+  const task = given.task ?? config.task ?? undefined;
+  if (task !== undefined) checkChoice('task', task, ['transcribe', 'translate']);
+  if (lang_to_id === undefined || task_to_id === undefined || config.is_multilingual === false) {
+    refuseForOneLanguage(given);
+    return Array.from({ length: batch }, () => [start, ...end]);
+  }
+  const languages =
+    language === undefined
+      ? await heardLanguages(model, input_features, { start, ids: Object.values(lang_to_id) }, signal)
+      : new Array<number>(batch).fill(languageId(language, lang_to_id));
+  const what = task_to_id[task ?? 'transcribe'];
+  return languages.map((id) => [start, id, ...(what === undefined ? [] : [what]), ...end]);
+}
+
+function refuseForOneLanguage(given: SpeechTask): void {
+  for (const option of ['language', 'task'] as const) {
+    if (given[option] === undefined || given[option] === null) continue;
+    const message = `${option}: this model knows one language and one task, generation_config.json names no others`;
+    throw new ClearformerError('invalid_argument', message, { option });
+  }
+}
+
+/** The likeliest language of each sound. */
+async function heardLanguages(
+  model: GenerativeModel,
+  input_features: Tensor<'float32'>,
+  { start, ids }: { start: number; ids: readonly number[] },
+  signal: AbortSignal | undefined,
+): Promise<number[]> {
+  const batch = input_features.dims[0] ?? 0;
+  const decoder_input_ids = Array.from({ length: batch }, () => [start]);
+  const { logits } = await model({ input_features, decoder_input_ids }, { signal });
+  return decoder_input_ids.map((_, row) => {
+    const scores = rowOf(logits, row);
+    return ids.reduce((best, id) => ((scores[id] as number) > (scores[best] as number) ? id : best));
+  });
+}
+
+// What Whisper calls languages that Intl names otherwise, or not at all.
+const ownNames: Readonly<Record<string, string>> = {
+  my: 'myanmar',
+  nn: 'nynorsk',
+  tl: 'tagalog',
+  yue: 'cantonese',
+  jw: 'javanese',
+};
+
+function languageId(language: string, ids: Ids): number {
+  const wanted = String(language).toLowerCase();
+  const codes = Object.keys(ids).map((token) => token.slice(2, -2));
+  const names = new Intl.DisplayNames('en', { type: 'language' });
+  const code =
+    codes.find((each) => each === wanted || `<|${each}|>` === wanted) ?? codes.find((each) => nameOf(each) === wanted);
+  if (code !== undefined) return ids[`<|${code}|>`] as number;
+  throw new ClearformerError('invalid_argument', `language: ${textOf(language)} is none of ${codes.join(', ')}`, {
+    option: 'language',
+    expected: codes,
+  });
+
+  function nameOf(each: string): string {
+    return ownNames[each] ?? names.of(each)?.toLowerCase() ?? each;
+  }
+}

@@ -1,0 +1,117 @@
+// zero-shot-image-classification: which of some labels, given as text, fits an image best.
+
+import type { ReadOptions } from '../checkpoint/files.js';
+import type { Folder } from '../checkpoint/folder.js';
+import type { ImageInput } from '../image/image_input.js';
+import { type ImageProcessor, readImageProcessor } from '../image/image_processor.js';
+import { PreTrainedModel } from '../models/pre_trained_model.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { readTokenizer } from '../tokenizer/auto_tokenizer.js';
+import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+import { needed, Pipeline } from './base_pipeline.js';
+import { imageList } from './images.js';
+import { loader } from './load_pipeline.js';
+import { type LabelScore, rowOf, softmax, topIndices } from './scores.js';
+import { type CallOptions, callOptions, inBatches, modelInputs, textList, tokenizing } from './texts.js';
+
+/** Options of a call. */
+export interface ZeroShotImageClassificationOptions extends CallOptions {
+  /** The sentence around a label; {} stands for it. Default, as in Python: `This is a photo of {}.` */
+  hypothesis_template?: string | undefined;
+}
+
+export interface ZeroShotImageClassificationPipeline {
+  /**
+   * All labels with their probabilities for an image, or for each image, the likeliest first. Rejects with
+   * `invalid_argument` or `unsupported` for what does not fit, `disposed`, or the signal's reason.
+   */
+  (
+    image: ImageInput,
+    candidate_labels: readonly string[],
+    options?: ZeroShotImageClassificationOptions,
+  ): Promise<LabelScore[]>;
+  (
+    images: readonly ImageInput[],
+    candidate_labels: readonly string[],
+    options?: ZeroShotImageClassificationOptions,
+  ): Promise<LabelScore[][]>;
+}
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
+export class ZeroShotImageClassificationPipeline extends Pipeline<
+  [ImageInput | readonly ImageInput[], readonly string[], ZeroShotImageClassificationOptions?],
+  LabelScore[] | LabelScore[][],
+  PreTrainedModel
+> {
+  readonly tokenizer: PreTrainedTokenizer;
+  readonly processor: ImageProcessor;
+
+  /** @internal */
+  constructor(task: string, model: PreTrainedModel, { tokenizer, processor }: Beside) {
+    super(task, model);
+    this.tokenizer = tokenizer;
+    this.processor = processor;
+  }
+
+  /** @internal */
+  override async _call(
+    images: ImageInput | readonly ImageInput[],
+    candidate_labels: readonly string[],
+    options: ZeroShotImageClassificationOptions = {},
+  ): Promise<LabelScore[] | LabelScore[][]> {
+    checkOptions(this.task, options, [...callOptions, 'hypothesis_template']);
+    const { hypothesis_template: template = 'This is a photo of {}.', signal } = options;
+    const texts = this.#sentences(candidate_labels, template);
+    const encoded = this.tokenizer(texts, { ...tokenizing(this.tokenizer, {}), return_tensor: true });
+    const { input_ids, attention_mask } = modelInputs(encoded);
+    const results = await inBatches(imageList(images), options, async (part) => {
+      const { pixel_values } = await this.processor(part);
+      const { logits_per_image } = await this.model({ input_ids, attention_mask, pixel_values }, { signal });
+      const logits = needed(logits_per_image, this.task, 'logits_per_image');
+      return part.map((_, row) => {
+        const scores = softmax(rowOf(logits, row));
+        return topIndices(scores, null).map((i) => ({
+          label: candidate_labels[i] as string,
+          score: scores[i] as number,
+        }));
+      });
+    });
+    return Array.isArray(images) ? results : (results[0] as LabelScore[]);
+  }
+
+  #sentences(labels: readonly string[], template: string): string[] {
+    if (!Array.isArray(labels) || labels.length === 0) {
+      throw new ClearformerError('invalid_argument', `${this.task}: candidate_labels must be an array of texts`, {
+        option: 'candidate_labels',
+      });
+    }
+    if (typeof template !== 'string' || !template.includes('{}')) {
+      throw new ClearformerError('invalid_argument', `${this.task}: hypothesis_template must be a text that holds {}`, {
+        option: 'hypothesis_template',
+      });
+    }
+    return textList(this.task, labels).map((label) => template.split('{}').join(label));
+  }
+}
+
+interface Beside {
+  tokenizer: PreTrainedTokenizer;
+  processor: ImageProcessor;
+}
+
+async function read(folder: Folder, options: ReadOptions): Promise<Beside> {
+  const [tokenizer, processor] = await Promise.all([
+    readTokenizer(folder, options),
+    readImageProcessor(folder, options),
+  ]);
+  return { tokenizer, processor };
+}
+
+/** @internal */
+export const load = loader<PreTrainedModel, Beside, ZeroShotImageClassificationPipeline>({
+  head: 'zero-shot-image-classification',
+  Model: PreTrainedModel,
+  read,
+  create: (task, model, beside) => new ZeroShotImageClassificationPipeline(task, model, beside),
+});
