@@ -11,7 +11,7 @@
 #include "clearformer/layers/patch_embedding.h"
 #include "clearformer/layers/positional_encoding.h"
 #include "clearformer/layers/relative_position.h"
-#include "clearformer/models/model.h"
 #include "clearformer/models/generation.h"
+#include "clearformer/models/model.h"
 #include "clearformer/modules/module.h"
 #include "clearformer/weights/checkpoint_reader.h"

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { AutoModelForCausalLM, type GenerativeModel, configure, type LoadOptions } from 'clearformer';
+import { AutoModelForCausalLM, configure, type GenerativeModel, type LoadOptions } from 'clearformer';
 import * as inline from 'clearformer/inline';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CoreModule } from '../../web/src/runtime/border.js';

@@ -9,6 +9,7 @@ import { AutoModelForCausalLM, AutoTokenizer, type LoadOptions, type ProgressInf
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Sha256 } from '../../web/src/checkpoint/sha256.js';
 import { type Files, storiesFiles } from './support/checkpoints.js';
+import { directory } from './support/directory_handle.js';
 import { failureOf } from './support/failures.js';
 import { fixturePath, storiesPath } from './support/references.js';
 
@@ -30,16 +31,6 @@ const fileList = (given: Files, folder = '') =>
     if (folder !== '') Object.defineProperty(file, 'webkitRelativePath', { value: `${folder}/${name}` });
     return file;
   });
-
-/** What a directory handle of a browser offers, over a record. */
-function directory(given: Files): FileSystemDirectoryHandle {
-  const getFileHandle = async (name: string) => {
-    const bytes = given[name];
-    if (bytes === undefined) throw new DOMException('not there', 'NotFoundError');
-    return { getFile: async () => new File([copyOf(bytes)], name) };
-  };
-  return { kind: 'directory', name: 'picked', getFileHandle } as unknown as FileSystemDirectoryHandle;
-}
 
 beforeAll(async () => {
   wanted = await logitsOf(storiesPath);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { AutoModelForCausalLM, type GenerativeModel, configure } from 'clearformer';
+import { AutoModelForCausalLM, configure, type GenerativeModel } from 'clearformer';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
 import { storiesPath } from './support/references.js';

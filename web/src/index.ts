@@ -37,7 +37,52 @@ export type { ModelInputs, PromptInputs } from './models/inputs.js';
 export type { KeyValueCache, KeyValueCacheInfo } from './models/key_value_cache.js';
 export type { CausalLMOutput, ModelOutput, TowerOutput } from './models/outputs.js';
 export type { ForwardOptions, ModelInfo, PreTrainedModel, RunWithCacheOptions } from './models/pre_trained_model.js';
-export { type PipelineOf, type Pipelines, type PipelineTask, pipeline } from './pipelines/pipeline.js';
+export type {
+  AutomaticSpeechRecognitionPipeline,
+  RecognizedSpeech,
+  SpeechRecognitionOptions,
+} from './pipelines/automatic_speech_recognition.js';
+export type { ChatOptions } from './pipelines/chat_inputs.js';
+export type { AggregationStrategy, EntityGroup, TokenEntity } from './pipelines/entities.js';
+export type { FeatureExtractionOptions, FeatureExtractionPipeline } from './pipelines/feature_extraction.js';
+export type { FilledMask, FillMaskOptions, FillMaskPipeline } from './pipelines/fill_mask.js';
+export type { GenerationCallOptions } from './pipelines/generation_call.js';
+export type { ImageClassificationOptions, ImageClassificationPipeline } from './pipelines/image_classification.js';
+export type {
+  ImageFeatureExtractionOptions,
+  ImageFeatureExtractionPipeline,
+} from './pipelines/image_feature_extraction.js';
+export {
+  type PipelineOf,
+  type Pipelines,
+  type PipelineTask,
+  pipeline,
+  type TaskAliases,
+} from './pipelines/pipeline.js';
+export type { Pooling, PoolingMode } from './pipelines/pooling.js';
+export type { Answer, QuestionAnsweringOptions, QuestionAnsweringPipeline } from './pipelines/question_answering.js';
+export type { ClassificationOptions, LabelScore } from './pipelines/scores.js';
+export type { Summarization, SummarizationPipeline } from './pipelines/summarization.js';
+export type {
+  ClassifiedText,
+  TextClassificationOptions,
+  TextClassificationPipeline,
+} from './pipelines/text_classification.js';
+export type {
+  Chat,
+  GeneratedChat,
+  GeneratedText,
+  TextGenerationOptions,
+  TextGenerationPipeline,
+} from './pipelines/text_generation.js';
+export type { TextToTextOptions } from './pipelines/text_to_text.js';
+export type { CallOptions, TextCallOptions } from './pipelines/texts.js';
+export type { TokenClassificationOptions, TokenClassificationPipeline } from './pipelines/token_classification.js';
+export type { Translation, TranslationPipeline } from './pipelines/translation.js';
+export type {
+  ZeroShotImageClassificationOptions,
+  ZeroShotImageClassificationPipeline,
+} from './pipelines/zero_shot_image_classification.js';
 export {
   type AdditiveOptions,
   type AdditiveScore,

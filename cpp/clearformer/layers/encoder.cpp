@@ -16,8 +16,7 @@ BlockConfig StackConfig::block_of(std::size_t layer) const {
   }
   if (scale_by_depth) {
     const double whole = 1.0 / std::sqrt(static_cast<double>(block.attention.d_head));
-    config.attention.scale =
-        block.attention.scale.value_or(whole) / static_cast<double>(layer + 1);
+    config.attention.scale = block.attention.scale.value_or(whole) / static_cast<double>(layer + 1);
   }
   return config;
 }

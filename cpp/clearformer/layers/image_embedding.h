@@ -22,9 +22,7 @@ struct ImageEmbeddingConfig {
   std::optional<NormConfig> norm;  // CLIP's pre_layrnorm
 
   std::size_t prefix() const { return distillation_token ? 2 : 1; }
-  Grid grid() const {
-    return {image_height / patch.patch_height, image_width / patch.patch_width};
-  }
+  Grid grid() const { return {image_height / patch.patch_height, image_width / patch.patch_width}; }
 };
 
 class ImageEmbedding {

@@ -98,7 +98,8 @@ void Mask::check(std::string_view operation, std::size_t batch, std::size_t head
 
 std::size_t Mask::key_limit(std::size_t query, std::size_t keys) const {
   const std::int64_t limit = static_cast<std::int64_t>(query) + upper_ + 1;
-  return static_cast<std::size_t>(std::clamp<std::int64_t>(limit, 0, static_cast<std::int64_t>(keys)));
+  return static_cast<std::size_t>(
+      std::clamp<std::int64_t>(limit, 0, static_cast<std::int64_t>(keys)));
 }
 
 // Index of the row's first element in a tensor that broadcasts from the right to (B, H, T, S).

@@ -26,16 +26,16 @@ struct AttentionConfig {
   std::size_t num_heads = 0;
   std::size_t num_key_value_heads = 0;  // 0: as many as num_heads
   std::size_t d_head = 0;
-  std::size_t query_features = 0;   // 0: d_model
-  std::size_t key_features = 0;     // 0: d_model
-  std::size_t value_features = 0;   // 0: d_model
+  std::size_t query_features = 0;  // 0: d_model
+  std::size_t key_features = 0;    // 0: d_model
+  std::size_t value_features = 0;  // 0: d_model
   AttentionBias bias;
   std::optional<double> scale;          // of the scores; none: 1/√d
   float softcap = 0.0f;                 // > 0: see AttentionOptions
   std::optional<NormConfig> head_norm;  // of each query and key before rotation (Qwen3, Gemma 3)
-  std::size_t additive_hidden = 0;  // > 0: additive scoring inside the heads, with that size
-  bool learned_extra_key = false;   // one more key and value, "bias_k" and "bias_v" (1, 1, G·d)
-  bool zero_extra_key = false;      // one more key and value of zeros
+  std::size_t additive_hidden = 0;      // > 0: additive scoring inside the heads, with that size
+  bool learned_extra_key = false;       // one more key and value, "bias_k" and "bias_v" (1, 1, G·d)
+  bool zero_extra_key = false;          // one more key and value of zeros
   EmptyRow empty_row = EmptyRow::zeros;
 };
 

@@ -16,8 +16,8 @@ struct NormConfig {
   NormKind kind = NormKind::layer;
   Shape shape{0};  // of the axes normalized together, the last ones; those of weight and bias
   float eps = 1e-5f;
-  bool weight = true;  // RMSNorm and LayerNorm
-  bool bias = true;    // LayerNorm only
+  bool weight = true;          // RMSNorm and LayerNorm
+  bool bias = true;            // LayerNorm only
   float weight_offset = 0.0f;  // added to the stored weight: 1 in Gemma
 };
 

@@ -8,9 +8,9 @@ namespace clearformer {
 OutputLayer::OutputLayer(const WeightScope& scope, const OutputConfig& config,
                          const Embedding* tied)
     : config_(config),
-      projection_(tied == nullptr
-                      ? Linear(scope, config.d_model, config.vocabulary, config.bias)
-                      : Linear(tied->packed(), scope, config.vocabulary, config.bias)) {}
+      projection_(tied == nullptr ? Linear(scope, config.d_model, config.vocabulary, config.bias)
+                                  : Linear(tied->packed(), scope, config.vocabulary, config.bias)) {
+}
 
 void OutputLayer::forward(TensorView x, MutableTensorView logits) const {
   projection_.forward(x, logits);

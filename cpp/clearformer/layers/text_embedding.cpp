@@ -25,8 +25,7 @@ TextEmbedding::TextEmbedding(const WeightScope& scope, const TextEmbeddingConfig
     : config_(config), tokens_(std::move(tokens)) {
   const auto own = Embedding::Table::own;
   if (!tokens_) {
-    tokens_ =
-        std::make_shared<Embedding>(scope / "embed", config.vocabulary, config.d_model, own);
+    tokens_ = std::make_shared<Embedding>(scope / "embed", config.vocabulary, config.d_model, own);
   }
   if (config.positions == TextEmbeddingConfig::Positions::learned) {
     positions_.emplace(scope / "pos_embed", config.position_rows, config.d_model, own);
@@ -63,8 +62,7 @@ void TextEmbedding::add_positions(TensorView positions, MutableTensorView x,
   if (positions_) {
     positions_->forward(rows, encoding);
   } else {
-    const Tensor sinusoids =
-        sinusoidal_encoding(rows, {config_.d_model, 10000.0, config_.layout});
+    const Tensor sinusoids = sinusoidal_encoding(rows, {config_.d_model, 10000.0, config_.layout});
     std::memcpy(encoding.data(), sinusoids.data(), encoding.bytes());
   }
   context.trace("hook_pos_embed", encoding, kLegend);

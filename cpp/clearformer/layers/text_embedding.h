@@ -21,8 +21,9 @@ struct TextEmbeddingConfig {
   std::size_t vocabulary = 0;
   std::size_t d_model = 0;
   Positions positions = Positions::none;
-  std::size_t position_rows = 0;    // of a learned table
-  std::size_t position_offset = 0;  // added to each position: BART's table begins with 2 unused rows
+  std::size_t position_rows = 0;  // of a learned table
+  std::size_t position_offset =
+      0;  // added to each position: BART's table begins with 2 unused rows
   SinusoidLayout layout = SinusoidLayout::interleaved;
   std::size_t token_types = 0;
   float scale = 1.0f;

@@ -38,25 +38,24 @@ struct ModelConfig {
   std::string model_type;  // "llama"
   Task task = Task::base;
   ModelKind kind = ModelKind::decoder_only;
-  TowerConfig tower;                   // the only one; the encoder; CLIP's text tower
-  std::optional<TowerConfig> second;   // the decoder; CLIP's vision tower
-  std::optional<HeadConfig> head;      // encoder-only: of the task, or the pooler; CLIP's text head
-  std::optional<HeadConfig> second_head;  // DeiT's distillation classifier; CLIP's vision head
-  OutputConfig output;                 // decoder-only, encoder-decoder: logits
+  TowerConfig tower;                  // the only one; the encoder; CLIP's text tower
+  std::optional<TowerConfig> second;  // the decoder; CLIP's vision tower
+  std::optional<HeadConfig> head;     // encoder-only: of the task, or the pooler; CLIP's text head
+  std::optional<HeadConfig> second_head;    // DeiT's distillation classifier; CLIP's vision head
+  OutputConfig output;                      // decoder-only, encoder-decoder: logits
   bool output_bias_may_be_missing = false;  // zeros that some files leave out
-  bool tied = false;                   // the output layer uses the embedding table
-  bool own_target_embedding = false;   // the decoder's table is not the encoder's
-  std::string activation;              // as the config spells it
+  bool tied = false;                        // the output layer uses the embedding table
+  bool own_target_embedding = false;        // the decoder's table is not the encoder's
+  std::string activation;                   // as the config spells it
   std::vector<std::int32_t> eos_token_ids;
   std::optional<std::int32_t> bos_token_id;
   std::optional<std::int32_t> pad_token_id;
   std::optional<std::int32_t> decoder_start_token_id;
-  std::optional<std::int32_t> pooled_token_id;  // CLIP: whose position is read; none: the highest id
+  std::optional<std::int32_t>
+      pooled_token_id;  // CLIP: whose position is read; none: the highest id
 
   /// The tower that makes text: the decoder of an encoder-decoder.
-  const TowerConfig& main() const {
-    return kind == ModelKind::encoder_decoder ? *second : tower;
-  }
+  const TowerConfig& main() const { return kind == ModelKind::encoder_decoder ? *second : tower; }
   std::size_t n_layers() const { return main().stack.layers; }
   std::size_t d_model() const { return main().d_model(); }
   std::size_t n_ctx() const { return main().max_positions; }

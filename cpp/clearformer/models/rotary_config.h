@@ -11,10 +11,10 @@ namespace clearformer {
 
 /// Where an architecture keeps the parameters, in models whose layers have several kinds.
 struct RotaryKeys {
-  std::string_view layer_type = "";        // member of "rope_parameters" with those of these layers
-  std::string_view theta = "rope_theta";   // in the spelling before
+  std::string_view layer_type = "";       // member of "rope_parameters" with those of these layers
+  std::string_view theta = "rope_theta";  // in the spelling before
   double usual_theta = 10000.0;
-  bool scaled = true;                      // "rope_scaling" holds for these layers, too
+  bool scaled = true;  // "rope_scaling" holds for these layers, too
   double usual_partial_factor = 1.0;
 };
 

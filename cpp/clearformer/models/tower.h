@@ -23,12 +23,12 @@ struct TowerConfig {
 
   StackConfig stack;
   enum class Attends { to_all, to_the_past } attends = Attends::to_all;
-  bool cross_attention = false;             // the blocks are decoder blocks over a memory
-  std::size_t window_before = 0;            // how far layers with Span::local see back
-  std::size_t window_after = 0;             // … and ahead
+  bool cross_attention = false;   // the blocks are decoder blocks over a memory
+  std::size_t window_before = 0;  // how far layers with Span::local see back
+  std::size_t window_after = 0;   // … and ahead
   std::optional<RotaryConfig> rotary;
   std::optional<RotaryConfig> local_rotary;  // of layers with Span::local, where it differs
-  std::optional<RelativeBuckets> relative;  // T5: a bias on the scores of all layers
+  std::optional<RelativeBuckets> relative;   // T5: a bias on the scores of all layers
   std::size_t max_positions = 0;
   /// Whether the last of Hugging Face's hidden_states has passed the final norm.
   enum class LastHidden { normalized, raw } last_hidden = LastHidden::normalized;
@@ -42,8 +42,8 @@ struct TowerInputs {
   std::optional<TensorView> images, features;
   bool interpolate = false;
   KeyValueCache* cache = nullptr;
-  TensorView memory;                             // (B, M, D), for cross-attention
-  std::optional<TensorView> memory_mask;         // (B, M) uint8
+  TensorView memory;                      // (B, M, D), for cross-attention
+  std::optional<TensorView> memory_mask;  // (B, M) uint8
 };
 
 class Tower {

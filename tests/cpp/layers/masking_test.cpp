@@ -182,9 +182,8 @@ TEST(Mask, AWindowHidesWhatIsTooFarOnEitherSide) {
       }
     }
   }
-  expect_mask(Mask::causal(1) & Mask::window(1, 1, 3), [](const Index& at) {
-    return at[3] <= at[2] + 1 && at[3] + 1 >= at[2] + 1;
-  });
+  expect_mask(Mask::causal(1) & Mask::window(1, 1, 3),
+              [](const Index& at) { return at[3] <= at[2] + 1 && at[3] + 1 >= at[2] + 1; });
 }
 
 TEST(Mask, TwoAdditiveMasksAddUp) {

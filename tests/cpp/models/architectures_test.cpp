@@ -22,8 +22,8 @@ class Architectures : public ::testing::TestWithParam<const char*> {
   Fixture fixture{group};
 
   std::unique_ptr<Model> model_of(const Case& reference, std::optional<Task> task) const {
-    return load_folder(
-        fixture_path(group + "/" + reference.option("checkpoint").string()), "config.json", task);
+    return load_folder(fixture_path(group + "/" + reference.option("checkpoint").string()),
+                       "config.json", task);
   }
 };
 
@@ -48,10 +48,10 @@ Tensor zero_where_masked(const Tensor& x, const Tensor& mask, bool map) {
   Tensor compared = x.clone();
   const std::size_t axis = map ? 2 : 1;
   if (x.shape().rank() <= axis || x.dim(axis) != mask.dim(1)) return compared;
-  const std::size_t length = x.dim(axis), row = x.shape().rank() == axis + 1
-                                                    ? 1
-                                                    : x.elements() / x.dim(0) / length /
-                                                          (map ? x.dim(1) : 1);
+  const std::size_t length = x.dim(axis),
+                    row = x.shape().rank() == axis + 1
+                              ? 1
+                              : x.elements() / x.dim(0) / length / (map ? x.dim(1) : 1);
   const std::size_t heads = map ? x.dim(1) : 1;
   for (std::size_t i = 0; i < x.dim(0) * heads * length; ++i) {
     const std::size_t batch = i / length / heads, position = i % length;
@@ -116,8 +116,7 @@ TEST_P(Architectures, GreedyTokensEqualTheReference) {
     SCOPED_TRACE(reference->name());
     const std::unique_ptr<Model> model = model_of(*reference, std::nullopt);
     const Inputs given(*reference);
-    Generation generation(*model, given.inputs,
-                          options(options_text(*reference, {"checkpoint"})));
+    Generation generation(*model, given.inputs, options(options_text(*reference, {"checkpoint"})));
     run(generation);
     const Tensor made = generation.sequences();
     const std::vector<std::int32_t> expected = reference->int32_output("sequences");

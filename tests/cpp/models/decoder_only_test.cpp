@@ -1,7 +1,6 @@
-#include "clearformer/models/model.h"
-
 #include <gtest/gtest.h>
 
+#include "clearformer/models/model.h"
 #include "support/checkpoint.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"

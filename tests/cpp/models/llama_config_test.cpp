@@ -159,8 +159,7 @@ TEST(LlamaWeights, TensorsNobodyUsesAreReported) {
   weights.add("model.layers.0.self_attn.extra", "model.safetensors", Tensor::zeros({5}));
   const std::unique_ptr<Model> loaded = load_model(std::move(weights), odd_config());
   const Model& model = *loaded;
-  EXPECT_EQ(model.unexpected_tensors(),
-            std::vector<std::string>{"model.layers.0.self_attn.extra"});
+  EXPECT_EQ(model.unexpected_tensors(), std::vector<std::string>{"model.layers.0.self_attn.extra"});
 }
 
 // Whatever a config says: a typed Error, or a model that runs or refuses its input.

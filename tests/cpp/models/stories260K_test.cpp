@@ -91,8 +91,8 @@ TEST_F(Stories260K, PaddedBatchesGiveTheReferenceLogits) {
     request.input_ids = ids;
     request.attention_mask = mask_view;
     request.position_ids = positions_view;
-    expect_close("logits", zero_where_masked(logits_of(model, request), mask), batch.output("logits"),
-                 kModelBound);
+    expect_close("logits", zero_where_masked(logits_of(model, request), mask),
+                 batch.output("logits"), kModelBound);
   }
 }
 

@@ -22,14 +22,12 @@ Tensor logits_of(Model& model, const ModelInputs& inputs, Trace* trace = nullptr
 /// Logits (B, T, V) of a pass without past.
 Tensor forward(Model& model, const Tensor& ids, Trace* trace = nullptr);
 /// Logits of a pass behind what the cache holds, which it extends.
-Tensor forward(Model& model, const Tensor& ids, KeyValueCache& cache,
-               Trace* trace = nullptr);
+Tensor forward(Model& model, const Tensor& ids, KeyValueCache& cache, Trace* trace = nullptr);
 
 /// What the checkpoint's upstream names are here: "hidden_states.1" -> "blocks.0.hook_resid_post".
 std::string hook_of_output(const std::string& output, std::size_t layers);
 
 /// Greedy tokens found by whole forward passes, no cache at all.
-std::vector<std::int32_t> greedy_without_cache(Model& model, Tensor ids,
-                                               std::size_t count);
+std::vector<std::int32_t> greedy_without_cache(Model& model, Tensor ids, std::size_t count);
 
 }  // namespace clearformer::test

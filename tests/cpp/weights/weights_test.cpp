@@ -119,7 +119,8 @@ TEST(Weights, StackedTensorsOfSeveralSizesAreHandedOut) {
   Weights weights;
   weights.add("qkv", "f", std::move(stacked));
   const Tensor query = weights.take({"qkv", 0, 0}, {4, 2});
-  const Tensor key = weights.take({"qkv", 2, 0}, {2, 2}), value = weights.take({"qkv", 1, 0}, {2, 2});
+  const Tensor key = weights.take({"qkv", 2, 0}, {2, 2}),
+               value = weights.take({"qkv", 1, 0}, {2, 2});
   EXPECT_EQ(query.f32()[0], 0.0f);
   EXPECT_EQ(key.f32()[0], 8.0f);
   EXPECT_EQ(value.f32()[3], 15.0f);

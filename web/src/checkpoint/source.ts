@@ -137,7 +137,10 @@ class HandleFolder implements Folder {
 
   async find(name: string): Promise<SourceFile | undefined> {
     try {
-      const file = await (await this.handle.getFileHandle(name)).getFile();
+      const path = name.split('/'); // "1_Pooling/config.json"
+      let folder = this.handle;
+      for (const part of path.slice(0, -1)) folder = await folder.getDirectoryHandle(part);
+      const file = await (await folder.getFileHandle(path.at(-1) as string)).getFile();
       return blobFile(name, this.where, file);
     } catch (cause) {
       if (cause instanceof DOMException && cause.name === 'NotFoundError') return undefined;

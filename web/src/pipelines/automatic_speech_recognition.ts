@@ -64,8 +64,8 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
     options: SpeechRecognitionOptions = {},
   ): Promise<RecognizedSpeech | RecognizedSpeech[]> {
     const list = Array.isArray(audio) ? (audio as readonly AudioInput[]) : [audio as AudioInput];
-    this.#refuse(options);
     const { generate } = splitOptions(this.task, options, ownOptions, list.length);
+    this.#refuse(options);
     const results: RecognizedSpeech[] = [];
     for (const one of list) {
       throwIfAborted(options.signal);
@@ -117,7 +117,7 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
     const decoder_input_ids = await whisperPrompt(this.model, input_features, options, signal);
     const length = decoder_input_ids[0]?.length ?? 0;
     const usual = generationDefaults(this.model, given, {}, length);
-    const settings = { forced_decoder_ids: null, ...usual, ...given };
+    const settings = { tokenizer: this.tokenizer, forced_decoder_ids: null, ...usual, ...given };
     const sequences = await this.model.generate({ input_features, decoder_input_ids }, settings);
     const special = new Set(this.tokenizer.all_special_ids);
     const firstTime = (whisperConfig(this.model).no_timestamps_token_id ?? Number.POSITIVE_INFINITY) + 1;

@@ -34,8 +34,9 @@ export interface FeatureExtractionOptions extends TextCallOptions {
 
 export interface FeatureExtractionPipeline {
   /**
-   * [text, position, d_model], or with pooling [text, d_model]; one text is a batch of one. Without pooling, positions that
-   * the longest text has and others have not hold what the model computes for padding. Rejects with `invalid_argument` or
+   * [text, position, d_model], or with pooling [text, d_model]; of CLIP its text_embeds [text, embedding], of length 1. One
+   * text is a batch of one. Without pooling, positions that the longest text has and others have not hold what the model
+   * computes for padding. Rejects with `invalid_argument` or
    * `unsupported` for what does not fit, `disposed`, or the signal's reason.
    */
   // biome-ignore lint/style/useShorthandFunctionType: it must merge with the class
@@ -78,8 +79,9 @@ export class FeatureExtractionPipeline extends Pipeline<
     const { model_max_length } = this.tokenizer;
     const max_seq_length = this.#defaults.max_seq_length ?? Number.POSITIVE_INFINITY;
     const usual = Math.min(model_max_length, max_seq_length);
-    const limit = options.truncation !== false && Number.isFinite(usual) ? { max_length: usual } : {};
-    return this.tokenizer(texts, { ...tokenizing(this.tokenizer, { ...limit, ...options }), return_tensor: true });
+    const isCut = options.truncation !== false && Number.isFinite(usual);
+    const max_length = options.max_length ?? (isCut ? usual : undefined);
+    return this.tokenizer(texts, { ...tokenizing(this.tokenizer, { ...options, max_length }), return_tensor: true });
   }
 
   #pooled(
@@ -89,7 +91,15 @@ export class FeatureExtractionPipeline extends Pipeline<
   ): Promise<Tensor<'float32'>[]> {
     return inTextBatches(texts, this.tokenizer, options, async (part) => {
       const encoded = this.#encode(part, options);
-      return [pool(await this.#hidden(encoded, options), encoded.attention_mask, modes)];
+      const hidden = await this.#hidden(encoded, options);
+      if (hidden.dims.length === 3) return [pool(hidden, encoded.attention_mask, modes)];
+      throw new ClearformerError(
+        'unsupported',
+        `${this.task}: this model gives one vector a text, there is no pooling`,
+        {
+          option: 'pooling',
+        },
+      );
     });
   }
 
@@ -113,8 +123,8 @@ export class FeatureExtractionPipeline extends Pipeline<
     encoded: Pick<TokenizerOutput, 'input_ids' | 'attention_mask' | 'token_type_ids'>,
     { signal }: TextCallOptions,
   ): Promise<Tensor<'float32'>> {
-    const { last_hidden_state } = await this.model(modelInputs(encoded), { signal });
-    return needed(last_hidden_state, this.task, 'last_hidden_state');
+    const { last_hidden_state, text_embeds } = await this.model(modelInputs(encoded), { signal });
+    return needed(last_hidden_state ?? text_embeds, this.task, 'last_hidden_state');
   }
 }
 

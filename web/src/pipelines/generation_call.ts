@@ -40,6 +40,9 @@ export function splitOptions(
   own: readonly string[],
   inputs: number,
 ): { generate: TextOptions } {
+  if (typeof options !== 'object' || options === null) {
+    throw new ClearformerError('invalid_argument', `${call}: options must be an object`);
+  }
   const { batch_size, ...rest } = options;
   if (batch_size !== undefined) checkCount('batch_size', batch_size);
   const option = Object.keys(rest).find((name) => notForTexts.includes(name));
@@ -53,7 +56,8 @@ export function splitOptions(
       option: 'streamer',
     });
   }
-  return { generate: Object.fromEntries(Object.entries(rest).filter(([name]) => !own.includes(name))) };
+  const passed = Object.entries(rest).filter(([name, value]) => value !== undefined && !own.includes(name));
+  return { generate: Object.fromEntries(passed) };
 }
 
 const usualLength = 256; // upstream's pipelines, too

@@ -20,9 +20,9 @@ export interface ImageFeatureExtractionOptions extends CallOptions {
 
 export interface ImageFeatureExtractionPipeline {
   /**
-   * [image, position, d_model], or with `pool` [image, d_model]; one image is a batch of one. Rejects with `unsupported`
-   * where the model has no pooler, `invalid_argument` or `unsupported` for what does not fit, `disposed`, or the signal's
-   * reason.
+   * [image, position, d_model], or with `pool` [image, d_model]; of CLIP [image, embedding], without `pool` of length 1. One
+   * image is a batch of one. Rejects with `unsupported` where the model has no pooler, `invalid_argument` or `unsupported`
+   * for what does not fit, `disposed`, or the signal's reason.
    */
   // biome-ignore lint/style/useShorthandFunctionType: it must merge with the class
   (images: ImageInput | readonly ImageInput[], options?: ImageFeatureExtractionOptions): Promise<Tensor<'float32'>>;
@@ -53,8 +53,9 @@ export class ImageFeatureExtractionPipeline extends Pipeline<
     if (list.length === 0) throw new ClearformerError('invalid_argument', `${this.task}: needs at least one image`);
     const parts = await inBatches(list, options, async (part) => {
       const output = await this.model(await this.processor(part), { signal });
-      const member = pool ? 'pooler_output' : 'last_hidden_state';
-      return [needed(output[member], this.task, member)];
+      const { image_embeds, vision_model_output: tower = output } = output;
+      if (pool) return [needed(tower.pooler_output, this.task, 'pooler_output')];
+      return [needed(image_embeds ?? tower.last_hidden_state, this.task, 'last_hidden_state')];
     });
     return joinedRows(parts);
   }

@@ -22,7 +22,7 @@ export interface QuestionAnsweringOptions extends CallOptions {
   top_k?: number | undefined;
   /** Tokens of an answer. Default 15. */
   max_answer_len?: number | undefined;
-  /** Tokens of a window, the question included. Default 384, or the tokenizer's maximum where that is less. */
+  /** Tokens of a window, the question included. Default 384, or what tokenizer and model allow. */
   max_seq_len?: number | undefined;
   /** Tokens two windows share. Default 128, or half a window where that is less. */
   doc_stride?: number | undefined;
@@ -108,7 +108,8 @@ export class QuestionAnsweringPipeline extends Pipeline<
       'align_to_words',
     ];
     checkOptions(this.task, options, [...callOptions, ...known]);
-    const { max_seq_len = Math.min(this.tokenizer.model_max_length, 384) } = options;
+    const positions = this.model.cfg.n_ctx || Number.POSITIVE_INFINITY; // 0: as many as there are tokens
+    const { max_seq_len = Math.min(this.tokenizer.model_max_length, positions, 384) } = options;
     const { top_k = 1, max_answer_len = 15, doc_stride = Math.min(Math.floor(max_seq_len / 2), 128) } = options;
     for (const [name, value] of Object.entries({ top_k, max_answer_len, max_seq_len })) checkCount(name, value);
     checkCount('doc_stride', doc_stride, 0);

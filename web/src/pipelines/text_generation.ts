@@ -10,7 +10,7 @@ import type { Message } from '../tokenizer/chat_template.js';
 import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
 import { Pipeline } from './base_pipeline.js';
 import { type ChatOptions, chatInputs, chatOptions, isChat, readTemplate } from './chat_inputs.js';
-import { type GenerationCallOptions, generationDefaults, splitOptions } from './generation_call.js';
+import { type GenerationCallOptions, generationDefaults, splitOptions, type TextOptions } from './generation_call.js';
 import { loader } from './load_pipeline.js';
 import { inTextBatches } from './texts.js';
 
@@ -59,7 +59,7 @@ export class TextGenerationPipeline extends Pipeline<
   GenerativeModel
 > {
   readonly tokenizer: PreTrainedTokenizer;
-  /** chat_template.jinja, where the template is in a file of its own. */
+  /** The template, where it is in a file of its own; it comes before that of tokenizer_config.json. */
   readonly #template: string | undefined;
 
   /** @internal */
@@ -77,9 +77,10 @@ export class TextGenerationPipeline extends Pipeline<
     const single = typeof given === 'string' || isChat(given);
     const prompts = single ? [given as Prompt] : (given as readonly Prompt[]);
     this.#check(prompts);
+    const { generate } = splitOptions(this.task, options, ownOptions, prompts.length);
     const results = await inTextBatches(prompts, this.tokenizer, options, async (part) => {
       const inputs = await this.#inputs(part, options);
-      return this.#continued(part, inputs, options, prompts.length);
+      return this.#continued(part, inputs, options, generate);
     });
     return single ? (results[0] as Generated) : results;
   }
@@ -98,24 +99,22 @@ export class TextGenerationPipeline extends Pipeline<
       const { add_special_tokens } = options;
       return this.tokenizer(prompts, { ...padding, add_special_tokens, return_tensor: true });
     }
-    return chatInputs(
-      this.tokenizer,
-      prompts as readonly Chat[],
-      { chat_template: this.#template, ...options },
-      padding,
-    );
+    const chat_template = options.chat_template ?? this.#template;
+    return chatInputs(this.tokenizer, prompts as readonly Chat[], { ...options, chat_template }, padding);
   }
 
   async #continued(
     prompts: readonly Prompt[],
     { input_ids, attention_mask }: TokenizerOutput,
     options: TextGenerationOptions,
-    count: number,
+    generate: TextOptions,
   ): Promise<Generated[]> {
-    const { generate } = splitOptions(this.task, options, ownOptions, count);
     const length = input_ids.dims[1] ?? 0;
     const usual = generationDefaults(this.model, generate, {}, length);
-    const sequences = await this.model.generate({ input_ids, attention_mask }, { ...usual, ...generate });
+    const sequences = await this.model.generate(
+      { input_ids, attention_mask },
+      { tokenizer: this.tokenizer, ...usual, ...generate },
+    );
     const copies = (sequences.dims[0] ?? 0) / prompts.length;
     const skip = { skip_special_tokens: true };
     return prompts.map((prompt, p) => {
@@ -153,7 +152,7 @@ interface Beside {
 
 async function read(folder: Folder, options: ReadOptions): Promise<Beside> {
   const [tokenizer, template] = await Promise.all([readTokenizer(folder, options), readTemplate(folder, options)]);
-  return { tokenizer, template: tokenizer.chat_template === null ? template : undefined };
+  return { tokenizer, template };
 }
 
 /** @internal */

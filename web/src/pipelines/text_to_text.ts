@@ -36,7 +36,8 @@ export abstract class TextToTextPipeline<Written> extends Pipeline<
     const list = textList(this.task, texts);
     const { generate } = splitOptions(this.task, options, ['truncation'], list.length);
     const { prefix, ...ofTask } = taskSettings(this.model.config, this.task);
-    const settings = { ...generationDefaults(this.model, generate, ofTask, 1), ...generate };
+    const usual = generationDefaults(this.model, generate, ofTask, 1);
+    const settings = { tokenizer: this.tokenizer, ...usual, ...generate };
     return inTextBatches(list, this.tokenizer, options, async (part) => {
       const prefixed = part.map((text) => prefix + text);
       const { truncation } = options;
@@ -50,11 +51,11 @@ export abstract class TextToTextPipeline<Written> extends Pipeline<
 
 /** What config.json sets for a task (T5, BART): the text before each text, and options of generate(). */
 function taskSettings(
-  { prefix = '', task_specific_params }: Readonly<Record<string, unknown>>,
+  { prefix, task_specific_params }: Readonly<Record<string, unknown>>,
   task: string,
 ): TextOptions & { prefix: string } {
-  const settings = (task_specific_params as Record<string, TextOptions> | null | undefined)?.[task];
-  return { prefix: String(prefix ?? ''), ...settings };
+  const settings = (task_specific_params as Record<string, Record<string, unknown>> | null | undefined)?.[task];
+  return { ...settings, prefix: String(settings?.prefix ?? prefix ?? '') };
 }
 
 export function textToTextLoader<Made>(

@@ -1,10 +1,9 @@
 // BART: post-norm encoder-decoder with learned positions and normalized embeddings.
 // Source: Lewis et al. 2019, arXiv 1910.13461; transformers' BartForConditionalGeneration.
 
-#include "clearformer/models/architectures/bart_like.h"
-
 #include <cmath>
 
+#include "clearformer/models/architectures/bart_like.h"
 #include "clearformer/models/architectures/known.h"
 
 namespace clearformer {
@@ -94,7 +93,7 @@ float embedding_scale(const ConfigReader& config, std::size_t d_model) {
 
 std::span<const NameRule> bart_rules() { return kRules; }
 
-const Architecture kBart{"bart", read_config, kPrefixes, kRules, kSchemes, kIgnored,
-                         Task::seq2seq_lm};
+const Architecture kBart{"bart",   read_config, kPrefixes,       kRules,
+                         kSchemes, kIgnored,    Task::seq2seq_lm};
 
 }  // namespace clearformer

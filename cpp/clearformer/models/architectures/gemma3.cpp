@@ -31,9 +31,8 @@ ModelConfig read_text(const ConfigReader& config, Task task) {
   tower.stack.spans = read_spans(config, tower.stack.layers, usual_span);
   tower.window_before = config.size("sliding_window", 4096) - 1;
   const std::size_t positions = config.size("max_position_embeddings", defaults.max_positions);
-  tower.local_rotary = read_rotary(
-      config, attention.d_head, positions,
-      {"sliding_attention", "rope_local_base_freq", 10000.0, false});
+  tower.local_rotary = read_rotary(config, attention.d_head, positions,
+                                   {"sliding_attention", "rope_local_base_freq", 10000.0, false});
   return model;
 }
 
@@ -47,8 +46,8 @@ ModelConfig read_whole(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kGemma3Text{"gemma3_text", read_text, kPrefixes, gemma_rules(), {},
-                               llama_ignored()};
+const Architecture kGemma3Text{"gemma3_text", read_text, kPrefixes,
+                               gemma_rules(), {},        llama_ignored()};
 const Architecture kGemma3{"gemma3", read_whole, kPrefixes, gemma_rules(), {}, llama_ignored()};
 
 }  // namespace clearformer

@@ -30,7 +30,9 @@ std::vector<std::string> attention_layers(const ConfigReader& config) {
   std::vector<std::string> layers = config.texts("attention_layers");
   const Json* runs = config.root().find_set("attention_types");
   if (!layers.empty() || runs == nullptr) return layers;
-  const auto refuse = [&] { config.refuse_value("attention_types", "must be [[[name, …], n], …]"); };
+  const auto refuse = [&] {
+    config.refuse_value("attention_types", "must be [[[name, …], n], …]");
+  };
   if (!runs->is_array()) refuse();
   for (const Json& run : runs->array()) {
     const bool pair = run.is_array() && run.array().size() == 2 && run.array()[0].is_array();

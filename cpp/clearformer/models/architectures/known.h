@@ -12,8 +12,9 @@ extern const Architecture kTransformer, kMarian, kBart, kT5, kWhisper;
 extern const Architecture kVit, kDeit, kClip;
 
 inline constexpr const Architecture* kKnown[] = {
-    &kBert, &kRoberta, &kDistilBert, &kModernBert, &kGpt2,   &kGptNeo, &kLlama, &kMistral,
-    &kQwen2, &kQwen3,  &kPhi,        &kPhi3,       &kGemma2, &kGemma3, &kGemma3Text,
-    &kTransformer, &kMarian, &kBart, &kT5, &kWhisper, &kVit, &kDeit, &kClip};
+    &kBert,   &kRoberta, &kDistilBert, &kModernBert,  &kGpt2,   &kGptNeo,
+    &kLlama,  &kMistral, &kQwen2,      &kQwen3,       &kPhi,    &kPhi3,
+    &kGemma2, &kGemma3,  &kGemma3Text, &kTransformer, &kMarian, &kBart,
+    &kT5,     &kWhisper, &kVit,        &kDeit,        &kClip};
 
 }  // namespace clearformer

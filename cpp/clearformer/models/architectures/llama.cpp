@@ -9,9 +9,12 @@ namespace clearformer {
 namespace {
 
 constexpr NameRule kRules[] = {
-    {"embed", "embed_tokens"}, {"blocks", "layers"},
-    {"ln1", "input_layernorm"}, {"attn", "self_attn"},
-    {"ln2", "post_attention_layernorm"}, {"ln_final", "norm"},
+    {"embed", "embed_tokens"},
+    {"blocks", "layers"},
+    {"ln1", "input_layernorm"},
+    {"attn", "self_attn"},
+    {"ln2", "post_attention_layernorm"},
+    {"ln_final", "norm"},
     {"unembed", "/lm_head"},
 };
 constexpr std::string_view kPrefixes[] = {"model."};
@@ -59,10 +62,9 @@ ModelConfig read_llama_like(const ConfigReader& config, Task task, const LlamaDe
   block.norm = rms_norm(d_model, config.number("rms_norm_eps", 1e-6));
   block.feed_forward = {
       d_model, config.size("intermediate_size"),
-      read_activation(config, defaults.activation, defaults.usual_activation, model),
-      Gate::present, config.flag("mlp_bias", false) ? Bias::present : Bias::none};
-  tower.rotary =
-      read_rotary(config, block.attention.d_head, tower.max_positions, defaults.rotary);
+      read_activation(config, defaults.activation, defaults.usual_activation, model), Gate::present,
+      config.flag("mlp_bias", false) ? Bias::present : Bias::none};
+  tower.rotary = read_rotary(config, block.attention.d_head, tower.max_positions, defaults.rotary);
   tower.max_positions = reachable_positions(*tower.rotary, tower.max_positions);
   TextEmbeddingConfig text;
   text.vocabulary = config.size("vocab_size");

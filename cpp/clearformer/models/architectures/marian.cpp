@@ -23,8 +23,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   }
   for (TowerConfig* tower : {&model.tower, &*model.second}) {
     TextEmbeddingConfig text;
-    text.vocabulary =
-        tower == &model.tower ? config.size("vocab_size") : model.output.vocabulary;
+    text.vocabulary = tower == &model.tower ? config.size("vocab_size") : model.output.vocabulary;
     text.d_model = tower->d_model();
     text.scale = embedding_scale(config, text.d_model);
     text.positions = TextEmbeddingConfig::Positions::sinusoidal;
@@ -36,7 +35,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kMarian{"marian", read_config, kPrefixes, bart_rules(), kSchemes, kIgnored,
-                           Task::seq2seq_lm};
+const Architecture kMarian{"marian", read_config, kPrefixes,       bart_rules(),
+                           kSchemes, kIgnored,    Task::seq2seq_lm};
 
 }  // namespace clearformer

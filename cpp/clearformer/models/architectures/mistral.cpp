@@ -14,14 +14,13 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_llama_like(config, task, defaults);
   TowerConfig& tower = model.tower;
   const bool windowed = read_sliding_window(config, tower);
-  tower.stack.spans =
-      read_spans(config, tower.stack.layers, windowed ? every_local : every_full);
+  tower.stack.spans = read_spans(config, tower.stack.layers, windowed ? every_local : every_full);
   return model;
 }
 
 }  // namespace
 
-const Architecture kMistral{"mistral", read_config, llama_prefixes(), llama_rules(), {},
-                            llama_ignored()};
+const Architecture kMistral{"mistral",     read_config, llama_prefixes(),
+                            llama_rules(), {},          llama_ignored()};
 
 }  // namespace clearformer

@@ -98,7 +98,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kModernBert{"modernbert", read_config, kPrefixes, kRules, {}, kIgnored,
-                               Task::base};
+const Architecture kModernBert{"modernbert", read_config, kPrefixes, kRules,
+                               {},           kIgnored,    Task::base};
 
 }  // namespace clearformer

@@ -82,7 +82,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kTransformer{"nn_transformer", read_config, {}, kRules, {}, kIgnored,
-                                Task::seq2seq_lm};
+const Architecture kTransformer{"nn_transformer", read_config,     {}, kRules, {},
+                                kIgnored,         Task::seq2seq_lm};
 
 }  // namespace clearformer

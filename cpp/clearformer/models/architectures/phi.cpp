@@ -10,17 +10,10 @@ namespace clearformer {
 namespace {
 
 constexpr NameRule kRules[] = {
-    {"embed", "embed_tokens"},
-    {"blocks", "layers"},
-    {"ln1", "input_layernorm"},
-    {"attn", "self_attn"},
-    {"o_proj", "dense"},
-    {"q_norm", "q_layernorm"},
-    {"k_norm", "k_layernorm"},
-    {"up_proj", "fc1"},
-    {"down_proj", "fc2"},
-    {"ln_final", "final_layernorm"},
-    {"unembed", "/lm_head"},
+    {"embed", "embed_tokens"},       {"blocks", "layers"},    {"ln1", "input_layernorm"},
+    {"attn", "self_attn"},           {"o_proj", "dense"},     {"q_norm", "q_layernorm"},
+    {"k_norm", "k_layernorm"},       {"up_proj", "fc1"},      {"down_proj", "fc2"},
+    {"ln_final", "final_layernorm"}, {"unembed", "/lm_head"},
 };
 
 ModelConfig read_config(const ConfigReader& config, Task task) {

@@ -34,7 +34,7 @@ ModelConfig read_qwen_like(const ConfigReader& config, Task task) {
   return model;
 }
 
-const Architecture kQwen2{"qwen2", read_config, llama_prefixes(), llama_rules(), {},
-                          llama_ignored()};
+const Architecture kQwen2{"qwen2",       read_config, llama_prefixes(),
+                          llama_rules(), {},          llama_ignored()};
 
 }  // namespace clearformer

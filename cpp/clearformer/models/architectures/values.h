@@ -17,8 +17,7 @@ void read_tokens(const ConfigReader& config, ModelConfig& model);
 
 /// How many heads `heads` says, of d_model / heads dimensions each; throws when that is no whole
 /// number.
-AttentionConfig read_heads(const ConfigReader& config, std::string_view heads,
-                           std::size_t d_model);
+AttentionConfig read_heads(const ConfigReader& config, std::string_view heads, std::size_t d_model);
 
 /// How many layers `key` says; throws for more than any model has, before lists of that length are made.
 std::size_t read_layers(const ConfigReader& config, std::string_view key);

@@ -9,10 +9,8 @@ namespace clearformer {
 namespace {
 
 constexpr NameRule kRules[] = {
-    {"embed", "decoder.embed_tokens"},
-    {"encoder.conv1", "encoder.conv1"},
-    {"encoder.conv2", "encoder.conv2"},
-    {"*.ln_final", "*.layer_norm"},
+    {"embed", "decoder.embed_tokens"},  {"encoder.conv1", "encoder.conv1"},
+    {"encoder.conv2", "encoder.conv2"}, {"*.ln_final", "*.layer_norm"},
     {"unembed", "/proj_out"},
 };
 constexpr KeyScheme kSchemes[] = {{"", kRules}};
@@ -44,7 +42,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kWhisper{"whisper", read_config, kPrefixes, bart_rules(), kSchemes, kIgnored,
-                            Task::seq2seq_lm};
+const Architecture kWhisper{"whisper", read_config, kPrefixes,       bart_rules(),
+                            kSchemes,  kIgnored,    Task::seq2seq_lm};
 
 }  // namespace clearformer

@@ -1,0 +1,175 @@
+// Pipelines: every task against transformers' own, on both builds; batches equal their members.
+import { pipeline } from 'clearformer';
+import { describe, expect, it } from 'vitest';
+import { directory } from './support/directory_handle.js';
+import { failureOf } from './support/failures.js';
+import {
+  argumentsOf,
+  expectAnswer,
+  expectTensor,
+  filesOf,
+  folderFiles,
+  jsonFile,
+  type PipelineCase,
+  picture,
+  pipelineCase,
+  pipelineCases,
+} from './support/pipeline_cases.js';
+import { casesOf, expectClose, idRows, tensorsOf } from './support/references.js';
+import { optionsFor, variants } from './support/variants.js';
+
+type AnyPipeline = ((...given: unknown[]) => Promise<unknown>) & { dispose(): Promise<void> };
+
+const isChat = ([first]: unknown[]) => typeof first === 'object' && first !== null && 'role' in first;
+
+const loaded = async (one: PipelineCase, options: object = {}) =>
+  (await pipeline(one.op as 'fill-mask', filesOf(one), options)) as unknown as AnyPipeline;
+
+describe.each(variants)('%s answers as transformers does', (variant) => {
+  it.each(pipelineCases)('$op: $name', async (one) => {
+    const pipe = await loaded(one, optionsFor(variant));
+    for (const [i, call] of one.calls.entries()) {
+      const given = argumentsOf(call.arguments) as unknown[];
+      const found = await pipe(...given, call.options);
+      if (call.tensor !== undefined) expectTensor(one, found, call.tensor);
+      else expectAnswer(found, call.answer, `call ${i}`);
+    }
+    await pipe.dispose();
+  });
+});
+
+describe('batches', () => {
+  it.each(
+    ['classes', 'masks', 'entities', 'translation', 'texts', 'image_classes', 'labels', 'speech'].map(pipelineCase),
+  )('$name: one answer for each input, however many go through the model together', async (one) => {
+    const pipe = await loaded(one, { deterministic: true });
+    const batched = one.calls.filter(
+      ({ arguments: [first] }) => Array.isArray(first) && first.length > 1 && !isChat(first),
+    );
+    expect(batched.length).toBeGreaterThan(0);
+    for (const { arguments: given, options } of batched) {
+      const [inputs, ...more] = argumentsOf(given) as [unknown[], ...unknown[]];
+      const whole = (await pipe(inputs, ...more, options)) as unknown[];
+      expect(whole).toHaveLength(inputs.length);
+      expect(await pipe(inputs, ...more, { ...options, batch_size: 1 })).toEqual(whole);
+      expect(await pipe(inputs, ...more, { ...options, batch_size: 2 })).toEqual(whole);
+    }
+    expect(await pipe([], ...(argumentsOf(one.calls.at(-1)?.arguments.slice(1)) as unknown[]))).toEqual([]);
+    await pipe.dispose();
+  });
+
+  it('features of a batch are those of each text, with rows for padding', async () => {
+    const one = pipelineCase('features');
+    const texts = one.calls.map(({ arguments: [text] }) => text as string);
+    const pipe = await pipeline('feature-extraction', filesOf(one), { deterministic: true });
+    const whole = await pipe(texts);
+    expect((await pipe(texts, { batch_size: 2 })).data).toEqual(whole.data);
+    for (const [row, text] of texts.entries()) {
+      const [, length = 0, width = 0] = (await pipe(text)).dims;
+      expect(whole.dims).toEqual([texts.length, expect.any(Number), width]);
+      expect(whole.slice(row, [0, length]).data).toEqual((await pipe(text)).data);
+    }
+    await pipe.dispose();
+  });
+});
+
+/** A tokenizer for texts that are ids. */
+const numberTokenizer = {
+  'tokenizer.json': jsonFile({
+    model: {
+      type: 'WordLevel',
+      vocab: { '[PAD]': 0, ...Object.fromEntries(Array.from({ length: 97 }, (_, id) => [id, id]).slice(1)) },
+      unk_token: '1',
+    },
+    pre_tokenizer: { type: 'Whitespace' },
+    added_tokens: [],
+  }),
+  'tokenizer_config.json': jsonFile({ pad_token: '[PAD]', tokenizer_class: 'PreTrainedTokenizerFast' }),
+};
+
+describe('feature-extraction of sentence-transformers folders', () => {
+  const text = 'the man is in rome.';
+
+  it.each(casesOf('models/sentence_transformers'))('$name pools as its files say', async (one) => {
+    const files = { ...folderFiles(`models/sentence_transformers/${one.options.checkpoint}`), ...numberTokenizer };
+    const pipe = await pipeline('feature-extraction', files, { deterministic: true });
+    const reference = tensorsOf('models/sentence_transformers', one);
+    const lengths = idRows(reference('attention_mask')).map((row) => row.reduce((sum, each) => sum + each, 0));
+    const texts = idRows(reference('input_ids')).map((row, r) => row.slice(0, lengths[r]).join(' '));
+    expectClose('sentence_embedding', await pipe(texts), reference('sentence_embedding'));
+    expectClose('sentence_embedding', await pipe(texts, { batch_size: 2 }), reference('sentence_embedding'));
+    await pipe.dispose();
+  });
+
+  it('a directory that was picked on a page has its subfolders', async () => {
+    const files = {
+      ...folderFiles('pipelines/wordpiece_64'),
+      ...folderFiles('models/sentence_transformers/cls'),
+    };
+    const answers = [];
+    for (const source of [files, directory(files)]) {
+      const pipe = await pipeline('feature-extraction', source, { deterministic: true });
+      answers.push((await pipe(text)).tolist());
+      await pipe.dispose();
+    }
+    expect(answers[1]).toEqual(answers[0]);
+  });
+
+  it('calls may choose otherwise', async () => {
+    const files = {
+      ...folderFiles('pipelines/wordpiece_64'),
+      ...folderFiles('models/sentence_transformers/mean_normalized'),
+    };
+    const pipe = await pipeline('feature-extraction', files, { deterministic: true });
+    const usual = await pipe(text);
+    const length = (values: ArrayLike<number>) => Math.hypot(...Array.from(values));
+    expect(length(usual.data)).toBeCloseTo(1, 6);
+    const mean = await pipe(text, { pooling: 'mean' });
+    expect(length(mean.data)).not.toBeCloseTo(1, 2);
+    expect((await pipe(text, { normalize: false })).data).toEqual(mean.data);
+    expect((await pipe(text, { pooling: 'mean', normalize: true })).data).toEqual(usual.data);
+    const tokens = await pipe(text, { pooling: 'none' });
+    expect(tokens.dims).toEqual([1, 8, 32]);
+    expect((await pipe(text, { pooling: 'cls' })).data).toEqual(tokens.slice(0, 0).data);
+    expect((await pipe(text, { pooling: 'eos' })).data).toEqual(tokens.slice(0, 7).data);
+    const [first, weighted] = [
+      await pipe(text, { pooling: ['mean', 'cls'] }),
+      await pipe(text, { pooling: 'weightedmean' }),
+    ];
+    expect(first.data).toEqual(Float32Array.from([...tokens.slice(0, 0).data, ...mean.data]));
+    const at = (t: number, d: number) => tokens.data[t * 32 + d] as number;
+    const sum = Array.from({ length: 8 }, (_, t) => (t + 1) * at(t, 5)).reduce((a, b) => a + b);
+    expect(weighted.data[5]).toBeCloseTo(sum / 36, 5);
+    await pipe.dispose();
+  });
+});
+
+describe('CLIP', () => {
+  it('gives one vector for a text or an image, whose products are the similarities', async () => {
+    const one = pipelineCase('labels');
+    const [text, image, both] = await Promise.all([
+      pipeline('feature-extraction', filesOf(one), { deterministic: true }),
+      pipeline('image-feature-extraction', filesOf(one), { deterministic: true }),
+      pipeline('zero-shot-image-classification', filesOf(one), { deterministic: true }),
+    ]);
+    const labels = ['a cat', 'a small dog', 'a ship'];
+    const shown = [picture(1, 16, 16), picture(2, 31, 24)];
+    const [texts, images] = [await text(labels), await image(shown, { batch_size: 1 })];
+    expect(Math.hypot(...texts.slice(0).data)).toBeCloseTo(1, 5);
+    const { input_ids, attention_mask } = both.tokenizer(labels, { padding: true });
+    const { logits_per_image } = await both.model({ input_ids, attention_mask, ...(await both.processor(shown)) });
+    const product = (i: number, t: number) =>
+      images.slice(i).data.reduce((sum, value, d) => sum + value * (texts.slice(t).data[d] as number), 0);
+    const scale = (logits_per_image?.data[0] as number) / product(0, 0);
+    logits_per_image?.data.forEach((logit, at) => {
+      expect(product(Math.floor(at / 3), at % 3) * scale).toBeCloseTo(logit, 3);
+    });
+    const pooled = await image(shown, { pool: true });
+    const length = Math.hypot(...pooled.slice(0).data);
+    expect(Array.from(pooled.slice(0).data, (value) => value / length)).toEqual(
+      Array.from(images.slice(0).data, (value) => expect.closeTo(value, 5)),
+    );
+    expect((await failureOf(() => text(labels, { pooling: 'mean' }))).code).toBe('unsupported');
+    await Promise.all([text, image, both].map((pipe) => pipe.dispose()));
+  });
+});

@@ -1,0 +1,23 @@
+// What a directory handle of a browser offers, over a record: one level a call.
+import type { Files } from './checkpoints.js';
+
+const missing = () => new DOMException('not there', 'NotFoundError');
+
+export function directory(given: Files, name = 'picked'): FileSystemDirectoryHandle {
+  const checked = (part: string) => {
+    if (part.includes('/')) throw new TypeError('Name is not allowed.');
+    return part;
+  };
+  const getFileHandle = async (part: string) => {
+    const bytes = given[checked(part)];
+    if (bytes === undefined) throw missing();
+    return { getFile: async () => new File([new Uint8Array(bytes)], part) };
+  };
+  const getDirectoryHandle = async (part: string) => {
+    const prefix = `${checked(part)}/`;
+    const inside = Object.entries(given).filter(([path]) => path.startsWith(prefix));
+    if (inside.length === 0) throw missing();
+    return directory(Object.fromEntries(inside.map(([path, bytes]) => [path.slice(prefix.length), bytes])), part);
+  };
+  return { kind: 'directory', name, getFileHandle, getDirectoryHandle } as unknown as FileSystemDirectoryHandle;
+}
