@@ -169,9 +169,7 @@ void Observation::report(val& result) const {
 
 val model_check(const Arguments& arguments) {
   const ConfigReader reader(arguments.text("config"), arguments.text("config_name"));
-  const Architecture& architecture = architecture_of(reader);
-  const ModelConfig config =
-      architecture.read_config(reader, task_in(arguments).value_or(task_of(reader)));
+  const ModelConfig config = read_model_config(reader, task_in(arguments));
   val result = val::object();
   result.set("model_type", config.model_type);
   result.set("task", std::string(to_string(config.task)));

@@ -13,5 +13,6 @@
 #include "clearformer/layers/relative_position.h"
 #include "clearformer/models/generation.h"
 #include "clearformer/models/model.h"
+#include "clearformer/models/sentence_pooling.h"
 #include "clearformer/modules/module.h"
 #include "clearformer/weights/checkpoint_reader.h"

@@ -1,4 +1,5 @@
 // Every architecture through the package against transformers: outputs, hidden states, attention maps, on both builds.
+import { readFileSync } from 'node:fs';
 import {
   AutoModel,
   type AutoModelClass,
@@ -120,6 +121,15 @@ describe('what a model does not have', () => {
     expect(await failureOf(() => AutoModel.from_pretrained({ 'config.json': config }))).toMatchObject({
       code: 'unsupported',
       message: expect.stringContaining('mamba'),
+    });
+  });
+
+  it('weights in another form are named', async () => {
+    const config = new Uint8Array(readFileSync(`${bert}/config.json`));
+    const files = { 'config.json': config, 'pytorch_model.bin': new Uint8Array(8) };
+    expect(await failureOf(() => AutoModel.from_pretrained(files))).toMatchObject({
+      code: 'unsupported',
+      details: { file: 'pytorch_model.bin' },
     });
   });
 });

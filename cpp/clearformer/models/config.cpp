@@ -68,6 +68,16 @@ Task task_of(const ConfigReader& config) {
   return architecture_of(config).usual_task;
 }
 
+ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> task) {
+  const Architecture& architecture = architecture_of(config);
+  if (const auto quantized = config.object("quantization_config")) {
+    config.refuse(
+        ErrorCode::unsupported, "quantization_config", "says that the weights are stored as ",
+        quantized->text("quant_method", "quantized numbers"), "; fp32, fp16 and bf16 are read");
+  }
+  return architecture.read_config(config, task ? *task : task_of(config));
+}
+
 void refuse_task(const ConfigReader& config, Task task) {
   config.refuse(ErrorCode::unsupported, "model_type", "is \"", config.text("model_type"),
                 "\", which has no head for the task ", to_string(task));

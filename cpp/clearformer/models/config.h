@@ -87,6 +87,10 @@ const Architecture& architecture_of(const ConfigReader& config);
 /// What the config's "architectures" was saved for; the architecture's usual task where it says nothing.
 Task task_of(const ConfigReader& config);
 
+/// The whole config, for the task that is asked for or, without one, for the one the config names.
+/// Throws malformed_config or unsupported; so it does for weights that are stored quantized.
+ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> task);
+
 /// Throws unsupported: `config`'s model_type has no head for `task`.
 [[noreturn]] void refuse_task(const ConfigReader& config, Task task);
 

@@ -34,7 +34,7 @@ std::unique_ptr<Model> load_model(Weights weights, std::string_view config_text,
                                   std::optional<Task> task, std::string config_file) {
   const ConfigReader reader(config_text, std::move(config_file));
   const Architecture& architecture = architecture_of(reader);
-  ModelConfig config = architecture.read_config(reader, task ? *task : task_of(reader));
+  ModelConfig config = read_model_config(reader, task);
   weights.modernize();
   const NameMap names = architecture.names(weights);
   auto model = make_model(std::move(config), weights, WeightScope(weights, names));

@@ -130,6 +130,11 @@ TEST(LlamaConfig, AHugeContextCostsNothingUntilItIsUsed) {
   EXPECT_EQ(forward(model, tokens({3, 4, 5})).shape(), (Shape{1, 3, 97}));
 }
 
+TEST(LlamaConfig, QuantizedWeightsAreRefusedByTheirMethod) {
+  expect_error(ErrorCode::unsupported, {"quantization_config", "gptq"},
+               [] { load(with("quantization_config", R"({"quant_method": "gptq", "bits": 4})")); });
+}
+
 TEST(LlamaWeights, MissingTensorsAreNamed) {
   Weights weights = read_weights(fixture_path("llama_tiny/odd"));
   weights.take({"model.norm.weight"}, {30});

@@ -112,6 +112,9 @@ HeadConfig encoder_head(const ConfigReader& config, Task task, const ModelConfig
       break;
     case Task::sequence_classification:
     case Task::image_classification:
+      if (model.tower.image.has_value() != (task == Task::image_classification)) {
+        refuse_task(config, task);
+      }
       head.pick = HeadConfig::Pick::first;
       head.dense = heads.classifier;
       head.outputs = read_labels(config);
