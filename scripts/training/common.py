@@ -1,0 +1,123 @@
+"""What both training scripts share: the command line, the schedule, progress, and the folder that is written."""
+
+import argparse
+import hashlib
+import importlib.metadata
+import math
+import os
+import platform
+import random
+import shutil
+import time
+
+import numpy
+import torch
+
+PROGRESS_SECONDS = 15
+
+
+def parser(description, **defaults):
+    """The options that all trainings have; `defaults` gives like, seed, epochs, batch_size, learning_rate and weight_decay."""
+    made = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    made.add_argument("--data", required=True, help="the data; see README.md")
+    made.add_argument("--out", required=True, help="the folder to write")
+    made.add_argument("--like", help="the folder whose config.json (and processor) is used", default=defaults["like"])
+    made.add_argument("--seed", type=int, default=defaults["seed"])
+    made.add_argument("--epochs", type=int, default=defaults["epochs"])
+    made.add_argument("--batch-size", type=int, default=defaults["batch_size"])
+    made.add_argument("--learning-rate", type=float, default=defaults["learning_rate"], help="the highest of the schedule")
+    made.add_argument("--weight-decay", type=float, default=defaults["weight_decay"])
+    made.add_argument("--threads", type=int, default=1, help="the same number gives the same model")
+    made.add_argument("--limit", type=int, help="use only so many training examples, to try the script")
+    return made
+
+
+def prepare(args):
+    """Seeds everything that draws."""
+    torch.set_num_threads(args.threads)
+    random.seed(args.seed)
+    numpy.random.seed(args.seed)
+    torch.manual_seed(args.seed)
+
+
+def optimizer_of(model, args, steps):
+    """
+    AdamW and its schedule: the rate rises over the first twentieth of the steps and falls along a cosine to 0 at the last.
+    Only matrices decay.
+    """
+    matrices = [value for value in model.parameters() if value.dim() >= 2]
+    vectors = [value for value in model.parameters() if value.dim() < 2]
+    groups = [{"params": matrices, "weight_decay": args.weight_decay}, {"params": vectors, "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, lr=args.learning_rate, betas=(0.9, 0.98))
+    rising = max(1, steps // 20)
+
+    def factor(step):
+        if step < rising:
+            return (step + 1) / rising
+        return 0.5 * (1 + math.cos(math.pi * (step - rising) / max(1, steps - rising)))
+
+    return optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
+
+
+def take_step(model, loss, optimizer, schedule):
+    """One step down the gradient of `loss`, whose length is held to 1."""
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    schedule.step()
+
+
+class Progress:
+    """A line every few seconds: where the run is, the mean loss since the last line, and the time that is left."""
+
+    def __init__(self, steps):
+        self.steps, self.done, self.start, self.shown = steps, 0, time.time(), time.time()
+        self.losses = []
+
+    def add(self, loss, epoch):
+        self.done += 1
+        self.losses.append(loss.item())
+        now = time.time()
+        if now - self.shown < PROGRESS_SECONDS and self.done < self.steps:
+            return
+        left = (now - self.start) / self.done * (self.steps - self.done)
+        mean = sum(self.losses) / len(self.losses)
+        print(f"epoch {epoch}, step {self.done} of {self.steps}, loss {mean:.4f}, {left / 60:.1f} minutes left", flush=True)
+        self.shown, self.losses = now, []
+
+    def minutes(self):
+        return (time.time() - self.start) / 60
+
+
+def sha256(path):
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        for part in iter(lambda: file.read(1 << 20), b""):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def versions():
+    packages = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("transformers", "tokenizers"))
+    return f"Python {platform.python_version()}, torch {torch.__version__}, {packages}"
+
+
+def save(model, args, copied, source):
+    """
+    Writes the Hugging Face folder: the model, the files `copied` of --like, and SOURCE.md, to which `source` gives the lines on
+    data, licence and quality. A run that is stopped leaves its last whole epoch.
+    """
+    model.save_pretrained(args.out)
+    for name in copied:
+        shutil.copyfile(os.path.join(args.like, name), os.path.join(args.out, name))
+    weights = os.path.join(args.out, "model.safetensors")
+    os.chmod(weights, 0o644)
+    parameters = sum(value.numel() for value in model.parameters())
+    settings = (f"Seed {args.seed}, batches of {args.batch_size}, AdamW with a highest rate of {args.learning_rate:g} and a "
+                f"decay of {args.weight_decay:g}, {args.threads} thread(s); {versions()}.")
+    lines = [f"# {os.path.basename(os.path.normpath(args.out))}", "",
+             f"- Parameters: {parameters:,}, fp32.", *(f"- {line}" for line in source), f"- {settings}",
+             f"- `model.safetensors`: {os.path.getsize(weights):,} bytes, sha256 {sha256(weights)}", ""]
+    with open(os.path.join(args.out, "SOURCE.md"), "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
