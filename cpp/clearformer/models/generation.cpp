@@ -21,7 +21,7 @@ std::size_t max_length_of(const GenerationConfig& config, std::size_t prompt, st
     fail(ErrorCode::invalid_argument, "generate: the prompt has ", prompt,
          " tokens, max_length allows ", length, " in all; set max_new_tokens");
   }
-  if (length > n_ctx) {
+  if (length > n_ctx + 1) {  // the last token is never read
     fail(ErrorCode::invalid_argument, "generate: ", prompt, " prompt tokens and ", length - prompt,
          " new ones exceed the model's ", n_ctx, " positions");
   }

@@ -186,8 +186,8 @@ TEST_F(GenerationOf, RequestsThatCannotBeMetAreRefused) {
     expect_error(code, parts, [&] { generated(ids, json, mask); });
   };
   constexpr auto kArgument = ErrorCode::invalid_argument, kShape = ErrorCode::shape_mismatch;
-  refuse(kArgument, {"generate", "5 prompt", "508 new", "512 positions"}, prompt,
-         R"({"max_new_tokens": 508})");
+  refuse(kArgument, {"generate", "5 prompt", "509 new", "512 positions"}, prompt,
+         R"({"max_new_tokens": 509})");
   refuse(kArgument, {"max_new_tokens", "at least 1"}, prompt, R"({"max_new_tokens": 0})");
   refuse(kArgument, {"prompt has 5", "max_length allows 5"}, prompt, R"({"max_length": 5})");
   refuse(kArgument, {"positions"}, prompt, R"({"max_new_tokens": 2147483647})");
