@@ -1,19 +1,16 @@
-// The page: what it is, the model that runs, the chapters, and where the numbers come from.
+// The page: its chapters, the one the reader is in, the model that runs there, and where the numbers come from.
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import './chapters/index.js';
-import { ModelHost } from './state/model-host.js';
+import type { Chapter } from './chapters/chapter.js';
+import { kChapters } from './chapters/index.js';
 import { theme } from './state/theme.js';
 import './views/model-bar.js';
 import { shared } from './views/styles.js';
 
-/** The bundled model lies beside the page, wherever that is served. */
-const kBundled = { folder: new URL('models/stories260K/', document.baseURI).href, label: 'stories260K' };
-
 @customElement('clear-app')
 export class ClearApp extends LitElement {
   @state() private revision = 0;
-  private host = new ModelHost();
+  @state() private chapter: Chapter = kChapters[0];
 
   static override styles = [
     shared,
@@ -24,37 +21,67 @@ export class ClearApp extends LitElement {
       .brand { color: var(--accent); margin-right: 0.35em; }
       .lede { color: var(--muted); max-width: 130ch; grid-column: 1 / -1; }
       .theme { padding: 0 12px; }
+      nav { display: flex; flex-wrap: wrap; gap: 6px; }
+      nav a {
+        padding: 6px 13px;
+        border: 1px solid var(--line);
+        border-radius: 9px;
+        background: var(--surface);
+        color: var(--ink);
+        font-weight: 550;
+        font-size: 0.93rem;
+        text-decoration: none;
+      }
+      nav a:hover { background: var(--sunken); }
+      nav a[aria-current='page'] { background: var(--accent-soft); border-color: var(--accent); color: var(--accent); }
       footer a { color: inherit; }
       footer { color: var(--muted); font-size: 0.87rem; max-width: 130ch; }
-      @media (max-width: 560px) { .page { padding: 14px 12px 32px; } h1 { font-size: 1.4rem; } .brand { display: block; } }
+      @media (max-width: 560px) {
+        .page { padding: 14px 12px 32px; }
+        h1 { font-size: 1.4rem; }
+        .brand { display: block; }
+        nav a { padding: 5px 10px; font-size: 0.87rem; }
+      }
     `,
   ];
 
   override connectedCallback(): void {
     super.connectedCallback();
     theme.addEventListener('change', this.refresh);
-    this.host.addEventListener('change', this.refresh);
-    void this.host.load(kBundled.folder, kBundled.label);
+    addEventListener('hashchange', this.turn);
+    for (const { host } of kChapters) host.addEventListener('change', this.refresh);
+    this.turn();
   }
 
   override render(): TemplateResult {
     const next = theme.current === 'dark' ? 'light' : 'dark';
-    const { current } = this.host;
+    const { heading, lede, host, placesBar } = this.chapter;
     return html`<div class="page">
       <header>
-        <h1><span class="brand">clearformer</span> Watch a language model write</h1>
+        <h1><span class="brand">clearformer</span> ${heading}</h1>
         <button class="theme" @click=${() => theme.toggle()} aria-label="Switch to the ${next} theme">${next === 'dark' ? '☾' : '☀'}</button>
-        <p class="lede">A complete transformer runs in this page. Point at any token to see what else it could have been, and what it looks at.</p>
+        <p class="lede">${lede}</p>
       </header>
-      <main class="page-main">
-        ${current ? html`<story-chapter .model=${current}></story-chapter>` : nothing}
-      </main>
-      <model-bar .host=${this.host} .revision=${this.revision}></model-bar>
+      <nav aria-label="Chapters">${kChapters.map((one) => this.link(one))}</nav>
+      <main>${this.chapter.view(this.revision)}</main>
+      ${placesBar ? nothing : html`<model-bar .host=${host} .revision=${this.revision}></model-bar>`}
       <footer>Every number here is computed in this tab by the clearformer package; nothing is recorded beforehand and nothing is uploaded.
-        The bundled model, stories260K by Andrej Karpathy, was trained on TinyStories and is tiny: its stories are simple and sometimes odd
-        (<a href="models/stories260K/SOURCE.md">origin and licence</a>).</footer>
+        The bundled models are small, so they are simple and sometimes wrong: stories260K by Andrej Karpathy (MIT; trained on TinyStories),
+        gpt-nano-sort by Brendan Bycroft (MIT), marian-tiny-en-fr (trained on sentences of
+        <a href="https://tatoeba.org">tatoeba.org</a>, collected at <a href="https://www.manythings.org/anki/">www.manythings.org/anki</a>,
+        CC BY 2.0) and vit-mnist (trained on MNIST, CC BY-SA 3.0): <a href="models/NOTICE.md">origins and licences</a>.</footer>
     </div>`;
   }
+
+  private link(chapter: Chapter): TemplateResult {
+    return html`<a href="#${chapter.id}" aria-current=${chapter === this.chapter ? 'page' : 'false'}>${chapter.name}</a>`;
+  }
+
+  /** Goes to the chapter that the address names. */
+  private turn = (): void => {
+    this.chapter = kChapters.find(({ id }) => `#${id}` === location.hash) ?? kChapters[0];
+    this.chapter.open();
+  };
 
   private refresh = (): void => {
     this.revision++;

@@ -18,9 +18,8 @@ let open: OpenPage;
 let story: StoryPage;
 beforeAll(async () => {
   site = await Site.start();
-  open = await site.open();
+  open = await site.open({}, 'own');
   story = new StoryPage(open.page);
-  await open.page.locator('#other-model').click();
 });
 afterAll(() => site.stop());
 
@@ -43,6 +42,19 @@ function withHeaderLength(length: bigint): Buffer {
   bytes.writeBigUInt64LE(length);
   return bytes;
 }
+
+describe('a sound checkpoint', () => {
+  it('is loaded, and the page says what it is', async () => {
+    await give(sound());
+    await open.page.locator('model-bar .name', { hasText: 'your files' }).waitFor();
+    await story.write('Once upon a time', 20, 'the likeliest');
+    expect(await story.text()).toContain('there was a little girl');
+    expect(await open.page.locator('model-bar section').textContent()).toMatch(/5 layers × 8 heads/);
+    const facts = await open.page.locator('#facts').textContent();
+    expect(facts).toMatch(/LlamaForCausalLM.*decoder-only.*text generation/);
+    expect(facts).toMatch(/model\.safetensors 1\.04 MB/);
+  });
+});
 
 describe('a checkpoint that is not well formed', () => {
   it.each<[string, () => Files, RegExp]>([
@@ -80,7 +92,7 @@ describe('a checkpoint that is not well formed', () => {
     const said = await complaintAbout(files());
     expect(said).toMatch(code);
     expect(said).toMatch(/config\.json|model\.safetensors/);
-    expect(said).toContain('stories260K is still loaded');
+    expect(said).toContain('Still loaded: your files');
   });
 
   it('an impossible Hub name is refused without asking the network', async () => {
@@ -101,9 +113,9 @@ describe('a checkpoint that is not well formed', () => {
 describe('files dropped onto the page', () => {
   it('are read like chosen ones', async () => {
     const note = open.page.locator('model-bar error-note [role=alert]');
-    await open.page.locator('model-loader .drop').evaluate((place) => {
+    await open.page.locator('model-loader file-pick .drop').evaluate((place) => {
       const transfer = new DataTransfer();
-      transfer.items.add(new File(['{'], 'tokenizer.json'));
+      transfer.items.add(new File(['{'], 'config.json'));
       place.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
     });
     expect(await note.textContent()).toContain('malformed_config');
@@ -111,18 +123,8 @@ describe('files dropped onto the page', () => {
   });
 });
 
-describe('a sound checkpoint', () => {
-  it('takes the place of the bundled one', async () => {
-    await give(sound());
-    await open.page.locator('model-bar .name', { hasText: 'your files' }).waitFor();
-    await story.write('Once upon a time', 20, 'the likeliest');
-    expect(await story.text()).toContain('there was a little girl');
-    expect(await open.page.locator('model-bar section').textContent()).toMatch(/5 layers × 8 heads/);
-  });
-
-  it('complained of nothing in the console', () => {
-    expect(open.complaints).toEqual([]);
-  });
+it('complained of nothing in the console', () => {
+  expect(open.complaints).toEqual([]);
 });
 
 describe('a checkpoint of the Hub', () => {
@@ -131,14 +133,13 @@ describe('a checkpoint of the Hub', () => {
   let hub: OpenPage;
   let held: (() => void) | undefined;
   beforeAll(async () => {
-    hub = await site.open();
+    hub = await site.open({}, 'own');
     await hub.page.route('https://huggingface.co/**', async (route) => {
       const name = route.request().url().replace(kHub, '');
       const body = sound()[name];
       if (name === 'model.safetensors' && held === undefined) await new Promise<void>((resolve) => (held = resolve));
       await route.fulfill(body ? { body } : { status: 404 }).catch(() => {});
     });
-    await hub.page.locator('#other-model').click();
   });
 
   async function ask(): Promise<void> {
@@ -153,7 +154,7 @@ describe('a checkpoint of the Hub', () => {
     await bar().getByRole('button', { name: 'Cancel' }).click();
     await bar().locator('progress').waitFor({ state: 'detached' });
     held?.();
-    expect(await bar().locator('.name').textContent()).toBe('stories260K');
+    expect(await bar().locator('.name').count()).toBe(0);
     expect(await bar().locator('error-note').count()).toBe(0);
   });
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filesOf, pipelineCase } from '../support/pipeline_cases.js';
 import { type OpenPage, Site } from './site.js';
 import { StoryPage } from './story_page.js';
 
@@ -31,6 +32,19 @@ async function faults({ page }: OpenPage): Promise<string[]> {
 const overflow = ({ page }: OpenPage): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
+/** Chapters, and what is there once they have done their thing. */
+const kSettled: readonly [string, string][] = [
+  ['sort', 'sort-chapter .result'],
+  ['translate', 'attention-reader attention-map canvas'],
+  ['digit', 'image-reading patch-view canvas'],
+];
+
+async function wellLooking(open: OpenPage): Promise<void> {
+  expect(await overflow(open)).toBe(0);
+  expect(await faults(open)).toEqual([]);
+  expect(open.complaints).toEqual([]);
+}
+
 describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
   it.each([1280, 390])(
     'at %i pixels: nothing sticks out, axe-core finds nothing serious, no complaint',
@@ -39,14 +53,26 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
       const story = new StoryPage(open.page);
       await story.write('Once upon a time', 40, 'by chance');
       await story.tokens.nth(30).click();
-      await open.page.locator('#other-model').click();
+      await wellLooking(open);
+      for (const [chapter, settled] of kSettled) {
+        await open.page.locator(`nav a[href="#${chapter}"]`).click();
+        await open.page.locator(settled).first().waitFor();
+        await wellLooking(open);
+      }
+      await open.page.locator('nav a[href="#own"]').click();
+      const files = Object.entries(filesOf(pipelineCase('masks')));
+      await open.page.setInputFiles(
+        '#files',
+        files.map(([name, bytes]) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(bytes) })),
+      );
+      await open.page.locator('#run').click();
+      await open.page.locator('attention-reader').waitFor();
+      await wellLooking(open);
       await open.page.setInputFiles('#files', [
         { name: 'config.json', mimeType: 'application/json', buffer: Buffer.from('{') },
       ]);
       await open.page.locator('model-bar error-note [role=alert]').waitFor();
-      expect(await overflow(open)).toBe(0);
-      expect(await faults(open)).toEqual([]);
-      expect(open.complaints).toEqual([]);
+      await wellLooking(open);
       await open.page.context().close();
     },
   );

@@ -14,6 +14,7 @@ const kTypes: Record<string, string> = {
   '.html': 'text/html',
   '.js': 'text/javascript',
   '.json': 'application/json',
+  '.png': 'image/png',
   '.wasm': 'application/wasm',
 };
 const kFlags = [
@@ -73,7 +74,8 @@ export class Site {
     this.close();
   }
 
-  async open(options: BrowserContextOptions = {}): Promise<OpenPage> {
+  /** Opens a chapter of the page and waits until its model, if it has one of its own, is loaded. */
+  async open(options: BrowserContextOptions = {}, chapter = 'story'): Promise<OpenPage> {
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
     const page = await context.newPage();
     const complaints: string[] = [];
@@ -88,8 +90,9 @@ export class Site {
     page.on('response', (response) => {
       if (response.status() >= 400) complaints.push(`HTTP ${response.status()}: ${response.url()}`);
     });
-    await page.goto(this.url);
-    await page.locator('token-strip [role=option]').first().waitFor();
+    await page.goto(`${this.url}#${chapter}`);
+    await page.locator(chapter === 'own' ? 'model-loader' : 'model-bar .name').waitFor();
+    if (chapter === 'story') await page.locator('token-strip [role=option]').first().waitFor();
     return { page, complaints };
   }
 }

@@ -31,6 +31,7 @@ describe('the story', () => {
         (document
           .querySelector('clear-app')
           ?.shadowRoot?.querySelector('story-chapter')
+          ?.shadowRoot?.querySelector('written-text')
           ?.shadowRoot?.querySelector('token-strip')
           ?.shadowRoot?.querySelectorAll('[role=option]').length ?? 0) > least,
       first + 3,

@@ -4,11 +4,16 @@ import { droppedFiles } from '../../../web/demo/state/dropped-files.js';
 
 interface Entry {
   isFile: boolean;
+  fullPath?: string;
   file?(done: (file: File) => void): void;
   createReader?(): { readEntries(done: (batch: Entry[]) => void): void };
 }
 
-const file = (name: string): Entry => ({ isFile: true, file: (done) => done(new File([], name)) });
+const file = (path: string): Entry => ({
+  isFile: true,
+  fullPath: `/${path}`,
+  file: (done) => done(new File([], path.split('/').at(-1) as string)),
+});
 const folder = (...batches: Entry[][]): Entry => ({
   isFile: false,
   createReader: () => ({ readEntries: (done) => done(batches.shift() ?? []) }),
@@ -17,11 +22,17 @@ const drop = (entries: (Entry | null)[], files: File[] = []): DataTransfer =>
   ({ items: entries.map((entry) => ({ webkitGetAsEntry: () => entry })), files }) as unknown as DataTransfer;
 
 it('walks folders in folders, batch by batch', async () => {
-  const inner = folder([file('model.safetensors')]);
+  const inner = folder([file('mine/weights/model.safetensors')]);
   const found = await droppedFiles(
-    drop([folder([file('config.json'), inner], [file('tokenizer.json')]), file('more')]),
+    drop([folder([file('mine/config.json'), inner], [file('mine/tokenizer.json')]), file('more')]),
   );
   expect(found.map((one) => one.name)).toEqual(['config.json', 'model.safetensors', 'tokenizer.json', 'more']);
+  expect(found.map((one) => one.webkitRelativePath)).toEqual([
+    'mine/config.json',
+    'mine/weights/model.safetensors',
+    'mine/tokenizer.json',
+    'more',
+  ]);
 });
 
 it('takes plain files where there are no entries', async () => {

@@ -136,6 +136,20 @@ describe('StorySession', () => {
 });
 
 describe('withinBounds', () => {
+  it('writes the likeliest token after the last position it reads, but draws none there', async () => {
+    for (const [do_sample, count] of [
+      [false, 5],
+      [true, 4],
+    ] as const) {
+      const model = new Counter();
+      model.context = 7;
+      const session = new StorySession(model);
+      await session.start(settings({ do_sample, max_new_tokens: 20 }));
+      expect(session.ending).toBe('context');
+      expect(session.timing.tokens).toBe(count);
+    }
+  });
+
   it('keeps numbers inside and refuses what is none', () => {
     expect(withinBounds('temperature', 9, 1)).toBe(2);
     expect(withinBounds('top_k', 3.6, 1)).toBe(4);

@@ -1,11 +1,7 @@
 // Every attention row of the text so far, as the model yields it: first the prompt's full map, then one row
 // per token. The tensors are kept as they came, so a row is a view and nothing is run twice.
 
-/** One layer of one step: [batch = 1, head, query, key], row-major. */
-export interface AttentionTensor {
-  readonly data: ArrayLike<number>;
-  readonly dims: readonly number[];
-}
+import { type AttentionMaps, type AttentionTensor, kEmptyRow } from './attention-maps.js';
 
 interface Block {
   /** Position of the block's first query. */
@@ -15,9 +11,8 @@ interface Block {
   layers: Float32Array[];
 }
 
-const kEmpty = new Float32Array(0);
-
-export class AttentionStore {
+export class AttentionStore implements AttentionMaps {
+  readonly kind = 'causal';
   readonly layers: number;
   readonly heads: number;
   /** Bytes this store may hold; rows past it are not kept. */
@@ -35,6 +30,10 @@ export class AttentionStore {
 
   /** Number of queries with a row: they are the tokens 0 … rows - 1. */
   get rows(): number {
+    return this.count;
+  }
+
+  get columns(): number {
     return this.count;
   }
 
@@ -73,7 +72,7 @@ export class AttentionStore {
   row(layer: number, head: number, query: number): Float32Array {
     const block = this.blockOf(query);
     const data = block?.layers[layer];
-    if (!block || !data || head < 0 || head >= this.heads) return kEmpty;
+    if (!block || !data || head < 0 || head >= this.heads) return kEmptyRow;
     const start = (head * block.queries + query - block.first) * block.keys;
     return data.subarray(start, start + query + 1);
   }

@@ -1,7 +1,9 @@
 // Files of a checkpoint from a drop: single files or whole folders, walked to their ends.
 
-function fileOf(entry: FileSystemFileEntry): Promise<File> {
-  return new Promise((resolve, reject) => entry.file(resolve, reject));
+/** The file, with its path in the drop: browsers tell that of picked folders only, and folders have files of the same name. */
+async function fileOf(entry: FileSystemFileEntry): Promise<File> {
+  const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject));
+  return Object.defineProperty(file, 'webkitRelativePath', { value: entry.fullPath.slice(1) });
 }
 
 async function entriesOf(directory: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {

@@ -3,6 +3,8 @@ import { ClearformerError } from 'clearformer';
 
 export interface ErrorText {
   title: string;
+  /** What the reader can do about it; empty where there is nothing to say. */
+  advice: string;
   message: string;
   /** The typed code, for whoever looks it up; empty for errors that have none. */
   code: string;
@@ -27,10 +29,27 @@ const kTitles: Record<ClearformerError['code'], string> = {
   worker_failed: 'The worker has stopped',
 };
 
+const kAdvice: Partial<Record<ClearformerError['code'], string>> = {
+  unsupported: 'Take another model, or another form of this one; nothing is wrong with your files.',
+  file_not_found: 'Add the file: choose the whole folder as it is on the Hub, or check the name.',
+  network_error: 'Check the connection and the name, then try again.',
+  malformed_file: 'Download the file again; it may have been cut off, or be a pointer of Git LFS.',
+  malformed_config: 'Take the file as it is on the Hub.',
+  missing_tensor: 'The weights belong to another model than config.json, or a shard is missing.',
+  shape_mismatch: 'The weights belong to another model than config.json.',
+  dtype_mismatch: 'Take the weights as float32, float16 or bfloat16.',
+  integrity_mismatch: 'Download the file again.',
+  out_of_memory: 'Close other tabs, give less at once, or take a smaller model.',
+  wasm_unavailable: 'Allow WebAssembly for this page, or use a newer browser.',
+  poisoned: 'Load the model again.',
+  worker_failed: 'Load the model again.',
+};
+
 export function errorText(error: unknown): ErrorText {
   if (error instanceof ClearformerError) {
-    return { title: kTitles[error.code], message: error.message, code: error.code };
+    const { code, message } = error;
+    return { title: kTitles[code], message, code, advice: kAdvice[code] ?? '' };
   }
   const message = error instanceof Error ? error.message : String(error);
-  return { title: 'It did not work', message, code: '' };
+  return { title: 'It did not work', message, code: '', advice: '' };
 }

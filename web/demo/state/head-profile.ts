@@ -1,6 +1,6 @@
 // Where one head looks, on average over the text so far: at the token itself, the one before, the very first,
 // or elsewhere. Means of the attention rows, so the four shares sum to 1.
-import type { AttentionStore } from './attention-store.js';
+import type { AttentionMaps } from './attention-maps.js';
 
 export interface HeadProfile {
   self: number;
@@ -11,7 +11,7 @@ export interface HeadProfile {
   rows: number;
 }
 
-export function headProfile(store: AttentionStore, layer: number, head: number): HeadProfile {
+export function headProfile(store: AttentionMaps, layer: number, head: number): HeadProfile {
   const sums = { self: 0, previous: 0, first: 0, total: 0 };
   for (let query = 2; query < store.rows; query++) {
     const row = store.row(layer, head, query);

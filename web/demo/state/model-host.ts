@@ -1,7 +1,19 @@
-// Which model the page runs, and the loading of another: the old one stays until the new one is there, so a
-// failed load leaves the page as it was. Dispatches 'change'.
-import { measureSpeed } from './speed.js';
-import { LoadedModel, type LoadOptions, type Source } from './text-model.js';
+// Which model a chapter runs, and the loading of another: the old one stays until the new one is there, so a
+// failed load leaves the chapter as it was. Dispatches 'change'.
+import type { LoadOptions as AllLoadOptions, PreTrainedModel, ProgressInfo, Source } from 'clearformer';
+
+export type { Source };
+export type LoadOptions = Pick<AllLoadOptions, 'signal' | 'progress_callback'>;
+
+/** A model with whatever a chapter needs around it. */
+export interface Loaded {
+  readonly label: string;
+  /** Its shape and what it runs on. */
+  readonly model: Pick<PreTrainedModel, 'cfg' | 'info' | 'unexpected_tensors'>;
+  /** Tokens a second it writes when nothing holds it up. */
+  readonly speed?: number | undefined;
+  dispose(): Promise<void>;
+}
 
 export interface Progress {
   /** File on its way, as far as known. */
@@ -17,22 +29,20 @@ export interface Failure {
   error: unknown;
 }
 
-export type Loader = (source: Source, label: string, options: LoadOptions) => Promise<LoadedModel>;
+export type Loader<L extends Loaded> = (source: Source, label: string, options: LoadOptions) => Promise<L>;
 
-export class ModelHost extends EventTarget {
-  current: LoadedModel | undefined;
+export class ModelHost<L extends Loaded = Loaded> extends EventTarget {
+  current: L | undefined;
   /** What is being loaded. */
   pending: string | undefined;
   progress: Progress | undefined;
   failure: Failure | undefined;
   /** Time the current model took to load. */
   milliseconds = 0;
-  /** Tokens a second it writes without a pace. */
-  speed: number | undefined;
-  private readonly loader: Loader;
+  private readonly loader: Loader<L>;
   private controller: AbortController | undefined;
 
-  constructor(loader: Loader = LoadedModel.load) {
+  constructor(loader: Loader<L>) {
     super();
     this.loader = loader;
   }
@@ -62,17 +72,17 @@ export class ModelHost extends EventTarget {
 
   private async replace(source: Source, label: string, signal: AbortSignal): Promise<void> {
     const begun = performance.now();
-    const loaded = await this.loader(source, label, this.options(signal));
-    try {
-      const milliseconds = performance.now() - begun;
-      const speed = await measureSpeed(loaded.model, loaded.encode('a')[0] ?? 0, signal);
-      signal.throwIfAborted();
-      void this.current?.dispose();
-      Object.assign(this, { current: loaded, milliseconds, speed });
-    } catch (error) {
+    const loaded = await this.loader(source, label, {
+      signal,
+      progress_callback: (event) => signal.aborted || this.onProgress(event),
+    });
+    if (signal.aborted) {
       void loaded.dispose();
-      throw error;
+      throw signal.reason;
     }
+    void this.current?.dispose();
+    this.current = loaded;
+    this.milliseconds = performance.now() - begun;
   }
 
   cancel(): void {
@@ -86,17 +96,9 @@ export class ModelHost extends EventTarget {
     this.changed();
   }
 
-  private options(signal: AbortSignal): LoadOptions {
-    return {
-      signal,
-      progress_callback: (event) => {
-        if (signal.aborted) return;
-        const { file = '', loaded, total } = event as { file?: string; loaded?: number; total?: number };
-        if (loaded === undefined) return;
-        this.progress = { file, loaded, total: total ?? 0 };
-        this.changed();
-      },
-    };
+  private onProgress({ file = '', loaded, total }: ProgressInfo): void {
+    this.progress = { file, loaded, total };
+    this.changed();
   }
 
   private changed(): void {

@@ -1,11 +1,15 @@
 // How fast a model writes in this tab when nothing holds it up: measured, not estimated.
-import type { Model } from './text-model.js';
+import type { GenerativeModel } from 'clearformer';
 
 const kTokens = 48;
 const kMilliseconds = 300;
 
 /** Tokens a second over up to 48 steps or 0.3 s after the first one; undefined when there is no room for two. */
-export async function measureSpeed(model: Model, token_id: number, signal: AbortSignal): Promise<number | undefined> {
+export async function measureSpeed(
+  model: GenerativeModel,
+  token_id: number,
+  signal: AbortSignal | undefined,
+): Promise<number | undefined> {
   const max_new_tokens = Math.min(kTokens, model.cfg.n_ctx - 1);
   const options = { max_new_tokens, do_sample: false, eos_token_id: null, tokenizer: null, signal };
   let begun = 0;

@@ -5,17 +5,13 @@ import { type Distribution, distribution } from './distribution.js';
 import { Pacer } from './pacer.js';
 import type { StorySettings } from './settings.js';
 import type { TextModel } from './text-model.js';
+import type { ShownToken } from './token-texts.js';
 
-export type Origin = 'prompt' | 'model' | 'reader';
 export type Phase = 'idle' | 'running' | 'paused';
 export type Ending = 'length' | 'end-token' | 'context' | 'stopped' | 'error';
 
-export interface StoryToken {
+export interface StoryToken extends ShownToken {
   id: number;
-  /** The text it adds after the tokens before it. */
-  text: string;
-  special: boolean;
-  origin: Origin;
   /** Absent for the first token, which nothing comes before. */
   distribution?: Distribution;
 }
@@ -134,7 +130,8 @@ export class StorySession extends EventTarget {
   }
 
   private async write(settings: StorySettings, signal: AbortSignal): Promise<Ending> {
-    const room = this.model.context - this.tokens.length;
+    // The likeliest token after the last position is known without drawing; whatever is drawn needs a position left.
+    const room = this.model.context - this.tokens.length + (settings.do_sample ? 0 : 1);
     if (this.tokens.length === 0) throw new RangeError('The prompt is empty: write at least one word.');
     if (room <= 0) {
       throw new RangeError(

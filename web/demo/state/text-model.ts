@@ -1,18 +1,11 @@
 // The page's only door to the package for running a model: a loaded model and its tokenizer, as the story needs them.
-import { AutoModelForCausalLM, AutoTokenizer } from 'clearformer';
-import type { AttentionTensor } from './attention-store.js';
+import { AutoModelForCausalLM, AutoTokenizer, type GenerativeModel, type PreTrainedTokenizer } from 'clearformer';
+import type { AttentionTensor } from './attention-maps.js';
+import { largest } from './distribution.js';
+import type { Loaded, LoadOptions, Source } from './model-host.js';
 import type { StorySettings } from './settings.js';
-
-export type Model = Awaited<ReturnType<typeof AutoModelForCausalLM.from_pretrained>>;
-export type Tokenizer = Awaited<ReturnType<typeof AutoTokenizer.from_pretrained>>;
-export type Source = Parameters<typeof AutoModelForCausalLM.from_pretrained>[0];
-export type LoadOptions = NonNullable<Parameters<typeof AutoModelForCausalLM.from_pretrained>[1]>;
-
-export interface Piece {
-  /** Text that a token adds after the ones before it. */
-  text: string;
-  special: boolean;
-}
+import { measureSpeed } from './speed.js';
+import { type Piece, TokenTexts } from './token-texts.js';
 
 export interface Step {
   token_id: number;
@@ -34,28 +27,43 @@ export interface TextModel {
   piece(ids: readonly number[]): Piece;
   /** Raw logits after each of `ids`, (T × V) in one array. */
   logits(ids: readonly number[], signal: AbortSignal): Promise<Float32Array>;
+  /** Step by step to `max_new_tokens`; nothing is read past the last position the model has. */
   stream(ids: readonly number[], settings: StorySettings, signal: AbortSignal): AsyncGenerator<Step, void, unknown>;
 }
 
-/** How many tokens before one are decoded with it: enough for a character spread over several byte tokens. */
-const kReach = 5;
+const kAll = { output_scores: true, output_logits: true, output_attentions: true };
 
-export class LoadedModel implements TextModel {
-  readonly model: Model;
-  readonly tokenizer: Tokenizer;
+export class LoadedModel implements TextModel, Loaded {
+  readonly model: GenerativeModel;
+  readonly tokenizer: PreTrainedTokenizer;
   readonly label: string;
-  private readonly special: ReadonlySet<number>;
+  /** Tokens a second it writes when nothing holds it up; undefined where it has no room to tell. */
+  readonly speed: number | undefined;
+  private readonly texts: TokenTexts;
 
-  private constructor(model: Model, tokenizer: Tokenizer, label: string) {
+  private constructor(
+    model: GenerativeModel,
+    tokenizer: PreTrainedTokenizer,
+    label: string,
+    speed: number | undefined,
+  ) {
     this.model = model;
     this.tokenizer = tokenizer;
     this.label = label;
-    this.special = new Set(tokenizer.all_special_ids);
+    this.speed = speed;
+    this.texts = new TokenTexts(tokenizer);
   }
 
   static async load(source: Source, label: string, options: LoadOptions): Promise<LoadedModel> {
     const tokenizer = await AutoTokenizer.from_pretrained(source, { signal: options.signal });
-    return new LoadedModel(await AutoModelForCausalLM.from_pretrained(source, options), tokenizer, label);
+    const model = await AutoModelForCausalLM.from_pretrained(source, options);
+    try {
+      const [first = 0] = idsOf(tokenizer, 'a');
+      return new LoadedModel(model, tokenizer, label, await measureSpeed(model, first, options.signal));
+    } catch (error) {
+      void model.dispose();
+      throw error;
+    }
   }
 
   get layers(): number {
@@ -75,26 +83,15 @@ export class LoadedModel implements TextModel {
   }
 
   encode(text: string): number[] {
-    return Array.from(this.tokenizer(text).input_ids.data, Number);
+    return idsOf(this.tokenizer, text);
   }
 
   pieces(ids: readonly number[]): Piece[] {
-    return ids.map((_, i) => this.piece(ids.slice(0, i + 1)));
+    return this.texts.pieces(ids);
   }
 
   piece(ids: readonly number[]): Piece {
-    const id = ids.at(-1) ?? 0;
-    if (this.special.has(id)) return { text: this.tokenizer.decode([id]), special: true };
-    const near = ids.slice(-kReach);
-    const before = this.tokenizer.decode(near.slice(0, -1));
-    const after = this.tokenizer.decode(near);
-    const text = after.startsWith(before) && !after.endsWith('\uFFFD') ? after.slice(before.length) : '';
-    return { text: text === '' ? this.nameOf(id) : text, special: false };
-  }
-
-  /** A token as the vocabulary spells it; some models count more tokens than their vocabulary has. */
-  private nameOf(id: number): string {
-    return id < this.tokenizer.vocab_size ? (this.tokenizer.convert_ids_to_tokens([id])[0] ?? '') : `#${id}`;
+    return this.texts.piece(ids);
   }
 
   async logits(ids: readonly number[], signal: AbortSignal): Promise<Float32Array> {
@@ -107,22 +104,14 @@ export class LoadedModel implements TextModel {
     settings: StorySettings,
     signal: AbortSignal,
   ): AsyncGenerator<Step, void, unknown> {
-    const { do_sample, temperature, top_k, top_p, seed, max_new_tokens } = settings;
+    const { do_sample, temperature, top_k, top_p, seed } = settings;
     const sampling = do_sample ? { temperature, top_k, top_p, seed } : {};
-    const steps = this.model.generate_stream(
-      { input_ids: [[...ids]] },
-      {
-        max_new_tokens,
-        do_sample,
-        ...sampling,
-        output_scores: true,
-        output_logits: true,
-        output_attentions: true,
-        tokenizer: null,
-        signal,
-      },
-    );
+    const max_new_tokens = Math.min(settings.max_new_tokens, this.context - ids.length);
+    const written = [...ids];
+    const options = { max_new_tokens, do_sample, ...sampling, ...kAll, tokenizer: null, signal };
+    const steps = max_new_tokens > 0 ? this.model.generate_stream({ input_ids: [[...ids]] }, options) : [];
     for await (const step of steps) {
+      written.push(step.token_id);
       yield {
         token_id: step.token_id,
         logits: floats(step.logits),
@@ -130,11 +119,45 @@ export class LoadedModel implements TextModel {
         attentions: (step.attentions ?? []).map(({ data, dims }) => ({ data: floats({ data }), dims })),
       };
     }
+    const full = written.length === this.context && max_new_tokens < settings.max_new_tokens;
+    if (full && !do_sample) yield this.afterFull(written, ids.length, signal);
+  }
+
+  /** The likeliest token after a text that fills all positions: it is written, but cannot be read. */
+  private async afterFull(ids: readonly number[], given: number, signal: AbortSignal): Promise<Step> {
+    const first = ids.length === given; // earlier steps have told all rows but the last
+    const { logits, attentions = [] } = await this.model(
+      { input_ids: [[...ids]] },
+      { output_attentions: true, signal },
+    );
+    const last = floats(logits).subarray(-this.vocabulary);
+    return {
+      token_id: largest(last, 1)[0] ?? 0,
+      logits: last,
+      scores: last,
+      attentions: attentions.map((maps) =>
+        first ? { data: floats(maps), dims: maps.dims } : lastRow(floats(maps), maps.dims),
+      ),
+    };
   }
 
   dispose(): Promise<void> {
     return this.model.dispose();
   }
+}
+
+function idsOf(tokenizer: PreTrainedTokenizer, text: string): number[] {
+  return Array.from(tokenizer(text).input_ids.data, Number);
+}
+
+/** Of [1, head, query, key] the last query: [1, head, 1, key]. */
+function lastRow(data: Float32Array, [, heads = 0, queries = 0, keys = 0]: readonly number[]): AttentionTensor {
+  const rows = new Float32Array(heads * keys);
+  for (let head = 0; head < heads; head++) {
+    const start = ((head + 1) * queries - 1) * keys;
+    rows.set(data.subarray(start, start + keys), head * keys);
+  }
+  return { data: rows, dims: [1, heads, 1, keys] };
 }
 
 function floats(tensor: { data: ArrayLike<number | bigint> } | undefined): Float32Array {

@@ -1,5 +1,6 @@
 // One head's map as an image: a square of weights, one pixel a cell, or the strongest weight of a block of cells
 // where there are more cells than pixels.
+import type { AttentionMaps } from './attention-maps.js';
 import { type ColourScale, rampIndex } from './colour-scale.js';
 
 /** No cell of this pixel has been computed (the future, or not written yet). */
@@ -10,6 +11,12 @@ export function capacityFor(rows: number): number {
   let step = 16;
   while (step < rows) step = (step & (step - 1)) === 0 ? step * 1.5 : (step / 3) * 4;
   return step;
+}
+
+/** Which part of a square of `capacity` cells a map takes, as shares of its sides; a causal one takes all of it. */
+export function mapExtent({ kind, rows, columns }: AttentionMaps, capacity: number): { rows: number; columns: number } {
+  if (kind === 'causal') return { rows: 1, columns: 1 };
+  return { rows: Math.min(1, rows / capacity), columns: Math.min(1, columns / capacity) };
 }
 
 export class WeightImage {

@@ -2,7 +2,8 @@
 // Pointing, touching or the arrow keys choose a cell; the page shows its weight.
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import type { AttentionStore } from '../state/attention-store.js';
+import { styleMap } from 'lit/directives/style-map.js';
+import type { AttentionMaps } from '../state/attention-maps.js';
 import type { ColourScale } from '../state/colour-scale.js';
 import { type Cell, MapGeometry, type MapWindow, windowAround } from '../state/map-geometry.js';
 import { capacityFor, WeightImage } from '../state/weight-image.js';
@@ -18,13 +19,15 @@ const kKeys = 'Arrow keys move from cell to cell, Enter keeps a token in focus, 
 
 @customElement('attention-map')
 export class AttentionMap extends LitElement {
-  @property({ attribute: false }) store!: AttentionStore;
+  @property({ attribute: false }) store!: AttentionMaps;
   /** Changes whenever rows were added. */
   @property({ attribute: false }) revision = 0;
   @property({ attribute: false }) layer = 0;
   @property({ attribute: false }) head = 0;
   @property({ attribute: false }) scale!: ColourScale;
+  /** Names of the lines, and of the columns where these are other tokens. */
   @property({ attribute: false }) texts: readonly string[] = [];
+  @property({ attribute: false }) keyTexts: readonly string[] | undefined;
   /** The query whose row is in focus. */
   @property({ attribute: false }) query: number | undefined;
   @property({ attribute: false }) cell: Cell | undefined;
@@ -40,10 +43,11 @@ export class AttentionMap extends LitElement {
   static override styles = [
     shared,
     css`
+      :host { container-type: inline-size; }
       canvas {
         display: block;
         width: 100%;
-        aspect-ratio: 1;
+        height: calc(${kGutter}px + (100cqw - ${kGutter}px) * var(--tall, 1));
         border-radius: 6px;
         cursor: crosshair;
         touch-action: pan-y;
@@ -53,6 +57,7 @@ export class AttentionMap extends LitElement {
 
   override render(): TemplateResult {
     return html`<canvas
+      style=${styleMap({ '--tall': `${this.tall}` })}
       tabindex="0"
       role="application"
       aria-roledescription="attention map"
@@ -86,6 +91,7 @@ export class AttentionMap extends LitElement {
       head: this.head,
       scale: this.scale,
       texts: this.texts,
+      keyTexts: this.keyTexts ?? this.texts,
       geometry: this.geometry,
       image: this.closeUp ? undefined : this.imageNow(this.geometry),
       query: this.query,
@@ -97,15 +103,18 @@ export class AttentionMap extends LitElement {
   }
 
   private windowNow(): MapWindow {
-    const { rows } = this.store;
-    if (!this.closeUp) return { query: 0, key: 0, count: this.growing ? capacityFor(rows) : Math.max(rows, 4) };
-    const at = this.query ?? Math.max(0, rows - 1);
-    return windowAround(
-      this.cell ?? { query: at, key: at },
-      Math.min(kCloseUp, Math.max(rows, 4)),
-      Math.max(rows, 4),
-      this.shown,
-    );
+    const { rows, kind } = this.store;
+    const all = cellsAlong(this.store);
+    if (!this.closeUp) return { query: 0, key: 0, count: this.growing ? capacityFor(all) : all };
+    const query = this.query ?? Math.max(0, rows - 1);
+    const cell = this.cell ?? { query, key: kind === 'cross' ? 0 : query };
+    return windowAround(cell, Math.min(kCloseUp, all), all, this.shown);
+  }
+
+  /** Height of the map as a part of its width: a map with few lines takes no more room than they need. */
+  private get tall(): number {
+    const { kind, rows } = this.store;
+    return kind === 'causal' || this.closeUp ? 1 : Math.max(rows, 1) / cellsAlong(this.store);
   }
 
   /** The image brought up to date with the store's rows. */
@@ -124,7 +133,7 @@ export class AttentionMap extends LitElement {
     const box = (event.target as HTMLElement).getBoundingClientRect();
     const factor = this.canvas.width / box.width;
     const at = this.geometry?.cellAt((event.clientX - box.left) * factor, (event.clientY - box.top) * factor);
-    const within = at && at.query < this.store.rows && at.key <= at.query;
+    const within = at && at.key < this.store.row(this.layer, this.head, at.query).length;
     this.emit('cell-hover', within ? at : undefined);
   }
 
@@ -135,11 +144,18 @@ export class AttentionMap extends LitElement {
     else if (event.key === 'Enter') this.emit('token-pick', this.cell?.query);
     else {
       const at = this.cell ?? { query: Math.min(this.query ?? last, last), key: 0 };
-      const moved = this.cell ? movedBy(event.key, at, last) : isArrow(event.key) ? at : undefined;
+      const moved = this.cell ? movedBy(event.key, at) : isArrow(event.key) ? at : undefined;
       if (!moved) return;
-      this.emit('cell-hover', moved);
+      this.emit('cell-hover', this.inside(moved));
     }
     event.preventDefault();
+  }
+
+  /** The nearest cell that has a weight. */
+  private inside({ query, key }: Cell): Cell {
+    const line = Math.min(this.store.rows - 1, Math.max(0, query));
+    const keys = this.store.row(this.layer, this.head, line).length;
+    return { query: line, key: Math.min(keys - 1, Math.max(0, key)) };
   }
 
   private emit(name: 'cell-hover' | 'token-pick', detail: Cell | number | undefined): void {
@@ -147,12 +163,17 @@ export class AttentionMap extends LitElement {
   }
 }
 
+/** Cells along the longer side of a map; a text that has just begun gets some room. */
+function cellsAlong({ rows, columns }: AttentionMaps): number {
+  return Math.max(rows, columns, 4);
+}
+
 function isArrow(key: string): boolean {
   return key.startsWith('Arrow');
 }
 
-/** The cell that a key leads to; stays on and below the diagonal. */
-function movedBy(key: string, { query, key: column }: Cell, last: number): Cell | undefined {
+/** The cell that a key leads to; it may lie outside the map. */
+function movedBy(key: string, { query, key: column }: Cell): Cell | undefined {
   const moves: Record<string, [number, number]> = {
     ArrowUp: [query - 1, column],
     ArrowDown: [query + 1, column],
@@ -161,10 +182,8 @@ function movedBy(key: string, { query, key: column }: Cell, last: number): Cell 
     PageUp: [query - 10, column],
     PageDown: [query + 10, column],
     Home: [query, 0],
-    End: [query, query],
+    End: [query, Number.POSITIVE_INFINITY],
   };
   const move = moves[key];
-  if (!move) return undefined;
-  const line = Math.min(last, Math.max(0, move[0]));
-  return { query: line, key: Math.min(line, Math.max(0, move[1])) };
+  return move && { query: move[0], key: move[1] };
 }

@@ -1,9 +1,9 @@
 // All about attention in one card: every head as a small map, the chosen head large, its legend and its numbers.
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import type { AttentionStore } from '../state/attention-store.js';
+import { styleMap } from 'lit/directives/style-map.js';
+import type { AttentionKind, AttentionMaps } from '../state/attention-maps.js';
 import type { ColourScale } from '../state/colour-scale.js';
-import { bytes } from '../state/format.js';
 import { headProfile } from '../state/head-profile.js';
 import type { Cell } from '../state/map-geometry.js';
 import './attention-map.js';
@@ -14,16 +14,40 @@ import './head-profile.js';
 import { shared } from './styles.js';
 import './weight-legend.js';
 
-const kFull = (store: AttentionStore): string =>
-  `The maps of the first ${store.rows} tokens are kept; those of more would not fit in ${bytes(store.budget)}.`;
+const kFull = (store: AttentionMaps): string =>
+  `The maps of the first ${store.rows} tokens are kept; there is no room in memory for those of more.`;
+
+/** What a head does, and what the lines and columns of its map are. */
+const kWords: Record<AttentionKind, { hint: string; query: string; key: string }> = {
+  causal: {
+    hint: 'Reading a token, every head spreads a weight of 1 over the tokens so far. Pick a head to see its map.',
+    query: 'token that looks (query)',
+    key: 'token looked at (key)',
+  },
+  self: {
+    hint: 'Every token spreads a weight of 1 over all tokens, in every head. Pick a head to see its map.',
+    query: 'token that looks (query)',
+    key: 'token looked at (key)',
+  },
+  cross: {
+    hint: 'Writing a token, every head spreads a weight of 1 over what was read. Pick a head to see its map.',
+    query: 'token written (query)',
+    key: 'token read (key)',
+  },
+};
+
+/** Width of the column beside the map, in pixels: all heads of a layer side by side, as long as the map has room. */
+const asideFor = (heads: number): number => Math.min(360, Math.max(262, 24 + heads * 26));
 
 @customElement('attention-panel')
 export class AttentionPanel extends LitElement {
-  @property({ attribute: false }) store!: AttentionStore;
+  @property({ attribute: false }) store!: AttentionMaps;
   @property({ attribute: false }) revision = 0;
   @property({ attribute: false }) chosen!: HeadChoice;
   @property({ attribute: false }) scale!: ColourScale;
   @property({ attribute: false }) texts: readonly string[] = [];
+  /** Names of the keys where these are other tokens than the queries. */
+  @property({ attribute: false }) keyTexts: readonly string[] | undefined;
   @property({ attribute: false }) query: number | undefined;
   @property({ attribute: false }) cell: Cell | undefined;
   @property({ type: Boolean }) growing = false;
@@ -41,7 +65,7 @@ export class AttentionPanel extends LitElement {
       .axes { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 12px; margin-top: 8px; font-size: 0.8rem; }
       weight-legend { margin-top: 12px; }
       @container (min-width: 690px) {
-        .parts { grid-template-columns: minmax(0, 1fr) 262px; }
+        .parts { grid-template-columns: minmax(0, 1fr) var(--aside); }
         .choose { grid-column: 2; grid-row: 1; flex-direction: column; flex-wrap: nowrap; gap: 20px; }
         .map { grid-column: 1; grid-row: 1 / 3; }
         .numbers { grid-column: 2; grid-row: 2; }
@@ -51,30 +75,31 @@ export class AttentionPanel extends LitElement {
   ];
 
   override render(): TemplateResult {
-    const { store, revision, scale, texts, query, cell, growing } = this;
+    const { store, revision, scale, texts, keyTexts, query, cell, growing } = this;
+    const words = kWords[store.kind];
     const { layer, head } = this.chosen;
     return html`<section class="card" aria-labelledby="attention-title">
       <h2 id="attention-title">What it looks at</h2>
-      <p class="hint">Reading a token, every head spreads a weight of 1 over the tokens so far. Pick a head to see its map.</p>
+      <p class="hint">${words.hint}</p>
       ${store.full ? html`<p class="hint">${kFull(store)}</p>` : nothing}
-      <div class="parts">
+      <div class="parts" style=${styleMap({ '--aside': `${asideFor(store.heads)}px` })}>
         <div class="choose">
           <head-overview .store=${store} .revision=${revision} .scale=${scale} .layer=${layer} .head=${head} .growing=${growing}
             @head-pick=${this.forward}></head-overview>
-          <head-profile .profile=${headProfile(store, layer, head)}></head-profile>
+          ${store.kind === 'cross' ? nothing : html`<head-profile .profile=${headProfile(store, layer, head)}></head-profile>`}
         </div>
         <div class="map">
           <div class="title">
             <h3>Layer ${layer + 1}, head ${head + 1}</h3>
             ${this.zoom()}
           </div>
-          <p class="hint axes"><span>↓ token that looks (query)</span><span>token looked at (key) →</span></p>
-          <attention-map .store=${store} .revision=${revision} .layer=${layer} .head=${head} .scale=${scale} .texts=${texts}
+          <p class="hint axes"><span>↓ ${words.query}</span><span>${words.key} →</span></p>
+          <attention-map .store=${store} .revision=${revision} .layer=${layer} .head=${head} .scale=${scale} .texts=${texts} .keyTexts=${keyTexts}
             .query=${query} .cell=${cell} .growing=${growing} .closeUp=${this.closeUp}
             @cell-hover=${this.forward} @token-pick=${this.forward}></attention-map>
         </div>
         <div class="numbers">
-          <cell-readout .store=${store} .revision=${revision} .layer=${layer} .head=${head} .texts=${texts}
+          <cell-readout .store=${store} .revision=${revision} .layer=${layer} .head=${head} .texts=${texts} .keyTexts=${keyTexts}
             .query=${query} .cell=${cell} .quiet=${growing}></cell-readout>
           <weight-legend .scale=${scale} @spread-change=${this.forward}></weight-legend>
         </div>

@@ -1,7 +1,7 @@
 // The numbers under the map in words: one weight when a cell is pointed at, else the row in focus; and its sum.
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import type { AttentionStore } from '../state/attention-store.js';
+import type { AttentionMaps } from '../state/attention-maps.js';
 import { largest } from '../state/distribution.js';
 import { visible, weightText } from '../state/format.js';
 import type { Cell } from '../state/map-geometry.js';
@@ -9,11 +9,13 @@ import { shared } from './styles.js';
 
 @customElement('cell-readout')
 export class CellReadout extends LitElement {
-  @property({ attribute: false }) store!: AttentionStore;
+  @property({ attribute: false }) store!: AttentionMaps;
   @property({ attribute: false }) revision = 0;
   @property({ attribute: false }) layer = 0;
   @property({ attribute: false }) head = 0;
   @property({ attribute: false }) texts: readonly string[] = [];
+  /** Names of the keys where these are other tokens than the queries. */
+  @property({ attribute: false }) keyTexts: readonly string[] | undefined;
   @property({ attribute: false }) query: number | undefined;
   @property({ attribute: false }) cell: Cell | undefined;
   /** Speaks changes to screen readers; off while the text grows by itself. */
@@ -40,12 +42,12 @@ export class CellReadout extends LitElement {
     const weight = row[key] ?? 0;
     const sum = row.reduce((total, one) => total + one, 0);
     return html`<div class="read" aria-live=${live} data-query=${query} data-key=${key} data-weight=${weight} data-sum=${sum}>
-      <p>${this.name(query)} ${this.cell ? 'gives' : 'looks most at'} ${this.name(key)}${this.cell ? ' the' : ':'} weight <b>${weightText(weight)}</b></p>
+      <p>${this.name(this.texts, query)} ${this.cell ? 'gives' : 'looks most at'} ${this.name(this.keyTexts ?? this.texts, key)}${this.cell ? ' the' : ':'} weight <b>${weightText(weight)}</b></p>
       <p class="hint number">Its row, over ${row.length === 1 ? '1 token' : `${row.length} tokens`}, sums to ${sum.toFixed(4)}.</p>
     </div>`;
   }
 
-  private name(at: number): TemplateResult {
-    return html`<span class="token">${visible(this.texts[at] ?? '')}</span> <span class="place">#${at + 1}</span>`;
+  private name(texts: readonly string[], at: number): TemplateResult {
+    return html`<span class="token">${visible(texts[at] ?? '')}</span> <span class="place">#${at + 1}</span>`;
   }
 }

@@ -24,11 +24,12 @@ export class ErrorNote extends LitElement {
 
   override render(): TemplateResult | typeof nothing {
     if (this.error === undefined) return nothing;
-    const { title, message, code } = errorText(this.error);
+    const { title, message, code, advice } = errorText(this.error);
     return html`<div class="note" role="alert">
       <div class="text">
         <strong>${this.subject ? `${this.subject}: ` : ''}${title}.</strong>
         <p class="message">${message}</p>
+        ${advice ? html`<p class="message">${advice}</p>` : nothing}
         <p class="hint">${code ? html`Error code <code>${code}</code>. ` : nothing}${this.consequence}</p>
       </div>
       <button class="plain" aria-label="Close this message" @click=${() => this.dispatchEvent(new CustomEvent('dismiss'))}>✕</button>

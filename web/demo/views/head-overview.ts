@@ -2,9 +2,9 @@
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { styleMap } from 'lit/directives/style-map.js';
-import type { AttentionStore } from '../state/attention-store.js';
+import type { AttentionMaps } from '../state/attention-maps.js';
 import type { ColourScale } from '../state/colour-scale.js';
-import { capacityFor, WeightImage } from '../state/weight-image.js';
+import { capacityFor, mapExtent, WeightImage } from '../state/weight-image.js';
 import { type CanvasColours, canvasColours } from './canvas-colours.js';
 import { SizedCanvas } from './sized-canvas.js';
 import { shared } from './styles.js';
@@ -21,7 +21,7 @@ const kFill = 0.86;
 
 @customElement('head-overview')
 export class HeadOverview extends LitElement {
-  @property({ attribute: false }) store!: AttentionStore;
+  @property({ attribute: false }) store!: AttentionMaps;
   @property({ attribute: false }) revision = 0;
   @property({ attribute: false }) scale!: ColourScale;
   @property({ attribute: false }) layer = 0;
@@ -102,6 +102,7 @@ export class HeadOverview extends LitElement {
   private place(context: CanvasRenderingContext2D, flat: OffscreenCanvas, side: number): void {
     const { layers, heads } = this.store;
     const { width, height } = this.canvas;
+    const extent = mapExtent(this.store, this.images[0]?.capacity ?? 1);
     const [across, down] = [width / heads, height / layers];
     const room = Math.round(Math.min(across, down) * kFill);
     context.clearRect(0, 0, width, height);
@@ -111,15 +112,16 @@ export class HeadOverview extends LitElement {
       for (let head = 0; head < heads; head++) {
         const x = Math.round(head * across + (across - room) / 2);
         const y = Math.round(layer * down + (down - room) / 2);
-        context.fillRect(x, y, room, room);
+        context.fillRect(x, y, room * extent.columns, room * extent.rows);
         context.drawImage(flat, head * side, layer * side, side, side, x, y, room, room);
       }
     }
   }
 
   private imagesNow(): WeightImage[] {
-    const { rows, layers, heads } = this.store;
-    const capacity = this.growing ? capacityFor(rows) : Math.max(rows, 4);
+    const { rows, columns, layers, heads } = this.store;
+    const most = Math.max(rows, columns, 4);
+    const capacity = this.growing ? capacityFor(most) : most;
     if (this.images[0]?.capacity !== capacity) {
       this.images = Array.from({ length: layers * heads }, () => new WeightImage(capacity, kPixels));
     }

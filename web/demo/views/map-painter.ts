@@ -1,13 +1,13 @@
 // Paints an attention map: the cells, sparse token labels along both axes, the row in focus and the cell pointed at.
-import type { AttentionStore } from '../state/attention-store.js';
+import type { AttentionMaps } from '../state/attention-maps.js';
 import { type ColourScale, cssColour } from '../state/colour-scale.js';
 import { visible } from '../state/format.js';
 import type { Cell, MapGeometry } from '../state/map-geometry.js';
-import type { WeightImage } from '../state/weight-image.js';
+import { mapExtent, type WeightImage } from '../state/weight-image.js';
 import type { CanvasColours } from './canvas-colours.js';
 
 export interface MapScene {
-  store: AttentionStore;
+  store: AttentionMaps;
   layer: number;
   head: number;
   scale: ColourScale;
@@ -16,6 +16,7 @@ export interface MapScene {
   /** Device pixels a CSS pixel. */
   ratio: number;
   texts: readonly string[];
+  keyTexts: readonly string[];
   geometry: MapGeometry;
   /** The whole map as an image; absent in the close-up. */
   image: WeightImage | undefined;
@@ -53,14 +54,15 @@ function paintCells(context: Context, scene: MapScene): void {
 }
 
 /** A fine grid where cells are large enough to bear one. */
-function paintGrid(context: Context, { geometry, colours, ratio }: MapScene): void {
+function paintGrid(context: Context, { geometry, colours, ratio, store }: MapScene): void {
   if (geometry.cell < 9 * ratio) return;
   context.fillStyle = colours.surface;
   const line = Math.max(1, Math.round(ratio / 2));
+  const extent = mapExtent(store, geometry.window.count);
   for (let i = 0; i <= geometry.window.count; i++) {
     const at = geometry.edge(i) - line;
-    context.fillRect(geometry.left + at, geometry.top, line, geometry.side);
-    context.fillRect(geometry.left, geometry.top + at, geometry.side, line);
+    context.fillRect(geometry.left + at, geometry.top, line, geometry.side * extent.rows);
+    context.fillRect(geometry.left, geometry.top + at, geometry.side * extent.columns, line);
   }
 }
 
@@ -82,18 +84,18 @@ function queryLabel(context: Context, scene: MapScene, query: number): void {
 }
 
 function keyLabel(context: Context, scene: MapScene, key: number): void {
-  const { geometry, ratio, texts } = scene;
+  const { geometry, ratio, keyTexts } = scene;
   context.save();
   context.translate(geometry.left + (key - geometry.window.key + 0.5) * geometry.cell, geometry.top - 6 * ratio);
   context.rotate(-Math.PI / 2);
   context.textAlign = 'left';
   context.textBaseline = 'middle';
-  context.fillText(fitted(context, texts[key] ?? '', geometry.top - 10 * ratio), 0, 0);
+  context.fillText(fitted(context, keyTexts[key] ?? '', geometry.top - 10 * ratio), 0, 0);
   context.restore();
 }
 
 function paintLabels(context: Context, scene: MapScene): void {
-  const { geometry, colours, ratio, texts, font, cell, query } = scene;
+  const { geometry, colours, ratio, texts, keyTexts, font, cell, query } = scene;
   const { window } = geometry;
   const strongQuery = cell?.query ?? query;
   const every = geometry.labelEvery(13 * ratio);
@@ -104,7 +106,7 @@ function paintLabels(context: Context, scene: MapScene): void {
   for (let i = 0; i < window.count; i += every) {
     const [line, column] = [window.query + i, window.key + i];
     if (line < texts.length && clear(line, strongQuery)) queryLabel(context, scene, line);
-    if (column < texts.length && clear(column, cell?.key)) keyLabel(context, scene, column);
+    if (column < keyTexts.length && clear(column, cell?.key)) keyLabel(context, scene, column);
   }
   context.font = `700 ${11 * ratio}px ${font}`;
   context.fillStyle = colours.ink;
@@ -113,11 +115,12 @@ function paintLabels(context: Context, scene: MapScene): void {
   if (cell && inside(cell.key, window.key)) keyLabel(context, scene, cell.key);
 }
 
-/** Outline of one row, from the first key shown to the query itself. */
-function paintRowFocus(context: Context, { geometry, colours, ratio }: MapScene, query: number): void {
+/** Outline of one row, from the first key shown to the last that has a weight. */
+function paintRowFocus(context: Context, scene: MapScene, query: number): void {
+  const { geometry, colours, ratio, store, layer, head } = scene;
   const { window } = geometry;
   if (query < window.query || query >= window.query + window.count) return;
-  const keys = Math.min(query - window.key + 1, window.count);
+  const keys = Math.min(store.row(layer, head, query).length - window.key, window.count);
   if (keys <= 0) return;
   const { y, height } = geometry.boxOf({ query, key: window.key });
   const width = Math.max(1, 1.5 * ratio);
@@ -146,8 +149,9 @@ export function paintMap(context: Context, scene: MapScene): void {
   const { canvas } = context;
   context.clearRect(0, 0, canvas.width, canvas.height);
   const { geometry } = scene;
+  const extent = mapExtent(scene.store, geometry.window.count);
   context.fillStyle = scene.colours.future;
-  context.fillRect(geometry.left, geometry.top, geometry.side, geometry.side);
+  context.fillRect(geometry.left, geometry.top, geometry.side * extent.columns, geometry.side * extent.rows);
   if (scene.image) paintImage(context, scene, scene.image);
   else paintCells(context, scene);
   paintGrid(context, scene);

@@ -1,18 +1,16 @@
-// Which model runs, its shape, which WASM build runs it and how large everything is; loading another one.
+// Which model runs, its shape, which WASM build runs it and how large everything is; how far another one is loaded.
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
-import { customElement, property, state } from 'lit/decorators.js';
+import { customElement, property } from 'lit/decorators.js';
+import type { Stack } from '../state/attention-maps.js';
 import { amount, bytes } from '../state/format.js';
-import type { ModelHost } from '../state/model-host.js';
-import type { LoadedModel } from '../state/text-model.js';
+import type { Loaded, ModelHost } from '../state/model-host.js';
 import './error-note.js';
-import './model-loader.js';
 import { shared } from './styles.js';
 
 @customElement('model-bar')
 export class ModelBar extends LitElement {
   @property({ attribute: false }) host!: ModelHost;
   @property({ attribute: false }) revision = 0;
-  @state() private open = false;
 
   static override styles = [
     shared,
@@ -23,7 +21,7 @@ export class ModelBar extends LitElement {
       .facts b { color: var(--ink); font-weight: 600; }
       .loading { display: grid; grid-template-columns: auto minmax(80px, 1fr) auto auto; gap: 12px; align-items: center; margin-top: 12px; font-size: 0.9rem; }
       progress { width: 100%; accent-color: var(--accent); }
-      model-loader, error-note { margin-top: 14px; }
+      error-note { margin-top: 14px; }
       @media (max-width: 560px) { .loading { grid-template-columns: 1fr auto; } }
     `,
   ];
@@ -33,33 +31,39 @@ export class ModelBar extends LitElement {
     return html`<section class="card" aria-label="The model">
       <div class="row">
         ${current ? this.facts(current) : html`<p class="hint facts">${this.host.pending ? 'The model is on its way.' : 'No model is loaded.'}</p>`}
-        <button aria-expanded=${this.open ? 'true' : 'false'} id="other-model" @click=${() => {
-          this.open = !this.open;
-        }}>Load another model</button>
       </div>
       ${this.host.pending ? this.progress(this.host.pending) : nothing}
       ${
         failure
           ? html`<error-note .error=${failure.error} subject=${`Loading ${failure.label}`} @dismiss=${() => this.host.dismiss()}
-            consequence=${current ? `${current.label} is still loaded and works on.` : ''}></error-note>`
+            consequence=${current ? `Still loaded: ${current.label}.` : ''}></error-note>`
           : nothing
       }
-      ${this.open ? html`<model-loader .host=${this.host}></model-loader>` : nothing}
     </section>`;
   }
 
-  private facts(current: LoadedModel): TemplateResult {
-    const { cfg } = current.model;
-    const info = current.model.info();
-    return html`<span class="name">${current.label}</span>
+  private facts({ label, model, speed }: Loaded): TemplateResult {
+    const { cfg } = model;
+    const info = model.info();
+    const stack = ({ n_layers, n_heads }: Stack): TemplateResult =>
+      html`<b>${n_layers}</b> layers × <b>${n_heads}</b> heads`;
+    const { encoder, vision, positional_embedding_type } = cfg as {
+      encoder?: Stack;
+      vision?: Stack;
+      positional_embedding_type?: string;
+    };
+    const bounded = cfg.d_vocab > 0 && positional_embedding_type !== 'relative_positional_bias';
+    return html`<span class="name">${label}</span>
       <p class="facts number">
-        <span><b>${cfg.n_layers}</b> layers × <b>${cfg.n_heads}</b> heads</span>
+        ${encoder ? html`<span>encoder ${stack(encoder)}</span><span>decoder ${stack(cfg)}</span>` : nothing}
+        ${vision ? html`<span>text ${stack(cfg)}</span><span>image ${stack(vision)}</span>` : nothing}
+        ${encoder || vision ? nothing : html`<span>${stack(cfg)}</span>`}
         <span>width <b>${amount(cfg.d_model)}</b></span>
-        <span>knows <b>${amount(cfg.d_vocab)}</b> tokens</span>
-        <span>reads up to <b>${amount(cfg.n_ctx)}</b></span>
+        ${cfg.d_vocab > 0 ? html`<span>knows <b>${amount(cfg.d_vocab)}</b> tokens</span>` : nothing}
+        ${bounded ? html`<span>reads up to <b>${amount(cfg.n_ctx)}</b></span>` : nothing}
         <span>weights <b>${bytes(info.weightsBytes)}</b></span>
         <span>WASM build <b>${info.simd}</b>, ${bytes(info.wasmBytes)}</span>
-        ${this.host.speed === undefined ? nothing : html`<span>writes up to <b>${amount(this.host.speed)}</b> tokens/s here</span>`}
+        ${speed === undefined ? nothing : html`<span>writes up to <b>${amount(speed)}</b> tokens/s here</span>`}
         <span>loaded in <b>${amount(Math.round(this.host.milliseconds))}</b> ms</span>
       </p>`;
   }

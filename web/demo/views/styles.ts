@@ -1,4 +1,4 @@
-// Styles that several components share: cards, buttons, fields, text for screen readers.
+// Styles that several components share: cards, buttons, fields, columns, text for screen readers.
 import { css } from 'lit';
 
 export const shared = css`
@@ -16,7 +16,7 @@ export const shared = css`
   .hint { color: var(--muted); font-size: 0.87rem; }
   .number { font-variant-numeric: tabular-nums; }
   code { font-family: var(--font-code); font-size: 0.92em; }
-  button, input, select { font: inherit; color: inherit; }
+  button, input, select, textarea { font: inherit; color: inherit; }
   button {
     min-height: 36px;
     padding: 0 14px;
@@ -31,16 +31,17 @@ export const shared = css`
   button.primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
   button.primary:hover:not(:disabled) { background: color-mix(in oklab, var(--accent) 88%, var(--ink)); }
   button.plain { border-color: transparent; background: none; padding: 0 8px; }
-  input[type='text'], input[type='number'], select {
+  input[type='text'], input[type='number'], select, textarea {
     min-height: 36px;
     padding: 0 10px;
     border: 1px solid var(--line-strong);
     border-radius: 9px;
     background: var(--surface);
   }
+  textarea { padding: 7px 10px; }
   input[type='range'] { accent-color: var(--accent); }
   input[type='checkbox'] { accent-color: var(--accent); }
-  :is(button, input, select, summary, a, [tabindex]):focus-visible {
+  :is(button, input, select, textarea, summary, a, [tabindex]):focus-visible {
     outline: 2px solid var(--focus);
     outline-offset: 2px;
   }
@@ -58,5 +59,16 @@ export const shared = css`
   }
   @media (max-width: 560px) {
     .card { padding: 14px; }
+  }
+`;
+
+/** Texts beside the card of their attention, below each other on narrow screens. */
+export const columns = css`
+  .columns { display: grid; grid-template-columns: minmax(0, 10fr) minmax(0, 19fr); gap: var(--gap); align-items: start; }
+  .column { display: grid; gap: var(--gap); }
+  attention-panel { position: sticky; top: 12px; }
+  @media (max-width: 960px) {
+    .columns { grid-template-columns: minmax(0, 1fr); }
+    attention-panel { position: static; }
   }
 `;

@@ -1,16 +1,17 @@
-// The story as tokens: each can be pointed at or picked, and carries as its background how strongly the token in
+// A text as tokens: each can be pointed at or picked, and carries as its background how strongly the token in
 // focus attends to it.
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { classMap } from 'lit/directives/class-map.js';
 import { styleMap } from 'lit/directives/style-map.js';
 import { type ColourScale, cssColour, textOn } from '../state/colour-scale.js';
-import type { StoryToken } from '../state/story-session.js';
+import type { ShownToken } from '../state/token-texts.js';
 import { shared } from './styles.js';
 
 @customElement('token-strip')
 export class TokenStrip extends LitElement {
-  @property({ attribute: false }) tokens: readonly StoryToken[] = [];
+  @property({ attribute: false }) tokens: readonly ShownToken[] = [];
+  @property() label = 'The text, token by token';
   /** Changes whenever the tokens do. */
   @property({ attribute: false }) revision = 0;
   @property({ attribute: false }) scale!: ColourScale;
@@ -28,7 +29,7 @@ export class TokenStrip extends LitElement {
     shared,
     css`
       :host { overflow-y: auto; overscroll-behavior-y: auto; padding: 3px 4px; margin-inline: -4px; scrollbar-width: thin; }
-      .tokens { font: 1.18rem / 1.8 var(--font-text); overflow-wrap: anywhere; }
+      .tokens { letter-spacing: var(--token-spacing, normal); font: 1.18rem / 1.8 var(--font-text); overflow-wrap: anywhere; }
       .token {
         position: relative;
         padding: 3px 0 2px;
@@ -60,7 +61,7 @@ export class TokenStrip extends LitElement {
     return html`<div
       class="tokens"
       role="listbox"
-      aria-label="The text, token by token: arrow keys move, Enter keeps a token in focus"
+      aria-label=${`${this.label}: arrow keys move, Enter keeps a token in focus`}
       aria-orientation="horizontal"
       @pointerover=${(event: PointerEvent) => event.pointerType === 'mouse' && this.emit('token-hover', this.indexOf(event))}
       @pointerleave=${() => this.emit('token-hover', undefined)}
@@ -76,7 +77,7 @@ export class TokenStrip extends LitElement {
   }
 
   // No white space between tokens: it would show in the text.
-  private token(token: StoryToken, i: number): TemplateResult {
+  private token(token: ShownToken, i: number): TemplateResult {
     const weight = this.weights[i];
     const classes = {
       token: true,
