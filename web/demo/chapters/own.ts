@@ -1,0 +1,81 @@
+// Chapter: a model of the reader's own, from this device or from the Hub, with the form that fits it.
+import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { bytes } from '../state/format.js';
+import { ImageModel } from '../state/image-model.js';
+import { ModelHost } from '../state/model-host.js';
+import { isOtherFormat, OwnModel } from '../state/own-model.js';
+import { kTaskNames } from '../state/tasks.js';
+import { LoadedModel } from '../state/text-model.js';
+import { Translator } from '../state/translator.js';
+import '../views/model-bar.js';
+import '../views/model-loader.js';
+import { shared } from '../views/styles.js';
+import '../views/task-form.js';
+import type { Chapter } from './chapter.js';
+import './digit.js';
+import './story.js';
+import './translate.js';
+
+@customElement('own-chapter')
+export class OwnChapter extends LitElement {
+  @property({ attribute: false }) host!: ModelHost;
+  /** Changes whenever the host does. */
+  @property({ attribute: false }) revision = 0;
+  @property({ attribute: false }) loaded: OwnModel | undefined;
+
+  static override styles = [
+    shared,
+    css`
+      :host { display: grid; gap: var(--gap); }
+      .kind { font-size: 1.05rem; margin: 4px 0 8px; }
+      ul { display: flex; flex-wrap: wrap; gap: 2px 18px; margin: 0; padding: 0; list-style: none; font-size: 0.87rem; }
+      .unread { color: var(--muted); }
+      details { margin-top: 8px; font-size: 0.87rem; }
+      summary { cursor: pointer; width: fit-content; min-height: 24px; }
+      details code { overflow-wrap: anywhere; }
+    `,
+  ];
+
+  override render(): TemplateResult {
+    return html`
+      <model-loader class="card" .host=${this.host}></model-loader>
+      <model-bar .host=${this.host} .revision=${this.revision}></model-bar>
+      ${this.loaded ? html`${this.facts(this.loaded)} ${this.form(this.loaded)}` : nothing}`;
+  }
+
+  private facts({ task, architecture, model, files }: OwnModel): TemplateResult {
+    const { model_type, kind } = model.cfg;
+    const unexpected = model.unexpected_tensors;
+    return html`<section class="card" aria-labelledby="kind-title" id="facts">
+      <h2 id="kind-title">What it is</h2>
+      <p class="kind">${architecture ? html`<code>${architecture}</code>` : `a model of type ${model_type}`}, ${kind}: <b>${kTaskNames[task]}</b></p>
+      <ul class="number">${files.map(({ name, bytes: size }) => html`<li class=${isOtherFormat(name) ? 'unread' : ''}>${name} ${bytes(size)}${isOtherFormat(name) ? ', not read: another format' : ''}</li>`)}</ul>
+      ${
+        unexpected.length === 0
+          ? html`<p class="hint">Every tensor that the model needs is there, and none is left over.</p>`
+          : html`<details><summary>${unexpected.length} tensors have no use in this architecture and were left out</summary><code>${unexpected.join(', ')}</code></details>`
+      }
+    </section>`;
+  }
+
+  private form({ part }: OwnModel): TemplateResult {
+    if (part instanceof LoadedModel) return html`<story-chapter .model=${part}></story-chapter>`;
+    if (part instanceof Translator) return html`<translate-chapter .model=${part}></translate-chapter>`;
+    if (part instanceof ImageModel) return html`<image-chapter .model=${part}></image-chapter>`;
+    return html`<task-form .open=${part}></task-form>`;
+  }
+}
+
+const host = new ModelHost(OwnModel.load);
+
+export const own: Chapter = {
+  id: 'own',
+  name: 'Your own model',
+  heading: 'Look into a model of your own',
+  lede: 'Take any supported folder of the Hugging Face Hub as it is: the page finds out what kind of model it holds and offers what fits.',
+  host,
+  placesBar: true,
+  open: () => {},
+  view: (revision) => html`<own-chapter .host=${host} .revision=${revision} .loaded=${host.current}></own-chapter>`,
+};
