@@ -10,7 +10,7 @@ import { ClearformerError } from '../support/error.js';
 import { JointProgress } from './joint_progress.js';
 import { RecordedFolder } from './recorded_folder.js';
 
-/** What a task is made of. */
+/** @internal What a task is made of. */
 export interface Recipe<Model extends PreTrainedModel, Beside, Made> {
   /** The head that the model is loaded with. */
   head: string;
@@ -23,6 +23,7 @@ export interface Recipe<Model extends PreTrainedModel, Beside, Made> {
 /** What loads the pipeline of a task. */
 export type Load<Made> = (task: string, source: Source, options: LoadOptions) => Promise<Made>;
 
+/** @internal */
 export function loader<Model extends PreTrainedModel<ModelOutput>, Beside, Made>(
   recipe: Recipe<Model, Beside, Made>,
 ): Load<Made> {
