@@ -103,8 +103,8 @@ describe('translating', () => {
     expect(await texts(written)).toBe('Je veux vivre dans une grande ville.</s>');
     for (let at = 0; at < 9; at++) {
       await written?.nth(at).click();
-      const { query, key, sum } = await story.reading();
-      expect(query).toBe(at);
+      await expect.poll(async () => (await story.reading()).query).toBe(at);
+      const { key, sum } = await story.reading();
       expect(key).toBeLessThan(11);
       expect(Math.abs(sum - 1)).toBeLessThan(1e-5);
     }
@@ -114,6 +114,9 @@ describe('translating', () => {
 
   it('has a map that is walked through with the arrow keys to its edges', async () => {
     const story = new StoryPage(open.page);
+    await story.map.scrollIntoViewIfNeeded();
+    await open.page.mouse.move(1, 1); // a mouse over or leaving the map chooses, too
+    await open.page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
     await story.map.focus();
     for (const [key, at] of [
       ['ArrowUp', 0], // the first key chooses a cell
@@ -122,10 +125,10 @@ describe('translating', () => {
       ['ArrowLeft', 9],
     ] as const) {
       await open.page.keyboard.press(key);
-      expect((await story.reading()).key).toBe(at);
+      await expect.poll(async () => (await story.reading()).key).toBe(at); // the page draws a moment later
     }
     for (let i = 0; i < 12; i++) await open.page.keyboard.press('ArrowDown');
-    expect((await story.reading()).query).toBe(8);
+    await expect.poll(async () => (await story.reading()).query).toBe(8);
     await open.page.keyboard.press('Escape');
   });
 
