@@ -151,6 +151,7 @@ describe('a checkpoint of the Hub', () => {
     await ask();
     await bar().locator('progress').waitFor();
     expect(await bar().textContent()).toContain('Loading some/model');
+    await expect.poll(() => held !== undefined).toBe(true); // the weights are asked for, and not answered
     await bar().getByRole('button', { name: 'Cancel' }).click();
     await bar().locator('progress').waitFor({ state: 'detached' });
     held?.();

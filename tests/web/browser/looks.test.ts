@@ -21,6 +21,12 @@ afterAll(() => site.stop());
 
 async function faults({ page }: OpenPage): Promise<string[]> {
   await page.addScriptTag({ content: axe });
+  // Colours on their way to others are nobody's choice.
+  await page.evaluate(async () => {
+    while (document.getAnimations().length > 0) {
+      await Promise.allSettled(document.getAnimations().map(({ finished }) => finished));
+    }
+  });
   const { violations } = (await page.evaluate('axe.run()')) as { violations: Violation[] };
   return violations.flatMap(({ id, impact, nodes }) =>
     impact === 'serious' || impact === 'critical'
