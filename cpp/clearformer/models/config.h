@@ -51,6 +51,7 @@ struct ModelConfig {
   std::optional<std::int32_t> bos_token_id;
   std::optional<std::int32_t> pad_token_id;
   std::optional<std::int32_t> decoder_start_token_id;
+  bool prompts_begin_themselves = false;  // Whisper: no start token is put before decoder_input_ids
   std::optional<std::int32_t>
       pooled_token_id;  // CLIP: whose position is read; none: the highest id
 

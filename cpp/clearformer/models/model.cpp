@@ -1,6 +1,7 @@
 #include "clearformer/models/model.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace clearformer {
 
@@ -52,6 +53,20 @@ void Model::expect_inputs(const ModelInputs& inputs, std::initializer_list<std::
       fail(ErrorCode::dtype_mismatch, "forward: ", entry.name, " holds ", to_string(input->dtype()),
            ", expected ", to_string(entry.dtype));
     }
+    const auto given = [&](const InputName& other) {
+      return other.name == entry.about && inputs.*other.member;
+    };
+    if (std::none_of(std::begin(kInputNames), std::end(kInputNames), given)) {
+      fail(ErrorCode::invalid_argument, "forward: ", entry.name, " needs ", entry.about);
+    }
+  }
+  if (inputs.interpolate_pos_encoding && !inputs.pixel_values) {
+    fail(ErrorCode::invalid_argument, "forward: interpolate_pos_encoding needs pixel_values");
+  }
+  const bool generates =
+      config_.kind == ModelKind::decoder_only || config_.kind == ModelKind::encoder_decoder;
+  if (inputs.cache != nullptr && !generates) {
+    fail(ErrorCode::unsupported, "forward: ", config_.model_type, " keeps no keys and values");
   }
 }
 

@@ -36,20 +36,23 @@ struct ModelInputs {
   LogitsOf logits = LogitsOf::all_positions;
 };
 
-/// What a caller may name: an input, where it is kept and what it holds.
+/// What a caller may name: an input, where it is kept, what it holds and which input it tells
+/// something about (its own name: it stands alone).
 struct InputName {
   std::string_view name;
   ModelInputs::Input ModelInputs::* member;
   DType dtype;
+  std::string_view about = name;
 };
 inline constexpr InputName kInputNames[] = {
     {"input_ids", &ModelInputs::input_ids, DType::i32},
-    {"attention_mask", &ModelInputs::attention_mask, DType::u8},
-    {"token_type_ids", &ModelInputs::token_type_ids, DType::i32},
-    {"position_ids", &ModelInputs::position_ids, DType::i32},
+    {"attention_mask", &ModelInputs::attention_mask, DType::u8, "input_ids"},
+    {"token_type_ids", &ModelInputs::token_type_ids, DType::i32, "input_ids"},
+    {"position_ids", &ModelInputs::position_ids, DType::i32, "input_ids"},
     {"decoder_input_ids", &ModelInputs::decoder_input_ids, DType::i32},
-    {"decoder_attention_mask", &ModelInputs::decoder_attention_mask, DType::u8},
-    {"decoder_position_ids", &ModelInputs::decoder_position_ids, DType::i32},
+    {"decoder_attention_mask", &ModelInputs::decoder_attention_mask, DType::u8,
+     "decoder_input_ids"},
+    {"decoder_position_ids", &ModelInputs::decoder_position_ids, DType::i32, "decoder_input_ids"},
     {"pixel_values", &ModelInputs::pixel_values, DType::f32},
     {"input_features", &ModelInputs::input_features, DType::f32},
 };
@@ -121,8 +124,9 @@ class Model {
   virtual std::unique_ptr<ForwardPass> start_step(const ModelInputs& inputs, Trace* trace);
 
  protected:
-  /// Throws unsupported for an input that is given and not among `taken`, missing ones among
-  /// `needed` as invalid_argument, a wrong dtype as dtype_mismatch.
+  /// Throws unsupported for an input that is given and neither `needed` nor `optional` and for a
+  /// cache where none is kept, invalid_argument for a needed one that is missing and for one that
+  /// tells about an input that is not there, dtype_mismatch for a wrong dtype.
   void expect_inputs(const ModelInputs& inputs, std::initializer_list<std::string_view> needed,
                      std::initializer_list<std::string_view> optional) const;
 

@@ -113,8 +113,8 @@ Prompt encoder_decoder_prompt(const Model& model, const ModelInputs& inputs,
     fail(ErrorCode::shape_mismatch, "generate: the encoder reads ", batch_of(inputs),
          " sequences, decoder_input_ids have ", prompt.tokens.size());
   }
-  // The start token is put in front where no row has it; Whisper's prompts have their own.
-  const bool missing = model.config().model_type != "whisper" &&
+  // The start token is put in front where no row has it.
+  const bool missing = !model.config().prompts_begin_themselves &&
                        std::all_of(prompt.tokens.begin(), prompt.tokens.end(),
                                    [&](const TokenIds& row) { return row.front() != start; });
   for (TokenIds& row : prompt.tokens) {

@@ -8,6 +8,7 @@
 #include "clearformer/models/generation.h"
 #include "support/checkpoint.h"
 #include "support/closeness.h"
+#include "support/expect_error.h"
 #include "support/files.h"
 #include "support/fixture.h"
 #include "support/generations.h"
@@ -108,6 +109,39 @@ TEST_P(Architectures, OutputsHiddenStatesAndAttentionsEqualTheReference) {
     }
     expect_same_bits("untraced", model->forward(given.inputs).tensors.back().second,
                      outputs.tensors.back().second);
+  }
+}
+
+// Nothing a caller gives is dropped in silence.
+TEST_P(Architectures, InputsThatWouldNotBeReadAreRefused) {
+  for (const Case* reference : fixture.of_op("model_forward")) {
+    SCOPED_TRACE(reference->name());
+    const std::unique_ptr<Model> model =
+        model_of(*reference, task_named(reference->option("task").string()));
+    const ModelConfig& config = model->config();
+    const Inputs given(*reference);
+    if (config.kind == ModelKind::encoder_only || config.kind == ModelKind::dual_encoder) {
+      KeyValueCache cache(1, 8);
+      ModelInputs inputs = given.inputs;
+      inputs.cache = &cache;
+      expect_error(ErrorCode::unsupported, {"forward", config.model_type, "keys and values"},
+                   [&] { model->forward(inputs); });
+    }
+    if (!given.inputs.pixel_values) {
+      ModelInputs inputs = given.inputs;
+      inputs.interpolate_pos_encoding = true;
+      expect_error(ErrorCode::invalid_argument, {"interpolate_pos_encoding", "pixel_values"},
+                   [&] { model->forward(inputs); });
+    }
+    for (const InputName& name : kInputNames) {
+      if (name.about == name.name || !(given.inputs.*name.member)) continue;
+      ModelInputs inputs = given.inputs;
+      for (const InputName& other : kInputNames) {
+        if (other.name == name.about) inputs.*other.member = std::nullopt;
+      }
+      expect_error(ErrorCode::invalid_argument, {"needs " + std::string(name.about)},
+                   [&] { model->forward(inputs); });
+    }
   }
 }
 

@@ -37,6 +37,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   text.position_rows = decoder.max_positions;
   decoder.text = text;
   model.output.bias = Bias::none;
+  model.prompts_begin_themselves = true;
   return model;
 }
 
