@@ -1,0 +1,206 @@
+#include "clearformer/tensor/matrix.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace clearformer {
+
+namespace {
+
+constexpr std::size_t kRowMultiple = 32;  // a panel has at most that many columns
+constexpr float kLargestF16 = 65504.0f;
+constexpr std::size_t kHalfBlock = Matrix::kBlock / 2;
+
+std::size_t blocks_of(std::size_t inputs) { return (inputs + Matrix::kBlock - 1) / Matrix::kBlock; }
+
+// Elements of `values` in a row.
+std::size_t row_elements(MatrixFormat format, std::size_t inputs) {
+  return format == MatrixFormat::q4 ? blocks_of(inputs) * kHalfBlock : inputs;
+}
+
+DType dtype_of(MatrixFormat format) {
+  switch (format) {
+    case MatrixFormat::f32: return DType::f32;
+    case MatrixFormat::f16: return DType::f16;
+    default: return DType::u8;
+  }
+}
+
+float largest_magnitude(const float* row, std::size_t count) {
+  float largest = 0.0f;
+  for (std::size_t i = 0; i < count; ++i) largest = std::max(largest, std::fabs(row[i]));
+  return largest;
+}
+
+// `value / scale` as a whole number in [low, high], stored with `zero` added.
+std::uint8_t rounded(float value, float inverse, int zero, int low, int high) {
+  const int nearest = static_cast<int>(std::nearbyint(value * inverse));
+  return static_cast<std::uint8_t>(std::clamp(nearest, low, high) + zero);
+}
+
+float set_row8(const float* row, std::size_t inputs, std::uint8_t* to) {
+  constexpr int kLimit = Matrix::kZero8 - 1;
+  const float scale = largest_magnitude(row, inputs) / static_cast<float>(kLimit);
+  const float inverse = scale > 0.0f ? 1.0f / scale : 0.0f;
+  for (std::size_t k = 0; k < inputs; ++k) {
+    to[k] = rounded(row[k], inverse, Matrix::kZero8, -kLimit, kLimit);
+  }
+  return scale;
+}
+
+// The element of the largest magnitude becomes -8, the end of the range that reaches further.
+float scale_of_block(const float* block, std::size_t count) {
+  float extreme = 0.0f;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (std::fabs(block[i]) > std::fabs(extreme)) extreme = block[i];
+  }
+  return float_from_bf16(bf16_from_float(extreme / -8.0f));
+}
+
+void set_block4(const float* block, std::size_t count, float scale, std::uint8_t* to) {
+  const float inverse = scale != 0.0f ? 1.0f / scale : 0.0f;
+  std::uint8_t wide[Matrix::kBlock];
+  for (std::size_t i = 0; i < Matrix::kBlock; ++i) {
+    wide[i] = rounded(i < count ? block[i] : 0.0f, inverse, Matrix::kZero4, -8, 7);
+  }
+  for (std::size_t i = 0; i < kHalfBlock; ++i) {
+    to[i] = static_cast<std::uint8_t>(wide[2 * i] | wide[2 * i + 1] << 4);
+  }
+}
+
+}  // namespace
+
+std::optional<MatrixFormat> matrix_format_named(std::string_view name) {
+  for (const MatrixFormat format :
+       {MatrixFormat::f32, MatrixFormat::f16, MatrixFormat::q8, MatrixFormat::q4}) {
+    if (to_string(format) == name) return format;
+  }
+  return std::nullopt;
+}
+
+std::string_view to_string(MatrixFormat format) {
+  switch (format) {
+    case MatrixFormat::f32: return "fp32";
+    case MatrixFormat::f16: return "fp16";
+    case MatrixFormat::q8: return "q8";
+    case MatrixFormat::q4: return "q4";
+  }
+  return "unknown";
+}
+
+Matrix::Matrix(Tensor rows) {
+  if (rows.empty()) return;
+  outputs_ = rows.dim(0);
+  inputs_ = rows.dim(1);
+  values_ = std::move(rows);
+}
+
+Matrix::Matrix(MatrixFormat format, std::size_t outputs, std::size_t inputs)
+    : format_(format), outputs_(outputs), inputs_(inputs) {
+  const std::size_t elements = row_elements(format, inputs);
+  const std::size_t spare = (kRowMultiple - outputs % kRowMultiple) % kRowMultiple * elements;
+  values_ = Tensor({outputs, elements}, dtype_of(format), spare);
+  if (format == MatrixFormat::q8) scales_ = Tensor({outputs});
+  if (format == MatrixFormat::q4) scales_ = Tensor({outputs, blocks_of(inputs)}, DType::bf16);
+}
+
+Matrix Matrix::of(TensorView rows, MatrixFormat format) {
+  Matrix matrix(format, rows.dim(0), rows.dim(1));
+  for (std::size_t row = 0; row < matrix.outputs_; ++row) {
+    const float* from = rows.f32() + row * matrix.inputs_;
+    if (!matrix.holds(from)) return Matrix(Tensor::copy_of(rows));
+    matrix.set_row(row, from);
+  }
+  return matrix;
+}
+
+std::size_t Matrix::bytes() const { return values_.view().bytes() + scales_.view().bytes(); }
+
+bool Matrix::holds(const float* row) const {
+  if (format_ == MatrixFormat::f32) return true;
+  const float limit = format_ == MatrixFormat::f16 ? kLargestF16 : 3e38f;
+  return std::all_of(row, row + inputs_, [limit](float x) { return std::fabs(x) <= limit; });
+}
+
+void Matrix::set_row(std::size_t output, const float* row) {
+  if (format_ == MatrixFormat::f32) {
+    std::copy_n(row, inputs_, values_.f32() + output * inputs_);
+  } else if (format_ == MatrixFormat::f16) {
+    auto* to = static_cast<std::uint16_t*>(values_.data()) + output * inputs_;
+    std::transform(row, row + inputs_, to, f16_from_float);
+  } else {
+    auto* to = static_cast<std::uint8_t*>(values_.data()) + output * values_.dim(1);
+    if (format_ == MatrixFormat::q8) {
+      scales_.f32()[output] = set_row8(row, inputs_, to);
+      return;
+    }
+    auto* scales = static_cast<std::uint16_t*>(scales_.data()) + output * scales_.dim(1);
+    for (std::size_t block = 0; block < scales_.dim(1); ++block) {
+      const float* from = row + block * kBlock;
+      const std::size_t count = std::min(kBlock, inputs_ - block * kBlock);
+      const float scale = scale_of_block(from, count);
+      scales[block] = bf16_from_float(scale);
+      set_block4(from, count, scale, to + block * kHalfBlock);
+    }
+  }
+}
+
+void Matrix::copy_row(std::size_t output, float* to) const {
+  if (format_ == MatrixFormat::f32) {
+    std::copy_n(values_.f32() + output * inputs_, inputs_, to);
+    return;
+  }
+  if (format_ == MatrixFormat::f16) {
+    const auto* from = static_cast<const std::uint16_t*>(values_.data()) + output * inputs_;
+    std::transform(from, from + inputs_, to, float_from_f16);
+    return;
+  }
+  const auto* from = static_cast<const std::uint8_t*>(values_.data()) + output * values_.dim(1);
+  if (format_ == MatrixFormat::q8) {
+    const float scale = scales_.f32()[output];
+    for (std::size_t k = 0; k < inputs_; ++k) to[k] = scale * static_cast<float>(from[k] - kZero8);
+    return;
+  }
+  const auto* scales = static_cast<const std::uint16_t*>(scales_.data()) + output * scales_.dim(1);
+  for (std::size_t k = 0; k < inputs_; ++k) {
+    const int stored = from[k / 2] >> (k % 2 * 4) & 15;
+    to[k] = float_from_bf16(scales[k / kBlock]) * static_cast<float>(stored - kZero4);
+  }
+}
+
+Matrix Matrix::slice(std::size_t first, std::size_t count) const {
+  Matrix part(format_, count, inputs_);
+  const auto copy = [&](const Tensor& from, Tensor& to) {
+    if (from.empty()) return;
+    const std::size_t row = from.view().bytes() / outputs_;
+    std::memcpy(to.data(), static_cast<const char*>(from.data()) + first * row, count * row);
+  };
+  copy(values_, part.values_);
+  copy(scales_, part.scales_);
+  return part;
+}
+
+std::uint16_t f16_from_float(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000u);
+  const std::uint32_t magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);  // NaN
+  if (magnitude >= 0x47800000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
+  if (magnitude < 0x38800000u) {  // subnormal: the adder of a float rounds at the right bit
+    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
+    return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
+  }
+  const std::uint32_t odd = magnitude >> 13 & 1u;
+  const std::uint32_t half = (magnitude + 0xfffu + odd - 0x38000000u) >> 13;
+  return static_cast<std::uint16_t>(sign | half);
+}
+
+std::uint16_t bf16_from_float(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>(bits >> 16 | 0x40u);
+  return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+}  // namespace clearformer

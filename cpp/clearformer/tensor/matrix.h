@@ -1,0 +1,73 @@
+// Matrix: the weight of a linear layer before it is packed, in fp32 or in fewer bits.
+// Shapes: N outputs (rows), K inputs.
+//
+//   f32  (N, K) floats
+//   f16  (N, K) IEEE binary16, rounded to nearest even
+//   q8   w ≈ s · (u - 64), u in 1 … 127 (seven bits, so that no product of two bytes overflows the
+//        16-bit sums of SSE/AVX2 and of relaxed SIMD), one fp32 scale s a row
+//   q4   w ≈ s · (u - 8), u in 0 … 15, one bfloat16 scale s for each 32 inputs of a row
+//
+// A row that a format can't hold (not finite, or beyond 65,504 in f16) leaves the whole matrix f32.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "clearformer/tensor/tensor.h"
+
+namespace clearformer {
+
+enum class MatrixFormat { f32, f16, q8, q4 };
+
+/// The format that load options call "fp32", "fp16", "q8", "q4"; nothing for other names.
+std::optional<MatrixFormat> matrix_format_named(std::string_view name);
+std::string_view to_string(MatrixFormat format);
+
+class Matrix {
+ public:
+  static constexpr std::size_t kBlock = 32;  // inputs that share a scale of q4
+  static constexpr int kZero8 = 64, kZero4 = 8;
+
+  Matrix() = default;
+  /// Takes fp32 rows (N, K) as they are.
+  explicit Matrix(Tensor rows);
+  /// Room for N rows in `format`, and for the rows that fill up a panel of the packed form behind
+  /// them; set_row() fills it.
+  Matrix(MatrixFormat format, std::size_t outputs, std::size_t inputs);
+  /// rows (N, K) fp32 in `format`, or in f32 where the format can't hold them.
+  static Matrix of(TensorView rows, MatrixFormat format);
+
+  bool empty() const { return values_.empty(); }
+  MatrixFormat format() const { return format_; }
+  std::size_t outputs() const { return outputs_; }
+  std::size_t inputs() const { return inputs_; }
+  std::size_t bytes() const;
+
+  /// Whether `row` (K floats) can be held.
+  bool holds(const float* row) const;
+  /// Rounds K floats to the format.
+  void set_row(std::size_t output, const float* row);
+  /// Widens a row to K floats.
+  void copy_row(std::size_t output, float* to) const;
+  /// Rows first … first + count - 1 by themselves.
+  Matrix slice(std::size_t first, std::size_t count) const;
+
+  /// The elements: (N, K) of f32, f16 or u8 (q8), (N, K/32·16) of u8 (q4: input 2i in the low half
+  /// of byte i; the last block is whole).
+  Tensor& values() { return values_; }
+  const Tensor& values() const { return values_; }
+  /// q8: (N) fp32. q4: (N, ⌈K/32⌉) bfloat16. Else empty.
+  const Tensor& scales() const { return scales_; }
+
+ private:
+  MatrixFormat format_ = MatrixFormat::f32;
+  std::size_t outputs_ = 0, inputs_ = 0;
+  Tensor values_, scales_;
+};
+
+/// float to IEEE 754 binary16 bits, to nearest even; beyond 65,519 it is infinity.
+std::uint16_t f16_from_float(float value);
+/// float to bfloat16 bits, to nearest even.
+std::uint16_t bf16_from_float(float value);
+
+}  // namespace clearformer
