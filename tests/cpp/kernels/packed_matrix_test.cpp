@@ -70,7 +70,7 @@ TEST(PackedMatrix, MultipliesLikeTheNaiveTwin) {
       transposed[i] = weight.f32()[i % outputs * inputs + i / outputs];
     }
     Guarded y(rows * outputs, 1);
-    PackedMatrix(weight.clone()).multiply(x.data(), y.data(), rows, bias.data());
+    PackedMatrix(weight.clone()).multiply(x.data(), y.data(), rows, {.bias = bias.data()});
     EXPECT_TRUE(y.intact());
     const auto product = naive::matmul(x, transposed, bias, rows, outputs, inputs);
     std::vector<double> bounds;  // see matmul_test.cpp
