@@ -23,7 +23,7 @@ struct Destination {
 
   /// Writes the vector of `row` that starts at `column`, which is one of N.
   template <class Lanes>
-  void write(std::size_t row, std::size_t column, Vec sum, Lanes lanes) const {
+  void put(std::size_t row, std::size_t column, Vec sum, Lanes lanes) const {
     sum *= Vec(epilogue.scale);
     if (epilogue.bias != nullptr) sum += load(epilogue.bias + column, lanes);
     if (epilogue.residual != nullptr) {
@@ -32,13 +32,30 @@ struct Destination {
     store(c + row * c_stride + column, lanes, sum);
   }
 
-  /// Writes vector `v` of a panel's columns, those past N left out.
-  void write(std::size_t row, std::size_t panel, std::size_t v, Vec sum) const {
-    const std::size_t column = panel * kWidth + v * kLanes;
-    if (column + kLanes <= n) {
-      write(row, column, sum, AllLanes{});
-    } else if (column < n) {
-      write(row, column, sum, FirstLanes{n - column});
+  /// Writes a tile of sums, the columns past N left out. The sums are handed on by value: those of the
+  /// caller's loop stay in registers.
+  template <std::size_t Rows>
+  struct Tile {
+    Vec sums[Rows][kTileVectors];
+  };
+  template <std::size_t Rows>
+  void write(std::size_t row, std::size_t panel, Tile<Rows> tile) const {
+    write(row, Rows, panel, tile.sums);
+  }
+
+ private:
+  // Out of line: there are many kinds of tile.
+  CLEARFORMER_LOOP void write(std::size_t first_row, std::size_t rows, std::size_t panel,
+                              const Vec (*sums)[kTileVectors]) const {
+    for (std::size_t row = first_row; row < first_row + rows; ++row, ++sums) {
+      for (std::size_t v = 0; v < kTileVectors; ++v) {
+        const std::size_t column = panel * kWidth + v * kLanes;
+        if (column + kLanes <= n) {
+          put(row, column, (*sums)[v], AllLanes{});
+        } else if (column < n) {
+          put(row, column, (*sums)[v], FirstLanes{n - column});
+        }
+      }
     }
   }
 };

@@ -41,9 +41,11 @@ CLEARFORMER_LOOP void multiply_tile(const FloatRows& rows, std::size_t row, cons
       }
     }
   }
+  Destination::Tile<Rows> tile;
   for (std::size_t r = 0; r < Rows; ++r) {
-    for (std::size_t v = 0; v < kTileVectors; ++v) to.write(row + r, panel, v, sums[r][v]);
+    for (std::size_t v = 0; v < kTileVectors; ++v) tile.sums[r][v] = sums[r][v];
   }
+  to.write(row, panel, tile);
 }
 
 /// A single row by Panels panels at once: with one, each step has to wait for the sum before.
@@ -65,7 +67,9 @@ CLEARFORMER_LOOP void multiply_row(const FloatRows& rows, const Element* b, std:
     }
   }
   for (std::size_t p = 0; p < Panels; ++p) {
-    for (std::size_t v = 0; v < kTileVectors; ++v) to.write(0, panel + p, v, sums[p][v]);
+    Destination::Tile<1> tile;
+    for (std::size_t v = 0; v < kTileVectors; ++v) tile.sums[0][v] = sums[p][v];
+    to.write(0, panel + p, tile);
   }
 }
 

@@ -171,13 +171,14 @@ CLEARFORMER_LOOP void tile8(const Panel& panel, const Stored* weights, std::size
   sums.clear();
   add_quads(sums, weights, rows.stride / 4, rows.values + row * rows.stride, rows.stride);
   const auto* scales = reinterpret_cast<const float*>(panel.bytes + rows.stride * kWidth);
+  Destination::Tile<Rows> tile;
   for (std::size_t r = 0; r < Rows; ++r) {
     for (std::size_t v = 0; v < kTileVectors; ++v) {
       const Vec sum = sums.output(r, v, rows.corrections[row + r]);
-      const Vec scaled = sum * load(scales + v * kLanes) * Vec(rows.scales[row + r]);
-      panel.to.write(row + r, panel.index, v, scaled);
+      tile.sums[r][v] = sum * load(scales + v * kLanes) * Vec(rows.scales[row + r]);
     }
   }
+  panel.to.write(row, panel.index, tile);
 }
 
 // add(sums, block, x) adds a block's products.
@@ -202,11 +203,13 @@ CLEARFORMER_LOOP void tile4(const Panel& panel, std::size_t row, Add add) {
       }
     }
   }
+  Destination::Tile<Rows> tile;
   for (std::size_t r = 0; r < Rows; ++r) {
     for (std::size_t v = 0; v < kTileVectors; ++v) {
-      panel.to.write(row + r, panel.index, v, totals[r][v] * Vec(rows.scales[row + r]));
+      tile.sums[r][v] = totals[r][v] * Vec(rows.scales[row + r]);
     }
   }
+  panel.to.write(row, panel.index, tile);
 }
 
 void multiply_panel8(const Panel& panel) {
