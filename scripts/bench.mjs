@@ -5,7 +5,7 @@
 //   --threads 1|2                   default: 1; "scaling" measures models with 2 as well
 //   --only TEXT                     only items whose id holds TEXT
 //   --rounds N                      rounds of A B A B …; default 7
-//   --quick                         3 short rounds, to see that everything runs
+//   --quick                         3 short rounds, to see that everything runs; its results are not kept
 //   --prepare                       installs, builds and makes models, and measures nothing
 //   --report                        writes table and plot from what was measured, and measures nothing
 import { realpathSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { run, SetupError, step } from './toolchain/progress.mjs';
 /** Reads the command line; throws SetupError for what is not known. */
 async function readArguments(words) {
   const { ENGINES, PARTS } = await import('../tests/bench/plan.mjs');
-  const options = { parts: [], rounds: 7, budget: 100 };
+  const options = { parts: [], rounds: 7, budget: 100, keep: true };
   const wanted = (name, value, known) => {
     if (!known.includes(value)) throw new SetupError(`${name}: there is ${known.join(', ')}.`);
     return value;
@@ -29,7 +29,7 @@ async function readArguments(words) {
     '--threads': (next) => ({ threads: Number(wanted('--threads', next(), ['1', '2'])) }),
     '--only': (next) => ({ only: next() }),
     '--rounds': (next) => ({ rounds: Math.max(1, Number.parseInt(next(), 10) || 7) }),
-    '--quick': () => ({ rounds: 3, budget: 20 }),
+    '--quick': () => ({ rounds: 3, budget: 20, keep: false }),
     '--prepare': () => ({ prepare: true }),
     '--report': () => ({ report: true }),
   };

@@ -26,7 +26,7 @@ function settingsOf(item, part) {
 }
 
 /** The plans of a command line: one for each engine and number of threads. */
-export function plansOf({ parts, engine, threads, only, rounds, budget }) {
+export function plansOf({ parts, engine, threads, only, ...pace }) {
   const named = parts.length > 0 ? parts : [...itemParts, 'native'];
   const plans = new Map();
   for (const part of named) {
@@ -37,7 +37,7 @@ export function plansOf({ parts, engine, threads, only, rounds, budget }) {
         const setting = { engine: engine ?? ownEngine, threads: threads ?? ownThreads };
         if (item.engines && !item.engines.includes(setting.engine)) continue;
         const key = `${setting.engine} ${setting.threads}`;
-        const plan = plans.get(key) ?? { ...setting, rounds, budget, items: [] };
+        const plan = plans.get(key) ?? { ...setting, ...pace, items: [] };
         plans.set(key, plan);
         if (!plan.items.includes(item)) plan.items.push(item);
       }

@@ -1,5 +1,5 @@
 // Measures items in one engine with one number of threads, and keeps the results; scripts/bench.mjs starts it on the cores
-// that are meant. Its argument is a plan: { engine, threads, pinned, rounds, budget, items: [{ id, paths }] }.
+// that are meant. Its argument is a plan: { engine, threads, pinned, rounds, budget, keep, items: [{ id, paths }] }.
 import { cpus } from 'node:os';
 
 import { ChromiumHost } from './hosts/chromium.mjs';
@@ -53,7 +53,7 @@ try {
       contenders,
     };
     tell(entry);
-    keepResult(entry);
+    if (plan.keep) keepResult(entry);
   }
 } finally {
   await host.stop();

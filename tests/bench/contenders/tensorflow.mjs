@@ -2,7 +2,8 @@
 import { sampled, values } from './inputs.mjs';
 
 async function load(spec) {
-  const tf = await import(spec.library);
+  const loaded = await import(spec.library);
+  const tf = loaded.default ?? loaded;
   tf.setWasmPaths(spec.wasmFolder);
   tf.setThreadsCount(spec.threads);
   await tf.setBackend('wasm');

@@ -32,6 +32,7 @@ export class ChromiumHost {
   async freshPage() {
     const context = await this.browser.newContext();
     const page = await context.newPage();
+    page.setDefaultTimeout(0); // a busy machine is no error
     await page.goto(`${this.server.url}${pagePath}`);
     await page.waitForFunction(() => document.title === 'ready');
     return { page, close: () => context.close() };

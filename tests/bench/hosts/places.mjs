@@ -2,13 +2,13 @@
 import { inProject } from '../../../scripts/build/fresh.mjs';
 
 const PEERS = 'tests/bench/node_modules';
-const TENSORFLOW = 'build/bench/tensorflow.js';
+const TENSORFLOW = { web: 'build/bench/tensorflow.js', node: 'tests/bench/tensorflow_node.cjs' };
 
 const LIBRARIES = {
   kernels: ({ variant }) => `build/wasm-${variant}/tests/bench/clearformer-bench-${variant}.mjs`,
   clearformer: () => 'dist/index.js',
   onnxruntime: () => `${PEERS}/onnxruntime-web/dist/ort.wasm.min.mjs`,
-  tensorflow: () => TENSORFLOW,
+  tensorflow: (_, where) => TENSORFLOW[where],
 };
 const WASM_FOLDERS = {
   onnxruntime: `${PEERS}/onnxruntime-web/dist/`,
@@ -18,7 +18,7 @@ const WASM_FOLDERS = {
 /** The same spec with paths for a page ('web') or for a process ('node'). `path` is what the contender loads, if any. */
 export function placed(spec, path, where) {
   const at = (name) => (where === 'web' ? `/files/${name}` : inProject(name));
-  const result = { ...spec, library: at(LIBRARIES[spec.library](spec)) };
+  const result = { ...spec, library: at(LIBRARIES[spec.library](spec, where)) };
   const folder = WASM_FOLDERS[spec.library];
   if (folder) result.wasmFolder = at(folder);
   if (spec.library === 'onnxruntime' && where === 'node') {

@@ -31,7 +31,9 @@ function modelItem({ id, part, title, task, model, input, dtype, cached = false 
       // A peer's narrow weights may be slower than its wide ones: the fastest counts.
       if (dtype !== 'fp32') peers.push(peer('fp32'));
       if (cached) peers.push(peer(dtype, { name: 'with its cache', keepCache: true }));
-      return [...ours({ task, model, input: given, dtypes: [dtype] }, setting), ...peers];
+      if (cached && dtype === 'q8') peers.push(peer('q4'));
+      const dtypes = cached && dtype === 'q4' ? ['q4', 'q8'] : [dtype];
+      return [...ours({ task, model, input: given, dtypes }, setting), ...peers];
     },
   };
 }

@@ -1,1 +1,15 @@
-export async function writeReport() {}
+// Writes the table and the plot of what was measured to where the readme shows them.
+import { writeFileSync } from 'node:fs';
+
+import { inProject } from '../../../scripts/build/fresh.mjs';
+import { readResults } from '../results.mjs';
+import { plot } from './plot.mjs';
+import { page } from './table.mjs';
+
+export function writeReport() {
+  const results = readResults();
+  if (Object.keys(results.measured).length === 0) return;
+  writeFileSync(inProject('.github/bench.md'), page(results));
+  writeFileSync(inProject('.github/bench.svg'), plot(results));
+  console.log('Written: .github/bench.md, .github/bench.svg');
+}
