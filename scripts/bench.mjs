@@ -48,7 +48,7 @@ async function readArguments(words) {
 
 /** Runs one plan on its cores: one thread on the first, two on the first two, where the machine lets us choose. */
 async function measure(plan) {
-  const taskset = onPath('taskset');
+  const taskset = plan.free ? undefined : onPath('taskset');
   const cores = plan.threads === 1 ? '0' : `0-${plan.threads - 1}`;
   const pinned = taskset ? `cores ${cores}` : 'not pinned';
   const program = [

@@ -25,7 +25,7 @@ function settingsOf(item, part) {
     : [['chromium', 1]];
 }
 
-/** The plans of a command line: one for each engine and number of threads. */
+/** The plans of a command line: one for each engine, number of threads and choice of cores. */
 export function plansOf({ parts, engine, threads, only, ...pace }) {
   const named = parts.length > 0 ? parts : [...itemParts, 'native'];
   const plans = new Map();
@@ -36,8 +36,10 @@ export function plansOf({ parts, engine, threads, only, ...pace }) {
       for (const [ownEngine, ownThreads] of settingsOf(item, part)) {
         const setting = { engine: engine ?? ownEngine, threads: threads ?? ownThreads };
         if (item.engines && !item.engines.includes(setting.engine)) continue;
-        const key = `${setting.engine} ${setting.threads}`;
-        const plan = plans.get(key) ?? { ...setting, ...pace, items: [] };
+        // A page starts in several processes: on one core they would wait for each other.
+        const free = item.fresh === true;
+        const key = `${setting.engine} ${setting.threads} ${free}`;
+        const plan = plans.get(key) ?? { ...setting, ...pace, free, items: [] };
         plans.set(key, plan);
         if (!plan.items.includes(item)) plan.items.push(item);
       }
