@@ -3,6 +3,7 @@
 import { compare } from './agreement.mjs';
 
 const SETTLED = 0.03; // two slices in a row that differ by less
+const QUIET_MS = 1000; // a page that has just been opened still keeps the browser busy
 const WARM_UP = { least: 3, most: 12 };
 
 /** Opens each contender; one that can't be opened keeps the reason as `unavailable`. */
@@ -33,7 +34,7 @@ async function checkAgreement(opened) {
   const reference = order.find(({ dtype }) => dtype === 'fp32') ?? order[0];
   for (const [entry, sample] of samples) {
     if (entry === reference) continue;
-    const narrow = entry.dtype !== 'fp32' || reference.dtype !== 'fp32';
+    const narrow = [entry, reference].map(({ dtype }) => dtype).find((dtype) => dtype !== 'fp32');
     const { agrees, how } = compare(sample, samples.get(reference), narrow);
     entry.agreement = `${how} (against ${reference.name})`;
     if (!agrees) entry.unavailable = `does not agree: ${entry.agreement}`;
@@ -91,6 +92,7 @@ async function measureFresh(host, contenders, paths, rounds) {
       if (entry.unavailable) continue;
       await attempt(entry, async () => {
         const page = await host.open(`${round} ${i}`, contenders[i].spec, paths[i]);
+        await new Promise((wake) => setTimeout(wake, QUIET_MS));
         const time = await page.time(0);
         await page.close();
         if (round >= 0) entry.milliseconds.push(time);

@@ -63,14 +63,14 @@ describe('statistics', () => {
 describe('agreement', () => {
   const sample = (...picked: number[]) => ({ count: picked.length, picked });
   it('accepts rounding and refuses another result', () => {
-    expect(compare(sample(1, -2.0001), sample(1, -2), false).agrees).toBe(true);
-    expect(compare(sample(1, -2.1), sample(1, -2), false).agrees).toBe(false);
-    expect(compare(sample(1, 2, 3), sample(1, 2), false).agrees).toBe(false);
-    expect(compare(sample(Number.NaN, 2), sample(1, 2), false).agrees).toBe(false);
+    expect(compare(sample(1, -2.0001), sample(1, -2), undefined).agrees).toBe(true);
+    expect(compare(sample(1, -2.1), sample(1, -2), undefined).agrees).toBe(false);
+    expect(compare(sample(1, 2, 3), sample(1, 2), undefined).agrees).toBe(false);
+    expect(compare(sample(Number.NaN, 2), sample(1, 2), undefined).agrees).toBe(false);
   });
   it('asks narrow weights for the direction', () => {
-    expect(compare(sample(1, 2.2), sample(1, 2), true).agrees).toBe(true);
-    expect(compare(sample(2, -1), sample(1, 2), true).agrees).toBe(false);
+    expect(compare(sample(1, 2.2), sample(1, 2), 'q8').agrees).toBe(true);
+    expect(compare(sample(2, -1), sample(1, 2), 'q8').agrees).toBe(false);
   });
 });
 

@@ -61,7 +61,7 @@ export async function open(spec) {
   const package_ = await import(spec.library);
   const model = await package_[CLASSES[spec.task]].from_pretrained(spec.checkpoint, loadOptions(spec));
   const info = await model.info();
-  if (info.simd !== spec.variant) throw new Error(`this engine runs the ${info.simd} build only`);
+  if (info.relaxed !== (spec.variant === 'relaxed')) throw new Error(`this engine runs the ${info.simd} build only`);
   if (info.threads.used !== spec.threads)
     throw new Error(`runs with ${info.threads.used} threads: ${info.threads.reason}`);
   const task = await tasks[spec.task](model, spec.input);

@@ -4,6 +4,14 @@
 
 #include "clearformer/tensor/error.h"
 
+// Narrow weights and threads are measured from the day that the library has them.
+#if __has_include("clearformer/tensor/matrix.h")
+#include "clearformer/tensor/matrix.h"
+#endif
+#if __has_include("clearformer/tensor/thread_pool.h")
+#include "clearformer/tensor/thread_pool.h"
+#endif
+
 namespace clearformer::bench {
 
 namespace {
@@ -36,12 +44,31 @@ Task task_of(const std::string& task) {
                            : Task::causal_lm;
 }
 
+void use_threads(std::size_t threads) {
+#if __has_include("clearformer/tensor/thread_pool.h")
+  set_num_threads(threads);
+  const std::size_t used = num_threads();
+#else
+  const std::size_t used = 1;
+#endif
+  if (used != threads) fail(ErrorCode::unsupported, threads, " threads: there is ", used);
+}
+
+std::unique_ptr<Model> load(const ModelWork& work) {
+#if __has_include("clearformer/tensor/matrix.h")
+  const auto format = matrix_format_named(work.dtype);
+  if (format.has_value()) return from_pretrained(work.folder, task_of(work.task), *format);
+#else
+  if (work.dtype == "fp32") return from_pretrained(work.folder, task_of(work.task));
+#endif
+  fail(ErrorCode::unsupported, "dtype ", work.dtype, ": not there yet");
+}
+
 }  // namespace
 
 ModelRun::ModelRun(const ModelWork& work) : work_(work) {
-  if (work.dtype != "fp32") fail(ErrorCode::unsupported, "dtype ", work.dtype, ": not there yet");
-  if (work.threads != 1) fail(ErrorCode::unsupported, work.threads, " threads: not there yet");
-  model_ = from_pretrained(work.folder, task_of(work.task));
+  use_threads(work.threads);
+  model_ = load(work);
   if (work.task == "image") {
     input_ = pixels(work.length);
     return;
