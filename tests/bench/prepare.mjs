@@ -7,6 +7,8 @@ import { steps } from '../../scripts/build.mjs';
 import { run, step } from '../../scripts/toolchain/progress.mjs';
 import { makeSource } from './models/make.mjs';
 
+// The builds whose kernels are timed by themselves.
+const KERNEL_PRESETS = ['wasm-simd128', 'wasm-relaxed'];
 const HERE = inProject('tests/bench');
 
 /** The peers' packages, without their install scripts, which would download more. */
@@ -92,7 +94,7 @@ export async function prepareEngines(engines) {
   await bundleTensorFlow();
   await bundleOwn();
   if (engines.includes('native')) await buildPrograms('release');
-  if (engines.some((engine) => engine !== 'native')) for (const preset of WASM_PRESETS) await buildPrograms(preset);
+  if (engines.some((engine) => engine !== 'native')) for (const preset of KERNEL_PRESETS) await buildPrograms(preset);
 }
 
 /** Makes what the contenders of an item load; resolves to their paths, undefined where there is nothing. */

@@ -10,7 +10,7 @@ const bench = (name: string) => import(new URL(`../bench/${name}.mjs`, import.me
 const { median, quantile, ratios } = await bench('statistics');
 const { compare } = await bench('agreement');
 const { judge } = await bench('report/judge');
-const { page } = await bench('report/table');
+const { betweenMarks, page } = await bench('report/table');
 const { plot } = await bench('report/plot');
 const { bars } = await bench('report/bars');
 const { items } = await bench('items/index');
@@ -94,6 +94,13 @@ describe('report', () => {
     const text = page(measured);
     expect(text).toContain('not available: no <such> thing / here');
     expect(text.match(/not measured/g)?.length).toBeGreaterThan(10);
+  });
+  it('replaces what stands between the marks, once and again', () => {
+    const before = 'a\n<!-- bench: begin -->\nold\n<!-- bench: end -->\nb\n';
+    const after = betweenMarks(before, 'new');
+    expect(after).toBe('a\n<!-- bench: begin -->\nnew\n<!-- bench: end -->\nb\n');
+    expect(betweenMarks(after, 'new')).toBe(after);
+    expect(() => betweenMarks('no marks', 'new')).toThrow('missing');
   });
   it('draws what there is', () => {
     const svg = plot(measured);

@@ -2,6 +2,12 @@
 import { SHAPES } from '../models/shapes.mjs';
 import { onnxruntime, ours, PRECISIONS } from './contenders.mjs';
 
+/** 10⁹ operations of one pass: matrices, scores and their sums; embeddings and heads left out. */
+function amountOf({ layers, d, hidden }, { batch = 1, length, past = 0 }, causal) {
+  const seen = past + (causal ? length / 2 : length);
+  return { gflop: (batch * length * layers * (2 * d * (4 * d + 2 * hidden) + 4 * seen * d)) / 1e9 };
+}
+
 function modelItem({ id, part, title, task, model, input, dtype, cached = false }) {
   const shape = SHAPES[model];
   const given = { vocabulary: shape.vocabulary, ...input };
@@ -16,6 +22,7 @@ function modelItem({ id, part, title, task, model, input, dtype, cached = false 
     id: `${id}-${dtype}`,
     part,
     title: `${title}, ${dtype}`,
+    amount: task === 'image' ? undefined : amountOf(shape, input, shape.family === 'gpt2'),
     contenders(setting) {
       const peer = (precision, options = {}) =>
         onnxruntime(

@@ -10,9 +10,12 @@ const escaped = (content) => String(content).replaceAll('&', '&amp;').replaceAll
 const line = (x1, y1, x2, y2, kind) =>
   `<line class="${kind}" x1="${x1.toFixed(1)}" y1="${y1.toFixed(1)}" x2="${x2.toFixed(1)}" y2="${y2.toFixed(1)}"/>`;
 
+/** Names of the series that are shown, in their colours. */
 function legend(names, y) {
+  let x = LEFT - 150;
   return names.map((name, i) => {
-    const x = LEFT + i * 150;
+    if (name === undefined) return '';
+    x += 150;
     return `<rect class="c${i}" x="${x}" y="${y - 8}" width="8" height="8"/>${text(x + 13, y, name, '', 'text quiet')}`;
   });
 }
@@ -53,7 +56,7 @@ export function linePanel(top, title, places, series) {
   const bottom = top + 52 + CURVE_HEIGHT;
   const x = (i) => LEFT + (i * (RIGHT - LEFT - 60)) / (places.length - 1);
   const y = (value) => bottom - (value / largest) * CURVE_HEIGHT;
-  const names = series.map(({ name }) => name);
+  const names = series.map((each) => (shown.includes(each) ? each.name : undefined));
   const parts = [text(16, top + 12, title, '', 'text title'), ...legend(names, top + 32)];
   for (const share of [0, 0.5, 1]) {
     parts.push(line(LEFT, y(share * largest), RIGHT - 40, y(share * largest), 'line'));

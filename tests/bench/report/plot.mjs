@@ -67,15 +67,12 @@ const lines = (at, ids, value) =>
     values: ids.map((id) => {
       const run = at(id);
       const time = timeOf(run, pick);
-      return time && value(run, time, id);
+      return time && value(run, time);
     }),
   }));
 
-const tokensOf = (id) => Number(/-(\d+)-fp32$/.exec(id)?.[1] ?? 128);
 const lengthIds = TOKENS.map((n) => (n === 128 ? 'minilm-1x128-fp32' : `scaling-minilm-${n}-fp32`));
 const sizeIds = SIZES.map((name) => (name === 'minilm' ? 'minilm-1x128-fp32' : `scaling-${name}-128-fp32`));
-const tokensPerSecond = (_run, time, id) => (/1x128/.test(id) ? 128 : tokensOf(id)) / (time / 1000);
-
 function threadBars(at) {
   return THREADED.flatMap((id) => {
     const [one, two] = [at(id), at(id, 2)];
@@ -88,10 +85,11 @@ function threadBars(at) {
   });
 }
 
+const gflops = (run, time) => run.amount && run.amount.gflop / (time / 1000);
+
 /** The picture; panels without a measurement are left out. */
 export function plot(results) {
   const at = (id, threads = 1) => results.measured[`${id} chromium ${threads}`];
-  const gflops = (run, time) => run.amount.gflop / (time / 1000);
   const panels = [
     (top) =>
       barPanel(top, 'Times as fast as the fastest peer (Chromium, one thread; more is better)', ratioBars(at), [
@@ -109,9 +107,8 @@ export function plot(results) {
           gflops,
         ),
       ),
-    (top) => linePanel(top, 'MiniLM: tokens a second by length', TOKENS, lines(at, lengthIds, tokensPerSecond)),
-    (top) =>
-      linePanel(top, 'BERT of four sizes, 128 tokens: tokens a second', SIZES, lines(at, sizeIds, tokensPerSecond)),
+    (top) => linePanel(top, 'MiniLM: GFLOP/s by tokens', TOKENS, lines(at, lengthIds, gflops)),
+    (top) => linePanel(top, 'BERT of four sizes, 128 tokens: GFLOP/s', SIZES, lines(at, sizeIds, gflops)),
     (top) =>
       barPanel(top, 'Two threads: times as fast as one', threadBars(at), [
         'clearformer simd128',

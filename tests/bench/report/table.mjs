@@ -64,6 +64,46 @@ export function conditions(results) {
   return [...new Set(lines)].sort().join('\n');
 }
 
+const SHORT = [
+  'minilm-1x128-fp32',
+  'minilm-1x128-q8',
+  'gpt2-prefill-128-fp32',
+  'gpt2-decode-128-fp32',
+  'gpt2-decode-128-q8',
+  'gpt2-decode-128-q4',
+  'vit-b16-fp32',
+  'startup',
+];
+
+/** A few lines for the readme: our faster build and the fastest peer, in Chromium. */
+export function shortTable(results) {
+  const rows = SHORT.flatMap((id) => {
+    const run = results.measured[`${id} chromium 1`];
+    const ours = run?.contenders.filter(({ role, milliseconds }) => role === 'ours' && milliseconds.length > 0) ?? [];
+    const [best] = ours.sort((a, b) => median(a.milliseconds) - median(b.milliseconds));
+    const fastest = run && fastestPeer(run);
+    if (!best || !fastest) return [];
+    const cell = ({ milliseconds }) => `${number(median(milliseconds))} ms`;
+    return [
+      [
+        run.title,
+        cell(best),
+        `${cell(fastest)} (${fastest.name})`,
+        times(ratios(fastest.milliseconds, best.milliseconds)),
+      ],
+    ];
+  });
+  return table(['Chromium, one thread', 'clearformer', 'fastest peer', 'ratio [quartiles]'], rows);
+}
+
+/** `text` with what stands between the two marks of the benchmarks replaced by `content`. */
+export function betweenMarks(text, content) {
+  const [begin, end] = ['<!-- bench: begin -->', '<!-- bench: end -->'];
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+  if (from < 0 || to < from) throw new Error('the marks of the benchmarks are missing');
+  return `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`;
+}
+
 /** The whole page. */
 export function page(results) {
   return `# Measurements
