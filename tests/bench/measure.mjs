@@ -6,6 +6,16 @@ const SETTLED = 0.03; // two slices in a row that differ by less
 const QUIET_MS = 1000; // a page that has just been opened still keeps the browser busy
 const WARM_UP = { least: 3, most: 12 };
 
+/** Work that may fail: then the contender is out, and says why. */
+const attempt = async (entry, work) => {
+  try {
+    return await work();
+  } catch (error) {
+    entry.unavailable = String(error.message ?? error).slice(0, 300);
+    return undefined;
+  }
+};
+
 /** Opens each contender; one that can't be opened keeps the reason as `unavailable`. */
 async function openAll(host, contenders, paths) {
   const opened = [];
@@ -27,7 +37,7 @@ async function checkAgreement(opened) {
   const samples = new Map();
   for (const entry of opened) {
     if (entry.unavailable) continue;
-    const sample = await entry.sample();
+    const sample = await attempt(entry, () => entry.sample());
     if (sample) samples.set(entry, sample);
   }
   const order = [...samples.keys()];
@@ -49,15 +59,6 @@ async function warmUp(entry, budget) {
     before = now;
   }
 }
-
-const attempt = async (entry, work) => {
-  try {
-    return await work();
-  } catch (error) {
-    entry.unavailable = String(error.message ?? error).slice(0, 300);
-    return undefined;
-  }
-};
 
 /** Resolves to [{ name, role, …, milliseconds: [of each round] }]. */
 export async function measure(host, item, setting, paths, { rounds, budget }) {
