@@ -1,59 +1,92 @@
-// npm run bench: builds and runs the programs of tests/bench, natively and under Node: those in C++ as the release build and
-// in both WASM builds, those in JavaScript (*.mjs) with the package in dist/.
-import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
-import { extname } from 'node:path';
-
-import { buildPreset, tools, WASM_PRESETS } from './build/cmake.mjs';
+// npm run bench [-- part … options]: measures clearformer beside its peers, and writes the table and the plot.
+// Parts: matmul, attention, roofline (both of them), minilm, gpt2, vit, startup, scaling, native; without any, all.
+// Options:
+//   --engine chromium|node|native   default: chromium for all, node for products and attention, native for "native"
+//   --threads 1|2                   default: 1; "scaling" measures models with 2 as well
+//   --only TEXT                     only items whose id holds TEXT
+//   --rounds N                      rounds of A B A B …; default 7
+//   --quick                         3 short rounds, to see that everything runs; its results are not kept
+//   --prepare                       installs, builds and makes models, and measures nothing
+//   --report                        writes table and plot from what was measured, and measures nothing
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { inProject } from './build/fresh.mjs';
-import { steps } from './build.mjs';
-import { main } from './main.mjs';
 import { nodeFlags } from './node_flags.mjs';
-import { run, step } from './toolchain/progress.mjs';
-import { SetupError } from './toolchain.mjs';
+import { ensureModules } from './npm_modules.mjs';
+import { onPath } from './toolchain/programs.mjs';
+import { run, SetupError, step } from './toolchain/progress.mjs';
 
-const BENCH = 'tests/bench';
+/** Reads the command line; throws SetupError for what is not known. */
+async function readArguments(words) {
+  const { ENGINES, PARTS } = await import('../tests/bench/plan.mjs');
+  const options = { parts: [], rounds: 7, budget: 100, keep: true };
+  const wanted = (name, value, known) => {
+    if (!known.includes(value)) throw new SetupError(`${name}: there is ${known.join(', ')}.`);
+    return value;
+  };
+  const readers = {
+    '--engine': (next) => ({ engine: wanted('--engine', next(), ENGINES) }),
+    '--threads': (next) => ({ threads: Number(wanted('--threads', next(), ['1', '2'])) }),
+    '--only': (next) => ({ only: next() }),
+    '--rounds': (next) => ({ rounds: Math.max(1, Number.parseInt(next(), 10) || 7) }),
+    '--quick': () => ({ rounds: 3, budget: 20, keep: false }),
+    '--prepare': () => ({ prepare: true }),
+    '--report': () => ({ report: true }),
+  };
+  const rest = [...words];
+  while (rest.length > 0) {
+    const word = rest.shift();
+    if (readers[word])
+      Object.assign(
+        options,
+        readers[word](() => rest.shift()),
+      );
+    else options.parts.push(wanted(word, word, PARTS));
+  }
+  return options;
+}
 
-function isProgram(file) {
+/** Runs one plan on its cores: one thread on the first, two on the first two, where the machine lets us choose. */
+async function measure(plan) {
+  const taskset = plan.free ? undefined : onPath('taskset');
+  const cores = plan.threads === 1 ? '0' : `0-${plan.threads - 1}`;
+  const pinned = taskset ? `cores ${cores}` : 'not pinned';
+  const program = [
+    process.execPath,
+    ...nodeFlags,
+    inProject('tests/bench/run.mjs'),
+    JSON.stringify({ ...plan, pinned }),
+  ];
+  const [command, ...args] = taskset ? [taskset, '-c', cores, ...program] : program;
+  await run(command, args, { cwd: inProject(), show: true });
+}
+
+async function bench(words) {
+  await ensureModules();
+  const options = await readArguments(words);
+  const { writeReport } = await import('../tests/bench/report/write.mjs');
+  if (options.report) return writeReport();
+  const { prepareEngines, preparePaths } = await import('../tests/bench/prepare.mjs');
+  const { plansOf } = await import('../tests/bench/plan.mjs');
+  const plans = plansOf(options);
+  if (plans.length === 0) throw new SetupError('No item is selected.');
+  await prepareEngines(plans.map(({ engine }) => engine));
+  for (const plan of plans) {
+    const { items, ...setting } = plan;
+    const prepared = [];
+    for (const item of items) prepared.push({ id: item.id, paths: await preparePaths(item.contenders(setting)) });
+    if (options.prepare) continue;
+    const { engine, threads } = setting;
+    await step(`Measuring in ${engine}, ${threads} thread(s)`, () => measure({ ...setting, items: prepared }));
+  }
+  return writeReport();
+}
+
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   try {
-    accessSync(file, constants.X_OK);
-    return extname(file) === '';
-  } catch {
-    return false;
+    await bench(process.argv.slice(2));
+  } catch (error) {
+    console.error(error instanceof SetupError ? `\n${error.message}` : error);
+    process.exitCode = 1;
   }
 }
-
-// The bench programs are no part of a usual build: the setting stays in the preset's folder from here on.
-async function buildBench(preset) {
-  await buildPreset(preset, preset === 'release' ? ['clearformer'] : ['clearformer_module']);
-  const { cmake } = await tools.build();
-  const { env } = WASM_PRESETS.includes(preset) ? await tools.wasm() : {};
-  await run(cmake, [inProject('build', preset), '-DCLEARFORMER_BUILD_BENCH=ON'], { env });
-  await buildPreset(preset);
-  const folder = inProject('build', preset, BENCH);
-  const names = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [];
-  return names.filter((entry) => entry.isFile()).map((entry) => inProject('build', preset, BENCH, entry.name));
-}
-
-const node = (file) => run(process.execPath, [...nodeFlags, file], { cwd: inProject(), show: true });
-
-async function cppBenches() {
-  for (const file of (await buildBench('release')).filter(isProgram)) {
-    await step(file, () => run(file, [], { cwd: inProject(), show: true }));
-  }
-  for (const preset of WASM_PRESETS) {
-    const scripts = (await buildBench(preset)).filter((file) => ['.js', '.cjs'].includes(extname(file)));
-    for (const file of scripts) await step(file, () => node(file));
-  }
-}
-
-await main(import.meta, async () => {
-  const names = existsSync(inProject(BENCH)) ? readdirSync(inProject(BENCH)) : [];
-  const scripts = names.filter((name) => name.endsWith('.mjs'));
-  if (names.length === 0) throw new SetupError(`There is no program in ${BENCH} yet.`);
-  if (names.includes('CMakeLists.txt')) await cppBenches();
-  if (scripts.length > 0) {
-    await steps.wasm();
-    await steps.package();
-  }
-  for (const name of scripts) await step(name, () => node(inProject(BENCH, name)));
-});

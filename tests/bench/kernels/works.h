@@ -1,0 +1,21 @@
+// The works that can be timed by their names: limits and kernels.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace clearformer::bench {
+
+struct WorkSize {
+  std::size_t m = 1, k = 1, n = 1;
+};
+
+/// All names, with spaces between; a work is called by its place among them.
+const std::string& work_names();
+
+/// Seconds that `repetitions` runs take. Limits do as many operations as a product of this size
+/// ("peak_stream": read as many bytes as its fp32 weight has). Kernels: "matmul" (m, k) · (k, n);
+/// "attention", "attention_causal": m heads, k wide, n positions. What a run needs is made before.
+double seconds_of(std::size_t work, const WorkSize& size, std::size_t repetitions);
+
+}  // namespace clearformer::bench

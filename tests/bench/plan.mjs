@@ -1,0 +1,49 @@
+// From what was asked for to what is measured: which items, in which engine, with how many threads.
+import { itemParts, items } from './items/index.mjs';
+
+export const ENGINES = ['chromium', 'node', 'native'];
+export const PARTS = [...itemParts, 'roofline', 'native'];
+
+const isOperation = ({ part }) => part === 'matmul' || part === 'attention';
+/** Shown with two threads, too. */
+const THREADED = ['minilm-1x128-fp32', 'minilm-8x128-fp32', 'gpt2-prefill-128-fp32', 'vit-b16-fp32'];
+
+/** Settings (engine, threads) of an item under one of the parts named. */
+function settingsOf(item, part) {
+  if (part === 'native') return item.engines === undefined && item.part !== 'scaling' ? [['native', 1]] : [];
+  if (part === 'scaling') {
+    if (item.part === 'scaling') return [['chromium', 1]];
+    return THREADED.includes(item.id) ? [['chromium', 2]] : [];
+  }
+  if (part === 'roofline') return isOperation(item) ? settingsOf(item, item.part) : [];
+  if (item.part !== part) return [];
+  return isOperation(item)
+    ? [
+        ['chromium', 1],
+        ['node', 1],
+      ]
+    : [['chromium', 1]];
+}
+
+/** The plans of a command line: one for each engine, number of threads and choice of cores. */
+export function plansOf({ parts, engine, threads, only, ...pace }) {
+  const named = parts.length > 0 ? parts : [...itemParts, 'native'];
+  const plans = new Map();
+  for (const part of named) {
+    for (const item of items) {
+      if (only && !item.id.includes(only)) continue;
+      // An engine or threads that are named replace what the part would take; natively only "native" has items.
+      for (const [ownEngine, ownThreads] of settingsOf(item, part)) {
+        const setting = { engine: engine ?? ownEngine, threads: threads ?? ownThreads };
+        if (item.engines && !item.engines.includes(setting.engine)) continue;
+        // A page starts in several processes: on one core they would wait for each other.
+        const free = item.fresh === true;
+        const key = `${setting.engine} ${setting.threads} ${free}`;
+        const plan = plans.get(key) ?? { ...setting, ...pace, free, items: [] };
+        plans.set(key, plan);
+        if (!plan.items.includes(item)) plan.items.push(item);
+      }
+    }
+  }
+  return [...plans.values()];
+}

@@ -1,0 +1,167 @@
+// What the benchmarks say is only as good as their arithmetic: statistics, agreement, bars, the table, the plot, and the
+// ONNX files that the peers read.
+import { readFileSync, rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const bench = (name: string) => import(new URL(`../bench/${name}.mjs`, import.meta.url).href);
+const { median, quantile, ratios } = await bench('statistics');
+const { compare } = await bench('agreement');
+const { judge } = await bench('report/judge');
+const { betweenMarks, page } = await bench('report/table');
+const { plot } = await bench('report/plot');
+const { bars } = await bench('report/bars');
+const { items } = await bench('items/index');
+const { plansOf } = await bench('plan');
+const { toInt4, toInt8, transposed } = await bench('onnx/quantize');
+const { integer, message, root, text } = await bench('onnx/protobuf');
+const { OnnxGraph } = await bench('onnx/graph');
+
+const contender = (name: string, role: string, milliseconds: number[], more = {}) => ({
+  name,
+  role,
+  dtype: 'fp32',
+  milliseconds,
+  ...more,
+});
+const run = (contenders: object[]) => ({
+  id: 'matmul-128x384x1536-fp32',
+  title: 'MatMul 128×384×1536, fp32',
+  part: 'matmul',
+  engine: 'chromium',
+  threads: 1,
+  amount: { gflop: 0.150994944 },
+  date: '2026-01-02',
+  engineVersion: 'Chromium 1',
+  machine: 'a machine',
+  pinned: 'cores 0',
+  versions: { clearformer: '0' },
+  contenders,
+});
+const results = (contenders: object[]) => ({ measured: { 'matmul-128x384x1536-fp32 chromium 1': run(contenders) } });
+const measured = results([
+  contender('clearformer simd128', 'ours', [2, 2.2, 2], { variant: 'simd128' }),
+  contender('limit', 'limit', [1.9, 1.98, 1.9], { variant: 'simd128' }),
+  contender('onnxruntime-web fp32', 'peer', [4, 4.4, 3], { peer: 'onnxruntime-web' }),
+  contender('tfjs-wasm', 'peer', [], { peer: 'tfjs-wasm', unavailable: 'no <such> thing | here' }),
+]);
+
+describe('statistics', () => {
+  it('takes medians and quartiles between neighbours', () => {
+    expect(median([3, 1, 2])).toBe(2);
+    expect(median([1, 2, 3, 4])).toBe(2.5);
+    expect(quantile([0, 10], 0.25)).toBe(2.5);
+  });
+  it('compares round by round', () => {
+    // Of medians it would be 4 / 2; a round that was slow for both says the same as the others.
+    expect(ratios([4, 40, 4], [2, 10, 1]).median).toBe(4);
+  });
+});
+
+describe('agreement', () => {
+  const sample = (...picked: number[]) => ({ count: picked.length, picked });
+  it('accepts rounding and refuses another result', () => {
+    expect(compare(sample(1, -2.0001), sample(1, -2), undefined).agrees).toBe(true);
+    expect(compare(sample(1, -2.1), sample(1, -2), undefined).agrees).toBe(false);
+    expect(compare(sample(1, 2, 3), sample(1, 2), undefined).agrees).toBe(false);
+    expect(compare(sample(Number.NaN, 2), sample(1, 2), undefined).agrees).toBe(false);
+  });
+  it('asks narrow weights for the direction', () => {
+    expect(compare(sample(1, 2.2), sample(1, 2), 'q8').agrees).toBe(true);
+    expect(compare(sample(2, -1), sample(1, 2), 'q8').agrees).toBe(false);
+  });
+});
+
+describe('report', () => {
+  const barOf = (against: string) =>
+    bars.find(
+      ({ of, against: other }: { of: { item: string; pick: { variant: string } }; against: { pick: object } }) =>
+        of.item === 'matmul-128x384x1536-fp32' &&
+        of.pick.variant === 'simd128' &&
+        Object.values(other.pick).includes(against),
+    );
+  it('judges bars by the ratio of each round', () => {
+    const met = judge(measured, barOf('limit'));
+    expect(met.ratio.median).toBeCloseTo(0.95);
+    expect(met.met).toBe(true);
+    expect(judge(measured, barOf('onnxruntime-web'))).toMatchObject({ met: true, ratio: { median: 2, low: 1.75 } });
+  });
+  it('says what is missing instead of leaving it out', () => {
+    expect(judge(measured, barOf('tfjs-wasm')).missing).toBe('not available');
+    expect(judge({ measured: {} }, barOf('limit')).missing).toBe('not measured');
+    const text = page(measured);
+    expect(text).toContain('not available: no <such> thing / here');
+    expect(text.match(/not measured/g)?.length).toBeGreaterThan(10);
+  });
+  it('replaces what stands between the marks, once and again', () => {
+    const before = 'a\n<!-- bench: begin -->\nold\n<!-- bench: end -->\nb\n';
+    const after = betweenMarks(before, 'new');
+    expect(after).toBe('a\n<!-- bench: begin -->\nnew\n<!-- bench: end -->\nb\n');
+    expect(betweenMarks(after, 'new')).toBe(after);
+    expect(() => betweenMarks('no marks', 'new')).toThrow('missing');
+  });
+  it('draws what there is', () => {
+    const svg = plot(measured);
+    expect(svg).toContain('>2.00</text>');
+    expect(svg).toContain('prefers-color-scheme: dark');
+    expect(svg).not.toMatch(/NaN|undefined|Infinity/);
+  });
+  it('names only items that are measured', () => {
+    const ids = new Set(items.map(({ id }: { id: string }) => id));
+    const named = bars.flatMap(({ of, against }: { of: { item: string }; against: { item: string } }) => [
+      of.item,
+      against.item,
+    ]);
+    expect(named.filter((id: string) => !ids.has(id))).toEqual([]);
+  });
+  it('plans each item once for an engine', () => {
+    const plans = plansOf({ parts: ['matmul', 'roofline'], rounds: 7 });
+    for (const { items: planned } of plans) expect(new Set(planned).size).toBe(planned.length);
+    expect(plans.map(({ engine }: { engine: string }) => engine)).toEqual(['chromium', 'node']);
+  });
+});
+
+describe('ONNX', () => {
+  const folders: string[] = [];
+  afterAll(() => {
+    for (const folder of folders) rmSync(folder, { recursive: true });
+  });
+  it('writes protocol buffers as the encoding page has them', () => {
+    expect([...integer(1, 150)]).toEqual([0x08, 0x96, 0x01]);
+    expect([...text(2, 'testing')]).toEqual([0x12, 0x07, ...Buffer.from('testing')]);
+    expect([...root([message(3, [integer(1, 150)])])]).toEqual([0x1a, 0x03, 0x08, 0x96, 0x01]);
+    expect(integer(1, -1)).toHaveLength(11);
+  });
+  it('puts large constants beside the graph, aligned', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'clearformer-onnx-'));
+    folders.push(folder);
+    const graph = new OnnxGraph();
+    graph.constant('small', [2], Float32Array.of(1, 2));
+    graph.constant('a', [300], new Float32Array(300).fill(1));
+    graph.constant('b', [300], new Float32Array(300).fill(2));
+    graph.write(folder, 'g');
+    const data = readFileSync(join(folder, 'g.bin'));
+    expect([data.readFloatLE(0), data.readFloatLE(1216)]).toEqual([1, 2]);
+    expect(readFileSync(join(folder, 'g.onnx')).includes('g.bin')).toBe(true);
+    expect(() => graph.constant('c', [3], new Float32Array(2))).toThrow('2 elements');
+  });
+  it('rounds weights to within half a step', () => {
+    const weight = Float32Array.from({ length: 64 * 3 }, (_, i) => Math.sin(i));
+    const { values, scale } = toInt8(weight);
+    for (const [i, value] of weight.entries()) expect(Math.abs(value - values[i] * scale)).toBeLessThan(scale * 0.51);
+    const packed = toInt4(weight, 64, 3);
+    for (let column = 0; column < 3; column += 1) {
+      for (let k = 0; k < 64; k += 1) {
+        const block = column * 2 + (k >> 5);
+        const byte = packed.values[block * 16 + ((k % 32) >> 1)];
+        const step = packed.scales[block];
+        const value = ((k % 2 === 0 ? byte & 15 : byte >> 4) - 8) * step;
+        // The value opposite the extreme one is cut off at 7 steps.
+        expect(Math.abs((weight[k * 3 + column] as number) - value)).toBeLessThan(Math.abs(step) * 1.01);
+      }
+    }
+    expect([...transposed(Float32Array.of(1, 2, 3, 4, 5, 6), 2, 3)]).toEqual([1, 4, 2, 5, 3, 6]);
+  });
+});
