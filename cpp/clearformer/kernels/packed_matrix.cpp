@@ -4,6 +4,8 @@
 #include <cstring>
 #include <vector>
 
+#include "clearformer/tensor/thread_pool.h"
+
 namespace clearformer::kernels {
 
 PackedMatrix::PackedMatrix(Tensor weight) {
@@ -37,6 +39,34 @@ void PackedMatrix::unpack_row(std::size_t output, float* to) const {
   for (std::size_t k = 0; k < inputs_; ++k) to[k] = from[k * width];
 }
 
+namespace {
+
+// A product shared out to the threads: by panels, or by rows where there are few panels.
+void multiply_shared(const MatmulArgs& args) {
+  constexpr std::size_t kRows = 12;  // whole tiles of every target
+  const std::size_t width = panel_width(), panels = (args.n + width - 1) / width;
+  if (panels >= 2 * num_threads() || args.m < 2 * kRows) {
+    return parallel_ranges(panels, args.m * args.k * width, 1,
+                           [&](std::size_t first, std::size_t end) {
+                             MatmulArgs part = args;
+                             part.b += first * args.panel_stride;
+                             part.c += first * width;
+                             part.n = std::min(args.n, end * width) - first * width;
+                             if (args.bias != nullptr) part.bias += first * width;
+                             matmul(part);
+                           });
+  }
+  parallel_ranges(args.m, args.n * args.k, kRows, [&](std::size_t first, std::size_t end) {
+    MatmulArgs part = args;
+    part.a += first * args.a_stride;
+    part.c += first * args.c_stride;
+    part.m = end - first;
+    matmul(part);
+  });
+}
+
+}  // namespace
+
 void PackedMatrix::multiply(const float* x, float* y, std::size_t rows, const float* bias) const {
   MatmulArgs args;
   args.a = x;
@@ -49,7 +79,7 @@ void PackedMatrix::multiply(const float* x, float* y, std::size_t rows, const fl
   args.n = outputs_;
   args.k = inputs_;
   args.bias = bias;
-  matmul(args);
+  multiply_shared(args);
 }
 
 }  // namespace clearformer::kernels

@@ -8,6 +8,7 @@
 #include "clearformer/kernels/matmul.h"
 #include "clearformer/kernels/pairwise.h"
 #include "clearformer/kernels/softmax.h"
+#include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
 
@@ -114,31 +115,39 @@ template <class Visit>
 void for_each_head(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
                    const AttentionOptions& options, const MutableHeads& output, Visit visit) {
   const std::size_t per_group = queries.heads / keys_values.sizes().heads;
-  for (std::size_t batch = 0; batch < queries.batch; ++batch) {
-    for (std::size_t head = 0; head < queries.heads; ++head) {
-      visit(Head{queries, keys_values, mask, options, output, batch, head, head / per_group});
-    }
-  }
+  parallel_for(queries.batch * queries.heads, [&](std::size_t task, std::size_t) {
+    const std::size_t batch = task / queries.heads, head = task % queries.heads;
+    visit(Head{queries, keys_values, mask, options, output, batch, head, head / per_group});
+  });
 }
 
-// Block by block; nothing of size T·S is ever in memory.
+// Block by block, each a task of its own; nothing of size T·S is ever in memory.
 void fused(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
            const AttentionOptions& options, const MutableHeads& output, Arena& arena) {
   const std::size_t length = queries.length, keys = keys_values.length();
+  const std::size_t per_group = queries.heads / keys_values.sizes().heads;
   const bool all_keys = options.unmasked_keys != 0 || options.empty_row == EmptyRow::uniform;
-  float* scores = arena.take({std::min(length, kQueryBlock), keys}).f32();
-  for_each_head(queries, keys_values, mask, options, output, [&](const Head& head) {
-    for (std::size_t first = 0; first < length; first += kQueryBlock) {
-      const std::size_t count = std::min(kQueryBlock, length - first);
-      const std::size_t seen = all_keys ? keys : mask.key_limit(first + count - 1, keys);
-      const Rows rows{first, count, seen, scores, keys};
-      head.score(rows);
-      if (options.softcap > 0.0f) head.cap(rows);
-      head.hide(rows);
-      weigh(rows, options.empty_row);
-      head.gather(rows);
-    }
-  });
+  const std::size_t rows_held = std::min(length, kQueryBlock);
+  const std::size_t blocks = length == 0 ? 0 : (length - 1) / kQueryBlock + 1;
+  const std::size_t tasks = queries.batch * queries.heads * blocks;
+  const std::size_t work = rows_held * keys * (queries.width + output.width);
+  const bool shared = num_threads() > 1 && tasks * work >= 2 * kLeastWork;
+  float* const scores = arena.take({shared ? num_threads() : 1, rows_held, keys}).f32();
+  const auto block = [&](std::size_t task, std::size_t worker) {
+    const std::size_t first = task % blocks * kQueryBlock, of = task / blocks;
+    const std::size_t batch = of / queries.heads, h = of % queries.heads;
+    const Head head{queries, keys_values, mask, options, output, batch, h, h / per_group};
+    const std::size_t count = std::min(kQueryBlock, length - first);
+    const std::size_t seen = all_keys ? keys : mask.key_limit(first + count - 1, keys);
+    const Rows rows{first, count, seen, scores + worker * rows_held * keys, keys};
+    head.score(rows);
+    if (options.softcap > 0.0f) head.cap(rows);
+    head.hide(rows);
+    weigh(rows, options.empty_row);
+    head.gather(rows);
+  };
+  if (shared) return parallel_for(tasks, block);
+  for (std::size_t task = 0; task < tasks; ++task) block(task, 0);
 }
 
 // The same steps over whole matrices, with the trace between them.

@@ -2,6 +2,7 @@
 
 #include "clearformer/kernels/activations.h"
 #include "clearformer/kernels/elementwise.h"
+#include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
 
@@ -18,7 +19,11 @@ std::optional<Activation> activation_named(std::string_view name) {
   return std::nullopt;
 }
 
-void apply(Activation activation, float* x, std::size_t count) {
+namespace {
+
+constexpr std::size_t kLanes = 64;  // runs of elements are whole registers
+
+void apply_here(Activation activation, float* x, std::size_t count) {
   switch (activation) {
     case Activation::relu: return kernels::relu(x, x, count);
     case Activation::silu: return kernels::silu(x, x, count);
@@ -32,6 +37,23 @@ void apply(Activation activation, float* x, std::size_t count) {
     }
     case Activation::tanh: return kernels::hyperbolic_tangent(x, x, count);
   }
+}
+
+// a = a · b
+void multiply_by(MutableTensorView a, TensorView b) {
+  constexpr std::size_t kWork = 4;
+  parallel_ranges(a.elements(), kWork, kLanes, [&](std::size_t first, std::size_t end) {
+    kernels::multiply(a.f32() + first, b.f32() + first, a.f32() + first, end - first);
+  });
+}
+
+}  // namespace
+
+void apply(Activation activation, float* x, std::size_t count) {
+  constexpr std::size_t kWork = 16;  // of an exponential or an error function
+  parallel_ranges(count, kWork, kLanes, [&](std::size_t first, std::size_t end) {
+    apply_here(activation, x + first, end - first);
+  });
 }
 
 FeedForward::FeedForward(const WeightScope& scope, const FeedForwardConfig& config)
@@ -56,7 +78,7 @@ void FeedForward::forward(TensorView x, MutableTensorView output, const Context&
     const MutableTensorView linear = context.arena.take(shape);
     up_.forward(x, linear);
     context.trace("hook_pre_linear", linear, kLegend);
-    kernels::multiply(hidden.f32(), linear.f32(), hidden.f32(), hidden.elements());
+    multiply_by(hidden, linear);
   }
   context.trace("hook_post", hidden, kLegend);
   down_.forward(hidden, output);
