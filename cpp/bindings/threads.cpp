@@ -45,9 +45,14 @@ void thread_main(const Slot* slot) {
   serve(slot->worker);
 }
 
-std::size_t rounded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+void thread_failed(const Slot*) { break_parallel_loops(); }
 
-double address_of(const void* memory) {
+std::size_t rounded(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+template <class T>
+double address_of(T* memory) {
   return static_cast<double>(reinterpret_cast<std::uintptr_t>(memory));
 }
 
@@ -67,13 +72,14 @@ val threads_prepare(const Arguments& arguments) {
   const std::size_t head = rounded(sizeof(Slot));
   val slots = val::array();
   for (std::size_t worker = 1; worker < threads; ++worker) {
-    char* memory = static_cast<char*>(
-        ::operator new(head + tls + kStackBytes, std::align_val_t{kAlignment}));
+    char* memory =
+        static_cast<char*>(::operator new(head + tls + kStackBytes, std::align_val_t{kAlignment}));
     new (memory) Slot{memory + head + tls + kStackBytes, memory + head, worker};
     slots.call<void>("push", address_of(memory));
   }
   val result = val::object();
-  result.set("entry", static_cast<double>(reinterpret_cast<std::uintptr_t>(&thread_main)));
+  result.set("entry", address_of(&thread_main));
+  result.set("failed", address_of(&thread_failed));
   result.set("slots", slots);
   return result;
 }

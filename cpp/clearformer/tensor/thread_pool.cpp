@@ -32,7 +32,7 @@ struct Loop {
   detail::Turn turn = nullptr;
   const void* body = nullptr;
 };
-Loop loop;                          // written while closed and empty
+Loop loop;                            // written while closed and empty
 std::atomic<std::size_t> claimed{0};  // tasks that somebody has begun
 
 std::atomic<std::uint32_t> round{0};     // counts loops: what idle workers watch
@@ -83,21 +83,29 @@ void announce_round() {
 #if defined(__wasm_atomics__)
 CallerWait caller_wait = CallerWait::sleep;
 bool may_sleep() { return caller_wait == CallerWait::sleep; }
+
+std::atomic<bool> broken{false};
+// What is waited for: a thread that has broken off never leaves.
+bool is_empty(std::uint32_t state) {
+  if (broken.load(std::memory_order_relaxed)) __builtin_trap();
+  return state == 0;
+}
 #else
 constexpr bool may_sleep() { return true; }
+constexpr bool is_empty(std::uint32_t state) { return state == 0; }
 #endif
 
 // Until all who have joined have left.
 void await_workers() {
   at_loop.fetch_and(~kOpen);
   for (int i = 0; i < kSpins || !may_sleep(); ++i) {
-    if (at_loop.load() == 0) return;
+    if (is_empty(at_loop.load())) return;
     relax();
   }
   caller_sleeps.store(true);
   for (;;) {
     const std::uint32_t state = at_loop.load();
-    if (state == 0) break;
+    if (is_empty(state)) break;
     wait_while_equal(at_loop, state);
   }
   caller_sleeps.store(false);
@@ -122,6 +130,12 @@ void detail::share_out(std::size_t tasks, Turn turn, const void* body) {
 }
 
 #if defined(__wasm_atomics__)
+
+void break_parallel_loops() {
+  broken.store(true);
+  at_loop.fetch_add(1);  // another number, so that the caller does not sleep through this
+  wake_all(at_loop);
+}
 
 void set_caller_wait(CallerWait wait) { caller_wait = wait; }
 

@@ -29,6 +29,10 @@ inline constexpr std::size_t kMaxThreads = 64;
 /// num_threads() - 1, of the pool. Does not return; needs a stack of its own and nothing else.
 [[noreturn]] void serve_parallel_loops(std::size_t worker);
 
+/// Says that a thread of the pool has stopped in the middle of a loop: that loop never ends, and its
+/// caller traps instead of waiting for ever.
+void break_parallel_loops();
+
 /// How a thread that has done its share of a loop passes the time until the others have.
 enum class CallerWait {
   sleep,  // after spinning briefly

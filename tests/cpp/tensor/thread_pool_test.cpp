@@ -66,9 +66,8 @@ TEST(ThreadPool, WhatTasksWroteIsThereAfterwards) {
   const PoolOf pool(4);
   for (std::size_t round = 0; round < 3000; ++round) {
     std::vector<std::size_t> squares(37);
-    parallel_for(squares.size(), [&](std::size_t task, std::size_t) {
-      squares[task] = task * task + round;
-    });
+    parallel_for(squares.size(),
+                 [&](std::size_t task, std::size_t) { squares[task] = task * task + round; });
     for (std::size_t i = 0; i < squares.size(); ++i) ASSERT_EQ(squares[i], i * i + round);
   }
 }
