@@ -9,12 +9,21 @@ namespace clearformer {
 
 #if defined(__wasm_atomics__)
 
-/// Returns at the latest when woken after `number` changed from `old`. A browser's main thread may
-/// not call it: it would trap.
-inline void wait_while_equal(std::atomic<std::uint32_t>& number, std::uint32_t old) {
+namespace detail {
+inline void wait_here(std::atomic<std::uint32_t>& number, std::uint32_t old) {
   constexpr std::int64_t kForEver = -1;
   __builtin_wasm_memory_atomic_wait32(reinterpret_cast<int*>(&number), static_cast<int>(old),
                                       kForEver);
+}
+// In code that V8 11 (Node 20) has not optimised yet, this instruction destroys the variables of the
+// function it stands in. So that function has none to lose, and nobody can inline it.
+inline void (*volatile wait_elsewhere)(std::atomic<std::uint32_t>&, std::uint32_t) = wait_here;
+}  // namespace detail
+
+/// Returns at the latest when woken after `number` changed from `old`. A browser's main thread may
+/// not call it: it would trap.
+inline void wait_while_equal(std::atomic<std::uint32_t>& number, std::uint32_t old) {
+  detail::wait_elsewhere(number, old);
 }
 
 inline void wake_all(std::atomic<std::uint32_t>& number) {

@@ -23,7 +23,7 @@ void use_threads(std::size_t) {}
 
 void expect_same_bits(const Tensor& found, const Tensor& expected, const std::string& what) {
   ASSERT_EQ(found.shape(), expected.shape()) << what;
-  EXPECT_EQ(std::memcmp(found.data(), expected.data(), expected.bytes()), 0) << what;
+  EXPECT_EQ(std::memcmp(found.data(), expected.data(), expected.view().bytes()), 0) << what;
 }
 
 void expect_same_outputs(const ModelOutputs& found, const ModelOutputs& expected,
