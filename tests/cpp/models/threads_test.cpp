@@ -43,8 +43,10 @@ class Threads : public ::testing::TestWithParam<const char*> {
 
 TEST_P(Threads, LeaveEveryOutputAndHookAsItIs) {
   const std::string group = std::string("models/") + GetParam();
+  std::size_t models = 0;
   for (const auto& entry : std::filesystem::directory_iterator(fixture_path(group))) {
     if (!entry.is_directory() || !std::filesystem::exists(entry.path() / "config.json")) continue;
+    ++models;
     const auto model = load_folder(entry.path().string(), "config.json", Task::base);
     const std::size_t length = std::min<std::size_t>(model->config().n_ctx(), 40);
     const Tensor ids = random_ids(7, 24, length, model->config().d_vocab());
@@ -69,6 +71,7 @@ TEST_P(Threads, LeaveEveryOutputAndHookAsItIs) {
       }
     }
   }
+  EXPECT_GE(models, 2u);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Threads,
