@@ -35,7 +35,7 @@ const WEB_ORDER = [
   ['models', 'primitives'],
   ['audio'],
   ['pipelines'],
-  ['worker'],
+  ['worker', 'thread'],
   ['index'],
   ['inline'],
 ];

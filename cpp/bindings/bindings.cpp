@@ -5,6 +5,7 @@
 #include <emscripten/heap.h>
 
 #include "bindings/functions.h"
+#include "bindings/threads.h"
 
 using namespace clearformer::bindings;  // NOLINT: this file is the table and nothing else
 
@@ -54,4 +55,8 @@ EMSCRIPTEN_BINDINGS(clearformer) {
   function("module_create", &guarded<module_create>);
   function("module_forward", &guarded<module_forward>);
   function("release", &guarded<release>);
+#if defined(__wasm_atomics__)
+  function("threads_prepare", &guarded<threads_prepare>);
+  function("threads_use", &guarded<threads_use>);
+#endif
 }

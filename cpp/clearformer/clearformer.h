@@ -15,4 +15,5 @@
 #include "clearformer/models/model.h"
 #include "clearformer/models/sentence_pooling.h"
 #include "clearformer/modules/module.h"
+#include "clearformer/tensor/thread_pool.h"
 #include "clearformer/weights/checkpoint_reader.h"

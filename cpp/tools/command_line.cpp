@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "clearformer/tensor/error.h"
+#include "clearformer/tensor/thread_pool.h"
 #include "tools/commands.h"
 
 namespace clearformer::tools {
@@ -23,6 +24,14 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
 
 void add_json(CLI::App& command, Format& format) {
   command.add_flag_callback("--json", [&format] { format = Format::json; }, "print JSON");
+}
+
+void add_threads(CLI::App& command) {
+  command
+      .add_option_function<std::size_t>("--threads", set_num_threads,
+                                        "threads that compute; the numbers stay the same")
+      ->check(CLI::Range(std::size_t{1}, kMaxThreads))
+      ->default_str("1");
 }
 
 // --num-beams 4 and --num-beams=4 become {"num_beams", "4"}; an option without a value is true.
@@ -62,6 +71,9 @@ struct Commands {
     add_generate(app);
     add_embed(app);
     add_classify(app);
+    for (CLI::App* command : {generate_command, embed_command, classify_command}) {
+      add_threads(*command);
+    }
   }
 
   void add_generate(CLI::App& app) {

@@ -8,7 +8,10 @@ import { run, step } from '../toolchain/progress.mjs';
 import { findBuildTools, findCppCompiler, findWasmTools } from '../toolchain.mjs';
 import { digestOf, inProject, unlessFresh } from './fresh.mjs';
 
+/** The WebAssembly builds that the C++ tests run in. */
 export const WASM_PRESETS = ['wasm-simd128', 'wasm-relaxed'];
+/** All builds of the module; those with threads are tested through the package. */
+export const MODULE_PRESETS = [...WASM_PRESETS, ...WASM_PRESETS.map((preset) => `${preset}-threads`)];
 
 let buildTools;
 let wasmTools;
@@ -21,7 +24,7 @@ export const tools = {
 
 async function settingsOf(preset) {
   const { cmakeArguments } = await tools.build();
-  if (!WASM_PRESETS.includes(preset)) {
+  if (!MODULE_PRESETS.includes(preset)) {
     findCppCompiler(); // says how to get one, where CMake would fail with a riddle
     return { env: {}, cmakeArguments };
   }
@@ -62,9 +65,9 @@ export async function buildPreset(preset, targets = []) {
   await step(`Building ${preset}`, () => run(cmake, [...args, ...selected], options));
 }
 
-/** Builds both variants of the WebAssembly module, without their tests. */
+/** Builds all variants of the WebAssembly module, without their tests. */
 export async function buildWasm() {
-  for (const preset of WASM_PRESETS) await buildPreset(preset, ['clearformer_module']);
+  for (const preset of MODULE_PRESETS) await buildPreset(preset, ['clearformer_module']);
 }
 
 /** Runs the tests of a preset that has been built. */

@@ -3,35 +3,42 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:
 import { gzipSync } from 'node:zlib';
 
 import { run, SetupError, step } from '../toolchain/progress.mjs';
-import { WASM_PRESETS } from './cmake.mjs';
+import { MODULE_PRESETS } from './cmake.mjs';
 import { digestOf, inProject, unlessFresh } from './fresh.mjs';
 
-const ENTRIES = ['index', 'tokenizer', 'chat_template', 'worker'];
+const ENTRIES = ['index', 'tokenizer', 'chat_template', 'worker', 'thread'];
 const INLINE = 'inline'; // everything in one file, for bundlers that leave the other files behind
-const variants = WASM_PRESETS.map((preset) => preset.replace('wasm-', ''));
+const variants = MODULE_PRESETS.map((preset) => preset.replace('wasm-', ''));
 const wasmFile = (variant) => inProject(`build/wasm-${variant}/clearformer-${variant}.wasm`);
 const glueFile = (variant) => inProject(`build/wasm-${variant}/clearformer-${variant}.mjs`);
 const dist = (name) => inProject('dist', name);
 
-// One glue is bundled for both builds, so they must differ in nothing but the file's name.
+// One glue is bundled for the builds without threads, another for those with: each two must differ in nothing but names.
 function requireSameGlue() {
-  const texts = variants.map((variant) => readFileSync(glueFile(variant), 'utf8').replaceAll(variant, ''));
-  if (texts.some((text) => text !== texts[0])) {
-    throw new SetupError("The two WASM builds need different JavaScript glue, but the package bundles only simd128's.");
+  for (const [simd128, relaxed] of [
+    ['simd128', 'relaxed'],
+    ['simd128-threads', 'relaxed-threads'],
+  ]) {
+    const texts = [simd128, relaxed].map((variant) => readFileSync(glueFile(variant), 'utf8').replaceAll(variant, ''));
+    if (texts[0] !== texts[1]) {
+      throw new SetupError(`The WASM build ${relaxed} needs other JavaScript glue than ${simd128}, which is bundled.`);
+    }
   }
 }
 
 // The package starts the WASM itself, so that nothing is left for the glue to find: its ways of doing that would make
-// browser bundlers look for Node's modules and for a .wasm file of their own.
+// browser bundlers look for Node's modules and for a .wasm file of their own. Emscripten's own workers are not used: the
+// glue asks whether it runs in one without saying what that is.
 const glueWithoutFiles = {
   name: 'glue without files',
   setup(build) {
-    build.onLoad({ filter: /clearformer-simd128\.mjs$/ }, ({ path }) => {
+    build.onLoad({ filter: /clearformer-simd128(-threads)?\.mjs$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8')
         .replace(/var ENVIRONMENT_IS_NODE=[^;]*;/, '')
         .replaceAll('ENVIRONMENT_IS_NODE', 'false')
-        .replace(/new URL\("clearformer-simd128\.wasm",\s*import\.meta\.url\)\.href/, '""');
-      const left = /import\("[^"]*"\)|"clearformer-simd128\.wasm",\s*import\.meta/.exec(
+        .replaceAll('ENVIRONMENT_IS_WASM_WORKER', 'false')
+        .replace(/new URL\("clearformer-simd128(-threads)?\.wasm",\s*import\.meta\.url\)\.href/, '""');
+      const left = /import\("[^"]*"\)|"clearformer-simd128[^"]*\.wasm",\s*import\.meta/.exec(
         text.replace(/if\(false\)\{const\{createRequire\}[^}]*\}/, ''),
       );
       if (left)
@@ -82,35 +89,39 @@ async function bundleModules(build) {
   });
 }
 
-/** The worker as one script, for the inline entry. */
-async function workerText(build) {
+/** Puts runtime/assets_inline.ts in the place of runtime/assets.ts, with these texts for its files. */
+const inlineFiles = (texts) => ({
+  name: 'inline files',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\/assets\.js$/ }, () => ({ path: inProject('web/src/runtime/assets_inline.ts') }));
+    onResolve({ filter: /^inline:/ }, ({ path }) => ({ path: path.replace('inline:', ''), namespace: 'inline' }));
+    onLoad({ filter: /.*/, namespace: 'inline' }, ({ path }) => ({ contents: texts[path], loader: 'text' }));
+  },
+});
+
+/** A script of a worker in one piece. */
+async function scriptText(build, name, texts) {
   const { outputFiles } = await build({
     ...bundleOptions,
     sourcemap: false,
-    entryPoints: [inProject('web/src/worker.ts')],
+    plugins: [...bundleOptions.plugins, inlineFiles(texts)],
+    entryPoints: [inProject(`web/src/${name}.ts`)],
     write: false,
   });
   return outputFiles[0].text;
 }
 
 async function bundleInline(build) {
-  const worker = await workerText(build);
-  const texts = { worker };
-  for (const variant of variants) {
-    texts[variant] = gzipSync(readFileSync(wasmFile(variant)), { level: 9 }).toString('base64');
-  }
-  const inlined = {
-    name: 'inline files',
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /\/assets\.js$/ }, () => ({ path: inProject('web/src/runtime/assets_inline.ts') }));
-      onResolve({ filter: /^inline:/ }, ({ path }) => ({ path: path.replace('inline:', ''), namespace: 'inline' }));
-      onLoad({ filter: /.*/, namespace: 'inline' }, ({ path }) => ({ contents: texts[path], loader: 'text' }));
-    },
-  };
+  const zipped = (variant) => gzipSync(readFileSync(wasmFile(variant)), { level: 9 }).toString('base64');
+  const nothing = Object.fromEntries(['worker', ...variants].map((name) => [name, '']));
+  const thread = await scriptText(build, 'thread', {});
+  // The worker is handed the WASM, and starts threads but no worker.
+  const worker = await scriptText(build, 'worker', { ...nothing, thread });
+  const wasm = Object.fromEntries(variants.map((variant) => [variant, zipped(variant)]));
   await build({
     ...bundleOptions,
     sourcemap: false,
-    plugins: [...bundleOptions.plugins, inlined],
+    plugins: [...bundleOptions.plugins, inlineFiles({ ...wasm, worker, thread })],
     entryPoints: [inProject(`web/src/${INLINE}.ts`)],
     outfile: dist(`${INLINE}.js`),
   });

@@ -5,6 +5,9 @@ import { defineConfig } from 'vite';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
+// What a server sends so that the page is cross-origin isolated: only then models may use several threads.
+const headers = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' };
+
 export default defineConfig({
   root: here('.'),
   base: './',
@@ -16,6 +19,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
   },
   // The dev server may read the package and its dependencies, which lie above this folder.
-  server: { fs: { allow: [here('../..')] } },
+  server: { headers, fs: { allow: [here('../..')] } },
+  preview: { headers },
   worker: { format: 'es' },
 });

@@ -3,7 +3,7 @@
 
 import { Core } from './runtime/core.js';
 import { isPaced, runPaced } from './runtime/paced.js';
-import { buffersOf, packError, type Reply, type Request } from './runtime/worker_protocol.js';
+import { buffersOf, packError, type Reply, type Request, type Started } from './runtime/worker_protocol.js';
 import { ClearformerError } from './support/error.js';
 import { isNode, nextTurn, nodeModule } from './support/platform.js';
 
@@ -56,8 +56,9 @@ async function answer(job: Job): Promise<void> {
 
 async function run(job: Job, cancelled: () => boolean): Promise<unknown> {
   if (job.kind === 'start') {
-    core = await Core.start(job.module);
-    return holdLock(job.lock);
+    core = await Core.start(job.compiled, job.threads);
+    const started: Started = { held: await holdLock(job.lock), threads: core.threads };
+    return started;
   }
   if (core === undefined) throw new ClearformerError('internal', `worker: ${job.kind} before start`);
   if (job.kind === 'write') {

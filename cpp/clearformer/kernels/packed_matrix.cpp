@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "clearformer/tensor/scratch.h"
+#include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer::kernels {
 
@@ -80,6 +81,40 @@ void pack_row(const Matrix& weight, std::size_t output, unsigned char* panel) {
     }
   }
   pack_scales(weight, output, panel);
+}
+
+// Makes the columns first … end the whole of a product; its panels are the caller's to move.
+template <class Args>
+void take_columns(Args& args, std::size_t first, std::size_t end) {
+  args.c += first;
+  args.n = end - first;
+  if (args.epilogue.bias != nullptr) args.epilogue.bias += first;
+  if (args.epilogue.residual != nullptr) args.epilogue.residual += first;
+}
+
+// A product shared out to the threads: by panels, or by rows where there are few panels.
+void multiply_shared(const MatmulArgs& args) {
+  constexpr std::size_t kRows = 12;  // whole tiles of every target
+  const std::size_t width = panel_width(), panels = (args.n + width - 1) / width;
+  if (panels >= 2 * num_threads() || args.m < 2 * kRows) {
+    return parallel_ranges(panels, args.m * args.k * width, 1,
+                           [&](std::size_t first, std::size_t end) {
+                             MatmulArgs part = args;
+                             part.b += first * args.panel_stride;
+                             take_columns(part, first * width, std::min(args.n, end * width));
+                             matmul(part);
+                           });
+  }
+  parallel_ranges(args.m, args.n * args.k, kRows, [&](std::size_t first, std::size_t end) {
+    MatmulArgs part = args;
+    part.a += first * args.a_stride;
+    part.c += first * args.c_stride;
+    part.m = end - first;
+    if (args.epilogue.residual != nullptr) {
+      part.epilogue.residual += first * args.epilogue.residual_stride;
+    }
+    matmul(part);
+  });
 }
 
 }  // namespace
@@ -175,7 +210,7 @@ void PackedMatrix::multiply(const float* x, float* y, std::size_t rows,
   args.n = outputs_;
   args.k = inputs_;
   args.epilogue = epilogue;
-  matmul(args);
+  multiply_shared(args);
 }
 
 void PackedMatrix::multiply_quantized(const float* x, float* y, std::size_t rows,
@@ -193,11 +228,22 @@ void PackedMatrix::multiply_quantized(const float* x, float* y, std::size_t rows
   args.epilogue = epilogue;
   const bool integers = args.format != PanelFormat::f16;
   const std::size_t row_bytes = integers ? quantized_row_bytes(rows, inputs_) : 0;
-  unsigned char* memory = scratch(row_bytes + panel_workspace_bytes(args.format, inputs_));
+  const std::size_t workspace = (panel_workspace_bytes(args.format, inputs_) + 63) / 64 * 64;
+  unsigned char* memory = scratch(row_bytes + num_threads() * workspace);
   args.rows = memory;
-  args.workspace = memory + row_bytes;
-  if (integers) quantize_rows(args);
-  quantized_matmul(args);
+  if (integers) {
+    parallel_ranges(rows, inputs_, 1,
+                    [&](std::size_t first, std::size_t end) { quantize_rows(args, first, end); });
+  }
+  const std::size_t width = panel_width(), panels = (outputs_ + width - 1) / width;
+  parallel_ranges(panels, rows * inputs_ * width / 2, 1,
+                  [&](std::size_t first, std::size_t end, std::size_t worker) {
+                    QuantizedMatmulArgs part = args;
+                    part.panels += first * panel_bytes(args.format, inputs_);
+                    part.workspace = memory + row_bytes + worker * workspace;
+                    take_columns(part, first * width, std::min(outputs_, end * width));
+                    quantized_matmul(part);
+                  });
 }
 
 }  // namespace clearformer::kernels

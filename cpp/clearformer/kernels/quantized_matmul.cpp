@@ -294,9 +294,9 @@ std::size_t panel_workspace_bytes(PanelFormat format, std::size_t k) {
   return blocks_of(k) * kInputBlock * kWidth * sizeof(WideWeight);
 }
 
-void quantize_rows(const QuantizedMatmulArgs& args) {
+void quantize_rows(const QuantizedMatmulArgs& args, std::size_t first, std::size_t end) {
   const QuantizedRows rows(args);
-  for (std::size_t row = 0; row < args.m; ++row) quantize_row(args, rows, row);
+  for (std::size_t row = first; row < end; ++row) quantize_row(args, rows, row);
 }
 
 void matmul16(const QuantizedMatmulArgs& args, const Destination& to) {

@@ -43,8 +43,9 @@ struct QuantizedMatmulArgs {
 
 /// Memory for the rounded inputs of `rows` rows.
 CLEARFORMER_KERNEL(std::size_t, quantized_row_bytes, std::size_t rows, std::size_t k)
-/// Rounds x (M, K) to bytes, into args.rows. A row with a NaN or an infinity makes NaN of its results.
-CLEARFORMER_KERNEL(void, quantize_rows, const QuantizedMatmulArgs& args)
+/// Rounds the rows first … end - 1 of x (M, K) to bytes, into args.rows. A row with a NaN or an infinity makes NaN of its results.
+CLEARFORMER_KERNEL(void, quantize_rows, const QuantizedMatmulArgs& args, std::size_t first,
+                   std::size_t end)
 /// Memory for one panel unpacked; one product at a time may use it.
 CLEARFORMER_KERNEL(std::size_t, panel_workspace_bytes, PanelFormat format, std::size_t k)
 

@@ -11,6 +11,7 @@
 
 #include "clearformer/kernels/elementwise.h"
 #include "clearformer/layers/normalization.h"
+#include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
 
@@ -49,12 +50,20 @@ class AddNorm {
     }
     if (after_) after_->forward(update, update, context / concat(hooks.norm, "_post"));
     context.trace(hooks.update, update, kLegend);
-    kernels::add(x.f32(), update.f32(), x.f32(), x.elements());
+    add_to(x, update);
     context.trace(hooks.sum, x, kLegend);
     if (order_ == NormOrder::post) norm_.forward(x, x, context / hooks.norm);
   }
 
  private:
+  static void add_to(MutableTensorView x, TensorView update) {
+    constexpr std::size_t kWork = 4, kLanes = 64;  // an addition's; runs of whole registers
+    parallel_ranges(x.elements(), kWork, kLanes, [&](std::size_t first, std::size_t end) {
+      float* const sum = x.f32() + first;
+      kernels::add(sum, update.f32() + first, sum, end - first);
+    });
+  }
+
   Normalization norm_;
   std::optional<Normalization> after_;
   NormOrder order_;

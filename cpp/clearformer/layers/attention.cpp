@@ -9,6 +9,7 @@
 #include "clearformer/kernels/online_softmax.h"
 #include "clearformer/kernels/pairwise.h"
 #include "clearformer/kernels/softmax.h"
+#include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
 
@@ -134,11 +135,10 @@ template <class Visit>
 void for_each_head(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
                    const AttentionOptions& options, const MutableHeads& output, Visit visit) {
   const std::size_t per_group = queries.heads / keys_values.sizes().heads;
-  for (std::size_t batch = 0; batch < queries.batch; ++batch) {
-    for (std::size_t head = 0; head < queries.heads; ++head) {
-      visit(Head{queries, keys_values, mask, options, output, batch, head, head / per_group});
-    }
-  }
+  parallel_for(queries.batch * queries.heads, [&](std::size_t task, std::size_t) {
+    const std::size_t batch = task / queries.heads, head = task % queries.heads;
+    visit(Head{queries, keys_values, mask, options, output, batch, head, head / per_group});
+  });
 }
 
 // What a block of queries is worked through with.
@@ -198,17 +198,29 @@ void attend(const Head& head, std::size_t first, std::size_t count, const Worksp
   }
 }
 
+// Block by block, each a task of its own; nothing of size T·S is ever in memory.
 void fused(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
            const AttentionOptions& options, const MutableHeads& output, Arena& arena) {
   Arena::Frame frame(arena);
-  const std::size_t block = std::min(queries.length, kQueryBlock);
-  const Workspace workspace{arena.take({block, kKeyBlock}).f32(), arena.take({block}).f32(),
-                            arena.take({block}).f32()};
-  for_each_head(queries, keys_values, mask, options, output, [&](const Head& head) {
-    for (std::size_t first = 0; first < queries.length; first += kQueryBlock) {
-      attend(head, first, std::min(kQueryBlock, queries.length - first), workspace);
-    }
-  });
+  const std::size_t length = queries.length, heads = queries.heads;
+  const std::size_t per_group = heads / keys_values.sizes().heads;
+  const std::size_t held = std::min(length, kQueryBlock);
+  const std::size_t blocks = length == 0 ? 0 : (length - 1) / kQueryBlock + 1;
+  const std::size_t tasks = queries.batch * heads * blocks;
+  const std::size_t work = held * keys_values.length() * (queries.width + output.width);
+  const bool shared = num_threads() > 1 && tasks * work >= 2 * kLeastWork;
+  const std::size_t workers = shared ? num_threads() : 1;
+  float* const memory = arena.take({workers, held, kKeyBlock + 2}).f32();
+  const auto block = [&](std::size_t task, std::size_t worker) {
+    const std::size_t first = task % blocks * kQueryBlock, of = task / blocks;
+    const std::size_t batch = of / heads, h = of % heads;
+    float* const own = memory + worker * held * (kKeyBlock + 2);
+    const Workspace workspace{own, own + held * kKeyBlock, own + held * (kKeyBlock + 1)};
+    const Head head{queries, keys_values, mask, options, output, batch, h, h / per_group};
+    attend(head, first, std::min(kQueryBlock, length - first), workspace);
+  };
+  if (shared) return parallel_for(tasks, block);
+  for (std::size_t task = 0; task < tasks; ++task) block(task, 0);
 }
 
 // Whole matrices of scores, with the trace between the steps. Returns whether the output is still to

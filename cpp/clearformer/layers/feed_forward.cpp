@@ -2,6 +2,7 @@
 
 #include "clearformer/kernels/activations.h"
 #include "clearformer/kernels/elementwise.h"
+#include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
 
@@ -31,10 +32,23 @@ Linear::Elementwise kernel_of(Activation activation) {
   }
 }
 
+constexpr std::size_t kRun = 64;  // runs of elements are whole registers
+
+// a = a · b
+void multiply_by(MutableTensorView a, TensorView b) {
+  constexpr std::size_t kWork = 4;
+  parallel_ranges(a.elements(), kWork, kRun, [&](std::size_t first, std::size_t end) {
+    kernels::multiply(a.f32() + first, b.f32() + first, a.f32() + first, end - first);
+  });
+}
+
 }  // namespace
 
 void apply(Activation activation, float* x, std::size_t count) {
-  kernel_of(activation)(x, x, count);
+  constexpr std::size_t kWork = 16;  // of an exponential or an error function
+  parallel_ranges(count, kWork, kRun, [&](std::size_t first, std::size_t end) {
+    kernel_of(activation)(x + first, x + first, end - first);
+  });
 }
 
 FeedForward::FeedForward(const WeightScope& scope, const FeedForwardConfig& config)
@@ -63,7 +77,7 @@ void FeedForward::forward(TensorView x, MutableTensorView output, const Context&
     const MutableTensorView linear = context.arena.take(shape);
     up_.forward(x, linear);
     context.trace("hook_pre_linear", linear, kLegend);
-    kernels::multiply(hidden.f32(), linear.f32(), hidden.f32(), hidden.elements());
+    multiply_by(hidden, linear);
   }
   context.trace("hook_post", hidden, kLegend);
   down_.forward(hidden, output);

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "clearformer/kernels/matmul.h"
+#include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
 
@@ -51,25 +52,33 @@ const float* PackedKeyValues::values(std::size_t batch, std::size_t head, std::s
 }
 
 void PackedKeyValues::append(const Heads& keys, const Heads& values) {
+  constexpr std::size_t kWork = 8;  // to move an element out of its row
+  const std::size_t moved = keys.length * (sizes_.key_dim + sizes_.value_dim);
+  parallel_ranges(sizes_.batch * sizes_.heads, kWork * moved, 1,
+                  [&](std::size_t first, std::size_t end) {
+                    for (std::size_t of = first; of < end; ++of) {
+                      append_head(keys, values, of / sizes_.heads, of % sizes_.heads);
+                    }
+                  });
+  length_ += keys.length;
+}
+
+void PackedKeyValues::append_head(const Heads& keys, const Heads& values, std::size_t batch,
+                                  std::size_t head) {
   const std::size_t width = kernels::panel_width();
-  for (std::size_t batch = 0; batch < sizes_.batch; ++batch) {
-    for (std::size_t head = 0; head < sizes_.heads; ++head) {
-      float* key_panels = const_cast<float*>(this->keys(batch, head));
-      float* value_panels = const_cast<float*>(this->values(batch, head));
-      for (std::size_t t = 0; t < keys.length; ++t) {
-        const std::size_t position = length_ + t;
-        const float* key = keys.row(batch, t, head);
-        float* key_column = key_panels + position / width * key_panel_stride() + position % width;
-        for (std::size_t i = 0; i < sizes_.key_dim; ++i) key_column[i * width] = key[i];
-        const float* value = values.row(batch, t, head);
-        float* value_row = value_panels + position * width;
-        for (std::size_t i = 0; i < sizes_.value_dim; ++i) {
-          value_row[i / width * value_panel_stride() + i % width] = value[i];
-        }
-      }
+  float* key_panels = const_cast<float*>(this->keys(batch, head));
+  float* value_panels = const_cast<float*>(this->values(batch, head));
+  for (std::size_t t = 0; t < keys.length; ++t) {
+    const std::size_t position = length_ + t;
+    const float* key = keys.row(batch, t, head);
+    float* key_column = key_panels + position / width * key_panel_stride() + position % width;
+    for (std::size_t i = 0; i < sizes_.key_dim; ++i) key_column[i * width] = key[i];
+    const float* value = values.row(batch, t, head);
+    float* value_row = value_panels + position * width;
+    for (std::size_t i = 0; i < sizes_.value_dim; ++i) {
+      value_row[i / width * value_panel_stride() + i % width] = value[i];
     }
   }
-  length_ += keys.length;
 }
 
 void PackedKeyValues::copy_from(const PackedKeyValues& other, std::span<const std::size_t> rows) {

@@ -47,6 +47,7 @@ class PackedKeyValues {
   /// several times.
   void copy_from(const PackedKeyValues& other, std::span<const std::size_t> rows);
   /// Sequence `to` becomes sequence `from` of a store of as many positions.
+  void append_head(const Heads& keys, const Heads& values, std::size_t batch, std::size_t head);
   void copy_row(std::size_t to, const PackedKeyValues& other, std::size_t from);
 
  private:

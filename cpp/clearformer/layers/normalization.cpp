@@ -3,12 +3,9 @@
 #include <cstring>
 
 #include "clearformer/kernels/norm.h"
+#include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
-
-namespace {
-const float* data_of(const Tensor& tensor) { return tensor.empty() ? nullptr : tensor.f32(); }
-}  // namespace
 
 Normalization::Normalization(const WeightScope& scope, const NormConfig& config) : config_(config) {
   if (config.kind == NormKind::none) return;
@@ -17,6 +14,27 @@ Normalization::Normalization(const WeightScope& scope, const NormConfig& config)
     weight_.f32()[i] += config.weight_offset;
   }
   if (config.bias && config.kind == NormKind::layer) bias_ = scope.take("bias", config.shape);
+}
+
+// body(first, count) for runs of rows, shared out to the threads.
+template <class Body>
+void Normalization::for_rows(std::size_t rows, const Body& body) const {
+  constexpr std::size_t kWork = 8;  // an element's, in multiply-adds of a matrix product
+  parallel_ranges(rows, kWork * config_.shape.elements(), 1,
+                  [&](std::size_t first, std::size_t end) { body(first, end - first); });
+}
+
+// The rows' scales and, where the mean is taken off, what is left of them in `out`.
+void Normalization::measure(const float* x, float* out, float* scale, std::size_t rows) const {
+  const std::size_t features = config_.shape.elements();
+  for_rows(rows, [&](std::size_t first, std::size_t count) {
+    const std::size_t at = first * features;
+    if (config_.kind == NormKind::layer) {
+      kernels::center_rows(x + at, out + at, scale + first, count, features, config_.eps);
+    } else {
+      kernels::root_mean_square(x + at, scale + first, count, features, config_.eps);
+    }
+  });
 }
 
 void Normalization::forward(TensorView x, MutableTensorView out, const Context& context) const {
@@ -34,22 +52,28 @@ void Normalization::forward(TensorView x, MutableTensorView out, const Context& 
   Shape scale_shape = x.shape();
   scale_shape[scale_shape.rank() - 1] = 1;
   const MutableTensorView scale = context.arena.take(scale_shape);
-  const float* numerator = x.f32();
-  if (config_.kind == NormKind::layer) {
-    kernels::center_rows(x.f32(), out.f32(), scale.f32(), rows, features, config_.eps);
-    numerator = out.f32();
-  } else {
-    kernels::root_mean_square(x.f32(), scale.f32(), rows, features, config_.eps);
-  }
+  measure(x.f32(), out.f32(), scale.f32(), rows);
   context.trace("hook_scale", scale, "batch pos 1");
-  kernels::RowNorm norm{numerator, scale.f32(), data_of(weight_), data_of(bias_), rows, features};
-  if (context.trace.wants("hook_normalized")) {
-    kernels::divide_rows(numerator, scale.f32(), out.f32(), rows, features);
-    context.trace("hook_normalized", out, "batch pos d_model");
-    kernels::scale_shift_rows(out.f32(), norm.weight, norm.bias, out.f32(), rows, features);
-  } else {
-    kernels::divide_scale_shift_rows(norm, out.f32());
+  const bool layer = config_.kind == NormKind::layer;
+  const float* const numerator = layer ? out.f32() : x.f32();
+  const float* const weight = weight_.empty() ? nullptr : weight_.f32();
+  const float* const bias = bias_.empty() ? nullptr : bias_.f32();
+  if (!context.trace.wants("hook_normalized")) {
+    return for_rows(rows, [&](std::size_t first, std::size_t count) {
+      const std::size_t at = first * features;
+      kernels::divide_scale_shift_rows(
+          {numerator + at, scale.f32() + first, weight, bias, count, features}, out.f32() + at);
+    });
   }
+  for_rows(rows, [&](std::size_t first, std::size_t count) {
+    kernels::divide_rows(numerator + first * features, scale.f32() + first,
+                         out.f32() + first * features, count, features);
+  });
+  context.trace("hook_normalized", out, "batch pos d_model");
+  for_rows(rows, [&](std::size_t first, std::size_t count) {
+    float* const row = out.f32() + first * features;
+    kernels::scale_shift_rows(row, weight, bias, row, count, features);
+  });
 }
 
 }  // namespace clearformer

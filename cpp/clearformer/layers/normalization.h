@@ -29,6 +29,10 @@ class Normalization {
   void forward(TensorView x, MutableTensorView out, const Context& context) const;
 
  private:
+  template <class Body>
+  void for_rows(std::size_t rows, const Body& body) const;
+  void measure(const float* x, float* out, float* scale, std::size_t rows) const;
+
   NormConfig config_;
   Tensor weight_;
   Tensor bias_;

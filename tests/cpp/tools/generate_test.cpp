@@ -36,6 +36,20 @@ TEST(Generate, StreamedTextIsTheWholeText) {
   EXPECT_EQ(named.out, streamed.out);
 }
 
+TEST(Generate, ThreadsLeaveTheTextAsItIs) {
+  const std::vector<std::string> words{"generate", kStories,           "--prompt",
+                                       kPrompt,    "--max-new-tokens", "40"};
+  const auto with = [&](const std::string& threads) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), {"--threads", threads});
+    return run(all);
+  };
+  const Result alone = run(words), together = with("3");
+  EXPECT_EQ(together.code, 0) << together.err;
+  EXPECT_EQ(together.out, alone.out);
+  for (const char* wrong : {"0", "65", "many"}) EXPECT_EQ(with(wrong).code, 2) << wrong;
+}
+
 TEST(Generate, StopStringsAndSkippedPromptsAreHonoured) {
   const Result whole = run({"generate", kStories, "--prompt", kPrompt, "--max-new-tokens", "40"});
   const Result stopped = run({"generate", kStories, "--prompt", kPrompt, "--max-new-tokens", "40",

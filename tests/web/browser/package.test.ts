@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -109,10 +109,21 @@ async function toldBy(url: string): Promise<{ told: unknown; complaints: string[
   return { told, complaints };
 }
 
-const expected = (worker: boolean, simd: string) =>
-  expect.objectContaining({ text: greedy?.text, dims: [1, 8, 5, 5], worker, simd });
+const isolation = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+};
+const expected = (worker: boolean, simd: string, threads: unknown = expect.objectContaining({ used: 1 })) =>
+  expect.objectContaining({ text: greedy?.text, dims: [1, 8, 5, 5], worker, simd, threads });
 /** Chromium runs both builds. */
 const everyWay = [expected(true, 'relaxed'), expected(false, 'relaxed'), expected(true, 'simd128')];
+/** As many threads as the machine has processors, four at most. */
+const threads = expect.objectContaining({ used: Math.min(availableParallelism(), 4) });
+const everyWayIsolated = [
+  expected(true, 'relaxed', threads),
+  expected(false, 'relaxed', threads),
+  expected(true, 'simd128', threads),
+];
 
 describe('the installed package', () => {
   it('runs in Node, and its tokenizer without the WASM', async () => {
@@ -176,43 +187,60 @@ describe('the installed package', () => {
     }
   });
 
-  it("runs in Vite's dev server", async () => {
+  it.each([
+    [{}, everyWay],
+    [isolation, everyWayIsolated],
+  ])("runs in Vite's dev server that sends %j", async (headers, ways) => {
     const server = await createViteServer({
       root: folder,
       configFile: false,
       logLevel: 'error',
-      server: { host: '127.0.0.1', port: 0 },
+      server: { host: '127.0.0.1', port: 0, headers },
     });
     await server.listen();
     const { told, complaints } = await toldBy(server.resolvedUrls?.local[0] ?? '');
     await server.close();
-    expect(told).toEqual(everyWay);
     expect(complaints).toEqual([]);
+    expect(told).toEqual(ways);
   });
 
   it('runs as Vite builds it, under a strict content security policy', async () => {
     await build({ root: folder, configFile: false, base: './', logLevel: 'error', build: { outDir: 'out' } });
     const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src data:";
-    const { server, url } = await serve([join(folder, 'out')], { 'content-security-policy': policy });
-    const { told, complaints } = await toldBy(url);
-    server.close();
-    expect(told).toEqual(everyWay);
-    expect(complaints).toEqual([]);
+    for (const [headers, ways] of [
+      [{}, everyWay],
+      [isolation, everyWayIsolated],
+    ] as const) {
+      const { server, url } = await serve([join(folder, 'out')], { ...headers, 'content-security-policy': policy });
+      const { told, complaints } = await toldBy(url);
+      server.close();
+      expect(complaints).toEqual([]);
+      expect(told).toEqual(ways);
+    }
   });
 
   it('runs without a bundler, also from another host', async () => {
-    const cdn = await serve([join(folder, 'node_modules')], { 'access-control-allow-origin': '*' });
-    for (const base of ['/node_modules/', cdn.url]) {
+    const open = { 'access-control-allow-origin': '*', 'cross-origin-embedder-policy': 'require-corp' };
+    const cdn = await serve([join(folder, 'node_modules')], {
+      ...open,
+      'cross-origin-resource-policy': 'cross-origin',
+    });
+    for (const [base, headers, ways] of [
+      ['/node_modules/', {}, everyWay],
+      ['/node_modules/', isolation, everyWayIsolated],
+      [cdn.url, {}, everyWay],
+      [cdn.url, isolation, everyWayIsolated],
+    ] as const) {
       const site = join(folder, base === cdn.url ? 'far' : 'near');
-      await mkdir(site);
+      await mkdir(site, { recursive: true });
       await writeFile(join(site, 'story.js'), story(`${base}clearformer/dist/index.js`));
       await writeFile(join(site, 'main.js'), main);
       await writeFile(join(site, 'index.html'), html('./main.js'));
-      const { server, url } = await serve([site, folder, join(folder, 'public')]);
+      const { server, url } = await serve([site, folder, join(folder, 'public')], headers);
       const { told, complaints } = await toldBy(url);
       server.close();
-      expect(told).toEqual(everyWay);
       expect(complaints).toEqual([]);
+      expect(told).toEqual(ways);
     }
     cdn.server.close();
   });

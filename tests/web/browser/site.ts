@@ -9,6 +9,11 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 const kFolder = fileURLToPath(new URL('../../../build/page/', import.meta.url));
 /** The page must work under any path, so it is never served at the root. */
 const kBase = '/some/where/';
+/** What `npm start` sends too: with these the page may use threads. */
+export const kIsolation = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+};
 const kTypes: Record<string, string> = {
   '.css': 'text/css',
   '.html': 'text/html',
@@ -17,7 +22,7 @@ const kTypes: Record<string, string> = {
   '.png': 'image/png',
   '.wasm': 'application/wasm',
 };
-const kFlags = [
+export const kFlags = [
   '--headless',
   '--no-sandbox',
   '--disable-gpu',
@@ -57,10 +62,10 @@ export class Site {
     this.url = url;
   }
 
-  static async start(): Promise<Site> {
+  static async start(headers: Record<string, string> = kIsolation): Promise<Site> {
     const server = createServer(async (request, response) => {
       const { status, type, body } = await answer(new URL(request.url ?? '/', 'http://site').pathname);
-      response.writeHead(status, { 'content-type': type }).end(body);
+      response.writeHead(status, { ...headers, 'content-type': type }).end(body);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;

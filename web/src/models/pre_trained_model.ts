@@ -166,7 +166,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
       version: build.version,
       simd: build.simd,
       relaxed: build.simd === 'relaxed',
-      threads: { used: 1, reason: 'this version computes in one thread' },
+      threads: { ...engine.threads },
       worker: engine.remote,
       wasmBytes: engine.wasmBytes,
       heapBytes: this.#lease.released ? 0 : engine.heapBytes,

@@ -18,10 +18,10 @@ let shared: Shared | undefined;
 
 /** The shared core under the settings in force; another setting means another core for what is called from then on. */
 function current(): Shared {
-  const { wasmUrl, wasmBinary, deterministic } = configuration;
-  const settings = [wasmUrl, wasmBinary, deterministic];
+  const { wasmUrl, wasmBinary, deterministic, numThreads = 1 } = configuration;
+  const settings = [wasmUrl, wasmBinary, deterministic, numThreads];
   if (shared !== undefined && settings.every((setting, i) => setting === shared?.settings[i])) return shared;
-  const made: Shared = { settings, starting: startEngine({ worker: false, deterministic }) };
+  const made: Shared = { settings, starting: startEngine({ worker: false, deterministic, numThreads }) };
   made.starting.then(
     (engine) => {
       made.engine = engine;

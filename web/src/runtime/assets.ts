@@ -5,7 +5,12 @@ import type { Variant } from './border.js';
 
 export const assets = {
   /** The .wasm file: its URL, or its bytes where they are part of the script. */
-  wasm(variant: Variant): URL | Promise<Uint8Array> {
+  wasm(variant: Variant, shared: boolean): URL | Promise<Uint8Array> {
+    if (shared) {
+      return variant === 'relaxed'
+        ? new URL('./clearformer-relaxed-threads.wasm', import.meta.url)
+        : new URL('./clearformer-simd128-threads.wasm', import.meta.url);
+    }
     return variant === 'relaxed'
       ? new URL('./clearformer-relaxed.wasm', import.meta.url)
       : new URL('./clearformer-simd128.wasm', import.meta.url);
@@ -18,6 +23,18 @@ export const assets = {
 
   /** worker.js beside this file, for engines and pages that load it some other way. Bundlers must not see this one. */
   workerUrl(): URL {
-    return new URL(import.meta.url.replace(/[^/]*$/, 'worker.js'));
+    return beside('worker.js');
+  },
+
+  /** The same two of thread.js. */
+  startThread(): Worker {
+    return new Worker(new URL('./thread.js', import.meta.url), { type: 'module' });
+  },
+  threadUrl(): URL {
+    return beside('thread.js');
   },
 };
+
+function beside(name: string): URL {
+  return new URL(import.meta.url.replace(/[^/]*$/, name));
+}

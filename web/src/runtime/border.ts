@@ -289,6 +289,9 @@ export interface Border {
     { output: TensorOut<'float32'>; captured?: Record<string, TensorOut> }
   >;
   release: Call<{ handle: Handle }, Nothing>;
+  /** These two in the builds with shared memory alone. */
+  threads_prepare: Call<{ threads: number }, { entry: number; failed: number; slots: number[] }>;
+  threads_use: Call<{ threads: number; caller_may_sleep: boolean }, Nothing>;
 }
 
 export type BorderName = keyof Border;

@@ -5,6 +5,11 @@ declare module '*/clearformer-simd128.mjs' {
   export default createCore;
 }
 
+declare module '*/clearformer-simd128-threads.mjs' {
+  const createCore: import('./border.js').CreateCore;
+  export default createCore;
+}
+
 declare module 'inline:*' {
   const text: string;
   export default text;

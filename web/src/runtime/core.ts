@@ -2,35 +2,53 @@
 
 import createCore from '../../../build/wasm-simd128/clearformer-simd128.mjs';
 import { ClearformerError, messageOf } from '../support/error.js';
-import type { Answer, ArgumentsOf, BorderName, CoreModule, Handle, ValueOf } from './border.js';
+import type { Answer, ArgumentsOf, BorderName, CoreModule, CreateCore, Handle, ValueOf } from './border.js';
+import { maySleep, refused, ThreadPool, type Threads } from './threads.js';
+import type { CompiledCore } from './wasm.js';
 
 /** The core. Every model has an instance of its own, so that letting go of it gives all its memory back. */
 export class Core {
+  threads: Threads = { used: 1, reason: '' };
   #module: CoreModule;
+  #pool: ThreadPool | undefined;
   #trap: unknown;
 
   constructor(module: CoreModule) {
     this.#module = module;
   }
 
-  /** Makes an instance; throws `wasm_unavailable` when the engine refuses (most often: no memory left). */
-  static async start(compiled: WebAssembly.Module): Promise<Core> {
+  /**
+   * Makes an instance, with its threads: fewer than were wanted when they cannot be had, and `threads` says why. Throws
+   * `wasm_unavailable` when the engine refuses (most often: no memory left).
+   */
+  static async start(compiled: CompiledCore, threads: Threads): Promise<Core> {
     try {
-      const lines: string[] = [];
-      const module = await new Promise<CoreModule>((resolve, reject) => {
-        createCore({
-          instantiateWasm(imports, done) {
-            WebAssembly.instantiate(compiled, imports).then((instance) => done(instance, compiled), reject);
-            return {};
-          },
-          print: (text) => lines.push(text),
-          printErr: (text) => lines.push(text),
-        }).then(resolve, reject);
-      });
-      return new Core(module);
+      const { module, memory } = await instantiate(compiled);
+      const core = new Core(module);
+      core.threads = threads;
+      if (memory !== undefined) await core.#startThreads(compiled.module, memory);
+      return core;
     } catch (cause) {
       throw new ClearformerError('wasm_unavailable', `the WASM core did not start (${messageOf(cause)})`, {}, cause);
     }
+  }
+
+  async #startThreads(module: WebAssembly.Module, memory: WebAssembly.Memory): Promise<void> {
+    const { used } = this.threads;
+    if (used === 1) return;
+    const { entry, failed, slots } = this.run('threads_prepare', { threads: used });
+    try {
+      this.#pool = await ThreadPool.start({ module, memory, entry, failed }, slots);
+    } catch (cause) {
+      this.threads = refused(cause);
+      return;
+    }
+    this.run('threads_use', { threads: used, caller_may_sleep: maySleep() });
+  }
+
+  /** Ends the threads. */
+  close(): void {
+    this.#pool?.end();
   }
 
   /** Size of the instance's memory in bytes. */
@@ -75,4 +93,39 @@ export class Core {
       this.#trap,
     );
   }
+}
+
+interface Instance {
+  module: CoreModule;
+  /** The memory, where it can be shared. */
+  memory: WebAssembly.Memory | undefined;
+}
+
+async function instantiate({ module: compiled, shared }: CompiledCore): Promise<Instance> {
+  const create = shared ? await glueWithThreads() : createCore;
+  let memory: WebAssembly.Memory | undefined;
+  const lines: string[] = [];
+  const module = await new Promise<CoreModule>((resolve, reject) => {
+    create({
+      instantiateWasm(imports, done) {
+        memory = memoryIn(imports);
+        WebAssembly.instantiate(compiled, imports).then((instance) => done(instance, compiled), reject);
+        return {};
+      },
+      print: (text) => lines.push(text),
+      printErr: (text) => lines.push(text),
+    }).then(resolve, reject);
+  });
+  return { module, memory };
+}
+
+/** Loaded only by those who use it. */
+async function glueWithThreads(): Promise<CreateCore> {
+  const glue = await import('../../../build/wasm-simd128-threads/clearformer-simd128-threads.mjs');
+  return glue.default;
+}
+
+function memoryIn(imports: WebAssembly.Imports): WebAssembly.Memory | undefined {
+  const values = Object.values(imports).flatMap((room) => Object.values(room));
+  return values.find((value) => value instanceof WebAssembly.Memory);
 }

@@ -1,6 +1,7 @@
 // An engine runs the core's functions for one model, in whichever thread.
 
 import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
+import type { Threads } from './threads.js';
 
 /** Calls across the border, wherever the core runs. After `close` nothing of the core is left. */
 export interface Engine {
@@ -10,6 +11,7 @@ export interface Engine {
   readonly heapBytes: number;
   /** Size of the .wasm file in bytes. */
   readonly wasmBytes: number;
+  readonly threads: Threads;
   call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>>;
   /** Hands over the next bytes of a file. A chunk that is not `borrowed` may be taken away from the caller. */
   write(checkpoint: Handle, chunk: Uint8Array, borrowed: boolean): Promise<void>;

@@ -6,39 +6,55 @@ import { isPage } from '../support/platform.js';
 import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
 import type { Engine } from './engine.js';
 import { isPaced, runPaced } from './paced.js';
+import { planThreads, refused, type Threads } from './threads.js';
 import { type CompiledCore, chooseVariant, compileCore, isDeterministic, type RuntimeOptions } from './wasm.js';
 
 /** How to run a model. */
 export interface EngineOptions extends RuntimeOptions {
   /** In a worker (default on a page) or in this thread (default elsewhere). */
   worker?: boolean | undefined;
-  /** Only one thread so far: `'auto'` or 1. */
+  /**
+   * Threads that compute, 1 to 64. `'auto'` (default): on a cross-origin isolated page one for each processor, four at
+   * most; elsewhere one. Where they cannot be had there is one, and `info().threads` says why. Results have the same
+   * bits for every number.
+   */
   numThreads?: number | 'auto' | undefined;
 }
 
 /** Starts an engine with a core of its own. */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
-  const { numThreads = 'auto' } = options;
-  if (numThreads !== 'auto' && numThreads !== 1) {
-    throw new ClearformerError(
-      'unsupported',
-      `numThreads: ${numThreads} threads are not supported yet (known: 'auto', 1)`,
-      { option: 'numThreads' },
-    );
-  }
+  const wanted = planThreads(options.numThreads);
   chooseVariant(isDeterministic(options)); // says at once when the engine is too old
-  const compiled = await compileCore(options);
+  const { compiled, threads } = await compileFor(wanted, options);
   if (options.worker ?? isPage()) {
     const { WorkerEngine } = await import('./worker_client.js');
-    return WorkerEngine.start(compiled);
+    return WorkerEngine.start(compiled, threads);
   }
-  return LocalEngine.start(compiled);
+  return LocalEngine.start(compiled, threads);
+}
+
+/** The build with threads where they are wanted, the other one where that cannot be had. */
+async function compileFor(
+  wanted: Threads,
+  options: RuntimeOptions,
+): Promise<{ compiled: CompiledCore; threads: Threads }> {
+  if (wanted.used > 1) {
+    try {
+      const compiled = await compileCore(options, true);
+      const alone = { used: 1, reason: 'the WASM that was given is a build without threads' };
+      return { compiled, threads: compiled.shared ? wanted : alone };
+    } catch (cause) {
+      return { compiled: await compileCore(options, false), threads: refused(cause) };
+    }
+  }
+  return { compiled: await compileCore(options, false), threads: wanted };
 }
 
 /** The core in this thread. */
 class LocalEngine implements Engine {
   readonly remote = false;
   readonly wasmBytes: number;
+  readonly threads: Threads;
   #core: import('./core.js').Core | undefined;
   /** The call that left in between and will be made again; no other one may come upon the core's workspace in use. */
   #underWay: Promise<unknown> | undefined;
@@ -46,11 +62,12 @@ class LocalEngine implements Engine {
   private constructor(core: import('./core.js').Core, wasmBytes: number) {
     this.#core = core;
     this.wasmBytes = wasmBytes;
+    this.threads = core.threads;
   }
 
-  static async start(compiled: CompiledCore): Promise<LocalEngine> {
+  static async start(compiled: CompiledCore, threads: Threads): Promise<LocalEngine> {
     const { Core } = await import('./core.js'); // pages with workers never load the glue in their own thread
-    return new LocalEngine(await Core.start(compiled.module), compiled.bytes);
+    return new LocalEngine(await Core.start(compiled, threads), compiled.bytes);
   }
 
   get heapBytes(): number {
@@ -80,6 +97,7 @@ class LocalEngine implements Engine {
   }
 
   async close(): Promise<void> {
+    this.#core?.close();
     this.#core = undefined;
   }
 

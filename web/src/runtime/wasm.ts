@@ -8,7 +8,7 @@ import type { Variant } from './border.js';
 
 /** Where the WASM comes from and which build is wanted. */
 export interface RuntimeOptions {
-  /** URL of the .wasm file, or (with a slash at its end) of the folder that holds both builds. */
+  /** URL of the .wasm file, or (with a slash at its end) of the folder that holds all builds. */
   wasmUrl?: string | URL | undefined;
   /** The bytes of the .wasm file. */
   wasmBinary?: ArrayBuffer | Uint8Array | undefined;
@@ -20,6 +20,8 @@ export interface RuntimeOptions {
 export interface CompiledCore {
   readonly module: WebAssembly.Module;
   readonly bytes: number;
+  /** Whether it is a build with shared memory, which threads need. */
+  readonly shared: boolean;
 }
 
 // Two smallest modules that use the instructions in question: `v128` with i32x4.splat, and f32x4.relaxed_madd.
@@ -61,17 +63,20 @@ export function chooseVariant(deterministic: boolean): Variant {
 const compiledByOrigin = new Map<string, Promise<CompiledCore>>();
 const compiledByBytes = new WeakMap<object, Promise<CompiledCore>>();
 
-/** The compiled module; made once for each place its bytes come from. A failure is not kept. */
-export function compileCore(options: RuntimeOptions): Promise<CompiledCore> {
+/**
+ * The compiled module; made once for each place its bytes come from. A failure is not kept. `shared` is which build is
+ * wanted; where the caller names one file, it is that one, whichever it is.
+ */
+export function compileCore(options: RuntimeOptions, shared: boolean): Promise<CompiledCore> {
   const binary = options.wasmBinary ?? (options.wasmUrl === undefined ? configuration.wasmBinary : undefined);
   if (binary !== undefined) return remember(compiledByBytes, binary, () => compile(bytesOf(binary), 'wasmBinary'));
   const variant = chooseVariant(isDeterministic(options));
   const given = options.wasmUrl ?? configuration.wasmUrl;
-  const wasm = given === undefined ? assets.wasm(variant) : fileAt(given, variant);
+  const wasm = given === undefined ? assets.wasm(variant, shared) : fileAt(given, variant, shared);
   if (wasm instanceof URL) {
     return remember(compiledByOrigin, wasm.href, async () => compile(await readWasm(wasm), wasm.href));
   }
-  return remember(compiledByOrigin, variant, async () => compile(await wasm, 'the inline copy'));
+  return remember(compiledByOrigin, nameOf(variant, shared), async () => compile(await wasm, 'the inline copy'));
 }
 
 function remember<K, V>(
@@ -91,10 +96,14 @@ function bytesOf(binary: ArrayBuffer | Uint8Array): Uint8Array {
   return binary instanceof Uint8Array ? binary : new Uint8Array(binary);
 }
 
-/** A URL that ends with a slash is the folder of both builds. */
-function fileAt(given: string | URL, variant: Variant): URL {
+function nameOf(variant: Variant, shared: boolean): string {
+  return `clearformer-${variant}${shared ? '-threads' : ''}.wasm`;
+}
+
+/** A URL that ends with a slash is the folder of all builds. */
+function fileAt(given: string | URL, variant: Variant, shared: boolean): URL {
   const url = new URL(given, baseUrl());
-  return url.pathname.endsWith('/') ? new URL(`clearformer-${variant}.wasm`, url) : url;
+  return url.pathname.endsWith('/') ? new URL(nameOf(variant, shared), url) : url;
 }
 
 const remedy = 'set wasmUrl to where the .wasm file is served, pass wasmBinary, or import from clearformer/inline';
@@ -132,7 +141,9 @@ async function compile(bytes: Uint8Array, where: string): Promise<CompiledCore> 
     });
   }
   try {
-    return { module: await WebAssembly.compile(bytes as Uint8Array<ArrayBuffer>), bytes: bytes.byteLength };
+    const module = await WebAssembly.compile(bytes as Uint8Array<ArrayBuffer>);
+    const shared = WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory');
+    return { module, bytes: bytes.byteLength, shared };
   } catch (cause) {
     throw new ClearformerError(
       'wasm_unavailable',

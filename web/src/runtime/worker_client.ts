@@ -3,12 +3,14 @@
 import { configuration } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
-import { isNode, nodeModule } from '../support/platform.js';
+import { isNode } from '../support/platform.js';
 import { assets } from './assets.js';
 import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
 import type { Engine } from './engine.js';
+import type { Threads } from './threads.js';
 import type { CompiledCore } from './wasm.js';
-import { type Reply, type Request, unpackError } from './worker_protocol.js';
+import { type Reply, type Request, type Started, unpackError } from './worker_protocol.js';
+import { startBrowserWorker, startNodeWorker } from './workers.js';
 
 type RequestWithoutId = Request extends infer R ? (R extends Request ? Omit<R, 'id'> : never) : never;
 
@@ -31,27 +33,30 @@ export class WorkerEngine implements Engine {
   readonly remote = true;
   readonly wasmBytes: number;
   heapBytes = 0;
+  threads: Threads;
   readonly #thread: Thread;
   readonly #pending = new Map<number, Pending>();
   readonly #closed = new AbortController();
   #lastId = 0;
   #dead: ClearformerError | undefined;
 
-  private constructor(thread: Thread, wasmBytes: number) {
+  private constructor(thread: Thread, wasmBytes: number, threads: Threads) {
     this.#thread = thread;
     this.wasmBytes = wasmBytes;
+    this.threads = threads;
     thread.listen(
       (reply) => this.#receive(reply),
       (why) => this.#die(new ClearformerError('worker_failed', why)),
     );
   }
 
-  static async start(compiled: CompiledCore): Promise<WorkerEngine> {
-    const engine = new WorkerEngine(startThread(), compiled.bytes);
+  static async start(compiled: CompiledCore, threads: Threads): Promise<WorkerEngine> {
+    const engine = new WorkerEngine(startThread(), compiled.bytes, threads);
     try {
       const lock = `clearformer-${Date.now()}-${Math.random()}`;
-      const held = await engine.#ask({ kind: 'start', module: compiled.module, lock }, []);
-      if (held === true) engine.#watch(lock);
+      const started = (await engine.#ask({ kind: 'start', compiled, threads, lock }, [])) as Started;
+      engine.threads = started.threads;
+      if (started.held) engine.#watch(lock);
       return engine;
     } catch (thrown) {
       await engine.close();
@@ -161,7 +166,11 @@ function startThread(): Thread {
 }
 
 function browserThread(): Thread {
-  const worker = startBrowserWorker();
+  const { workerUrl } = configuration;
+  const worker = startBrowserWorker(
+    () => (workerUrl === undefined ? assets.startWorker() : new Worker(workerUrl, { type: 'module' })),
+    () => workerUrl ?? assets.workerUrl(),
+  );
   return {
     send: (request, transfer) => worker.postMessage(request, transfer),
     listen: (onReply, onDeath) => {
@@ -177,26 +186,8 @@ function browserThread(): Thread {
   };
 }
 
-function startBrowserWorker(): Worker {
-  const { workerUrl } = configuration;
-  try {
-    return workerUrl === undefined ? assets.startWorker() : new Worker(workerUrl, { type: 'module' });
-  } catch (cause) {
-    if (!(cause instanceof DOMException && cause.name === 'SecurityError')) throw cause;
-    return importingWorker(new URL(workerUrl ?? assets.workerUrl(), document.baseURI));
-  }
-}
-
-/** A page may not start another host's script as a worker, but a worker of its own may import it. */
-function importingWorker(url: URL): Worker {
-  const script = new Blob([`import ${JSON.stringify(url.href)};`], { type: 'text/javascript' });
-  return new Worker(URL.createObjectURL(script), { type: 'module' });
-}
-
 function nodeThread(): Thread {
-  const { Worker: NodeWorker } = nodeModule('node:worker_threads');
-  // Flags of the process, such as --input-type, are not for the worker.
-  const worker = new NodeWorker(new URL(configuration.workerUrl ?? assets.workerUrl()), { execArgv: [] });
+  const worker = startNodeWorker(configuration.workerUrl ?? assets.workerUrl());
   worker.unref();
   return {
     send: (request, transfer) => worker.postMessage(request, transfer),

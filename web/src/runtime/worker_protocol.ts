@@ -2,13 +2,21 @@
 
 import { ClearformerError, type ErrorCode, type ErrorDetails, messageOf } from '../support/error.js';
 import type { BorderName } from './border.js';
+import type { Threads } from './threads.js';
+import type { CompiledCore } from './wasm.js';
 
-/** To the worker. `start` is answered with whether the worker holds `lock`; `cancel` drops a call that has not begun. */
+/** To the worker. `start` is answered with Started; `cancel` drops a call that has not begun. */
 export type Request =
-  | { kind: 'start'; id: number; module: WebAssembly.Module; lock: string }
+  | { kind: 'start'; id: number; compiled: CompiledCore; threads: Threads; lock: string }
   | { kind: 'call'; id: number; name: BorderName; given: unknown }
   | { kind: 'write'; id: number; checkpoint: number; chunk: Uint8Array }
   | { kind: 'cancel'; id: number };
+
+/** Whether the worker holds the lock it was told, and its threads. */
+export interface Started {
+  held: boolean;
+  threads: Threads;
+}
 
 /** From the worker. `heapBytes` is the size of the core's memory after the call. */
 export type Reply =

@@ -6,7 +6,7 @@ import { checkOptions } from './options.js';
 export interface Configuration {
   /** Host that Hub ids are resolved against (default `https://huggingface.co`). */
   remoteHost?: string | undefined;
-  /** URL of the .wasm file, or (with a slash at its end) of the folder that holds both builds. */
+  /** URL of the .wasm file, or (with a slash at its end) of the folder that holds all builds. */
   wasmUrl?: string | URL | undefined;
   /** The bytes of the .wasm file, when there is no URL to fetch them from. */
   wasmBinary?: ArrayBuffer | Uint8Array | undefined;
@@ -14,11 +14,13 @@ export interface Configuration {
   workerUrl?: string | URL | undefined;
   /** Never relaxed SIMD, the same bits on every engine: for functions and modules, and what models do unless told. */
   deterministic?: boolean | undefined;
+  /** Threads of models that are not told otherwise (see LoadOptions), and of functions and modules (default: 1). */
+  numThreads?: number | 'auto' | undefined;
   /** Used instead of the global `fetch` for model files, for example to add an Authorization header. */
   fetch?: typeof fetch | undefined;
 }
 
-const known = ['remoteHost', 'wasmUrl', 'wasmBinary', 'workerUrl', 'deterministic', 'fetch'] as const;
+const known = ['remoteHost', 'wasmUrl', 'wasmBinary', 'workerUrl', 'deterministic', 'numThreads', 'fetch'] as const;
 
 /** The settings in force. */
 export const configuration: Configuration = {};

@@ -1,0 +1,210 @@
+#include "clearformer/tensor/thread_pool.h"
+
+#if defined(CLEARFORMER_HAS_THREADS)
+
+#include "clearformer/tensor/atomic_wait.h"
+
+#if !defined(__wasm_atomics__)
+#include <system_error>
+#include <thread>
+#include <vector>
+#endif
+
+namespace clearformer {
+
+namespace {
+
+// How often a number is looked at before sleeping: some ten microseconds, longer than the gaps
+// between the loops of a forward pass, much shorter than a turn of the scheduler.
+#if defined(__wasm_atomics__)
+constexpr int kSpins = 20'000;
+#else
+constexpr int kSpins = 1'000;
+#endif
+
+// The one loop that is shared out at a time. Workers join it while it is open and the caller leaves
+// only when it is closed and empty, so a worker that comes late, or never, holds up nobody.
+constexpr std::uint32_t kOpen = 1u << 31;
+std::atomic<std::uint32_t> at_loop{0};  // workers that have joined, and kOpen
+
+struct Loop {
+  std::size_t tasks = 0;
+  detail::Turn turn = nullptr;
+  const void* body = nullptr;
+};
+Loop loop;                            // written while closed and empty
+std::atomic<std::size_t> claimed{0};  // tasks that somebody has begun
+
+std::atomic<std::uint32_t> round{0};     // counts loops: what idle workers watch
+std::atomic<std::uint32_t> sleepers{0};  // workers that may have to be woken
+std::atomic<bool> caller_sleeps{false};
+std::atomic<bool> taken{false};  // by the thread whose loop has the pool
+std::atomic<std::size_t> threads{1};
+
+bool join_loop() {
+  std::uint32_t state = at_loop.load();
+  while ((state & kOpen) != 0) {
+    if (at_loop.compare_exchange_weak(state, state + 1)) return true;
+  }
+  return false;
+}
+
+void take_turns(std::size_t worker) {
+  for (;;) {
+    const std::size_t task = claimed.fetch_add(1, std::memory_order_relaxed);
+    if (task >= loop.tasks) return;
+    loop.turn(loop.body, task, worker);
+  }
+}
+
+void leave_loop() {
+  const bool last = at_loop.fetch_sub(1) == 1;  // 1: closed, and nobody else
+  if (last && caller_sleeps.load()) wake_all(at_loop);
+}
+
+// The number of the next loop.
+std::uint32_t next_round(std::uint32_t seen) {
+  for (int i = 0; i < kSpins; ++i) {
+    const std::uint32_t now = round.load();
+    if (now != seen) return now;
+    relax();
+  }
+  sleepers.fetch_add(1);
+  while (round.load() == seen) wait_while_equal(round, seen);
+  sleepers.fetch_sub(1);
+  return round.load();
+}
+
+void announce_round() {
+  round.fetch_add(1);
+  if (sleepers.load() > 0) wake_all(round);
+}
+
+#if defined(__wasm_atomics__)
+CallerWait caller_wait = CallerWait::sleep;
+bool may_sleep() { return caller_wait == CallerWait::sleep; }
+
+std::atomic<bool> broken{false};
+// What is waited for: a thread that has broken off never leaves.
+bool is_empty(std::uint32_t state) {
+  if (broken.load(std::memory_order_relaxed)) __builtin_trap();
+  return state == 0;
+}
+#else
+constexpr bool may_sleep() { return true; }
+constexpr bool is_empty(std::uint32_t state) { return state == 0; }
+#endif
+
+// Until all who have joined have left.
+void await_workers() {
+  at_loop.fetch_and(~kOpen);
+  for (int i = 0; i < kSpins || !may_sleep(); ++i) {
+    if (is_empty(at_loop.load())) return;
+    relax();
+  }
+  caller_sleeps.store(true);
+  for (;;) {
+    const std::uint32_t state = at_loop.load();
+    if (is_empty(state)) break;
+    wait_while_equal(at_loop, state);
+  }
+  caller_sleeps.store(false);
+}
+
+}  // namespace
+
+std::size_t num_threads() { return threads.load(std::memory_order_relaxed); }
+
+void detail::share_out(std::size_t tasks, Turn turn, const void* body) {
+  if (taken.exchange(true)) {
+    for (std::size_t task = 0; task < tasks; ++task) turn(body, task, 0);
+    return;
+  }
+  loop = {tasks, turn, body};
+  claimed.store(0, std::memory_order_relaxed);
+  at_loop.store(kOpen);
+  announce_round();
+  take_turns(0);
+  await_workers();
+  taken.store(false);
+}
+
+#if defined(__wasm_atomics__)
+
+void break_parallel_loops() {
+  broken.store(true);
+  at_loop.fetch_add(1);  // another number, so that the caller does not sleep through this
+  wake_all(at_loop);
+}
+
+void set_caller_wait(CallerWait wait) { caller_wait = wait; }
+
+void set_num_threads(std::size_t count) {
+  threads.store(std::clamp<std::size_t>(count, 1, kMaxThreads));
+}
+
+void serve_parallel_loops(std::size_t worker) {
+  for (std::uint32_t seen = 0;;) {
+    seen = next_round(seen);
+    if (!join_loop()) continue;
+    take_turns(worker);
+    leave_loop();
+  }
+}
+
+#else
+
+namespace {
+
+// Threads end when the pool is made anew, and with the process.
+class Threads {
+ public:
+  ~Threads() { resize(1); }
+
+  void resize(std::size_t count) {
+    while (taken.exchange(true)) std::this_thread::yield();
+    threads.store(1);
+    end_.store(true);
+    announce_round();
+    for (std::thread& member : members_) member.join();
+    members_.clear();
+    end_.store(false);
+    try {
+      const std::uint32_t seen = round.load();
+      while (members_.size() + 1 < count) {
+        members_.emplace_back([this, seen, worker = members_.size() + 1] { serve(worker, seen); });
+      }
+    } catch (const std::system_error&) {  // the system has no more: those that run will do
+    }
+    threads.store(members_.size() + 1);
+    taken.store(false);
+  }
+
+ private:
+  void serve(std::size_t worker, std::uint32_t seen) {
+    for (;;) {
+      seen = next_round(seen);
+      if (end_.load()) return;
+      if (!join_loop()) continue;
+      take_turns(worker);
+      leave_loop();
+    }
+  }
+
+  std::vector<std::thread> members_;
+  std::atomic<bool> end_{false};
+};
+
+Threads pool;
+
+}  // namespace
+
+void set_num_threads(std::size_t count) {
+  pool.resize(std::clamp<std::size_t>(count, 1, kMaxThreads));
+}
+
+#endif
+
+}  // namespace clearformer
+
+#endif

@@ -1,0 +1,100 @@
+// The same bits for every number of threads: whole forward passes with all that happens inside, and generations. The
+// inputs are large enough that every kind of loop is shared out (see kLeastWork).
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "clearformer/tensor/thread_pool.h"
+#include "support/checkpoint.h"
+#include "support/files.h"
+#include "support/model_runs.h"
+
+namespace clearformer::test {
+namespace {
+
+constexpr std::size_t kThreads[] = {2, 3, 8};
+
+#if defined(CLEARFORMER_HAS_THREADS)
+void use_threads(std::size_t count) { set_num_threads(count); }
+#else
+void use_threads(std::size_t) {}
+#endif
+
+void expect_same_bits(const Tensor& found, const Tensor& expected, const std::string& what) {
+  ASSERT_EQ(found.shape(), expected.shape()) << what;
+  EXPECT_EQ(std::memcmp(found.data(), expected.data(), expected.view().bytes()), 0) << what;
+}
+
+void expect_same_outputs(const ModelOutputs& found, const ModelOutputs& expected,
+                         const std::string& what) {
+  ASSERT_EQ(found.tensors.size(), expected.tensors.size());
+  auto other = expected.tensors.begin();
+  for (const auto& [name, tensor] : found.tensors) {
+    EXPECT_EQ(name, other->first);
+    expect_same_bits(tensor, (other++)->second, what + " " + name);
+  }
+}
+
+class Threads : public ::testing::TestWithParam<const char*> {
+ protected:
+  void TearDown() override { use_threads(1); }
+};
+
+TEST_P(Threads, LeaveEveryOutputAndHookAsItIs) {
+  const std::string group = std::string("models/") + GetParam();
+  std::size_t models = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(fixture_path(group))) {
+    if (!entry.is_directory() || !std::filesystem::exists(entry.path() / "config.json")) continue;
+    ++models;
+    const auto model = load_folder(entry.path().string(), "config.json", Task::base);
+    const std::size_t length = std::min<std::size_t>(model->config().n_ctx(), 40);
+    const Tensor ids = random_ids(7, 24, length, model->config().d_vocab());
+    ModelInputs inputs = inputs_of(ids);
+    if (model->config().kind == ModelKind::encoder_decoder) inputs.decoder_input_ids = ids.view();
+    use_threads(1);
+    const ModelOutputs alone = model->forward(inputs);
+    Trace all_alone;
+    all_alone.capture("*");
+    model->forward(inputs, &all_alone);
+    for (const std::size_t count : kThreads) {
+      use_threads(count);
+      const std::string what = entry.path().filename().string() + concat(", ", count, " threads");
+      expect_same_outputs(model->forward(inputs), alone, what);
+      Trace all;
+      all.capture("*");
+      expect_same_outputs(model->forward(inputs, &all), alone, what);
+      ASSERT_EQ(all.captured().size(), all_alone.captured().size());
+      for (std::size_t i = 0; i < all.captured().size(); ++i) {
+        expect_same_bits(all.captured()[i].value, all_alone.captured()[i].value,
+                         what + " " + all.captured()[i].name);
+      }
+    }
+  }
+  EXPECT_GE(models, 2u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Threads,
+                         ::testing::Values("bert", "distilbert", "gemma2", "gpt2", "marian",
+                                           "modernbert", "phi", "qwen3", "t5"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(ThreadsOfAStory, LeaveItsTokensAsTheyAre) {
+  const auto model = from_pretrained(bundled_model("stories260K"));
+  const Tensor ids = random_ids(3, 32, 24, 512);
+  GenerationConfig config;
+  config.max_new_tokens = 40;
+  config.eos_token_ids.clear();
+  config.do_sample = true;
+  config.seed = 5;
+  use_threads(1);
+  const auto alone = generate(*model, ids, config);
+  for (const std::size_t count : kThreads) {
+    use_threads(count);
+    EXPECT_EQ(generate(*model, ids, config), alone) << count << " threads";
+  }
+  use_threads(1);
+}
+
+}  // namespace
+}  // namespace clearformer::test

@@ -1,0 +1,188 @@
+// The pool: every task once, on workers that never share a number at a time, whatever its size, who calls and from where.
+#include "clearformer/tensor/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#if !defined(__EMSCRIPTEN__)
+#include <thread>
+#endif
+
+namespace clearformer {
+namespace {
+
+#if defined(CLEARFORMER_HAS_THREADS)
+// A pool of `count` for one test.
+struct PoolOf {
+  explicit PoolOf(std::size_t count) { set_num_threads(count); }
+  ~PoolOf() { set_num_threads(1); }
+};
+constexpr std::size_t kSizes[] = {1, 2, 3, 4, 8, 16};
+#else
+struct PoolOf {
+  explicit PoolOf(std::size_t) {}
+};
+constexpr std::size_t kSizes[] = {1};
+#endif
+
+std::vector<int> times_run(std::size_t tasks) {
+  const auto counts = std::make_unique<std::atomic<int>[]>(tasks);
+  parallel_for(tasks, [&](std::size_t task, std::size_t) { ++counts[task]; });
+  return {counts.get(), counts.get() + tasks};
+}
+
+TEST(ThreadPool, RunsEveryTaskOnce) {
+  for (const std::size_t size : kSizes) {
+    const PoolOf pool(size);
+    EXPECT_EQ(num_threads(), size);
+    for (const std::size_t tasks : {0u, 1u, 2u, 3u, 15u, 16u, 17u, 1000u}) {
+      EXPECT_EQ(times_run(tasks), std::vector<int>(tasks, 1)) << size << " threads";
+    }
+  }
+}
+
+TEST(ThreadPool, WorkersHaveNumbersOfTheirOwn) {
+  for (const std::size_t size : kSizes) {
+    const PoolOf pool(size);
+    std::vector<std::atomic<int>> at(size);
+    std::atomic<int> collisions{0}, strangers{0};
+    for (int round = 0; round < 200; ++round) {
+      parallel_for(64, [&](std::size_t, std::size_t worker) {
+        if (worker >= size) return void(++strangers);
+        if (at[worker].fetch_add(1) != 0) ++collisions;
+        at[worker].fetch_sub(1);
+      });
+    }
+    EXPECT_EQ(collisions, 0);
+    EXPECT_EQ(strangers, 0);
+  }
+}
+
+TEST(ThreadPool, WhatTasksWroteIsThereAfterwards) {
+  const PoolOf pool(4);
+  for (std::size_t round = 0; round < 3000; ++round) {
+    std::vector<std::size_t> squares(37);
+    parallel_for(squares.size(),
+                 [&](std::size_t task, std::size_t) { squares[task] = task * task + round; });
+    for (std::size_t i = 0; i < squares.size(); ++i) ASSERT_EQ(squares[i], i * i + round);
+  }
+}
+
+TEST(ThreadPool, LoopsMayBeNested) {
+  for (const std::size_t size : kSizes) {
+    const PoolOf pool(size);
+    std::atomic<int> inner{0}, deepest{0};
+    parallel_for(10, [&](std::size_t, std::size_t) {
+      parallel_for(10, [&](std::size_t, std::size_t worker) {
+        if (worker == 0) ++inner;
+        parallel_for(2, [&](std::size_t, std::size_t) { ++deepest; });
+      });
+    });
+    EXPECT_EQ(inner, 100);
+    EXPECT_EQ(deepest, 200);
+  }
+}
+
+TEST(ThreadPool, RangesCoverEverythingOnceAndBeginAtTheGrain) {
+  for (const std::size_t size : kSizes) {
+    const PoolOf pool(size);
+    for (const std::size_t count : {0u, 1u, 63u, 64u, 65u, 1000u, 100000u}) {
+      for (const std::size_t work : {0u, 1u, 1000u, 1u << 20}) {
+        std::vector<std::atomic<int>> covered(count);
+        std::atomic<int> askew{0};
+        parallel_ranges(count, work, 64, [&](std::size_t first, std::size_t end) {
+          if (first % 64 != 0 || first >= end || end > count) ++askew;
+          for (std::size_t i = first; i < end; ++i) ++covered[i];
+        });
+        EXPECT_EQ(askew, 0);
+        for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(covered[i], 1) << i << " of " << count;
+      }
+    }
+  }
+}
+
+TEST(ThreadPool, SmallLoopsStayWithTheCaller) {
+  const PoolOf pool(4);
+  int runs = 0;  // not atomic: one run alone
+  parallel_ranges(1000, 1, 1, [&](std::size_t first, std::size_t end) {
+    ++runs;
+    EXPECT_EQ(first, 0u);
+    EXPECT_EQ(end, 1000u);
+  });
+  EXPECT_EQ(runs, 1);
+}
+
+#if !defined(__EMSCRIPTEN__)
+
+TEST(ThreadPool, IsLimited) {
+  set_num_threads(0);
+  EXPECT_EQ(num_threads(), 1u);
+  set_num_threads(100000);
+  EXPECT_LE(num_threads(), kMaxThreads);
+  EXPECT_EQ(times_run(1000), std::vector<int>(1000, 1));
+  set_num_threads(1);
+}
+
+TEST(ThreadPool, SharesALoopOutToOthersThanTheCaller) {
+  const PoolOf pool(3);
+  std::atomic<std::size_t> arrived{0};
+  // No task ends before there is one on each of the three threads: one thread alone never would.
+  parallel_for(3, [&](std::size_t, std::size_t) {
+    ++arrived;
+    while (arrived < 3) std::this_thread::yield();
+  });
+  EXPECT_EQ(arrived, 3u);
+}
+
+TEST(ThreadPool, WakesWorkersThatHaveGoneToSleep) {
+  const PoolOf pool(2);
+  for (int round = 0; round < 20; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // far more than they spin
+    std::atomic<std::size_t> arrived{0};
+    parallel_for(2, [&](std::size_t, std::size_t) {
+      ++arrived;
+      while (arrived < 2) std::this_thread::yield();
+    });
+    EXPECT_EQ(arrived, 2u);
+  }
+}
+
+TEST(ThreadPool, CallersAtTheSameTimeBothGetThrough) {
+  const PoolOf pool(3);
+  std::atomic<std::size_t> total{0};
+  const auto call = [&] {
+    for (int round = 0; round < 500; ++round) {
+      parallel_for(20, [&](std::size_t task, std::size_t) { total += task; });
+    }
+  };
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller) callers.emplace_back(call);
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(total, 4u * 500u * 190u);
+}
+
+TEST(ThreadPool, ChangesItsSizeWhileOthersCall) {
+  std::atomic<bool> done{false};
+  std::atomic<int> wrong{0};
+  std::thread caller([&] {
+    while (!done) {
+      std::atomic<std::size_t> sum{0};
+      parallel_for(30, [&](std::size_t task, std::size_t) { sum += task; });
+      if (sum != 435) ++wrong;
+    }
+  });
+  for (int round = 0; round < 60; ++round) set_num_threads(1 + static_cast<std::size_t>(round) % 5);
+  done = true;
+  caller.join();
+  set_num_threads(1);
+  EXPECT_EQ(wrong, 0);
+}
+
+#endif
+
+}  // namespace
+}  // namespace clearformer

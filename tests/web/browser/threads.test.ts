@@ -1,0 +1,161 @@
+// Threads in Chromium: on a page that is cross-origin isolated, and why there is one alone on others.
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { availableParallelism } from 'node:os';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { kFlags, kIsolation, Site } from './site.js';
+
+const project = fileURLToPath(new URL('../../../', import.meta.url));
+const model = '/web/demo/public/models/stories260K';
+const types: Record<string, string> = {
+  '.js': 'text/javascript',
+  '.json': 'application/json',
+  '.wasm': 'application/wasm',
+};
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: kFlags });
+});
+afterAll(() => browser?.close());
+
+/** The project's folder under these headers, but for the files that are not to be found. */
+async function serve(headers: Record<string, string>, missing?: RegExp): Promise<{ server: Server; url: string }> {
+  const server = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://x');
+    if (pathname === '/') {
+      const page = '<!doctype html><link rel="icon" href="data:,">';
+      return void response.writeHead(200, { ...headers, 'content-type': 'text/html' }).end(page);
+    }
+    const body = missing?.test(pathname) ? undefined : await readFile(join(project, pathname)).catch(() => undefined);
+    const type = { 'content-type': types[extname(pathname)] ?? 'application/octet-stream' };
+    response.writeHead(body === undefined ? 404 : 200, { ...headers, ...type }).end(body);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+}
+
+interface Told {
+  threads: { used: number; reason: string };
+  simd: string;
+  digest: string;
+}
+
+/** Loads a model in the page, runs it and tells what it runs on and a digest of all numbers. */
+async function tell(page: Page, options: Record<string, unknown>, entry = 'index'): Promise<Told> {
+  const program = async ([entry, model, options]: [string, string, Record<string, unknown>]) => {
+    const { AutoModelForCausalLM } = await import(`/dist/${entry}.js`);
+    const loaded = await AutoModelForCausalLM.from_pretrained(model, options);
+    const row = (r: number) => Array.from({ length: 100 }, (_, column) => 3 + ((r * 131 + column * 17) % 500));
+    const input_ids = Array.from({ length: 16 }, (_, r) => row(r));
+    const { logits } = await loaded({ input_ids });
+    const { threads, simd } = loaded.info();
+    const hash = await crypto.subtle.digest('SHA-256', logits.data);
+    await loaded.dispose();
+    return { threads, simd, digest: new Uint8Array(hash).join() };
+  };
+  return page.evaluate(`(${program})(${JSON.stringify([entry, model, options])})`);
+}
+
+async function withPage<T>(headers: Record<string, string>, work: (page: Page) => Promise<T>, missing?: RegExp) {
+  const { server, url } = await serve(headers, missing);
+  const page = await browser.newPage();
+  try {
+    await page.goto(url);
+    return await work(page);
+  } finally {
+    await page.close();
+    server.close();
+  }
+}
+
+describe('on an isolated page', () => {
+  it.each([false, true])('every number of threads gives the same bits (worker: %s)', async (worker) => {
+    await withPage(kIsolation, async (page) => {
+      for (const deterministic of [false, true]) {
+        const alone = await tell(page, { worker, deterministic, numThreads: 1 });
+        expect(alone.threads).toEqual({ used: 1, reason: 'numThreads is 1' });
+        for (const numThreads of [2, 3, 8]) {
+          const together = await tell(page, { worker, deterministic, numThreads });
+          expect(together).toEqual({ ...alone, threads: { used: numThreads, reason: `numThreads is ${numThreads}` } });
+        }
+      }
+    });
+  });
+
+  it('there are as many as processors, four at most', async () => {
+    await withPage(kIsolation, async (page) => {
+      const { used, reason } = (await tell(page, {})).threads;
+      expect(used).toBe(Math.min(availableParallelism(), 4));
+      expect(reason).toContain("'auto'");
+    });
+  });
+
+  it('the inline entry has them', async () => {
+    await withPage(kIsolation, async (page) => {
+      const alone = await tell(page, { numThreads: 1 });
+      for (const worker of [false, true]) {
+        expect(await tell(page, { worker, numThreads: 2 }, 'inline')).toMatchObject({
+          digest: alone.digest,
+          threads: { used: 2 },
+        });
+      }
+    });
+  });
+
+  it('dispose ends their workers', async () => {
+    await withPage(kIsolation, async (page) => {
+      const seen = new Set<string>();
+      page.on('worker', (worker) => seen.add(worker.url()));
+      await tell(page, { worker: false, numThreads: 3 });
+      expect([...seen].join()).toContain('thread');
+      await vi.waitUntil(() => page.workers().length === 0, { timeout: 10_000 });
+    });
+  });
+
+  it.each([
+    ['script is not to be found', kIsolation, /thread\.js$/],
+    ['script the page forbids', { ...kIsolation, 'content-security-policy': "worker-src 'none'" }, undefined],
+  ])('there is one where the %s, and the reason told', async (_, headers, missing) => {
+    await withPage(
+      headers,
+      async (page) => {
+        const ways = missing === undefined ? [false] : [false, true];
+        for (const worker of ways) {
+          const { threads, digest } = await tell(page, { worker, numThreads: 2 });
+          expect(threads.used).toBe(1);
+          expect(threads.reason).toContain('could not be started');
+          expect(digest).toBe((await tell(page, { worker, numThreads: 1 })).digest);
+        }
+      },
+      missing,
+    );
+  });
+});
+
+describe('on any other page', () => {
+  it.each(['auto', 2])('there is one and the reason told (numThreads: %s)', async (numThreads) => {
+    await withPage({}, async (page) => {
+      for (const worker of [false, true]) {
+        const { threads } = await tell(page, { worker, numThreads });
+        expect(threads.used).toBe(1);
+        expect(threads.reason).toContain('not cross-origin isolated');
+        expect(threads.reason).toContain('Cross-Origin-Embedder-Policy');
+      }
+    });
+  });
+
+  it('the demo works as it does with threads', async () => {
+    for (const headers of [{}, kIsolation]) {
+      const site = await Site.start(headers);
+      const { page, complaints } = await site.open();
+      expect(await page.evaluate('crossOriginIsolated')).toBe('cross-origin-opener-policy' in headers);
+      expect(complaints).toEqual([]);
+      await site.stop();
+    }
+  });
+});

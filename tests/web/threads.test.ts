@@ -1,0 +1,209 @@
+// Threads in Node: the same bits for every number of them, why there are fewer than asked for, and their end.
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { promisify } from 'node:util';
+import { AutoModelForCausalLM, configure, type GenerativeModel, type LoadOptions, nn } from 'clearformer';
+import * as inline from 'clearformer/inline';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { failureOf } from './support/failures.js';
+import { storiesPath } from './support/references.js';
+import { FileServer } from './support/server.js';
+import { optionsFor, variants } from './support/variants.js';
+
+const dist = new URL('../../dist/', import.meta.url);
+const load = (options: LoadOptions) => AutoModelForCausalLM.from_pretrained(storiesPath, options);
+afterEach(() => configure({ numThreads: undefined }));
+
+/** Sequences enough that every kind of loop is shared out, and that the core's memory has to grow. */
+const input_ids = Array.from({ length: 24 }, (_, row) =>
+  Array.from({ length: 120 }, (_, column) => 3 + ((row * 131 + column * 17) % 500)),
+);
+
+async function resultsOf(model: GenerativeModel) {
+  const outputs = await model({ input_ids }, { output_attentions: true, output_hidden_states: true });
+  const [, cache] = await model.run_with_cache({ input_ids: input_ids.slice(0, 4) });
+  const drawn = { max_new_tokens: 20, do_sample: true, seed: 3, eos_token_id: null };
+  return { outputs, cache, ids: await model.generate({ input_ids: input_ids.map((row) => row.slice(0, 30)) }, drawn) };
+}
+
+/** Threads of this process. */
+const running = () => readdirSync('/proc/self/task').length;
+const settles = (count: number) => vi.waitUntil(() => running() <= count, { timeout: 10_000, interval: 20 });
+
+describe.each(variants)('%s, with threads', (variant) => {
+  it.each([false, true])(
+    'gives the same bits (worker: %s)',
+    async (worker) => {
+      const alone = await load({ ...optionsFor(variant), worker, numThreads: 1 });
+      const expected = await resultsOf(alone);
+      await alone.dispose();
+      for (const numThreads of [2, 3, 8]) {
+        const model = await load({ ...optionsFor(variant), worker, numThreads });
+        const before = model.info().heapBytes;
+        expect(model.info()).toMatchObject({
+          simd: variant,
+          threads: { used: numThreads, reason: `numThreads is ${numThreads}` },
+        });
+        expect(await resultsOf(model)).toEqual(expected);
+        expect(model.info().heapBytes).toBeGreaterThan(before);
+        await model.dispose();
+      }
+    },
+    60_000,
+  );
+});
+
+describe('threads', () => {
+  it.skipIf(availableParallelism() < 2)(
+    'compute at the same time as the caller',
+    async () => {
+      const model = await load({ numThreads: 2 });
+      const overlap = async () => {
+        const before = process.cpuUsage();
+        const start = performance.now();
+        await model({ input_ids });
+        return process.cpuUsage(before).user / 1000 / (performance.now() - start);
+      };
+      // Processor time over time: one thread alone has 1 at most. A busy machine may take some attempts.
+      await vi.waitUntil(async () => (await overlap()) > 1.2, { timeout: 20_000, interval: 1 });
+      await model.dispose();
+    },
+    30_000,
+  );
+
+  it.skipIf(process.platform !== 'linux')(
+    'end with dispose, in a worker too',
+    async () => {
+      await (await load({ worker: true, numThreads: 2 })).dispose();
+      const before = running();
+      for (const worker of [false, true]) {
+        const models = await Promise.all([load({ worker, numThreads: 3 }), load({ worker, numThreads: 4 })]);
+        expect(running()).toBeGreaterThanOrEqual(before + 5);
+        await models[0]?.({ input_ids });
+        await Promise.all(models.map((model) => model.dispose()));
+        await settles(before);
+      }
+    },
+    30_000,
+  );
+
+  it('let the process end', async () => {
+    const script = `
+      import { AutoModelForCausalLM } from ${JSON.stringify(new URL('index.js', dist).href)};
+      for (const worker of [false, true]) {
+        const model = await AutoModelForCausalLM.from_pretrained(${JSON.stringify(storiesPath)}, { worker, numThreads: 2, deterministic: true });
+        console.log(model.info().threads.used, (await model.generate({ input_ids: [[1, 403]] }, { max_new_tokens: 3 })).dims.join());
+      }`;
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+      timeout: 20_000,
+    });
+    expect(stderr).toBe('');
+    expect(stdout.trim()).toBe('2 1,5\n2 1,5');
+  });
+
+  it('are part of the inline entry', async () => {
+    for (const worker of [false, true]) {
+      const model = await inline.AutoModelForCausalLM.from_pretrained(storiesPath, { worker, numThreads: 2 });
+      expect(model.info().threads.used).toBe(2);
+      expect((await model.generate({ input_ids: [[1, 403]] }, { max_new_tokens: 3 })).dims).toEqual([1, 5]);
+      await model.dispose();
+    }
+  });
+
+  it('come from configure too, also for functions and modules', async () => {
+    configure({ numThreads: 2 });
+    const model = await load({});
+    expect(model.info().threads.used).toBe(2);
+    await model.dispose();
+    expect((await (await load({ numThreads: 1 })).info()).threads).toEqual({ used: 1, reason: 'numThreads is 1' });
+    const run = async () => {
+      const linear = new nn.Linear(64, 256);
+      const size = [...Array(256 * 64).keys()];
+      await linear.load_state_dict({
+        weight: { data: Float32Array.from(size, (i) => Math.sin(i)), dims: [256, 64] },
+        bias: { data: new Float32Array(256).fill(0.5), dims: [256] },
+      });
+      const x = { data: Float32Array.from(size, (i) => Math.cos(i)), dims: [256, 64] };
+      return (await linear.forward(x)).data;
+    };
+    const shared = await run();
+    configure({ numThreads: 1 });
+    expect(shared).toEqual(await run());
+  });
+});
+
+describe('one thread', () => {
+  it('is the default outside browsers', async () => {
+    for (const numThreads of ['auto', undefined] as const) {
+      const model = await load({ numThreads });
+      expect(model.info().threads.used).toBe(1);
+      expect(model.info().threads.reason).toContain('outside browsers');
+      await model.dispose();
+    }
+  });
+
+  it('is used where the build with threads is not, and the reason told', async () => {
+    const wasm = new Uint8Array(readFileSync(new URL('clearformer-simd128.wasm', dist)));
+    const server = await FileServer.start({ 'clearformer-simd128.wasm': wasm });
+    for (const [options, word] of [
+      [{ wasmBinary: wasm }, 'build without threads'],
+      [{ wasmUrl: `${server.url}/static/`, deterministic: true }, '404'],
+    ] as const) {
+      const model = await load({ ...options, numThreads: 2 });
+      expect(model.info().threads.used).toBe(1);
+      expect(model.info().threads.reason).toContain(word);
+      expect((await model({ input_ids: [[1, 403]] })).logits.dims).toEqual([1, 2, 512]);
+      await model.dispose();
+    }
+    await server.stop();
+  });
+
+  it('is used where workers do not start', async () => {
+    const { getBuiltinModule } = process;
+    const refuse = class {
+      constructor() {
+        throw new Error('no more of them');
+      }
+    };
+    const fails = class extends getBuiltinModule('node:worker_threads').Worker {
+      constructor() {
+        super('throw new Error("not here")', { eval: true });
+      }
+    };
+    for (const [Worker, word] of [
+      [refuse, 'no more of them'],
+      [fails, 'not here'],
+    ] as const) {
+      process.getBuiltinModule = ((name: string) =>
+        name === 'node:worker_threads'
+          ? { ...getBuiltinModule(name), Worker }
+          : getBuiltinModule(name as 'node:fs')) as never;
+      try {
+        const model = await load({ numThreads: 3 });
+        expect(model.info().threads.used).toBe(1);
+        expect(model.info().threads.reason).toContain(word);
+        expect((await model({ input_ids: [[1, 403]] })).logits.dims).toEqual([1, 2, 512]);
+        await model.dispose();
+      } finally {
+        process.getBuiltinModule = getBuiltinModule;
+      }
+    }
+  });
+
+  it('is enough for the bytes of a build with threads', async () => {
+    const wasmBinary = new Uint8Array(readFileSync(new URL('clearformer-simd128-threads.wasm', dist)));
+    for (const numThreads of [1, 2]) {
+      const model = await load({ wasmBinary, numThreads });
+      expect(model.info()).toMatchObject({ simd: 'simd128', threads: { used: numThreads } });
+      await model.dispose();
+    }
+  });
+
+  it('is not what another number is taken for', async () => {
+    configure({ numThreads: -1 });
+    const failure = await failureOf(() => load({}));
+    expect(failure.code).toBe('invalid_argument');
+    expect(failure.details.option).toBe('numThreads');
+  });
+});
