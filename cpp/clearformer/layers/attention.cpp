@@ -1,7 +1,9 @@
 #include "clearformer/layers/attention.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
+#include <vector>
 
 #include "clearformer/kernels/activations.h"
 #include "clearformer/kernels/elementwise.h"
@@ -23,11 +25,6 @@ constexpr std::size_t kKeyBlock = 128;   // columns of them, a multiple of every
 bool wants(const TraceScope& trace) {
   return std::any_of(std::begin(kHooks), std::end(kHooks),
                      [&](std::string_view hook) { return trace.wants(hook); });
-}
-
-bool edits(const TraceScope& trace) {
-  return std::any_of(std::begin(kHooks), std::end(kHooks),
-                     [&](std::string_view hook) { return trace.edits(hook); });
 }
 
 // A piece of one head's scores, in a buffer of its own stride.
@@ -223,33 +220,61 @@ void fused(const Heads& queries, const PackedKeyValues& keys_values, const Mask&
   for (std::size_t task = 0; task < tasks; ++task) block(task, 0);
 }
 
-// Whole matrices of scores, with the trace between the steps. Returns whether the output is still to
-// be computed by fused(): it is unless the pattern it follows from is not the one fused() would see.
-bool traced(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
+// Whole matrices of scores, (B, H, T, S), as the trace sees them, and which of them it changed.
+class Watched {
+ public:
+  Watched(MutableTensorView scores, const Context& context)
+      : scores_(scores), context_(context), changed_(scores.dim(0) * scores.dim(1), false) {}
+
+  float* matrix(std::size_t of) const {
+    return scores_.f32() + of * scores_.dim(2) * scores_.dim(3);
+  }
+  bool changed(std::size_t of) const { return changed_[of]; }
+
+  void offer(std::string_view hook) {
+    constexpr std::string_view kLegend = "batch head query_pos key_pos";
+    if (!context_.trace.edits(hook)) return context_.trace(hook, scores_, kLegend);
+    const Tensor before = Tensor::copy_of(scores_);
+    context_.trace(hook, scores_, kLegend);
+    const std::size_t bytes = scores_.dim(2) * scores_.dim(3) * sizeof(float);
+    for (std::size_t of = 0; of < changed_.size(); ++of) {
+      const char* was = static_cast<const char*>(before.data()) + of * bytes;
+      if (std::memcmp(was, matrix(of), bytes) != 0) changed_[of] = true;
+    }
+  }
+
+ private:
+  MutableTensorView scores_;
+  const Context& context_;
+  std::vector<bool> changed_;
+};
+
+// The same with the trace between the steps. The output is that of fused() but for the heads whose
+// scores or pattern were edited: being looked at changes no bit.
+void traced(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
             const AttentionOptions& options, const MutableHeads& output, const Context& context) {
-  constexpr std::string_view kLegend = "batch head query_pos key_pos";
-  Arena::Frame frame(context.arena);
   const std::size_t heads = queries.heads, length = queries.length, keys = keys_values.length();
-  const MutableTensorView scores = context.arena.take({queries.batch, heads, length, keys});
+  Watched watched(context.arena.take({queries.batch, heads, length, keys}), context);
   const auto each = [&](auto step) {
     for_each_head(queries, keys_values, mask, options, output, [&](const Head& head) {
-      float* matrix = scores.f32() + (head.batch * heads + head.head) * length * keys;
-      step(head, Piece{0, length, 0, keys, matrix, keys});
+      const std::size_t of = head.batch * heads + head.head;
+      step(head, Piece{0, length, 0, keys, watched.matrix(of), keys}, watched.changed(of));
     });
   };
-  each([](const Head& head, const Piece& piece) { head.score(piece); });
-  context.trace("hook_attn_scores_raw", scores, kLegend);
+  each([](const Head& head, const Piece& piece, bool) { head.score(piece); });
+  watched.offer("hook_attn_scores_raw");
   if (options.softcap > 0.0f) {
-    each([](const Head& head, const Piece& piece) { head.cap(piece); });
-    context.trace("hook_attn_scores_softcapped", scores, kLegend);
+    each([](const Head& head, const Piece& piece, bool) { head.cap(piece); });
+    watched.offer("hook_attn_scores_softcapped");
   }
-  each([](const Head& head, const Piece& piece) { head.hide(piece); });
-  context.trace("hook_attn_scores", scores, kLegend);
-  each([&](const Head&, const Piece& piece) { weigh(piece, options.empty_row); });
-  context.trace("hook_pattern", scores, kLegend);
-  if (!edits(context.trace)) return true;
-  each([](const Head& head, const Piece& piece) { head.gather(piece, nullptr); });
-  return false;
+  each([](const Head& head, const Piece& piece, bool) { head.hide(piece); });
+  watched.offer("hook_attn_scores");
+  each([&](const Head&, const Piece& piece, bool) { weigh(piece, options.empty_row); });
+  watched.offer("hook_pattern");
+  fused(queries, keys_values, mask, options, output, context.arena);
+  each([](const Head& head, const Piece& piece, bool changed) {
+    if (changed) head.gather(piece, nullptr);
+  });
 }
 
 void check(const Heads& queries, const PackedKeyValues& keys_values) {
@@ -270,10 +295,12 @@ void attention(const Heads& queries, const PackedKeyValues& keys_values, const M
   check(queries, keys_values);
   mask.check("attention", queries.batch, queries.heads, queries.length,
              keys_values.length() - options.unmasked_keys);
-  if (wants(context.trace) && !traced(queries, keys_values, mask, options, output, context)) {
-    return;
+  Arena::Frame frame(context.arena);
+  if (wants(context.trace)) {
+    traced(queries, keys_values, mask, options, output, context);
+  } else {
+    fused(queries, keys_values, mask, options, output, context.arena);
   }
-  fused(queries, keys_values, mask, options, output, context.arena);
 }
 
 void make_empty_row_uniform(float* scores, std::size_t keys) {
