@@ -80,12 +80,14 @@ inline void for_each_panel(const Destination& to, std::size_t rows, Multiply mul
   }
 }
 
-/// tile<R>(row) for all rows, R at most Rows.
+/// tile<R>(row) for all rows, R at most Rows; of smaller tiles there are those of even R and of one
+/// row, as many as their code is worth.
 template <std::size_t Rows, class Tile>
 inline void for_each_tile(std::size_t row, std::size_t rows, Tile tile) {
   for (; row + Rows <= rows; row += Rows) tile.template operator()<Rows>(row);
   if constexpr (Rows > 1) {
-    if (row < rows) for_each_tile<Rows - 1>(row, rows, tile);
+    constexpr std::size_t kSmaller = Rows == 2 ? 1 : (Rows - 1) / 2 * 2;
+    if (row < rows) for_each_tile<kSmaller>(row, rows, tile);
   }
 }
 

@@ -51,39 +51,39 @@ float magnitude_of(const float* x, std::size_t count) {
   return max_lane(largest) + sum(finite);
 }
 
-void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows& rows, std::size_t row) {
+// Rounds kInputBlock floats; returns the sum of what they become.
+CLEARFORMER_LOOP std::int32_t quantize_block(const float* x, Vec inverse, Quantum* to) {
   constexpr float kRound = 12582912.0f;  // 1.5 · 2^23: adding it leaves a float rounded, below it
   const IntVec bits_of_round = xsimd::bitwise_cast<std::int32_t>(Vec(kRound));
+  IntVec numbers[kInputBlock / kLanes], sums(0);
+  for (std::size_t v = 0; v < kInputBlock / kLanes; ++v) {
+    const Vec rounded = load(x + v * kLanes) * inverse + Vec(kRound);
+    numbers[v] = xsimd::bitwise_cast<std::int32_t>(rounded) - bits_of_round;
+    sums += numbers[v];
+  }
+  store_quanta(to, numbers);
+  return xsimd::reduce_add(sums);
+}
+
+void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows& rows, std::size_t row) {
   const float* x = args.x + row * args.x_stride;
   const float magnitude = magnitude_of(x, args.k);
   rows.scales[row] = magnitude / 127.0f;
   const Vec inverse(magnitude > FLT_MIN ? 127.0f / magnitude : 0.0f);
+  const std::int32_t offset = args.format == PanelFormat::q4 ? 8 : 64;
   Quantum* to = rows.values + row * rows.stride;
-  std::int32_t total = 0;
-  for (std::size_t block = 0; block < blocks_of(args.k); ++block) {
-    IntVec numbers[kInputBlock / kLanes], sums(0);
-    for (std::size_t v = 0; v < kInputBlock / kLanes; ++v) {
-      const std::size_t i = block * kInputBlock + v * kLanes;
-      Vec value(0.0f);
-      if (i + kLanes <= args.k) {
-        value = load(x + i);
-      } else if (i < args.k) {
-        value = load_partial(x + i, args.k - i);
-      }
-      const Vec rounded = value * inverse + Vec(kRound);
-      numbers[v] = xsimd::bitwise_cast<std::int32_t>(rounded) - bits_of_round;
-      sums += numbers[v];
+  std::int32_t* correction = rows.corrections + row * rows.blocks;
+  std::fill_n(correction, rows.blocks, 0);
+  for (std::size_t first = 0; first < args.k; first += kInputBlock) {
+    float padded[kInputBlock] = {};
+    const float* block = x + first;
+    if (args.k - first < kInputBlock) {
+      std::copy(block, x + args.k, padded);
+      block = padded;
     }
-    store_quanta(to + block * kInputBlock, numbers);
-    const std::int32_t sum = xsimd::reduce_add(sums);
-    total += sum;
-    if (rows.blocks != 1 || blocks_of(args.k) == 1) {
-      rows.corrections[row * rows.blocks + block] = sum;
-    }
+    correction[rows.blocks == 1 ? 0 : first / kInputBlock] -=
+        offset * quantize_block(block, inverse, to + first);
   }
-  const std::int32_t offset = args.format == PanelFormat::q4 ? -8 : -64;
-  if (args.format == PanelFormat::q8) rows.corrections[row] = total;
-  for (std::size_t i = 0; i < rows.blocks; ++i) rows.corrections[row * rows.blocks + i] *= offset;
 }
 
 template <std::size_t Rows>
