@@ -6,11 +6,12 @@
 
 namespace clearformer::kernels {
 
-PackedMatrix::PackedMatrix(Tensor weight) {
+// For now every format is widened and multiplied in fp32.
+PackedMatrix::PackedMatrix(Matrix weight) : format_(weight.format()) {
   if (weight.empty()) return;
-  outputs_ = weight.dim(0);
-  inputs_ = weight.dim(1);
-  panels_ = std::move(weight);
+  outputs_ = weight.outputs();
+  inputs_ = weight.inputs();
+  panels_ = std::move((format_ == MatrixFormat::f32 ? weight : weight = weight.widened()).values());
   const std::size_t width = panel_width();
   const std::size_t panels = (outputs_ + width - 1) / width;
   if (panels_.capacity() < panels * width * inputs_) {

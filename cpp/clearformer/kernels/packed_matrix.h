@@ -2,7 +2,7 @@
 #pragma once
 
 #include "clearformer/kernels/matmul.h"
-#include "clearformer/tensor/tensor.h"
+#include "clearformer/tensor/matrix.h"
 
 namespace clearformer::kernels {
 
@@ -12,8 +12,9 @@ class PackedMatrix {
   /// Packs a weight (N outputs, K inputs) as torch.nn.Linear stores it, in place where the tensor
   /// has room for whole panels (Weights::allocate leaves it), else through one copy. An empty
   /// tensor, whose problem is reported elsewhere, gives an empty matrix.
-  explicit PackedMatrix(Tensor weight);
+  explicit PackedMatrix(Matrix weight);
 
+  MatrixFormat format() const { return format_; }
   std::size_t outputs() const { return outputs_; }
   std::size_t inputs() const { return inputs_; }
   std::size_t bytes() const { return panels_.capacity() * sizeof(float); }
@@ -25,6 +26,7 @@ class PackedMatrix {
   void multiply(const float* x, float* y, std::size_t rows, const float* bias) const;
 
  private:
+  MatrixFormat format_ = MatrixFormat::f32;
   std::size_t outputs_ = 0;
   std::size_t inputs_ = 0;
   Tensor panels_;

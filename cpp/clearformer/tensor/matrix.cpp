@@ -170,6 +170,14 @@ void Matrix::copy_row(std::size_t output, float* to) const {
   }
 }
 
+Matrix Matrix::widened() const {
+  Matrix wide(MatrixFormat::f32, outputs_, inputs_);
+  for (std::size_t row = 0; row < outputs_; ++row) {
+    copy_row(row, wide.values_.f32() + row * inputs_);
+  }
+  return wide;
+}
+
 Matrix Matrix::slice(std::size_t first, std::size_t count) const {
   Matrix part(format_, count, inputs_);
   const auto copy = [&](const Tensor& from, Tensor& to) {

@@ -49,6 +49,8 @@ class Matrix {
   void set_row(std::size_t output, const float* row);
   /// Widens a row to K floats.
   void copy_row(std::size_t output, float* to) const;
+  /// The same rows in f32.
+  Matrix widened() const;
   /// Rows first … first + count - 1 by themselves.
   Matrix slice(std::size_t first, std::size_t count) const;
 

@@ -2,7 +2,8 @@
 
 import createCore from '../../../build/wasm-simd128/clearformer-simd128.mjs';
 import { ClearformerError, messageOf } from '../support/error.js';
-import type { Answer, ArgumentsOf, BorderName, CoreModule, Handle, ValueOf } from './border.js';
+import type { Answer, ArgumentsOf, BorderName, CoreModule, Handle, MemoryUse, ValueOf } from './border.js';
+import { noMemory } from './engine.js';
 
 /** The core. Every model has an instance of its own, so that letting go of it gives all its memory back. */
 export class Core {
@@ -36,6 +37,11 @@ export class Core {
   /** Size of the instance's memory in bytes. */
   get heapBytes(): number {
     return this.#module.HEAPU8.byteLength;
+  }
+
+  /** What its objects hold; nothing after a trap, when nothing can be asked any more. */
+  get memory(): MemoryUse {
+    return this.#trap === undefined ? this.run('memory_use', {}) : noMemory;
   }
 
   /** Calls a function of the border. Throws its typed error, or `poisoned` when the instance trapped now or earlier. */

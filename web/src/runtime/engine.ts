@@ -1,6 +1,6 @@
 // An engine runs the core's functions for one model, in whichever thread.
 
-import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
+import type { ArgumentsOf, BorderName, Handle, MemoryUse, ValueOf } from './border.js';
 
 /** Calls across the border, wherever the core runs. After `close` nothing of the core is left. */
 export interface Engine {
@@ -8,6 +8,8 @@ export interface Engine {
   readonly remote: boolean;
   /** Size of the core's memory in bytes, as of the last answer. */
   readonly heapBytes: number;
+  /** What the core's objects hold of it, as of the last answer. */
+  readonly memory: MemoryUse;
   /** Size of the .wasm file in bytes. */
   readonly wasmBytes: number;
   call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>>;
@@ -20,3 +22,6 @@ export interface Engine {
 export async function releaseHandle(engine: Engine, handle: Handle): Promise<void> {
   await engine.call('release', { handle }).catch(() => {});
 }
+
+/** Of an engine that is closed. */
+export const noMemory: MemoryUse = { weights: 0, cache: 0, workspace: 0, peak: 0 };
