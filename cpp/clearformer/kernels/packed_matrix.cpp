@@ -1,10 +1,30 @@
 #include "clearformer/kernels/packed_matrix.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
 namespace clearformer::kernels {
+
+namespace {
+
+// Rows of x (rows, K) as a multiplication of whole numbers reads them: multiples of the row's largest
+// magnitude / 127.
+std::vector<float> in_eight_bits(const float* x, std::size_t rows, std::size_t inputs) {
+  std::vector<float> rounded(x, x + rows * inputs);
+  for (std::size_t row = 0; row < rows; ++row) {
+    float* from = rounded.data() + row * inputs;
+    float largest = 0.0f;
+    for (std::size_t k = 0; k < inputs; ++k) largest = std::max(largest, std::fabs(from[k]));
+    if (largest == 0.0f) continue;
+    const float scale = largest / 127.0f;
+    for (std::size_t k = 0; k < inputs; ++k) from[k] = scale * std::nearbyint(from[k] / scale);
+  }
+  return rounded;
+}
+
+}  // namespace
 
 // For now every format is widened and multiplied in fp32.
 PackedMatrix::PackedMatrix(Matrix weight) : format_(weight.format()) {
@@ -39,8 +59,12 @@ void PackedMatrix::unpack_row(std::size_t output, float* to) const {
 }
 
 void PackedMatrix::multiply(const float* x, float* y, std::size_t rows, const float* bias) const {
+  std::vector<float> rounded;
+  if (format_ == MatrixFormat::q8 || format_ == MatrixFormat::q4) {
+    rounded = in_eight_bits(x, rows, inputs_);
+  }
   MatmulArgs args;
-  args.a = x;
+  args.a = rounded.empty() ? x : rounded.data();
   args.a_stride = inputs_;
   args.b = panels_.f32();
   args.panel_stride = panel_width() * inputs_;

@@ -11,9 +11,12 @@ Embedding::Embedding(const WeightScope& scope, std::size_t rows, std::size_t col
     exact_ = scope.take("weight", shape);
     return;
   }
-  words_ = scope.take_matrix("weight", shape, MatrixRole::words);
-  if (table == Table::words) return;
-  packed_ = std::make_shared<kernels::PackedMatrix>(std::move(words_));
+  if (table == Table::words) {
+    words_ = scope.take_matrix("weight", shape, MatrixRole::words);
+  } else {
+    packed_ = std::make_shared<kernels::PackedMatrix>(
+        scope.take_matrix("weight", shape, MatrixRole::output));
+  }
 }
 
 void Embedding::forward(TensorView ids, MutableTensorView output) const {

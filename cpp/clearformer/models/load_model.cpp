@@ -38,10 +38,8 @@ std::unique_ptr<Model> make_model(ModelConfig config, const Weights& weights,
 
 }  // namespace
 
-MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task, MatrixFormat asked,
-                         std::string config_file) {
-  MatrixPlan plan;
-  if (asked == MatrixFormat::f32) return plan;
+MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task,
+                         const MatrixPolicy& policy, std::string config_file) {
   const ConfigReader reader(config_text, std::move(config_file));
   ModelConfig config = read_model_config(reader, task);
   std::vector<MatrixRequest> matrices;
@@ -49,9 +47,10 @@ MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task,
   const NameMap ours;
   with_kind(config.kind,
             [&](auto build) { build(std::move(config), WeightScope(recording, ours)); });
+  MatrixPlan plan;
   for (const NameMap& names : architecture_of(reader).spellings()) {
     for (const MatrixRequest& matrix : matrices) {
-      plan.add(names.stored(matrix.path), format_of(matrix, asked));
+      plan.add(names.stored(matrix.path), policy(matrix));
     }
   }
   return plan;
@@ -73,7 +72,8 @@ std::unique_ptr<Model> load_model(Weights weights, std::string_view config_text,
 
 std::unique_ptr<Model> from_pretrained(const std::string& folder, std::optional<Task> task,
                                        MatrixFormat dtype) {
-  PretrainedFolder checkpoint = PretrainedFolder::read(folder, task, dtype);
+  PretrainedFolder checkpoint = PretrainedFolder::read(
+      folder, [&](const std::string& config) { return plan_matrices(config, task, dtype); });
   return load_model(std::move(checkpoint.weights), checkpoint.config, task);
 }
 

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 
-#include "clearformer/models/matrix_policy.h"
 #include "clearformer/weights/checkpoint_reader.h"
 
 namespace clearformer {
@@ -24,14 +24,13 @@ std::optional<std::string> text_of(const std::string& path) {
 
 }  // namespace
 
-PretrainedFolder PretrainedFolder::read(const std::string& folder, std::optional<Task> task,
-                                        MatrixFormat dtype) {
+PretrainedFolder PretrainedFolder::read(const std::string& folder, const PlanOf& plan_of) {
   PretrainedFolder checkpoint;
   auto config = text_of(folder + "/config.json");
   if (!config) fail(ErrorCode::invalid_argument, "cannot open ", folder, "/config.json");
   checkpoint.config = std::move(*config);
   checkpoint.generation_config = text_of(folder + "/generation_config.json").value_or("{}");
-  CheckpointReader reader(plan_matrices(checkpoint.config, task, dtype));
+  CheckpointReader reader(plan_of ? plan_of(checkpoint.config) : MatrixPlan());
   const std::string index_name = "model.safetensors.index.json";
   if (const auto index = text_of(folder + "/" + index_name)) {
     for (const std::string& file : ShardIndex::parse(*index, index_name).files) {

@@ -46,11 +46,11 @@ class IncomingTensor {
   Shape shape_{0};  // as stored
   Encoding encoding_ = Encoding::as_it_is;
   MatrixPlan::Entry planned_;
-  Tensor strip_;                   // rows that await rounding, or all of the tensor
-  std::size_t strip_elements_ = 0; // that are expected in it now
-  std::size_t filled_ = 0;         // bytes of them that came; of staged_ where that is in use
-  std::size_t widened_ = 0;        // elements of the strip that were widened
-  std::size_t left_ = 0;           // elements behind the strip
+  Tensor strip_;                       // rows that await rounding, or all of the tensor
+  std::size_t strip_elements_ = 0;     // that are expected in it now
+  std::size_t filled_ = 0;             // bytes of them that came; of staged_ where that is in use
+  std::size_t widened_ = 0;            // elements of the strip that were widened
+  std::size_t left_ = 0;               // elements behind the strip
   std::vector<unsigned char> staged_;  // 16-bit elements
   Matrix matrix_;                      // where it is rounded strip by strip
 };

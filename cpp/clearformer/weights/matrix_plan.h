@@ -13,8 +13,8 @@
 
 namespace clearformer {
 
-/// What a matrix does: a layer's projection; the table of words, which may be the output layer too;
-/// an output layer of its own, or a head's.
+/// What a matrix does: a layer's projection; the table of words; an output layer or a head's, also
+/// where it is the table of words too.
 enum class MatrixRole { projection, words, output };
 
 /// A matrix that a model takes, under our name for it.

@@ -55,7 +55,6 @@ Tensor copied_part(const Tensor& from, const StoredName& stored, const Shape& ex
   return part;
 }
 
-
 // All of `from`, which is moved, or a copy of its part.
 Tensor taken_part(Tensor& from, const StoredName& stored, const Shape& expected) {
   if (stored.parts == 1 && stored.layout == Layout::out_in) return std::move(from);
@@ -164,9 +163,10 @@ Tensor Weights::take(const StoredName& stored, const Shape& expected) {
   if (requests_ != nullptr) return {};
   Entry* entry = claim(stored, expected);
   if (entry == nullptr) return {};
-  Tensor part = entry->weight.matrix.empty()
-                    ? taken_part(entry->weight.tensor, stored, expected)
-                    : std::move(taken_part(entry->weight.matrix, stored, expected).widened().values());
+  Tensor part =
+      entry->weight.matrix.empty()
+          ? taken_part(entry->weight.tensor, stored, expected)
+          : std::move(taken_part(entry->weight.matrix, stored, expected).widened().values());
   release_if_taken(*entry, stored);
   bytes_taken_ += part.view().bytes();
   return part;

@@ -108,8 +108,9 @@ TEST_P(MatrixOf, F16IsTheNearestHalfFloat) {
 double squared_error(const float* values, std::size_t count, double scale, int low, int high) {
   double sum = 0.0;
   for (std::size_t i = 0; i < count; ++i) {
-    const double u = scale == 0.0 ? 0.0 : std::clamp(std::nearbyint(values[i] / scale),
-                                                     double(low), double(high));
+    const double u = scale == 0.0
+                         ? 0.0
+                         : std::clamp(std::nearbyint(values[i] / scale), double(low), double(high));
     sum += (values[i] - scale * u) * (values[i] - scale * u);
   }
   return sum;
@@ -257,7 +258,8 @@ TEST(Matrix, HugeTinyAndZeroRowsStayFinite) {
       const Matrix matrix = Matrix::of(rows, format);
       const std::vector<float> found = row_of(matrix, 0);
       for (std::size_t k = 0; k < 70; ++k) {
-        EXPECT_NEAR(found[k], rows.f32()[k], size * (format == MatrixFormat::q8 ? 0.01 : 0.1) + 1e-30)
+        EXPECT_NEAR(found[k], rows.f32()[k],
+                    size * (format == MatrixFormat::q8 ? 0.01 : 0.1) + 1e-30)
             << to_string(format) << " of size " << size;
       }
     }

@@ -103,5 +103,22 @@ TEST(Generate, WithoutATokenizerIdsGoInAndOut) {
   EXPECT_EQ(ids.out.rfind("1,403,", 0), 0u);
 }
 
+TEST(Generate, WeightsAreKeptInTheDtypeAskedFor) {
+  const std::vector<std::string> words{"generate", kStories, "--prompt",         kPrompt,
+                                       "--dtype",  "fp16",   "--max-new-tokens", "30"};
+  const Result half = run(words);
+  EXPECT_EQ(half.code, 0) << half.err;
+  EXPECT_EQ(half.out.rfind(kPrompt, 0), 0u);
+  std::vector<std::string> coarse = words;
+  coarse[5] = "q4";
+  EXPECT_NE(run(coarse).out, half.out);  // 260,000 weights in four bits tell another story
+  std::vector<std::string> unknown = words;
+  unknown[5] = "q2";
+  const Result refused = run(unknown);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("q2"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("fp32, fp16, q8, q4"), std::string::npos) << refused.err;
+}
+
 }  // namespace
 }  // namespace clearformer::test
