@@ -1,6 +1,7 @@
 #include "clearformer/kernels/activations.h"
 
 #include "clearformer/simd/loops.h"
+#include "clearformer/simd/math.h"
 
 namespace clearformer::kernels::CLEARFORMER_TARGET {
 
@@ -28,11 +29,18 @@ void silu(const float* in, float* out, std::size_t count) {
   });
 }
 
+void quick_gelu(const float* in, float* out, std::size_t count) {
+  const Vec slope(1.702f);
+  transform(in, out, count, [slope](Vec x) {
+    const Vec scaled = slope * x;
+    return xsimd::select(scaled < Vec(kSiluVanishes), Vec(0.0f), x / (Vec(1.0f) + exp(-scaled)));
+  });
+}
+
 void gelu_erf(const float* in, float* out, std::size_t count) {
   const Vec inverse_root_two(0.70710678118654752f);
-  transform(in, out, count, [inverse_root_two](Vec x) {
-    return gelu(x, Vec(1.0f) + xsimd::erf(x * inverse_root_two));
-  });
+  transform(in, out, count,
+            [inverse_root_two](Vec x) { return gelu(x, Vec(1.0f) + erf(x * inverse_root_two)); });
 }
 
 void gelu_tanh(const float* in, float* out, std::size_t count) {
@@ -40,17 +48,17 @@ void gelu_tanh(const float* in, float* out, std::size_t count) {
   const Vec cubic(0.044715f);
   transform(in, out, count, [root, cubic](Vec x) {
     const Vec inner = root * (x + cubic * x * x * x);
-    return gelu(x, Vec(1.0f) + xsimd::tanh(inner));
+    return gelu(x, Vec(1.0f) + tanh(inner));
   });
 }
 
 void hyperbolic_tangent(const float* in, float* out, std::size_t count) {
-  transform(in, out, count, [](Vec x) { return xsimd::tanh(x); });
+  transform(in, out, count, [](Vec x) { return tanh(x); });
 }
 
 void softcap(float* x, float cap, std::size_t count) {
   const Vec limit(cap);
-  transform(x, x, count, [limit](Vec score) { return limit * xsimd::tanh(score / limit); });
+  transform(x, x, count, [limit](Vec score) { return limit * tanh(score / limit); });
 }
 
 }  // namespace clearformer::kernels::CLEARFORMER_TARGET

@@ -15,6 +15,8 @@ CLEARFORMER_KERNEL(void, silu, const float* in, float* out, std::size_t count)
 CLEARFORMER_KERNEL(void, gelu_erf, const float* in, float* out, std::size_t count)
 /// x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))), the approximation of GPT-2; -inf gives 0
 CLEARFORMER_KERNEL(void, gelu_tanh, const float* in, float* out, std::size_t count)
+/// x · sigmoid(1.702 x), the approximation of CLIP; -inf gives 0
+CLEARFORMER_KERNEL(void, quick_gelu, const float* in, float* out, std::size_t count)
 /// tanh(x)
 CLEARFORMER_KERNEL(void, hyperbolic_tangent, const float* in, float* out, std::size_t count)
 /// cap · tanh(x / cap): keeps scores within ±cap; in place

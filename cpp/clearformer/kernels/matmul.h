@@ -8,7 +8,16 @@
 
 namespace clearformer::kernels {
 
-/// C = A·B + bias.
+/// What becomes of a product's elements on their way out of the registers:
+///   C = activation(scale · (A·B) + bias) + residual
+struct Epilogue {
+  float scale = 1.0f;
+  const float* bias = nullptr;      // (N), or none
+  const float* residual = nullptr;  // (M, N), or none; may be C
+  std::size_t residual_stride = 0;  // floats from row to row
+  void (*activation)(const float* in, float* out, std::size_t count) = nullptr;  // elementwise
+};
+
 /// A: (M, K), rows `a_stride` floats apart. C: (M, N), rows `c_stride` floats apart.
 /// B: (K, N) in panels of W = panel_width() columns: panel p starts at b + p * panel_stride and
 /// holds element (k, p·W + j) at k * W + j. The last panel is W wide too; columns past N are read
@@ -23,7 +32,7 @@ struct MatmulArgs {
   float* c = nullptr;
   std::size_t c_stride = 0;
   std::size_t m = 0, n = 0, k = 0;
-  const float* bias = nullptr;  // (N), or none
+  Epilogue epilogue;
 };
 
 CLEARFORMER_KERNEL(void, matmul, const MatmulArgs& args)

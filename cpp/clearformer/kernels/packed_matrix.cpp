@@ -1,37 +1,103 @@
 #include "clearformer/kernels/packed_matrix.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <vector>
+
+#include "clearformer/tensor/scratch.h"
 
 namespace clearformer::kernels {
 
 namespace {
 
-// Rows of x (rows, K) as a multiplication of whole numbers reads them: multiples of the row's largest
-// magnitude / 127.
-std::vector<float> in_eight_bits(const float* x, std::size_t rows, std::size_t inputs) {
-  std::vector<float> rounded(x, x + rows * inputs);
-  for (std::size_t row = 0; row < rows; ++row) {
-    float* from = rounded.data() + row * inputs;
-    float largest = 0.0f;
-    for (std::size_t k = 0; k < inputs; ++k) largest = std::max(largest, std::fabs(from[k]));
-    if (largest == 0.0f) continue;
-    const float scale = largest / 127.0f;
-    for (std::size_t k = 0; k < inputs; ++k) from[k] = scale * std::nearbyint(from[k] / scale);
+PanelFormat panel_format(MatrixFormat format) {
+  switch (format) {
+    case MatrixFormat::f16: return PanelFormat::f16;
+    case MatrixFormat::q8: return PanelFormat::q8;
+    default: return PanelFormat::q4;
   }
-  return rounded;
+}
+
+std::size_t whole_blocks(std::size_t inputs) {
+  return (inputs + kInputBlock - 1) / kInputBlock * kInputBlock;
+}
+
+// Where an element lies in its panel (see quantized_matmul.h), in bytes; q4: and in which half.
+struct Place {
+  std::size_t byte;
+  int shift = 0;
+};
+
+Place place_of(MatrixFormat format, std::size_t k, std::size_t column) {
+  const std::size_t width = panel_width(), half = width / 2;
+  if (format == MatrixFormat::f16) {
+    return {2 * (k * width + column % half * 2 + column / half)};
+  }
+  if (format == MatrixFormat::q8) return {(k / 4 * width + column) * 4 + k % 4};
+  const std::size_t block = k / kInputBlock * (16 + 2) * width;
+  return {block + (k % kInputBlock / 4 * half + column % half) * 4 + k % 4, column < half ? 0 : 4};
+}
+
+// q8: the scale of a column. q4: of a block of it.
+std::size_t place_of_scale(MatrixFormat format, std::size_t inputs, std::size_t block,
+                           std::size_t column) {
+  const std::size_t width = panel_width();
+  if (format == MatrixFormat::q8) return whole_blocks(inputs) * width + 4 * column;
+  return block * (16 + 2) * width + 16 * width + 2 * column;
+}
+
+void pack_scales(const Matrix& weight, std::size_t output, unsigned char* panel) {
+  const MatrixFormat format = weight.format();
+  if (format == MatrixFormat::f16) return;
+  const Tensor& scales = weight.scales();
+  const std::size_t count = format == MatrixFormat::q8 ? 1 : scales.dim(1);
+  const std::size_t bytes = size_of(scales.dtype());
+  const auto* from = static_cast<const char*>(scales.data()) + output * count * bytes;
+  for (std::size_t block = 0; block < count; ++block, from += bytes) {
+    std::memcpy(panel + place_of_scale(format, weight.inputs(), block, output % panel_width()),
+                from, bytes);
+  }
+}
+
+void pack_row(const Matrix& weight, std::size_t output, unsigned char* panel) {
+  const MatrixFormat format = weight.format();
+  const std::size_t inputs = weight.inputs(), column = output % panel_width();
+  const auto* row = static_cast<const unsigned char*>(weight.values().data()) +
+                    output * weight.values().dim(1) * size_of(weight.values().dtype());
+  const std::size_t step = format == MatrixFormat::f16 ? 1 : 4;  // inputs that lie side by side
+  for (std::size_t k = 0; k < inputs; k += step) {
+    const Place place = place_of(format, k, column);
+    unsigned char* to = panel + place.byte;
+    if (format == MatrixFormat::f16) {
+      std::memcpy(to, row + 2 * k, 2);
+    } else if (format == MatrixFormat::q8) {
+      std::memcpy(to, row + k, std::min(step, inputs - k));
+    } else {  // rows of q4 are whole blocks
+      for (std::size_t i = 0; i < step; ++i) {
+        const int number = row[(k + i) / 2] >> (i % 2 * 4) & 15;
+        to[i] = static_cast<unsigned char>(to[i] | number << place.shift);
+      }
+    }
+  }
+  pack_scales(weight, output, panel);
 }
 
 }  // namespace
 
-// For now every format is widened and multiplied in fp32.
-PackedMatrix::PackedMatrix(Matrix weight) : format_(weight.format()) {
+PackedMatrix::PackedMatrix(Matrix weight) {
   if (weight.empty()) return;
+  format_ = weight.format();
   outputs_ = weight.outputs();
   inputs_ = weight.inputs();
-  panels_ = std::move((format_ == MatrixFormat::f32 ? weight : weight = weight.widened()).values());
+  if (format_ == MatrixFormat::f32) {
+    pack_floats(std::move(weight.values()));
+  } else {
+    pack(weight);
+  }
+}
+
+void PackedMatrix::pack_floats(Tensor rows) {
+  panels_ = std::move(rows);
   const std::size_t width = panel_width();
   const std::size_t panels = (outputs_ + width - 1) / width;
   if (panels_.capacity() < panels * width * inputs_) {
@@ -40,31 +106,66 @@ PackedMatrix::PackedMatrix(Matrix weight) : format_(weight.format()) {
     panels_ = std::move(roomy);
   }
   // Rows p·W … p·W + W - 1 fill the same memory as panel p: transpose block by block.
-  std::vector<float> rows(width * inputs_);
+  std::vector<float> block_rows(width * inputs_);
   for (std::size_t panel = 0; panel < panels; ++panel) {
     float* block = panels_.f32() + panel * width * inputs_;
     const std::size_t filled = std::min(width, outputs_ - panel * width);
-    std::copy_n(block, filled * inputs_, rows.begin());
-    std::fill(rows.begin() + static_cast<std::ptrdiff_t>(filled * inputs_), rows.end(), 0.0f);
+    std::copy_n(block, filled * inputs_, block_rows.begin());
+    std::fill(block_rows.begin() + static_cast<std::ptrdiff_t>(filled * inputs_), block_rows.end(),
+              0.0f);
     for (std::size_t k = 0; k < inputs_; ++k) {
-      for (std::size_t j = 0; j < width; ++j) block[k * width + j] = rows[j * inputs_ + k];
+      for (std::size_t j = 0; j < width; ++j) block[k * width + j] = block_rows[j * inputs_ + k];
     }
   }
 }
 
-void PackedMatrix::unpack_row(std::size_t output, float* to) const {
-  const std::size_t width = panel_width();
-  const float* from = panels_.f32() + output / width * width * inputs_ + output % width;
-  for (std::size_t k = 0; k < inputs_; ++k) to[k] = from[k * width];
+void PackedMatrix::pack(const Matrix& weight) {
+  const std::size_t width = panel_width(), panels = (outputs_ + width - 1) / width;
+  const std::size_t bytes = panel_bytes(panel_format(format_), inputs_);
+  panels_ = Tensor({panels, bytes}, DType::u8);
+  std::memset(panels_.data(), 0, panels * bytes);
+  auto* first = static_cast<unsigned char*>(panels_.data());
+  for (std::size_t output = 0; output < outputs_; ++output) {
+    pack_row(weight, output, first + output / width * bytes);
+  }
 }
 
-void PackedMatrix::multiply(const float* x, float* y, std::size_t rows, const float* bias) const {
-  std::vector<float> rounded;
-  if (format_ == MatrixFormat::q8 || format_ == MatrixFormat::q4) {
-    rounded = in_eight_bits(x, rows, inputs_);
+void PackedMatrix::unpack_row(std::size_t output, float* to) const {
+  const std::size_t width = panel_width(), column = output % width;
+  if (format_ == MatrixFormat::f32) {
+    const float* from = panels_.f32() + output / width * width * inputs_ + column;
+    for (std::size_t k = 0; k < inputs_; ++k) to[k] = from[k * width];
+    return;
   }
+  const auto* panel = static_cast<const unsigned char*>(panels_.data()) +
+                      output / width * panel_bytes(panel_format(format_), inputs_);
+  for (std::size_t k = 0; k < inputs_; ++k) {
+    const Place place = place_of(format_, k, column);
+    std::uint16_t half;
+    std::memcpy(&half, panel + place.byte, sizeof half);
+    if (format_ == MatrixFormat::f16) {
+      to[k] = float_from_f16(half);
+      continue;
+    }
+    const unsigned char* at = panel + place_of_scale(format_, inputs_, k / kInputBlock, column);
+    if (format_ == MatrixFormat::q8) {
+      float scale;
+      std::memcpy(&scale, at, sizeof scale);
+      to[k] = scale * static_cast<float>(panel[place.byte] - Matrix::kZero8);
+    } else {
+      std::uint16_t scale;
+      std::memcpy(&scale, at, sizeof scale);
+      const int number = panel[place.byte] >> place.shift & 15;
+      to[k] = float_from_bf16(scale) * static_cast<float>(number - Matrix::kZero4);
+    }
+  }
+}
+
+void PackedMatrix::multiply(const float* x, float* y, std::size_t rows,
+                            const Epilogue& epilogue) const {
+  if (format_ != MatrixFormat::f32) return multiply_quantized(x, y, rows, epilogue);
   MatmulArgs args;
-  args.a = rounded.empty() ? x : rounded.data();
+  args.a = x;
   args.a_stride = inputs_;
   args.b = panels_.f32();
   args.panel_stride = panel_width() * inputs_;
@@ -73,8 +174,30 @@ void PackedMatrix::multiply(const float* x, float* y, std::size_t rows, const fl
   args.m = rows;
   args.n = outputs_;
   args.k = inputs_;
-  args.bias = bias;
+  args.epilogue = epilogue;
   matmul(args);
+}
+
+void PackedMatrix::multiply_quantized(const float* x, float* y, std::size_t rows,
+                                      const Epilogue& epilogue) const {
+  QuantizedMatmulArgs args;
+  args.format = panel_format(format_);
+  args.x = x;
+  args.x_stride = inputs_;
+  args.panels = static_cast<const unsigned char*>(panels_.data());
+  args.c = y;
+  args.c_stride = outputs_;
+  args.m = rows;
+  args.n = outputs_;
+  args.k = inputs_;
+  args.epilogue = epilogue;
+  const bool integers = args.format != PanelFormat::f16;
+  const std::size_t row_bytes = integers ? quantized_row_bytes(rows, inputs_) : 0;
+  unsigned char* memory = scratch(row_bytes + panel_workspace_bytes(args.format, inputs_));
+  args.rows = memory;
+  args.workspace = memory + row_bytes;
+  if (integers) quantize_rows(args);
+  quantized_matmul(args);
 }
 
 }  // namespace clearformer::kernels

@@ -1,7 +1,7 @@
-// PackedMatrix: the weight of a linear layer in the panels that matmul reads, packed once.
+// PackedMatrix: the weight of a linear layer in the panels that the matrix products read, packed once.
 #pragma once
 
-#include "clearformer/kernels/matmul.h"
+#include "clearformer/kernels/quantized_matmul.h"
 #include "clearformer/tensor/matrix.h"
 
 namespace clearformer::kernels {
@@ -9,23 +9,29 @@ namespace clearformer::kernels {
 class PackedMatrix {
  public:
   PackedMatrix() = default;
-  /// Packs a weight (N outputs, K inputs) as torch.nn.Linear stores it, in place where the tensor
-  /// has room for whole panels (Weights::allocate leaves it), else through one copy. An empty
-  /// tensor, whose problem is reported elsewhere, gives an empty matrix.
+  /// Packs a weight (N outputs, K inputs) as torch.nn.Linear stores it; fp32 in place where the
+  /// tensor has room for whole panels (Weights::allocate leaves it), else through one copy. An empty
+  /// matrix, whose problem is reported elsewhere, gives an empty one.
   explicit PackedMatrix(Matrix weight);
+  explicit PackedMatrix(Tensor weight) : PackedMatrix(Matrix(std::move(weight))) {}
 
   MatrixFormat format() const { return format_; }
   std::size_t outputs() const { return outputs_; }
   std::size_t inputs() const { return inputs_; }
-  std::size_t bytes() const { return panels_.capacity() * sizeof(float); }
+  std::size_t bytes() const { return panels_.capacity() * size_of(panels_.dtype()); }
 
-  /// Copies row `output` of the weight, (K), to `to`: an embedding table reads its rows this way.
+  /// Row `output` of the weight, (K), as floats: an embedding table reads its rows this way.
   void unpack_row(std::size_t output, float* to) const;
 
-  /// y = x·Wᵀ + bias for `rows` rows of x (rows, K) into y (rows, N); a null bias is left out.
-  void multiply(const float* x, float* y, std::size_t rows, const float* bias) const;
+  /// y = epilogue(x·Wᵀ) for `rows` rows of x (rows, K) into y (rows, N).
+  void multiply(const float* x, float* y, std::size_t rows, const Epilogue& epilogue) const;
 
  private:
+  void pack_floats(Tensor rows);
+  void pack(const Matrix& weight);
+  void multiply_quantized(const float* x, float* y, std::size_t rows,
+                          const Epilogue& epilogue) const;
+
   MatrixFormat format_ = MatrixFormat::f32;
   std::size_t outputs_ = 0;
   std::size_t inputs_ = 0;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "clearformer/simd/loops.h"
+#include "clearformer/simd/math.h"
 
 namespace clearformer::kernels::CLEARFORMER_TARGET {
 
@@ -21,9 +22,12 @@ void softmax(float* x, std::size_t rows, std::size_t columns, std::size_t stride
       continue;
     }
     const Vec shift(top);
-    transform(x, x, columns, [shift](Vec value) { return exp(value - shift); });
-    const Vec total =
-        fold(x, columns, 0.0f, Vec(0.0f), [](Vec state, Vec value) { return state + value; });
+    Vec total(0.0f);
+    for_each(columns, [&](std::size_t i, auto lanes) {
+      const Vec power = exp_of_difference(load(x + i, lanes, kMinusInfinity) - shift);
+      store(x + i, lanes, power);
+      total += power;
+    });
     const Vec scale(1.0f / sum(total));
     transform(x, x, columns, [scale](Vec value) { return value * scale; });
   }

@@ -34,8 +34,10 @@ struct AttentionOptions {
 };
 
 /// queries (B, T, H, d), packed keys and values of B sequences and G heads -> output (B, T, H, d_v).
-/// Query head h reads key/value head h / g. Works in blocks of queries: the scores of one block are
-/// all that is ever in memory, unless the trace wants them. Both ways give the same bits.
+/// Query head h reads key/value head h / g. Works in blocks of queries and keys with an online softmax
+/// (Dao et al. 2022, arXiv 2205.14135): the scores of one block are all that is ever in memory, unless
+/// the trace wants them. To be looked at changes nothing: only
+/// where the trace edits scores or pattern does the output follow from these.
 void attention(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
                const AttentionOptions& options, const MutableHeads& output, const Context& context);
 

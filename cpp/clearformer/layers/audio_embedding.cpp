@@ -64,13 +64,15 @@ void AudioEmbedding::forward(TensorView mel, MutableTensorView x, const Context&
       context.arena.take({frames, std::max(bins, (width + 1) / 2) * kKernel});
   for (std::size_t row = 0; row < batch; ++row) {
     gather(mel.f32() + row * bins * frames, {bins, frames, frames, 1}, 1, rows.f32());
-    conv1_.multiply(rows.f32(), hidden.f32() + row * frames * width, frames, bias1_.f32());
+    conv1_.multiply(rows.f32(), hidden.f32() + row * frames * width, frames,
+                    {.bias = bias1_.f32()});
   }
   apply(Activation::gelu_erf, hidden.f32(), hidden.elements());
   context.trace("hook_conv1", hidden, "batch frame d_model");
   for (std::size_t row = 0; row < batch; ++row) {
     gather(hidden.f32() + row * frames * width, {width, frames, 1, width}, 2, rows.f32());
-    conv2_.multiply(rows.f32(), x.f32() + row * frames / 2 * width, frames / 2, bias2_.f32());
+    conv2_.multiply(rows.f32(), x.f32() + row * frames / 2 * width, frames / 2,
+                    {.bias = bias2_.f32()});
   }
   apply(Activation::gelu_erf, x.f32(), x.elements());
   context.trace("hook_embed", x, "batch pos d_model");

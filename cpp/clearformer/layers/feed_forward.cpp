@@ -18,20 +18,23 @@ std::optional<Activation> activation_named(std::string_view name) {
   return std::nullopt;
 }
 
-void apply(Activation activation, float* x, std::size_t count) {
+namespace {
+
+Linear::Elementwise kernel_of(Activation activation) {
   switch (activation) {
-    case Activation::relu: return kernels::relu(x, x, count);
-    case Activation::silu: return kernels::silu(x, x, count);
-    case Activation::gelu_erf: return kernels::gelu_erf(x, x, count);
-    case Activation::gelu_tanh: return kernels::gelu_tanh(x, x, count);
-    case Activation::quick_gelu: {  // x · sigmoid(1.702 x)
-      constexpr float kSlope = 1.702f;
-      kernels::scale(x, kSlope, count);
-      kernels::silu(x, x, count);
-      return kernels::scale(x, 1.0f / kSlope, count);
-    }
-    case Activation::tanh: return kernels::hyperbolic_tangent(x, x, count);
+    case Activation::relu: return kernels::relu;
+    case Activation::silu: return kernels::silu;
+    case Activation::gelu_erf: return kernels::gelu_erf;
+    case Activation::gelu_tanh: return kernels::gelu_tanh;
+    case Activation::quick_gelu: return kernels::quick_gelu;
+    default: return kernels::hyperbolic_tangent;
   }
+}
+
+}  // namespace
+
+void apply(Activation activation, float* x, std::size_t count) {
+  kernel_of(activation)(x, x, count);
 }
 
 FeedForward::FeedForward(const WeightScope& scope, const FeedForwardConfig& config)
@@ -49,9 +52,13 @@ void FeedForward::forward(TensorView x, MutableTensorView output, const Context&
   const Shape shape{x.dim(0), x.dim(1), config_.d_hidden};
   const MutableTensorView hidden = context.arena.take(shape);
   const bool gated = config_.gate == Gate::present;
-  (gated ? gate_ : up_).forward(x, hidden);
-  context.trace("hook_pre", hidden, kLegend);
-  apply(config_.activation, hidden.f32(), hidden.elements());
+  if (context.trace.wants("hook_pre")) {
+    (gated ? gate_ : up_).forward(x, hidden);
+    context.trace("hook_pre", hidden, kLegend);
+    apply(config_.activation, hidden.f32(), hidden.elements());
+  } else {
+    (gated ? gate_ : up_).forward(x, hidden, kernel_of(config_.activation));
+  }
   if (gated) {
     const MutableTensorView linear = context.arena.take(shape);
     up_.forward(x, linear);

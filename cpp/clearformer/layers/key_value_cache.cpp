@@ -41,12 +41,13 @@ std::size_t PackedKeyValues::value_panel_stride() const {
   return capacity_ * kernels::panel_width();
 }
 
-const float* PackedKeyValues::keys(std::size_t batch, std::size_t head) const {
-  return keys_ + (batch * sizes_.heads + head) * capacity_ * sizes_.key_dim;
+const float* PackedKeyValues::keys(std::size_t batch, std::size_t head, std::size_t first) const {
+  return keys_ + ((batch * sizes_.heads + head) * capacity_ + first) * sizes_.key_dim;
 }
 
-const float* PackedKeyValues::values(std::size_t batch, std::size_t head) const {
-  return values_ + (batch * sizes_.heads + head) * capacity_ * rounded(sizes_.value_dim);
+const float* PackedKeyValues::values(std::size_t batch, std::size_t head, std::size_t first) const {
+  return values_ + (batch * sizes_.heads + head) * capacity_ * rounded(sizes_.value_dim) +
+         first * kernels::panel_width();
 }
 
 void PackedKeyValues::append(const Heads& keys, const Heads& values) {

@@ -37,8 +37,9 @@ class PackedKeyValues {
   void append(const Heads& keys, const Heads& values);
   void crop(std::size_t length) { length_ = length; }
 
-  const float* keys(std::size_t batch, std::size_t head) const;
-  const float* values(std::size_t batch, std::size_t head) const;
+  /// Those of the positions from `first`, a multiple of W, on.
+  const float* keys(std::size_t batch, std::size_t head, std::size_t first = 0) const;
+  const float* values(std::size_t batch, std::size_t head, std::size_t first = 0) const;
   std::size_t key_panel_stride() const;
   std::size_t value_panel_stride() const;
 

@@ -15,12 +15,13 @@ Linear::Linear(std::shared_ptr<const kernels::PackedMatrix> weight, const Weight
   if (bias == Bias::present) bias_ = scope.take_flat("bias", {out_features});
 }
 
-void Linear::forward(TensorView x, MutableTensorView y) const {
+void Linear::forward(TensorView x, MutableTensorView y, Elementwise activation) const {
   if (x.shape().rank() == 0 || x.shape().back(0) != in_features()) {
     fail(ErrorCode::shape_mismatch, "linear: input of shape ", x.shape().text(), " has rows of ",
          x.shape().rank() == 0 ? 0 : x.shape().back(0), ", the weight takes ", in_features());
   }
-  weight_->multiply(x.f32(), y.f32(), x.shape().outer(1), bias_.empty() ? nullptr : bias_.f32());
+  const float* bias = bias_.empty() ? nullptr : bias_.f32();
+  weight_->multiply(x.f32(), y.f32(), x.shape().outer(1), {.bias = bias, .activation = activation});
 }
 
 }  // namespace clearformer

@@ -24,8 +24,9 @@ class Linear {
   std::size_t in_features() const { return weight_->inputs(); }
   std::size_t out_features() const { return weight_->outputs(); }
 
-  /// x (…, in) -> y (…, out).
-  void forward(TensorView x, MutableTensorView y) const;
+  using Elementwise = void (*)(const float* in, float* out, std::size_t count);
+  /// x (…, in) -> y (…, out), through an activation where one is given.
+  void forward(TensorView x, MutableTensorView y, Elementwise activation = nullptr) const;
 
  private:
   std::shared_ptr<const kernels::PackedMatrix> weight_;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "clearformer/kernels/elementwise.h"
+#include "clearformer/kernels/hiding.h"
+
 namespace clearformer {
 
 namespace {
@@ -115,40 +118,56 @@ std::size_t Mask::offset(const Shape& shape, std::size_t batch, std::size_t head
   return at;
 }
 
-void Mask::apply(const Term& term, std::size_t at, float* scores, std::size_t keys) {
+std::size_t Mask::first_key(std::size_t query) const {
+  return static_cast<std::size_t>(
+      std::max<std::int64_t>(static_cast<std::int64_t>(query) + lower_, 0));
+}
+
+bool Mask::is_open(std::size_t first, std::size_t last, std::size_t first_key,
+                   std::size_t keys) const {
+  const std::size_t end = first_key + keys;
+  return terms_.empty() && key_limit(first, end) == end && this->first_key(last) <= first_key;
+}
+
+void Mask::apply(const Term& term, std::size_t at, float* scores, std::size_t keys,
+                 std::size_t first_key) {
   const Shape& shape = term.values->shape();
   const bool one_for_all = shape.rank() == 0 || shape.back(0) == 1;
-  const std::size_t step = one_for_all ? 0 : 1;
+  if (!one_for_all) at += first_key;
   if (term.kind == Kind::additive) {
     const float* value = term.values->f32() + at;
-    for (std::size_t key = 0; key < keys; ++key) scores[key] += value[key * step];
+    if (!one_for_all) return kernels::add(scores, value, scores, keys);
+    for (std::size_t key = 0; key < keys; ++key) scores[key] += *value;
     return;
   }
   const std::uint8_t* flag = term.values->view().as<std::uint8_t>() + at;
-  const bool masked_by = term.kind == Kind::ignore;
-  for (std::size_t key = 0; key < keys; ++key) {
-    if ((flag[key * step] != 0) == masked_by) scores[key] = kMinusInfinity;
-  }
+  const std::uint8_t hidden = term.kind == Kind::ignore ? 1 : 0;
+  if (!one_for_all) return kernels::hide_where(scores, flag, keys, hidden);
+  if ((*flag != 0) == (hidden != 0)) std::fill_n(scores, keys, kMinusInfinity);
 }
 
 void Mask::apply(std::size_t batch, std::size_t head, std::size_t query, float* scores,
-                 std::size_t keys) const {
+                 std::size_t keys, std::size_t first_key) const {
+  // How many of the keys lie before position `limit`.
+  const auto before = [&](std::int64_t limit) {
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(
+        limit - static_cast<std::int64_t>(first_key), 0, static_cast<std::int64_t>(keys)));
+  };
+  const auto hide_from = [&](std::int64_t limit) {
+    std::fill(scores + before(limit), scores + keys, kMinusInfinity);
+  };
   for (const Term& term : terms_) {
     const Shape& shape = term.values->shape();
     if (term.kind == Kind::valid_lens) {
       const std::size_t row = shape.rank() == 1 ? batch : batch * shape[1] + query;
-      const std::int32_t valid = std::max(term.values->view().as<std::int32_t>()[row], 0);
-      for (std::size_t key = static_cast<std::size_t>(valid); key < keys; ++key) {
-        scores[key] = kMinusInfinity;
-      }
+      hide_from(term.values->view().as<std::int32_t>()[row]);
     } else {
-      apply(term, offset(shape, batch, head, query), scores, keys);
+      apply(term, offset(shape, batch, head, query), scores, keys, first_key);
     }
   }
-  const std::int64_t first = static_cast<std::int64_t>(query) + lower_;
-  const std::int64_t hidden = std::clamp<std::int64_t>(first, 0, static_cast<std::int64_t>(keys));
-  std::fill_n(scores, hidden, kMinusInfinity);
-  for (std::size_t key = key_limit(query, keys); key < keys; ++key) scores[key] = kMinusInfinity;
+  const auto place = static_cast<std::int64_t>(query);
+  std::fill_n(scores, before(place + lower_), kMinusInfinity);
+  hide_from(place + upper_ + 1);
 }
 
 }  // namespace clearformer

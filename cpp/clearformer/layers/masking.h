@@ -47,9 +47,15 @@ class Mask {
   /// One more than the last key that any query up to `query` may see, as far as causality tells.
   std::size_t key_limit(std::size_t query, std::size_t keys) const;
 
-  /// Masks one row of scores (keys 0 … keys - 1) in place.
+  /// The first key that `query` or any behind it may see, as far as windows tell.
+  std::size_t first_key(std::size_t query) const;
+  /// Whether the queries first … last see all of the keys first_key … first_key + keys - 1, with
+  /// nothing added to their scores.
+  bool is_open(std::size_t first, std::size_t last, std::size_t first_key, std::size_t keys) const;
+
+  /// Masks a piece of a row of scores in place: those of the keys first_key … first_key + keys - 1.
   void apply(std::size_t batch, std::size_t head, std::size_t query, float* scores,
-             std::size_t keys) const;
+             std::size_t keys, std::size_t first_key = 0) const;
 
  private:
   enum class Kind { allow, ignore, additive, valid_lens };
@@ -60,7 +66,8 @@ class Mask {
   static Mask of(Kind kind, Tensor values, DType dtype);
   static std::size_t offset(const Shape& shape, std::size_t batch, std::size_t head,
                             std::size_t query);
-  static void apply(const Term& term, std::size_t at, float* scores, std::size_t keys);
+  static void apply(const Term& term, std::size_t at, float* scores, std::size_t keys,
+                    std::size_t first_key);
 
   // Query t sees the keys t + lower_ … t + upper_.
   std::int64_t lower_ = std::numeric_limits<std::int32_t>::min();

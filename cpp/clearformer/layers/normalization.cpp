@@ -6,6 +6,10 @@
 
 namespace clearformer {
 
+namespace {
+const float* data_of(const Tensor& tensor) { return tensor.empty() ? nullptr : tensor.f32(); }
+}  // namespace
+
 Normalization::Normalization(const WeightScope& scope, const NormConfig& config) : config_(config) {
   if (config.kind == NormKind::none) return;
   if (config.weight) weight_ = scope.take("weight", config.shape);
@@ -38,10 +42,14 @@ void Normalization::forward(TensorView x, MutableTensorView out, const Context& 
     kernels::root_mean_square(x.f32(), scale.f32(), rows, features, config_.eps);
   }
   context.trace("hook_scale", scale, "batch pos 1");
-  kernels::divide_rows(numerator, scale.f32(), out.f32(), rows, features);
-  context.trace("hook_normalized", out, "batch pos d_model");
-  kernels::scale_shift_rows(out.f32(), weight_.empty() ? nullptr : weight_.f32(),
-                            bias_.empty() ? nullptr : bias_.f32(), out.f32(), rows, features);
+  kernels::RowNorm norm{numerator, scale.f32(), data_of(weight_), data_of(bias_), rows, features};
+  if (context.trace.wants("hook_normalized")) {
+    kernels::divide_rows(numerator, scale.f32(), out.f32(), rows, features);
+    context.trace("hook_normalized", out, "batch pos d_model");
+    kernels::scale_shift_rows(out.f32(), norm.weight, norm.bias, out.f32(), rows, features);
+  } else {
+    kernels::divide_scale_shift_rows(norm, out.f32());
+  }
 }
 
 }  // namespace clearformer

@@ -66,7 +66,7 @@ void PatchEmbedding::forward(TensorView images, MutableTensorView patches, Arena
       }
     }
     weight_.multiply(rows.f32(), patches.f32() + image * cut.patches() * config_.d_model,
-                     cut.patches(), bias_.empty() ? nullptr : bias_.f32());
+                     cut.patches(), {.bias = bias_.empty() ? nullptr : bias_.f32()});
   }
 }
 

@@ -61,6 +61,7 @@ class TraceScope {
   TraceScope operator/(std::string_view child) const {
     return trace_ == nullptr ? TraceScope() : TraceScope(trace_, name(child));
   }
+  bool edits(std::string_view leaf) const { return trace_ != nullptr && trace_->edits(name(leaf)); }
   bool wants(std::string_view leaf) const { return trace_ != nullptr && trace_->wants(name(leaf)); }
   /// Offers a value: it is edited in place and copied where the trace asks for it.
   void operator()(std::string_view leaf, MutableTensorView value, std::string_view legend) const {

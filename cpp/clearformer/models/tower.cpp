@@ -1,5 +1,6 @@
 #include "clearformer/models/tower.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace clearformer {
@@ -12,6 +13,8 @@ std::size_t past_of(const TowerInputs& inputs) {
 
 // (B, S) as it broadcasts to (B, H, T, S).
 Mask padding_mask(const TensorView& given) {
+  const std::uint8_t* first = given.as<std::uint8_t>();
+  if (std::find(first, first + given.elements(), 0) == first + given.elements()) return {};
   return Mask::allow(Tensor::copy_of(given.reshaped({given.dim(0), 1, 1, given.dim(1)})));
 }
 

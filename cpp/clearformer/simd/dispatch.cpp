@@ -14,7 +14,7 @@ Target detect() { return Target::CLEARFORMER_ONLY_TARGET; }
 bool runs(Target target) {
   const auto available = xsimd::available_architectures();
   switch (target) {
-    case Target::avx512: return available.has(xsimd::avx512bw{});
+    case Target::avx512: return available.has(xsimd::avx512vnni<xsimd::avx512bw>{});
     case Target::avx2: return available.has(xsimd::fma3<xsimd::avx2>{});
     default: return target == Target::sse2;
   }

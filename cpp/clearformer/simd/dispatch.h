@@ -7,7 +7,8 @@ namespace clearformer::simd {
 
 enum class Target { sse2, avx2, avx512, neon, simd128, relaxed };
 
-/// The target the kernels of this process run on: the best that processor and build have, or, on
+/// The target the kernels of this process run on: the best that processor and build have (avx512: with VNNI,
+/// which Intel has since Cascade Lake and AMD since Zen 4), or, on
 /// x86-64, the one the environment variable CLEARFORMER_SIMD names (sse2, avx2, avx512) if it runs.
 Target selected();
 

@@ -5,31 +5,47 @@
 
 namespace clearformer::simd::CLEARFORMER_TARGET {
 
+/// Which lanes of a register a step of for_each is about: all, or the first `count` of them.
+struct AllLanes {};
+struct FirstLanes {
+  std::size_t count;
+};
+
+inline Vec load(const float* from, AllLanes, float = 0.0f) { return load(from); }
+inline Vec load(const float* from, FirstLanes lanes, float fill = 0.0f) {
+  return load_partial(from, lanes.count, fill);
+}
+inline void store(float* to, AllLanes, Vec value) { store(to, value); }
+inline void store(float* to, FirstLanes lanes, Vec value) { store_partial(to, lanes.count, value); }
+
+/// step(i, lanes) for every register's worth of `count` floats: loads and stores take `lanes`.
+template <class Step>
+inline void for_each(std::size_t count, Step step) {
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) step(i, AllLanes{});
+  if (i < count) step(i, FirstLanes{count - i});
+}
+
 /// out[i] = apply(in[i]) for i < count; `in` and `out` may be the same array.
 template <class Apply>
 inline void transform(const float* in, float* out, std::size_t count, Apply apply) {
-  std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) store(out + i, apply(load(in + i)));
-  if (i < count) store_partial(out + i, count - i, apply(load_partial(in + i, count - i)));
+  for_each(count,
+           [=](std::size_t i, auto lanes) { store(out + i, lanes, apply(load(in + i, lanes))); });
 }
 
 /// out[i] = apply(a[i], b[i]) for i < count; the arrays may be the same.
 template <class Apply>
 inline void transform(const float* a, const float* b, float* out, std::size_t count, Apply apply) {
-  std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) store(out + i, apply(load(a + i), load(b + i)));
-  if (i < count) {
-    const std::size_t rest = count - i;
-    store_partial(out + i, rest, apply(load_partial(a + i, rest), load_partial(b + i, rest)));
-  }
+  for_each(count, [=](std::size_t i, auto lanes) {
+    store(out + i, lanes, apply(load(a + i, lanes), load(b + i, lanes)));
+  });
 }
 
 /// Folds all vectors of an array into `state`; lanes past the end hold `fill`.
 template <class State, class Fold>
 inline State fold(const float* in, std::size_t count, float fill, State state, Fold apply) {
-  std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) state = apply(state, load(in + i));
-  if (i < count) state = apply(state, load_partial(in + i, count - i, fill));
+  for_each(count,
+           [&](std::size_t i, auto lanes) { state = apply(state, load(in + i, lanes, fill)); });
   return state;
 }
 

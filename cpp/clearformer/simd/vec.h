@@ -46,6 +46,9 @@ inline constexpr std::size_t kTileRows = 8, kTileVectors = 2;
 inline constexpr std::size_t kTileRows = 4, kTileVectors = 2;
 #endif
 
+/// Kernels' innermost loops are functions of their own: engines allocate registers by the function.
+#define CLEARFORMER_LOOP [[gnu::noinline]]
+
 inline Vec load(const float* from) { return Vec::load_unaligned(from); }
 inline void store(float* to, Vec value) { value.store_unaligned(to); }
 
@@ -73,7 +76,6 @@ inline Vec multiply_add(Vec a, Vec b, Vec c) {
 }
 
 inline Vec max(Vec a, Vec b) { return xsimd::max(a, b); }
-inline Vec exp(Vec x) { return xsimd::exp(x); }
 inline float sum(Vec x) { return xsimd::reduce_add(x); }
 inline double sum(DoubleVec x) { return xsimd::reduce_add(x); }
 inline float max_lane(Vec x) { return xsimd::reduce_max(x); }

@@ -66,7 +66,7 @@ struct Multiplication {
     args.m = sizes.m;
     args.n = sizes.n;
     args.k = sizes.k;
-    args.bias = bias.empty() ? nullptr : added.data();
+    args.epilogue.bias = bias.empty() ? nullptr : added.data();
     kernels::matmul(args);
     EXPECT_TRUE(out.intact()) << "C was written outside";
     return gathered(out.values(), c_stride);

@@ -41,9 +41,9 @@ TEST(PackedMatrix, GivesBackEveryRowWhetherPackedInPlaceOrThroughACopy) {
       SCOPED_TRACE(concat(outputs, " outputs, ", inputs, " inputs"));
       const Tensor weight = random.tensor({outputs, inputs});
       Tensor roomy = filled(Weights::allocate(weight.shape(), DType::f32), weight);
-      const PackedMatrix in_place(Matrix(std::move(roomy)));
+      const PackedMatrix in_place(std::move(roomy));
       expect_rows(in_place, weight);
-      const PackedMatrix copied(Matrix(weight.clone()));
+      const PackedMatrix copied(weight.clone());
       expect_rows(copied, weight);
     }
   }
@@ -53,7 +53,7 @@ TEST(PackedMatrix, PacksInPlaceWhereWeightsLeftRoom) {
   const Tensor weight = Random(2).tensor({33, 5});
   Tensor roomy = filled(Weights::allocate(weight.shape(), DType::f32), weight);
   const std::size_t bytes = roomy.capacity() * sizeof(float);
-  EXPECT_EQ(PackedMatrix(Matrix(std::move(roomy))).bytes(), bytes);
+  EXPECT_EQ(PackedMatrix(std::move(roomy)).bytes(), bytes);
   EXPECT_EQ(Weights::kRowMultiple % kernels::panel_width(), 0u)
       << "the room Weights leaves is no whole number of panels";
 }
@@ -70,7 +70,7 @@ TEST(PackedMatrix, MultipliesLikeTheNaiveTwin) {
       transposed[i] = weight.f32()[i % outputs * inputs + i / outputs];
     }
     Guarded y(rows * outputs, 1);
-    PackedMatrix(Matrix(weight.clone())).multiply(x.data(), y.data(), rows, bias.data());
+    PackedMatrix(weight.clone()).multiply(x.data(), y.data(), rows, {.bias = bias.data()});
     EXPECT_TRUE(y.intact());
     const auto product = naive::matmul(x, transposed, bias, rows, outputs, inputs);
     std::vector<double> bounds;  // see matmul_test.cpp
@@ -82,7 +82,7 @@ TEST(PackedMatrix, MultipliesLikeTheNaiveTwin) {
 }
 
 TEST(PackedMatrix, AnEmptyTensorGivesAnEmptyMatrix) {
-  const PackedMatrix matrix{Matrix()};
+  const PackedMatrix matrix{Tensor()};
   EXPECT_EQ(matrix.outputs(), 0u);
   EXPECT_EQ(matrix.inputs(), 0u);
 }

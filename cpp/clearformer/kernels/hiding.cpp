@@ -1,0 +1,17 @@
+#include "clearformer/kernels/hiding.h"
+
+#include <limits>
+
+#include "clearformer/simd/target.h"
+
+namespace clearformer::kernels::CLEARFORMER_TARGET {
+
+// The compiler makes vector code of it.
+void hide_where(float* scores, const std::uint8_t* flags, std::size_t count, std::uint8_t hidden) {
+  constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+  for (std::size_t i = 0; i < count; ++i) {
+    scores[i] = (flags[i] != 0) == (hidden != 0) ? kMinusInfinity : scores[i];
+  }
+}
+
+}  // namespace clearformer::kernels::CLEARFORMER_TARGET

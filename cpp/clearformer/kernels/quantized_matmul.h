@@ -1,0 +1,53 @@
+// Matrix products with a weight of fewer bits (see tensor/matrix.h), packed in panels.
+//
+//   f16  widened to float in the registers, or a panel at a time where several rows read it: the
+//        same bits as matmul with the widened weight.
+//   q8   y(m, n) = s_m · s_n · Σ_k x̂(m, k) · (u(n, k) - 64), the sum in integers
+//   q4   y(m, n) = s_m · Σ_b s(n, b) · Σ_(k in b) x̂(m, k) · (u(n, k) - 8), blocks of 32 inputs
+//
+// where x̂ = round(x / s_m), s_m = max |x(m, :)| / 127, is a row of inputs rounded to signed bytes. A row's
+// result does not depend on the other rows: sums of integers are exact, blocks are added in order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "clearformer/kernels/matmul.h"
+
+namespace clearformer::kernels {
+
+enum class PanelFormat { f16, q8, q4 };
+
+/// Inputs of a panel are a whole number of these (the rest is filled with zeros).
+inline constexpr std::size_t kInputBlock = 32;
+
+/// Bytes of one panel of W = panel_width() columns and `k` inputs (K' of them, whole blocks):
+///   f16  K · W halves, element (k, j) at k · W + 2 · j for j < W/2, else at k · W + 2 · (j - W/2) + 1
+///   q8   K' · W bytes, element (k, j) at (k / 4 · W + j) · 4 + k % 4; then W float scales
+///   q4   for each block: 16 · W bytes, of which byte (k / 4 · W/2 + j % (W/2)) · 4 + k % 4 holds
+///        element (k, j) in its low half for j < W/2, else in its high half; then W bfloat16 scales
+CLEARFORMER_KERNEL(std::size_t, panel_bytes, PanelFormat format, std::size_t k)
+
+struct QuantizedMatmulArgs {
+  PanelFormat format = PanelFormat::q8;
+  const float* x = nullptr;  // (M, K), rows x_stride floats apart
+  std::size_t x_stride = 0;
+  const unsigned char* panels = nullptr;
+  float* c = nullptr;  // (M, N), rows c_stride floats apart
+  std::size_t c_stride = 0;
+  std::size_t m = 0, n = 0, k = 0;
+  Epilogue epilogue;
+  void* rows = nullptr;       // the inputs as quantize_rows left them; not read for f16
+  void* workspace = nullptr;  // panel_workspace_bytes(), 64-byte aligned
+};
+
+/// Memory for the rounded inputs of `rows` rows.
+CLEARFORMER_KERNEL(std::size_t, quantized_row_bytes, std::size_t rows, std::size_t k)
+/// Rounds x (M, K) to bytes, into args.rows. A row with a NaN or an infinity makes NaN of its results.
+CLEARFORMER_KERNEL(void, quantize_rows, const QuantizedMatmulArgs& args)
+/// Memory for one panel unpacked; one product at a time may use it.
+CLEARFORMER_KERNEL(std::size_t, panel_workspace_bytes, PanelFormat format, std::size_t k)
+
+CLEARFORMER_KERNEL(void, quantized_matmul, const QuantizedMatmulArgs& args)
+
+}  // namespace clearformer::kernels

@@ -1,0 +1,214 @@
+// Dot products of bytes: what the quantised products are made of.
+//   a weight   unsigned, below 128 (see tensor/matrix.h), four inputs of one output side by side
+//   an input   signed byte, the same four for all outputs
+// Sums are exact, so every target gets the same ones. Included by kernel files only.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "clearformer/simd/vec.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+namespace clearformer::simd::CLEARFORMER_TARGET {
+
+using IntVec = xsimd::batch<std::int32_t, Arch>;
+using ByteVec = xsimd::batch<std::uint8_t, Arch>;
+
+// Where a register's bytes can be multiplied and summed by fours, a lane of the sum is one output.
+// Elsewhere bytes are widened to 16 bits and summed by twos, and a lane is half an output.
+#if defined(__wasm_relaxed_simd__) || defined(__AVX2__)
+#define CLEARFORMER_DOT_OF_BYTES 1
+#else
+#define CLEARFORMER_DOT_OF_BYTES 0
+#endif
+
+#if CLEARFORMER_DOT_OF_BYTES
+
+using Quantum = std::int8_t;      // an input
+using WideWeight = std::uint8_t;  // a weight as dot() reads it
+inline constexpr std::size_t kDotsPerVector = 1;
+#if defined(__AVX2__) && !defined(__AVX512BW__)
+inline constexpr std::size_t kDotRows = 4;  // the dot product itself takes two more registers
+#else
+inline constexpr std::size_t kDotRows = kTileRows;
+#endif
+
+/// The weights of four inputs and kLanes outputs.
+inline ByteVec load_weights(const WideWeight* from) { return ByteVec::load_unaligned(from); }
+
+/// Four inputs, repeated.
+inline ByteVec repeat_four(const Quantum* from) {
+  std::int32_t four;
+  std::memcpy(&four, from, sizeof four);
+  return xsimd::bitwise_cast<std::uint8_t>(IntVec(four));
+}
+
+/// sums + Σ weights · inputs over the four of each output.
+inline IntVec dot(IntVec sums, ByteVec weights, ByteVec inputs) {
+#if defined(__wasm_relaxed_simd__)
+  return IntVec(wasm_i32x4_relaxed_dot_i8x16_i7x16_add(inputs, weights, sums));
+#elif defined(__AVX512BW__)
+  return IntVec(_mm512_dpbusd_epi32(sums, weights, inputs));
+#else
+  const __m256i pairs = _mm256_maddubs_epi16(weights, inputs);
+  return IntVec(_mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1))));
+#endif
+}
+
+/// The sums of kLanes outputs.
+inline IntVec outputs_of(const IntVec* sums) { return sums[0]; }
+
+/// The low and the high halves of a register's bytes, as two registers of weights.
+inline void load_nibbles(const std::uint8_t* from, ByteVec (&weights)[2]) {
+  const ByteVec bytes = ByteVec::load_unaligned(from);
+  const ByteVec low(std::uint8_t{15});
+  weights[0] = bytes & low;
+  const auto words = xsimd::bitwise_cast<std::uint16_t>(bytes) >> 4;
+  weights[1] = xsimd::bitwise_cast<std::uint8_t>(words) & low;
+}
+
+/// Whole numbers below 128 in magnitude, 32 of them, as inputs.
+inline void store_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
+#if defined(__wasm__)
+  for (std::size_t half = 0; half < 2; ++half) {
+    const IntVec* from = numbers + 4 * half;
+    const v128_t low = wasm_i16x8_narrow_i32x4(from[0], from[1]);
+    const v128_t high = wasm_i16x8_narrow_i32x4(from[2], from[3]);
+    wasm_v128_store(to + 16 * half, wasm_i8x16_narrow_i16x8(low, high));
+  }
+#else
+  std::int32_t wide[32];
+  for (std::size_t v = 0; v < 32 / kLanes; ++v) numbers[v].store_unaligned(wide + v * kLanes);
+  for (std::size_t i = 0; i < 32; ++i) to[i] = static_cast<Quantum>(wide[i]);
+#endif
+}
+
+#else
+
+using Quantum = std::int16_t;
+using WideWeight = std::int16_t;
+using ShortVec = xsimd::batch<std::int16_t, Arch>;
+inline constexpr std::size_t kDotsPerVector = 2;
+inline constexpr std::size_t kDotRows = 2;
+
+/// The weights of four inputs and kLanes / 2 outputs.
+inline ShortVec load_weights(const WideWeight* from) { return ShortVec::load_unaligned(from); }
+
+/// The same from bytes.
+inline ShortVec load_weights(const std::uint8_t* from) {
+#if defined(__wasm__)
+  return ShortVec(wasm_u16x8_load8x8(from));
+#elif defined(__aarch64__)
+  return ShortVec(vreinterpretq_s16_u16(vmovl_u8(vld1_u8(from))));
+#else
+  const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+  return ShortVec(_mm_unpacklo_epi8(bytes, _mm_setzero_si128()));
+#endif
+}
+
+inline ShortVec repeat_four(const Quantum* from) {
+#if defined(__wasm__)
+  return ShortVec(wasm_v128_load64_splat(from));
+#elif defined(__aarch64__)
+  return ShortVec(vcombine_s16(vld1_s16(from), vld1_s16(from)));
+#else
+  const __m128i four = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+  return ShortVec(_mm_unpacklo_epi64(four, four));
+#endif
+}
+
+/// sums + weights · inputs, summed by twos.
+inline IntVec dot(IntVec sums, ShortVec weights, ShortVec inputs) {
+#if defined(__wasm__)
+  return sums + IntVec(wasm_i32x4_dot_i16x8(weights, inputs));
+#elif defined(__aarch64__)
+  const int16x8_t w = weights, x = inputs;
+  const int32x4_t low = vmull_s16(vget_low_s16(w), vget_low_s16(x));
+  const int32x4_t high = vmull_s16(vget_high_s16(w), vget_high_s16(x));
+  return sums + IntVec(vpaddq_s32(low, high));
+#else
+  return sums + IntVec(_mm_madd_epi16(weights, inputs));
+#endif
+}
+
+inline IntVec outputs_of(const IntVec* sums) {
+#if defined(__wasm__)
+  const v128_t low = sums[0], high = sums[1];
+  return IntVec(wasm_i32x4_shuffle(low, high, 0, 2, 4, 6)) +
+         IntVec(wasm_i32x4_shuffle(low, high, 1, 3, 5, 7));
+#elif defined(__aarch64__)
+  return IntVec(vpaddq_s32(sums[0], sums[1]));
+#else
+  const __m128 low = _mm_castsi128_ps(sums[0]), high = _mm_castsi128_ps(sums[1]);
+  return IntVec(_mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0)))) +
+         IntVec(_mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(3, 1, 3, 1))));
+#endif
+}
+
+inline void load_nibbles(const std::uint8_t* from, ShortVec (&weights)[4]) {
+#if defined(__wasm__)
+  const v128_t bytes = wasm_v128_load(from);
+  const v128_t low = wasm_v128_and(bytes, wasm_i8x16_splat(15));
+  const v128_t high = wasm_u8x16_shr(bytes, 4);
+  weights[0] = ShortVec(wasm_u16x8_extend_low_u8x16(low));
+  weights[1] = ShortVec(wasm_u16x8_extend_high_u8x16(low));
+  weights[2] = ShortVec(wasm_u16x8_extend_low_u8x16(high));
+  weights[3] = ShortVec(wasm_u16x8_extend_high_u8x16(high));
+#else
+  std::uint8_t low[16], high[16];
+  for (std::size_t i = 0; i < 16; ++i) {
+    low[i] = from[i] & 15;
+    high[i] = from[i] >> 4;
+  }
+  for (std::size_t half = 0; half < 2; ++half) {
+    weights[half] = load_weights(low + 8 * half);
+    weights[2 + half] = load_weights(high + 8 * half);
+  }
+#endif
+}
+
+inline void store_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
+#if defined(__wasm__)
+  for (std::size_t v = 0; v < 32 / kLanes; v += 2) {
+    wasm_v128_store(to + v * kLanes, wasm_i16x8_narrow_i32x4(numbers[v], numbers[v + 1]));
+  }
+#else
+  std::int32_t wide[32];
+  for (std::size_t v = 0; v < 32 / kLanes; ++v) numbers[v].store_unaligned(wide + v * kLanes);
+  for (std::size_t i = 0; i < 32; ++i) to[i] = static_cast<Quantum>(wide[i]);
+#endif
+}
+
+#endif
+
+inline Vec to_float(IntVec x) { return xsimd::batch_cast<float>(x); }
+
+/// kLanes bfloat16 numbers.
+inline Vec load_bf16(const std::uint16_t* from) {
+#if defined(__wasm__)
+  return xsimd::bitwise_cast<float>(IntVec(wasm_u32x4_load16x4(from)) << 16);
+#else
+  std::int32_t wide[kLanes];
+  for (std::size_t lane = 0; lane < kLanes; ++lane) wide[lane] = from[lane] << 16;
+  return xsimd::bitwise_cast<float>(IntVec::load_unaligned(wide));
+#endif
+}
+
+/// 2 · kLanes finite IEEE binary16 numbers, of which those of the first register lie at even places:
+/// exponent and mantissa are moved into place, the bias by a multiplication, which makes subnormals
+/// normal on the way.
+inline void load_halves(const std::uint16_t* from, Vec (&numbers)[2]) {
+  const IntVec pairs = IntVec::load_unaligned(reinterpret_cast<const std::int32_t*>(from));
+  const IntVec in_place(static_cast<std::int32_t>(0x8fffe000u));
+  const Vec bias(0x1p112f);
+  numbers[0] = xsimd::bitwise_cast<float>(((pairs << 16) >> 3) & in_place) * bias;
+  numbers[1] = xsimd::bitwise_cast<float>((pairs >> 3) & in_place) * bias;
+}
+
+}  // namespace clearformer::simd::CLEARFORMER_TARGET

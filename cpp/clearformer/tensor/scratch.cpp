@@ -1,0 +1,21 @@
+#include "clearformer/tensor/scratch.h"
+
+#include "clearformer/tensor/tensor.h"
+
+namespace clearformer {
+
+namespace {
+thread_local Tensor memory;
+}
+
+unsigned char* scratch(std::size_t bytes) {
+  if (memory.capacity() < bytes) {
+    memory = Tensor();
+    memory = Tensor({bytes}, DType::u8);
+  }
+  return static_cast<unsigned char*>(memory.data());
+}
+
+std::size_t scratch_bytes() { return memory.capacity(); }
+
+}  // namespace clearformer
