@@ -43,7 +43,12 @@ float extreme_of(const float* values, std::size_t count) {
 
 struct Range {
   float low, high;
-  float round(float value) const { return std::clamp(std::nearbyint(value), low, high); }
+  // To the nearest, even at the middle: beyond 2²³ a float has no fraction. Values are far smaller.
+  // std::nearbyint is a call where there is no SSE4.1, and makes rounding several times slower.
+  float round(float value) const {
+    constexpr float kNoFraction = 12582912.0f;  // 1.5 · 2²³
+    return std::clamp((value + kNoFraction) - kNoFraction, low, high);
+  }
 };
 
 // With t = w·end/extreme rounded to u the factor that fits best is a = Σtu / Σu², and the squared
