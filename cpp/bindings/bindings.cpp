@@ -12,6 +12,7 @@ using namespace clearformer::bindings;  // NOLINT: this file is the table and no
 EMSCRIPTEN_BINDINGS(clearformer) {
   using emscripten::function;
   function("build_info", &guarded<build_info>);
+  function("memory_use", &guarded<memory_use>);
   function("checkpoint_open", &guarded<checkpoint_open>);
   function("checkpoint_index", &guarded<checkpoint_index>);
   function("checkpoint_begin_file", &guarded<checkpoint_begin_file>);

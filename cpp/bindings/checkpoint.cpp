@@ -30,11 +30,18 @@ val build_info(const Arguments&) {
 
 val checkpoint_open(const Arguments& arguments) {
   const std::string dtype = arguments.text("dtype");
-  if (dtype != "fp32") {
-    fail(ErrorCode::unsupported, "dtype \"", dtype, "\" is not supported; supported: fp32");
+  const auto format = matrix_format_named(dtype);
+  if (!format) {
+    fail(ErrorCode::unsupported, "dtype \"", dtype,
+         "\" is not supported; supported: fp32, fp16, q8, q4");
+  }
+  MatrixPlan plan;
+  if (arguments.has("config")) {
+    plan = plan_matrices(arguments.text("config"), task_in(arguments), *format,
+                         arguments.text("config_name"));
   }
   val result = val::object();
-  result.set("checkpoint", handles().add(std::make_shared<CheckpointReader>()));
+  result.set("checkpoint", handles().add(std::make_shared<CheckpointReader>(std::move(plan))));
   return result;
 }
 

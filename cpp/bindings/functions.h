@@ -9,11 +9,18 @@ namespace clearformer::bindings {
 
 /// All objects JavaScript holds.
 Handles& handles();
+/// The task that is asked for, if any.
+std::optional<Task> task_in(const Arguments& arguments);
 
 /// {} -> { version, simd, heap_bytes }
 emscripten::val build_info(const Arguments& arguments);
+/// {} -> { weights, cache, workspace, peak }: bytes of weights, also of those that are being read,
+/// of all keys and values that are held, and of the room for activations; peak: the most that the
+/// three were together after any call that computes.
+emscripten::val memory_use(const Arguments& arguments);
 
-/// { dtype } -> { checkpoint }
+/// { dtype, config?, config_name?, task? } -> { checkpoint }; the config says which tensors are
+/// weights of linear layers, to be kept in the dtype. Without one all stay fp32.
 emscripten::val checkpoint_open(const Arguments& arguments);
 /// { text, name } -> { files, total_size }: reads a model.safetensors.index.json.
 emscripten::val checkpoint_index(const Arguments& arguments);
@@ -30,7 +37,7 @@ emscripten::val checkpoint_end_file(const Arguments& arguments);
 /// made at all, before its weights are read; the task is the one the config names by default.
 emscripten::val model_check(const Arguments& arguments);
 /// { checkpoint, config, config_name, generation_config?, task? } ->
-/// { model, cfg, unexpected_tensors, weights_bytes }; takes the checkpoint, also on failure.
+/// { model, cfg, unexpected_tensors }; takes the checkpoint, also on failure.
 emscripten::val model_create(const Arguments& arguments);
 /// { model, input_ids?, … (see ModelInputs), past_key_values?, use_cache?, yield_after_ms?, abandon?,
 ///   output_attentions?, output_hidden_states?, names? } ->

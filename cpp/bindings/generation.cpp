@@ -78,6 +78,7 @@ val generation_step(const Arguments& arguments) {
   const Generation::Step step = std::move(open->generation.step());
   val result = answer_of(arguments, step);
   open->observation->report(result);
+  handles().note_peak();
   open->observation.reset();
   return result;
 }

@@ -34,6 +34,12 @@ struct OpenGeneration {
   Generation generation;
 };
 
+/// Bytes of the weights, of keys and values, and of the room for activations.
+struct MemoryUse {
+  std::size_t weights = 0, cache = 0, workspace = 0;
+  std::size_t total() const { return weights + cache + workspace; }
+};
+
 class Handles {
  public:
   template <class T>
@@ -54,12 +60,18 @@ class Handles {
 
   void release(int handle) { objects_.erase(handle); }
 
+  /// What all objects hold.
+  MemoryUse memory() const;
+  /// The most that was held at a time when this was called; calls that compute end with it.
+  std::size_t note_peak();
+
  private:
   using Object = std::variant<std::shared_ptr<CheckpointReader>, std::shared_ptr<OpenModel>,
                               std::shared_ptr<KeyValueCache>, std::shared_ptr<OpenGeneration>,
                               std::shared_ptr<Module>>;
   std::map<int, Object> objects_;
   int last_ = 0;
+  std::size_t peak_ = 0;
 };
 
 }  // namespace clearformer::bindings

@@ -28,11 +28,6 @@ std::shared_ptr<OpenModel> model_of(const Arguments& arguments) {
   return handles().get<OpenModel>(arguments.handle("model"), "model");
 }
 
-std::optional<Task> task_in(const Arguments& arguments) {
-  if (!arguments.has("task")) return std::nullopt;
-  return task_named(arguments.text("task"));
-}
-
 template <class T>
 val or_null(const std::optional<T>& value) {
   return value ? val(*value) : val::null();
@@ -129,6 +124,11 @@ val dims_of(const Trace::Captured& entry) {
 
 }  // namespace
 
+std::optional<Task> task_in(const Arguments& arguments) {
+  if (!arguments.has("task")) return std::nullopt;
+  return task_named(arguments.text("task"));
+}
+
 Observation::Observation(const Arguments& arguments) : names_(arguments.texts("names")) {
   for (const std::string& name : names_) trace_.capture(name);
 }
@@ -181,7 +181,6 @@ val model_create(const Arguments& arguments) {
   const int handle = arguments.handle("checkpoint");
   const auto reader = handles().get<CheckpointReader>(handle, "checkpoint");
   handles().release(handle);
-  const double bytes = static_cast<double>(reader->weight_bytes());
   auto open = std::make_shared<OpenModel>();
   open->model = load_model(reader->finish(), arguments.text("config"), task_in(arguments),
                            arguments.text("config_name"));
@@ -189,7 +188,6 @@ val model_create(const Arguments& arguments) {
   val result = val::object();
   result.set("cfg", cfg_of(open->model->config()));
   result.set("unexpected_tensors", to_value(open->model->unexpected_tensors()));
-  result.set("weights_bytes", bytes);
   result.set("model", handles().add(std::move(open)));
   return result;
 }
@@ -221,6 +219,7 @@ val model_forward(const Arguments& arguments) {
   } else if (pass->given.cache) {
     result.set("past_key_values", handles().add(pass->given.cache));
   }
+  handles().note_peak();
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include "clearformer/layers/positional_encoding.h"
 #include "clearformer/layers/relative_position.h"
 #include "clearformer/models/generation.h"
+#include "clearformer/models/matrix_policy.h"
 #include "clearformer/models/model.h"
 #include "clearformer/models/sentence_pooling.h"
 #include "clearformer/modules/module.h"

@@ -44,7 +44,7 @@ std::string label_of(const ConfigReader& config, std::size_t id) {
 
 Tensor logits_of_text(const ClassifyOptions& options) {
   const Tokenizer tokenizer = read_tokenizer(options.folder);
-  const auto model = from_pretrained(options.folder, Task::sequence_classification);
+  const auto model = from_pretrained(options.folder, Task::sequence_classification, options.dtype);
   const TextInputs inputs(*model, tokenizer.encode(*options.text));
   return std::move(model->forward(inputs.inputs()).at("logits"));
 }
@@ -55,7 +55,7 @@ Tensor logits_of_image(const ClassifyOptions& options) {
   const Image image =
       raw ? read_raw(*options.image, options.width, options.height, options.channels)
           : read_pnm(*options.image);
-  const auto model = from_pretrained(options.folder, Task::image_classification);
+  const auto model = from_pretrained(options.folder, Task::image_classification, options.dtype);
   const ImageProcessor processor(preprocessor, model->config().model_type);
   const Tensor pixels = processor.pixel_values(image, model->config().tower.image->patch.channels);
   ModelInputs inputs;

@@ -34,6 +34,16 @@ void add_threads(CLI::App& command) {
       ->default_str("1");
 }
 
+void add_dtype(CLI::App& command, MatrixFormat& dtype) {
+  const auto read = [&dtype](const std::string& name) {
+    const auto format = matrix_format_named(name);
+    if (!format) throw CLI::ValidationError("--dtype", name + " is none of fp32, fp16, q8, q4");
+    dtype = *format;
+  };
+  command.add_option_function<std::string>(
+      "--dtype", read, "what the weights are kept in: fp32 (default), fp16, q8, q4");
+}
+
 // --num-beams 4 and --num-beams=4 become {"num_beams", "4"}; an option without a value is true.
 std::vector<std::pair<std::string, std::string>> named_options(
     const std::vector<std::string>& words) {
@@ -90,6 +100,7 @@ struct Commands {
         "--skip-prompt", [this] { generate_options.show = GenerateOptions::Show::continuation; },
         "print only what is new");
     add_json(*generate_command, generate_options.format);
+    add_dtype(*generate_command, generate_options.dtype);
     generate_command->allow_extras()->footer(
         "Behind DIR every option of Hugging Face's generate() by its name: --max-new-tokens 40 "
         "--do-sample\n"
@@ -105,6 +116,7 @@ struct Commands {
     embed_command->add_flag_callback(
         "--similarity", [this] { embed_options.similarity = EmbedOptions::Similarity::cosine; },
         "print the cosines between the texts, too");
+    add_dtype(*embed_command, embed_options.dtype);
   }
 
   void add_classify(CLI::App& app) {
@@ -120,6 +132,7 @@ struct Commands {
     classify_command->add_option("--channels", classify_options.channels, "1 grey, 3 colour");
     classify_command->add_option("--top-k", classify_options.top_k, "how many labels");
     add_json(*classify_command, classify_options.format);
+    add_dtype(*classify_command, classify_options.dtype);
   }
 
   int run() {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "clearformer/tensor/matrix.h"
+
 namespace clearformer::tools {
 
 enum class Format { text, json };
@@ -25,6 +27,7 @@ int validate(const std::string& folder, std::ostream& out);
 
 struct GenerateOptions {
   std::string folder;
+  MatrixFormat dtype = MatrixFormat::f32;
   std::optional<std::string> prompt;
   std::optional<std::vector<std::int32_t>> input_ids;
   std::string options = "{}";  // of generate(), as JSON
@@ -38,6 +41,7 @@ int generate(const GenerateOptions& options, std::ostream& out);
 
 struct EmbedOptions {
   std::string folder;
+  MatrixFormat dtype = MatrixFormat::f32;
   std::vector<std::string> texts;
   enum class Similarity { none, cosine } similarity = Similarity::none;
 };
@@ -46,6 +50,7 @@ int embed(const EmbedOptions& options, std::ostream& out);
 
 struct ClassifyOptions {
   std::string folder;
+  MatrixFormat dtype = MatrixFormat::f32;
   std::optional<std::string> text;
   std::optional<std::string> image;  // .pgm, .ppm, or bytes of the size that follows
   std::size_t width = 0, height = 0, channels = 0;

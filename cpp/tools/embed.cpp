@@ -49,11 +49,11 @@ std::string similarity_json(const std::vector<Tensor>& embeddings) {
 
 class Embedder {
  public:
-  explicit Embedder(const std::string& folder)
+  Embedder(const std::string& folder, MatrixFormat dtype)
       : tokenizer_(read_tokenizer(folder)),
         pooling_(SentencePooling::read(
             [&](const std::string& name) { return read_text(folder + "/" + name); })),
-        model_(from_pretrained(folder, Task::base)) {}
+        model_(from_pretrained(folder, Task::base, dtype)) {}
 
   /// (1, D)
   Tensor embed(const std::string& text) {
@@ -82,7 +82,7 @@ class Embedder {
 }  // namespace
 
 int embed(const EmbedOptions& options, std::ostream& out) {
-  Embedder embedder(options.folder);
+  Embedder embedder(options.folder, options.dtype);
   std::vector<Tensor> embeddings;
   std::vector<std::string> vectors;
   for (const std::string& text : options.texts) {

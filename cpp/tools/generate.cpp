@@ -15,7 +15,9 @@ namespace {
 class Run {
  public:
   Run(const GenerateOptions& options, std::ostream& out)
-      : options_(options), out_(out), model_(from_pretrained(options.folder)) {
+      : options_(options),
+        out_(out),
+        model_(from_pretrained(options.folder, std::nullopt, options.dtype)) {
     if (options.prompt || !options.input_ids) tokenizer_.emplace(read_tokenizer(options.folder));
     config_ = generation_config(options, model_->config());
     std::swap(stop_strings_, config_.stop_strings);  // the library leaves these to its caller

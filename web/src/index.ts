@@ -141,7 +141,7 @@ export {
   shift_matrix,
   sinusoidal_encoding,
 } from './primitives/positions.js';
-export type { Complexity, EmptyRow, HookPoint, ModelShape, Variant } from './runtime/border.js';
+export type { Complexity, EmptyRow, HookPoint, MemoryUse, ModelShape, Variant, WeightType } from './runtime/border.js';
 export type { EngineOptions } from './runtime/start_engine.js';
 export type { RuntimeOptions } from './runtime/wasm.js';
 export type { NestedInput, TensorInput } from './tensor/tensor_input.js';

@@ -1,7 +1,9 @@
 // The worker's side: one core, calls one after the other. Before each, and between the layers of long ones, it returns to
 // the event loop, so that a `cancel` that was sent meanwhile is seen.
 
+import type { MemoryUse } from './runtime/border.js';
 import { Core } from './runtime/core.js';
+import { noMemory } from './runtime/engine.js';
 import { isPaced, runPaced } from './runtime/paced.js';
 import { buffersOf, packError, type Reply, type Request, type Started } from './runtime/worker_protocol.js';
 import { ClearformerError } from './support/error.js';
@@ -48,10 +50,14 @@ async function answer(job: Job): Promise<void> {
   current = state;
   try {
     const value = await run(job, () => state.cancelled);
-    port.send({ kind: 'value', id, value, heapBytes: core?.heapBytes ?? 0 }, buffersOf(value));
+    port.send({ kind: 'value', id, value, ...use() }, buffersOf(value));
   } catch (thrown) {
-    port.send({ kind: 'error', id, error: packError(thrown), heapBytes: core?.heapBytes ?? 0 }, []);
+    port.send({ kind: 'error', id, error: packError(thrown), ...use() }, []);
   }
+}
+
+function use(): { heapBytes: number; memory: MemoryUse } {
+  return { heapBytes: core?.heapBytes ?? 0, memory: core?.memory ?? noMemory };
 }
 
 async function run(job: Job, cancelled: () => boolean): Promise<unknown> {

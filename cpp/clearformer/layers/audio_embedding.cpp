@@ -15,7 +15,7 @@ kernels::PackedMatrix convolution(const WeightScope& scope, std::size_t outputs,
                                   std::size_t inputs) {
   Tensor weight = scope.take("weight", {outputs, inputs, kKernel});
   if (!weight.empty()) weight.reshape({outputs, inputs * kKernel});
-  return kernels::PackedMatrix(std::move(weight));
+  return kernels::PackedMatrix(Matrix(std::move(weight)));
 }
 
 // Where element (channel, frame) of one sequence is.

@@ -6,11 +6,16 @@ namespace clearformer {
 
 Embedding::Embedding(const WeightScope& scope, std::size_t rows, std::size_t columns, Table table)
     : rows_(rows), columns_(columns) {
-  Tensor weight = scope.take("weight", {rows, columns});
-  if (table == Table::own) {
-    table_ = std::move(weight);
+  const Shape shape{rows, columns};
+  if (table == Table::exact) {
+    exact_ = scope.take("weight", shape);
+    return;
+  }
+  if (table == Table::words) {
+    words_ = scope.take_matrix("weight", shape, MatrixRole::words);
   } else {
-    packed_ = std::make_shared<kernels::PackedMatrix>(std::move(weight));
+    packed_ = std::make_shared<kernels::PackedMatrix>(
+        scope.take_matrix("weight", shape, MatrixRole::output));
   }
 }
 
@@ -26,8 +31,10 @@ void Embedding::forward(TensorView ids, MutableTensorView output) const {
     const auto index = static_cast<std::size_t>(id[i]);
     if (packed_) {
       packed_->unpack_row(index, row);
+    } else if (!words_.empty()) {
+      words_.copy_row(index, row);
     } else {
-      std::memcpy(row, table_.f32() + index * columns_, columns_ * sizeof(float));
+      std::memcpy(row, exact_.f32() + index * columns_, columns_ * sizeof(float));
     }
   }
 }

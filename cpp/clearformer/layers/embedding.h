@@ -12,21 +12,24 @@ namespace clearformer {
 
 class Embedding {
  public:
-  /// Whether the output layer multiplies with the same table; then it is kept packed for that.
-  enum class Table { own, shared_with_output };
+  /// exact: small, such as positions; kept as it is. words: the vocabulary's, in the format the
+  /// checkpoint is read in. words_and_output: the output layer multiplies with it too, and it is
+  /// packed for that.
+  enum class Table { exact, words, words_and_output };
 
   Embedding(const WeightScope& scope, std::size_t rows, std::size_t columns, Table table);
 
   /// Throws invalid_argument, naming id and place, for an id outside [0, V).
   void forward(TensorView ids, MutableTensorView output) const;
 
-  /// The packed table, for the tied output layer; null when the table is this layer's own.
+  /// The packed table, for the tied output layer; null when only this layer reads it.
   std::shared_ptr<const kernels::PackedMatrix> packed() const { return packed_; }
 
  private:
   std::size_t rows_;
   std::size_t columns_;
-  Tensor table_;
+  Tensor exact_;
+  Matrix words_;
   std::shared_ptr<const kernels::PackedMatrix> packed_;
 };
 

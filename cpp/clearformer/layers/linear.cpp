@@ -3,9 +3,9 @@
 namespace clearformer {
 
 Linear::Linear(const WeightScope& scope, std::size_t in_features, std::size_t out_features,
-               Bias bias)
+               Bias bias, MatrixRole role)
     : weight_(std::make_shared<kernels::PackedMatrix>(
-          scope.take("weight", {out_features, in_features}))) {
+          scope.take_matrix("weight", {out_features, in_features}, role))) {
   if (bias == Bias::present) bias_ = scope.take_flat("bias", {out_features});
 }
 

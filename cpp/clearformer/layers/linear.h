@@ -15,7 +15,8 @@ class Linear {
  public:
   Linear() = default;
   /// Loads "weight" and, where asked for, "bias" of the scope.
-  Linear(const WeightScope& scope, std::size_t in_features, std::size_t out_features, Bias bias);
+  Linear(const WeightScope& scope, std::size_t in_features, std::size_t out_features, Bias bias,
+         MatrixRole role = MatrixRole::projection);
   /// Shares a weight that another layer owns too (a tied output layer); a bias is the scope's own.
   Linear(std::shared_ptr<const kernels::PackedMatrix> weight, const WeightScope& scope,
          std::size_t out_features, Bias bias);

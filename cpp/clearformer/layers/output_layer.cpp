@@ -8,7 +8,8 @@ namespace clearformer {
 OutputLayer::OutputLayer(const WeightScope& scope, const OutputConfig& config,
                          const Embedding* tied)
     : config_(config),
-      projection_(tied == nullptr ? Linear(scope, config.d_model, config.vocabulary, config.bias)
+      projection_(tied == nullptr ? Linear(scope, config.d_model, config.vocabulary, config.bias,
+                                           MatrixRole::output)
                                   : Linear(tied->packed(), scope, config.vocabulary, config.bias)) {
 }
 

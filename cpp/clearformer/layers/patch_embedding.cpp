@@ -16,7 +16,7 @@ kernels::PackedMatrix packed(const WeightScope& scope, const PatchConfig& config
   Tensor weight = scope.take(
       "weight", {config.d_model, config.channels, config.patch_height, config.patch_width});
   if (!weight.empty()) weight.reshape({config.d_model, pixels});
-  return kernels::PackedMatrix(std::move(weight));
+  return kernels::PackedMatrix(Matrix(std::move(weight)));
 }
 
 }  // namespace

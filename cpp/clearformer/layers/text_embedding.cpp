@@ -23,15 +23,16 @@ void add_rows(MutableTensorView x, TensorView rows) {
 TextEmbedding::TextEmbedding(const WeightScope& scope, const TextEmbeddingConfig& config,
                              std::shared_ptr<const Embedding> tokens)
     : config_(config), tokens_(std::move(tokens)) {
-  const auto own = Embedding::Table::own;
+  const auto exact = Embedding::Table::exact;
   if (!tokens_) {
-    tokens_ = std::make_shared<Embedding>(scope / "embed", config.vocabulary, config.d_model, own);
+    tokens_ = std::make_shared<Embedding>(scope / "embed", config.vocabulary, config.d_model,
+                                          Embedding::Table::words);
   }
   if (config.positions == TextEmbeddingConfig::Positions::learned) {
-    positions_.emplace(scope / "pos_embed", config.position_rows, config.d_model, own);
+    positions_.emplace(scope / "pos_embed", config.position_rows, config.d_model, exact);
   }
   if (config.token_types != 0) {
-    token_types_.emplace(scope / "token_type_embed", config.token_types, config.d_model, own);
+    token_types_.emplace(scope / "token_type_embed", config.token_types, config.d_model, exact);
   }
   if (config.norm) norm_.emplace(scope / "embed.ln", *config.norm);
 }

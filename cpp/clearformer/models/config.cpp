@@ -99,6 +99,23 @@ NameMap Architecture::names(const Weights& weights) const {
   return names;
 }
 
+std::vector<NameMap> Architecture::spellings() const {
+  std::vector<std::string_view> starts(prefixes.begin(), prefixes.end());
+  starts.emplace_back();
+  std::vector<std::span<const NameRule>> ways;
+  for (const KeyScheme& scheme : schemes) ways.push_back(scheme.rules);
+  ways.emplace_back();
+  std::vector<NameMap> all;
+  for (const std::string_view start : starts) {
+    for (const std::span<const NameRule> way : ways) {
+      NameMap& names = all.emplace_back(std::vector<NameRule>(), std::string(start));
+      names.add(way);
+      names.add(rules);
+    }
+  }
+  return all;
+}
+
 const Architecture& architecture_of(const ConfigReader& config) {
   const std::string model_type = config.text("model_type");
   std::string known;

@@ -81,6 +81,8 @@ struct Architecture {
 
   /// How this checkpoint spells the names of the shared layers.
   NameMap names(const Weights& weights) const;
+  /// All the ways a checkpoint may spell them, for when its files are not open yet.
+  std::vector<NameMap> spellings() const;
 };
 
 /// The architecture that `config` names; throws unsupported, listing the known ones.

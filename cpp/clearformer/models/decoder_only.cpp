@@ -11,7 +11,7 @@ std::shared_ptr<const Embedding> table_of(const ModelConfig& config, const Weigh
   const bool shared = config.tied && config.task != Task::base;
   return std::make_shared<Embedding>(
       scope / "embed", text.vocabulary, text.d_model,
-      shared ? Embedding::Table::shared_with_output : Embedding::Table::own);
+      shared ? Embedding::Table::words_and_output : Embedding::Table::words);
 }
 
 }  // namespace

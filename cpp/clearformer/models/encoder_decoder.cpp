@@ -12,7 +12,7 @@ std::shared_ptr<const Embedding> table_of(const ModelConfig& config, const Weigh
   const WeightScope own = config.own_target_embedding ? scope / "decoder" : scope;
   return std::make_shared<Embedding>(
       own / "embed", text.vocabulary, text.d_model,
-      shared ? Embedding::Table::shared_with_output : Embedding::Table::own);
+      shared ? Embedding::Table::words_and_output : Embedding::Table::words);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ std::shared_ptr<const Embedding> tied_table(const ModelConfig& config, const Wei
   if (!config.tied || config.task != Task::masked_lm) return nullptr;
   const TextEmbeddingConfig& text = *config.tower.text;
   return std::make_shared<Embedding>(scope / "embed", text.vocabulary, text.d_model,
-                                     Embedding::Table::shared_with_output);
+                                     Embedding::Table::words_and_output);
 }
 
 // Column `column` of x (B, T, 2).

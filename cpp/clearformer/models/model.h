@@ -99,6 +99,8 @@ class Model {
   const ModelConfig& config() const { return config_; }
   /// Tensors of the checkpoint that the model does not use.
   const std::vector<std::string>& unexpected_tensors() const { return unexpected_; }
+  /// Bytes of the weights as they are kept, and of the memory for activations so far.
+  std::size_t weight_bytes() const { return weight_bytes_; }
   std::size_t workspace_bytes() const { return arena_.bytes(); }
 
   /// Begins a forward pass; the inputs' tensors must outlive it. Throws shape_mismatch,
@@ -132,6 +134,7 @@ class Model {
 
   ModelConfig config_;
   std::vector<std::string> unexpected_;
+  std::size_t weight_bytes_ = 0;
   Arena arena_;
 
  private:
@@ -168,8 +171,10 @@ std::unique_ptr<Model> load_model(Weights weights, std::string_view config_text,
                                   std::optional<Task> task = std::nullopt,
                                   std::string config_file = "config.json");
 
-/// The same from a Hugging Face folder on disk: config.json, model.safetensors or its shards.
+/// The same from a Hugging Face folder on disk: config.json, model.safetensors or its shards. The
+/// weights of linear layers are kept in `dtype` (see matrix_policy.h), rounded as they are read.
 std::unique_ptr<Model> from_pretrained(const std::string& folder,
-                                       std::optional<Task> task = std::nullopt);
+                                       std::optional<Task> task = std::nullopt,
+                                       MatrixFormat dtype = MatrixFormat::f32);
 
 }  // namespace clearformer

@@ -24,13 +24,13 @@ std::optional<std::string> text_of(const std::string& path) {
 
 }  // namespace
 
-PretrainedFolder PretrainedFolder::read(const std::string& folder) {
+PretrainedFolder PretrainedFolder::read(const std::string& folder, const PlanOf& plan_of) {
   PretrainedFolder checkpoint;
   auto config = text_of(folder + "/config.json");
   if (!config) fail(ErrorCode::invalid_argument, "cannot open ", folder, "/config.json");
   checkpoint.config = std::move(*config);
   checkpoint.generation_config = text_of(folder + "/generation_config.json").value_or("{}");
-  CheckpointReader reader;
+  CheckpointReader reader(plan_of ? plan_of(checkpoint.config) : MatrixPlan());
   const std::string index_name = "model.safetensors.index.json";
   if (const auto index = text_of(folder + "/" + index_name)) {
     for (const std::string& file : ShardIndex::parse(*index, index_name).files) {

@@ -94,8 +94,8 @@ std::unique_ptr<Module> linear(const ConfigReader& options, const WeightScope& s
 std::unique_ptr<Module> embedding(const ConfigReader& options, const WeightScope& scope) {
   const std::size_t columns = options.size("embedding_dim");
   return module_of([columns, layer = Embedding(scope, options.size("num_embeddings"), columns,
-                                               Embedding::Table::own)](const Module::Inputs& inputs,
-                                                                       const Context&) {
+                                               Embedding::Table::exact)](
+                       const Module::Inputs& inputs, const Context&) {
     const TensorView ids = inputs.tensor("input");
     Shape shape = ids.shape();
     shape.append(columns);

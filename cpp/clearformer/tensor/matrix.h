@@ -7,7 +7,8 @@
 //        16-bit sums of SSE/AVX2 and of relaxed SIMD), one fp32 scale s a row
 //   q4   w ≈ s · (u - 8), u in 0 … 15, one bfloat16 scale s for each 32 inputs of a row
 //
-// A row that a format can't hold (not finite, or beyond 65,504 in f16) leaves the whole matrix f32.
+// Scales are those of the least squared error (see matrix.cpp). A row that a format can't hold (not
+// finite, beyond 65,504 in f16, beyond 3e38 in q8 and q4) leaves the whole matrix f32.
 #pragma once
 
 #include <optional>
@@ -49,6 +50,8 @@ class Matrix {
   void set_row(std::size_t output, const float* row);
   /// Widens a row to K floats.
   void copy_row(std::size_t output, float* to) const;
+  /// The same rows in f32.
+  Matrix widened() const;
   /// Rows first … first + count - 1 by themselves.
   Matrix slice(std::size_t first, std::size_t count) const;
 

@@ -1,24 +1,24 @@
 // CheckpointReader: takes the bytes of safetensors files as they stream in and puts each tensor
-// where it will stay, so that a checkpoint is never in memory twice.
+// where it will stay, so that a checkpoint is never in memory twice. With a plan the weights of linear
+// layers are rounded on the way, so that it is never in memory in fp32 either.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "clearformer/weights/safetensors.h"
-#include "clearformer/weights/weights.h"
+#include "clearformer/weights/incoming_tensor.h"
 
 namespace clearformer {
 
 class CheckpointReader {
  public:
   /// Where the next bytes of the open file go. Empty (size 0) when the file is complete.
-  struct Window {
-    unsigned char* data = nullptr;
-    std::size_t size = 0;
-  };
+  using Window = IncomingTensor::Window;
+
+  CheckpointReader() = default;
+  /// Matrices that `plan` names are kept in the formats it says.
+  explicit CheckpointReader(MatrixPlan plan) : plan_(std::move(plan)) {}
 
   /// Opens a file of `bytes` bytes in all; files come one after another.
   void begin_file(std::string name, std::uint64_t bytes);
@@ -28,10 +28,11 @@ class CheckpointReader {
   /// Closes the file; throws malformed_file when bytes are missing.
   void end_file();
 
-  /// All tensors read, float16 and bfloat16 widened to float32. No file may be open.
+  /// All tensors read, float16 and bfloat16 widened to float32 where the plan has nothing else for
+  /// them. No file may be open.
   Weights finish();
 
-  /// Bytes of tensor memory so far.
+  /// Bytes that the complete tensors take.
   std::uint64_t weight_bytes() const { return weight_bytes_; }
 
   /// Reads whole files from disk (native builds and tests).
@@ -43,9 +44,10 @@ class CheckpointReader {
   void header_complete();
   void open_tensor();
   void tensor_complete();
-  void widen_staged();
+  void keep_tensor();
   const StoredTensor& stored() const { return header_.tensors[index_]; }
 
+  MatrixPlan plan_;
   Weights weights_;
   std::uint64_t weight_bytes_ = 0;
 
@@ -53,12 +55,11 @@ class CheckpointReader {
   Stage stage_ = Stage::closed;
   std::string file_;
   std::uint64_t file_bytes_ = 0;
-  std::vector<unsigned char> buffer_;  // prefix, header, or staged 16-bit elements
-  std::size_t filled_ = 0;             // bytes of the buffer, or of the tensor, that are there
+  std::vector<unsigned char> buffer_;  // prefix or header
+  std::size_t filled_ = 0;             // bytes of it that are there
   SafetensorsHeader header_;
   std::size_t index_ = 0;  // tensor being read
-  Tensor tensor_;
-  std::size_t widened_ = 0;  // elements of it that were widened
+  IncomingTensor incoming_;
 };
 
 }  // namespace clearformer

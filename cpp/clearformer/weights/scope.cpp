@@ -17,9 +17,8 @@ bool WeightScope::has(std::string_view leaf) const {
 }
 
 std::optional<Shape> WeightScope::stored_shape(std::string_view leaf) const {
-  const std::string name = names_->stored(path(leaf)).name;
-  if (!weights_->contains(name)) return std::nullopt;
-  return weights_->shape(name);
+  const Shape* shape = weights_->shape(names_->stored(path(leaf)).name);
+  return shape == nullptr ? std::nullopt : std::optional<Shape>(*shape);
 }
 
 Tensor WeightScope::take_flat(std::string_view leaf, const Shape& expected) const {
@@ -36,6 +35,12 @@ Tensor WeightScope::take_flat(std::string_view leaf, const Shape& expected) cons
 
 Tensor WeightScope::take(std::string_view leaf, const Shape& expected) const {
   return weights_->take(names_->stored(path(leaf)), expected);
+}
+
+Matrix WeightScope::take_matrix(std::string_view leaf, const Shape& expected,
+                                MatrixRole role) const {
+  const std::string ours = path(leaf);
+  return weights_->take_matrix(names_->stored(ours), expected, role, ours);
 }
 
 }  // namespace clearformer

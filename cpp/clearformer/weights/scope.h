@@ -25,6 +25,8 @@ class WeightScope {
   /// This module's tensor, checked against the shape the layer expects; empty when there is a
   /// problem, which Weights::check() reports.
   Tensor take(std::string_view leaf, const Shape& expected) const;
+  /// The same for the weight (out, in) of a linear layer, which may be kept in fewer bits.
+  Matrix take_matrix(std::string_view leaf, const Shape& expected, MatrixRole role) const;
   /// The same, however many axes of size 1 the file has in front: [1, 1, D] for [D].
   Tensor take_flat(std::string_view leaf, const Shape& expected) const;
 

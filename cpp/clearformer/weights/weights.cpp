@@ -31,6 +31,11 @@ std::size_t first_output(const StoredName& stored, std::size_t outputs, std::siz
   return stored.part == 0 ? 0 : outputs - stored.part * size;
 }
 
+// How many outputs a tensor of the stored shape has.
+std::size_t outputs_of(const StoredName& stored, const Shape& shape) {
+  return shape.rank() == 0 ? 1 : shape[is_turned(stored, shape) ? 1 : 0];
+}
+
 // Copies part `stored.part` of the outputs, turned to (out, in) where the file has (in, out).
 Tensor copied_part(const Tensor& from, const StoredName& stored, const Shape& expected) {
   Tensor part = Weights::allocate(expected, DType::f32);
@@ -50,6 +55,17 @@ Tensor copied_part(const Tensor& from, const StoredName& stored, const Shape& ex
   return part;
 }
 
+// All of `from`, which is moved, or a copy of its part.
+Tensor taken_part(Tensor& from, const StoredName& stored, const Shape& expected) {
+  if (stored.parts == 1 && stored.layout == Layout::out_in) return std::move(from);
+  return copied_part(from, stored, expected);
+}
+
+Matrix taken_part(Matrix& from, const StoredName& stored, const Shape& expected) {
+  if (stored.parts == 1) return std::move(from);
+  return from.slice(first_output(stored, from.outputs(), expected[0]), expected[0]);
+}
+
 }  // namespace
 
 Tensor Weights::allocate(const Shape& shape, DType dtype) {
@@ -60,12 +76,23 @@ Tensor Weights::allocate(const Shape& shape, DType dtype) {
   return Tensor(shape, dtype, spare);
 }
 
+Weights Weights::recording(std::vector<MatrixRequest>& requests) {
+  Weights weights;
+  weights.requests_ = &requests;
+  return weights;
+}
+
 void Weights::add(std::string name, std::string file, Tensor tensor) {
+  const Shape shape = tensor.shape();
+  add(std::move(name), std::move(file), StoredWeight{shape, std::move(tensor), {}});
+}
+
+void Weights::add(std::string name, std::string file, StoredWeight weight) {
   if (const auto found = entries_.find(name); found != entries_.end()) {
     fail(ErrorCode::malformed_file, file, ": tensor \"", name, "\" is also in ",
          found->second.file);
   }
-  entries_.emplace(std::move(name), Entry{std::move(file), std::move(tensor)});
+  entries_.emplace(std::move(name), Entry{std::move(file), std::move(weight)});
 }
 
 bool Weights::mentions(std::string_view text) const {
@@ -98,45 +125,73 @@ void Weights::ignore(std::string_view pattern) {
   });
 }
 
-const Shape& Weights::shape(std::string_view name) const {
-  return entries_.find(name)->second.tensor.shape();
+const Shape* Weights::shape(std::string_view name) const {
+  const auto found = entries_.find(name);
+  return found == entries_.end() ? nullptr : &found->second.weight.shape;
 }
 
-Tensor Weights::take(const StoredName& stored, const Shape& expected) {
+Weights::Entry* Weights::claim(const StoredName& stored, const Shape& expected) {
   const auto found = entries_.find(stored.name);
-  const Shape* shape = found == entries_.end() ? nullptr : &found->second.tensor.shape();
-  const Shape wanted = stored_shape(stored, expected, shape);
+  const Shape wanted = stored_shape(stored, expected, shape(stored.name));
   if (found == entries_.end()) {
     remember(ErrorCode::missing_tensor, "tensor \"", stored.name, "\" of shape ", wanted.text(),
              " is missing");
-    return {};
+    return nullptr;
   }
   Entry& entry = found->second;
-  const std::size_t outputs = wanted.rank() == 0 ? 1 : wanted[is_turned(stored, wanted) ? 1 : 0];
-  if (entry.faulty) return {};
+  const std::size_t outputs = outputs_of(stored, wanted);
+  if (entry.faulty) return nullptr;
   if (entry.taken && entry.rows_taken >= outputs) {
     fail(ErrorCode::invalid_argument, "weights: \"", stored.name, "\" was taken twice");
   }
   entry.taken = true;
-  if (!(entry.tensor.shape() == wanted)) {
+  const DType dtype = entry.weight.matrix.empty() ? entry.weight.tensor.dtype() : DType::f32;
+  if (!(entry.weight.shape == wanted)) {
     remember(ErrorCode::shape_mismatch, entry.file, ": tensor \"", stored.name, "\" has shape ",
-             entry.tensor.shape().text(), ", expected ", wanted.text());
-    entry.rows_taken = outputs;
+             entry.weight.shape.text(), ", expected ", wanted.text());
     entry.faulty = true;
-    return {};
-  }
-  if (entry.tensor.dtype() != DType::f32) {
+  } else if (dtype != DType::f32) {
     remember(ErrorCode::dtype_mismatch, entry.file, ": tensor \"", stored.name, "\" holds ",
-             to_string(entry.tensor.dtype()), ", expected a floating-point type");
-    entry.rows_taken = outputs;
+             to_string(dtype), ", expected a floating-point type");
     entry.faulty = true;
+  }
+  entry.rows_taken += entry.faulty ? outputs : outputs_of({}, expected);
+  return entry.faulty ? nullptr : &entry;
+}
+
+Tensor Weights::take(const StoredName& stored, const Shape& expected) {
+  if (requests_ != nullptr) return {};
+  Entry* entry = claim(stored, expected);
+  if (entry == nullptr) return {};
+  Tensor part =
+      entry->weight.matrix.empty()
+          ? taken_part(entry->weight.tensor, stored, expected)
+          : std::move(taken_part(entry->weight.matrix, stored, expected).widened().values());
+  release_if_taken(*entry, stored);
+  bytes_taken_ += part.view().bytes();
+  return part;
+}
+
+Matrix Weights::take_matrix(const StoredName& stored, const Shape& expected, MatrixRole role,
+                            std::string_view path) {
+  if (requests_ != nullptr) {
+    requests_->push_back({std::string(path), role, expected[0], expected[1]});
     return {};
   }
-  entry.rows_taken += expected.rank() == 0 ? 1 : expected[0];
-  if (stored.parts == 1 && stored.layout == Layout::out_in) return std::move(entry.tensor);
-  Tensor part = copied_part(entry.tensor, stored, expected);
-  if (entry.rows_taken >= outputs) entry.tensor = Tensor();
+  Entry* entry = claim(stored, expected);
+  if (entry == nullptr) return {};
+  Matrix part = entry->weight.matrix.empty()
+                    ? Matrix(taken_part(entry->weight.tensor, stored, expected))
+                    : taken_part(entry->weight.matrix, stored, expected);
+  release_if_taken(*entry, stored);
+  bytes_taken_ += part.bytes();
   return part;
+}
+
+void Weights::release_if_taken(Entry& entry, const StoredName& stored) {
+  if (entry.rows_taken < outputs_of(stored, entry.weight.shape)) return;
+  entry.weight.tensor = Tensor();
+  entry.weight.matrix = Matrix();
 }
 
 // Each part of a tensor misses it anew.

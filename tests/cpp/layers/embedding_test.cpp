@@ -57,16 +57,17 @@ TEST_P(EmbeddingOf, IdsOfAnotherTypeAreRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tables, EmbeddingOf,
-                         ::testing::Values(Embedding::Table::own,
-                                           Embedding::Table::shared_with_output),
+                         ::testing::Values(Embedding::Table::exact, Embedding::Table::words,
+                                           Embedding::Table::words_and_output),
                          [](const auto& table) {
-                           return table.param == Embedding::Table::own ? "own" : "shared";
+                           if (table.param == Embedding::Table::exact) return "exact";
+                           return table.param == Embedding::Table::words ? "words" : "shared";
                          });
 
 TEST(OutputLayer, TiedItMultipliesWithTheEmbeddingTable) {
   LayerWeights weights;
   const Tensor table = weights.add("weight", {37, 5});
-  const Embedding embedding(weights.scope(), 37, 5, Embedding::Table::shared_with_output);
+  const Embedding embedding(weights.scope(), 37, 5, Embedding::Table::words_and_output);
   const OutputLayer output(weights.scope(), {5, 37}, &embedding);
   const Tensor x = Random(2).tensor({2, 3, 5});
   Tensor logits({2, 3, 37});

@@ -2,6 +2,8 @@
 // its input. Values are replaced by hostile ones, key by key, and texts are damaged at random.
 #include <gtest/gtest.h>
 
+#include "clearformer/models/matrix_policy.h"
+#include "clearformer/models/pretrained_folder.h"
 #include "clearformer/weights/json.h"
 #include "support/checkpoint.h"
 #include "support/files.h"
@@ -37,10 +39,21 @@ class MutatedConfigOf : public ::testing::TestWithParam<const char*> {
   Task task = task_named(reference.option("task").string());
   GivenInputs given{reference};
 
-  // Whether it became a model; a refusal says something.
+  // Whether it became a model; a refusal says something. What is planned before the weights are read
+  // refuses no more than what is read without a plan.
   bool survives(const std::string& text) {
+    const bool exact = survives_in(text, MatrixFormat::f32);
+    EXPECT_EQ(survives_in(text, MatrixFormat::q8), exact);
+    return exact;
+  }
+
+  bool survives_in(const std::string& text, MatrixFormat format) {
+    const auto plan_of = [&](const std::string&) {
+      return plan_matrices(text, task, [format](const MatrixRequest&) { return format; });
+    };
     try {
-      load_model(read_weights(folder), text, task)->forward(given.inputs);
+      load_model(PretrainedFolder::read(folder, plan_of).weights, text, task)
+          ->forward(given.inputs);
       return true;
     } catch (const Error& error) {
       EXPECT_STRNE(error.what(), "");

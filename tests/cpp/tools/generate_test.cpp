@@ -117,5 +117,30 @@ TEST(Generate, WithoutATokenizerIdsGoInAndOut) {
   EXPECT_EQ(ids.out.rfind("1,403,", 0), 0u);
 }
 
+TEST(Generate, WeightsAreKeptInTheDtypeAskedFor) {
+  const std::vector<std::string> words{"generate",    bundled_model("marian-tiny-en-fr"),
+                                       "--prompt",    "I want to live in a big city.",
+                                       "--num-beams", "4",
+                                       "--json",      "--dtype",
+                                       "fp32"};
+  const Result exact = run(words);
+  EXPECT_EQ(exact.code, 0) << exact.err;
+  for (const char* dtype : {"fp16", "q8", "q4"}) {
+    std::vector<std::string> fewer = words;
+    fewer.back() = dtype;
+    const Result result = run(fewer);
+    EXPECT_EQ(result.code, 0) << result.err;
+    // The file holds fp16; in fewer bits the scores are others.
+    EXPECT_EQ(result.out == exact.out, dtype == std::string("fp16")) << dtype;
+    EXPECT_EQ(at(result.json(), "texts").array().size(), 1u);
+  }
+  std::vector<std::string> unknown = words;
+  unknown.back() = "q2";
+  const Result refused = run(unknown);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("q2"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("fp32, fp16, q8, q4"), std::string::npos) << refused.err;
+}
+
 }  // namespace
 }  // namespace clearformer::test

@@ -20,7 +20,7 @@ const std::string kHeader =
 bool reads(std::string_view file, std::size_t chunk) {
   try {
     const Weights weights = read_safetensors(file, chunk);
-    for (const std::string& name : weights.names()) weights.shape(name).elements();
+    for (const std::string& name : weights.names()) weights.shape(name)->elements();
     return true;
   } catch (const Error& error) {
     EXPECT_NE(std::string_view(error.what()), "");

@@ -1,6 +1,6 @@
 // A checkpoint on its way into the core: finds its files, knows their sizes, streams the weights into the core's memory.
 
-import type { Handle } from '../runtime/border.js';
+import type { Handle, WeightType } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import {
@@ -19,6 +19,8 @@ import { Progress, type ProgressCallback } from './progress.js';
 /** How a checkpoint is loaded. */
 export interface CheckpointOptions extends ReadOptions {
   progress_callback?: ProgressCallback | undefined;
+  /** What the weights of linear layers are kept in; `fp32` by default. */
+  dtype?: WeightType | undefined;
 }
 
 /** A checkpoint in the core's memory, with the texts that describe it. */
@@ -56,7 +58,8 @@ export async function loadCheckpoint(
     progress.done(text.name);
   }
   const engine = await starting;
-  const { checkpoint: handle } = await engine.call('checkpoint_open', { dtype: 'fp32' });
+  const described = { config: config.text, config_name: config.name, ...(task !== undefined && { task }) };
+  const { checkpoint: handle } = await engine.call('checkpoint_open', { dtype: options.dtype ?? 'fp32', ...described });
   for (const { file, bytes } of weights.files) await streamFile(engine, handle, file, bytes, progress, options);
   return { handle, config, generationConfig, progress };
 }

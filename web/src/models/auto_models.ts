@@ -5,6 +5,7 @@ import type { Integrity } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import type { ProgressCallback } from '../checkpoint/progress.js';
 import { openSource, type Source, type SourceOptions } from '../checkpoint/source.js';
+import type { WeightType } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { type EngineOptions, startEngine } from '../runtime/start_engine.js';
 import { isDeterministic } from '../runtime/wasm.js';
@@ -18,8 +19,11 @@ import { type LoadedModel, PreTrainedModel } from './pre_trained_model.js';
 
 /** How a model is loaded and run. */
 export interface LoadOptions extends SourceOptions, EngineOptions {
-  /** Type the weights are held in; only `fp32` so far, whatever the file holds. */
-  dtype?: 'fp32' | undefined;
+  /**
+   * What the weights of linear layers are kept in, whatever the file holds: `fp32` (default), `fp16` (half the memory),
+   * `q8` (a quarter), `q4` (about an eighth). They are rounded while they are read. See web/examples/dtypes.md.
+   */
+  dtype?: WeightType | undefined;
   /** Told of every file, with the bytes of all together. */
   progress_callback?: ProgressCallback | undefined;
   /** Aborting it ends all downloads and rejects with its reason. */
@@ -28,6 +32,7 @@ export interface LoadOptions extends SourceOptions, EngineOptions {
   integrity?: Integrity | undefined;
 }
 
+const weightTypes: readonly WeightType[] = ['fp32', 'fp16', 'q8', 'q4'];
 const knownOptions = [
   'dtype',
   'revision',
@@ -119,8 +124,9 @@ export const AutoModelForZeroShotImageClassification = /* @__PURE__ */ autoModel
 export function checkLoadOptions(call: string, options: LoadOptions): void {
   checkOptions(call, options, knownOptions);
   const { dtype = 'fp32', signal } = options;
-  if (dtype !== 'fp32') {
-    throw new ClearformerError('unsupported', `dtype: '${String(dtype)}' is not supported yet (known: 'fp32')`, {
+  if (!weightTypes.includes(dtype)) {
+    const known = weightTypes.map((name) => `'${name}'`).join(', ');
+    throw new ClearformerError('unsupported', `dtype: '${String(dtype)}' is not supported (known: ${known})`, {
       option: 'dtype',
     });
   }
@@ -161,7 +167,7 @@ export async function loadModel(folder: Folder, task: string | undefined, option
       unexpectedTensors: created.unexpected_tensors,
       hooks,
       build: { version, simd },
-      weightsBytes: created.weights_bytes,
+      dtype: options.dtype ?? 'fp32',
       folder: folder.only(companionFiles),
       fileOptions: { cache, local_files_only, revision, integrity },
     };

@@ -6,11 +6,13 @@ import type {
   ForwardValue,
   Handle,
   HookPoint,
+  MemoryUse,
   ModelShape,
   TensorOut,
   Variant,
+  WeightType,
 } from '../runtime/border.js';
-import type { Engine } from '../runtime/engine.js';
+import { type Engine, noMemory } from '../runtime/engine.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
@@ -39,6 +41,10 @@ export interface ModelInfo {
   wasmBytes: number;
   heapBytes: number;
   weightsBytes: number;
+  /** What the weights of linear layers are kept in. */
+  dtype: WeightType;
+  /** What the model holds of heapBytes as of the last call, in bytes. */
+  memory: MemoryUse;
 }
 
 /** @internal A model as it was loaded. */
@@ -51,7 +57,7 @@ export interface LoadedModel {
   unexpectedTensors: readonly string[];
   hooks: readonly HookPoint[];
   build: { version: string; simd: Variant };
-  weightsBytes: number;
+  dtype: WeightType;
   folder: Folder;
   fileOptions: TokenizerLoadOptions;
 }
@@ -97,6 +103,8 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   readonly config: Record<string, unknown>;
   /** Defaults of generation: generation_config.json, over the special tokens of config.json. */
   readonly generation_config: Record<string, unknown>;
+  /** What the weights of linear layers are kept in. */
+  readonly dtype: WeightType;
   /** Tensors of the checkpoint that this architecture has no use for. */
   readonly unexpected_tensors: readonly string[];
   readonly #loaded: LoadedModel;
@@ -110,6 +118,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     this.cfg = loaded.cfg;
     this.config = loaded.config;
     this.generation_config = loaded.generationConfig;
+    this.dtype = loaded.dtype;
     this.unexpected_tensors = loaded.unexpectedTensors;
     const { engine } = loaded;
     this.#lease = new Lease('this model', this, () => engine.close());
@@ -161,7 +170,8 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
 
   /** What the model runs on and how much memory it holds. */
   info(): ModelInfo {
-    const { engine, build, weightsBytes } = this.#loaded;
+    const { engine, build, dtype } = this.#loaded;
+    const memory = this.#lease.released ? noMemory : engine.memory;
     return {
       version: build.version,
       simd: build.simd,
@@ -170,7 +180,9 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
       worker: engine.remote,
       wasmBytes: engine.wasmBytes,
       heapBytes: this.#lease.released ? 0 : engine.heapBytes,
-      weightsBytes,
+      weightsBytes: memory.weights,
+      dtype,
+      memory: { ...memory },
     };
   }
 

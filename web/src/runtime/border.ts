@@ -129,7 +129,20 @@ export interface ModelValue {
   model: Handle;
   cfg: ModelShape;
   unexpected_tensors: string[];
-  weights_bytes: number;
+}
+
+/** What the weights of linear layers are kept in, whatever the file holds. */
+export type WeightType = 'fp32' | 'fp16' | 'q8' | 'q4';
+
+/** Memory in bytes, as of the last call. */
+export interface MemoryUse {
+  weights: number;
+  /** Keys and values of all positions that are held, with the room they have to grow. */
+  cache: number;
+  /** Room for activations: as much as the largest input so far took. */
+  workspace: number;
+  /** The most that weights, cache and workspace were together. */
+  peak: number;
 }
 
 /** One restriction on what a query may attend to; a mask is all of a list at once. */
@@ -206,7 +219,11 @@ type Nothing = Record<string, never>;
 /** Every function of the border: its one argument object and the value of its answer. */
 export interface Border {
   build_info: Call<Nothing, { version: string; simd: Variant; heap_bytes: number }>;
-  checkpoint_open: Call<{ dtype: 'fp32' }, { checkpoint: Handle }>;
+  memory_use: Call<Nothing, MemoryUse>;
+  checkpoint_open: Call<
+    { dtype: WeightType } & Loose<{ config?: string; config_name?: string; task?: string }>,
+    { checkpoint: Handle }
+  >;
   checkpoint_index: Call<{ text: string; name: string }, { files: string[]; total_size: number | null }>;
   checkpoint_begin_file: Call<{ checkpoint: Handle; name: string; bytes: number }, Nothing>;
   checkpoint_window: Call<{ checkpoint: Handle }, { pointer: number; length: number }>;

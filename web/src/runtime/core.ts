@@ -2,7 +2,17 @@
 
 import createCore from '../../../build/wasm-simd128/clearformer-simd128.mjs';
 import { ClearformerError, messageOf } from '../support/error.js';
-import type { Answer, ArgumentsOf, BorderName, CoreModule, CreateCore, Handle, ValueOf } from './border.js';
+import type {
+  Answer,
+  ArgumentsOf,
+  BorderName,
+  CoreModule,
+  CreateCore,
+  Handle,
+  MemoryUse,
+  ValueOf,
+} from './border.js';
+import { noMemory } from './engine.js';
 import { maySleep, refused, ThreadPool, type Threads } from './threads.js';
 import type { CompiledCore } from './wasm.js';
 
@@ -54,6 +64,11 @@ export class Core {
   /** Size of the instance's memory in bytes. */
   get heapBytes(): number {
     return this.#module.HEAPU8.byteLength;
+  }
+
+  /** What its objects hold; nothing after a trap, when nothing can be asked any more. */
+  get memory(): MemoryUse {
+    return this.#trap === undefined ? this.run('memory_use', {}) : noMemory;
   }
 
   /** Calls a function of the border. Throws its typed error, or `poisoned` when the instance trapped now or earlier. */

@@ -1,6 +1,6 @@
 // An engine runs the core's functions for one model, in whichever thread.
 
-import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
+import type { ArgumentsOf, BorderName, Handle, MemoryUse, ValueOf } from './border.js';
 import type { Threads } from './threads.js';
 
 /** Calls across the border, wherever the core runs. After `close` nothing of the core is left. */
@@ -9,6 +9,8 @@ export interface Engine {
   readonly remote: boolean;
   /** Size of the core's memory in bytes, as of the last answer. */
   readonly heapBytes: number;
+  /** What the core's objects hold of it, as of the last answer. */
+  readonly memory: MemoryUse;
   /** Size of the .wasm file in bytes. */
   readonly wasmBytes: number;
   readonly threads: Threads;
@@ -22,3 +24,6 @@ export interface Engine {
 export async function releaseHandle(engine: Engine, handle: Handle): Promise<void> {
   await engine.call('release', { handle }).catch(() => {});
 }
+
+/** Of an engine that is closed. */
+export const noMemory: MemoryUse = { weights: 0, cache: 0, workspace: 0, peak: 0 };

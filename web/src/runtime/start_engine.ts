@@ -3,8 +3,8 @@
 import { ClearformerError } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
 import { isPage } from '../support/platform.js';
-import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
-import type { Engine } from './engine.js';
+import type { ArgumentsOf, BorderName, Handle, MemoryUse, ValueOf } from './border.js';
+import { type Engine, noMemory } from './engine.js';
 import { isPaced, runPaced } from './paced.js';
 import { planThreads, refused, type Threads } from './threads.js';
 import { type CompiledCore, chooseVariant, compileCore, isDeterministic, type RuntimeOptions } from './wasm.js';
@@ -72,6 +72,10 @@ class LocalEngine implements Engine {
 
   get heapBytes(): number {
     return this.#core?.heapBytes ?? 0;
+  }
+
+  get memory(): MemoryUse {
+    return this.#core?.memory ?? noMemory;
   }
 
   async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {

@@ -6,7 +6,7 @@ import { throwIfAborted } from '../support/options.js';
 import { isNode } from '../support/platform.js';
 import { assets } from './assets.js';
 import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
-import type { Engine } from './engine.js';
+import { type Engine, noMemory } from './engine.js';
 import type { Threads } from './threads.js';
 import type { CompiledCore } from './wasm.js';
 import { type Reply, type Request, type Started, unpackError } from './worker_protocol.js';
@@ -34,6 +34,7 @@ export class WorkerEngine implements Engine {
   readonly wasmBytes: number;
   heapBytes = 0;
   threads: Threads;
+  memory = noMemory;
   readonly #thread: Thread;
   readonly #pending = new Map<number, Pending>();
   readonly #closed = new AbortController();
@@ -125,6 +126,7 @@ export class WorkerEngine implements Engine {
 
   #receive(reply: Reply): void {
     this.heapBytes = reply.heapBytes;
+    this.memory = reply.memory;
     const pending = this.#settle(reply.id);
     if (reply.kind === 'value') pending?.resolve(reply.value);
     else pending?.reject(unpackError(reply.error));

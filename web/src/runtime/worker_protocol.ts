@@ -1,7 +1,7 @@
 // The messages between this thread and the worker that holds a core. Every call has an id; its answer carries the same.
 
 import { ClearformerError, type ErrorCode, type ErrorDetails, messageOf } from '../support/error.js';
-import type { BorderName } from './border.js';
+import type { BorderName, MemoryUse } from './border.js';
 import type { Threads } from './threads.js';
 import type { CompiledCore } from './wasm.js';
 
@@ -18,10 +18,11 @@ export interface Started {
   threads: Threads;
 }
 
-/** From the worker. `heapBytes` is the size of the core's memory after the call. */
-export type Reply =
-  | { kind: 'value'; id: number; value: unknown; heapBytes: number }
-  | { kind: 'error'; id: number; error: PlainError; heapBytes: number };
+/** From the worker. `heapBytes` is the size of the core's memory after the call, `memory` what its objects hold of it. */
+export type Reply = { id: number; heapBytes: number; memory: MemoryUse } & (
+  | { kind: 'value'; value: unknown }
+  | { kind: 'error'; error: PlainError }
+);
 
 /** An error as it crosses the border between threads: code and details survive. */
 export interface PlainError {

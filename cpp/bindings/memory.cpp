@@ -1,0 +1,51 @@
+// Border function: how much memory there is in use, and for what.
+
+#include <algorithm>
+#include <set>
+
+#include "bindings/functions.h"
+
+namespace clearformer::bindings {
+
+using emscripten::val;
+
+MemoryUse Handles::memory() const {
+  MemoryUse use;
+  std::set<const void*> counted;  // a cache may be held by its handle and by a generation
+  const auto add_model = [&](const OpenModel& open) {
+    if (!counted.insert(&open).second) return;
+    use.weights += open.model->weight_bytes();
+    use.workspace += open.model->workspace_bytes();
+  };
+  const auto add_cache = [&](const KeyValueCache& cache) {
+    if (counted.insert(&cache).second) use.cache += cache.bytes();
+  };
+  for (const auto& [handle, object] : objects_) {
+    if (const auto* reader = std::get_if<std::shared_ptr<CheckpointReader>>(&object)) {
+      use.weights += static_cast<std::size_t>((*reader)->weight_bytes());
+    } else if (const auto* open = std::get_if<std::shared_ptr<OpenModel>>(&object)) {
+      add_model(**open);
+    } else if (const auto* cache = std::get_if<std::shared_ptr<KeyValueCache>>(&object)) {
+      add_cache(**cache);
+    } else if (const auto* going = std::get_if<std::shared_ptr<OpenGeneration>>(&object)) {
+      add_model(*(*going)->model);
+      add_cache((*going)->generation.cache());
+    }
+  }
+  return use;
+}
+
+std::size_t Handles::note_peak() { return peak_ = std::max(peak_, memory().total()); }
+
+val memory_use(const Arguments&) {
+  const std::size_t peak = handles().note_peak();
+  const MemoryUse use = handles().memory();
+  val result = val::object();
+  result.set("weights", static_cast<double>(use.weights));
+  result.set("cache", static_cast<double>(use.cache));
+  result.set("workspace", static_cast<double>(use.workspace));
+  result.set("peak", static_cast<double>(peak));
+  return result;
+}
+
+}  // namespace clearformer::bindings

@@ -1,0 +1,118 @@
+#include "clearformer/weights/incoming_tensor.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace clearformer {
+
+namespace {
+
+constexpr std::size_t kStagingBytes = 1 << 16;
+constexpr std::size_t kColumnsAtOnce = 16;  // a cache line of each stored row
+
+}  // namespace
+
+std::optional<DType> IncomingTensor::memory_dtype(std::string_view stored) {
+  if (stored == "F32" || stored == "F16" || stored == "BF16") return DType::f32;
+  if (stored == "I32") return DType::i32;
+  if (stored == "I64") return DType::i64;
+  if (stored == "U8" || stored == "BOOL") return DType::u8;
+  return std::nullopt;
+}
+
+IncomingTensor::IncomingTensor(const StoredTensor& stored, DType dtype,
+                               const MatrixPlan::Entry* planned)
+    : shape_(stored.native_shape()) {
+  if (stored.dtype == "F16") encoding_ = Encoding::f16;
+  if (stored.dtype == "BF16") encoding_ = Encoding::bf16;
+  const std::size_t elements = shape_.elements();
+  if (planned != nullptr && shape_.rank() == 2 && elements != 0 && dtype == DType::f32) {
+    planned_ = *planned;
+  }
+  const bool by_rows = planned_.format != MatrixFormat::f32 && planned_.layout == Layout::out_in;
+  if (by_rows) {
+    const std::size_t row = shape_[1];
+    const std::size_t rows = std::max<std::size_t>(1, kStagingBytes / sizeof(float) / row);
+    matrix_ = Matrix(planned_.format, shape_[0], row);
+    strip_ = Tensor({std::min(rows, shape_[0]), row});
+  } else {
+    strip_ = Weights::allocate(shape_, dtype);
+  }
+  if (encoding_ != Encoding::as_it_is) staged_.resize(std::min(kStagingBytes, elements * 2));
+  left_ = elements;
+  next_strip();
+}
+
+IncomingTensor::Window IncomingTensor::window() {
+  if (encoding_ != Encoding::as_it_is) {
+    const std::size_t bytes = (strip_elements_ - widened_) * 2 - filled_;
+    return {staged_.data() + filled_, std::min(staged_.size() - filled_, bytes)};
+  }
+  const std::size_t bytes = strip_elements_ * size_of(strip_.dtype());
+  return {static_cast<unsigned char*>(strip_.data()) + filled_, bytes - filled_};
+}
+
+void IncomingTensor::commit(std::size_t bytes) {
+  filled_ += bytes;
+  if (encoding_ != Encoding::as_it_is) widen_staged();
+  if (window().size == 0) strip_complete();
+}
+
+// Widens the whole elements of the staging buffer; an odd last byte waits for its other half.
+void IncomingTensor::widen_staged() {
+  const std::size_t count = filled_ / 2;
+  float* target = strip_.f32() + widened_;
+  for (std::size_t element = 0; element < count; ++element) {
+    std::uint16_t bits;
+    std::memcpy(&bits, staged_.data() + 2 * element, sizeof bits);
+    target[element] = encoding_ == Encoding::f16 ? float_from_f16(bits) : float_from_bf16(bits);
+  }
+  if (filled_ % 2 != 0) staged_[0] = staged_[filled_ - 1];
+  filled_ %= 2;
+  widened_ += count;
+}
+
+void IncomingTensor::strip_complete() {
+  if (matrix_.empty()) return;
+  const std::size_t row = shape_[1];
+  const std::size_t first = shape_[0] - (left_ + strip_elements_) / row;
+  for (std::size_t i = 0; i < strip_elements_ / row; ++i) {
+    round_row(first + i, strip_.f32() + i * row);
+  }
+  if (left_ != 0) next_strip();
+}
+
+void IncomingTensor::next_strip() {
+  strip_elements_ = std::min(left_, strip_.elements());
+  left_ -= strip_elements_;
+  filled_ = widened_ = 0;
+}
+
+// Rows before one that the format can't hold stay as they were rounded.
+void IncomingTensor::round_row(std::size_t output, const float* row) {
+  if (!matrix_.holds(row)) matrix_ = matrix_.widened();
+  matrix_.set_row(output, row);
+}
+
+// (in, out) -> rows of outputs, some columns at a time.
+void IncomingTensor::round_columns() {
+  const std::size_t inputs = shape_[0], outputs = shape_[1];
+  matrix_ = Matrix(planned_.format, outputs, inputs);
+  std::vector<float> rows(kColumnsAtOnce * inputs);
+  for (std::size_t first = 0; first < outputs; first += kColumnsAtOnce) {
+    const std::size_t count = std::min(kColumnsAtOnce, outputs - first);
+    for (std::size_t in = 0; in < inputs; ++in) {
+      const float* from = strip_.f32() + in * outputs + first;
+      for (std::size_t i = 0; i < count; ++i) rows[i * inputs + in] = from[i];
+    }
+    for (std::size_t i = 0; i < count; ++i) round_row(first + i, rows.data() + i * inputs);
+  }
+}
+
+StoredWeight IncomingTensor::finish() {
+  if (planned_.format == MatrixFormat::f32) return {shape_, std::move(strip_), {}};
+  if (planned_.layout == Layout::in_out) round_columns();
+  return {shape_, {}, std::move(matrix_)};
+}
+
+}  // namespace clearformer

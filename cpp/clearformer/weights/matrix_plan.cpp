@@ -1,0 +1,18 @@
+#include "clearformer/weights/matrix_plan.h"
+
+#include <algorithm>
+
+namespace clearformer {
+
+void MatrixPlan::add(const StoredName& stored, MatrixFormat format) {
+  const auto [found, is_new] = entries_.try_emplace(stored.name, Entry{format, stored.layout});
+  if (!is_new) found->second.format = std::min(found->second.format, format);
+}
+
+const MatrixPlan::Entry* MatrixPlan::find(std::string_view stored_name) const {
+  const auto found = entries_.find(stored_name);
+  const bool rounds = found != entries_.end() && found->second.format != MatrixFormat::f32;
+  return rounds ? &found->second : nullptr;
+}
+
+}  // namespace clearformer

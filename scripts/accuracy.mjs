@@ -1,0 +1,60 @@
+// npm run accuracy [-- checkpoint …]: what fp16, q8 and q4 change in the answers of the trained checkpoints. Of all of them it
+// writes the table of web/examples/dtypes.md anew.
+import { readFileSync, writeFileSync } from 'node:fs';
+
+import { inProject } from './build/fresh.mjs';
+import { steps } from './build.mjs';
+import { main } from './main.mjs';
+import { fetchCheckpoints } from './models/checkpoints.mjs';
+
+const page = inProject('web/examples/dtypes.md');
+const [begin, end] = ['<!-- measured -->', '<!-- end -->'];
+const names = ['stories260K', 'gpt-nano-sort', 'vit-mnist', 'marian-tiny-en-fr', 'all-MiniLM-L6-v2', 'whisper-tiny'];
+
+const percent = (share, digits = 1) => (share === undefined ? '' : `${(100 * share).toFixed(digits)} %`);
+const number = (value, digits) => (value === undefined ? '' : value.toPrecision(digits));
+
+function signed(share) {
+  if (share === undefined) return '';
+  return `${share < 0 ? '' : '+'}${percent(share, 2)}`;
+}
+
+const columns = [
+  ['checkpoint', ({ name }) => name],
+  ['dtype', ({ dtype }) => dtype],
+  ['weights, MB', ({ bytes }) => (bytes / 1e6).toFixed(2)],
+  ['logits: RMS error', ({ rms }) => number(rms, 2)],
+  ['largest', ({ largest }) => number(largest, 2)],
+  ['of a spread of', ({ spread }) => number(spread, 2)],
+  ['same top token', ({ top }) => percent(top)],
+  ['perplexity', ({ perplexity }) => signed(perplexity)],
+  ['greedy text', ({ greedy }) => percent(greedy)],
+  ['smallest cosine', ({ cosine }) => (cosine === undefined ? '' : cosine.toFixed(5))],
+];
+
+function tableOf(results) {
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  const rows = results.map((result) => line(columns.map(([, cell]) => cell(result))));
+  return [line(columns.map(([title]) => title)), line(columns.map(() => '---')), ...rows].join('\n');
+}
+
+async function accuracy(asked) {
+  await steps.wasm();
+  await steps.package();
+  await fetchCheckpoints();
+  const { measure } = await import('./accuracy/measure.mjs');
+  const results = [];
+  for (const name of asked.length > 0 ? asked : names) {
+    const measured = await measure(inProject(), name, ['fp16', 'q8', 'q4']);
+    results.push(...measured.map((result) => ({ name, ...result })));
+    console.log(`${name}: done`);
+  }
+  const table = tableOf(results);
+  console.log(table);
+  if (asked.length > 0) return;
+  const text = readFileSync(page, 'utf8');
+  const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)];
+  writeFileSync(page, `${text.slice(0, from)}\n${table}\n${text.slice(to)}`);
+}
+
+await main(import.meta, accuracy, names);
