@@ -65,6 +65,7 @@ void pack_row(const Matrix& weight, std::size_t output, unsigned char* panel) {
   const std::size_t inputs = weight.inputs(), column = output % panel_width();
   const auto* row = static_cast<const unsigned char*>(weight.values().data()) +
                     output * weight.values().dim(1) * size_of(weight.values().dtype());
+  std::int32_t sum = 0;
   const std::size_t step = format == MatrixFormat::f16 ? 1 : 4;  // inputs that lie side by side
   for (std::size_t k = 0; k < inputs; k += step) {
     const Place place = place_of(format, k, column);
@@ -72,7 +73,11 @@ void pack_row(const Matrix& weight, std::size_t output, unsigned char* panel) {
     if (format == MatrixFormat::f16) {
       std::memcpy(to, row + 2 * k, 2);
     } else if (format == MatrixFormat::q8) {
-      std::memcpy(to, row + k, std::min(step, inputs - k));
+      for (std::size_t i = 0; i < std::min(step, inputs - k); ++i) {
+        const int number = row[k + i] - Matrix::kZero8;
+        to[i] = static_cast<unsigned char>(number);
+        sum += number;
+      }
     } else {  // rows of q4 are whole blocks
       for (std::size_t i = 0; i < step; ++i) {
         const int number = row[(k + i) / 2] >> (i % 2 * 4) & 15;
@@ -81,6 +86,10 @@ void pack_row(const Matrix& weight, std::size_t output, unsigned char* panel) {
     }
   }
   pack_scales(weight, output, panel);
+  if (format == MatrixFormat::q8) {  // behind the scales
+    const std::size_t scale = place_of_scale(format, inputs, 0, column);
+    std::memcpy(panel + scale + 4 * panel_width(), &sum, sizeof sum);
+  }
 }
 
 // Makes the columns first … end the whole of a product; its panels are the caller's to move.
@@ -186,7 +195,7 @@ void PackedMatrix::unpack_row(std::size_t output, float* to) const {
     if (format_ == MatrixFormat::q8) {
       float scale;
       std::memcpy(&scale, at, sizeof scale);
-      to[k] = scale * static_cast<float>(panel[place.byte] - Matrix::kZero8);
+      to[k] = scale * static_cast<float>(static_cast<signed char>(panel[place.byte]));
     } else {
       std::uint16_t scale;
       std::memcpy(&scale, at, sizeof scale);

@@ -20,9 +20,8 @@ constexpr std::size_t kUnpackFrom = 3;  // rows that make it worth while to unpa
 std::size_t blocks_of(std::size_t k) { return (k + kInputBlock - 1) / kInputBlock; }
 std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// The rounded inputs: bytes (or 16 bits) (M, K'), a scale for each row, and what is added to the
-// sums because weights are stored with an offset: -offset · Σ x̂, for each block of each row (q8: for
-// the whole row).
+// The rounded inputs (M, K'), a scale for each row and, for q4, what is added to the sums because
+// weights are stored with an offset: -8 · Σ x̂ for each block of each row.
 struct QuantizedRows {
   Quantum* values;
   float* scales;
@@ -30,8 +29,8 @@ struct QuantizedRows {
   std::size_t stride, blocks;
 
   explicit QuantizedRows(const QuantizedMatmulArgs& args)
-      : stride(blocks_of(args.k) * kInputBlock),
-        blocks(args.format == PanelFormat::q4 ? blocks_of(args.k) : 1) {
+      : stride(blocks_of(args.k) * kInputBlock * (args.format == PanelFormat::q8 ? kHalves : 1)),
+        blocks(blocks_of(args.k)) {
     char* at = static_cast<char*>(args.rows);
     values = reinterpret_cast<Quantum*>(at);
     at += aligned(args.m * stride * sizeof(Quantum));
@@ -52,7 +51,8 @@ float magnitude_of(const float* x, std::size_t count) {
 }
 
 // Rounds kInputBlock floats; returns the sum of what they become.
-CLEARFORMER_LOOP std::int32_t quantize_block(const float* x, Vec inverse, Quantum* to) {
+CLEARFORMER_LOOP std::int32_t quantize_block(const float* x, Vec inverse, PanelFormat format,
+                                             Quantum* to) {
   constexpr float kRound = 12582912.0f;  // 1.5 · 2^23: adding it leaves a float rounded, below it
   const IntVec bits_of_round = xsimd::bitwise_cast<std::int32_t>(Vec(kRound));
   IntVec numbers[kInputBlock / kLanes], sums(0);
@@ -61,87 +61,118 @@ CLEARFORMER_LOOP std::int32_t quantize_block(const float* x, Vec inverse, Quantu
     numbers[v] = xsimd::bitwise_cast<std::int32_t>(rounded) - bits_of_round;
     sums += numbers[v];
   }
-  store_quanta(to, numbers);
+  format == PanelFormat::q8 ? store_long_quanta(to, numbers) : store_quanta(to, numbers);
   return xsimd::reduce_add(sums);
+}
+
+// The largest magnitude of a rounded input: the sums of products with bytes stay below 2^31.
+float limit_of(const QuantizedMatmulArgs& args) {
+  if (args.format == PanelFormat::q4) return 127.0f;
+  constexpr std::size_t kLargest = 2047, kSums = (std::size_t{1} << 31) - 1;
+  return static_cast<float>(std::min(kLargest, kSums / (127 * args.k)));
 }
 
 void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows& rows, std::size_t row) {
   const float* x = args.x + row * args.x_stride;
-  const float magnitude = magnitude_of(x, args.k);
-  rows.scales[row] = magnitude / 127.0f;
-  const Vec inverse(magnitude > FLT_MIN ? 127.0f / magnitude : 0.0f);
-  const std::int32_t offset = args.format == PanelFormat::q4 ? 8 : 64;
+  const float magnitude = magnitude_of(x, args.k), limit = limit_of(args);
+  rows.scales[row] = magnitude / limit;
+  const Vec inverse(magnitude > FLT_MIN ? limit / magnitude : 0.0f);
   Quantum* to = rows.values + row * rows.stride;
-  std::int32_t* correction = rows.corrections + row * rows.blocks;
-  std::fill_n(correction, rows.blocks, 0);
-  for (std::size_t first = 0; first < args.k; first += kInputBlock) {
+  for (std::size_t block = 0; block < rows.blocks; ++block) {
+    const std::size_t first = block * kInputBlock;
     float padded[kInputBlock] = {};
-    const float* block = x + first;
+    const float* from = x + first;
     if (args.k - first < kInputBlock) {
-      std::copy(block, x + args.k, padded);
-      block = padded;
+      std::copy(from, x + args.k, padded);
+      from = padded;
     }
-    correction[rows.blocks == 1 ? 0 : first / kInputBlock] -=
-        offset * quantize_block(block, inverse, to + first);
+    const std::int32_t sum =
+        quantize_block(from, inverse, args.format, to + block * (rows.stride / rows.blocks));
+    rows.corrections[row * rows.blocks + block] = -8 * sum;
   }
 }
+
+using WeightVec = decltype(load_weights(static_cast<const WideWeight*>(nullptr)));
 
 template <std::size_t Rows>
 struct Sums {
   IntVec lanes[Rows][kDots];
 
-  void clear() {
+  Sums() {
     for (std::size_t r = 0; r < Rows; ++r) {
       for (std::size_t d = 0; d < kDots; ++d) lanes[r][d] = IntVec(0);
     }
   }
-  // One step down the depth: the weights of four inputs.
-  template <class Weights>
-  void add(const Weights (&weights)[kDots], const Quantum* x, std::size_t stride) {
-    for (std::size_t r = 0; r < Rows; ++r) {
-      const auto inputs = repeat_four(x + r * stride);
-      for (std::size_t d = 0; d < kDots; ++d) lanes[r][d] = dot(lanes[r][d], weights[d], inputs);
-    }
-  }
-  Vec output(std::size_t r, std::size_t v, std::int32_t correction) const {
-    return to_float(outputs_of(&lanes[r][v * kDotsPerVector]) + IntVec(correction));
+  IntVec outputs(std::size_t r, std::size_t v) const {
+    return outputs_of(&lanes[r][v * kDotsPerVector]);
   }
 };
 
-using WeightVec = decltype(load_weights(static_cast<const WideWeight*>(nullptr)));
-
-template <std::size_t Rows, class Stored>
-inline void add_quads(Sums<Rows>& sums, const Stored* weights, std::size_t quads, const Quantum* x,
-                      std::size_t stride) {
-  for (std::size_t quad = 0; quad < quads; ++quad, weights += kQuadBytes, x += 4) {
-    WeightVec loaded[kDots];
-    for (std::size_t d = 0; d < kDots; ++d) loaded[d] = load_weights(weights + d * kRegister);
-    sums.add(loaded, x, stride);
-  }
+template <class Stored>
+inline void load_quad(const Stored* from, WeightVec (&weights)[kDots]) {
+  for (std::size_t d = 0; d < kDots; ++d) weights[d] = load_weights(from + d * kRegister);
 }
 
-// A single row leaves registers free: several inputs at a time and, where each step has to wait for
-// the sum before, two sums for each output.
-template <class Stored>
-inline void add_quads(Sums<1>& sums, const Stored* weights, std::size_t quads, const Quantum* x,
-                      std::size_t) {
-  constexpr std::size_t kAtOnce = 4, kSets = CLEARFORMER_DOT_OF_BYTES ? 2 : 1;
-  Sums<1> sets[kSets];
-  for (Sums<1>& set : sets) set.clear();
+// Of q8: the products with both halves of the inputs, or with whole ones.
+template <std::size_t Rows>
+struct LongSums {
+  Sums<Rows> halves[kHalves];
+
+  void add(const WeightVec (&weights)[kDots], const Quantum* x, std::size_t stride) {
+    for (std::size_t r = 0; r < Rows; ++r) {
+      for (std::size_t half = 0; half < kHalves; ++half) {
+        const auto inputs = repeat_four(x + r * stride + 4 * half);
+        IntVec(&lanes)[kDots] = halves[half].lanes[r];
+        for (std::size_t d = 0; d < kDots; ++d) lanes[d] = dot(lanes[d], inputs, weights[d]);
+      }
+    }
+  }
+  IntVec outputs(std::size_t r, std::size_t v, const std::int32_t* sums) const {
+    if constexpr (kHalves == 1) {
+      return halves[0].outputs(r, v);
+    } else {
+      const IntVec offset = IntVec::load_unaligned(sums + v * kLanes) * IntVec(kInputOffset);
+      return (halves[0].outputs(r, v) << 6) + halves[1].outputs(r, v) - offset;
+    }
+  }
+};
+
+// A single row leaves registers free, and its loop is short: several steps at a time.
+template <std::size_t Rows, class Stored>
+inline void add_quads(LongSums<Rows>& sums, const Stored* weights, std::size_t quads,
+                      const Quantum* x, std::size_t stride) {
+  constexpr std::size_t kAtOnce = Rows == 1 ? 4 : 1, kStep = 4 * kHalves;
   for (std::size_t quad = 0; quad < quads; quad += kAtOnce) {
 #pragma GCC unroll 4
     for (std::size_t i = 0; i < kAtOnce; ++i) {
       WeightVec loaded[kDots];
-      for (std::size_t d = 0; d < kDots; ++d) {
-        loaded[d] = load_weights(weights + i * kQuadBytes + d * kRegister);
-      }
-      sets[i % kSets].add(loaded, x + i * 4, 0);
+      load_quad(weights + i * kQuadBytes, loaded);
+      sums.add(loaded, x + i * kStep, stride);
     }
     weights += kAtOnce * kQuadBytes;
-    x += kAtOnce * 4;
+    x += kAtOnce * kStep;
   }
-  for (std::size_t d = 0; d < kDots; ++d) {
-    for (const Sums<1>& set : sets) sums.lanes[0][d] += set.lanes[0][d];
+}
+
+// Of q4: one block.
+template <std::size_t Rows>
+inline void add_quad(Sums<Rows>& sums, const WeightVec (&weights)[kDots], const Quantum* x,
+                     std::size_t stride) {
+  for (std::size_t r = 0; r < Rows; ++r) {
+    const auto inputs = repeat_four(x + r * stride);
+    for (std::size_t d = 0; d < kDots; ++d) {
+      sums.lanes[r][d] = dot(sums.lanes[r][d], weights[d], inputs);
+    }
+  }
+}
+
+template <std::size_t Rows>
+inline void add_block(Sums<Rows>& sums, const WideWeight* weights, const Quantum* x,
+                      std::size_t stride) {
+  for (std::size_t quad = 0; quad < kQuads; ++quad, weights += kQuadBytes, x += 4) {
+    WeightVec loaded[kDots];
+    load_quad(weights, loaded);
+    add_quad(sums, loaded, x, stride);
   }
 }
 
@@ -152,7 +183,7 @@ inline void add_nibbles(Sums<Rows>& sums, const unsigned char* nibbles, const Qu
   for (std::size_t quad = 0; quad < kQuads; ++quad) {
     WeightVec loaded[kDots];
     load_nibbles(nibbles + quad * kQuadBytes / 2, loaded);
-    sums.add(loaded, x + quad * 4, stride);
+    add_quad(sums, loaded, x + quad * 4, stride);
   }
 }
 
@@ -167,14 +198,15 @@ struct Panel {
 template <std::size_t Rows, class Stored>
 CLEARFORMER_LOOP void tile8(const Panel& panel, const Stored* weights, std::size_t row) {
   const QuantizedRows& rows = panel.rows;
-  Sums<Rows> sums;
-  sums.clear();
-  add_quads(sums, weights, rows.stride / 4, rows.values + row * rows.stride, rows.stride);
-  const auto* scales = reinterpret_cast<const float*>(panel.bytes + rows.stride * kWidth);
+  LongSums<Rows> sums;
+  add_quads(sums, weights, rows.blocks * kQuads, rows.values + row * rows.stride, rows.stride);
+  const unsigned char* end = panel.bytes + rows.blocks * kInputBlock * kWidth;
+  const auto* scales = reinterpret_cast<const float*>(end);
+  const auto* of_weights = reinterpret_cast<const std::int32_t*>(scales + kWidth);
   Destination::Tile<Rows> tile;
   for (std::size_t r = 0; r < Rows; ++r) {
     for (std::size_t v = 0; v < kTileVectors; ++v) {
-      const Vec sum = sums.output(r, v, rows.corrections[row + r]);
+      const Vec sum = to_float(sums.outputs(r, v, of_weights));
       tile.sums[r][v] = sum * load(scales + v * kLanes) * Vec(rows.scales[row + r]);
     }
   }
@@ -192,14 +224,14 @@ CLEARFORMER_LOOP void tile4(const Panel& panel, std::size_t row, Add add) {
   const Quantum* x = rows.values + row * rows.stride;
   for (std::size_t block = 0; block < rows.blocks; ++block, x += kInputBlock) {
     Sums<Rows> sums;
-    sums.clear();
     add(sums, block, x);
     const unsigned char* end = panel.bytes + block * kBlockBytes4 + kNibbleBytes;
     for (std::size_t v = 0; v < kTileVectors; ++v) {
       const Vec scale = load_bf16(reinterpret_cast<const std::uint16_t*>(end) + v * kLanes);
       for (std::size_t r = 0; r < Rows; ++r) {
         const std::int32_t correction = rows.corrections[(row + r) * rows.blocks + block];
-        totals[r][v] = multiply_add(sums.output(r, v, correction), scale, totals[r][v]);
+        const Vec sum = to_float(sums.outputs(r, v) + IntVec(correction));
+        totals[r][v] = multiply_add(sum, scale, totals[r][v]);
       }
     }
   }
@@ -217,7 +249,7 @@ void multiply_panel8(const Panel& panel) {
 #if !CLEARFORMER_DOT_OF_BYTES
   if (rows >= kUnpackFrom) {
     auto* wide = static_cast<WideWeight*>(panel.args.workspace);
-    for (std::size_t i = 0; i < panel.rows.stride * kWidth; i += kRegister) {
+    for (std::size_t i = 0; i < panel.rows.blocks * kInputBlock * kWidth; i += kRegister) {
       load_weights(panel.bytes + i).store_aligned(wide + i);
     }
     return for_each_tile<kDotRows>(0, rows, [&]<std::size_t Rows>(std::size_t row) {
@@ -230,7 +262,7 @@ void multiply_panel8(const Panel& panel) {
 }
 
 void multiply_panel4(const Panel& panel) {
-  constexpr std::size_t kRows = kDotRows >= 6 ? 3 : 2;  // sums in integers and in floats
+  constexpr std::size_t kRows = kDotsPerVector == 1 ? 3 : 2;  // sums in integers and in floats
   const std::size_t stride = panel.rows.stride;
   if (panel.args.m < kUnpackFrom) {
     return for_each_tile<1>(0, panel.args.m, [&]<std::size_t Rows>(std::size_t row) {
@@ -251,7 +283,7 @@ void multiply_panel4(const Panel& panel) {
   }
   for_each_tile<kRows>(0, panel.args.m, [&]<std::size_t Rows>(std::size_t row) {
     tile4<Rows>(panel, row, [&](Sums<Rows>& sums, std::size_t block, const Quantum* x) {
-      add_quads(sums, wide + block * kQuads * kQuadBytes, kQuads, x, stride);
+      add_block(sums, wide + block * kQuads * kQuadBytes, x, stride);
     });
   });
 }
@@ -278,14 +310,15 @@ void multiply_panel16(const QuantizedMatmulArgs& args, const Destination& to, st
 std::size_t panel_bytes(PanelFormat format, std::size_t k) {
   switch (format) {
     case PanelFormat::f16: return k * kWidth * 2;
-    case PanelFormat::q8: return (blocks_of(k) * kInputBlock + sizeof(float)) * kWidth;
+    case PanelFormat::q8:
+      return (blocks_of(k) * kInputBlock + sizeof(float) + sizeof(std::int32_t)) * kWidth;
     case PanelFormat::q4: return blocks_of(k) * kBlockBytes4;
   }
   return 0;
 }
 
 std::size_t quantized_row_bytes(std::size_t rows, std::size_t k) {
-  return aligned(rows * blocks_of(k) * kInputBlock * sizeof(Quantum)) +
+  return aligned(rows * blocks_of(k) * kInputBlock * sizeof(Quantum) * kHalves) +
          aligned(rows * sizeof(float)) + aligned(rows * blocks_of(k) * sizeof(std::int32_t));
 }
 

@@ -1,6 +1,6 @@
-// Dot products of bytes: what the quantised products are made of.
-//   a weight   unsigned, below 128 (see tensor/matrix.h), four inputs of one output side by side
-//   an input   signed byte, the same four for all outputs
+// Dot products of small whole numbers: what the quantised products are made of.
+//   weights   signed bytes (q8), or 0 … 15 (q4); four inputs of one output side by side
+//   inputs    the same four for all outputs
 // Sums are exact, so every target gets the same ones. Included by kernel files only.
 #pragma once
 
@@ -20,9 +20,10 @@ namespace clearformer::simd::CLEARFORMER_TARGET {
 using IntVec = xsimd::batch<std::int32_t, Arch>;
 using ByteVec = xsimd::batch<std::uint8_t, Arch>;
 
-// Where a register's bytes can be multiplied and summed by fours, a lane of the sum is one output.
+// Where a register's bytes can be multiplied and summed by fours, a lane of the sum is one output. One
+// factor must be unsigned and, in relaxed SIMD, below 128: inputs of twelve bits come in two halves.
 // Elsewhere bytes are widened to 16 bits and summed by twos, and a lane is half an output.
-#if defined(__wasm_relaxed_simd__) || defined(__AVX2__)
+#if defined(__wasm_relaxed_simd__) || defined(__AVX512BW__)
 #define CLEARFORMER_DOT_OF_BYTES 1
 #else
 #define CLEARFORMER_DOT_OF_BYTES 0
@@ -30,14 +31,12 @@ using ByteVec = xsimd::batch<std::uint8_t, Arch>;
 
 #if CLEARFORMER_DOT_OF_BYTES
 
-using Quantum = std::int8_t;      // an input
+using Quantum = std::int8_t;      // an input, or half of one
 using WideWeight = std::uint8_t;  // a weight as dot() reads it
 inline constexpr std::size_t kDotsPerVector = 1;
-#if defined(__AVX2__) && !defined(__AVX512BW__)
-inline constexpr std::size_t kDotRows = 4;  // the dot product itself takes two more registers
-#else
-inline constexpr std::size_t kDotRows = kTileRows;
-#endif
+inline constexpr std::size_t kHalves = 2;  // of an input of twelve bits
+inline constexpr std::size_t kDotRows = kTileRows / 2;
+inline constexpr std::int32_t kInputOffset = 2048;  // makes such inputs unsigned
 
 /// The weights of four inputs and kLanes outputs.
 inline ByteVec load_weights(const WideWeight* from) { return ByteVec::load_unaligned(from); }
@@ -49,15 +48,12 @@ inline ByteVec repeat_four(const Quantum* from) {
   return xsimd::bitwise_cast<std::uint8_t>(IntVec(four));
 }
 
-/// sums + Σ weights · inputs over the four of each output.
-inline IntVec dot(IntVec sums, ByteVec weights, ByteVec inputs) {
-#if defined(__wasm_relaxed_simd__)
-  return IntVec(wasm_i32x4_relaxed_dot_i8x16_i7x16_add(inputs, weights, sums));
-#elif defined(__AVX512BW__)
-  return IntVec(_mm512_dpbusd_epi32(sums, weights, inputs));
+/// sums + Σ low · any over fours of bytes; `low` are below 128, `any` signed.
+inline IntVec dot(IntVec sums, ByteVec low, ByteVec any) {
+#if defined(__wasm__)
+  return IntVec(wasm_i32x4_relaxed_dot_i8x16_i7x16_add(any, low, sums));
 #else
-  const __m256i pairs = _mm256_maddubs_epi16(weights, inputs);
-  return IntVec(_mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1))));
+  return IntVec(_mm512_dpbusd_epi32(sums, low, any));
 #endif
 }
 
@@ -73,7 +69,7 @@ inline void load_nibbles(const std::uint8_t* from, ByteVec (&weights)[2]) {
   weights[1] = xsimd::bitwise_cast<std::uint8_t>(words) & low;
 }
 
-/// Whole numbers below 128 in magnitude, 32 of them, as inputs.
+/// 32 whole numbers below 128 in magnitude, as inputs.
 inline void store_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
 #if defined(__wasm__)
   for (std::size_t half = 0; half < 2; ++half) {
@@ -89,13 +85,32 @@ inline void store_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
 #endif
 }
 
+/// 32 whole numbers below 2048 in magnitude: the upper six bits of four of them, then their lower six.
+inline void store_long_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
+  IntVec upper[32 / kLanes], lower[32 / kLanes];
+  for (std::size_t v = 0; v < 32 / kLanes; ++v) {
+    const IntVec number = numbers[v] + IntVec(kInputOffset);
+    upper[v] = number >> 6;
+    lower[v] = number & IntVec(63);
+  }
+  Quantum up[32], low[32];
+  store_quanta(up, upper);
+  store_quanta(low, lower);
+  for (std::size_t four = 0; four < 8; ++four) {
+    std::memcpy(to + 8 * four, up + 4 * four, 4);
+    std::memcpy(to + 8 * four + 4, low + 4 * four, 4);
+  }
+}
+
 #else
 
 using Quantum = std::int16_t;
 using WideWeight = std::int16_t;
 using ShortVec = xsimd::batch<std::int16_t, Arch>;
 inline constexpr std::size_t kDotsPerVector = 2;
+inline constexpr std::size_t kHalves = 1;
 inline constexpr std::size_t kDotRows = 2;
+inline constexpr std::int32_t kInputOffset = 0;
 
 /// The weights of four inputs and kLanes / 2 outputs.
 inline ShortVec load_weights(const WideWeight* from) { return ShortVec::load_unaligned(from); }
@@ -103,20 +118,27 @@ inline ShortVec load_weights(const WideWeight* from) { return ShortVec::load_una
 /// The same from bytes.
 inline ShortVec load_weights(const std::uint8_t* from) {
 #if defined(__wasm__)
-  return ShortVec(wasm_u16x8_load8x8(from));
+  return ShortVec(wasm_i16x8_load8x8(from));
 #elif defined(__aarch64__)
-  return ShortVec(vreinterpretq_s16_u16(vmovl_u8(vld1_u8(from))));
+  return ShortVec(vmovl_s8(vld1_s8(reinterpret_cast<const std::int8_t*>(from))));
+#elif defined(__AVX2__)
+  const auto* bytes = reinterpret_cast<const __m128i*>(from);
+  return ShortVec(_mm256_cvtepi8_epi16(_mm_loadu_si128(bytes)));
 #else
   const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
-  return ShortVec(_mm_unpacklo_epi8(bytes, _mm_setzero_si128()));
+  return ShortVec(_mm_srai_epi16(_mm_unpacklo_epi8(bytes, bytes), 8));
 #endif
 }
 
+/// Four inputs, repeated.
 inline ShortVec repeat_four(const Quantum* from) {
 #if defined(__wasm__)
   return ShortVec(wasm_v128_load64_splat(from));
 #elif defined(__aarch64__)
   return ShortVec(vcombine_s16(vld1_s16(from), vld1_s16(from)));
+#elif defined(__AVX2__)
+  const __m128i four = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+  return ShortVec(_mm256_broadcastq_epi64(four));
 #else
   const __m128i four = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
   return ShortVec(_mm_unpacklo_epi64(four, four));
@@ -132,11 +154,14 @@ inline IntVec dot(IntVec sums, ShortVec weights, ShortVec inputs) {
   const int32x4_t low = vmull_s16(vget_low_s16(w), vget_low_s16(x));
   const int32x4_t high = vmull_s16(vget_high_s16(w), vget_high_s16(x));
   return sums + IntVec(vpaddq_s32(low, high));
+#elif defined(__AVX2__)
+  return sums + IntVec(_mm256_madd_epi16(weights, inputs));
 #else
   return sums + IntVec(_mm_madd_epi16(weights, inputs));
 #endif
 }
 
+/// The sums of kLanes outputs: neighbours added.
 inline IntVec outputs_of(const IntVec* sums) {
 #if defined(__wasm__)
   const v128_t low = sums[0], high = sums[1];
@@ -144,6 +169,9 @@ inline IntVec outputs_of(const IntVec* sums) {
          IntVec(wasm_i32x4_shuffle(low, high, 1, 3, 5, 7));
 #elif defined(__aarch64__)
   return IntVec(vpaddq_s32(sums[0], sums[1]));
+#elif defined(__AVX2__)
+  const __m256i by_halves = _mm256_hadd_epi32(sums[0], sums[1]);
+  return IntVec(_mm256_permute4x64_epi64(by_halves, _MM_SHUFFLE(3, 1, 2, 0)));
 #else
   const __m128 low = _mm_castsi128_ps(sums[0]), high = _mm_castsi128_ps(sums[1]);
   return IntVec(_mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0)))) +
@@ -161,14 +189,15 @@ inline void load_nibbles(const std::uint8_t* from, ShortVec (&weights)[4]) {
   weights[2] = ShortVec(wasm_u16x8_extend_low_u8x16(high));
   weights[3] = ShortVec(wasm_u16x8_extend_high_u8x16(high));
 #else
-  std::uint8_t low[16], high[16];
-  for (std::size_t i = 0; i < 16; ++i) {
+  constexpr std::size_t kBytes = 4 * kLanes;
+  std::uint8_t low[kBytes], high[kBytes];
+  for (std::size_t i = 0; i < kBytes; ++i) {
     low[i] = from[i] & 15;
     high[i] = from[i] >> 4;
   }
   for (std::size_t half = 0; half < 2; ++half) {
-    weights[half] = load_weights(low + 8 * half);
-    weights[2 + half] = load_weights(high + 8 * half);
+    weights[half] = load_weights(low + kBytes / 2 * half);
+    weights[2 + half] = load_weights(high + kBytes / 2 * half);
   }
 #endif
 }
@@ -183,6 +212,10 @@ inline void store_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
   for (std::size_t v = 0; v < 32 / kLanes; ++v) numbers[v].store_unaligned(wide + v * kLanes);
   for (std::size_t i = 0; i < 32; ++i) to[i] = static_cast<Quantum>(wide[i]);
 #endif
+}
+
+inline void store_long_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
+  store_quanta(to, numbers);
 }
 
 #endif

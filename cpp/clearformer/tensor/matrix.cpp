@@ -89,7 +89,7 @@ std::uint8_t stored(float value, float inverse, Range range, int zero) {
 
 float inverse_of(float scale) { return scale != 0.0f ? 1.0f / scale : 0.0f; }
 
-// Other ends than 63 make no row better by more than 1 %.
+// Other ends than 127 make no row better by more than 1 %.
 float set_row8(const float* row, std::size_t inputs, std::uint8_t* to) {
   constexpr float kEnds[] = {Matrix::kZero8 - 1};
   constexpr Range kRange{-kEnds[0], kEnds[0]};

@@ -3,8 +3,7 @@
 //
 //   f32  (N, K) floats
 //   f16  (N, K) IEEE binary16, rounded to nearest even
-//   q8   w ≈ s · (u - 64), u in 1 … 127 (seven bits, so that no product of two bytes overflows the
-//        16-bit sums of SSE/AVX2 and of relaxed SIMD), one fp32 scale s a row
+//   q8   w ≈ s · (u - 128), u in 1 … 255, one fp32 scale s a row
 //   q4   w ≈ s · (u - 8), u in 0 … 15, one bfloat16 scale s for each 32 inputs of a row
 //
 // Scales are those of the least squared error (see matrix.cpp). A row that a format can't hold (not
@@ -27,7 +26,7 @@ std::string_view to_string(MatrixFormat format);
 class Matrix {
  public:
   static constexpr std::size_t kBlock = 32;  // inputs that share a scale of q4
-  static constexpr int kZero8 = 64, kZero4 = 8;
+  static constexpr int kZero8 = 128, kZero4 = 8;
 
   Matrix() = default;
   /// Takes fp32 rows (N, K) as they are.

@@ -43,15 +43,15 @@ Floats product(const PackedMatrix& matrix, const Floats& x,
   return out.values();
 }
 
-// The inputs as the format reads them: f16 as they are, else rounded to 127 steps of the largest.
-Floats rounded_rows(const Floats& x, std::size_t k) {
+// The inputs as the format reads them: f16 as they are, else rounded to `limit` steps of the largest.
+Floats rounded_rows(const Floats& x, std::size_t k, float limit) {
   Floats rounded;
   for (std::size_t first = 0; first < x.size(); first += k) {
     float largest = 0.0f;
     for (std::size_t i = 0; i < k; ++i) largest = std::max(largest, std::fabs(x[first + i]));
-    const float inverse = largest > 0.0f ? 127.0f / largest : 0.0f;
+    const float inverse = largest > 0.0f ? limit / largest : 0.0f;
     for (std::size_t i = 0; i < k; ++i) {
-      rounded.push_back(std::nearbyint(x[first + i] * inverse) * (largest / 127.0f));
+      rounded.push_back(std::nearbyint(x[first + i] * inverse) * (largest / limit));
     }
   }
   return rounded;
@@ -68,7 +68,8 @@ double roundings_of(MatrixFormat format, std::size_t k) {
 void expect_product(const Matrix& matrix, const Floats& x) {
   const std::size_t k = matrix.inputs(), n = matrix.outputs();
   const Floats weight = widened(matrix);
-  const Floats rows = matrix.format() == MatrixFormat::f16 ? x : rounded_rows(x, k);
+  const float limit = matrix.format() == MatrixFormat::q4 ? 127.0f : 2047.0f;
+  const Floats rows = matrix.format() == MatrixFormat::f16 ? x : rounded_rows(x, k, limit);
   std::vector<double> expected, bounds;
   for (std::size_t m = 0; m < x.size() / k; ++m) {
     for (std::size_t output = 0; output < n; ++output) {

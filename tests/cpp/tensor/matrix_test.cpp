@@ -147,7 +147,7 @@ TEST_P(MatrixOf, Q8IsNearestOnAGridForEachRow) {
   for (std::size_t output = 0; output < kOutputs; ++output) {
     SCOPED_TRACE(concat("row ", output));
     expect_grid(row(output), row_of(matrix, output).data(), inputs, matrix.scales().f32()[output],
-                -63, 63, kEpsilon * 8);
+                -127, 127, kEpsilon * 8);
   }
 }
 
@@ -202,13 +202,13 @@ TEST(Matrix, TakesTheBytesThatItSays) {
 }
 
 // The packed forms read these bytes.
-TEST(Matrix, StoresQ8AroundSixtyFour) {
-  Tensor rows({1, 127});
-  for (std::size_t k = 0; k < 127; ++k) rows.f32()[k] = 0.5f * (static_cast<float>(k) - 63.0f);
+TEST(Matrix, StoresQ8AroundItsMiddle) {
+  Tensor rows({1, 255});
+  for (std::size_t k = 0; k < 255; ++k) rows.f32()[k] = 0.5f * (static_cast<float>(k) - 127.0f);
   const Matrix matrix = Matrix::of(rows, MatrixFormat::q8);
   EXPECT_FLOAT_EQ(matrix.scales().f32()[0], 0.5f);
   const auto* stored = static_cast<const std::uint8_t*>(matrix.values().data());
-  for (std::size_t k = 0; k < 127; ++k) EXPECT_EQ(stored[k], k + 1);
+  for (std::size_t k = 0; k < 255; ++k) EXPECT_EQ(stored[k], k + 1);
 }
 
 TEST(Matrix, StoresQ4InPairsLowHalfFirstAndFillsTheLastBlockWithZeros) {
