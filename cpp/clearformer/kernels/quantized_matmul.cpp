@@ -137,20 +137,35 @@ struct LongSums {
   }
 };
 
-// A single row leaves registers free, and its loop is short: several steps at a time.
 template <std::size_t Rows, class Stored>
 inline void add_quads(LongSums<Rows>& sums, const Stored* weights, std::size_t quads,
                       const Quantum* x, std::size_t stride) {
-  constexpr std::size_t kAtOnce = Rows == 1 ? 4 : 1, kStep = 4 * kHalves;
-  for (std::size_t quad = 0; quad < quads; quad += kAtOnce) {
-#pragma GCC unroll 4
-    for (std::size_t i = 0; i < kAtOnce; ++i) {
-      WeightVec loaded[kDots];
-      load_quad(weights + i * kQuadBytes, loaded);
-      sums.add(loaded, x + i * kStep, stride);
+  for (std::size_t quad = 0; quad < quads; ++quad, weights += kQuadBytes, x += 4 * kHalves) {
+    WeightVec loaded[kDots];
+    load_quad(weights, loaded);
+    sums.add(loaded, x, stride);
+  }
+}
+
+// A single row leaves registers free: a second set of sums, where a step would have to wait for the
+// sum of the step before.
+template <class Stored>
+inline void add_quads(LongSums<1>& sums, const Stored* weights, std::size_t quads, const Quantum* x,
+                      std::size_t) {
+  LongSums<1> odd;
+  for (std::size_t quad = 0; quad < quads; quad += 2) {
+    WeightVec loaded[kDots];
+    load_quad(weights, loaded);
+    sums.add(loaded, x, 0);
+    load_quad(weights + kQuadBytes, loaded);
+    (kHalves == 1 ? sums : odd).add(loaded, x + 4 * kHalves, 0);
+    weights += 2 * kQuadBytes;
+    x += 8 * kHalves;
+  }
+  for (std::size_t half = 0; half < kHalves; ++half) {
+    for (std::size_t d = 0; d < kDots; ++d) {
+      sums.halves[half].lanes[0][d] += odd.halves[half].lanes[0][d];
     }
-    weights += kAtOnce * kQuadBytes;
-    x += kAtOnce * kStep;
   }
 }
 
