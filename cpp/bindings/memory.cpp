@@ -4,6 +4,7 @@
 #include <set>
 
 #include "bindings/functions.h"
+#include "clearformer/tensor/scratch.h"
 
 namespace clearformer::bindings {
 
@@ -32,6 +33,7 @@ MemoryUse Handles::memory() const {
       add_cache((*going)->generation.cache());
     }
   }
+  use.workspace += scratch_bytes();
   return use;
 }
 

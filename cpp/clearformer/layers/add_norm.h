@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "clearformer/kernels/elementwise.h"
+#include "clearformer/layers/linear.h"
 #include "clearformer/layers/normalization.h"
 #include "clearformer/tensor/thread_pool.h"
 
@@ -34,28 +35,40 @@ class AddNorm {
 
   const Normalization& norm() const { return norm_; }
 
-  /// Updates x in place; sublayer(in, out) computes f.
+  /// Updates x in place; sublayer(in, out, write) computes f over out or onto it, and has read what
+  /// it needs of `in` before it writes.
   template <class Sublayer>
   void forward(MutableTensorView x, const AddNormHooks& hooks, const Context& context,
                Sublayer sublayer) const {
     constexpr std::string_view kLegend = "batch pos d_model";
     Arena::Frame frame(context.arena);
-    const MutableTensorView update = context.arena.take(x.shape());
-    if (order_ == NormOrder::post) {
-      sublayer(TensorView(x), update);
-    } else {
+    TensorView in = x;
+    if (order_ != NormOrder::post) {
       const MutableTensorView normalized = context.arena.take(x.shape());
       norm_.forward(x, normalized, context / hooks.norm);
-      sublayer(TensorView(normalized), update);
+      in = normalized;
     }
-    if (after_) after_->forward(update, update, context / concat(hooks.norm, "_post"));
-    context.trace(hooks.update, update, kLegend);
-    add_to(x, update);
+    if (!after_ && !context.trace.wants(hooks.update)) {
+      sublayer(in, x, Write::onto);
+    } else {
+      add_separately(x, in, hooks, context, sublayer);
+    }
     context.trace(hooks.sum, x, kLegend);
     if (order_ == NormOrder::post) norm_.forward(x, x, context / hooks.norm);
   }
 
  private:
+  // The update by itself, for a norm or a trace that wants it.
+  template <class Sublayer>
+  void add_separately(MutableTensorView x, TensorView in, const AddNormHooks& hooks,
+                      const Context& context, Sublayer sublayer) const {
+    const MutableTensorView update = context.arena.take(x.shape());
+    sublayer(in, update, Write::over);
+    if (after_) after_->forward(update, update, context / concat(hooks.norm, "_post"));
+    context.trace(hooks.update, update, "batch pos d_model");
+    add_to(x, update);
+  }
+
   static void add_to(MutableTensorView x, TensorView update) {
     constexpr std::size_t kWork = 4, kLanes = 64;  // an addition's; runs of whole registers
     parallel_ranges(x.elements(), kWork, kLanes, [&](std::size_t first, std::size_t end) {

@@ -15,17 +15,17 @@ void DecoderBlock::forward(MutableTensorView x, TensorView memory, const Attenti
                            const AttentionState& cross_state, const Context& context) const {
   context.trace("hook_resid_pre", x, "batch pos d_model");
   attention_add_norm_.forward(x, {"ln1", "hook_attn_out", "hook_resid_mid"}, context,
-                              [&](TensorView in, MutableTensorView out) {
-                                attention_.forward(in, state, out, context / "attn");
+                              [&](TensorView in, MutableTensorView out, Write write) {
+                                attention_.forward(in, state, out, context / "attn", write);
                               });
   cross_add_norm_.forward(x, {"ln2", "hook_cross_attn_out", "hook_resid_mid_cross"}, context,
-                          [&](TensorView in, MutableTensorView out) {
+                          [&](TensorView in, MutableTensorView out, Write write) {
                             cross_attention_.forward({in, memory, memory}, cross_state, out,
-                                                     context / "cross_attn");
+                                                     context / "cross_attn", write);
                           });
   feed_forward_add_norm_.forward(x, {"ln3", "hook_mlp_out", "hook_resid_post"}, context,
-                                 [&](TensorView in, MutableTensorView out) {
-                                   feed_forward_.forward(in, out, context / "mlp");
+                                 [&](TensorView in, MutableTensorView out, Write write) {
+                                   feed_forward_.forward(in, out, context / "mlp", write);
                                  });
   if (order_ == NormOrder::post) {
     context.trace("hook_normalized_resid_post", x, "batch pos d_model");

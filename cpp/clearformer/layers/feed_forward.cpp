@@ -60,7 +60,8 @@ FeedForward::FeedForward(const WeightScope& scope, const FeedForwardConfig& conf
   }
 }
 
-void FeedForward::forward(TensorView x, MutableTensorView output, const Context& context) const {
+void FeedForward::forward(TensorView x, MutableTensorView output, const Context& context,
+                          Write write) const {
   constexpr std::string_view kLegend = "batch pos d_mlp";
   Arena::Frame frame(context.arena);
   const Shape shape{x.dim(0), x.dim(1), config_.d_hidden};
@@ -80,7 +81,7 @@ void FeedForward::forward(TensorView x, MutableTensorView output, const Context&
     multiply_by(hidden, linear);
   }
   context.trace("hook_post", hidden, kLegend);
-  down_.forward(hidden, output);
+  down_.forward(hidden, output, write);
 }
 
 }  // namespace clearformer

@@ -37,7 +37,8 @@ class FeedForward {
   FeedForward(const WeightScope& scope, const FeedForwardConfig& config);
 
   /// x (B, T, D) -> output (B, T, D).
-  void forward(TensorView x, MutableTensorView output, const Context& context) const;
+  void forward(TensorView x, MutableTensorView output, const Context& context,
+               Write write = Write::over) const;
 
  private:
   FeedForwardConfig config_;

@@ -11,6 +11,9 @@ namespace clearformer {
 
 enum class Bias { none, present };
 
+/// What becomes of the numbers that a layer's output holds: they are replaced, or added to.
+enum class Write { over, onto };
+
 class Linear {
  public:
   Linear() = default;
@@ -27,8 +30,12 @@ class Linear {
   using Elementwise = void (*)(const float* in, float* out, std::size_t count);
   /// x (…, in) -> y (…, out), through an activation where one is given.
   void forward(TensorView x, MutableTensorView y, Elementwise activation = nullptr) const;
+  /// With Write::onto the result is added to y, with the bits of an addition by itself.
+  void forward(TensorView x, MutableTensorView y, Write write) const;
 
  private:
+  void multiply(TensorView x, MutableTensorView y, const kernels::Epilogue& epilogue) const;
+
   std::shared_ptr<const kernels::PackedMatrix> weight_;
   Tensor bias_;
 };

@@ -155,7 +155,8 @@ AttentionOptions MultiHeadAttention::options() const {
 }
 
 void MultiHeadAttention::forward(const Inputs& inputs, const AttentionState& state,
-                                 MutableTensorView output, const Context& context) const {
+                                 MutableTensorView output, const Context& context,
+                                 Write write) const {
   const Shape& shape = inputs.queries.shape();
   check("queries", inputs.queries, shape.rank() == 3 ? shape[0] : 0, config_.query_features);
   Arena::Frame frame(context.arena);
@@ -173,7 +174,8 @@ void MultiHeadAttention::forward(const Inputs& inputs, const AttentionState& sta
   attention(positions_first(queries), *keys_values, state.mask, options(),
             positions_first_mutable(mixed), context);
   context.trace("hook_z", mixed, kQueryLegend);
-  output_.forward(mixed.reshaped({shape[0], shape[1], config_.num_heads * config_.d_head}), output);
+  output_.forward(mixed.reshaped({shape[0], shape[1], config_.num_heads * config_.d_head}), output,
+                  write);
 }
 
 }  // namespace clearformer

@@ -69,11 +69,11 @@ class MultiHeadAttention {
 
   /// output (B, T, D).
   void forward(const Inputs& inputs, const AttentionState& state, MutableTensorView output,
-               const Context& context) const;
+               const Context& context, Write write = Write::over) const;
   /// Self-attention: queries, keys and values are all x (B, T, D).
   void forward(TensorView x, const AttentionState& state, MutableTensorView output,
-               const Context& context) const {
-    forward({x, x, x}, state, output, context);
+               const Context& context, Write write = Write::over) const {
+    forward({x, x, x}, state, output, context, write);
   }
 
  private:
