@@ -3,6 +3,7 @@
 #include <emscripten/heap.h>
 
 #include "bindings/functions.h"
+#include "clearformer/kernels/packed_matrix.h"
 #include "clearformer/simd/dispatch.h"
 
 namespace clearformer::bindings {
@@ -34,6 +35,13 @@ val checkpoint_open(const Arguments& arguments) {
   if (!format) {
     fail(ErrorCode::unsupported, "dtype \"", dtype,
          "\" is not supported; supported: fp32, fp16, q8, q4");
+  }
+  const bool integers = *format == MatrixFormat::q8 || *format == MatrixFormat::q4;
+  if (integers && !kernels::integer_products_are_right()) {
+    fail(
+        ErrorCode::unsupported, "dtype \"", dtype,
+        "\": this engine computes relaxed SIMD's dot products wrong (V8 before 11.4, with a flag); "
+        "load with deterministic: true");
   }
   MatrixPlan plan;
   if (arguments.has("config")) {

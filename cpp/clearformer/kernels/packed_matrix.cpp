@@ -1,6 +1,7 @@
 #include "clearformer/kernels/packed_matrix.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -253,6 +254,40 @@ void PackedMatrix::multiply_quantized(const float* x, float* y, std::size_t rows
                     take_columns(part, first * width, std::min(outputs_, end * width));
                     quantized_matmul(part);
                   });
+}
+
+namespace {
+
+// Whole numbers that need no rounding to bytes; their signs and sizes are mixed.
+float known_number(std::size_t i) {
+  return static_cast<float>(static_cast<int>((i * 2654435761u >> 13) % 15) - 7);
+}
+
+bool is_right(MatrixFormat format) {
+  constexpr std::size_t kRows = 7, kOutputs = 40, kInputs = 70;
+  Tensor weight({kOutputs, kInputs});
+  float x[kRows * kInputs], y[kRows * kOutputs];
+  for (std::size_t i = 0; i < kOutputs * kInputs; ++i) weight.f32()[i] = known_number(i);
+  for (std::size_t i = 0; i < kRows * kInputs; ++i) x[i] = known_number(3 * i + 1);
+  PackedMatrix(Matrix::of(weight, format)).multiply(x, y, kRows, {});
+  for (std::size_t i = 0; i < kRows * kOutputs; ++i) {
+    float sum = 0.0f, magnitude = 0.0f;
+    for (std::size_t k = 0; k < kInputs; ++k) {
+      const float product =
+          x[i / kOutputs * kInputs + k] * known_number(i % kOutputs * kInputs + k);
+      sum += product;
+      magnitude += std::fabs(product);
+    }
+    if (!(std::fabs(y[i] - sum) <= 0.02f * magnitude)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool integer_products_are_right() {
+  static const bool right = is_right(MatrixFormat::q8) && is_right(MatrixFormat::q4);
+  return right;
 }
 
 }  // namespace clearformer::kernels

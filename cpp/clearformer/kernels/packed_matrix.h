@@ -38,4 +38,8 @@ class PackedMatrix {
   Tensor panels_;
 };
 
+/// Whether products with q8 and q4 come out right here, by some known answers. V8 before 11.4 has relaxed
+/// SIMD behind a flag and computes its dot products wrong.
+bool integer_products_are_right();
+
 }  // namespace clearformer::kernels

@@ -5,16 +5,11 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "clearformer/kernels/packed_matrix.h"
 #include "clearformer/layers/attention.h"
 #include "peaks.h"
-
-#if __has_include("clearformer/tensor/matrix.h")
-#include "clearformer/tensor/matrix.h"
-#endif
 
 namespace clearformer::bench {
 
@@ -40,7 +35,7 @@ Run product(kernels::PackedMatrix weight, const WorkSize& size) {
   };
   auto all = std::make_shared<Operands>(
       Operands{std::move(weight), numbers({size.m, size.k}, 0.0), Tensor({size.m, size.n})});
-  return [all, rows = size.m] { all->weight.multiply(all->x.f32(), all->y.f32(), rows, nullptr); };
+  return [all, rows = size.m] { all->weight.multiply(all->x.f32(), all->y.f32(), rows, {}); };
 }
 
 Run attend(const WorkSize& size, bool causal) {
@@ -71,21 +66,14 @@ struct Work {
   Maker make;
 };
 
-template <class Packed>
 void add_narrow_products(std::vector<Work>& works) {
-#if __has_include("clearformer/tensor/matrix.h")
-  if constexpr (std::is_constructible_v<Packed, Matrix>) {
-    for (const char* format : {"fp16", "q8", "q4"}) {
-      works.push_back({std::string("matmul_") + format, [format](const WorkSize& size) {
-                         const Tensor rows = numbers({size.n, size.k}, 1.0);
-                         return product(Packed(Matrix::of(rows, *matrix_format_named(format))),
-                                        size);
-                       }});
-    }
+  for (const char* format : {"fp16", "q8", "q4"}) {
+    works.push_back({std::string("matmul_") + format, [format](const WorkSize& size) {
+                       const Tensor rows = numbers({size.n, size.k}, 1.0);
+                       Matrix rounded = Matrix::of(rows, *matrix_format_named(format));
+                       return product(kernels::PackedMatrix(std::move(rounded)), size);
+                     }});
   }
-#else
-  static_cast<void>(works);
-#endif
 }
 
 const std::vector<Work>& works() {
@@ -105,7 +93,7 @@ const std::vector<Work>& works() {
     made.push_back({"matmul", [](const WorkSize& size) {
                       return product(kernels::PackedMatrix(numbers({size.n, size.k}, 1.0)), size);
                     }});
-    add_narrow_products<kernels::PackedMatrix>(made);
+    add_narrow_products(made);
     made.push_back({"attention", [](const WorkSize& size) { return attend(size, false); }});
     made.push_back({"attention_causal", [](const WorkSize& size) { return attend(size, true); }});
     return made;

@@ -3,14 +3,9 @@
 #include <algorithm>
 
 #include "clearformer/tensor/error.h"
-
-// Narrow weights and threads are measured from the day that the library has them.
-#if __has_include("clearformer/tensor/matrix.h")
 #include "clearformer/tensor/matrix.h"
-#endif
-#if __has_include("clearformer/tensor/thread_pool.h")
 #include "clearformer/tensor/thread_pool.h"
-#endif
+
 
 namespace clearformer::bench {
 
@@ -45,23 +40,15 @@ Task task_of(const std::string& task) {
 }
 
 void use_threads(std::size_t threads) {
-#if __has_include("clearformer/tensor/thread_pool.h")
   set_num_threads(threads);
   const std::size_t used = num_threads();
-#else
-  const std::size_t used = 1;
-#endif
   if (used != threads) fail(ErrorCode::unsupported, threads, " threads: there is ", used);
 }
 
 std::unique_ptr<Model> load(const ModelWork& work) {
-#if __has_include("clearformer/tensor/matrix.h")
   const auto format = matrix_format_named(work.dtype);
   if (format.has_value()) return from_pretrained(work.folder, task_of(work.task), *format);
-#else
-  if (work.dtype == "fp32") return from_pretrained(work.folder, task_of(work.task));
-#endif
-  fail(ErrorCode::unsupported, "dtype ", work.dtype, ": not there yet");
+  fail(ErrorCode::unsupported, "dtype ", work.dtype, ": there is no such");
 }
 
 }  // namespace

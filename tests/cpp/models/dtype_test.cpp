@@ -13,6 +13,7 @@
 #include "support/expect_error.h"
 #include "support/files.h"
 #include "support/fixture.h"
+#include "support/integer_products.h"
 
 namespace clearformer::test {
 namespace {
@@ -107,10 +108,11 @@ double relative_error(const Tensor& found, const Tensor& expected) {
   return std::sqrt(error / size);
 }
 
-// fp16 multiplies the same numbers in fp32. q8 and q4 may round each activation to 1/127 of the
-// largest of its row, up to half a step of 1/254: a relative error of about 1/254·peak/RMS, less
+// fp16 multiplies the same numbers in fp32. q8 rounds each activation to 1/2047 of the largest of its
+// row, q4 to 1/127, up to half a step of 1/254: a relative error of about 1/254·peak/RMS, less
 // than 0.02 for each matrix on the way; they add up as squares over some tens of matrices.
 TEST_P(Dtypes, GiveTheNumbersOfWeightsRoundedByHand) {
+  SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
   std::set<std::string> seen;
   for (const Case* reference : fixture.of_op("model_forward")) {
     const Checkpoint checkpoint(group, *reference);
@@ -204,6 +206,7 @@ TEST(DtypeErrors, AreThoseOfF32) {
 }
 
 TEST(ShardedCheckpoint, IsRoundedLikeAWholeOne) {
+  SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
   const std::string folder = fixture_path("llama_tiny/sharded");
   // Small matrices are kept in fp16.
   const auto model = from_pretrained(folder, std::nullopt, MatrixFormat::q8);

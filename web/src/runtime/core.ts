@@ -2,16 +2,7 @@
 
 import createCore from '../../../build/wasm-simd128/clearformer-simd128.mjs';
 import { ClearformerError, messageOf } from '../support/error.js';
-import type {
-  Answer,
-  ArgumentsOf,
-  BorderName,
-  CoreModule,
-  CreateCore,
-  Handle,
-  MemoryUse,
-  ValueOf,
-} from './border.js';
+import type { Answer, ArgumentsOf, BorderName, CoreModule, CreateCore, Handle, MemoryUse, ValueOf } from './border.js';
 import { noMemory } from './engine.js';
 import { maySleep, refused, ThreadPool, type Threads } from './threads.js';
 import type { CompiledCore } from './wasm.js';
