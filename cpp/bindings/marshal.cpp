@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <new>
 
 namespace clearformer::bindings {
 
@@ -266,7 +267,7 @@ val to_value(const std::vector<std::int32_t>& numbers) {
 }
 
 namespace {
-val failure_of(std::string_view code, const char* message) {
+val failure(std::string_view code, const char* message) {
   val error = val::object();
   error.set("code", std::string(code));
   error.set("message", std::string(message));
@@ -277,7 +278,19 @@ val failure_of(std::string_view code, const char* message) {
 }
 }  // namespace
 
-val failure(ErrorCode code, const char* message) { return failure_of(to_string(code), message); }
-val failure(const char* message) { return failure_of("internal", message); }
+val answer(BorderFunction function, val&& object) {
+  try {
+    val result = val::object();
+    result.set("ok", true);
+    result.set("value", function(Arguments(std::move(object))));
+    return result;
+  } catch (const Error& error) {
+    return failure(to_string(error.code()), error.what());
+  } catch (const std::bad_alloc&) {
+    return failure(to_string(ErrorCode::out_of_memory), "out of memory");
+  } catch (const std::exception& error) {
+    return failure("internal", error.what());
+  }
+}
 
 }  // namespace clearformer::bindings

@@ -5,7 +5,6 @@
 #include <emscripten/val.h>
 
 #include <map>
-#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,24 +52,16 @@ emscripten::val to_value(TensorView tensor);
 emscripten::val to_value(const std::vector<std::string>& texts);
 emscripten::val to_value(const std::vector<std::int32_t>& numbers);
 
-emscripten::val failure(ErrorCode code, const char* message);
-emscripten::val failure(const char* message);
+/// What border functions are: one object in, a value out.
+using BorderFunction = emscripten::val (*)(const Arguments&);
 
 /// Calls a border function; a C++ exception becomes a value.
-template <emscripten::val (*Function)(const Arguments&)>
+emscripten::val answer(BorderFunction function, emscripten::val&& object);
+
+/// A border function as the table at the border wants it.
+template <BorderFunction function>
 emscripten::val guarded(emscripten::val object) {
-  try {
-    emscripten::val result = emscripten::val::object();
-    result.set("ok", true);
-    result.set("value", Function(Arguments(std::move(object))));
-    return result;
-  } catch (const Error& error) {
-    return failure(error.code(), error.what());
-  } catch (const std::bad_alloc&) {
-    return failure(ErrorCode::out_of_memory, "out of memory");
-  } catch (const std::exception& error) {
-    return failure(error.what());
-  }
+  return answer(function, std::move(object));
 }
 
 }  // namespace clearformer::bindings

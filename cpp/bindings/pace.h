@@ -3,9 +3,8 @@
 // or with abandon: true.
 #pragma once
 
-#include <chrono>
-
 #include "bindings/marshal.h"
+#include "clearformer/tensor/stopwatch.h"
 
 namespace clearformer::bindings {
 
@@ -15,10 +14,7 @@ class Pace {
   explicit Pace(const Arguments& arguments) : limit_(arguments.optional_number("yield_after_ms")) {}
 
   /// Whether it is time to leave.
-  bool over() const {
-    const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start_;
-    return limit_ && elapsed.count() >= *limit_;
-  }
+  bool over() const { return limit_ && time_.seconds() * 1e3 >= *limit_; }
 
   /// The answer of a call that left.
   static emscripten::val pending() {
@@ -28,8 +24,7 @@ class Pace {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point start_ = Clock::now();
+  Stopwatch time_;
   std::optional<double> limit_;
 };
 

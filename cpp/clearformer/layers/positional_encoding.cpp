@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 #include <vector>
 
 #include "clearformer/kernels/elementwise.h"
@@ -121,15 +122,12 @@ Tensor shift_matrix(std::int32_t delta, const SinusoidConfig& config) {
 std::size_t distinct_encodings(std::size_t count, const SinusoidConfig& config) {
   const Tensor table = sinusoidal_table(0, count, config);
   const std::size_t d_model = config.d_model;
-  std::vector<const float*> rows(count);
-  for (std::size_t row = 0; row < count; ++row) rows[row] = table.f32() + row * d_model;
-  std::sort(rows.begin(), rows.end(), [d_model](const float* a, const float* b) {
+  const auto before = [d_model](const float* a, const float* b) {
     return std::lexicographical_compare(a, a + d_model, b, b + d_model);
-  });
-  const auto end = std::unique(rows.begin(), rows.end(), [d_model](const float* a, const float* b) {
-    return std::equal(a, a + d_model, b);
-  });
-  return static_cast<std::size_t>(end - rows.begin());
+  };
+  std::set<const float*, decltype(before)> rows(before);
+  for (std::size_t row = 0; row < count; ++row) rows.insert(table.f32() + row * d_model);
+  return rows.size();
 }
 
 Tensor learned_encoding(TensorView table, TensorView positions) {

@@ -113,8 +113,7 @@ bool Generation::is_end(std::int32_t token) const {
 }
 
 bool Generation::out_of_time() const {
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-  return config_->max_time && elapsed.count() > *config_->max_time;
+  return config_->max_time && time_.seconds() > *config_->max_time;
 }
 
 TokenSpan Generation::tokens_of(std::size_t row) const {

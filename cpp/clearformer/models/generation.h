@@ -3,10 +3,9 @@
 // V vocabulary, L tokens of the longest sequence, prompt included.
 #pragma once
 
-#include <chrono>
-
 #include "clearformer/models/beam_search.h"
 #include "clearformer/models/prompt.h"
+#include "clearformer/tensor/stopwatch.h"
 
 namespace clearformer {
 
@@ -90,7 +89,7 @@ class Generation {
   std::optional<BeamSearch> search_;
   std::vector<Sampler> samplers_;
   std::vector<char> ended_;  // (R)
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Stopwatch time_;
   Step step_;
   bool done_ = false;
 };

@@ -5,7 +5,7 @@
 #include <rapidjson/reader.h>
 
 #include <limits>
-#include <unordered_set>
+#include <set>
 
 namespace clearformer {
 
@@ -52,7 +52,7 @@ class Builder {
   struct Level {
     Json::Value value;
     std::string key;
-    std::unordered_set<std::string> keys;
+    std::set<std::string> keys;
   };
 
   bool add(Json::Value value) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "clearformer/weights/json.h"
@@ -181,18 +182,19 @@ SafetensorsHeader SafetensorsHeader::parse(std::string_view json, std::uint64_t 
   if (json.empty() || json.front() != '{') refuse(file, "the header must begin with \"{\"");
   const Json root = Json::parse(json, concat(file, ": header"), ErrorCode::malformed_file);
   SafetensorsHeader header;
+  // By the place of their bytes, as check_cover wants them.
+  std::multimap<std::pair<std::uint64_t, std::uint64_t>, StoredTensor> tensors;
   for (const auto& [name, entry] : root.object()) {
     if (name == "__metadata__") {
       read_metadata(entry, file, header);
       continue;
     }
-    header.tensors.push_back(read_entry(name, entry, file));
-    check_range(header.tensors.back(), data_bytes, file);
+    StoredTensor tensor = read_entry(name, entry, file);
+    check_range(tensor, data_bytes, file);
+    const std::pair place(tensor.begin, tensor.end);
+    tensors.emplace(place, std::move(tensor));
   }
-  std::stable_sort(header.tensors.begin(), header.tensors.end(),
-                   [](const StoredTensor& left, const StoredTensor& right) {
-                     return std::pair(left.begin, left.end) < std::pair(right.begin, right.end);
-                   });
+  for (auto& [place, tensor] : tensors) header.tensors.push_back(std::move(tensor));
   check_cover(header.tensors, data_bytes, file);
   return header;
 }
