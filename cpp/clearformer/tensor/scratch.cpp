@@ -5,8 +5,12 @@
 namespace clearformer {
 
 namespace {
+#if defined(__EMSCRIPTEN__)
+Tensor memory;  // one thread computes, and hands the pool's their parts
+#else
 thread_local Tensor memory;
-}
+#endif
+}  // namespace
 
 unsigned char* scratch(std::size_t bytes) {
   if (memory.capacity() < bytes) {
