@@ -53,14 +53,15 @@ inline Vec load(const float* from) { return Vec::load_unaligned(from); }
 inline void store(float* to, Vec value) { value.store_unaligned(to); }
 
 /// The first `count` (< kLanes) floats; the other lanes hold `fill`. Reads nothing beyond them.
-inline Vec load_partial(const float* from, std::size_t count, float fill = 0.0f) {
+/// A call, as store_partial is: every loop has a tail, and it would be as long as the loop.
+[[gnu::noinline]] inline Vec load_partial(const float* from, std::size_t count, float fill = 0.0f) {
   float lanes[kLanes];
   for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] = lane < count ? from[lane] : fill;
   return Vec::load_unaligned(lanes);
 }
 
 /// Writes the first `count` (< kLanes) lanes and nothing beyond them.
-inline void store_partial(float* to, std::size_t count, Vec value) {
+[[gnu::noinline]] inline void store_partial(float* to, std::size_t count, Vec value) {
   float lanes[kLanes];
   value.store_unaligned(lanes);
   for (std::size_t lane = 0; lane < count; ++lane) to[lane] = lanes[lane];
