@@ -18,11 +18,12 @@ struct Sizes {
   std::size_t batch, queries, keys, heads, groups, d, d_v;
 };
 
-// Around the panels (16 or 32 wide) and the blocks of 48 queries; n != m; grouped heads.
+// Around the panels (16 or 32 wide), the blocks of 48 queries and of 128 keys; n != m; grouped heads.
 const Sizes kSizes[] = {
     {1, 1, 1, 1, 1, 1, 1},     {2, 7, 7, 3, 1, 10, 10},  {1, 5, 9, 4, 2, 8, 3},
     {2, 9, 4, 2, 2, 5, 17},    {1, 48, 48, 1, 1, 4, 4},  {1, 49, 33, 2, 1, 3, 16},
-    {1, 100, 131, 2, 2, 9, 7}, {3, 1, 64, 6, 2, 16, 33}, {1, 3, 600, 1, 1, 10, 10}};
+    {1, 100, 131, 2, 2, 9, 7}, {3, 1, 64, 6, 2, 16, 33}, {1, 3, 600, 1, 1, 10, 10},
+    {1, 130, 128, 1, 1, 4, 9}, {2, 5, 129, 2, 2, 6, 6},  {1, 300, 300, 1, 1, 5, 3}};
 
 std::string text(const Sizes& sizes) {
   return concat("B ", sizes.batch, ", T ", sizes.queries, ", S ", sizes.keys, ", H ", sizes.heads,
@@ -71,6 +72,55 @@ TEST(Attention, EqualsTheNaiveTwinUnderCausalMasks) {
       expect_attention(problem, Mask::causal(past));
     }
   }
+}
+
+// Whole blocks of keys lie before the first that a query sees.
+TEST(Attention, EqualsTheNaiveTwinUnderWindows) {
+  for (const Sizes& sizes : kSizes) {
+    for (const std::size_t before : {0u, 3u, 140u}) {
+      SCOPED_TRACE(text(sizes) + concat(", ", before, " before"));
+      AttentionProblem problem = problem_of(sizes);
+      problem.visible = [before](auto, auto, std::size_t t, std::size_t s) {
+        return s <= t && s + before >= t;
+      };
+      expect_attention(problem, Mask::causal() & Mask::window(0, before, 0));
+    }
+  }
+}
+
+// A query's bits do not depend on the queries beside it: a decoder's step has those of its prefill.
+TEST(Attention, AQueryHasTheSameBitsAloneAndAmongOthers) {
+  const Sizes sizes{1, 300, 300, 2, 1, 6, 5};
+  const AttentionProblem whole = problem_of(sizes);
+  const Tensor all = attend(whole, Mask::causal());
+  for (const std::size_t query : {0u, 47u, 48u, 127u, 128u, 255u, 299u}) {
+    AttentionProblem step;
+    const std::size_t row = sizes.heads * sizes.d, out = sizes.heads * sizes.d_v;
+    step.queries = Tensor::copy_of(
+        {whole.queries.f32() + query * row, DType::f32, {1, 1, sizes.heads, sizes.d}});
+    step.keys = Tensor::copy_of({whole.keys.f32(), DType::f32, {1, query + 1, 1, sizes.d}});
+    step.values = Tensor::copy_of({whole.values.f32(), DType::f32, {1, query + 1, 1, sizes.d_v}});
+    step.options = whole.options;
+    const TensorView expected(all.f32() + query * out, DType::f32, {1, 1, sizes.heads, sizes.d_v});
+    expect_same_bits(concat("query ", query), attend(step, Mask::causal(query)),
+                     Tensor::copy_of(expected));
+  }
+}
+
+// The workspace does not grow with the sequence: no score is kept beyond its block.
+TEST(Attention, TheWorkspaceOfSixteenThousandPositionsIsThatOfFewer) {
+  const auto workspace = [](std::size_t length) {
+    const AttentionProblem problem = problem_of({1, length, length, 1, 1, 4, 4});
+    Arena store, arena;
+    Tensor output(problem.queries.shape());
+    const PackedKeyValues packed =
+        packed_in(store, positions_first(problem.keys), positions_first(problem.values));
+    attention(positions_first(problem.queries), packed, Mask::causal(), problem.options,
+              positions_first_mutable(output), Context{arena, TraceScope()});
+    return arena.bytes();
+  };
+  EXPECT_EQ(workspace(16384), workspace(256));
+  EXPECT_LE(workspace(16384), 128u * 1024);
 }
 
 TEST(Attention, EqualsTheNaiveTwinUnderBooleanMasksWithEmptyRows) {
