@@ -35,6 +35,14 @@ struct Slot {
   std::size_t worker;
 };
 
+// The thread-local variables of the thread that JavaScript calls, the unwinder's among them: without
+// Emscripten's own threads nobody else sets them up, and no exception would find its handler.
+[[gnu::constructor(48)]] void init_main_tls() {
+  alignas(kAlignment) static char memory[1024];
+  if (__builtin_wasm_tls_size() > sizeof memory) __builtin_trap();
+  __wasm_init_tls(memory);
+}
+
 [[noreturn, gnu::noinline]] void serve(std::size_t worker) { serve_parallel_loops(worker); }
 
 // Runs in a new instance, whose stack pointer is still the caller's stack: so it keeps nothing on the
