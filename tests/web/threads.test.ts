@@ -55,6 +55,17 @@ describe.each(variants)('%s, with threads', (variant) => {
 });
 
 describe('threads', () => {
+  it('leave errors what they are', async () => {
+    const files = {
+      'config.json': new TextEncoder().encode('{"model_type":"mamba"}'),
+      'model.safetensors': new Uint8Array(9),
+    };
+    for (const variant of variants) {
+      const loading = AutoModelForCausalLM.from_pretrained(files, { ...optionsFor(variant), numThreads: 2 });
+      await expect(loading).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining('mamba') });
+    }
+  });
+
   it.skipIf(availableParallelism() < 2)(
     'compute at the same time as the caller',
     async () => {
