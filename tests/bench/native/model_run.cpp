@@ -6,7 +6,6 @@
 #include "clearformer/tensor/matrix.h"
 #include "clearformer/tensor/thread_pool.h"
 
-
 namespace clearformer::bench {
 
 namespace {
