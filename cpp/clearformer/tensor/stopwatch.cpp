@@ -1,25 +1,14 @@
 #include "clearformer/tensor/stopwatch.h"
 
-#if defined(__EMSCRIPTEN__)
-#include <emscripten/emscripten.h>
-#else
-#include <chrono>
-#endif
+#include <time.h>
 
 namespace clearformer {
 
-#if defined(__EMSCRIPTEN__)
-
-// The clocks of <chrono> bring system_error and printf, which nothing else here needs.
-double Stopwatch::now() { return emscripten_get_now() * 1e-3; }
-
-#else
-
+// Not <chrono>, whose clocks bring system_error and printf into the WebAssembly module.
 double Stopwatch::now() {
-  const auto time = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(time).count();
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
-
-#endif
 
 }  // namespace clearformer
