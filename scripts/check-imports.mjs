@@ -24,7 +24,7 @@ const CPP_BELOW = {
 const CPP_OWNERS = [
   { pattern: /^(xsimd\/|immintrin\.h|arm_neon\.h|wasm_simd128\.h|cpuid\.h)/, rooms: ['simd'] },
   { pattern: /^rapidjson\//, rooms: ['weights'] },
-  { pattern: /^emscripten[./]/, rooms: ['bindings', 'tensor'] }, // tensor: the clock
+  { pattern: /^emscripten[./]/, rooms: ['bindings'] },
 ];
 // The package's rooms from the lowest up; those in one line do not know each other's order.
 const WEB_ORDER = [
