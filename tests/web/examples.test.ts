@@ -8,7 +8,7 @@ describe.each(['attention.md', 'models.md', 'onnx.md', 'threads.md'])('%s', (nam
     const blocks = blocksOf(pageText(name));
     const found = await printed(blocks);
     expect(found).toEqual(blocks.map(({ output }) => output));
-    expect(blocks.length).toBeGreaterThanOrEqual(4);
+    expect(blocks.length).toBeGreaterThanOrEqual(5);
   });
 });
 

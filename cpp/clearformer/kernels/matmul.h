@@ -18,21 +18,25 @@ struct Epilogue {
   void (*activation)(const float* in, float* out, std::size_t count) = nullptr;  // elementwise
 };
 
-/// A: (M, K), rows `a_stride` floats apart. C: (M, N), rows `c_stride` floats apart.
+/// Sizes and destination of a product. C: (M, N), rows `c_stride` floats apart.
+struct ProductArgs {
+  float* c = nullptr;
+  std::size_t c_stride = 0;
+  std::size_t m = 0, n = 0, k = 0;
+  Epilogue epilogue;
+};
+
+/// A: (M, K), rows `a_stride` floats apart.
 /// B: (K, N) in panels of W = panel_width() columns: panel p starts at b + p * panel_stride and
 /// holds element (k, p·W + j) at k * W + j. The last panel is W wide too; columns past N are read
 /// but never written, so they may hold anything.
 /// Each element is summed over k in order, whatever M and N are: results do not depend on how rows
 /// are grouped.
-struct MatmulArgs {
+struct MatmulArgs : ProductArgs {
   const float* a = nullptr;
   std::size_t a_stride = 0;
   const float* b = nullptr;
   std::size_t panel_stride = 0;
-  float* c = nullptr;
-  std::size_t c_stride = 0;
-  std::size_t m = 0, n = 0, k = 0;
-  Epilogue epilogue;
 };
 
 CLEARFORMER_KERNEL(void, matmul, const MatmulArgs& args)

@@ -208,34 +208,23 @@ void PackedMatrix::unpack_row(std::size_t output, float* to) const {
 
 void PackedMatrix::multiply(const float* x, float* y, std::size_t rows,
                             const Epilogue& epilogue) const {
-  if (format_ != MatrixFormat::f32) return multiply_quantized(x, y, rows, epilogue);
-  MatmulArgs args;
+  const ProductArgs product{y, outputs_, rows, outputs_, inputs_, epilogue};
+  if (format_ != MatrixFormat::f32) return multiply_quantized(x, product);
+  MatmulArgs args{product};
   args.a = x;
   args.a_stride = inputs_;
   args.b = panels_.f32();
   args.panel_stride = panel_width() * inputs_;
-  args.c = y;
-  args.c_stride = outputs_;
-  args.m = rows;
-  args.n = outputs_;
-  args.k = inputs_;
-  args.epilogue = epilogue;
   multiply_shared(args);
 }
 
-void PackedMatrix::multiply_quantized(const float* x, float* y, std::size_t rows,
-                                      const Epilogue& epilogue) const {
-  QuantizedMatmulArgs args;
+void PackedMatrix::multiply_quantized(const float* x, const ProductArgs& product) const {
+  const std::size_t rows = product.m;
+  QuantizedMatmulArgs args{product};
   args.format = panel_format(format_);
   args.x = x;
   args.x_stride = inputs_;
   args.panels = static_cast<const unsigned char*>(panels_.data());
-  args.c = y;
-  args.c_stride = outputs_;
-  args.m = rows;
-  args.n = outputs_;
-  args.k = inputs_;
-  args.epilogue = epilogue;
   const bool integers = args.format != PanelFormat::f16;
   const std::size_t row_bytes = integers ? quantized_row_bytes(rows, inputs_) : 0;
   const std::size_t workspace = (panel_workspace_bytes(args.format, inputs_) + 63) / 64 * 64;

@@ -29,8 +29,7 @@ class PackedMatrix {
  private:
   void pack_floats(Tensor rows);
   void pack(const Matrix& weight);
-  void multiply_quantized(const float* x, float* y, std::size_t rows,
-                          const Epilogue& epilogue) const;
+  void multiply_quantized(const float* x, const ProductArgs& product) const;
 
   MatrixFormat format_ = MatrixFormat::f32;
   std::size_t outputs_ = 0;

@@ -1,6 +1,7 @@
 #include "clearformer/kernels/pairwise.h"
 
 #include "clearformer/simd/loops.h"
+#include "clearformer/simd/math.h"
 
 namespace clearformer::kernels::CLEARFORMER_TARGET {
 
@@ -35,7 +36,7 @@ inline void pairwise(const PairwiseArgs& args, Term term) {
 
 void additive_scores(const PairwiseArgs& args, const float* weights) {
   pairwise(args, [weights](std::size_t k, Vec query, Vec key) {
-    return Vec(weights[k]) * xsimd::tanh(query + key);
+    return Vec(weights[k]) * tanh(query + key);
   });
 }
 

@@ -1,7 +1,6 @@
 #include "clearformer/kernels/quantized_matmul.h"
 
 #include <cfloat>
-#include <limits>
 
 #include "clearformer/kernels/float_tile.h"
 

@@ -31,15 +31,11 @@ inline constexpr std::size_t kInputBlock = 32;
 ///        element (k, j) in its low half for j < W/2, else in its high half; then W bfloat16 scales
 CLEARFORMER_KERNEL(std::size_t, panel_bytes, PanelFormat format, std::size_t k)
 
-struct QuantizedMatmulArgs {
+struct QuantizedMatmulArgs : ProductArgs {
   PanelFormat format = PanelFormat::q8;
   const float* x = nullptr;  // (M, K), rows x_stride floats apart
   std::size_t x_stride = 0;
   const unsigned char* panels = nullptr;
-  float* c = nullptr;  // (M, N), rows c_stride floats apart
-  std::size_t c_stride = 0;
-  std::size_t m = 0, n = 0, k = 0;
-  Epilogue epilogue;
   void* rows = nullptr;       // the inputs as quantize_rows left them; not read for f16
   void* workspace = nullptr;  // panel_workspace_bytes(), 64-byte aligned
 };

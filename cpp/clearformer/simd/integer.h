@@ -20,6 +20,14 @@ namespace clearformer::simd::CLEARFORMER_TARGET {
 using IntVec = xsimd::batch<std::int32_t, Arch>;
 using ByteVec = xsimd::batch<std::uint8_t, Arch>;
 
+// 32 whole numbers in fewer bits, where no instruction is named for it; the compiler finds some.
+template <class Short>
+inline void store_one_by_one(Short* to, const IntVec (&numbers)[32 / kLanes]) {
+  std::int32_t wide[32];
+  for (std::size_t v = 0; v < 32 / kLanes; ++v) numbers[v].store_unaligned(wide + v * kLanes);
+  for (std::size_t i = 0; i < 32; ++i) to[i] = static_cast<Short>(wide[i]);
+}
+
 // Where a register's bytes can be multiplied and summed by fours, a lane of the sum is one output. One
 // factor must be unsigned and, in relaxed SIMD, below 128: inputs of twelve bits come in two halves.
 // Elsewhere bytes are widened to 16 bits and summed by twos, and a lane is half an output.
@@ -79,9 +87,7 @@ inline void store_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
     wasm_v128_store(to + 16 * half, wasm_i8x16_narrow_i16x8(low, high));
   }
 #else
-  std::int32_t wide[32];
-  for (std::size_t v = 0; v < 32 / kLanes; ++v) numbers[v].store_unaligned(wide + v * kLanes);
-  for (std::size_t i = 0; i < 32; ++i) to[i] = static_cast<Quantum>(wide[i]);
+  store_one_by_one(to, numbers);
 #endif
 }
 
@@ -208,9 +214,7 @@ inline void store_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
     wasm_v128_store(to + v * kLanes, wasm_i16x8_narrow_i32x4(numbers[v], numbers[v + 1]));
   }
 #else
-  std::int32_t wide[32];
-  for (std::size_t v = 0; v < 32 / kLanes; ++v) numbers[v].store_unaligned(wide + v * kLanes);
-  for (std::size_t i = 0; i < 32; ++i) to[i] = static_cast<Quantum>(wide[i]);
+  store_one_by_one(to, numbers);
 #endif
 }
 
