@@ -156,8 +156,9 @@ TEST_P(LoadingMemory, IsThatOfTheWeightsAndOneTensor) {
   EXPECT_GE(most, kept);
   // What is not packed in place is there twice, one matrix at a time.
   EXPECT_LE(most_packing, kept + kWords * kWidth * sizeof(float) + panel + kNames);
-  if (GetParam() != MatrixFormat::f32)
+  if (GetParam() != MatrixFormat::f32) {
     EXPECT_LT(std::max(most, most_packing), stored_bytes(entries()) * 2 / 3);
+  }
 }
 
 TEST_P(LoadingMemory, StatesTheWeightsAsTheyAreKept) {

@@ -1,43 +1,17 @@
 // Threads in Chromium: on a page that is cross-origin isolated, and why there is one alone on others.
-import { readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { runInPage, withPage } from './project_page.js';
 import { kFlags, kIsolation, Site } from './site.js';
 
-const project = fileURLToPath(new URL('../../../', import.meta.url));
 const model = '/web/demo/public/models/stories260K';
-const types: Record<string, string> = {
-  '.js': 'text/javascript',
-  '.json': 'application/json',
-  '.wasm': 'application/wasm',
-};
 
 let browser: Browser;
 beforeAll(async () => {
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: kFlags });
 });
 afterAll(() => browser?.close());
-
-/** The project's folder under these headers, but for the files that are not to be found. */
-async function serve(headers: Record<string, string>, missing?: RegExp): Promise<{ server: Server; url: string }> {
-  const server = createServer(async (request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://x');
-    if (pathname === '/') {
-      const page = '<!doctype html><link rel="icon" href="data:,">';
-      return void response.writeHead(200, { ...headers, 'content-type': 'text/html' }).end(page);
-    }
-    const body = missing?.test(pathname) ? undefined : await readFile(join(project, pathname)).catch(() => undefined);
-    const type = { 'content-type': types[extname(pathname)] ?? 'application/octet-stream' };
-    response.writeHead(body === undefined ? 404 : 200, { ...headers, ...type }).end(body);
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
-}
 
 interface Told {
   threads: { used: number; reason: string };
@@ -58,25 +32,12 @@ async function tell(page: Page, options: Record<string, unknown>, entry = 'index
     await loaded.dispose();
     return { threads, simd, digest: new Uint8Array(hash).join() };
   };
-  const text = String(program).replaceAll('__vite_ssr_dynamic_import__', 'import'); // as the test runner writes it
-  return page.evaluate(`(${text})(${JSON.stringify([entry, model, options])})`);
-}
-
-async function withPage<T>(headers: Record<string, string>, work: (page: Page) => Promise<T>, missing?: RegExp) {
-  const { server, url } = await serve(headers, missing);
-  const page = await browser.newPage();
-  try {
-    await page.goto(url);
-    return await work(page);
-  } finally {
-    await page.close();
-    server.close();
-  }
+  return runInPage(page, program, [entry, model, options]);
 }
 
 describe('on an isolated page', () => {
   it.each([false, true])('every number of threads gives the same bits (worker: %s)', async (worker) => {
-    await withPage(kIsolation, async (page) => {
+    await withPage(browser, kIsolation, async (page) => {
       for (const deterministic of [false, true]) {
         const alone = await tell(page, { worker, deterministic, numThreads: 1 });
         expect(alone.threads).toEqual({ used: 1, reason: 'numThreads is 1' });
@@ -89,7 +50,7 @@ describe('on an isolated page', () => {
   });
 
   it('there are as many as processors, four at most', async () => {
-    await withPage(kIsolation, async (page) => {
+    await withPage(browser, kIsolation, async (page) => {
       const { used, reason } = (await tell(page, {})).threads;
       expect(used).toBe(Math.min(availableParallelism(), 4));
       expect(reason).toContain("'auto'");
@@ -97,7 +58,7 @@ describe('on an isolated page', () => {
   });
 
   it('the inline entry has them', async () => {
-    await withPage(kIsolation, async (page) => {
+    await withPage(browser, kIsolation, async (page) => {
       const alone = await tell(page, { numThreads: 1 });
       for (const worker of [false, true]) {
         expect(await tell(page, { worker, numThreads: 2 }, 'inline')).toMatchObject({
@@ -109,7 +70,7 @@ describe('on an isolated page', () => {
   });
 
   it('dispose ends their workers', async () => {
-    await withPage(kIsolation, async (page) => {
+    await withPage(browser, kIsolation, async (page) => {
       const seen = new Set<string>();
       page.on('worker', (worker) => seen.add(worker.url()));
       await tell(page, { worker: false, numThreads: 3 });
@@ -123,6 +84,7 @@ describe('on an isolated page', () => {
     ['script the page forbids', { ...kIsolation, 'content-security-policy': "worker-src 'none'" }, undefined],
   ])('there is one where the %s, and the reason told', async (_, headers, missing) => {
     await withPage(
+      browser,
       headers,
       async (page) => {
         const ways = missing === undefined ? [false] : [false, true];
@@ -140,7 +102,7 @@ describe('on an isolated page', () => {
 
 describe('on any other page', () => {
   it.each(['auto', 2])('there is one and the reason told (numThreads: %s)', async (numThreads) => {
-    await withPage({}, async (page) => {
+    await withPage(browser, {}, async (page) => {
       for (const worker of [false, true]) {
         const { threads } = await tell(page, { worker, numThreads });
         expect(threads.used).toBe(1);

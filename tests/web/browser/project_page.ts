@@ -1,0 +1,54 @@
+// The project's folder as a site: pages that import what is in dist/, with the headers that a test wants.
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+
+const project = fileURLToPath(new URL('../../../', import.meta.url));
+const types: Record<string, string> = {
+  '.js': 'text/javascript',
+  '.json': 'application/json',
+  '.wasm': 'application/wasm',
+};
+
+/** The project's folder under these headers, but for the files that are not to be found. */
+async function serve(headers: Record<string, string>, missing?: RegExp): Promise<{ server: Server; url: string }> {
+  const server = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://x');
+    if (pathname === '/') {
+      const page = '<!doctype html><link rel="icon" href="data:,">';
+      return void response.writeHead(200, { ...headers, 'content-type': 'text/html' }).end(page);
+    }
+    const body = missing?.test(pathname) ? undefined : await readFile(join(project, pathname)).catch(() => undefined);
+    const type = { 'content-type': types[extname(pathname)] ?? 'application/octet-stream' };
+    response.writeHead(body === undefined ? 404 : 200, { ...headers, ...type }).end(body);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+}
+
+/** What `work` makes of an empty page of that site. */
+export async function withPage<T>(
+  browser: Browser,
+  headers: Record<string, string>,
+  work: (page: Page) => Promise<T>,
+  missing?: RegExp,
+): Promise<T> {
+  const { server, url } = await serve(headers, missing);
+  const page = await browser.newPage();
+  try {
+    await page.goto(url);
+    return await work(page);
+  } finally {
+    await page.close();
+    server.close();
+  }
+}
+
+/** Runs a function of one argument in the page; what it imports there stays an import. */
+export async function runInPage<A, R>(page: Page, program: (given: A) => Promise<R>, given: A): Promise<R> {
+  const text = String(program).replaceAll('__vite_ssr_dynamic_import__', 'import'); // as the test runner writes it
+  return page.evaluate(`(${text})(${JSON.stringify(given)})`);
+}
