@@ -1,0 +1,257 @@
+"""Every hook point of the tiny checkpoints, read with forward hooks, and edits made with them.
+
+Reads the checkpoints that models_*.py and llama_tiny.py write: run it again when those change.
+"""
+
+import os
+
+import torch
+from transformers import (
+    AutoModel, AutoModelForCausalLM, AutoModelForImageClassification, AutoModelForMaskedLM, AutoModelForSeq2SeqLM,
+)
+from transformers.generation import GenerationMixin
+
+from common import Group, arguments, float64_everywhere, integers, largest_difference, normal
+from hooks_attach import attach
+from hooks_edits import functions
+from hooks_watch import Watch
+from models_common import double_of, load_checkpoint, padded, token_ids
+
+LENGTH, SOURCE = 7, 8  # SOURCE is also longer than Gemma's window
+VISIBLE = 0.02  # an edit moves the output by more than a thousand times what two right runs differ by
+AUTO = {"base": AutoModel, "causal-lm": AutoModelForCausalLM, "masked-lm": AutoModelForMaskedLM,
+        "seq2seq-lm": AutoModelForSeq2SeqLM, "image-classification": AutoModelForImageClassification}
+# name: checkpoint, task
+MODELS = {
+    "gpt2": ("models/gpt2/odd", "causal-lm"),
+    "llama": ("llama_tiny/odd", "causal-lm"),
+    "phi": ("models/phi/even", "causal-lm"),
+    "gemma2": ("models/gemma2/even", "causal-lm"),
+    "bert": ("models/bert/odd_masked_lm", "masked-lm"),
+    "bert_base": ("models/bert/odd_base", "base"),
+    "bart": ("models/bart/odd", "seq2seq-lm"),
+    "t5": ("models/t5/odd", "seq2seq-lm"),
+    "vit": ("models/vit/odd_image_classification", "image-classification"),
+    "vit_base": ("models/vit/odd_base", "base"),
+}
+
+
+def load(args, name):
+    checkpoint, task = MODELS[name]
+    return load_checkpoint(os.path.join(args.out, checkpoint), AUTO[task])
+
+
+def inputs_of(name, config):
+    if config.model_type == "vit":
+        size = config.image_size
+        images = 1 if name == "vit_base" else 2
+        return {"pixel_values": normal(f"hooks/{name}/pixel_values", (images, config.num_channels, size, size)).float()}
+    ids = token_ids(f"hooks/{name}/input_ids", (2, SOURCE), config)
+    inputs = {"input_ids": ids}
+    if getattr(config, "type_vocab_size", 1) > 1:
+        inputs["token_type_ids"] = integers(f"hooks/{name}/types", ids.shape, 0, config.type_vocab_size)
+    if config.is_encoder_decoder:
+        inputs["decoder_input_ids"] = token_ids(f"hooks/{name}/targets", (2, LENGTH), config)
+    return inputs
+
+
+def run(model, inputs, edits=None):
+    """(outputs, values by hook name) of a watched run."""
+    options = {"use_cache": False} if isinstance(model, GenerationMixin) else {}
+    if model.config.model_type == "t5":
+        options["output_attentions"] = True
+    watch = Watch(edits)
+    attach(watch, model)
+    with watch.around(model):
+        out = model(**inputs, **options)
+    if lost := set(edits or {}) - set(watch.values):
+        raise ValueError(f"no such hook points: {lost}")
+    return out, watch.values
+
+
+def check_watching(model, inputs):
+    """The watched run is transformers' own: the same outputs, the same attention maps."""
+    out, values = run(model, inputs)
+    plain = model(**inputs, output_attentions=True)
+    first = next(key for key in ("logits", "last_hidden_state") if key in plain)
+    size = float(plain[first].abs().max())
+    assert largest_difference(out[first], plain[first]) <= 2e-6 * size, first
+    for key in ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions"):
+        scope = {"attentions": "blocks.{}.attn", "cross_attentions": "decoder.{}.cross_attn"}.get(
+            key, key.split("_")[0] + ".{}.attn")
+        for layer, pattern in enumerate(plain.get(key) or ()):
+            ours = values[f"{scope.format(layer)}.hook_pattern"]
+            assert largest_difference(ours, pattern) <= 2e-6, (key, layer)
+
+
+def wide(inputs):
+    return {key: value.double() if value.is_floating_point() else value for key, value in inputs.items()}
+
+
+def mask_of(name, inputs, side):
+    """(mask of the rows, mask of the columns) of a hook point: of queries and keys, or of positions alone."""
+    source, target = inputs.get("attention_mask"), inputs.get("decoder_attention_mask")
+    own = target if side == "decoder" else source
+    memory = ".cross_attn." in name
+    rows = source if memory and name.endswith(("hook_k", "hook_v")) else own
+    return rows, source if memory else own
+
+
+def without_padding(name, value, inputs):
+    """Values of padded positions are upstream's accident: NaN, which is compared with nothing."""
+    rows, columns = mask_of(name, inputs, name.split(".")[0])
+    if rows is None or bool(rows.all() and columns.all()):
+        return value
+    value = value.clone()
+    map_ = name.endswith(("scores_raw", "scores_softcapped", "scores", "pattern"))
+    if map_:
+        value[(rows == 0)[:, None, :, None].expand(value.shape)] = torch.nan
+    elif value.dim() >= 3 and value.shape[:2] == rows.shape:
+        value[rows == 0] = torch.nan
+    if name.endswith(("scores_raw", "scores_softcapped")):
+        value[(columns == 0)[:, None, None, :].expand(value.shape)] = torch.nan
+    return value
+
+
+def add_values(group, case, name, model, inputs):
+    """A run_with_cache case: the value of every hook point."""
+    check_watching(model, inputs)
+    single = run(model, inputs)[1]
+    double_model = double_of(model)
+    with float64_everywhere():
+        double = run(double_model, wide(inputs))[1]
+    assert single.keys() == double.keys()
+    single, double = ({key: without_padding(key, value, inputs) for key, value in values.items()}
+                      for values in (single, double))
+    errors = {key: largest_difference(single[key], double[key]) for key in single}
+    checkpoint, task = MODELS[name]
+    masks = [key for key in inputs if key.endswith("attention_mask")]
+    more = {"padded_with": masks, "note": "values of padded positions are NaN: not compared"} if masks else {}
+    group.case(case, "run_with_cache", {"checkpoint": checkpoint, "task": task}, inputs, single,
+               file=f"{name}.safetensors", errors=errors, **more)
+
+
+def add_edits(group, name, model, inputs, case, edits, tensors):
+    """A run_with_hooks case: the edits as run_with_hooks takes them, a text as value names an input; and the logits."""
+    plain = run(model, inputs)[0].logits
+    logits = run(model, inputs, functions(edits, tensors))[0].logits
+    double_model = double_of(model)
+    with float64_everywhere():
+        double = run(double_model, wide(inputs), functions(edits, tensors))[0].logits
+    change = largest_difference(logits, plain)
+    if change < VISIBLE:
+        raise ValueError(f"{name} {case}: the edit changes the logits by {change} only")
+    checkpoint, task = MODELS[name]
+    options = {"checkpoint": checkpoint, "task": task, "edits": edits}
+    group.case(f"{name}_{case}", "run_with_hooks", options, inputs | tensors, {"logits": logits},
+               file=f"{name}.safetensors", errors={"logits": largest_difference(logits, double)},
+               change=float(f"{change:.3g}"))
+
+
+def uniform(length, causal):
+    """Each query looks at all it may see alike."""
+    seen = torch.ones(length, length)
+    seen = seen.tril() if causal else seen
+    return seen / seen.sum(-1, keepdim=True)
+
+
+def edit_cases(name, model, inputs):
+    """{case: (edits, tensors)} for one stack of blocks."""
+    scope = "encoder." if model.config.is_encoder_decoder else "blocks."
+    values = run(model, inputs)[1]
+    batch, length, width = values[f"{scope}0.hook_resid_pre"].shape
+    causal = name in ("gpt2", "llama")
+    other = inputs_of(f"{name}/other", model.config)
+    patched = run(model, other)[1]
+    return {
+        "head_zero": ([{"hook": f"{scope}0.attn.hook_z", "head": 1, "op": "zero"}], {}),
+        "heads_mean": ([{"hook": f"{scope}1.attn.hook_z", "head": [0, 2], "op": "mean"}], {}),
+        "patched_residual": (
+            [{"hook": f"{scope}1.hook_resid_pre", "pos": [1, length - 3], "op": "replace", "value": "patch"}],
+            {"patch": patched[f"{scope}1.hook_resid_pre"][:, [1, length - 3]]}),
+        "uniform_pattern": (
+            [{"hook": f"{scope}0.attn.hook_pattern", "head": 0, "op": "replace", "value": "pattern"}],
+            {"pattern": uniform(length, causal)}),
+        "identity_pattern": (
+            [{"hook": f"{scope}1.attn.hook_pattern", "head": 2, "op": "replace", "value": "pattern"}],
+            {"pattern": torch.eye(length)}),
+        "scaled_neurons": ([{"hook": f"{scope}0.mlp.hook_post", "op": "scale", "value": 0.25}], {}),
+        "steered": (
+            [{"hook": f"{scope}0.hook_resid_post", "pos": -2, "op": "add", "value": "direction"}],
+            {"direction": normal(f"hooks/{name}/direction", (width,), 2.0).float()}),
+        "several": (
+            [{"hook": f"{scope}0.hook_attn_out", "pos": [0, -1], "op": "scale", "value": -1.5},
+             {"hook": f"{scope}0.mlp.hook_post", "pos": 2, "op": "zero"},
+             {"hook": f"{scope}1.attn.hook_pattern", "head": 1, "pos": -1, "op": "replace", "value": "row"},
+             {"hook": f"{scope}1.attn.hook_z", "head": 1, "op": "scale", "value": 3.0},
+             {"hook": f"{scope}1.hook_mlp_out", "op": "add", "value": 0.5}],
+            {"row": torch.eye(length)[0]}),
+    }
+
+
+def decoder_cases(name, model, inputs):
+    """The same for the second stack of an encoder-decoder, and its view of the source."""
+    values = run(model, inputs)[1]
+    batch, length, width = values["decoder.0.hook_resid_pre"].shape
+    source = inputs["input_ids"].shape[1]
+    patched = run(model, inputs_of(f"{name}/other", model.config))[1]
+    return {
+        "decoder_head_zero": ([{"hook": "decoder.0.attn.hook_z", "head": 1, "op": "zero"}], {}),
+        "cross_head_mean": ([{"hook": "decoder.1.cross_attn.hook_z", "head": 0, "op": "mean"}], {}),
+        "decoder_patched_residual": (
+            [{"hook": "decoder.1.hook_resid_pre", "pos": [0, 4], "op": "replace", "value": "patch"}],
+            {"patch": patched["decoder.1.hook_resid_pre"][:, [0, 4]]}),
+        "decoder_identity_pattern": (
+            [{"hook": "decoder.0.attn.hook_pattern", "head": 2, "op": "replace", "value": "pattern"}],
+            {"pattern": torch.eye(length)}),
+        "cross_uniform_pattern": (
+            [{"hook": "decoder.0.cross_attn.hook_pattern", "head": 1, "op": "replace", "value": 1.0 / source}], {}),
+        "decoder_scaled_neurons": (
+            [{"hook": "decoder.1.mlp.hook_post", "pos": [2, 3], "op": "scale", "value": -2.0}], {}),
+        "decoder_steered": (
+            [{"hook": "decoder.0.hook_resid_post", "pos": -3, "op": "add", "value": "direction"}],
+            {"direction": normal(f"hooks/{name}/decoder_direction", (width,), 2.0).float()}),
+        "both_towers": (
+            [{"hook": "encoder.1.hook_normalized_resid_post", "pos": 3, "op": "zero"},
+             {"hook": "decoder.0.hook_cross_attn_out", "op": "scale", "value": 2.0}], {}),
+    }
+
+
+def padded_inputs(name, config, inputs):
+    """{side: inputs} for the models whose padding is shown: left as generations have it, right, both towers."""
+    if name not in ("gpt2", "bert", "bart"):
+        return {}
+    sides = {"gpt2": ("left",), "bert": ("right",), "bart": ("left",)}[name]
+    result = {}
+    for side in sides:
+        ids, mask = padded(inputs["input_ids"], (5, SOURCE), side, config.pad_token_id)
+        result[side] = inputs | {"input_ids": ids, "attention_mask": mask}
+        if name == "gpt2":
+            result[side]["position_ids"] = (mask.cumsum(-1) - 1).clamp(min=0)
+        if config.is_encoder_decoder:
+            target, target_mask = padded(inputs["decoder_input_ids"], (LENGTH, 4), "right", config.pad_token_id)
+            result[side] |= {"decoder_input_ids": target, "decoder_attention_mask": target_mask}
+    return result
+
+
+def main():
+    args = arguments(__doc__)
+    group = Group(args, "hooks", "hooks.py", ["transformers"])
+    for name in MODELS:
+        model = load(args, name)
+        inputs = inputs_of(name, model.config)
+        add_values(group, name, name, model, inputs)
+        for side, more in padded_inputs(name, model.config, inputs).items():
+            add_values(group, f"{name}_{side}_padding", name, model, more)
+        if name not in ("gpt2", "llama", "bert", "bart", "vit"):
+            continue
+        cases = edit_cases(name, model, inputs)
+        if model.config.is_encoder_decoder:
+            cases |= decoder_cases(name, model, inputs)
+        for case, (edits, tensors) in cases.items():
+            add_edits(group, name, model, inputs, case, edits, tensors)
+    group.save()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""Puts a Watch on a transformers model: every hook point of the layouts, under our name."""
+
+import torch
+
+from hooks_layouts import HEADS, LAYOUTS
+
+
+def _heads(attention, config):
+    """(heads, key/value heads, size of a head) of an attention module, whatever it calls them."""
+    heads = next(getattr(holder, key) for holder in (attention, config)
+                 for key in ("num_heads", "num_attention_heads", "n_heads") if getattr(holder, key, None))
+    groups = getattr(config, "num_key_value_heads", None) or heads
+    sizes = ("head_dim", "attention_head_size", "key_value_proj_dim")
+    return heads, groups, next(getattr(attention, key) for key in sizes if hasattr(attention, key))
+
+
+def _watch_projections(watch, attention, name, block, sizes, head_norms):
+    heads, groups, d_head = sizes
+    names = [f"{name}.hook_{part}" for part in "qkv"]
+    if block.stacked:
+        widths = [heads * d_head, groups * d_head, groups * d_head]
+        watch.stacked(attention.get_submodule(block.stacked), names, widths, d_head)
+    else:
+        for hook, path in zip(names, (block.q, block.k, block.v), strict=True):
+            watch.output(attention.get_submodule(path), hook, (-1, d_head))
+    for part, path in zip("qk", head_norms):
+        watch.norm(attention.get_submodule(path), f"{name}.{part}_norm", heads_first=True)
+
+
+def _watch_scores_inside(watch, attention, name):
+    """T5 computes its pattern in forward(): made again from its queries, keys and the bias it gives back."""
+    def hook(module, args, result):
+        query, key = (watch.values[f"{name}.hook_{part}"].transpose(1, 2) for part in "qk")
+        watch.weigh(name, query @ key.transpose(2, 3), result[1])
+    watch.handles.append(attention.register_forward_hook(hook))
+
+
+def _watch_attention(watch, block_module, scope, path, update, block, config):
+    """One attention and, as `update`, what it adds to the residual stream. Gives back the output projection."""
+    attention = block_module.get_submodule(path)
+    sizes = _heads(attention, config)
+    _watch_projections(watch, attention, scope, block, sizes, block.head_norms)
+    watch.attentions[id(attention)] = (scope, block.rotary)
+    if type(attention).__name__ == "T5Attention":
+        _watch_scores_inside(watch, attention, scope)
+    output = (block_module.get_submodule(block.o[1:]) if block.o.startswith("/") else attention.get_submodule(block.o))
+    watch.input(output, f"{scope}.hook_z", (-1, sizes[2]))
+    if not block.ln1_post:
+        watch.output(output, update)
+
+
+def _watch_feed_forward(watch, module, name, block):
+    """mlp.hook_pre is what the activation is given, mlp.hook_pre_linear what a gated one is multiplied by."""
+    watch.output(module.get_submodule(block.gate or block.up), f"{name}.mlp.hook_pre")
+    if block.gate:
+        watch.output(module.get_submodule(block.up), f"{name}.mlp.hook_pre_linear")
+    watch.input(module.get_submodule(block.down), f"{name}.mlp.hook_post")
+    if not block.ln2_post:
+        watch.output(module.get_submodule(block.down), f"{name}.hook_mlp_out")
+
+
+def _watch_sums(watch, module, name, block):
+    """The residual stream. A pre-norm's input is read only: the sum goes past it too."""
+    post = block.order == "post"
+    sums = ["hook_resid_mid", "hook_resid_mid_cross"] if block.cross else ["hook_resid_mid"]
+    norms = [block.ln1, block.ln2, block.ln3] if block.cross else [block.ln1, block.ln2]
+    watch.input(module, f"{name}.hook_resid_pre")
+    if block.order == "parallel":
+        watch.output(module, f"{name}.hook_resid_post")
+    elif post:
+        for norm, total in zip(norms, [*sums, "hook_resid_post"], strict=True):
+            watch.input(module.get_submodule(norm), f"{name}.{total}")
+        watch.output(module, f"{name}.hook_normalized_resid_post")
+    else:
+        for norm, total in zip(norms[1:], sums, strict=True):
+            watch.input(module.get_submodule(norm), f"{name}.{total}", read=True)
+        watch.output(module, f"{name}.hook_resid_post")
+
+
+def _watch_block(watch, module, name, block, config):
+    _watch_sums(watch, module, name, block)
+    _watch_attention(watch, module, f"{name}.attn", block.attn, f"{name}.hook_attn_out", block, config)
+    if block.cross:
+        _watch_attention(watch, module, f"{name}.cross_attn", block.cross, f"{name}.hook_cross_attn_out", block, config)
+    _watch_feed_forward(watch, module, name, block)
+    for norm in ("ln1", "ln2", "ln3"):
+        if getattr(block, norm):
+            watch.norm(module.get_submodule(getattr(block, norm)), f"{name}.{norm}")
+    for norm, update in (("ln1_post", "hook_attn_out"), ("ln2_post", "hook_mlp_out")):
+        if getattr(block, norm):
+            watch.norm(module.get_submodule(getattr(block, norm)), f"{name}.{norm}")
+            watch.output(module.get_submodule(getattr(block, norm)), f"{name}.{update}")
+
+
+def _watch_patches(watch, embeddings, scope):
+    """The class token stands before the patches, both it and the positions are parameters."""
+    def hook(module, args, result):
+        token = embeddings.cls_token.expand(result.shape[0], -1, -1)
+        watch.only_read(f"{scope}hook_embed", torch.cat([token, result], dim=1))
+        watch.only_read(f"{scope}hook_pos_embed", embeddings.position_embeddings)
+    watch.handles.append(embeddings.patch_embeddings.register_forward_hook(hook))
+
+
+def _watch_positions(watch, module, scope):
+    """Rows of positions, (T, D) or (1, T, D), as every sequence gets them."""
+    def hook(module, args, result):
+        embedded = watch.values[f"{scope}hook_embed"]
+        watch.only_read(f"{scope}hook_pos_embed", result.expand(embedded.shape))
+    watch.handles.append(module.register_forward_hook(hook))
+
+
+def _watch_embedding(watch, base, tower, first_block):
+    if tower.patches:
+        _watch_patches(watch, base.get_submodule(tower.patches), tower.scope)
+    elif tower.embed:
+        watch.output(base.get_submodule(tower.embed), f"{tower.scope}hook_embed")
+    else:
+        watch.input(first_block, f"{tower.scope}hook_embed")
+    if tower.positions:
+        _watch_positions(watch, base.get_submodule(tower.positions), tower.scope)
+    if tower.types:
+        watch.output(base.get_submodule(tower.types), f"{tower.scope}hook_token_type_embed")
+    if tower.embed_norm:
+        watch.norm(base.get_submodule(tower.embed_norm), f"{tower.scope}embed.ln")
+    if tower.patches or tower.positions:
+        watch.input(first_block, f"{tower.scope}hook_full_embed")
+
+
+def attach(watch, model):
+    """Every hook point of `model`."""
+    config = model.config
+    base = getattr(model, model.base_model_prefix, model)
+    for tower in LAYOUTS[config.model_type](config):
+        blocks = base.get_submodule(tower.blocks)
+        _watch_embedding(watch, base, tower, blocks[0])
+        for index, module in enumerate(blocks):
+            _watch_block(watch, module, f"{tower.scope}{tower.name}{index}", tower.block, config)
+        if tower.final_norm:
+            final = base.get_submodule(tower.final_norm)
+            watch.norm(final, f"{tower.scope}ln_final")
+            watch.output(final, f"{tower.scope}ln_final.hook_out")
+    if getattr(base, "pooler", None) is not None:
+        watch.output(base.pooler, "pooler.hook_pooler_out")
+    for name, path in HEADS.get(config.model_type, {}).items():
+        if any(path == known for known, _ in model.named_modules()):
+            watch.norm(model.get_submodule(path), name)

@@ -1,0 +1,13 @@
+// The edits of a fixture, `options.edits`, as functions for a Trace.
+#pragma once
+
+#include "clearformer/layers/trace.h"
+#include "support/fixture.h"
+
+namespace clearformer::test {
+
+/// Adds each edit of the case: hook, op, and maybe head, pos (a number or a list) and value (a number
+/// or the name of an input). See scripts/references/README.md.
+void add_edits(Trace& trace, const Case& reference);
+
+}  // namespace clearformer::test
