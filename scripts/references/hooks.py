@@ -3,13 +3,12 @@
 Reads the checkpoints that models_*.py and llama_tiny.py write: run it again when those change.
 """
 
+import json
 import os
 
 import torch
-from transformers import (
-    AutoModel, AutoModelForCausalLM, AutoModelForImageClassification, AutoModelForMaskedLM, AutoModelForSeq2SeqLM,
-)
-from transformers.generation import GenerationMixin
+import transformers
+from transformers import GenerationMixin
 
 from common import Group, arguments, float64_everywhere, integers, largest_difference, normal
 from hooks_attach import attach
@@ -17,41 +16,48 @@ from hooks_edits import functions
 from hooks_watch import Watch
 from models_common import double_of, load_checkpoint, padded, token_ids
 
-LENGTH, SOURCE = 7, 8  # SOURCE is also longer than Gemma's window
+LENGTH, SOURCE = 6, 7  # SOURCE is longer than Gemma's and Qwen's window
 VISIBLE = 0.02  # an edit moves the output by more than a thousand times what two right runs differ by
-AUTO = {"base": AutoModel, "causal-lm": AutoModelForCausalLM, "masked-lm": AutoModelForMaskedLM,
-        "seq2seq-lm": AutoModelForSeq2SeqLM, "image-classification": AutoModelForImageClassification}
+ALONE = ("qwen3", "modernbert", "whisper", "vit_base")  # one sequence or image will do
 # name: checkpoint, task
 MODELS = {
     "gpt2": ("models/gpt2/odd", "causal-lm"),
     "llama": ("llama_tiny/odd", "causal-lm"),
     "phi": ("models/phi/even", "causal-lm"),
+    "qwen3": ("models/qwen3/odd", "causal-lm"),
     "gemma2": ("models/gemma2/even", "causal-lm"),
     "bert": ("models/bert/odd_masked_lm", "masked-lm"),
     "bert_base": ("models/bert/odd_base", "base"),
+    "modernbert": ("models/modernbert/odd_masked_lm", "masked-lm"),
     "bart": ("models/bart/odd", "seq2seq-lm"),
     "t5": ("models/t5/odd", "seq2seq-lm"),
+    "whisper": ("models/whisper/odd", "seq2seq-lm"),
     "vit": ("models/vit/odd_image_classification", "image-classification"),
     "vit_base": ("models/vit/odd_base", "base"),
 }
 
 
 def load(args, name):
-    checkpoint, task = MODELS[name]
-    return load_checkpoint(os.path.join(args.out, checkpoint), AUTO[task])
+    folder = os.path.join(args.out, MODELS[name][0])
+    with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
+        return load_checkpoint(folder, getattr(transformers, json.load(file)["architectures"][0]))
 
 
 def inputs_of(name, config):
+    batch = 1 if name in ALONE else 2
     if config.model_type == "vit":
         size = config.image_size
-        images = 1 if name == "vit_base" else 2
-        return {"pixel_values": normal(f"hooks/{name}/pixel_values", (images, config.num_channels, size, size)).float()}
-    ids = token_ids(f"hooks/{name}/input_ids", (2, SOURCE), config)
-    inputs = {"input_ids": ids}
-    if getattr(config, "type_vocab_size", 1) > 1:
-        inputs["token_type_ids"] = integers(f"hooks/{name}/types", ids.shape, 0, config.type_vocab_size)
+        return {"pixel_values": normal(f"hooks/{name}/pixel_values", (batch, config.num_channels, size, size)).float()}
+    if config.model_type == "whisper":
+        frames = 2 * config.max_source_positions
+        inputs = {"input_features": normal(f"hooks/{name}/input_features", (batch, config.num_mel_bins, frames), 0.7).float()}
+    else:
+        inputs = {"input_ids": token_ids(f"hooks/{name}/input_ids", (batch, SOURCE), config)}
+    if config.model_type == "bert":
+        types = integers(f"hooks/{name}/types", (batch, SOURCE), 0, config.type_vocab_size)
+        inputs["token_type_ids"] = types
     if config.is_encoder_decoder:
-        inputs["decoder_input_ids"] = token_ids(f"hooks/{name}/targets", (2, LENGTH), config)
+        inputs["decoder_input_ids"] = token_ids(f"hooks/{name}/targets", (batch, LENGTH), config)
     return inputs
 
 
@@ -224,7 +230,7 @@ def padded_inputs(name, config, inputs):
     sides = {"gpt2": ("left",), "bert": ("right",), "bart": ("left",)}[name]
     result = {}
     for side in sides:
-        ids, mask = padded(inputs["input_ids"], (5, SOURCE), side, config.pad_token_id)
+        ids, mask = padded(inputs["input_ids"], (4, SOURCE), side, config.pad_token_id)
         result[side] = inputs | {"input_ids": ids, "attention_mask": mask}
         if name == "gpt2":
             result[side]["position_ids"] = (mask.cumsum(-1) - 1).clamp(min=0)

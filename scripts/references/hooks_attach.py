@@ -14,17 +14,17 @@ def _heads(attention, config):
     return heads, groups, next(getattr(attention, key) for key in sizes if hasattr(attention, key))
 
 
-def _watch_projections(watch, attention, name, block, sizes, head_norms):
+def _watch_projections(watch, attention, name, block, sizes):
     heads, groups, d_head = sizes
     names = [f"{name}.hook_{part}" for part in "qkv"]
     if block.stacked:
         widths = [heads * d_head, groups * d_head, groups * d_head]
-        watch.stacked(attention.get_submodule(block.stacked), names, widths, d_head)
+        watch.stacked(attention.get_submodule(block.stacked), names, widths, (-1, d_head))
     else:
         for hook, path in zip(names, (block.q, block.k, block.v), strict=True):
             watch.output(attention.get_submodule(path), hook, (-1, d_head))
-    for part, path in zip("qk", head_norms):
-        watch.norm(attention.get_submodule(path), f"{name}.{part}_norm", heads_first=True)
+    for part, path in zip("qk", block.head_norms):
+        watch.norm(attention.get_submodule(path), f"{name}.{part}_norm", block.norms_heads_first)
 
 
 def _watch_scores_inside(watch, attention, name):
@@ -39,7 +39,7 @@ def _watch_attention(watch, block_module, scope, path, update, block, config):
     """One attention and, as `update`, what it adds to the residual stream. Gives back the output projection."""
     attention = block_module.get_submodule(path)
     sizes = _heads(attention, config)
-    _watch_projections(watch, attention, scope, block, sizes, block.head_norms)
+    _watch_projections(watch, attention, scope, block, sizes)
     watch.attentions[id(attention)] = (scope, block.rotary)
     if type(attention).__name__ == "T5Attention":
         _watch_scores_inside(watch, attention, scope)
@@ -51,9 +51,13 @@ def _watch_attention(watch, block_module, scope, path, update, block, config):
 
 def _watch_feed_forward(watch, module, name, block):
     """mlp.hook_pre is what the activation is given, mlp.hook_pre_linear what a gated one is multiplied by."""
-    watch.output(module.get_submodule(block.gate or block.up), f"{name}.mlp.hook_pre")
-    if block.gate:
-        watch.output(module.get_submodule(block.up), f"{name}.mlp.hook_pre_linear")
+    hidden = [f"{name}.mlp.hook_pre", f"{name}.mlp.hook_pre_linear"]
+    if block.gated:
+        both = module.get_submodule(block.gated)
+        watch.stacked(both, hidden, [both.out_features // 2] * 2)
+    else:
+        for hook, path in zip(hidden, (path for path in (block.gate, block.up) if path)):
+            watch.output(module.get_submodule(path), hook)
     watch.input(module.get_submodule(block.down), f"{name}.mlp.hook_post")
     if not block.ln2_post:
         watch.output(module.get_submodule(block.down), f"{name}.hook_mlp_out")
@@ -84,8 +88,9 @@ def _watch_block(watch, module, name, block, config):
         _watch_attention(watch, module, f"{name}.cross_attn", block.cross, f"{name}.hook_cross_attn_out", block, config)
     _watch_feed_forward(watch, module, name, block)
     for norm in ("ln1", "ln2", "ln3"):
-        if getattr(block, norm):
-            watch.norm(module.get_submodule(getattr(block, norm)), f"{name}.{norm}")
+        path = getattr(block, norm)
+        if path and not isinstance(module.get_submodule(path), torch.nn.Identity):
+            watch.norm(module.get_submodule(path), f"{name}.{norm}")
     for norm, update in (("ln1_post", "hook_attn_out"), ("ln2_post", "hook_mlp_out")):
         if getattr(block, norm):
             watch.norm(module.get_submodule(getattr(block, norm)), f"{name}.{norm}")
@@ -101,6 +106,20 @@ def _watch_patches(watch, embeddings, scope):
     watch.handles.append(embeddings.patch_embeddings.register_forward_hook(hook))
 
 
+def _watch_audio(watch, encoder, scope):
+    """Channels first in transformers; activations and positions are in forward() itself."""
+    def between(module, args):
+        watch.only_read(f"{scope}hook_conv1", args[0].transpose(1, 2))
+
+    def after(module, args, result):
+        watch.only_read(f"{scope}hook_embed", torch.nn.functional.gelu(result).transpose(1, 2))
+
+    def positions(module, args, result):
+        watch.only_read(f"{scope}hook_pos_embed", result[None])
+    watch.handles += [encoder.conv2.register_forward_pre_hook(between), encoder.conv2.register_forward_hook(after),
+                      encoder.embed_positions.register_forward_hook(positions)]
+
+
 def _watch_positions(watch, module, scope):
     """Rows of positions, (T, D) or (1, T, D), as every sequence gets them."""
     def hook(module, args, result):
@@ -112,17 +131,19 @@ def _watch_positions(watch, module, scope):
 def _watch_embedding(watch, base, tower, first_block):
     if tower.patches:
         _watch_patches(watch, base.get_submodule(tower.patches), tower.scope)
+    elif tower.audio:
+        _watch_audio(watch, base.get_submodule(tower.audio), tower.scope)
     elif tower.embed:
         watch.output(base.get_submodule(tower.embed), f"{tower.scope}hook_embed")
     else:
         watch.input(first_block, f"{tower.scope}hook_embed")
-    if tower.positions:
+    if tower.positions and not tower.audio:
         _watch_positions(watch, base.get_submodule(tower.positions), tower.scope)
     if tower.types:
         watch.output(base.get_submodule(tower.types), f"{tower.scope}hook_token_type_embed")
     if tower.embed_norm:
         watch.norm(base.get_submodule(tower.embed_norm), f"{tower.scope}embed.ln")
-    if tower.patches or tower.positions:
+    if tower.patches or tower.positions or tower.embed_norm:
         watch.input(first_block, f"{tower.scope}hook_full_embed")
 
 

@@ -45,11 +45,11 @@ class Watch:
             return args, kwargs | {"hidden_states": self._split_visit(name, kwargs["hidden_states"], last, read)}
         self.handles.append(module.register_forward_pre_hook(hook, with_kwargs=True))
 
-    def stacked(self, module, names, widths, d_head):
-        """A projection that gives queries, keys and values side by side."""
+    def stacked(self, module, names, widths, last=None):
+        """A projection that gives several things side by side."""
         def hook(module, args, result):
             parts = result.split(widths, dim=-1)
-            return torch.cat([self._split_visit(name, part, (-1, d_head), False)
+            return torch.cat([self._split_visit(name, part, last, False)
                               for name, part in zip(names, parts, strict=True)], dim=-1)
         self.handles.append(module.register_forward_hook(hook))
 

@@ -2,8 +2,9 @@
 // edit of any of them reaches the outputs, and nothing that was computed before it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
-#include <set>
+#include <map>
 
 #include "support/architectures.h"
 #include "support/closeness.h"
@@ -66,6 +67,30 @@ TEST_P(TraceEverywhere, SeeingEverythingChangesNoBit) {
       EXPECT_TRUE(same(model.forward(inputs, &single), unseen)) << entry.name;
       ASSERT_EQ(single.captured().size(), 1u);
       expect_same_bits(entry.name, single.at(entry.name), entry.value);
+    }
+  });
+}
+
+// A word of the legend for each axis: hooks() tells a model's user its dims by them.
+TEST_P(TraceEverywhere, ShapesAndLegendsAgree) {
+  each_checkpoint([](Model& model, const ModelInputs& inputs) {
+    Trace pass, probe;
+    pass.capture("*");
+    probe.capture("*");
+    model.forward(inputs, &pass);
+    model.probe(probe);
+    for (const Trace::Captured& entry : pass.captured()) {
+      const auto words = 1 + std::count(entry.legend.begin(), entry.legend.end(), ' ');
+      EXPECT_EQ(static_cast<std::size_t>(words), entry.value.shape().rank())
+          << entry.name << ": " << entry.legend << ", " << entry.value.shape().text();
+    }
+    for (const Trace::Captured& entry : probe.captured()) {
+      const auto same_name = [&](const auto& other) { return other.name == entry.name; };
+      const auto found = std::find_if(pass.captured().begin(), pass.captured().end(), same_name);
+      if (found == pass.captured().end())
+        continue;  // told elsewhere: AProbeFindsTheHookPointsOfAPass
+      EXPECT_EQ(entry.legend, found->legend) << entry.name;
+      EXPECT_EQ(entry.value.shape().rank(), found->value.shape().rank()) << entry.name;
     }
   });
 }
