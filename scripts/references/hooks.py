@@ -18,7 +18,7 @@ from models_common import double_of, load_checkpoint, padded, token_ids
 
 LENGTH, SOURCE = 6, 7  # SOURCE is longer than Gemma's and Qwen's window
 VISIBLE = 0.02  # an edit moves the output by more than a thousand times what two right runs differ by
-ALONE = ("qwen3", "modernbert", "whisper", "vit_base")  # one sequence or image will do
+ALONE = ("clip", "qwen3", "modernbert", "whisper", "vit_base")  # one sequence or image will do
 # name: checkpoint, task
 MODELS = {
     "gpt2": ("models/gpt2/odd", "causal-lm"),
@@ -32,6 +32,7 @@ MODELS = {
     "bart": ("models/bart/odd", "seq2seq-lm"),
     "t5": ("models/t5/odd", "seq2seq-lm"),
     "whisper": ("models/whisper/odd", "seq2seq-lm"),
+    "clip": ("models/clip/odd", "zero-shot-image-classification"),
     "vit": ("models/vit/odd_image_classification", "image-classification"),
     "vit_base": ("models/vit/odd_base", "base"),
 }
@@ -45,6 +46,11 @@ def load(args, name):
 
 def inputs_of(name, config):
     batch = 1 if name in ALONE else 2
+    if config.model_type == "clip":  # pooled at the end token; one text, one image
+        ids, vision = token_ids(f"hooks/{name}/input_ids", (batch, SOURCE), config.text_config), config.vision_config
+        ids[:, -1] = config.text_config.eos_token_id
+        shape = (batch, vision.num_channels, vision.image_size, vision.image_size)
+        return {"input_ids": ids, "pixel_values": normal(f"hooks/{name}/pixel_values", shape).float()}
     if config.model_type == "vit":
         size = config.image_size
         return {"pixel_values": normal(f"hooks/{name}/pixel_values", (batch, config.num_channels, size, size)).float()}
@@ -79,7 +85,7 @@ def check_watching(model, inputs):
     """The watched run is transformers' own: the same outputs, the same attention maps."""
     out, values = run(model, inputs)
     plain = model(**inputs, output_attentions=True)
-    first = next(key for key in ("logits", "last_hidden_state") if key in plain)
+    first = next(key for key in ("logits", "logits_per_image", "last_hidden_state") if key in plain)
     size = float(plain[first].abs().max())
     assert largest_difference(out[first], plain[first]) <= 2e-6 * size, first
     for key in ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions"):

@@ -99,11 +99,15 @@ def _watch_block(watch, module, name, block, config):
 
 def _watch_patches(watch, embeddings, scope):
     """The class token stands before the patches, both it and the positions are parameters."""
+    clip = not hasattr(embeddings, "cls_token")
+    token = embeddings.class_embedding[None, None] if clip else embeddings.cls_token
+    positions = embeddings.position_embedding.weight[None] if clip else embeddings.position_embeddings
+
     def hook(module, args, result):
-        token = embeddings.cls_token.expand(result.shape[0], -1, -1)
-        watch.only_read(f"{scope}hook_embed", torch.cat([token, result], dim=1))
-        watch.only_read(f"{scope}hook_pos_embed", embeddings.position_embeddings)
-    watch.handles.append(embeddings.patch_embeddings.register_forward_hook(hook))
+        patches = result.flatten(2).transpose(1, 2) if clip else result
+        watch.only_read(f"{scope}hook_embed", torch.cat([token.expand(len(patches), -1, -1), patches], dim=1))
+        watch.only_read(f"{scope}hook_pos_embed", positions)
+    watch.handles.append((embeddings.patch_embedding if clip else embeddings.patch_embeddings).register_forward_hook(hook))
 
 
 def _watch_audio(watch, encoder, scope):

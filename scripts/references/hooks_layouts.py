@@ -53,6 +53,7 @@ MODERN_BERT = Block("pre", ln1="attn_norm", attn="attn", stacked="Wqkv", o="Wo",
                     down="mlp.Wo", rotary=True)
 BERT = Block("post", ln1="attention.output.LayerNorm", attn="attention.self", q="query", k="key", v="value",
              o="/attention.output.dense", ln2="output.LayerNorm", up="intermediate.dense", down="output.dense")
+CLIP = Block("pre", ln1="layer_norm1", attn="self_attn", o="out_proj", ln2="layer_norm2", up="mlp.fc1", down="mlp.fc2")
 VIT = Block("pre", ln1="layernorm_before", attn="attention", ln2="layernorm_after", up="mlp.fc1", down="mlp.fc2")
 
 
@@ -98,6 +99,11 @@ LAYOUTS = {
     "modernbert": lambda config: [Tower("", "layers", MODERN_BERT, embed="embeddings.tok_embeddings",
                                         embed_norm="embeddings.norm", final_norm="final_norm")],
     "vit": lambda config: [Tower("", "layers", VIT, patches="embeddings", final_norm="layernorm")],
+    "clip": lambda config: [
+        Tower("text_model.", "text_model.encoder.layers", CLIP, embed="text_model.embeddings.token_embedding",
+              positions="text_model.embeddings.position_embedding", final_norm="text_model.final_layer_norm"),
+        Tower("vision_model.", "vision_model.encoder.layers", CLIP, patches="vision_model.embeddings",
+              embed_norm="vision_model.pre_layrnorm")],
     "bart": lambda config: [
         bart_tower("encoder", Block(**BART, ln2="final_layer_norm")),
         bart_tower("decoder", Block(**BART, cross="encoder_attn", ln2="encoder_attn_layer_norm", ln3="final_layer_norm"))],
@@ -108,4 +114,5 @@ LAYOUTS = {
     "t5": lambda config: [t5_tower(side, config.is_gated_act) for side in ("encoder", "decoder")],
 }
 # Norms and poolers above the towers: our name, the module's path from the model itself.
-HEADS = {"bert": {"mlm.norm": "cls.predictions.transform.LayerNorm"}, "modernbert": {"mlm.norm": "head.norm"}}
+HEADS = {"bert": {"mlm.norm": "cls.predictions.transform.LayerNorm"}, "modernbert": {"mlm.norm": "head.norm"},
+         "clip": {"vision_model.pooler.norm": "vision_model.post_layernorm"}}

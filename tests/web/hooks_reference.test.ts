@@ -7,6 +7,7 @@ import {
   AutoModelForImageClassification,
   AutoModelForMaskedLM,
   AutoModelForSeq2SeqLM,
+  AutoModelForZeroShotImageClassification,
   type Edit,
   type ModelInputs,
   type PreTrainedModel,
@@ -21,6 +22,7 @@ const classes: Record<string, AutoModelClass<PreTrainedModel>> = {
   'seq2seq-lm': AutoModelForSeq2SeqLM,
   'masked-lm': AutoModelForMaskedLM,
   'image-classification': AutoModelForImageClassification,
+  'zero-shot-image-classification': AutoModelForZeroShotImageClassification,
 };
 const inputNames =
   /^(decoder_)?(input_ids|attention_mask|position_ids|token_type_ids)$|^(pixel_values|input_features)$/;
