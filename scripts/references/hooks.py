@@ -12,6 +12,7 @@ from transformers import GenerationMixin
 
 from common import Group, arguments, float64_everywhere, integers, largest_difference, normal
 from hooks_attach import attach
+from hooks_edit_cases import edit_cases
 from hooks_edits import functions
 from hooks_watch import Watch
 from models_common import double_of, load_checkpoint, padded, token_ids
@@ -44,24 +45,25 @@ def load(args, name):
         return load_checkpoint(folder, getattr(transformers, json.load(file)["architectures"][0]))
 
 
+def images(name, config, batch):
+    return normal(f"hooks/{name}/pixel_values", (batch, config.num_channels, config.image_size, config.image_size)).float()
+
+
 def inputs_of(name, config):
     batch = 1 if name in ALONE else 2
-    if config.model_type == "clip":  # pooled at the end token; one text, one image
-        ids, vision = token_ids(f"hooks/{name}/input_ids", (batch, SOURCE), config.text_config), config.vision_config
-        ids[:, -1] = config.text_config.eos_token_id
-        shape = (batch, vision.num_channels, vision.image_size, vision.image_size)
-        return {"input_ids": ids, "pixel_values": normal(f"hooks/{name}/pixel_values", shape).float()}
     if config.model_type == "vit":
-        size = config.image_size
-        return {"pixel_values": normal(f"hooks/{name}/pixel_values", (batch, config.num_channels, size, size)).float()}
+        return {"pixel_values": images(name, config, batch)}
     if config.model_type == "whisper":
-        frames = 2 * config.max_source_positions
-        inputs = {"input_features": normal(f"hooks/{name}/input_features", (batch, config.num_mel_bins, frames), 0.7).float()}
+        sound = (batch, config.num_mel_bins, 2 * config.max_source_positions)
+        inputs = {"input_features": normal(f"hooks/{name}/input_features", sound, 0.7).float()}
     else:
-        inputs = {"input_ids": token_ids(f"hooks/{name}/input_ids", (batch, SOURCE), config)}
+        text = config.text_config if config.model_type == "clip" else config
+        inputs = {"input_ids": token_ids(f"hooks/{name}/input_ids", (batch, SOURCE), text)}
+    if config.model_type == "clip":
+        inputs["input_ids"][:, -1] = text.eos_token_id  # the text is pooled there
+        inputs["pixel_values"] = images(name, config.vision_config, batch)
     if config.model_type == "bert":
-        types = integers(f"hooks/{name}/types", (batch, SOURCE), 0, config.type_vocab_size)
-        inputs["token_type_ids"] = types
+        inputs["token_type_ids"] = integers(f"hooks/{name}/types", (batch, SOURCE), 0, config.type_vocab_size)
     if config.is_encoder_decoder:
         inputs["decoder_input_ids"] = token_ids(f"hooks/{name}/targets", (batch, LENGTH), config)
     return inputs
@@ -70,8 +72,6 @@ def inputs_of(name, config):
 def run(model, inputs, edits=None):
     """(outputs, values by hook name) of a watched run."""
     options = {"use_cache": False} if isinstance(model, GenerationMixin) else {}
-    if model.config.model_type == "t5":
-        options["output_attentions"] = True
     watch = Watch(edits)
     attach(watch, model)
     with watch.around(model):
@@ -160,75 +160,6 @@ def add_edits(group, name, model, inputs, case, edits, tensors):
                change=float(f"{change:.3g}"))
 
 
-def uniform(length, causal):
-    """Each query looks at all it may see alike."""
-    seen = torch.ones(length, length)
-    seen = seen.tril() if causal else seen
-    return seen / seen.sum(-1, keepdim=True)
-
-
-def edit_cases(name, model, inputs):
-    """{case: (edits, tensors)} for one stack of blocks."""
-    scope = "encoder." if model.config.is_encoder_decoder else "blocks."
-    values = run(model, inputs)[1]
-    batch, length, width = values[f"{scope}0.hook_resid_pre"].shape
-    causal = name in ("gpt2", "llama")
-    other = inputs_of(f"{name}/other", model.config)
-    patched = run(model, other)[1]
-    return {
-        "head_zero": ([{"hook": f"{scope}0.attn.hook_z", "head": 1, "op": "zero"}], {}),
-        "heads_mean": ([{"hook": f"{scope}1.attn.hook_z", "head": [0, 2], "op": "mean"}], {}),
-        "patched_residual": (
-            [{"hook": f"{scope}1.hook_resid_pre", "pos": [1, length - 3], "op": "replace", "value": "patch"}],
-            {"patch": patched[f"{scope}1.hook_resid_pre"][:, [1, length - 3]]}),
-        "uniform_pattern": (
-            [{"hook": f"{scope}0.attn.hook_pattern", "head": 0, "op": "replace", "value": "pattern"}],
-            {"pattern": uniform(length, causal)}),
-        "identity_pattern": (
-            [{"hook": f"{scope}1.attn.hook_pattern", "head": 2, "op": "replace", "value": "pattern"}],
-            {"pattern": torch.eye(length)}),
-        "scaled_neurons": ([{"hook": f"{scope}0.mlp.hook_post", "op": "scale", "value": 0.25}], {}),
-        "steered": (
-            [{"hook": f"{scope}0.hook_resid_post", "pos": -2, "op": "add", "value": "direction"}],
-            {"direction": normal(f"hooks/{name}/direction", (width,), 2.0).float()}),
-        "several": (
-            [{"hook": f"{scope}0.hook_attn_out", "pos": [0, -1], "op": "scale", "value": -1.5},
-             {"hook": f"{scope}0.mlp.hook_post", "pos": 2, "op": "zero"},
-             {"hook": f"{scope}1.attn.hook_pattern", "head": 1, "pos": -1, "op": "replace", "value": "row"},
-             {"hook": f"{scope}1.attn.hook_z", "head": 1, "op": "scale", "value": 3.0},
-             {"hook": f"{scope}1.hook_mlp_out", "op": "add", "value": 0.5}],
-            {"row": torch.eye(length)[0]}),
-    }
-
-
-def decoder_cases(name, model, inputs):
-    """The same for the second stack of an encoder-decoder, and its view of the source."""
-    values = run(model, inputs)[1]
-    batch, length, width = values["decoder.0.hook_resid_pre"].shape
-    source = inputs["input_ids"].shape[1]
-    patched = run(model, inputs_of(f"{name}/other", model.config))[1]
-    return {
-        "decoder_head_zero": ([{"hook": "decoder.0.attn.hook_z", "head": 1, "op": "zero"}], {}),
-        "cross_head_mean": ([{"hook": "decoder.1.cross_attn.hook_z", "head": 0, "op": "mean"}], {}),
-        "decoder_patched_residual": (
-            [{"hook": "decoder.1.hook_resid_pre", "pos": [0, 4], "op": "replace", "value": "patch"}],
-            {"patch": patched["decoder.1.hook_resid_pre"][:, [0, 4]]}),
-        "decoder_identity_pattern": (
-            [{"hook": "decoder.0.attn.hook_pattern", "head": 2, "op": "replace", "value": "pattern"}],
-            {"pattern": torch.eye(length)}),
-        "cross_uniform_pattern": (
-            [{"hook": "decoder.0.cross_attn.hook_pattern", "head": 1, "op": "replace", "value": 1.0 / source}], {}),
-        "decoder_scaled_neurons": (
-            [{"hook": "decoder.1.mlp.hook_post", "pos": [2, 3], "op": "scale", "value": -2.0}], {}),
-        "decoder_steered": (
-            [{"hook": "decoder.0.hook_resid_post", "pos": -3, "op": "add", "value": "direction"}],
-            {"direction": normal(f"hooks/{name}/decoder_direction", (width,), 2.0).float()}),
-        "both_towers": (
-            [{"hook": "encoder.1.hook_normalized_resid_post", "pos": 3, "op": "zero"},
-             {"hook": "decoder.0.hook_cross_attn_out", "op": "scale", "value": 2.0}], {}),
-    }
-
-
 def padded_inputs(name, config, inputs):
     """{side: inputs} for the models whose padding is shown: left as generations have it, right, both towers."""
     if name not in ("gpt2", "bert", "bart"):
@@ -257,10 +188,9 @@ def main():
             add_values(group, f"{name}_{side}_padding", name, model, more)
         if name not in ("gpt2", "llama", "bert", "bart", "vit"):
             continue
-        cases = edit_cases(name, model, inputs)
-        if model.config.is_encoder_decoder:
-            cases |= decoder_cases(name, model, inputs)
-        for case, (edits, tensors) in cases.items():
+        values = run(model, inputs)[1]
+        other = run(model, inputs_of(f"{name}/other", model.config))[1]
+        for case, (edits, tensors) in edit_cases(name, values, other).items():
             add_edits(group, name, model, inputs, case, edits, tensors)
     group.save()
 
