@@ -85,7 +85,7 @@ MutableTensorView MultiHeadAttention::project_queries(TensorView x, const Attent
       context.arena.take({x.dim(0), x.dim(1), config_.num_heads, config_.d_head});
   query_.forward(x, queries);
   context.trace("hook_q", queries, kQueryLegend);
-  if (query_norm_) query_norm_->forward(queries, queries, context / "q_norm", kQueryLegend);
+  if (query_norm_) query_norm_->forward(queries, queries, context / "q_norm");
   if (state.rotary != nullptr) {
     RotaryEmbedding::rotate(queries, *state.rotary);
     context.trace("hook_rot_q", queries, kQueryLegend);
@@ -108,9 +108,7 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Inputs& inputs,
   value_.forward(inputs.values, projected.values);
   context.trace("hook_k", projected.keys, kKeyLegend);
   context.trace("hook_v", projected.values, kKeyLegend);
-  if (key_norm_) {
-    key_norm_->forward(projected.keys, projected.keys, context / "k_norm", kKeyLegend);
-  }
+  if (key_norm_) key_norm_->forward(projected.keys, projected.keys, context / "k_norm");
   if (state.rotary != nullptr) {
     RotaryEmbedding::rotate(projected.keys, *state.rotary);
     context.trace("hook_rot_k", projected.keys, kKeyLegend);

@@ -37,8 +37,7 @@ void Normalization::measure(const float* x, float* out, float* scale, std::size_
   });
 }
 
-void Normalization::forward(TensorView x, MutableTensorView out, const Context& context,
-                            std::string_view legend) const {
+void Normalization::forward(TensorView x, MutableTensorView out, const Context& context) const {
   if (config_.kind == NormKind::none) {
     if (out.f32() != x.f32()) std::memcpy(out.f32(), x.f32(), x.bytes());
     return;
@@ -54,9 +53,7 @@ void Normalization::forward(TensorView x, MutableTensorView out, const Context& 
   scale_shape[scale_shape.rank() - 1] = 1;
   const MutableTensorView scale = context.arena.take(scale_shape);
   measure(x.f32(), out.f32(), scale.f32(), rows);
-  if (context.trace) {
-    context.trace("hook_scale", scale, concat(legend.substr(0, legend.rfind(' ')), " 1"));
-  }
+  context.trace("hook_scale", scale, "batch pos 1");
   const bool layer = config_.kind == NormKind::layer;
   const float* const numerator = layer ? out.f32() : x.f32();
   const float* const weight = weight_.empty() ? nullptr : weight_.f32();
@@ -72,7 +69,7 @@ void Normalization::forward(TensorView x, MutableTensorView out, const Context& 
     kernels::divide_rows(numerator + first * features, scale.f32() + first,
                          out.f32() + first * features, count, features);
   });
-  context.trace("hook_normalized", out, legend);
+  context.trace("hook_normalized", out, "batch pos d_model");
   for_rows(rows, [&](std::size_t first, std::size_t count) {
     float* const row = out.f32() + first * features;
     kernels::scale_shift_rows(row, weight, bias, row, count, features);

@@ -26,9 +26,7 @@ class Normalization {
   /// Loads "weight" and, for LayerNorm, "bias" of the scope, as far as the config has them.
   Normalization(const WeightScope& scope, const NormConfig& config);
 
-  /// `legend` are x's axes in words, for a trace.
-  void forward(TensorView x, MutableTensorView out, const Context& context,
-               std::string_view legend = "batch pos d_model") const;
+  void forward(TensorView x, MutableTensorView out, const Context& context) const;
 
  private:
   template <class Body>

@@ -67,13 +67,8 @@ Tensor Head::forward(TensorView x, const Positions& positions, const Context& co
     apply(*config_.dense, dense.f32(), dense.elements());
     hidden = dense;
   }
+  if (norm_) norm_->forward(hidden, hidden, context / "norm");
   const bool all = config_.pick == HeadConfig::Pick::all;
-  if (norm_ && all) {
-    const MutableTensorView rows = hidden.reshaped({x.dim(0), x.dim(1), hidden.dim(1)});
-    norm_->forward(rows, rows, context / "norm");
-  } else if (norm_) {
-    norm_->forward(hidden, hidden, context / "norm", "batch d_model");
-  }
   const std::size_t width = out_ ? config_.outputs : hidden.dim(1);
   Tensor result({hidden.dim(0), width});
   if (out_) {
