@@ -1,6 +1,7 @@
 // Every hook point against transformers, read there with forward hooks, and edits against the same edits made in PyTorch,
 // on both builds. The bound is that of logits plus what the reference's float32 run misses its float64 run by.
 import {
+  type ActivationEdit,
   AutoModel,
   type AutoModelClass,
   AutoModelForCausalLM,
@@ -8,7 +9,6 @@ import {
   AutoModelForMaskedLM,
   AutoModelForSeq2SeqLM,
   AutoModelForZeroShotImageClassification,
-  type Edit,
   type ModelInputs,
   type PreTrainedModel,
 } from 'clearformer';
@@ -74,10 +74,10 @@ describe.each(variants)('%s', (variant) => {
     const one = caseNamed(name);
     const tensor = tensorsOf('hooks', one);
     const model = await loaded(one, variant);
-    const given = one.options.edits as (Omit<Edit, 'value'> & { value?: number | string })[];
+    const given = one.options.edits as (Omit<ActivationEdit, 'value'> & { value?: number | string })[];
     const edits = given.map((edit) => {
       return typeof edit.value === 'string' ? { ...edit, value: tensor(edit.value) } : edit;
-    }) as Edit[];
+    }) as ActivationEdit[];
     const logits = await model.run_with_hooks(inputsOf(one, tensor), { edits });
     expectClose(name, logits, tensor('logits'), undefined, errorsOf(one).logits);
     await model.dispose();

@@ -64,17 +64,20 @@ TEST_F(HooksReference, EveryHookPointEqualsTransformers) {
   }
 }
 
+// Both ways of saying an edit: as a function and as data.
 TEST_F(HooksReference, EditsEqualTheSameEditsInPyTorch) {
   const auto cases = fixture.of_op("run_with_hooks");
   ASSERT_FALSE(cases.empty());
   for (const Case* reference : cases) {
-    SCOPED_TRACE(reference->name());
-    const CaseInputs given(*reference);
-    Trace trace;
-    add_edits(trace, *reference);
-    ModelOutputs outputs = model_of(*reference)->forward(given.inputs, &trace);
-    expect_close("logits", outputs.at("logits"), reference->output("logits"),
-                 bound(*reference, "logits"));
+    for (const auto& [way, add] : {std::pair("function", add_functions), {"data", add_edits}}) {
+      SCOPED_TRACE(reference->name() + " as " + way);
+      const CaseInputs given(*reference);
+      Trace trace;
+      add(trace, *reference);
+      ModelOutputs outputs = model_of(*reference)->forward(given.inputs, &trace);
+      expect_close("logits", outputs.at("logits"), reference->output("logits"),
+                   bound(*reference, "logits"));
+    }
   }
 }
 

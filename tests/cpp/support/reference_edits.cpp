@@ -115,9 +115,8 @@ void apply(const ReferenceEdit& edit, MutableTensorView value) {
   }
 }
 
-}  // namespace
-
-void add_edits(Trace& trace, const Case& reference) {
+std::vector<ReferenceEdit> edits_of(const Case& reference) {
+  std::vector<ReferenceEdit> edits;
   for (const Json& json : reference.option("edits").array()) {
     ReferenceEdit edit;
     edit.hook = json.find("hook")->string();
@@ -131,8 +130,38 @@ void add_edits(Trace& trace, const Case& reference) {
         edit.number = static_cast<float>(given->number());
       }
     }
+    edits.push_back(std::move(edit));
+  }
+  return edits;
+}
+
+// Values of the fixture broadcast to the region whether or not it keeps the axes that a number picks.
+Tensor value_of(const ReferenceEdit& edit) {
+  if (edit.tensor != nullptr) return edit.tensor->clone();
+  if (edit.op == "zero" || edit.op == "mean") return {};
+  Tensor value({1});
+  *value.f32() = edit.number;
+  return value;
+}
+
+}  // namespace
+
+void add_functions(Trace& trace, const Case& reference) {
+  for (const ReferenceEdit& edit : edits_of(reference)) {
     trace.edit(edit.hook,
                [edit](std::string_view, MutableTensorView value) { apply(edit, value); });
+  }
+}
+
+void add_edits(Trace& trace, const Case& reference) {
+  for (const ReferenceEdit& given : edits_of(reference)) {
+    Edit edit;
+    edit.hook = given.hook;
+    edit.op = op_named(given.op);
+    if (given.head) edit.heads = given.head->indices;
+    if (given.pos) edit.positions = given.pos->indices;
+    edit.value = value_of(given);
+    trace.edit(std::move(edit));
   }
 }
 
