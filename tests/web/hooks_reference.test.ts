@@ -9,8 +9,10 @@ import {
   AutoModelForMaskedLM,
   AutoModelForSeq2SeqLM,
   AutoModelForZeroShotImageClassification,
+  type HookName,
   type ModelInputs,
   type PreTrainedModel,
+  type Tensor,
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { type Case, casesOf, expectClose, fixturePath, type Reference, tensorsOf } from './support/references.js';
@@ -54,17 +56,13 @@ describe.each(variants)('%s', (variant) => {
     const tensor = tensorsOf('hooks', one);
     const model = await loaded(one, variant);
     const [, cache] = await model.run_with_cache(inputsOf(one, tensor));
-    const hooks = Object.keys(one.outputs).sort();
+    const hooks = (Object.keys(one.outputs) as HookName[]).sort();
     expect(Object.keys(cache).sort()).toEqual(hooks);
-    expect(
-      model
-        .hooks()
-        .map((hook) => hook.name)
-        .sort(),
-    ).toEqual(hooks);
+    const offered = model.hooks().map((hook) => hook.name);
+    expect(offered.sort()).toEqual(hooks);
     for (const hook of hooks) {
       const wanted = tensor(hook);
-      const found = cache[hook] as NonNullable<(typeof cache)[string]>;
+      const found = cache[hook] as Tensor<'float32'>;
       expectClose(`${name} ${hook}`, found, wanted, comparedWhere(one, wanted), errorsOf(one)[hook]);
     }
     await model.dispose();
