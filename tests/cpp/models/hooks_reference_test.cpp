@@ -64,12 +64,18 @@ TEST_F(HooksReference, EveryHookPointEqualsTransformers) {
   }
 }
 
-// Both ways of saying an edit: as a function and as data.
+// Both ways of saying an edit.
+struct Way {
+  const char* name;
+  void (*add)(Trace& trace, const Case& reference);
+};
+constexpr Way kWays[] = {{"a function", add_functions}, {"data", add_edits}};
+
 TEST_F(HooksReference, EditsEqualTheSameEditsInPyTorch) {
   const auto cases = fixture.of_op("run_with_hooks");
   ASSERT_FALSE(cases.empty());
   for (const Case* reference : cases) {
-    for (const auto& [way, add] : {std::pair("function", add_functions), {"data", add_edits}}) {
+    for (const auto& [way, add] : kWays) {
       SCOPED_TRACE(reference->name() + " as " + way);
       const CaseInputs given(*reference);
       Trace trace;
