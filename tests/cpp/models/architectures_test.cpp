@@ -1,16 +1,15 @@
 // Two random checkpoints and more of every architecture against transformers: every output, hidden
 // state and attention map, padding on both sides; greedy tokens with and without cache.
+#include "support/architectures.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
 #include "clearformer/models/generation.h"
-#include "support/checkpoint.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"
-#include "support/files.h"
-#include "support/fixture.h"
 #include "support/generations.h"
 #include "support/json_text.h"
 
@@ -21,27 +20,6 @@ class Architectures : public ::testing::TestWithParam<const char*> {
  protected:
   std::string group = std::string("models/") + GetParam();
   Fixture fixture{group};
-
-  std::unique_ptr<Model> model_of(const Case& reference, std::optional<Task> task) const {
-    return load_folder(fixture_path(group + "/" + reference.option("checkpoint").string()),
-                       "config.json", task);
-  }
-};
-
-// The tensors a case gives a model, in the types models read.
-struct Inputs {
-  explicit Inputs(const Case& reference) {
-    for (const InputName& entry : kInputNames) {
-      const std::string name(entry.name);
-      if (!reference.has_input(name)) continue;
-      tensors.push_back(entry.dtype == DType::i32  ? reference.int32_input(name)
-                        : entry.dtype == DType::u8 ? reference.uint8_input(name)
-                                                   : reference.input(name).clone());
-      inputs.*entry.member = tensors.back().view();
-    }
-  }
-  std::vector<Tensor> tensors;
-  ModelInputs inputs;
 };
 
 // What a mask (B, T) lets stand of x (B, T, …); for maps (B, H, T, S) its rows.
@@ -87,11 +65,10 @@ TEST_P(Architectures, OutputsHiddenStatesAndAttentionsEqualTheReference) {
   ASSERT_FALSE(cases.empty());
   for (const Case* reference : cases) {
     SCOPED_TRACE(reference->name());
-    const std::unique_ptr<Model> model =
-        model_of(*reference, task_named(reference->option("task").string()));
+    const std::unique_ptr<Model> model = model_of(group, *reference);
     std::vector<OutputList> lists = model->hidden_states();
     for (OutputList& list : model->attentions()) lists.push_back(std::move(list));
-    const Inputs given(*reference);
+    const CaseInputs given(*reference);
     Trace trace;
     trace.capture("*");
     ModelOutputs outputs = model->forward(given.inputs, &trace);
@@ -116,10 +93,9 @@ TEST_P(Architectures, OutputsHiddenStatesAndAttentionsEqualTheReference) {
 TEST_P(Architectures, InputsThatWouldNotBeReadAreRefused) {
   for (const Case* reference : fixture.of_op("model_forward")) {
     SCOPED_TRACE(reference->name());
-    const std::unique_ptr<Model> model =
-        model_of(*reference, task_named(reference->option("task").string()));
+    const std::unique_ptr<Model> model = model_of(group, *reference);
     const ModelConfig& config = model->config();
-    const Inputs given(*reference);
+    const CaseInputs given(*reference);
     if (config.kind == ModelKind::encoder_only || config.kind == ModelKind::dual_encoder) {
       KeyValueCache cache(1, 8);
       ModelInputs inputs = given.inputs;
@@ -148,8 +124,9 @@ TEST_P(Architectures, InputsThatWouldNotBeReadAreRefused) {
 TEST_P(Architectures, GreedyTokensEqualTheReference) {
   for (const Case* reference : fixture.of_op("generate")) {
     SCOPED_TRACE(reference->name());
-    const std::unique_ptr<Model> model = model_of(*reference, std::nullopt);
-    const Inputs given(*reference);
+    const std::unique_ptr<Model> model =
+        load_folder(fixture_path(group + "/" + reference->option("checkpoint").string()));
+    const CaseInputs given(*reference);
     Generation generation(*model, given.inputs, options(options_text(*reference, {"checkpoint"})));
     run(generation);
     const Tensor made = generation.sequences();
@@ -163,9 +140,8 @@ TEST_P(Architectures, GreedyTokensEqualTheReference) {
 TEST_P(Architectures, AProbeFindsTheHookPointsOfAPass) {
   for (const Case* reference : fixture.of_op("model_forward")) {
     SCOPED_TRACE(reference->name());
-    const std::unique_ptr<Model> model =
-        model_of(*reference, task_named(reference->option("task").string()));
-    const Inputs given(*reference);
+    const std::unique_ptr<Model> model = model_of(group, *reference);
+    const CaseInputs given(*reference);
     Trace pass;
     pass.capture("*");
     model->forward(given.inputs, &pass);
@@ -186,11 +162,7 @@ TEST_P(Architectures, AProbeFindsTheHookPointsOfAPass) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Architectures,
-                         ::testing::Values("bert", "roberta", "distilbert", "modernbert", "gpt2",
-                                           "gpt_neo", "mistral", "qwen2", "qwen3", "phi", "phi3",
-                                           "gemma2", "gemma3_text", "nn_transformer", "marian",
-                                           "bart", "t5", "whisper", "vit", "deit", "clip"),
+INSTANTIATE_TEST_SUITE_P(All, Architectures, ::testing::ValuesIn(kArchitectures),
                          [](const auto& name) { return std::string(name.param); });
 
 }  // namespace

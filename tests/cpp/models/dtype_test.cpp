@@ -8,11 +8,9 @@
 #include "clearformer/models/matrix_policy.h"
 #include "clearformer/models/model.h"
 #include "clearformer/models/pretrained_folder.h"
-#include "support/checkpoint.h"
+#include "support/architectures.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"
-#include "support/files.h"
-#include "support/fixture.h"
 #include "support/integer_products.h"
 
 namespace clearformer::test {
@@ -80,24 +78,6 @@ class Dtypes : public ::testing::TestWithParam<const char*> {
   Fixture fixture{group};
 };
 
-// The inputs of a case in the types models read.
-struct Inputs {
-  explicit Inputs(const Case& reference) {
-    for (const InputName& entry : kInputNames) {
-      const std::string name(entry.name);
-      if (!reference.has_input(name)) continue;
-      switch (entry.dtype) {
-        case DType::f32: tensors.push_back(reference.input(name).clone()); break;
-        case DType::u8: tensors.push_back(reference.uint8_input(name)); break;
-        default: tensors.push_back(reference.int32_input(name)); break;
-      }
-      inputs.*entry.member = tensors.back().view();
-    }
-  }
-  ModelInputs inputs;
-  std::vector<Tensor> tensors;
-};
-
 double relative_error(const Tensor& found, const Tensor& expected) {
   double error = 0.0, size = 0.0;
   for (std::size_t i = 0; i < expected.elements(); ++i) {
@@ -118,7 +98,7 @@ TEST_P(Dtypes, GiveTheNumbersOfWeightsRoundedByHand) {
     const Checkpoint checkpoint(group, *reference);
     if (!seen.insert(checkpoint.folder + reference->option("task").string()).second) continue;
     SCOPED_TRACE(reference->name());
-    const Inputs given(*reference);
+    const CaseInputs given(*reference);
     for (const MatrixFormat format : kRounding) {
       const auto by_hand =
           load_model(rounded_by_hand(checkpoint, format), checkpoint.config, checkpoint.task);
@@ -167,7 +147,7 @@ TEST_P(Dtypes, LeaveNoLinearLayerInF32) {
 TEST_P(Dtypes, OfFp32AreBitForBitThoseWithoutADtype) {
   const Case& reference = *fixture.of_op("model_forward").front();
   const Checkpoint checkpoint(group, reference);
-  const Inputs given(reference);
+  const CaseInputs given(reference);
   const auto plain = load_folder(checkpoint.folder, "config.json", checkpoint.task);
   ModelOutputs expected = plain->forward(given.inputs);
   ModelOutputs found = checkpoint.load(MatrixFormat::f32)->forward(given.inputs);
@@ -176,11 +156,7 @@ TEST_P(Dtypes, OfFp32AreBitForBitThoseWithoutADtype) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Dtypes,
-                         ::testing::Values("bert", "roberta", "distilbert", "modernbert", "gpt2",
-                                           "gpt_neo", "mistral", "qwen2", "qwen3", "phi", "phi3",
-                                           "gemma2", "gemma3_text", "nn_transformer", "marian",
-                                           "bart", "t5", "whisper", "vit", "deit", "clip"),
+INSTANTIATE_TEST_SUITE_P(All, Dtypes, ::testing::ValuesIn(kArchitectures),
                          [](const auto& name) { return std::string(name.param); });
 
 // --- Errors are those of fp32 ------------------------------------------------------------------------

@@ -5,29 +5,11 @@
 #include "clearformer/models/matrix_policy.h"
 #include "clearformer/models/pretrained_folder.h"
 #include "clearformer/weights/json.h"
-#include "support/checkpoint.h"
-#include "support/files.h"
-#include "support/fixture.h"
+#include "support/architectures.h"
 #include "support/mutation.h"
 
 namespace clearformer::test {
 namespace {
-
-// The inputs of the group's first forward pass, as the model takes them.
-struct GivenInputs {
-  explicit GivenInputs(const Case& reference) {
-    for (const InputName& entry : kInputNames) {
-      const std::string name(entry.name);
-      if (!reference.has_input(name)) continue;
-      tensors.push_back(entry.dtype == DType::i32  ? reference.int32_input(name)
-                        : entry.dtype == DType::u8 ? reference.uint8_input(name)
-                                                   : reference.input(name).clone());
-      inputs.*entry.member = tensors.back().view();
-    }
-  }
-  std::vector<Tensor> tensors;
-  ModelInputs inputs;
-};
 
 class MutatedConfigOf : public ::testing::TestWithParam<const char*> {
  protected:
@@ -37,7 +19,7 @@ class MutatedConfigOf : public ::testing::TestWithParam<const char*> {
   std::string folder = fixture_path(group + "/" + reference.option("checkpoint").string());
   std::string config = read_bytes(folder + "/config.json");
   Task task = task_named(reference.option("task").string());
-  GivenInputs given{reference};
+  CaseInputs given{reference};  // of the group's first forward pass
 
   // Whether it became a model; a refusal says something. What is planned before the weights are read
   // refuses no more than what is read without a plan.
@@ -86,11 +68,7 @@ TEST_P(MutatedConfigOf, TextsDamagedAtRandom) {
   EXPECT_LT(models, 100u);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MutatedConfigOf,
-                         ::testing::Values("bert", "roberta", "distilbert", "modernbert", "gpt2",
-                                           "gpt_neo", "mistral", "qwen2", "qwen3", "phi", "phi3",
-                                           "gemma2", "gemma3_text", "nn_transformer", "marian",
-                                           "bart", "t5", "whisper", "vit", "deit", "clip"),
+INSTANTIATE_TEST_SUITE_P(All, MutatedConfigOf, ::testing::ValuesIn(kArchitectures),
                          [](const auto& name) { return std::string(name.param); });
 
 }  // namespace

@@ -62,11 +62,18 @@ export function tensorsOf(folder: string, one: Case): (name: string) => Referenc
   };
 }
 
-/** Same dims, and every element within 2e-5 + 1e-5 · max |reference|; reports the worst one. */
-export function expectClose(name: string, found: Tensor, wanted: Reference, only?: (index: number) => boolean): void {
+/** Same dims, and every element within 2e-5 + 1e-5 · max |reference| + more; infinities are equal. Reports the worst one. */
+export function expectClose(
+  name: string,
+  found: Tensor,
+  wanted: Reference,
+  only?: (index: number) => boolean,
+  more = 0,
+): void {
   expect([name, ...found.dims]).toEqual([name, ...wanted.dims]);
   const reference = wanted.data as Float32Array;
-  const bound = 2e-5 + 1e-5 * reference.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  const sizes = reference.filter(Number.isFinite).map(Math.abs);
+  const bound = 2e-5 + 1e-5 * sizes.reduce((most, size) => Math.max(most, size), 0) + more;
   let worst = { index: -1, error: -1 };
   reference.forEach((value, index) => {
     if (only && !only(index)) return;

@@ -1,0 +1,171 @@
+"""Puts a Watch on a transformers model: every hook point of the layouts, under our name."""
+
+import torch
+
+from hooks_layouts import HEADS, LAYOUTS
+
+
+def _heads(attention, config):
+    """(heads, key/value heads, size of a head) of an attention module, whatever it calls them."""
+    heads = next(getattr(holder, key) for holder in (attention, config)
+                 for key in ("num_heads", "num_attention_heads", "n_heads") if getattr(holder, key, None))
+    groups = getattr(config, "num_key_value_heads", None) or heads
+    sizes = ("head_dim", "attention_head_size", "key_value_proj_dim")
+    return heads, groups, next(getattr(attention, key) for key in sizes if hasattr(attention, key))
+
+
+def _watch_projections(watch, attention, name, block, sizes):
+    heads, groups, d_head = sizes
+    names = [f"{name}.hook_{part}" for part in "qkv"]
+    if block.stacked:
+        widths = [heads * d_head, groups * d_head, groups * d_head]
+        watch.stacked(attention.get_submodule(block.stacked), names, widths, (-1, d_head))
+    else:
+        for hook, path in zip(names, (block.q, block.k, block.v), strict=True):
+            watch.output(attention.get_submodule(path), hook, (-1, d_head))
+    for part, path in zip("qk", block.head_norms):
+        watch.norm(attention.get_submodule(path), f"{name}.{part}_norm", block.norms_heads_first)
+
+
+def _watch_scores_inside(watch, attention, name):
+    """T5 computes its pattern in forward(): made again from its queries, keys and the bias it gives back."""
+    def hook(module, args, result):
+        query, key = (watch.values[f"{name}.hook_{part}"].transpose(1, 2) for part in "qk")
+        watch.weigh(name, query @ key.transpose(2, 3), result[1])
+    watch.handles.append(attention.register_forward_hook(hook))
+
+
+def _watch_attention(watch, block_module, scope, path, update, block, config):
+    """One attention and, as `update`, what it adds to the residual stream. Gives back the output projection."""
+    attention = block_module.get_submodule(path)
+    sizes = _heads(attention, config)
+    _watch_projections(watch, attention, scope, block, sizes)
+    watch.attentions[id(attention)] = (scope, block.rotary)
+    if type(attention).__name__ == "T5Attention":
+        _watch_scores_inside(watch, attention, scope)
+    output = (block_module.get_submodule(block.o[1:]) if block.o.startswith("/") else attention.get_submodule(block.o))
+    watch.input(output, f"{scope}.hook_z", (-1, sizes[2]))
+    if not block.ln1_post:
+        watch.output(output, update)
+
+
+def _watch_feed_forward(watch, module, name, block):
+    """mlp.hook_pre is what the activation is given, mlp.hook_pre_linear what a gated one is multiplied by."""
+    hidden = [f"{name}.mlp.hook_pre", f"{name}.mlp.hook_pre_linear"]
+    if block.gated:
+        both = module.get_submodule(block.gated)
+        watch.stacked(both, hidden, [both.out_features // 2] * 2)
+    else:
+        for hook, path in zip(hidden, (path for path in (block.gate, block.up) if path)):
+            watch.output(module.get_submodule(path), hook)
+    watch.input(module.get_submodule(block.down), f"{name}.mlp.hook_post")
+    if not block.ln2_post:
+        watch.output(module.get_submodule(block.down), f"{name}.hook_mlp_out")
+
+
+def _watch_sums(watch, module, name, block):
+    """The residual stream. A pre-norm's input is read only: the sum goes past it too."""
+    post = block.order == "post"
+    sums = ["hook_resid_mid", "hook_resid_mid_cross"] if block.cross else ["hook_resid_mid"]
+    norms = [block.ln1, block.ln2, block.ln3] if block.cross else [block.ln1, block.ln2]
+    watch.input(module, f"{name}.hook_resid_pre")
+    if block.order == "parallel":
+        watch.output(module, f"{name}.hook_resid_post")
+    elif post:
+        for norm, total in zip(norms, [*sums, "hook_resid_post"], strict=True):
+            watch.input(module.get_submodule(norm), f"{name}.{total}")
+        watch.output(module, f"{name}.hook_normalized_resid_post")
+    else:
+        for norm, total in zip(norms[1:], sums, strict=True):
+            watch.input(module.get_submodule(norm), f"{name}.{total}", read=True)
+        watch.output(module, f"{name}.hook_resid_post")
+
+
+def _watch_block(watch, module, name, block, config):
+    _watch_sums(watch, module, name, block)
+    _watch_attention(watch, module, f"{name}.attn", block.attn, f"{name}.hook_attn_out", block, config)
+    if block.cross:
+        _watch_attention(watch, module, f"{name}.cross_attn", block.cross, f"{name}.hook_cross_attn_out", block, config)
+    _watch_feed_forward(watch, module, name, block)
+    for norm in ("ln1", "ln2", "ln3"):
+        path = getattr(block, norm)
+        if path and not isinstance(module.get_submodule(path), torch.nn.Identity):
+            watch.norm(module.get_submodule(path), f"{name}.{norm}")
+    for norm, update in (("ln1_post", "hook_attn_out"), ("ln2_post", "hook_mlp_out")):
+        if getattr(block, norm):
+            watch.norm(module.get_submodule(getattr(block, norm)), f"{name}.{norm}")
+            watch.output(module.get_submodule(getattr(block, norm)), f"{name}.{update}")
+
+
+def _watch_patches(watch, embeddings, scope):
+    """The class token stands before the patches, both it and the positions are parameters."""
+    clip = not hasattr(embeddings, "cls_token")
+    token = embeddings.class_embedding[None, None] if clip else embeddings.cls_token
+    positions = embeddings.position_embedding.weight[None] if clip else embeddings.position_embeddings
+
+    def hook(module, args, result):
+        patches = result.flatten(2).transpose(1, 2) if clip else result
+        watch.only_read(f"{scope}hook_embed", torch.cat([token.expand(len(patches), -1, -1), patches], dim=1))
+        watch.only_read(f"{scope}hook_pos_embed", positions)
+    watch.handles.append((embeddings.patch_embedding if clip else embeddings.patch_embeddings).register_forward_hook(hook))
+
+
+def _watch_audio(watch, encoder, scope):
+    """Channels first in transformers; activations and positions are in forward() itself."""
+    def between(module, args):
+        watch.only_read(f"{scope}hook_conv1", args[0].transpose(1, 2))
+
+    def after(module, args, result):
+        watch.only_read(f"{scope}hook_embed", torch.nn.functional.gelu(result).transpose(1, 2))
+
+    def positions(module, args, result):
+        watch.only_read(f"{scope}hook_pos_embed", result[None])
+    watch.handles += [encoder.conv2.register_forward_pre_hook(between), encoder.conv2.register_forward_hook(after),
+                      encoder.embed_positions.register_forward_hook(positions)]
+
+
+def _watch_positions(watch, module, scope):
+    """Rows of positions, (T, D) or (1, T, D), as every sequence gets them."""
+    def hook(module, args, result):
+        embedded = watch.values[f"{scope}hook_embed"]
+        watch.only_read(f"{scope}hook_pos_embed", result.expand(embedded.shape))
+    watch.handles.append(module.register_forward_hook(hook))
+
+
+def _watch_embedding(watch, base, tower, first_block):
+    if tower.patches:
+        _watch_patches(watch, base.get_submodule(tower.patches), tower.scope)
+    elif tower.audio:
+        _watch_audio(watch, base.get_submodule(tower.audio), tower.scope)
+    elif tower.embed:
+        watch.output(base.get_submodule(tower.embed), f"{tower.scope}hook_embed")
+    else:
+        watch.input(first_block, f"{tower.scope}hook_embed")
+    if tower.positions and not tower.audio:
+        _watch_positions(watch, base.get_submodule(tower.positions), tower.scope)
+    if tower.types:
+        watch.output(base.get_submodule(tower.types), f"{tower.scope}hook_token_type_embed")
+    if tower.embed_norm:
+        watch.norm(base.get_submodule(tower.embed_norm), f"{tower.scope}embed.ln")
+    if tower.patches or tower.positions or tower.embed_norm:
+        watch.input(first_block, f"{tower.scope}hook_full_embed")
+
+
+def attach(watch, model):
+    """Every hook point of `model`."""
+    config = model.config
+    base = getattr(model, model.base_model_prefix, model)
+    for tower in LAYOUTS[config.model_type](config):
+        blocks = base.get_submodule(tower.blocks)
+        _watch_embedding(watch, base, tower, blocks[0])
+        for index, module in enumerate(blocks):
+            _watch_block(watch, module, f"{tower.scope}{tower.name}{index}", tower.block, config)
+        if tower.final_norm:
+            final = base.get_submodule(tower.final_norm)
+            watch.norm(final, f"{tower.scope}ln_final")
+            watch.output(final, f"{tower.scope}ln_final.hook_out")
+    if getattr(base, "pooler", None) is not None:
+        watch.output(base.pooler, "pooler.hook_pooler_out")
+    for name, path in HEADS.get(config.model_type, {}).items():
+        if any(path == known for known, _ in model.named_modules()):
+            watch.norm(model.get_submodule(path), name)

@@ -1,0 +1,118 @@
+"""Where our hook points are among the modules of transformers, for each architecture."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Block:
+    """Paths below one block. `order` says where the norms are, as cpp/clearformer/layers/add_norm.h has it."""
+    order: str  # pre, post, both, parallel
+    ln1: str
+    attn: str  # the module that transformers' attention function is given
+    up: str
+    down: str
+    ln2: str = ""
+    q: str = "q_proj"
+    k: str = "k_proj"
+    v: str = "v_proj"
+    o: str = "o_proj"  # below attn, or with a slash in front below the block
+    stacked: str = ""  # one projection for q, k and v
+    head_norms: tuple = ()
+    norms_heads_first: bool = False  # whether those are given (B, H, T, d)
+    gate: str = ""
+    gated: str = ""  # one projection for what is activated and what it is multiplied by
+    ln1_post: str = ""
+    ln2_post: str = ""
+    cross: str = ""  # the cross-attention, its norm is then ln2 and the feed-forward's ln3
+    ln3: str = ""
+    rotary: bool = False
+
+
+@dataclass(frozen=True)
+class Tower:
+    scope: str  # before the names of the embedding and the blocks
+    blocks: str
+    block: Block
+    name: str = "blocks."  # of the blocks in our names, "" in an encoder-decoder
+    embed: str = ""  # absent: what the first block is given
+    positions: str = ""
+    types: str = ""
+    embed_norm: str = ""
+    patches: str = ""  # images: class token and positions are parameters
+    audio: str = ""  # two convolutions below it, and positions
+    final_norm: str = ""
+
+
+LLAMA = dict(order="pre", ln1="input_layernorm", attn="self_attn", ln2="post_attention_layernorm", gate="mlp.gate_proj",
+             up="mlp.up_proj", down="mlp.down_proj", rotary=True)
+BART = dict(order="post", ln1="self_attn_layer_norm", attn="self_attn", o="out_proj", up="fc1", down="fc2")
+T5 = dict(order="pre", attn="layer.0.SelfAttention", ln1="layer.0.layer_norm", q="q", k="k", v="v", o="o")
+T5_DENSE = ".DenseReluDense."
+WHISPER = BART | dict(order="pre")
+MODERN_BERT = Block("pre", ln1="attn_norm", attn="attn", stacked="Wqkv", o="Wo", ln2="mlp_norm", gated="mlp.Wi", up="",
+                    down="mlp.Wo", rotary=True)
+BERT = Block("post", ln1="attention.output.LayerNorm", attn="attention.self", q="query", k="key", v="value",
+             o="/attention.output.dense", ln2="output.LayerNorm", up="intermediate.dense", down="output.dense")
+CLIP = Block("pre", ln1="layer_norm1", attn="self_attn", o="out_proj", ln2="layer_norm2", up="mlp.fc1", down="mlp.fc2")
+VIT = Block("pre", ln1="layernorm_before", attn="attention", ln2="layernorm_after", up="mlp.fc1", down="mlp.fc2")
+
+
+def bart_tower(side, block):
+    return Tower(f"{side}.", f"{side}.layers", block, name="", embed=f"{side}.embed_tokens",
+                 positions=f"{side}.embed_positions", embed_norm=f"{side}.layernorm_embedding")
+
+
+def whisper_tower(side, block, **embedding):
+    return Tower(f"{side}.", f"{side}.layers", block, name="", positions=f"{side}.embed_positions",
+                 final_norm=f"{side}.layer_norm", **embedding)
+
+
+def t5_tower(side, gated):
+    last = "layer.2" if side == "decoder" else "layer.1"
+    hidden = dict(gate=last + T5_DENSE + "wi_0", up=last + T5_DENSE + "wi_1") if gated else dict(up=last + T5_DENSE + "wi")
+    norms = dict(ln2="layer.1.layer_norm", ln3="layer.2.layer_norm") if side == "decoder" else dict(ln2=f"{last}.layer_norm")
+    cross = "layer.1.EncDecAttention" if side == "decoder" else ""
+    return Tower(f"{side}.", f"{side}.block", Block(**T5, **hidden, **norms, cross=cross, down=last + T5_DENSE + "wo"),
+                 name="", final_norm=f"{side}.final_layer_norm")
+
+
+def decoder_only(**block):
+    return [Tower("", "layers", Block(**block), embed="embed_tokens", final_norm="norm")]
+
+
+LAYOUTS = {
+    "gpt2": lambda config: [Tower(
+        "", "h", Block("pre", ln1="ln_1", attn="attn", stacked="c_attn", o="c_proj", ln2="ln_2", up="mlp.c_fc",
+                       down="mlp.c_proj"), embed="wte", positions="wpe", final_norm="ln_f")],
+    "llama": lambda config: decoder_only(**LLAMA),
+    "qwen3": lambda config: decoder_only(**LLAMA, head_norms=("q_norm", "k_norm")),
+    "gemma2": lambda config: decoder_only(**LLAMA | dict(
+        order="both", ln1_post="post_attention_layernorm", ln2="pre_feedforward_layernorm",
+        ln2_post="post_feedforward_layernorm")),
+    "phi": lambda config: [Tower("", "layers", Block(
+        "parallel", ln1="input_layernorm", attn="self_attn", o="dense", up="mlp.fc1", down="mlp.fc2", rotary=True,
+        head_norms=("q_layernorm", "k_layernorm") if config.qk_layernorm else (), norms_heads_first=True),
+        embed="embed_tokens", final_norm="final_layernorm")],
+    "bert": lambda config: [Tower(
+        "", "encoder.layer", BERT, embed="embeddings.word_embeddings", positions="embeddings.position_embeddings",
+        types="embeddings.token_type_embeddings", embed_norm="embeddings.LayerNorm")],
+    "modernbert": lambda config: [Tower("", "layers", MODERN_BERT, embed="embeddings.tok_embeddings",
+                                        embed_norm="embeddings.norm", final_norm="final_norm")],
+    "vit": lambda config: [Tower("", "layers", VIT, patches="embeddings", final_norm="layernorm")],
+    "clip": lambda config: [
+        Tower("text_model.", "text_model.encoder.layers", CLIP, embed="text_model.embeddings.token_embedding",
+              positions="text_model.embeddings.position_embedding", final_norm="text_model.final_layer_norm"),
+        Tower("vision_model.", "vision_model.encoder.layers", CLIP, patches="vision_model.embeddings",
+              embed_norm="vision_model.pre_layrnorm")],
+    "bart": lambda config: [
+        bart_tower("encoder", Block(**BART, ln2="final_layer_norm")),
+        bart_tower("decoder", Block(**BART, cross="encoder_attn", ln2="encoder_attn_layer_norm", ln3="final_layer_norm"))],
+    "whisper": lambda config: [
+        whisper_tower("encoder", Block(**WHISPER, ln2="final_layer_norm"), audio="encoder"),
+        whisper_tower("decoder", Block(**WHISPER, cross="encoder_attn", ln2="encoder_attn_layer_norm",
+                                       ln3="final_layer_norm"), embed="decoder.embed_tokens")],
+    "t5": lambda config: [t5_tower(side, config.is_gated_act) for side in ("encoder", "decoder")],
+}
+# Norms and poolers above the towers: our name, the module's path from the model itself.
+HEADS = {"bert": {"mlm.norm": "cls.predictions.transform.LayerNorm"}, "modernbert": {"mlm.norm": "head.norm"},
+         "clip": {"vision_model.pooler.norm": "vision_model.post_layernorm"}}

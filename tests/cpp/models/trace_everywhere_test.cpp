@@ -1,0 +1,121 @@
+// Every hook point of every architecture: seeing all of them changes no bit of the outputs, and an
+// edit of any of them reaches the outputs, and nothing that was computed before it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "support/architectures.h"
+#include "support/closeness.h"
+
+namespace clearformer::test {
+namespace {
+
+bool same(const Tensor& left, const Tensor& right) {
+  return left.shape() == right.shape() &&
+         std::memcmp(left.data(), right.data(), left.elements() * sizeof(float)) == 0;
+}
+
+bool same(const ModelOutputs& left, const ModelOutputs& right) {
+  for (std::size_t i = 0; i < left.tensors.size(); ++i) {
+    if (!same(left.tensors[i].second, right.tensors[i].second)) return false;
+  }
+  return true;
+}
+
+// Not the same factor for all: norms and softmax would take that back.
+void disturb(std::string_view, MutableTensorView value) {
+  for (std::size_t i = 0; i < value.elements(); ++i) {
+    value.f32()[i] *= 1.0f + 0.01f * static_cast<float>(i % 7);
+  }
+}
+
+class TraceEverywhere : public ::testing::TestWithParam<const char*> {
+ protected:
+  // visit(model, inputs) for one case of every checkpoint of the architecture, a padded one where there is one.
+  template <class Visit>
+  void each_checkpoint(Visit visit) const {
+    const std::string group = std::string("models/") + GetParam();
+    const Fixture fixture(group);
+    std::map<std::string, const Case*> chosen;
+    for (const Case* reference : fixture.of_op("model_forward")) {
+      chosen[reference->option("checkpoint").string()] = reference;
+    }
+    ASSERT_FALSE(chosen.empty());
+    for (const auto& [checkpoint, reference] : chosen) {
+      SCOPED_TRACE(reference->name());
+      const CaseInputs given(*reference);
+      visit(*model_of(group, *reference), given.inputs);
+    }
+  }
+};
+
+TEST_P(TraceEverywhere, SeeingEverythingChangesNoBit) {
+  each_checkpoint([](Model& model, const ModelInputs& inputs) {
+    const ModelOutputs unseen = model.forward(inputs);
+    Trace trace;
+    trace.capture("*");
+    const ModelOutputs seen = model.forward(inputs, &trace);
+    ASSERT_EQ(seen.tensors.size(), unseen.tensors.size());
+    for (std::size_t i = 0; i < seen.tensors.size(); ++i) {
+      expect_same_bits(seen.tensors[i].first, seen.tensors[i].second, unseen.tensors[i].second);
+    }
+    for (const Trace::Captured& entry : trace.captured()) {
+      Trace single;
+      single.capture(entry.name);
+      EXPECT_TRUE(same(model.forward(inputs, &single), unseen)) << entry.name;
+      ASSERT_EQ(single.captured().size(), 1u);
+      expect_same_bits(entry.name, single.at(entry.name), entry.value);
+    }
+  });
+}
+
+// Names in the order of computation, and a word of the legend for each axis.
+TEST_P(TraceEverywhere, HooksTellNamesAndAxesOfAPass) {
+  each_checkpoint([](Model& model, const ModelInputs& inputs) {
+    Trace trace;
+    trace.capture("*");
+    model.forward(inputs, &trace);
+    const std::vector<HookPoint>& hooks = model.hooks();
+    ASSERT_EQ(hooks.size(), trace.captured().size());
+    for (std::size_t i = 0; i < hooks.size(); ++i) {
+      const Trace::Captured& entry = trace.captured()[i];
+      EXPECT_EQ(hooks[i].name, entry.name);
+      EXPECT_EQ(hooks[i].legend, entry.legend) << entry.name;
+      const auto words = 1 + std::count(entry.legend.begin(), entry.legend.end(), ' ');
+      EXPECT_EQ(static_cast<std::size_t>(words), entry.value.shape().rank()) << entry.name;
+    }
+  });
+}
+
+TEST_P(TraceEverywhere, AnEditOfAnyHookReachesTheOutputsAndNothingBefore) {
+  each_checkpoint([](Model& model, const ModelInputs& inputs) {
+    Trace before;
+    before.capture("*");
+    const ModelOutputs unedited = model.forward(inputs, &before);
+    const std::vector<Trace::Captured>& hooks = before.captured();  // in the order of computation
+    for (std::size_t edited = 0; edited < hooks.size(); ++edited) {
+      SCOPED_TRACE(hooks[edited].name);
+      Trace trace;
+      trace.capture("*");
+      trace.edit(hooks[edited].name, disturb);
+      const ModelOutputs outputs = model.forward(inputs, &trace);
+      EXPECT_FALSE(same(outputs, unedited)) << "the edit is lost";
+      ASSERT_EQ(trace.captured().size(), hooks.size());
+      for (std::size_t hook = 0; hook < edited; ++hook) {
+        EXPECT_TRUE(same(trace.captured()[hook].value, hooks[hook].value)) << hooks[hook].name;
+      }
+      EXPECT_FALSE(same(trace.captured()[edited].value, hooks[edited].value));
+      Trace unseen;
+      unseen.edit(hooks[edited].name, disturb);
+      EXPECT_TRUE(same(model.forward(inputs, &unseen), outputs)) << "being seen changes the edit";
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TraceEverywhere, ::testing::ValuesIn(kArchitectures),
+                         [](const auto& name) { return std::string(name.param); });
+
+}  // namespace
+}  // namespace clearformer::test

@@ -1,0 +1,44 @@
+// Every architecture with a folder of its own in tests/fixtures/models, and its cases run on our models.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "clearformer/models/model.h"
+#include "support/checkpoint.h"
+#include "support/files.h"
+#include "support/fixture.h"
+
+namespace clearformer::test {
+
+inline constexpr const char* kArchitectures[] = {
+    "bert",   "roberta", "distilbert", "modernbert", "gpt2",   "gpt_neo",     "mistral",
+    "qwen2",  "qwen3",   "phi",        "phi3",       "gemma2", "gemma3_text", "nn_transformer",
+    "marian", "bart",    "t5",         "whisper",    "vit",    "deit",        "clip"};
+
+/// The tensors a case gives a model, in the types models read.
+struct CaseInputs {
+  explicit CaseInputs(const Case& reference) {
+    for (const InputName& entry : kInputNames) {
+      const std::string name(entry.name);
+      if (!reference.has_input(name)) continue;
+      tensors.push_back(entry.dtype == DType::i32  ? reference.int32_input(name)
+                        : entry.dtype == DType::u8 ? reference.uint8_input(name)
+                                                   : reference.input(name).clone());
+      inputs.*entry.member = tensors.back().view();
+    }
+  }
+  std::vector<Tensor> tensors;
+  ModelInputs inputs;
+};
+
+/// The checkpoint that a case names, below `folder` of the fixtures, with the head of its task.
+inline std::unique_ptr<Model> model_of(const std::string& folder, const Case& reference) {
+  return load_folder(fixture_path(folder + "/" + reference.option("checkpoint").string()),
+                     "config.json", task_named(reference.option("task").string()));
+}
+
+}  // namespace clearformer::test

@@ -1,0 +1,15 @@
+// The edits of a fixture, `options.edits`, for a Trace: as functions that carry them out, written for the
+// tests alone, and as the library's own Edit.
+#pragma once
+
+#include "clearformer/layers/trace.h"
+#include "support/fixture.h"
+
+namespace clearformer::test {
+
+/// Adds each edit of the case: hook, op, and maybe head, pos (a number or a list) and value (a number
+/// or the name of an input). See scripts/references/README.md.
+void add_functions(Trace& trace, const Case& reference);
+void add_edits(Trace& trace, const Case& reference);
+
+}  // namespace clearformer::test
