@@ -1,5 +1,9 @@
 // The public exports of `clearformer`.
 
+export { toCSV } from './analysis/csv.js';
+export { toJSON } from './analysis/json.js';
+export { toNpy } from './analysis/npy.js';
+export { toSafetensors } from './analysis/safetensors.js';
 export { type AudioInput, read_audio } from './audio/audio_input.js';
 export {
   AutoFeatureExtractor,
