@@ -1,6 +1,15 @@
 // The public exports of `clearformer`.
 
+export type { AttentionPatterns } from './analysis/attention_patterns.js';
+export { attentionRollout } from './analysis/attention_rollout.js';
 export { toCSV } from './analysis/csv.js';
+export {
+  type DetectedHead,
+  type DetectedHeads,
+  type DetectHeadsOptions,
+  detectHeads,
+} from './analysis/detect_heads.js';
+export { type HeadKind, type HeadScores, headScores } from './analysis/head_scores.js';
 export { toJSON } from './analysis/json.js';
 export { toNpy } from './analysis/npy.js';
 export { toSafetensors } from './analysis/safetensors.js';
