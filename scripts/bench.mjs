@@ -1,5 +1,6 @@
 // npm run bench [-- part … options]: measures clearformer beside its peers, and writes the table and the plot.
-// Parts: matmul, attention, roofline (both of them), minilm, gpt2, vit, startup, scaling, native; without any, all.
+// Parts: matmul, attention, roofline (both of them), minilm, gpt2, vit, see-through, startup, scaling, native; without
+// any, all.
 // Options:
 //   --engine chromium|node|native   default: chromium for all, node for products and attention, native for "native"
 //   --threads 1|2                   default: 1; "scaling" measures models with 2 as well

@@ -23,6 +23,9 @@ EMSCRIPTEN_BINDINGS(clearformer) {
   function("model_create", &guarded<model_create>);
   function("model_forward", &guarded<model_forward>);
   function("model_hooks", &guarded<model_hooks>);
+  function("model_unembed", &guarded<model_unembed>);
+  function("model_logit_directions", &guarded<model_logit_directions>);
+  function("model_head_directions", &guarded<model_head_directions>);
   function("cache_info", &guarded<cache_info>);
   function("cache_crop", &guarded<cache_crop>);
   function("generation_create", &guarded<generation_create>);

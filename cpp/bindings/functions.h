@@ -40,22 +40,27 @@ emscripten::val model_check(const Arguments& arguments);
 /// { model, cfg, unexpected_tensors }; takes the checkpoint, also on failure.
 emscripten::val model_create(const Arguments& arguments);
 /// { model, input_ids?, … (see ModelInputs), past_key_values?, use_cache?, yield_after_ms?, abandon?,
-///   output_attentions?, output_hidden_states?, names? } ->
+///   stop_at_layer?, … (see observation.h) } ->
 /// { outputs: { name: tensor }, lists: { name: [tensor] }, captured?, past_key_values? }, or
 /// { pending: true } (see pace.h)
 emscripten::val model_forward(const Arguments& arguments);
 /// { model } -> { hooks: [{ name, dims, dtype }] }
 emscripten::val model_hooks(const Arguments& arguments);
+/// { model, x, normalize } -> tensor: logits of a residual stream
+emscripten::val model_unembed(const Arguments& arguments);
+/// { model, tokens } -> { vectors, bias }: see logit_directions.h
+emscripten::val model_logit_directions(const Arguments& arguments);
+/// { model, layer, cross, directions } -> { vectors, bias }
+emscripten::val model_head_directions(const Arguments& arguments);
 /// { cache } -> { batch, length, capacity, bytes }
 emscripten::val cache_info(const Arguments& arguments);
 /// { cache, length } -> {}
 emscripten::val cache_crop(const Arguments& arguments);
 
-/// { model, options, input_ids?, … (see ModelInputs), past_key_values? } ->
+/// { model, options, input_ids?, … (see ModelInputs), past_key_values?, … (see observation.h) } ->
 /// { generation, prompt, num_sequences, num_beams, eos_token_ids }; prompt: what they begin with.
 emscripten::val generation_create(const Arguments& arguments);
-/// { generation, yield_after_ms?, abandon?, output_scores?, output_logits?, output_attentions?,
-///   output_hidden_states?, names? }
+/// { generation, yield_after_ms?, abandon?, output_scores?, output_logits? }
 /// -> { done, token_ids, beam_indices?, beam_scores?, scores?, logits?, lists?, captured? }, or
 /// { pending: true } (see pace.h).
 emscripten::val generation_step(const Arguments& arguments);
@@ -125,22 +130,5 @@ emscripten::val module_forward(const Arguments& arguments);
 
 /// { handle } -> {}
 emscripten::val release(const Arguments& arguments);
-
-/// What the caller wants to see of a forward pass, and how it goes into the result.
-class Observation {
- public:
-  Observation(const Arguments& arguments, const Model& model);
-  /// Of a module, which has no lists of Hugging Face's.
-  explicit Observation(const Arguments& arguments);
-  /// Null when nothing is asked for.
-  Trace* trace() { return lists_.empty() && names_.empty() ? nullptr : &trace_; }
-  /// Adds `lists`, hidden_states, attentions and the like, and `captured` to `result`.
-  void report(emscripten::val& result) const;
-
- private:
-  std::vector<OutputList> lists_;
-  std::vector<std::string> names_;
-  Trace trace_;
-};
 
 }  // namespace clearformer::bindings

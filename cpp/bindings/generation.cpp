@@ -2,6 +2,7 @@
 
 #include "bindings/functions.h"
 #include "bindings/inputs.h"
+#include "bindings/observation.h"
 #include "bindings/pace.h"
 
 namespace clearformer::bindings {
@@ -10,9 +11,10 @@ using emscripten::val;
 
 OpenGeneration::OpenGeneration(std::shared_ptr<OpenModel> open,
                                std::shared_ptr<KeyValueCache> given, const ModelInputs& inputs,
-                               GenerationConfig config)
+                               GenerationConfig config, std::unique_ptr<Observation> observed)
     : model(std::move(open)),
       cache(std::move(given)),
+      observation(std::move(observed)),
       generation(*model->model, inputs, std::move(config)) {}
 
 OpenGeneration::~OpenGeneration() = default;
@@ -49,8 +51,13 @@ val generation_create(const Arguments& arguments) {
   val result = val::object();
   result.set("num_beams", config.num_beams);
   result.set("eos_token_ids", to_value(config.eos_token_ids));
+  auto observation = std::make_unique<Observation>(arguments, *model->model);
+  if (Trace* trace = observation->trace()) {
+    trace->watch_steps();
+    if (!given.cache) observation->check_fits(*model->model, given.inputs);
+  }
   auto open = std::make_shared<OpenGeneration>(std::move(model), given.cache, given.inputs,
-                                               std::move(config));
+                                               std::move(config), std::move(observation));
   result.set("num_sequences", open->generation.returned());
   result.set("prompt", to_value(open->generation.sequences()));
   result.set("generation", handles().add(std::move(open)));
@@ -61,25 +68,22 @@ val generation_step(const Arguments& arguments) {
   const auto open = generation_of(arguments);
   if (arguments.flag("abandon")) {
     open->generation.abandon();
-    open->observation.reset();
+    open->observation->forget();
     return val::object();
   }
-  if (!open->observation)
-    open->observation = std::make_unique<Observation>(arguments, *open->model->model);
   const Pace pace(arguments);
   try {
     while (!open->generation.advance(open->observation->trace())) {
       if (pace.over()) return Pace::pending();
     }
   } catch (...) {
-    open->observation.reset();
+    open->observation->forget();
     throw;
   }
   const Generation::Step step = std::move(open->generation.step());
   val result = answer_of(arguments, step);
   open->observation->report(result);
   handles().note_peak();
-  open->observation.reset();
   return result;
 }
 

@@ -25,7 +25,8 @@ struct OpenModel {
 /// A generation keeps its model and its cache alive, and what is observed of the step under way.
 struct OpenGeneration {
   OpenGeneration(std::shared_ptr<OpenModel> open, std::shared_ptr<KeyValueCache> given,
-                 const ModelInputs& inputs, GenerationConfig config);
+                 const ModelInputs& inputs, GenerationConfig config,
+                 std::unique_ptr<Observation> observation);
   ~OpenGeneration();
 
   std::shared_ptr<OpenModel> model;

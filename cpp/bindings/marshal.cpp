@@ -181,6 +181,24 @@ std::vector<std::string> Arguments::texts(const char* key) const {
   return texts;
 }
 
+std::vector<Arguments> Arguments::objects(const char* key) const {
+  std::vector<Arguments> objects;
+  if (!has(key)) return objects;
+  const val value = object_[key];
+  const auto length = value["length"].as<unsigned>();
+  for (unsigned i = 0; i < length; ++i) objects.emplace_back(value[i]);
+  return objects;
+}
+
+std::vector<std::int64_t> Arguments::integer_list(const char* key) const {
+  std::vector<std::int64_t> numbers;
+  if (!has(key)) return numbers;
+  for (const double number : emscripten::vecFromJSArray<double>(object_[key])) {
+    numbers.push_back(static_cast<std::int64_t>(number));
+  }
+  return numbers;
+}
+
 std::string Arguments::json(const char* key) const {
   if (!has(key)) return "{}";
   return val::global("JSON").call<std::string>("stringify", object_[key]);

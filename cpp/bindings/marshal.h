@@ -25,6 +25,11 @@ class Arguments {
   std::uint64_t count(const char* key) const;
   std::string text(const char* key) const;
   std::vector<std::string> texts(const char* key) const;
+  /// The members of an array of objects; none when it is absent.
+  std::vector<Arguments> objects(const char* key) const;
+  /// Whole numbers; none when it is absent.
+  std::vector<std::int64_t> integer_list(const char* key) const;
+  emscripten::val value(const char* key) const { return required(key); }
   /// The value as JSON text; "{}" when it is absent.
   std::string json(const char* key) const;
   /// An integer tensor { data, dims } of any integer width as int32, or, as flags, uint8.

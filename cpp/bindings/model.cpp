@@ -2,6 +2,7 @@
 
 #include "bindings/functions.h"
 #include "bindings/inputs.h"
+#include "bindings/observation.h"
 #include "bindings/pace.h"
 
 namespace clearformer::bindings {
@@ -15,6 +16,10 @@ struct OpenPass {
       given.cache = std::make_shared<KeyValueCache>(open.model->make_cache());
       given.inputs.cache = given.cache.get();
     }
+    if (arguments.has("stop_at_layer")) {
+      given.inputs.stop_at_layer = static_cast<std::size_t>(arguments.count("stop_at_layer"));
+    }
+    observation.check_fits(*open.model, given.inputs);
     pass = open.model->start(given.inputs, observation.trace());
   }
   GivenInputs given;
@@ -104,22 +109,26 @@ GenerationConfig defaults_of(const Arguments& arguments, const ModelConfig& conf
 }
 
 // The axes of a hook point's tensor: the words that vary with the input, the others as numbers.
-val dims_of(const Trace::Captured& entry) {
+val dims_of(const HookPoint& hook) {
   val dims = val::array();
-  std::size_t axis = 0;
-  for (std::size_t at = 0; at < entry.legend.size(); ++axis) {
-    const std::size_t end = std::min(entry.legend.find(' ', at), entry.legend.size());
-    const std::string word = entry.legend.substr(at, end - at);
-    const bool varies = word == "batch" || word == "pos" || word == "frame" ||
-                        word == "query_pos" || word == "key_pos";
-    if (varies) {
-      dims.call<void>("push", word);
+  std::string_view legend = hook.legend;
+  for (const std::size_t dim : hook.shape) {
+    const std::string_view word = legend.substr(0, legend.find(' '));
+    legend.remove_prefix(std::min(legend.size(), word.size() + 1));
+    if (word == "batch" || word == "frame" || word.ends_with("pos")) {
+      dims.call<void>("push", std::string(word));
     } else {
-      dims.call<void>("push", entry.value.dim(axis));
+      dims.call<void>("push", dim);
     }
-    at = end + 1;
   }
   return dims;
+}
+
+val to_value(const Directions& directions) {
+  val result = val::object();
+  result.set("vectors", bindings::to_value(directions.vectors));
+  result.set("bias", bindings::to_value(directions.bias));
+  return result;
 }
 
 }  // namespace
@@ -127,44 +136,6 @@ val dims_of(const Trace::Captured& entry) {
 std::optional<Task> task_in(const Arguments& arguments) {
   if (!arguments.has("task")) return std::nullopt;
   return task_named(arguments.text("task"));
-}
-
-Observation::Observation(const Arguments& arguments) : names_(arguments.texts("names")) {
-  for (const std::string& name : names_) trace_.capture(name);
-}
-
-Observation::Observation(const Arguments& arguments, const Model& model) : Observation(arguments) {
-  if (arguments.flag("output_hidden_states")) lists_ = model.hidden_states();
-  if (arguments.flag("output_attentions")) {
-    for (OutputList& list : model.attentions()) lists_.push_back(std::move(list));
-  }
-  for (const OutputList& list : lists_) {
-    for (const std::string& hook : list.hooks) trace_.capture(hook);
-  }
-}
-
-void Observation::report(val& result) const {
-  if (!lists_.empty()) {
-    val lists = val::object();
-    for (const OutputList& list : lists_) {
-      val members = val::array();
-      for (const std::string& hook : list.hooks) {
-        for (const Trace::Captured& entry : trace_.captured()) {
-          if (entry.name == hook) members.call<void>("push", to_value(entry.value));
-        }
-      }
-      lists.set(list.name, members);
-    }
-    result.set("lists", lists);
-  }
-  if (names_.empty()) return;
-  val captured = val::object();
-  for (const Trace::Captured& entry : trace_.captured()) {
-    for (const std::string& name : names_) {
-      if (matches_pattern(entry.name, name)) captured.set(entry.name, to_value(entry.value));
-    }
-  }
-  result.set("captured", captured);
 }
 
 val model_check(const Arguments& arguments) {
@@ -213,6 +184,7 @@ val model_forward(const Arguments& arguments) {
     outputs.set(name, to_value(tensor));
   }
   result.set("outputs", outputs);
+  if (const Trace* trace = pass->observation.trace()) trace->check_all_met();
   pass->observation.report(result);
   if (arguments.has("past_key_values")) {
     result.set("past_key_values", arguments.handle("past_key_values"));
@@ -223,23 +195,36 @@ val model_forward(const Arguments& arguments) {
   return result;
 }
 
-// Every hook point there is, from a pass over one position that records what the layers offer.
 val model_hooks(const Arguments& arguments) {
   const auto open = model_of(arguments);
-  Trace trace;
-  trace.capture("*");
-  open->model->probe(trace);
   val hooks = val::array();
-  for (const Trace::Captured& entry : trace.captured()) {
+  for (const HookPoint& point : open->model->hooks()) {
     val hook = val::object();
-    hook.set("name", entry.name);
-    hook.set("dims", dims_of(entry));
-    hook.set("dtype", std::string(to_string(entry.value.dtype())));
+    hook.set("name", point.name);
+    hook.set("dims", dims_of(point));
+    hook.set("axes", point.legend);
+    hook.set("dtype", std::string(to_string(DType::f32)));
     hooks.call<void>("push", hook);
   }
   val result = val::object();
   result.set("hooks", hooks);
   return result;
+}
+
+val model_unembed(const Arguments& arguments) {
+  const auto normalize = arguments.flag("normalize") ? Model::Normalize::yes : Model::Normalize::no;
+  return bindings::to_value(model_of(arguments)->model->unembed(arguments.floats("x"), normalize));
+}
+
+val model_logit_directions(const Arguments& arguments) {
+  return to_value(model_of(arguments)->model->logit_directions(arguments.integers("tokens")));
+}
+
+val model_head_directions(const Arguments& arguments) {
+  const auto layer = static_cast<std::size_t>(arguments.count("layer"));
+  const KeyRole keys = arguments.flag("cross") ? KeyRole::memory : KeyRole::sequence;
+  return to_value(
+      model_of(arguments)->model->head_directions(layer, keys, arguments.floats("directions")));
 }
 
 val cache_info(const Arguments& arguments) {

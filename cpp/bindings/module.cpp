@@ -2,7 +2,7 @@
 
 #include "clearformer/modules/module.h"
 
-#include "bindings/functions.h"
+#include "bindings/observation.h"
 
 namespace clearformer::bindings {
 

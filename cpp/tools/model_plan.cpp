@@ -127,11 +127,8 @@ void ModelPlan::build(const std::string& text, const CheckpointHeaders& headers)
   }
   const std::unique_ptr<Model> model = load_model(zeros_for(headers, problems), text);
   unexpected = model->unexpected_tensors();
-  Trace trace;
-  trace.capture("*");
-  model->probe(trace);
   hooks.emplace();
-  for (const Trace::Captured& entry : trace.captured()) hooks->push_back(entry.name);
+  for (const HookPoint& hook : model->hooks()) hooks->push_back(hook.name);
 }
 
 }  // namespace clearformer::tools

@@ -1,4 +1,4 @@
-"""What both training scripts share: the command line, the schedule, progress, and the folder that is written."""
+"""What the training scripts share: the command line, the schedule, progress, and the folder that is written."""
 
 import argparse
 import hashlib
@@ -17,18 +17,22 @@ PROGRESS_SECONDS = 15
 
 
 def parser(description, **defaults):
-    """The options that all trainings have; `defaults` gives like, seed, epochs, batch_size, learning_rate and weight_decay."""
+    """
+    The options that all trainings have; `defaults` gives seed, epochs, batch_size, learning_rate and weight_decay, and like
+    where data and the model's shape come from files.
+    """
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    made.add_argument("--data", required=True, help="the data; see README.md")
     made.add_argument("--out", required=True, help="the folder to write")
-    made.add_argument("--like", help="the folder whose config.json (and processor) is used", default=defaults["like"])
+    if "like" in defaults:
+        made.add_argument("--data", required=True, help="the data; see README.md")
+        made.add_argument("--like", help="the folder whose config.json (and processor) is used", default=defaults["like"])
+        made.add_argument("--limit", type=int, help="use only so many training examples, to try the script")
     made.add_argument("--seed", type=int, default=defaults["seed"])
     made.add_argument("--epochs", type=int, default=defaults["epochs"])
     made.add_argument("--batch-size", type=int, default=defaults["batch_size"])
     made.add_argument("--learning-rate", type=float, default=defaults["learning_rate"], help="the highest of the schedule")
     made.add_argument("--weight-decay", type=float, default=defaults["weight_decay"])
     made.add_argument("--threads", type=int, default=1, help="the same number gives the same model")
-    made.add_argument("--limit", type=int, help="use only so many training examples, to try the script")
     return made
 
 

@@ -20,8 +20,8 @@ const attempt = async (entry, work) => {
 async function openAll(host, contenders, paths) {
   const opened = [];
   for (const [i, contender] of contenders.entries()) {
-    const { name, role, dtype, variant, peer, spec } = contender;
-    const entry = { name, role, dtype, variant, peer };
+    const { name, spec } = contender;
+    const entry = named(contender);
     try {
       Object.assign(entry, await host.open(`${i} ${name}`, spec, paths[i]));
     } catch (error) {
@@ -84,9 +84,7 @@ export async function measure(host, item, setting, paths, { rounds, budget }) {
 
 /** Every run in a page of its own. */
 async function measureFresh(host, contenders, paths, rounds) {
-  const entries = contenders.map(({ name, role, dtype, variant, peer }) => {
-    return { name, role, dtype, variant, peer, milliseconds: [] };
-  });
+  const entries = contenders.map((contender) => ({ ...named(contender), milliseconds: [] }));
   // The first round starts the browser's own parts; it does not count.
   for (let round = -1; round < rounds; round += 1) {
     for (const [i, entry] of entries.entries()) {
@@ -103,8 +101,11 @@ async function measureFresh(host, contenders, paths, rounds) {
   return entries.map(told);
 }
 
-function told({ name, role, dtype, variant, peer, about, agreement, unavailable, milliseconds = [] }) {
-  return { name, role, dtype, variant, peer, about, agreement, unavailable, milliseconds: milliseconds.map(rounded) };
+/** What tells a contender from the others of its item. */
+const named = ({ name, role, dtype, variant, peer, captured }) => ({ name, role, dtype, variant, peer, captured });
+
+function told({ about, agreement, unavailable, milliseconds = [], ...entry }) {
+  return { ...named(entry), about, agreement, unavailable, milliseconds: milliseconds.map(rounded) };
 }
 
 const rounded = (value) => Number(value.toPrecision(6));

@@ -17,7 +17,7 @@ function settingsOf(item, part) {
   }
   if (part === 'roofline') return isOperation(item) ? settingsOf(item, item.part) : [];
   if (item.part !== part) return [];
-  return isOperation(item)
+  return isOperation(item) || item.part === 'see-through'
     ? [
         ['chromium', 1],
         ['node', 1],

@@ -95,6 +95,20 @@ describe('report', () => {
     expect(text).toContain('not available: no <such> thing / here');
     expect(text.match(/not measured/g)?.length).toBeGreaterThan(10);
   });
+  it('compares what is watched with what is not', () => {
+    const milliseconds = { nothing: [10, 12, 11], patterns: [11, 12, 12.1], residuals: [50, 50, 50] };
+    const contenders = Object.entries(milliseconds).map(([captured, times]) =>
+      contender(captured, 'ours', times, { variant: 'relaxed', ...(captured !== 'nothing' && { captured }) }),
+    );
+    const watched = { measured: { 'see-through chromium 1': { ...run(contenders), id: 'see-through' } } };
+    const judged = bars
+      .filter(({ of }: { of: { item: string } }) => of.item === 'see-through')
+      .map((bar: object) => judge(watched, bar))
+      .filter(({ missing }: { missing?: string }) => missing === undefined);
+    expect(judged).toHaveLength(1);
+    expect(judged[0].ratio.median).toBeCloseTo(10 / 11);
+    expect(judged[0].met).toBe(true);
+  });
   it('replaces what stands between the marks, once and again', () => {
     const before = 'a\n<!-- bench: begin -->\nold\n<!-- bench: end -->\nb\n';
     const after = betweenMarks(before, 'new');

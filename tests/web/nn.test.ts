@@ -161,7 +161,7 @@ async function transformer(example: Example): Promise<void> {
   await module.load_state_dict(example.stateDict());
   const given = Object.fromEntries(tensors.map((name) => [name, example.tensor(name)]));
   const options = maskArguments(example, masks);
-  const [output, cache] = (await forward(given, { ...options, names: ['*'] })) as [Float, Record<string, Tensor>];
+  const [output, cache] = (await forward(given, { ...options, names: ['*'] })) as [Float, Record<string, Float>];
   expect(((await forward(given, options)) as Float).data).toEqual(output.data); // looking inside changes no bit
   const keys = Math.max(...Object.values(given).map((tensor) => tensor.dims.at(-2) as number));
   const path = layers * (8 * size(example, 'd_model') + size(example, 'dim_feedforward') + 4 * keys + 90);
@@ -258,7 +258,7 @@ async function feedForward(example: Example): Promise<void> {
     `${example.op} ${example.name}`,
     output,
     example.tensor('output'),
-    pathBound(d_model + hidden + 30, output, { input, up, gate, inner }),
+    pathBound(d_model + hidden + 30, output, { input: input as Float, up, gate, inner }),
   );
 }
 

@@ -42,14 +42,22 @@ export {
   AutoModelForZeroShotImageClassification,
   type LoadOptions,
 } from './models/auto_models.js';
+export type { ActivationEdit, EditOp, ForwardHook, HookFunction } from './models/edits.js';
 export type { GenerateOptions, GenerateStreamOptions, GenerationOptions } from './models/generation_options.js';
 export type { GenerateOutput, GenerationStep, StepTensors } from './models/generation_output.js';
 export type { GenerativeModel } from './models/generative_model.js';
 export type { NameFilter, NamesFilter } from './models/hooks.js';
 export type { ModelInputs, PromptInputs } from './models/inputs.js';
 export type { KeyValueCache, KeyValueCacheInfo } from './models/key_value_cache.js';
+export type { EditOptions, StopOptions } from './models/observation.js';
 export type { CausalLMOutput, ModelOutput, TowerOutput } from './models/outputs.js';
-export type { ForwardOptions, ModelInfo, PreTrainedModel, RunWithCacheOptions } from './models/pre_trained_model.js';
+export type {
+  ForwardOptions,
+  ModelInfo,
+  PreTrainedModel,
+  RunWithCacheOptions,
+  RunWithHooksOptions,
+} from './models/pre_trained_model.js';
 export type {
   AutomaticSpeechRecognitionPipeline,
   RecognizedSpeech,
@@ -155,8 +163,9 @@ export {
   sinusoidal_encoding,
 } from './primitives/positions.js';
 export type { Complexity, EmptyRow, HookPoint, MemoryUse, ModelShape, Variant, WeightType } from './runtime/border.js';
+export type { HookName, TransformerLens3Name } from './runtime/hook_names.js';
 export type { EngineOptions } from './runtime/start_engine.js';
 export type { RuntimeOptions } from './runtime/wasm.js';
 export type { NestedInput, TensorInput } from './tensor/tensor_input.js';
-export type { ActivationCache } from './tensor/tensor_output.js';
+export type { ActivationCache, ModuleCache } from './tensor/tensor_output.js';
 export * from './tokenizer.js';

@@ -23,6 +23,10 @@ class Decoder {
                      const StackState& state, const Context& context) const;
   void finish(MutableTensorView x, const Context& context) const;
 
+  const DecoderBlock& block(std::size_t layer) const { return blocks_[layer]; }
+  /// Null where the stack has none.
+  const Normalization* final_norm() const { return final_norm_ ? &*final_norm_ : nullptr; }
+
  private:
   StackConfig config_;
   std::vector<DecoderBlock> blocks_;

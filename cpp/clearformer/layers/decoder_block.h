@@ -19,6 +19,11 @@ class DecoderBlock {
   void forward(MutableTensorView x, TensorView memory, const AttentionState& state,
                const AttentionState& cross_state, const Context& context) const;
 
+  /// Over the sequence itself or over the memory.
+  const MultiHeadAttention& attention(KeyRole keys) const {
+    return keys == KeyRole::memory ? cross_attention_ : attention_;
+  }
+
  private:
   NormOrder order_;
   AddNorm attention_add_norm_;

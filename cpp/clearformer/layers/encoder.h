@@ -63,6 +63,10 @@ class Encoder {
                      const Context& context) const;
   void finish(MutableTensorView x, const Context& context) const;
 
+  const EncoderBlock& block(std::size_t layer) const { return blocks_[layer]; }
+  /// Null where the stack has none.
+  const Normalization* final_norm() const { return final_norm_ ? &*final_norm_ : nullptr; }
+
  private:
   StackConfig config_;
   std::vector<EncoderBlock> blocks_;

@@ -28,6 +28,8 @@ class EncoderBlock {
   /// Updates x (B, T, D) in place.
   void forward(MutableTensorView x, const AttentionState& state, const Context& context) const;
 
+  const MultiHeadAttention& attention() const { return attention_; }
+
  private:
   void parallel(MutableTensorView x, const AttentionState& state, const Context& context) const;
 

@@ -27,6 +27,11 @@ class Linear {
   std::size_t in_features() const { return weight_->inputs(); }
   std::size_t out_features() const { return weight_->outputs(); }
 
+  /// The weights of one output, (in).
+  void unpack_row(std::size_t output, float* to) const { weight_->unpack_row(output, to); }
+  /// (out); empty where there is none.
+  const Tensor& bias() const { return bias_; }
+
   using Elementwise = void (*)(const float* in, float* out, std::size_t count);
   /// x (…, in) -> y (…, out), through an activation where one is given.
   void forward(TensorView x, MutableTensorView y, Elementwise activation = nullptr) const;

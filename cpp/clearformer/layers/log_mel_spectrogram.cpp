@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "clearformer/layers/fourier_transform.h"
+#include "clearformer/tensor/portable_math.h"
 
 namespace clearformer {
 
@@ -23,7 +24,7 @@ constexpr double kFactor = 6.4;
 double hertz_of(double mel) {
   if (mel < kLinearEnd) return mel * kHertzPerMel;
   return kLinearEnd * kHertzPerMel *
-         std::exp(std::log(kFactor) / kMelsOfFactor * (mel - kLinearEnd));
+         portable_exp(portable_log(kFactor) / kMelsOfFactor * (mel - kLinearEnd));
 }
 
 void check(TensorView samples, const LogMelConfig& config) {
@@ -82,8 +83,9 @@ void compress(Tensor& spectrogram) {
 }  // namespace
 
 std::vector<MelWeights> mel_filter_bank(const LogMelConfig& config) {
-  const double highest = kLinearEnd + std::log(kHighestFrequency / (kLinearEnd * kHertzPerMel)) *
-                                          kMelsOfFactor / std::log(kFactor);  // mel
+  const double highest =
+      kLinearEnd + portable_log(kHighestFrequency / (kLinearEnd * kHertzPerMel)) * kMelsOfFactor /
+                       portable_log(kFactor);  // mel
   // Triangle m goes from corner m over m + 1 to m + 2. In hertz.
   const auto corner = [&](double i) {
     return hertz_of(highest * i / static_cast<double>(config.feature_size + 1));
@@ -129,7 +131,7 @@ Tensor log_mel_spectrogram(TensorView samples, const LogMelConfig& config) {
     }
     for (std::size_t m = 0; m < config.feature_size; ++m) {
       spectrogram.f32()[m * frames + t] =
-          static_cast<float>(std::log(std::max(mels[m + 1], kFloor)) * std::numbers::log10e);
+          static_cast<float>(portable_log(std::max(mels[m + 1], kFloor)) * std::numbers::log10e);
     }
   }
   compress(spectrogram);

@@ -99,8 +99,11 @@ MutableTensorView MultiHeadAttention::project_queries(TensorView x, const Attent
 
 MultiHeadAttention::Projected MultiHeadAttention::project(const Inputs& inputs,
                                                           const AttentionState& state,
-                                                          const Context& context) const {
+                                                          const Context& outer) const {
   check(inputs);
+  // Positions of the memory count from its own beginning.
+  const bool of_memory = state.role == KeyRole::memory;
+  const Context context{outer.arena, of_memory ? outer.trace.after(0) : outer.trace};
   const Shape shape{inputs.keys.dim(0), inputs.keys.dim(1), config_.num_key_value_heads,
                     config_.d_head};
   Projected projected{context.arena.take(shape), context.arena.take(shape)};

@@ -66,6 +66,8 @@ class MultiHeadAttention {
   MultiHeadAttention(const WeightScope& scope, const AttentionConfig& config);
 
   const AttentionConfig& config() const { return config_; }
+  /// The projection of all heads' mixed values, (D, H·d).
+  const Linear& output() const { return output_; }
 
   /// output (B, T, D).
   void forward(const Inputs& inputs, const AttentionState& state, MutableTensorView output,

@@ -7,6 +7,15 @@
 
 namespace clearformer {
 
+namespace {
+// The axes by the input's rank: of one vector a sequence, of all positions, of all heads.
+constexpr std::size_t kRanks = 5;
+constexpr std::string_view kLegends[kRanks] = {"", "d_model", "batch d_model", "batch pos d_model",
+                                               "batch pos head d_head"};
+constexpr std::string_view kScaleLegends[kRanks] = {"", "1", "batch 1", "batch pos 1",
+                                                    "batch pos head 1"};
+}  // namespace
+
 Normalization::Normalization(const WeightScope& scope, const NormConfig& config) : config_(config) {
   if (config.kind == NormKind::none) return;
   if (config.weight) weight_ = scope.take("weight", config.shape);
@@ -53,7 +62,7 @@ void Normalization::forward(TensorView x, MutableTensorView out, const Context& 
   scale_shape[scale_shape.rank() - 1] = 1;
   const MutableTensorView scale = context.arena.take(scale_shape);
   measure(x.f32(), out.f32(), scale.f32(), rows);
-  context.trace("hook_scale", scale, "batch pos 1");
+  context.trace("hook_scale", scale, kScaleLegends[x.shape().rank() % kRanks]);
   const bool layer = config_.kind == NormKind::layer;
   const float* const numerator = layer ? out.f32() : x.f32();
   const float* const weight = weight_.empty() ? nullptr : weight_.f32();
@@ -69,7 +78,7 @@ void Normalization::forward(TensorView x, MutableTensorView out, const Context& 
     kernels::divide_rows(numerator + first * features, scale.f32() + first,
                          out.f32() + first * features, count, features);
   });
-  context.trace("hook_normalized", out, "batch pos d_model");
+  context.trace("hook_normalized", out, kLegends[x.shape().rank() % kRanks]);
   for_rows(rows, [&](std::size_t first, std::size_t count) {
     float* const row = out.f32() + first * features;
     kernels::scale_shift_rows(row, weight, bias, row, count, features);

@@ -28,6 +28,10 @@ class Normalization {
 
   void forward(TensorView x, MutableTensorView out, const Context& context) const;
 
+  /// What multiplies and what is added to the normalized numbers; empty where there is none.
+  const Tensor& weight() const { return weight_; }
+  const Tensor& bias() const { return bias_; }
+
  private:
   template <class Body>
   void for_rows(std::size_t rows, const Body& body) const;

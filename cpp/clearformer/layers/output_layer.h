@@ -25,6 +25,9 @@ class OutputLayer {
 
   void forward(TensorView x, MutableTensorView logits) const;
 
+  const OutputConfig& config() const { return config_; }
+  const Linear& projection() const { return projection_; }
+
  private:
   OutputConfig config_;
   Linear projection_;

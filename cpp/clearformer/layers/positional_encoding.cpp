@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "clearformer/kernels/elementwise.h"
+#include "clearformer/tensor/portable_math.h"
 
 namespace clearformer {
 
@@ -23,7 +24,7 @@ class Sinusoid {
     for (std::size_t pair = 0; pair < sines(); ++pair) {
       const auto j = static_cast<double>(pair);
       const double exponent = whisper ? j / (d_model / 2.0 - 1.0) : 2.0 * j / d_model;
-      frequencies_.push_back(std::pow(base, -exponent));
+      frequencies_.push_back(portable_pow(base, -exponent));
     }
   }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "clearformer/tensor/portable_math.h"
+
 namespace clearformer {
 
 namespace {
@@ -16,7 +18,7 @@ std::vector<double> slopes(std::size_t num_heads) {
   for (std::size_t head = 0; head < num_heads; ++head) {
     const bool own = head < power;
     const auto step = static_cast<double>(own ? head + 1 : 2 * (head - power) + 1);
-    slope.push_back(std::exp2((own ? -8.0 : -4.0) * step / static_cast<double>(power)));
+    slope.push_back(portable_pow(2.0, (own ? -8.0 : -4.0) * step / static_cast<double>(power)));
   }
   return slope;
 }
@@ -37,7 +39,8 @@ class Buckets {
       fail(ErrorCode::invalid_argument, "relative positions: max_distance ", config.max_distance,
            " must exceed the ", exact, " distances that have buckets of their own");
     }
-    log_range_ = std::log(static_cast<double>(config.max_distance) / static_cast<double>(exact_));
+    log_range_ =
+        portable_log(static_cast<double>(config.max_distance) / static_cast<double>(exact_));
   }
 
   std::int32_t of(std::int64_t relative) const {
@@ -45,7 +48,7 @@ class Buckets {
     std::int64_t distance = std::max<std::int64_t>(-relative, 0);
     if (bidirectional_ && relative > 0) distance = relative;
     if (distance < exact_) return static_cast<std::int32_t>(first + distance);
-    const double log = std::log(static_cast<double>(distance) / static_cast<double>(exact_));
+    const double log = portable_log(static_cast<double>(distance) / static_cast<double>(exact_));
     const double wide = log / log_range_ * static_cast<double>(count_ - exact_);
     const std::int64_t bucket = exact_ + static_cast<std::int64_t>(wide);
     return static_cast<std::int32_t>(first + std::min(bucket, count_ - 1));

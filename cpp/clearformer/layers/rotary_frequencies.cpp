@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "clearformer/tensor/error.h"
+#include "clearformer/tensor/portable_math.h"
 
 namespace clearformer {
 
@@ -41,7 +42,7 @@ std::size_t rotary_dim_of(const RotaryConfig& config) {
 std::vector<double> geometric(double base, std::size_t dim, std::size_t pairs) {
   std::vector<double> radians;
   for (std::size_t i = 0; i < pairs; ++i) {
-    radians.push_back(std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(dim)));
+    radians.push_back(portable_pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(dim)));
   }
   return radians;
 }
@@ -50,7 +51,7 @@ std::vector<double> geometric(double base, std::size_t dim, std::size_t pairs) {
 double dynamic_base(const RotaryConfig& config, double dim, std::size_t length) {
   const double s = config.scaling.factor, trained = config.scaling.original_max_positions;
   const double longest = std::max(static_cast<double>(length), trained);
-  return config.base * std::pow(s * longest / trained - (s - 1.0), dim / (dim - 2.0));
+  return config.base * portable_pow(s * longest / trained - (s - 1.0), dim / (dim - 2.0));
 }
 
 double llama3_frequency(double frequency, const RotaryScaling& scaling) {
@@ -66,8 +67,8 @@ double llama3_frequency(double frequency, const RotaryScaling& scaling) {
 
 // The pair, as a fraction, that turns `rotations` times within the original positions.
 double pair_turning(double rotations, const RotaryConfig& config, double dim) {
-  return dim * std::log(config.scaling.original_max_positions / (rotations * kTau)) /
-         (2.0 * std::log(config.base));
+  return dim * portable_log(config.scaling.original_max_positions / (rotations * kTau)) /
+         (2.0 * portable_log(config.base));
 }
 
 void stretch_yarn(std::vector<double>& radians, const RotaryConfig& config, double dim) {
@@ -89,7 +90,7 @@ void stretch_yarn(std::vector<double>& radians, const RotaryConfig& config, doub
 
 double yarn_attention_factor(const RotaryScaling& scaling) {
   const auto magnitude = [&](double weight) {
-    return scaling.factor <= 1.0 ? 1.0 : 0.1 * weight * std::log(scaling.factor) + 1.0;
+    return scaling.factor <= 1.0 ? 1.0 : 0.1 * weight * portable_log(scaling.factor) + 1.0;
   };
   const bool both = scaling.mscale > 0.0 && scaling.mscale_all_dim > 0.0;
   return both ? magnitude(scaling.mscale) / magnitude(scaling.mscale_all_dim) : magnitude(1.0);
@@ -97,7 +98,8 @@ double yarn_attention_factor(const RotaryScaling& scaling) {
 
 double longrope_attention_factor(const RotaryScaling& scaling) {
   if (scaling.factor <= 1.0) return 1.0;
-  return std::sqrt(1.0 + std::log(scaling.factor) / std::log(scaling.original_max_positions));
+  return std::sqrt(1.0 +
+                   portable_log(scaling.factor) / portable_log(scaling.original_max_positions));
 }
 
 void divide(std::vector<double>& radians, const std::vector<double>& factors) {

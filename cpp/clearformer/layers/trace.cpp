@@ -1,6 +1,33 @@
 #include "clearformer/layers/trace.h"
 
+#include <algorithm>
+#include <memory>
+
+#include "clearformer/layers/edit.h"
+
 namespace clearformer {
+
+void Trace::edit(std::string pattern, Function function) {
+  changes_.push_back({std::move(pattern), [function](const Offered& offered, bool) {
+                        function(offered.name, offered.value);
+                      }});
+}
+
+void Trace::edit(Edit edit) {
+  check(edit);
+  std::string pattern = edit.hook;
+  changes_.push_back({std::move(pattern), [edit = std::make_shared<Edit>(std::move(edit))](
+                                              const Offered& offered, bool in_steps) {
+                        apply(*edit, offered, in_steps ? Outside::ignored : Outside::refused);
+                      }});
+}
+
+void Trace::check_all_met() const {
+  for (const Change& change : changes_) {
+    if (change.met) continue;
+    fail(ErrorCode::invalid_argument, "edit: this pass has no hook point \"", change.pattern, "\"");
+  }
+}
 
 const Tensor& Trace::at(std::string_view name) const {
   for (const Captured& entry : captured_) {
@@ -10,24 +37,24 @@ const Tensor& Trace::at(std::string_view name) const {
 }
 
 bool Trace::captures(std::string_view name) const {
-  for (const std::string& pattern : captures_) {
-    if (matches_pattern(name, pattern)) return true;
-  }
-  return false;
+  return std::any_of(captures_.begin(), captures_.end(),
+                     [&](const std::string& pattern) { return matches_pattern(name, pattern); });
 }
 
 bool Trace::edits(std::string_view name) const {
-  for (const auto& [pattern, edit] : edits_) {
-    if (matches_pattern(name, pattern)) return true;
-  }
-  return false;
+  return std::any_of(changes_.begin(), changes_.end(),
+                     [&](const Change& change) { return matches_pattern(name, change.pattern); });
 }
 
-void Trace::visit(const std::string& name, MutableTensorView value, std::string_view legend) {
-  for (const auto& [pattern, edit] : edits_) {
-    if (matches_pattern(name, pattern)) edit(name, value);
+void Trace::visit(const Offered& offered) {
+  for (Change& change : changes_) {
+    if (!matches_pattern(offered.name, change.pattern)) continue;
+    change.apply(offered, in_steps_);
+    change.met = true;
   }
-  if (captures(name)) captured_.push_back({name, std::string(legend), Tensor::copy_of(value)});
+  if (!captures(offered.name)) return;
+  captured_.push_back(
+      {std::string(offered.name), std::string(offered.legend), Tensor::copy_of(offered.value)});
 }
 
 }  // namespace clearformer

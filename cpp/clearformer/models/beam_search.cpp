@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "clearformer/models/portable_math.h"
+#include "clearformer/tensor/portable_math.h"
 
 namespace clearformer {
 

@@ -29,6 +29,7 @@ class DecoderOnlyModel::Pass : public ForwardPass {
   Pass(DecoderOnlyModel& model, const ModelInputs& inputs, const TowerInputs& tower, Trace* trace)
       : model_(model),
         logits_(inputs.logits),
+        stopped_(inputs.stop_at_layer.has_value()),
         guard_(inputs.cache),
         frame_(model.arena_),
         context_{model.arena_, TraceScope(trace)},
@@ -37,6 +38,10 @@ class DecoderOnlyModel::Pass : public ForwardPass {
   bool step() override {
     if (run_.step()) return true;
     MutableTensorView x = run_.x();
+    if (stopped_) {
+      outputs_.add("residual", Tensor::copy_of(x));
+      return false;
+    }
     if (model_.output_) {
       if (logits_ == LogitsOf::last_position) x = last_position(x, context_.arena);
       Tensor logits({x.dim(0), x.dim(1), model_.config().d_vocab()});
@@ -52,6 +57,7 @@ class DecoderOnlyModel::Pass : public ForwardPass {
  private:
   DecoderOnlyModel& model_;
   LogitsOf logits_;
+  bool stopped_;
   CacheGuard guard_;
   Arena::Frame frame_;
   Context context_;
@@ -59,13 +65,41 @@ class DecoderOnlyModel::Pass : public ForwardPass {
 };
 
 std::unique_ptr<ForwardPass> DecoderOnlyModel::start(const ModelInputs& inputs, Trace* trace) {
+  return std::make_unique<Pass>(*this, inputs, tower_inputs(inputs), trace);
+}
+
+TowerInputs DecoderOnlyModel::tower_inputs(const ModelInputs& inputs) const {
   expect_inputs(inputs, {"input_ids"}, {"attention_mask", "position_ids"});
   TowerInputs tower;
   tower.ids = inputs.input_ids;
   tower.attention_mask = inputs.attention_mask;
   tower.positions = inputs.position_ids;
+  tower.stop_at_layer = inputs.stop_at_layer;
   tower.cache = inputs.cache;
-  return std::make_unique<Pass>(*this, inputs, tower, trace);
+  return tower;
+}
+
+std::vector<PassSize> DecoderOnlyModel::sizes(const ModelInputs& inputs) const {
+  return {tower_.size("", tower_inputs(inputs))};
+}
+
+Tensor DecoderOnlyModel::unembed(TensorView residual, Normalize normalize) {
+  if (!output_) return Model::unembed(residual, normalize);
+  Arena::Frame frame(arena_);
+  const MutableTensorView x = tower_.finished(residual, normalize == Normalize::yes, arena_);
+  Tensor logits({x.dim(0), x.dim(1), config().d_vocab()});
+  output_->forward(x, logits);
+  return logits;
+}
+
+Directions DecoderOnlyModel::logit_directions(TensorView tokens) const {
+  if (!output_) return Model::logit_directions(tokens);
+  return clearformer::logit_directions(tower_, *output_, tokens);
+}
+
+Directions DecoderOnlyModel::head_directions(std::size_t layer, KeyRole keys,
+                                             TensorView directions) const {
+  return clearformer::head_directions(tower_, layer, keys, directions);
 }
 
 std::unique_ptr<ForwardPass> DecoderOnlyModel::start_step(const ModelInputs& inputs, Trace* trace) {

@@ -22,6 +22,31 @@ Tensor normalized(const Tensor& pooled) {
 
 }  // namespace
 
+TowerInputs DualEncoderModel::text_inputs(const ModelInputs& inputs) {
+  TowerInputs text;
+  text.ids = inputs.input_ids;
+  text.attention_mask = inputs.attention_mask;
+  text.positions = inputs.position_ids;
+  text.stop_at_layer = inputs.stop_at_layer;
+  return text;
+}
+
+TowerInputs DualEncoderModel::vision_inputs(const ModelInputs& inputs) {
+  TowerInputs images;
+  images.images = inputs.pixel_values;
+  images.interpolate = inputs.interpolate_pos_encoding;
+  images.stop_at_layer = inputs.stop_at_layer;
+  return images;
+}
+
+std::vector<PassSize> DualEncoderModel::sizes(const ModelInputs& inputs) const {
+  check(inputs);
+  std::vector<PassSize> passes;
+  if (inputs.input_ids) passes.push_back(text_.size("text_model", text_inputs(inputs)));
+  if (inputs.pixel_values) passes.push_back(vision_.size("vision_model", vision_inputs(inputs)));
+  return passes;
+}
+
 DualEncoderModel::DualEncoderModel(ModelConfig config, const WeightScope& scope)
     : Model(std::move(config)),
       text_(scope / "text_model", config_.tower, "text"),
@@ -38,23 +63,17 @@ class DualEncoderModel::Pass : public ForwardPass {
         frame_(model.arena_),
         context_{model.arena_, TraceScope(trace)} {
     if (inputs.input_ids) {
-      TowerInputs text;
-      text.ids = inputs.input_ids;
-      text.attention_mask = inputs.attention_mask;
-      text.positions = inputs.position_ids;
-      text_.emplace(model.text_, text, context_ / "text_model");
+      text_.emplace(model.text_, text_inputs(inputs), context_ / "text_model");
     }
     if (inputs.pixel_values) {
-      TowerInputs images;
-      images.images = inputs.pixel_values;
-      images.interpolate = inputs.interpolate_pos_encoding;
-      vision_.emplace(model.vision_, images, context_ / "vision_model");
+      vision_.emplace(model.vision_, vision_inputs(inputs), context_ / "vision_model");
     }
   }
 
   bool step() override {
     if (text_ && text_embeds_.empty()) {
       if (text_->step()) return true;
+      if (inputs_.stop_at_layer) return stop(*text_);
       const auto positions = model_.pooled_positions(*inputs_.input_ids);
       text_embeds_ =
           embed("text_model", text_->x(), model_.text_pooler_, {nullptr, positions.data()});
@@ -62,6 +81,7 @@ class DualEncoderModel::Pass : public ForwardPass {
     } else if (vision_->step()) {
       return true;
     }
+    if (inputs_.stop_at_layer) return stop(*vision_);
     if (vision_) {
       image_embeds_ = embed("vision_model", vision_->x(), model_.vision_pooler_, {});
     }
@@ -70,6 +90,11 @@ class DualEncoderModel::Pass : public ForwardPass {
   }
 
  private:
+  bool stop(const TowerRun& run) {
+    outputs_.add("residual", Tensor::copy_of(run.x()));
+    return false;
+  }
+
   Tensor embed(const char* name, TensorView x, const Head& pooler,
                const Head::Positions& positions) {
     outputs_.add(concat(name, "_output.last_hidden_state"), Tensor::copy_of(x));
@@ -108,12 +133,20 @@ class DualEncoderModel::Pass : public ForwardPass {
   Tensor text_embeds_, image_embeds_;
 };
 
-std::unique_ptr<ForwardPass> DualEncoderModel::start(const ModelInputs& inputs, Trace* trace) {
+void DualEncoderModel::check(const ModelInputs& inputs) const {
   expect_inputs(inputs, {}, {"input_ids", "attention_mask", "position_ids", "pixel_values"});
   if (!inputs.input_ids && !inputs.pixel_values) {
     fail(ErrorCode::invalid_argument, "forward: ", config_.model_type,
          " needs input_ids, pixel_values or both");
   }
+  if (inputs.stop_at_layer && inputs.input_ids && inputs.pixel_values) {
+    fail(ErrorCode::invalid_argument,
+         "stop_at_layer: give input_ids or pixel_values alone; each has layers of its own");
+  }
+}
+
+std::unique_ptr<ForwardPass> DualEncoderModel::start(const ModelInputs& inputs, Trace* trace) {
+  check(inputs);
   return std::make_unique<Pass>(*this, inputs, trace);
 }
 

@@ -18,11 +18,17 @@ class DualEncoderModel : public Model {
   std::unique_ptr<ForwardPass> start(const ModelInputs& inputs, Trace* trace) override;
   std::vector<OutputList> hidden_states() const override;
   std::vector<OutputList> attentions() const override;
-  void probe(Trace& trace) override;
   void prepare_rotary() {}
+
+ protected:
+  void probe(Trace& trace) override;
+  std::vector<PassSize> sizes(const ModelInputs& inputs) const override;
 
  private:
   class Pass;
+  void check(const ModelInputs& inputs) const;
+  static TowerInputs text_inputs(const ModelInputs& inputs);
+  static TowerInputs vision_inputs(const ModelInputs& inputs);
   std::vector<std::size_t> pooled_positions(TensorView ids) const;
 
   Tower text_, vision_;

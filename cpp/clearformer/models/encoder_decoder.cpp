@@ -48,8 +48,12 @@ class EncoderDecoderModel::Pass : public ForwardPass {
   }
 
   bool step() override {
-    if (decoder_) return decoder_->step() || finish();
+    if (decoder_) {
+      if (decoder_->step()) return true;
+      return inputs_.stop_at_layer ? stop(*decoder_) : finish();
+    }
     if (encoder_->step()) return true;
+    if (inputs_.stop_at_layer && !inputs_.decoder_input_ids) return stop(*encoder_);
     outputs_.add("encoder_last_hidden_state", Tensor::copy_of(encoder_->x()));
     if (!inputs_.decoder_input_ids) return finish();
     start_decoder(encoder_->x());
@@ -63,6 +67,7 @@ class EncoderDecoderModel::Pass : public ForwardPass {
     inputs.attention_mask = inputs_.decoder_attention_mask;
     inputs.positions = inputs_.decoder_position_ids;
     inputs.cache = inputs_.cache;
+    inputs.stop_at_layer = inputs_.stop_at_layer;
     inputs.memory = memory;
     if (encoder_) {
       inputs.memory_mask = inputs_.attention_mask;
@@ -70,6 +75,12 @@ class EncoderDecoderModel::Pass : public ForwardPass {
       inputs.memory_mask = inputs_.cache->memory_mask.view();
     }
     decoder_.emplace(model_.decoder_, inputs, context_ / "decoder");
+  }
+
+  bool stop(const TowerRun& run) {
+    outputs_.tensors.clear();
+    outputs_.add("residual", Tensor::copy_of(run.x()));
+    return false;
   }
 
   bool finish() {
@@ -108,10 +119,45 @@ TowerInputs EncoderDecoderModel::source(const ModelInputs& inputs) const {
   source.features = inputs.input_features;
   source.attention_mask = inputs.attention_mask;
   source.positions = inputs.position_ids;
+  if (!inputs.decoder_input_ids) source.stop_at_layer = inputs.stop_at_layer;
   return source;
 }
 
-std::unique_ptr<ForwardPass> EncoderDecoderModel::start(const ModelInputs& inputs, Trace* trace) {
+std::vector<PassSize> EncoderDecoderModel::sizes(const ModelInputs& inputs) const {
+  check(inputs);
+  std::vector<PassSize> passes;
+  const bool encodes = inputs.cache == nullptr || !inputs.cache->has_memory();
+  if (encodes) passes.push_back(encoder_.size("encoder", source(inputs)));
+  if (!inputs.decoder_input_ids) return passes;
+  TowerInputs target;
+  target.ids = inputs.decoder_input_ids;
+  target.cache = inputs.cache;
+  PassSize decoding = decoder_.size("decoder", target);
+  decoding.memory = encodes ? passes[0].positions : 0;  // otherwise in the cache: not made again
+  passes.push_back(decoding);
+  return passes;
+}
+
+Tensor EncoderDecoderModel::unembed(TensorView residual, Normalize normalize) {
+  if (!output_) return Model::unembed(residual, normalize);
+  Arena::Frame frame(arena_);
+  const MutableTensorView x = decoder_.finished(residual, normalize == Normalize::yes, arena_);
+  Tensor logits({x.dim(0), x.dim(1), config().d_vocab()});
+  output_->forward(x, logits);
+  return logits;
+}
+
+Directions EncoderDecoderModel::logit_directions(TensorView tokens) const {
+  if (!output_) return Model::logit_directions(tokens);
+  return clearformer::logit_directions(decoder_, *output_, tokens);
+}
+
+Directions EncoderDecoderModel::head_directions(std::size_t layer, KeyRole keys,
+                                                TensorView directions) const {
+  return clearformer::head_directions(decoder_, layer, keys, directions);
+}
+
+void EncoderDecoderModel::check(const ModelInputs& inputs) const {
   if (inputs.cache != nullptr && inputs.cache->has_memory()) {
     expect_inputs(inputs, {"decoder_input_ids"},
                   {"decoder_attention_mask", "decoder_position_ids"});
@@ -128,6 +174,10 @@ std::unique_ptr<ForwardPass> EncoderDecoderModel::start(const ModelInputs& input
     fail(ErrorCode::shape_mismatch, "forward: ", inputs.input_ids->dim(0),
          " sequences in input_ids, ", inputs.decoder_input_ids->dim(0), " in decoder_input_ids");
   }
+}
+
+std::unique_ptr<ForwardPass> EncoderDecoderModel::start(const ModelInputs& inputs, Trace* trace) {
+  check(inputs);
   return std::make_unique<Pass>(*this, inputs, trace);
 }
 

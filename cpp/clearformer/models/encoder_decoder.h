@@ -20,12 +20,19 @@ class EncoderDecoderModel : public Model {
   std::unique_ptr<ForwardPass> start_step(const ModelInputs& inputs, Trace* trace) override;
   std::vector<OutputList> hidden_states() const override;
   std::vector<OutputList> attentions() const override;
-  void probe(Trace& trace) override;
+  Tensor unembed(TensorView residual, Normalize normalize) override;
+  Directions logit_directions(TensorView tokens) const override;
+  Directions head_directions(std::size_t layer, KeyRole keys, TensorView directions) const override;
   KeyValueCache make_cache() const override;
   void prepare_rotary() {}
 
+ protected:
+  void probe(Trace& trace) override;
+  std::vector<PassSize> sizes(const ModelInputs& inputs) const override;
+
  private:
   class Pass;
+  void check(const ModelInputs& inputs) const;
   TowerInputs source(const ModelInputs& inputs) const;
 
   std::shared_ptr<const Embedding> tokens_;  // of both towers, or of the decoder alone

@@ -64,6 +64,10 @@ class EncoderOnlyModel::Pass : public ForwardPass {
 
   bool step() override {
     if (run_.step()) return true;
+    if (inputs_.stop_at_layer) {
+      outputs_.add("residual", Tensor::copy_of(run_.x()));
+      return false;
+    }
     model_.answer(run_.x(), inputs_, context_, outputs_);
     return false;
   }
@@ -77,7 +81,12 @@ class EncoderOnlyModel::Pass : public ForwardPass {
 };
 
 std::unique_ptr<ForwardPass> EncoderOnlyModel::start(const ModelInputs& inputs, Trace* trace) {
+  return std::make_unique<Pass>(*this, inputs, tower_inputs(inputs), trace);
+}
+
+TowerInputs EncoderOnlyModel::tower_inputs(const ModelInputs& inputs) const {
   TowerInputs tower;
+  tower.stop_at_layer = inputs.stop_at_layer;
   if (config_.tower.image) {
     expect_inputs(inputs, {"pixel_values"}, {});
     tower.images = inputs.pixel_values;
@@ -93,7 +102,18 @@ std::unique_ptr<ForwardPass> EncoderOnlyModel::start(const ModelInputs& inputs, 
     tower.token_types = inputs.token_type_ids;
     tower.positions = inputs.position_ids;
   }
-  return std::make_unique<Pass>(*this, inputs, tower, trace);
+  return tower;
+}
+
+std::vector<PassSize> EncoderOnlyModel::sizes(const ModelInputs& inputs) const {
+  return {tower_.size("", tower_inputs(inputs))};
+}
+
+Tensor EncoderOnlyModel::unembed(TensorView residual, Normalize normalize) {
+  if (!head_ || config_.task == Task::base) return Model::unembed(residual, normalize);
+  Arena::Frame frame(arena_);
+  const MutableTensorView x = tower_.finished(residual, normalize == Normalize::yes, arena_);
+  return head_->forward(x, {}, {arena_, TraceScope()});
 }
 
 void EncoderOnlyModel::answer(TensorView x, const ModelInputs& inputs, const Context& context,

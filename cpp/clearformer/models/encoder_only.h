@@ -15,11 +15,16 @@ class EncoderOnlyModel : public Model {
   std::unique_ptr<ForwardPass> start(const ModelInputs& inputs, Trace* trace) override;
   std::vector<OutputList> hidden_states() const override;
   std::vector<OutputList> attentions() const override;
-  void probe(Trace& trace) override;
+  Tensor unembed(TensorView residual, Normalize normalize) override;
   void prepare_rotary() { tower_.prepare_rotary(); }
+
+ protected:
+  void probe(Trace& trace) override;
+  std::vector<PassSize> sizes(const ModelInputs& inputs) const override;
 
  private:
   class Pass;
+  TowerInputs tower_inputs(const ModelInputs& inputs) const;
   void answer(TensorView x, const ModelInputs& inputs, const Context& context,
               ModelOutputs& outputs) const;
 

@@ -21,6 +21,11 @@ void mean_of(const float* rows, const std::uint8_t* mask, std::size_t length, st
   if (count != 0) kernels::scale(out, 1.0f / static_cast<float>(count), width);
 }
 
+Shape with_width(Shape shape, std::size_t width) {
+  shape[shape.rank() - 1] = width;
+  return shape;
+}
+
 }  // namespace
 
 Head::Head(const WeightScope& scope, const HeadConfig& config, const Embedding* tied)
@@ -37,7 +42,7 @@ Head::Head(const WeightScope& scope, const HeadConfig& config, const Embedding* 
 MutableTensorView Head::pick(TensorView x, const Positions& positions, Arena& arena) const {
   const std::size_t batch = x.dim(0), length = x.dim(1), width = x.dim(2);
   const bool all = config_.pick == HeadConfig::Pick::all;
-  const MutableTensorView picked = arena.take({all ? batch * length : batch, width});
+  const MutableTensorView picked = arena.take(all ? x.shape() : Shape{batch, width});
   if (all) {
     std::memcpy(picked.data(), x.data(), picked.bytes());
     return picked;
@@ -60,24 +65,22 @@ MutableTensorView Head::pick(TensorView x, const Positions& positions, Arena& ar
 
 Tensor Head::forward(TensorView x, const Positions& positions, const Context& context) const {
   Arena::Frame frame(context.arena);
-  MutableTensorView hidden = pick(x, positions, context.arena);  // (rows, D)
+  MutableTensorView hidden = pick(x, positions, context.arena);  // (B, D) or (B, T, D)
   if (config_.dense) {
-    const MutableTensorView dense = context.arena.take({hidden.dim(0), dense_.out_features()});
+    const MutableTensorView dense =
+        context.arena.take(with_width(hidden.shape(), dense_.out_features()));
     dense_.forward(hidden, dense);
     apply(*config_.dense, dense.f32(), dense.elements());
     hidden = dense;
   }
   if (norm_) norm_->forward(hidden, hidden, context / "norm");
-  const bool all = config_.pick == HeadConfig::Pick::all;
-  const std::size_t width = out_ ? config_.outputs : hidden.dim(1);
-  Tensor result({hidden.dim(0), width});
+  Tensor result(out_ ? with_width(hidden.shape(), config_.outputs) : hidden.shape());
   if (out_) {
     out_->forward(hidden, result);
   } else {
     context.trace("hook_pooler_out", hidden, "batch d_model");
     std::memcpy(result.data(), hidden.data(), hidden.bytes());
   }
-  if (all) result.reshape({x.dim(0), x.dim(1), width});
   return result;
 }
 

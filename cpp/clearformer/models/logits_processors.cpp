@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "clearformer/models/portable_math.h"
+#include "clearformer/tensor/portable_math.h"
 #include "clearformer/models/sampler.h"
 
 namespace clearformer {

@@ -35,6 +35,70 @@ std::unique_ptr<ForwardPass> Model::start_step(const ModelInputs&, Trace*) {
        " generates no tokens");
 }
 
+const std::vector<HookPoint>& Model::hooks() {
+  if (!hooks_.empty()) return hooks_;
+  Trace trace;
+  trace.capture("*");
+  probe(trace);
+  for (Trace::Captured& entry : trace.captured()) {
+    hooks_.push_back({std::move(entry.name), std::move(entry.legend), entry.value.shape()});
+  }
+  return hooks_;
+}
+
+namespace {
+
+// How many elements a hook point has in a pass of that size.
+std::size_t elements_of(const HookPoint& hook, const PassSize& size) {
+  const bool cross = hook.name.find("cross_attn") != std::string::npos;
+  Shape shape = hook.shape;
+  std::string_view legend = hook.legend;
+  for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+    const std::string_view word = legend.substr(0, legend.find(' '));
+    legend.remove_prefix(std::min(legend.size(), word.size() + 1));
+    if (word == "batch") shape[axis] = size.batch;
+    if (word == "pos" || word == "query_pos") shape[axis] = size.positions;
+    if (word == "frame") shape[axis] = 2 * size.positions;
+    if (word != "key_pos") continue;
+    const bool of_scores = axis == 3;
+    shape[axis] = cross ? size.memory : (of_scores ? size.past : 0) + size.positions;
+  }
+  return shape.elements();
+}
+
+}  // namespace
+
+std::size_t Model::capture_bytes(const ModelInputs& inputs, const Trace& trace) {
+  std::size_t kept = 0, scores = 0;
+  const std::vector<PassSize> passes = sizes(inputs);
+  for (const HookPoint& hook : hooks()) {
+    if (!trace.captures(hook.name)) continue;
+    for (const PassSize& pass : passes) {
+      if (!hook.name.starts_with(pass.scope)) continue;
+      const std::size_t elements = elements_of(hook, pass);
+      kept += elements;
+      // Attention keeps one whole matrix of scores while it is looked at.
+      if (hook.legend.find("query_pos") != std::string::npos) scores = std::max(scores, elements);
+    }
+  }
+  return (kept + scores) * sizeof(float);
+}
+
+Tensor Model::unembed(TensorView, Normalize) {
+  fail(ErrorCode::unsupported, config_.model_type, " for the task ", to_string(config_.task),
+       " has no output layer");
+}
+
+Directions Model::logit_directions(TensorView) const {
+  fail(ErrorCode::unsupported, config_.model_type, " for the task ", to_string(config_.task),
+       " predicts no words");
+}
+
+Directions Model::head_directions(std::size_t, KeyRole, TensorView) const {
+  fail(ErrorCode::unsupported, config_.model_type, " for the task ", to_string(config_.task),
+       " predicts no words");
+}
+
 void Model::expect_inputs(const ModelInputs& inputs, std::initializer_list<std::string_view> needed,
                           std::initializer_list<std::string_view> optional) const {
   const auto in = [](std::initializer_list<std::string_view> list, std::string_view name) {

@@ -13,6 +13,7 @@
 #include "clearformer/layers/key_value_cache.h"
 #include "clearformer/layers/trace.h"
 #include "clearformer/models/config.h"
+#include "clearformer/models/logit_directions.h"
 
 namespace clearformer {
 
@@ -34,6 +35,9 @@ struct ModelInputs {
   bool interpolate_pos_encoding = false;  // images of another size than the model was made for
   KeyValueCache* cache = nullptr;         // holds the past; none: no past
   LogitsOf logits = LogitsOf::all_positions;
+  /// The pass ends before this layer (of an encoder-decoder that is given target tokens, of the
+  /// decoder), its only output is the "residual" stream (B, T, D) there, and a cache stays as it was.
+  std::optional<std::size_t> stop_at_layer;
 };
 
 /// What a caller may name: an input, where it is kept, what it holds and which input it tells
@@ -89,6 +93,13 @@ struct OutputList {
   std::vector<std::string> hooks;
 };
 
+/// A place in the forward pass that a trace can read and edit.
+struct HookPoint {
+  std::string name;
+  std::string legend;  // the axes in words: "batch pos head d_head"
+  Shape shape;         // for one position of one sequence
+};
+
 class Model {
  public:
   explicit Model(ModelConfig config) : config_(std::move(config)) {}
@@ -113,8 +124,18 @@ class Model {
   /// Which hook points make up Hugging Face's hidden_states and attentions.
   virtual std::vector<OutputList> hidden_states() const = 0;
   virtual std::vector<OutputList> attentions() const = 0;
-  /// Runs one made-up position through all layers, for a trace that wants to know the hook points.
-  virtual void probe(Trace& trace) = 0;
+  /// All hook points, in the order of computation.
+  const std::vector<HookPoint>& hooks();
+  /// Bytes that capturing what the trace asks for takes in a pass over these inputs.
+  std::size_t capture_bytes(const ModelInputs& inputs, const Trace& trace);
+
+  /// What the final norm, where there is one, and the output layer or head make of a residual stream
+  /// (B, T, D): the "logit lens". Throws unsupported where there is no such layer.
+  enum class Normalize { yes, no };
+  virtual Tensor unembed(TensorView residual, Normalize normalize);
+  /// See logit_directions.h; unsupported for models that predict no words of one vocabulary.
+  virtual Directions logit_directions(TensorView tokens) const;
+  virtual Directions head_directions(std::size_t layer, KeyRole keys, TensorView directions) const;
 
   /// A cache for the tokens this model generates. Throws unsupported where it generates none.
   virtual KeyValueCache make_cache() const;
@@ -126,6 +147,10 @@ class Model {
   virtual std::unique_ptr<ForwardPass> start_step(const ModelInputs& inputs, Trace* trace);
 
  protected:
+  /// Runs one made-up position through all layers, for a trace that wants to know the hook points.
+  virtual void probe(Trace& trace) = 0;
+  /// Of every stack that a pass over these inputs runs.
+  virtual std::vector<PassSize> sizes(const ModelInputs& inputs) const = 0;
   /// Throws unsupported for an input that is given and neither `needed` nor `optional` and for a
   /// cache where none is kept, invalid_argument for a needed one that is missing and for one that
   /// tells about an input that is not there, dtype_mismatch for a wrong dtype.
@@ -135,6 +160,7 @@ class Model {
   ModelConfig config_;
   std::vector<std::string> unexpected_;
   std::size_t weight_bytes_ = 0;
+  std::vector<HookPoint> hooks_;  // once they were asked for
   Arena arena_;
 
  private:

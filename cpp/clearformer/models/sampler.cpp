@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "clearformer/models/portable_math.h"
+#include "clearformer/tensor/portable_math.h"
 
 namespace clearformer {
 

@@ -7,10 +7,6 @@ namespace clearformer {
 
 namespace {
 
-std::size_t past_of(const TowerInputs& inputs) {
-  return inputs.cache == nullptr ? 0 : inputs.cache->length();
-}
-
 // (B, S) as it broadcasts to (B, H, T, S).
 Mask padding_mask(const TensorView& given) {
   const std::uint8_t* first = given.as<std::uint8_t>();
@@ -40,6 +36,39 @@ Tower::Tower(const WeightScope& scope, const TowerConfig& config, std::string wh
         (scope / "relative")
             .take("weight", {config.relative->num_buckets, config.stack.block.attention.num_heads});
   }
+}
+
+std::size_t Tower::past_of(const TowerInputs& inputs) {
+  return inputs.cache == nullptr ? 0 : inputs.cache->length();
+}
+
+PassSize Tower::size(std::string_view scope, const TowerInputs& inputs) const {
+  const Shape shape = output_shape(inputs);
+  return {scope, shape[0], shape[1], past_of(inputs), 0};
+}
+
+MutableTensorView Tower::finished(TensorView residual, bool normalize, Arena& arena) const {
+  const Shape& shape = residual.shape();
+  if (shape.rank() != 3 || shape[2] != config_.d_model() || shape.elements() == 0) {
+    fail(ErrorCode::shape_mismatch, what_, ": a residual stream of shape ", shape.text(),
+         ", expected [batch, positions, ", config_.d_model(), "]");
+  }
+  const MutableTensorView x = arena.take(shape);
+  std::memcpy(x.data(), residual.data(), x.bytes());
+  if (normalize) finish(x, {arena, TraceScope()});
+  return x;
+}
+
+void Tower::finish(MutableTensorView x, const Context& context) const {
+  decoder_ ? decoder_->finish(x, context) : encoder_->finish(x, context);
+}
+
+const Normalization* Tower::final_norm() const {
+  return decoder_ ? decoder_->final_norm() : encoder_->final_norm();
+}
+
+const MultiHeadAttention& Tower::attention(std::size_t layer, KeyRole role) const {
+  return decoder_ ? decoder_->block(layer).attention(role) : encoder_->block(layer).attention();
 }
 
 void Tower::prepare_rotary() {
@@ -151,10 +180,15 @@ std::vector<std::string> Tower::attention_hooks(std::string_view prefix,
 TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& context)
     : tower_(tower),
       inputs_(std::move(inputs)),
-      context_(context),
+      context_{context.arena, context.trace.after(Tower::past_of(inputs_))},
       x_(context.arena.take(tower.output_shape(inputs_))) {
+  const std::size_t layers = tower.config().stack.layers;
+  if (inputs_.stop_at_layer.value_or(0) > layers) {
+    fail(ErrorCode::invalid_argument, "stop_at_layer: ", *inputs_.stop_at_layer, " of ", layers,
+         " layers");
+  }
   state_ = tower.state(inputs_);
-  if (inputs_.ids) turn(tower.positions(inputs_, past_of(inputs_), context.arena));
+  if (inputs_.ids) turn(tower.positions(inputs_, Tower::past_of(inputs_), context.arena));
 }
 
 void TowerRun::turn(TensorView positions) {
@@ -189,16 +223,16 @@ TowerRun::TowerRun(const Tower& tower, Probe, const Context& context)
 
 bool TowerRun::step() {
   const std::size_t layers = tower_.config_.stack.layers;
+  const bool whole = !inputs_.stop_at_layer;
   if (next_ == 0) {
     tower_.embed(inputs_, x_, context_);
   } else if (tower_.decoder_) {
     tower_.decoder_->forward_layer(next_ - 1, x_, inputs_.memory, state_, context_);
-    if (next_ == layers) tower_.decoder_->finish(x_, context_);
   } else {
     tower_.encoder_->forward_layer(next_ - 1, x_, state_, context_);
-    if (next_ == layers) tower_.encoder_->finish(x_, context_);
   }
-  return next_++ < layers;
+  if (whole && next_ == layers) tower_.finish(x_, context_);
+  return next_++ < (whole ? layers : *inputs_.stop_at_layer);
 }
 
 }  // namespace clearformer

@@ -41,9 +41,18 @@ struct TowerInputs {
   std::optional<TensorView> attention_mask;               // (B, S) uint8, 0 = padding
   std::optional<TensorView> images, features;
   bool interpolate = false;
+  std::optional<std::size_t> stop_at_layer;  // none: through all layers and the final norm
   KeyValueCache* cache = nullptr;
   TensorView memory;                      // (B, M, D), for cross-attention
   std::optional<TensorView> memory_mask;  // (B, M) uint8
+};
+
+/// The sizes of one stack's pass. The hook points of the stack begin with the scope.
+struct PassSize {
+  std::string_view scope;
+  std::size_t batch = 0, positions = 0;
+  std::size_t past = 0;    // positions that a cache holds
+  std::size_t memory = 0;  // positions that cross-attention reads
 };
 
 class Tower {
@@ -55,6 +64,19 @@ class Tower {
 
   const TowerConfig& config() const { return config_; }
   const TextEmbedding* text() const { return text_ ? &*text_ : nullptr; }
+  /// How many positions a pass over these inputs has behind it, and how many a memory holds.
+  static std::size_t past_of(const TowerInputs& inputs);
+  /// How large a pass over these inputs is; throws as output_shape.
+  PassSize size(std::string_view scope, const TowerInputs& inputs) const;
+  /// The norm at the end of the stack, in place; nothing where there is none.
+  void finish(MutableTensorView x, const Context& context) const;
+  /// A copy of a residual stream (B, T, D), with that norm where it is asked for. Throws
+  /// shape_mismatch.
+  MutableTensorView finished(TensorView residual, bool normalize, Arena& arena) const;
+  /// The norm at the end, or null.
+  const Normalization* final_norm() const;
+  /// The attention of a layer of the stack: over the stack's own positions or over the memory.
+  const MultiHeadAttention& attention(std::size_t layer, KeyRole role) const;
   /// Checks of shapes that need no computation; throws shape_mismatch or invalid_argument.
   Shape output_shape(const TowerInputs& inputs) const;
   /// Made once all weights are there in the config's shapes: its sizes are not absurd then.

@@ -6,6 +6,7 @@ const CLASSES = {
   prefill: 'AutoModelForCausalLM',
   decode: 'AutoModelForCausalLM',
   image: 'AutoModelForImageClassification',
+  watch: 'AutoModel',
 };
 
 function loadOptions({ variant, threads, dtype, cache }) {
@@ -50,6 +51,13 @@ const tasks = {
       },
     };
   },
+  /** The output, and every hook that `names` means; without names nothing is captured. */
+  watch(model, { length, vocabulary, names }) {
+    const input_ids = tokenRows(1, length, vocabulary);
+    if (names === undefined) return tasks.encode(model, { length, vocabulary });
+    const run = () => model.run_with_cache({ input_ids }, { names_filter: names });
+    return { run, values: async () => (await run())[0].data };
+  },
   image(model, { size }) {
     const pixel_values = { data: values(3 * size * size), dims: [1, 3, size, size] };
     const run = () => model({ pixel_values });
@@ -57,9 +65,17 @@ const tasks = {
   },
 };
 
-export async function open(spec) {
+/** Contenders that share a page or a process and differ in nothing but the task's input share the model, too. */
+const shared = new Map();
+
+async function load(spec) {
   const package_ = await import(spec.library);
-  const model = await package_[CLASSES[spec.task]].from_pretrained(spec.checkpoint, loadOptions(spec));
+  return package_[CLASSES[spec.task]].from_pretrained(spec.checkpoint, loadOptions(spec));
+}
+
+export async function open(spec) {
+  const model = shared.get(spec.share) ?? (await load(spec));
+  if (spec.share) shared.set(spec.share, model);
   const info = await model.info();
   if (info.relaxed !== (spec.variant === 'relaxed')) throw new Error(`this engine runs the ${info.simd} build only`);
   if (info.threads.used !== spec.threads)
@@ -70,6 +86,6 @@ export async function open(spec) {
     run: task.run,
     after: task.after,
     sample: async () => sampled(await task.values()),
-    close: () => model.dispose(),
+    close: () => (spec.share ? undefined : model.dispose()),
   };
 }

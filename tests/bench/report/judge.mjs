@@ -2,8 +2,9 @@
 import { keyOf } from '../results.mjs';
 import { median, ratios } from '../statistics.mjs';
 
-const matches = (contender, { role, variant, dtype, peer }) =>
+const matches = (contender, { role, variant, dtype, peer, captured }) =>
   contender.role === role &&
+  contender.captured === captured &&
   (variant === undefined || contender.variant === variant) &&
   (peer === undefined || contender.peer === peer) &&
   dtype.includes(contender.dtype);

@@ -166,15 +166,23 @@ TEST_P(Architectures, AProbeFindsTheHookPointsOfAPass) {
     const std::unique_ptr<Model> model =
         model_of(*reference, task_named(reference->option("task").string()));
     const Inputs given(*reference);
-    Trace pass, probe;
+    Trace pass;
     pass.capture("*");
-    probe.capture("*");
     model->forward(given.inputs, &pass);
-    model->probe(probe);
     std::set<std::string> offered, found;
-    for (const Trace::Captured& entry : pass.captured()) offered.insert(entry.name);
-    for (const Trace::Captured& entry : probe.captured()) found.insert(entry.name);
+    std::size_t bytes = 0, scores = 0;
+    for (const Trace::Captured& entry : pass.captured()) {
+      offered.insert(entry.name);
+      bytes += entry.value.elements() * sizeof(float);
+      const std::size_t words = 1 + std::count(entry.legend.begin(), entry.legend.end(), ' ');
+      EXPECT_EQ(words, entry.value.shape().rank()) << entry.name;
+      if (entry.legend.ends_with("query_pos key_pos")) {
+        scores = std::max(scores, entry.value.elements() * sizeof(float));
+      }
+    }
+    for (const HookPoint& hook : model->hooks()) found.insert(hook.name);
     EXPECT_EQ(found, offered);
+    EXPECT_EQ(model->capture_bytes(given.inputs, pass), bytes + scores);
   }
 }
 

@@ -165,7 +165,7 @@ export async function loadModel(folder: Folder, task: string | undefined, option
       config: parsed.config,
       generationConfig: { ...endTokens(parsed.config), ...parsed.generation },
       unexpectedTensors: created.unexpected_tensors,
-      hooks,
+      hooks: hooks.map((hook) => ({ ...hook, axes: hook.axes.split(' ') })),
       build: { version, simd },
       dtype: options.dtype ?? 'fp32',
       folder: folder.only(companionFiles),

@@ -59,8 +59,9 @@ class GenerationRun {
     request: GenerationRequest,
   ): Promise<GenerationRun> {
     const { engine, model } = host;
-    const { options, signal, stop_strings } = request;
-    const value = await engine.call('generation_create', { model, ...inputs, options }, signal);
+    const { options, signal, stop_strings, observation } = request;
+    const given = { model, ...inputs, options, ...observation.request };
+    const value = await engine.call('generation_create', given, signal);
     try {
       const tokenizer = stop_strings.length > 0 ? await stopTokenizer(host, request, value) : undefined;
       const stops = tokenizer && new StopStrings(stop_strings, tokenizer, promptRows(value), [...value.eos_token_ids]);
@@ -98,7 +99,10 @@ class GenerationRun {
 
   #next(): Promise<StepValue> {
     const { generation } = this.value;
-    return this.engine.call('generation_step', { generation, ...this.request.step }, this.#stop.signal);
+    const step = this.engine.call('generation_step', { generation, ...this.request.step }, this.#stop.signal);
+    return step.catch((thrown: unknown) => {
+      throw this.request.observation.cause(thrown);
+    });
   }
 
   /** Ends the rows that met a stop string; whether all rows are finished now. */

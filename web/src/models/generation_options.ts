@@ -1,12 +1,14 @@
 // Options of generation: which are this side's and which the core's, checked as far as this side must.
 
-import type { OptionValue, StepRequest } from '../runtime/border.js';
+import type { HookPoint, OptionValue, OutputRequest, StepRequest } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
 import type { Streamer } from '../tokenizer/text_streamer.js';
 import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+import type { NamesFilter } from './hooks.js';
+import { type EditOptions, type Observation, observe } from './observation.js';
 
 /** What both ways of generating take. Defaults come from generation_config.json, then from Hugging Face's. */
-export interface GenerationOptions {
+export interface GenerationOptions extends EditOptions {
   // How long. Lengths count the prompt; with an encoder, what the decoder begins with.
   /** Tokens to add at most; default: 20, where no max_length is set. */
   max_new_tokens?: number | null | undefined;
@@ -97,6 +99,8 @@ export interface GenerationOptions {
   output_logits?: boolean | undefined;
   output_attentions?: boolean | undefined;
   output_hidden_states?: boolean | undefined;
+  /** Activations to capture in every step: `cache` of each. */
+  names_filter?: NamesFilter | undefined;
   /** Makes text: of stop_strings, and of each step of `generate_stream`. Default: the model's own; null: no text. */
   tokenizer?: PreTrainedTokenizer | null | undefined;
   /** Aborting it rejects with its reason, within one layer's time. */
@@ -118,8 +122,10 @@ export interface GenerateStreamOptions extends GenerationOptions {
   skip_special_tokens?: boolean | undefined;
 }
 
-const stepOptions = ['output_scores', 'output_logits', 'output_attentions', 'output_hidden_states'] as const;
-const sharedOptions = ['signal', 'tokenizer', 'stop_strings', ...stepOptions];
+const stepOptions = ['output_scores', 'output_logits'] as const;
+const listOptions = ['output_attentions', 'output_hidden_states'] as const;
+const inside = ['names_filter', 'edits', 'fwd_hooks'];
+const sharedOptions = ['signal', 'tokenizer', 'stop_strings', ...inside, ...stepOptions, ...listOptions];
 /** Options that are this side's; the core never sees them. */
 const ownOptions = {
   generate: ['return_dict_in_generate', 'use_cache', 'streamer', ...sharedOptions],
@@ -133,25 +139,30 @@ export interface GenerationRequest {
   call: GenerationCall;
   options: Record<string, OptionValue>;
   step: StepRequest;
+  observation: Observation;
   signal: AbortSignal | undefined;
   tokenizer: PreTrainedTokenizer | null | undefined;
   stop_strings: readonly string[];
 }
 
 /**
- * Sorts the options of one of the two calls; `defaults` is generation_config.json. Throws `invalid_argument` or
- * `unsupported` for what no option can be.
+ * Sorts the options of one of the two calls; `defaults` is generation_config.json, `model` what can be seen and where it
+ * runs. Throws `invalid_argument` or `unsupported` for what no option can be.
  */
 export function sortOptions(
   call: GenerationCall,
   given: GenerateOptions | GenerateStreamOptions,
   defaults: Record<string, unknown>,
+  model: { hooks: readonly HookPoint[]; remote: boolean },
 ): GenerationRequest {
   if (typeof given !== 'object' || given === null)
     throw new ClearformerError('invalid_argument', `${call}: options must be an object`);
   const asked = given as GenerateOptions;
-  const step = Object.fromEntries(stepOptions.filter((name) => asked[name]).map((name) => [name, true]));
-  const [wanted] = Object.keys(step);
+  const flags = <K extends keyof GenerateOptions>(names: readonly K[]) =>
+    Object.fromEntries(names.filter((name) => asked[name]).map((name) => [name, true])) as { [N in K]?: true };
+  const step: StepRequest = flags(stepOptions);
+  const lists: OutputRequest = flags(listOptions);
+  const [wanted] = Object.keys({ ...step, ...lists, ...(asked.names_filter !== undefined && { names_filter: true }) });
   if (call === 'generate' && wanted !== undefined && !asked.return_dict_in_generate) {
     throw new ClearformerError('invalid_argument', `generate: ${wanted} needs return_dict_in_generate: true`, {
       option: wanted,
@@ -162,8 +173,10 @@ export function sortOptions(
     if (value !== undefined && !ownOptions[call].includes(option)) options[option] = plainValue(call, option, value);
   }
   const stops = given.stop_strings === undefined ? defaults.stop_strings : given.stop_strings;
+  const { request, cause } = observe(call, asked, model.hooks, model.remote);
+  const observation = { request: { ...request, ...lists }, cause };
   const { signal, tokenizer } = given;
-  return { call, options, step, signal, tokenizer, stop_strings: stopStrings(call, stops) };
+  return { call, options, step, observation, signal, tokenizer, stop_strings: stopStrings(call, stops) };
 }
 
 function stopStrings(call: string, value: unknown): string[] {

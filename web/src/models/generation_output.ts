@@ -2,7 +2,7 @@
 
 import type { StepValue, TensorOut } from '../runtime/border.js';
 import { Tensor } from '../tensor/tensor.js';
-import { toTensor } from '../tensor/tensor_output.js';
+import { type ActivationCache, toCache, toTensor } from '../tensor/tensor_output.js';
 import type { KeyValueCache } from './key_value_cache.js';
 
 type Layers = Tensor<'float32'>[];
@@ -16,6 +16,8 @@ export interface StepTensors {
   attentions?: Layers;
   /** Per layer, embedding first, [row, query, d_model]. */
   hidden_states?: Layers;
+  /** What `names_filter` asked for, as the pass computed it: the first step's covers the prompt, before rows branch. */
+  cache?: ActivationCache;
   // Models with an encoder have these instead; the encoder's come with the first step.
   decoder_attentions?: Layers;
   cross_attentions?: Layers;
@@ -44,7 +46,7 @@ type PerStep = { [K in 'scores' | 'logits']?: Tensor<'float32'>[] } & {
     | 'decoder_attentions'
     | 'cross_attentions'
     | 'decoder_hidden_states']?: Layers[];
-};
+} & { cache?: ActivationCache[] };
 
 /** The result of `generate` with `return_dict_in_generate`; arrays have one entry per step. */
 export interface GenerateOutput extends PerStep {
@@ -68,6 +70,7 @@ export function stepTensors(value: StepValue): StepTensors {
   return {
     ...(value.scores && { scores: toTensor(value.scores) }),
     ...(value.logits && { logits: toTensor(value.logits) }),
+    ...(value.captured && { cache: toCache(value.captured) }),
     ...Object.fromEntries(
       lists.map(([name, members]) => {
         const encoder = name.startsWith('encoder');

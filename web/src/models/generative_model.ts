@@ -22,7 +22,7 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
     options?: GenerateOptions & { return_dict_in_generate?: false | undefined },
   ): Promise<Tensor<'int64'>>;
   async generate(inputs: PromptInputs, options: GenerateOptions = {}): Promise<Tensor<'int64'> | GenerateOutput> {
-    const request = sortOptions('generate', options, this.generation_config);
+    const request = sortOptions('generate', options, this.generation_config, this.#seen());
     return generate(this.#generating(), this.#given('generate', inputs), request, options);
   }
 
@@ -34,12 +34,16 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
     inputs: PromptInputs,
     options: GenerateStreamOptions = {},
   ): AsyncGenerator<GenerationStep, void, undefined> {
-    const request = sortOptions('generate_stream', options, this.generation_config);
+    const request = sortOptions('generate_stream', options, this.generation_config, this.#seen());
     return generateStream(this.#generating(), this.#given('generate_stream', inputs), request, options);
   }
 
   #given(call: string, inputs: PromptInputs) {
     return { inputs: promptIn(call, inputs, this.open().engine), past_key_values: inputs?.past_key_values };
+  }
+
+  #seen() {
+    return { hooks: this.hooks(), remote: this.open().engine.remote };
   }
 
   #generating(): GeneratingModel {

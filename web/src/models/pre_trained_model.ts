@@ -21,9 +21,10 @@ import type { Tensor } from '../tensor/tensor.js';
 import { type ActivationCache, toCache, toTensor } from '../tensor/tensor_output.js';
 import { readTokenizer, type TokenizerLoadOptions } from '../tokenizer/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
-import { type NamesFilter, resolveNames } from './hooks.js';
+import type { NamesFilter } from './hooks.js';
 import { forwardIn, type ModelInputs } from './inputs.js';
 import { KeyValueCache } from './key_value_cache.js';
+import { type EditOptions, observe, type StopOptions, stopAt } from './observation.js';
 import { type ModelOutput, toOutput } from './outputs.js';
 
 /** What a model runs on. */
@@ -72,12 +73,18 @@ export interface ForwardOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Options of `run_with_cache`. */
-export interface RunWithCacheOptions {
-  /** Which activations; default: all. */
-  names_filter?: NamesFilter | undefined;
+/** Options of `run_with_hooks`. */
+export interface RunWithHooksOptions extends EditOptions, StopOptions {
   signal?: AbortSignal | undefined;
 }
+
+/** Options of `run_with_cache`. */
+export interface RunWithCacheOptions extends RunWithHooksOptions {
+  /** Which activations; default: all that the pass reaches. */
+  names_filter?: NamesFilter | undefined;
+}
+
+const hookOptions = ['edits', 'fwd_hooks', 'stop_at_layer', 'signal'];
 
 export interface PreTrainedModel<Output extends ModelOutput = ModelOutput> {
   /**
@@ -135,18 +142,49 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
 
   /**
    * One forward pass that keeps what happens inside: `[logits, cache]`, the cache holding a Tensor under every hook name
-   * asked for; a model without logits gives its first output in their place. Rejects like a call of the model; a name
-   * that no hook has is `invalid_argument`.
+   * asked for; a model without logits gives its first output in their place. With `stop_at_layer` the pass ends before
+   * that layer (0: after the embedding; of an encoder-decoder with `decoder_input_ids`, of the decoder; of CLIP, of the
+   * one tower that has inputs) and the residual stream [batch, position, d_model] there takes the place of the logits.
+   * Rejects like a call of the model; with `invalid_argument` for a name that no hook of the pass has and an edit that
+   * does not fit its hook point, `shape_mismatch` for a value that does not fit, `out_of_memory`, with the size and
+   * before anything is computed, for more than memory holds, and what a function in `fwd_hooks` throws.
    */
   async run_with_cache(
     inputs: ModelInputs,
     options: RunWithCacheOptions = {},
   ): Promise<[Tensor<'float32'>, ActivationCache]> {
-    checkOptions('run_with_cache', options, ['names_filter', 'signal']);
-    const names = resolveNames(this.hooks(), options.names_filter);
-    const { value } = await this.#forward('run_with_cache', inputs, { names }, options.signal);
-    const { outputs } = value;
-    return [toTensor(outputs.logits ?? (Object.values(outputs)[0] as TensorOut<'float32'>)), toCache(value.captured)];
+    checkOptions('run_with_cache', options, ['names_filter', ...hookOptions]);
+    return this.#observed('run_with_cache', inputs, { names_filter: '*', ...options });
+  }
+
+  /**
+   * One forward pass in which activations are changed on the way: gives the logits, or what stands in their place (see
+   * `run_with_cache`, which takes the same changes and keeps activations, too). Rejects like that.
+   */
+  async run_with_hooks(inputs: ModelInputs, options: RunWithHooksOptions = {}): Promise<Tensor<'float32'>> {
+    checkOptions('run_with_hooks', options, hookOptions);
+    const [logits] = await this.#observed('run_with_hooks', inputs, options);
+    return logits;
+  }
+
+  async #observed(
+    call: string,
+    inputs: ModelInputs,
+    options: RunWithCacheOptions,
+  ): Promise<[Tensor<'float32'>, ActivationCache]> {
+    const { engine } = this.open();
+    const { stop_at_layer: stop, signal } = options;
+    const all = this.#loaded.hooks;
+    const { reached, ...end } = stop === undefined ? { reached: all } : stopAt(stop, all, this.cfg, inputs);
+    const { request, cause } = observe(call, options, reached, engine.remote);
+    try {
+      const { value } = await this.#forward(call, inputs, { ...request, ...end }, signal);
+      const { outputs } = value;
+      const logits = outputs.logits ?? (Object.values(outputs)[0] as TensorOut<'float32'>);
+      return [toTensor(logits), toCache(value.captured)];
+    } catch (thrown) {
+      throw cause(thrown);
+    }
   }
 
   async #forward(
@@ -163,9 +201,9 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     return { value, past };
   }
 
-  /** The points of the forward pass that `run_with_cache` can capture, with their dims. */
+  /** The points of the forward pass that can be captured and edited, with their dims and axes. */
   hooks(): HookPoint[] {
-    return this.#loaded.hooks.map((hook) => ({ ...hook, dims: [...hook.dims] }));
+    return this.#loaded.hooks.map((hook) => ({ ...hook, dims: [...hook.dims], axes: [...hook.axes] }));
   }
 
   /** What the model runs on and how much memory it holds. */

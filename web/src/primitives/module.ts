@@ -8,7 +8,7 @@ import { patternOf } from '../support/pattern.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
-import { type ActivationCache, toCache, toTensor } from '../tensor/tensor_output.js';
+import { type ModuleCache, toModuleCache, toTensor } from '../tensor/tensor_output.js';
 import { plain } from './arguments.js';
 import { sharedEngine } from './shared_core.js';
 
@@ -20,7 +20,7 @@ export type HookNames = readonly string[] | undefined;
 
 /** The output, or with `names` the output and what was captured under them. */
 export type Traced<N extends HookNames> = N extends readonly string[]
-  ? [Tensor<'float32'>, ActivationCache]
+  ? [Tensor<'float32'>, ModuleCache]
   : Tensor<'float32'>;
 
 interface Loaded {
@@ -45,7 +45,7 @@ export interface ForwardOptions<N extends HookNames> {
 
 type Tensors = Record<string, TensorIn>;
 type Masks = Record<string, MaskTerm[]>;
-type Captured = [output: Tensor<'float32'>, cache: ActivationCache];
+type Captured = [output: Tensor<'float32'>, cache: ModuleCache];
 
 /**
  * A block of a transformer. `load_state_dict` gives it its weights, `forward` runs it, `dispose` gives their memory back.
@@ -103,7 +103,7 @@ export abstract class Module {
     const { engine, module, lease } = this.#loaded;
     lease.check();
     const value = await engine.call('module_forward', { module, tensors, masks, names: [...names] });
-    const cache = toCache(value.captured);
+    const cache = toModuleCache(value.captured);
     checkNames(this.kind, names, Object.keys(cache));
     return [toTensor(value.output), cache];
   }

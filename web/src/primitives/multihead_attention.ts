@@ -4,7 +4,7 @@ import type { MaskTerm, TensorIn } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { TensorInput } from '../tensor/tensor_input.js';
-import type { ActivationCache } from '../tensor/tensor_output.js';
+import type { ModuleCache } from '../tensor/tensor_output.js';
 import { flagged } from './arguments.js';
 import { type Mask, overHeads, overKeys, termsOf } from './mask.js';
 import { type ForwardOptions, type HookNames, hookNames, type InferenceOptions, Module } from './module.js';
@@ -38,7 +38,7 @@ export interface AttentionForwardOptions<W extends boolean | undefined, N extend
 type Weights<W> = W extends false ? null : Tensor<'float32'>;
 /** What `MultiheadAttention.forward` gives. */
 export type Attended<W, N extends HookNames> = N extends readonly string[]
-  ? [Tensor<'float32'>, Weights<W>, ActivationCache]
+  ? [Tensor<'float32'>, Weights<W>, ModuleCache]
   : [Tensor<'float32'>, Weights<W>];
 
 const pattern = 'attn.hook_pattern';

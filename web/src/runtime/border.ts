@@ -2,6 +2,7 @@
 // The other side of it is cpp/bindings.
 
 import type { ErrorCode } from '../support/error.js';
+import type { HookName } from './hook_names.js';
 
 /** `relaxed` uses fused multiply-add and may differ in the last bits between engines; `simd128` never does. */
 export type Variant = 'simd128' | 'relaxed';
@@ -31,8 +32,10 @@ export type Handle = number;
 
 /** A point of the forward pass that can be captured; letters in `dims` stand for sizes known only when it runs. */
 export interface HookPoint {
-  name: string;
+  name: HookName;
   dims: (string | number)[];
+  /** What the axes are, in the same order: `batch`, `pos`, `head`, `d_head`, … */
+  axes: string[];
   dtype: string;
 }
 
@@ -60,8 +63,30 @@ export interface OutputRequest {
   output_hidden_states?: boolean;
 }
 
+/** An edit as the core reads it: one hook point, indices as lists, the value with all axes. */
+export interface EditIn {
+  hook: string;
+  op: string;
+  heads?: number[];
+  positions?: number[];
+  value?: TensorIn;
+}
+
+/** A function of the caller's: the core hands it the numbers and takes what it gives back, null when it failed. */
+export interface FunctionIn {
+  hook: string;
+  call(name: string, value: TensorOut<'float32'>): Float32Array | null;
+}
+
+/** What is captured and changed inside a forward pass (observation.h of the core's bindings). */
+export interface ObservationRequest extends OutputRequest {
+  names?: string[];
+  edits?: EditIn[];
+  fwd_hooks?: FunctionIn[];
+}
+
 /** What is kept of a step of generation. */
-export interface StepRequest extends OutputRequest {
+export interface StepRequest {
   output_scores?: boolean;
   output_logits?: boolean;
 }
@@ -90,10 +115,10 @@ export interface Paced {
   abandon?: boolean;
 }
 
-export interface ForwardArguments extends RunInputs, OutputRequest, Paced {
+export interface ForwardArguments extends RunInputs, ObservationRequest, Paced {
   model: Handle;
   use_cache?: boolean;
-  names?: string[];
+  stop_at_layer?: number;
 }
 
 type Lists = Record<string, TensorOut<'float32'>[]>;
@@ -102,7 +127,7 @@ export interface ForwardValue {
   outputs: Record<string, TensorOut<'float32'>>;
   lists?: Lists;
   past_key_values?: Handle;
-  captured?: Record<string, TensorOut>;
+  captured?: Record<string, TensorOut<'float32'>>;
 }
 
 export interface StepValue {
@@ -113,6 +138,7 @@ export interface StepValue {
   scores?: TensorOut<'float32'>;
   logits?: TensorOut<'float32'>;
   lists?: Lists;
+  captured?: Record<string, TensorOut<'float32'>>;
 }
 
 /** What the sequences of a generation begin with, and what of its options the other side has to know. */
@@ -210,6 +236,12 @@ export type LogMelOptions = {
   padding_value: number;
 } & Loose<{ num_samples?: number }>;
 
+/** See logit_directions.h of the core: vectors [N, d_model] or [N, head, d_head], bias [N]. */
+export interface Directions {
+  vectors: TensorOut<'float32'>;
+  bias: TensorOut<'float32'>;
+}
+
 interface Call<Arguments, Value> {
   arguments: Arguments;
   value: Value;
@@ -238,11 +270,19 @@ export interface Border {
     ModelValue
   >;
   model_forward: Call<ForwardArguments, ForwardValue>;
-  model_hooks: Call<{ model: Handle }, { hooks: HookPoint[] }>;
+  model_hooks: Call<{ model: Handle }, { hooks: (Omit<HookPoint, 'axes'> & { axes: string })[] }>;
+  model_unembed: Call<{ model: Handle; x: TensorIn; normalize: boolean }, TensorOut<'float32'>>;
+  model_logit_directions: Call<{ model: Handle; tokens: TensorIn }, Directions>;
+  model_head_directions: Call<{ model: Handle; layer: number; cross: boolean; directions: TensorIn }, Directions>;
   cache_info: Call<{ cache: Handle }, { batch: number; length: number; capacity: number; bytes: number }>;
   cache_crop: Call<{ cache: Handle; length: number }, Nothing>;
   generation_create: Call<
-    RunInputs & { model: Handle; options: Record<string, OptionValue>; past_key_values?: Handle | undefined },
+    RunInputs &
+      ObservationRequest & {
+        model: Handle;
+        options: Record<string, OptionValue>;
+        past_key_values?: Handle | undefined;
+      },
     GenerationValue
   >;
   generation_step: Call<StepRequest & { generation: Handle }, StepValue>;
@@ -303,7 +343,7 @@ export interface Border {
   >;
   module_forward: Call<
     { module: Handle; tensors: Record<string, TensorIn>; masks: Record<string, MaskTerm[]>; names: string[] },
-    { output: TensorOut<'float32'>; captured?: Record<string, TensorOut> }
+    { output: TensorOut<'float32'>; captured?: Record<string, TensorOut<'float32'>> }
   >;
   release: Call<{ handle: Handle }, Nothing>;
   /** These two in the builds with shared memory alone. */

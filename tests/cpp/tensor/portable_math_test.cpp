@@ -1,4 +1,4 @@
-#include "clearformer/models/portable_math.h"
+#include "clearformer/tensor/portable_math.h"
 
 #include <gtest/gtest.h>
 

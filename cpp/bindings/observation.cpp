@@ -1,0 +1,94 @@
+#include "bindings/observation.h"
+
+#include <emscripten/heap.h>
+
+namespace clearformer::bindings {
+
+using emscripten::val;
+
+namespace {
+
+// A JavaScript function that is called with the numbers and gives them back.
+Trace::Function function_of(const val& call) {
+  return [call](std::string_view name, MutableTensorView value) {
+    const val data = call(std::string(name), to_value(value));
+    if (data.isNull()) fail(ErrorCode::invalid_argument, "the function at ", name, " failed");
+    const auto elements = static_cast<std::size_t>(value.elements());
+    val(emscripten::typed_memory_view(elements, value.f32())).call<void>("set", data);
+  };
+}
+
+}  // namespace
+
+Observation::Observation(const Arguments& arguments) : names_(arguments.texts("names")) {
+  for (const std::string& name : names_) trace_.capture(name);
+  read_edits(arguments);
+  asked_ = asked_ || !names_.empty();
+}
+
+Observation::Observation(const Arguments& arguments, const Model& model) : Observation(arguments) {
+  if (arguments.flag("output_hidden_states")) lists_ = model.hidden_states();
+  if (arguments.flag("output_attentions")) {
+    for (OutputList& list : model.attentions()) lists_.push_back(std::move(list));
+  }
+  for (const OutputList& list : lists_) {
+    for (const std::string& hook : list.hooks) trace_.capture(hook);
+  }
+  asked_ = asked_ || !lists_.empty();
+}
+
+void Observation::read_edits(const Arguments& arguments) {
+  for (const Arguments& given : arguments.objects("fwd_hooks")) {
+    trace_.edit(given.text("hook"), function_of(given.value("call")));
+    asked_ = true;
+  }
+  for (const Arguments& given : arguments.objects("edits")) {
+    Edit edit;
+    edit.hook = given.text("hook");
+    edit.op = op_named(given.text("op"));
+    edit.heads = given.integer_list("heads");
+    edit.positions = given.integer_list("positions");
+    if (given.has("value")) edit.value = given.floats("value");
+    trace_.edit(std::move(edit));
+    asked_ = true;
+  }
+}
+
+void Observation::check_fits(Model& model, const ModelInputs& inputs) const {
+  if (!asked_) return;
+  const double wanted = static_cast<double>(model.capture_bytes(inputs, trace_));
+  const double left = static_cast<double>(emscripten_get_heap_max()) -
+                      static_cast<double>(handles().memory().total());
+  if (wanted <= left) return;
+  const auto megabytes = [](double bytes) { return static_cast<std::int64_t>(bytes / 1e6); };
+  fail(ErrorCode::out_of_memory, "capturing what was asked for takes ", megabytes(wanted),
+       " MB, and ", megabytes(left), " MB of memory are left");
+}
+
+void Observation::report(val& result) {
+  if (!lists_.empty()) {
+    val lists = val::object();
+    for (const OutputList& list : lists_) {
+      val members = val::array();
+      for (const std::string& hook : list.hooks) {
+        for (const Trace::Captured& entry : trace_.captured()) {
+          if (entry.name == hook) members.call<void>("push", to_value(entry.value));
+        }
+      }
+      lists.set(list.name, members);
+    }
+    result.set("lists", lists);
+  }
+  if (!names_.empty()) {
+    val captured = val::object();
+    for (const Trace::Captured& entry : trace_.captured()) {
+      for (const std::string& name : names_) {
+        if (matches_pattern(entry.name, name)) captured.set(entry.name, to_value(entry.value));
+      }
+    }
+    result.set("captured", captured);
+  }
+  forget();
+}
+
+}  // namespace clearformer::bindings

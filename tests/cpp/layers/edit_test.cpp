@@ -1,0 +1,170 @@
+// Edits said as data: which elements they mean, what becomes of them, and what is refused.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "clearformer/layers/trace.h"
+#include "support/closeness.h"
+#include "support/expect_error.h"
+
+namespace clearformer::test {
+namespace {
+
+constexpr const char* kHeads = "batch pos head d_head";
+constexpr const char* kScores = "batch head query_pos key_pos";
+
+Tensor counted(const Shape& shape) {
+  Tensor tensor(shape);
+  std::iota(tensor.f32(), tensor.f32() + tensor.elements(), 1.0f);
+  return tensor;
+}
+
+Tensor numbers(const Shape& shape, std::vector<float> values) {
+  Tensor tensor(shape);
+  std::copy(values.begin(), values.end(), tensor.f32());
+  return tensor;
+}
+
+// The tensor after an edit at "hook", of which `past` positions came before.
+Tensor edited(Edit edit, const Shape& shape, const char* legend, std::size_t past = 0) {
+  edit.hook = "hook";
+  Trace trace;
+  trace.edit(std::move(edit));
+  Tensor value = counted(shape);
+  TraceScope(&trace).after(past)("hook", value, legend);
+  return value;
+}
+
+// What a plain loop over (B, T, H, d) makes of it.
+template <class Change>
+void expect_heads(const Tensor& found, Change change) {
+  const Shape& shape = found.shape();
+  Tensor expected = counted(shape);
+  for (std::size_t i = 0; i < expected.elements(); ++i) {
+    const std::size_t d = i % shape[3], head = i / shape[3] % shape[2];
+    const std::size_t position = i / shape[3] / shape[2] % shape[1];
+    const std::size_t batch = i / shape[3] / shape[2] / shape[1];
+    expected.f32()[i] = change(batch, position, head, d, expected.f32()[i]);
+  }
+  expect_same_bits("edited", found, expected);
+}
+
+TEST(Edit, ZeroesHeadsAndPositions) {
+  expect_heads(edited({.hook = {}, .heads = {1, -1}, .positions = {0, -2}}, {2, 5, 4, 3}, kHeads),
+               [](auto, auto position, auto head, auto, float x) {
+                 const bool picked = (head == 1 || head == 3) && (position == 0 || position == 3);
+                 return picked ? 0.0f : x;
+               });
+}
+
+TEST(Edit, ScalesAddsAndReplacesWithBroadcastValues) {
+  const Shape shape{2, 3, 2, 4};
+  expect_heads(
+      edited({.hook = {}, .op = Edit::Op::scale, .value = numbers({}, {3.0f})}, shape, kHeads),
+      [](auto, auto, auto, auto, float x) { return x * 3.0f; });
+  const std::vector<float> steps = {10.0f, 20.0f, 30.0f, 40.0f};
+  expect_heads(
+      edited({.hook = {}, .op = Edit::Op::add, .heads = {1}, .value = numbers({4}, steps)}, shape,
+             kHeads),
+      [&](auto, auto, auto head, auto d, float x) { return head == 1 ? x + steps[d] : x; });
+  // One number for each sequence and position.
+  const std::vector<float> each = {1, 2, 3, 4, 5, 6};
+  expect_heads(
+      edited({.hook = {}, .op = Edit::Op::replace, .value = numbers({2, 3, 1, 1}, each)}, shape,
+             kHeads),
+      [&](auto batch, auto position, auto, auto, float) { return each[batch * 3 + position]; });
+}
+
+TEST(Edit, TheOrderOfIndicesIsThatOfTheValue) {
+  expect_heads(edited({.hook = {},
+                       .op = Edit::Op::replace,
+                       .heads = {2, 0},
+                       .value = numbers({2, 1}, {7.0f, 8.0f})},
+                      {1, 2, 3, 2}, kHeads),
+               [](auto, auto, auto head, auto, float x) {
+                 return head == 2 ? 7.0f : head == 0 ? 8.0f : x;
+               });
+}
+
+TEST(Edit, TheMeanIsOverBatchAndPositionsOfEachFeature) {
+  const Shape shape{2, 3, 2, 2};
+  const Tensor before = counted(shape);
+  expect_heads(edited({.hook = {}, .op = Edit::Op::mean, .heads = {1}}, shape, kHeads),
+               [&](auto, auto, auto head, auto d, float x) {
+                 double sum = 0.0;
+                 for (std::size_t row = 0; row < 6; ++row)
+                   sum += before.f32()[(row * 2 + 1) * 2 + d];
+                 return head == 1 ? static_cast<float>(sum / 6.0) : x;
+               });
+  expect_heads(edited({.hook = {}, .op = Edit::Op::mean, .value = numbers({2}, {5.0f, 6.0f})},
+                      shape, kHeads),
+               [](auto, auto, auto, auto d, float) { return d == 0 ? 5.0f : 6.0f; });
+}
+
+TEST(Edit, PositionsOfScoresAreThoseOfTheQueries) {
+  const Tensor found = edited({.hook = {}, .heads = {0}, .positions = {1}}, {1, 2, 3, 4}, kScores);
+  for (std::size_t i = 0; i < found.elements(); ++i) {
+    const bool row = i / 12 == 0 && i / 4 % 3 == 1;
+    EXPECT_EQ(found.f32()[i], row ? 0.0f : static_cast<float>(i + 1)) << i;
+  }
+}
+
+TEST(Edit, PositionsCountFromTheBeginningOfTheSequence) {
+  // Positions 5, 6, 7 are here.
+  const Tensor found =
+      edited({.hook = {}, .positions = {6, -1}}, {1, 3, 2}, "batch pos d_model", 5);
+  const Tensor expected = numbers({1, 3, 2}, {1, 2, 0, 0, 0, 0});
+  expect_same_bits("edited", found, expected);
+}
+
+TEST(Edit, RefusesWhatIsNotThere) {
+  const auto refused = [](Edit edit, const Shape& shape, const char* legend, std::size_t past,
+                          std::vector<std::string> parts,
+                          ErrorCode code = ErrorCode::invalid_argument) {
+    expect_error(code, parts, [&] { edited(std::move(edit), shape, legend, past); });
+  };
+  refused({.hook = {}, .heads = {4}}, {1, 2, 4, 3}, kHeads, 0, {"zero at hook", "head 4 of 4"});
+  refused({.hook = {}, .heads = {-5}}, {1, 2, 4, 3}, kHeads, 0, {"head -5 of 4"});
+  refused({.hook = {}, .heads = {0}}, {1, 2, 3}, "batch pos d_model", 0,
+          {"no axis of heads", "batch pos d_model"});
+  refused({.hook = {}, .positions = {0}}, {1, 3}, "batch d_model", 0, {"no axis of positions"});
+  refused({.hook = {}, .positions = {2}}, {1, 2, 3}, "batch pos d_model", 0,
+          {"position 2", "the 2 of this pass"});
+  refused({.hook = {}, .positions = {1}}, {1, 2, 3}, "batch pos d_model", 4,
+          {"position 1", "behind 4 cached ones"});
+  refused({.hook = {}, .op = Edit::Op::scale}, {1}, "batch", 0, {"scale", "needs a value"});
+  refused({.hook = {}, .op = Edit::Op::zero, .value = numbers({}, {1})}, {1}, "batch", 0,
+          {"takes no value"});
+  refused({.hook = {}, .op = Edit::Op::add, .value = numbers({5}, {1, 2, 3, 4, 5})}, {1, 2, 3},
+          "batch pos d_model", 0, {"add at hook", "[5]", "[1, 2, 3]"}, ErrorCode::shape_mismatch);
+  refused({.hook = {}, .op = Edit::Op::add, .value = Tensor::zeros({1}, DType::i32)}, {1}, "batch",
+          0, {"float32"}, ErrorCode::dtype_mismatch);
+  expect_error(ErrorCode::invalid_argument, {"\"double\"", "zero, mean"},
+               [] { op_named("double"); });
+}
+
+TEST(Edit, StepsOfAGenerationHoldSomeOfThePositions) {
+  Trace trace;
+  trace.watch_steps();
+  trace.edit(Edit{.hook = "hook", .positions = {1, 7}});
+  Tensor prompt = counted({1, 3, 1}), step = counted({1, 1, 1});
+  const TraceScope scope(&trace);
+  scope("hook", prompt, "batch pos d_model");
+  scope.after(7)("hook", step, "batch pos d_model");
+  expect_same_bits("prompt", prompt, numbers({1, 3, 1}, {1, 0, 3}));
+  EXPECT_EQ(step.f32()[0], 0.0f);
+}
+
+TEST(Edit, OneThatMeetsNothingIsToldOf) {
+  Trace trace;
+  trace.edit(Edit{.hook = "blocks.*.hook_resid_pre"});
+  trace.edit("blocks.7.hook_resid_post", [](std::string_view, MutableTensorView) {});
+  Tensor value = counted({1, 1, 1});
+  const TraceScope scope(&trace);
+  scope("blocks.0.hook_resid_pre", value, "batch pos d_model");
+  expect_error(ErrorCode::invalid_argument, {"blocks.7.hook_resid_post"},
+               [&] { trace.check_all_met(); });
+}
+
+}  // namespace
+}  // namespace clearformer::test

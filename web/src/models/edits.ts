@@ -1,0 +1,132 @@
+// Edits of activations: said as data, which works in workers and in generation, too, or as functions in this thread.
+
+import type { EditIn, FunctionIn, HookPoint, TensorIn, TensorOut } from '../runtime/border.js';
+import type { HookName } from '../runtime/hook_names.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { Tensor } from '../tensor/tensor.js';
+import { floats, type TensorInput } from '../tensor/tensor_input.js';
+import { toTensor } from '../tensor/tensor_output.js';
+import { type NamesFilter, resolveHooks } from './hooks.js';
+
+/** What becomes of an activation: 0, its mean, times the value, plus the value, the value. */
+export type EditOp = 'zero' | 'mean' | 'scale' | 'add' | 'replace';
+
+/**
+ * A change of activations. `head` and `pos` pick a part of the tensor, as indices of NumPy do: a number drops its axis, a
+ * list keeps it, negative ones count from the end. The value is broadcast to that part.
+ */
+export interface ActivationEdit {
+  /** Which hook points. */
+  hook: NamesFilter;
+  /** Default: all heads. Of keys and values with fewer heads than the queries, the index of theirs. */
+  head?: number | readonly number[] | undefined;
+  /** Positions in the whole sequence; of scores and patterns, of the queries. Default: all. */
+  pos?: number | readonly number[] | undefined;
+  op: EditOp;
+  /**
+   * Needed by `scale`, `add` and `replace`. `mean` without a value takes the mean over all sequences and positions of the
+   * pass, padding included, of each feature (in a pattern: of each key).
+   */
+  value?: number | TensorInput | undefined;
+}
+
+/**
+ * Sees an activation as a copy, and changes it: in `value.data`, or by giving another tensor of the same dims. It must
+ * not be asynchronous.
+ */
+// biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is meant
+export type HookFunction = (value: Tensor<'float32'>, hook: { name: HookName }) => Tensor<'float32'> | void;
+/** Which hook points, and the function that is called at each. */
+export type ForwardHook = readonly [NamesFilter, HookFunction];
+
+/** Edits for the core, one for each hook point. */
+export function editsIn(call: string, edits: readonly ActivationEdit[], hooks: readonly HookPoint[]): EditIn[] {
+  if (!Array.isArray(edits)) throw invalid(`${call}: edits must be an array`, 'edits');
+  return edits.flatMap((edit: ActivationEdit, index) => {
+    const what = `edits[${index}]`;
+    checkOptions(`${call}: ${what}`, edit, ['hook', 'head', 'pos', 'op', 'value']);
+    const heads = indicesIn(`${what}.head`, edit.head);
+    const positions = indicesIn(`${what}.pos`, edit.pos);
+    const value = valueIn(`${what}.value`, edit.value);
+    return resolveHooks(`${what}.hook`, hooks, edit.hook).map(({ name, axes }) => {
+      const dropped = [typeof edit.head === 'number' && headAxis(axes), typeof edit.pos === 'number' && posAxis(axes)];
+      return {
+        hook: name,
+        op: String(edit.op),
+        ...(heads && { heads }),
+        ...(positions && { positions }),
+        ...(value && { value: { ...value, dims: withAxes(value.dims, axes.length, dropped) } }),
+      };
+    });
+  });
+}
+
+const headAxis = (axes: readonly string[]) => axes.findIndex((axis) => axis === 'head' || axis === 'key_value_head');
+const posAxis = (axes: readonly string[]) => axes.findIndex((axis) => axis === 'frame' || axis.endsWith('pos'));
+
+/** The dims with an extent of 1 where a number dropped an axis, as the core wants them. */
+function withAxes(dims: readonly number[], rank: number, dropped: readonly (number | false)[]): number[] {
+  const rest = [...dims];
+  const all: number[] = [];
+  for (let axis = rank - 1; axis >= 0 && rest.length > 0; axis--) {
+    all.unshift(dropped.includes(axis) ? 1 : (rest.pop() as number));
+  }
+  return [...rest, ...all];
+}
+
+function indicesIn(option: string, value: number | readonly number[] | undefined): number[] | undefined {
+  if (value === undefined) return undefined;
+  const indices = [value].flat();
+  if (indices.length > 0 && indices.every(Number.isSafeInteger)) return indices;
+  throw invalid(`${option}: needs a whole number or a list of them`, option);
+}
+
+function valueIn(option: string, value: number | TensorInput | undefined): TensorIn | undefined {
+  if (value === undefined) return undefined;
+  return typeof value === 'number' ? { data: Float32Array.of(value), dims: [] } : floats(option, value);
+}
+
+/** Functions for the core, and what one of them threw: the core only learns that it failed. */
+export interface FunctionsIn {
+  fwd_hooks: FunctionIn[];
+  failure(): { thrown: unknown } | undefined;
+}
+
+export function functionsIn(call: string, given: readonly ForwardHook[], hooks: readonly HookPoint[]): FunctionsIn {
+  if (!Array.isArray(given)) throw invalid(`${call}: fwd_hooks must be an array of [name, function]`, 'fwd_hooks');
+  let failure: { thrown: unknown } | undefined;
+  const fwd_hooks = given.flatMap(([filter, change]: ForwardHook, index) => {
+    const what = `fwd_hooks[${index}]`;
+    if (typeof change !== 'function') throw invalid(`${call}: ${what} needs a function`, 'fwd_hooks');
+    return resolveHooks(what, hooks, filter).map(({ name }) => ({
+      hook: name,
+      call(_: string, out: TensorOut<'float32'>) {
+        try {
+          return changed(`${call}: ${what}`, toTensor(out), change, name);
+        } catch (thrown) {
+          failure = { thrown };
+          return null;
+        }
+      },
+    }));
+  });
+  return { fwd_hooks, failure: () => failure };
+}
+
+function changed(what: string, value: Tensor<'float32'>, change: HookFunction, name: HookName): Float32Array {
+  const result: unknown = change(value, { name }) ?? value;
+  if (!(result instanceof Tensor) || result.type !== 'float32') {
+    throw invalid(`${what} must give a float32 Tensor or nothing, at once (at ${name})`, 'fwd_hooks');
+  }
+  if (String(result.dims) === String(value.dims)) return result.data as Float32Array;
+  throw new ClearformerError(
+    'shape_mismatch',
+    `${what} gave dims [${result.dims.join(', ')}], ${name} has [${value.dims.join(', ')}]`,
+    { option: 'fwd_hooks' },
+  );
+}
+
+function invalid(message: string, option: string): ClearformerError {
+  return new ClearformerError('invalid_argument', message, { option });
+}

@@ -1,0 +1,53 @@
+// Names of hook points as types: TransformerLens's spelling, of one stack of blocks or of the two that a model may have.
+
+type Stack = `blocks.${number}` | `${'encoder' | 'decoder'}.${number}` | `${'text' | 'vision'}_model.blocks.${number}`;
+type Prefix = '' | 'encoder.' | 'decoder.' | 'text_model.' | 'vision_model.';
+
+type Norm = 'hook_scale' | 'hook_normalized';
+type Scores = `hook_attn_scores${'' | '_raw' | '_softcapped'}` | 'hook_pattern';
+type Attention = `hook_${'q' | 'k' | 'v' | 'z' | 'rot_q' | 'rot_k'}` | Scores | `${'q_norm' | 'k_norm'}.${Norm}`;
+type Block =
+  | `hook_${'attn' | 'cross_attn' | 'mlp'}_out`
+  | `hook_${'resid_pre' | 'resid_mid' | 'resid_mid_cross' | 'resid_post' | 'normalized_resid_post'}`
+  | `${'attn' | 'cross_attn'}.${Attention}`
+  | `mlp.hook_${'pre' | 'pre_linear' | 'post'}`
+  | `${'ln1' | 'ln2' | 'ln3' | 'ln1_post' | 'ln2_post'}.${Norm}`;
+type Embedding = `hook_${'' | 'pos_' | 'token_type_' | 'full_'}embed` | `hook_conv${1 | 2}` | `embed.ln.${Norm}`;
+type Output = `ln_final.${Norm | 'hook_out'}` | `pooler.${'hook_pooler_out' | `norm.${Norm}`}`;
+type Head = 'mlm' | 'classifier' | 'teacher_classifier' | 'token_classifier' | 'qa' | 'distillation';
+
+/** A point of the forward pass. Which of them a model has is what `model.hooks()` says. */
+export type HookName = `${Stack}.${Block}` | `${Prefix}${Embedding | Output}` | `${Head}.norm.${Norm}`;
+
+/** What TransformerLens 3 calls some of them within a block, and our names. */
+const blockNames = {
+  hook_in: 'hook_resid_pre',
+  hook_out: 'hook_resid_post',
+  'attn.q.hook_out': 'attn.hook_q',
+  'attn.k.hook_out': 'attn.hook_k',
+  'attn.v.hook_out': 'attn.hook_v',
+  'attn.o.hook_in': 'attn.hook_z',
+  'attn.hook_out': 'hook_attn_out',
+  'mlp.out.hook_in': 'mlp.hook_post',
+  'mlp.hook_out': 'hook_mlp_out',
+} as const satisfies Record<string, Block>;
+
+/** Names that TransformerLens 3 gives to some hook points. */
+export type TransformerLens3Name = `${Stack}.${keyof typeof blockNames}` | `${Prefix}${'embed' | 'pos_embed'}.hook_out`;
+
+const inBlock = /^(.*?\d+\.)(.+)$/;
+
+/** Our name for what TransformerLens 3 calls otherwise; any other name as it is. */
+export function ourName(name: string): string {
+  const [, scope = '', last = ''] = inBlock.exec(name) ?? [];
+  const ours = blockNames[last as keyof typeof blockNames];
+  return ours === undefined ? name.replace(/(^|\.)((?:pos_)?embed)\.hook_out$/, '$1hook_$2') : scope + ours;
+}
+
+/** TransformerLens 3's name for one of ours, if it has another. */
+export function otherName(name: string): string | undefined {
+  const [, scope = '', last = ''] = inBlock.exec(name) ?? [];
+  const [theirs] = Object.entries(blockNames).find(([, ours]) => ours === last) ?? [];
+  const other = theirs === undefined ? name.replace(/(^|\.)hook_((?:pos_)?embed)$/, '$1$2.hook_out') : scope + theirs;
+  return other === name ? undefined : other;
+}
