@@ -12,7 +12,7 @@ import {
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from '../support/failures.js';
-import { fixturePath, storiesPath } from '../support/references.js';
+import { type Case, casesOf, expectClose, fixturePath, idRows, storiesPath, tensorsOf } from '../support/references.js';
 
 const tiny = (name: string) => fixturePath(`models/${name}`);
 
@@ -70,15 +70,40 @@ describe('a language model', async () => {
       [
         { hook: 'encoder.*.attn.hook_pattern' },
         'invalid_argument',
-        "no hook 'encoder.*.attn.hook_pattern' in any layer",
+        "hook: no hook is named 'encoder.*.attn.hook_pattern'",
       ],
       [{ hook: 'blocks.*.attn.hook_z' }, 'invalid_argument', "'blocks.*.attn.hook_z' is no attention map"],
+      [{ hook: 'blocks.*.attn.*pattern*' }, 'invalid_argument', 'no attention map'],
       [{ inputs: {} }, 'invalid_argument', 'inputs need input_ids'],
     ];
     for (const [options, code, message] of failures) {
       const failure = await failureOf(() => detectHeads(model, options));
       expect([failure.code, failure.message]).toEqual([code, expect.stringContaining(message)]);
     }
+  });
+});
+
+describe('a model that was trained until it had induction heads', async () => {
+  const heads = casesOf('induction').find(({ name }) => name === 'heads') as Case;
+  const reference = tensorsOf('induction', heads);
+  const model = await AutoModelForCausalLM.from_pretrained(fixturePath('induction/model'));
+
+  it('has them, on tokens it was not trained on', async () => {
+    const { heads: found, scores } = await detectHeads(model);
+    const induction = found.filter(({ kind }) => kind === 'induction');
+    const wanted = Array.from(reference('induction').data, Number).flatMap((score, at) => {
+      return score >= 0.5 ? [{ layer: Math.floor(at / model.cfg.n_heads), head: at % model.cfg.n_heads }] : [];
+    });
+    expect(wanted.length).toBeGreaterThan(0);
+    expect(induction.map(({ layer, head }) => ({ layer, head })).sort((a, b) => a.head - b.head)).toEqual(wanted);
+    expect(found[0]?.kind).toBe('induction');
+    const others = [...scores.induction.data].filter((score) => score < 0.5);
+    expect(Math.max(...others)).toBeLessThan(0.1);
+  });
+
+  it("has the reference's scores on the reference's tokens", async () => {
+    const { scores } = await detectHeads(model, { inputs: { input_ids: idRows(reference('input_ids')) } });
+    for (const [kind, found] of Object.entries(scores)) expectClose(kind, found, reference(kind));
   });
 });
 
@@ -122,11 +147,11 @@ it('names models without tokens', async () => {
   const vit = await AutoModelForImageClassification.from_pretrained(tiny('vit/even_image_classification'));
   expect((await failureOf(() => detectHeads(vit))).message).toMatch(/of vit: there are no tokens/);
   const whisper = await AutoModelForSpeechSeq2Seq.from_pretrained(tiny('whisper/even'));
-  const sounds = { hook: 'encoder.*.attn.hook_pattern' };
+  const sounds = { hook: 'encoder.*.attn.hook_pattern' } as const;
   expect((await failureOf(() => detectHeads(whisper, sounds))).message).toMatch(/of whisper: there are no tokens/);
   expect((await failureOf(() => detectHeads(whisper))).message).toMatch(/whisper needs inputs/);
   const clip = await AutoModelForZeroShotImageClassification.from_pretrained(tiny('clip/even'));
-  const images = { hook: 'vision_model.blocks.*.attn.hook_pattern' };
+  const images = { hook: 'vision_model.blocks.*.attn.hook_pattern' } as const;
   expect((await failureOf(() => detectHeads(clip, images))).message).toMatch(/of clip: there are no tokens/);
   expect((await failureOf(() => detectHeads(clip))).message).toMatch(/clip needs inputs/);
   await Promise.all([vit, whisper, clip].map((model) => model.dispose()));

@@ -2,10 +2,9 @@
 
 import { ClearformerError, textOf } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
-import type { ActivationCache } from '../tensor/tensor_output.js';
 
 /** Attention maps [batch, head, query, key] of every layer in order, or a cache that holds those of one stack of layers. */
-export type AttentionPatterns = readonly Tensor<'float32'>[] | ActivationCache;
+export type AttentionPatterns = readonly Tensor<'float32'>[] | Readonly<Record<string, Tensor<'float32'>>>;
 
 const patternName = /^((?:.*\.)?)(\d+)\.attn\.hook_pattern$/;
 
@@ -15,8 +14,7 @@ const patternName = /^((?:.*\.)?)(\d+)\.attn\.hook_pattern$/;
  * layer that is missing; `shape_mismatch` for other dims, as cross-attention's are.
  */
 export function selfAttention(call: string, patterns: AttentionPatterns): Tensor<'float32'>[] {
-  const given: readonly Tensor[] = Array.isArray(patterns) ? patterns : fromCache(call, patterns as ActivationCache);
-  const list = given as Tensor<'float32'>[];
+  const list = isList(patterns) ? [...patterns] : fromCache(call, patterns);
   const [first] = list;
   if (first === undefined) throw invalid(`${call}: needs attention maps, got none`);
   list.forEach((tensor, layer) => {
@@ -34,11 +32,13 @@ export function selfAttention(call: string, patterns: AttentionPatterns): Tensor
   return list;
 }
 
-function fromCache(call: string, cache: ActivationCache): Tensor[] {
+const isList = (patterns: AttentionPatterns): patterns is readonly Tensor<'float32'>[] => Array.isArray(patterns);
+
+function fromCache(call: string, cache: Readonly<Record<string, Tensor<'float32'>>>): Tensor<'float32'>[] {
   if (typeof cache !== 'object' || cache === null) {
     throw invalid(`${call}: needs attention maps or a cache that holds them, got ${textOf(cache)}`);
   }
-  const found = new Map<number, Tensor>();
+  const found = new Map<number, Tensor<'float32'>>();
   const stacks = new Set<string>();
   for (const [name, tensor] of Object.entries(cache)) {
     const [, stack, layer] = patternName.exec(name) ?? [];

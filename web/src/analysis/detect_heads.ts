@@ -6,14 +6,14 @@ import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { type HeadKind, type HeadScores, headKinds, headScores } from './head_scores.js';
-import { defaultHook, layerHooks } from './layer_hooks.js';
+import { defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
 import { type RepeatedTokensOptions, repeatedTokens } from './repeated_tokens.js';
 
 export interface DetectHeadsOptions extends RepeatedTokensOptions {
   /** What to run. Default: `batch` rows of `length` random tokens, each row repeated once. */
   inputs?: ModelInputs | undefined;
   /** Which maps, `*` for the layer. Default: self-attention of the (text) model, of an encoder-decoder the decoder's. */
-  hook?: string | undefined;
+  hook?: LayerHook | undefined;
   /** Heads that score at least this are listed. Default 0.5: half of the attention. */
   threshold?: number | undefined;
   signal?: AbortSignal | undefined;
@@ -47,7 +47,7 @@ const known = ['inputs', 'hook', 'threshold', 'batch', 'length', 'seed', 'signal
 export async function detectHeads(model: PreTrainedModel, options: DetectHeadsOptions = {}): Promise<DetectedHeads> {
   checkOptions('detectHeads', options, known);
   const { threshold = 0.5, hook = defaultHook(model, 'attn.hook_pattern'), signal } = options;
-  const names = layerHooks('detectHeads', model, hook);
+  const names = layerHooks(model, hook);
   requireTokens(model, hook);
   const decoder = hook.startsWith('decoder.');
   const inputs = options.inputs ?? repeatedTokens('detectHeads', model, options);

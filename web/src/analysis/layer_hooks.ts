@@ -1,38 +1,35 @@
 // The hook points that an analysis goes through, one for each layer.
 
+import { resolveHooks } from '../models/hooks.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
+import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
+
+/** A hook name in which `*` stands for the number of the layer. */
+export type LayerHook = HookName | `${string}*${string}`;
 
 const stacks = {
   'encoder-only': 'blocks.*.',
   'decoder-only': 'blocks.*.',
   'encoder-decoder': 'decoder.*.',
   'dual-encoder': 'text_model.blocks.*.',
-};
+} as const;
 
 /** Hook names with `*` in the place of the layer, in the stack that makes the model's answer: `blocks.*.attn.hook_z`. */
-export function defaultHook(model: PreTrainedModel, leaf: string): string {
+export function defaultHook(model: PreTrainedModel, leaf: string): LayerHook {
   return `${stacks[model.cfg.kind]}${leaf}`;
 }
 
 /**
- * The hook names that `hook` means, `*` standing for the number of the layer, in the order of the layers.
- * Throws `invalid_argument` when there are none.
+ * The hook names that `hook` means, in the order of the layers. Throws `invalid_argument` when there are none, and when
+ * it means more than one in a layer.
  */
-export function layerHooks(call: string, model: PreTrainedModel, hook: string): string[] {
-  const escaped = String(hook).replace(/[.+?^${}()|[\]\\]/g, '\\$&');
-  const pattern = new RegExp(`^${escaped.replace('*', '\\d+')}$`);
-  const names = model.hooks().map(({ name }) => name);
-  const found = names.filter((name) => pattern.test(name));
-  if (found.length > 0) return found;
-  const last = String(hook).slice(String(hook).lastIndexOf('.') + 1);
-  const near = names.filter((name) => name.endsWith(`.${last}`)).slice(0, 3);
-  const hint = (near.length > 0 ? near : names.slice(0, 3)).join(', ');
-  throw new ClearformerError(
-    'invalid_argument',
-    `${call}: ${model.cfg.model_type} has no hook '${hook}' in any layer (there are ${hint}, …; see hooks())`,
-    { option: 'hook', expected: names },
-  );
+export function layerHooks(model: PreTrainedModel, hook: LayerHook): HookName[] {
+  const names = resolveHooks('hook', model.hooks(), hook).map(({ name }) => name);
+  const kinds = [...new Set(names.map((name) => name.replace(/\d+/, '*')))];
+  if (kinds.length === 1) return names;
+  const message = `hook: '${hook}' means ${kinds.join(', ')}: one for each layer is needed`;
+  throw new ClearformerError('invalid_argument', message, { option: 'hook' });
 }
 
 /**
@@ -42,16 +39,14 @@ export function layerHooks(call: string, model: PreTrainedModel, hook: string): 
 export function axisOf(
   call: string,
   model: PreTrainedModel,
-  hook: string,
+  hook: HookName,
   wanted: 'head' | 'position',
 ): { axis: number; extent: string | number } {
-  const dims = model.hooks().find(({ name }) => name === hook)?.dims ?? [];
-  const scores = dims.includes('query_pos'); // [batch, head, query_pos, key_pos]; others: [batch, pos, head, d_head]
-  const axis = wanted === 'position' ? (scores ? 2 : 1) : scores ? 1 : 2;
-  const extent = dims[axis];
-  const exists = wanted === 'head' ? dims.length === 4 : typeof extent === 'string';
-  if (extent !== undefined && exists) return { axis, extent };
-  throw new ClearformerError('invalid_argument', `${call}: ${hook} [${dims.join(', ')}] has no axis of ${wanted}s`, {
+  const { axes = [], dims = [] } = model.hooks().find(({ name }) => name === hook) ?? {};
+  const named = wanted === 'head' ? /^(key_value_)?head$/ : /^frame$|pos$/;
+  const axis = axes.findIndex((word) => named.test(word));
+  if (axis >= 0) return { axis, extent: dims[axis] as string | number };
+  throw new ClearformerError('invalid_argument', `${call}: ${hook} [${axes.join(', ')}] has no axis of ${wanted}s`, {
     option: 'hook',
   });
 }
