@@ -1,10 +1,10 @@
 // Tensors as files: the bytes that numpy and safetensors write, and texts that read back as the same numbers.
 import { readFileSync } from 'node:fs';
-import { nn, Tensor, type TensorType, toCSV, toJSON, toNpy, toSafetensors } from 'clearformer';
+import { AutoModelForCausalLM, nn, Tensor, type TensorType, toCSV, toJSON, toNpy, toSafetensors } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { taken } from '../support/checkpoints.js';
 import { failureOf } from '../support/failures.js';
-import { casesOf, fixturePath } from '../support/references.js';
+import { casesOf, fixturePath, storiesPath } from '../support/references.js';
 
 const cases = casesOf('tensor_files');
 const fileOf = (name: string) => new Uint8Array(readFileSync(fixturePath(`tensor_files/${name}`)));
@@ -56,6 +56,22 @@ describe('toSafetensors', () => {
     await linear.load_state_dict(toSafetensors({ weight, bias: floats([10, 20, 30], [3]) }, { from: 'here' }));
     expect((await linear.forward([[1, 1]])).tolist()).toEqual([[13, 27, 41]]);
     await linear.dispose();
+  });
+
+  it('holds a whole cache', async () => {
+    const model = await AutoModelForCausalLM.from_pretrained(storiesPath);
+    const [, cache] = await model.run_with_cache({ input_ids: [1, 403, 407] });
+    const { header } = taken(toSafetensors(cache));
+    expect(Object.keys(header).sort()).toEqual(
+      model
+        .hooks()
+        .map(({ name }) => name as string)
+        .sort(),
+    );
+    const read = tensorsIn(toSafetensors(cache));
+    for (const [name, tensor] of Object.entries(cache)) expect(read[name]).toEqual(tensor);
+    expect([...(read['blocks.0.attn.hook_attn_scores'] as Tensor).data]).toContain(-Infinity);
+    await model.dispose();
   });
 
   it('refuses names and metadata that no reader could tell', async () => {
