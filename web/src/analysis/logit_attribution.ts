@@ -39,6 +39,7 @@ export interface LogitAttribution {
  * Takes apart a token's logit, or how much higher it is than another's. For decoders whose layers normalise before each
  * sub-layer and which end with a norm (GPT-2, GPT-Neo, Llama, Mistral, Qwen, Phi, T5, Whisper): elsewhere logits are no
  * such sum, which `unsupported` says with the reason. Sums are in double precision.
+ * With dtype q8 or q4 the core rounds what it multiplies with weights, too: parts then sum to the logit within that.
  * Rejects with `invalid_argument` for tokens and positions that are not there, and as a call of the model does.
  */
 export async function logitAttribution(
