@@ -33,7 +33,7 @@ const WEB_ORDER = [
   ['tensor', 'checkpoint'],
   ['tokenizer', 'image'],
   ['models', 'primitives'],
-  ['audio'],
+  ['analysis', 'audio'],
   ['pipelines'],
   ['worker', 'thread'],
   ['index'],

@@ -1,5 +1,35 @@
 // The public exports of `clearformer`.
 
+export { type AblateHeadsOptions, ablateHeads, type HeadAblation } from './analysis/ablate_heads.js';
+export type { AttentionPatterns } from './analysis/attention_patterns.js';
+export { attentionRollout } from './analysis/attention_rollout.js';
+export { toCSV } from './analysis/csv.js';
+export {
+  type DetectedHead,
+  type DetectedHeads,
+  type DetectHeadsOptions,
+  detectHeads,
+} from './analysis/detect_heads.js';
+export { type HeadKind, type HeadScores, headScores } from './analysis/head_scores.js';
+export { toJSON } from './analysis/json.js';
+export type { LayerHook } from './analysis/layer_hooks.js';
+export {
+  type LogitAttribution,
+  type LogitAttributionOptions,
+  logitAttribution,
+} from './analysis/logit_attribution.js';
+export { type LogitLensOptions, logitLens } from './analysis/logit_lens.js';
+export { logitDifference, type Metric } from './analysis/metric.js';
+export { toNpy } from './analysis/npy.js';
+export {
+  type ActivationPatching,
+  type PatchActivationsOptions,
+  patchActivations,
+} from './analysis/patch_activations.js';
+export type { Positions } from './analysis/positions.js';
+export { toSafetensors } from './analysis/safetensors.js';
+export type { SweepOptions, SweepProgress } from './analysis/sweep.js';
+export type { TokenChoice } from './analysis/token_directions.js';
 export { type AudioInput, read_audio } from './audio/audio_input.js';
 export {
   AutoFeatureExtractor,

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "clearformer/tensor/portable_math.h"
 #include "clearformer/models/sampler.h"
+#include "clearformer/tensor/portable_math.h"
 
 namespace clearformer {
 

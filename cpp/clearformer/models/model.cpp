@@ -68,14 +68,14 @@ std::size_t elements_of(const HookPoint& hook, const PassSize& size) {
 
 }  // namespace
 
-std::size_t Model::capture_bytes(const ModelInputs& inputs, const Trace& trace) {
-  std::size_t kept = 0, scores = 0;
+std::uint64_t Model::capture_bytes(const ModelInputs& inputs, const Trace& trace) {
+  std::uint64_t kept = 0, scores = 0;  // may be more than memory has addresses
   const std::vector<PassSize> passes = sizes(inputs);
   for (const HookPoint& hook : hooks()) {
     if (!trace.captures(hook.name)) continue;
     for (const PassSize& pass : passes) {
       if (!hook.name.starts_with(pass.scope)) continue;
-      const std::size_t elements = elements_of(hook, pass);
+      const std::uint64_t elements = elements_of(hook, pass);
       kept += elements;
       // Attention keeps one whole matrix of scores while it is looked at.
       if (hook.legend.find("query_pos") != std::string::npos) scores = std::max(scores, elements);

@@ -127,7 +127,7 @@ class Model {
   /// All hook points, in the order of computation.
   const std::vector<HookPoint>& hooks();
   /// Bytes that capturing what the trace asks for takes in a pass over these inputs.
-  std::size_t capture_bytes(const ModelInputs& inputs, const Trace& trace);
+  std::uint64_t capture_bytes(const ModelInputs& inputs, const Trace& trace);
 
   /// What the final norm, where there is one, and the output layer or head make of a residual stream
   /// (B, T, D): the "logit lens". Throws unsupported where there is no such layer.

@@ -35,7 +35,7 @@ const blockNames = {
 /** Names that TransformerLens 3 gives to some hook points. */
 export type TransformerLens3Name = `${Stack}.${keyof typeof blockNames}` | `${Prefix}${'embed' | 'pos_embed'}.hook_out`;
 
-const inBlock = /^(.*?\d+\.)(.+)$/;
+const inBlock = /^(.*?(?:\d+|\*)\.)(.+)$/; // of one block or, in a pattern, of all
 
 /** Our name for what TransformerLens 3 calls otherwise; any other name as it is. */
 export function ourName(name: string): string {

@@ -7,7 +7,14 @@ import type { ArgumentsOf, BorderName, Handle, MemoryUse, ValueOf } from './bord
 import { type Engine, noMemory } from './engine.js';
 import { isPaced, runPaced } from './paced.js';
 import { planThreads, refused, type Threads } from './threads.js';
-import { type CompiledCore, chooseVariant, compileCore, isDeterministic, type RuntimeOptions } from './wasm.js';
+import {
+  type CompiledCore,
+  chooseVariant,
+  compileCore,
+  isDeterministic,
+  type ReadyCore,
+  type RuntimeOptions,
+} from './wasm.js';
 
 /** How to run a model. */
 export interface EngineOptions extends RuntimeOptions {
@@ -25,19 +32,18 @@ export interface EngineOptions extends RuntimeOptions {
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   const wanted = planThreads(options.numThreads);
   chooseVariant(isDeterministic(options)); // says at once when the engine is too old
-  const { compiled, threads } = await compileFor(wanted, options);
+  const compiling = compileFor(wanted, options);
   if (options.worker ?? isPage()) {
+    compiling.catch(() => {}); // whoever awaits it below hears of it
     const { WorkerEngine } = await import('./worker_client.js');
-    return WorkerEngine.start(compiled, threads);
+    return WorkerEngine.start(compiling); // the worker loads its script meanwhile
   }
+  const { compiled, threads } = await compiling;
   return LocalEngine.start(compiled, threads);
 }
 
 /** The build with threads where they are wanted, the other one where that cannot be had. */
-async function compileFor(
-  wanted: Threads,
-  options: RuntimeOptions,
-): Promise<{ compiled: CompiledCore; threads: Threads }> {
+async function compileFor(wanted: Threads, options: RuntimeOptions): Promise<ReadyCore> {
   if (wanted.used > 1) {
     try {
       const compiled = await compileCore(options, true);

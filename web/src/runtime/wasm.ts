@@ -5,6 +5,7 @@ import { ClearformerError, messageOf } from '../support/error.js';
 import { baseUrl, nodeModule } from '../support/platform.js';
 import { assets } from './assets.js';
 import type { Variant } from './border.js';
+import type { Threads } from './threads.js';
 
 /** Where the WASM comes from and which build is wanted. */
 export interface RuntimeOptions {
@@ -22,6 +23,12 @@ export interface CompiledCore {
   readonly bytes: number;
   /** Whether it is a build with shared memory, which threads need. */
   readonly shared: boolean;
+}
+
+/** A compiled core and the threads it is to run with. */
+export interface ReadyCore {
+  compiled: CompiledCore;
+  threads: Threads;
 }
 
 // Two smallest modules that use the instructions in question: `v128` with i32x4.splat, and f32x4.relaxed_madd.

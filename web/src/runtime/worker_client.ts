@@ -8,7 +8,7 @@ import { assets } from './assets.js';
 import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
 import { type Engine, noMemory } from './engine.js';
 import type { Threads } from './threads.js';
-import type { CompiledCore } from './wasm.js';
+import type { ReadyCore } from './wasm.js';
 import { type Reply, type Request, type Started, unpackError } from './worker_protocol.js';
 import { startBrowserWorker, startNodeWorker } from './workers.js';
 
@@ -31,9 +31,9 @@ interface Thread {
 /** A core in a worker of its own. Closing ends the worker, which gives back all its memory. */
 export class WorkerEngine implements Engine {
   readonly remote = true;
-  readonly wasmBytes: number;
+  wasmBytes = 0;
   heapBytes = 0;
-  threads: Threads;
+  threads: Threads = { used: 1, reason: '' };
   memory = noMemory;
   readonly #thread: Thread;
   readonly #pending = new Map<number, Pending>();
@@ -41,19 +41,20 @@ export class WorkerEngine implements Engine {
   #lastId = 0;
   #dead: ClearformerError | undefined;
 
-  private constructor(thread: Thread, wasmBytes: number, threads: Threads) {
+  private constructor(thread: Thread) {
     this.#thread = thread;
-    this.wasmBytes = wasmBytes;
-    this.threads = threads;
     thread.listen(
       (reply) => this.#receive(reply),
       (why) => this.#die(new ClearformerError('worker_failed', why)),
     );
   }
 
-  static async start(compiled: CompiledCore, threads: Threads): Promise<WorkerEngine> {
-    const engine = new WorkerEngine(startThread(), compiled.bytes, threads);
+  /** Starts the worker at once; its core when it is compiled. */
+  static async start(compiling: Promise<ReadyCore>): Promise<WorkerEngine> {
+    const engine = new WorkerEngine(startThread());
     try {
+      const { compiled, threads } = await compiling;
+      engine.wasmBytes = compiled.bytes;
       const lock = `clearformer-${Date.now()}-${Math.random()}`;
       const started = (await engine.#ask({ kind: 'start', compiled, threads, lock }, [])) as Started;
       engine.threads = started.threads;

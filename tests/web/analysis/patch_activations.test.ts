@@ -1,0 +1,129 @@
+// Activation patching: everything patched is the clean run, and every number is that of a run with one edit.
+import {
+  AutoModelForCausalLM,
+  AutoModelForSeq2SeqLM,
+  logitDifference,
+  type ModelInputs,
+  type PatchActivationsOptions,
+  type PreTrainedModel,
+  patchActivations,
+  type Tensor,
+} from 'clearformer';
+import { describe, expect, it } from 'vitest';
+import { failureOf } from '../support/failures.js';
+import { fixturePath } from '../support/references.js';
+
+const clean: ModelInputs = { input_ids: [[3, 9, 4, 20, 7], [1, 1, 8, 30, 31]] }; // biome-ignore format: two rows
+const corrupted: ModelInputs = { input_ids: [[3, 10, 4, 20, 7], [1, 2, 9, 30, 31]] }; // biome-ignore format: two rows
+const metric = logitDifference(11, 12);
+const load = (worker = false) => AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/even'), { worker });
+
+/** What each patch should give: a run with one edit whose value is cut from the clean run. */
+async function expectSeparateRuns(
+  model: PreTrainedModel,
+  given: Pick<PatchActivationsOptions, 'clean' | 'corrupted' | 'by' | 'hook'>,
+  axis: number,
+): Promise<void> {
+  const found = await patchActivations(model, { ...given, metric });
+  const [, cache] = await model.run_with_cache(given.clean, { names_filter: found.hooks });
+  const key = given.by === 'head' ? 'head' : 'pos';
+  const [layers = 0, extent = 0] = found.patched.dims;
+  expect(layers).toBe(found.hooks.length);
+  for (const [layer, hook] of found.hooks.entries()) {
+    const value = cache[hook] as Tensor;
+    expect(value.dims[axis]).toBe(extent);
+    for (let at = 0; at < extent; at++) {
+      const part = value.slice(...value.dims.map((_, each) => (each === axis ? at : null)));
+      const edit = { hook, op: 'replace', value: part, [key]: at } as const;
+      const logits = await model.run_with_hooks(given.corrupted, { edits: [edit] });
+      expect(found.patched.slice(layer, at).item()).toBe(Math.fround(await metric(logits)));
+    }
+  }
+}
+
+describe('a language model', async () => {
+  const model = await load();
+
+  it('answers as on the clean input when a whole layer of the residual stream is patched', async () => {
+    const found = await patchActivations(model, { clean, corrupted, metric, by: 'layer' });
+    const [right] = await model.run_with_cache(clean, { names_filter: [] });
+    const [wrong] = await model.run_with_cache(corrupted, { names_filter: [] });
+    expect([found.clean, found.corrupted]).toEqual([await metric(right), await metric(wrong)]);
+    expect(found.clean).not.toBe(found.corrupted);
+    expect(found.hooks).toEqual(['blocks.0.hook_resid_pre', 'blocks.1.hook_resid_pre']);
+    expect(found.patched.dims).toEqual([2]);
+    expect([...found.patched.data]).toEqual([Math.fround(found.clean), Math.fround(found.clean)]);
+  });
+
+  it('answers as before where both inputs are the same up to there', async () => {
+    const { patched, corrupted: before } = await patchActivations(model, { clean, corrupted, metric });
+    expect(patched.dims).toEqual([2, 5]);
+    expect(patched.slice(null, 0).tolist()).toEqual([Math.fround(before), Math.fround(before)]);
+    expect(patched.slice(null, 1).tolist()).not.toContain(Math.fround(before));
+  });
+
+  it.each([
+    ['position', undefined, 1],
+    ['position', 'blocks.*.hook_mlp_out', 1],
+    ['position', 'blocks.*.attn.hook_pattern', 2],
+    ['position', 'blocks.*.attn.hook_v', 1],
+    ['head', undefined, 2],
+    ['head', 'blocks.*.attn.hook_pattern', 1],
+    ['head', 'blocks.1.attn.hook_k', 2],
+  ] as const)('by %s of %s: runs with one edit', async (by, hook, axis) => {
+    await expectSeparateRuns(model, { clean, corrupted, by, hook }, axis);
+  });
+
+  it('gives the same in a worker', async () => {
+    const there = await load(true);
+    const options = { clean, corrupted, metric, by: 'head' } as const;
+    expect(await patchActivations(there, options)).toEqual(await patchActivations(model, options));
+    await there.dispose();
+  });
+
+  it('says how far it is and stops when told to', async () => {
+    const controller = new AbortController();
+    const runs: string[] = [];
+    const progress = ({ done, total }: { done: number; total: number }) => {
+      if (runs.push(`${done} of ${total}`) === 2) controller.abort(new Error('enough'));
+    };
+    const options = { clean, corrupted, metric, progress, signal: controller.signal };
+    await expect(patchActivations(model, options)).rejects.toThrow('enough');
+    expect(runs).toEqual(['1 of 10', '2 of 10']);
+  });
+
+  it('refuses what does not fit', async () => {
+    const failures: [object, string, string][] = [
+      [
+        { corrupted: { input_ids: [[1, 2]] } },
+        'shape_mismatch',
+        'is [2, 5, 32] on the clean input, [1, 2, 32] on the corrupted one',
+      ],
+      [{ by: 'token' }, 'unsupported', "unknown by 'token'"],
+      [{ by: 'head', hook: 'blocks.*.hook_resid_mid' }, 'invalid_argument', 'has no axis of heads'],
+      [{ hook: 'encoder.*.hook_resid_pre' }, 'invalid_argument', "hook: no hook is named 'encoder.*.hook_resid_pre'"],
+      [{ metric: 3 }, 'invalid_argument', 'metric must be a function'],
+      [{ layers: [0] }, 'unsupported', "unknown option 'layers'"],
+    ];
+    for (const [options, code, message] of failures) {
+      const failure = await failureOf(() => patchActivations(model, { clean, corrupted, metric, ...options } as never));
+      expect([failure.code, failure.message]).toEqual([code, expect.stringContaining(message)]);
+    }
+  });
+});
+
+it('patches both stacks of an encoder-decoder', async () => {
+  const model = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/bart/even'));
+  const decoder_input_ids = [[2, 9], [2, 5]]; // biome-ignore format: two rows
+  const given = { clean: { ...clean, decoder_input_ids }, corrupted: { ...corrupted, decoder_input_ids } };
+  await expectSeparateRuns(model, { ...given, by: 'position', hook: 'encoder.*.hook_resid_pre' }, 1);
+  await expectSeparateRuns(model, { ...given, by: 'head', hook: 'decoder.*.cross_attn.hook_z' }, 2);
+  const whole = await patchActivations(model, {
+    ...given,
+    metric,
+    by: 'layer',
+    hook: 'encoder.*.hook_normalized_resid_post',
+  });
+  expect([...whole.patched.data]).toEqual([Math.fround(whole.clean)]);
+  await model.dispose();
+});

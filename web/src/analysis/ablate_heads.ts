@@ -1,0 +1,56 @@
+// Head ablation: how a metric changes when one head's output is taken away, for every head in turn.
+// Source: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", arXiv 1905.10650, section 3.2.
+
+import type { ModelInputs } from '../models/inputs.js';
+import type { PreTrainedModel } from '../models/pre_trained_model.js';
+import type { HookName } from '../runtime/hook_names.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { Tensor } from '../tensor/tensor.js';
+import { axisOf, defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
+import { measured } from './metric.js';
+import { type SweepOptions, sweep } from './sweep.js';
+
+const call = 'ablateHeads';
+
+export interface AblateHeadsOptions extends SweepOptions {
+  /** What a head gives in place of its own: nothing, or its mean over the batch and positions of this input. */
+  op?: 'zero' | 'mean' | undefined;
+  /** Heads of which kind, `*` for the layer. Default: self-attention's `hook_z`, of an encoder-decoder the decoder's. */
+  hook?: LayerHook | undefined;
+}
+
+export interface HeadAblation {
+  /** The metric of the model as it is. */
+  baseline: number;
+  /** What each head's ablation adds to it, [n_layers, n_heads]. */
+  changes: Tensor<'float32'>;
+}
+
+/**
+ * Runs the model once as it is and once for every head without it. Any model with attention; it works in a worker, too.
+ * Rejects with `invalid_argument` for a metric that gives no number and a hook that has no heads, with the signal's reason,
+ * and as a call of the model does.
+ */
+export async function ablateHeads(
+  model: PreTrainedModel,
+  inputs: ModelInputs,
+  options: AblateHeadsOptions,
+): Promise<HeadAblation> {
+  checkOptions(call, options, ['metric', 'op', 'hook', 'signal', 'progress']);
+  const given = (options ?? {}) as AblateHeadsOptions;
+  const { metric, op = 'zero', hook = defaultHook(model, 'attn.hook_z'), signal } = given;
+  if (op !== 'zero' && op !== 'mean') {
+    throw new ClearformerError('unsupported', `${call}: unknown op '${String(op)}' (known: zero, mean)`, {
+      option: 'op',
+    });
+  }
+  const names = layerHooks(model, hook);
+  const heads = axisOf(call, model, names[0] as HookName, 'head').extent as number;
+  const baseline = await measured(call, metric, await model.run_with_hooks(inputs, { signal }));
+  const values = await sweep(call, model, inputs, given, names.length * heads, (at) => {
+    return { hook: names[Math.floor(at / heads)] as HookName, head: at % heads, op };
+  });
+  const changes = Float32Array.from(values, (value) => value - baseline);
+  return { baseline, changes: new Tensor('float32', changes, [names.length, heads]) };
+}

@@ -1,0 +1,38 @@
+// Tensors as comma-separated values (RFC 4180, with line feeds alone).
+
+import type { Tensor } from '../tensor/tensor.js';
+import { exportedTensor } from './exported_tensor.js';
+import { type NonFinite, numberTexts } from './number_text.js';
+
+const nonFinite: NonFinite = { nan: 'nan', infinity: 'inf', minusInfinity: '-inf' };
+
+/**
+ * A tensor as text:
+ *   two axes         a line for each row, without a header: numpy.loadtxt(…, delimiter=',') reads it
+ *   one axis, none   a number a line
+ *   more             a header `axis_0,axis_1,axis_2,value`, then a line for each element: its place, then its value
+ * float32 in the fewest digits that read back as the same float32, whole numbers with all of theirs; inf, -inf and nan
+ * as Python reads them. Every line ends in a line feed. Throws `invalid_argument` for what is no Tensor.
+ */
+export function toCSV(tensor: Tensor): string {
+  const checked = exportedTensor('toCSV', tensor);
+  const { dims } = checked;
+  const texts = numberTexts(checked, nonFinite);
+  if (dims.length > 2) return lines([header(dims.length), ...texts.map((text, at) => `${placeOf(at, dims)},${text}`)]);
+  if (dims.length < 2) return lines(texts);
+  const [rows = 0, columns = 0] = dims;
+  return lines(Array.from({ length: rows }, (_, row) => texts.slice(row * columns, (row + 1) * columns).join()));
+}
+
+const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
+const header = (axes: number) => [...Array.from({ length: axes }, (_, axis) => `axis_${axis}`), 'value'].join();
+
+function placeOf(at: number, dims: readonly number[]): string {
+  const place: number[] = [];
+  let left = at;
+  for (const extent of [...dims].reverse()) {
+    place.unshift(left % extent);
+    left = Math.floor(left / extent);
+  }
+  return place.join();
+}

@@ -1,0 +1,92 @@
+// Finding a model's previous-token, first-token, duplicate-token and induction heads by running it: see head_scores.ts.
+
+import type { ModelInputs } from '../models/inputs.js';
+import type { PreTrainedModel } from '../models/pre_trained_model.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { type HeadKind, type HeadScores, headKinds, headScores } from './head_scores.js';
+import { defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
+import { type RepeatedTokensOptions, repeatedTokens } from './repeated_tokens.js';
+
+export interface DetectHeadsOptions extends RepeatedTokensOptions {
+  /** What to run. Default: `batch` rows of `length` random tokens, each row repeated once. */
+  inputs?: ModelInputs | undefined;
+  /** Which maps, `*` for the layer. Default: self-attention of the (text) model, of an encoder-decoder the decoder's. */
+  hook?: LayerHook | undefined;
+  /** Heads that score at least this are listed. Default 0.5: half of the attention. */
+  threshold?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** A head with a habit. */
+export interface DetectedHead {
+  kind: HeadKind;
+  layer: number;
+  head: number;
+  score: number;
+}
+
+export interface DetectedHeads {
+  /** For each kind [n_layers, n_heads]. */
+  scores: HeadScores;
+  /** Heads from the threshold on, the highest score first. */
+  heads: DetectedHead[];
+  /** What was run. */
+  inputs: ModelInputs;
+}
+
+const known = ['inputs', 'hook', 'threshold', 'batch', 'length', 'seed', 'signal'];
+
+/**
+ * Runs the model once and scores its heads. Decoder-only and encoder-only models of text, encoder-decoders (decoder, or
+ * with `hook: 'encoder.*.attn.hook_pattern'` encoder). Rejects with `unsupported` for models without tokens (vision) and
+ * for cross-attention, whose queries and keys are of two texts; `invalid_argument` for a hook that no layer has and where
+ * default inputs are impossible; as `run_with_cache` does.
+ */
+export async function detectHeads(model: PreTrainedModel, options: DetectHeadsOptions = {}): Promise<DetectedHeads> {
+  checkOptions('detectHeads', options, known);
+  const { threshold = 0.5, hook = defaultHook(model, 'attn.hook_pattern'), signal } = options;
+  const names = layerHooks(model, hook);
+  requireTokens(model, hook);
+  const decoder = hook.startsWith('decoder.');
+  const inputs = options.inputs ?? repeatedTokens('detectHeads', model, options);
+  const tokens = decoder ? inputs.decoder_input_ids : inputs.input_ids;
+  if (tokens === undefined || tokens === null) {
+    const name = decoder ? 'decoder_input_ids' : 'input_ids';
+    throw new ClearformerError('invalid_argument', `detectHeads: inputs need ${name}`, { option: 'inputs' });
+  }
+  const mask = decoder ? inputs.decoder_attention_mask : inputs.attention_mask;
+  const [, cache] = await model.run_with_cache(inputs, { names_filter: names, signal });
+  const scores = headScores(
+    names.map((name) => cache[name] as Tensor<'float32'>),
+    tokens,
+    mask,
+  );
+  return { scores, heads: highest(scores, threshold), inputs };
+}
+
+function requireTokens(model: PreTrainedModel, hook: string): void {
+  if (!hook.endsWith('hook_pattern')) {
+    throw new ClearformerError('invalid_argument', `detectHeads: '${hook}' is no attention map`, { option: 'hook' });
+  }
+  const { kind, model_type, d_vocab } = model.cfg;
+  const vision = hook.startsWith('vision_model.') || (kind === 'encoder-only' && d_vocab === 0);
+  const crossed = hook.includes('cross_attn');
+  const sounds = hook.startsWith('encoder.') && (model.cfg.encoder as { d_vocab?: number })?.d_vocab === 0;
+  if (!vision && !crossed && !sounds) return;
+  const reason = crossed
+    ? 'cross-attention looks at another text than its queries are of'
+    : 'there are no tokens to tell';
+  throw new ClearformerError('unsupported', `detectHeads: ${hook} of ${model_type}: ${reason}`, { option: 'hook' });
+}
+
+function highest(scores: HeadScores, threshold: number): DetectedHead[] {
+  const all = headKinds.flatMap((kind) => {
+    const [, heads = 1] = scores[kind].dims;
+    return Array.from(scores[kind].data, (score, at) => {
+      return { kind, layer: Math.floor(at / heads), head: at % heads, score };
+    });
+  });
+  return all.filter(({ score }) => score >= threshold).sort((a, b) => b.score - a.score);
+}

@@ -1,0 +1,26 @@
+// Tensors as JSON text.
+
+import type { Tensor } from '../tensor/tensor.js';
+import { exportedTensor } from './exported_tensor.js';
+import { type NonFinite, numberTexts } from './number_text.js';
+
+const nonFinite: NonFinite = { nan: '"NaN"', infinity: '"Infinity"', minusInfinity: '"-Infinity"' };
+
+/**
+ * `{"type":"float32","dims":[2,1],"data":[[0.5],["-Infinity"]]}`: data nested as deep as there are dims. float32 in the
+ * fewest digits that read back as the same float32; what JSON has no numbers for are the texts "NaN", "Infinity" and
+ * "-Infinity", which Number() and Python's float() read. int64 have all their digits: Python reads them, JSON.parse
+ * rounds those beyond 2^53. Throws `invalid_argument` for what is no Tensor.
+ */
+export function toJSON(tensor: Tensor): string {
+  const checked = exportedTensor('toJSON', tensor);
+  const { type, dims } = checked;
+  const texts = numberTexts(checked, nonFinite);
+  const nest = (axis: number, offset: number, stride: number): string => {
+    const extent = dims[axis];
+    if (extent === undefined) return texts[offset] as string;
+    const inner = stride / Math.max(extent, 1);
+    return `[${Array.from({ length: extent }, (_, i) => nest(axis + 1, offset + i * inner, inner)).join()}]`;
+  };
+  return `{"type":"${type}","dims":[${dims.join()}],"data":${nest(0, 0, texts.length)}}`;
+}

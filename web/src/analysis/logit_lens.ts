@@ -1,0 +1,72 @@
+// The logit lens: what the model would answer if it ended at a layer. The residual stream there goes through the final
+// norm and the output layer. Source: nostalgebraist 2020, "interpreting GPT: the logit lens".
+
+import type { ModelInputs } from '../models/inputs.js';
+import type { PreTrainedModel } from '../models/pre_trained_model.js';
+import type { HookName } from '../runtime/hook_names.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { Tensor } from '../tensor/tensor.js';
+import { defaultHook, layerHooks } from './layer_hooks.js';
+import { type Positions, placesOf, takePlaces } from './positions.js';
+
+export interface LogitLensOptions {
+  /** Which positions; default: all. A number drops the axis. */
+  pos?: Positions | undefined;
+  /** Whether the final norm is applied where the model has one. Default true. */
+  normalize?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+const tasks = ['causal-lm', 'masked-lm', 'seq2seq-lm'];
+
+/**
+ * Logits of the residual stream before every layer and after the last, [n_layers + 1, batch, pos, d_vocab]; the last are
+ * the model's own, bit for bit. Of an encoder-decoder it is the decoder's stream; of a masked-LM the whole head is applied.
+ * All positions of a large vocabulary are many numbers: `pos` takes those that matter.
+ * Rejects with `unsupported` for models without a vocabulary to answer in, `invalid_argument` for positions that are not
+ * there, and as a call of the model does.
+ */
+export async function logitLens(
+  model: PreTrainedModel,
+  inputs: ModelInputs,
+  options: LogitLensOptions = {},
+): Promise<Tensor<'float32'>> {
+  checkOptions('logitLens', options, ['pos', 'normalize', 'signal']);
+  const { pos, normalize = true, signal } = options;
+  const { task, model_type } = model.cfg;
+  if (!tasks.includes(task)) {
+    throw new ClearformerError('unsupported', `logitLens: ${model_type} for ${task} gives no logits of a vocabulary`);
+  }
+  const names = residualStream(model);
+  const [, cache] = await model.run_with_cache(inputs, { names_filter: names, signal });
+  const { engine, model: handle } = model.open();
+  const parts: Tensor<'float32'>[] = [];
+  for (const name of names) {
+    const residual = cache[name] as Tensor<'float32'>;
+    const { data, dims } = takePlaces(residual, placesOf('logitLens', pos, residual.dims[1] ?? 0));
+    const out = await engine.call('model_unembed', { model: handle, x: { data, dims: [...dims] }, normalize }, signal);
+    parts.push(new Tensor('float32', out.data, out.dims));
+  }
+  return stacked(parts, typeof pos === 'number');
+}
+
+/** Names of the residual stream before every layer and after the last, with the norm that a post-norm layer ends with. */
+function residualStream(model: PreTrainedModel): HookName[] {
+  const before = layerHooks(model, defaultHook(model, 'hook_resid_pre'));
+  const last = before.at(-1) as HookName;
+  const [post, normalized] = ['hook_resid_post', 'hook_normalized_resid_post'].map((leaf) => {
+    return last.replace('hook_resid_pre', leaf);
+  }) as [HookName, HookName];
+  return [...before, model.hooks().some(({ name }) => name === normalized) ? normalized : post];
+}
+
+function stacked(parts: readonly Tensor<'float32'>[], onePlace: boolean): Tensor<'float32'> {
+  const [batch = 0, places = 0, words = 0] = parts[0]?.dims ?? [];
+  const size = batch * places * words;
+  const data = new Float32Array(parts.length * size);
+  parts.forEach((part, at) => {
+    data.set(part.data, at * size);
+  });
+  return new Tensor('float32', data, [parts.length, batch, ...(onePlace ? [] : [places]), words]);
+}

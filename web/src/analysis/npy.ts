@@ -1,0 +1,39 @@
+// NumPy's file of one array. Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+
+import { ClearformerError } from '../support/error.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { bytesOf, exportedTensor, roomFor } from './exported_tensor.js';
+
+const descriptions = { float32: '<f4', int32: '<i4', int64: '<i8', uint8: '|u1' };
+const mostAxes = 64; // of an array in NumPy 2
+const growth = 21; // digits that numpy.save leaves room for, so that a file's first axis can grow in place
+
+/**
+ * The bytes of a .npy file, format 1.0, C order: `numpy.load` gives an array of the tensor's dims and type, bit for bit,
+ * infinities and NaN too. They are the bytes that numpy.save writes.
+ * Throws `invalid_argument` for what is no Tensor, `unsupported` for more than 64 axes, which NumPy does not know.
+ */
+export function toNpy(tensor: Tensor): Uint8Array {
+  const checked = exportedTensor('toNpy', tensor);
+  if (checked.dims.length > mostAxes) {
+    throw new ClearformerError('unsupported', `toNpy: ${checked.dims.length} axes, NumPy's arrays have ${mostAxes}`);
+  }
+  const header = headerOf(checked);
+  const start = 10 + header.length; // multiple of 64, so that the file can be mapped into memory
+  const content = bytesOf(checked);
+  const file = roomFor('toNpy', start + content.byteLength);
+  file.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0]); // magic "\x93NUMPY", version 1.0
+  new DataView(file.buffer).setUint16(8, header.length, true);
+  for (let i = 0; i < header.length; i++) file[10 + i] = header.charCodeAt(i);
+  file.set(content, start);
+  return file;
+}
+
+/** A literal of Python's, filled with spaces up to a line feed. */
+function headerOf({ type, dims }: Tensor): string {
+  const shape = dims.length === 1 ? `${dims[0]},` : dims.join(', ');
+  const room = dims.length === 0 ? 0 : growth - String(dims[0]).length;
+  const text = `{'descr': '${descriptions[type]}', 'fortran_order': False, 'shape': (${shape}), }${' '.repeat(room)}`;
+  const filled = Math.ceil((10 + text.length + 1) / 64) * 64;
+  return `${text.padEnd(filled - 11)}\n`;
+}

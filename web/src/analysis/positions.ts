@@ -1,0 +1,31 @@
+// Positions of a text as callers say them.
+
+import { ClearformerError } from '../support/error.js';
+import { Tensor } from '../tensor/tensor.js';
+
+/** One position or several, negative from the end. A number drops the axis, a list keeps it. */
+export type Positions = number | readonly number[];
+
+/** The places that `pos` means among `length`; undefined means all. Throws `invalid_argument` for what is not there. */
+export function placesOf(call: string, pos: Positions | undefined, length: number): number[] {
+  if (pos === undefined) return Array.from({ length }, (_, place) => place);
+  return [pos].flat().map((one) => {
+    const place = one < 0 ? one + length : one;
+    if (Number.isInteger(place) && place >= 0 && place < length) return place;
+    throw new ClearformerError('invalid_argument', `${call}: no position ${one} among ${length}`, { option: 'pos' });
+  });
+}
+
+/** [batch, places, features] of a tensor [batch, pos, …features]. */
+export function takePlaces({ data, dims }: Tensor<'float32'>, places: readonly number[]): Tensor<'float32'> {
+  const [batch = 0, length = 0, ...rest] = dims;
+  const width = rest.reduce((product, extent) => product * extent, 1);
+  const taken = new Float32Array(batch * places.length * width);
+  for (let row = 0; row < batch; row++) {
+    places.forEach((place, at) => {
+      const from = (row * length + place) * width;
+      taken.set(data.subarray(from, from + width), (row * places.length + at) * width);
+    });
+  }
+  return new Tensor('float32', taken, [batch, places.length, width]);
+}

@@ -1,0 +1,81 @@
+// What induction heads were found with: random tokens, then the same again, so that nothing but what came before tells
+// what comes next. Source: Olsson et al. 2022, "In-context Learning and Induction Heads", arXiv 2209.11895.
+
+import type { ModelInputs } from '../models/inputs.js';
+import type { PreTrainedModel } from '../models/pre_trained_model.js';
+import { ClearformerError } from '../support/error.js';
+
+export interface RepeatedTokensOptions {
+  /** Rows of the default inputs (4). */
+  batch?: number | undefined;
+  /** Tokens before they repeat (50, or as many as the model's positions and vocabulary allow). */
+  length?: number | undefined;
+  /** Which random tokens (1): the same seed gives the same. */
+  seed?: number | undefined;
+}
+
+/**
+ * Rows [start token, t_1 … t_n, t_1 … t_n], all t of a row different, none a special token; of an encoder-decoder the same
+ * for both, the encoder's without a start. Throws `invalid_argument` for sizes the model has no room for, and for models
+ * that take more than tokens.
+ */
+export function repeatedTokens(call: string, model: PreTrainedModel, options: RepeatedTokensOptions): ModelInputs {
+  const { kind, n_ctx, d_vocab } = model.cfg;
+  const both = kind === 'encoder-decoder';
+  if (kind === 'dual-encoder' || (both && (model.cfg.encoder as { d_vocab?: number })?.d_vocab === 0)) {
+    throw new ClearformerError(
+      'invalid_argument',
+      `${call}: ${model.cfg.model_type} needs inputs: not of tokens alone`,
+      {
+        option: 'inputs',
+      },
+    );
+  }
+  const special = specialTokens(model);
+  const start = both ? model.cfg.decoder_start_token_id : model.cfg.bos_token_id;
+  const first = typeof start === 'number' ? [start] : [];
+  const words = Array.from({ length: d_vocab }, (_, id) => id).filter((id) => !special.has(id));
+  const most = Math.min(Math.floor((n_ctx - first.length) / 2), words.length);
+  const length = within(call, 'length', options.length ?? Math.min(50, most), 2, most);
+  const batch = within(call, 'batch', options.batch ?? 4, 1, Number.MAX_SAFE_INTEGER);
+  const next = randomNumbers(within(call, 'seed', options.seed ?? 1, 0, Number.MAX_SAFE_INTEGER));
+  const rows = Array.from({ length: batch }, () => drawn(words, length, next));
+  const input_ids = rows.map((row) => [...first, ...row, ...row]);
+  return both ? { input_ids: rows.map((row) => [...row, ...row]), decoder_input_ids: input_ids } : { input_ids };
+}
+
+function specialTokens({ cfg }: PreTrainedModel): Set<unknown> {
+  return new Set([cfg.bos_token_id, cfg.eos_token_id, cfg.pad_token_id, cfg.decoder_start_token_id].flat());
+}
+
+function within(call: string, option: string, value: number, least: number, most: number): number {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
+  throw new ClearformerError(
+    'invalid_argument',
+    `${call}: ${option} must be a whole number from ${least} to ${most}, got ${value}`,
+    { option },
+  );
+}
+
+/** `count` different ones of `words`: the first steps of a Fisher-Yates shuffle. */
+function drawn(words: readonly number[], count: number, next: (below: number) => number): number[] {
+  const deck = [...words];
+  return Array.from({ length: count }, (_, at) => {
+    const from = at + next(deck.length - at);
+    const taken = deck[from] as number;
+    deck[from] = deck[at] as number;
+    return taken;
+  });
+}
+
+/** Whole numbers below a bound, from Lehmer's generator modulo 2^31 - 1 (Park & Miller 1988; factor 48271). */
+function randomNumbers(seed: number): (below: number) => number {
+  const modulus = 2 ** 31 - 1;
+  let state = (seed % (modulus - 1)) + 1;
+  const step = () => {
+    state = (state * 48271) % modulus;
+    return state;
+  };
+  step(); // small seeds begin alike
+  return (below) => step() % below;
+}
