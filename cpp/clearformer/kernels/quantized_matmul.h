@@ -29,10 +29,11 @@ inline constexpr std::size_t kInputBlock = 32;
 ///        W 32-bit sums of the elements over k
 ///   q4   for each block: 16 · W bytes, of which byte (k / 4 · W/2 + j % (W/2)) · 4 + k % 4 holds
 ///        element (k, j) in its low half for j < W/2, else in its high half; then W bfloat16 scales
-CLEARFORMER_KERNEL(std::size_t, panel_bytes, PanelFormat format, std::size_t k)
+CLEARFORMER_KERNEL(std::size_t, panel_bytes, PanelFormat format, std::size_t k, std::size_t block)
 
 struct QuantizedMatmulArgs : ProductArgs {
   PanelFormat format = PanelFormat::q8;
+  std::size_t block = 0;     // q8: inputs that share a scale, a whole number of kInputBlock
   const float* x = nullptr;  // (M, K), rows x_stride floats apart
   std::size_t x_stride = 0;
   const unsigned char* panels = nullptr;
