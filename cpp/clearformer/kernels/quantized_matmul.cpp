@@ -136,6 +136,19 @@ struct Panel {
   const unsigned char* bytes;
 };
 
+// The totals of all blocks, on their way out of the registers.
+template <std::size_t Rows>
+inline void write_totals(const Panel& panel, std::size_t row,
+                         const Vec (&totals)[Rows][kTileVectors]) {
+  Destination::Tile<Rows> tile;
+  for (std::size_t r = 0; r < Rows; ++r) {
+    for (std::size_t v = 0; v < kTileVectors; ++v) {
+      tile.sums[r][v] = totals[r][v] * Vec(panel.rows.scales[row + r]);
+    }
+  }
+  panel.to.write(row, panel.index, tile);
+}
+
 // add(inputs, bytes) for the blocks of a panel of q8: how many inputs they have, and where they start.
 template <class Add>
 inline void for_each_block8(const Panel& panel, Add add) {
@@ -182,22 +195,19 @@ CLEARFORMER_LOOP void tile8(const Panel& panel, const Stored* weights, std::size
   constexpr bool kApart = kHalves > 1 && Rows > 2;
   constexpr std::size_t kBetween = sizeof(Stored) == 1 ? kScaleBytes8 : 0;
   const QuantizedRows& rows = panel.rows;
-  Destination::Tile<Rows> tile;
+  Vec totals[Rows][kTileVectors];
   for (std::size_t r = 0; r < Rows; ++r) {
-    for (std::size_t v = 0; v < kTileVectors; ++v) tile.sums[r][v] = Vec(0.0f);
+    for (std::size_t v = 0; v < kTileVectors; ++v) totals[r][v] = Vec(0.0f);
   }
   const Quantum* x = rows.values + row * rows.stride;
   for_each_block8(panel, [&](std::size_t inputs, const unsigned char* bytes) {
     constexpr auto kAdd = kApart ? add_block8_apart<Rows, Stored> : add_block8<Rows, Stored>;
     const auto* scales = reinterpret_cast<const float*>(bytes + inputs * kWidth);
-    kAdd(weights, inputs / 4, x, rows.stride, scales, tile.sums[0]);
+    kAdd(weights, inputs / 4, x, rows.stride, scales, totals[0]);
     weights += inputs * kWidth + kBetween;
     x += inputs * kHalves;
   });
-  for (std::size_t r = 0; r < Rows; ++r) {
-    for (std::size_t v = 0; v < kTileVectors; ++v) tile.sums[r][v] *= Vec(rows.scales[row + r]);
-  }
-  panel.to.write(row, panel.index, tile);
+  write_totals<Rows>(panel, row, totals);
 }
 
 // add(sums, block, x) adds a block's products.
@@ -222,13 +232,7 @@ CLEARFORMER_LOOP void tile4(const Panel& panel, std::size_t row, Add add) {
       }
     }
   }
-  Destination::Tile<Rows> tile;
-  for (std::size_t r = 0; r < Rows; ++r) {
-    for (std::size_t v = 0; v < kTileVectors; ++v) {
-      tile.sums[r][v] = totals[r][v] * Vec(rows.scales[row + r]);
-    }
-  }
-  panel.to.write(row, panel.index, tile);
+  write_totals<Rows>(panel, row, totals);
 }
 
 void multiply_panel8(const Panel& panel) {

@@ -44,26 +44,27 @@ CLEARFORMER_LOOP std::int32_t quantize_block(const float* x, Vec inverse, Quantu
   }
 }
 
-template <PanelFormat format>
 void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows& rows, std::size_t row) {
-  constexpr float kLimit = format == PanelFormat::q8 ? 2047.0f : 127.0f;
+  const bool long_quanta = args.format == PanelFormat::q8;
   const float* x = args.x + row * args.x_stride;
-  const float magnitude = magnitude_of(x, args.k);
-  rows.scales[row] = magnitude / kLimit;
-  const Vec inverse(magnitude > FLT_MIN ? kLimit / magnitude : 0.0f);
-  Quantum* to = rows.values + row * rows.stride;
-  for (std::size_t block = 0; block < rows.blocks; ++block) {
-    const std::size_t first = block * kInputBlock;
-    float padded[kInputBlock] = {};
-    const float* from = x + first;
-    if (args.k - first < kInputBlock) {
-      std::copy(from, x + args.k, padded);
-      from = padded;
+  const float magnitude = magnitude_of(x, args.k), limit = long_quanta ? 2047.0f : 127.0f;
+  rows.scales[row] = magnitude / limit;
+  const Vec inverse(magnitude > FLT_MIN ? limit / magnitude : 0.0f);
+  const auto quantize = [&](std::size_t block, const float* from) {
+    Quantum* to = rows.values + row * rows.stride + block * (rows.stride / rows.blocks);
+    if (long_quanta) {
+      quantize_block<PanelFormat::q8>(from, inverse, to);
+    } else {
+      const std::int32_t sum = quantize_block<PanelFormat::q4>(from, inverse, to);
+      rows.corrections[row * rows.blocks + block] = -8 * sum;
     }
-    const std::int32_t sum =
-        quantize_block<format>(from, inverse, to + block * (rows.stride / rows.blocks));
-    if (format == PanelFormat::q4) rows.corrections[row * rows.blocks + block] = -8 * sum;
-  }
+  };
+  const std::size_t whole = args.k / kInputBlock;
+  for (std::size_t block = 0; block < whole; ++block) quantize(block, x + block * kInputBlock);
+  if (whole == rows.blocks) return;
+  float padded[kInputBlock] = {};
+  std::copy(x + whole * kInputBlock, x + args.k, padded);
+  quantize(whole, padded);
 }
 
 }  // namespace
@@ -75,9 +76,7 @@ std::size_t quantized_row_bytes(std::size_t rows, std::size_t k) {
 
 void quantize_rows(const QuantizedMatmulArgs& args, std::size_t first, std::size_t end) {
   const QuantizedRows rows(args);
-  const auto quantize = args.format == PanelFormat::q8 ? quantize_row<PanelFormat::q8>
-                                                       : quantize_row<PanelFormat::q4>;
-  for (std::size_t row = first; row < end; ++row) quantize(args, rows, row);
+  for (std::size_t row = first; row < end; ++row) quantize_row(args, rows, row);
 }
 
 }  // namespace clearformer::kernels::CLEARFORMER_TARGET
