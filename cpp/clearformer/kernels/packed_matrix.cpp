@@ -23,7 +23,7 @@ PanelFormat panel_format(MatrixFormat format) {
 // Panels are laid out as quantized_matmul.h says.
 
 std::size_t bytes_of_panel(MatrixFormat format, std::size_t inputs) {
-  return panel_bytes(panel_format(format), inputs, block_of(format));
+  return panel_bytes(panel_format(format), inputs, block_of(format, inputs));
 }
 
 std::size_t place16(std::size_t k, std::size_t column) {
@@ -37,7 +37,8 @@ struct BlockLayout {
   std::size_t columns, column;  // that lie side by side, and which of them it is
   int shift = 0;                // q4: to the half of the byte
 
-  BlockLayout(MatrixFormat format, std::size_t output) : block(block_of(format)) {
+  BlockLayout(MatrixFormat format, std::size_t inputs, std::size_t output)
+      : block(block_of(format, inputs)) {
     const std::size_t width = panel_width(), place = output % width;
     const bool nibbles = format == MatrixFormat::q4;
     bytes = (nibbles ? block / 2 + 2 : block + 8) * width;
@@ -89,7 +90,7 @@ void pack_row(const Matrix& weight, std::size_t output, unsigned char* panel) {
     const auto* halves = reinterpret_cast<const std::uint16_t*>(row);
     return pack_row16(halves, inputs, output % panel_width(), panel);
   }
-  const BlockLayout layout(format, output);
+  const BlockLayout layout(format, inputs, output);
   const void* scales = weight.scales().data();
   std::size_t scale = output * weight.scales().dim(1);
   for (std::size_t k = 0; k < inputs; k += layout.block, ++scale, panel += layout.bytes) {
@@ -201,7 +202,7 @@ void PackedMatrix::unpack_row(std::size_t output, float* to) const {
     }
     return;
   }
-  const BlockLayout layout(format_, output);
+  const BlockLayout layout(format_, inputs_, output);
   for (std::size_t first = 0; first < inputs_; first += layout.block, panel += layout.bytes) {
     const std::size_t count = std::min(layout.block, inputs_ - first);
     const unsigned char* scales = panel + layout.elements(count);
@@ -237,7 +238,7 @@ void PackedMatrix::multiply_quantized(const float* x, const ProductArgs& product
   const std::size_t rows = product.m;
   QuantizedMatmulArgs args{product};
   args.format = panel_format(format_);
-  args.block = block_of(format_);
+  args.block = block_of(format_, inputs_);
   args.x = x;
   args.x_stride = inputs_;
   args.panels = static_cast<const unsigned char*>(panels_.data());

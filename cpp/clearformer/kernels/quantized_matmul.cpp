@@ -78,15 +78,20 @@ inline void add_quads(LongSums<Rows>& sums, const Stored* weights, std::size_t q
 template <class Stored>
 inline void add_quads(LongSums<1>& sums, const Stored* weights, std::size_t quads, const Quantum* x,
                       std::size_t) {
+  constexpr std::size_t kFew = 32;  // steps of a loop whose end processors foresee
   LongSums<1> odd;
-  for (std::size_t quad = 0; quad < quads; quad += 2) {
-    WeightVec loaded[kDots];
-    load_quad(weights, loaded);
-    sums.add(loaded, x, 0);
-    load_quad(weights + kQuadBytes, loaded);
-    (kHalves == 1 ? sums : odd).add(loaded, x + 4 * kHalves, 0);
-    weights += 2 * kQuadBytes;
-    x += 8 * kHalves;
+  while (quads > 0) {
+    const std::size_t few = std::min(quads, kFew);
+    quads -= few;
+    for (std::size_t quad = 0; quad < few; quad += 2) {
+      WeightVec loaded[kDots];
+      load_quad(weights, loaded);
+      sums.add(loaded, x, 0);
+      load_quad(weights + kQuadBytes, loaded);
+      (kHalves == 1 ? sums : odd).add(loaded, x + 4 * kHalves, 0);
+      weights += 2 * kQuadBytes;
+      x += 8 * kHalves;
+    }
   }
   for (std::size_t half = 0; half < kHalves; ++half) {
     for (std::size_t d = 0; d < kDots; ++d) {

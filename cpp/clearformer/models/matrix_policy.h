@@ -6,7 +6,7 @@
 //   q8    the same; in fp16 stay matrices of fewer than 65,536 elements, which take no memory to speak
 //         of, but make up small models, where rounding shows most; in blocks of 64 are the projections
 //         to attention's values and from them, whose errors nothing averages out, where they have at
-//         most 512 inputs (wider ones average more, and have several scales a row anyway)
+//         most 512 inputs (wider ones average over more)
 //   q4    as q8; in q8 stay what makes logits (output layers, also where they share the table of
 //         words) and the projections to attention's values
 //

@@ -11,10 +11,11 @@ namespace {
 
 constexpr std::size_t kRowMultiple = 32;  // a panel has at most that many columns
 constexpr float kLargestF16 = 65504.0f;
-constexpr std::size_t kBlock4 = block_of(MatrixFormat::q4), kHalfBlock = kBlock4 / 2;
+constexpr std::size_t kBlock4 = block_of(MatrixFormat::q4, 0), kHalfBlock = kBlock4 / 2;
 
 std::size_t blocks_of(MatrixFormat format, std::size_t inputs) {
-  return (inputs + block_of(format) - 1) / block_of(format);
+  const std::size_t block = block_of(format, inputs);
+  return (inputs + block - 1) / block;
 }
 
 // Elements of `values` in a row.
@@ -151,7 +152,7 @@ Matrix::Matrix(MatrixFormat format, std::size_t outputs, std::size_t inputs)
   const std::size_t elements = row_elements(format, inputs);
   const std::size_t spare = (kRowMultiple - outputs % kRowMultiple) % kRowMultiple * elements;
   values_ = Tensor({outputs, elements}, dtype_of(format), spare);
-  if (block_of(format) == 0) return;
+  if (block_of(format, inputs) == 0) return;
   const DType scale = format == MatrixFormat::q4 ? DType::bf16 : DType::f32;
   scales_ = Tensor({outputs, blocks_of(format, inputs)}, scale);
 }
@@ -182,7 +183,8 @@ void Matrix::set_row(std::size_t output, const float* row) {
     std::transform(row, row + inputs_, to, f16_from_float);
   } else {
     auto* to = static_cast<std::uint8_t*>(values_.data()) + output * values_.dim(1);
-    const std::size_t size = block_of(format_), blocks = scales_.dim(1), first = output * blocks;
+    const std::size_t size = block_of(format_, inputs_), blocks = scales_.dim(1),
+                      first = output * blocks;
     for (std::size_t block = 0; block < blocks; ++block) {
       const float* from = row + block * size;
       const std::size_t count = std::min(size, inputs_ - block * size);
@@ -209,7 +211,7 @@ void Matrix::copy_row(std::size_t output, float* to) const {
   const auto* from = static_cast<const std::uint8_t*>(values_.data()) + output * values_.dim(1);
   const std::size_t first = output * scales_.dim(1);
   for (std::size_t k = 0; k < inputs_; ++k) {
-    const std::size_t block = first + k / block_of(format_);
+    const std::size_t block = first + k / block_of(format_, inputs_);
     if (format_ == MatrixFormat::q4) {
       const int stored = from[k / 2] >> (k % 2 * 4) & 15;
       const float scale = float_from_bf16(static_cast<const std::uint16_t*>(scales_.data())[block]);

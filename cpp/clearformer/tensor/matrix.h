@@ -3,8 +3,8 @@
 //
 //   f32  (N, K) floats
 //   f16  (N, K) IEEE binary16, rounded to nearest even
-//   q8   w ≈ s · (u - 128), u in 1 … 255, one fp32 scale s for each 512 inputs of a row; q8_fine: for
-//        each 64
+//   q8   w ≈ s · (u - 128), u in 1 … 255, one fp32 scale s a row, or for each 512 inputs of rows of more
+//        than 1,024; q8_fine: for each 64 inputs
 //   q4   w ≈ s · (u - 8), u in 0 … 15, one bfloat16 scale s for each 32 inputs of a row
 //
 // Scales are those of the least squared error (see matrix.cpp). A row that a format can't hold (not
@@ -26,11 +26,13 @@ std::optional<MatrixFormat> matrix_format_named(std::string_view name);
 /// The name it is loaded by: q8_fine is part of what "q8" and "q4" give.
 std::string_view to_string(MatrixFormat format);
 
-/// Inputs of a row that share a scale; the last ones of a row may be fewer. 0 without scales.
-constexpr std::size_t block_of(MatrixFormat format) {
+/// Inputs of a row that share a scale; the last ones of a row may be fewer. 0 without scales. A single
+/// row's product waits for the memory after each block, so there are several only where it takes them.
+constexpr std::size_t block_of(MatrixFormat format, std::size_t inputs) {
+  constexpr std::size_t kLong = 1024;
   switch (format) {
     case MatrixFormat::q8_fine: return 64;
-    case MatrixFormat::q8: return 512;
+    case MatrixFormat::q8: return inputs > kLong ? 512 : kLong;
     case MatrixFormat::q4: return 32;
     default: return 0;
   }
@@ -70,7 +72,7 @@ class Matrix {
   /// of byte i; the last block is whole).
   Tensor& values() { return values_; }
   const Tensor& values() const { return values_; }
-  /// (N, ⌈K/block_of(format)⌉), fp32 or, of q4, bfloat16; empty where there are none.
+  /// (N, ⌈K/block_of(format, K)⌉), fp32 or, of q4, bfloat16; empty where there are none.
   const Tensor& scales() const { return scales_; }
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 constexpr MatrixFormat kFormats[] = {MatrixFormat::f32, MatrixFormat::f16, MatrixFormat::q8_fine,
                                      MatrixFormat::q8, MatrixFormat::q4};
-constexpr std::size_t kBlock4 = block_of(MatrixFormat::q4);
+constexpr std::size_t kBlock4 = block_of(MatrixFormat::q4, 0);
 constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
 
 std::vector<float> row_of(const Matrix& matrix, std::size_t output) {
@@ -147,7 +147,7 @@ TEST_P(MatrixOf, Q8IsNearestOnAGridForEachBlock) {
   for (const MatrixFormat format : {MatrixFormat::q8_fine, MatrixFormat::q8}) {
     const Matrix matrix = Matrix::of(rows, format);
     ASSERT_EQ(matrix.format(), format);
-    const std::size_t block = block_of(format), blocks = (inputs + block - 1) / block;
+    const std::size_t block = block_of(format, inputs), blocks = (inputs + block - 1) / block;
     ASSERT_EQ(matrix.scales().shape(), (Shape{kOutputs, blocks}));
     for (std::size_t output = 0; output < kOutputs; ++output) {
       const std::vector<float> found = row_of(matrix, output);
@@ -198,7 +198,7 @@ TEST_P(MatrixOf, SlicesAndWidensAnyRows) {
 
 INSTANTIATE_TEST_SUITE_P(Inputs, MatrixOf,
                          ::testing::Values(1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100,
-                                           511, 512, 513, 1030),
+                                           512, 1024, 1025, 1030),
                          [](const auto& inputs) { return std::to_string(inputs.param); });
 
 // --- What is kept where ----------------------------------------------------------------------------
@@ -209,9 +209,11 @@ TEST(Matrix, TakesTheBytesThatItSays) {
   EXPECT_EQ(Matrix::of(rows, MatrixFormat::f16).bytes(), 3u * 40 * 2);
   EXPECT_EQ(Matrix::of(rows, MatrixFormat::q8).bytes(), 3u * (40 + 4));
   EXPECT_EQ(Matrix::of(rows, MatrixFormat::q4).bytes(), 3u * 2 * (16 + 2));
-  const Tensor longer = Random(1).tensor({3, 600});
-  EXPECT_EQ(Matrix::of(longer, MatrixFormat::q8).bytes(), 3u * (600 + 2 * 4));
-  EXPECT_EQ(Matrix::of(longer, MatrixFormat::q8_fine).bytes(), 3u * (600 + 10 * 4));
+  EXPECT_EQ(block_of(MatrixFormat::q8, 1024), 1024u);
+  EXPECT_EQ(block_of(MatrixFormat::q8, 1025), 512u);
+  const Tensor longer = Random(1).tensor({3, 1100});
+  EXPECT_EQ(Matrix::of(longer, MatrixFormat::q8).bytes(), 3u * (1100 + 3 * 4));
+  EXPECT_EQ(Matrix::of(longer, MatrixFormat::q8_fine).bytes(), 3u * (1100 + 18 * 4));
 }
 
 // The packed forms read these bytes.
