@@ -15,81 +15,91 @@ namespace {
 PanelFormat panel_format(MatrixFormat format) {
   switch (format) {
     case MatrixFormat::f16: return PanelFormat::f16;
-    case MatrixFormat::q8: return PanelFormat::q8;
-    default: return PanelFormat::q4;
+    case MatrixFormat::q4: return PanelFormat::q4;
+    default: return PanelFormat::q8;
   }
 }
 
-std::size_t whole_blocks(std::size_t inputs) {
-  return (inputs + kInputBlock - 1) / kInputBlock * kInputBlock;
+// Panels are laid out as quantized_matmul.h says.
+
+std::size_t bytes_of_panel(MatrixFormat format, std::size_t inputs) {
+  return panel_bytes(panel_format(format), inputs, block_of(format, inputs));
 }
 
-// Where an element lies in its panel (see quantized_matmul.h), in bytes; q4: and in which half.
-struct Place {
-  std::size_t byte;
-  int shift = 0;
+std::size_t place16(std::size_t k, std::size_t column) {
+  const std::size_t width = panel_width(), half = width / 2;
+  return 2 * (k * width + column % half * 2 + column / half);
+}
+
+// Of q8 and q4: where the elements and scales of an output lie in a block.
+struct BlockLayout {
+  std::size_t block, bytes;     // inputs and bytes of a whole block
+  std::size_t columns, column;  // that lie side by side, and which of them it is
+  int shift = 0;                // q4: to the half of the byte
+
+  BlockLayout(MatrixFormat format, std::size_t inputs, std::size_t output)
+      : block(block_of(format, inputs)) {
+    const std::size_t width = panel_width(), place = output % width;
+    const bool nibbles = format == MatrixFormat::q4;
+    bytes = (nibbles ? block / 2 + 2 : block + 8) * width;
+    columns = nibbles ? width / 2 : width;
+    column = place % columns;
+    shift = place < columns ? 0 : 4;
+  }
+  std::size_t element(std::size_t k) const { return (k / 4 * columns + column) * 4 + k % 4; }
+  // Behind the elements of `count` inputs.
+  std::size_t elements(std::size_t count) const {
+    return (count + kInputBlock - 1) / kInputBlock * kInputBlock * columns;
+  }
 };
 
-Place place_of(MatrixFormat format, std::size_t k, std::size_t column) {
-  const std::size_t width = panel_width(), half = width / 2;
-  if (format == MatrixFormat::f16) {
-    return {2 * (k * width + column % half * 2 + column / half)};
-  }
-  if (format == MatrixFormat::q8) return {(k / 4 * width + column) * 4 + k % 4};
-  const std::size_t block = k / kInputBlock * (16 + 2) * width;
-  return {block + (k % kInputBlock / 4 * half + column % half) * 4 + k % 4, column < half ? 0 : 4};
+void pack_row16(const std::uint16_t* row, std::size_t inputs, std::size_t column,
+                unsigned char* panel) {
+  for (std::size_t k = 0; k < inputs; ++k) std::memcpy(panel + place16(k, column), row + k, 2);
 }
 
-// q8: the scale of a column. q4: of a block of it.
-std::size_t place_of_scale(MatrixFormat format, std::size_t inputs, std::size_t block,
-                           std::size_t column) {
-  const std::size_t width = panel_width();
-  if (format == MatrixFormat::q8) return whole_blocks(inputs) * width + 4 * column;
-  return block * (16 + 2) * width + 16 * width + 2 * column;
+void pack_block8(const unsigned char* numbers, std::size_t count, float scale,
+                 const BlockLayout& layout, unsigned char* to) {
+  std::int32_t sum = 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    const int number = numbers[k] - Matrix::kZero8;
+    to[layout.element(k)] = static_cast<unsigned char>(number);
+    sum += number;
+  }
+  to += layout.elements(count) + 4 * layout.column;
+  std::memcpy(to, &scale, sizeof scale);
+  std::memcpy(to + 4 * layout.columns, &sum, sizeof sum);
 }
 
-void pack_scales(const Matrix& weight, std::size_t output, unsigned char* panel) {
-  const MatrixFormat format = weight.format();
-  if (format == MatrixFormat::f16) return;
-  const Tensor& scales = weight.scales();
-  const std::size_t count = format == MatrixFormat::q8 ? 1 : scales.dim(1);
-  const std::size_t bytes = size_of(scales.dtype());
-  const auto* from = static_cast<const char*>(scales.data()) + output * count * bytes;
-  for (std::size_t block = 0; block < count; ++block, from += bytes) {
-    std::memcpy(panel + place_of_scale(format, weight.inputs(), block, output % panel_width()),
-                from, bytes);
+void pack_block4(const unsigned char* numbers, std::uint16_t scale, const BlockLayout& layout,
+                 unsigned char* to) {
+  for (std::size_t k = 0; k < layout.block; ++k) {
+    unsigned char& byte = to[layout.element(k)];
+    byte = static_cast<unsigned char>(byte | (numbers[k / 2] >> (k % 2 * 4) & 15) << layout.shift);
   }
+  const std::size_t place = layout.column + (layout.shift != 0 ? layout.columns : 0);
+  std::memcpy(to + layout.elements(layout.block) + 2 * place, &scale, sizeof scale);
 }
 
 void pack_row(const Matrix& weight, std::size_t output, unsigned char* panel) {
   const MatrixFormat format = weight.format();
-  const std::size_t inputs = weight.inputs(), column = output % panel_width();
+  const std::size_t inputs = weight.inputs();
   const auto* row = static_cast<const unsigned char*>(weight.values().data()) +
                     output * weight.values().dim(1) * size_of(weight.values().dtype());
-  std::int32_t sum = 0;
-  const std::size_t step = format == MatrixFormat::f16 ? 1 : 4;  // inputs that lie side by side
-  for (std::size_t k = 0; k < inputs; k += step) {
-    const Place place = place_of(format, k, column);
-    unsigned char* to = panel + place.byte;
-    if (format == MatrixFormat::f16) {
-      std::memcpy(to, row + 2 * k, 2);
-    } else if (format == MatrixFormat::q8) {
-      for (std::size_t i = 0; i < std::min(step, inputs - k); ++i) {
-        const int number = row[k + i] - Matrix::kZero8;
-        to[i] = static_cast<unsigned char>(number);
-        sum += number;
-      }
-    } else {  // rows of q4 are whole blocks
-      for (std::size_t i = 0; i < step; ++i) {
-        const int number = row[(k + i) / 2] >> (i % 2 * 4) & 15;
-        to[i] = static_cast<unsigned char>(to[i] | number << place.shift);
-      }
-    }
+  if (format == MatrixFormat::f16) {
+    const auto* halves = reinterpret_cast<const std::uint16_t*>(row);
+    return pack_row16(halves, inputs, output % panel_width(), panel);
   }
-  pack_scales(weight, output, panel);
-  if (format == MatrixFormat::q8) {  // behind the scales
-    const std::size_t scale = place_of_scale(format, inputs, 0, column);
-    std::memcpy(panel + scale + 4 * panel_width(), &sum, sizeof sum);
+  const BlockLayout layout(format, inputs, output);
+  const void* scales = weight.scales().data();
+  std::size_t scale = output * weight.scales().dim(1);
+  for (std::size_t k = 0; k < inputs; k += layout.block, ++scale, panel += layout.bytes) {
+    if (format == MatrixFormat::q4) {
+      pack_block4(row + k / 2, static_cast<const std::uint16_t*>(scales)[scale], layout, panel);
+    } else {
+      pack_block8(row + k, std::min(layout.block, inputs - k),
+                  static_cast<const float*>(scales)[scale], layout, panel);
+    }
   }
 }
 
@@ -166,7 +176,7 @@ void PackedMatrix::pack_floats(Tensor rows) {
 
 void PackedMatrix::pack(const Matrix& weight) {
   const std::size_t width = panel_width(), panels = (outputs_ + width - 1) / width;
-  const std::size_t bytes = panel_bytes(panel_format(format_), inputs_);
+  const std::size_t bytes = bytes_of_panel(format_, inputs_);
   panels_ = Tensor({panels, bytes}, DType::u8);
   std::memset(panels_.data(), 0, panels * bytes);
   auto* first = static_cast<unsigned char*>(panels_.data());
@@ -183,25 +193,31 @@ void PackedMatrix::unpack_row(std::size_t output, float* to) const {
     return;
   }
   const auto* panel = static_cast<const unsigned char*>(panels_.data()) +
-                      output / width * panel_bytes(panel_format(format_), inputs_);
-  for (std::size_t k = 0; k < inputs_; ++k) {
-    const Place place = place_of(format_, k, column);
-    std::uint16_t half;
-    std::memcpy(&half, panel + place.byte, sizeof half);
-    if (format_ == MatrixFormat::f16) {
+                      output / width * bytes_of_panel(format_, inputs_);
+  if (format_ == MatrixFormat::f16) {
+    for (std::size_t k = 0; k < inputs_; ++k) {
+      std::uint16_t half;
+      std::memcpy(&half, panel + place16(k, column), sizeof half);
       to[k] = float_from_f16(half);
-      continue;
     }
-    const unsigned char* at = panel + place_of_scale(format_, inputs_, k / kInputBlock, column);
-    if (format_ == MatrixFormat::q8) {
-      float scale;
-      std::memcpy(&scale, at, sizeof scale);
-      to[k] = scale * static_cast<float>(static_cast<signed char>(panel[place.byte]));
-    } else {
-      std::uint16_t scale;
-      std::memcpy(&scale, at, sizeof scale);
-      const int number = panel[place.byte] >> place.shift & 15;
-      to[k] = float_from_bf16(scale) * static_cast<float>(number - Matrix::kZero4);
+    return;
+  }
+  const BlockLayout layout(format_, inputs_, output);
+  for (std::size_t first = 0; first < inputs_; first += layout.block, panel += layout.bytes) {
+    const std::size_t count = std::min(layout.block, inputs_ - first);
+    const unsigned char* scales = panel + layout.elements(count);
+    for (std::size_t k = 0; k < count; ++k) {
+      const unsigned char byte = panel[layout.element(k)];
+      if (format_ == MatrixFormat::q4) {
+        std::uint16_t scale;
+        std::memcpy(&scale, scales + 2 * column, sizeof scale);
+        const int number = byte >> layout.shift & 15;
+        to[first + k] = float_from_bf16(scale) * static_cast<float>(number - Matrix::kZero4);
+      } else {
+        float scale;
+        std::memcpy(&scale, scales + 4 * column, sizeof scale);
+        to[first + k] = scale * static_cast<float>(static_cast<signed char>(byte));
+      }
     }
   }
 }
@@ -222,6 +238,7 @@ void PackedMatrix::multiply_quantized(const float* x, const ProductArgs& product
   const std::size_t rows = product.m;
   QuantizedMatmulArgs args{product};
   args.format = panel_format(format_);
+  args.block = block_of(format_, inputs_);
   args.x = x;
   args.x_stride = inputs_;
   args.panels = static_cast<const unsigned char*>(panels_.data());
@@ -238,7 +255,7 @@ void PackedMatrix::multiply_quantized(const float* x, const ProductArgs& product
   parallel_ranges(panels, rows * inputs_ * width / 2, 1,
                   [&](std::size_t first, std::size_t end, std::size_t worker) {
                     QuantizedMatmulArgs part = args;
-                    part.panels += first * panel_bytes(args.format, inputs_);
+                    part.panels += first * bytes_of_panel(format_, inputs_);
                     part.workspace = memory + row_bytes + worker * workspace;
                     take_columns(part, first * width, std::min(outputs_, end * width));
                     quantized_matmul(part);

@@ -1,8 +1,9 @@
 #include "clearformer/kernels/quantized_matmul.h"
 
-#include <cfloat>
+#include <algorithm>
 
 #include "clearformer/kernels/float_tile.h"
+#include "clearformer/kernels/quantized_rows.h"
 
 namespace clearformer::kernels::CLEARFORMER_TARGET {
 
@@ -14,82 +15,8 @@ constexpr std::size_t kQuadBytes = kWidth * 4;             // four inputs of a p
 constexpr std::size_t kRegister = kQuadBytes / kDots;      // elements of one register of weights
 constexpr std::size_t kNibbleBytes = kQuads * kWidth * 2;  // a block of q4 without its scales
 constexpr std::size_t kBlockBytes4 = kNibbleBytes + 2 * kWidth;
+constexpr std::size_t kScaleBytes8 = (sizeof(float) + sizeof(std::int32_t)) * kWidth;
 constexpr std::size_t kUnpackFrom = 3;  // rows that make it worth while to unpack a panel first
-
-std::size_t blocks_of(std::size_t k) { return (k + kInputBlock - 1) / kInputBlock; }
-std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-// The rounded inputs (M, K'), a scale for each row and, for q4, what is added to the sums because
-// weights are stored with an offset: -8 · Σ x̂ for each block of each row.
-struct QuantizedRows {
-  Quantum* values;
-  float* scales;
-  std::int32_t* corrections;
-  std::size_t stride, blocks;
-
-  explicit QuantizedRows(const QuantizedMatmulArgs& args)
-      : stride(blocks_of(args.k) * kInputBlock * (args.format == PanelFormat::q8 ? kHalves : 1)),
-        blocks(blocks_of(args.k)) {
-    char* at = static_cast<char*>(args.rows);
-    values = reinterpret_cast<Quantum*>(at);
-    at += aligned(args.m * stride * sizeof(Quantum));
-    scales = reinterpret_cast<float*>(at);
-    corrections = reinterpret_cast<std::int32_t*>(at + aligned(args.m * sizeof(float)));
-  }
-};
-
-// The largest magnitude of a row; NaN when one of its elements is not finite.
-float magnitude_of(const float* x, std::size_t count) {
-  Vec largest(0.0f), finite(0.0f);
-  for_each(count, [&](std::size_t i, auto lanes) {
-    const Vec value = load(x + i, lanes);
-    largest = max(largest, xsimd::abs(value));
-    finite += value * Vec(0.0f);  // NaN once there was a NaN or an infinity
-  });
-  return max_lane(largest) + sum(finite);
-}
-
-// Rounds kInputBlock floats; returns the sum of what they become.
-CLEARFORMER_LOOP std::int32_t quantize_block(const float* x, Vec inverse, PanelFormat format,
-                                             Quantum* to) {
-  constexpr float kRound = 12582912.0f;  // 1.5 · 2^23: adding it leaves a float rounded, below it
-  const IntVec bits_of_round = xsimd::bitwise_cast<std::int32_t>(Vec(kRound));
-  IntVec numbers[kInputBlock / kLanes], sums(0);
-  for (std::size_t v = 0; v < kInputBlock / kLanes; ++v) {
-    const Vec rounded = load(x + v * kLanes) * inverse + Vec(kRound);
-    numbers[v] = xsimd::bitwise_cast<std::int32_t>(rounded) - bits_of_round;
-    sums += numbers[v];
-  }
-  format == PanelFormat::q8 ? store_long_quanta(to, numbers) : store_quanta(to, numbers);
-  return xsimd::reduce_add(sums);
-}
-
-// The largest magnitude of a rounded input: the sums of products with bytes stay below 2^31.
-float limit_of(const QuantizedMatmulArgs& args) {
-  if (args.format == PanelFormat::q4) return 127.0f;
-  constexpr std::size_t kLargest = 2047, kSums = (std::size_t{1} << 31) - 1;
-  return static_cast<float>(std::min(kLargest, kSums / (127 * args.k)));
-}
-
-void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows& rows, std::size_t row) {
-  const float* x = args.x + row * args.x_stride;
-  const float magnitude = magnitude_of(x, args.k), limit = limit_of(args);
-  rows.scales[row] = magnitude / limit;
-  const Vec inverse(magnitude > FLT_MIN ? limit / magnitude : 0.0f);
-  Quantum* to = rows.values + row * rows.stride;
-  for (std::size_t block = 0; block < rows.blocks; ++block) {
-    const std::size_t first = block * kInputBlock;
-    float padded[kInputBlock] = {};
-    const float* from = x + first;
-    if (args.k - first < kInputBlock) {
-      std::copy(from, x + args.k, padded);
-      from = padded;
-    }
-    const std::int32_t sum =
-        quantize_block(from, inverse, args.format, to + block * (rows.stride / rows.blocks));
-    rows.corrections[row * rows.blocks + block] = -8 * sum;
-  }
-}
 
 using WeightVec = decltype(load_weights(static_cast<const WideWeight*>(nullptr)));
 
@@ -126,12 +53,12 @@ struct LongSums {
       }
     }
   }
-  IntVec outputs(std::size_t r, std::size_t v, const std::int32_t* sums) const {
+  // `offset`: what made the inputs unsigned, times the sum of the weights.
+  IntVec outputs(std::size_t r, std::size_t v, IntVec offset) const {
     if constexpr (kHalves == 1) {
       return halves[0].outputs(r, v);
     } else {
-      const IntVec offset = IntVec::load_unaligned(sums + v * kLanes) * IntVec(kInputOffset);
-      return (halves[0].outputs(r, v) << 6) + halves[1].outputs(r, v) - offset;
+      return (halves[0].outputs(r, v) << 6) + (halves[1].outputs(r, v) - offset);
     }
   }
 };
@@ -151,15 +78,20 @@ inline void add_quads(LongSums<Rows>& sums, const Stored* weights, std::size_t q
 template <class Stored>
 inline void add_quads(LongSums<1>& sums, const Stored* weights, std::size_t quads, const Quantum* x,
                       std::size_t) {
+  constexpr std::size_t kFew = 32;  // steps of a loop whose end processors foresee
   LongSums<1> odd;
-  for (std::size_t quad = 0; quad < quads; quad += 2) {
-    WeightVec loaded[kDots];
-    load_quad(weights, loaded);
-    sums.add(loaded, x, 0);
-    load_quad(weights + kQuadBytes, loaded);
-    (kHalves == 1 ? sums : odd).add(loaded, x + 4 * kHalves, 0);
-    weights += 2 * kQuadBytes;
-    x += 8 * kHalves;
+  while (quads > 0) {
+    const std::size_t few = std::min(quads, kFew);
+    quads -= few;
+    for (std::size_t quad = 0; quad < few; quad += 2) {
+      WeightVec loaded[kDots];
+      load_quad(weights, loaded);
+      sums.add(loaded, x, 0);
+      load_quad(weights + kQuadBytes, loaded);
+      (kHalves == 1 ? sums : odd).add(loaded, x + 4 * kHalves, 0);
+      weights += 2 * kQuadBytes;
+      x += 8 * kHalves;
+    }
   }
   for (std::size_t half = 0; half < kHalves; ++half) {
     for (std::size_t d = 0; d < kDots; ++d) {
@@ -209,22 +141,78 @@ struct Panel {
   const unsigned char* bytes;
 };
 
-template <std::size_t Rows, class Stored>
-CLEARFORMER_LOOP void tile8(const Panel& panel, const Stored* weights, std::size_t row) {
-  const QuantizedRows& rows = panel.rows;
-  LongSums<Rows> sums;
-  add_quads(sums, weights, rows.blocks * kQuads, rows.values + row * rows.stride, rows.stride);
-  const unsigned char* end = panel.bytes + rows.blocks * kInputBlock * kWidth;
-  const auto* scales = reinterpret_cast<const float*>(end);
-  const auto* of_weights = reinterpret_cast<const std::int32_t*>(scales + kWidth);
+// The totals of all blocks, on their way out of the registers.
+template <std::size_t Rows>
+inline void write_totals(const Panel& panel, std::size_t row,
+                         const Vec (&totals)[Rows][kTileVectors]) {
   Destination::Tile<Rows> tile;
   for (std::size_t r = 0; r < Rows; ++r) {
     for (std::size_t v = 0; v < kTileVectors; ++v) {
-      const Vec sum = to_float(sums.outputs(r, v, of_weights));
-      tile.sums[r][v] = sum * load(scales + v * kLanes) * Vec(rows.scales[row + r]);
+      tile.sums[r][v] = totals[r][v] * Vec(panel.rows.scales[row + r]);
     }
   }
   panel.to.write(row, panel.index, tile);
+}
+
+// add(inputs, bytes) for the blocks of a panel of q8: how many inputs they have, and where they start.
+template <class Add>
+inline void for_each_block8(const Panel& panel, Add add) {
+  const unsigned char* bytes = panel.bytes;
+  std::size_t left = panel.rows.blocks * kInputBlock;
+  while (left > 0) {
+    const std::size_t inputs = std::min(panel.args.block, left);
+    add(inputs, bytes);
+    bytes += inputs * kWidth + kScaleBytes8;
+    left -= inputs;
+  }
+}
+
+// A block's products, added to the totals (Rows, W). `scales`: those of the block, and behind them the
+// sums of its weights.
+template <std::size_t Rows, class Stored>
+[[gnu::always_inline]] inline void add_block8(const Stored* weights, std::size_t quads,
+                                              const Quantum* x, std::size_t stride,
+                                              const float* scales, Vec* totals) {
+  LongSums<Rows> sums;
+  add_quads(sums, weights, quads, x, stride);
+  const auto* of_weights = reinterpret_cast<const std::int32_t*>(scales + kWidth);
+  for (std::size_t v = 0; v < kTileVectors; ++v) {
+    const Vec scale = load(scales + v * kLanes);
+    const IntVec offset = IntVec::load_unaligned(of_weights + v * kLanes) * IntVec(kInputOffset);
+    for (std::size_t r = 0; r < Rows; ++r) {
+      Vec& total = totals[r * kTileVectors + v];
+      total = multiply_add(to_float(sums.outputs(r, v, offset)), scale, total);
+    }
+  }
+}
+
+// The same as a function of its own: large tiles leave no registers for totals.
+template <std::size_t Rows, class Stored>
+CLEARFORMER_LOOP void add_block8_apart(const Stored* weights, std::size_t quads, const Quantum* x,
+                                       std::size_t stride, const float* scales, Vec* totals) {
+  add_block8<Rows>(weights, quads, x, stride, scales, totals);
+}
+
+// Elements of `weights` follow each other as bytes of a panel with scales between the blocks, or wide
+// without.
+template <std::size_t Rows, class Stored>
+CLEARFORMER_LOOP void tile8(const Panel& panel, const Stored* weights, std::size_t row) {
+  constexpr bool kApart = kHalves > 1 && Rows > 2;
+  constexpr std::size_t kBetween = sizeof(Stored) == 1 ? kScaleBytes8 : 0;
+  const QuantizedRows& rows = panel.rows;
+  Vec totals[Rows][kTileVectors];
+  for (std::size_t r = 0; r < Rows; ++r) {
+    for (std::size_t v = 0; v < kTileVectors; ++v) totals[r][v] = Vec(0.0f);
+  }
+  const Quantum* x = rows.values + row * rows.stride;
+  for_each_block8(panel, [&](std::size_t inputs, const unsigned char* bytes) {
+    constexpr auto kAdd = kApart ? add_block8_apart<Rows, Stored> : add_block8<Rows, Stored>;
+    const auto* scales = reinterpret_cast<const float*>(bytes + inputs * kWidth);
+    kAdd(weights, inputs / 4, x, rows.stride, scales, totals[0]);
+    weights += inputs * kWidth + kBetween;
+    x += inputs * kHalves;
+  });
+  write_totals<Rows>(panel, row, totals);
 }
 
 // add(sums, block, x) adds a block's products.
@@ -249,13 +237,7 @@ CLEARFORMER_LOOP void tile4(const Panel& panel, std::size_t row, Add add) {
       }
     }
   }
-  Destination::Tile<Rows> tile;
-  for (std::size_t r = 0; r < Rows; ++r) {
-    for (std::size_t v = 0; v < kTileVectors; ++v) {
-      tile.sums[r][v] = totals[r][v] * Vec(rows.scales[row + r]);
-    }
-  }
-  panel.to.write(row, panel.index, tile);
+  write_totals<Rows>(panel, row, totals);
 }
 
 void multiply_panel8(const Panel& panel) {
@@ -263,9 +245,13 @@ void multiply_panel8(const Panel& panel) {
 #if !CLEARFORMER_DOT_OF_BYTES
   if (rows >= kUnpackFrom) {
     auto* wide = static_cast<WideWeight*>(panel.args.workspace);
-    for (std::size_t i = 0; i < panel.rows.blocks * kInputBlock * kWidth; i += kRegister) {
-      load_weights(panel.bytes + i).store_aligned(wide + i);
-    }
+    auto* to = wide;
+    for_each_block8(panel, [&](std::size_t inputs, const unsigned char* bytes) {
+      const unsigned char* end = bytes + inputs * kWidth;
+      for (; bytes < end; bytes += kRegister, to += kRegister) {
+        load_weights(bytes).store_aligned(to);
+      }
+    });
     return for_each_tile<kDotRows>(0, rows, [&]<std::size_t Rows>(std::size_t row) {
       tile8<Rows>(panel, static_cast<const WideWeight*>(wide), row);
     });
@@ -321,29 +307,19 @@ void multiply_panel16(const QuantizedMatmulArgs& args, const Destination& to, st
 
 }  // namespace
 
-std::size_t panel_bytes(PanelFormat format, std::size_t k) {
+std::size_t panel_bytes(PanelFormat format, std::size_t k, std::size_t block) {
   switch (format) {
     case PanelFormat::f16: return k * kWidth * 2;
     case PanelFormat::q8:
-      return (blocks_of(k) * kInputBlock + sizeof(float) + sizeof(std::int32_t)) * kWidth;
+      return blocks_of(k) * kInputBlock * kWidth + (k + block - 1) / block * kScaleBytes8;
     case PanelFormat::q4: return blocks_of(k) * kBlockBytes4;
   }
   return 0;
 }
 
-std::size_t quantized_row_bytes(std::size_t rows, std::size_t k) {
-  return aligned(rows * blocks_of(k) * kInputBlock * sizeof(Quantum) * kHalves) +
-         aligned(rows * sizeof(float)) + aligned(rows * blocks_of(k) * sizeof(std::int32_t));
-}
-
 std::size_t panel_workspace_bytes(PanelFormat format, std::size_t k) {
   if (format == PanelFormat::f16) return k * kWidth * sizeof(float);
   return blocks_of(k) * kInputBlock * kWidth * sizeof(WideWeight);
-}
-
-void quantize_rows(const QuantizedMatmulArgs& args, std::size_t first, std::size_t end) {
-  const QuantizedRows rows(args);
-  for (std::size_t row = first; row < end; ++row) quantize_row(args, rows, row);
 }
 
 void matmul16(const QuantizedMatmulArgs& args, const Destination& to) {
@@ -361,7 +337,7 @@ void quantized_matmul(const QuantizedMatmulArgs& args) {
   const Destination to{args.epilogue, args.c, args.c_stride, args.n};
   if (args.format == PanelFormat::f16) return matmul16(args, to);
   const QuantizedRows rows(args);
-  const std::size_t bytes = panel_bytes(args.format, args.k);
+  const std::size_t bytes = panel_bytes(args.format, args.k, args.block);
   for_each_panel(to, args.m, [&]<std::size_t>(std::size_t index) {
     const Panel panel{args, rows, to, index, args.panels + index * bytes};
     args.format == PanelFormat::q8 ? multiply_panel8(panel) : multiply_panel4(panel);

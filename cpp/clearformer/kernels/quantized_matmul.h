@@ -2,13 +2,13 @@
 //
 //   f16  widened to float in the registers, or a panel at a time where several rows read it: the
 //        same bits as matmul with the widened weight.
-//   q8   y(m, n) = s_m · s_n · Σ_k x̂(m, k) · (u(n, k) - 128), the sum in integers
-//   q4   y(m, n) = s_m · Σ_b s(n, b) · Σ_(k in b) x̂(m, k) · (u(n, k) - 8), blocks of 32 inputs
+//   q8   y(m, n) = s_m · Σ_b s(n, b) · Σ_(k in b) x̂(m, k) · (u(n, k) - 128), blocks of `block` inputs
+//   q4   the same with u(n, k) - 8 and blocks of 32 inputs
 //
-// where x̂ = round(x / s_m), s_m = max |x(m, :)| / L, are the inputs rounded to whole numbers: L = 127 for
-// q4, 2047 for q8 (less where K > 8256, so that no sum overflows 32 bits): with 127 the rounding of the
-// inputs, not that of the weights, would be most of the error, in rows with outliers above all. A row's
-// result does not depend on the other rows: sums of integers are exact, blocks are added in order.
+// the inner sums in integers, where x̂ = round(x / s_m), s_m = max |x(m, :)| / L, are the inputs rounded
+// to whole numbers: L = 127 for q4, 2047 for q8: with 127 the rounding of the inputs, not that of the
+// weights, would be most of the error, in rows with outliers above all. A row's result does not depend on
+// the other rows: sums of integers are exact, blocks are added in order.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +25,16 @@ inline constexpr std::size_t kInputBlock = 32;
 
 /// Bytes of one panel of W = panel_width() columns and `k` inputs (K' of them, whole blocks):
 ///   f16  K · W halves, element (k, j) at k · W + 2 · j for j < W/2, else at k · W + 2 · (j - W/2) + 1
-///   q8   K' · W signed bytes, element (k, j) at (k / 4 · W + j) · 4 + k % 4; then W float scales and
-///        W 32-bit sums of the elements over k
+///   q8   for each block, the last of which may be shorter: for each of its inputs W signed bytes, element
+///        (k, j) at (k / 4 · W + j) · 4 + k % 4, k from the block's first; then W float scales and W 32-bit
+///        sums of the elements over k
 ///   q4   for each block: 16 · W bytes, of which byte (k / 4 · W/2 + j % (W/2)) · 4 + k % 4 holds
 ///        element (k, j) in its low half for j < W/2, else in its high half; then W bfloat16 scales
-CLEARFORMER_KERNEL(std::size_t, panel_bytes, PanelFormat format, std::size_t k)
+CLEARFORMER_KERNEL(std::size_t, panel_bytes, PanelFormat format, std::size_t k, std::size_t block)
 
 struct QuantizedMatmulArgs : ProductArgs {
   PanelFormat format = PanelFormat::q8;
+  std::size_t block = 0;     // q8: inputs that share a scale: a multiple of kInputBlock, <= 4096
   const float* x = nullptr;  // (M, K), rows x_stride floats apart
   std::size_t x_stride = 0;
   const unsigned char* panels = nullptr;

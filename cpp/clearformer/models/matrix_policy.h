@@ -4,9 +4,11 @@
 //   fp32  as the file has them
 //   fp16  all weights of linear layers and tables of words
 //   q8    the same; in fp16 stay matrices of fewer than 65,536 elements, which take no memory to speak
-//         of, but make up small models, where rounding shows most
+//         of, but make up small models, where rounding shows most; in blocks of 64 are the projections
+//         to attention's values and from them, whose errors nothing averages out, where they have at
+//         most 512 inputs (wider ones average over more)
 //   q4    as q8; in q8 stay what makes logits (output layers, also where they share the table of
-//         words) and the projections to attention's values, whose errors nothing averages out
+//         words) and the projections to attention's values
 //
 // Never rounded: norms, biases, positions, token types, convolutions and patches, and output layers
 // and heads of fewer than 32 outputs.

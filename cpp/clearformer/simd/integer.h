@@ -91,21 +91,28 @@ inline void store_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
 #endif
 }
 
-/// 32 whole numbers below 2048 in magnitude: the upper six bits of four of them, then their lower six.
+/// 32 whole numbers below 4096: the upper six bits of four of them, then their lower six.
 inline void store_long_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
   IntVec upper[32 / kLanes], lower[32 / kLanes];
   for (std::size_t v = 0; v < 32 / kLanes; ++v) {
-    const IntVec number = numbers[v] + IntVec(kInputOffset);
-    upper[v] = number >> 6;
-    lower[v] = number & IntVec(63);
+    upper[v] = numbers[v] >> 6;
+    lower[v] = numbers[v] & IntVec(63);
   }
   Quantum up[32], low[32];
   store_quanta(up, upper);
   store_quanta(low, lower);
+#if defined(__wasm__)
+  for (std::size_t i = 0; i < 32; i += 16) {
+    const v128_t fours = wasm_v128_load(up + i), beside = wasm_v128_load(low + i);
+    wasm_v128_store(to + 2 * i, wasm_i32x4_shuffle(fours, beside, 0, 4, 1, 5));
+    wasm_v128_store(to + 2 * i + 16, wasm_i32x4_shuffle(fours, beside, 2, 6, 3, 7));
+  }
+#else
   for (std::size_t four = 0; four < 8; ++four) {
     std::memcpy(to + 8 * four, up + 4 * four, 4);
     std::memcpy(to + 8 * four + 4, low + 4 * four, 4);
   }
+#endif
 }
 
 #else
@@ -218,6 +225,7 @@ inline void store_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
 #endif
 }
 
+/// 32 whole numbers below 2048 in magnitude.
 inline void store_long_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
   store_quanta(to, numbers);
 }

@@ -11,13 +11,16 @@ namespace {
 
 constexpr std::size_t kRowMultiple = 32;  // a panel has at most that many columns
 constexpr float kLargestF16 = 65504.0f;
-constexpr std::size_t kHalfBlock = Matrix::kBlock / 2;
+constexpr std::size_t kBlock4 = block_of(MatrixFormat::q4, 0), kHalfBlock = kBlock4 / 2;
 
-std::size_t blocks_of(std::size_t inputs) { return (inputs + Matrix::kBlock - 1) / Matrix::kBlock; }
+std::size_t blocks_of(MatrixFormat format, std::size_t inputs) {
+  const std::size_t block = block_of(format, inputs);
+  return (inputs + block - 1) / block;
+}
 
 // Elements of `values` in a row.
 std::size_t row_elements(MatrixFormat format, std::size_t inputs) {
-  return format == MatrixFormat::q4 ? blocks_of(inputs) * kHalfBlock : inputs;
+  return format == MatrixFormat::q4 ? blocks_of(format, inputs) * kHalfBlock : inputs;
 }
 
 DType dtype_of(MatrixFormat format) {
@@ -90,12 +93,12 @@ std::uint8_t stored(float value, float inverse, Range range, int zero) {
 float inverse_of(float scale) { return scale != 0.0f ? 1.0f / scale : 0.0f; }
 
 // Other ends than 127 make no row better by more than 1 %.
-float set_row8(const float* row, std::size_t inputs, std::uint8_t* to) {
+float set_block8(const float* block, std::size_t count, std::uint8_t* to) {
   constexpr float kEnds[] = {Matrix::kZero8 - 1};
   constexpr Range kRange{-kEnds[0], kEnds[0]};
-  const float scale = std::fabs(best_scale(row, inputs, kEnds, kRange));
+  const float scale = std::fabs(best_scale(block, count, kEnds, kRange));
   const float inverse = inverse_of(scale);
-  for (std::size_t k = 0; k < inputs; ++k) to[k] = stored(row[k], inverse, kRange, Matrix::kZero8);
+  for (std::size_t i = 0; i < count; ++i) to[i] = stored(block[i], inverse, kRange, Matrix::kZero8);
   return scale;
 }
 
@@ -106,8 +109,8 @@ float set_block4(const float* block, std::size_t count, std::uint8_t* to) {
   constexpr Range kRange{-8.0f, 7.0f};
   const float scale = float_from_bf16(bf16_from_float(best_scale(block, count, kEnds, kRange)));
   const float inverse = inverse_of(scale);
-  std::uint8_t wide[Matrix::kBlock];
-  for (std::size_t i = 0; i < Matrix::kBlock; ++i) {
+  std::uint8_t wide[kBlock4];
+  for (std::size_t i = 0; i < kBlock4; ++i) {
     wide[i] = stored(i < count ? block[i] : 0.0f, inverse, kRange, Matrix::kZero4);
   }
   for (std::size_t i = 0; i < kHalfBlock; ++i) {
@@ -130,6 +133,7 @@ std::string_view to_string(MatrixFormat format) {
   switch (format) {
     case MatrixFormat::f32: return "fp32";
     case MatrixFormat::f16: return "fp16";
+    case MatrixFormat::q8_fine:
     case MatrixFormat::q8: return "q8";
     case MatrixFormat::q4: return "q4";
   }
@@ -148,8 +152,9 @@ Matrix::Matrix(MatrixFormat format, std::size_t outputs, std::size_t inputs)
   const std::size_t elements = row_elements(format, inputs);
   const std::size_t spare = (kRowMultiple - outputs % kRowMultiple) % kRowMultiple * elements;
   values_ = Tensor({outputs, elements}, dtype_of(format), spare);
-  if (format == MatrixFormat::q8) scales_ = Tensor({outputs});
-  if (format == MatrixFormat::q4) scales_ = Tensor({outputs, blocks_of(inputs)}, DType::bf16);
+  if (block_of(format, inputs) == 0) return;
+  const DType scale = format == MatrixFormat::q4 ? DType::bf16 : DType::f32;
+  scales_ = Tensor({outputs, blocks_of(format, inputs)}, scale);
 }
 
 Matrix Matrix::of(TensorView rows, MatrixFormat format) {
@@ -178,15 +183,17 @@ void Matrix::set_row(std::size_t output, const float* row) {
     std::transform(row, row + inputs_, to, f16_from_float);
   } else {
     auto* to = static_cast<std::uint8_t*>(values_.data()) + output * values_.dim(1);
-    if (format_ == MatrixFormat::q8) {
-      scales_.f32()[output] = set_row8(row, inputs_, to);
-      return;
-    }
-    auto* scales = static_cast<std::uint16_t*>(scales_.data()) + output * scales_.dim(1);
-    for (std::size_t block = 0; block < scales_.dim(1); ++block) {
-      const float* from = row + block * kBlock;
-      const std::size_t count = std::min(kBlock, inputs_ - block * kBlock);
-      scales[block] = bf16_from_float(set_block4(from, count, to + block * kHalfBlock));
+    const std::size_t size = block_of(format_, inputs_), blocks = scales_.dim(1),
+                      first = output * blocks;
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const float* from = row + block * size;
+      const std::size_t count = std::min(size, inputs_ - block * size);
+      if (format_ == MatrixFormat::q4) {
+        static_cast<std::uint16_t*>(scales_.data())[first + block] =
+            bf16_from_float(set_block4(from, count, to + block * kHalfBlock));
+      } else {
+        scales_.f32()[first + block] = set_block8(from, count, to + block * size);
+      }
     }
   }
 }
@@ -202,15 +209,16 @@ void Matrix::copy_row(std::size_t output, float* to) const {
     return;
   }
   const auto* from = static_cast<const std::uint8_t*>(values_.data()) + output * values_.dim(1);
-  if (format_ == MatrixFormat::q8) {
-    const float scale = scales_.f32()[output];
-    for (std::size_t k = 0; k < inputs_; ++k) to[k] = scale * static_cast<float>(from[k] - kZero8);
-    return;
-  }
-  const auto* scales = static_cast<const std::uint16_t*>(scales_.data()) + output * scales_.dim(1);
+  const std::size_t first = output * scales_.dim(1);
   for (std::size_t k = 0; k < inputs_; ++k) {
-    const int stored = from[k / 2] >> (k % 2 * 4) & 15;
-    to[k] = float_from_bf16(scales[k / kBlock]) * static_cast<float>(stored - kZero4);
+    const std::size_t block = first + k / block_of(format_, inputs_);
+    if (format_ == MatrixFormat::q4) {
+      const int stored = from[k / 2] >> (k % 2 * 4) & 15;
+      const float scale = float_from_bf16(static_cast<const std::uint16_t*>(scales_.data())[block]);
+      to[k] = scale * static_cast<float>(stored - kZero4);
+    } else {
+      to[k] = scales_.f32()[block] * static_cast<float>(from[k] - kZero8);
+    }
   }
 }
 

@@ -3,7 +3,8 @@
 //
 //   f32  (N, K) floats
 //   f16  (N, K) IEEE binary16, rounded to nearest even
-//   q8   w ≈ s · (u - 128), u in 1 … 255, one fp32 scale s a row
+//   q8   w ≈ s · (u - 128), u in 1 … 255, one fp32 scale s a row, or for each 512 inputs of rows of more
+//        than 1,024; q8_fine: for each 64 inputs
 //   q4   w ≈ s · (u - 8), u in 0 … 15, one bfloat16 scale s for each 32 inputs of a row
 //
 // Scales are those of the least squared error (see matrix.cpp). A row that a format can't hold (not
@@ -17,15 +18,28 @@
 
 namespace clearformer {
 
-enum class MatrixFormat { f32, f16, q8, q4 };
+/// From the most exact one down.
+enum class MatrixFormat { f32, f16, q8_fine, q8, q4 };
 
 /// The format that load options call "fp32", "fp16", "q8", "q4"; nothing for other names.
 std::optional<MatrixFormat> matrix_format_named(std::string_view name);
+/// The name it is loaded by: q8_fine is part of what "q8" and "q4" give.
 std::string_view to_string(MatrixFormat format);
+
+/// Inputs of a row that share a scale; the last ones of a row may be fewer. 0 without scales. A single
+/// row's product waits for the memory after each block, so there are several only where it takes them.
+constexpr std::size_t block_of(MatrixFormat format, std::size_t inputs) {
+  constexpr std::size_t kLong = 1024;
+  switch (format) {
+    case MatrixFormat::q8_fine: return 64;
+    case MatrixFormat::q8: return inputs > kLong ? 512 : kLong;
+    case MatrixFormat::q4: return 32;
+    default: return 0;
+  }
+}
 
 class Matrix {
  public:
-  static constexpr std::size_t kBlock = 32;  // inputs that share a scale of q4
   static constexpr int kZero8 = 128, kZero4 = 8;
 
   Matrix() = default;
@@ -54,11 +68,11 @@ class Matrix {
   /// Rows first … first + count - 1 by themselves.
   Matrix slice(std::size_t first, std::size_t count) const;
 
-  /// The elements: (N, K) of f32, f16 or u8 (q8), (N, K/32·16) of u8 (q4: input 2i in the low half
+  /// The elements: (N, K) of f32, f16 or u8 (q8, q8_fine), (N, K/32·16) of u8 (q4: input 2i in the low half
   /// of byte i; the last block is whole).
   Tensor& values() { return values_; }
   const Tensor& values() const { return values_; }
-  /// q8: (N) fp32. q4: (N, ⌈K/32⌉) bfloat16. Else empty.
+  /// (N, ⌈K/block_of(format, K)⌉), fp32 or, of q4, bfloat16; empty where there are none.
   const Tensor& scales() const { return scales_; }
 
  private:

@@ -17,7 +17,13 @@ namespace {
 using kernels::PackedMatrix;
 using Floats = std::vector<float>;
 
-constexpr MatrixFormat kFormats[] = {MatrixFormat::f16, MatrixFormat::q8, MatrixFormat::q4};
+constexpr MatrixFormat kFormats[] = {MatrixFormat::f16, MatrixFormat::q8_fine, MatrixFormat::q8,
+                                     MatrixFormat::q4};
+constexpr MatrixFormat kIntegers[] = {MatrixFormat::q8_fine, MatrixFormat::q8, MatrixFormat::q4};
+
+std::string name_of(MatrixFormat format) {
+  return concat(to_string(format), format == MatrixFormat::q8_fine ? " fine" : "");
+}
 
 struct Sizes {
   std::size_t m, n, k;
@@ -59,10 +65,10 @@ Floats rounded_rows(const Floats& x, std::size_t k, float limit) {
 }
 
 // f16 sums K products of floats. The others sum whole numbers exactly; rounded are the scaled values
-// on both sides (4 roundings), the blocks of q4 and their sum.
+// on both sides (4 roundings), the blocks and their sum.
 double roundings_of(MatrixFormat format, std::size_t k) {
   if (format == MatrixFormat::f16) return static_cast<double>(k) + 1.0;
-  const double blocks = static_cast<double>((k + Matrix::kBlock - 1) / Matrix::kBlock);
+  const double blocks = static_cast<double>((k + block_of(format, k) - 1) / block_of(format, k));
   return 8.0 + 2.0 * blocks;
 }
 
@@ -94,8 +100,8 @@ TEST(QuantizedMatmul, EqualsTheNaiveTwinForAllSmallSizes) {
   for (const MatrixFormat format : kFormats) {
     for (std::size_t m = 1; m <= 14; ++m) {
       for (std::size_t n = 1; n <= widest; n += m % 3 + 1) {
-        for (const std::size_t k : {1u, 3u, 31u, 32u, 33u, 70u}) {
-          SCOPED_TRACE(concat(to_string(format), " M ", m, ", N ", n, ", K ", k));
+        for (const std::size_t k : {1u, 3u, 31u, 32u, 33u, 70u, 130u}) {
+          SCOPED_TRACE(concat(name_of(format), " M ", m, ", N ", n, ", K ", k));
           expect_product(some_matrix(random, format, n, k), random.list(m * k));
           if (HasFailure()) return;
         }
@@ -108,8 +114,9 @@ TEST(QuantizedMatmul, EqualsTheNaiveTwinForLargeSizes) {
   SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
   Random random(2);
   for (const MatrixFormat format : kFormats) {
-    for (const Sizes& sizes : {Sizes{64, 96, 384}, Sizes{1, 300, 1000}, Sizes{29, 70, 4099}}) {
-      SCOPED_TRACE(concat(to_string(format), " M ", sizes.m, ", N ", sizes.n, ", K ", sizes.k));
+    for (const Sizes& sizes : {Sizes{64, 96, 384}, Sizes{1, 300, 1000}, Sizes{2, 40, 1025},
+                               Sizes{1, 40, 2100}, Sizes{13, 33, 1024}, Sizes{29, 70, 4099}}) {
+      SCOPED_TRACE(concat(name_of(format), " M ", sizes.m, ", N ", sizes.n, ", K ", sizes.k));
       expect_product(some_matrix(random, format, sizes.n, sizes.k),
                      random.list(sizes.m * sizes.k, -3.0f, 9.0f));
     }
@@ -151,8 +158,9 @@ TEST(QuantizedMatmul, EveryHalfIsWidenedExactly) {
 TEST(QuantizedMatmul, ARowHasTheSameBitsAloneAndInAnyBlock) {
   SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
   Random random(4);
-  const std::size_t rows = 26, n = 2 * kernels::panel_width() + 3, k = 75;
+  const std::size_t rows = 26, n = 2 * kernels::panel_width() + 3;
   for (const MatrixFormat format : kFormats) {
+    const std::size_t k = format == MatrixFormat::q8 ? 1100 : 75;  // more than a block
     const PackedMatrix matrix(some_matrix(random, format, n, k));
     const Floats x = random.list(rows * k);
     const Floats all = product(matrix, x);
@@ -161,7 +169,7 @@ TEST(QuantizedMatmul, ARowHasTheSameBitsAloneAndInAnyBlock) {
         const auto at = [](const Floats& list, std::size_t i) {
           return list.begin() + static_cast<std::ptrdiff_t>(i);
         };
-        expect_same_bits(concat(to_string(format), ": rows ", first, " to ", first + count),
+        expect_same_bits(concat(name_of(format), ": rows ", first, " to ", first + count),
                          product(matrix, Floats(at(x, first * k), at(x, (first + count) * k))),
                          Floats(at(all, first * n), at(all, (first + count) * n)));
       }
@@ -173,7 +181,7 @@ TEST(QuantizedMatmul, UnpacksTheRowsOfTheMatrix) {
   Random random(5);
   for (const MatrixFormat format : kFormats) {
     for (const std::size_t n : {1u, 7u, 40u}) {
-      for (const std::size_t k : {1u, 32u, 77u}) {
+      for (const std::size_t k : {1u, 32u, 77u, 1024u, 1030u}) {
         const Matrix matrix = some_matrix(random, format, n, k);
         const Floats expected = widened(matrix);
         const PackedMatrix packed(matrix.slice(0, n));
@@ -182,7 +190,7 @@ TEST(QuantizedMatmul, UnpacksTheRowsOfTheMatrix) {
           packed.unpack_row(row, out.data());
           EXPECT_TRUE(out.intact());
           const auto first = expected.begin() + static_cast<std::ptrdiff_t>(row * k);
-          expect_same_bits(concat(to_string(format), " row ", row), out.values(),
+          expect_same_bits(concat(name_of(format), " row ", row), out.values(),
                            Floats(first, first + static_cast<std::ptrdiff_t>(k)));
         }
       }
@@ -194,8 +202,8 @@ TEST(QuantizedMatmul, BiasActivationAndResidualFollowTheProduct) {
   SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
   Random random(6);
   const std::size_t rows = 7, n = 45, k = 40;
-  for (const MatrixFormat format :
-       {MatrixFormat::f32, MatrixFormat::f16, MatrixFormat::q8, MatrixFormat::q4}) {
+  for (const MatrixFormat format : {MatrixFormat::f32, MatrixFormat::f16, MatrixFormat::q8_fine,
+                                    MatrixFormat::q8, MatrixFormat::q4}) {
     const PackedMatrix matrix(some_matrix(random, format, n, k));
     const Floats x = random.list(rows * k), bias = random.list(n), added = random.list(rows * n);
     const Floats plain = product(matrix, x);
@@ -218,7 +226,7 @@ TEST(QuantizedMatmul, InputsThatAreNotFiniteMakeNaNOfTheirRowAlone) {
   SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
   Random random(7);
   const std::size_t n = 19, k = 37;
-  for (const MatrixFormat format : {MatrixFormat::q8, MatrixFormat::q4}) {
+  for (const MatrixFormat format : kIntegers) {
     const PackedMatrix matrix(some_matrix(random, format, n, k));
     for (const float bad : {NAN, INFINITY, -INFINITY}) {
       Floats x = random.list(3 * k);
@@ -227,9 +235,42 @@ TEST(QuantizedMatmul, InputsThatAreNotFiniteMakeNaNOfTheirRowAlone) {
       const Floats y = product(matrix, x);
       for (std::size_t i = 0; i < y.size(); ++i) {
         if (i / n == 1) {
-          EXPECT_TRUE(std::isnan(y[i])) << to_string(format) << " " << bad << " at " << i;
+          EXPECT_TRUE(std::isnan(y[i])) << name_of(format) << " " << bad << " at " << i;
         } else {
           EXPECT_EQ(y[i], before[i]);
+        }
+      }
+    }
+  }
+}
+
+// Each block has a scale of its own: where one is far smaller than its neighbours, it is still exact.
+TEST(QuantizedMatmul, BlocksHaveScalesOfTheirOwn) {
+  SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
+  for (const MatrixFormat format : {MatrixFormat::q8_fine, MatrixFormat::q8}) {
+    const std::size_t block = format == MatrixFormat::q8 ? 512 : 64, k = 2 * block + 5, n = 35;
+    ASSERT_EQ(block_of(format, k), block);
+    Tensor weight({n, k});
+    for (std::size_t i = 0; i < n * k; ++i) {
+      const float size = std::ldexp(1.0f, -10 * static_cast<int>(i % k / block));
+      weight.f32()[i] = static_cast<float>(static_cast<int>(i / k + i % 127) - 80) * size;
+    }
+    for (std::size_t output = 0; output < n; ++output) {  // the ends of all ranges are there
+      for (std::size_t first = 0; first < k; first += block) {
+        weight.f32()[output * k + first] =
+            std::ldexp(127.0f, -10 * static_cast<int>(first / block));
+      }
+    }
+    const PackedMatrix matrix(Matrix::of(weight, format));
+    for (std::size_t input = 0; input < k; input += 21) {
+      for (const std::size_t rows : {1u, 2u, 9u}) {
+        Floats x(rows * k, 0.0f);
+        for (std::size_t row = 0; row < rows; ++row) x[row * k + input] = 1.0f;
+        const Floats y = product(matrix, x);
+        for (std::size_t i = 0; i < y.size(); ++i) {
+          const float expected = weight.f32()[i % n * k + input];
+          EXPECT_NEAR(y[i], expected, gamma(8.0) * std::fabs(expected))
+              << name_of(format) << ", input " << input;
         }
       }
     }
@@ -245,7 +286,7 @@ TEST(QuantizedMatmul, KnowsThatItsAnswersAreRight) {
 TEST(QuantizedMatmul, RowsOfZerosGiveZerosAndHugeRowsKeepTheirSize) {
   SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
   Random random(8);
-  for (const MatrixFormat format : {MatrixFormat::q8, MatrixFormat::q4}) {
+  for (const MatrixFormat format : kIntegers) {
     const Matrix matrix = some_matrix(random, format, 9, 33);
     for (const float y : product(PackedMatrix(matrix.slice(0, 9)), Floats(33, 0.0f))) {
       EXPECT_EQ(y, 0.0f);

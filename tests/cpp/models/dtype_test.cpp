@@ -16,7 +16,8 @@
 namespace clearformer::test {
 namespace {
 
-constexpr MatrixFormat kRounding[] = {MatrixFormat::f16, MatrixFormat::q8, MatrixFormat::q4};
+constexpr MatrixFormat kRounding[] = {MatrixFormat::f16, MatrixFormat::q8_fine, MatrixFormat::q8,
+                                      MatrixFormat::q4};
 
 struct Checkpoint {
   std::string folder, config;
@@ -212,6 +213,15 @@ TEST(MatrixPolicy, RoundsLessWhereItCostsLittleOrShowsMuch) {
     EXPECT_EQ(kept(projection, 0, 0, asked), f16);
     EXPECT_EQ(kept(projection, ~std::size_t{0}, ~std::size_t{0}, asked), asked);
   }
+  for (const char* values : {"blocks.3.attn.v_proj.weight", "blocks.3.cross_attn.o_proj.weight"}) {
+    EXPECT_EQ(kept(projection, 512, 512, q8, values), q8_fine);
+    EXPECT_EQ(kept(projection, 512, 513, q8, values), q8);
+    EXPECT_EQ(kept(projection, 100, 512, q8, values), f16);
+    EXPECT_EQ(kept(projection, 512, 512, f16, values), f16);
+  }
+  EXPECT_EQ(kept(projection, 512, 512, q8, "blocks.3.attn.q_proj.weight"), q8);
+  EXPECT_EQ(kept(projection, 512, 512, q4, "blocks.3.attn.v_proj.weight"), q8);
+  EXPECT_EQ(kept(projection, 512, 512, q4, "blocks.3.attn.o_proj.weight"), q4);
   EXPECT_EQ(kept(projection, 4096, 4096, f32), f32);
   EXPECT_EQ(kept(projection, 4, 4, f32), f32);
 }

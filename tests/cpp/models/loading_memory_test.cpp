@@ -169,6 +169,7 @@ TEST_P(LoadingMemory, StatesTheWeightsAsTheyAreKept) {
   switch (GetParam()) {
     case MatrixFormat::f32: EXPECT_EQ(share, 1.0); break;
     case MatrixFormat::f16: EXPECT_NEAR(share, 0.5, 0.02); break;
+    case MatrixFormat::q8_fine:
     case MatrixFormat::q8: EXPECT_NEAR(share, 0.25 + 0.01, 0.02); break;
     // Output layer and stacked projections to queries, keys and values stay q8: 44 %.
     case MatrixFormat::q4: EXPECT_NEAR(share, (0.44 * 8 + 0.56 * 4.5) / 32 + 0.01, 0.02); break;

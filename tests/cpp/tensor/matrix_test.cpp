@@ -14,8 +14,9 @@
 namespace clearformer::test {
 namespace {
 
-constexpr MatrixFormat kFormats[] = {MatrixFormat::f32, MatrixFormat::f16, MatrixFormat::q8,
-                                     MatrixFormat::q4};
+constexpr MatrixFormat kFormats[] = {MatrixFormat::f32, MatrixFormat::f16, MatrixFormat::q8_fine,
+                                     MatrixFormat::q8, MatrixFormat::q4};
+constexpr std::size_t kBlock4 = block_of(MatrixFormat::q4, 0);
 constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
 
 std::vector<float> row_of(const Matrix& matrix, std::size_t output) {
@@ -26,7 +27,8 @@ std::vector<float> row_of(const Matrix& matrix, std::size_t output) {
 
 TEST(MatrixFormat, HasTheNamesOfLoadOptions) {
   for (const MatrixFormat format : kFormats) {
-    EXPECT_EQ(matrix_format_named(to_string(format)), format);
+    const bool fine = format == MatrixFormat::q8_fine;
+    EXPECT_EQ(matrix_format_named(to_string(format)), fine ? MatrixFormat::q8 : format);
   }
   EXPECT_EQ(matrix_format_named("q8"), MatrixFormat::q8);
   for (const char* other : {"", "q2", "Q8", "fp32 ", "float32", "int8"}) {
@@ -141,29 +143,36 @@ void expect_grid(const float* values, const float* found, std::size_t count, flo
   EXPECT_LE(error, naive * 1.0001 + scale_error * scale_error * sum);
 }
 
-TEST_P(MatrixOf, Q8IsNearestOnAGridForEachRow) {
-  const Matrix matrix = Matrix::of(rows, MatrixFormat::q8);
-  ASSERT_EQ(matrix.format(), MatrixFormat::q8);
-  for (std::size_t output = 0; output < kOutputs; ++output) {
-    SCOPED_TRACE(concat("row ", output));
-    expect_grid(row(output), row_of(matrix, output).data(), inputs, matrix.scales().f32()[output],
-                -127, 127, kEpsilon * 8);
+TEST_P(MatrixOf, Q8IsNearestOnAGridForEachBlock) {
+  for (const MatrixFormat format : {MatrixFormat::q8_fine, MatrixFormat::q8}) {
+    const Matrix matrix = Matrix::of(rows, format);
+    ASSERT_EQ(matrix.format(), format);
+    const std::size_t block = block_of(format, inputs), blocks = (inputs + block - 1) / block;
+    ASSERT_EQ(matrix.scales().shape(), (Shape{kOutputs, blocks}));
+    for (std::size_t output = 0; output < kOutputs; ++output) {
+      const std::vector<float> found = row_of(matrix, output);
+      for (std::size_t first = 0; first < inputs; first += block) {
+        SCOPED_TRACE(concat("row ", output, ", inputs from ", first));
+        expect_grid(row(output) + first, found.data() + first, std::min(block, inputs - first),
+                    matrix.scales().f32()[output * blocks + first / block], -127, 127,
+                    kEpsilon * 8);
+      }
+    }
   }
 }
 
 TEST_P(MatrixOf, Q4IsNearestOnAGridForEachBlock) {
   const Matrix matrix = Matrix::of(rows, MatrixFormat::q4);
   ASSERT_EQ(matrix.format(), MatrixFormat::q4);
-  const std::size_t blocks = (inputs + Matrix::kBlock - 1) / Matrix::kBlock;
+  const std::size_t blocks = (inputs + kBlock4 - 1) / kBlock4;
   ASSERT_EQ(matrix.scales().shape(), (Shape{kOutputs, blocks}));
   const auto* scales = static_cast<const std::uint16_t*>(matrix.scales().data());
   for (std::size_t output = 0; output < kOutputs; ++output) {
     const std::vector<float> found = row_of(matrix, output);
     for (std::size_t block = 0; block < blocks; ++block) {
       SCOPED_TRACE(concat("row ", output, ", block ", block));
-      const std::size_t first = block * Matrix::kBlock;
-      expect_grid(row(output) + first, found.data() + first,
-                  std::min(Matrix::kBlock, inputs - first),
+      const std::size_t first = block * kBlock4;
+      expect_grid(row(output) + first, found.data() + first, std::min(kBlock4, inputs - first),
                   float_from_bf16(scales[output * blocks + block]), -8, 7,
                   std::ldexp(1.0, -8));  // bfloat16
     }
@@ -188,7 +197,8 @@ TEST_P(MatrixOf, SlicesAndWidensAnyRows) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Inputs, MatrixOf,
-                         ::testing::Values(1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100),
+                         ::testing::Values(1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100,
+                                           512, 1024, 1025, 1030),
                          [](const auto& inputs) { return std::to_string(inputs.param); });
 
 // --- What is kept where ----------------------------------------------------------------------------
@@ -199,6 +209,11 @@ TEST(Matrix, TakesTheBytesThatItSays) {
   EXPECT_EQ(Matrix::of(rows, MatrixFormat::f16).bytes(), 3u * 40 * 2);
   EXPECT_EQ(Matrix::of(rows, MatrixFormat::q8).bytes(), 3u * (40 + 4));
   EXPECT_EQ(Matrix::of(rows, MatrixFormat::q4).bytes(), 3u * 2 * (16 + 2));
+  EXPECT_EQ(block_of(MatrixFormat::q8, 1024), 1024u);
+  EXPECT_EQ(block_of(MatrixFormat::q8, 1025), 512u);
+  const Tensor longer = Random(1).tensor({3, 1100});
+  EXPECT_EQ(Matrix::of(longer, MatrixFormat::q8).bytes(), 3u * (1100 + 3 * 4));
+  EXPECT_EQ(Matrix::of(longer, MatrixFormat::q8_fine).bytes(), 3u * (1100 + 18 * 4));
 }
 
 // The packed forms read these bytes.
@@ -233,7 +248,8 @@ TEST(Matrix, LeavesRoomForAWholePanel) {
 // --- Rows at the edge of what can be held --------------------------------------------------------
 
 TEST(Matrix, WhatAFormatCannotHoldStaysF32BitForBit) {
-  for (const MatrixFormat format : {MatrixFormat::f16, MatrixFormat::q8, MatrixFormat::q4}) {
+  for (const MatrixFormat format :
+       {MatrixFormat::f16, MatrixFormat::q8_fine, MatrixFormat::q8, MatrixFormat::q4}) {
     for (const float wrong : {NAN, INFINITY, -INFINITY, 3.2e38f}) {
       Tensor rows = Random(2).tensor({2, 33});
       rows.f32()[50] = wrong;
@@ -251,7 +267,7 @@ TEST(Matrix, WhatAFormatCannotHoldStaysF32BitForBit) {
 }
 
 TEST(Matrix, HugeTinyAndZeroRowsStayFinite) {
-  for (const MatrixFormat format : {MatrixFormat::q8, MatrixFormat::q4}) {
+  for (const MatrixFormat format : {MatrixFormat::q8_fine, MatrixFormat::q8, MatrixFormat::q4}) {
     for (const float size : {3e38f, 1e30f, 1e-29f, 1e-37f, 1e-45f, 0.0f}) {
       Tensor rows = Random(3).tensor({1, 70});
       for (std::size_t k = 0; k < 70; ++k) rows.f32()[k] *= size;
@@ -259,7 +275,7 @@ TEST(Matrix, HugeTinyAndZeroRowsStayFinite) {
       const std::vector<float> found = row_of(matrix, 0);
       for (std::size_t k = 0; k < 70; ++k) {
         EXPECT_NEAR(found[k], rows.f32()[k],
-                    size * (format == MatrixFormat::q8 ? 0.01 : 0.1) + 1e-30)
+                    size * (format == MatrixFormat::q4 ? 0.1 : 0.01) + 1e-30)
             << to_string(format) << " of size " << size;
       }
     }

@@ -13,7 +13,8 @@
 namespace clearformer::test {
 namespace {
 
-constexpr MatrixFormat kRounding[] = {MatrixFormat::f16, MatrixFormat::q8, MatrixFormat::q4};
+constexpr MatrixFormat kRounding[] = {MatrixFormat::f16, MatrixFormat::q8_fine, MatrixFormat::q8,
+                                      MatrixFormat::q4};
 constexpr std::size_t kRows = 7, kColumns = 37;
 
 MatrixPlan plan_of(const StoredName& stored, MatrixFormat format) {
