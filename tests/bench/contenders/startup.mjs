@@ -5,7 +5,7 @@ const IDS = [1, 403, 407, 261, 378, 5, 6, 7];
 
 async function clearformer({ library, checkpoint, variant }) {
   const { AutoModelForCausalLM } = await import(library);
-  const options = { deterministic: variant === 'simd128', cache: 'none' };
+  const options = { deterministic: variant === 'simd128', cache: 'none', numThreads: 1 }; // as the others
   const model = await AutoModelForCausalLM.from_pretrained(checkpoint, options);
   await model.generate({ input_ids: [IDS] }, { max_new_tokens: 1, do_sample: false });
 }
