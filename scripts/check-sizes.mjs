@@ -62,11 +62,10 @@ async function pageSize({ name, imports, limit }) {
     },
   });
   const chunks = new Map(output.filter(({ type }) => type === 'chunk').map((chunk) => [chunk.fileName, chunk]));
-  const entries = [...chunks.values()].filter(({ isEntry, name }) => isEntry || name.startsWith('worker_client'));
+  const entries = [...chunks.values()].filter(({ isEntry }) => isEntry);
   const loaded = entries.reduce((found, chunk) => loadedWith(chunk, chunks, found), new Set());
   const worker = output.filter(({ type, fileName }) => type === 'asset' && fileName.endsWith('.js'));
-  if (entries.length < 2 || worker.length === 0)
-    throw new SetupError('The worker is missing from the page that is measured.');
+  if (worker.length === 0) throw new SetupError('The worker is missing from the page that is measured.');
   const texts = [...[...loaded].map((chunk) => chunk.code), ...worker.map(({ source }) => source)];
   return { name: `JavaScript of ${name}`, size: texts.reduce((sum, text) => sum + gzip(text), 0), limit, by: 'gzip' };
 }

@@ -15,6 +15,7 @@ import {
   type ReadyCore,
   type RuntimeOptions,
 } from './wasm.js';
+import { WorkerEngine } from './worker_client.js';
 
 /** How to run a model. */
 export interface EngineOptions extends RuntimeOptions {
@@ -34,8 +35,6 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   chooseVariant(isDeterministic(options)); // says at once when the engine is too old
   const compiling = compileFor(wanted, options);
   if (options.worker ?? isPage()) {
-    compiling.catch(() => {}); // whoever awaits it below hears of it
-    const { WorkerEngine } = await import('./worker_client.js');
     return WorkerEngine.start(compiling); // the worker loads its script meanwhile
   }
   const { compiled, threads } = await compiling;
