@@ -25,7 +25,9 @@ struct Sums {
   IntVec lanes[Rows][kDots];
 
   Sums() {
+#pragma GCC unroll 16
     for (std::size_t r = 0; r < Rows; ++r) {
+#pragma GCC unroll 16
       for (std::size_t d = 0; d < kDots; ++d) lanes[r][d] = IntVec(0);
     }
   }
@@ -36,6 +38,7 @@ struct Sums {
 
 template <class Stored>
 inline void load_quad(const Stored* from, WeightVec (&weights)[kDots]) {
+#pragma GCC unroll 16
   for (std::size_t d = 0; d < kDots; ++d) weights[d] = load_weights(from + d * kRegister);
 }
 
@@ -45,11 +48,26 @@ struct LongSums {
   Sums<Rows> halves[kHalves];
 
   void add(const WeightVec (&weights)[kDots], const Quantum* x, std::size_t stride) {
+#pragma GCC unroll 16
     for (std::size_t r = 0; r < Rows; ++r) {
+#pragma GCC unroll 16
       for (std::size_t half = 0; half < kHalves; ++half) {
         const auto inputs = repeat_four(x + r * stride + 4 * half);
         IntVec(&lanes)[kDots] = halves[half].lanes[r];
+#pragma GCC unroll 16
         for (std::size_t d = 0; d < kDots; ++d) lanes[d] = dot(lanes[d], inputs, weights[d]);
+      }
+    }
+  }
+  void settle() {
+#pragma GCC unroll 16
+    for (std::size_t half = 0; half < kHalves; ++half) {
+#pragma GCC unroll 16
+      for (std::size_t r = 0; r < Rows; ++r) {
+#pragma GCC unroll 16
+        for (std::size_t d = 0; d < kDots; ++d) {
+          simd::CLEARFORMER_TARGET::settle(halves[half].lanes[r][d]);
+        }
       }
     }
   }
@@ -104,8 +122,10 @@ inline void add_quads(LongSums<1>& sums, const Stored* weights, std::size_t quad
 template <std::size_t Rows>
 inline void add_quad(Sums<Rows>& sums, const WeightVec (&weights)[kDots], const Quantum* x,
                      std::size_t stride) {
+#pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
     const auto inputs = repeat_four(x + r * stride);
+#pragma GCC unroll 16
     for (std::size_t d = 0; d < kDots; ++d) {
       sums.lanes[r][d] = dot(sums.lanes[r][d], weights[d], inputs);
     }
@@ -146,7 +166,9 @@ template <std::size_t Rows>
 inline void write_totals(const Panel& panel, std::size_t row,
                          const Vec (&totals)[Rows][kTileVectors]) {
   Destination::Tile<Rows> tile;
+#pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
+#pragma GCC unroll 16
     for (std::size_t v = 0; v < kTileVectors; ++v) {
       tile.sums[r][v] = totals[r][v] * Vec(panel.rows.scales[row + r]);
     }
@@ -175,10 +197,13 @@ template <std::size_t Rows, class Stored>
                                               const float* scales, Vec* totals) {
   LongSums<Rows> sums;
   add_quads(sums, weights, quads, x, stride);
+  sums.settle();
   const auto* of_weights = reinterpret_cast<const std::int32_t*>(scales + kWidth);
+#pragma GCC unroll 16
   for (std::size_t v = 0; v < kTileVectors; ++v) {
     const Vec scale = load(scales + v * kLanes);
     const IntVec offset = IntVec::load_unaligned(of_weights + v * kLanes) * IntVec(kInputOffset);
+#pragma GCC unroll 16
     for (std::size_t r = 0; r < Rows; ++r) {
       Vec& total = totals[r * kTileVectors + v];
       total = multiply_add(to_float(sums.outputs(r, v, offset)), scale, total);
@@ -201,7 +226,9 @@ CLEARFORMER_LOOP void tile8(const Panel& panel, const Stored* weights, std::size
   constexpr std::size_t kBetween = sizeof(Stored) == 1 ? kScaleBytes8 : 0;
   const QuantizedRows& rows = panel.rows;
   Vec totals[Rows][kTileVectors];
+#pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
+#pragma GCC unroll 16
     for (std::size_t v = 0; v < kTileVectors; ++v) totals[r][v] = Vec(0.0f);
   }
   const Quantum* x = rows.values + row * rows.stride;
@@ -220,7 +247,9 @@ template <std::size_t Rows, class Add>
 CLEARFORMER_LOOP void tile4(const Panel& panel, std::size_t row, Add add) {
   const QuantizedRows& rows = panel.rows;
   Vec totals[Rows][kTileVectors];
+#pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
+#pragma GCC unroll 16
     for (std::size_t v = 0; v < kTileVectors; ++v) totals[r][v] = Vec(0.0f);
   }
   const Quantum* x = rows.values + row * rows.stride;
@@ -228,8 +257,10 @@ CLEARFORMER_LOOP void tile4(const Panel& panel, std::size_t row, Add add) {
     Sums<Rows> sums;
     add(sums, block, x);
     const unsigned char* end = panel.bytes + block * kBlockBytes4 + kNibbleBytes;
+#pragma GCC unroll 16
     for (std::size_t v = 0; v < kTileVectors; ++v) {
       const Vec scale = load_bf16(reinterpret_cast<const std::uint16_t*>(end) + v * kLanes);
+#pragma GCC unroll 16
       for (std::size_t r = 0; r < Rows; ++r) {
         const std::int32_t correction = rows.corrections[(row + r) * rows.blocks + block];
         const Vec sum = to_float(sums.outputs(r, v) + IntVec(correction));

@@ -232,6 +232,20 @@ inline void store_long_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes])
 
 #endif
 
+/// Ends the part of a function in which a sum has a register of its own. Without it GCC copies every
+/// sum in every step of the loop before, since it is read in another way behind it.
+inline void settle([[maybe_unused]] IntVec& sums) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  IntVec::register_type whole = sums;
+#if defined(__AVX512F__)
+  asm("" : "+v"(whole));
+#else
+  asm("" : "+x"(whole));
+#endif
+  sums = IntVec(whole);
+#endif
+}
+
 inline Vec to_float(IntVec x) { return xsimd::batch_cast<float>(x); }
 
 /// kLanes bfloat16 numbers.
