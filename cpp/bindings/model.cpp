@@ -111,14 +111,13 @@ GenerationConfig defaults_of(const Arguments& arguments, const ModelConfig& conf
 // The axes of a hook point's tensor: the words that vary with the input, the others as numbers.
 val dims_of(const HookPoint& hook) {
   val dims = val::array();
-  std::string_view legend = hook.legend;
-  for (const std::size_t dim : hook.shape) {
-    const std::string_view word = legend.substr(0, legend.find(' '));
-    legend.remove_prefix(std::min(legend.size(), word.size() + 1));
+  const std::vector<std::string_view> axes = axes_of(hook.legend);
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    const std::string_view word = axes[axis];
     if (word == "batch" || word == "frame" || word.ends_with("pos")) {
       dims.call<void>("push", std::string(word));
     } else {
-      dims.call<void>("push", dim);
+      dims.call<void>("push", hook.shape[axis]);
     }
   }
   return dims;

@@ -22,11 +22,11 @@ struct Axes {
   std::optional<std::size_t> batch, position, head;
 };
 
-Axes axes_of(std::string_view legend) {
+Axes roles_of(std::string_view legend) {
   Axes axes;
-  for (std::size_t axis = 0; !legend.empty(); ++axis) {
-    const std::string_view word = legend.substr(0, legend.find(' '));
-    legend.remove_prefix(std::min(legend.size(), word.size() + 1));
+  const std::vector<std::string_view> words = axes_of(legend);
+  for (std::size_t axis = 0; axis < words.size(); ++axis) {
+    const std::string_view word = words[axis];
     if (word == "batch") axes.batch = axis;
     if (word == "head" || word == "key_value_head") axes.head = axis;
     if (!axes.position && (word.ends_with("pos") || word == "frame")) axes.position = axis;
@@ -173,7 +173,7 @@ void check(const Edit& edit) {
 }
 
 void apply(const Edit& edit, const Offered& offered, Outside outside) {
-  const Axes axes = axes_of(offered.legend);
+  const Axes axes = roles_of(offered.legend);
   const Region region = region_of(edit, offered, axes, outside);
   if (region.shape.elements() == 0) return;
   float* const x = offered.value.f32();

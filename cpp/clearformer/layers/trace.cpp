@@ -7,6 +7,15 @@
 
 namespace clearformer {
 
+std::vector<std::string_view> axes_of(std::string_view legend) {
+  std::vector<std::string_view> axes;
+  while (!legend.empty()) {
+    axes.push_back(legend.substr(0, legend.find(' ')));
+    legend.remove_prefix(std::min(legend.size(), axes.back().size() + 1));
+  }
+  return axes;
+}
+
 void Trace::edit(std::string pattern, Function function) {
   changes_.push_back({std::move(pattern), [function](const Offered& offered, bool) {
                         function(offered.name, offered.value);

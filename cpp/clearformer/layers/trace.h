@@ -23,6 +23,9 @@ struct Offered {
   std::size_t past = 0;  // positions before the first one of the value (those a cache holds)
 };
 
+/// The words of a legend, one for each axis.
+std::vector<std::string_view> axes_of(std::string_view legend);
+
 /// A change of activations, said as data. `heads` and `positions` pick a region of the tensor, the
 /// value is broadcast to it as NumPy does.
 struct Edit {

@@ -83,25 +83,6 @@ std::vector<PassSize> DecoderOnlyModel::sizes(const ModelInputs& inputs) const {
   return {tower_.size("", tower_inputs(inputs))};
 }
 
-Tensor DecoderOnlyModel::unembed(TensorView residual, Normalize normalize) {
-  if (!output_) return Model::unembed(residual, normalize);
-  Arena::Frame frame(arena_);
-  const MutableTensorView x = tower_.finished(residual, normalize == Normalize::yes, arena_);
-  Tensor logits({x.dim(0), x.dim(1), config().d_vocab()});
-  output_->forward(x, logits);
-  return logits;
-}
-
-Directions DecoderOnlyModel::logit_directions(TensorView tokens) const {
-  if (!output_) return Model::logit_directions(tokens);
-  return clearformer::logit_directions(tower_, *output_, tokens);
-}
-
-Directions DecoderOnlyModel::head_directions(std::size_t layer, KeyRole keys,
-                                             TensorView directions) const {
-  return clearformer::head_directions(tower_, layer, keys, directions);
-}
-
 std::unique_ptr<ForwardPass> DecoderOnlyModel::start_step(const ModelInputs& inputs, Trace* trace) {
   if (!output_) return Model::start_step(inputs, trace);
   return start(inputs, trace);

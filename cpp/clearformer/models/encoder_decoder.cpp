@@ -138,25 +138,6 @@ std::vector<PassSize> EncoderDecoderModel::sizes(const ModelInputs& inputs) cons
   return passes;
 }
 
-Tensor EncoderDecoderModel::unembed(TensorView residual, Normalize normalize) {
-  if (!output_) return Model::unembed(residual, normalize);
-  Arena::Frame frame(arena_);
-  const MutableTensorView x = decoder_.finished(residual, normalize == Normalize::yes, arena_);
-  Tensor logits({x.dim(0), x.dim(1), config().d_vocab()});
-  output_->forward(x, logits);
-  return logits;
-}
-
-Directions EncoderDecoderModel::logit_directions(TensorView tokens) const {
-  if (!output_) return Model::logit_directions(tokens);
-  return clearformer::logit_directions(decoder_, *output_, tokens);
-}
-
-Directions EncoderDecoderModel::head_directions(std::size_t layer, KeyRole keys,
-                                                TensorView directions) const {
-  return clearformer::head_directions(decoder_, layer, keys, directions);
-}
-
 void EncoderDecoderModel::check(const ModelInputs& inputs) const {
   if (inputs.cache != nullptr && inputs.cache->has_memory()) {
     expect_inputs(inputs, {"decoder_input_ids"},

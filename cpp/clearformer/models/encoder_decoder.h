@@ -20,15 +20,13 @@ class EncoderDecoderModel : public Model {
   std::unique_ptr<ForwardPass> start_step(const ModelInputs& inputs, Trace* trace) override;
   std::vector<OutputList> hidden_states() const override;
   std::vector<OutputList> attentions() const override;
-  Tensor unembed(TensorView residual, Normalize normalize) override;
-  Directions logit_directions(TensorView tokens) const override;
-  Directions head_directions(std::size_t layer, KeyRole keys, TensorView directions) const override;
   KeyValueCache make_cache() const override;
   void prepare_rotary() {}
 
  protected:
   void probe(Trace& trace) override;
   std::vector<PassSize> sizes(const ModelInputs& inputs) const override;
+  WordOutput word_output() const override { return {&decoder_, output_ ? &*output_ : nullptr}; }
 
  private:
   class Pass;

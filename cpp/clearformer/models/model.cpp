@@ -52,10 +52,9 @@ namespace {
 std::size_t elements_of(const HookPoint& hook, const PassSize& size) {
   const bool cross = hook.name.find("cross_attn") != std::string::npos;
   Shape shape = hook.shape;
-  std::string_view legend = hook.legend;
+  const std::vector<std::string_view> axes = axes_of(hook.legend);
   for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
-    const std::string_view word = legend.substr(0, legend.find(' '));
-    legend.remove_prefix(std::min(legend.size(), word.size() + 1));
+    const std::string_view word = axes[axis];
     if (word == "batch") shape[axis] = size.batch;
     if (word == "pos" || word == "query_pos") shape[axis] = size.positions;
     if (word == "frame") shape[axis] = 2 * size.positions;
@@ -84,17 +83,32 @@ std::uint64_t Model::capture_bytes(const ModelInputs& inputs, const Trace& trace
   return (kept + scores) * sizeof(float);
 }
 
-Tensor Model::unembed(TensorView, Normalize) {
-  fail(ErrorCode::unsupported, config_.model_type, " for the task ", to_string(config_.task),
-       " has no output layer");
+Tensor Model::unembed(TensorView residual, Normalize normalize) {
+  const auto [tower, output] = word_output();
+  if (output == nullptr) {
+    fail(ErrorCode::unsupported, config_.model_type, " for the task ", to_string(config_.task),
+         " has no output layer");
+  }
+  Arena::Frame frame(arena_);
+  const MutableTensorView x = tower->finished(residual, normalize == Normalize::yes, arena_);
+  Tensor logits({x.dim(0), x.dim(1), config_.d_vocab()});
+  output->forward(x, logits);
+  return logits;
 }
 
-Directions Model::logit_directions(TensorView) const {
-  fail(ErrorCode::unsupported, config_.model_type, " for the task ", to_string(config_.task),
-       " predicts no words");
+Directions Model::logit_directions(TensorView tokens) const {
+  const auto [tower, output] = word_output();
+  if (output == nullptr) refuse_words();
+  return clearformer::logit_directions(*tower, *output, tokens);
 }
 
-Directions Model::head_directions(std::size_t, KeyRole, TensorView) const {
+Directions Model::head_directions(std::size_t layer, KeyRole keys, TensorView directions) const {
+  const auto [tower, output] = word_output();
+  if (output == nullptr) refuse_words();
+  return clearformer::head_directions(*tower, layer, keys, directions);
+}
+
+void Model::refuse_words() const {
   fail(ErrorCode::unsupported, config_.model_type, " for the task ", to_string(config_.task),
        " predicts no words");
 }

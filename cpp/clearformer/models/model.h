@@ -134,8 +134,8 @@ class Model {
   enum class Normalize { yes, no };
   virtual Tensor unembed(TensorView residual, Normalize normalize);
   /// See logit_directions.h; unsupported for models that predict no words of one vocabulary.
-  virtual Directions logit_directions(TensorView tokens) const;
-  virtual Directions head_directions(std::size_t layer, KeyRole keys, TensorView directions) const;
+  Directions logit_directions(TensorView tokens) const;
+  Directions head_directions(std::size_t layer, KeyRole keys, TensorView directions) const;
 
   /// A cache for the tokens this model generates. Throws unsupported where it generates none.
   virtual KeyValueCache make_cache() const;
@@ -149,6 +149,13 @@ class Model {
  protected:
   /// Runs one made-up position through all layers, for a trace that wants to know the hook points.
   virtual void probe(Trace& trace) = 0;
+  /// The stack that the output layer stands behind, and that layer; null where words are not predicted.
+  struct WordOutput {
+    const Tower* tower = nullptr;
+    const OutputLayer* output = nullptr;
+  };
+  virtual WordOutput word_output() const { return {}; }
+  [[noreturn]] void refuse_words() const;
   /// Of every stack that a pass over these inputs runs.
   virtual std::vector<PassSize> sizes(const ModelInputs& inputs) const = 0;
   /// Throws unsupported for an input that is given and neither `needed` nor `optional` and for a

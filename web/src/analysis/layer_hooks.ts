@@ -1,5 +1,6 @@
 // The hook points that an analysis goes through, one for each layer.
 
+import { headAxis, posAxis } from '../models/edits.js';
 import { resolveHooks } from '../models/hooks.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
@@ -43,8 +44,7 @@ export function axisOf(
   wanted: 'head' | 'position',
 ): { axis: number; extent: string | number } {
   const { axes = [], dims = [] } = model.hooks().find(({ name }) => name === hook) ?? {};
-  const named = wanted === 'head' ? /^(key_value_)?head$/ : /^frame$|pos$/;
-  const axis = axes.findIndex((word) => named.test(word));
+  const axis = wanted === 'head' ? headAxis(axes) : posAxis(axes);
   if (axis >= 0) return { axis, extent: dims[axis] as string | number };
   throw new ClearformerError('invalid_argument', `${call}: ${hook} [${axes.join(', ')}] has no axis of ${wanted}s`, {
     option: 'hook',

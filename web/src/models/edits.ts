@@ -62,8 +62,10 @@ export function editsIn(call: string, edits: readonly ActivationEdit[], hooks: r
   });
 }
 
-const headAxis = (axes: readonly string[]) => axes.findIndex((axis) => axis === 'head' || axis === 'key_value_head');
-const posAxis = (axes: readonly string[]) => axes.findIndex((axis) => axis === 'frame' || axis.endsWith('pos'));
+/** Which axis counts heads or positions (of scores and patterns: of queries); -1 where none does. */
+export const headAxis = (axes: readonly string[]) =>
+  axes.findIndex((axis) => axis === 'head' || axis === 'key_value_head');
+export const posAxis = (axes: readonly string[]) => axes.findIndex((axis) => axis === 'frame' || axis.endsWith('pos'));
 
 /** The dims with an extent of 1 where a number dropped an axis, as the core wants them. */
 function withAxes(dims: readonly number[], rank: number, dropped: readonly (number | false)[]): number[] {
