@@ -21,7 +21,7 @@ import type { Tensor } from '../tensor/tensor.js';
 import { type ActivationCache, toCache, toTensor } from '../tensor/tensor_output.js';
 import { readTokenizer, type TokenizerLoadOptions } from '../tokenizer/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
-import type { NamesFilter } from './hooks.js';
+import { type NamesFilter, requireCaptured } from './hooks.js';
 import { forwardIn, type ModelInputs } from './inputs.js';
 import { KeyValueCache } from './key_value_cache.js';
 import { type EditOptions, observe, type StopOptions, stopAt } from './observation.js';
@@ -181,6 +181,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
       const { value } = await this.#forward(call, inputs, { ...request, ...end }, signal);
       const { outputs } = value;
       const logits = outputs.logits ?? (Object.values(outputs)[0] as TensorOut<'float32'>);
+      if (options.names_filter !== undefined) requireCaptured(options.names_filter, value.captured ?? {});
       return [toTensor(logits), toCache(value.captured)];
     } catch (thrown) {
       throw cause(thrown);
