@@ -17,8 +17,9 @@ const CPP_BELOW = {
   layers: ['weights', 'kernels'],
   modules: ['layers'],
   models: ['layers'],
-  bindings: ['models', 'modules'],
-  tools: ['models'],
+  generation: ['models'],
+  bindings: ['generation', 'modules'],
+  tools: ['generation'],
 };
 // Libraries that only some rooms may name.
 const CPP_OWNERS = [
@@ -31,7 +32,7 @@ const WEB_ORDER = [
   ['support'],
   ['runtime'],
   ['tensor', 'checkpoint'],
-  ['tokenizer', 'image'],
+  ['text', 'image'],
   ['models', 'primitives'],
   ['analysis', 'audio'],
   ['pipelines'],

@@ -11,7 +11,7 @@
 #include "clearformer/layers/patch_embedding.h"
 #include "clearformer/layers/positional_encoding.h"
 #include "clearformer/layers/relative_position.h"
-#include "clearformer/models/generation.h"
+#include "clearformer/generation/generation.h"
 #include "clearformer/models/matrix_policy.h"
 #include "clearformer/models/model.h"
 #include "clearformer/models/sentence_pooling.h"

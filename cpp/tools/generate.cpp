@@ -1,7 +1,7 @@
 // clearformer generate: a model writes on.
 #include <algorithm>
 
-#include "clearformer/models/generation.h"
+#include "clearformer/generation/generation.h"
 #include "tools/commands.h"
 #include "tools/generation_defaults.h"
 #include "tools/json_writer.h"

@@ -1,7 +1,7 @@
 // The options of a generation: what the checkpoint says, then what the command line says.
 #pragma once
 
-#include "clearformer/models/generation_config.h"
+#include "clearformer/generation/generation_config.h"
 #include "clearformer/models/model.h"
 #include "tools/commands.h"
 

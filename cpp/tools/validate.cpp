@@ -5,7 +5,7 @@
 #include <fstream>
 #include <set>
 
-#include "clearformer/models/generation_config.h"
+#include "clearformer/generation/generation_config.h"
 #include "clearformer/models/sentence_pooling.h"
 #include "tools/commands.h"
 #include "tools/files.h"

@@ -1,4 +1,4 @@
-// A model that was trained until it had induction heads (scripts/training/train_induction.py): its attention maps through
+// A model that was trained until it had induction heads (scripts/models/train_induction.py): its attention maps through
 // run_with_cache give the scores of the reference, and these say which head does what.
 import { AutoModelForCausalLM, type GenerativeModel, type Tensor } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -5,4 +5,4 @@ export {
   type ChatTemplateOptions,
   type Message,
   read_chat_template,
-} from './tokenizer/chat_template.js';
+} from './text/chat_template.js';

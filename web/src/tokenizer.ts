@@ -8,13 +8,13 @@ export { type Configuration, configure } from './support/config.js';
 export { ClearformerError, type ErrorCode, type ErrorDetails } from './support/error.js';
 export type { IntegerInput } from './tensor/integer_input.js';
 export { type Nested, Tensor, type TensorData, type TensorElement, type TensorType } from './tensor/tensor.js';
-export { AutoTokenizer, type TokenizerLoadOptions } from './tokenizer/auto_tokenizer.js';
-export type { TokenInfo, TokenizerCallOptions, TokenizerLists, TokenizerOutput } from './tokenizer/batch.js';
+export { AutoTokenizer, type TokenizerLoadOptions } from './text/auto_tokenizer.js';
+export type { TokenInfo, TokenizerCallOptions, TokenizerLists, TokenizerOutput } from './text/batch.js';
 export {
   IncrementalDecoder,
   type Streamer,
   TextStreamer,
   type TextStreamerOptions,
-} from './tokenizer/text_streamer.js';
-export { type DecodeOptions, PreTrainedTokenizer, type TokenIds } from './tokenizer/tokenizer.js';
-export type { TruncationStrategy } from './tokenizer/truncation.js';
+} from './text/text_streamer.js';
+export { type DecodeOptions, PreTrainedTokenizer, type TokenIds } from './text/tokenizer.js';
+export type { TruncationStrategy } from './text/truncation.js';

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "clearformer/models/generation.h"
+#include "clearformer/generation/generation.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"
 #include "support/generations.h"

@@ -1,4 +1,4 @@
-// A model that was trained until it had induction heads (scripts/training/train_induction.py): its heads' scores and maps
+// A model that was trained until it had induction heads (scripts/models/train_induction.py): its heads' scores and maps
 // against transformers, and what is left of them without the head that looks at the previous token.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Reference numbers of tests/fixtures: cases.json and the safetensors files it names
-// (see scripts/references/README.md).
+// (see tests/references/README.md).
 #pragma once
 
 #include <map>

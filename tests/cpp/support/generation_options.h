@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "clearformer/models/generation_config.h"
+#include "clearformer/generation/generation_config.h"
 
 namespace clearformer::test {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "clearformer/models/generation.h"
+#include "clearformer/generation/generation.h"
 #include "support/generation_options.h"
 
 namespace clearformer::test {

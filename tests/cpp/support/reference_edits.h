@@ -8,7 +8,7 @@
 namespace clearformer::test {
 
 /// Adds each edit of the case: hook, op, and maybe head, pos (a number or a list) and value (a number
-/// or the name of an input). See scripts/references/README.md.
+/// or the name of an input). See tests/references/README.md.
 void add_functions(Trace& trace, const Case& reference);
 void add_edits(Trace& trace, const Case& reference);
 

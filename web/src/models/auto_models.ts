@@ -12,7 +12,7 @@ import { isDeterministic } from '../runtime/wasm.js';
 import { ClearformerError } from '../support/error.js';
 import { abortable, checkOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { tokenizerFiles } from '../tokenizer/auto_tokenizer.js';
+import { tokenizerFiles } from '../text/auto_tokenizer.js';
 import { GenerativeModel } from './generative_model.js';
 import type { ModelOutput } from './outputs.js';
 import { type LoadedModel, PreTrainedModel } from './pre_trained_model.js';

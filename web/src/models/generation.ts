@@ -6,8 +6,8 @@ import { ClearformerError } from '../support/error.js';
 import { nextTurn } from '../support/platform.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { toTensor } from '../tensor/tensor_output.js';
-import type { Streamer } from '../tokenizer/text_streamer.js';
-import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+import type { Streamer } from '../text/text_streamer.js';
+import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import type { GenerateOptions, GenerateStreamOptions, GenerationRequest } from './generation_options.js';
 import {
   byKind,

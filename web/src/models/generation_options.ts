@@ -2,8 +2,8 @@
 
 import type { HookPoint, OptionValue, OutputRequest, StepRequest } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
-import type { Streamer } from '../tokenizer/text_streamer.js';
-import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+import type { Streamer } from '../text/text_streamer.js';
+import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import type { NamesFilter } from './hooks.js';
 import { type EditOptions, type Observation, observe } from './observation.js';
 

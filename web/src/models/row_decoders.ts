@@ -1,7 +1,7 @@
 // The text of every row of a generation, and the stop strings in it.
 
-import { IncrementalDecoder } from '../tokenizer/text_streamer.js';
-import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+import { IncrementalDecoder } from '../text/text_streamer.js';
+import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 
 interface Row {
   decoder: IncrementalDecoder;

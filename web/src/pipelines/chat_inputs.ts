@@ -2,10 +2,10 @@
 
 import { type ReadOptions, readOptional } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
-import type { TokenizerCallOptions, TokenizerOutput } from '../tokenizer/batch.js';
-import type { Message } from '../tokenizer/chat_template.js';
-import { readPlain } from '../tokenizer/plain_text.js';
-import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+import type { TokenizerCallOptions, TokenizerOutput } from '../text/batch.js';
+import type { Message } from '../text/chat_template.js';
+import { readPlain } from '../text/plain_text.js';
+import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 
 /** Options that concern conversations only. */
 export interface ChatOptions {
@@ -34,7 +34,7 @@ export async function chatInputs(
   options: ChatOptions,
   padding: Pick<TokenizerCallOptions, 'padding' | 'padding_side'>,
 ): Promise<TokenizerOutput> {
-  const { apply_chat_template } = await import('../tokenizer/chat_template.js');
+  const { apply_chat_template } = await import('../text/chat_template.js');
   const { chat_template, tools, documents, chat_template_kwargs, continue_final_message } = options;
   const texts = chats.map((chat) => {
     const goesOn = continue_final_message ?? chat.at(-1)?.role === 'assistant';

@@ -3,7 +3,7 @@
 import { type ReadOptions, readOptional, readRequired } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
-import { readPlain } from '../tokenizer/plain_text.js';
+import { readPlain } from '../text/plain_text.js';
 import { type PoolingMode, poolingModes } from './pooling.js';
 
 /** What a folder says about its embeddings. */

@@ -3,8 +3,8 @@
 import { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
-import { readTokenizer } from '../tokenizer/auto_tokenizer.js';
-import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+import { readTokenizer } from '../text/auto_tokenizer.js';
+import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { type LogitsModel, Pipeline } from './base_pipeline.js';
 import { loader } from './load_pipeline.js';
 import {

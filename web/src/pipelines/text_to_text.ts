@@ -1,8 +1,8 @@
 // What translation and summarization have in common: an encoder reads the text, a decoder writes another one.
 
 import { GenerativeModel } from '../models/generative_model.js';
-import { readTokenizer } from '../tokenizer/auto_tokenizer.js';
-import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+import { readTokenizer } from '../text/auto_tokenizer.js';
+import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { Pipeline } from './base_pipeline.js';
 import { type GenerationCallOptions, generationDefaults, splitOptions, type TextOptions } from './generation_call.js';
 import { type Load, loader } from './load_pipeline.js';

@@ -3,8 +3,8 @@
 import type { ModelInputs } from '../models/inputs.js';
 import { ClearformerError } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
-import type { TokenizerCallOptions, TokenizerOutput } from '../tokenizer/batch.js';
-import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+import type { TokenizerCallOptions, TokenizerOutput } from '../text/batch.js';
+import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { checkCount } from './scores.js';
 
 /** What every call takes. */

@@ -3,10 +3,10 @@
 import { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
-import { readTokenizer } from '../tokenizer/auto_tokenizer.js';
-import type { TokenizerCallOptions, TokenizerOutput } from '../tokenizer/batch.js';
-import { cleanedUp } from '../tokenizer/decoder.js';
-import type { PreTrainedTokenizer } from '../tokenizer/tokenizer.js';
+import { readTokenizer } from '../text/auto_tokenizer.js';
+import type { TokenizerCallOptions, TokenizerOutput } from '../text/batch.js';
+import { cleanedUp } from '../text/decoder.js';
+import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { type LogitsModel, Pipeline } from './base_pipeline.js';
 import {
   type AggregationStrategy,

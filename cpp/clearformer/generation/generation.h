@@ -3,8 +3,8 @@
 // V vocabulary, L tokens of the longest sequence, prompt included.
 #pragma once
 
-#include "clearformer/models/beam_search.h"
-#include "clearformer/models/prompt.h"
+#include "clearformer/generation/beam_search.h"
+#include "clearformer/generation/prompt.h"
 #include "clearformer/tensor/stopwatch.h"
 
 namespace clearformer {

@@ -60,7 +60,7 @@ def main():
         cases.append({"name": file, "op": "metadata", "file": file, "options": {name: metadata}})
     save_file({}, os.path.join(folder, "empty.safetensors"))
     cases.append({"name": "numbers", "op": "texts", "file": "tensors.safetensors", "texts": [str(x) for x in only]})
-    header = {"generator": "scripts/references/tensor_files.py", "versions": versions("numpy", "safetensors")}
+    header = {"generator": "tests/references/tensor_files.py", "versions": versions("numpy", "safetensors")}
     for file in os.listdir(folder):
         os.chmod(os.path.join(folder, file), 0o644)
     with open(os.path.join(folder, "cases.json"), "w", encoding="ascii", newline="\n") as out:

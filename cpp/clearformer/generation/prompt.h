@@ -2,7 +2,7 @@
 // Shapes: B batch, T prompt tokens.
 #pragma once
 
-#include "clearformer/models/generation_config.h"
+#include "clearformer/generation/generation_config.h"
 #include "clearformer/models/model.h"
 
 namespace clearformer {

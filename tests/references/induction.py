@@ -10,7 +10,7 @@ from transformers import GPT2LMHeadModel
 from common import Group, arguments, float64_everywhere, largest_difference, random_state
 from models_common import CERTAIN, double_of, load_checkpoint
 
-sys.path.append(os.path.join(os.path.dirname(__file__), "..", "training"))
+sys.path.append(os.path.join(os.path.dirname(__file__), "..", "..", "scripts", "models"))
 from head_scores import head_scores
 
 CHECKPOINT = "model"

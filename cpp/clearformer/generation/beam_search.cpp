@@ -1,4 +1,4 @@
-#include "clearformer/models/beam_search.h"
+#include "clearformer/generation/beam_search.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "clearformer/models/generation.h"
+#include "clearformer/generation/generation.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from common import Progress, optimizer_of, parser, prepare, save, take_step
+from training import Progress, optimizer_of, parser, prepare, save, take_step
 from head_scores import head_scores
 
 START = 0  # begins every sequence and stands nowhere else; 1 to 63 are the tokens that repeat
@@ -113,7 +113,7 @@ def source_of(args, epoch, loss, right, scores):
     heads = ["; ".join(row(kind, layer) for kind in scores) for layer in range(CONFIG["n_layer"])]
     previous, induction = int(scores["previous_token"][0].argmax()), int(scores["induction"][1].argmax())
     return [
-        f"Origin: trained from scratch by scripts/training/train_induction.py, {epoch} of {args.epochs} epochs of {EPOCH} "
+        f"Origin: trained from scratch by scripts/models/train_induction.py, {epoch} of {args.epochs} epochs of {EPOCH} "
         f"batches. GPT-2: 2 layers of 4 heads of 16.",
         f"Data: drawn while training. Token {START}, distinct random ones of 63 that stand there once, then {LONG[1]} to {LONG[2]} "
         f"others over and over, {LONG[0]} tokens in all (in the first quarter of the epochs {SHORT[1]} to {SHORT[2]}, {SHORT[0]} "
@@ -122,8 +122,8 @@ def source_of(args, epoch, loss, right, scores):
         f"before), loss {loss:.2g}.",
         f"What the heads do: head {previous} of layer 0 looks at the previous token; head {induction} of layer 1 is an induction "
         f"head, which looks behind the last occurrences of the present token. Without the former the latter finds nothing (see "
-        f"the ablations of scripts/references/induction.py).",
-        *(f"Scores of the heads of layer {layer} on those sequences (scripts/training/head_scores.py): {text}." for layer, text in enumerate(heads)),
+        f"the ablations of tests/references/induction.py).",
+        *(f"Scores of the heads of layer {layer} on those sequences (scripts/models/head_scores.py): {text}." for layer, text in enumerate(heads)),
         "Licence: this project's (MIT).",
     ]
 

@@ -1,4 +1,4 @@
-#include "clearformer/models/generation_config.h"
+#include "clearformer/generation/generation_config.h"
 
 #include <cmath>
 

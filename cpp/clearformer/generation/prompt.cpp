@@ -1,4 +1,4 @@
-#include "clearformer/models/prompt.h"
+#include "clearformer/generation/prompt.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "clearformer/models/generation_config.h"
+#include "clearformer/generation/generation_config.h"
 
 namespace clearformer {
 

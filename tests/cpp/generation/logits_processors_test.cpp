@@ -1,4 +1,4 @@
-#include "clearformer/models/logits_processors.h"
+#include "clearformer/generation/logits_processors.h"
 
 #include <gtest/gtest.h>
 

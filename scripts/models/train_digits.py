@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 from transformers import AutoConfig, AutoModelForImageClassification
 
-from common import Progress, optimizer_of, parser, prepare, save, sha256, take_step
+from training import Progress, optimizer_of, parser, prepare, save, sha256, take_step
 
 FILES = {"train": 60_000, "t10k": 10_000}
 # How far an image is changed at most, either way.

@@ -1,10 +1,10 @@
-#include "clearformer/models/logits_processors.h"
+#include "clearformer/generation/logits_processors.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "clearformer/models/sampler.h"
+#include "clearformer/generation/sampler.h"
 #include "clearformer/tensor/portable_math.h"
 
 namespace clearformer {

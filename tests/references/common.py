@@ -125,7 +125,7 @@ class Group:
         self.folder = os.path.join(args.out, name)
         os.makedirs(self.folder, exist_ok=True)
         self.header = {
-            "generator": f"scripts/references/{script}",
+            "generator": f"tests/references/{script}",
             "versions": versions("numpy", "safetensors", *packages),
         }
         self.files = {}

@@ -1,4 +1,4 @@
-#include "clearformer/models/sampler.h"
+#include "clearformer/generation/sampler.h"
 
 #include <algorithm>
 #include <bit>

@@ -6,8 +6,8 @@
 // Shapes: B batch, N beams, V vocabulary.
 #pragma once
 
-#include "clearformer/models/logits_processors.h"
-#include "clearformer/models/sampler.h"
+#include "clearformer/generation/logits_processors.h"
+#include "clearformer/generation/sampler.h"
 
 namespace clearformer {
 

@@ -10,7 +10,7 @@ from torch.nn import functional
 from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
 from bleu import bleu, exact
-from common import Progress, optimizer_of, parser, prepare, save, sha256, take_step
+from training import Progress, optimizer_of, parser, prepare, save, sha256, take_step
 from sentence_pairs import read_pairs, split
 
 PAD, END, UNKNOWN = "<pad>", "</s>", "<unk>"  # ids 0, 1, 2
