@@ -1,11 +1,14 @@
-// What can stand for an image: plain memory anywhere, and what browsers have.
+// What can stand for an image: plain memory and image files anywhere, and what browsers have.
 
 import { ClearformerError, messageOf } from '../support/error.js';
+import { readNamed } from '../support/media_file.js';
+import { isNode } from '../support/platform.js';
 import { checkedImage, type Pixels, type RawImage } from './raw_image.js';
 
 /**
- * An image: pixels in plain memory, or (browsers) an ImageData, ImageBitmap, canvas, image element, or a Blob that holds
- * an image file. A URL is for the caller to fetch: `await (await fetch(url)).blob()`.
+ * An image: pixels in plain memory; an image file by its URL, its path (Node) or its contents (in Node PNG, JPEG, WebP and
+ * GIF, which the package sharp decodes where it is installed); or (browsers) an ImageData, ImageBitmap, canvas or image
+ * element.
  */
 export type ImageInput =
   | RawImage
@@ -14,18 +17,25 @@ export type ImageInput =
   | HTMLCanvasElement
   | OffscreenCanvas
   | HTMLImageElement
-  | Blob;
+  | string
+  | URL
+  | Blob
+  | ArrayBuffer
+  | Uint8Array;
 
 /**
  * The pixels of `input`. Files and image elements are decoded without colour conversion, as Pillow decodes them, and turned
  * upright as their EXIF orientation says, as transformers' load_image does. Canvases store colours multiplied by alpha:
  * where a pixel is not opaque, its colour comes back rounded. Throws `invalid_argument` for what is no image or cannot be
- * read (another site's image without permission), `unsupported` for files where nothing decodes them (Node).
+ * read (another site's image without permission), `file_not_found` or `network_error` for a URL or path that gives nothing,
+ * `unsupported` where nothing decodes image files (Node without sharp).
  */
 export async function readImage(call: string, input: ImageInput): Promise<Pixels> {
   // By name and not by class: an element of another frame is of that frame's class.
   const kind = Object.prototype.toString.call(input).slice(8, -1);
+  if (typeof input === 'string' || kind === 'URL') return decoded(call, await readNamed(call, input as string | URL));
   if (kind === 'Blob' || kind === 'File') return decoded(call, input as Blob);
+  if (kind === 'ArrayBuffer' || kind === 'Uint8Array') return decoded(call, input as ArrayBuffer | Uint8Array);
   if (kind === 'HTMLImageElement') {
     const image = input as HTMLImageElement;
     await image.decode().catch((cause: unknown) => Promise.reject(unreadable(call, cause)));
@@ -37,15 +47,23 @@ export async function readImage(call: string, input: ImageInput): Promise<Pixels
   return checkedImage(call, input);
 }
 
-async function decoded(call: string, source: Blob | HTMLImageElement): Promise<Pixels> {
+type Contents = Blob | ArrayBuffer | Uint8Array;
+
+async function decoded(call: string, source: Contents | HTMLImageElement): Promise<Pixels> {
+  const kind = Object.prototype.toString.call(source).slice(8, -1);
   if (typeof createImageBitmap !== 'function') {
-    throw new ClearformerError(
-      'unsupported',
-      `${call}: nothing here decodes image files; pass pixels as { data, width, height, channels }`,
-    );
+    if (!isNode() || kind === 'HTMLImageElement') {
+      throw new ClearformerError(
+        'unsupported',
+        `${call}: nothing here decodes image files; pass pixels as { data, width, height, channels }`,
+      );
+    }
+    const { decodeWithSharp } = await import('./sharp_decoder.js');
+    return decodeWithSharp(call, new Uint8Array(await new Blob([source as BlobPart]).arrayBuffer()));
   }
   const options: ImageBitmapOptions = { colorSpaceConversion: 'none', premultiplyAlpha: 'none' };
-  const bitmap = await createImageBitmap(source, options).catch((cause: unknown) =>
+  const image = kind === 'ArrayBuffer' || kind === 'Uint8Array' ? new Blob([source as BlobPart]) : source;
+  const bitmap = await createImageBitmap(image as Blob | HTMLImageElement, options).catch((cause: unknown) =>
     Promise.reject(unreadable(call, cause)),
   );
   try {
