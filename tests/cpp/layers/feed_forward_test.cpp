@@ -30,7 +30,7 @@ double twin_of(Activation activation, double x) {
     case Activation::erf: return std::erf(x);
     case Activation::laplace: return naive::laplace(x);
     case Activation::mish: return naive::mish(x);
-    case Activation::relu_squared: return naive::relu(x) * naive::relu(x);
+    case Activation::relu_squared: return naive::relu_squared(x);
     case Activation::relu6: return std::min(naive::relu(x), 6.0);
     case Activation::leaky_relu: return x < 0.0 ? 0.01 * x : x;
     case Activation::hard_swish: return naive::hard_swish(x);

@@ -1,6 +1,7 @@
 #include "support/naive_kernels.h"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <limits>
 
@@ -95,6 +96,11 @@ double quick_gelu(double x) { return std::isinf(x) ? std::max(x, 0.0) : x * sigm
 
 double softplus(double x) {
   return x > 40.0 ? x : std::log1p(std::exp(x));  // exp(-40) is below the epsilon of double
+}
+
+double relu_squared(double x) {
+  const double square = relu(x) * relu(x);
+  return square > FLT_MAX ? INFINITY : square;
 }
 
 double mish(double x) { return std::isinf(x) ? std::max(x, 0.0) : x * std::tanh(softplus(x)); }

@@ -36,6 +36,7 @@ double gelu_tanh(double x);
 double quick_gelu(double x);
 double sigmoid(double x);
 double softplus(double x);
+double relu_squared(double x);
 double mish(double x);
 double laplace(double x);
 double hard_swish(double x);
