@@ -1,7 +1,6 @@
 // What can stand for sound, and its way to mono samples at one rate.
 
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
-import { readNamed } from '../support/media_file.js';
 import { resample_audio } from './sample_rate.js';
 import { isWav, readWav, type Sound } from './wav.js';
 
@@ -33,7 +32,10 @@ export async function read_audio(source: AudioInput, sampling_rate = 16000): Pro
 
 async function soundOf(source: AudioInput, rate: number): Promise<Sound> {
   if (source instanceof Float32Array) return { channels: [source], sampling_rate: rate };
-  if (typeof source === 'string' || source instanceof URL) return fileOf(await readNamed('read_audio', source), rate);
+  if (typeof source === 'string' || source instanceof URL) {
+    const { readNamed } = await import('../support/media_file.js'); // few pages need it
+    return fileOf(await readNamed('read_audio', source), rate);
+  }
   if (source instanceof Blob) return fileOf(new Uint8Array(await source.arrayBuffer()), rate);
   if (source instanceof ArrayBuffer) return fileOf(new Uint8Array(source), rate);
   if (source instanceof Uint8Array) return fileOf(source, rate);

@@ -1,7 +1,6 @@
 // What can stand for an image: plain memory and image files anywhere, and what browsers have.
 
 import { ClearformerError, messageOf } from '../support/error.js';
-import { readNamed } from '../support/media_file.js';
 import { isNode } from '../support/platform.js';
 import { checkedImage, type Pixels, type RawImage } from './raw_image.js';
 
@@ -33,9 +32,11 @@ export type ImageInput =
 export async function readImage(call: string, input: ImageInput): Promise<Pixels> {
   // By name and not by class: an element of another frame is of that frame's class.
   const kind = Object.prototype.toString.call(input).slice(8, -1);
-  if (typeof input === 'string' || kind === 'URL') return decoded(call, await readNamed(call, input as string | URL));
+  if (['String', 'URL', 'ArrayBuffer', 'Uint8Array'].includes(kind)) {
+    const { blobOf } = await import('./image_file.js'); // few pages need it
+    return decoded(call, await blobOf(call, input as string | URL | ArrayBuffer | Uint8Array));
+  }
   if (kind === 'Blob' || kind === 'File') return decoded(call, input as Blob);
-  if (kind === 'ArrayBuffer' || kind === 'Uint8Array') return decoded(call, input as ArrayBuffer | Uint8Array);
   if (kind === 'HTMLImageElement') {
     const image = input as HTMLImageElement;
     await image.decode().catch((cause: unknown) => Promise.reject(unreadable(call, cause)));
@@ -47,23 +48,16 @@ export async function readImage(call: string, input: ImageInput): Promise<Pixels
   return checkedImage(call, input);
 }
 
-type Contents = Blob | ArrayBuffer | Uint8Array;
-
-async function decoded(call: string, source: Contents | HTMLImageElement): Promise<Pixels> {
-  const kind = Object.prototype.toString.call(source).slice(8, -1);
+async function decoded(call: string, source: Blob | HTMLImageElement): Promise<Pixels> {
   if (typeof createImageBitmap !== 'function') {
-    if (!isNode() || kind === 'HTMLImageElement') {
-      throw new ClearformerError(
-        'unsupported',
-        `${call}: nothing here decodes image files; pass pixels as { data, width, height, channels }`,
-      );
-    }
-    const { decodeWithSharp } = await import('./sharp_decoder.js');
-    return decodeWithSharp(call, new Uint8Array(await new Blob([source as BlobPart]).arrayBuffer()));
+    if (isNode()) return (await import('./image_file.js')).decodeFile(call, source as Blob);
+    throw new ClearformerError(
+      'unsupported',
+      `${call}: nothing here decodes image files; pass pixels as { data, width, height, channels }`,
+    );
   }
   const options: ImageBitmapOptions = { colorSpaceConversion: 'none', premultiplyAlpha: 'none' };
-  const image = kind === 'ArrayBuffer' || kind === 'Uint8Array' ? new Blob([source as BlobPart]) : source;
-  const bitmap = await createImageBitmap(image as Blob | HTMLImageElement, options).catch((cause: unknown) =>
+  const bitmap = await createImageBitmap(source, options).catch((cause: unknown) =>
     Promise.reject(unreadable(call, cause)),
   );
   try {
