@@ -19,7 +19,7 @@ const cppBelow: Readonly<Record<string, readonly string[]>> = {
   models: ['layers'],
   generation: ['models'],
   bindings: ['generation', 'modules'],
-  tools: ['generation'],
+  examples: ['generation', 'modules'],
 };
 // Libraries that only some rooms may name.
 const cppOwners = [
@@ -34,11 +34,11 @@ const webOrder = [
   ['tensor', 'checkpoint'],
   ['text', 'image'],
   ['models', 'primitives'],
-  ['analysis', 'audio'],
+  ['analysis', 'audio', 'inspection'],
   ['pipelines'],
   ['worker', 'thread'],
   ['index'],
-  ['inline'],
+  ['inline', 'cli'],
 ];
 
 function roomsBelow(room: string): Set<string> {
@@ -47,7 +47,7 @@ function roomsBelow(room: string): Set<string> {
 }
 
 function cppRoom(path: string): string | undefined {
-  return /^(?:cpp\/)?clearformer\/(\w+)\//.exec(path)?.[1] ?? /^cpp\/(bindings|tools)\//.exec(path)?.[1];
+  return /^(?:cpp\/)?clearformer\/(\w+)\//.exec(path)?.[1] ?? /^cpp\/(bindings|examples)\//.exec(path)?.[1];
 }
 
 function checkInclude(file: string, room: string, include: string): string[] {
