@@ -1,9 +1,9 @@
 // How every command here starts: checks its arguments, and turns an error into plain text and an exit code.
 
-import { SetupError } from './toolchain/progress.js';
+import { type FinishedStep, noteFinished, SetupError } from './toolchain/progress.js';
 
-/** What scripts/run.mjs calls with the words of the command line. */
-export type Command = (words: readonly string[]) => Promise<void>;
+/** What scripts/run.mjs calls with the words of the command line, and with what it has done before. */
+export type Command = (words: readonly string[], earlier: readonly FinishedStep[]) => Promise<void>;
 
 /** Runs `work`; an error that is meant for the reader is shown without a stack. */
 export async function reportErrors(work: () => Promise<void>): Promise<void> {
@@ -21,7 +21,8 @@ export function commandOf<Word extends string>(
   known: readonly Word[] = [],
 ): Command {
   const isKnown = (word: string): word is Word => known.some((each) => each === word);
-  return async (words) => {
+  return async (words, earlier) => {
+    for (const step of earlier) noteFinished(step);
     const unknown = words.filter((word) => !isKnown(word));
     if (unknown.length > 0) {
       const choice = known.length > 0 ? `There is: ${known.join(', ')}.` : 'No argument is taken.';

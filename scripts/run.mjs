@@ -9,14 +9,15 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const inProject = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const textOf = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
 
-/** Runs `npm ci` if node_modules is missing or was made from another lock file, platform or Node's processor. */
+/** Runs `npm ci` if node_modules is missing or was made from another lock file or platform; returns the step it was. */
 function installPackages() {
   const stamp = inProject('node_modules/.clearformer-lock');
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}`);
   for (const name of ['package.json', 'package-lock.json']) hash.update(`\0${name}\0${textOf(inProject(name))}`);
   const digest = hash.digest('hex');
-  if (textOf(stamp) === digest) return;
-  console.log('• Installing the npm packages (npm ci) …');
+  if (textOf(stamp) === digest) return [];
+  const title = 'Installing the npm packages (npm ci)';
+  console.log(`• ${title} …`);
   const start = Date.now();
   const args = ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
   const shell = process.platform === 'win32';
@@ -31,7 +32,9 @@ function installPackages() {
     process.exit(1);
   }
   writeFileSync(stamp, digest);
-  console.log(`  done in ${((Date.now() - start) / 1000).toFixed(1)} s`);
+  const time = `${Math.round((Date.now() - start) / 1000)} s`;
+  console.log(`  done in ${time}: ${title}`);
+  return [{ title, start, time }];
 }
 
 /** Bundles what a script of ours imports, but for packages; returns the script's file. */
@@ -53,7 +56,7 @@ if (!/^[\w/]+$/.test(script) || !existsSync(inProject(`scripts/${script}.ts`))) 
   console.error('usage: node scripts/run.mjs <script> [arguments], where there is a file scripts/<script>.ts');
   process.exit(2);
 }
-installPackages();
+const earlier = installPackages();
 process.setSourceMapsEnabled(true);
 const { command } = await import(pathToFileURL(await bundled(script)).href);
-await command(words);
+await command(words, earlier);

@@ -1,8 +1,9 @@
 // Two groups of tests: the package under Node, and the built page in a real Chromium driven from Node.
+
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-import { nodeFlags } from './scripts/node_flags.mjs';
+import { nodeFlags } from './scripts/node_flags.js';
 
 const dist = fileURLToPath(new URL('./dist/', import.meta.url));
 // The package by its own name is what was built, not web/src: the tests run what users get.
