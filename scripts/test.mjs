@@ -1,7 +1,7 @@
 // npm test [-- stage …]: everything from a fresh clone to the verdict. All stages run, also after one has failed.
 // Stages: native (C++), wasm (the same C++ tests as WebAssembly under Node), ts (the package under Node, with trained
 // checkpoints that are fetched once), browser (the page in Chromium), check (formats, types, import directions, sizes).
-import { buildPreset, testPreset, WASM_PRESETS } from './build/cmake.mjs';
+import { buildPreset, testPreset, WASM_PRESET } from './build/cmake.mjs';
 import { inProject } from './build/fresh.mjs';
 import { steps } from './build.mjs';
 import { check } from './check.mjs';
@@ -24,10 +24,8 @@ const stages = {
     await testPreset('release');
   },
   wasm: async () => {
-    for (const preset of WASM_PRESETS) {
-      await buildPreset(preset);
-      await testPreset(preset);
-    }
+    await buildPreset(WASM_PRESET);
+    await testPreset(WASM_PRESET);
   },
   ts: async () => {
     await buildPackage();
