@@ -34,7 +34,7 @@ const WEB_ORDER = [
   ['tensor', 'checkpoint'],
   ['text', 'image'],
   ['models', 'primitives'],
-  ['analysis', 'audio'],
+  ['analysis', 'audio', 'inspection'],
   ['pipelines'],
   ['worker', 'thread'],
   ['index'],
