@@ -8,15 +8,17 @@ import { check } from './check.mjs';
 import { main } from './main.mjs';
 import { fetchCheckpoints } from './models/checkpoints.mjs';
 import { ensureModules } from './npm_modules.mjs';
-import { run, seconds } from './toolchain/progress.mjs';
+import { run, seconds, step, timesOfSteps } from './toolchain/progress.mjs';
 import { findChromium, SetupError } from './toolchain.mjs';
 
 const vitest = (project, env = {}) =>
-  run(process.execPath, [inProject('node_modules/vitest/vitest.mjs'), 'run', '--project', project], {
-    cwd: inProject(),
-    env: { ...(process.stdout.isTTY ? {} : { NO_COLOR: '1' }), ...env },
-    show: true,
-  });
+  step(`Testing ${project}`, () =>
+    run(process.execPath, [inProject('node_modules/vitest/vitest.mjs'), 'run', '--project', project], {
+      cwd: inProject(),
+      env: { ...(process.stdout.isTTY ? {} : { NO_COLOR: '1' }), ...env },
+      show: true,
+    }),
+  );
 
 const stages = {
   native: async () => {
@@ -70,6 +72,7 @@ await main(
     console.log(`\n=== Summary (${seconds(start)})`);
     for (const { name, passed, time } of results)
       console.log(`${passed ? 'passed' : 'FAILED'}  ${name.padEnd(8)} ${time}`);
+    console.log(`\nWhat took how long:\n${timesOfSteps()}\n`);
     const failed = results.filter(({ passed }) => !passed).length;
     console.log(`stages: ${results.length - failed} passed, ${failed} failed`);
     if (failed > 0) process.exitCode = 1;

@@ -33,6 +33,12 @@ export const tools = {
   wasm: () => (wasmTools ??= findWasmTools()),
 };
 
+/** Looks for all of them, one after the other: each may fetch something into the cache. */
+export async function findTools() {
+  await tools.build();
+  await tools.wasm();
+}
+
 async function settingsOf(preset) {
   const { cmakeArguments } = await tools.build();
   if (!MODULE_PRESETS.includes(preset)) {
