@@ -1,7 +1,7 @@
 // What must be there before anything is timed: peers, programs, package, models.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { buildPreset, tools, wasmPresets } from '../../scripts/build/cmake.js';
+import { buildPreset, tools, wasmPreset } from '../../scripts/build/cmake.js';
 import { digestOf, inProject, unlessFresh } from '../../scripts/build/fresh.js';
 import { steps } from '../../scripts/build.js';
 import { run, step } from '../../scripts/toolchain/progress.js';
@@ -9,8 +9,6 @@ import { childScript, pageContenders, tensorflowFiles } from './hosts/places.js'
 import { makeSource } from './models/make.js';
 import type { Contender, Engine } from './types.js';
 
-// The builds whose kernels are timed by themselves.
-const kernelPresets = ['wasm-simd128', 'wasm-relaxed'];
 const here = inProject('tests/bench');
 
 /** The peers' packages, without their install scripts, which would download more. */
@@ -102,7 +100,7 @@ async function bundleOwn(): Promise<void> {
 async function buildPrograms(preset: string): Promise<void> {
   await buildPreset(preset, ['clearformer']);
   const { cmake } = await tools.build();
-  const env = wasmPresets.includes(preset) ? (await tools.wasm()).env : {};
+  const env = preset === wasmPreset ? (await tools.wasm()).env : {};
   await run(cmake, [inProject('build', preset), '-DCLEARFORMER_BUILD_BENCH=ON'], { env });
   await buildPreset(preset, ['clearformer_bench']);
 }
@@ -116,7 +114,7 @@ export async function prepareEngines(engines: readonly Engine[]): Promise<void> 
   await bundleTensorFlow();
   await bundleOwn();
   if (engines.includes('native')) await buildPrograms('release');
-  if (engines.some((engine) => engine !== 'native')) for (const preset of kernelPresets) await buildPrograms(preset);
+  if (engines.some((engine) => engine !== 'native')) await buildPrograms(wasmPreset);
 }
 
 /** Makes what the contenders of an item load; resolves to their paths, undefined where there is nothing. */

@@ -16,7 +16,7 @@ export const tensorflowFiles: Readonly<Record<Where, string>> = {
 };
 
 const libraryFiles: Readonly<Record<string, (spec: Spec, where: Where) => string>> = {
-  kernels: ({ variant }) => `build/wasm-${variant}/tests/bench/clearformer-bench-${variant}.mjs`,
+  kernels: ({ variant }) => `build/wasm/tests/bench/clearformer-bench-${variant}.mjs`,
   // Start-up is measured as bundled: a page does not fetch two dozen files.
   clearformer: ({ kind }) => (kind === 'startup' ? 'build/bench/own/index.js' : 'dist/index.js'),
   onnxruntime: () => `${peersFolder}/onnxruntime-web/dist/ort.wasm.min.mjs`,
