@@ -1,11 +1,12 @@
 // The page: web/demo built by Vite into build/page.
-import { run, step } from '../toolchain/progress.mjs';
-import { digestOf, inProject, unlessFresh } from './fresh.mjs';
+
+import { run, step } from '../toolchain/progress.js';
+import { digestOf, inProject, unlessFresh } from './fresh.js';
 
 export const pageFolder = inProject('build/page');
 
-export async function buildPage() {
-  const inputs = ['web/demo', 'dist', 'package-lock.json', 'scripts/build/page.mjs'].map((name) => inProject(name));
+export async function buildPage(): Promise<void> {
+  const inputs = ['web/demo', 'dist', 'package-lock.json', 'scripts/build/page.ts'].map((name) => inProject(name));
   const recipe = {
     stamp: inProject('build/page.stamp'),
     digest: digestOf(inputs),

@@ -1,13 +1,17 @@
 // The command line, web/src/cli, bundled into dist/cli.js: it runs on dist/index.js, as any user's program does.
+
 import { chmodSync, readFileSync } from 'node:fs';
 
-import { inProject } from './fresh.mjs';
-import { generationOptions } from './generation_options.mjs';
+import type { BuildOptions, Plugin } from 'esbuild';
+import { inProject } from './fresh.js';
+import { generationOptions } from './generation_options.js';
 
-const packageJson = () => JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
+type Build = typeof import('esbuild').build;
+
+const packageJson = (): { version: string; description: string } => JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
 
 /** What modules named built:… hold; see web/src/cli/built.d.ts. */
-const BUILT = {
+const built: Readonly<Record<string, () => string>> = {
   generation_options: () => `export default ${JSON.stringify(generationOptions())};`,
   package: () => {
     const { version, description } = packageJson();
@@ -15,15 +19,15 @@ const BUILT = {
   },
 };
 
-const builtModules = {
+const builtModules: Plugin = {
   name: 'built modules',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^built:/ }, ({ path }) => ({ path: path.replace('built:', ''), namespace: 'built' }));
-    onLoad({ filter: /.*/, namespace: 'built' }, ({ path }) => ({ contents: BUILT[path](), loader: 'js' }));
+    onLoad({ filter: /.*/, namespace: 'built' }, ({ path }) => ({ contents: built[path]?.() ?? '', loader: 'js' }));
   },
 };
 
-const thePackage = {
+const thePackage: Plugin = {
   name: 'the package',
   setup({ onResolve }) {
     onResolve({ filter: /^(\.\.\/)+index\.js$/ }, () => ({ path: './index.js', external: true }));
@@ -31,13 +35,13 @@ const thePackage = {
 };
 
 /** The licence of the parser that is part of the bundle, as a comment that minifiers keep. */
-function licence() {
+function licence(): string {
   const text = readFileSync(inProject('node_modules/commander/LICENSE'), 'utf8').trim();
   const { version } = JSON.parse(readFileSync(inProject('node_modules/commander/package.json'), 'utf8'));
   return `/*! commander ${version}\n${text}\n*/`;
 }
 
-export async function bundleCommandLine(build, options) {
+export async function bundleCommandLine(build: Build, options: BuildOptions): Promise<void> {
   const outfile = inProject('dist/cli.js');
   await build({
     ...options,

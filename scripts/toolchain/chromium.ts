@@ -1,27 +1,28 @@
 // Chromium for the browser tests: the machine's; else installed by apt when this is root; else Debian's packages,
 // unpacked privately.
+
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { haveApt, ownSuite, unpackPackages } from './apt.mjs';
-import { cacheFolder, completeFolder } from './cache.mjs';
-import { onPath } from './programs.mjs';
-import { query, run, SetupError, step } from './progress.mjs';
+import { haveApt, ownSuite, unpackPackages } from './apt.js';
+import { cacheFolder, completeFolder } from './cache.js';
+import { onPath } from './programs.js';
+import { query, run, SetupError, step } from './progress.js';
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
-const MAC_CHROME = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
-const PACKAGES = ['chromium', 'fonts-dejavu-core'];
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
+const macChrome = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
+const packages = ['chromium', 'fonts-dejavu-core'];
 
 /** Resolves to the file of a Chromium that starts. */
-export async function findChromium() {
+export async function findChromium(): Promise<string> {
   const { CHROMIUM } = process.env;
   if (CHROMIUM) {
     if (await starts(CHROMIUM)) return CHROMIUM;
     throw new SetupError(`CHROMIUM is set to ${CHROMIUM}, which does not start.`);
   }
-  for (const file of [...NAMES.map(onPath), MAC_CHROME])
+  for (const file of [...names.map(onPath), macChrome])
     if (file && existsSync(file) && (await starts(file))) return file;
-  const reasons = [];
+  const reasons: string[] = [];
   for (const provide of [installed, unpacked]) {
     try {
       const file = await provide();
@@ -38,32 +39,32 @@ export async function findChromium() {
   );
 }
 
-const starts = async (file) => /\d+\.\d+/.test(await query(file, ['--version', '--no-sandbox'], { timeout: 60_000 }));
+const starts = async (file: string): Promise<boolean> => /\d+\.\d+/.test(await query(file, ['--version', '--no-sandbox'], { timeout: 60_000 }));
 
-async function installed() {
+async function installed(): Promise<string | undefined> {
   if (process.getuid?.() !== 0 || !(await haveApt())) return undefined;
   const options = { env: { DEBIAN_FRONTEND: 'noninteractive' } };
   await step('Installing Chromium (apt-get, as root)', async () => {
     await run('apt-get', ['update', '-q'], options);
-    await run('apt-get', ['install', '-q', '-y', '--no-install-recommends', ...PACKAGES], options);
+    await run('apt-get', ['install', '-q', '-y', '--no-install-recommends', ...packages], options);
   });
   return onPath('chromium');
 }
 
-async function unpacked() {
+async function unpacked(): Promise<string | undefined> {
   const suite = ownSuite();
   if (!suite || !(await haveApt())) return undefined;
   const root = join(cacheFolder(), `chromium-${suite}`);
   await completeFolder(root, `${suite} 1`, async (temporary) => {
     // Of the machine's own suite, and without a C library: the programs run with the machine's.
-    await unpackPackages(temporary, suite, PACKAGES, { closure: true, without: /^libc6_/ });
+    await unpackPackages(temporary, suite, packages, { closure: true, without: /^libc6_/ });
     writeLauncher(temporary, root);
   });
   return join(root, 'chromium-private');
 }
 
 // A script that starts the unpacked Chromium with its own libraries and fonts.
-function writeLauncher(root, finalRoot) {
+function writeLauncher(root: string, finalRoot: string): void {
   const folders = libraryFolders(root);
   const fonts = join(finalRoot, 'fonts.conf');
   const libraries = folders.map((each) => join(finalRoot, each)).join(':');
@@ -87,7 +88,7 @@ function writeLauncher(root, finalRoot) {
 }
 
 // Older packages use /lib beside /usr/lib, and some keep private libraries one folder deeper.
-function libraryFolders(root) {
+function libraryFolders(root: string): string[] {
   const triplet = readdirSync(join(root, 'usr/lib')).find((name) =>
     existsSync(join(root, 'usr/lib', name, 'libnss3.so')),
   );

@@ -1,27 +1,35 @@
 // The npm package: web/src bundled into dist/ as ES modules, with its type declarations and the .wasm files beside it.
+
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
-import { run, SetupError, step } from '../toolchain/progress.mjs';
-import { MODULES } from './cmake.mjs';
-import { bundleCommandLine } from './command_line.mjs';
-import { digestOf, inProject, unlessFresh } from './fresh.mjs';
+import type { BuildOptions, Plugin } from 'esbuild';
+import { run, SetupError, step } from '../toolchain/progress.js';
+import { type ModuleName, modules } from './cmake.js';
+import { bundleCommandLine } from './command_line.js';
+import { digestOf, inProject, unlessFresh } from './fresh.js';
 
-const ENTRIES = ['index', 'tokenizer', 'chat_template', 'worker', 'thread'];
-const INLINE = 'inline'; // everything in one file, for bundlers that leave the other files behind
-const variants = Object.keys(MODULES);
-const wasmFile = (variant) => `${MODULES[variant]}.wasm`;
-const glueFile = (variant) => `${MODULES[variant]}.mjs`;
-const dist = (name) => inProject('dist', name);
+type Build = typeof import('esbuild').build;
+/** Contents by the name that is imported. */
+type Texts = Readonly<Record<string, string>>;
+
+const entries = ['index', 'tokenizer', 'chat_template', 'worker', 'thread'];
+const inlineEntry = 'inline'; // everything in one file, for bundlers that leave the other files behind
+const variants = Object.keys(modules) as ModuleName[];
+const wasmFile = (variant: ModuleName): string => `${modules[variant]}.wasm`;
+const glueFile = (variant: ModuleName): string => `${modules[variant]}.mjs`;
+const dist = (name: string): string => inProject('dist', name);
 
 // One glue is bundled for the builds without threads, another for those with: each two must differ in nothing but names.
-function requireSameGlue() {
+function requireSameGlue(): void {
   for (const [simd128, relaxed] of [
     ['simd128', 'relaxed'],
     ['simd128-threads', 'relaxed-threads'],
-  ]) {
-    const texts = [simd128, relaxed].map((variant) => readFileSync(glueFile(variant), 'utf8').replaceAll(variant, ''));
-    if (texts[0] !== texts[1]) {
+  ] as const) {
+    const [one, other] = [simd128, relaxed].map((variant) =>
+      readFileSync(glueFile(variant), 'utf8').replaceAll(variant, ''),
+    );
+    if (one !== other) {
       throw new SetupError(`The WASM build ${relaxed} needs other JavaScript glue than ${simd128}, which is bundled.`);
     }
   }
@@ -30,7 +38,7 @@ function requireSameGlue() {
 // The package starts the WASM itself, so that nothing is left for the glue to find: its ways of doing that would make
 // browser bundlers look for Node's modules and for a .wasm file of their own. Emscripten's own workers are not used: the
 // glue asks whether it runs in one without saying what that is.
-const glueWithoutFiles = {
+const glueWithoutFiles: Plugin = {
   name: 'glue without files',
   setup(build) {
     build.onLoad({ filter: /clearformer-simd128(-threads)?\.mjs$/ }, ({ path }) => {
@@ -43,7 +51,7 @@ const glueWithoutFiles = {
         text.replace(/if\(false\)\{const\{createRequire\}[^}]*\}/, ''),
       );
       if (left)
-        throw new SetupError(`Emscripten's glue has changed: scripts/build/package.mjs does not expect ${left[0]}.`);
+        throw new SetupError(`Emscripten's glue has changed: scripts/build/package.ts does not expect ${left[0]}.`);
       return { contents: text, loader: 'js' };
     });
   },
@@ -60,15 +68,15 @@ const bundleOptions = {
   legalComments: 'inline',
   logLevel: 'warning',
   plugins: [glueWithoutFiles],
-};
+} satisfies BuildOptions;
 
 // What stays a file of its own beside index.js, so that bundlers can leave it out of a page that does not use it: inside
 // index.js `export * as nn` would be an object that keeps all of its members, and pipeline() would keep those of all tasks.
-const SEPARATE = { nn: 'primitives/nn', d2l: 'primitives/d2l', pipeline: 'pipelines/pipeline' };
-const separateFiles = {
+const separate = { nn: 'primitives/nn', d2l: 'primitives/d2l', pipeline: 'pipelines/pipeline' };
+const separateFiles: Plugin = {
   name: 'separate files',
   setup(build) {
-    for (const [name, path] of Object.entries(SEPARATE)) {
+    for (const [name, path] of Object.entries(separate)) {
       build.onResolve({ filter: new RegExp(`^\\./${path}\\.js$`) }, ({ importer }) =>
         importer.endsWith('/web/src/index.ts') ? { path: `./${name}.js`, external: true } : undefined,
       );
@@ -76,13 +84,13 @@ const separateFiles = {
   },
 };
 
-async function bundleModules(build) {
+async function bundleModules(build: Build): Promise<void> {
   await build({
     ...bundleOptions,
     plugins: [...bundleOptions.plugins, separateFiles],
     entryPoints: Object.fromEntries([
-      ...ENTRIES.map((name) => [name, inProject(`web/src/${name}.ts`)]),
-      ...Object.entries(SEPARATE).map(([name, path]) => [name, inProject(`web/src/${path}.ts`)]),
+      ...entries.map((name) => [name, inProject(`web/src/${name}.ts`)]),
+      ...Object.entries(separate).map(([name, path]) => [name, inProject(`web/src/${path}.ts`)]),
     ]),
     outdir: inProject('dist'),
     splitting: true,
@@ -91,17 +99,17 @@ async function bundleModules(build) {
 }
 
 /** Puts runtime/assets_inline.ts in the place of runtime/assets.ts, with these texts for its files. */
-const inlineFiles = (texts) => ({
+const inlineFiles = (texts: Texts): Plugin => ({
   name: 'inline files',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /\/assets\.js$/ }, () => ({ path: inProject('web/src/runtime/assets_inline.ts') }));
     onResolve({ filter: /^inline:/ }, ({ path }) => ({ path: path.replace('inline:', ''), namespace: 'inline' }));
-    onLoad({ filter: /.*/, namespace: 'inline' }, ({ path }) => ({ contents: texts[path], loader: 'text' }));
+    onLoad({ filter: /.*/, namespace: 'inline' }, ({ path }) => ({ contents: texts[path] ?? '', loader: 'text' }));
   },
 });
 
 /** A script of a worker in one piece. */
-async function scriptText(build, name, texts) {
+async function scriptText(build: Build, name: string, texts: Texts): Promise<string> {
   const { outputFiles } = await build({
     ...bundleOptions,
     sourcemap: false,
@@ -109,11 +117,11 @@ async function scriptText(build, name, texts) {
     entryPoints: [inProject(`web/src/${name}.ts`)],
     write: false,
   });
-  return outputFiles[0].text;
+  return outputFiles[0]?.text ?? '';
 }
 
-async function bundleInline(build) {
-  const zipped = (variant) => gzipSync(readFileSync(wasmFile(variant)), { level: 9 }).toString('base64');
+async function bundleInline(build: Build): Promise<void> {
+  const zipped = (variant: ModuleName): string => gzipSync(readFileSync(wasmFile(variant)), { level: 9 }).toString('base64');
   const nothing = Object.fromEntries(['worker', ...variants].map((name) => [name, '']));
   const thread = await scriptText(build, 'thread', {});
   // The worker is handed the WASM, and starts threads but no worker.
@@ -123,12 +131,12 @@ async function bundleInline(build) {
     ...bundleOptions,
     sourcemap: false,
     plugins: [...bundleOptions.plugins, inlineFiles({ ...wasm, worker, thread })],
-    entryPoints: [inProject(`web/src/${INLINE}.ts`)],
-    outfile: dist(`${INLINE}.js`),
+    entryPoints: [inProject(`web/src/${inlineEntry}.ts`)],
+    outfile: dist(`${inlineEntry}.js`),
   });
 }
 
-async function makeDist() {
+async function makeDist(): Promise<void> {
   requireSameGlue();
   rmSync(inProject('dist'), { recursive: true, force: true });
   mkdirSync(inProject('dist'));
@@ -141,7 +149,7 @@ async function makeDist() {
   await run(process.execPath, [tsc, '-p', inProject('tsconfig.package.json')], { cwd: inProject() });
 }
 
-export async function buildPackage() {
+export async function buildPackage(): Promise<void> {
   for (const file of variants.flatMap((variant) => [wasmFile(variant), glueFile(variant)])) {
     if (!existsSync(file)) throw new SetupError(`${file} is missing: run "npm run build -- wasm" first.`);
   }
@@ -160,7 +168,7 @@ export async function buildPackage() {
       ...variants.flatMap((each) => [wasmFile(each), glueFile(each)]),
     ]),
     outputs: [
-      ...[...ENTRIES, INLINE].flatMap((name) => [dist(`${name}.js`), dist(`${name}.d.ts`)]),
+      ...[...entries, inlineEntry].flatMap((name) => [dist(`${name}.js`), dist(`${name}.d.ts`)]),
       ...variants.map((each) => dist(`clearformer-${each}.wasm`)),
       dist('cli.js'),
     ],

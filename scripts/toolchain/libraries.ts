@@ -1,23 +1,40 @@
 // The C++ libraries that clearformer needs as source: the system's when new enough, else those of a newer suite.
 // What is not found here is fetched by CMake itself.
+
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { haveApt, unpackPackages } from './apt.mjs';
-import { cacheFolder, completeFolder } from './cache.mjs';
-import { SetupError } from './progress.mjs';
-import { atLeast, GOOGLETEST_MINIMUM, NEWER_SUITE, RAPIDJSON_MINIMUM, XSIMD_MINIMUM } from './versions.mjs';
+import { haveApt, unpackPackages } from './apt.js';
+import { cacheFolder, completeFolder } from './cache.js';
+import { SetupError } from './progress.js';
+import { atLeast, googletestMinimum, newerSuite, rapidjsonMinimum, xsimdMinimum } from './versions.js';
 
-const PREFIXES = ['/usr', '/usr/local', '/opt/homebrew'];
+const prefixes = ['/usr', '/usr/local', '/opt/homebrew'];
 
-const LIBRARIES = [
+export type LibraryName = 'xsimdInclude' | 'rapidjsonInclude' | 'googletestSource';
+/** Folders of the libraries that were found. */
+export type Libraries = Partial<Record<LibraryName, string>>;
+
+interface Library {
+  name: LibraryName;
+  /** Debian's. */
+  package: string;
+  /** Below a prefix. */
+  folder: string;
+  versionFile: string;
+  /** Its groups are the major and the minor version. */
+  version: RegExp;
+  minimum: string;
+}
+
+const libraries: readonly Library[] = [
   {
     name: 'xsimdInclude',
     package: 'libxsimd-dev',
     folder: 'include',
     versionFile: 'xsimd/config/xsimd_config.hpp',
     version: /XSIMD_VERSION_MAJOR (\d+)[\s\S]*?XSIMD_VERSION_MINOR (\d+)/,
-    minimum: XSIMD_MINIMUM,
+    minimum: xsimdMinimum,
   },
   {
     name: 'rapidjsonInclude',
@@ -25,7 +42,7 @@ const LIBRARIES = [
     folder: 'include',
     versionFile: 'rapidjson/rapidjson.h',
     version: /RAPIDJSON_MAJOR_VERSION (\d+)[\s\S]*?RAPIDJSON_MINOR_VERSION (\d+)/,
-    minimum: RAPIDJSON_MINIMUM,
+    minimum: rapidjsonMinimum,
   },
   {
     name: 'googletestSource',
@@ -33,11 +50,11 @@ const LIBRARIES = [
     folder: 'src/googletest',
     versionFile: 'CMakeLists.txt',
     version: /GOOGLETEST_VERSION (\d+)\.(\d+)/,
-    minimum: GOOGLETEST_MINIMUM,
+    minimum: googletestMinimum,
   },
 ];
 
-function lookIn(prefix, library) {
+function lookIn(prefix: string, library: Library): string | undefined {
   const folder = join(prefix, library.folder);
   const file = join(folder, library.versionFile);
   if (!existsSync(file)) return undefined;
@@ -47,9 +64,9 @@ function lookIn(prefix, library) {
 
 // A system's include folder must not be named to a compiler as it is: it would put the system's C headers before those of
 // Emscripten, or out of their order. So the library's headers get a folder of their own, with a link to them.
-function alone(folder, library) {
+function alone(folder: string, library: Library): string {
   if (library.folder !== 'include') return folder;
-  const subfolder = library.versionFile.split('/')[0];
+  const subfolder = library.versionFile.split('/')[0] ?? '';
   const own = join(cacheFolder(), 'system-headers', library.package);
   mkdirSync(own, { recursive: true });
   rmSync(join(own, subfolder), { force: true });
@@ -57,20 +74,19 @@ function alone(folder, library) {
   return own;
 }
 
-/** Resolves to { xsimdInclude, rapidjsonInclude, googletestSource }, each a folder or absent. */
-export async function findLibraries() {
-  const found = {};
-  for (const library of LIBRARIES) {
-    const folder = PREFIXES.map((prefix) => lookIn(prefix, library)).find(Boolean);
+export async function findLibraries(): Promise<Libraries> {
+  const found: Libraries = {};
+  for (const library of libraries) {
+    const folder = prefixes.map((prefix) => lookIn(prefix, library)).find(Boolean);
     if (folder) found[library.name] = alone(folder, library);
   }
-  const missing = LIBRARIES.filter(({ name }) => !found[name]);
+  const missing = libraries.filter(({ name }) => !found[name]);
   if (missing.length === 0 || !(await haveApt())) return found;
-  const root = join(cacheFolder(), `libraries-${NEWER_SUITE}`);
-  const packages = LIBRARIES.map((library) => library.package);
+  const root = join(cacheFolder(), `libraries-${newerSuite}`);
+  const packages = libraries.map((library) => library.package);
   try {
     await completeFolder(root, packages.join(' '), (folder) =>
-      unpackPackages(folder, NEWER_SUITE, packages, { closure: false }),
+      unpackPackages(folder, newerSuite, packages, { closure: false }),
     );
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;

@@ -1,5 +1,6 @@
 // The cache folder outside the clone, shared by all clones: where it is, one writer at a time, and folders that are
 // either complete or absent, whatever interrupts the run that makes them.
+
 import {
   existsSync,
   mkdirSync,
@@ -14,32 +15,32 @@ import {
 import { homedir, hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 
-import { SetupError, step } from './progress.mjs';
+import { codeOf, SetupError, step } from './progress.js';
 
-const LOCK_REFRESH_MS = 5_000;
-const LOCK_STALE_MS = 60_000;
+const lockRefreshMs = 5_000;
+const lockStaleMs = 60_000;
 
-export function cacheFolder() {
+export function cacheFolder(): string {
   const { CLEARFORMER_CACHE, XDG_CACHE_HOME } = process.env;
   if (CLEARFORMER_CACHE) return resolve(CLEARFORMER_CACHE);
   return join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'clearformer');
 }
 
-function makeCacheFolder(folder) {
+function makeCacheFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
     throw new SetupError(
-      `The cache folder ${folder} can't be made (${error.code}).\n` +
+      `The cache folder ${folder} can't be made (${codeOf(error)}).\n` +
         'Set CLEARFORMER_CACHE to a folder that you may write, outside the clone.',
     );
   }
 }
 
-const stampFile = (folder) => `${folder}.complete`;
+const stampFile = (folder: string): string => `${folder}.complete`;
 
 /** Is `folder` there as the recipe `key` makes it? */
-export function isComplete(folder, key) {
+export function isComplete(folder: string, key: string): boolean {
   return existsSync(folder) && existsSync(stampFile(folder)) && readFileSync(stampFile(folder), 'utf8') === key;
 }
 
@@ -47,7 +48,11 @@ export function isComplete(folder, key) {
  * Makes `folder` by `make(temporaryFolder)`, once for each recipe `key`. The temporary folder is renamed when it is
  * finished and the stamp is written last, so that a killed run leaves nothing that looks complete.
  */
-export async function completeFolder(folder, key, make) {
+export async function completeFolder(
+  folder: string,
+  key: string,
+  make: (temporary: string) => Promise<unknown>,
+): Promise<string> {
   if (isComplete(folder, key)) return folder;
   return withLock(async () => {
     if (isComplete(folder, key)) return folder;
@@ -66,15 +71,15 @@ export async function completeFolder(folder, key, make) {
   });
 }
 
-const remove = (path) => rmSync(path, { recursive: true, force: true, maxRetries: 5 });
+const remove = (path: string): void => rmSync(path, { recursive: true, force: true, maxRetries: 5 });
 
 // What killed runs left. Programs that they started may still be writing there, so no name is used twice.
-function leftovers(folder) {
+function leftovers(folder: string): string[] {
   const names = readdirSync(dirname(folder)).filter((name) => name.startsWith(`${basename(folder)}.unfinished-`));
   return names.map((name) => join(dirname(folder), name));
 }
 
-function markComplete(folder, key) {
+function markComplete(folder: string, key: string): void {
   writeFileSync(`${stampFile(folder)}.new`, key);
   renameSync(`${stampFile(folder)}.new`, stampFile(folder));
 }
@@ -82,11 +87,11 @@ function markComplete(folder, key) {
 let lockDepth = 0;
 
 /** Runs `work` while this process alone may write the cache. A lock whose holder is gone is taken over. */
-export async function withLock(work) {
+export async function withLock<T>(work: () => Promise<T>): Promise<T> {
   const lock = join(cacheFolder(), 'lock');
   if (lockDepth === 0) await takeLock(lock);
   lockDepth += 1;
-  const timer = setInterval(() => utimesSync(lock, new Date(), new Date()), LOCK_REFRESH_MS);
+  const timer = setInterval(() => utimesSync(lock, new Date(), new Date()), lockRefreshMs);
   try {
     return await work();
   } finally {
@@ -96,7 +101,7 @@ export async function withLock(work) {
   }
 }
 
-async function takeLock(lock) {
+async function takeLock(lock: string): Promise<void> {
   makeCacheFolder(cacheFolder());
   if (tryLock(lock)) return;
   await step(`Waiting for another run that is filling ${cacheFolder()}`, async () => {
@@ -104,32 +109,32 @@ async function takeLock(lock) {
   });
 }
 
-function tryLock(lock) {
+function tryLock(lock: string): boolean {
   try {
     writeFileSync(lock, `${hostname()} ${process.pid}`, { flag: 'wx' });
     return true;
   } catch (error) {
-    if (error.code !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
   if (holderIsGone(lock)) rmSync(lock, { force: true });
   return false;
 }
 
-function holderIsGone(lock) {
+function holderIsGone(lock: string): boolean {
   try {
-    const [host, pid] = readFileSync(lock, 'utf8').split(' ');
-    if (Date.now() - statSync(lock).mtimeMs > LOCK_STALE_MS) return true;
+    const [host = '', pid = ''] = readFileSync(lock, 'utf8').split(' ');
+    if (Date.now() - statSync(lock).mtimeMs > lockStaleMs) return true;
     return host === hostname() && !isAlive(Number(pid));
   } catch (error) {
-    return error.code !== 'ENOENT';
+    return codeOf(error) !== 'ENOENT';
   }
 }
 
-function isAlive(pid) {
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error.code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }

@@ -1,17 +1,17 @@
 // npm test [-- stage …]: everything from a fresh clone to the verdict. All stages run, also after one has failed.
 // Stages: native (C++), wasm (the same C++ tests as WebAssembly under Node), ts (the package under Node, with trained
 // checkpoints that are fetched once), browser (the page in Chromium), check (formats, types, import directions, sizes).
-import { buildPreset, testPreset, WASM_PRESET } from './build/cmake.mjs';
-import { inProject } from './build/fresh.mjs';
-import { steps } from './build.mjs';
-import { check } from './check.mjs';
-import { main } from './main.mjs';
-import { fetchCheckpoints } from './models/checkpoints.mjs';
-import { ensureModules } from './npm_modules.mjs';
-import { run, seconds, step, timesOfSteps } from './toolchain/progress.mjs';
-import { findChromium, SetupError } from './toolchain.mjs';
 
-const vitest = (project, env = {}) =>
+import { buildPreset, testPreset, wasmPreset } from './build/cmake.js';
+import { inProject } from './build/fresh.js';
+import { steps } from './build.js';
+import { check } from './check.js';
+import { commandOf } from './main.js';
+import { fetchCheckpoints } from './models/checkpoints.js';
+import { type Environment, run, seconds, step, timesOfSteps } from './toolchain/progress.js';
+import { findChromium, SetupError } from './toolchain.js';
+
+const vitest = (project: string, env: Environment = {}): Promise<unknown> =>
   step(`Testing ${project}`, () =>
     run(process.execPath, [inProject('node_modules/vitest/vitest.mjs'), 'run', '--project', project], {
       cwd: inProject(),
@@ -20,14 +20,16 @@ const vitest = (project, env = {}) =>
     }),
   );
 
-const stages = {
+type StageName = 'native' | 'wasm' | 'ts' | 'browser' | 'check';
+
+const stages: Readonly<Record<StageName, () => Promise<void>>> = {
   native: async () => {
     await steps.native();
     await testPreset('release');
   },
   wasm: async () => {
-    await buildPreset(WASM_PRESET);
-    await testPreset(WASM_PRESET);
+    await buildPreset(wasmPreset);
+    await testPreset(wasmPreset);
   },
   ts: async () => {
     await buildPackage();
@@ -45,13 +47,18 @@ const stages = {
   },
 };
 
-async function buildPackage() {
-  await ensureModules();
+async function buildPackage(): Promise<void> {
   await steps.wasm();
   await steps.package();
 }
 
-async function runStage(name) {
+interface Verdict {
+  name: StageName;
+  passed: boolean;
+  time: string;
+}
+
+async function runStage(name: StageName): Promise<Verdict> {
   const start = Date.now();
   console.log(`\n=== ${name}`);
   try {
@@ -63,12 +70,13 @@ async function runStage(name) {
   }
 }
 
-await main(
-  import.meta,
+const stageNames = Object.keys(stages) as StageName[];
+
+export const command = commandOf(
   async (names) => {
     const start = Date.now();
-    const results = [];
-    for (const name of names.length > 0 ? names : Object.keys(stages)) results.push(await runStage(name));
+    const results: Verdict[] = [];
+    for (const name of names.length > 0 ? names : stageNames) results.push(await runStage(name));
     console.log(`\n=== Summary (${seconds(start)})`);
     for (const { name, passed, time } of results)
       console.log(`${passed ? 'passed' : 'FAILED'}  ${name.padEnd(8)} ${time}`);
@@ -77,5 +85,5 @@ await main(
     console.log(`stages: ${results.length - failed} passed, ${failed} failed`);
     if (failed > 0) process.exitCode = 1;
   },
-  Object.keys(stages),
+  stageNames,
 );

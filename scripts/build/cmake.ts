@@ -1,47 +1,55 @@
 // The C++: configures and builds one of CMake's presets (natively or as WebAssembly) in build/<preset>.
+
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
-import { nodeFlags } from '../node_flags.mjs';
-import { run, step } from '../toolchain/progress.mjs';
-import { findBuildTools, findCppCompiler, findWasmTools } from '../toolchain.mjs';
-import { digestOf, inProject, unlessFresh } from './fresh.mjs';
+import { nodeFlags } from '../node_flags.js';
+import { type Environment, run, step } from '../toolchain/progress.js';
+import { type BuildTools, findBuildTools, findCppCompiler, findWasmTools, type WasmTools } from '../toolchain.js';
+import { digestOf, inProject, unlessFresh } from './fresh.js';
 
 /** The WebAssembly build that the C++ tests run in: both programs, with and without relaxed SIMD. */
-export const WASM_PRESET = 'wasm';
+export const wasmPreset = 'wasm';
 /** The same with threads is tested through the package. */
-const THREADS_PRESET = 'wasm-threads';
-const MODULE_PRESETS = [WASM_PRESET, THREADS_PRESET];
+const threadsPreset = 'wasm-threads';
+const modulePresets = [wasmPreset, threadsPreset];
 
 /** Every build of the module by its name: where it lies, without its extension. */
-export const MODULES = Object.fromEntries(
-  [
-    ['simd128', WASM_PRESET],
-    ['relaxed', WASM_PRESET],
-    ['simd128-threads', THREADS_PRESET],
-    ['relaxed-threads', THREADS_PRESET],
-  ].map(([name, preset]) => [name, inProject('build', preset, `clearformer-${name}`)]),
-);
+export const modules = {
+  simd128: inProject('build', wasmPreset, 'clearformer-simd128'),
+  relaxed: inProject('build', wasmPreset, 'clearformer-relaxed'),
+  'simd128-threads': inProject('build', threadsPreset, 'clearformer-simd128-threads'),
+  'relaxed-threads': inProject('build', threadsPreset, 'clearformer-relaxed-threads'),
+};
 
-let buildTools;
-let wasmTools;
+export type ModuleName = keyof typeof modules;
+
+let buildTools: Promise<BuildTools> | undefined;
+let wasmTools: Promise<WasmTools> | undefined;
 
 /** The tools, looked for once in a process. */
 export const tools = {
-  build: () => (buildTools ??= findBuildTools()),
-  wasm: () => (wasmTools ??= findWasmTools()),
+  build: (): Promise<BuildTools> => (buildTools ??= findBuildTools()),
+  wasm: (): Promise<WasmTools> => (wasmTools ??= findWasmTools()),
 };
 
 /** Looks for all of them, one after the other: each may fetch something into the cache. */
-export async function findTools() {
+export async function findTools(): Promise<void> {
   await tools.build();
   await tools.wasm();
 }
 
-async function settingsOf(preset) {
+interface Settings {
+  env: Environment;
+  cmakeArguments: readonly string[];
+  /** Of the compiler, where CMake would not see that it has changed. */
+  version?: string;
+}
+
+async function settingsOf(preset: string): Promise<Settings> {
   const { cmakeArguments } = await tools.build();
-  if (!MODULE_PRESETS.includes(preset)) {
+  if (!modulePresets.includes(preset)) {
     findCppCompiler(); // says how to get one, where CMake would fail with a riddle
     return { env: {}, cmakeArguments };
   }
@@ -56,7 +64,8 @@ async function settingsOf(preset) {
 }
 
 /** Configures `preset` unless that was done with the same settings; CMake itself sees to changes of CMakeLists.txt. */
-async function configure(preset, folder, { env, cmakeArguments, version = '' }) {
+async function configure(preset: string, folder: string, settings: Settings): Promise<void> {
+  const { env, cmakeArguments, version = '' } = settings;
   const { cmake } = await tools.build();
   const recipe = {
     stamp: `${folder}.configured`,
@@ -71,7 +80,7 @@ async function configure(preset, folder, { env, cmakeArguments, version = '' }) 
 }
 
 /** Builds `preset`: the targets given or, without any, all of it. */
-export async function buildPreset(preset, targets = []) {
+export async function buildPreset(preset: string, targets: readonly string[] = []): Promise<void> {
   const { cmake } = await tools.build();
   const settings = await settingsOf(preset);
   const folder = inProject('build', preset);
@@ -83,12 +92,12 @@ export async function buildPreset(preset, targets = []) {
 }
 
 /** Builds every WebAssembly module, without tests. */
-export async function buildWasm() {
-  for (const preset of MODULE_PRESETS) await buildPreset(preset, ['clearformer_module']);
+export async function buildWasm(): Promise<void> {
+  for (const preset of modulePresets) await buildPreset(preset, ['clearformer_module']);
 }
 
 /** Runs the tests of a preset that has been built. */
-export async function testPreset(preset) {
+export async function testPreset(preset: string): Promise<void> {
   const { ctest } = await tools.build();
   const args = ['--test-dir', inProject('build', preset), '--output-on-failure', '--no-tests=error'];
   await step(`Testing ${preset}`, () => run(ctest, [...args, '-j', String(availableParallelism())], { show: true }));

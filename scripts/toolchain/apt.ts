@@ -1,33 +1,37 @@
 // Debian packages without installing them: a private apt state in the cache, with the machine's own archive and any
 // suite, and packages unpacked into a folder. Works as any user; nothing of the system is changed.
+
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { cacheFolder, withLock } from './cache.mjs';
-import { inParallel, query, run, SetupError, step } from './progress.mjs';
+import { cacheFolder, withLock } from './cache.js';
+import { type Environment, inParallel, query, run, SetupError, step } from './progress.js';
 
-const SOURCES = '/etc/apt';
+const sources = '/etc/apt';
 
-export async function haveApt() {
+export async function haveApt(): Promise<boolean> {
   if (process.platform !== 'linux') return false;
   return (await query('apt-get', ['--version'])) !== '' && (await query('dpkg', ['--version'])) !== '';
 }
 
 /** The machine's own suite ("bookworm"), or '' when it does not say. */
-export function ownSuite() {
+export function ownSuite(): string {
   if (!existsSync('/etc/os-release')) return '';
   return /^VERSION_CODENAME="?(\w+)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? '';
 }
 
-function sourceFiles(extension) {
-  const folder = join(SOURCES, 'sources.list.d');
+function sourceFiles(extension: string): string[] {
+  const folder = join(sources, 'sources.list.d');
   const parts = existsSync(folder) ? readdirSync(folder).sort() : [];
   return parts.filter((name) => name.endsWith(extension)).map((name) => join(folder, name));
 }
 
-// One stanza of a deb822 file: { types, uris, suites, components, 'signed-by' … }; continuation lines are joined.
-function parseStanza(text) {
-  const fields = {};
+/** Fields of a stanza of a deb822 file, in lower case: types, uris, suites, components, signed-by. */
+type Stanza = Partial<Record<string, string>>;
+
+// Continuation lines are joined.
+function parseStanza(text: string): Stanza {
+  const fields: Stanza = {};
   let last = '';
   for (const line of text.split('\n').filter((each) => each.trim() && !each.startsWith('#'))) {
     const [, key, value] = /^([\w-]+):\s*(.*)$/.exec(line) ?? [];
@@ -37,7 +41,7 @@ function parseStanza(text) {
   return fields;
 }
 
-function deb822Stanzas() {
+function deb822Stanzas(): Stanza[] {
   const files = sourceFiles('.sources').map((file) => readFileSync(file, 'utf8'));
   return files
     .flatMap((text) => text.split(/\n\s*\n/).map(parseStanza))
@@ -45,8 +49,8 @@ function deb822Stanzas() {
 }
 
 // `deb [signed-by=FILE] URI SUITE COMPONENT…` as the same kind of stanza.
-function oneLineStanzas() {
-  const list = join(SOURCES, 'sources.list');
+function oneLineStanzas(): Stanza[] {
+  const list = join(sources, 'sources.list');
   const files = [...(existsSync(list) ? [list] : []), ...sourceFiles('.list')];
   const lines = files.flatMap((file) => readFileSync(file, 'utf8').split('\n'));
   return lines.flatMap((line) => {
@@ -58,23 +62,23 @@ function oneLineStanzas() {
 }
 
 // The machine's main archive: the stanza that names its own suite without a suffix such as -updates or -security.
-function archiveStanza() {
+function archiveStanza(): Stanza | undefined {
   const suite = ownSuite();
   const names = [suite, 'stable', 'testing', 'unstable', 'sid'].filter(Boolean);
   const stanzas = [...deb822Stanzas(), ...oneLineStanzas()].filter(({ types }) => /\bdeb\b/.test(types ?? 'deb'));
-  return stanzas.find(({ suites }) => suites.split(/\s+/).some((each) => names.includes(each)));
+  return stanzas.find(({ suites = '' }) => suites.split(/\s+/).some((each) => names.includes(each)));
 }
 
-function sourcesFor(suite) {
+function sourcesFor(suite: string): string {
   const stanza = archiveStanza();
-  if (!stanza) throw new SetupError(`No package archive for ${ownSuite() || 'this system'} is named in ${SOURCES}.`);
+  if (!stanza) throw new SetupError(`No package archive for ${ownSuite() || 'this system'} is named in ${sources}.`);
   const signedBy = stanza['signed-by'];
   const lines = ['Types: deb', `URIs: ${stanza.uris}`, `Suites: ${suite}`, 'Components: main'];
   return `${lines.join('\n')}\n${signedBy ? `Signed-By: ${signedBy}\n` : ''}`;
 }
 
 // The system's apt settings (proxies, certificates) without its hooks, and every path turned into the private state.
-async function aptConfig(state, suite) {
+async function aptConfig(state: string, suite: string): Promise<string> {
   const dump = (await run('apt-config', ['dump'])).stdout.split('\n');
   const kept = dump.filter((line) => !/^(Dir|DPkg|APT::Update|APT::NeverAutoRemove|Unattended)\b/i.test(line));
   const own = {
@@ -103,7 +107,7 @@ async function aptConfig(state, suite) {
 }
 
 /** A private apt for `suite` ("forky") in the folder `state`: its environment and archive, the lists being up to date. */
-async function privateApt(state, suite) {
+async function privateApt(state: string, suite: string): Promise<{ env: Environment; archives: string }> {
   for (const folder of ['state', 'lists/partial', 'cache', 'archives/partial', 'log']) {
     mkdirSync(join(state, folder), { recursive: true });
   }
@@ -118,17 +122,26 @@ async function privateApt(state, suite) {
   return { env, archives: join(state, 'archives') };
 }
 
-const megabytes = (folder) => {
+const megabytes = (folder: string): string => {
   const files = [folder, join(folder, 'partial')].flatMap((each) => readdirSync(each).map((name) => join(each, name)));
   const bytes = files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
   return `${Math.round(bytes / 1e6)} MB`;
 };
 
-/**
- * Downloads `packages` of `suite` and, with `closure: true`, all they depend on, and unpacks them into `root`.
- * Files of packages that match `without` are left out.
- */
-export async function unpackPackages(root, suite, packages, { closure, without = /^$/ }) {
+export interface Selection {
+  /** Whether all that the packages depend on is wanted, too. */
+  closure: boolean;
+  /** Files of packages that are left out. */
+  without?: RegExp;
+}
+
+/** Downloads `packages` of `suite` and unpacks them into `root`. */
+export async function unpackPackages(
+  root: string,
+  suite: string,
+  packages: readonly string[],
+  { closure, without = /^$/ }: Selection,
+): Promise<void> {
   await withLock(async () => {
     // The state's name is new each time: programs of a killed run may still be at work in the old one.
     const states = join(cacheFolder(), 'apt');
