@@ -17,9 +17,6 @@ export const steps: Readonly<Record<StepName, () => Promise<void>>> = {
 
 const defaultSteps: readonly StepName[] = ['wasm', 'package', 'page'];
 
-export const command = commandOf(
-  async (names) => {
-    for (const name of names.length > 0 ? names : defaultSteps) await steps[name]();
-  },
-  Object.keys(steps) as StepName[],
-);
+export const command = commandOf(async (names) => {
+  for (const name of names.length > 0 ? names : defaultSteps) await steps[name]();
+}, Object.keys(steps) as StepName[]);

@@ -72,18 +72,15 @@ async function runStage(name: StageName): Promise<Verdict> {
 
 const stageNames = Object.keys(stages) as StageName[];
 
-export const command = commandOf(
-  async (names) => {
-    const start = Date.now();
-    const results: Verdict[] = [];
-    for (const name of names.length > 0 ? names : stageNames) results.push(await runStage(name));
-    console.log(`\n=== Summary (${seconds(start)})`);
-    for (const { name, passed, time } of results)
-      console.log(`${passed ? 'passed' : 'FAILED'}  ${name.padEnd(8)} ${time}`);
-    console.log(`\nWhat took how long:\n${timesOfSteps()}\n`);
-    const failed = results.filter(({ passed }) => !passed).length;
-    console.log(`stages: ${results.length - failed} passed, ${failed} failed`);
-    if (failed > 0) process.exitCode = 1;
-  },
-  stageNames,
-);
+export const command = commandOf(async (names) => {
+  const start = Date.now();
+  const results: Verdict[] = [];
+  for (const name of names.length > 0 ? names : stageNames) results.push(await runStage(name));
+  console.log(`\n=== Summary (${seconds(start)})`);
+  for (const { name, passed, time } of results)
+    console.log(`${passed ? 'passed' : 'FAILED'}  ${name.padEnd(8)} ${time}`);
+  console.log(`\nWhat took how long:\n${timesOfSteps()}\n`);
+  const failed = results.filter(({ passed }) => !passed).length;
+  console.log(`stages: ${results.length - failed} passed, ${failed} failed`);
+  if (failed > 0) process.exitCode = 1;
+}, stageNames);

@@ -180,10 +180,10 @@ const sentences = measureOf({
   load: (_project, options) => AutoModel.from_pretrained(checkpointFolder('all-MiniLM-L6-v2'), options),
   async prepare(project) {
     const tokenizer = await AutoTokenizer.from_pretrained(checkpointFolder('all-MiniLM-L6-v2'));
-    const texts = casesOf(project).filter(({ name }) => name === 'sentence_embeddings').map(({ text }) => text as string[]);
-    return [...texts.flat(), ...sentencesOf(project)].map((sentence) =>
-      idsOf(tokenizer(sentence).input_ids),
-    );
+    const texts = casesOf(project)
+      .filter(({ name }) => name === 'sentence_embeddings')
+      .map(({ text }) => text as string[]);
+    return [...texts.flat(), ...sentencesOf(project)].map((sentence) => idsOf(tokenizer(sentence).input_ids));
   },
   async observe(model, inputs) {
     const vectors: Float32Array[] = [];

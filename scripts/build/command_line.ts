@@ -8,7 +8,8 @@ import { generationOptions } from './generation_options.js';
 
 type Build = typeof import('esbuild').build;
 
-const packageJson = (): { version: string; description: string } => JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
+const packageJson = (): { version: string; description: string } =>
+  JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
 
 /** What modules named built:… hold; see web/src/cli/built.d.ts. */
 const built: Readonly<Record<string, () => string>> = {

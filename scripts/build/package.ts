@@ -121,7 +121,8 @@ async function scriptText(build: Build, name: string, texts: Texts): Promise<str
 }
 
 async function bundleInline(build: Build): Promise<void> {
-  const zipped = (variant: ModuleName): string => gzipSync(readFileSync(wasmFile(variant)), { level: 9 }).toString('base64');
+  const zipped = (variant: ModuleName): string =>
+    gzipSync(readFileSync(wasmFile(variant)), { level: 9 }).toString('base64');
   const nothing = Object.fromEntries(['worker', ...variants].map((name) => [name, '']));
   const thread = await scriptText(build, 'thread', {});
   // The worker is handed the WASM, and starts threads but no worker.

@@ -4,6 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { crc32, deflateSync } from 'node:zlib';
 import { inProject } from '../build/fresh.js';
+import { commandOf } from '../main.js';
 import { SetupError } from '../toolchain/progress.js';
 import { readSafetensors } from './read_safetensors.js';
 
@@ -40,7 +41,7 @@ function png(grey: Buffer, width: number, height: number): Buffer {
   return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', data), chunk('IEND', Buffer.alloc(0))]);
 }
 
-export async function command(): Promise<void> {
+export const command = commandOf(async () => {
   const { images, labels } = digits();
   const strip = Buffer.alloc(pixels * classes);
   for (let label = 0; label < classes; label++) {
@@ -51,4 +52,4 @@ export async function command(): Promise<void> {
     }
   }
   writeFileSync(inProject('web/demo/public/models/vit-mnist/samples.png'), png(strip, side * classes, side));
-}
+});

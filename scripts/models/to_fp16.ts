@@ -2,6 +2,7 @@
 // Halves a checkpoint: every float32 tensor is rounded to the nearest float16, others stay as they are. This is how the bundled
 // marian-tiny-en-fr was made from what its training saved. Throws RangeError for a number that float16 cannot hold.
 
+import { type Command, reportErrors } from '../main.js';
 import { SetupError } from '../toolchain/progress.js';
 import { halvesOf } from './half.js';
 import { readSafetensors } from './read_safetensors.js';
@@ -19,10 +20,11 @@ function halved(tensor: StoredTensor): StoredTensor {
   return { ...tensor, dtype: 'F16', bytes };
 }
 
-export async function command([from, to]: readonly string[]): Promise<void> {
-  if (from === undefined || to === undefined) {
-    throw new SetupError('usage: node scripts/run.mjs models/to_fp16 <from.safetensors> <to.safetensors>');
-  }
-  const { tensors, metadata } = readSafetensors(from);
-  writeSafetensors(to, tensors.map(halved), metadata);
-}
+export const command: Command = ([from, to]) =>
+  reportErrors(async () => {
+    if (from === undefined || to === undefined) {
+      throw new SetupError('usage: node scripts/run.mjs models/to_fp16 <from.safetensors> <to.safetensors>');
+    }
+    const { tensors, metadata } = readSafetensors(from);
+    writeSafetensors(to, tensors.map(halved), metadata);
+  });

@@ -39,7 +39,8 @@ export async function findChromium(): Promise<string> {
   );
 }
 
-const starts = async (file: string): Promise<boolean> => /\d+\.\d+/.test(await query(file, ['--version', '--no-sandbox'], { timeout: 60_000 }));
+const starts = async (file: string): Promise<boolean> =>
+  /\d+\.\d+/.test(await query(file, ['--version', '--no-sandbox'], { timeout: 60_000 }));
 
 async function installed(): Promise<string | undefined> {
   if (process.getuid?.() !== 0 || !(await haveApt())) return undefined;

@@ -1,5 +1,5 @@
 // Who takes part: ours in each build, and the peers. A contender is { name, role, library, make?, spec }: `make` says
-// what it loads (models/make.mjs), `spec` is what contenders/ opens.
+// what it loads (models/make.ts), `spec` is what contenders/ opens.
 
 import type { Contender, DType, Engine, Input, ModelName, Precision, Setting, Source, Spec, Task } from '../types.js';
 

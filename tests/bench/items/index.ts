@@ -14,5 +14,5 @@ export const items: readonly Item[] = [
   ...startupItems,
 ];
 
-/** Parts that select items; "native", "scaling" and "roofline" choose engines or threads, too (see plan.mjs). */
+/** Parts that select items; "native", "scaling" and "roofline" choose engines or threads, too (see plan.ts). */
 export const itemParts = [...new Set(items.map(({ part }) => part))];
