@@ -64,6 +64,9 @@ def save_fresh(folder, auto, name, family, untied=False, dtype=torch.float32):
         text = file.read()
     model = auto.from_config(config)
     fill(model, name, family.gains)
+    if untied and config.model_type == "t5":  # its class ties the towers' tables to shared, whatever the config says
+        for tower in (model.encoder, model.decoder):
+            tower.embed_tokens.weight.copy_(model.shared.weight)
     model.to(dtype).save_pretrained(folder)
     with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
         file.write(text)
