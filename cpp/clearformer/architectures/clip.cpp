@@ -91,8 +91,7 @@ TowerConfig read_vision(const ConfigReader& config, ModelConfig& model) {
   tower.stack.final_norm = FinalNorm::none;  // its norm stands behind the pooling
   ImageEmbeddingConfig image;
   std::tie(image.image_height, image.image_width) = read_extent(config, "image_size");
-  std::tie(image.patch.patch_height, image.patch.patch_width) =
-      read_extent(config, "patch_size");
+  std::tie(image.patch.patch_height, image.patch.patch_width) = read_extent(config, "patch_size");
   image.patch.channels = config.size("num_channels");
   image.patch.d_model = tower.d_model();
   image.patch.bias = Bias::none;

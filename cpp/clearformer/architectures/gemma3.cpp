@@ -66,8 +66,8 @@ ModelConfig read_whole(const ConfigReader& config, Task task) {
   const ConfigReader text =
       config.object("text_config").value_or(config.with_members(Json::Object()));
   declared(text, kInnerKeys);
-  ModelConfig model = read_text(declared(text, kTextKeys),
-                                task == Task::seq2seq_lm ? Task::causal_lm : task);
+  ModelConfig model =
+      read_text(declared(text, kTextKeys), task == Task::seq2seq_lm ? Task::causal_lm : task);
   model.tied = config.flag("tie_word_embeddings");
   if (config.is_set("eos_token_id")) model.eos_token_ids = config.tokens("eos_token_id");
   if (config.is_set("bos_token_id")) model.bos_token_id = config.token("bos_token_id");
@@ -77,8 +77,9 @@ ModelConfig read_whole(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kGemma3Text{"gemma3_text", kTextKeys, read_text, kPrefixes,
+const Architecture kGemma3Text{"gemma3_text", kTextKeys, read_text,      kPrefixes,
                                gemma_rules(), {},        llama_ignored()};
-const Architecture kGemma3{"gemma3", kWholeKeys, read_whole, kPrefixes, gemma_rules(), {}, llama_ignored()};
+const Architecture kGemma3{"gemma3",      kWholeKeys, read_whole,     kPrefixes,
+                           gemma_rules(), {},         llama_ignored()};
 
 }  // namespace clearformer

@@ -173,8 +173,8 @@ RotaryConfig read_rotary(const ConfigReader& config, std::size_t d_head, std::si
       read_scaling(config, *rope, static_cast<double>(max_positions), rotary.scaling);
     }
   }
-  rotary.rotary_dim = read_rotary_dim(config, rope ? &*rope : nullptr, rotary.scaling.kind, rotary,
-                                      keys.partial);
+  rotary.rotary_dim =
+      read_rotary_dim(config, rope ? &*rope : nullptr, rotary.scaling.kind, rotary, keys.partial);
   try {
     check_rotary(rotary);
   } catch (const Error& error) {
