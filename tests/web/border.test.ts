@@ -11,7 +11,17 @@ const bindings = join(root, 'cpp/bindings');
 const source = (path: string) => readFileSync(join(root, path), 'utf8');
 
 /** Look-ups of Arguments (marshal.h) that take an absent argument for none, false, or empty. */
-const lenient = ['has', 'flag', 'optional_number', 'optional_floats', 'texts', 'objects', 'integer_list', 'json', 'mask'];
+const lenient = [
+  'has',
+  'flag',
+  'optional_number',
+  'optional_floats',
+  'texts',
+  'objects',
+  'integer_list',
+  'json',
+  'mask',
+];
 lenient.push('masks');
 
 const table = [...source('cpp/bindings/bindings.cpp').matchAll(/function\("(\w+)", &guarded<(\w+)>\)/g)];
@@ -24,7 +34,9 @@ function readers(): Map<string, string> {
   const texts = new Map<string, string>();
   for (const file of readdirSync(bindings).filter((name) => /\.(cpp|h)$/.test(name))) {
     if (file.startsWith('marshal')) continue;
-    for (const [text] of source(`cpp/bindings/${file}`).matchAll(/^(?![}\s/#]|namespace)[^\n;]*[^;]*?\{(?:\}$|.*?^\})/gms)) {
+    for (const [text] of source(`cpp/bindings/${file}`).matchAll(
+      /^(?![}\s/#]|namespace)[^\n;]*[^;]*?\{(?:\}$|.*?^\})/gms,
+    )) {
       const name =
         /^(?:struct|class) (\w+)/.exec(text)?.[1] ??
         /^[^{]*?(\w+)::\w+\(const Arguments&/.exec(text)?.[1] ??
@@ -53,7 +65,8 @@ function readsOf(name: string, texts: Map<string, string>, seen = new Set<string
     if (!texts.has(word) || seen.has(word) || !passesOn(whole, word)) continue;
     for (const [key, how] of readsOf(word, texts, seen)) note(key, how === 'optional');
   }
-  for (const [, how = '', key = ''] of text.matchAll(/\barguments\.(\w+)\(\s*"(\w+)"/g)) note(key, lenient.includes(how));
+  for (const [, how = '', key = ''] of text.matchAll(/\barguments\.(\w+)\(\s*"(\w+)"/g))
+    note(key, lenient.includes(how));
   for (const [, key = ''] of guarded.matchAll(/\barguments\.\w+\(\s*"(\w+)"/g)) note(key, true);
   // helper(arguments, "key") and helper(arguments, "key", fallback)
   for (const [, keys = '', more] of text.matchAll(/\w+\(arguments, ((?:"\w+"(?:, (?="))?)+)(, )?/g)) {
@@ -97,7 +110,8 @@ ${checks.join('\n')}
   try {
     const file = join(folder, 'agreement.ts');
     writeFileSync(file, text);
-    const flags = '--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck --target esnext --module nodenext'.split(' ');
+    const flags =
+      '--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck --target esnext --module nodenext'.split(' ');
     flags.push('--types', 'node', '--ignoreConfig');
     execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...flags, file], { cwd: root });
     return '';
@@ -125,7 +139,10 @@ describe('border.ts and cpp/bindings', () => {
     const changed = new Map(functions);
     changed.set('softmax', new Map([['x', 'needed']])); // does not read the axis
     changed.set('bmm', new Map([...(functions.get('bmm') as Reads), ['transposed', 'needed']])); // reads one more
-    changed.set('layer_norm', new Map([...(functions.get('layer_norm') as Reads).keys()].map((key) => [key, 'needed'])));
+    changed.set(
+      'layer_norm',
+      new Map([...(functions.get('layer_norm') as Reads).keys()].map((key) => [key, 'needed'])),
+    );
     changed.delete('release');
     const found = disagreements(changed);
     expect(found).toMatch(/unread: "axis"/);

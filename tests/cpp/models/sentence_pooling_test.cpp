@@ -50,7 +50,8 @@ TEST(SentencePooling, EmbeddingsEqualTheReference) {
     inputs.input_ids = ids.view();
     inputs.attention_mask = mask.view();
     ModelOutputs outputs = model->forward(inputs);
-    const Json modes = Json::parse(read_bytes(folder + "/1_Pooling/config.json"), "config.json");
+    const Json modes = Json::parse(read_bytes(folder + "/1_Pooling/config.json"), "config.json",
+                                   ErrorCode::malformed_config);
     const Tensor embedding =
         sentence_pooling(outputs.at("last_hidden_state"), mask.view(), modes_of(modes));
     const bool unit = read_bytes(folder + "/modules.json").find("Normalize") != std::string::npos;

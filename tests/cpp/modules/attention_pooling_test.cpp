@@ -131,8 +131,8 @@ TEST(AttentionPooling, EveryScore) {
 
 TEST(AttentionPooling, AScoreThatDoesNotFitIsRefusedByName) {
   const Tensor x = Tensor::zeros({2, 3, 4}), narrow = Tensor::zeros({2, 3, 5});
-  const auto refuse = [&](ErrorCode code, std::initializer_list<std::string_view> words,
-                          Scoring score, const Tensor& keys) {
+  const auto refuse = [&](ErrorCode code, const std::vector<std::string>& words, Scoring score,
+                          const Tensor& keys) {
     PoolingOptions options;
     options.score = std::move(score);
     expect_error(code, words, [&] { attention_pooling(x, keys, keys, options); });
