@@ -29,7 +29,7 @@ PoolingOptions::Keep keep_of(const Arguments& arguments) {
   fail(ErrorCode::invalid_argument, "keep: \"", name, "\" is not known");
 }
 
-std::size_t axes_of(const Arguments& arguments) {
+std::size_t last_axes(const Arguments& arguments) {
   return static_cast<std::size_t>(arguments.count("axes"));
 }
 
@@ -39,11 +39,11 @@ float eps_of(const Arguments& arguments) {
   return static_cast<float>(eps);
 }
 
-std::ptrdiff_t axis_of(const Arguments& arguments) {
+std::ptrdiff_t one_axis(const Arguments& arguments) {
   return static_cast<std::ptrdiff_t>(arguments.number("axis"));
 }
 
-Activation kind_of(const Arguments& arguments) {
+Activation elementwise_of(const Arguments& arguments) {
   const std::string name = arguments.text("kind");
   if (const auto kind = elementwise_named(name)) return *kind;
   fail(ErrorCode::unsupported, "activation: \"", name, "\" is not known");
@@ -52,11 +52,11 @@ Activation kind_of(const Arguments& arguments) {
 }  // namespace
 
 val softmax(const Arguments& arguments) {
-  return to_value(clearformer::softmax(arguments.floats("x"), axis_of(arguments)));
+  return to_value(clearformer::softmax(arguments.floats("x"), one_axis(arguments)));
 }
 
 val log_softmax(const Arguments& arguments) {
-  return to_value(clearformer::log_softmax(arguments.floats("x"), axis_of(arguments)));
+  return to_value(clearformer::log_softmax(arguments.floats("x"), one_axis(arguments)));
 }
 
 val softplus(const Arguments& arguments) {
@@ -67,7 +67,7 @@ val softplus(const Arguments& arguments) {
 
 val gated(const Arguments& arguments) {
   return to_value(
-      clearformer::gated(kind_of(arguments), arguments.floats("x"), axis_of(arguments)));
+      clearformer::gated(elementwise_of(arguments), arguments.floats("x"), one_axis(arguments)));
 }
 
 val conv1d(const Arguments& arguments) {
@@ -99,7 +99,7 @@ val layer_norm(const Arguments& arguments) {
   const auto bias = arguments.optional_floats("bias");
   const TensorView weight_view = weight ? weight->view() : TensorView();
   const TensorView bias_view = bias ? bias->view() : TensorView();
-  return to_value(clearformer::layer_norm(arguments.floats("x"), axes_of(arguments),
+  return to_value(clearformer::layer_norm(arguments.floats("x"), last_axes(arguments),
                                           weight ? &weight_view : nullptr,
                                           bias ? &bias_view : nullptr, eps_of(arguments)));
 }
@@ -107,12 +107,12 @@ val layer_norm(const Arguments& arguments) {
 val rms_norm(const Arguments& arguments) {
   const auto weight = arguments.optional_floats("weight");
   const TensorView weight_view = weight ? weight->view() : TensorView();
-  return to_value(clearformer::rms_norm(arguments.floats("x"), axes_of(arguments),
+  return to_value(clearformer::rms_norm(arguments.floats("x"), last_axes(arguments),
                                         weight ? &weight_view : nullptr, eps_of(arguments)));
 }
 
 val activation(const Arguments& arguments) {
-  return to_value(clearformer::activation(kind_of(arguments), arguments.floats("x")));
+  return to_value(clearformer::activation(elementwise_of(arguments), arguments.floats("x")));
 }
 
 val attention_pooling(const Arguments& arguments) {

@@ -10,7 +10,7 @@ namespace clearformer {
 
 namespace {
 
-constexpr std::string_view kName = "attention";
+constexpr std::string_view kScoring = "attention";
 
 // A call of a scoring function: operands and parameters, which are looked up by name.
 struct ScoringCall {
@@ -20,13 +20,13 @@ struct ScoringCall {
   const Tensor& tensor(std::string_view name) const {
     const auto found = scoring.parameters.find(name);
     if (found != scoring.parameters.end()) return found->second;
-    fail(ErrorCode::invalid_argument, kName, ": score ", scoring.name, " needs ", name);
+    fail(ErrorCode::invalid_argument, kScoring, ": score ", scoring.name, " needs ", name);
   }
   float number(std::string_view name, float fallback) const {
     if (scoring.parameters.find(name) == scoring.parameters.end()) return fallback;
     const Tensor& value = tensor(name);
     if (value.elements() == 1) return *value.f32();
-    fail(ErrorCode::shape_mismatch, kName, ": ", name, " of shape ", value.shape().text(),
+    fail(ErrorCode::shape_mismatch, kScoring, ": ", name, " of shape ", value.shape().text(),
          " is no number");
   }
 };
@@ -35,7 +35,7 @@ struct ScoringCall {
 Tensor projected(const ScoringCall& call, TensorView x, std::string_view name) {
   const Tensor& weight = call.tensor(name);
   if (weight.shape().rank() != 2 || weight.dim(1) != x.dim(3)) {
-    fail(ErrorCode::shape_mismatch, kName, ": ", name, " of shape ", weight.shape().text(),
+    fail(ErrorCode::shape_mismatch, kScoring, ": ", name, " of shape ", weight.shape().text(),
          ", expected [hidden size, ", x.dim(3), "]");
   }
   Tensor result({x.dim(0), x.dim(1), x.dim(2), weight.dim(0)});
@@ -59,7 +59,7 @@ PreparedScoring scaled_dot(const ScoringCall& call) {
 PreparedScoring general(const ScoringCall& call) {
   const Tensor& m = call.tensor("M");
   if (m.shape().rank() != 2 || m.dim(0) != call.queries.dim(3) || m.dim(1) != call.keys.dim(3)) {
-    fail(ErrorCode::shape_mismatch, kName, ": M has shape ", m.shape().text(), ", expected [",
+    fail(ErrorCode::shape_mismatch, kScoring, ": M has shape ", m.shape().text(), ", expected [",
          call.queries.dim(3), ", ", call.keys.dim(3), "] (query size, key size)");
   }
   PreparedScoring prepared = dot(call);
@@ -74,7 +74,7 @@ PreparedScoring additive(const ScoringCall& call) {
   prepared.weights = call.tensor("w_v").clone();
   const std::size_t hidden = prepared.queries->dim(3);
   if (prepared.keys->dim(3) != hidden || prepared.weights.elements() != hidden) {
-    fail(ErrorCode::shape_mismatch, kName, ": W_q has ", hidden, " rows, W_k ",
+    fail(ErrorCode::shape_mismatch, kScoring, ": W_q has ", hidden, " rows, W_k ",
          prepared.keys->dim(3), ", w_v ", prepared.weights.elements(),
          " elements; they must be as many");
   }
@@ -86,7 +86,7 @@ PreparedScoring additive(const ScoringCall& call) {
 PreparedScoring distance(const ScoringCall& call) {
   const double sigma = call.number("sigma", 1.0f);
   if (!(sigma > 0.0)) {
-    fail(ErrorCode::invalid_argument, kName, ": sigma must be > 0, it is ", sigma);
+    fail(ErrorCode::invalid_argument, kScoring, ": sigma must be > 0, it is ", sigma);
   }
   PreparedScoring prepared;
   prepared.spec.pairwise = kernels::squared_distances;
@@ -113,7 +113,7 @@ void check_parameters(const ScoringFunction& function, const Scoring& scoring) {
                                      return parameter != nullptr && name == parameter;
                                    });
     if (!known) {
-      fail(ErrorCode::invalid_argument, kName, ": score ", scoring.name, " takes no ", name);
+      fail(ErrorCode::invalid_argument, kScoring, ": score ", scoring.name, " takes no ", name);
     }
   }
 }
@@ -137,7 +137,7 @@ PreparedScoring prepare(const Scoring& scoring, TensorView queries, TensorView k
     check_parameters(function, scoring);
     return function.prepare({scoring, queries, keys});
   }
-  fail(ErrorCode::unsupported, kName, ": score \"", scoring.name, "\" is not known");
+  fail(ErrorCode::unsupported, kScoring, ": score \"", scoring.name, "\" is not known");
 }
 
 }  // namespace clearformer
