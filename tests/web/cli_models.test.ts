@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import { checkpointFolder } from '../../scripts/models/checkpoints.mjs';
+import { checkpointFolder } from '../../scripts/models/checkpoints.js';
 import { taken } from './support/checkpoints.js';
 import { bundledModel, folderOf, json, numberedText, numberedWords, program, run, shell } from './support/command.js';
 import { type Case, casesOf, fixturePath, tensorsOf } from './support/references.js';
