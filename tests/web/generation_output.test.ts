@@ -19,7 +19,7 @@ describe('states of the prompt', () => {
       [1, 2],
       [3, 4],
     ]); // a, b
-    const { hidden_states } = stepTensors(step(6, { hidden_states: [prompts] })) as {
+    const { hidden_states } = stepTensors(step(6, { hidden_states: [prompts] })) as unknown as {
       hidden_states: [{ tolist(): unknown }];
     };
     expect(hidden_states[0].tolist()).toEqual([
@@ -34,9 +34,11 @@ describe('states of the prompt', () => {
 
   it("stay where there are as many rows, and the encoder's always", () => {
     const rows = floats([[1], [2], [3]]);
-    const made = stepTensors(step(3, { hidden_states: [rows] })) as { hidden_states: [{ tolist(): unknown }] };
+    const made = stepTensors(step(3, { hidden_states: [rows] })) as unknown as {
+      hidden_states: [{ tolist(): unknown }];
+    };
     expect(made.hidden_states[0].tolist()).toEqual([[1], [2], [3]]);
-    const encoder = stepTensors(step(4, { encoder_hidden_states: [floats([[1], [2]])] })) as {
+    const encoder = stepTensors(step(4, { encoder_hidden_states: [floats([[1], [2]])] })) as unknown as {
       encoder_hidden_states: [{ tolist(): unknown }];
     };
     expect(encoder.encoder_hidden_states[0].tolist()).toEqual([[1], [2]]);

@@ -18,12 +18,12 @@ struct ScoringCall {
   TensorView queries, keys;
 
   const Tensor& tensor(std::string_view name) const {
-    const auto found = scoring.parameters.find(name);
+    const auto found = scoring.parameters.find(std::string(name));
     if (found != scoring.parameters.end()) return found->second;
     fail(ErrorCode::invalid_argument, kScoring, ": score ", scoring.name, " needs ", name);
   }
   float number(std::string_view name, float fallback) const {
-    if (scoring.parameters.find(name) == scoring.parameters.end()) return fallback;
+    if (scoring.parameters.find(std::string(name)) == scoring.parameters.end()) return fallback;
     const Tensor& value = tensor(name);
     if (value.elements() == 1) return *value.f32();
     fail(ErrorCode::shape_mismatch, kScoring, ": ", name, " of shape ", value.shape().text(),

@@ -27,7 +27,7 @@ struct ScoreSpec {
 /// A scoring function as a caller asks for it.
 struct Scoring {
   std::string name = "scaled_dot";
-  std::map<std::string, Tensor, std::less<>> parameters = {};
+  std::map<std::string, Tensor> parameters = {};
 
   Scoring& set(std::string parameter, Tensor value);
   Scoring& set(std::string parameter, float value);
