@@ -3,7 +3,7 @@
 import { type AddedToken, addedTokenFinder, type FindAddedTokens, type Piece } from './added_tokens.js';
 import { AlignedText } from './aligned_text.js';
 import type { Model, WordPart } from './models.js';
-import { normalizerOf, type Step } from './normalizers.js';
+import { normalizerOf } from './normalizers.js';
 import { needsSpans, type PreTokenize, preTokenizerOf } from './pre_tokenizers.js';
 
 /** One token of a text, with all that an encoding tells of it. */
@@ -23,8 +23,8 @@ export interface Token {
 
 /** The parts of tokenizer.json that encoding reads. */
 export interface TokenizerJson {
-  normalizer?: Step | null;
-  pre_tokenizer?: Step | null;
+  normalizer?: unknown;
+  pre_tokenizer?: unknown;
   added_tokens?: AddedToken[];
 }
 
