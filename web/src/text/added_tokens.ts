@@ -33,6 +33,7 @@ export function addedTokenFinder(
   normalize: Normalize,
   normalizedText: (text: string) => string,
 ): FindAddedTokens {
+  if (tokens.some(({ single_word }) => single_word)) wordEdges();
   const isNormalized = ({ normalized, special }: AddedToken) => normalized ?? !special;
   const raw = tokens.filter((token) => !isNormalized(token)).map((token) => [token.content, token] as const);
   const other = tokens.filter(isNormalized).map((token) => [normalizedText(token.content), token] as const);

@@ -6,7 +6,7 @@ import { type CodePoints, classOf } from './code_points.js';
 import { patternOf } from './patterns.js';
 import { precompiled } from './precompiled.js';
 import { asStep, flagOf, type Step, stepsOf, textOf, unknownStep } from './step.js';
-import { accents, capitals, combiningMarks, controls, once, patternWith, smallLetter, whiteSpace } from './unicode.js';
+import { accents, capitals, combiningMarks, controls, patternWith, smallLetter, whiteSpace } from './unicode.js';
 import { type Form, unicodeForm } from './unicode_form.js';
 
 export type Normalize = (text: AlignedText) => AlignedText;
@@ -34,7 +34,7 @@ const makers: Readonly<Record<string, (step: Step) => Normalize>> = {
   NFD: form,
   NFKC: form,
   NFKD: form,
-  Lowercase: () => lowercase,
+  Lowercase: lowercasing,
   ByteLevel: () => spellBytes,
   StripAccents: () => leavingOut(combiningMarks()),
   Strip: strip,
@@ -60,7 +60,7 @@ function chain(steps: readonly Normalize[]): Normalize {
 }
 
 function form({ type }: Step): Normalize {
-  return (text) => unicodeForm(text, type as Form);
+  return unicodeForm(type as Form);
 }
 
 function leavingOut(set: CodePoints): Normalize {
@@ -68,10 +68,9 @@ function leavingOut(set: CodePoints): Normalize {
   return (text) => text.replace(pattern, nothing);
 }
 
-const capitalLetters = once(() => patternWith(capitals()));
-
-function lowercase(text: AlignedText): AlignedText {
-  return text.replace(capitalLetters(), smallLetter);
+function lowercasing(): Normalize {
+  const letters = patternWith(capitals());
+  return (text) => text.replace(letters, smallLetter);
 }
 
 function strip(step: Step): Normalize {
@@ -90,8 +89,8 @@ function bert(step: Step): Normalize {
     const chinese = patternWith(cjk);
     steps.push((text) => text.replace(chinese, (character) => ` ${character} `));
   }
-  if (flagOf(step, 'strip_accents', lower)) steps.push((text) => unicodeForm(text, 'NFD'), leavingOut(accents()));
-  if (lower) steps.push(lowercase);
+  if (flagOf(step, 'strip_accents', lower)) steps.push(unicodeForm('NFD'), leavingOut(accents()));
+  if (lower) steps.push(lowercasing());
   return chain(steps);
 }
 

@@ -214,6 +214,12 @@ function capitalOf(character: string): string {
 
 /** A character with its capital and small forms. */
 export function inEachCase(character: string): CodePoints {
+  if (/[a-z]/i.test(character)) {
+    // Two of Latin's letters have a third form.
+    return codePointsOf(
+      character.toLowerCase() + character.toUpperCase() + ({ s: '\u017f', k: '\u212a' }[character.toLowerCase()] ?? ''),
+    );
+  }
   return codePointsOf(cases().get(character) ?? character);
 }
 

@@ -1,10 +1,37 @@
 // What the parts of the `tokenizers` crate know of each code point, whatever version of Unicode the JavaScript engine has.
 
+import { ClearformerError } from '../support/error.js';
 import { type CodePoints, classOf, codePointsOf, complement, union, without } from './code_points.js';
-import { kindLetters, kinds, newLowercase, runs } from './unicode_tables.js';
+
+/** The tables of unicode_tables.ts. Tokenizers of SentencePiece's kind do without them. */
+type Tables = typeof import('./unicode_tables.js');
+
+let tables: Tables | undefined;
+
+export function useTables(given: Tables): void {
+  tables = given;
+}
+
+export async function loadTables(): Promise<void> {
+  tables ??= await import('./unicode_tables.js');
+}
+
+/** A tokenizer was made that asks for categories before the tables were there. */
+export class TablesMissing extends ClearformerError {
+  constructor() {
+    const how = "load the tokenizer with AutoTokenizer, or import PreTrainedTokenizer from 'clearformer/tokenizer'";
+    super('unsupported', `tokenizer.json has steps that need the tables of Unicode, which are not loaded: ${how}`);
+  }
+}
+
+function loaded(): Tables {
+  if (tables === undefined) throw new TablesMissing();
+  return tables;
+}
 
 /** Ranges by kind: a general category, and letters for what other parts of the crate see in these code points. */
 const rangesByKind = once((): ReadonlyMap<string, CodePoints> => {
+  const { kinds, kindLetters, runs } = loaded();
   const names = kinds.split(' ');
   const byLetter = new Map(Array.from(kindLetters, (letter, i) => [letter, names[i] ?? '']));
   const found = new Map<string, number[]>(names.map((name) => [name, []]));
@@ -72,7 +99,7 @@ export function patternWith(...parts: readonly (string | CodePoints)[]): RegExp 
 export function smallLetter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x80) return character.toLowerCase();
-  const pair = newLowercase.find(([from, to]) => from <= code && code <= to);
+  const pair = loaded().newLowercase.find(([from, to]) => from <= code && code <= to);
   return pair === undefined ? character.toLowerCase() : String.fromCodePoint(code + pair[2]);
 }
 

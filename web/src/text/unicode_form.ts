@@ -1,25 +1,27 @@
 // NFC, NFD, NFKC and NFKD, with each new character's origin.
 
 import type { AlignedText, Rewritten } from './aligned_text.js';
-import { classOf } from './code_points.js';
-import { normalized, once } from './unicode.js';
+import { classOf, complement } from './code_points.js';
+import { normalized, once, patternWith } from './unicode.js';
 
 export type Form = 'NFC' | 'NFD' | 'NFKC' | 'NFKD';
 
-/** The text in a Unicode normalization form. */
-export function unicodeForm(aligned: AlignedText, form: Form): AlignedText {
-  const { text } = aligned;
-  return aligned.rewrite(inForm(text, form), () => rewritten(text, form));
+/** Puts texts into a Unicode normalization form. */
+export function unicodeForm(form: Form): (text: AlignedText) => AlignedText {
+  known();
+  return (aligned) => aligned.rewrite(inForm(aligned.text, form), () => rewritten(aligned.text, form));
 }
 
-const known = once(() => new RegExp(`${classOf(normalized())}+`, 'gu'));
-const unknown = once(() => new RegExp(`[^${classOf(normalized()).slice(1)}`, 'u'));
+const known = once(() => ({
+  parts: patternWith(normalized(), '+'),
+  others: new RegExp(classOf(complement(normalized())), 'u'),
+}));
 
 // Once a character has a normalization it keeps it in all later versions of Unicode; those that are newer than the crate's
 // version stay as they are, and nothing is composed or sorted across them.
 function inForm(text: string, form: Form): string {
-  if (!unknown().test(text)) return text.normalize(form);
-  return text.replace(known(), (part) => part.normalize(form));
+  const { parts, others } = known();
+  return others.test(text) ? text.replace(parts, (part) => part.normalize(form)) : text.normalize(form);
 }
 
 // A character's first part takes the old character, its other parts are new. A composed character takes what its parts
