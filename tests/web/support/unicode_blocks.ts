@@ -13,12 +13,17 @@ function textOf(first: number): string {
   return text;
 }
 
+const remainders = Uint32Array.from({ length: 0x100 }, (_, byte) => {
+  let rest = byte;
+  for (let bit = 0; bit < 8; bit++) rest = (rest >>> 1) ^ (rest & 1 ? 0xedb88320 : 0);
+  return rest;
+});
+
 /** CRC-32 of the words' UTF-8, each followed by a line end. */
 function checksum(words: readonly string[]): number {
   let rest = -1;
   for (const byte of new TextEncoder().encode(words.map((word) => `${word}\n`).join(''))) {
-    rest ^= byte;
-    for (let bit = 0; bit < 8; bit++) rest = (rest >>> 1) ^ (rest & 1 ? 0xedb88320 : 0);
+    rest = (rest >>> 8) ^ (remainders[(rest ^ byte) & 0xff] ?? 0);
   }
   return (rest ^ -1) >>> 0;
 }
