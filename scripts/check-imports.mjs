@@ -19,7 +19,7 @@ const CPP_BELOW = {
   models: ['layers'],
   generation: ['models'],
   bindings: ['generation', 'modules'],
-  tools: ['generation'],
+  examples: ['generation', 'modules'],
 };
 // Libraries that only some rooms may name.
 const CPP_OWNERS = [
@@ -34,11 +34,11 @@ const WEB_ORDER = [
   ['tensor', 'checkpoint'],
   ['text', 'image'],
   ['models', 'primitives'],
-  ['analysis', 'audio'],
+  ['analysis', 'audio', 'inspection'],
   ['pipelines'],
   ['worker', 'thread'],
   ['index'],
-  ['inline'],
+  ['inline', 'cli'],
 ];
 
 function roomsBelow(room) {
@@ -47,7 +47,7 @@ function roomsBelow(room) {
 }
 
 function cppRoom(path) {
-  return /^(?:cpp\/)?clearformer\/(\w+)\//.exec(path)?.[1] ?? /^cpp\/(bindings|tools)\//.exec(path)?.[1];
+  return /^(?:cpp\/)?clearformer\/(\w+)\//.exec(path)?.[1] ?? /^cpp\/(bindings|examples)\//.exec(path)?.[1];
 }
 
 function checkInclude(file, room, include) {

@@ -45,6 +45,14 @@ export type { ImageInput } from './image/image_input.js';
 export { AutoImageProcessor, ImageProcessor } from './image/image_processor.js';
 export type { ImageProcessorOptions } from './image/image_processor_config.js';
 export type { RawImage } from './image/raw_image.js';
+export type {
+  CacheBytes,
+  Inspection,
+  InspectOptions,
+  Problem,
+  StoredTensor,
+  TokenizerFiles,
+} from './inspection/inspection.js';
 export {
   AutoModel,
   type AutoModelClass,
@@ -179,7 +187,17 @@ export {
   shift_matrix,
   sinusoidal_encoding,
 } from './primitives/positions.js';
-export type { Complexity, EmptyRow, HookPoint, MemoryUse, ModelShape, Variant, WeightType } from './runtime/border.js';
+export type {
+  Complexity,
+  EmptyRow,
+  HookPoint,
+  MemoryUse,
+  ModelKind,
+  ModelShape,
+  PipelineName,
+  Variant,
+  WeightType,
+} from './runtime/border.js';
 export type { HookName, TransformerLens3Name } from './runtime/hook_names.js';
 export type { EngineOptions } from './runtime/start_engine.js';
 export type { RuntimeOptions } from './runtime/wasm.js';

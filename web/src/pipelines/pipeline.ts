@@ -2,6 +2,7 @@
 
 import type { Source } from '../checkpoint/source.js';
 import type { LoadOptions } from '../models/auto_models.js';
+import type { PipelineName } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import type { AutomaticSpeechRecognitionPipeline } from './automatic_speech_recognition.js';
 import type { FeatureExtractionPipeline } from './feature_extraction.js';
@@ -51,7 +52,7 @@ export type PipelineOf<Task extends PipelineTask> = Task extends keyof Pipelines
     ? Pipelines[TaskAliases[Task]]
     : never;
 
-const loaders: { [Task in keyof Pipelines]: () => Promise<{ load: Load<Pipelines[Task]> }> } = {
+const loaders: { [Task in PipelineName]: () => Promise<{ load: Load<Pipelines[Task]> }> } = {
   'automatic-speech-recognition': () => import('./automatic_speech_recognition.js'),
   'feature-extraction': () => import('./feature_extraction.js'),
   'fill-mask': () => import('./fill_mask.js'),

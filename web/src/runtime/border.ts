@@ -42,6 +42,21 @@ export interface HookPoint {
 /** The four shapes of model. */
 export type ModelKind = 'encoder-only' | 'decoder-only' | 'encoder-decoder' | 'dual-encoder';
 
+/** What `pipeline` does; which one a config.json means is the core's to say (models/config.cpp). */
+export type PipelineName =
+  | 'automatic-speech-recognition'
+  | 'feature-extraction'
+  | 'fill-mask'
+  | 'image-classification'
+  | 'image-feature-extraction'
+  | 'question-answering'
+  | 'summarization'
+  | 'text-classification'
+  | 'text-generation'
+  | 'token-classification'
+  | 'translation'
+  | 'zero-shot-image-classification';
+
 /** The shape of a model, in TransformerLens's spelling (`n_layers`, `d_model`, …) plus `model_type`. */
 export interface ModelShape {
   model_type: string;

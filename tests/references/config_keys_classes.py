@@ -1,0 +1,93 @@
+"""The keys of transformers' config classes and their defaults: tests/fixtures/config_keys/classes.json."""
+
+import dataclasses
+import json
+import os
+
+import transformers
+
+from common import arguments, versions
+
+# "model_type" of the model types that the library runs: the class of its config.
+CLASSES = {
+    "bert": transformers.BertConfig,
+    "roberta": transformers.RobertaConfig,
+    "distilbert": transformers.DistilBertConfig,
+    "modernbert": transformers.ModernBertConfig,
+    "gpt2": transformers.GPT2Config,
+    "gpt_neo": transformers.GPTNeoConfig,
+    "llama": transformers.LlamaConfig,
+    "mistral": transformers.MistralConfig,
+    "qwen2": transformers.Qwen2Config,
+    "qwen3": transformers.Qwen3Config,
+    "phi": transformers.PhiConfig,
+    "phi3": transformers.Phi3Config,
+    "gemma2": transformers.Gemma2Config,
+    "gemma3_text": transformers.Gemma3TextConfig,
+    "gemma3": transformers.Gemma3Config,
+    "marian": transformers.MarianConfig,
+    "bart": transformers.BartConfig,
+    "t5": transformers.T5Config,
+    "whisper": transformers.WhisperConfig,
+    "vit": transformers.ViTConfig,
+    "deit": transformers.DeiTConfig,
+    "clip": transformers.CLIPConfig,
+    "clip_text_model": transformers.CLIPTextConfig,
+    "clip_vision_model": transformers.CLIPVisionConfig,
+}
+
+
+def default_of(field):
+    if field.default is not dataclasses.MISSING:
+        return field.default
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return None
+
+
+def plain(value):
+    """The value as JSON has it; what has no spelling there (a function) is left out as null."""
+    return json.loads(json.dumps(value, default=lambda _: None))
+
+
+def keys_of(config_class):
+    """The keys that the class declares, inherited ones too, with the defaults it declares."""
+    return {field.name: plain(default_of(field)) for field in dataclasses.fields(config_class)
+            if not field.name.startswith("_")}
+
+
+def settled_of(config_class, keys):
+    """What an empty config.json comes to, where that is not the declared default: sizes taken from others, rope_parameters."""
+    config = config_class()
+    apart = {*config_class.sub_configs, "id2label", "label2id", "ignore_keys_at_rope_validation"}
+    found = plain({key: value for key, value in vars(config).items() if not key.startswith("_") and key not in apart})
+    return {key: value for key, value in sorted(found.items()) if key not in keys or keys[key] != value}
+
+
+def describe(config_class):
+    keys = keys_of(config_class)
+    theta = getattr(config_class, "default_theta", None) if "rope_parameters" in keys else None
+    return {
+        "class": config_class.__name__,
+        "keys": keys,
+        "settled": settled_of(config_class, keys),
+        "other_names": dict(config_class.attribute_map),
+        "nested": {key: sub.model_type for key, sub in config_class.sub_configs.items() if hasattr(sub, "model_type")},
+        "rope_theta": plain(theta),
+    }
+
+
+def main():
+    args = arguments(__doc__)
+    folder = os.path.join(args.out, "config_keys")
+    os.makedirs(folder, exist_ok=True)
+    header = {"generator": "tests/references/config_keys_classes.py", "versions": versions("transformers")}
+    classes = {name: describe(config_class) for name, config_class in CLASSES.items()}
+    with open(os.path.join(folder, "classes.json"), "w", encoding="ascii", newline="\n") as out:
+        json.dump(header | {"classes": classes}, out, indent=1)
+        out.write("\n")
+    print(f"{folder}/classes.json: {len(classes)} classes, {sum(len(entry['keys']) for entry in classes.values())} keys")
+
+
+if __name__ == "__main__":
+    main()
