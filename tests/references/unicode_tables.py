@@ -76,9 +76,10 @@ def deviations(category):
         letter: {code for code in EVERY if (code in members) != expected(category[code])}
         for letter, (members, expected) in answers.items()
     }
-    # A mark that decomposes is never asked about: what it decomposes to is.
-    found["S"] -= {code for code in found["S"] if unicodedata.decomposition(chr(code))}
-    return found | {"F": passed_over(category)}
+    over = passed_over(category)
+    # A mark that is decomposed is never asked about: what it decomposes to is.
+    found["S"] -= {code for code in found["S"] - over if unicodedata.decomposition(chr(code))}
+    return found | {"F": over}
 
 
 def runs_of(kinds):

@@ -75,7 +75,10 @@ function cutAt(aligned: AlignedText, pattern: RegExp, tokens: ReadonlyMap<string
     let to = index + match.length;
     if (token === undefined || (token.single_word && !standsAlone(text, from, to))) continue;
     // Space that the token before took is not taken again.
-    while (token.lstrip && from > last && space.test(text.charAt(from - 1))) from--;
+    if (token.lstrip) {
+      while (from > last && space.test(text.charAt(from - 1))) from--;
+      from = Math.max(from, last);
+    }
     while (token.rstrip && space.test(text.charAt(to))) to++;
     if (last < from) pieces.push({ text: aligned.slice(last, from) });
     pieces.push({ text: aligned.slice(from, to), token });
