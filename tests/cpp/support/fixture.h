@@ -25,8 +25,10 @@ class Case {
   const Json& options() const { return *json_->find("options"); }
   /// The option of that name; throws where it is absent.
   const Json& option(const std::string& name) const;
+  std::size_t size_option(const std::string& name) const;
   /// What the case says beside the usual members; throws where it is absent.
   const Json& member(const std::string& name) const;
+  bool has_member(const std::string& name) const { return json_->find(name) != nullptr; }
 
   const Tensor& input(const std::string& name) const { return tensor("inputs", name); }
   const Tensor& output(const std::string& name) const { return tensor("outputs", name); }
