@@ -41,7 +41,8 @@ async function bundled(script) {
     entryPoints: { [name]: inProject(`scripts/${script}.ts`) },
     outdir: inProject('build/scripts'),
     ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', packages: 'external', target: 'node20' },
-    ...{ sourcemap: 'inline', logLevel: 'error', write: false },
+    // Without tsconfig.json's paths: `clearformer` is the package that was built, not web/src.
+    ...{ tsconfigRaw: {}, sourcemap: 'inline', logLevel: 'error', write: false },
   });
   mkdirSync(inProject('build/scripts'), { recursive: true });
   for (const { path, text } of outputFiles) if (textOf(path) !== text) writeFileSync(path, text);
