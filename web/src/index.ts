@@ -217,4 +217,4 @@ export type { RuntimeOptions } from './runtime/wasm.js';
 export type { ClearformerWarning, WarningCode } from './support/warning.js';
 export type { NestedInput, TensorInput } from './tensor/tensor_input.js';
 export type { ActivationCache, ModuleCache } from './tensor/tensor_output.js';
-export * from './tokenizer.js';
+export * from './text/exports.js';
