@@ -2,6 +2,7 @@
 // (dropout is accepted and does nothing). Input sizes that d2l leaves open are read off the weights.
 // A row with nothing to attend to gets uniform weights, as d2l's masked_softmax has it.
 
+#include "clearformer/kernels/elementwise.h"
 #include "clearformer/layers/attention_pooling.h"
 #include "clearformer/layers/decoder_block.h"
 #include "clearformer/layers/patch_embedding.h"
