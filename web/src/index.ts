@@ -203,4 +203,4 @@ export type { EngineOptions } from './runtime/start_engine.js';
 export type { RuntimeOptions } from './runtime/wasm.js';
 export type { NestedInput, TensorInput } from './tensor/tensor_input.js';
 export type { ActivationCache, ModuleCache } from './tensor/tensor_output.js';
-export * from './tokenizer.js';
+export * from './text/exports.js';
