@@ -1,5 +1,6 @@
 // Trained checkpoints say what they say in transformers: sentence embeddings, speech, translations, digits, sorted letters.
 // all-MiniLM-L6-v2 and whisper-tiny are too large for git: scripts/models/ fetches them into the cache.
+
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
@@ -19,7 +20,7 @@ import {
   WhisperFeatureExtractor,
 } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkpointFolder } from '../../scripts/models/checkpoints.mjs';
+import { checkpointFolder } from '../../scripts/models/checkpoints.js';
 import { taken } from './support/checkpoints.js';
 import {
   type Case,

@@ -28,12 +28,14 @@ class Case {
   std::size_t size_option(const std::string& name) const;
   /// What the case says beside the usual members; throws where it is absent.
   const Json& member(const std::string& name) const;
+  bool has_member(const std::string& name) const { return json_->find(name) != nullptr; }
 
   const Tensor& input(const std::string& name) const { return tensor("inputs", name); }
   const Tensor& output(const std::string& name) const { return tensor("outputs", name); }
   bool has_input(const std::string& name) const;
   bool has_output(const std::string& name) const;
-  std::vector<std::string> outputs() const;
+  std::vector<std::string> inputs() const { return names_of("inputs"); }
+  std::vector<std::string> outputs() const { return names_of("outputs"); }
 
   /// The tensors under the case's weights prefix, by their state_dict keys.
   Weights state_dict() const;
@@ -46,6 +48,7 @@ class Case {
 
  private:
   const Tensor& tensor(const char* side, const std::string& name) const;
+  std::vector<std::string> names_of(const char* side) const;
   const Json* json_;
   const TensorMap* tensors_;
 };

@@ -1,4 +1,5 @@
 // The tasks that a pipeline does, as forms: what the reader gives, and what comes back.
+
 import {
   type LoadOptions,
   type PipelineOf,
