@@ -110,7 +110,8 @@ SELECTION = {
     ],
     "gemma2": [
         Selected("tied, with tensors of its own", untied=True, task="causal-lm"),
-        Selected("use_bidirectional_attention", {"use_bidirectional_attention": True}),
+        Selected("use_bidirectional_attention", {"use_bidirectional_attention": True},
+                 refused_here="use_bidirectional_attention"),  # eager and fused attention differ there
         Selected("no number of heads", {"num_key_value_heads": ABSENT, "attn_logit_softcapping": None}, base=dict(num_attention_heads=8, head_dim=2)),
     ],
     "gemma3_text": [
