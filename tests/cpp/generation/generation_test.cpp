@@ -6,9 +6,11 @@
 #include <cmath>
 #include <limits>
 
+#include "clearformer/loading/load_model.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"
 #include "support/files.h"
+#include "support/fixture.h"
 #include "support/generations.h"
 #include "support/model_runs.h"
 
@@ -140,7 +142,7 @@ TEST_F(GenerationOf, LengthsAreCountedAsUpstreamDoes) {
   EXPECT_EQ(generated(prompt, R"({"max_length": 9, "max_new_tokens": 7})")[0].size(), 7u);
   EXPECT_EQ(generated(prompt, "{}")[0].size(), 20u) << "20 new tokens are the usual";
   const Tensor long_prompt = random_ids(5, 1, 500, 512);
-  EXPECT_EQ(generated(long_prompt, "{}")[0].size(), 12u) << "as many as there are positions";
+  EXPECT_EQ(generated(long_prompt, "{}")[0].size(), 20u) << "rotary positions go on behind 512";
 }
 
 TEST_F(GenerationOf, ScoresAreProcessedAndLogitsAreNot) {
@@ -180,14 +182,44 @@ TEST_F(GenerationOf, AStepAfterTheLastIsRefused) {
   expect_error(ErrorCode::invalid_argument, {"generate", "complete"}, [&] { generation.next(); });
 }
 
+// As transformers: padding tokens of a prompt without a mask are masked, also behind the text, unless they are
+// end tokens; what is doubtful about that is told.
+TEST_F(GenerationOf, PaddingWithoutAMaskWarnsAndGoesOn) {
+  const Fixture fixture("stories260K");
+  const auto cases = fixture.of_op("causal_lm_unmasked");
+  ASSERT_EQ(cases.size(), 4u);
+  for (const Case* reference : cases) {
+    SCOPED_TRACE(reference->name());
+    const Json& options = reference->options();
+    GenerationConfig config;
+    config.max_new_tokens = static_cast<std::size_t>(options.find("max_new_tokens")->number());
+    config.pad_token_id = static_cast<std::int32_t>(options.find("pad_token_id")->number());
+    for (const Json& end : options.find("eos_token_id")->array()) {
+      config.eos_token_ids.push_back(static_cast<std::int32_t>(end.number()));
+    }
+    const Tensor ids = reference->int32_input("input_ids");
+    Generation generation(model, inputs_of(ids), config);
+    while (!generation.done()) generation.next();
+    const Tensor made = generation.sequences();
+    const auto* first = made.view().as<std::int32_t>();
+    EXPECT_EQ((Tokens{first, first + made.elements()}), reference->int32_output("sequences"));
+    const Json& warning = reference->member("warning");
+    ASSERT_EQ(generation.warnings().size(), warning.is_null() ? 0u : 1u);
+    if (!warning.is_null()) {
+      EXPECT_EQ(generation.warnings()[0].code, warning.string());
+      EXPECT_NE(generation.warnings()[0].message.find("pad_token_id"), std::string::npos);
+    }
+  }
+}
+
 TEST_F(GenerationOf, RequestsThatCannotBeMetAreRefused) {
   const auto refuse = [&](ErrorCode code, const std::vector<std::string>& parts, const Tensor& ids,
                           const std::string& json, const Tensor* mask = nullptr) {
     expect_error(code, parts, [&] { generated(ids, json, mask); });
   };
   constexpr auto kArgument = ErrorCode::invalid_argument, kShape = ErrorCode::shape_mismatch;
-  refuse(kArgument, {"generate", "5 prompt", "509 new", "512 positions"}, prompt,
-         R"({"max_new_tokens": 509})");
+  refuse(kArgument, {"generate", "5 prompt", "1048573 new", "1048576 positions"}, prompt,
+         R"({"max_new_tokens": 1048573})");
   refuse(kArgument, {"max_new_tokens", "at least 1"}, prompt, R"({"max_new_tokens": 0})");
   refuse(kArgument, {"prompt has 5", "max_length allows 5"}, prompt, R"({"max_length": 5})");
   refuse(kArgument, {"positions"}, prompt, R"({"max_new_tokens": 2147483647})");
