@@ -4,6 +4,8 @@
 #include "bindings/inputs.h"
 #include "bindings/observation.h"
 #include "bindings/pace.h"
+#include "clearformer/architectures/architecture.h"
+#include "clearformer/loading/load_model.h"
 #include "clearformer/models/sentence_pooling.h"
 
 namespace clearformer::bindings {
