@@ -17,7 +17,7 @@ function installPackages() {
   const digest = hash.digest('hex');
   if (textOf(stamp) === digest) return [];
   const title = 'Installing the npm packages (npm ci)';
-  console.log(`• ${title} …`);
+  console.error(`• ${title} …`); // standard output may be what a script is asked for
   const start = Date.now();
   const args = ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
   const [cwd, shell] = [inProject(''), process.platform === 'win32'];
@@ -29,7 +29,7 @@ function installPackages() {
   }
   writeFileSync(stamp, digest);
   const time = `${Math.round((Date.now() - start) / 1000)} s`;
-  console.log(`  done in ${time}: ${title}`);
+  console.error(`  done in ${time}: ${title}`);
   return [{ title, start, time }];
 }
 

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "clearformer/tensor/error.h"
+#include "clearformer/tensor/portable_math.h"
 
 namespace clearformer {
 
@@ -27,9 +28,9 @@ FourierTransform::FourierTransform(std::size_t length)
     : roots_(length), size_(length % 2 == 0 ? length / 2 : length), memory_(3 * size_) {
   if (length == 0) fail(ErrorCode::invalid_argument, "Fourier transform: the length must be > 0");
   for (std::size_t k = 0; k < length; ++k) {
-    const double angle =
-        -2.0 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(length);
-    roots_[k] = {std::cos(angle), std::sin(angle)};
+    const auto [sine, cosine] = portable_sine_cosine(
+        -2.0 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(length));
+    roots_[k] = {cosine, sine};
   }
 }
 

@@ -64,8 +64,9 @@ std::vector<double> mirrored(TensorView samples, const LogMelConfig& config) {
 std::vector<double> hann_window(std::size_t length) {
   std::vector<double> window(length);
   for (std::size_t j = 0; j < length; ++j) {
-    window[j] = 0.5 - 0.5 * std::cos(2.0 * std::numbers::pi * static_cast<double>(j) /
-                                     static_cast<double>(length));
+    const double angle =
+        2.0 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(length);
+    window[j] = 0.5 - 0.5 * portable_sine_cosine(angle).cosine;
   }
   return window;
 }

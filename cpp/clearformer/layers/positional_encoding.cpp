@@ -38,9 +38,9 @@ class Sinusoid {
 
   void write(double position, float* row) const {
     for (std::size_t pair = 0; pair < sines(); ++pair) {
-      const double angle = position * frequencies_[pair];
-      row[sine_column(pair)] = static_cast<float>(std::sin(angle));
-      if (pair < cosines()) row[cosine_column(pair)] = static_cast<float>(std::cos(angle));
+      const auto [sine, cosine] = portable_sine_cosine(position * frequencies_[pair]);
+      row[sine_column(pair)] = static_cast<float>(sine);
+      if (pair < cosines()) row[cosine_column(pair)] = static_cast<float>(cosine);
     }
   }
 
@@ -106,9 +106,10 @@ Tensor shift_matrix(std::int32_t delta, const SinusoidConfig& config) {
   }
   Tensor matrix = Tensor::zeros({d_model, d_model});
   for (std::size_t pair = 0; pair < sinusoid.cosines(); ++pair) {
-    const double angle = static_cast<double>(delta) * sinusoid.frequency(pair);
-    const auto cosine = static_cast<float>(std::cos(angle));
-    const auto sine = static_cast<float>(std::sin(angle));
+    const SineCosine turn =
+        portable_sine_cosine(static_cast<double>(delta) * sinusoid.frequency(pair));
+    const auto cosine = static_cast<float>(turn.cosine);
+    const auto sine = static_cast<float>(turn.sine);
     const std::size_t s = sinusoid.sine_column(pair), c = sinusoid.cosine_column(pair);
     float* const sine_row = matrix.f32() + s * d_model;
     float* const cosine_row = matrix.f32() + c * d_model;

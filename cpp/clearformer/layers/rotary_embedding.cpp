@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "clearformer/kernels/rotary.h"
+#include "clearformer/tensor/portable_math.h"
 
 namespace clearformer {
 
@@ -85,9 +86,9 @@ RotaryTable RotaryEmbedding::table(TensorView positions, Arena& arena) const {
   float *cosine = cosines.f32(), *sine = sines.f32();
   for (std::size_t row = 0; row < positions.elements(); ++row) {
     for (const double radians : frequencies.radians) {
-      const double angle = static_cast<double>(position[row]) * radians;
-      *cosine++ = static_cast<float>(std::cos(angle) * frequencies.attention_factor);
-      *sine++ = static_cast<float>(std::sin(angle) * frequencies.attention_factor);
+      const SineCosine turn = portable_sine_cosine(static_cast<double>(position[row]) * radians);
+      *cosine++ = static_cast<float>(turn.cosine * frequencies.attention_factor);
+      *sine++ = static_cast<float>(turn.sine * frequencies.attention_factor);
     }
   }
   return {cosines, sines, config_.layout};

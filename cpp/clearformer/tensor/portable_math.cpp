@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 
 namespace clearformer {
 
@@ -14,6 +15,11 @@ namespace {
 constexpr double kLn2High = 0x1.62e42fee00000p-1;
 constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 constexpr double kLog2E = 0x1.71547652b82fep+0;
+// pi / 2 in three parts; the first two have 22 bits, so that k times them is exact for k < 2^31.
+constexpr double kHalfPiHigh = 0x1.921fb00000000p+0;
+constexpr double kHalfPiMiddle = 0x1.5110b00000000p-22;
+constexpr double kHalfPiLow = 0x1.18469898cc517p-44;
+constexpr double kTwoOverPi = 0x1.45f306dc9c883p-1;
 constexpr int kExponentBias = 1023, kMantissaBits = 52;
 
 double power_of_two(int exponent) {
@@ -51,6 +57,25 @@ double portable_log(double x) {
 
 double portable_pow(double base, double exponent) {
   return portable_exp(exponent * portable_log(base));
+}
+
+SineCosine portable_sine_cosine(double x) {
+  if (std::fabs(x) > 0x1p31) x = std::fmod(x, 2.0 * std::numbers::pi);
+  const double k = std::floor(x * kTwoOverPi + 0.5);
+  // |r| <= pi / 4
+  const double r = ((x - k * kHalfPiHigh) - k * kHalfPiMiddle) - k * kHalfPiLow;
+  // Taylor's series to r^17 / 17! and r^16 / 16!; what is left out is below 1e-19 and 3e-18.
+  double sine = 1.0, cosine = 1.0;
+  for (int n = 16; n >= 2; n -= 2) {
+    sine = 1.0 - sine * (r * r / (n * (n + 1)));
+    cosine = 1.0 - cosine * (r * r / (n * (n - 1)));
+  }
+  sine *= r;
+  const double quarter = k - 4.0 * std::floor(k / 4.0);  // turns by pi / 2
+  if (quarter == 1.0) return {cosine, -sine};
+  if (quarter == 2.0) return {-sine, -cosine};
+  if (quarter == 3.0) return {-cosine, sine};
+  return {sine, cosine};
 }
 
 }  // namespace clearformer

@@ -1,4 +1,4 @@
-// Exponential, logarithm and power in double, of additions, multiplications and divisions only: the
+// Exponential, logarithm, power, sine and cosine in double, of additions, multiplications and divisions only: the
 // same bits on every platform, where the functions of C libraries differ in the last one. What is
 // drawn from a seed and which beam wins must not depend on that.
 #pragma once
@@ -11,5 +11,12 @@ double portable_exp(double x);
 double portable_log(double x);
 /// base^exponent for base > 0.
 double portable_pow(double base, double exponent);
+
+struct SineCosine {
+  double sine, cosine;
+};
+/// Both of an angle in radians, each within 3e-16 of it for |x| <= 2^31, beyond that of the angle less
+/// whole turns of the double nearest to 2 pi; NaN for what is not finite.
+SineCosine portable_sine_cosine(double x);
 
 }  // namespace clearformer
