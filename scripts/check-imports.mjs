@@ -17,9 +17,11 @@ const CPP_BELOW = {
   layers: ['weights', 'kernels'],
   modules: ['layers'],
   models: ['layers'],
+  architectures: ['models'],
+  loading: ['architectures'],
   generation: ['models'],
-  bindings: ['generation', 'modules'],
-  tools: ['generation'],
+  bindings: ['loading', 'generation', 'modules'],
+  tools: ['loading', 'generation'],
 };
 // Libraries that only some rooms may name.
 const CPP_OWNERS = [

@@ -2,6 +2,7 @@
 // and the blocks it is made of, one by one.
 #pragma once
 
+#include "clearformer/generation/generation.h"
 #include "clearformer/layers/attention_pooling.h"
 #include "clearformer/layers/complexity.h"
 #include "clearformer/layers/decoder.h"
@@ -11,8 +12,8 @@
 #include "clearformer/layers/patch_embedding.h"
 #include "clearformer/layers/positional_encoding.h"
 #include "clearformer/layers/relative_position.h"
-#include "clearformer/generation/generation.h"
-#include "clearformer/models/matrix_policy.h"
+#include "clearformer/loading/load_model.h"
+#include "clearformer/loading/matrix_policy.h"
 #include "clearformer/models/model.h"
 #include "clearformer/models/sentence_pooling.h"
 #include "clearformer/modules/module.h"

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "clearformer/loading/load_model.h"
 #include "tools/commands.h"
 #include "tools/files.h"
 #include "tools/image_processor.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iostream>
 
+#include "clearformer/loading/load_model.h"
 #include "clearformer/models/sentence_pooling.h"
 #include "tools/commands.h"
 #include "tools/files.h"

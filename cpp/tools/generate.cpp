@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "clearformer/generation/generation.h"
+#include "clearformer/loading/load_model.h"
 #include "tools/commands.h"
 #include "tools/generation_defaults.h"
 #include "tools/json_writer.h"

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "clearformer/architectures/architecture.h"
+#include "clearformer/loading/load_model.h"
 #include "tools/files.h"
 
 namespace clearformer::tools {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "clearformer/generation/generation_config.h"
+#include "clearformer/loading/load_model.h"
 #include "clearformer/models/sentence_pooling.h"
 #include "tools/commands.h"
 #include "tools/files.h"

@@ -1,6 +1,7 @@
 // A Llama folder with something wrong in it: config and weights are refused by file, key, tensor and rule.
 #include <gtest/gtest.h>
 
+#include "clearformer/loading/load_model.h"
 #include "clearformer/weights/checkpoint_reader.h"
 #include "support/checkpoint.h"
 #include "support/expect_error.h"

@@ -1,6 +1,6 @@
 // Rotary scalings as config.json spells them: frequencies, attention factor and rotated vectors are
 // transformers' for every rope_type.
-#include "clearformer/models/rotary_config.h"
+#include "clearformer/architectures/rotary_config.h"
 
 #include <gtest/gtest.h>
 

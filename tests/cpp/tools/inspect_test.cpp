@@ -3,6 +3,7 @@
 
 #include <sstream>
 
+#include "clearformer/loading/load_model.h"
 #include "clearformer/models/model.h"
 #include "support/safetensors_file.h"
 #include "tools/command.h"
