@@ -45,6 +45,7 @@ export type { ImageInput } from './image/image_input.js';
 export { AutoImageProcessor, ImageProcessor } from './image/image_processor.js';
 export type { ImageProcessorOptions } from './image/image_processor_config.js';
 export type { RawImage } from './image/raw_image.js';
+export { inspect } from './inspection/inspect.js';
 export type {
   CacheBytes,
   Inspection,

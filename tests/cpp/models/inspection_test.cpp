@@ -24,9 +24,7 @@ InspectedFolder stories() { return InspectedFolder::read(bundled_model("stories2
 
 std::string texts(const Problems& problems) {
   std::string all;
-  for (const Problem& problem : problems) {
-    all += concat(to_string(problem.code), " ", problem.text, "\n");
-  }
+  for (const Problem& problem : problems) all += (all.empty() ? "" : "; ") + problem.text;
   return all;
 }
 
@@ -88,10 +86,12 @@ TEST(Inspection, OfEveryTaskItTellsWhatLoadingForItTakes) {
       try {
         model = from_pretrained(folder, task_named(pipeline));
       } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::missing_tensor);
+        EXPECT_EQ(concat("weights: ", texts(found.problems)), error.what());
       }
-      EXPECT_EQ(found.missing.empty(), model != nullptr);  // files hold one head at the most
-      if (model) EXPECT_EQ(found.memory->front(), model->weight_bytes());
+      EXPECT_EQ(found.problems.empty(), model != nullptr);  // files hold one head at the most
+      if (model) {
+        EXPECT_EQ(found.memory->front(), model->weight_bytes());
+      }
     }
   }
 }
@@ -113,7 +113,7 @@ TEST(Inspection, CachesGrowByWhatItSays) {
     const Inspection found = inspected(bundled_model(name));
     const auto model = from_pretrained(bundled_model(name));
     KeyValueCache cache = model->make_cache();
-    Tensor ids = Tensor::zeros({1, 16}, DType::i32);
+    Tensor ids = Tensor::zeros({1, 8}, DType::i32);
     ModelInputs inputs;
     inputs.input_ids = ids.view();
     inputs.cache = &cache;
@@ -274,14 +274,14 @@ TEST(Inspection, HostileTextsEndInProblemsAndAsJson) {
     check(folder);
     EXPECT_FALSE(inspect(folder).problems.empty()) << text;
   }
-  for (std::size_t at = 0; at < good.config->size(); at += 3) {
+  for (std::size_t at = 0; at < good.config->size(); at += 7) {
     for (const char byte : {'0', '9', '"', '-'}) {
       InspectedFolder folder = good;
       (*folder.config)[at] = byte;
       check(folder);
     }
   }
-  for (std::size_t at = 0; at < good.files[0].start.size(); at += 11) {
+  for (std::size_t at = 0; at < good.files[0].start.size(); at += 37) {
     for (const char byte : {'0', '9', '"', '{'}) {
       InspectedFolder folder = good;
       folder.files[0].start[at] = byte;

@@ -12,7 +12,7 @@ export interface InspectOptions extends SourceOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** What is wrong: an `error` keeps the model or its pipeline from being loaded, a `warning` does not. */
+/** What is wrong: an `error` keeps the model from being loaded, a `warning` does not. */
 export interface Problem {
   /** The code of the error that loading would reject with. */
   code: ErrorCode;
@@ -48,7 +48,7 @@ export interface CacheBytes {
 
 /** What a folder holds, what the model in it needs, and what is wrong with it. */
 export interface Inspection {
-  /** Whether it can be loaded: no problem is an error. */
+  /** Whether the model can be loaded: no problem is an error. */
   loadable: boolean;
   /** `model_type` of config.json, also where it is not supported; null where there is none. */
   model_type: string | null;
