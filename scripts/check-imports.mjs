@@ -21,7 +21,7 @@ const CPP_BELOW = {
   loading: ['architectures'],
   generation: ['models'],
   bindings: ['loading', 'generation', 'modules'],
-  tools: ['loading', 'generation'],
+  examples: ['loading', 'generation', 'modules'],
 };
 // Libraries that only some rooms may name.
 const CPP_OWNERS = [
@@ -40,7 +40,7 @@ const WEB_ORDER = [
   ['pipelines'],
   ['worker', 'thread'],
   ['index'],
-  ['inline'],
+  ['inline', 'cli'],
 ];
 
 function roomsBelow(room) {
@@ -49,7 +49,7 @@ function roomsBelow(room) {
 }
 
 function cppRoom(path) {
-  return /^(?:cpp\/)?clearformer\/(\w+)\//.exec(path)?.[1] ?? /^cpp\/(bindings|tools)\//.exec(path)?.[1];
+  return /^(?:cpp\/)?clearformer\/(\w+)\//.exec(path)?.[1] ?? /^cpp\/(bindings|examples)\//.exec(path)?.[1];
 }
 
 function checkInclude(file, room, include) {

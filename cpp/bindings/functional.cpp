@@ -101,8 +101,7 @@ val rms_norm(const Arguments& arguments) {
 val activation(const Arguments& arguments) {
   const std::string name = arguments.text("kind");
   const Tensor x = arguments.floats("x");
-  if (name == "tanh") return to_value(clearformer::tanh(x));
-  const auto kind = activation_named(name);
+  const auto kind = elementwise_named(name);
   if (!kind) fail(ErrorCode::unsupported, "activation: \"", name, "\" is not known");
   return to_value(clearformer::activation(*kind, x));
 }

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 
 import { run, SetupError, step } from '../toolchain/progress.mjs';
 import { MODULE_PRESETS } from './cmake.mjs';
+import { bundleCommandLine } from './command_line.mjs';
 import { digestOf, inProject, unlessFresh } from './fresh.mjs';
 
 const ENTRIES = ['index', 'tokenizer', 'chat_template', 'worker', 'thread'];
@@ -135,6 +136,7 @@ async function makeDist() {
   const { build } = await import('esbuild');
   await bundleModules(build);
   await bundleInline(build);
+  await bundleCommandLine(build, bundleOptions);
   const tsc = inProject('node_modules/typescript/bin/tsc');
   await run(process.execPath, [tsc, '-p', inProject('tsconfig.package.json')], { cwd: inProject() });
 }
@@ -160,6 +162,7 @@ export async function buildPackage() {
     outputs: [
       ...[...ENTRIES, INLINE].flatMap((name) => [dist(`${name}.js`), dist(`${name}.d.ts`)]),
       ...variants.map((each) => dist(`clearformer-${each}.wasm`)),
+      dist('cli.js'),
     ],
   };
   await unlessFresh(recipe, () => step('Building the package (dist/)', makeDist));

@@ -174,7 +174,7 @@ describe('image processors', () => {
     const one = { data: new Uint8Array(12), width: 4, height: 3 };
     for (const [image, options, code] of [
       [[], undefined, 'invalid_argument'],
-      ['cat.png', undefined, 'invalid_argument'],
+      ['cat.png', undefined, 'file_not_found'],
       [null, undefined, 'invalid_argument'],
       [{ ...one, data: [1, 2] }, undefined, 'invalid_argument'],
       [{ ...one, width: 0 }, undefined, 'invalid_argument'],
@@ -187,7 +187,7 @@ describe('image processors', () => {
       [one, { resample: 9, do_resize: true }, 'invalid_argument'],
       [{ ...one, data: new Float32Array(12).fill(1.5) }, { do_resize: true }, 'invalid_argument'],
       [{ ...one, data: new Float32Array(12).fill(-1) }, { do_resize: true }, 'invalid_argument'],
-      [new Blob(['x']), undefined, 'unsupported'],
+      [new Blob(['x']), undefined, 'invalid_argument'],
     ] as const) {
       const failure = await codeOf(() => processor(image as never, options as ImageProcessorCallOptions | undefined));
       expect([JSON.stringify(image), failure.code]).toEqual([JSON.stringify(image), code]);

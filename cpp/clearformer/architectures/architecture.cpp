@@ -20,7 +20,8 @@ ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> ta
         ErrorCode::unsupported, "quantization_config", "says that the weights are stored as ",
         quantized->text("quant_method", "quantized numbers"), "; fp32, fp16 and bf16 are read");
   }
-  return architecture.read_config(config, task ? *task : task_of(config));
+  return architecture.read_config(declared(config, architecture.keys),
+                                  task ? *task : task_of(config));
 }
 
 void refuse_task(const ConfigReader& config, Task task) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "clearformer/architectures/key_table.h"
 #include "clearformer/models/config.h"
 #include "clearformer/weights/config_reader.h"
 #include "clearformer/weights/name_map.h"
@@ -20,14 +21,16 @@ struct KeyScheme {
   std::span<const NameRule> rules;  // tried before the architecture's own
 };
 
-/// A known architecture: its "model_type", how to read its config, how its checkpoint spells names.
+/// A known architecture: its "model_type", the keys of its config, what they
+/// mean, how its checkpoint spells names.
 struct Architecture {
   std::string_view model_type;
+  const KeyTable& keys;
   ModelConfig (*read_config)(const ConfigReader&, Task);
   std::span<const std::string_view> prefixes;  // of the trunk, which files may leave out: "bert."
   std::span<const NameRule> rules;
   std::span<const KeyScheme> schemes = {};
-  std::span<const std::string_view> ignored = {};  // patterns of tensors that hold nothing of use
+  std::span<const std::string_view> ignored = {};  // patterns of tensors that transformers ignores
   Task usual_task = Task::causal_lm;               // where config.json does not say
 
   /// How this checkpoint spells the names of the shared layers.

@@ -13,6 +13,11 @@ ModelConfig read_bart_like(const ConfigReader& config, Task task);
 /// sqrt(d_model) where "scale_embedding" says so, else 1.
 float embedding_scale(const ConfigReader& config, std::size_t d_model);
 
+/// The other names that transformers' classes have for fields of both stacks.
+inline constexpr std::string_view kBartNames =
+    R"("num_attention_heads":"encoder_attention_heads","hidden_size":"d_model",
+"num_hidden_layers":"encoder_layers")";
+
 /// BART's spelling of its tensors, but for the table of token embeddings.
 std::span<const NameRule> bart_rules();
 

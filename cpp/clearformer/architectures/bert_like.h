@@ -12,8 +12,12 @@ struct BertKeys {
   std::string_view heads = "num_attention_heads";
   std::string_view d_hidden = "intermediate_size";
   std::string_view activation = "hidden_act";
-  double default_eps = 1e-12;
 };
+
+/// Decoders, causal masks and relative positions, which transformers 4 had, are not supported.
+inline constexpr std::string_view kBertNeutral =
+    R"("is_decoder":false,"add_cross_attention":false,"is_causal":false,
+"position_embedding_type":"absolute")";
 
 /// Trunk and special tokens; token types and heads are the caller's.
 ModelConfig read_bert_trunk(const ConfigReader& config, Task task, const BertKeys& keys);

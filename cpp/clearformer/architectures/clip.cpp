@@ -31,26 +31,50 @@ constexpr NameRule kRules[] = {
 };
 constexpr std::string_view kIgnored[] = {"*.embeddings.position_ids"};
 
+// "projection_dim" of the towers' own configs is not read by the whole model.
+constexpr KeyTable kKeys{
+    .fields = R"("text_config":null,"vision_config":null,"projection_dim":512)",
+    .others = R"("text_config_dict":null,"vision_config_dict":null)"};
+constexpr KeyTable kTextKeys{
+    .fields = R"("vocab_size":49408,"hidden_size":512,"intermediate_size":2048,
+"num_hidden_layers":12,"num_attention_heads":8,"max_position_embeddings":77,
+"hidden_act":"quick_gelu","layer_norm_eps":1e-5,"pad_token_id":1,"bos_token_id":49406,
+"eos_token_id":49407)",
+    .neutral = R"("is_causal":true)"};
+constexpr KeyTable kVisionKeys{
+    .fields = R"("hidden_size":768,"intermediate_size":3072,"num_hidden_layers":12,
+"num_attention_heads":12,"num_channels":3,"image_size":224,"patch_size":32,
+"hidden_act":"quick_gelu","layer_norm_eps":1e-5)",
+    .neutral = R"("is_causal":false)"};
+
+// "text_config", or all of "text_config_dict" where older files repeat it under that name.
+ConfigReader read_part(const ConfigReader& config, const std::string& key, const KeyTable& table) {
+  for (const std::string& name : {key + "_dict", key}) {
+    if (const auto part = config.object(name)) return declared(*part, table);
+  }
+  return declared(config.with_members({}), table);
+}
+
 TowerConfig read_stack(const ConfigReader& config, ModelConfig& model) {
   TowerConfig tower;
   const std::size_t d_model = config.size("hidden_size");
   tower.last_hidden = TowerConfig::LastHidden::raw;
-  tower.stack.layers = read_layers(config, "num_hidden_layers", 12);
+  tower.stack.layers = read_layers(config, "num_hidden_layers");
   BlockConfig& block = tower.stack.block;
-  block.norm = layer_norm(d_model, config.number("layer_norm_eps", 1e-5));
+  block.norm = layer_norm(d_model, config.number("layer_norm_eps"));
   block.attention = read_heads(config, "num_attention_heads", d_model);
   block.attention.bias = Bias::present;
   block.feed_forward = {d_model, config.size("intermediate_size"),
-                        read_activation(config, "hidden_act", "quick_gelu", model)};
+                        read_activation(config, "hidden_act", model)};
   return tower;
 }
 
 TowerConfig read_text(const ConfigReader& config, ModelConfig& model) {
   TowerConfig tower = read_stack(config, model);
   tower.attends = TowerConfig::Attends::to_the_past;
-  tower.max_positions = config.size("max_position_embeddings", 77);
+  tower.max_positions = config.size("max_position_embeddings");
   TextEmbeddingConfig text;
-  text.vocabulary = config.size("vocab_size", 49408);
+  text.vocabulary = config.size("vocab_size");
   text.d_model = tower.d_model();
   text.positions = TextEmbeddingConfig::Positions::learned;
   text.position_rows = tower.max_positions;
@@ -66,10 +90,10 @@ TowerConfig read_vision(const ConfigReader& config, ModelConfig& model) {
   TowerConfig tower = read_stack(config, model);
   tower.stack.final_norm = FinalNorm::none;  // its norm stands behind the pooling
   ImageEmbeddingConfig image;
-  std::tie(image.image_height, image.image_width) = read_extent(config, "image_size", 224);
+  std::tie(image.image_height, image.image_width) = read_extent(config, "image_size");
   std::tie(image.patch.patch_height, image.patch.patch_width) =
-      read_extent(config, "patch_size", 32);
-  image.patch.channels = config.size("num_channels", 3);
+      read_extent(config, "patch_size");
+  image.patch.channels = config.size("num_channels");
   image.patch.d_model = tower.d_model();
   image.patch.bias = Bias::none;
   image.norm = tower.stack.block.norm;
@@ -89,16 +113,13 @@ HeadConfig pooler(const TowerConfig& tower, HeadConfig::Pick pick, std::size_t o
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   if (task != Task::base) refuse_task(config, task);
-  const auto text = config.object("text_config"), vision = config.object("vision_config");
-  if (!text) config.refuse_value("text_config", "is missing");
-  if (!vision) config.refuse_value("vision_config", "is missing");
   ModelConfig model;
   model.model_type = config.text("model_type");
   model.task = task;
   model.kind = ModelKind::dual_encoder;
-  model.second = read_vision(*vision, model);
-  model.tower = read_text(*text, model);
-  const std::size_t width = config.size("projection_dim", 512);
+  model.second = read_vision(read_part(config, "vision_config", kVisionKeys), model);
+  model.tower = read_text(read_part(config, "text_config", kTextKeys), model);
+  const std::size_t width = config.size("projection_dim");
   model.head = pooler(model.tower, HeadConfig::Pick::given, width);
   model.second_head = pooler(*model.second, HeadConfig::Pick::first, width);
   model.second_head->norm = model.second->stack.block.norm;
@@ -107,6 +128,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kClip{"clip", read_config, {}, kRules, {}, kIgnored, Task::base};
+const Architecture kClip{"clip", kKeys, read_config, {}, kRules, {}, kIgnored, Task::base};
 
 }  // namespace clearformer

@@ -30,7 +30,15 @@ constexpr NameRule kRules[] = {
     {"mlm.out", "/vocab_projector"},
 };
 constexpr std::string_view kPrefixes[] = {"distilbert."};
-constexpr std::string_view kIgnored[] = {"*embeddings.position_ids", "vocab_projector.weight"};
+constexpr std::string_view kIgnored[] = {"*embeddings.position_ids"};
+
+constexpr KeyTable kKeys{
+    .fields = R"("vocab_size":30522,"max_position_embeddings":512,"n_layers":6,"n_heads":12,
+"dim":768,"hidden_dim":3072,"activation":"gelu","pad_token_id":0,"eos_token_id":null,
+"bos_token_id":null,"tie_word_embeddings":true)",
+    .neutral = kBertNeutral,
+    .other_names =
+        R"("hidden_size":"dim","num_attention_heads":"n_heads","num_hidden_layers":"n_layers")"};
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model =
@@ -46,7 +54,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kDistilBert{"distilbert", read_config, kPrefixes, kRules,
+const Architecture kDistilBert{"distilbert", kKeys, read_config, kPrefixes, kRules,
                                {},           kIgnored,    Task::base};
 
 }  // namespace clearformer

@@ -6,7 +6,9 @@
 
 namespace clearformer {
 
-ModelConfig read_gemma_like(const ConfigReader& config, Task task, const LlamaDefaults& defaults);
+ModelConfig read_gemma_like(const ConfigReader& config, Task task, const RotaryKeys& rotary);
+/// A softcap; none where the key is null.
+float read_softcap(const ConfigReader& config, std::string_view key);
 std::span<const NameRule> gemma_rules();
 
 }  // namespace clearformer

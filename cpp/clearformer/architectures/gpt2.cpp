@@ -25,24 +25,32 @@ constexpr NameRule kRules[] = {
     {"unembed", "/lm_head"},
 };
 constexpr std::string_view kPrefixes[] = {"transformer."};
-constexpr std::string_view kIgnored[] = {"*.attn.bias", "*.attn.masked_bias", "lm_head.weight"};
+constexpr std::string_view kIgnored[] = {"*.attn.bias", "*.attn.masked_bias"};
+
+constexpr KeyTable kKeys{
+    .fields = R"("vocab_size":50257,"n_positions":1024,"n_embd":768,"n_layer":12,"n_head":12,
+"n_inner":null,"activation_function":"gelu_new","layer_norm_epsilon":1e-5,
+"scale_attn_weights":true,"bos_token_id":50256,"eos_token_id":50256,"pad_token_id":null,
+"scale_attn_by_inverse_layer_idx":false,"tie_word_embeddings":true)",
+    .since_5_2 = R"("is_causal":true)",
+    .neutral = R"("add_cross_attention":false)",
+    .other_names = R"("hidden_size":"n_embd","max_position_embeddings":"n_positions",
+"num_attention_heads":"n_head","num_hidden_layers":"n_layer")"};
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
-  require_flag(config, "add_cross_attention", false);
   ModelConfig model = language_model(config, task);
-  model.tied = config.flag("tie_word_embeddings", true);
   const std::size_t d_model = config.size("n_embd");
   TowerConfig& tower = model.tower;
-  tower.max_positions = config.size("n_positions", 1024);
+  tower.max_positions = config.size("n_positions");
   tower.stack.layers = read_layers(config, "n_layer");
-  tower.stack.scale_by_depth = config.flag("scale_attn_by_inverse_layer_idx", false);
+  tower.stack.scale_by_depth = config.flag("scale_attn_by_inverse_layer_idx");
   BlockConfig& block = tower.stack.block;
-  block.norm = layer_norm(d_model, config.number("layer_norm_epsilon", 1e-5));
+  block.norm = layer_norm(d_model, config.number("layer_norm_epsilon"));
   block.attention = read_heads(config, "n_head", d_model);
   block.attention.bias = Bias::present;
-  if (!config.flag("scale_attn_weights", true)) block.attention.scale = 1.0;
+  if (!config.flag("scale_attn_weights")) block.attention.scale = 1.0;
   block.feed_forward = {d_model, config.size("n_inner", 4 * d_model),
-                        read_activation(config, "activation_function", "gelu_new", model)};
+                        read_activation(config, "activation_function", model)};
   TextEmbeddingConfig text;
   text.vocabulary = config.size("vocab_size");
   text.d_model = d_model;
@@ -55,6 +63,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kGpt2{"gpt2", read_config, kPrefixes, kRules, {}, kIgnored};
+const Architecture kGpt2{"gpt2", kKeys, read_config, kPrefixes, kRules, {}, kIgnored};
 
 }  // namespace clearformer

@@ -22,13 +22,20 @@ constexpr NameRule kRules[] = {
     {"unembed", "/lm_head"},
 };
 constexpr std::string_view kPrefixes[] = {"transformer."};
-constexpr std::string_view kIgnored[] = {"*.attn.attention.bias", "*.attn.attention.masked_bias",
-                                         "lm_head.weight"};
+constexpr std::string_view kIgnored[] = {"*.attn.attention.bias", "*.attn.attention.masked_bias"};
+// Its attention is causal by a mask of its own, whatever "is_causal" says.
+constexpr KeyTable kKeys{
+    .fields = R"("vocab_size":50257,"max_position_embeddings":2048,"hidden_size":2048,
+"num_layers":24,"attention_types":null,"num_heads":16,"intermediate_size":null,"window_size":256,
+"activation_function":"gelu_new","layer_norm_epsilon":1e-5,"bos_token_id":50256,
+"eos_token_id":50256,"pad_token_id":null,"tie_word_embeddings":true)",
+    .others = R"("attention_layers":null)",
+    .other_names = R"("num_attention_heads":"num_heads","num_hidden_layers":"num_layers")"};
 
 // "attention_layers", or the runs of "attention_types": [[["global", "local"], 12]].
 std::vector<std::string> attention_layers(const ConfigReader& config) {
   std::vector<std::string> layers = config.texts("attention_layers");
-  const Json* runs = config.root().find_set("attention_types");
+  const Json* runs = config.find_set("attention_types");
   if (!layers.empty() || runs == nullptr) return layers;
   const auto refuse = [&] {
     config.refuse_value("attention_types", "must be [[[name, …], n], …]");
@@ -67,20 +74,19 @@ std::vector<Span> spans(const ConfigReader& config, std::size_t layers) {
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = language_model(config, task);
-  model.tied = config.flag("tie_word_embeddings", true);
   const std::size_t d_model = config.size("hidden_size");
   TowerConfig& tower = model.tower;
-  tower.max_positions = config.size("max_position_embeddings", 2048);
+  tower.max_positions = config.size("max_position_embeddings");
   tower.stack.layers = read_layers(config, "num_layers");
   tower.stack.spans = spans(config, tower.stack.layers);
-  tower.window_before = config.size("window_size", 256) - 1;
+  tower.window_before = config.size("window_size") - 1;
   BlockConfig& block = tower.stack.block;
-  block.norm = layer_norm(d_model, config.number("layer_norm_epsilon", 1e-5));
+  block.norm = layer_norm(d_model, config.number("layer_norm_epsilon"));
   block.attention = read_heads(config, "num_heads", d_model);
   block.attention.bias.output = Bias::present;
   block.attention.scale = 1.0;
   block.feed_forward = {d_model, config.size("intermediate_size", 4 * d_model),
-                        read_activation(config, "activation_function", "gelu_new", model)};
+                        read_activation(config, "activation_function", model)};
   TextEmbeddingConfig text;
   text.vocabulary = config.size("vocab_size");
   text.d_model = d_model;
@@ -93,6 +99,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kGptNeo{"gpt_neo", read_config, kPrefixes, kRules, {}, kIgnored};
+const Architecture kGptNeo{"gpt_neo", kKeys, read_config, kPrefixes, kRules, {}, kIgnored};
 
 }  // namespace clearformer

@@ -38,22 +38,29 @@ constexpr NameRule kRules[] = {
 };
 constexpr std::string_view kIgnored[] = {"positional_encoding.pos_embedding"};
 
+// No class of transformers: the arguments of nn.Transformer with its own defaults.
+constexpr KeyTable kKeys{
+    .fields = R"("src_vocab_size":null,"tgt_vocab_size":null,"d_model":512,"nhead":8,
+"num_encoder_layers":6,"num_decoder_layers":6,"dim_feedforward":2048,"activation":"relu",
+"layer_norm_eps":1e-5,"norm_first":false,"bias":true,"max_position_embeddings":5000,
+"bos_token_id":null,"eos_token_id":null,"pad_token_id":null,"decoder_start_token_id":null)"};
+
 TowerConfig read_tower(const ConfigReader& config, ModelConfig& model, std::string_view layers,
                        std::string_view vocabulary) {
   TowerConfig tower;
-  const std::size_t d_model = config.size("d_model", 512);
-  const Bias bias = config.flag("bias", true) ? Bias::present : Bias::none;
-  tower.max_positions = config.size("max_position_embeddings", 5000);
-  tower.stack.layers = read_layers(config, layers, 6);
+  const std::size_t d_model = config.size("d_model");
+  const Bias bias = read_bias(config, "bias");
+  tower.max_positions = config.size("max_position_embeddings");
+  tower.stack.layers = read_layers(config, layers);
   tower.stack.blocks = "";
   BlockConfig& block = tower.stack.block;
-  block.order = config.flag("norm_first", false) ? NormOrder::pre : NormOrder::post;
-  block.norm = layer_norm(d_model, config.number("layer_norm_eps", 1e-5));
+  block.order = config.flag("norm_first") ? NormOrder::pre : NormOrder::post;
+  block.norm = layer_norm(d_model, config.number("layer_norm_eps"));
   block.norm.bias = bias == Bias::present;
   block.attention = read_heads(config, "nhead", d_model);
   block.attention.bias = bias;
-  block.feed_forward = {d_model, config.size("dim_feedforward", 2048),
-                        read_activation(config, "activation", "relu", model), Gate::none, bias};
+  block.feed_forward = {d_model, config.size("dim_feedforward"),
+                        read_activation(config, "activation", model), Gate::none, bias};
   TextEmbeddingConfig text;
   text.vocabulary = config.size(vocabulary);
   text.d_model = d_model;
@@ -82,7 +89,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kTransformer{"nn_transformer", read_config,     {}, kRules, {},
+const Architecture kTransformer{"nn_transformer", kKeys, read_config, {}, kRules, {},
                                 kIgnored,         Task::seq2seq_lm};
 
 }  // namespace clearformer

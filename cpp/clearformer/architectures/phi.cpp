@@ -16,18 +16,23 @@ constexpr NameRule kRules[] = {
     {"ln_final", "final_layernorm"}, {"unembed", "/lm_head"},
 };
 
+constexpr KeyTable kKeys{
+    .fields = R"("vocab_size":51200,"hidden_size":2048,"intermediate_size":8192,
+"num_hidden_layers":24,"num_attention_heads":32,"num_key_value_heads":null,"hidden_act":"gelu_new",
+"max_position_embeddings":2048,"layer_norm_eps":1e-5,"tie_word_embeddings":false,
+"rope_parameters":null,"qk_layernorm":false,"bos_token_id":1,"eos_token_id":2,
+"pad_token_id":null)",
+    .others = R"("rope_theta":10000,"rope_scaling":null,"partial_rotary_factor":0.5,
+"original_max_position_embeddings":null,"head_dim":null)",
+    .since_5_2 = R"("is_causal":true)"};
+
 ModelConfig read_config(const ConfigReader& config, Task task) {
-  LlamaDefaults defaults;
-  defaults.usual_activation = "gelu_new";
-  defaults.rotary.usual_partial_factor = 0.5;
-  ModelConfig model = read_llama_like(config, task, defaults);
-  const double eps = config.number("layer_norm_eps", 1e-5);
+  ModelConfig model = read_llama_like(config, task, {});
   BlockConfig& block = model.tower.stack.block;
   block.order = NormOrder::parallel;
-  block.norm = layer_norm(model.d_model(), eps);
   block.attention.bias = Bias::present;
-  if (config.flag("qk_layernorm", false)) {
-    block.attention.head_norm = layer_norm(block.attention.d_head, eps);
+  if (config.flag("qk_layernorm")) {
+    block.attention.head_norm = layer_norm(block.attention.d_head, block.norm.eps);
   }
   block.feed_forward.gate = Gate::none;
   block.feed_forward.bias = Bias::present;
@@ -37,6 +42,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kPhi{"phi", read_config, llama_prefixes(), kRules, {}, llama_ignored()};
+const Architecture kPhi{"phi", kKeys, read_config, llama_prefixes(), kRules, {}, llama_ignored()};
 
 }  // namespace clearformer

@@ -23,10 +23,18 @@ constexpr NameRule kRules[] = {
     {"unembed", "/lm_head"},
 };
 
+constexpr KeyTable kKeys{
+    .fields = R"("vocab_size":32064,"hidden_size":3072,"intermediate_size":8192,
+"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":null,"hidden_act":"silu",
+"max_position_embeddings":4096,"original_max_position_embeddings":4096,"rms_norm_eps":1e-5,
+"tie_word_embeddings":false,"rope_parameters":null,"bos_token_id":1,"eos_token_id":32000,
+"pad_token_id":32000,"sliding_window":null)",
+    .others = R"("rope_theta":10000,"rope_scaling":null,"partial_rotary_factor":null,
+"head_dim":null)",
+    .since_5_2 = R"("is_causal":true)"};
+
 ModelConfig read_config(const ConfigReader& config, Task task) {
-  LlamaDefaults defaults;
-  defaults.max_positions = 4096;
-  ModelConfig model = read_llama_like(config, task, defaults);
+  ModelConfig model = read_llama_like(config, task, {.names = RotaryKeys::Names::phi3});
   TowerConfig& tower = model.tower;
   if (read_sliding_window(config, tower)) {
     tower.stack.spans.assign(tower.stack.layers, Span::local);
@@ -36,6 +44,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kPhi3{"phi3", read_config, llama_prefixes(), kRules, {}, llama_ignored()};
+const Architecture kPhi3{"phi3", kKeys, read_config, llama_prefixes(), kRules, {}, llama_ignored()};
 
 }  // namespace clearformer

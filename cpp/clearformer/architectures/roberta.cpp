@@ -28,19 +28,25 @@ constexpr NameRule kRules[] = {
     {"qa.out", "/qa_outputs"},
     {"mlm.dense", "/lm_head.dense"},
     {"mlm.norm", "/lm_head.layer_norm"},
-    {"mlm.out.bias", "/lm_head.bias"},
+    {"mlm.bias", "/lm_head.bias"},
     {"mlm.out", "/lm_head.decoder"},
 };
 constexpr std::string_view kPrefixes[] = {"roberta."};
-constexpr std::string_view kIgnored[] = {"*embeddings.position_ids", "lm_head.decoder.*"};
+constexpr std::string_view kIgnored[] = {"*embeddings.position_ids"};
+
+constexpr KeyTable kKeys{
+    .fields = R"("vocab_size":50265,"hidden_size":768,"num_hidden_layers":12,
+"num_attention_heads":12,"intermediate_size":3072,"hidden_act":"gelu",
+"max_position_embeddings":512,"type_vocab_size":2,"layer_norm_eps":1e-12,"pad_token_id":1,
+"bos_token_id":0,"eos_token_id":2,"tie_word_embeddings":true)",
+    .neutral = kBertNeutral};
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
-  BertKeys keys;
-  keys.default_eps = 1e-5;
-  ModelConfig model = read_bert_trunk(config, task, keys);
+  ModelConfig model = read_bert_trunk(config, task, {});
   TextEmbeddingConfig& text = *model.tower.text;
-  text.token_types = config.size("type_vocab_size", 1);
-  text.uncounted_id = config.token("pad_token_id").value_or(1);
+  text.token_types = config.size("type_vocab_size");
+  text.uncounted_id = config.token("pad_token_id");
+  if (!text.uncounted_id) config.refuse_value("pad_token_id", "must be a token id");
   text.position_offset = static_cast<std::size_t>(*text.uncounted_id) + 1;
   if (text.position_rows <= text.position_offset) {
     config.refuse_value("max_position_embeddings", "is ", text.position_rows,
@@ -57,6 +63,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kRoberta{"roberta", read_config, kPrefixes, kRules, {}, kIgnored, Task::base};
+const Architecture kRoberta{"roberta", kKeys, read_config, kPrefixes, kRules, {}, kIgnored, Task::base};
 
 }  // namespace clearformer

@@ -1,7 +1,6 @@
 #include "clearformer/architectures/rotary_config.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace clearformer {
 
@@ -23,8 +22,9 @@ constexpr NamedKind kKinds[] = {
     {"proportional", Kind::proportional},
 };
 
-Kind kind_of(const ConfigReader& rope) {
-  const std::string type = rope.text("rope_type", rope.text("type", "default"));
+Kind kind_of(const ConfigReader& rope, RotaryKeys::Names names) {
+  std::string type = rope.text("rope_type", rope.text("type", "default"));
+  if (names == RotaryKeys::Names::phi3 && (type == "su" || type == "yarn")) type = "longrope";
   std::string known;
   for (const NamedKind& entry : kKinds) {
     if (type == entry.name) return entry.kind;
@@ -41,14 +41,30 @@ void refuse_nested(const ConfigReader& rope) {
   }
 }
 
+// The parameters of one type of layer: its own, updated by what all layers had before.
+ConfigReader parameters_of_layer(const ConfigReader& config, const RotaryKeys& keys) {
+  Json::Object own;
+  if (const auto all = config.object("rope_parameters")) {
+    if (const auto given = all->object(keys.layer_type)) own = given->root().object();
+  }
+  if (own.empty()) own.emplace_back("rope_type", Json(Json::Value("default")));
+  const auto before = keys.scaled ? config.object("rope_scaling") : std::nullopt;
+  if (before) {
+    for (const auto& [key, value] : before->root().object()) {
+      std::erase_if(own, [&](const auto& member) { return member.first == key; });
+      own.emplace_back(key, value);
+    }
+  }
+  Json::Object named;
+  named.emplace_back("rope_parameters", Json(std::move(own)));
+  return *config.with_members(std::move(named)).object("rope_parameters");
+}
+
 std::optional<ConfigReader> parameters(const ConfigReader& config, const RotaryKeys& keys) {
+  if (!keys.layer_type.empty()) return parameters_of_layer(config, keys);
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     const auto rope = config.object(key);
     if (!rope || rope->root().object().empty()) continue;
-    if (!keys.layer_type.empty()) {
-      if (auto own = rope->object(keys.layer_type)) return own;
-      if (!keys.scaled) continue;
-    }
     refuse_nested(*rope);
     return rope;
   }
@@ -80,7 +96,8 @@ double read_factor(const ConfigReader& rope, const RotaryScaling& scaling, doubl
 void read_scaling(const ConfigReader& config, const ConfigReader& rope, double max_positions,
                   RotaryScaling& scaling) {
   constexpr std::string_view kOriginal = "original_max_position_embeddings";
-  const bool outside = config.root().find_set(kOriginal) != nullptr;  // Phi-3 writes it there
+  // Phi-3 writes it there, and there it counts, but not in models of several types of layers.
+  const bool outside = config.knows(kOriginal) && config.is_set(kOriginal);
   scaling.original_max_positions = max_positions;
   if (scaling.kind != Kind::dynamic) {
     scaling.original_max_positions = positive(outside ? config : rope, kOriginal, max_positions);
@@ -106,20 +123,36 @@ void read_scaling(const ConfigReader& config, const ConfigReader& rope, double m
   }
 }
 
-// The part of each head that turns; "proportional" counts whole pairs of it.
-std::size_t read_rotary_dim(const ConfigReader& reader, std::size_t d_head, Kind kind,
-                            double usual_part) {
-  const double part = reader.number("partial_rotary_factor", usual_part);
+// "partial_rotary_factor": the plain kind reads the parameters first, the others what stands outside.
+double read_part(const ConfigReader& config, const ConfigReader* rope, Kind kind) {
+  constexpr std::string_view kPart = "partial_rotary_factor";
+  const bool inside = rope != nullptr && rope->is_set(kPart);
+  const bool outside = config.is_set(kPart) && (kind != Kind::none || !inside);
+  const ConfigReader& reader = inside && !outside ? *rope : config;
+  const double part = reader.number(kPart, 1.0);
   if (!(part > 0.0 && part <= 1.0)) {
-    reader.refuse_value("partial_rotary_factor", "must be in (0, 1], it is ", part);
+    reader.refuse_value(kPart, "must be in (0, 1], it is ", part);
   }
-  const double dimensions = part * static_cast<double>(d_head);
+  return part;
+}
+
+// The part of each head that turns; "proportional" counts whole pairs of it.
+std::size_t read_rotary_dim(const ConfigReader& config, const ConfigReader* rope, Kind kind,
+                            const RotaryConfig& rotary, RotaryKeys::Partial partial) {
+  const bool ignored = partial == RotaryKeys::Partial::ignored;
+  if (ignored && kind == Kind::none) return rotary.d_head;
+  const double part = read_part(config, rope, kind);
+  if (ignored && part != 1.0 && kind != Kind::proportional) {
+    config.refuse_value("partial_rotary_factor", "is ", part,
+                        ", heads of this model turn whole under a scaled rope_type");
+  }
+  const double dimensions = part * static_cast<double>(rotary.d_head);
   const std::size_t turned = kind == Kind::proportional
                                  ? 2 * static_cast<std::size_t>(dimensions / 2.0)
                                  : static_cast<std::size_t>(dimensions);
   if (turned == 0) {
-    reader.refuse_value("partial_rotary_factor", "is ", part, " and leaves none of the ", d_head,
-                        " dimensions of a head to rotate");
+    config.refuse_value("partial_rotary_factor", "is ", part, " and leaves none of the ",
+                        rotary.d_head, " dimensions of a head to rotate");
   }
   return turned;
 }
@@ -128,33 +161,26 @@ std::size_t read_rotary_dim(const ConfigReader& reader, std::size_t d_head, Kind
 
 RotaryConfig read_rotary(const ConfigReader& config, std::size_t d_head, std::size_t max_positions,
                          const RotaryKeys& keys) {
+  constexpr double kUsualBase = 10000.0;
   RotaryConfig rotary;
   rotary.d_head = d_head;
-  rotary.base = positive(config, keys.theta, keys.usual_theta);
+  rotary.base = positive(config, keys.theta, kUsualBase);
   const auto rope = parameters(config, keys);
   if (rope) {
     rotary.base = positive(*rope, "rope_theta", rotary.base);
-    rotary.scaling.kind = kind_of(*rope);
+    rotary.scaling.kind = kind_of(*rope, keys.names);
     if (rotary.scaling.kind != Kind::none) {
       read_scaling(config, *rope, static_cast<double>(max_positions), rotary.scaling);
     }
   }
-  const bool outside = !rope || config.root().find_set("partial_rotary_factor") != nullptr;
-  rotary.rotary_dim = read_rotary_dim(outside ? config : *rope, d_head, rotary.scaling.kind,
-                                      keys.usual_partial_factor);
+  rotary.rotary_dim = read_rotary_dim(config, rope ? &*rope : nullptr, rotary.scaling.kind, rotary,
+                                      keys.partial);
   try {
     check_rotary(rotary);
   } catch (const Error& error) {
     fail(config.code(), config.file(), ": ", error.what());
   }
   return rotary;
-}
-
-std::size_t reachable_positions(const RotaryConfig& rotary, std::size_t max_positions) {
-  if (rotary.scaling.kind != Kind::dynamic) return max_positions;
-  const double reach = static_cast<double>(max_positions) * rotary.scaling.factor;
-  constexpr double kMost = std::numeric_limits<std::int32_t>::max();  // positions are int32
-  return static_cast<std::size_t>(std::min(reach, kMost));
 }
 
 }  // namespace clearformer

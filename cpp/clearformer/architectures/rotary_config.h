@@ -9,13 +9,16 @@
 
 namespace clearformer {
 
-/// Where an architecture keeps the parameters, in models whose layers have several kinds.
+/// How an architecture obeys its rotary parameters.
 struct RotaryKeys {
   std::string_view layer_type = "";       // member of "rope_parameters" with those of these layers
   std::string_view theta = "rope_theta";  // in the spelling before
-  double usual_theta = 10000.0;
   bool scaled = true;  // "rope_scaling" holds for these layers, too
-  double usual_partial_factor = 1.0;
+  /// Whether the plain kind of embedding turns a part of each head: most models ignore
+  /// "partial_rotary_factor" there, whatever it says.
+  enum class Partial { obeyed, ignored } partial = Partial::obeyed;
+  /// Phi-3's names before: "su" and "yarn" were what is called longrope now.
+  enum class Names { usual, phi3 } names = Names::usual;
 };
 
 /// The rotary embedding of heads of size d_head in a model of `max_positions` positions. Keys, their
@@ -23,9 +26,5 @@ struct RotaryKeys {
 /// rope_type, the reader's code for values that break a rule.
 RotaryConfig read_rotary(const ConfigReader& config, std::size_t d_head, std::size_t max_positions,
                          const RotaryKeys& keys = {});
-
-/// How long sequences may get in a model of `max_positions` positions: dynamic scaling is there to
-/// go beyond them, up to its factor; the others state the stretched length themselves.
-std::size_t reachable_positions(const RotaryConfig& rotary, std::size_t max_positions);
 
 }  // namespace clearformer

@@ -10,9 +10,8 @@ NormConfig rms_norm(std::size_t d_model, double eps) {
   return {NormKind::rms, {d_model}, static_cast<float>(eps)};
 }
 
-Activation read_activation(const ConfigReader& config, std::string_view key,
-                           std::string_view fallback, ModelConfig& model) {
-  const std::string name = config.text(key, std::string(fallback));
+Activation read_activation(const ConfigReader& config, std::string_view key, ModelConfig& model) {
+  const std::string name = config.text(key);
   const auto activation = activation_named(name);
   if (!activation) config.refuse(ErrorCode::unsupported, key, "is \"", name, "\"");
   model.activation = name;
@@ -23,7 +22,9 @@ void read_tokens(const ConfigReader& config, ModelConfig& model) {
   model.eos_token_ids = config.tokens("eos_token_id");
   model.bos_token_id = config.token("bos_token_id");
   model.pad_token_id = config.token("pad_token_id");
-  model.decoder_start_token_id = config.token("decoder_start_token_id");
+  if (config.knows("decoder_start_token_id")) {
+    model.decoder_start_token_id = config.token("decoder_start_token_id");
+  }
 }
 
 AttentionConfig read_heads(const ConfigReader& config, std::string_view heads,
@@ -46,8 +47,14 @@ std::size_t read_layers(const ConfigReader& config, std::string_view key) {
   return layers;
 }
 
-std::size_t read_layers(const ConfigReader& config, std::string_view key, std::size_t fallback) {
-  return config.root().find_set(key) == nullptr ? fallback : read_layers(config, key);
+Bias read_bias(const ConfigReader& config, std::string_view key) {
+  return config.flag(key) ? Bias::present : Bias::none;
+}
+
+void set_window(TowerConfig& tower, std::size_t size) {
+  const bool ahead = tower.attends == TowerConfig::Attends::to_all;
+  tower.window_before = ahead ? size : size - 1;
+  tower.window_after = ahead ? size : 0;
 }
 
 std::vector<Span> read_spans(const ConfigReader& config, std::size_t layers,
@@ -72,26 +79,22 @@ std::vector<Span> read_spans(const ConfigReader& config, std::size_t layers,
 std::size_t read_labels(const ConfigReader& config) {
   const auto labels = config.object("id2label");
   if (labels && !labels->root().object().empty()) return labels->root().object().size();
-  return config.size("num_labels", 2);
+  return config.size("num_labels", 2);  // transformers' own number where nothing says one
 }
 
-void require_flag(const ConfigReader& config, std::string_view key, bool value) {
-  if (config.flag(key, value) == value) return;
-  config.refuse(ErrorCode::unsupported, key, "is ", value ? "false" : "true");
-}
-
-void require_text(const ConfigReader& config, std::string_view key, std::string_view value) {
-  const std::string found = config.text(key, std::string(value));
-  if (found != value) config.refuse(ErrorCode::unsupported, key, "is \"", found, "\"");
+TowerConfig::Attends read_causality(const ConfigReader& config) {
+  return !config.knows("is_causal") || config.flag("is_causal") ? TowerConfig::Attends::to_the_past
+                                  : TowerConfig::Attends::to_all;
 }
 
 ModelConfig language_model(const ConfigReader& config, Task task) {
   if (task != Task::causal_lm && task != Task::base) refuse_task(config, task);
   ModelConfig model;
-  model.model_type = config.text("model_type");
+  model.model_type = config.text("model_type", "");
   model.task = task;
   model.kind = ModelKind::decoder_only;
-  model.tower.attends = TowerConfig::Attends::to_the_past;
+  model.tied = config.flag("tie_word_embeddings");
+  model.tower.attends = read_causality(config);
   read_tokens(config, model);
   return model;
 }

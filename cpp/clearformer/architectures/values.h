@@ -9,8 +9,7 @@ NormConfig layer_norm(std::size_t d_model, double eps);
 NormConfig rms_norm(std::size_t d_model, double eps);
 
 /// The activation under `key`; throws unsupported for an unknown one. Also notes its name.
-Activation read_activation(const ConfigReader& config, std::string_view key,
-                           std::string_view fallback, ModelConfig& model);
+Activation read_activation(const ConfigReader& config, std::string_view key, ModelConfig& model);
 
 /// Special tokens, under the names all config files use.
 void read_tokens(const ConfigReader& config, ModelConfig& model);
@@ -21,7 +20,13 @@ AttentionConfig read_heads(const ConfigReader& config, std::string_view heads, s
 
 /// How many layers `key` says; throws for more than any model has, before lists of that length are made.
 std::size_t read_layers(const ConfigReader& config, std::string_view key);
-std::size_t read_layers(const ConfigReader& config, std::string_view key, std::size_t fallback);
+
+/// present where the flag `key` says so.
+Bias read_bias(const ConfigReader& config, std::string_view key);
+
+/// A window of `size` positions, the query's own among them; for queries that see ahead too (as
+/// transformers has it) of as many before and as many behind the query.
+void set_window(TowerConfig& tower, std::size_t size);
 
 /// "layer_types", or `usual(layer)` for each layer where the key is absent.
 std::vector<Span> read_spans(const ConfigReader& config, std::size_t layers,
@@ -30,11 +35,10 @@ std::vector<Span> read_spans(const ConfigReader& config, std::size_t layers,
 /// The number of classes: id2label, num_labels, or 2.
 std::size_t read_labels(const ConfigReader& config);
 
-/// Throws unsupported unless `key` is absent or says `value`.
-void require_flag(const ConfigReader& config, std::string_view key, bool value);
-void require_text(const ConfigReader& config, std::string_view key, std::string_view value);
+/// The stack's side of "is_causal": false lets every position see all others, too.
+TowerConfig::Attends read_causality(const ConfigReader& config);
 
-/// A decoder-only language model: causal, one output layer. Throws unsupported for another task.
+/// A decoder-only language model with one output layer. Throws unsupported for another task.
 ModelConfig language_model(const ConfigReader& config, Task task);
 
 /// The heads of an encoder-only model, whose classifier reads the first position's state through

@@ -43,11 +43,16 @@ constexpr std::string_view kPrefixes[] = {"vit."};
 
 }  // namespace
 
-std::pair<std::size_t, std::size_t> read_extent(const ConfigReader& config, std::string_view key,
-                                                std::size_t fallback) {
-  const Json* value = config.root().find_set(key);
+const KeyTable kVitKeys{
+    .fields = R"("hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,
+"intermediate_size":3072,"hidden_act":"gelu","layer_norm_eps":1e-12,"image_size":224,
+"patch_size":16,"num_channels":3,"qkv_bias":true,"pooler_output_size":null,"pooler_act":"tanh")",
+    .neutral = R"("is_causal":false)"};
+
+std::pair<std::size_t, std::size_t> read_extent(const ConfigReader& config, std::string_view key) {
+  const Json* value = config.find_set(key);
   if (value == nullptr || !value->is_array()) {
-    const std::size_t size = config.size(key, fallback);
+    const std::size_t size = config.size(key);
     return {size, size};
   }
   const std::vector<double> sizes = config.numbers(key);
@@ -66,29 +71,29 @@ ModelConfig read_vit_like(const ConfigReader& config, Task task) {
   model.task = task;
   model.kind = ModelKind::encoder_only;
   const std::size_t d_model = config.size("hidden_size");
-  const NormConfig norm = layer_norm(d_model, config.number("layer_norm_eps", 1e-12));
+  const NormConfig norm = layer_norm(d_model, config.number("layer_norm_eps"));
   TowerConfig& tower = model.tower;
   tower.last_hidden = TowerConfig::LastHidden::raw;
   tower.stack.layers = read_layers(config, "num_hidden_layers");
   BlockConfig& block = tower.stack.block;
   block.norm = norm;
   block.attention = read_heads(config, "num_attention_heads", d_model);
-  block.attention.bias = config.flag("qkv_bias", true) ? Bias::present : Bias::none;
+  block.attention.bias = read_bias(config, "qkv_bias");
   block.attention.bias.output = Bias::present;
   block.feed_forward = {d_model, config.size("intermediate_size"),
-                        read_activation(config, "hidden_act", "gelu", model)};
+                        read_activation(config, "hidden_act", model)};
   ImageEmbeddingConfig image;
-  std::tie(image.image_height, image.image_width) = read_extent(config, "image_size", 224);
+  std::tie(image.image_height, image.image_width) = read_extent(config, "image_size");
   std::tie(image.patch.patch_height, image.patch.patch_width) =
-      read_extent(config, "patch_size", 16);
-  image.patch.channels = config.size("num_channels", 3);
+      read_extent(config, "patch_size");
+  image.patch.channels = config.size("num_channels");
   image.patch.d_model = d_model;
   tower.image = image;
   tower.max_positions = image.prefix() + image.grid().patches();
   if (task != Task::base && task != Task::image_classification) refuse_task(config, task);
   ModelConfig pooler;  // notes the activation's name, which is not the model's
   EncoderHeads heads;
-  heads.pooler = read_activation(config, "pooler_act", "tanh", pooler);
+  heads.pooler = read_activation(config, "pooler_act", pooler);
   model.head = encoder_head(config, task, model, heads);
   if (task == Task::base) model.head->dense_outputs = config.size("pooler_output_size", d_model);
   return model;
@@ -97,6 +102,6 @@ ModelConfig read_vit_like(const ConfigReader& config, Task task) {
 std::span<const NameRule> vit_rules() { return kRules; }
 std::span<const KeyScheme> vit_schemes() { return kSchemes; }
 
-const Architecture kVit{"vit", read_vit_like, kPrefixes, kRules, kSchemes, {}, Task::base};
+const Architecture kVit{"vit", kVitKeys, read_vit_like, kPrefixes, kRules, kSchemes, {}, Task::base};
 
 }  // namespace clearformer

@@ -15,6 +15,27 @@ constexpr float kSiluVanishes = -104.0f;
 inline Vec gelu(Vec x, Vec twice_cdf) {
   return xsimd::select(x < Vec(kGeluVanishes), Vec(0.0f), Vec(0.5f) * x * twice_cdf);
 }
+
+// The loop of the functions that few models use: code counts there, not the call of every register.
+CLEARFORMER_LOOP void transform_by(const float* in, float* out, std::size_t count,
+                                   Vec (*apply)(Vec)) {
+  transform(in, out, count, apply);
+}
+
+Vec at_most(Vec x, float limit) { return xsimd::select(x > Vec(limit), Vec(limit), x); }
+Vec at_least_zero(Vec x) { return xsimd::select(x < Vec(0.0f), Vec(0.0f), x); }
+
+// erf with ±1 where float32 has it: the fraction is a unit in the last place off there.
+[[gnu::noinline]] Vec erf_of(Vec x) {
+  constexpr float kOne = 3.92f;
+  const Vec y = xsimd::select(x > Vec(kOne), Vec(1.0f), erf(x));
+  return xsimd::select(x < Vec(-kOne), Vec(-1.0f), y);
+}
+
+[[gnu::noinline]] Vec softplus_of(Vec x) {
+  const Vec small = exp_of_difference(-xsimd::abs(x));
+  return at_least_zero(x) + log_of_one_plus(small);
+}
 }  // namespace
 
 void relu(const float* in, float* out, std::size_t count) {
@@ -54,6 +75,66 @@ void gelu_tanh(const float* in, float* out, std::size_t count) {
 
 void hyperbolic_tangent(const float* in, float* out, std::size_t count) {
   transform(in, out, count, [](Vec x) { return tanh(x); });
+}
+
+void sigmoid(const float* in, float* out, std::size_t count) {
+  transform_by(in, out, count, [](Vec x) { return Vec(1.0f) / (Vec(1.0f) + exp(-x)); });
+}
+
+void softplus(const float* in, float* out, std::size_t count) {
+  transform_by(in, out, count, softplus_of);
+}
+
+void sqrt_softplus(const float* in, float* out, std::size_t count) {
+  transform_by(in, out, count, [](Vec x) { return xsimd::sqrt(softplus_of(x)); });
+}
+
+void error_function(const float* in, float* out, std::size_t count) {
+  transform_by(in, out, count, erf_of);
+}
+
+void laplace(const float* in, float* out, std::size_t count) {
+  transform_by(in, out, count, [](Vec x) {
+    constexpr float kMean = 0.707107f, kDeviation = 0.398942572f;  // 0.282095 · √2
+    return Vec(0.5f) * (Vec(1.0f) + erf_of((x - Vec(kMean)) / Vec(kDeviation)));
+  });
+}
+
+void mish(const float* in, float* out, std::size_t count) {
+  transform_by(in, out, count, [](Vec x) {
+    // tanh(ln(1 + e)) = ((1 + e)² - 1) / ((1 + e)² + 1); above 20 it rounds to 1
+    const Vec e = exp_of_difference(at_most(x, 20.0f));
+    const Vec square = e * (e + Vec(2.0f));
+    return xsimd::select(x < Vec(kSiluVanishes), Vec(0.0f), x * (square / (square + Vec(2.0f))));
+  });
+}
+
+void relu_squared(const float* in, float* out, std::size_t count) {
+  transform_by(in, out, count, [](Vec x) {
+    x = at_least_zero(x);
+    return x * x;
+  });
+}
+
+void relu6(const float* in, float* out, std::size_t count) {
+  transform_by(in, out, count, [](Vec x) { return at_most(at_least_zero(x), 6.0f); });
+}
+
+void leaky_relu(const float* in, float* out, std::size_t count) {
+  transform_by(in, out, count,
+               [](Vec x) { return xsimd::select(x < Vec(0.0f), x * Vec(0.01f), x); });
+}
+
+void hard_swish(const float* in, float* out, std::size_t count) {
+  transform_by(in, out, count, [](Vec x) {
+    const Vec share = at_most(x + Vec(3.0f), 6.0f) / Vec(6.0f);
+    return xsimd::select(x < Vec(-3.0f), Vec(0.0f), x * share);
+  });
+}
+
+void clipped_gelu(const float* in, float* out, std::size_t count) {
+  gelu_erf(in, out, count);
+  transform_by(out, out, count, [](Vec x) { return at_most(x, 10.0f); });
 }
 
 void softcap(float* x, float cap, std::size_t count) {

@@ -1,4 +1,5 @@
-// The activation functions of feed-forward layers, elementwise; in and out may be the same array.
+// The activation functions of feed-forward layers, elementwise; in and out may be the same array. A NaN
+// stays one. The common ones have a loop of their own; the rare ones share one, through a pointer.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,28 @@ CLEARFORMER_KERNEL(void, gelu_tanh, const float* in, float* out, std::size_t cou
 CLEARFORMER_KERNEL(void, quick_gelu, const float* in, float* out, std::size_t count)
 /// tanh(x)
 CLEARFORMER_KERNEL(void, hyperbolic_tangent, const float* in, float* out, std::size_t count)
+/// 1 / (1 + exp(-x))
+CLEARFORMER_KERNEL(void, sigmoid, const float* in, float* out, std::size_t count)
+/// ln(1 + exp(x)), as max(x, 0) + ln(1 + exp(-|x|)): it neither overflows nor cancels
+CLEARFORMER_KERNEL(void, softplus, const float* in, float* out, std::size_t count)
+/// √(ln(1 + exp(x)))
+CLEARFORMER_KERNEL(void, sqrt_softplus, const float* in, float* out, std::size_t count)
+/// 2/√π ∫₀ˣ exp(-t²) dt
+CLEARFORMER_KERNEL(void, error_function, const float* in, float* out, std::size_t count)
+/// (1 + erf((x - μ) / (σ √2))) / 2 with μ = 0.707107, σ = 0.282095 (Ma et al. 2022, arXiv 2209.10655)
+CLEARFORMER_KERNEL(void, laplace, const float* in, float* out, std::size_t count)
+/// x · tanh(ln(1 + exp(x))); -inf gives 0 (Misra 2019, arXiv 1908.08681)
+CLEARFORMER_KERNEL(void, mish, const float* in, float* out, std::size_t count)
+/// max(x, 0)² (So et al. 2021, arXiv 2109.08668)
+CLEARFORMER_KERNEL(void, relu_squared, const float* in, float* out, std::size_t count)
+/// x held within 0 and 6
+CLEARFORMER_KERNEL(void, relu6, const float* in, float* out, std::size_t count)
+/// x, below 0 x / 100
+CLEARFORMER_KERNEL(void, leaky_relu, const float* in, float* out, std::size_t count)
+/// x · relu6(x + 3) / 6; -inf gives 0 (Howard et al. 2019, arXiv 1905.02244)
+CLEARFORMER_KERNEL(void, hard_swish, const float* in, float* out, std::size_t count)
+/// gelu_erf(x), at most 10
+CLEARFORMER_KERNEL(void, clipped_gelu, const float* in, float* out, std::size_t count)
 /// cap · tanh(x / cap): keeps scores within ±cap; in place
 CLEARFORMER_KERNEL(void, softcap, float* x, float cap, std::size_t count)
 

@@ -1,26 +1,57 @@
 #include "clearformer/layers/feed_forward.h"
 
+#include <span>
+
 #include "clearformer/kernels/activations.h"
 #include "clearformer/kernels/elementwise.h"
 #include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
 
-std::optional<Activation> activation_named(std::string_view name) {
-  if (name == "relu") return Activation::relu;
-  if (name == "silu" || name == "swish") return Activation::silu;
-  if (name == "gelu") return Activation::gelu_erf;
-  if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast" ||
-      name == "gelu_accurate" || name == "gelu_python_tanh") {
-    return Activation::gelu_tanh;
+namespace {
+
+struct Named {
+  const char* name;
+  Activation activation;
+};
+
+// transformers' ACT2FN, without those that have weights of their own (prelu, xielu), after the functions that
+// are no activation of a config.json.
+constexpr Named kNames[] = {
+    {"erf", Activation::erf},
+    {"softplus", Activation::softplus},
+    {"gelu", Activation::gelu_erf},
+    {"gelu_10", Activation::clipped_gelu},
+    {"gelu_accurate", Activation::gelu_tanh},
+    {"gelu_fast", Activation::gelu_tanh},
+    {"gelu_new", Activation::gelu_tanh},
+    {"gelu_python", Activation::gelu_erf},
+    {"gelu_python_tanh", Activation::gelu_tanh},
+    {"gelu_pytorch_tanh", Activation::gelu_tanh},
+    {"hardswish", Activation::hard_swish},
+    {"laplace", Activation::laplace},
+    {"leaky_relu", Activation::leaky_relu},
+    {"linear", Activation::linear},
+    {"mish", Activation::mish},
+    {"quick_gelu", Activation::quick_gelu},
+    {"relu", Activation::relu},
+    {"relu2", Activation::relu_squared},
+    {"relu6", Activation::relu6},
+    {"sigmoid", Activation::sigmoid},
+    {"silu", Activation::silu},
+    {"sqrtsoftplus", Activation::sqrt_softplus},
+    {"swish", Activation::silu},
+    {"tanh", Activation::tanh},
+};
+
+std::optional<Activation> find(std::span<const Named> names, std::string_view name) {
+  for (const Named& entry : names) {
+    if (name == entry.name) return entry.activation;
   }
-  if (name == "quick_gelu") return Activation::quick_gelu;
-  if (name == "tanh") return Activation::tanh;
   return std::nullopt;
 }
 
-namespace {
-
+// Null: nothing is to be done.
 Linear::Elementwise kernel_of(Activation activation) {
   switch (activation) {
     case Activation::relu: return kernels::relu;
@@ -28,8 +59,21 @@ Linear::Elementwise kernel_of(Activation activation) {
     case Activation::gelu_erf: return kernels::gelu_erf;
     case Activation::gelu_tanh: return kernels::gelu_tanh;
     case Activation::quick_gelu: return kernels::quick_gelu;
-    default: return kernels::hyperbolic_tangent;
+    case Activation::tanh: return kernels::hyperbolic_tangent;
+    case Activation::linear: return nullptr;
+    case Activation::sigmoid: return kernels::sigmoid;
+    case Activation::softplus: return kernels::softplus;
+    case Activation::sqrt_softplus: return kernels::sqrt_softplus;
+    case Activation::erf: return kernels::error_function;
+    case Activation::laplace: return kernels::laplace;
+    case Activation::mish: return kernels::mish;
+    case Activation::relu_squared: return kernels::relu_squared;
+    case Activation::relu6: return kernels::relu6;
+    case Activation::leaky_relu: return kernels::leaky_relu;
+    case Activation::hard_swish: return kernels::hard_swish;
+    case Activation::clipped_gelu: return kernels::clipped_gelu;
   }
+  return nullptr;
 }
 
 constexpr std::size_t kRun = 64;  // runs of elements are whole registers
@@ -44,10 +88,18 @@ void multiply_by(MutableTensorView a, TensorView b) {
 
 }  // namespace
 
+std::optional<Activation> activation_named(std::string_view name) {
+  return find(std::span(kNames).subspan(2), name);
+}
+
+std::optional<Activation> elementwise_named(std::string_view name) { return find(kNames, name); }
+
 void apply(Activation activation, float* x, std::size_t count) {
   constexpr std::size_t kWork = 16;  // of an exponential or an error function
+  const Linear::Elementwise kernel = kernel_of(activation);
+  if (kernel == nullptr) return;
   parallel_ranges(count, kWork, kRun, [&](std::size_t first, std::size_t end) {
-    kernel_of(activation)(x + first, x + first, end - first);
+    kernel(x + first, x + first, end - first);
   });
 }
 

@@ -13,10 +13,32 @@
 
 namespace clearformer {
 
-enum class Activation { relu, silu, gelu_erf, gelu_tanh, quick_gelu, tanh };
+/// Formulas: kernels/activations.h.
+enum class Activation {
+  relu,
+  silu,
+  gelu_erf,
+  gelu_tanh,
+  quick_gelu,
+  tanh,
+  linear,
+  sigmoid,
+  softplus,
+  sqrt_softplus,
+  erf,
+  laplace,
+  mish,
+  relu_squared,
+  relu6,
+  leaky_relu,
+  hard_swish,
+  clipped_gelu
+};
 
 /// The activation of that name in a config.json ("silu", "gelu", "gelu_new", …), or nothing.
 std::optional<Activation> activation_named(std::string_view name);
+/// The same, or a function that is none there: "erf", "softplus".
+std::optional<Activation> elementwise_named(std::string_view name);
 
 /// In place on `count` floats.
 void apply(Activation activation, float* x, std::size_t count);

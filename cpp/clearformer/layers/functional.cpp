@@ -3,7 +3,6 @@
 #include <cstring>
 #include <vector>
 
-#include "clearformer/kernels/activations.h"
 #include "clearformer/kernels/matmul.h"
 #include "clearformer/kernels/norm.h"
 #include "clearformer/kernels/softmax.h"
@@ -166,12 +165,6 @@ Tensor rms_norm(TensorView x, std::size_t axes, const TensorView* weight, float 
 Tensor activation(Activation kind, TensorView x) {
   Tensor result = Tensor::copy_of(x);
   apply(kind, result.f32(), result.elements());
-  return result;
-}
-
-Tensor tanh(TensorView x) {
-  Tensor result(x.shape());
-  kernels::hyperbolic_tangent(x.f32(), result.f32(), result.elements());
   return result;
 }
 

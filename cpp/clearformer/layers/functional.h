@@ -32,7 +32,4 @@ Tensor rms_norm(TensorView x, std::size_t axes, const TensorView* weight, float 
 /// The activation function, elementwise.
 Tensor activation(Activation kind, TensorView x);
 
-/// tanh, elementwise.
-Tensor tanh(TensorView x);
-
 }  // namespace clearformer

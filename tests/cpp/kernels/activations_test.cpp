@@ -19,35 +19,102 @@ using Kernel = void (*)(const float*, float*, std::size_t);
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
+struct Errors {
+  double of_y = 8.0;  // what of |y| and of |x| the error may be, in units of u
+  double of_x = 0.0;
+  double absolute = 0.0;
+};
+
 // exp, tanh and erf are within a few units in the last place of 1; the formulas multiply that by |x|
 // (where 1 + erf or 1 + tanh cancel, the error stays as large as the 1). silu has no such sum.
-double bound_of(double x, double y, double of_x) {
-  return FLT_MIN * (1.0 + std::abs(x)) + gamma(8) * std::abs(y) + gamma(of_x) * std::abs(x);
+double bound_of(double x, double y, const Errors& errors) {
+  return FLT_MIN * (1.0 + std::abs(x)) + errors.absolute + gamma(errors.of_y) * std::abs(y) +
+         gamma(errors.of_x) * std::abs(x);
 }
 
 struct Function {
   const char* name;
   Kernel kernel;
   double (*twin)(double);
-  double of_x;            // what of |x| the error may be, in units of u
   double minus_infinity;  // the limits
   double plus_infinity;
+  Errors errors = {};
 };
 
 // Lambdas: the kernels are function pointers on x86-64 and functions elsewhere.
 const Function kFunctions[] = {
     {"relu", [](const float* in, float* out, std::size_t n) { kernels::relu(in, out, n); },
-     naive::relu, 0.0, 0.0, INFINITY},
+     naive::relu, 0.0, INFINITY},
     {"silu", [](const float* in, float* out, std::size_t n) { kernels::silu(in, out, n); },
-     naive::silu, 0.0, 0.0, INFINITY},
-    {"gelu_erf", [](const float* in, float* out, std::size_t n) { kernels::gelu_erf(in, out, n); },
-     naive::gelu_erf, 3.0, 0.0, INFINITY},
+     naive::silu, 0.0, INFINITY},
+    {"gelu_erf",
+     [](const float* in, float* out, std::size_t n) { kernels::gelu_erf(in, out, n); },
+     naive::gelu_erf,
+     0.0,
+     INFINITY,
+     {.of_x = 3.0}},
     {"gelu_tanh",
      [](const float* in, float* out, std::size_t n) { kernels::gelu_tanh(in, out, n); },
-     naive::gelu_tanh, 3.0, 0.0, INFINITY},
+     naive::gelu_tanh,
+     0.0,
+     INFINITY,
+     {.of_x = 3.0}},
     {"tanh",
      [](const float* in, float* out, std::size_t n) { kernels::hyperbolic_tangent(in, out, n); },
-     [](double x) { return std::tanh(x); }, 0.0, -1.0, 1.0},
+     [](double x) { return std::tanh(x); }, -1.0, 1.0},
+    // 1.702 x, up to 104 where the result vanishes, is rounded twice on its way into the exponent.
+    {"quick_gelu",
+     [](const float* in, float* out, std::size_t n) { kernels::quick_gelu(in, out, n); },
+     naive::quick_gelu,
+     0.0,
+     INFINITY,
+     {.of_y = 220.0}},
+    {"sigmoid", [](const float* in, float* out, std::size_t n) { kernels::sigmoid(in, out, n); },
+     naive::sigmoid, 0.0, 1.0},
+    {"softplus", [](const float* in, float* out, std::size_t n) { kernels::softplus(in, out, n); },
+     naive::softplus, 0.0, INFINITY},
+    // exp(x) below FLT_MIN is 0, so its root is, too.
+    {"sqrt_softplus",
+     [](const float* in, float* out, std::size_t n) { kernels::sqrt_softplus(in, out, n); },
+     [](double x) { return std::sqrt(naive::softplus(x)); },
+     0.0,
+     INFINITY,
+     {.absolute = std::sqrt(FLT_MIN)}},
+    {"error_function",
+     [](const float* in, float* out, std::size_t n) { kernels::error_function(in, out, n); },
+     [](double x) { return std::erf(x); }, -1.0, 1.0},
+    {"laplace",
+     [](const float* in, float* out, std::size_t n) { kernels::laplace(in, out, n); },
+     naive::laplace,
+     0.0,
+     1.0,
+     {.absolute = gamma(8)}},
+    {"mish",
+     [](const float* in, float* out, std::size_t n) { kernels::mish(in, out, n); },
+     naive::mish,
+     0.0,
+     INFINITY,
+     {.of_y = 12.0}},
+    {"relu_squared",
+     [](const float* in, float* out, std::size_t n) { kernels::relu_squared(in, out, n); },
+     naive::relu_squared, 0.0, INFINITY},
+    {"relu6", [](const float* in, float* out, std::size_t n) { kernels::relu6(in, out, n); },
+     [](double x) { return std::min(naive::relu(x), 6.0); }, 0.0, 6.0},
+    {"leaky_relu",
+     [](const float* in, float* out, std::size_t n) { kernels::leaky_relu(in, out, n); },
+     [](double x) { return x < 0.0 ? 0.01 * x : x; }, -INFINITY, INFINITY},
+    {"hard_swish",
+     [](const float* in, float* out, std::size_t n) { kernels::hard_swish(in, out, n); },
+     naive::hard_swish,
+     0.0,
+     INFINITY,
+     {.of_x = 1.0}},
+    {"clipped_gelu",
+     [](const float* in, float* out, std::size_t n) { kernels::clipped_gelu(in, out, n); },
+     [](double x) { return std::min(naive::gelu_erf(x), 10.0); },
+     0.0,
+     10.0,
+     {.of_x = 3.0}},
 };
 
 class Activations : public ::testing::TestWithParam<Function> {
@@ -66,7 +133,7 @@ class Activations : public ::testing::TestWithParam<Function> {
     std::vector<double> expected, bounds;
     for (const float value : x) {
       expected.push_back(GetParam().twin(double{value}));
-      bounds.push_back(bound_of(double{value}, expected.back(), GetParam().of_x));
+      bounds.push_back(bound_of(double{value}, expected.back(), GetParam().errors));
     }
     expect_close(GetParam().name, applied(x, offset), expected, bounds);
   }
@@ -96,6 +163,7 @@ TEST_P(Activations, ReachesItsLimitsAtInfinity) {
     for (const float value : applied(std::vector<float>(count, kInfinity))) {
       EXPECT_EQ(value, GetParam().plus_infinity);
     }
+    if (std::isinf(GetParam().minus_infinity)) continue;  // not yet reached at the lowest float
     for (const float value : applied(std::vector<float>(count, -FLT_MAX))) {
       EXPECT_EQ(value, GetParam().minus_infinity);
     }
@@ -110,6 +178,7 @@ TEST_P(Activations, ANaNIsNotHidden) {
 }
 
 TEST_P(Activations, ZeroGivesZero) {
+  if (GetParam().twin(0.0) != 0.0) GTEST_SKIP() << "not this one";
   for (const float value : applied({0.0f, -0.0f})) EXPECT_EQ(value, 0.0f);
 }
 
@@ -139,7 +208,7 @@ TEST(ActivationReferences, HoldOnTheAdversarialInputs) {
     for (std::size_t i = 0; i < x.elements(); ++i) {
       const double at = std::isfinite(x.f32()[i]) ? double{x.f32()[i]} : 0.0;
       bounds.push_back(bound_of(at, std::isfinite(expected.values[i]) ? expected.values[i] : 0.0,
-                                function->of_x));
+                                function->errors));
     }
     expect_close(name, y, expected, bounds);
   }

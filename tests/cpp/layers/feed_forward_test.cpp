@@ -21,8 +21,20 @@ double twin_of(Activation activation, double x) {
     case Activation::silu: return naive::silu(x);
     case Activation::gelu_erf: return naive::gelu_erf(x);
     case Activation::gelu_tanh: return naive::gelu_tanh(x);
-    case Activation::quick_gelu: return x / (1.0 + std::exp(-1.702 * x));
+    case Activation::quick_gelu: return naive::quick_gelu(x);
     case Activation::tanh: return std::tanh(x);
+    case Activation::linear: return x;
+    case Activation::sigmoid: return naive::sigmoid(x);
+    case Activation::softplus: return naive::softplus(x);
+    case Activation::sqrt_softplus: return std::sqrt(naive::softplus(x));
+    case Activation::erf: return std::erf(x);
+    case Activation::laplace: return naive::laplace(x);
+    case Activation::mish: return naive::mish(x);
+    case Activation::relu_squared: return naive::relu_squared(x);
+    case Activation::relu6: return std::min(naive::relu(x), 6.0);
+    case Activation::leaky_relu: return x < 0.0 ? 0.01 * x : x;
+    case Activation::hard_swish: return naive::hard_swish(x);
+    case Activation::clipped_gelu: return std::min(naive::gelu_erf(x), 10.0);
   }
   return 0.0;
 }
@@ -63,7 +75,7 @@ TEST_P(FeedForwardOf, EqualsTheNaiveTwinAndShowsItsSteps) {
   Tensor out(x.shape());
   feed_forward.forward(x, out, {arena, TraceScope(&trace)});
   // |pre| and |linear| are at most 10·0.09 + 0.3 = 1.2 and within γ(11)·1.2. Through the activation
-  // (slope at most 1.13, some roundings of its own) and the product that makes γ(13)·4 at most; the
+  // (slope at most 2.4, some roundings of its own) and the product that makes γ(13)·4 at most; the
   // last sum has thirteen of these times 0.3, and rounds fourteen times itself.
   const Bound inner{gamma(11) * 1.2}, middle{gamma(13) * 4.0}, outer{gamma(14) * 13.0 * 0.3 * 6.0};
   const auto shaped = [](std::vector<double> values, std::size_t width) {
@@ -77,6 +89,9 @@ TEST_P(FeedForwardOf, EqualsTheNaiveTwinAndShowsItsSteps) {
     expect_close("hook_pre_linear", trace.at("hook_pre_linear"), shaped(linear, kHidden), inner);
   }
   EXPECT_EQ(trace.captured().size(), gate == Gate::present ? 3u : 2u);
+  Tensor unseen(x.shape());
+  feed_forward.forward(x, unseen, {arena, TraceScope(nullptr)});
+  expect_same_bits("without a trace", unseen, out);
   expect_close("out", out, shaped(naive::linear(post, down.first, down.second), kModel), outer);
 }
 
@@ -84,7 +99,10 @@ std::vector<Variant> variants() {
   std::vector<Variant> all;
   for (const Activation activation :
        {Activation::relu, Activation::silu, Activation::gelu_erf, Activation::gelu_tanh,
-        Activation::quick_gelu, Activation::tanh}) {
+        Activation::quick_gelu, Activation::tanh, Activation::linear, Activation::sigmoid,
+        Activation::softplus, Activation::sqrt_softplus, Activation::erf, Activation::laplace,
+        Activation::mish, Activation::relu_squared, Activation::relu6, Activation::leaky_relu,
+        Activation::hard_swish, Activation::clipped_gelu}) {
     for (const Gate gate : {Gate::none, Gate::present}) {
       for (const Bias bias : {Bias::none, Bias::present}) all.push_back({activation, gate, bias});
     }
@@ -113,16 +131,42 @@ TEST(FeedForward, AnEditedHiddenValueReachesTheOutput) {
   }
 }
 
+// transformers 5.12, activations.py: ACT2FN.
 TEST(ActivationNamed, KnowsUpstreamsNames) {
-  EXPECT_EQ(activation_named("relu"), Activation::relu);
-  EXPECT_EQ(activation_named("silu"), Activation::silu);
-  EXPECT_EQ(activation_named("swish"), Activation::silu);
-  EXPECT_EQ(activation_named("gelu"), Activation::gelu_erf);
-  EXPECT_EQ(activation_named("gelu_new"), Activation::gelu_tanh);
-  EXPECT_EQ(activation_named("gelu_pytorch_tanh"), Activation::gelu_tanh);
-  EXPECT_EQ(activation_named("quick_gelu"), Activation::quick_gelu);
-  EXPECT_EQ(activation_named("GELU"), std::nullopt);
-  EXPECT_EQ(activation_named(""), std::nullopt);
+  const std::pair<const char*, Activation> names[] = {
+      {"gelu", Activation::gelu_erf},
+      {"gelu_10", Activation::clipped_gelu},
+      {"gelu_fast", Activation::gelu_tanh},
+      {"gelu_new", Activation::gelu_tanh},
+      {"gelu_python", Activation::gelu_erf},
+      {"gelu_pytorch_tanh", Activation::gelu_tanh},
+      {"gelu_python_tanh", Activation::gelu_tanh},
+      {"gelu_accurate", Activation::gelu_tanh},
+      {"hardswish", Activation::hard_swish},
+      {"laplace", Activation::laplace},
+      {"leaky_relu", Activation::leaky_relu},
+      {"linear", Activation::linear},
+      {"mish", Activation::mish},
+      {"quick_gelu", Activation::quick_gelu},
+      {"relu", Activation::relu},
+      {"relu2", Activation::relu_squared},
+      {"relu6", Activation::relu6},
+      {"sigmoid", Activation::sigmoid},
+      {"silu", Activation::silu},
+      {"sqrtsoftplus", Activation::sqrt_softplus},
+      {"swish", Activation::silu},
+      {"tanh", Activation::tanh},
+  };
+  for (const auto& [name, activation] : names) {
+    EXPECT_EQ(activation_named(name), activation) << name;
+    EXPECT_EQ(elementwise_named(name), activation) << name;
+  }
+  for (const char* name : {"GELU", "", "prelu", "xielu", "erf", "softplus"}) {
+    EXPECT_EQ(activation_named(name), std::nullopt) << name;
+  }
+  EXPECT_EQ(elementwise_named("erf"), Activation::erf);
+  EXPECT_EQ(elementwise_named("softplus"), Activation::softplus);
+  EXPECT_EQ(elementwise_named("GELU"), std::nullopt);
 }
 
 }  // namespace

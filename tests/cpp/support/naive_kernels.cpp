@@ -1,6 +1,7 @@
 #include "support/naive_kernels.h"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <limits>
 
@@ -87,6 +88,27 @@ double gelu_tanh(double x) {
   const double inner = 0.79788456080286535588 * (x + 0.044715 * x * x * x);
   // 1 + tanh(y) = 2 / (1 + exp(-2y)), which keeps its digits where tanh is near -1.
   return x / (1.0 + std::exp(-2.0 * inner));
+}
+
+double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+
+double quick_gelu(double x) { return std::isinf(x) ? std::max(x, 0.0) : x * sigmoid(1.702 * x); }
+
+double softplus(double x) {
+  return x > 40.0 ? x : std::log1p(std::exp(x));  // exp(-40) is below the epsilon of double
+}
+
+double relu_squared(double x) {
+  const double square = relu(x) * relu(x);
+  return square > FLT_MAX ? INFINITY : square;
+}
+
+double mish(double x) { return std::isinf(x) ? std::max(x, 0.0) : x * std::tanh(softplus(x)); }
+
+double laplace(double x) { return 0.5 * std::erfc(-(x - 0.707107) / (0.282095 * std::sqrt(2.0))); }
+
+double hard_swish(double x) {
+  return std::isinf(x) ? std::max(x, 0.0) : x * std::clamp(x + 3.0, 0.0, 6.0) / 6.0;
 }
 
 Doubles rotate_halves(const Floats& x, const Floats& cosines, const Floats& sines) {

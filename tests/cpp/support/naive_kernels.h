@@ -33,6 +33,13 @@ double relu(double x);
 double silu(double x);
 double gelu_erf(double x);
 double gelu_tanh(double x);
+double quick_gelu(double x);
+double sigmoid(double x);
+double softplus(double x);
+double relu_squared(double x);
+double mish(double x);
+double laplace(double x);
+double hard_swish(double x);
 
 /// One head vector, the first 2·half elements of x rotated.
 Doubles rotate_halves(const Floats& x, const Floats& cosines, const Floats& sines);

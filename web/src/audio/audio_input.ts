@@ -5,14 +5,16 @@ import { resample_audio } from './sample_rate.js';
 import { isWav, readWav, type Sound } from './wav.js';
 
 /**
- * Sound: mono samples in [-1, 1] at the rate that is asked for, or with their own rate in hertz; an AudioBuffer; or the
- * contents of a sound file. WAV files are read everywhere, others where there is an OfflineAudioContext (browsers). A URL is
- * for the caller to fetch: `await (await fetch(url)).arrayBuffer()`.
+ * Sound: mono samples in [-1, 1] at the rate that is asked for, or with their own rate in hertz; an AudioBuffer; or
+ * a sound file by its URL, its path (Node) or its contents. WAV files are read everywhere, others where there is an
+ * OfflineAudioContext (browsers).
  */
 export type AudioInput =
   | Float32Array
   | { readonly data: Float32Array; readonly sampling_rate: number }
   | AudioBuffer
+  | string
+  | URL
   | Blob
   | ArrayBuffer
   | Uint8Array;
@@ -20,7 +22,8 @@ export type AudioInput =
 /**
  * Mono samples at `sampling_rate` (hertz) of any sound: channels are averaged, then brought to the rate. Samples that
  * need neither are given back as they are, not copied. Throws `invalid_argument` for what is no sound, `malformed_file` for a
- * WAV file that is broken, `unsupported` for encodings that nothing here decodes.
+ * WAV file that is broken, `unsupported` for encodings that nothing here decodes, `file_not_found` or `network_error` for a
+ * URL or path that gives nothing.
  */
 export async function read_audio(source: AudioInput, sampling_rate = 16000): Promise<Float32Array> {
   const sound = await soundOf(source, sampling_rate);
@@ -29,6 +32,10 @@ export async function read_audio(source: AudioInput, sampling_rate = 16000): Pro
 
 async function soundOf(source: AudioInput, rate: number): Promise<Sound> {
   if (source instanceof Float32Array) return { channels: [source], sampling_rate: rate };
+  if (typeof source === 'string' || source instanceof URL) {
+    const { readNamed } = await import('../support/media_file.js'); // few pages need it
+    return fileOf(await readNamed('read_audio', source), rate);
+  }
   if (source instanceof Blob) return fileOf(new Uint8Array(await source.arrayBuffer()), rate);
   if (source instanceof ArrayBuffer) return fileOf(new Uint8Array(source), rate);
   if (source instanceof Uint8Array) return fileOf(source, rate);
@@ -37,7 +44,7 @@ async function soundOf(source: AudioInput, rate: number): Promise<Sound> {
   if (data instanceof Float32Array && typeof sampling_rate === 'number') return { channels: [data], sampling_rate };
   throw new ClearformerError(
     'invalid_argument',
-    `sound is a Float32Array, { data, sampling_rate }, an AudioBuffer or the contents of a sound file, not ${textOf(source)}`,
+    `sound is a Float32Array, { data, sampling_rate }, an AudioBuffer or a sound file (URL, path or contents), not ${textOf(source)}`,
   );
 }
 

@@ -1,11 +1,13 @@
-// What can stand for an image: plain memory anywhere, and what browsers have.
+// What can stand for an image: plain memory and image files anywhere, and what browsers have.
 
 import { ClearformerError, messageOf } from '../support/error.js';
+import { isNode } from '../support/platform.js';
 import { checkedImage, type Pixels, type RawImage } from './raw_image.js';
 
 /**
- * An image: pixels in plain memory, or (browsers) an ImageData, ImageBitmap, canvas, image element, or a Blob that holds
- * an image file. A URL is for the caller to fetch: `await (await fetch(url)).blob()`.
+ * An image: pixels in plain memory; an image file by its URL, its path (Node) or its contents (in Node PNG, JPEG, WebP and
+ * GIF, which the package sharp decodes where it is installed); or (browsers) an ImageData, ImageBitmap, canvas or image
+ * element.
  */
 export type ImageInput =
   | RawImage
@@ -14,17 +16,26 @@ export type ImageInput =
   | HTMLCanvasElement
   | OffscreenCanvas
   | HTMLImageElement
-  | Blob;
+  | string
+  | URL
+  | Blob
+  | ArrayBuffer
+  | Uint8Array;
 
 /**
  * The pixels of `input`. Files and image elements are decoded without colour conversion, as Pillow decodes them, and turned
  * upright as their EXIF orientation says, as transformers' load_image does. Canvases store colours multiplied by alpha:
  * where a pixel is not opaque, its colour comes back rounded. Throws `invalid_argument` for what is no image or cannot be
- * read (another site's image without permission), `unsupported` for files where nothing decodes them (Node).
+ * read (another site's image without permission), `file_not_found` or `network_error` for a URL or path that gives nothing,
+ * `unsupported` where nothing decodes image files (Node without sharp).
  */
 export async function readImage(call: string, input: ImageInput): Promise<Pixels> {
   // By name and not by class: an element of another frame is of that frame's class.
   const kind = Object.prototype.toString.call(input).slice(8, -1);
+  if (['String', 'URL', 'ArrayBuffer', 'Uint8Array'].includes(kind)) {
+    const { blobOf } = await import('./image_file.js'); // few pages need it
+    return decoded(call, await blobOf(call, input as string | URL | ArrayBuffer | Uint8Array));
+  }
   if (kind === 'Blob' || kind === 'File') return decoded(call, input as Blob);
   if (kind === 'HTMLImageElement') {
     const image = input as HTMLImageElement;
@@ -39,6 +50,7 @@ export async function readImage(call: string, input: ImageInput): Promise<Pixels
 
 async function decoded(call: string, source: Blob | HTMLImageElement): Promise<Pixels> {
   if (typeof createImageBitmap !== 'function') {
+    if (isNode()) return (await import('./image_file.js')).decodeFile(call, source as Blob);
     throw new ClearformerError(
       'unsupported',
       `${call}: nothing here decodes image files; pass pixels as { data, width, height, channels }`,

@@ -25,7 +25,7 @@ export interface Pixels {
 export function checkedImage(call: string, image: unknown): Pixels {
   const { data, width, height, channels } = (image ?? {}) as { [K in keyof RawImage]?: unknown };
   if (!(data instanceof Uint8Array || data instanceof Uint8ClampedArray || data instanceof Float32Array)) {
-    const kinds = 'a Blob, an ImageData, an ImageBitmap, a canvas, an image element';
+    const kinds = 'an image file (URL, path or contents), an ImageData, an ImageBitmap, a canvas, an image element';
     throw new ClearformerError(
       'invalid_argument',
       `${call}: an image is ${kinds} or { data, width, height, channels } with bytes or float32, not ${textOf(data ?? image)}`,

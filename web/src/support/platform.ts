@@ -10,6 +10,7 @@ interface NodeProcess {
 /** The modules of Node that are used where Node is. */
 interface NodeModules {
   'node:fs/promises': typeof import('node:fs/promises');
+  'node:module': typeof import('node:module');
   'node:url': typeof import('node:url');
   'node:worker_threads': typeof import('node:worker_threads');
 }

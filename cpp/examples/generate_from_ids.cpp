@@ -1,0 +1,57 @@
+// generate_from_ids FOLDER NEW_TOKENS ID…: writes on greedily and prints the new tokens' ids. Text is for the package
+// (`npx clearformer generate`): this library takes and gives token ids.
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <iostream>
+#include <span>
+
+#include "clearformer/clearformer.h"
+
+namespace {
+
+// The whole word as a number from 0 on.
+std::int32_t number_in(const char* word) {
+  std::int32_t number = 0;
+  const char* end = word + std::strlen(word);
+  const auto [stop, error] = std::from_chars(word, end, number);
+  if (error != std::errc() || stop != end || number < 0) {
+    clearformer::fail(clearformer::ErrorCode::invalid_argument, "\"", word,
+                      "\" is no whole number from 0 on");
+  }
+  return number;
+}
+
+void write_on(const char* folder, const char* new_tokens, std::span<char*> prompt) {
+  const auto model = clearformer::from_pretrained(folder);
+  clearformer::Tensor ids({1, prompt.size()}, clearformer::DType::i32);  // (1, T)
+  std::transform(prompt.begin(), prompt.end(), ids.mutable_view().as<std::int32_t>(), number_in);
+
+  clearformer::GenerationConfig config;
+  config.max_new_tokens = static_cast<std::size_t>(number_in(new_tokens));
+  config.eos_token_ids = model->config().eos_token_ids;
+  config.pad_token_id = model->config().pad_token_id;
+  config.decoder_start_token_id = model->config().decoder_start_token_id;
+  clearformer::ModelInputs inputs;
+  inputs.input_ids = ids.view();
+
+  clearformer::Generation generation(*model, inputs, config);
+  while (!generation.done()) std::cout << generation.next().tokens[0] << " " << std::flush;
+  std::cout << std::endl;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 4) {
+    std::cerr << "usage: generate_from_ids FOLDER NEW_TOKENS ID...\n";
+    return 2;
+  }
+  try {
+    write_on(argv[1], argv[2], std::span(argv + 3, static_cast<std::size_t>(argc - 3)));
+  } catch (const std::exception& error) {
+    std::cerr << "generate_from_ids: " << error.what() << "\n";
+    return 1;
+  }
+  return std::cout ? 0 : 1;
+}

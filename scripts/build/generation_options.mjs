@@ -1,0 +1,39 @@
+// The options of generate() as data for the command line: name, type and description of every member of GenerationOptions
+// that can be written as a word. The interface is the one list of them.
+import { readFileSync } from 'node:fs';
+
+import { SetupError } from '../toolchain/progress.mjs';
+import { inProject } from './fresh.mjs';
+
+const FILE = 'web/src/models/generation_options.ts';
+// Values that a word cannot be, and requests for what is no text.
+const NOT_WORDS = /\b(NamesFilter|PreTrainedTokenizer|AbortSignal|Streamer)\b/;
+const NOT_TEXT = /^output_/;
+
+const plain = (comment) =>
+  comment
+    .replace(/^\s*\/\*\*|\*\/\s*$/g, '')
+    .replace(/^\s*\* ?/gm, '')
+    .replace(/`/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+
+/** The members of the interface, in its order. A `// Sentence.` begins a group; a member without a comment shares the last. */
+export function generationOptions() {
+  const body = /export interface GenerationOptions [^{]*\{\n([\s\S]*?)\n\}/.exec(
+    readFileSync(inProject(FILE), 'utf8'),
+  )?.[1];
+  const parts = /\s*(?:\/\/ ([^\n.]*)[^\n]*|(\/\*\*[\s\S]*?\*\/)|(\w+)\?: ([^;]*);)/gy;
+  const options = [];
+  let [group, description, read] = ['', '', 0];
+  for (const [whole, section, comment, name, type] of (body ?? '').matchAll(parts)) {
+    read += whole.length;
+    if (section !== undefined) [group, description] = [section, ''];
+    else if (comment !== undefined) description = plain(comment);
+    else options.push({ name, type: type.replace(/\s+/g, ' ').replace(/ \| undefined$/, ''), description, group });
+  }
+  if (body === undefined || read !== body.trimEnd().length) {
+    throw new SetupError(`${FILE}: the members of GenerationOptions are not in the form that scripts/build reads.`);
+  }
+  return options.filter(({ name, type }) => !NOT_WORDS.test(type) && !NOT_TEXT.test(name));
+}

@@ -1,0 +1,73 @@
+// clearformer transcribe: what is said in a sound.
+
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type AudioInput, pipeline, type SpeechRecognitionOptions } from '../../index.js';
+import type { Context } from '../context.js';
+import { UsageError } from '../failures.js';
+import { addGenerationOptions, generationOptions } from '../generation_flags.js';
+import { fileOf } from '../image_files.js';
+import { standardInput } from '../inputs.js';
+import { notNegative } from '../option_values.js';
+import { addLoadOptions, loaded, type SharedOptions } from '../sources.js';
+
+interface Options extends SharedOptions {
+  language?: string;
+  task?: 'transcribe' | 'translate';
+  chunkLengthS?: number;
+  strideLengthS?: number | [number, number];
+}
+
+const after = `
+Sounds are WAV files: PCM of 8, 16, 24 or 32 bits or float32, any number of channels, any rate. Sounds beyond 30 seconds need
+--chunk-length-s.
+
+Examples:
+  clearformer transcribe ./whisper-tiny speech.wav
+  clearformer transcribe openai/whisper-tiny lecture.wav --chunk-length-s 30 --language german --task translate
+  ffmpeg -i talk.mp3 -f wav - | clearformer transcribe ./whisper-tiny - --json`;
+
+export function addTranscribe(program: Command, context: Context): void {
+  const task = new Option('--task <name>', 'transcribe, or translate to English (default: transcribe)');
+  const command = program
+    .command('transcribe')
+    .summary('write down speech')
+    .description('The text of each sound, with Whisper.')
+    .argument('<source>', 'folder, Hub id or URL of a model')
+    .argument('<files...>', 'paths or URLs of WAV files; - for standard input')
+    .option('--language <name>', 'english, en, … (default: the model hears which)')
+    .addOption(task.choices(['transcribe', 'translate']))
+    .option('--chunk-length-s <seconds>', 'cut longer sounds into parts of so many seconds', notNegative)
+    .option('--stride-length-s <seconds>', 'what parts share on both sides, or left,right (default: a sixth)', strideOf)
+    .option('--json', 'print a list of { file, text } as JSON');
+  addGenerationOptions(addLoadOptions(command), ['num_return_sequences']).addHelpText('after', after);
+  command.action((source: string, words: string[], options: Options) => transcribe(context, source, words, options));
+}
+
+function strideOf(word: string): number | [number, number] {
+  const [left, right, ...more] = word.split(',').map(notNegative);
+  if (left === undefined || more.length > 0) throw new InvalidArgumentError('It must be seconds, or left,right.');
+  return right === undefined ? left : [left, right];
+}
+
+async function transcribe(context: Context, source: string, words: readonly string[], options: Options): Promise<void> {
+  if (words.filter((word) => word === '-').length > 1) throw new UsageError('- can be given once');
+  const { output, signal } = context;
+  const { language, task, chunkLengthS: chunk_length_s, strideLengthS: stride_length_s } = options;
+  const own = { language, task, chunk_length_s, stride_length_s, signal };
+  const settings: SpeechRecognitionOptions = { ...generationOptions(options as Record<string, unknown>), ...own };
+  const recognizer = await loaded(context, source, options, (from, load) =>
+    pipeline('automatic-speech-recognition', from, load),
+  );
+  try {
+    const all: { file: string; text: string }[] = [];
+    for (const file of words) {
+      const sound: AudioInput = file === '-' ? await standardInput() : fileOf(file);
+      const text = (await recognizer(sound, settings)).text.trim();
+      all.push({ file, text });
+      if (!options.json) output.line(words.length > 1 ? `${file}\t${text}` : text);
+    }
+    if (options.json) output.json(all);
+  } finally {
+    await recognizer.dispose();
+  }
+}

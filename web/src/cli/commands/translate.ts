@@ -1,0 +1,71 @@
+// clearformer translate: texts in another language.
+
+import { type Command, InvalidArgumentError } from 'commander';
+import { type PipelineTask, pipeline, type TranslationPipeline } from '../../index.js';
+import type { Context } from '../context.js';
+import { addGenerationOptions, generationOptions } from '../generation_flags.js';
+import { streams, textStreamer } from '../generative.js';
+import { textsOf } from '../inputs.js';
+import { addLoadOptions, loaded, type SharedOptions } from '../sources.js';
+
+type Task = Extract<PipelineTask, 'translation' | `translation_${string}`>;
+
+interface Options extends SharedOptions {
+  task: Task;
+}
+
+const examples = `
+Examples:
+  clearformer translate ./marian-tiny-en-fr "I want to live in a big city."
+  clearformer translate Helsinki-NLP/opus-mt-en-de "Good morning." "Good night." --num-beams 4 --json
+  clearformer translate google-t5/t5-small "Good morning." --task translation_en_to_de
+  clearformer translate ./marian-tiny-en-fr - < lines.txt`;
+
+export function addTranslate(program: Command, context: Context): void {
+  const command = program
+    .command('translate')
+    .summary('translate texts')
+    .description('Translates each text, with an encoder-decoder such as Marian or T5; a line for each.')
+    .argument('<source>', 'folder, Hub id or URL of a model')
+    .argument('<texts...>', 'the texts; - for the lines of standard input')
+    .option('--task <name>', 'for models of several, such as translation_en_to_de', taskOf, 'translation')
+    .option('--json', 'print a list of { text, translation_text } as JSON');
+  addGenerationOptions(addLoadOptions(command)).addHelpText('after', examples);
+  command.action((source: string, words: string[], options: Options) => translate(context, source, words, options));
+}
+
+function taskOf(word: string): Task {
+  if (word === 'translation' || /^translation_\w+_to_\w+$/.test(word)) return word as Task;
+  throw new InvalidArgumentError('It must be translation or translation_XX_to_YY.');
+}
+
+async function translate(context: Context, source: string, words: readonly string[], options: Options): Promise<void> {
+  const texts = await textsOf(words);
+  const translator = await loaded(context, source, options, (from, load) => pipeline(options.task, from, load));
+  try {
+    const all: { text: string; translation_text: string }[] = [];
+    for (const text of texts) {
+      const made = await translated(context, translator, text, options);
+      all.push(...made.map((translation_text) => ({ text, translation_text })));
+    }
+    if (options.json) context.output.json(all);
+  } finally {
+    await translator.dispose();
+  }
+}
+
+/** Shows the translation as it comes, where that is possible and wanted. */
+async function translated(
+  { output, signal }: Context,
+  translator: TranslationPipeline,
+  text: string,
+  options: Options,
+): Promise<string[]> {
+  const given = generationOptions(options as unknown as Record<string, unknown>);
+  const shows = options.json === undefined && streams(translator.model, given);
+  const streamer = shows ? { streamer: textStreamer(translator.tokenizer, output, true) } : {};
+  const made = (await translator(text, { ...given, ...streamer, signal })).map((one) => one.translation_text);
+  if (shows) output.line('');
+  else if (options.json === undefined) for (const one of made) output.line(one);
+  return made;
+}

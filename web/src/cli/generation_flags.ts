@@ -1,0 +1,88 @@
+// Every option of generate() as an option of the command line, under Hugging Face's name with dashes. The list is the
+// package's own: the members of GenerationOptions, read when the package is built.
+
+import known from 'built:generation_options';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { GenerationOptions } from '../index.js';
+
+type Known = (typeof known)[number];
+
+const isBoolean = ({ type }: Known) => type === 'boolean';
+const dashed = (name: string) => name.replaceAll('_', '-');
+
+/** Names, with dashes, of options that are said by their name alone. */
+export const booleanOptions: ReadonlySet<string> = new Set(known.filter(isBoolean).map(({ name }) => dashed(name)));
+
+/** Adds the options to a command. */
+export function addGenerationOptions(command: Command, except: readonly (keyof GenerationOptions)[] = []): Command {
+  for (const option of known) {
+    if ((except as readonly string[]).includes(option.name)) continue;
+    for (const made of optionsOf(option)) command.addOption(made);
+  }
+  return command;
+}
+
+/** What of a command's options are generate()'s, under their own names. */
+export function generationOptions(given: Readonly<Record<string, unknown>>): GenerationOptions {
+  const entries = known.map(({ name }) => [name, given[attributeOf(name)]] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+const attributeOf = (name: string) => plainOption(`--${dashed(name)} <value>`, '').attributeName();
+
+/** An option whose name may begin with no-, as in --no-repeat-ngram-size, and mean nothing but itself. */
+function plainOption(flags: string, description: string): Option {
+  const option = new Option(flags, description);
+  option.negate = false;
+  return option;
+}
+
+function optionsOf(option: Known): Option[] {
+  const { name, description, group } = option;
+  const heading = `${group}:`;
+  if (isBoolean(option)) {
+    const opposite = new Option(`--no-${dashed(name)}`).hideHelp();
+    return [plainOption(`--${dashed(name)}`, description).helpGroup(heading), opposite];
+  }
+  const value = plainOption(`--${dashed(name)} <${placeholder(option)}>`, description).helpGroup(heading);
+  return [value.argParser((word: string, before: unknown) => typedValue(option, word, before))];
+}
+
+function placeholder({ type }: Known): string {
+  if (takesTexts(type)) return 'text';
+  if (/^number( \| null)?$/.test(type)) return 'n';
+  if (/^number \| readonly number\[\]/.test(type)) return 'id or list';
+  return type.includes('[') ? 'json' : 'value';
+}
+
+const takesTexts = (type: string) => /\breadonly string\[\]/.test(type);
+
+/** A word as the type wants it. Texts add up over several uses; numbers, lists and null are read as JSON. */
+function typedValue({ type }: Known, word: string, before: unknown): unknown {
+  if (takesTexts(type)) return [...((before as string[] | undefined) ?? []), word];
+  const value = parsed(word);
+  if (fits(type, value)) return value;
+  throw new InvalidArgumentError(`It must be ${expected(type)}.`);
+}
+
+function parsed(word: string): unknown {
+  try {
+    return JSON.parse(word);
+  } catch {
+    return word;
+  }
+}
+
+/** Whether a value can be of that type; what lists hold is for the library to check. */
+function fits(type: string, value: unknown): boolean {
+  if (value === null) return /\bnull$/.test(type);
+  if (Array.isArray(value)) return type.includes('[');
+  if (typeof value === 'string') return type.includes(`'${value}'`);
+  return type.split(' | ').includes(typeof value);
+}
+
+function expected(type: string): string {
+  const words = { number: 'a number', boolean: 'true or false', null: 'null' } as Record<string, string>;
+  const parts = type.split(' | ').map((part) => words[part] ?? (part.includes('[') ? 'a JSON list' : part));
+  return [...new Set(parts)].join(', ').replace(/, ([^,]*)$/, ' or $1');
+}

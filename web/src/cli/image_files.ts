@@ -1,0 +1,16 @@
+// Images named by words: paths, URLs, and - for standard input.
+
+import { isAbsolute, resolve } from 'node:path';
+import type { ImageInput } from '../index.js';
+import { UsageError } from './failures.js';
+import { standardInput } from './inputs.js';
+
+export async function imagesOf(words: readonly string[]): Promise<ImageInput[]> {
+  if (words.filter((word) => word === '-').length > 1) throw new UsageError('- can be given once');
+  return Promise.all(words.map((word) => (word === '-' ? standardInput() : fileOf(word))));
+}
+
+/** A path in full, so that no name is taken for anything else; a URL as it is. */
+export function fileOf(word: string): string {
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(word) || isAbsolute(word) ? word : resolve(word);
+}

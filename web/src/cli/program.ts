@@ -1,0 +1,57 @@
+// The program: its commands, and how wrong words are refused.
+
+import { description, version } from 'built:package';
+import { Command } from 'commander';
+import { addChat } from './commands/chat.js';
+import { addClassify } from './commands/classify.js';
+import { addEmbed } from './commands/embed.js';
+import { addGenerate } from './commands/generate.js';
+import { addTokenize } from './commands/tokenize.js';
+import { addTranscribe } from './commands/transcribe.js';
+import { addTranslate } from './commands/translate.js';
+import type { Context } from './context.js';
+import { booleanOptions } from './generation_flags.js';
+
+const commands = [addGenerate, addChat, addTranslate, addEmbed, addClassify, addTranscribe, addTokenize];
+
+const about = `${description}
+
+SOURCE is a folder on disk, a Hub id such as sentence-transformers/all-MiniLM-L6-v2, or the URL of a folder:
+the files of a Hugging Face checkpoint (safetensors). Where a text is asked for, - stands for standard input.`;
+
+const after = `
+"clearformer COMMAND --help" tells a command's options and shows examples.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`;
+
+export function makeProgram(context: Context): Command {
+  const program = new Command('clearformer');
+  // Before the commands are added: they take these settings over.
+  program
+    .exitOverride()
+    .showHelpAfterError('("clearformer COMMAND --help" tells what a command takes)')
+    .configureOutput({
+      writeOut: (text) => context.output.write(text),
+      writeErr: (text) => void process.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, 'clearformer: ')),
+    })
+    .configureHelp({ helpWidth: 120 });
+  program.description(about).version(version, '--version', 'print the version').addHelpText('after', after);
+  program.helpOption('-h, --help', 'print this help');
+  program.usage('COMMAND SOURCE [options]');
+  for (const add of commands) add(program, context);
+  return program;
+}
+
+/** The words in the form the parser reads: names with dashes, and `--do-sample=false` as `--no-do-sample`. */
+export function prepared(words: readonly string[]): string[] {
+  const end = words.indexOf('--');
+  return words.map((word, i) => {
+    const [, name, value] = /^--([\w-]+)(=.*)?$/s.exec(word) ?? [];
+    if (name === undefined || (end >= 0 && i >= end)) return word;
+    const dashed = name.replaceAll('_', '-');
+    if (!booleanOptions.has(dashed) || value === undefined) return `--${dashed}${value ?? ''}`;
+    if (value === '=true') return `--${dashed}`;
+    if (value === '=false') return `--no-${dashed}`;
+    return `--${dashed}${value}`;
+  });
+}

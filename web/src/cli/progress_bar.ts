@@ -1,0 +1,43 @@
+// How far the loading of a model has come, on standard error where a person looks at it.
+
+import type { ProgressCallback, ProgressInfo } from '../index.js';
+
+const width = 30;
+const interval = 100; // milliseconds between two drawings
+
+/** A bar that draws itself in one line and takes itself away when all is loaded; nothing where `stream` is no terminal. */
+export class ProgressBar {
+  #drawn = 0;
+  #shows = false;
+
+  constructor(private readonly stream: NodeJS.WriteStream) {}
+
+  /** For a model, a pipeline or a tokenizer that is loaded. */
+  get callback(): ProgressCallback | undefined {
+    return this.stream.isTTY ? (event) => this.#tell(event) : undefined;
+  }
+
+  /** Takes the line away, also when loading fails. */
+  clear(): void {
+    if (this.#shows) this.stream.write('\r\x1b[K');
+    this.#shows = false;
+  }
+
+  #tell(event: ProgressInfo): void {
+    if (event.status === 'ready') this.clear();
+    if (event.status !== 'progress' || Date.now() - this.#drawn < interval) return;
+    this.#drawn = Date.now();
+    this.#shows = true;
+    this.stream.write(`\r${barOf(event)}\x1b[K`);
+  }
+}
+
+function barOf({ loaded, total, progress, file = '' }: ProgressInfo): string {
+  const full = Math.round((width * progress) / 100);
+  const bar = '█'.repeat(full) + '░'.repeat(width - full);
+  return `${bar} ${Math.floor(progress)} %  ${megabytes(loaded)} of ${megabytes(total)} MB  ${file}`;
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
+}

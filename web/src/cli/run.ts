@@ -1,0 +1,36 @@
+// One run of the command line: from its words to its exit code.
+
+import { CommanderError } from 'commander';
+import type { Context } from './context.js';
+import { codeOf, exitCodes, Interrupted } from './failures.js';
+import { Output } from './output.js';
+import { makeProgram, prepared } from './program.js';
+import { ProgressBar } from './progress_bar.js';
+
+/** Runs the command that the words name; resolves to 0 (done), 1 (failed), 2 (wrong usage) or 130 (Ctrl-C). */
+export async function run(words: readonly string[]): Promise<number> {
+  const stop = new AbortController();
+  process.on('SIGINT', () => {
+    if (stop.signal.aborted) process.exit(exitCodes.interrupted); // the second Ctrl-C waits for nothing
+    stop.abort(new Interrupted());
+  });
+  process.stderr.on('error', () => {}); // there is nowhere left to say it
+  const output = new Output(process.stdout, (error) => stop.abort(error));
+  const progress = new ProgressBar(process.stderr);
+  const note = (line: string) => void process.stderr.write(`${line}\n`);
+  const context: Context = { output, progress, signal: stop.signal, note };
+  try {
+    await makeProgram(context).parseAsync(prepared(words), { from: 'user' });
+    await output.flushed();
+    stop.signal.throwIfAborted();
+    return exitCodes.done;
+  } catch (thrown) {
+    progress.clear();
+    // What was written so far, --help among it, is written to the end, or that failed and is told instead.
+    const failure = await output.flushed().then(
+      () => thrown,
+      (unwritten) => (thrown instanceof CommanderError && thrown.exitCode !== 0 ? thrown : unwritten),
+    );
+    return codeOf(stop.signal.reason instanceof Interrupted ? stop.signal.reason : failure, note);
+  }
+}

@@ -1,0 +1,76 @@
+// Where a model comes from and how it is loaded: the options that all commands with a model share.
+
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { ClearformerError, type LoadOptions } from '../index.js';
+import type { Context } from './context.js';
+import { Failure } from './failures.js';
+
+/** What the options of a command hold that `addFileOptions` and `addLoadOptions` added. */
+export interface SharedOptions {
+  dtype?: LoadOptions['dtype'];
+  numThreads?: number | 'auto';
+  deterministic?: true;
+  revision?: string;
+  json?: true;
+}
+
+/** Adds what concerns files only. */
+export function addFileOptions(command: Command): Command {
+  return command.option('--revision <name>', 'branch, tag or commit of a Hub id (default: main)');
+}
+
+/** Adds what concerns models. */
+export function addLoadOptions(command: Command): Command {
+  const dtype = new Option('--dtype <type>', 'what the weights of linear layers are kept in (default: fp32)');
+  const threads = new Option('--num-threads <n>', 'threads that compute, 1 to 64, or auto; the numbers stay the same');
+  return addFileOptions(
+    command.addOption(dtype.choices(['fp32', 'fp16', 'q8', 'q4'])).addOption(threads.argParser(threadCount)),
+  ).option('--deterministic', 'the same bits on every machine: no relaxed SIMD');
+}
+
+function threadCount(word: string): number | 'auto' {
+  if (word === 'auto') return word;
+  if (/^\d+$/.test(word) && Number(word) >= 1 && Number(word) <= 64) return Number(word);
+  throw new InvalidArgumentError('It must be a whole number from 1 to 64, or auto.');
+}
+
+const isUrl = (word: string) => /^[a-z][a-z0-9+.-]+:\/\//i.test(word);
+
+/** The source a word means: a folder that is there comes before a Hub id of the same name. */
+export function sourceOf(word: string): string {
+  if (isUrl(word)) return word;
+  if (existsSync(word)) {
+    if (statSync(word).isDirectory()) return resolve(word);
+    throw new Failure(`${word} is a file, not the folder of a model`);
+  }
+  if (/^[\w-][\w.-]*(\/[\w-][\w.-]*)?$/.test(word)) return word;
+  throw new Failure(`${word} is no folder`);
+}
+
+/** `load` with the options of the command; the bar shows how far it is. A Hub id that fails is said to be taken as one. */
+export async function loaded<Made>(
+  context: Context,
+  word: string,
+  { dtype, numThreads, deterministic, revision }: SharedOptions,
+  load: (source: string, options: LoadOptions) => Promise<Made>,
+): Promise<Made> {
+  const source = sourceOf(word);
+  const { progress, signal } = context;
+  try {
+    const settings = { dtype, numThreads, deterministic, revision, signal, progress_callback: progress.callback };
+    const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+    return await load(source, Object.fromEntries(given));
+  } catch (thrown) {
+    progress.clear();
+    const missing = thrown instanceof ClearformerError && ['file_not_found', 'network_error'].includes(thrown.code);
+    if (!missing || isUrl(source) || source !== word || existsSync(word)) throw thrown;
+    throw new ClearformerError(
+      thrown.code,
+      `${thrown.message}; ${word} is no folder here and was taken for a Hub id`,
+      thrown.details,
+      thrown,
+    );
+  }
+}

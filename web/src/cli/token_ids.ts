@@ -1,0 +1,21 @@
+// Token ids written as words: 1,403,407 or 1 403 407 or [1, 403, 407].
+
+import { InvalidArgumentError } from 'commander';
+import { Tensor } from '../index.js';
+
+/** Throws InvalidArgumentError for what is no list of ids. */
+export function idList(words: string): number[] {
+  const parts = words
+    .replace(/^\s*\[|\]\s*$/g, '')
+    .split(/[\s,]+/)
+    .filter((part) => part !== '');
+  const wrong = parts.find((part) => !/^\d+$/.test(part) || !Number.isSafeInteger(Number(part)));
+  if (wrong !== undefined) throw new InvalidArgumentError(`${wrong} is no token id.`);
+  if (parts.length === 0) throw new InvalidArgumentError('There is no token id.');
+  return parts.map(Number);
+}
+
+/** [1, position] */
+export function idTensor(ids: readonly number[]): Tensor<'int64'> {
+  return new Tensor('int64', BigInt64Array.from(ids, BigInt), [1, ids.length]);
+}

@@ -1,0 +1,66 @@
+// The first picture of a GIF as Pillow gives it: colours that are marked as transparent keep their red, green and blue, and
+// what the picture does not cover has the transparent colour, or else the first one.
+// Source: CompuServe 1990, Graphics Interchange Format 89a.
+
+import type { Pixels } from './raw_image.js';
+
+interface Picture {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+  /** Of what it does not cover: red, green, blue. */
+  around: Uint8Array;
+}
+
+/** The file with no colour marked as transparent in its first picture, and where that picture lies; undefined if it is broken. */
+export function withoutTransparency(file: Uint8Array): { file: Uint8Array; picture: Picture } | undefined {
+  const bytes = file.slice();
+  const view = new DataView(bytes.buffer);
+  try {
+    let transparent = 0;
+    for (let at = afterTable(bytes, 10, 13); ; at = afterBlocks(bytes, at + 2)) {
+      if (bytes[at] === 0x2c) return { file: bytes, picture: pictureAt(bytes, view, at, transparent) };
+      if (bytes[at] !== 0x21) return undefined; // neither an extension nor a picture
+      if (bytes[at + 1] !== 0xf9) continue;
+      const flags = view.getUint8(at + 3);
+      if (flags & 1) transparent = view.getUint8(at + 6);
+      view.setUint8(at + 3, flags & ~1);
+    }
+  } catch {
+    return undefined; // it ends too early: for the decoder to say
+  }
+}
+
+/** Behind the colour table that starts at `start`, if the flags say there is one. */
+function afterTable(bytes: Uint8Array, flagsAt: number, start: number): number {
+  const flags = bytes[flagsAt] ?? 0;
+  return flags & 0x80 ? start + 3 * 2 ** ((flags & 7) + 1) : start;
+}
+
+/** Behind a row of data blocks. */
+function afterBlocks(bytes: Uint8Array, start: number): number {
+  let at = start;
+  for (; bytes[at] !== 0; at += 1 + (bytes[at] as number)) if (at >= bytes.length) throw new Error('no end');
+  return at + 1;
+}
+
+function pictureAt(bytes: Uint8Array, view: DataView, at: number, transparent: number): Picture {
+  const [left = 0, top = 0, width = 0, height = 0] = [1, 3, 5, 7].map((offset) => view.getUint16(at + offset, true));
+  const table = view.getUint8(at + 9) & 0x80 ? at + 10 : 13;
+  const colour = table + 3 * transparent;
+  return { left, top, width, height, around: bytes.subarray(colour, colour + 3) };
+}
+
+/** The pixels with the colour around the picture in its place. */
+export function surrounded(image: Pixels, { left, top, width, height, around }: Picture): Pixels {
+  const { data, channels } = image;
+  for (let y = 0; y < image.height; y++) {
+    for (let x = 0; x < image.width; x++) {
+      if (x >= left && x < left + width && y >= top && y < top + height) continue;
+      data.set(around, (y * image.width + x) * channels);
+      if (channels === 4) data[(y * image.width + x) * channels + 3] = 255;
+    }
+  }
+  return image;
+}

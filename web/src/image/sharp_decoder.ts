@@ -1,0 +1,103 @@
+// Image files in Node, decoded by sharp, an optional package that is loaded with the first of them. The pixels are those of
+// Pillow: no colour management, turned upright as the EXIF orientation says.
+
+import { ClearformerError, messageOf } from '../support/error.js';
+import { nodeModule } from '../support/platform.js';
+import { surrounded, withoutTransparency } from './gif_first_picture.js';
+import { type Pixels, withChannels } from './raw_image.js';
+
+type Bytes = Pixels & { data: Uint8Array };
+
+/** As much of sharp as is used here. */
+interface Sharp {
+  metadata(): Promise<{ format?: string; space?: string }>;
+  autoOrient(): Sharp;
+  toColourspace(space: string): Sharp;
+  pipelineColourspace(space: string): Sharp;
+  raw(options?: { depth?: string }): Sharp;
+  toBuffer(options: { resolveWithObject: true }): Promise<{
+    data: Uint8Array;
+    info: { width: number; height: number; channels: number };
+  }>;
+}
+type MakeSharp = (bytes: Uint8Array, options: { ignoreIcc: boolean; failOn: string }) => Sharp;
+
+const formats = ['png', 'jpeg', 'webp', 'gif'];
+
+/**
+ * The pixels of a PNG, JPEG, WebP or GIF file, of an animation its first picture. Throws `unsupported` without sharp and for
+ * other formats, `invalid_argument` for what cannot be decoded.
+ */
+export async function decodeWithSharp(call: string, bytes: Uint8Array): Promise<Pixels> {
+  const make = loadSharp(call);
+  const unreadable = (cause: unknown) => {
+    const message = `${call}: the image cannot be read (${messageOf(cause)})`;
+    return Promise.reject(new ClearformerError('invalid_argument', message, {}, cause));
+  };
+  const options = { ignoreIcc: true, failOn: 'warning' } as const;
+  const read = async () => make(bytes, options).metadata();
+  const { format = '', space } = await read().catch(unreadable);
+  if (!formats.includes(format)) {
+    throw new ClearformerError(
+      'unsupported',
+      `${call}: ${format} is no image format that is read (known: ${formats.join(', ')})`,
+      { expected: formats },
+    );
+  }
+  const first = format === 'gif' ? withoutTransparency(bytes) : undefined;
+  const upright = make(first?.file ?? bytes, options).autoOrient();
+  const image = await (pixelsIn[space ?? ''] ?? colours)(upright).catch(unreadable);
+  return first === undefined ? image : surrounded(image, first.picture);
+}
+
+/** Pixels from the colour spaces that files have and that are not red, green and blue (or grey, repeated) in bytes. */
+const pixelsIn: Readonly<Record<string, (image: Sharp) => Promise<Pixels>>> = {
+  cmyk: async (image) => fromInks(await rawOf(image.pipelineColourspace('cmyk').toColourspace('cmyk').raw())),
+  grey16: async (image) => clipped(await rawOf(image.toColourspace('grey16').raw({ depth: 'ushort' }))),
+};
+
+const colours = (image: Sharp) => rawOf(image.raw());
+
+async function rawOf(image: Sharp): Promise<Bytes> {
+  const { data, info } = await image.toBuffer({ resolveWithObject: true });
+  const { width, height, channels } = info;
+  return { data, width, height, channels };
+}
+
+/** Grey of 16 bits in bytes: Pillow keeps what is below 256; where there is alpha, it takes the upper 8 bits. */
+function clipped({ data, width, height, channels }: Bytes): Pixels {
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const little = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1; // samples have the machine's order
+  const byteOf = channels === 1 ? (value: number) => Math.min(value, 255) : (value: number) => value >> 8;
+  const grey = Uint8Array.from({ length: data.length / 2 }, (_, i) => byteOf(view.getUint16(2 * i, little)));
+  return withChannels({ data: grey, width, height, channels }, 3);
+}
+
+/** Red, green and blue from cyan, magenta, yellow and black, as Pillow makes them: what the inks leave of white. */
+function fromInks({ data, width, height, channels }: Bytes): Bytes {
+  const out = new Uint8Array(width * height * 3);
+  for (let i = 0; i < width * height; i++) {
+    const light = 255 - (data[i * channels + 3] as number);
+    for (let c = 0; c < 3; c++) {
+      const product = (data[i * channels + c] as number) * light + 128;
+      out[i * 3 + c] = light - ((product + (product >> 8)) >> 8); // product / 255, rounded
+    }
+  }
+  return { data: out, width, height, channels: 3 };
+}
+
+/** No import statement names sharp, so bundlers have nothing to resolve. */
+function loadSharp(call: string): MakeSharp {
+  const { createRequire } = nodeModule('node:module');
+  const from = import.meta.url?.startsWith('file:') ? import.meta.url : nodeModule('node:url').pathToFileURL('./').href;
+  try {
+    return createRequire(from)('sharp') as MakeSharp;
+  } catch (cause) {
+    throw new ClearformerError(
+      'unsupported',
+      `${call}: image files are decoded by the package sharp, which is not here: npm install sharp (${messageOf(cause).split('\n')[0]})`,
+      { expected: ['sharp'] },
+      cause,
+    );
+  }
+}

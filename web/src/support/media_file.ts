@@ -1,0 +1,52 @@
+// Files of images and sounds that are named, not given: a URL everywhere, a path where Node is.
+
+import { configuration } from './config.js';
+import { ClearformerError, messageOf } from './error.js';
+import { baseUrl, isNode, nodeModule } from './platform.js';
+
+/**
+ * The bytes behind a URL (http, https, data, blob, and with Node file) or, with Node, a path. Elsewhere a text without a
+ * scheme is a URL relative to the page. Rejects with `file_not_found`, `network_error`, or `invalid_argument`.
+ */
+export async function readNamed(call: string, name: string | URL): Promise<Uint8Array> {
+  const hasScheme = name instanceof URL || /^[a-z][a-z0-9+.-]+:/i.test(name);
+  if (isNode() && !(hasScheme && !/^[a-z]:[\\/]/i.test(String(name)))) return fromDisk(call, String(name));
+  let url: URL;
+  try {
+    url = new URL(name, baseUrl());
+  } catch (cause) {
+    throw new ClearformerError('invalid_argument', `${call}: '${String(name)}' is no URL`, {}, cause);
+  }
+  if (url.protocol === 'file:' && isNode()) return fromDisk(call, nodeModule('node:url').fileURLToPath(url));
+  return fromWeb(call, url.href);
+}
+
+async function fromDisk(call: string, path: string): Promise<Uint8Array> {
+  try {
+    return new Uint8Array(await nodeModule('node:fs/promises').readFile(path));
+  } catch (cause) {
+    const message = `${call}: ${path} could not be read (${messageOf(cause)})`;
+    throw new ClearformerError('file_not_found', message, { file: path, where: path }, cause);
+  }
+}
+
+async function fromWeb(call: string, href: string): Promise<Uint8Array> {
+  const where = href.length > 200 ? `${href.slice(0, 100)}…` : href; // a data URL holds the file itself
+  try {
+    const answer = await (configuration.fetch ?? fetch)(href);
+    if (answer.ok) return new Uint8Array(await answer.arrayBuffer());
+    const code = answer.status === 404 || answer.status === 410 ? 'file_not_found' : 'network_error';
+    throw new ClearformerError(code, `${call}: ${where} answers HTTP ${answer.status}`, {
+      where,
+      status: answer.status,
+    });
+  } catch (cause) {
+    if (cause instanceof ClearformerError) throw cause;
+    throw new ClearformerError(
+      'network_error',
+      `${call}: ${where} could not be fetched (${messageOf(cause)})`,
+      { where },
+      cause,
+    );
+  }
+}
