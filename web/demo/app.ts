@@ -1,16 +1,19 @@
 // The page: its chapters, the one the reader is in, the model that runs there, and where the numbers come from.
-import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
-import { customElement, state } from 'lit/decorators.js';
+
+import { css, html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import type { Chapter } from './chapters/chapter.js';
-import { kChapters } from './chapters/index.js';
+import { chapters } from './chapters/index.js';
 import { theme } from './state/theme.js';
-import './views/model-bar.js';
+import './views/model_bar.js';
 import { shared } from './views/styles.js';
 
-@customElement('clear-app')
 export class ClearApp extends LitElement {
-  @state() private revision = 0;
-  @state() private chapter: Chapter = kChapters[0];
+  static override properties: PropertyDeclarations = {
+    revision: { state: true },
+    chapter: { state: true },
+  };
+  declare private revision: number;
+  declare private chapter: Chapter;
 
   static override styles = [
     shared,
@@ -45,12 +48,18 @@ export class ClearApp extends LitElement {
     `,
   ];
 
+  constructor() {
+    super();
+    this.revision = 0;
+    this.chapter = chapters[0];
+  }
+
   override connectedCallback(): void {
     super.connectedCallback();
-    theme.addEventListener('change', this.refresh);
-    addEventListener('hashchange', this.turn);
-    for (const { host } of kChapters) host.addEventListener('change', this.refresh);
-    this.turn();
+    theme.addEventListener('change', this.#refresh);
+    addEventListener('hashchange', this.#turn);
+    for (const { host } of chapters) host.addEventListener('change', this.#refresh);
+    this.#turn();
   }
 
   override render(): TemplateResult {
@@ -62,7 +71,7 @@ export class ClearApp extends LitElement {
         <button class="theme" @click=${() => theme.toggle()} aria-label="Switch to the ${next} theme">${next === 'dark' ? '☾' : '☀'}</button>
         <p class="lede">${lede}</p>
       </header>
-      <nav aria-label="Chapters">${kChapters.map((one) => this.link(one))}</nav>
+      <nav aria-label="Chapters">${chapters.map((one) => this.#link(one))}</nav>
       <main>${this.chapter.view(this.revision)}</main>
       ${placesBar ? nothing : html`<model-bar .host=${host} .revision=${this.revision}></model-bar>`}
       <footer>Every number here is computed in this tab by the clearformer package; nothing is recorded beforehand and nothing is uploaded.
@@ -73,17 +82,19 @@ export class ClearApp extends LitElement {
     </div>`;
   }
 
-  private link(chapter: Chapter): TemplateResult {
+  #link(chapter: Chapter): TemplateResult {
     return html`<a href="#${chapter.id}" aria-current=${chapter === this.chapter ? 'page' : 'false'}>${chapter.name}</a>`;
   }
 
   /** Goes to the chapter that the address names. */
-  private turn = (): void => {
-    this.chapter = kChapters.find(({ id }) => `#${id}` === location.hash) ?? kChapters[0];
+  #turn = (): void => {
+    this.chapter = chapters.find(({ id }) => `#${id}` === location.hash) ?? chapters[0];
     this.chapter.open();
   };
 
-  private refresh = (): void => {
+  #refresh = (): void => {
     this.revision++;
   };
 }
+
+customElements.define('clear-app', ClearApp);

@@ -1,4 +1,5 @@
 // Entry of the page.
+
 import { theme } from './state/theme.js';
 import './app.js';
 

@@ -1,5 +1,6 @@
 // Builds the page from web/demo into static files that work under any path; `clearformer` is the built package in
 // dist/. (The package.json beside this file says that modules here do something when imported: components register.)
+
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 

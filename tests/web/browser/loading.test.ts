@@ -128,14 +128,14 @@ it('complained of nothing in the console', () => {
 });
 
 describe('a checkpoint of the Hub', () => {
-  const kHub = 'https://huggingface.co/some/model/resolve/main/';
+  const address = 'https://huggingface.co/some/model/resolve/main/';
   const bar = (): Locator => hub.page.locator('model-bar section');
   let hub: OpenPage;
   let held: (() => void) | undefined;
   beforeAll(async () => {
     hub = await site.open({}, 'own');
     await hub.page.route('https://huggingface.co/**', async (route) => {
-      const name = route.request().url().replace(kHub, '');
+      const name = route.request().url().replace(address, '');
       const body = sound()[name];
       if (name === 'model.safetensors' && held === undefined) await new Promise<void>((resolve) => (held = resolve));
       await route.fulfill(body ? { body } : { status: 404 }).catch(() => {});

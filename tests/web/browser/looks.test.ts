@@ -33,7 +33,7 @@ const overflow = ({ page }: OpenPage): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 /** Chapters, and what is there once they have done their thing. */
-const kSettled: readonly [string, string][] = [
+const settledMarks: readonly [string, string][] = [
   ['sort', 'sort-chapter .result'],
   ['translate', 'attention-reader attention-map canvas'],
   ['digit', 'image-reading patch-view canvas'],
@@ -59,7 +59,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
       await story.write('Once upon a time', 40, 'by chance');
       await story.tokens.nth(30).click();
       await wellLooking(open);
-      for (const [chapter, settled] of kSettled) {
+      for (const [chapter, settled] of settledMarks) {
         await open.page.locator(`nav a[href="#${chapter}"]`).click();
         await open.page.locator(settled).first().waitFor();
         await wellLooking(open);

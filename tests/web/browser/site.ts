@@ -6,15 +6,15 @@ import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
-const kFolder = fileURLToPath(new URL('../../../build/page/', import.meta.url));
+const folder = fileURLToPath(new URL('../../../build/page/', import.meta.url));
 /** The page must work under any path, so it is never served at the root. */
-const kBase = '/some/where/';
+const base = '/some/where/';
 /** What `npm start` sends too: with these the page may use threads. */
-export const kIsolation = {
+export const isolation = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-embedder-policy': 'require-corp',
 };
-const kTypes: Record<string, string> = {
+const contentTypes: Record<string, string> = {
   '.css': 'text/css',
   '.html': 'text/html',
   '.js': 'text/javascript',
@@ -22,7 +22,7 @@ const kTypes: Record<string, string> = {
   '.png': 'image/png',
   '.wasm': 'application/wasm',
 };
-export const kFlags = [
+export const browserFlags = [
   '--headless',
   '--no-sandbox',
   '--disable-gpu',
@@ -35,12 +35,12 @@ export const kFlags = [
 
 async function answer(path: string): Promise<{ status: number; type: string; body: Buffer | string }> {
   const missing = { status: 404, type: 'text/plain', body: 'not here' };
-  if (!path.startsWith(kBase)) return missing;
-  const name = normalize(path.slice(kBase.length) || 'index.html');
+  if (!path.startsWith(base)) return missing;
+  const name = normalize(path.slice(base.length) || 'index.html');
   if (name.startsWith('..')) return missing;
   try {
-    const type = kTypes[extname(name)] ?? 'application/octet-stream';
-    return { status: 200, type, body: await readFile(join(kFolder, name)) };
+    const type = contentTypes[extname(name)] ?? 'application/octet-stream';
+    return { status: 200, type, body: await readFile(join(folder, name)) };
   } catch {
     return missing;
   }
@@ -62,7 +62,7 @@ export class Site {
     this.url = url;
   }
 
-  static async start(headers: Record<string, string> = kIsolation): Promise<Site> {
+  static async start(headers: Record<string, string> = isolation): Promise<Site> {
     const server = createServer(async (request, response) => {
       const { status, type, body } = await answer(new URL(request.url ?? '/', 'http://site').pathname);
       response.writeHead(status, { ...headers, 'content-type': type }).end(body);
@@ -70,8 +70,8 @@ export class Site {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-    const browser = await chromium.launch({ executablePath, args: kFlags });
-    return new Site(browser, () => server.close(), `http://127.0.0.1:${port}${kBase}`);
+    const browser = await chromium.launch({ executablePath, args: browserFlags });
+    return new Site(browser, () => server.close(), `http://127.0.0.1:${port}${base}`);
   }
 
   async stop(): Promise<void> {

@@ -11,7 +11,7 @@ interface Case {
 }
 const references = new URL('../../fixtures/stories260K/cases.json', import.meta.url);
 const { cases } = JSON.parse(readFileSync(references, 'utf8')) as { cases: Case[] };
-const kPrompt = 'Once upon a time';
+const prompt = 'Once upon a time';
 
 let site: Site;
 let open: OpenPage;
@@ -36,7 +36,7 @@ describe('the story', () => {
           ?.shadowRoot?.querySelectorAll('[role=option]').length ?? 0) > least,
       first + 3,
     );
-    expect(await story.text()).toContain(kPrompt);
+    expect(await story.text()).toContain(prompt);
   });
 
   it('stops when told to, and stays as it is', async () => {
@@ -63,10 +63,10 @@ describe('the story', () => {
 
   it('equals transformers greedily, 200 tokens', async () => {
     const reference = cases.find((one) => one.name === 'greedy_200');
-    expect(reference?.options.prompt).toBe(kPrompt);
-    await story.write(kPrompt, 200, 'the likeliest');
+    expect(reference?.options.prompt).toBe(prompt);
+    await story.write(prompt, 200, 'the likeliest');
     const text = (await story.text()).replace('<s>', '').replaceAll('↵\n', '\n').trimStart();
-    expect(text).toBe(kPrompt + reference?.new_text);
+    expect(text).toBe(prompt + reference?.new_text);
     expect(await open.page.locator('#speed').textContent()).toMatch(/^done · 200 tokens, [\d,.]+ tokens\/s$/);
   });
 
@@ -75,7 +75,7 @@ describe('the story', () => {
     await story.choose('by chance');
     for (const seed of [3, 3, 4]) {
       await story.set('seed', seed);
-      await story.write(kPrompt, 40, 'by chance');
+      await story.write(prompt, 40, 'by chance');
       texts.push(await story.text());
     }
     expect(texts[1]).toBe(texts[0]);
@@ -116,7 +116,7 @@ describe('the story', () => {
     const note = open.page.locator('story-chapter error-note [role=alert]');
     expect(await note.textContent()).toContain('512 at most');
     await note.getByRole('button').click();
-    await story.write(kPrompt, 5, 'by chance');
+    await story.write(prompt, 5, 'by chance');
     expect(await note.count()).toBe(0);
   });
 

@@ -3,13 +3,13 @@ import { availableParallelism } from 'node:os';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runInPage, withPage } from './project_page.js';
-import { kFlags, kIsolation, Site } from './site.js';
+import { browserFlags, isolation, Site } from './site.js';
 
 const model = '/web/demo/public/models/stories260K';
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: kFlags });
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: browserFlags });
 });
 afterAll(() => browser?.close());
 
@@ -37,7 +37,7 @@ async function tell(page: Page, options: Record<string, unknown>, entry = 'index
 
 describe('on an isolated page', () => {
   it.each([false, true])('every number of threads gives the same bits (worker: %s)', async (worker) => {
-    await withPage(browser, kIsolation, async (page) => {
+    await withPage(browser, isolation, async (page) => {
       for (const deterministic of [false, true]) {
         const alone = await tell(page, { worker, deterministic, numThreads: 1 });
         expect(alone.threads).toEqual({ used: 1, reason: 'numThreads is 1' });
@@ -50,7 +50,7 @@ describe('on an isolated page', () => {
   });
 
   it('there are as many as processors, four at most', async () => {
-    await withPage(browser, kIsolation, async (page) => {
+    await withPage(browser, isolation, async (page) => {
       const { used, reason } = (await tell(page, {})).threads;
       expect(used).toBe(Math.min(availableParallelism(), 4));
       expect(reason).toContain("'auto'");
@@ -58,7 +58,7 @@ describe('on an isolated page', () => {
   });
 
   it('the inline entry has them', async () => {
-    await withPage(browser, kIsolation, async (page) => {
+    await withPage(browser, isolation, async (page) => {
       const alone = await tell(page, { numThreads: 1 });
       for (const worker of [false, true]) {
         expect(await tell(page, { worker, numThreads: 2 }, 'inline')).toMatchObject({
@@ -70,7 +70,7 @@ describe('on an isolated page', () => {
   });
 
   it('dispose ends their workers', async () => {
-    await withPage(browser, kIsolation, async (page) => {
+    await withPage(browser, isolation, async (page) => {
       const seen = new Set<string>();
       page.on('worker', (worker) => seen.add(worker.url()));
       await tell(page, { worker: false, numThreads: 3 });
@@ -80,8 +80,8 @@ describe('on an isolated page', () => {
   });
 
   it.each([
-    ['script is not to be found', kIsolation, /thread\.js$/],
-    ['script the page forbids', { ...kIsolation, 'content-security-policy': "worker-src 'none'" }, undefined],
+    ['script is not to be found', isolation, /thread\.js$/],
+    ['script the page forbids', { ...isolation, 'content-security-policy': "worker-src 'none'" }, undefined],
   ])('there is one where the %s, and the reason told', async (_, headers, missing) => {
     await withPage(
       browser,
@@ -113,7 +113,7 @@ describe('on any other page', () => {
   });
 
   it('the demo works as it does with threads', async () => {
-    for (const headers of [{}, kIsolation]) {
+    for (const headers of [{}, isolation]) {
       const site = await Site.start(headers);
       const { page, complaints } = await site.open();
       expect(await page.evaluate('crossOriginIsolated')).toBe('cross-origin-opener-policy' in headers);

@@ -1,29 +1,29 @@
 // Attention as the page shows it: maps of a finished pass, and of an image's patches, head by head or through all layers.
 import { describe, expect, it } from 'vitest';
-import { AttentionGrid, haveRoom } from '../../../web/demo/state/attention-maps.js';
-import { PatchAttention, patchGrid } from '../../../web/demo/state/patch-maps.js';
-import { mapExtent } from '../../../web/demo/state/weight-image.js';
+import { AttentionGrid, haveRoom } from '../../../web/demo/state/attention_maps.js';
+import { PatchAttention, patchGrid } from '../../../web/demo/state/patch_maps.js';
+import { mapExtent } from '../../../web/demo/state/weight_image.js';
 
-const kHeads = 3;
+const heads = 3;
 
 /** Rows of positive numbers that sum to 1 and differ everywhere. */
 function layer(seed: number, rows: number, columns: number): { data: Float32Array; dims: number[] } {
-  const data = new Float32Array(kHeads * rows * columns);
-  for (let row = 0; row < kHeads * rows; row++) {
+  const data = new Float32Array(heads * rows * columns);
+  for (let row = 0; row < heads * rows; row++) {
     const values = Array.from({ length: columns }, (_, key) => 1 + ((row * 31 + key * 17 + seed * 7) % 13));
     const sum = values.reduce((total, value) => total + value, 0);
     for (let key = 0; key < columns; key++) data[row * columns + key] = (values[key] as number) / sum;
   }
-  return { data, dims: [1, kHeads, rows, columns] };
+  return { data, dims: [1, heads, rows, columns] };
 }
 
 describe('AttentionGrid', () => {
   it('has the rows of a text that looks at another', () => {
     const tensors = [layer(0, 4, 6), layer(1, 4, 6)];
     const grid = new AttentionGrid('cross', tensors);
-    expect([grid.layers, grid.heads, grid.rows, grid.columns]).toEqual([2, kHeads, 4, 6]);
+    expect([grid.layers, grid.heads, grid.rows, grid.columns]).toEqual([2, heads, 4, 6]);
     for (let at = 0; at < 2; at++)
-      for (let head = 0; head < kHeads; head++)
+      for (let head = 0; head < heads; head++)
         for (let query = 0; query < 4; query++) {
           const start = (head * 4 + query) * 6;
           expect([...grid.row(at, head, query)]).toEqual([...(tensors[at]?.data.slice(start, start + 6) ?? [])]);
@@ -39,7 +39,7 @@ describe('AttentionGrid', () => {
     const grid = new AttentionGrid('self', [layer(0, 5, 5)]);
     for (const [at, head, query] of [
       [1, 0, 0],
-      [0, kHeads, 0],
+      [0, heads, 0],
       [0, -1, 0],
       [0, 0, 5],
       [0, 0, -1],
@@ -84,8 +84,8 @@ describe('PatchAttention', () => {
       Array.from({ length: 8 }, (_, query) =>
         Array.from({ length: 8 }, (_, key) => {
           let sum = 0;
-          for (let head = 0; head < kHeads; head++) sum += attention.row(at, head, query)[key] ?? 0;
-          return (sum / kHeads + (query === key ? 1 : 0)) / 2;
+          for (let head = 0; head < heads; head++) sum += attention.row(at, head, query)[key] ?? 0;
+          return (sum / heads + (query === key ? 1 : 0)) / 2;
         }),
       );
     const [first, second] = [matrix(0), matrix(1)];

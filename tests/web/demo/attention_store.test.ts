@@ -1,11 +1,11 @@
 // The rows of attention that a generation yields step by step, kept without running anything twice.
 import { describe, expect, it } from 'vitest';
-import { AttentionStore } from '../../../web/demo/state/attention-store.js';
-import { headProfile } from '../../../web/demo/state/head-profile.js';
+import { AttentionStore } from '../../../web/demo/state/attention_store.js';
+import { headProfile } from '../../../web/demo/state/head_profile.js';
 
-const kLayers = 2;
-const kHeads = 3;
-const kPrompt = 4;
+const layers = 2;
+const heads = 3;
+const promptLength = 4;
 
 /** A weight that tells where it belongs. */
 const mark = (layer: number, head: number, query: number, key: number): number =>
@@ -13,19 +13,19 @@ const mark = (layer: number, head: number, query: number, key: number): number =
 
 function step(first: number, queries: number): { data: Float32Array; dims: number[] }[] {
   const keys = first + queries;
-  return Array.from({ length: kLayers }, (_, layer) => {
-    const data = new Float32Array(kHeads * queries * keys);
-    for (let head = 0; head < kHeads; head++)
+  return Array.from({ length: layers }, (_, layer) => {
+    const data = new Float32Array(heads * queries * keys);
+    for (let head = 0; head < heads; head++)
       for (let q = 0; q < queries; q++)
         for (let k = 0; k <= first + q; k++) data[(head * queries + q) * keys + k] = mark(layer, head, first + q, k);
-    return { data, dims: [1, kHeads, queries, keys] };
+    return { data, dims: [1, heads, queries, keys] };
   });
 }
 
 function filled(rows: number): AttentionStore {
-  const store = new AttentionStore(kLayers, kHeads);
-  store.add(step(0, kPrompt));
-  for (let row = kPrompt; row < rows; row++) store.add(step(row, 1));
+  const store = new AttentionStore(layers, heads);
+  store.add(step(0, promptLength));
+  for (let row = promptLength; row < rows; row++) store.add(step(row, 1));
   return store;
 }
 
@@ -33,8 +33,8 @@ describe('AttentionStore', () => {
   it('finds every weight of the prompt and of later steps', () => {
     const store = filled(9);
     expect(store.rows).toBe(9);
-    for (let layer = 0; layer < kLayers; layer++)
-      for (let head = 0; head < kHeads; head++)
+    for (let layer = 0; layer < layers; layer++)
+      for (let head = 0; head < heads; head++)
         for (let query = 0; query < 9; query++) {
           const row = store.row(layer, head, query);
           expect(row.length).toBe(query + 1);
@@ -45,8 +45,8 @@ describe('AttentionStore', () => {
   });
 
   it('keeps the tensors as they came', () => {
-    const store = new AttentionStore(kLayers, kHeads);
-    const given = step(0, kPrompt);
+    const store = new AttentionStore(layers, heads);
+    const given = step(0, promptLength);
     store.add(given);
     expect(store.row(1, 0, 2).buffer).toBe(given[1]?.data.buffer);
   });
@@ -71,9 +71,9 @@ describe('AttentionStore', () => {
   });
 
   it('stops at its budget and says so', () => {
-    const store = new AttentionStore(kLayers, kHeads, 700);
-    store.add(step(0, kPrompt));
-    for (let row = kPrompt; row < 20; row++) store.add(step(row, 1));
+    const store = new AttentionStore(layers, heads, 700);
+    store.add(step(0, promptLength));
+    for (let row = promptLength; row < 20; row++) store.add(step(row, 1));
     expect(store.full).toBe(true);
     expect(store.bytes).toBeLessThanOrEqual(700);
     expect(store.row(0, 0, store.rows - 1).length).toBe(store.rows);

@@ -1,8 +1,8 @@
 // What the reader gives the small chapters: letters to sort, a drawing that is brought to where the digits of MNIST lie.
 import { describe, expect, it } from 'vitest';
-import { kCount, kLetters, lettersOf, shuffled, sorted } from '../../../web/demo/state/letters.js';
+import { alphabet, letterCount, lettersOf, shuffled, sorted } from '../../../web/demo/state/letters.js';
 import { mnistFrame } from '../../../web/demo/state/pixels.js';
-import { TokenTexts } from '../../../web/demo/state/token-texts.js';
+import { TokenTexts } from '../../../web/demo/state/token_texts.js';
 
 describe('letters', () => {
   it('are what the model knows, and no more than six', () => {
@@ -13,8 +13,8 @@ describe('letters', () => {
   it('come by chance, six of them', () => {
     for (let i = 0; i < 20; i++) {
       const letters = shuffled();
-      expect(letters.length).toBe(kCount);
-      expect([...letters].every((letter) => kLetters.includes(letter))).toBe(true);
+      expect(letters.length).toBe(letterCount);
+      expect([...letters].every((letter) => alphabet.includes(letter))).toBe(true);
     }
   });
 
@@ -24,30 +24,29 @@ describe('letters', () => {
 });
 
 describe('mnistFrame', () => {
-  const kSide = 56;
+  const side = 56;
   /** White where `inside`, black elsewhere. */
   const drawing = (inside: (x: number, y: number) => boolean): Uint8ClampedArray => {
-    const rgba = new Uint8ClampedArray(kSide * kSide * 4);
-    for (let i = 0; i < kSide * kSide; i++)
-      rgba.fill(inside(i % kSide, Math.floor(i / kSide)) ? 255 : 0, i * 4, i * 4 + 3);
+    const rgba = new Uint8ClampedArray(side * side * 4);
+    for (let i = 0; i < side * side; i++) rgba.fill(inside(i % side, Math.floor(i / side)) ? 255 : 0, i * 4, i * 4 + 3);
     return rgba;
   };
 
   it('brings the longer side to 20 of 28, and the centre of mass to the middle', () => {
     const frame = mnistFrame(
       drawing((x, y) => x >= 4 && x < 8 && y >= 10 && y < 30),
-      kSide,
+      side,
     );
-    expect(frame?.scale).toBeCloseTo((kSide * 20) / 28 / 20, 12);
+    expect(frame?.scale).toBeCloseTo((side * 20) / 28 / 20, 12);
     const at = (place: number, from: number): number => from + place * (frame?.scale ?? 0);
-    expect(at(6, frame?.left ?? 0)).toBeCloseTo(kSide / 2, 9);
-    expect(at(20, frame?.top ?? 0)).toBeCloseTo(kSide / 2, 9);
+    expect(at(6, frame?.left ?? 0)).toBeCloseTo(side / 2, 9);
+    expect(at(20, frame?.top ?? 0)).toBeCloseTo(side / 2, 9);
   });
 
   it('leaves a digit that already lies so where it is', () => {
     const frame = mnistFrame(
       drawing((x, y) => x >= 8 && x < 48 && y >= 8 && y < 48),
-      kSide,
+      side,
     );
     expect(frame?.scale).toBeCloseTo(1, 12);
     expect(frame?.left).toBeCloseTo(0, 9);
@@ -58,7 +57,7 @@ describe('mnistFrame', () => {
     expect(
       mnistFrame(
         drawing(() => false),
-        kSide,
+        side,
       ),
     ).toBeUndefined();
   });

@@ -1,8 +1,8 @@
 // The attention map's drawing, apart from the canvas: where cells lie, what a pixel stands for, which colour it has.
 import { describe, expect, it } from 'vitest';
-import { colourScale, cssColour, luminance, rampIndex, textOn } from '../../../web/demo/state/colour-scale.js';
-import { MapGeometry, windowAround } from '../../../web/demo/state/map-geometry.js';
-import { capacityFor, WeightImage } from '../../../web/demo/state/weight-image.js';
+import { colourScale, cssColour, luminance, rampIndex, textOn } from '../../../web/demo/state/colour_scale.js';
+import { MapGeometry, windowAround } from '../../../web/demo/state/map_geometry.js';
+import { capacityFor, WeightImage } from '../../../web/demo/state/weight_image.js';
 
 describe('MapGeometry', () => {
   it.each([4, 7, 50, 131, 512])('finds the cell of every box, with %i cells on 400 pixels', (count) => {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { ClearformerError } from 'clearformer';
 import { describe, expect, it } from 'vitest';
-import { errorText } from '../../../web/demo/state/error-text.js';
+import { errorText } from '../../../web/demo/state/error_text.js';
 import { isOtherFormat } from '../../../web/demo/state/own-model.js';
 import { cosine, kForms } from '../../../web/demo/state/own-tasks.js';
 import { architectureOf, kTaskNames, taskOf } from '../../../web/demo/state/tasks.js';

@@ -1,12 +1,12 @@
 // Writing a story: tokens arrive in order, it pauses, steps, stops, branches and ends for a stated reason.
 import { describe, expect, it } from 'vitest';
-import { kDefaultSettings, type StorySettings, withinBounds } from '../../../web/demo/state/settings.js';
-import { StorySession } from '../../../web/demo/state/story-session.js';
-import type { Step, TextModel } from '../../../web/demo/state/text-model.js';
+import { defaultSettings, type StorySettings, withinBounds } from '../../../web/demo/state/settings.js';
+import { StorySession } from '../../../web/demo/state/story_session.js';
+import type { Step, TextModel } from '../../../web/demo/state/text_model.js';
 
-const kVocabulary = 11;
+const vocabularySize = 11;
 const settings = (change: Partial<StorySettings> = {}): StorySettings => ({
-  ...kDefaultSettings,
+  ...defaultSettings,
   prompt: 'abc',
   max_new_tokens: 6,
   pace: 0,
@@ -17,7 +17,7 @@ const settings = (change: Partial<StorySettings> = {}): StorySettings => ({
 class Counter implements TextModel {
   readonly layers = 2;
   readonly heads = 1;
-  readonly vocabulary = kVocabulary;
+  readonly vocabulary = vocabularySize;
   context = 64;
   steps = 0;
   closed = 0;
@@ -26,7 +26,7 @@ class Counter implements TextModel {
   encode = (text: string): number[] => [...text].map((_, i) => i);
   piece = (ids: readonly number[]): { text: string; special: boolean } => ({ text: `${ids.at(-1)}`, special: false });
   pieces = (ids: readonly number[]): { text: string; special: boolean }[] => ids.map((id) => this.piece([id]));
-  logits = async (ids: readonly number[]): Promise<Float32Array> => new Float32Array(ids.length * kVocabulary);
+  logits = async (ids: readonly number[]): Promise<Float32Array> => new Float32Array(ids.length * vocabularySize);
 
   async *stream(ids: readonly number[], { max_new_tokens }: StorySettings): AsyncGenerator<Step, void, unknown> {
     try {
@@ -35,8 +35,13 @@ class Counter implements TextModel {
         const queries = i === 0 ? ids.length : 1;
         const keys = ids.length + i;
         const rows = { data: new Float32Array(queries * keys).fill(1 / keys), dims: [1, 1, queries, keys] };
-        const logits = new Float32Array(kVocabulary);
-        yield { token_id: ((ids.at(-1) ?? 0) + 1 + i) % kVocabulary, logits, scores: logits, attentions: [rows, rows] };
+        const logits = new Float32Array(vocabularySize);
+        yield {
+          token_id: ((ids.at(-1) ?? 0) + 1 + i) % vocabularySize,
+          logits,
+          scores: logits,
+          attentions: [rows, rows],
+        };
       }
     } finally {
       this.closed++;
@@ -57,7 +62,7 @@ describe('StorySession', () => {
     expect(session).toMatchObject({ phase: 'idle', ending: 'length', timing: { tokens: 6 } });
     expect(session.tokens[0]?.distribution).toBeUndefined();
     expect(session.tokens[1]?.distribution).toMatchObject({ survivors: undefined });
-    expect(session.tokens[5]?.distribution).toMatchObject({ survivors: kVocabulary });
+    expect(session.tokens[5]?.distribution).toMatchObject({ survivors: vocabularySize });
   });
 
   it('says when the model could read no more', async () => {

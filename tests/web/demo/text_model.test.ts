@@ -1,11 +1,11 @@
 // A model behind the page's texts: what it writes up to, and after, the last position it reads.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { kDefaultSettings } from '../../../web/demo/state/settings.js';
-import { LoadedModel, type Step } from '../../../web/demo/state/text-model.js';
+import { defaultSettings } from '../../../web/demo/state/settings.js';
+import { LoadedModel, type Step } from '../../../web/demo/state/text_model.js';
 
 const folder = fileURLToPath(new URL('../../../web/demo/public/models/gpt-nano-sort', import.meta.url));
-const settings = { ...kDefaultSettings, do_sample: false };
+const settings = { ...defaultSettings, do_sample: false };
 let model: LoadedModel;
 beforeAll(async () => {
   model = await LoadedModel.load(folder, 'sort', {});

@@ -1,7 +1,8 @@
 // What a chapter is to the page: its words, the model it runs, and what it shows once that is there.
+
 import { nothing, type TemplateResult } from 'lit';
-import { bundledFiles } from '../state/bundled-files.js';
-import { type Loaded, type Loader, ModelHost } from '../state/model-host.js';
+import { bundledFiles } from '../state/bundled_files.js';
+import { type Loaded, type Loader, ModelHost } from '../state/model_host.js';
 
 export interface Chapter {
   /** Its name in the page's address. */

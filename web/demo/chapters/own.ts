@@ -1,28 +1,32 @@
 // Chapter: a model of the reader's own, from this device or from the Hub, with the form that fits it.
-import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
-import { customElement, property } from 'lit/decorators.js';
+
+import { css, html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { bytes } from '../state/format.js';
-import { ImageModel } from '../state/image-model.js';
-import { ModelHost } from '../state/model-host.js';
+import { ImageModel } from '../state/image_model.js';
+import { ModelHost } from '../state/model_host.js';
 import { isOtherFormat, OwnModel } from '../state/own-model.js';
 import { kTaskNames } from '../state/tasks.js';
-import { LoadedModel } from '../state/text-model.js';
+import { LoadedModel } from '../state/text_model.js';
 import { Translator } from '../state/translator.js';
-import '../views/model-bar.js';
-import '../views/model-loader.js';
+import '../views/model_bar.js';
+import '../views/model_loader.js';
 import { shared } from '../views/styles.js';
-import '../views/task-form.js';
+import '../views/task_form.js';
 import type { Chapter } from './chapter.js';
 import './digit.js';
 import './story.js';
 import './translate.js';
 
-@customElement('own-chapter')
 export class OwnChapter extends LitElement {
-  @property({ attribute: false }) host!: ModelHost;
+  static override properties: PropertyDeclarations = {
+    host: { attribute: false },
+    revision: { attribute: false },
+    loaded: { attribute: false },
+  };
+  declare host: ModelHost;
   /** Changes whenever the host does. */
-  @property({ attribute: false }) revision = 0;
-  @property({ attribute: false }) loaded: OwnModel | undefined;
+  declare revision: number;
+  declare loaded: OwnModel | undefined;
 
   static override styles = [
     shared,
@@ -37,14 +41,19 @@ export class OwnChapter extends LitElement {
     `,
   ];
 
+  constructor() {
+    super();
+    this.revision = 0;
+  }
+
   override render(): TemplateResult {
     return html`
       <model-loader class="card" .host=${this.host}></model-loader>
       <model-bar .host=${this.host} .revision=${this.revision}></model-bar>
-      ${this.loaded ? html`${this.facts(this.loaded)} ${this.form(this.loaded)}` : nothing}`;
+      ${this.loaded ? html`${this.#facts(this.loaded)} ${this.#form(this.loaded)}` : nothing}`;
   }
 
-  private facts({ task, architecture, model, files }: OwnModel): TemplateResult {
+  #facts({ task, architecture, model, files }: OwnModel): TemplateResult {
     const { model_type, kind } = model.cfg;
     const unexpected = model.unexpected_tensors;
     return html`<section class="card" aria-labelledby="kind-title" id="facts">
@@ -59,13 +68,15 @@ export class OwnChapter extends LitElement {
     </section>`;
   }
 
-  private form({ part }: OwnModel): TemplateResult {
+  #form({ part }: OwnModel): TemplateResult {
     if (part instanceof LoadedModel) return html`<story-chapter .model=${part}></story-chapter>`;
     if (part instanceof Translator) return html`<translate-chapter .model=${part}></translate-chapter>`;
     if (part instanceof ImageModel) return html`<image-chapter .model=${part}></image-chapter>`;
     return html`<task-form .open=${part}></task-form>`;
   }
 }
+
+customElements.define('own-chapter', OwnChapter);
 
 const host = new ModelHost(OwnModel.load);
 

@@ -1,26 +1,17 @@
 // Chapter: a model sorts six letters. Small enough to see how its heads find the next letter.
+
 import { css, html, nothing, type TemplateResult } from 'lit';
-import { customElement, state } from 'lit/decorators.js';
-import { kCount, lettersOf, shuffled, sorted } from '../state/letters.js';
-import { kDefaultSettings, type StorySettings } from '../state/settings.js';
-import { LoadedModel } from '../state/text-model.js';
+import { letterCount, lettersOf, shuffled, sorted } from '../state/letters.js';
+import { defaultSettings } from '../state/settings.js';
+import { LoadedModel } from '../state/text_model.js';
 import { shared } from '../views/styles.js';
 import { bundledChapter } from './chapter.js';
-import { WritingChapter } from './writing-chapter.js';
+import { WritingChapter } from './writing_chapter.js';
 
 /** Letters a second. */
-const kPace = 2.5;
+const slowPace = 2.5;
 
-@customElement('sort-chapter')
 export class SortChapter extends WritingChapter {
-  @state() protected override settings: StorySettings = {
-    ...kDefaultSettings,
-    prompt: 'CBABAC',
-    do_sample: false,
-    max_new_tokens: kCount,
-    pace: kPace,
-  };
-
   protected override readonly head = { layer: 0, head: 2 };
 
   static override styles = [
@@ -39,49 +30,61 @@ export class SortChapter extends WritingChapter {
     `,
   ];
 
+  constructor() {
+    super({
+      ...defaultSettings,
+      prompt: 'CBABAC',
+      do_sample: false,
+      max_new_tokens: letterCount,
+      pace: slowPace,
+    });
+  }
+
   override render(): TemplateResult {
     const { prompt } = this.settings;
     return html`
-      <form class="card" @submit=${this.onSubmit}>
+      <form class="card" @submit=${this.#onSubmit}>
         <label>Six letters, of A, B and C
-          <input type="text" id="letters" autocomplete="off" autocapitalize="characters" spellcheck="false" .value=${prompt} @input=${this.onInput} /></label>
+          <input type="text" id="letters" autocomplete="off" autocapitalize="characters" spellcheck="false" .value=${prompt} @input=${this.#onInput} /></label>
         <div class="actions">
-          <button type="submit" class="primary" id="sort" ?disabled=${prompt.length !== kCount}>Sort</button>
-          <button type="button" id="shuffle" @click=${this.onShuffle}>Other letters</button>
+          <button type="submit" class="primary" id="sort" ?disabled=${prompt.length !== letterCount}>Sort</button>
+          <button type="button" id="shuffle" @click=${this.#onShuffle}>Other letters</button>
         </div>
-        ${this.result()}
+        ${this.#result()}
       </form>
       ${this.written()}`;
   }
 
-  private result(): TemplateResult | typeof nothing {
+  #result(): TemplateResult | typeof nothing {
     const { tokens } = this.session;
-    if (this.phase !== 'idle' || this.session.ending === undefined || tokens.length !== 2 * kCount) return nothing;
+    if (this.phase !== 'idle' || this.session.ending === undefined || tokens.length !== 2 * letterCount) return nothing;
     const written = (from: number): string =>
       tokens
-        .slice(from, from + kCount)
+        .slice(from, from + letterCount)
         .map((token) => token.text)
         .join('');
-    const right = written(kCount) === sorted(written(0));
-    return html`<p class="result" role="status">It wrote <b>${written(kCount)}</b> ${right ? '✓ sorted' : '✗ not sorted'}</p>`;
+    const right = written(letterCount) === sorted(written(0));
+    return html`<p class="result" role="status">It wrote <b>${written(letterCount)}</b> ${right ? '✓ sorted' : '✗ not sorted'}</p>`;
   }
 
-  private onInput(event: Event): void {
+  #onInput(event: Event): void {
     const input = event.target as HTMLInputElement;
     input.value = lettersOf(input.value);
     this.settings = { ...this.settings, prompt: input.value };
   }
 
-  private onSubmit(event: Event): void {
+  #onSubmit(event: Event): void {
     event.preventDefault();
     this.act('write');
   }
 
-  private onShuffle(): void {
+  #onShuffle(): void {
     this.settings = { ...this.settings, prompt: shuffled() };
     this.act('write');
   }
 }
+
+customElements.define('sort-chapter', SortChapter);
 
 export const sort = bundledChapter({
   id: 'sort',

@@ -1,32 +1,35 @@
 // Chapter: the model writes a story. The text, what each token could have been, and what it looks at.
+
 import { css, html, type TemplateResult } from 'lit';
-import { customElement, state } from 'lit/decorators.js';
-import { kDefaultSettings, type StorySettings } from '../state/settings.js';
-import { LoadedModel } from '../state/text-model.js';
-import '../views/story-controls.js';
-import type { StoryAction } from '../views/story-controls.js';
+import { defaultSettings, type StorySettings } from '../state/settings.js';
+import { LoadedModel } from '../state/text_model.js';
+import '../views/story_controls.js';
+import type { StoryAction } from '../views/story_controls.js';
 import { shared } from '../views/styles.js';
 import { bundledChapter } from './chapter.js';
-import { WritingChapter } from './writing-chapter.js';
+import { WritingChapter } from './writing_chapter.js';
 
-@customElement('story-chapter')
 export class StoryChapter extends WritingChapter {
-  @state() protected override settings: StorySettings = { ...kDefaultSettings };
-
   static override styles = [shared, css`:host { display: grid; gap: var(--gap); }`];
+
+  constructor() {
+    super({ ...defaultSettings });
+  }
 
   override render(): TemplateResult {
     return html`
       <story-controls class="card" .settings=${this.settings} .phase=${this.phase} .context=${this.model.context}
-        @settings-change=${this.onSettings} @story-action=${(event: CustomEvent<StoryAction>) => this.act(event.detail)}></story-controls>
+        @settings-change=${this.#onSettings} @story-action=${(event: CustomEvent<StoryAction>) => this.act(event.detail)}></story-controls>
       ${this.written()}`;
   }
 
-  private onSettings(event: CustomEvent<StorySettings>): void {
+  #onSettings(event: CustomEvent<StorySettings>): void {
     if (event.detail.pace !== this.settings.pace) this.session.setPace(event.detail.pace);
     this.settings = event.detail;
   }
 }
+
+customElements.define('story-chapter', StoryChapter);
 
 export const story = bundledChapter({
   id: 'story',

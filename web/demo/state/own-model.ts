@@ -1,11 +1,11 @@
 // A model of the reader's own: what kind it is, what its folder holds, and the part of the page that runs it.
 
-import { ImageModel } from './image-model.js';
-import type { Loaded, LoadOptions, Source } from './model-host.js';
+import { ImageModel } from './image_model.js';
+import type { Loaded, LoadOptions, Source } from './model_host.js';
 import { kForms, type OpenForm } from './own-tasks.js';
 import { configOf } from './source-config.js';
 import { architectureOf, type Task, taskOf } from './tasks.js';
-import { LoadedModel } from './text-model.js';
+import { LoadedModel } from './text_model.js';
 import { Translator } from './translator.js';
 
 export interface FolderFile {

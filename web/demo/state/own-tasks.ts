@@ -9,10 +9,10 @@ import {
   read_audio,
   type Source,
 } from 'clearformer';
-import { AttentionGrid, type AttentionMaps, haveRoom } from './attention-maps.js';
-import type { ClassScore } from './image-model.js';
+import { AttentionGrid, type AttentionMaps, haveRoom } from './attention_maps.js';
+import type { ClassScore } from './image_model.js';
 import type { Task } from './tasks.js';
-import { type ShownToken, TokenTexts } from './token-texts.js';
+import { type ShownToken, TokenTexts } from './token_texts.js';
 
 export interface Field {
   label: string;

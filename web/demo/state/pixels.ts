@@ -28,7 +28,7 @@ export interface Frame {
 }
 
 /** Part of MNIST's square that the longer side of a digit fills: 20 of 28 pixels. */
-const kFill = 20 / 28;
+const fill = 20 / 28;
 
 /**
  * Where a drawing of white on black goes in a square of `side`, so that it lies as the digits of MNIST do: its longer side
@@ -47,6 +47,6 @@ export function mnistFrame(rgba: ArrayLike<number>, side: number): Frame | undef
     }
   }
   if (mass === 0) return undefined;
-  const scale = (side * kFill) / (Math.max(right - left, bottom - top) + 1);
+  const scale = (side * fill) / (Math.max(right - left, bottom - top) + 1);
   return { left: side / 2 - (sumX / mass) * scale, top: side / 2 - (sumY / mass) * scale, scale };
 }

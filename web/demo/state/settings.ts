@@ -14,7 +14,7 @@ export interface StorySettings {
   pace: number;
 }
 
-export const kDefaultSettings: Readonly<StorySettings> = {
+export const defaultSettings: Readonly<StorySettings> = {
   prompt: 'Once upon a time, there was a little dog',
   do_sample: true,
   temperature: 0.8,
@@ -31,7 +31,7 @@ export interface Bounds {
   step: number;
 }
 
-export const kBounds = {
+export const settingBounds = {
   temperature: { min: 0.1, max: 2, step: 0.05 },
   top_k: { min: 0, max: 1000, step: 1 },
   top_p: { min: 0.05, max: 1, step: 0.05 },
@@ -39,12 +39,12 @@ export const kBounds = {
   max_new_tokens: { min: 1, max: 4096, step: 1 },
 } as const satisfies Record<string, Bounds>;
 
-export type BoundedName = keyof typeof kBounds;
+export type BoundedName = keyof typeof settingBounds;
 
 /** The number nearest to `value` inside the bounds; `fallback` when it is no number. Integers stay integers. */
 export function withinBounds(name: BoundedName, value: number, fallback: number): number {
   if (!Number.isFinite(value)) return fallback;
-  const { min, max, step } = kBounds[name];
+  const { min, max, step } = settingBounds[name];
   const inside = Math.min(max, Math.max(min, value));
   return step === 1 ? Math.round(inside) : inside;
 }

@@ -1,6 +1,6 @@
 // The config.json of a source, read before anything else: it says what kind of model the folder holds.
 import { AutoModel } from 'clearformer';
-import type { LoadOptions, Source } from './model-host.js';
+import type { LoadOptions, Source } from './model_host.js';
 
 export type Config = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,9 @@
 // A model that turns one text into another, and what it looked at: read the source, write the target, then weigh both.
+
 import { AutoModelForSeq2SeqLM, AutoTokenizer, type GenerativeModel, type PreTrainedTokenizer } from 'clearformer';
-import { AttentionGrid, type AttentionKind, type AttentionMaps, haveRoom, type Stack } from './attention-maps.js';
-import type { Loaded, LoadOptions, Source } from './model-host.js';
-import { type ShownToken, TokenTexts } from './token-texts.js';
+import { AttentionGrid, type AttentionKind, type AttentionMaps, haveRoom, type Stack } from './attention_maps.js';
+import type { Loaded, LoadOptions, Source } from './model_host.js';
+import { type ShownToken, TokenTexts } from './token_texts.js';
 
 /** One way the two texts look at each other or themselves. */
 export interface Look {
@@ -33,14 +34,14 @@ export interface TranslationSettings {
 export class Translator implements Loaded {
   readonly model: GenerativeModel;
   readonly label: string;
-  private readonly tokenizer: PreTrainedTokenizer;
-  private readonly texts: TokenTexts;
+  readonly #tokenizer: PreTrainedTokenizer;
+  readonly #texts: TokenTexts;
 
   private constructor(model: GenerativeModel, tokenizer: PreTrainedTokenizer, label: string) {
     this.model = model;
-    this.tokenizer = tokenizer;
+    this.#tokenizer = tokenizer;
     this.label = label;
-    this.texts = new TokenTexts(tokenizer);
+    this.#texts = new TokenTexts(tokenizer);
   }
 
   static async load(source: Source, label: string, options: LoadOptions): Promise<Translator> {
@@ -50,8 +51,8 @@ export class Translator implements Loaded {
 
   /** Translates, by beam search where `num_beams` is above 1. */
   async translate(text: string, settings: TranslationSettings, signal: AbortSignal): Promise<Translation> {
-    const { input_ids, attention_mask } = this.tokenizer(text, {
-      truncation: Number.isFinite(this.tokenizer.model_max_length),
+    const { input_ids, attention_mask } = this.#tokenizer(text, {
+      truncation: Number.isFinite(this.#tokenizer.model_max_length),
     });
     const begun = performance.now();
     const { sequences, sequences_scores } = await this.model.generate(
@@ -63,15 +64,15 @@ export class Translator implements Loaded {
     const read = written.slice(0, -1);
     return {
       source: text,
-      text: this.tokenizer.decode(written, { skip_special_tokens: true }),
+      text: this.#tokenizer.decode(written, { skip_special_tokens: true }),
       tokens: read.length,
       milliseconds,
       score: sequences_scores?.data[0],
-      looks: await this.looks(Array.from(input_ids.data, Number), written, signal),
+      looks: await this.#looks(Array.from(input_ids.data, Number), written, signal),
     };
   }
 
-  private async looks(
+  async #looks(
     source: readonly number[],
     written: readonly number[],
     signal: AbortSignal,
@@ -91,8 +92,8 @@ export class Translator implements Loaded {
       { input_ids: [[...source]], decoder_input_ids: [written.slice(0, -1)] },
       { output_attentions: true, signal },
     );
-    const keys = this.texts.shown(source, 'prompt');
-    const target = this.texts.shown(written, 'model');
+    const keys = this.#texts.shown(source, 'prompt');
+    const target = this.#texts.shown(written, 'model');
     const [begun, ended] = [target.slice(0, -1), target.slice(1)];
     const grid = (kind: AttentionKind, tensors: typeof cross_attentions): AttentionMaps =>
       new AttentionGrid(kind, tensors);

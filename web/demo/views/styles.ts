@@ -1,4 +1,5 @@
 // Styles that several components share: cards, buttons, fields, columns, text for screen readers.
+
 import { css } from 'lit';
 
 export const shared = css`
