@@ -126,6 +126,7 @@ export type { TextToTextOptions } from './pipelines/text_to_text.js';
 export type { CallOptions, TextCallOptions } from './pipelines/texts.js';
 export type { TokenClassificationOptions, TokenClassificationPipeline } from './pipelines/token_classification.js';
 export type { Translation, TranslationPipeline } from './pipelines/translation.js';
+export { validate } from './pipelines/validate.js';
 export type {
   ZeroShotImageClassificationOptions,
   ZeroShotImageClassificationPipeline,

@@ -57,8 +57,17 @@ export async function inspectFolder(
   const companions = await look.companions(told);
   throwIfAborted(options.signal);
   const problems = [...look.problems, ...told.problems];
-  const loadable = !problems.some(({ severity }) => severity === 'error');
-  return { inspection: { ...told, ...companions, loadable, files: look.files, problems }, weights };
+  return { inspection: { ...told, ...companions, valid: isValid(problems), files: look.files, problems }, weights };
+}
+
+/** @internal */
+export function isValid(problems: readonly Problem[]): boolean {
+  return !problems.some(({ severity }) => severity === 'error');
+}
+
+/** @internal What an error says, as a problem. */
+export function problemOf({ code, message, details }: ClearformerError, severity: Problem['severity']): Problem {
+  return { code, severity, message, ...(details.file !== undefined && { file: details.file }) };
 }
 
 /** A look into a folder: what was found, and what was wrong. */
@@ -175,8 +184,8 @@ class Look {
     }
   }
 
-  #tell({ code, message, details }: ClearformerError, severity: Problem['severity'] = 'error'): void {
-    this.problems.push({ code, severity, message, ...(details.file !== undefined && { file: details.file }) });
+  #tell(error: ClearformerError, severity: Problem['severity'] = 'error'): void {
+    this.problems.push(problemOf(error, severity));
   }
 }
 
