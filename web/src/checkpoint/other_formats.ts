@@ -32,6 +32,15 @@ const formats: readonly Format[] = [
   { name: 'Flax', pattern: /\.msgpack$/, usual: ['flax_model.msgpack'], derived: false },
 ];
 
+/** Which of these files hold weights in a format that is not read. */
+export function inOtherFormats(names: readonly string[]): string[] {
+  return names.filter((name) => formats.some((format) => holds(format, name)));
+}
+
+function holds({ pattern }: Format, name: string): boolean {
+  return pattern.test(name) && !/^(training_args|optimizer|scheduler)\./.test(name);
+}
+
 /** What a folder holds in place of safetensors. */
 export interface OtherWeights {
   format: string;

@@ -4,7 +4,7 @@
 import { indexName, weightsName } from '../checkpoint/checkpoint.js';
 import { headerStart, notFound, readOptional, readRequired, sizeFrom } from '../checkpoint/files.js';
 import type { Folder, SourceFile } from '../checkpoint/folder.js';
-import { findOtherWeights } from '../checkpoint/other_formats.js';
+import { findOtherWeights, inOtherFormats } from '../checkpoint/other_formats.js';
 import { openSource, type Source } from '../checkpoint/source.js';
 import { run } from '../primitives/shared_core.js';
 import { ClearformerError } from '../support/error.js';
@@ -55,9 +55,11 @@ export async function inspectFolder(
   const unknown = { kind: null, task: null, input_modalities: [] };
   const told = { ...unknown, cfg: cfg ?? null, ...JSON.parse(facts) } as Inspection;
   const companions = await look.companions(told);
+  const other_formats = inOtherFormats([...((await folder.list?.()) ?? []), ...look.files.map(({ name }) => name)]);
   throwIfAborted(options.signal);
   const problems = [...look.problems, ...told.problems];
-  return { inspection: { ...told, ...companions, valid: isValid(problems), files: look.files, problems }, weights };
+  const found = { files: look.files, other_formats: [...new Set(other_formats)] };
+  return { inspection: { ...told, ...companions, ...found, valid: isValid(problems), problems }, weights };
 }
 
 /** @internal */

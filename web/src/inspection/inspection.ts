@@ -70,6 +70,8 @@ export interface Inspection {
   processor: string[];
   /** Files of the folder that were looked at, with their sizes; null where a server does not say. */
   files: { name: string; bytes: number | null }[];
+  /** Files with weights in formats that are not read, where the folder can be listed or has no others. */
+  other_formats: string[];
   /** Elements of all stored tensors; without safetensors: of those the model takes. */
   parameters: number | null;
   /** Bytes of the stored tensors by the dtype of the file. */
