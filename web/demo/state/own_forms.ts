@@ -2,7 +2,7 @@
 import {
   type LoadOptions,
   type PipelineName,
-  type Pipelines,
+  type PipelineOf,
   type PreTrainedModel,
   type PreTrainedTokenizer,
   pipeline,
@@ -54,7 +54,7 @@ export interface OpenForm {
 interface Recipe<T extends PipelineName> extends FormDescription {
   /** The fields that the model reads as its one text or its pair of texts; none: its attention is not shown. */
   reads?: readonly number[];
-  run(pipe: Pipelines[T], given: Given, signal: AbortSignal): Promise<Answer>;
+  run(pipe: PipelineOf<T>, given: Given, signal: AbortSignal): Promise<Answer>;
 }
 
 type Opener = (source: Source, options: LoadOptions) => Promise<OpenForm>;

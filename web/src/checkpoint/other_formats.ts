@@ -4,6 +4,9 @@ import { ClearformerError } from '../support/error.js';
 import { readOptional } from './files.js';
 import type { Folder } from './folder.js';
 
+/** Owners on the Hub whose repositories hold ONNX made of other checkpoints. */
+const conversions = /(^|\/)(Xenova|onnx-community)\//;
+
 interface Format {
   name: string;
   pattern: RegExp;
@@ -56,9 +59,7 @@ export async function findOtherWeights(folder: Folder, signal?: AbortSignal): Pr
   const found = await Promise.all(looked.map((name) => folder.find(name, signal)));
   const names = [...listed, ...found.flatMap((file) => (file === undefined || file.html ? [] : [file.name]))];
   for (const format of [...formats].sort((a, b) => Number(a.derived) - Number(b.derived))) {
-    const file = names.find(
-      (name) => format.pattern.test(name) && !/^(training_args|optimizer|scheduler)\./.test(name),
-    );
+    const file = names.find((name) => holds(format, name));
     if (file !== undefined)
       return { format: format.name, file, message: await messageOf(format, file, folder, signal) };
   }
@@ -76,7 +77,10 @@ async function messageOf(format: Format, file: string, folder: Folder, signal?: 
   const what = `${file} in ${folder.where} is ${format.name} and is not read, only safetensors`;
   if (!format.derived) return `${what}: save the model with transformers' save_pretrained`;
   const original = await originalOf(folder, signal);
-  return `${what}: load the checkpoint it was made from (${original ?? 'the base model that its page names'})`;
+  const why = conversions.test(folder.where)
+    ? ' (the repositories of this name hold conversions for transformers.js)'
+    : '';
+  return `${what}${why}: load the checkpoint it was made from, ${original ?? 'the base model that its page names'}`;
 }
 
 /** The Hub id of the checkpoint that a conversion was made from, as its config.json tells it. */
@@ -84,5 +88,5 @@ async function originalOf(folder: Folder, signal?: AbortSignal): Promise<string 
   const config = await readOptional(folder, 'config.json', { signal }).catch(() => undefined);
   const name: unknown = config === undefined ? undefined : JSON.parse(config.text)._name_or_path;
   const isHubId = typeof name === 'string' && /^[\w-][\w.-]*\/[\w-][\w.-]*$/.test(name);
-  return isHubId && !/^(Xenova|onnx-community)\//.test(name) && !folder.where.includes(name) ? name : undefined;
+  return isHubId && !conversions.test(name) && !folder.where.includes(name) ? name : undefined;
 }
