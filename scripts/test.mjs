@@ -1,22 +1,24 @@
 // npm test [-- stage …]: everything from a fresh clone to the verdict. All stages run, also after one has failed.
 // Stages: native (C++), wasm (the same C++ tests as WebAssembly under Node), ts (the package under Node, with trained
 // checkpoints that are fetched once), browser (the page in Chromium), check (formats, types, import directions, sizes).
-import { buildPreset, testPreset, WASM_PRESETS } from './build/cmake.mjs';
+import { buildPreset, testPreset, WASM_PRESET } from './build/cmake.mjs';
 import { inProject } from './build/fresh.mjs';
 import { steps } from './build.mjs';
 import { check } from './check.mjs';
 import { main } from './main.mjs';
 import { fetchCheckpoints } from './models/checkpoints.mjs';
 import { ensureModules } from './npm_modules.mjs';
-import { run, seconds } from './toolchain/progress.mjs';
+import { run, seconds, step, timesOfSteps } from './toolchain/progress.mjs';
 import { findChromium, SetupError } from './toolchain.mjs';
 
 const vitest = (project, env = {}) =>
-  run(process.execPath, [inProject('node_modules/vitest/vitest.mjs'), 'run', '--project', project], {
-    cwd: inProject(),
-    env: { ...(process.stdout.isTTY ? {} : { NO_COLOR: '1' }), ...env },
-    show: true,
-  });
+  step(`Testing ${project}`, () =>
+    run(process.execPath, [inProject('node_modules/vitest/vitest.mjs'), 'run', '--project', project], {
+      cwd: inProject(),
+      env: { ...(process.stdout.isTTY ? {} : { NO_COLOR: '1' }), ...env },
+      show: true,
+    }),
+  );
 
 const stages = {
   native: async () => {
@@ -24,10 +26,8 @@ const stages = {
     await testPreset('release');
   },
   wasm: async () => {
-    for (const preset of WASM_PRESETS) {
-      await buildPreset(preset);
-      await testPreset(preset);
-    }
+    await buildPreset(WASM_PRESET);
+    await testPreset(WASM_PRESET);
   },
   ts: async () => {
     await buildPackage();
@@ -72,6 +72,7 @@ await main(
     console.log(`\n=== Summary (${seconds(start)})`);
     for (const { name, passed, time } of results)
       console.log(`${passed ? 'passed' : 'FAILED'}  ${name.padEnd(8)} ${time}`);
+    console.log(`\nWhat took how long:\n${timesOfSteps()}\n`);
     const failed = results.filter(({ passed }) => !passed).length;
     console.log(`stages: ${results.length - failed} passed, ${failed} failed`);
     if (failed > 0) process.exitCode = 1;

@@ -10,24 +10,21 @@ import { findEmscripten } from './toolchain/emscripten.mjs';
 import { findLibraries } from './toolchain/libraries.mjs';
 import { findBuildPrograms, findCppCompiler } from './toolchain/programs.mjs';
 import { SetupError } from './toolchain/progress.mjs';
-import { findToolLibraries } from './toolchain/tool_libraries.mjs';
 
 export { findChromium, findCppCompiler, SetupError };
 
 /**
  * What both kinds of build need. Resolves to { cmake, ctest, ninja, cmakeArguments }; the arguments name the libraries
- * that were found; CMake fetches the others, or leaves out the command line that needs them.
+ * that were found; CMake fetches the others.
  */
 export async function findBuildTools() {
   const programs = await findBuildPrograms();
-  const libraries = { ...(await findLibraries()), ...(await findToolLibraries()) };
+  const libraries = await findLibraries();
   const variables = {
     CMAKE_MAKE_PROGRAM: programs.ninja,
     CLEARFORMER_XSIMD_INCLUDE: libraries.xsimdInclude,
     CLEARFORMER_RAPIDJSON_INCLUDE: libraries.rapidjsonInclude,
     CLEARFORMER_GOOGLETEST_SOURCE: libraries.googletestSource,
-    CLEARFORMER_CLI11_INCLUDE: libraries.cli11Include,
-    CLEARFORMER_ICU_ROOT: libraries.icuRoot,
   };
   const given = Object.entries(variables).filter(([, value]) => value);
   return { ...programs, ...libraries, cmakeArguments: given.map(([name, value]) => `-D${name}=${value}`) };
@@ -50,8 +47,6 @@ function shellLines(build, wasm) {
     XSIMD_INCLUDE: build.xsimdInclude,
     RAPIDJSON_INCLUDE: build.rapidjsonInclude,
     GOOGLETEST_SOURCE: build.googletestSource,
-    CLI11_INCLUDE: build.cli11Include,
-    ICU_ROOT: build.icuRoot,
     CMAKE: build.cmake,
     NINJA: build.ninja,
   };
@@ -70,9 +65,6 @@ async function provide(options) {
   console.log(`compiler: ${findCppCompiler()}`);
   for (const name of ['cmake', 'ninja', 'xsimdInclude', 'rapidjsonInclude', 'googletestSource']) {
     console.log(`${name}: ${build[name] ?? 'not found: CMake fetches it'}`);
-  }
-  for (const name of ['cli11Include', 'icuRoot']) {
-    console.log(`${name}: ${build[name] ?? 'not found: the command line is left out'}`);
   }
   return console.log(`chromium: ${await findChromium()}`);
 }

@@ -51,7 +51,7 @@ std::optional<AdditiveScore> additive_of(const Arguments& arguments) {
   return score;
 }
 
-std::size_t axes_of(const Arguments& arguments) {
+std::size_t last_axes(const Arguments& arguments) {
   return static_cast<std::size_t>(arguments.count("axes"));
 }
 
@@ -86,7 +86,7 @@ val layer_norm(const Arguments& arguments) {
   const auto bias = arguments.optional_floats("bias");
   const TensorView weight_view = weight ? weight->view() : TensorView();
   const TensorView bias_view = bias ? bias->view() : TensorView();
-  return to_value(clearformer::layer_norm(arguments.floats("x"), axes_of(arguments),
+  return to_value(clearformer::layer_norm(arguments.floats("x"), last_axes(arguments),
                                           weight ? &weight_view : nullptr,
                                           bias ? &bias_view : nullptr, eps_of(arguments)));
 }
@@ -94,7 +94,7 @@ val layer_norm(const Arguments& arguments) {
 val rms_norm(const Arguments& arguments) {
   const auto weight = arguments.optional_floats("weight");
   const TensorView weight_view = weight ? weight->view() : TensorView();
-  return to_value(clearformer::rms_norm(arguments.floats("x"), axes_of(arguments),
+  return to_value(clearformer::rms_norm(arguments.floats("x"), last_axes(arguments),
                                         weight ? &weight_view : nullptr, eps_of(arguments)));
 }
 

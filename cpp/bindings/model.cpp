@@ -80,10 +80,10 @@ val dims_of(const HookPoint& hook) {
   return dims;
 }
 
-val to_value(const Directions& directions) {
+val directions_value(const Directions& directions) {
   val result = val::object();
-  result.set("vectors", bindings::to_value(directions.vectors));
-  result.set("bias", bindings::to_value(directions.bias));
+  result.set("vectors", to_value(directions.vectors));
+  result.set("bias", to_value(directions.bias));
   return result;
 }
 
@@ -205,17 +205,18 @@ val model_hooks(const Arguments& arguments) {
 
 val model_unembed(const Arguments& arguments) {
   const auto normalize = arguments.flag("normalize") ? Model::Normalize::yes : Model::Normalize::no;
-  return bindings::to_value(model_of(arguments)->model->unembed(arguments.floats("x"), normalize));
+  return to_value(model_of(arguments)->model->unembed(arguments.floats("x"), normalize));
 }
 
 val model_logit_directions(const Arguments& arguments) {
-  return to_value(model_of(arguments)->model->logit_directions(arguments.integers("tokens")));
+  return directions_value(
+      model_of(arguments)->model->logit_directions(arguments.integers("tokens")));
 }
 
 val model_head_directions(const Arguments& arguments) {
   const auto layer = static_cast<std::size_t>(arguments.count("layer"));
   const KeyRole keys = arguments.flag("cross") ? KeyRole::memory : KeyRole::sequence;
-  return to_value(
+  return directions_value(
       model_of(arguments)->model->head_directions(layer, keys, arguments.floats("directions")));
 }
 

@@ -8,10 +8,21 @@ import { run, step } from '../toolchain/progress.mjs';
 import { findBuildTools, findCppCompiler, findWasmTools } from '../toolchain.mjs';
 import { digestOf, inProject, unlessFresh } from './fresh.mjs';
 
-/** The WebAssembly builds that the C++ tests run in. */
-export const WASM_PRESETS = ['wasm-simd128', 'wasm-relaxed'];
-/** All builds of the module; those with threads are tested through the package. */
-export const MODULE_PRESETS = [...WASM_PRESETS, ...WASM_PRESETS.map((preset) => `${preset}-threads`)];
+/** The WebAssembly build that the C++ tests run in: both programs, with and without relaxed SIMD. */
+export const WASM_PRESET = 'wasm';
+/** The same with threads is tested through the package. */
+const THREADS_PRESET = 'wasm-threads';
+const MODULE_PRESETS = [WASM_PRESET, THREADS_PRESET];
+
+/** Every build of the module by its name: where it lies, without its extension. */
+export const MODULES = Object.fromEntries(
+  [
+    ['simd128', WASM_PRESET],
+    ['relaxed', WASM_PRESET],
+    ['simd128-threads', THREADS_PRESET],
+    ['relaxed-threads', THREADS_PRESET],
+  ].map(([name, preset]) => [name, inProject('build', preset, `clearformer-${name}`)]),
+);
 
 let buildTools;
 let wasmTools;
@@ -21,6 +32,12 @@ export const tools = {
   build: () => (buildTools ??= findBuildTools()),
   wasm: () => (wasmTools ??= findWasmTools()),
 };
+
+/** Looks for all of them, one after the other: each may fetch something into the cache. */
+export async function findTools() {
+  await tools.build();
+  await tools.wasm();
+}
 
 async function settingsOf(preset) {
   const { cmakeArguments } = await tools.build();
@@ -65,7 +82,7 @@ export async function buildPreset(preset, targets = []) {
   await step(`Building ${preset}`, () => run(cmake, [...args, ...selected], options));
 }
 
-/** Builds all variants of the WebAssembly module, without their tests. */
+/** Builds every WebAssembly module, without tests. */
 export async function buildWasm() {
   for (const preset of MODULE_PRESETS) await buildPreset(preset, ['clearformer_module']);
 }

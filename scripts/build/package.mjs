@@ -3,15 +3,15 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:
 import { gzipSync } from 'node:zlib';
 
 import { run, SetupError, step } from '../toolchain/progress.mjs';
-import { MODULE_PRESETS } from './cmake.mjs';
+import { MODULES } from './cmake.mjs';
 import { bundleCommandLine } from './command_line.mjs';
 import { digestOf, inProject, unlessFresh } from './fresh.mjs';
 
 const ENTRIES = ['index', 'tokenizer', 'chat_template', 'worker', 'thread'];
 const INLINE = 'inline'; // everything in one file, for bundlers that leave the other files behind
-const variants = MODULE_PRESETS.map((preset) => preset.replace('wasm-', ''));
-const wasmFile = (variant) => inProject(`build/wasm-${variant}/clearformer-${variant}.wasm`);
-const glueFile = (variant) => inProject(`build/wasm-${variant}/clearformer-${variant}.mjs`);
+const variants = Object.keys(MODULES);
+const wasmFile = (variant) => `${MODULES[variant]}.wasm`;
+const glueFile = (variant) => `${MODULES[variant]}.mjs`;
 const dist = (name) => inProject('dist', name);
 
 // One glue is bundled for the builds without threads, another for those with: each two must differ in nothing but names.

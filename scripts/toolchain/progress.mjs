@@ -13,17 +13,26 @@ export function seconds(since) {
   return elapsed < 10 ? `${elapsed.toFixed(1)} s` : `${Math.round(elapsed)} s`;
 }
 
+const finished = [];
+
+/** What each finished step took, one a line, in the order in which they began. Steps may lie in one another. */
+export function timesOfSteps() {
+  const rows = finished.toSorted((a, b) => a.start - b.start);
+  return rows.map(({ title, time }) => `${time.padStart(8)}  ${title}`).join('\n');
+}
+
 /** Runs `work`, printing its title, a line every ten seconds (with `status()`, if given) and its time. */
 export async function step(title, work, status = () => '') {
   const start = Date.now();
   console.log(`• ${title} …`);
   const timer = setInterval(() => {
     const detail = status();
-    console.log(`  … ${seconds(start)}${detail ? `, ${detail}` : ''}`);
+    console.log(`  … ${title}: ${seconds(start)}${detail ? `, ${detail}` : ''}`);
   }, HEARTBEAT_MS);
   try {
     const result = await work();
-    console.log(`  done in ${seconds(start)}`);
+    finished.push({ title, start, time: seconds(start) });
+    console.log(`  done in ${seconds(start)}: ${title}`);
     return result;
   } finally {
     clearInterval(timer);

@@ -3,8 +3,6 @@ export const EMSCRIPTEN_MINIMUM = '6.0.0';
 export const XSIMD_MINIMUM = '14.0.0';
 export const RAPIDJSON_MINIMUM = '1.1.0';
 export const GOOGLETEST_MINIMUM = '1.12.0';
-export const CLI11_MINIMUM = '2.1.0';
-export const ICU_MINIMUM = '70.0';
 export const CMAKE_MINIMUM = '3.22.0';
 export const NINJA_MINIMUM = '1.10.0';
 

@@ -1,14 +1,12 @@
 // What must be there before anything is timed: peers, programs, package, models.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
-import { buildPreset, tools, WASM_PRESETS } from '../../scripts/build/cmake.mjs';
+import { buildPreset, tools, WASM_PRESET } from '../../scripts/build/cmake.mjs';
 import { digestOf, inProject, unlessFresh } from '../../scripts/build/fresh.mjs';
 import { steps } from '../../scripts/build.mjs';
 import { run, step } from '../../scripts/toolchain/progress.mjs';
 import { makeSource } from './models/make.mjs';
 
-// The builds whose kernels are timed by themselves.
-const KERNEL_PRESETS = ['wasm-simd128', 'wasm-relaxed'];
 const HERE = inProject('tests/bench');
 
 /** The peers' packages, without their install scripts, which would download more. */
@@ -81,7 +79,7 @@ async function bundleOwn() {
 async function buildPrograms(preset) {
   await buildPreset(preset, ['clearformer']);
   const { cmake } = await tools.build();
-  const { env } = WASM_PRESETS.includes(preset) ? await tools.wasm() : {};
+  const { env } = preset === WASM_PRESET ? await tools.wasm() : {};
   await run(cmake, [inProject('build', preset), '-DCLEARFORMER_BUILD_BENCH=ON'], { env });
   await buildPreset(preset, ['clearformer_bench']);
 }
@@ -94,7 +92,7 @@ export async function prepareEngines(engines) {
   await bundleTensorFlow();
   await bundleOwn();
   if (engines.includes('native')) await buildPrograms('release');
-  if (engines.some((engine) => engine !== 'native')) for (const preset of KERNEL_PRESETS) await buildPrograms(preset);
+  if (engines.some((engine) => engine !== 'native')) await buildPrograms(WASM_PRESET);
 }
 
 /** Makes what the contenders of an item load; resolves to their paths, undefined where there is nothing. */

@@ -9,7 +9,7 @@ using namespace simd::CLEARFORMER_TARGET;
 
 namespace {
 
-constexpr std::size_t kWidth = kTileVectors * kLanes;
+constexpr std::size_t kKeysWidth = kTileVectors * kLanes;
 
 // scores(m, n) = Σ_k term(k, query(m, k), key(n, k)), a register of keys at a time.
 template <class Term>
@@ -18,10 +18,10 @@ inline void pairwise(const PairwiseArgs& args, Term term) {
     const float* query = args.queries + m * args.query_stride;
     float* scores = args.scores + m * args.score_stride;
     for (std::size_t n = 0; n < args.n; n += kLanes) {
-      const float* keys = args.keys + n / kWidth * args.panel_stride + n % kWidth;
+      const float* keys = args.keys + n / kKeysWidth * args.panel_stride + n % kKeysWidth;
       Vec sum(0.0f);
       for (std::size_t k = 0; k < args.k; ++k) {
-        sum += term(k, Vec(query[k]), load(keys + k * kWidth));
+        sum += term(k, Vec(query[k]), load(keys + k * kKeysWidth));
       }
       if (n + kLanes <= args.n) {
         store(scores + n, sum);

@@ -7,7 +7,7 @@
 namespace clearformer {
 
 namespace {
-constexpr std::string_view kLegend = "batch pos d_model";
+constexpr std::string_view kImageLegend = "batch pos d_model";
 }
 
 ImageEmbedding::ImageEmbedding(const WeightScope& scope, const ImageEmbeddingConfig& config)
@@ -42,7 +42,7 @@ void ImageEmbedding::forward(TensorView images, MutableTensorView x, const Conte
       context.arena.take({images.dim(0), grid.patches(), config_.patch.d_model});
   patches_.forward(images, patches, context.arena);
   prepend_tokens(tokens_, patches, x);
-  context.trace("hook_embed", x, kLegend);
+  context.trace("hook_embed", x, kImageLegend);
   const MutableTensorView positions = context.arena.take({1, x.dim(1), x.dim(2)});
   const Tensor table = interpolate_positions(positions_, config_.grid(), grid);
   std::memcpy(positions.data(), table.data(), positions.bytes());
@@ -52,14 +52,14 @@ void ImageEmbedding::forward(TensorView images, MutableTensorView x, const Conte
     kernels::add(row, positions.f32(), row, positions.elements());
   }
   if (norm_) norm_->forward(x, x, context / "embed.ln");
-  context.trace("hook_full_embed", x, kLegend);
+  context.trace("hook_full_embed", x, kImageLegend);
 }
 
 void ImageEmbedding::probe(MutableTensorView x, const Context& context) const {
-  context.trace("hook_embed", x, kLegend);
+  context.trace("hook_embed", x, kImageLegend);
   context.trace("hook_pos_embed", x, "1 pos d_model");
   if (norm_) norm_->forward(x, x, context / "embed.ln");
-  context.trace("hook_full_embed", x, kLegend);
+  context.trace("hook_full_embed", x, kImageLegend);
 }
 
 }  // namespace clearformer

@@ -8,7 +8,7 @@ namespace clearformer {
 
 namespace {
 
-constexpr std::string_view kLegend = "batch pos d_model";
+constexpr std::string_view kTextLegend = "batch pos d_model";
 
 // x (B, T, D) + row (T, D) for all sequences, or (B, T, D).
 void add_rows(MutableTensorView x, TensorView rows) {
@@ -41,12 +41,12 @@ void TextEmbedding::forward(const Inputs& inputs, MutableTensorView x,
                             const Context& context) const {
   tokens_->forward(inputs.ids, x);
   if (config_.scale != 1.0f) kernels::scale(x.f32(), config_.scale, x.elements());
-  context.trace("hook_embed", x, kLegend);
+  context.trace("hook_embed", x, kTextLegend);
   const bool placed = config_.positions != TextEmbeddingConfig::Positions::none;
   if (placed) add_positions(inputs.positions, x, context);
   if (token_types_) add_token_types(inputs, x, context);
   if (norm_) norm_->forward(x, x, context / "embed.ln");
-  if (placed || token_types_ || norm_) context.trace("hook_full_embed", x, kLegend);
+  if (placed || token_types_ || norm_) context.trace("hook_full_embed", x, kTextLegend);
 }
 
 void TextEmbedding::add_positions(TensorView positions, MutableTensorView x,
@@ -66,7 +66,7 @@ void TextEmbedding::add_positions(TensorView positions, MutableTensorView x,
     const Tensor sinusoids = sinusoidal_encoding(rows, {config_.d_model, 10000.0, config_.layout});
     std::memcpy(encoding.data(), sinusoids.data(), encoding.bytes());
   }
-  context.trace("hook_pos_embed", encoding, kLegend);
+  context.trace("hook_pos_embed", encoding, kTextLegend);
   add_rows(x, encoding);
 }
 
@@ -78,7 +78,7 @@ void TextEmbedding::add_token_types(const Inputs& inputs, MutableTensorView x,
   const MutableTensorView types = context.arena.take(x.shape());
   token_types_->forward(inputs.token_types == nullptr ? TensorView(zeros) : *inputs.token_types,
                         types);
-  context.trace("hook_token_type_embed", types, kLegend);
+  context.trace("hook_token_type_embed", types, kTextLegend);
   kernels::add(x.f32(), types.f32(), x.f32(), x.elements());
 }
 

@@ -6,7 +6,7 @@ namespace clearformer {
 
 namespace {
 
-std::shared_ptr<const Embedding> table_of(const ModelConfig& config, const WeightScope& scope) {
+std::shared_ptr<const Embedding> words_of(const ModelConfig& config, const WeightScope& scope) {
   const TextEmbeddingConfig& text = *config.tower.text;
   const bool shared = config.tied && config.task != Task::base;
   return std::make_shared<Embedding>(
@@ -18,7 +18,7 @@ std::shared_ptr<const Embedding> table_of(const ModelConfig& config, const Weigh
 
 DecoderOnlyModel::DecoderOnlyModel(ModelConfig config, const WeightScope& scope)
     : Model(std::move(config)),
-      tokens_(table_of(config_, scope)),
+      tokens_(words_of(config_, scope)),
       tower_(scope, config_.tower, "forward", tokens_) {
   if (config_.task == Task::base) return;
   output_.emplace(scope / "unembed", config_.output, config_.tied ? tokens_.get() : nullptr);

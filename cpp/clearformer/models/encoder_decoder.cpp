@@ -6,7 +6,8 @@ namespace clearformer {
 
 namespace {
 
-std::shared_ptr<const Embedding> table_of(const ModelConfig& config, const WeightScope& scope) {
+std::shared_ptr<const Embedding> shared_words_of(const ModelConfig& config,
+                                                 const WeightScope& scope) {
   const TextEmbeddingConfig& text = *config.second->text;
   const bool shared = config.tied && config.task != Task::base;
   const WeightScope own = config.own_target_embedding ? scope / "decoder" : scope;
@@ -19,7 +20,7 @@ std::shared_ptr<const Embedding> table_of(const ModelConfig& config, const Weigh
 
 EncoderDecoderModel::EncoderDecoderModel(ModelConfig config, const WeightScope& scope)
     : Model(std::move(config)),
-      tokens_(table_of(config_, scope)),
+      tokens_(shared_words_of(config_, scope)),
       encoder_(scope / "encoder", config_.tower, "encoder",
                config_.own_target_embedding ? nullptr : tokens_),
       decoder_(scope / "decoder", *config_.second, "decoder", tokens_) {

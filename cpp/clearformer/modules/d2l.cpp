@@ -225,7 +225,7 @@ std::unique_ptr<Module> decoder_block(const ConfigReader& options, const WeightS
   });
 }
 
-const Factory kFactories[] = {
+const Factory kD2lFactories[] = {
     {"d2l.AdditiveAttention", {"num_hiddens", "dropout"}, additive_attention},
     {"d2l.MultiHeadAttention",
      {"num_hiddens", "num_heads", "dropout", "bias", "attention", "attention_num_hiddens"},
@@ -247,6 +247,6 @@ const Factory kFactories[] = {
 
 }  // namespace
 
-Library d2l_library() { return {std::begin(kFactories), std::end(kFactories), d2l_names}; }
+Library d2l_library() { return {std::begin(kD2lFactories), std::end(kD2lFactories), d2l_names}; }
 
 }  // namespace clearformer::modules

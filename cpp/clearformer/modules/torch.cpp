@@ -275,7 +275,7 @@ std::unique_ptr<Module> transformer(const ConfigReader& options, const WeightSco
   "d_model", "nhead", "dim_feedforward", "dropout", "activation", "layer_norm_eps", "norm_first", \
       "bias"
 
-const Factory kFactories[] = {
+const Factory kTorchFactories[] = {
     {"nn.Linear", {"in_features", "out_features", "bias"}, linear},
     {"nn.Embedding", {"num_embeddings", "embedding_dim", "padding_idx"}, embedding},
     {"nn.LayerNorm", {"normalized_shape", "eps", "elementwise_affine", "bias"}, layer_norm},
@@ -294,6 +294,8 @@ const Factory kFactories[] = {
 
 }  // namespace
 
-Library torch_library() { return {std::begin(kFactories), std::end(kFactories), torch_names}; }
+Library torch_library() {
+  return {std::begin(kTorchFactories), std::end(kTorchFactories), torch_names};
+}
 
 }  // namespace clearformer::modules

@@ -2,13 +2,20 @@
 
 #include <cstdlib>
 #include <cstring>
+
+#ifndef CLEARFORMER_ONLY_TARGET
 #include <xsimd/xsimd.hpp>
+#endif
 
 namespace clearformer::simd {
 
 namespace {
 
-#if defined(CLEARFORMER_ONLY_TARGET)
+#if defined(__wasm_relaxed_simd__)
+Target detect() { return Target::relaxed; }
+#elif defined(__wasm_simd128__)
+Target detect() { return Target::simd128; }
+#elif defined(CLEARFORMER_ONLY_TARGET)
 Target detect() { return Target::CLEARFORMER_ONLY_TARGET; }
 #else
 bool runs(Target target) {

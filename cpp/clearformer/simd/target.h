@@ -1,12 +1,11 @@
 // Which instruction set a kernel file is compiled for. On x86-64 every kernel file is compiled three
 // times, with CLEARFORMER_TARGET set to sse2, avx2 or avx512, and the best is picked at run time;
-// elsewhere there is one target, known from the compiler.
+// elsewhere a program has one target. Both WebAssembly programs (with and without relaxed SIMD) call it
+// by the same name, so that only the kernels are compiled twice.
 #pragma once
 
-#if defined(__wasm_relaxed_simd__)
-#define CLEARFORMER_ONLY_TARGET relaxed
-#elif defined(__wasm_simd128__)
-#define CLEARFORMER_ONLY_TARGET simd128
+#if defined(__wasm_simd128__)
+#define CLEARFORMER_ONLY_TARGET wasm
 #elif defined(__aarch64__)
 #define CLEARFORMER_ONLY_TARGET neon
 #elif !defined(__x86_64__)

@@ -5,7 +5,7 @@ const PEERS = 'tests/bench/node_modules';
 const TENSORFLOW = { web: 'build/bench/tensorflow.js', node: 'tests/bench/tensorflow_node.cjs' };
 
 const LIBRARIES = {
-  kernels: ({ variant }) => `build/wasm-${variant}/tests/bench/clearformer-bench-${variant}.mjs`,
+  kernels: ({ variant }) => `build/wasm/tests/bench/clearformer-bench-${variant}.mjs`,
   // Start-up is measured as bundled: a page does not fetch two dozen files.
   clearformer: ({ kind }) => (kind === 'startup' ? 'build/bench/own/index.js' : 'dist/index.js'),
   onnxruntime: () => `${PEERS}/onnxruntime-web/dist/ort.wasm.min.mjs`,

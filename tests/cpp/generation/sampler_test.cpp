@@ -12,7 +12,7 @@
 namespace clearformer::test {
 namespace {
 
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+constexpr float kNever = -std::numeric_limits<float>::infinity();
 
 TEST(TopK, KeepsTheKLargestAndTheirEquals) {
   const std::vector<float> scores = {1, 5, 3, 5, 2, 3};
@@ -21,7 +21,7 @@ TEST(TopK, KeepsTheKLargestAndTheirEquals) {
     apply_top_k(result, k);
     std::vector<int> indices;
     for (std::size_t i = 0; i < result.size(); ++i) {
-      if (result[i] == kMinusInfinity) continue;
+      if (result[i] == kNever) continue;
       EXPECT_EQ(result[i], scores[i]);
       indices.push_back(static_cast<int>(i));
     }
@@ -43,7 +43,7 @@ TEST(TopP, KeepsTheSmallestSetThatReachesP) {
     apply_top_p(result, p);
     std::string indices;
     for (std::size_t i = 0; i < 3; ++i) {
-      if (result[i] != kMinusInfinity) indices += concat(i);
+      if (result[i] != kNever) indices += concat(i);
     }
     return indices;
   };
@@ -64,7 +64,7 @@ TEST(TopP, NeverRulesOutEverything) {
 }
 
 TEST(Largest, IsTheFirstOfEquals) {
-  const float scores[] = {kMinusInfinity, 2.0f, 7.0f, 7.0f, -1.0f};
+  const float scores[] = {kNever, 2.0f, 7.0f, 7.0f, -1.0f};
   EXPECT_EQ(largest(scores), 2);
   EXPECT_EQ(largest({scores, 1}), 0);
   const std::vector<float> broken(3, std::numeric_limits<float>::quiet_NaN());
@@ -106,7 +106,7 @@ TEST(Sampler, DrawsInProportionToTheProbabilities) {
 }
 
 TEST(Sampler, NeverDrawsWhatWasRuledOut) {
-  std::vector<float> scores(20, kMinusInfinity);
+  std::vector<float> scores(20, kNever);
   scores[3] = -5.0f;
   scores[17] = 1e30f;
   Sampler sampler(1);
@@ -119,7 +119,7 @@ TEST(Sampler, NeverDrawsWhatWasRuledOut) {
 }
 
 TEST(Sampler, DrawsNothingWhereNothingIsLeft) {
-  for (const float score : {kMinusInfinity, std::numeric_limits<float>::quiet_NaN()}) {
+  for (const float score : {kNever, std::numeric_limits<float>::quiet_NaN()}) {
     const std::vector<float> scores(4, score);
     expect_error(ErrorCode::invalid_argument, {"no token can be drawn"},
                  [&] { Sampler(1).draw(scores); });
@@ -151,13 +151,13 @@ TEST(Sampler, DrawsSeveralInProportionToWhatIsLeft) {
 }
 
 TEST(Sampler, FillsUpWithTheBestOfTheOthers) {
-  const std::vector<float> scores = {-1e9f, 0.0f, kMinusInfinity, -2e9f, -1e9f};
+  const std::vector<float> scores = {-1e9f, 0.0f, kNever, -2e9f, -1e9f};
   EXPECT_EQ(Sampler(1).draw(scores, 4), (std::vector<std::size_t>{1, 0, 4, 3}));
 }
 
 TEST(Best, AreTheLargestAndOfEqualsTheFirst) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  const std::vector<float> scores = {1.0f, nan, 3.0f, -0.0f, 3.0f, kMinusInfinity, 0.0f, 2.0f};
+  const std::vector<float> scores = {1.0f, nan, 3.0f, -0.0f, 3.0f, kNever, 0.0f, 2.0f};
   using Indices = std::vector<std::size_t>;
   EXPECT_EQ(best(scores, 0), Indices{});
   EXPECT_EQ(best(scores, 1), Indices{2});

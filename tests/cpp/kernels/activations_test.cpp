@@ -15,7 +15,7 @@
 namespace clearformer::test {
 namespace {
 
-using Kernel = void (*)(const float*, float*, std::size_t);
+using Activation = void (*)(const float*, float*, std::size_t);
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
@@ -34,7 +34,7 @@ double bound_of(double x, double y, const Errors& errors) {
 
 struct Function {
   const char* name;
-  Kernel kernel;
+  Activation kernel;
   double (*twin)(double);
   double minus_infinity;  // the limits
   double plus_infinity;

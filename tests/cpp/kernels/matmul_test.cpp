@@ -13,12 +13,12 @@ namespace {
 
 using naive::Floats;
 
-struct Sizes {
+struct MatmulSizes {
   std::size_t m, n, k;
 };
 
 // B (K, N) in panels, every column past N and every float between panels holding `padding`.
-Floats packed(const Floats& b, const Sizes& sizes, std::size_t panel_stride, float padding) {
+Floats packed(const Floats& b, const MatmulSizes& sizes, std::size_t panel_stride, float padding) {
   const std::size_t width = kernels::panel_width(), panels = (sizes.n + width - 1) / width;
   Floats panels_of_b(panels * panel_stride, padding);
   for (std::size_t k = 0; k < sizes.k; ++k) {
@@ -42,7 +42,7 @@ Floats spread(const Floats& x, std::size_t rows, std::size_t columns, std::size_
 
 // The operands of a product and the kernel's result, all off alignment, with gaps between the rows.
 struct Multiplication {
-  Multiplication(Random& random, const Sizes& sizes, bool with_bias)
+  Multiplication(Random& random, const MatmulSizes& sizes, bool with_bias)
       : sizes(sizes),
         a(random.list(sizes.m * sizes.k)),
         b(random.list(sizes.k * sizes.n)),
@@ -96,7 +96,7 @@ struct Multiplication {
     expect_close("C", c, product.values, bounds);
   }
 
-  Sizes sizes;
+  MatmulSizes sizes;
   Floats a, b, bias;
 };
 
@@ -123,8 +123,9 @@ TEST(Matmul, EqualsTheNaiveTwinForAllDepthsAndSomeLargeSizes) {
     const Multiplication run(random, {7, 19, k}, k % 2 == 0);
     run.expect_right(run.multiply());
   }
-  for (const Sizes& sizes : {Sizes{64, 384, 96}, Sizes{97, 101, 103}, Sizes{1, 1000, 300},
-                             Sizes{130, 1, 700}, Sizes{13, 65, 4096}}) {
+  for (const MatmulSizes& sizes :
+       {MatmulSizes{64, 384, 96}, MatmulSizes{97, 101, 103}, MatmulSizes{1, 1000, 300},
+        MatmulSizes{130, 1, 700}, MatmulSizes{13, 65, 4096}}) {
     SCOPED_TRACE(concat("M ", sizes.m, ", N ", sizes.n, ", K ", sizes.k));
     const Multiplication run(random, sizes, true);
     run.expect_right(run.multiply());
@@ -134,7 +135,7 @@ TEST(Matmul, EqualsTheNaiveTwinForAllDepthsAndSomeLargeSizes) {
 // A row's bits do not depend on the rows around it: the promise behind batches, caches and traces.
 TEST(Matmul, ARowHasTheSameBitsAloneAndInAnyBlock) {
   Random random(3);
-  const Sizes sizes{26, 2 * kernels::panel_width() + 3, 37};
+  const MatmulSizes sizes{26, 2 * kernels::panel_width() + 3, 37};
   const Multiplication whole(random, sizes, true);
   const Floats all = whole.multiply();
   for (std::size_t first = 0; first < sizes.m; ++first) {
@@ -153,7 +154,7 @@ TEST(Matmul, ARowHasTheSameBitsAloneAndInAnyBlock) {
 // Nor do a column's bits depend on how many columns follow.
 TEST(Matmul, AColumnHasTheSameBitsForAnyWidth) {
   Random random(4);
-  const Sizes sizes{5, 2 * kernels::panel_width() + 3, 29};
+  const MatmulSizes sizes{5, 2 * kernels::panel_width() + 3, 29};
   const Multiplication whole(random, sizes, true);
   const Floats all = whole.multiply();
   for (std::size_t n = 1; n < sizes.n; ++n) {
@@ -198,7 +199,7 @@ TEST(Matmul, HoldsTheBoundOnAdversarialSums) {
 
 TEST(Matmul, InfinitiesAndNaNsStayInTheirRowAndColumn) {
   Random random(6);
-  const Sizes sizes{9, 21, 11};
+  const MatmulSizes sizes{9, 21, 11};
   Multiplication run(random, sizes, false);
   const Floats clean = run.multiply();
   run.a[4 * sizes.k + 3] = std::numeric_limits<float>::quiet_NaN();

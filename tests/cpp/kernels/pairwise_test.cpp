@@ -14,7 +14,7 @@ namespace clearformer::test {
 namespace {
 
 using Floats = std::vector<float>;
-using Kernel = std::function<void(const kernels::PairwiseArgs&)>;
+using PairwiseKernel = std::function<void(const kernels::PairwiseArgs&)>;
 
 struct Operands {
   std::size_t m, n, k;
@@ -33,7 +33,7 @@ Floats packed(const Operands& x, std::size_t panel_stride) {
 }
 
 // Scores (M, N) without the gaps between their rows.
-Floats scores_of(const Operands& x, const Kernel& kernel) {
+Floats scores_of(const Operands& x, const PairwiseKernel& kernel) {
   const std::size_t stride = x.n + 3, panel_stride = kernels::panel_width() * x.k + 5;
   Guarded queries(x.queries, 1), keys(packed(x, panel_stride), 3);
   Guarded out(x.m * stride, 2, Guarded::sentinel());
@@ -64,7 +64,7 @@ Floats scores_of(const Operands& x, const Kernel& kernel) {
 }
 
 // Runs all small sizes; `term` gives a summand, `error` what it may be off by in units of u.
-void expect_right(const Kernel& kernel,
+void expect_right(const PairwiseKernel& kernel,
                   const std::function<double(std::size_t, double, double)>& term,
                   const std::function<double(std::size_t, double)>& magnitude, double roundings) {
   Random random(1);

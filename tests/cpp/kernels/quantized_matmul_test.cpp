@@ -25,7 +25,7 @@ std::string name_of(MatrixFormat format) {
   return concat(to_string(format), format == MatrixFormat::q8_fine ? " fine" : "");
 }
 
-struct Sizes {
+struct QuantizedSizes {
   std::size_t m, n, k;
 };
 
@@ -114,8 +114,10 @@ TEST(QuantizedMatmul, EqualsTheNaiveTwinForLargeSizes) {
   SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
   Random random(2);
   for (const MatrixFormat format : kFormats) {
-    for (const Sizes& sizes : {Sizes{64, 96, 384}, Sizes{1, 300, 1000}, Sizes{2, 40, 1025},
-                               Sizes{1, 40, 2100}, Sizes{13, 33, 1024}, Sizes{29, 70, 4099}}) {
+    for (const QuantizedSizes& sizes :
+         {QuantizedSizes{64, 96, 384}, QuantizedSizes{1, 300, 1000}, QuantizedSizes{2, 40, 1025},
+          QuantizedSizes{1, 40, 2100}, QuantizedSizes{13, 33, 1024},
+          QuantizedSizes{29, 70, 4099}}) {
       SCOPED_TRACE(concat(name_of(format), " M ", sizes.m, ", N ", sizes.n, ", K ", sizes.k));
       expect_product(some_matrix(random, format, sizes.n, sizes.k),
                      random.list(sizes.m * sizes.k, -3.0f, 9.0f));

@@ -15,7 +15,7 @@
 namespace clearformer::test {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kPastAllScores = std::numeric_limits<float>::infinity();
 
 // The kernel on rows of `columns` floats that lie `gap` floats apart.
 std::vector<float> softmax(const std::vector<float>& x, std::size_t columns, std::size_t gap = 3,
@@ -85,7 +85,7 @@ TEST(Softmax, NoColumnsAndNoRowsTouchNothing) {
 
 TEST(Softmax, ARowOfMinusInfinityBecomesZeros) {
   for (std::size_t columns = 1; columns <= 33; ++columns) {
-    EXPECT_EQ(softmax(std::vector<float>(2 * columns, -kInfinity), columns),
+    EXPECT_EQ(softmax(std::vector<float>(2 * columns, -kPastAllScores), columns),
               std::vector<float>(2 * columns, 0.0f));
   }
 }
@@ -94,7 +94,7 @@ TEST(Softmax, MaskedScoresAreExactlyZero) {
   Random random(2);
   for (std::size_t columns = 2; columns <= 33; ++columns) {
     std::vector<float> x = random.list(columns, -3, 3);
-    for (std::size_t i = 0; i < columns; i += 2) x[i] = -kInfinity;
+    for (std::size_t i = 0; i < columns; i += 2) x[i] = -kPastAllScores;
     const std::vector<float> y = softmax(x, columns);
     for (std::size_t i = 0; i < columns; i += 2) EXPECT_EQ(y[i], 0.0f);
     expect_right("with -inf", x, columns);
@@ -109,7 +109,7 @@ TEST(Softmax, MaskedScoresAtTheEndChangeNoBit) {
     const std::vector<float> alone = softmax(x, columns);
     for (std::size_t more = 1; more <= 33; ++more) {
       std::vector<float> longer = x;
-      longer.resize(columns + more, -kInfinity);
+      longer.resize(columns + more, -kPastAllScores);
       std::vector<float> y = softmax(longer, longer.size());
       y.resize(columns);
       expect_same_bits(concat(columns, " and ", more, " masked"), y, alone);
@@ -143,7 +143,7 @@ TEST(Softmax, EqualScoresGiveExactlyOneOverN) {
 }
 
 TEST(Softmax, HugeScoresNeitherOverflowNorGiveNaN) {
-  EXPECT_EQ(softmax({1e30f, -1e30f, 0.0f, 1e30f, -kInfinity}, 5),
+  EXPECT_EQ(softmax({1e30f, -1e30f, 0.0f, 1e30f, -kPastAllScores}, 5),
             (std::vector<float>{0.5f, 0.0f, 0.0f, 0.5f, 0.0f}));
   EXPECT_EQ(softmax({FLT_MAX, -FLT_MAX}, 2), (std::vector<float>{1.0f, 0.0f}));
   EXPECT_EQ(softmax({-1e30f, -FLT_MAX}, 2), (std::vector<float>{1.0f, 0.0f}));
@@ -152,7 +152,7 @@ TEST(Softmax, HugeScoresNeitherOverflowNorGiveNaN) {
 TEST(Softmax, ANaNIsNotHidden) {
   for (std::size_t columns = 1; columns <= 33; ++columns) {
     for (std::size_t at = 0; at < columns; ++at) {
-      for (const float others : {1.0f, -kInfinity}) {
+      for (const float others : {1.0f, -kPastAllScores}) {
         std::vector<float> x(columns, others);
         x[at] = std::numeric_limits<float>::quiet_NaN();
         ASSERT_TRUE(std::isnan(softmax(x, columns)[at])) << columns << " columns, NaN at " << at;

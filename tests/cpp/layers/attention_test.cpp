@@ -14,23 +14,23 @@
 namespace clearformer::test {
 namespace {
 
-struct Sizes {
+struct AttentionSizes {
   std::size_t batch, queries, keys, heads, groups, d, d_v;
 };
 
 // Around the panels (16 or 32 wide), the blocks of 48 queries and of 128 keys; n != m; grouped heads.
-const Sizes kSizes[] = {
+const AttentionSizes kAttentionSizes[] = {
     {1, 1, 1, 1, 1, 1, 1},     {2, 7, 7, 3, 1, 10, 10},  {1, 5, 9, 4, 2, 8, 3},
     {2, 9, 4, 2, 2, 5, 17},    {1, 48, 48, 1, 1, 4, 4},  {1, 49, 33, 2, 1, 3, 16},
     {1, 100, 131, 2, 2, 9, 7}, {3, 1, 64, 6, 2, 16, 33}, {1, 3, 600, 1, 1, 10, 10},
     {1, 130, 128, 1, 1, 4, 9}, {2, 5, 129, 2, 2, 6, 6},  {1, 300, 300, 1, 1, 5, 3}};
 
-std::string text(const Sizes& sizes) {
+std::string text(const AttentionSizes& sizes) {
   return concat("B ", sizes.batch, ", T ", sizes.queries, ", S ", sizes.keys, ", H ", sizes.heads,
                 ", G ", sizes.groups, ", d ", sizes.d, ", d_v ", sizes.d_v);
 }
 
-AttentionProblem problem_of(const Sizes& sizes, std::uint64_t seed = 1) {
+AttentionProblem problem_of(const AttentionSizes& sizes, std::uint64_t seed = 1) {
   Random random(seed);
   AttentionProblem problem;
   problem.queries = random.tensor({sizes.batch, sizes.queries, sizes.heads, sizes.d}, -2, 2);
@@ -41,7 +41,7 @@ AttentionProblem problem_of(const Sizes& sizes, std::uint64_t seed = 1) {
 }
 
 // A full mask (B, H, T, S) of random flags; every fourth row has none set.
-Tensor random_flags(const Sizes& sizes, std::uint64_t seed) {
+Tensor random_flags(const AttentionSizes& sizes, std::uint64_t seed) {
   Random random(seed);
   Tensor flags({sizes.batch, sizes.heads, sizes.queries, sizes.keys}, DType::u8);
   for (std::size_t i = 0; i < flags.elements(); ++i) {
@@ -52,19 +52,20 @@ Tensor random_flags(const Sizes& sizes, std::uint64_t seed) {
 }
 
 // Index of (b, h, t, s) in a full mask.
-std::size_t at(const Sizes& sizes, std::size_t b, std::size_t h, std::size_t t, std::size_t s) {
+std::size_t at(const AttentionSizes& sizes, std::size_t b, std::size_t h, std::size_t t,
+               std::size_t s) {
   return ((b * sizes.heads + h) * sizes.queries + t) * sizes.keys + s;
 }
 
 TEST(Attention, EqualsTheNaiveTwinWithoutMask) {
-  for (const Sizes& sizes : kSizes) {
+  for (const AttentionSizes& sizes : kAttentionSizes) {
     SCOPED_TRACE(text(sizes));
     expect_attention(problem_of(sizes), Mask());
   }
 }
 
 TEST(Attention, EqualsTheNaiveTwinUnderCausalMasks) {
-  for (const Sizes& sizes : kSizes) {
+  for (const AttentionSizes& sizes : kAttentionSizes) {
     for (const std::size_t past : {0u, 1u, 50u}) {
       SCOPED_TRACE(text(sizes) + concat(", past ", past));
       AttentionProblem problem = problem_of(sizes);
@@ -76,7 +77,7 @@ TEST(Attention, EqualsTheNaiveTwinUnderCausalMasks) {
 
 // Whole blocks of keys lie before the first that a query sees.
 TEST(Attention, EqualsTheNaiveTwinUnderWindows) {
-  for (const Sizes& sizes : kSizes) {
+  for (const AttentionSizes& sizes : kAttentionSizes) {
     for (const std::size_t before : {0u, 3u, 140u}) {
       SCOPED_TRACE(text(sizes) + concat(", ", before, " before"));
       AttentionProblem problem = problem_of(sizes);
@@ -90,7 +91,7 @@ TEST(Attention, EqualsTheNaiveTwinUnderWindows) {
 
 // A query's bits do not depend on the queries beside it: a decoder's step has those of its prefill.
 TEST(Attention, AQueryHasTheSameBitsAloneAndAmongOthers) {
-  const Sizes sizes{1, 300, 300, 2, 1, 6, 5};
+  const AttentionSizes sizes{1, 300, 300, 2, 1, 6, 5};
   const AttentionProblem whole = problem_of(sizes);
   const Tensor all = attend(whole, Mask::causal());
   for (const std::size_t query : {0u, 47u, 48u, 127u, 128u, 255u, 299u}) {
@@ -124,7 +125,7 @@ TEST(Attention, TheWorkspaceOfSixteenThousandPositionsIsThatOfFewer) {
 }
 
 TEST(Attention, EqualsTheNaiveTwinUnderBooleanMasksWithEmptyRows) {
-  for (const Sizes& sizes : kSizes) {
+  for (const AttentionSizes& sizes : kAttentionSizes) {
     SCOPED_TRACE(text(sizes));
     AttentionProblem problem = problem_of(sizes);
     const Tensor flags = random_flags(sizes, 2);
@@ -141,7 +142,7 @@ TEST(Attention, EqualsTheNaiveTwinUnderBooleanMasksWithEmptyRows) {
 }
 
 TEST(Attention, EqualsTheNaiveTwinUnderAdditiveAndCombinedMasks) {
-  for (const Sizes& sizes : kSizes) {
+  for (const AttentionSizes& sizes : kAttentionSizes) {
     SCOPED_TRACE(text(sizes));
     AttentionProblem problem = problem_of(sizes);
     const Tensor flags = random_flags(sizes, 3);
@@ -162,7 +163,7 @@ TEST(Attention, EqualsTheNaiveTwinUnderAdditiveAndCombinedMasks) {
 }
 
 TEST(Attention, EqualsTheNaiveTwinForEveryScoreAndSoftcap) {
-  for (const Sizes& sizes : kSizes) {
+  for (const AttentionSizes& sizes : kAttentionSizes) {
     const std::vector<float> weights = Random(5).list(sizes.d);
     for (const Score score : {Score::dot, Score::additive, Score::distance}) {
       for (const float softcap : {0.0f, 1.5f}) {
@@ -229,7 +230,7 @@ TEST(Attention, EqualKeysGiveTheMeanOfTheValues) {
 
 // Sequences and heads are computed apart: a batch has the bits of its rows.
 TEST(Attention, ASequenceHasTheSameBitsAloneAndInABatch) {
-  const Sizes sizes{3, 60, 60, 2, 1, 6, 5};
+  const AttentionSizes sizes{3, 60, 60, 2, 1, 6, 5};
   const AttentionProblem whole = problem_of(sizes);
   const Tensor all = attend(whole, Mask::causal());
   for (std::size_t b = 0; b < sizes.batch; ++b) {
@@ -247,7 +248,7 @@ TEST(Attention, ASequenceHasTheSameBitsAloneAndInABatch) {
 }
 
 TEST(Attention, OperandsThatDoNotFitAreRefused) {
-  const auto refuse = [](Sizes queries, Sizes keys) {
+  const auto refuse = [](AttentionSizes queries, AttentionSizes keys) {
     AttentionProblem problem = problem_of(queries);
     AttentionProblem other = problem_of(keys);
     problem.keys = std::move(other.keys);

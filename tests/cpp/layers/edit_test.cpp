@@ -10,7 +10,7 @@
 namespace clearformer::test {
 namespace {
 
-constexpr const char* kHeads = "batch pos head d_head";
+constexpr const char* kHeadsLegend = "batch pos head d_head";
 constexpr const char* kScores = "batch head query_pos key_pos";
 
 Tensor counted(const Shape& shape) {
@@ -50,28 +50,29 @@ void expect_heads(const Tensor& found, Change change) {
 }
 
 TEST(Edit, ZeroesHeadsAndPositions) {
-  expect_heads(edited({.hook = {}, .heads = {1, -1}, .positions = {0, -2}}, {2, 5, 4, 3}, kHeads),
-               [](auto, auto position, auto head, auto, float x) {
-                 const bool picked = (head == 1 || head == 3) && (position == 0 || position == 3);
-                 return picked ? 0.0f : x;
-               });
+  expect_heads(
+      edited({.hook = {}, .heads = {1, -1}, .positions = {0, -2}}, {2, 5, 4, 3}, kHeadsLegend),
+      [](auto, auto position, auto head, auto, float x) {
+        const bool picked = (head == 1 || head == 3) && (position == 0 || position == 3);
+        return picked ? 0.0f : x;
+      });
 }
 
 TEST(Edit, ScalesAddsAndReplacesWithBroadcastValues) {
   const Shape shape{2, 3, 2, 4};
-  expect_heads(
-      edited({.hook = {}, .op = Edit::Op::scale, .value = numbers({}, {3.0f})}, shape, kHeads),
-      [](auto, auto, auto, auto, float x) { return x * 3.0f; });
+  expect_heads(edited({.hook = {}, .op = Edit::Op::scale, .value = numbers({}, {3.0f})}, shape,
+                      kHeadsLegend),
+               [](auto, auto, auto, auto, float x) { return x * 3.0f; });
   const std::vector<float> steps = {10.0f, 20.0f, 30.0f, 40.0f};
   expect_heads(
       edited({.hook = {}, .op = Edit::Op::add, .heads = {1}, .value = numbers({4}, steps)}, shape,
-             kHeads),
+             kHeadsLegend),
       [&](auto, auto, auto head, auto d, float x) { return head == 1 ? x + steps[d] : x; });
   // One number for each sequence and position.
   const std::vector<float> each = {1, 2, 3, 4, 5, 6};
   expect_heads(
       edited({.hook = {}, .op = Edit::Op::replace, .value = numbers({2, 3, 1, 1}, each)}, shape,
-             kHeads),
+             kHeadsLegend),
       [&](auto batch, auto position, auto, auto, float) { return each[batch * 3 + position]; });
 }
 
@@ -80,7 +81,7 @@ TEST(Edit, TheOrderOfIndicesIsThatOfTheValue) {
                        .op = Edit::Op::replace,
                        .heads = {2, 0},
                        .value = numbers({2, 1}, {7.0f, 8.0f})},
-                      {1, 2, 3, 2}, kHeads),
+                      {1, 2, 3, 2}, kHeadsLegend),
                [](auto, auto, auto head, auto, float x) {
                  return head == 2 ? 7.0f : head == 0 ? 8.0f : x;
                });
@@ -89,7 +90,7 @@ TEST(Edit, TheOrderOfIndicesIsThatOfTheValue) {
 TEST(Edit, TheMeanIsOverBatchAndPositionsOfEachFeature) {
   const Shape shape{2, 3, 2, 2};
   const Tensor before = counted(shape);
-  expect_heads(edited({.hook = {}, .op = Edit::Op::mean, .heads = {1}}, shape, kHeads),
+  expect_heads(edited({.hook = {}, .op = Edit::Op::mean, .heads = {1}}, shape, kHeadsLegend),
                [&](auto, auto, auto head, auto d, float x) {
                  double sum = 0.0;
                  for (std::size_t row = 0; row < 6; ++row)
@@ -97,7 +98,7 @@ TEST(Edit, TheMeanIsOverBatchAndPositionsOfEachFeature) {
                  return head == 1 ? static_cast<float>(sum / 6.0) : x;
                });
   expect_heads(edited({.hook = {}, .op = Edit::Op::mean, .value = numbers({2}, {5.0f, 6.0f})},
-                      shape, kHeads),
+                      shape, kHeadsLegend),
                [](auto, auto, auto, auto d, float) { return d == 0 ? 5.0f : 6.0f; });
 }
 
@@ -123,8 +124,9 @@ TEST(Edit, RefusesWhatIsNotThere) {
                           ErrorCode code = ErrorCode::invalid_argument) {
     expect_error(code, parts, [&] { edited(std::move(edit), shape, legend, past); });
   };
-  refused({.hook = {}, .heads = {4}}, {1, 2, 4, 3}, kHeads, 0, {"zero at hook", "head 4 of 4"});
-  refused({.hook = {}, .heads = {-5}}, {1, 2, 4, 3}, kHeads, 0, {"head -5 of 4"});
+  refused({.hook = {}, .heads = {4}}, {1, 2, 4, 3}, kHeadsLegend, 0,
+          {"zero at hook", "head 4 of 4"});
+  refused({.hook = {}, .heads = {-5}}, {1, 2, 4, 3}, kHeadsLegend, 0, {"head -5 of 4"});
   refused({.hook = {}, .heads = {0}}, {1, 2, 3}, "batch pos d_model", 0,
           {"no axis of heads", "batch pos d_model"});
   refused({.hook = {}, .positions = {0}}, {1, 3}, "batch d_model", 0, {"no axis of positions"});

@@ -10,11 +10,11 @@
 namespace clearformer::test {
 namespace {
 
-using Sizes = PackedKeyValues::Sizes;
+using StoreSizes = PackedKeyValues::Sizes;
 
 // Keys and values (B, T, G, d) that know where they belong.
 struct Positions {
-  Positions(const Sizes& sizes, std::size_t length, std::uint64_t seed)
+  Positions(const StoreSizes& sizes, std::size_t length, std::uint64_t seed)
       : keys(Random(seed).tensor({sizes.batch, length, sizes.heads, sizes.key_dim})),
         values(Random(seed + 1).tensor({sizes.batch, length, sizes.heads, sizes.value_dim})) {}
 
@@ -39,7 +39,7 @@ struct Positions {
 
 // Every key and value lies where the header says.
 void expect_stored(const PackedKeyValues& store, const Positions& expected) {
-  const Sizes& sizes = store.sizes();
+  const StoreSizes& sizes = store.sizes();
   const std::size_t width = kernels::panel_width();
   for (std::size_t b = 0; b < sizes.batch; ++b) {
     for (std::size_t s = 0; s < store.length(); ++s) {
@@ -61,10 +61,10 @@ void expect_stored(const PackedKeyValues& store, const Positions& expected) {
   }
 }
 
-const Sizes kSizes[] = {{1, 1, 1, 1}, {2, 3, 10, 10}, {1, 2, 5, 40}, {3, 1, 33, 7}};
+const StoreSizes kStoreSizes[] = {{1, 1, 1, 1}, {2, 3, 10, 10}, {1, 2, 5, 40}, {3, 1, 33, 7}};
 
 TEST(PackedKeyValues, KeepsPositionsAppendedInAnySteps) {
-  for (const Sizes& sizes : kSizes) {
+  for (const StoreSizes& sizes : kStoreSizes) {
     const Positions positions(sizes, 75, 1);
     for (const std::size_t step : {1u, 7u, 32u, 75u}) {
       const std::size_t capacity = PackedKeyValues::rounded(75);
@@ -89,7 +89,7 @@ TEST(PackedKeyValues, RoundsToWholePanels) {
 }
 
 TEST(KeyValueCache, GrowsWithoutLosingAPosition) {
-  for (const Sizes& sizes : kSizes) {
+  for (const StoreSizes& sizes : kStoreSizes) {
     const Positions positions(sizes, 300, 3);
     KeyValueCache cache(1, 300);
     for (std::size_t first = 0; first < 300;) {
@@ -104,7 +104,7 @@ TEST(KeyValueCache, GrowsWithoutLosingAPosition) {
 }
 
 TEST(KeyValueCache, GrowsByDoublingUpToTheLimit) {
-  const Sizes sizes{1, 1, 4, 4};
+  const StoreSizes sizes{1, 1, 4, 4};
   const Positions positions(sizes, 1000, 5);
   KeyValueCache cache(1, 1000);
   std::vector<std::size_t> capacities;
@@ -121,7 +121,7 @@ TEST(KeyValueCache, GrowsByDoublingUpToTheLimit) {
 }
 
 TEST(KeyValueCache, CropForgetsTheEndAndTakesNewPositions) {
-  const Sizes sizes{2, 2, 6, 6};
+  const StoreSizes sizes{2, 2, 6, 6};
   const Positions positions(sizes, 60, 7);
   KeyValueCache cache(2, 100);
   for (std::size_t layer = 0; layer < 2; ++layer) {
@@ -138,14 +138,14 @@ TEST(KeyValueCache, CropForgetsTheEndAndTakesNewPositions) {
   cache.crop(0);
   EXPECT_EQ(cache.length(), 0u);
   // Empty, it takes another batch size.
-  const Sizes other{1, 2, 6, 6};
+  const StoreSizes other{1, 2, 6, 6};
   Positions(other, 3, 9).append_to(cache.reserve(0, other, 3), 0, 3);
   EXPECT_EQ(cache.batch(), 1u);
 }
 
 TEST(KeyValueCache, RefusesMorePositionsThanTheModelHas) {
   KeyValueCache cache(1, 10);
-  const Sizes sizes{1, 1, 2, 2};
+  const StoreSizes sizes{1, 1, 2, 2};
   Positions(sizes, 8, 1).append_to(cache.reserve(0, sizes, 8), 0, 8);
   expect_error(ErrorCode::invalid_argument, {"key/value cache", "11", "10"},
                [&] { cache.reserve(0, sizes, 3); });
@@ -154,10 +154,10 @@ TEST(KeyValueCache, RefusesMorePositionsThanTheModelHas) {
 
 TEST(KeyValueCache, RefusesAnotherBatchOrOtherHeadsOnceItHoldsSome) {
   KeyValueCache cache(1, 100);
-  const Sizes sizes{2, 3, 4, 4};
+  const StoreSizes sizes{2, 3, 4, 4};
   Positions(sizes, 5, 1).append_to(cache.reserve(0, sizes, 5), 0, 5);
-  for (const Sizes& other :
-       {Sizes{1, 3, 4, 4}, Sizes{2, 1, 4, 4}, Sizes{2, 3, 5, 4}, Sizes{2, 3, 4, 5}}) {
+  for (const StoreSizes& other : {StoreSizes{1, 3, 4, 4}, StoreSizes{2, 1, 4, 4},
+                                  StoreSizes{2, 3, 5, 4}, StoreSizes{2, 3, 4, 5}}) {
     expect_error(ErrorCode::shape_mismatch, {"key/value cache", "2 sequences", "3 heads"},
                  [&] { cache.reserve(0, other, 1); });
   }
@@ -179,7 +179,7 @@ TEST(KeyValueCache, SelectsSequencesInAllStores) {
   const std::vector<std::size_t> choices[] = {
       {0, 1, 2}, {2, 0, 1}, {1, 1, 2},   {2, 2, 2}, {0, 0, 0, 1, 1, 1, 2, 2, 2},
       {1},       {2, 0},    {0, 2, 1, 0}};
-  const Sizes sizes{3, 2, 9, 20};
+  const StoreSizes sizes{3, 2, 9, 20};
   for (const auto& rows : choices) {
     Positions own(sizes, 45, 11), memory(sizes, 20, 12);
     KeyValueCache cache(2, 100);
@@ -195,7 +195,7 @@ TEST(KeyValueCache, SelectsSequencesInAllStores) {
     cache.memory_states = states.clone();
 
     cache.select(rows);
-    Sizes expected = sizes;
+    StoreSizes expected = sizes;
     expected.batch = rows.size();
     EXPECT_EQ(cache.batch(), rows.size());
     EXPECT_EQ(cache.length(), 40u);
@@ -218,7 +218,7 @@ TEST(KeyValueCache, SelectsSequencesInAllStores) {
 
 TEST(KeyValueCache, SelectsOnlyWhatIsThere) {
   KeyValueCache cache(1, 100);
-  const Sizes sizes{2, 1, 4, 4};
+  const StoreSizes sizes{2, 1, 4, 4};
   const Positions positions(sizes, 5, 1);
   positions.append_to(cache.reserve(0, sizes, 5), 0, 5);
   const std::vector<std::size_t> rows = {0, 2};

@@ -13,7 +13,7 @@
 namespace clearformer::test {
 namespace {
 
-const Fixture& references() {
+const Fixture& spectrogram_references() {
   static const Fixture fixture("log_mel");
   return fixture;
 }
@@ -48,7 +48,7 @@ constexpr double kBound = (2.0 / 2.302 + 2.0 * (10.0 + 18.0 + 14.0)) / 4.0 * kRo
 static_assert(kBound < 1e-5);
 
 TEST(LogMelSpectrogram, EverySoundIsTheReference) {
-  for (const Case& reference : references().cases()) {
+  for (const Case& reference : spectrogram_references().cases()) {
     SCOPED_TRACE(reference.name());
     const auto repeat = static_cast<std::size_t>(reference.option("repeat").number());
     const Tensor sound = repeated(reference.input("samples"), repeat);

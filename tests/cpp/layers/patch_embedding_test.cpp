@@ -14,13 +14,9 @@
 namespace clearformer::test {
 namespace {
 
-const Fixture& references() {
+const Fixture& patch_references() {
   static const Fixture fixture("patch_embedding");
   return fixture;
-}
-
-std::size_t size_option(const Case& reference, const std::string& name) {
-  return static_cast<std::size_t>(reference.option(name).number());
 }
 
 Tensor embed(const PatchEmbedding& embedding, const Tensor& images) {
@@ -75,7 +71,7 @@ std::vector<double> bounds_of(const Twin& twin, std::size_t length) {
 
 TEST(PatchEmbedding, EveryConvolutionIsTheReference) {
   std::size_t cases = 0;
-  for (const Case* reference : references().of_op("patch_embedding")) {
+  for (const Case* reference : patch_references().of_op("patch_embedding")) {
     SCOPED_TRACE(reference->name());
     const Tensor& images = reference->input("X");
     const auto& patch = reference->option("patch_size").array();
@@ -83,7 +79,7 @@ TEST(PatchEmbedding, EveryConvolutionIsTheReference) {
     config.channels = images.dim(1);
     config.patch_height = static_cast<std::size_t>(patch[0].number());
     config.patch_width = static_cast<std::size_t>(patch[1].number());
-    config.d_model = size_option(*reference, "num_hiddens");
+    config.d_model = reference->size_option("num_hiddens");
     const bool biased = reference->option("bias").boolean();
     config.bias = biased ? Bias::present : Bias::none;
     if (reference->name() == "ragged") config.remainder = Remainder::drop;
@@ -106,11 +102,11 @@ TEST(PatchEmbedding, EveryConvolutionIsTheReference) {
 // transformers' ViTEmbeddings: patches, class token in front, positions of the image's grid added.
 TEST(PatchEmbedding, EveryViTEmbeddingIsTheReference) {
   std::size_t cases = 0;
-  for (const Case* reference : references().of_op("vit_embeddings")) {
+  for (const Case* reference : patch_references().of_op("vit_embeddings")) {
     SCOPED_TRACE(reference->name());
-    const std::size_t width = size_option(*reference, "hidden_size");
-    const std::size_t side = size_option(*reference, "patch_size");
-    const std::size_t trained = size_option(*reference, "image_size") / side;
+    const std::size_t width = reference->size_option("hidden_size");
+    const std::size_t side = reference->size_option("patch_size");
+    const std::size_t trained = reference->size_option("image_size") / side;
     const NameMap names;
     Weights weights = reference->state_dict(), for_twin = reference->state_dict();
     const WeightScope scope(weights, names);

@@ -11,7 +11,7 @@
 namespace clearformer::test {
 namespace {
 
-const Fixture& references() {
+const Fixture& interpolation_references() {
   static const Fixture fixture("patch_embedding");
   return fixture;
 }
@@ -27,7 +27,7 @@ constexpr Bound kSummedInDouble{0.0, 2 * kRoundoff, 64 * 0x1p-53};
 
 TEST(PositionInterpolation, EveryTableIsTheReference) {
   std::size_t cases = 0;
-  for (const Case* reference : references().of_op("interpolate_positions")) {
+  for (const Case* reference : interpolation_references().of_op("interpolate_positions")) {
     SCOPED_TRACE(reference->name());
     const Tensor table =
         interpolate_positions(reference->input("table"), grid_option(*reference, "grid"),
@@ -50,7 +50,7 @@ Tensor channels_last(const Tensor& image) {
 
 TEST(PositionInterpolation, EveryImageIsTheReference) {
   std::size_t cases = 0;
-  for (const Case* reference : references().of_op("interpolate_bicubic")) {
+  for (const Case* reference : interpolation_references().of_op("interpolate_bicubic")) {
     SCOPED_TRACE(reference->name());
     const Tensor resized = interpolate_bicubic(channels_last(reference->input("input")),
                                                grid_option(*reference, "new_grid"));

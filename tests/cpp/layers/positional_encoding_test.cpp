@@ -15,12 +15,12 @@
 namespace clearformer::test {
 namespace {
 
-const Fixture& references() {
+const Fixture& encoding_references() {
   static const Fixture fixture("positions");
   return fixture;
 }
 
-SinusoidConfig config_of(const Case& reference) {
+SinusoidConfig sinusoid_config_of(const Case& reference) {
   SinusoidConfig config;
   config.d_model = static_cast<std::size_t>(reference.option("num_hiddens").number());
   if (reference.options().find("base") != nullptr) config.base = reference.option("base").number();
@@ -43,9 +43,9 @@ Tensor positions_of(std::vector<std::int32_t> list) {
 
 TEST(PositionalEncoding, EveryReferenceIsMetToTheLastFloat) {
   std::size_t cases = 0;
-  for (const Case* reference : references().of_op("sinusoidal")) {
+  for (const Case* reference : encoding_references().of_op("sinusoidal")) {
     SCOPED_TRACE(reference->name());
-    const SinusoidConfig config = config_of(*reference);
+    const SinusoidConfig config = sinusoid_config_of(*reference);
     const Tensor table = sinusoidal_encoding(reference->int32_input("positions"), config);
     expect_close("table", table, reference->output("table"), kTwoRoundings);
     expect_close("to 1e-6", table, reference->output("table"), Bound{1e-6});
@@ -88,11 +88,11 @@ TEST(PositionalEncoding, HalvesHoldTheColumnsOfInterleaved) {
 
 TEST(ShiftMatrix, EveryReferenceIsMet) {
   std::size_t cases = 0;
-  for (const Case* reference : references().of_op("shift_matrix")) {
+  for (const Case* reference : encoding_references().of_op("shift_matrix")) {
     SCOPED_TRACE(reference->name());
     const auto delta = static_cast<std::int32_t>(*reference->option("delta").integer());
-    expect_close("matrix", shift_matrix(delta, config_of(*reference)), reference->output("matrix"),
-                 kTwoRoundings);
+    expect_close("matrix", shift_matrix(delta, sinusoid_config_of(*reference)),
+                 reference->output("matrix"), kTwoRoundings);
     ++cases;
   }
   EXPECT_EQ(cases, 6u);
@@ -119,10 +119,10 @@ std::vector<double> moved(const Tensor& matrix, const Tensor& x) {
 constexpr Bound kMoved{gamma(3) + 1e-10};
 
 TEST(ShiftMatrix, MovesTheReferencePositions) {
-  for (const Case* reference : references().of_op("shift_matrix")) {
+  for (const Case* reference : encoding_references().of_op("shift_matrix")) {
     SCOPED_TRACE(reference->name());
     const auto delta = static_cast<std::int32_t>(*reference->option("delta").integer());
-    const SinusoidConfig config = config_of(*reference);
+    const SinusoidConfig config = sinusoid_config_of(*reference);
     const Tensor start = sinusoidal_encoding(reference->int32_input("positions"), config);
     const Tensor& shifted = reference->output("shifted");
     const Tensor flat = Tensor::copy_of(shifted.view().reshaped({shifted.elements()}));
@@ -169,10 +169,10 @@ TEST(ShiftMatrix, ItsBlocksAreRotations) {
 
 TEST(DistinctEncodings, CountsAreTheReference) {
   std::size_t cases = 0;
-  for (const Case* reference : references().of_op("distinct_encodings")) {
+  for (const Case* reference : encoding_references().of_op("distinct_encodings")) {
     SCOPED_TRACE(reference->name());
     const auto n = static_cast<std::size_t>(reference->option("n").number());
-    EXPECT_EQ(distinct_encodings(n, config_of(*reference)),
+    EXPECT_EQ(distinct_encodings(n, sinusoid_config_of(*reference)),
               static_cast<std::size_t>(reference->member("distinct").number()));
     ++cases;
   }
@@ -182,7 +182,7 @@ TEST(DistinctEncodings, CountsAreTheReference) {
 
 TEST(LearnedEncoding, RowsAreTheReference) {
   std::size_t cases = 0;
-  for (const Case* reference : references().of_op("learned")) {
+  for (const Case* reference : encoding_references().of_op("learned")) {
     SCOPED_TRACE(reference->name());
     expect_same_bits(
         "embedding",

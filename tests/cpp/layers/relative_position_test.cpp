@@ -15,13 +15,9 @@
 namespace clearformer::test {
 namespace {
 
-const Fixture& references() {
+const Fixture& relative_references() {
   static const Fixture fixture("positions");
   return fixture;
-}
-
-std::size_t size_option(const Case& reference, const std::string& name) {
-  return static_cast<std::size_t>(reference.option(name).number());
 }
 
 // [queries, keys]; the queries are the last positions.
@@ -42,9 +38,9 @@ constexpr Bound kRounded{0.0, 2 * kRoundoff, 0.0};
 
 TEST(Alibi, SlopesAndBiasAreTheReference) {
   std::size_t cases = 0;
-  for (const Case* reference : references().of_op("alibi")) {
+  for (const Case* reference : relative_references().of_op("alibi")) {
     SCOPED_TRACE(reference->name());
-    const std::size_t heads = size_option(*reference, "num_heads");
+    const std::size_t heads = reference->size_option("num_heads");
     expect_close("slopes", alibi_slopes(heads), reference->output("slopes"), kRounded);
     for (const char* name : {"bias_square", "bias_cached"}) {
       const Tensor bias = alibi_bias(heads, span_option(*reference, name));
@@ -70,13 +66,13 @@ TEST(Alibi, ManyHeadsHaveDistinctSlopesBetweenZeroAndOne) {
 RelativeBuckets buckets_of(const Case& reference) {
   using Direction = RelativeBuckets::Direction;
   const bool both = reference.option("bidirectional").boolean();
-  return {size_option(reference, "num_buckets"), size_option(reference, "max_distance"),
+  return {reference.size_option("num_buckets"), reference.size_option("max_distance"),
           both ? Direction::bidirectional : Direction::causal};
 }
 
 TEST(RelativePosition, EveryBucketIsTheReference) {
   std::size_t cases = 0;
-  for (const Case* reference : references().of_op("relative_position_bucket")) {
+  for (const Case* reference : relative_references().of_op("relative_position_bucket")) {
     SCOPED_TRACE(reference->name());
     const Tensor distances = reference->int32_input("relative_position");
     const Tensor found = relative_position_bucket(distances, buckets_of(*reference));
@@ -116,11 +112,11 @@ TEST(RelativePosition, BucketsOfAnySizeAreInRangeAndGrowWithTheDistance) {
 
 TEST(RelativePosition, EveryBiasIsTheReference) {
   std::size_t cases = 0;
-  for (const Case* reference : references().of_op("relative_position_bias")) {
+  for (const Case* reference : relative_references().of_op("relative_position_bias")) {
     SCOPED_TRACE(reference->name());
-    const RelativeSpan span{size_option(*reference, "query_length"),
-                            size_option(*reference, "key_length"),
-                            size_option(*reference, "query_offset")};
+    const RelativeSpan span{reference->size_option("query_length"),
+                            reference->size_option("key_length"),
+                            reference->size_option("query_offset")};
     const Tensor bias =
         relative_position_bias(reference->input("table"), buckets_of(*reference), span);
     const Tensor& expected = reference->output("bias");

@@ -12,7 +12,7 @@
 namespace clearformer::test {
 namespace {
 
-Tensor positions_of(const std::vector<std::int32_t>& values) {
+Tensor rotary_positions(const std::vector<std::int32_t>& values) {
   Tensor positions({1, values.size()}, DType::i32);
   std::copy(values.begin(), values.end(), positions.mutable_view().as<std::int32_t>());
   return positions;
@@ -24,7 +24,7 @@ TEST(RotaryEmbedding, AnglesAreExactFarOut) {
   const RotaryEmbedding rotary({d_head});
   Arena arena;
   const std::vector<std::int32_t> at = {0, 1, 2, 511, 4095, 100'000, 2'000'000, -3};
-  const RotaryTable table = rotary.table(positions_of(at), arena);
+  const RotaryTable table = rotary.table(rotary_positions(at), arena);
   EXPECT_EQ(table.cosines.shape(), (Shape{1, at.size(), d_head / 2}));
   for (std::size_t t = 0; t < at.size(); ++t) {
     for (std::size_t i = 0; i < d_head / 2; ++i) {
@@ -65,8 +65,8 @@ TEST(RotaryEmbedding, DotProductsDependOnTheDistanceAlone) {
   const auto dot = [&](std::int32_t query_at, std::int32_t key_at) {
     Arena arena;
     Tensor q = query.clone(), k = key.clone();
-    RotaryEmbedding::rotate(q, rotary.table(positions_of({query_at}), arena));
-    RotaryEmbedding::rotate(k, rotary.table(positions_of({key_at}), arena));
+    RotaryEmbedding::rotate(q, rotary.table(rotary_positions({query_at}), arena));
+    RotaryEmbedding::rotate(k, rotary.table(rotary_positions({key_at}), arena));
     double sum = 0.0;
     for (std::size_t i = 0; i < 16; ++i) sum += double{q.f32()[i]} * k.f32()[i];
     return sum;

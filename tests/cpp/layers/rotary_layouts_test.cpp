@@ -14,12 +14,12 @@
 namespace clearformer::test {
 namespace {
 
-const Fixture& references() {
+const Fixture& rotary_references() {
   static const Fixture fixture("rotary");
   return fixture;
 }
 
-RotaryConfig config_of(const Case& reference) {
+RotaryConfig rotary_config_of(const Case& reference) {
   RotaryConfig config;
   config.d_head = reference.input("x").dim(3);
   config.rotary_dim = static_cast<std::size_t>(reference.option("rotary_dim").number());
@@ -38,9 +38,9 @@ Tensor positions_of(const Shape& shape, const std::vector<std::int32_t>& list) {
 
 TEST(RotaryLayouts, EveryReferenceIsMet) {
   std::size_t cases = 0;
-  for (const Case* reference : references().of_op("rotary")) {
+  for (const Case* reference : rotary_references().of_op("rotary")) {
     SCOPED_TRACE(reference->name());
-    const RotaryConfig config = config_of(*reference);
+    const RotaryConfig config = rotary_config_of(*reference);
     const RotaryEmbedding rotary(config);
     const Tensor& x = reference->input("x");
     const Tensor positions = reference->int32_input("positions");
@@ -72,8 +72,8 @@ Tensor positions_before_heads(const Tensor& x) {
 }
 
 TEST(RotaryLayouts, TheOrderOfAxesDoesNotMatter) {
-  const Case& reference = references().at("interleaved_positions");
-  const RotaryEmbedding rotary(config_of(reference));
+  const Case& reference = rotary_references().at("interleaved_positions");
+  const RotaryEmbedding rotary(rotary_config_of(reference));
   const Tensor positions = reference.int32_input("positions");
   Arena arena;
   Tensor x = positions_before_heads(reference.input("x"));

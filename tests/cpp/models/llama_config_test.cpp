@@ -56,7 +56,7 @@ TEST(LlamaConfig, BrokenValuesAreRefusedByKey) {
       {kMalformed, "head_dim", "9", {"even", "9"}},
       {kMalformed, "intermediate_size", "null", {"missing"}},
       {kMalformed, "rms_norm_eps", "\"small\"", {"number"}},
-      {kUnsupported, "hidden_act", "\"mish\"", {"\"mish\""}},
+      {kUnsupported, "hidden_act", "\"swoosh\"", {"\"swoosh\""}},
       {kMalformed, "hidden_act", "3", {"string"}},
       {kMalformed, "tie_word_embeddings", "\"no\"", {"true or false"}},
       {kMalformed, "attention_bias", "1", {"true or false"}},

@@ -26,16 +26,16 @@ std::vector<std::int32_t> list_of(const Tensor& ids) {
   return {first, first + ids.elements()};
 }
 
-constexpr std::size_t kLetters = 3, kLength = 6;
+constexpr std::size_t kLetters = 3, kTextLength = 6;
 
 // Every text of six letters of three: (729, 6) int32.
 Tensor all_texts() {
   std::size_t count = 1;
-  for (std::size_t i = 0; i < kLength; ++i) count *= kLetters;
-  Tensor ids({count, kLength}, DType::i32);
+  for (std::size_t i = 0; i < kTextLength; ++i) count *= kLetters;
+  Tensor ids({count, kTextLength}, DType::i32);
   auto* letter = ids.mutable_view().as<std::int32_t>();
   for (std::size_t text = 0; text < count; ++text) {
-    for (std::size_t i = 0, rest = text; i < kLength; ++i, rest /= kLetters) {
+    for (std::size_t i = 0, rest = text; i < kTextLength; ++i, rest /= kLetters) {
       *letter++ = static_cast<std::int32_t>(rest % kLetters);
     }
   }
@@ -50,14 +50,14 @@ TEST(GptNanoSort, SortsEverySixLettersThereAre) {
                         options(R"({"max_new_tokens": 5, "eos_token_id": null})"));
   run(generation);
   const Tensor read = generation.sequences();  // (729, 11)
-  ASSERT_EQ(read.shape(), (Shape{729, 2 * kLength - 1}));
+  ASSERT_EQ(read.shape(), (Shape{729, 2 * kTextLength - 1}));
   const Tensor logits = forward(*model, read);  // (729, 11, 3)
   const std::vector<std::int32_t> ids = list_of(read);
   for (std::size_t text = 0; text < read.dim(0); ++text) {
     const auto* begin = ids.data() + text * read.dim(1);
-    std::vector<std::int32_t> expected(begin, begin + kLength);
+    std::vector<std::int32_t> expected(begin, begin + kTextLength);
     std::sort(expected.begin(), expected.end());
-    std::vector<std::int32_t> written(begin + kLength, begin + read.dim(1));
+    std::vector<std::int32_t> written(begin + kTextLength, begin + read.dim(1));
     const float* last = logits.f32() + ((text + 1) * read.dim(1) - 1) * kLetters;
     written.push_back(static_cast<std::int32_t>(std::max_element(last, last + kLetters) - last));
     EXPECT_EQ(written, expected) << "text " << text;

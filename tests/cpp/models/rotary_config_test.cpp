@@ -16,7 +16,7 @@
 namespace clearformer::test {
 namespace {
 
-const Fixture& references() {
+const Fixture& rotary_references() {
   static const Fixture fixture("rotary");
   return fixture;
 }
@@ -61,7 +61,7 @@ Tensor flat(const Tensor& x) { return Tensor::copy_of(x.view().reshaped({x.eleme
 
 TEST(RotaryScaling, EveryReferenceIsMet) {
   std::size_t cases = 0;
-  for (const Case* reference : references().of_op("rope_scaling")) {
+  for (const Case* reference : rotary_references().of_op("rope_scaling")) {
     SCOPED_TRACE(reference->name());
     const RotaryConfig config = config_of(*reference);
     const Json& given = reference->option("seq_len");
@@ -89,7 +89,7 @@ TEST(RotaryScaling, EveryReferenceIsMet) {
 
 TEST(RotaryScaling, TheLongestPositionOfACallDecides) {
   std::size_t cases = 0;
-  for (const Case* reference : references().of_op("rope_module")) {
+  for (const Case* reference : rotary_references().of_op("rope_module")) {
     SCOPED_TRACE(reference->name());
     const RotaryConfig config = config_of(*reference);
     const RotaryEmbedding rotary(config);

@@ -22,7 +22,8 @@ void use_threads(std::size_t count) { set_num_threads(count); }
 void use_threads(std::size_t) {}
 #endif
 
-void expect_same_bits(const Tensor& found, const Tensor& expected, const std::string& what) {
+void expect_bits_of_one_thread(const Tensor& found, const Tensor& expected,
+                               const std::string& what) {
   ASSERT_EQ(found.shape(), expected.shape()) << what;
   EXPECT_EQ(std::memcmp(found.data(), expected.data(), expected.view().bytes()), 0) << what;
 }
@@ -33,7 +34,7 @@ void expect_same_outputs(const ModelOutputs& found, const ModelOutputs& expected
   auto other = expected.tensors.begin();
   for (const auto& [name, tensor] : found.tensors) {
     EXPECT_EQ(name, other->first);
-    expect_same_bits(tensor, (other++)->second, what + " " + name);
+    expect_bits_of_one_thread(tensor, (other++)->second, what + " " + name);
   }
 }
 
@@ -67,8 +68,8 @@ TEST_P(Threads, LeaveEveryOutputAndHookAsItIs) {
       expect_same_outputs(model->forward(inputs, &all), alone, what);
       ASSERT_EQ(all.captured().size(), all_alone.captured().size());
       for (std::size_t i = 0; i < all.captured().size(); ++i) {
-        expect_same_bits(all.captured()[i].value, all_alone.captured()[i].value,
-                         what + " " + all.captured()[i].name);
+        expect_bits_of_one_thread(all.captured()[i].value, all_alone.captured()[i].value,
+                                  what + " " + all.captured()[i].name);
       }
     }
   }

@@ -21,7 +21,7 @@ Mask lengths(const Case& example, const char* name) {
   return example.has_input(name) ? Mask::valid_lens(example.int32_input(name)) : Mask();
 }
 
-std::unique_ptr<Module> make(const Case& example) {
+std::unique_ptr<Module> make_d2l(const Case& example) {
   const std::string kind = "d2l." + example.op();
   const ConfigReader options(
       options_text(example, {"mode", "query_size", "key_size", "value_size"}), kind);
@@ -31,7 +31,7 @@ std::unique_ptr<Module> make(const Case& example) {
 void expect_module(const Case& example, std::initializer_list<const char*> tensors,
                    const Module::Inputs& masks) {
   SCOPED_TRACE(example.op() + " " + example.name());
-  const auto module = make(example);
+  const auto module = make_d2l(example);
   Module::Inputs inputs = masks;
   for (const char* name : tensors) inputs.tensors.emplace(name, example.input(name).view());
   Trace trace;
@@ -77,7 +77,7 @@ TEST(D2lModules, EqualTheReferences) {
 TEST(D2lModules, EncoderIsEquivariantWithoutPositions) {
   const Fixture fixture("d2l");
   const Case& example = fixture.at("encoder_block_all");
-  const auto module = make(example);
+  const auto module = make_d2l(example);
   const Tensor& x = example.input("X");
   const std::size_t length = x.dim(1), width = x.dim(2);
   const auto reversed = [&](const Tensor& from) {
@@ -119,7 +119,7 @@ TEST(D2lModules, SeparateHeadsConcatenatedEqualTheCombinedProjection) {
   const Fixture fixture("d2l");
   const Case& example = fixture.at("multi_head_all");
   const std::size_t model = 30, heads = 3, d = model / heads;
-  const auto combined = make(example);
+  const auto combined = make_d2l(example);
   Module::Inputs inputs;
   for (const char* name : {"queries", "keys", "values"})
     inputs.tensors.emplace(name, example.input(name).view());

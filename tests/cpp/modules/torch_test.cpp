@@ -15,8 +15,8 @@
 namespace clearformer::test {
 namespace {
 
-std::unique_ptr<Module> make(const Case& example,
-                             std::initializer_list<std::string_view> without = {}) {
+std::unique_ptr<Module> make_torch(const Case& example,
+                                   std::initializer_list<std::string_view> without = {}) {
   const std::string kind = "nn." + example.op();
   return Module::make(kind, ConfigReader(options_text(example, without), kind),
                       example.state_dict());
@@ -86,7 +86,7 @@ TEST(TorchModules, MultiheadAttention) {
   for (const Case* example : fixture.of_op("MultiheadAttention")) {
     SCOPED_TRACE(example->name());
     const auto module =
-        make(*example, {"batch_first", "need_weights", "average_attn_weights", "is_causal"});
+        make_torch(*example, {"batch_first", "need_weights", "average_attn_weights", "is_causal"});
     const bool batch_first =
         flag(*example, "batch_first", false) || example->input("query").shape().rank() == 2;
     std::map<std::string, Tensor> tensors;
@@ -123,7 +123,7 @@ struct Sequence {
 void expect_transformer(const Case& example, std::initializer_list<const char*> tensors,
                         std::initializer_list<Sequence> masks, double layers) {
   SCOPED_TRACE(example.op() + " " + example.name());
-  const auto module = make(example, {"batch_first", "is_causal", "tgt_is_causal"});
+  const auto module = make_torch(example, {"batch_first", "is_causal", "tgt_is_causal"});
   const bool batch_first = flag(example, "batch_first", false);
   std::map<std::string, Tensor> inputs_owned;
   Module::Inputs inputs;
@@ -178,7 +178,7 @@ TEST(TorchModules, LinearEmbeddingAndNorms) {
     const std::string op = example.op();
     if (op != "Linear" && op != "Embedding" && op != "LayerNorm" && op != "RMSNorm") continue;
     SCOPED_TRACE(op + " " + example.name());
-    const auto module = make(example);
+    const auto module = make_torch(example);
     Tensor input =
         op == "Embedding" ? example.int32_input("input") : example.input("input").clone();
     input.reshape(example.input("input").shape());

@@ -48,6 +48,10 @@ const Json& Case::option(const std::string& name) const {
   return *value;
 }
 
+std::size_t Case::size_option(const std::string& name) const {
+  return static_cast<std::size_t>(option(name).number());
+}
+
 const Json& Case::member(const std::string& name) const {
   const Json* value = json_->find(name);
   if (value == nullptr) throw std::runtime_error(this->name() + ": no " + name);

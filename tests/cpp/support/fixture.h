@@ -25,6 +25,7 @@ class Case {
   const Json& options() const { return *json_->find("options"); }
   /// The option of that name; throws where it is absent.
   const Json& option(const std::string& name) const;
+  std::size_t size_option(const std::string& name) const;
   /// What the case says beside the usual members; throws where it is absent.
   const Json& member(const std::string& name) const;
 

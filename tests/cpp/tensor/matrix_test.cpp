@@ -17,7 +17,7 @@ namespace {
 constexpr MatrixFormat kFormats[] = {MatrixFormat::f32, MatrixFormat::f16, MatrixFormat::q8_fine,
                                      MatrixFormat::q8, MatrixFormat::q4};
 constexpr std::size_t kBlock4 = block_of(MatrixFormat::q4, 0);
-constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
+constexpr float kFloatEpsilon = std::numeric_limits<float>::epsilon();
 
 std::vector<float> row_of(const Matrix& matrix, std::size_t output) {
   std::vector<float> row(matrix.inputs());
@@ -129,7 +129,7 @@ void expect_grid(const float* values, const float* found, std::size_t count, flo
     EXPECT_GE(u, low - 1e-4);
     EXPECT_LE(u, high + 1e-4);
     const double off = values[i] - static_cast<double>(found[i]);
-    const double slack = 4.0 * kEpsilon * (std::fabs(values[i]) + std::fabs(scale));
+    const double slack = 4.0 * kFloatEpsilon * (std::fabs(values[i]) + std::fabs(scale));
     for (const int step : {-1, 1}) {
       const double other = std::nearbyint(u) + step;
       if (other < low || other > high) continue;
@@ -155,7 +155,7 @@ TEST_P(MatrixOf, Q8IsNearestOnAGridForEachBlock) {
         SCOPED_TRACE(concat("row ", output, ", inputs from ", first));
         expect_grid(row(output) + first, found.data() + first, std::min(block, inputs - first),
                     matrix.scales().f32()[output * blocks + first / block], -127, 127,
-                    kEpsilon * 8);
+                    kFloatEpsilon * 8);
       }
     }
   }

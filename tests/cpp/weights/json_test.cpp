@@ -7,7 +7,7 @@
 namespace clearformer::test {
 namespace {
 
-Json parse(std::string_view text) {
+Json parse_json(std::string_view text) {
   return Json::parse(text, "config.json", ErrorCode::malformed_config);
 }
 
@@ -15,11 +15,11 @@ void expect_refused(std::string_view text, const std::vector<std::string>& parts
                     Place place = Place::here()) {
   std::vector<std::string> all = {"config.json", "not valid JSON at byte "};
   all.insert(all.end(), parts.begin(), parts.end());
-  expect_error(ErrorCode::malformed_config, all, [&] { parse(text); }, place);
+  expect_error(ErrorCode::malformed_config, all, [&] { parse_json(text); }, place);
 }
 
 TEST(Json, ReadsEveryKindOfValue) {
-  const Json json = parse(R"( {"n": null, "t": true, "i": -3, "u": 18446744073709551615,
+  const Json json = parse_json(R"( {"n": null, "t": true, "i": -3, "u": 18446744073709551615,
       "d": 1.5e1, "s": "a\u00e9\n", "a": [1, [], {}], "o": {"k": "v"}} )");
   EXPECT_TRUE(json.find("n")->is_null());
   EXPECT_TRUE(json.find("t")->boolean());
@@ -36,32 +36,32 @@ TEST(Json, ReadsEveryKindOfValue) {
 }
 
 TEST(Json, KeepsIntegersApartFromFractions) {
-  EXPECT_EQ(parse("-1").unsigned_integer(), std::nullopt);
-  EXPECT_EQ(parse("0").unsigned_integer(), 0u);
-  EXPECT_EQ(parse("1.0").unsigned_integer(), std::nullopt);
-  EXPECT_EQ(parse("1e2").unsigned_integer(), std::nullopt);
-  EXPECT_EQ(parse("9223372036854775807").integer(), 9223372036854775807);
-  EXPECT_EQ(parse("9223372036854775808").integer(), std::nullopt);
-  EXPECT_EQ(parse("18446744073709551616").unsigned_integer(), std::nullopt);
-  EXPECT_EQ(parse("\"1\"").unsigned_integer(), std::nullopt);
-  EXPECT_TRUE(parse("18446744073709551616").is_number());
-  EXPECT_FALSE(parse("1.5").is_integer());
+  EXPECT_EQ(parse_json("-1").unsigned_integer(), std::nullopt);
+  EXPECT_EQ(parse_json("0").unsigned_integer(), 0u);
+  EXPECT_EQ(parse_json("1.0").unsigned_integer(), std::nullopt);
+  EXPECT_EQ(parse_json("1e2").unsigned_integer(), std::nullopt);
+  EXPECT_EQ(parse_json("9223372036854775807").integer(), 9223372036854775807);
+  EXPECT_EQ(parse_json("9223372036854775808").integer(), std::nullopt);
+  EXPECT_EQ(parse_json("18446744073709551616").unsigned_integer(), std::nullopt);
+  EXPECT_EQ(parse_json("\"1\"").unsigned_integer(), std::nullopt);
+  EXPECT_TRUE(parse_json("18446744073709551616").is_number());
+  EXPECT_FALSE(parse_json("1.5").is_integer());
 }
 
 TEST(Json, FractionsOfFewDigitsAreExact) {
-  EXPECT_EQ(parse("1e-6").number(), 1e-6);
-  EXPECT_EQ(parse("1e-05").number(), 1e-05);
-  EXPECT_EQ(parse("0.8").number(), 0.8);
-  EXPECT_EQ(parse("500000.0").number(), 500000.0);
-  EXPECT_EQ(parse("0.123456789012345").number(), 0.123456789012345);
-  EXPECT_EQ(parse("-2.5e+3").number(), -2500.0);
+  EXPECT_EQ(parse_json("1e-6").number(), 1e-6);
+  EXPECT_EQ(parse_json("1e-05").number(), 1e-05);
+  EXPECT_EQ(parse_json("0.8").number(), 0.8);
+  EXPECT_EQ(parse_json("500000.0").number(), 500000.0);
+  EXPECT_EQ(parse_json("0.123456789012345").number(), 0.123456789012345);
+  EXPECT_EQ(parse_json("-2.5e+3").number(), -2500.0);
 }
 
 TEST(Json, ZerosInEverySpellingAreZero) {
   for (const char* text :
        {"0", "-0", "0.0", "0e0", "0e-30", "0E300", "0.000000000000000000000000e-99",
         "0.00000000000000000000000000000000000000000000000000000000", "-0.0e5"}) {
-    EXPECT_EQ(parse(text).number(), 0.0) << text;
+    EXPECT_EQ(parse_json(text).number(), 0.0) << text;
   }
 }
 
@@ -82,7 +82,7 @@ TEST(Json, RefusesABrokenEncoding) {
     SCOPED_TRACE(text);
     expect_refused(text, {});
   }
-  EXPECT_EQ(parse("\"\xf0\x9f\x98\x80\"").string(), "\xf0\x9f\x98\x80");
+  EXPECT_EQ(parse_json("\"\xf0\x9f\x98\x80\"").string(), "\xf0\x9f\x98\x80");
 }
 
 TEST(Json, RefusesWhatFollowsANulByte) {
@@ -97,14 +97,14 @@ TEST(Json, RefusesAKeyThatAppearsTwice) {
   expect_refused(R"({"a": 1, "b": 2, "a": 3})", {"\"a\"", "twice"});
   expect_refused(R"({"a": 1, "\u0061": 3})", {"\"a\"", "twice"});
   expect_refused(R"([{"x": {"k": 1, "k": 1}}])", {"\"k\"", "twice"});
-  EXPECT_EQ(parse(R"({"a": {"a": 1}, "b": {"a": 2}})").object().size(), 2u);
+  EXPECT_EQ(parse_json(R"({"a": {"a": 1}, "b": {"a": 2}})").object().size(), 2u);
 }
 
 TEST(Json, BoundsTheDepth) {
   const auto nested = [](std::size_t depth) {
     return std::string(depth, '[') + std::string(depth, ']');
   };
-  EXPECT_TRUE(parse(nested(64)).is_array());
+  EXPECT_TRUE(parse_json(nested(64)).is_array());
   expect_refused(nested(65), {"nested deeper than 64 levels"});
   expect_refused(std::string(1'000'000, '['), {"nested deeper"});
   std::string objects;

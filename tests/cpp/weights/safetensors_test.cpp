@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-SafetensorsHeader parse(std::string_view json, std::uint64_t data_bytes) {
+SafetensorsHeader parse_header(std::string_view json, std::uint64_t data_bytes) {
   return SafetensorsHeader::parse(json, data_bytes, "model.safetensors");
 }
 
@@ -179,7 +179,7 @@ TEST(SafetensorsHeader, EveryBrokenRuleIsRefusedByName) {
     std::vector<std::string> parts = broken.parts;
     parts.push_back("model.safetensors");
     expect_error(ErrorCode::malformed_file, parts,
-                 [&] { parse(broken.header, broken.data_bytes); });
+                 [&] { parse_header(broken.header, broken.data_bytes); });
     // The same through the reader of whole files.
     if (broken.header.size() < 2) continue;
     const std::string data(static_cast<std::size_t>(broken.data_bytes), '\0');
@@ -196,9 +196,10 @@ TEST(SafetensorsHeader, AcceptsEveryDtypeOfTheFormat) {
       {"F32", 32},    {"C64", 64}, {"F64", 64},    {"I64", 64},    {"U64", 64}};
   for (const auto& [dtype, bits] : dtypes) {
     const unsigned bytes = 8 * bits / 8;
-    const auto header = parse(concat(R"({"w": {"dtype": ")", dtype,
-                                     R"(", "shape": [2, 4], "data_offsets": [0, )", bytes, "]}}"),
-                              bytes);
+    const auto header =
+        parse_header(concat(R"({"w": {"dtype": ")", dtype,
+                            R"(", "shape": [2, 4], "data_offsets": [0, )", bytes, "]}}"),
+                     bytes);
     ASSERT_EQ(header.tensors.size(), 1u) << dtype;
     EXPECT_EQ(header.tensors[0].dtype, dtype);
     EXPECT_EQ(header.tensors[0].end, bytes);
@@ -206,11 +207,11 @@ TEST(SafetensorsHeader, AcceptsEveryDtypeOfTheFormat) {
 }
 
 TEST(SafetensorsHeader, OrdersTensorsByTheirData) {
-  const auto header = parse(R"({"c": {"dtype": "U8", "shape": [2], "data_offsets": [3, 5]},
+  const auto header = parse_header(R"({"c": {"dtype": "U8", "shape": [2], "data_offsets": [3, 5]},
       "a": {"shape": [1, 3], "data_offsets": [0, 3], "dtype": "U8"},
       "__metadata__": {"format": "pt", "note": ""},
       "b": {"dtype": "F32", "shape": [0, 7], "data_offsets": [3, 3]}}   )",
-                            5);
+                                   5);
   ASSERT_EQ(header.tensors.size(), 3u);
   EXPECT_EQ(header.tensors[0].name, "a");
   EXPECT_EQ(header.tensors[1].name, "b");
@@ -222,9 +223,10 @@ TEST(SafetensorsHeader, OrdersTensorsByTheirData) {
 }
 
 TEST(SafetensorsHeader, ScalarsAndEmptyFilesAreFine) {
-  EXPECT_TRUE(parse("{}", 0).tensors.empty());
-  EXPECT_TRUE(parse("{}      ", 0).tensors.empty());
-  const auto header = parse(R"({"s": {"dtype": "F64", "shape": [], "data_offsets": [0, 8]}})", 8);
+  EXPECT_TRUE(parse_header("{}", 0).tensors.empty());
+  EXPECT_TRUE(parse_header("{}      ", 0).tensors.empty());
+  const auto header =
+      parse_header(R"({"s": {"dtype": "F64", "shape": [], "data_offsets": [0, 8]}})", 8);
   EXPECT_TRUE(header.tensors[0].shape.empty());
   EXPECT_EQ(header.tensors[0].native_shape(), Shape());
 }

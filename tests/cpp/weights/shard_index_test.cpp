@@ -6,12 +6,12 @@
 namespace clearformer::test {
 namespace {
 
-const std::string kFile = "model.safetensors.index.json";
+const std::string kIndexFile = "model.safetensors.index.json";
 
-ShardIndex parse(std::string_view json) { return ShardIndex::parse(json, kFile); }
+ShardIndex parse_index(std::string_view json) { return ShardIndex::parse(json, kIndexFile); }
 
 TEST(ShardIndex, ListsEachFileOnceInOrderOfFirstMention) {
-  const ShardIndex index = parse(R"({"metadata": {"total_size": 123, "more": []},
+  const ShardIndex index = parse_index(R"({"metadata": {"total_size": 123, "more": []},
       "weight_map": {"a": "two.safetensors", "b": "one.safetensors", "c": "two.safetensors"}})");
   EXPECT_EQ(index.files, (std::vector<std::string>{"two.safetensors", "one.safetensors"}));
   ASSERT_EQ(index.file_of_tensor.size(), 3u);
@@ -20,10 +20,11 @@ TEST(ShardIndex, ListsEachFileOnceInOrderOfFirstMention) {
 }
 
 TEST(ShardIndex, TheTotalSizeMayBeAbsent) {
-  EXPECT_EQ(parse(R"({"weight_map": {"a": "x"}})").total_size, 0u);
-  EXPECT_EQ(parse(R"({"metadata": {}, "weight_map": {"a": "x"}})").total_size, 0u);
-  EXPECT_EQ(parse(R"({"metadata": {"total_size": 1.5e9}, "weight_map": {"a": "x"}})").total_size,
-            0u);
+  EXPECT_EQ(parse_index(R"({"weight_map": {"a": "x"}})").total_size, 0u);
+  EXPECT_EQ(parse_index(R"({"metadata": {}, "weight_map": {"a": "x"}})").total_size, 0u);
+  EXPECT_EQ(
+      parse_index(R"({"metadata": {"total_size": 1.5e9}, "weight_map": {"a": "x"}})").total_size,
+      0u);
 }
 
 TEST(ShardIndex, EveryBrokenRuleIsRefusedByName) {
@@ -45,8 +46,8 @@ TEST(ShardIndex, EveryBrokenRuleIsRefusedByName) {
   for (const auto& [json, parts] : broken) {
     SCOPED_TRACE(json);
     std::vector<std::string> all = parts;
-    all.push_back(kFile);
-    expect_error(ErrorCode::malformed_file, all, [&, text = json] { parse(text); });
+    all.push_back(kIndexFile);
+    expect_error(ErrorCode::malformed_file, all, [&, text = json] { parse_index(text); });
   }
 }
 

@@ -1,6 +1,6 @@
 // One instance of the WASM core in this thread: calls across the border, and the guard against using it after a trap.
 
-import createCore from '../../../build/wasm-simd128/clearformer-simd128.mjs';
+import createCore from '../../../build/wasm/clearformer-simd128.mjs';
 import { ClearformerError, messageOf } from '../support/error.js';
 import type { Answer, ArgumentsOf, BorderName, CoreModule, CreateCore, Handle, MemoryUse, ValueOf } from './border.js';
 import { noMemory } from './engine.js';
@@ -127,7 +127,7 @@ async function instantiate({ module: compiled, shared }: CompiledCore): Promise<
 
 /** Loaded only by those who use it. */
 async function glueWithThreads(): Promise<CreateCore> {
-  const glue = await import('../../../build/wasm-simd128-threads/clearformer-simd128-threads.mjs');
+  const glue = await import('../../../build/wasm-threads/clearformer-simd128-threads.mjs');
   return glue.default;
 }
 
