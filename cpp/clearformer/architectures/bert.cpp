@@ -15,7 +15,8 @@ ModelConfig read_bert_trunk(const ConfigReader& config, Task task, const BertKey
   model.tied = config.flag("tie_word_embeddings");
   read_tokens(config, model);
   const std::size_t d_model = config.size(keys.d_model);
-  const NormConfig norm = layer_norm(d_model, config.knows("layer_norm_eps") ? config.number("layer_norm_eps") : 1e-12);
+  const NormConfig norm =
+      layer_norm(d_model, config.knows("layer_norm_eps") ? config.number("layer_norm_eps") : 1e-12);
   TowerConfig& tower = model.tower;
   tower.max_positions = config.size("max_position_embeddings");
   tower.stack.layers = read_layers(config, keys.layers);
@@ -65,12 +66,11 @@ constexpr NameRule kRules[] = {
 constexpr std::string_view kPrefixes[] = {"bert."};
 constexpr std::string_view kIgnored[] = {"*embeddings.position_ids"};
 
-constexpr KeyTable kKeys{
-    .fields = R"("vocab_size":30522,"hidden_size":768,"num_hidden_layers":12,
+constexpr KeyTable kKeys{.fields = R"("vocab_size":30522,"hidden_size":768,"num_hidden_layers":12,
 "num_attention_heads":12,"intermediate_size":3072,"hidden_act":"gelu",
 "max_position_embeddings":512,"type_vocab_size":2,"layer_norm_eps":1e-12,"pad_token_id":0,
 "bos_token_id":null,"eos_token_id":null,"tie_word_embeddings":true)",
-    .neutral = kBertNeutral};
+                         .neutral = kBertNeutral};
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_bert_trunk(config, task, {});

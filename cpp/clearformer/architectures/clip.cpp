@@ -8,6 +8,18 @@
 
 namespace clearformer {
 
+const KeyTable kClipTextKeys{
+    .fields = R"("vocab_size":49408,"hidden_size":512,"intermediate_size":2048,
+"num_hidden_layers":12,"num_attention_heads":8,"max_position_embeddings":77,
+"hidden_act":"quick_gelu","layer_norm_eps":1e-5,"pad_token_id":1,"bos_token_id":49406,
+"eos_token_id":49407)",
+    .neutral = R"("is_causal":true)"};
+const KeyTable kClipVisionKeys{
+    .fields = R"("hidden_size":768,"intermediate_size":3072,"num_hidden_layers":12,
+"num_attention_heads":12,"num_channels":3,"image_size":224,"patch_size":32,
+"hidden_act":"quick_gelu","layer_norm_eps":1e-5)",
+    .neutral = R"("is_causal":false)"};
+
 namespace {
 
 constexpr NameRule kRules[] = {
@@ -35,18 +47,6 @@ constexpr std::string_view kIgnored[] = {"*.embeddings.position_ids"};
 constexpr KeyTable kKeys{
     .fields = R"("text_config":null,"vision_config":null,"projection_dim":512)",
     .others = R"("text_config_dict":null,"vision_config_dict":null)"};
-constexpr KeyTable kTextKeys{
-    .fields = R"("vocab_size":49408,"hidden_size":512,"intermediate_size":2048,
-"num_hidden_layers":12,"num_attention_heads":8,"max_position_embeddings":77,
-"hidden_act":"quick_gelu","layer_norm_eps":1e-5,"pad_token_id":1,"bos_token_id":49406,
-"eos_token_id":49407)",
-    .neutral = R"("is_causal":true)"};
-constexpr KeyTable kVisionKeys{
-    .fields = R"("hidden_size":768,"intermediate_size":3072,"num_hidden_layers":12,
-"num_attention_heads":12,"num_channels":3,"image_size":224,"patch_size":32,
-"hidden_act":"quick_gelu","layer_norm_eps":1e-5)",
-    .neutral = R"("is_causal":false)"};
-
 // "text_config", or all of "text_config_dict" where older files repeat it under that name.
 ConfigReader read_part(const ConfigReader& config, const std::string& key, const KeyTable& table) {
   for (const std::string& name : {key + "_dict", key}) {
@@ -91,8 +91,7 @@ TowerConfig read_vision(const ConfigReader& config, ModelConfig& model) {
   tower.stack.final_norm = FinalNorm::none;  // its norm stands behind the pooling
   ImageEmbeddingConfig image;
   std::tie(image.image_height, image.image_width) = read_extent(config, "image_size");
-  std::tie(image.patch.patch_height, image.patch.patch_width) =
-      read_extent(config, "patch_size");
+  std::tie(image.patch.patch_height, image.patch.patch_width) = read_extent(config, "patch_size");
   image.patch.channels = config.size("num_channels");
   image.patch.d_model = tower.d_model();
   image.patch.bias = Bias::none;
@@ -117,8 +116,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   model.model_type = config.text("model_type");
   model.task = task;
   model.kind = ModelKind::dual_encoder;
-  model.second = read_vision(read_part(config, "vision_config", kVisionKeys), model);
-  model.tower = read_text(read_part(config, "text_config", kTextKeys), model);
+  model.second = read_vision(read_part(config, "vision_config", kClipVisionKeys), model);
+  model.tower = read_text(read_part(config, "text_config", kClipTextKeys), model);
   const std::size_t width = config.size("projection_dim");
   model.head = pooler(model.tower, HeadConfig::Pick::given, width);
   model.second_head = pooler(*model.second, HeadConfig::Pick::first, width);

@@ -27,7 +27,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kDeit{"deit", kVitKeys, read_config, kPrefixes, vit_rules(),
-                         vit_schemes(), {},          Task::base};
+const Architecture kDeit{"deit",      kVitKeys,      read_config, kPrefixes,
+                         vit_rules(), vit_schemes(), {},          Task::base};
 
 }  // namespace clearformer

@@ -54,7 +54,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kDistilBert{"distilbert", kKeys, read_config, kPrefixes, kRules,
-                               {},           kIgnored,    Task::base};
+const Architecture kDistilBert{"distilbert", kKeys, read_config, kPrefixes,
+                               kRules,       {},    kIgnored,    Task::base};
 
 }  // namespace clearformer

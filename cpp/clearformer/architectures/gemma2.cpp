@@ -41,8 +41,7 @@ Span usual_span(const ConfigReader&, std::size_t layer) {
 }
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
-  ModelConfig model =
-      read_gemma_like(config, task, {.partial = RotaryKeys::Partial::ignored});
+  ModelConfig model = read_gemma_like(config, task, {.partial = RotaryKeys::Partial::ignored});
   TowerConfig& tower = model.tower;
   tower.stack.spans = read_spans(config, tower.stack.layers, usual_span);
   set_window(tower, config.size("sliding_window"));
@@ -71,6 +70,7 @@ float read_softcap(const ConfigReader& config, std::string_view key) {
 
 std::span<const NameRule> gemma_rules() { return kRules; }
 
-const Architecture kGemma2{"gemma2", kKeys, read_config, llama_prefixes(), kRules, {}, llama_ignored()};
+const Architecture kGemma2{"gemma2", kKeys, read_config,    llama_prefixes(),
+                           kRules,   {},    llama_ignored()};
 
 }  // namespace clearformer

@@ -8,13 +8,8 @@
 
 namespace clearformer {
 
-namespace {
-
-constexpr std::string_view kPrefixes[] = {"model.language_model.", "language_model.model.",
-                                          "model."};
-
 // "attn_logit_softcapping" is a field of the class that its model never reads.
-constexpr KeyTable kTextKeys{
+const KeyTable kGemma3TextKeys{
     .fields = R"("vocab_size":262208,"hidden_size":2304,"intermediate_size":9216,
 "num_hidden_layers":26,"num_attention_heads":8,"num_key_value_heads":4,"head_dim":256,
 "hidden_activation":"gelu_pytorch_tanh","max_position_embeddings":131072,"rms_norm_eps":1e-6,
@@ -24,6 +19,12 @@ constexpr KeyTable kTextKeys{
     .others = R"("rope_theta":1000000,"rope_local_base_freq":10000,"rope_scaling":null,
 "partial_rotary_factor":null,"sliding_window_pattern":6)",
     .since_5_2 = R"("is_causal":true)"};
+
+namespace {
+
+constexpr std::string_view kPrefixes[] = {"model.language_model.", "language_model.model.",
+                                          "model."};
+
 constexpr KeyTable kWholeKeys{
     .fields = R"("text_config":null,"tie_word_embeddings":true)",
     .others = R"("bos_token_id":null,"eos_token_id":null,"pad_token_id":null)"};
@@ -66,8 +67,8 @@ ModelConfig read_whole(const ConfigReader& config, Task task) {
   const ConfigReader text =
       config.object("text_config").value_or(config.with_members(Json::Object()));
   declared(text, kInnerKeys);
-  ModelConfig model = read_text(declared(text, kTextKeys),
-                                task == Task::seq2seq_lm ? Task::causal_lm : task);
+  ModelConfig model =
+      read_text(declared(text, kGemma3TextKeys), task == Task::seq2seq_lm ? Task::causal_lm : task);
   model.tied = config.flag("tie_word_embeddings");
   if (config.is_set("eos_token_id")) model.eos_token_ids = config.tokens("eos_token_id");
   if (config.is_set("bos_token_id")) model.bos_token_id = config.token("bos_token_id");
@@ -77,8 +78,9 @@ ModelConfig read_whole(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kGemma3Text{"gemma3_text", kTextKeys, read_text, kPrefixes,
-                               gemma_rules(), {},        llama_ignored()};
-const Architecture kGemma3{"gemma3", kWholeKeys, read_whole, kPrefixes, gemma_rules(), {}, llama_ignored()};
+const Architecture kGemma3Text{
+    "gemma3_text", kGemma3TextKeys, read_text, kPrefixes, gemma_rules(), {}, llama_ignored()};
+const Architecture kGemma3{"gemma3",      kWholeKeys, read_whole,     kPrefixes,
+                           gemma_rules(), {},         llama_ignored()};
 
 }  // namespace clearformer

@@ -27,9 +27,9 @@ ConfigReader declared(const ConfigReader& config, const KeyTable& table) {
   for (const auto& [key, neutral] : members(table.neutral)) {
     const Json* value = file.find(key);
     if (value == nullptr || is_neutral(*value, neutral)) continue;
-    config.refuse(ErrorCode::unsupported, key, "has a value that is not supported here",
-                  neutral.is_bool() ? (neutral.boolean() ? ": it is not true" : ": it is not false")
-                                    : "");
+    config.refuse(
+        ErrorCode::unsupported, key, "has a value that is not supported here",
+        neutral.is_bool() ? (neutral.boolean() ? ": it is not true" : ": it is not false") : "");
   }
   Json::Object known;
   for (const std::string_view group : {kCommon, table.fields, table.others, table.since_5_2}) {

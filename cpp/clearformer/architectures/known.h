@@ -10,6 +10,8 @@ extern const Architecture kGpt2, kGptNeo, kLlama, kMistral, kQwen2, kQwen3, kPhi
     kGemma3, kGemma3Text;
 extern const Architecture kTransformer, kMarian, kBart, kT5, kWhisper;
 extern const Architecture kVit, kDeit, kClip;
+// Of configs inside a config.
+extern const KeyTable kGemma3TextKeys, kClipTextKeys, kClipVisionKeys;
 
 inline constexpr const Architecture* kKnown[] = {
     &kBert,   &kRoberta, &kDistilBert, &kModernBert,  &kGpt2,   &kGptNeo,

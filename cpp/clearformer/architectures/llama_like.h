@@ -9,8 +9,8 @@ namespace clearformer {
 
 /// The whole model, with the options that the child's table knows. Throws unsupported for another
 /// task than causal-lm or base.
-ModelConfig read_llama_like(const ConfigReader& config, Task task, const RotaryKeys& rotary = {
-                              .partial = RotaryKeys::Partial::ignored});
+ModelConfig read_llama_like(const ConfigReader& config, Task task,
+                            const RotaryKeys& rotary = {.partial = RotaryKeys::Partial::ignored});
 
 /// "sliding_window"; false where it is null.
 bool read_sliding_window(const ConfigReader& config, TowerConfig& tower);

@@ -45,7 +45,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kMarian{"marian", kKeys, read_config, kPrefixes,       bart_rules(),
-                           {}, kIgnored,    Task::seq2seq_lm};
+const Architecture kMarian{"marian",     kKeys, read_config, kPrefixes,
+                           bart_rules(), {},    kIgnored,    Task::seq2seq_lm};
 
 }  // namespace clearformer

@@ -29,7 +29,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kMistral{"mistral", kKeys, read_config, llama_prefixes(),
-                            llama_rules(), {},          llama_ignored()};
+const Architecture kMistral{"mistral",     kKeys, read_config,    llama_prefixes(),
+                            llama_rules(), {},    llama_ignored()};
 
 }  // namespace clearformer

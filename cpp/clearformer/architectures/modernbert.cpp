@@ -110,6 +110,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kModernBert{"modernbert", kKeys, read_config, kPrefixes, kRules, {}, {}, Task::base};
+const Architecture kModernBert{"modernbert", kKeys, read_config, kPrefixes,
+                               kRules,       {},    {},          Task::base};
 
 }  // namespace clearformer

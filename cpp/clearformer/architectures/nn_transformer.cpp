@@ -39,8 +39,8 @@ constexpr NameRule kRules[] = {
 constexpr std::string_view kIgnored[] = {"positional_encoding.pos_embedding"};
 
 // No class of transformers: the arguments of nn.Transformer with its own defaults.
-constexpr KeyTable kKeys{
-    .fields = R"("src_vocab_size":null,"tgt_vocab_size":null,"d_model":512,"nhead":8,
+constexpr KeyTable kKeys{.fields =
+                             R"("src_vocab_size":null,"tgt_vocab_size":null,"d_model":512,"nhead":8,
 "num_encoder_layers":6,"num_decoder_layers":6,"dim_feedforward":2048,"activation":"relu",
 "layer_norm_eps":1e-5,"norm_first":false,"bias":true,"max_position_embeddings":5000,
 "bos_token_id":null,"eos_token_id":null,"pad_token_id":null,"decoder_start_token_id":null)"};
@@ -89,7 +89,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kTransformer{"nn_transformer", kKeys, read_config, {}, kRules, {},
-                                kIgnored,         Task::seq2seq_lm};
+const Architecture kTransformer{"nn_transformer", kKeys, read_config, {},
+                                kRules,           {},    kIgnored,    Task::seq2seq_lm};
 
 }  // namespace clearformer

@@ -38,17 +38,17 @@ ModelConfig read_qwen_like(const ConfigReader& config, Task task) {
   ModelConfig model = read_llama_like(config, task);
   TowerConfig& tower = model.tower;
   const bool windowed = config.flag("use_sliding_window") && read_sliding_window(config, tower);
-  tower.stack.spans =
-      read_spans(config, tower.stack.layers, windowed ? windowed_span : full_span);
+  tower.stack.spans = read_spans(config, tower.stack.layers, windowed ? windowed_span : full_span);
   for (const Span span : tower.stack.spans) {
     if (span == Span::full || windowed) continue;
-    config.refuse_value("layer_types", "names sliding_attention, but there is no window: see "
+    config.refuse_value("layer_types",
+                        "names sliding_attention, but there is no window: see "
                         "use_sliding_window and sliding_window");
   }
   return model;
 }
 
-const Architecture kQwen2{"qwen2", kKeys, read_config, llama_prefixes(),
-                          llama_rules(), {},          llama_ignored()};
+const Architecture kQwen2{"qwen2",       kKeys, read_config,    llama_prefixes(),
+                          llama_rules(), {},    llama_ignored()};
 
 }  // namespace clearformer

@@ -28,7 +28,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kQwen3{"qwen3", kKeys, read_config, llama_prefixes(),
-                          llama_rules(), {},          llama_ignored()};
+const Architecture kQwen3{"qwen3",       kKeys, read_config,    llama_prefixes(),
+                          llama_rules(), {},    llama_ignored()};
 
 }  // namespace clearformer

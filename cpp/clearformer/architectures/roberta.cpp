@@ -34,12 +34,11 @@ constexpr NameRule kRules[] = {
 constexpr std::string_view kPrefixes[] = {"roberta."};
 constexpr std::string_view kIgnored[] = {"*embeddings.position_ids"};
 
-constexpr KeyTable kKeys{
-    .fields = R"("vocab_size":50265,"hidden_size":768,"num_hidden_layers":12,
+constexpr KeyTable kKeys{.fields = R"("vocab_size":50265,"hidden_size":768,"num_hidden_layers":12,
 "num_attention_heads":12,"intermediate_size":3072,"hidden_act":"gelu",
 "max_position_embeddings":512,"type_vocab_size":2,"layer_norm_eps":1e-12,"pad_token_id":1,
 "bos_token_id":0,"eos_token_id":2,"tie_word_embeddings":true)",
-    .neutral = kBertNeutral};
+                         .neutral = kBertNeutral};
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_bert_trunk(config, task, {});
@@ -63,6 +62,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kRoberta{"roberta", kKeys, read_config, kPrefixes, kRules, {}, kIgnored, Task::base};
+const Architecture kRoberta{"roberta", kKeys, read_config, kPrefixes,
+                            kRules,    {},    kIgnored,    Task::base};
 
 }  // namespace clearformer

@@ -150,6 +150,10 @@ std::size_t read_rotary_dim(const ConfigReader& config, const ConfigReader* rope
   const std::size_t turned = kind == Kind::proportional
                                  ? 2 * static_cast<std::size_t>(dimensions / 2.0)
                                  : static_cast<std::size_t>(dimensions);
+  if (turned % 2 != 0 && part != 1.0) {
+    config.refuse_value("partial_rotary_factor", "is ", part, " and rotates ", turned, " of the ",
+                        rotary.d_head, " dimensions of a head, which must be an even number");
+  }
   if (turned == 0) {
     config.refuse_value("partial_rotary_factor", "is ", part, " and leaves none of the ",
                         rotary.d_head, " dimensions of a head to rotate");
@@ -173,8 +177,8 @@ RotaryConfig read_rotary(const ConfigReader& config, std::size_t d_head, std::si
       read_scaling(config, *rope, static_cast<double>(max_positions), rotary.scaling);
     }
   }
-  rotary.rotary_dim = read_rotary_dim(config, rope ? &*rope : nullptr, rotary.scaling.kind, rotary,
-                                      keys.partial);
+  rotary.rotary_dim =
+      read_rotary_dim(config, rope ? &*rope : nullptr, rotary.scaling.kind, rotary, keys.partial);
   try {
     check_rotary(rotary);
   } catch (const Error& error) {

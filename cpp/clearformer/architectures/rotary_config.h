@@ -13,7 +13,7 @@ namespace clearformer {
 struct RotaryKeys {
   std::string_view layer_type = "";       // member of "rope_parameters" with those of these layers
   std::string_view theta = "rope_theta";  // in the spelling before
-  bool scaled = true;  // "rope_scaling" holds for these layers, too
+  bool scaled = true;                     // "rope_scaling" holds for these layers, too
   /// Whether the plain kind of embedding turns a part of each head: most models ignore
   /// "partial_rotary_factor" there, whatever it says.
   enum class Partial { obeyed, ignored } partial = Partial::obeyed;

@@ -84,7 +84,7 @@ std::size_t read_labels(const ConfigReader& config) {
 
 TowerConfig::Attends read_causality(const ConfigReader& config) {
   return !config.knows("is_causal") || config.flag("is_causal") ? TowerConfig::Attends::to_the_past
-                                  : TowerConfig::Attends::to_all;
+                                                                : TowerConfig::Attends::to_all;
 }
 
 ModelConfig language_model(const ConfigReader& config, Task task) {

@@ -84,8 +84,7 @@ ModelConfig read_vit_like(const ConfigReader& config, Task task) {
                         read_activation(config, "hidden_act", model)};
   ImageEmbeddingConfig image;
   std::tie(image.image_height, image.image_width) = read_extent(config, "image_size");
-  std::tie(image.patch.patch_height, image.patch.patch_width) =
-      read_extent(config, "patch_size");
+  std::tie(image.patch.patch_height, image.patch.patch_width) = read_extent(config, "patch_size");
   image.patch.channels = config.size("num_channels");
   image.patch.d_model = d_model;
   tower.image = image;
@@ -102,6 +101,7 @@ ModelConfig read_vit_like(const ConfigReader& config, Task task) {
 std::span<const NameRule> vit_rules() { return kRules; }
 std::span<const KeyScheme> vit_schemes() { return kSchemes; }
 
-const Architecture kVit{"vit", kVitKeys, read_vit_like, kPrefixes, kRules, kSchemes, {}, Task::base};
+const Architecture kVit{"vit",    kVitKeys, read_vit_like, kPrefixes, kRules,
+                        kSchemes, {},       Task::base};
 
 }  // namespace clearformer

@@ -17,14 +17,13 @@ constexpr KeyScheme kSchemes[] = {{"", kRules}};
 constexpr std::string_view kPrefixes[] = {"model."};
 
 // Its class has "scale_embedding", its model never reads it.
-constexpr KeyTable kKeys{
-    .fields = R"("vocab_size":51865,"num_mel_bins":80,"encoder_layers":4,
+constexpr KeyTable kKeys{.fields = R"("vocab_size":51865,"num_mel_bins":80,"encoder_layers":4,
 "encoder_attention_heads":6,"decoder_layers":4,"decoder_attention_heads":6,"decoder_ffn_dim":1536,
 "encoder_ffn_dim":1536,"decoder_start_token_id":50257,"activation_function":"gelu","d_model":384,
 "max_source_positions":1500,"max_target_positions":448,"pad_token_id":50256,"bos_token_id":50256,
 "eos_token_id":50256,"tie_word_embeddings":true)",
-    .since_5_2 = R"("is_causal":true)",
-    .other_names = R"("num_key_value_heads":"encoder_attention_heads",
+                         .since_5_2 = R"("is_causal":true)",
+                         .other_names = R"("num_key_value_heads":"encoder_attention_heads",
 "num_attention_heads":"encoder_attention_heads","hidden_size":"d_model",
 "num_hidden_layers":"encoder_layers")"};
 
@@ -36,8 +35,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
     tower->stack.block.attention.bias.key = Bias::none;
   }
   model.tower.max_positions = config.size("max_source_positions");
-  model.tower.audio = AudioEmbeddingConfig{config.size("num_mel_bins"),
-                                           model.tower.max_positions, model.tower.d_model()};
+  model.tower.audio = AudioEmbeddingConfig{config.size("num_mel_bins"), model.tower.max_positions,
+                                           model.tower.d_model()};
   TowerConfig& decoder = *model.second;
   decoder.max_positions = config.size("max_target_positions");
   TextEmbeddingConfig text;
@@ -54,7 +53,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace
 
-const Architecture kWhisper{"whisper", kKeys, read_config, kPrefixes,       bart_rules(),
-                            kSchemes,  {},    Task::seq2seq_lm};
+const Architecture kWhisper{"whisper",    kKeys,    read_config, kPrefixes,
+                            bart_rules(), kSchemes, {},          Task::seq2seq_lm};
 
 }  // namespace clearformer

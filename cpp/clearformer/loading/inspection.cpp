@@ -7,6 +7,7 @@
 #include "clearformer/architectures/architecture.h"
 #include "clearformer/loading/load_model.h"
 #include "clearformer/loading/matrix_policy.h"
+#include "clearformer/loading/ties.h"
 #include "clearformer/weights/incoming_tensor.h"
 #include "clearformer/weights/json_writer.h"
 
@@ -157,7 +158,9 @@ class Inspector {
             const std::vector<MatrixRequest>& matrices) {
     try {
       const NameMap names = architecture.names(weights);
-      record_weights(*found_.config, WeightScope(weights, names));
+      ModelConfig config = *found_.config;
+      if (!weights.names().empty()) settle_ties(config, weights, names);
+      record_weights(std::move(config), WeightScope(weights, names));
     } catch (const Error&) {
       if (weights.problems().empty()) throw;
       return;  // too many of them to go on

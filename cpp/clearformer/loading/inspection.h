@@ -81,7 +81,8 @@ struct Inspection {
   Problems problems;
 };
 
-/// Throws nothing but out_of_memory: what is wrong is among the problems.
+/// Throws nothing but out_of_memory: what is wrong is among the problems. Tensors that the config ties
+/// are taken to be equal where they have the same shape: whether they are, only their bytes tell.
 Inspection inspect(const InspectedFolder& folder);
 
 /// All of it but the sizes of the config, as a JSON object.

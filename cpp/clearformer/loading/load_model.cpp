@@ -3,6 +3,7 @@
 #include "clearformer/architectures/architecture.h"
 #include "clearformer/loading/matrix_policy.h"
 #include "clearformer/loading/pretrained_folder.h"
+#include "clearformer/loading/ties.h"
 #include "clearformer/models/decoder_only.h"
 #include "clearformer/models/dual_encoder.h"
 #include "clearformer/models/encoder_decoder.h"
@@ -50,6 +51,7 @@ MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task,
   const ConfigReader reader(config_text, std::move(config_file));
   ModelConfig config = read_model_config(reader, task);
   std::vector<MatrixRequest> matrices;
+  const std::vector<Tie> ties = ties_of(config);
   Weights recording = Weights::recording(matrices);
   const NameMap ours;
   record_weights(std::move(config), WeightScope(recording, ours));
@@ -57,6 +59,10 @@ MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task,
   for (const NameMap& names : architecture_of(reader).spellings()) {
     for (const MatrixRequest& matrix : matrices) {
       plan.add(names.stored(matrix.path), policy(matrix));
+      // What may turn out to be the same tensor is kept in the same format.
+      for (const Tie& tie : ties) {
+        if (tie.source == matrix.path) plan.add(names.stored(tie.tensor), policy(matrix));
+      }
     }
   }
   return plan;
@@ -69,6 +75,7 @@ std::unique_ptr<Model> load_model(Weights weights, std::string_view config_text,
   ModelConfig config = read_model_config(reader, task);
   weights.modernize();
   const NameMap names = architecture.names(weights);
+  settle_ties(config, weights, names);
   auto model = make_model(std::move(config), weights, WeightScope(weights, names));
   for (const std::string_view pattern : architecture.ignored) weights.ignore(pattern);
   model->loaded(weights);

@@ -61,6 +61,8 @@ struct ModelConfig {
   std::size_t n_layers() const { return main().stack.layers; }
   std::size_t d_model() const { return main().d_model(); }
   std::size_t n_ctx() const { return main().max_positions; }
+  /// How many tokens a sequence may have; rotary positions go on behind n_ctx().
+  std::size_t longest() const { return main().longest(); }
   std::size_t d_vocab() const { return main().text ? main().text->vocabulary : 0; }
 };
 

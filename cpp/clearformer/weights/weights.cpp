@@ -73,6 +73,13 @@ std::uint64_t bytes_in_f32(const Shape& shape) {
   return bytes;
 }
 
+bool same_bytes(const Tensor& a, const Tensor& b) {
+  if (a.empty() || b.empty()) return a.empty() == b.empty();
+  const TensorView one = a, other = b;
+  return one.dtype() == other.dtype() && one.bytes() == other.bytes() &&
+         std::memcmp(one.data(), other.data(), one.bytes()) == 0;
+}
+
 }  // namespace
 
 Tensor Weights::allocate(const Shape& shape, DType dtype) {
@@ -119,12 +126,27 @@ void Weights::modernize() {
   for (const auto& [old, now] : kOld) {
     for (const std::string& name : names()) {
       if (!name.ends_with(old)) continue;
-      auto entry = entries_.extract(name);
-      entry.key().replace(name.size() - old.size(), old.size(), now);
-      entries_.insert(std::move(entry));
+      rename(name, concat(name.substr(0, name.size() - old.size()), now));
     }
   }
 }
+
+bool Weights::same(std::string_view a, std::string_view b) const {
+  const StoredWeight& one = entries_.find(a)->second.weight;
+  const StoredWeight& other = entries_.find(b)->second.weight;
+  return one.shape == other.shape && one.matrix.format() == other.matrix.format() &&
+         same_bytes(one.tensor, other.tensor) &&
+         same_bytes(one.matrix.values(), other.matrix.values()) &&
+         same_bytes(one.matrix.scales(), other.matrix.scales());
+}
+
+void Weights::rename(std::string_view from, std::string to) {
+  auto entry = entries_.extract(entries_.find(from));
+  entry.key() = std::move(to);
+  entries_.insert(std::move(entry));
+}
+
+void Weights::forget(std::string_view name) { entries_.erase(entries_.find(name)); }
 
 void Weights::ignore(std::string_view pattern) {
   std::erase_if(entries_, [&](const auto& entry) {

@@ -50,6 +50,10 @@ class Weights {
   bool begins_with(std::string_view prefix) const;
   /// Old files say gamma and beta for the weight and bias of a norm: renames them.
   void modernize();
+  /// Whether both tensors have the same shape, format and bytes (described ones: the same shape).
+  bool same(std::string_view a, std::string_view b) const;
+  void rename(std::string_view from, std::string to);
+  void forget(std::string_view name);
   /// Forgets tensors whose name matches the pattern ('*' stands for any run of characters) and that
   /// nobody took.
   void ignore(std::string_view pattern);
