@@ -6,27 +6,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
-const bench = (name: string) => import(new URL(`../bench/${name}.mjs`, import.meta.url).href);
-const { median, quantile, ratios } = await bench('statistics');
-const { compare } = await bench('agreement');
-const { judge } = await bench('report/judge');
-const { betweenMarks, page } = await bench('report/table');
-const { plot } = await bench('report/plot');
-const { bars } = await bench('report/bars');
-const { items } = await bench('items/index');
-const { plansOf } = await bench('plan');
-const { toInt4, toInt8, transposed } = await bench('onnx/quantize');
-const { integer, message, root, text } = await bench('onnx/protobuf');
-const { OnnxGraph } = await bench('onnx/graph');
+import { compare } from '../bench/agreement.js';
+import { items } from '../bench/items/index.js';
+import { OnnxGraph } from '../bench/onnx/graph.js';
+import { integer, message, root, text } from '../bench/onnx/protobuf.js';
+import { toInt4, toInt8, transposed } from '../bench/onnx/quantize.js';
+import { plansOf } from '../bench/plan.js';
+import { type Bar, bars } from '../bench/report/bars.js';
+import { judge } from '../bench/report/judge.js';
+import { plot } from '../bench/report/plot.js';
+import { betweenMarks, page } from '../bench/report/table.js';
+import { median, quantile, ratios } from '../bench/statistics.js';
+import type { MeasuredContender, Results, Run } from '../bench/types.js';
 
-const contender = (name: string, role: string, milliseconds: number[], more = {}) => ({
+const contender = (
+  name: string,
+  role: MeasuredContender['role'],
+  milliseconds: number[],
+  more: Partial<MeasuredContender> = {},
+): MeasuredContender => ({
   name,
   role,
   dtype: 'fp32',
   milliseconds,
   ...more,
 });
-const run = (contenders: object[]) => ({
+const run = (contenders: MeasuredContender[]): Run => ({
   id: 'matmul-128x384x1536-fp32',
   title: 'MatMul 128×384×1536, fp32',
   part: 'matmul',
@@ -40,7 +45,9 @@ const run = (contenders: object[]) => ({
   versions: { clearformer: '0' },
   contenders,
 });
-const results = (contenders: object[]) => ({ measured: { 'matmul-128x384x1536-fp32 chromium 1': run(contenders) } });
+const results = (contenders: MeasuredContender[]): Results => ({
+  measured: { 'matmul-128x384x1536-fp32 chromium 1': run(contenders) },
+});
 const measured = results([
   contender('clearformer simd128', 'ours', [2, 2.2, 2], { variant: 'simd128' }),
   contender('limit', 'limit', [1.9, 1.98, 1.9], { variant: 'simd128' }),
@@ -77,14 +84,14 @@ describe('agreement', () => {
 describe('report', () => {
   const barOf = (against: string) =>
     bars.find(
-      ({ of, against: other }: { of: { item: string; pick: { variant: string } }; against: { pick: object } }) =>
+      ({ of, against: other }) =>
         of.item === 'matmul-128x384x1536-fp32' &&
         of.pick.variant === 'simd128' &&
         Object.values(other.pick).includes(against),
-    );
+    ) as Bar;
   it('judges bars by the ratio of each round', () => {
     const met = judge(measured, barOf('limit'));
-    expect(met.ratio.median).toBeCloseTo(0.95);
+    expect(met.ratio?.median).toBeCloseTo(0.95);
     expect(met.met).toBe(true);
     expect(judge(measured, barOf('onnxruntime-web'))).toMatchObject({ met: true, ratio: { median: 2, low: 1.75 } });
   });
@@ -102,12 +109,12 @@ describe('report', () => {
     );
     const watched = { measured: { 'see-through chromium 1': { ...run(contenders), id: 'see-through' } } };
     const judged = bars
-      .filter(({ of }: { of: { item: string } }) => of.item === 'see-through')
-      .map((bar: object) => judge(watched, bar))
-      .filter(({ missing }: { missing?: string }) => missing === undefined);
+      .filter(({ of }) => of.item === 'see-through')
+      .map((bar) => judge(watched, bar))
+      .filter(({ missing }) => missing === undefined);
     expect(judged).toHaveLength(1);
-    expect(judged[0].ratio.median).toBeCloseTo(10 / 11);
-    expect(judged[0].met).toBe(true);
+    expect(judged[0]?.ratio?.median).toBeCloseTo(10 / 11);
+    expect(judged[0]?.met).toBe(true);
   });
   it('replaces what stands between the marks, once and again', () => {
     const before = 'a\n<!-- bench: begin -->\nold\n<!-- bench: end -->\nb\n';
@@ -123,17 +130,14 @@ describe('report', () => {
     expect(svg).not.toMatch(/NaN|undefined|Infinity/);
   });
   it('names only items that are measured', () => {
-    const ids = new Set(items.map(({ id }: { id: string }) => id));
-    const named = bars.flatMap(({ of, against }: { of: { item: string }; against: { item: string } }) => [
-      of.item,
-      against.item,
-    ]);
-    expect(named.filter((id: string) => !ids.has(id))).toEqual([]);
+    const ids = new Set(items.map(({ id }) => id));
+    const named = bars.flatMap(({ of, against }) => [of.item, against.item]);
+    expect(named.filter((id) => !ids.has(id))).toEqual([]);
   });
   it('plans each item once for an engine', () => {
-    const plans = plansOf({ parts: ['matmul', 'roofline'], rounds: 7 });
+    const plans = plansOf({ parts: ['matmul', 'roofline'], rounds: 7, budget: 100, keep: false });
     for (const { items: planned } of plans) expect(new Set(planned).size).toBe(planned.length);
-    expect(plans.map(({ engine }: { engine: string }) => engine)).toEqual(['chromium', 'node']);
+    expect(plans.map(({ engine }) => engine)).toEqual(['chromium', 'node']);
   });
 });
 
@@ -164,13 +168,14 @@ describe('ONNX', () => {
   it('rounds weights to within half a step', () => {
     const weight = Float32Array.from({ length: 64 * 3 }, (_, i) => Math.sin(i));
     const { values, scale } = toInt8(weight);
-    for (const [i, value] of weight.entries()) expect(Math.abs(value - values[i] * scale)).toBeLessThan(scale * 0.51);
+    for (const [i, value] of weight.entries())
+      expect(Math.abs(value - (values[i] ?? 0) * scale)).toBeLessThan(scale * 0.51);
     const packed = toInt4(weight, 64, 3);
     for (let column = 0; column < 3; column += 1) {
       for (let k = 0; k < 64; k += 1) {
         const block = column * 2 + (k >> 5);
-        const byte = packed.values[block * 16 + ((k % 32) >> 1)];
-        const step = packed.scales[block];
+        const byte = packed.values[block * 16 + ((k % 32) >> 1)] ?? 0;
+        const step = packed.scales[block] ?? 0;
         const value = ((k % 2 === 0 ? byte & 15 : byte >> 4) - 8) * step;
         // The value opposite the extreme one is cut off at 7 steps.
         expect(Math.abs((weight[k * 3 + column] as number) - value)).toBeLessThan(Math.abs(step) * 1.01);

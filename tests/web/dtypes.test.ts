@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { AutoModelForCausalLM, AutoTokenizer, pipeline } from 'clearformer';
 import { describe, expect, it } from 'vitest';
-import { type Measured, measure, subjectNames } from '../../scripts/accuracy/measure.mjs';
+import { type Measured, measure, subjectNames } from '../../scripts/accuracy/measure.js';
 import { storiesPath } from './support/references.js';
 import { optionsFor, variants } from './support/variants.js';
 

@@ -19,7 +19,7 @@ import {
   WhisperFeatureExtractor,
 } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkpointFolder } from '../../scripts/models/checkpoints.mjs';
+import { checkpointFolder } from '../../scripts/models/checkpoints.js';
 import { taken } from './support/checkpoints.js';
 import {
   type Case,

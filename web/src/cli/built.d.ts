@@ -1,4 +1,4 @@
-// What the build makes for the command line; see scripts/build/generation_options.mjs.
+// What the build makes for the command line; see scripts/build/generation_options.ts.
 
 declare module 'built:generation_options' {
   /** The members of GenerationOptions that can be written as a word, with what is said of them there. */

@@ -1,0 +1,112 @@
+// How far what a model says in fewer bits is from what it says in fp32.
+
+/** Logits, row by row. */
+export interface Scores {
+  data: Float32Array;
+  /** Of a row. */
+  width: number;
+}
+
+/** What a model says of fixed inputs; a model is asked for the same parts each time. */
+export interface Observation {
+  scores?: Scores;
+  /** The token that each row of the scores has to predict. */
+  targets?: readonly number[];
+  /** Tokens of greedy texts. */
+  written?: readonly (readonly number[])[];
+  /** Embeddings, hidden states. */
+  vectors?: readonly Float32Array[];
+}
+
+/** What a checkpoint has no numbers for is absent. */
+export interface Comparison {
+  /** Errors of the logits, and the standard deviation of fp32's about the mean of their row, as their measure. */
+  rms?: number;
+  largest?: number;
+  spread?: number;
+  /** Share of the positions with fp32's top token. */
+  top?: number;
+  /** Positions compared. */
+  rows?: number;
+  /** Relative change. */
+  perplexity?: number;
+  /** Share of the tokens of greedy texts up to the first that differs. */
+  greedy?: number;
+  /** The smallest of all embeddings or hidden states. */
+  cosine?: number;
+}
+
+function rowOf({ data, width }: Scores, row: number): Float32Array {
+  return data.subarray(row * width, (row + 1) * width);
+}
+
+function argmax(row: Float32Array): number {
+  return row.reduce((best, value, i) => (value > (row[best] ?? 0) ? i : best), 0);
+}
+
+/** -log of the probability of `target` among the scores. */
+function surprise(row: Float32Array, target: number): number {
+  const largest = row.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
+  const sum = row.reduce((total, value) => total + Math.exp(value - largest), 0);
+  return largest + Math.log(sum) - (row[target] ?? Number.NaN);
+}
+
+function perplexity({ scores, targets }: Observation): number {
+  if (!scores || !targets) return Number.NaN;
+  const total = targets.reduce((sum, target, row) => sum + surprise(rowOf(scores, row), target), 0);
+  return Math.exp(total / targets.length);
+}
+
+function cosine(a: Float32Array, b: Float32Array): number {
+  let [ab, aa, bb] = [0, 0, 0];
+  for (const [i, x] of a.entries()) {
+    const y = b[i] ?? 0;
+    ab += x * y;
+    aa += x * x;
+    bb += y * y;
+  }
+  return ab / Math.sqrt(aa * bb);
+}
+
+/** The share of the tokens up to the first that differs, over all texts. */
+function agreement(reference: readonly (readonly number[])[], found: readonly (readonly number[])[]): number {
+  let [same, all] = [0, 0];
+  for (const [t, text] of reference.entries()) {
+    const first = text.findIndex((token, i) => found[t]?.[i] !== token);
+    same += first < 0 ? text.length : first;
+    all += text.length;
+  }
+  return same / all;
+}
+
+function compareScores(reference: Scores, found: Scores): Comparison {
+  const { data, width } = reference;
+  const rows = data.length / width;
+  let [squares, largest, spread, same] = [0, 0, 0, 0];
+  for (let row = 0; row < rows; row++) {
+    const [wanted, given] = [rowOf(reference, row), rowOf(found, row)];
+    const mean = wanted.reduce((sum, value) => sum + value, 0) / width;
+    for (const [i, value] of wanted.entries()) {
+      const error = (given[i] ?? Number.NaN) - value;
+      squares += error * error;
+      largest = Math.max(largest, Math.abs(error));
+      spread += (value - mean) ** 2;
+    }
+    same += argmax(wanted) === argmax(given) ? 1 : 0;
+  }
+  const deviation = (sum: number): number => Math.sqrt(sum / data.length);
+  return { largest, rms: deviation(squares), top: same / rows, rows, spread: deviation(spread) };
+}
+
+/** One row of the table. */
+export function compare(reference: Observation, found: Observation): Comparison {
+  const result: Comparison = {};
+  if (reference.scores && found.scores) Object.assign(result, compareScores(reference.scores, found.scores));
+  if (reference.targets) result.perplexity = perplexity(found) / perplexity(reference) - 1;
+  if (reference.written && found.written) result.greedy = agreement(reference.written, found.written);
+  if (reference.vectors) {
+    const none = new Float32Array(0);
+    result.cosine = Math.min(...reference.vectors.map((vector, i) => cosine(vector, found.vectors?.[i] ?? none)));
+  }
+  return result;
+}

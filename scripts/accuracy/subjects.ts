@@ -1,0 +1,248 @@
+// The trained checkpoints and what each is asked. The inputs are committed texts, sounds and images; where a model has to
+// write something first, it is what it writes in fp32.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  AutoModel,
+  AutoModelForCausalLM,
+  AutoModelForImageClassification,
+  AutoModelForSeq2SeqLM,
+  AutoModelForSpeechSeq2Seq,
+  AutoTokenizer,
+  type GenerativeModel,
+  read_audio,
+  type Tensor,
+  WhisperFeatureExtractor,
+} from 'clearformer';
+
+import { checkpointFolder } from '../models/checkpoints.js';
+import { readSafetensors } from '../models/read_safetensors.js';
+import type { Observation } from './compare.js';
+import { type Measure, measureOf } from './subject.js';
+
+const bundled = (project: string, name: string): string => join(project, 'web/demo/public/models', name);
+const fixture = (project: string, name: string): string => join(project, 'tests/fixtures/real_models', name);
+
+interface Case {
+  name: string;
+  text: unknown;
+}
+
+function casesOf(project: string): Case[] {
+  const parsed = JSON.parse(readFileSync(fixture(project, 'cases.json'), 'utf8')) as Case[] | { cases: Case[] };
+  return Array.isArray(parsed) ? parsed : parsed.cases;
+}
+
+/** The 30 English sentences that the translator's tests hold. */
+function sentencesOf(project: string): string[] {
+  const cases = casesOf(project).filter(({ name }) => /^translation_\d+_greedy$/.test(name));
+  return cases.map(({ text }) => String(text));
+}
+
+const widthOf = ({ dims }: { dims: readonly number[] }): number => dims.at(-1) ?? 0;
+
+function idsOf(tensor: Tensor<'int64'>): number[][] {
+  const length = widthOf(tensor);
+  return Array.from({ length: tensor.data.length / length }, (_, row) =>
+    Array.from(tensor.data.subarray(row * length, (row + 1) * length), Number),
+  );
+}
+
+const firstOf = (tensor: Tensor<'int64'>): number[] => idsOf(tensor)[0] ?? [];
+
+function joined(parts: readonly Float32Array[]): Float32Array {
+  const whole = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+/** Logits of each text's positions from `first` on, but the last, and the tokens that follow them. */
+async function predictions(
+  texts: readonly number[][],
+  first: number,
+  logitsOf: (text: number[], index: number) => Promise<Tensor<'float32'>>,
+): Promise<Observation> {
+  const parts: Float32Array[] = [];
+  const targets: number[] = [];
+  let width = 0;
+  for (const [index, text] of texts.entries()) {
+    const logits = await logitsOf(text, index);
+    width = widthOf(logits);
+    parts.push(logits.data.slice(first * width, (text.length - 1) * width));
+    targets.push(...text.slice(first + 1));
+  }
+  return { scores: { data: joined(parts), width }, targets };
+}
+
+const beginnings = [
+  'Once upon a time',
+  'One day, a little girl named Lily',
+  'Tom and his dog',
+  'The sun was shining and',
+  'There was a big tree',
+  'Mom said',
+  'In the park',
+  'A small bird wanted',
+];
+
+/** Eight stories that it made up in fp32, 1,600 tokens; and eight that it writes greedily. */
+const stories = measureOf({
+  load: (project, options) => AutoModelForCausalLM.from_pretrained(bundled(project, 'stories260K'), options),
+  async prepare(project, model) {
+    const tokenizer = await AutoTokenizer.from_pretrained(bundled(project, 'stories260K'));
+    const prompts = beginnings.map((text) => idsOf(tokenizer(text).input_ids));
+    const texts: number[][] = [];
+    for (const [seed, input_ids] of prompts.entries()) {
+      const options = { max_new_tokens: 200, do_sample: true, temperature: 1, top_k: 0, eos_token_id: null, seed };
+      texts.push(firstOf(await model.generate({ input_ids }, options)));
+    }
+    return { prompts, texts };
+  },
+  async observe(model, { prompts, texts }) {
+    const written: number[][] = [];
+    for (const input_ids of prompts) written.push(firstOf(await model.generate({ input_ids }, { max_new_tokens: 60 })));
+    const logitsOf = async (text: number[]) => (await model({ input_ids: [text] })).logits;
+    return { ...(await predictions(texts, 0, logitsOf)), written };
+  },
+});
+
+/** Every text of six letters of three: 729. */
+const sorter = measureOf({
+  load: (project, options) => AutoModelForCausalLM.from_pretrained(bundled(project, 'gpt-nano-sort'), options),
+  prepare: async () =>
+    Array.from({ length: 729 }, (_, n) => Array.from({ length: 6 }, (_, i) => Math.floor(n / 3 ** i) % 3)),
+  async observe(model, texts) {
+    const options = { max_new_tokens: 5, eos_token_id: null };
+    const written = idsOf(await model.generate({ input_ids: texts }, options));
+    const whole = texts.map((text) => [...text, ...text.toSorted((a, b) => a - b)].slice(0, 11));
+    const { logits } = await model({ input_ids: whole });
+    const [, length = 0, width = 0] = logits.dims;
+    const answers = whole.map((_, row) => logits.data.slice((row * length + 5) * width, (row + 1) * length * width));
+    return { scores: { data: joined(answers), width }, written };
+  },
+});
+
+/** Twenty digits, each in nine places: 180 images. */
+const digits = measureOf({
+  load: (project, options) => AutoModelForImageClassification.from_pretrained(bundled(project, 'vit-mnist'), options),
+  async prepare(project) {
+    const { tensors } = readSafetensors(fixture(project, 'digits.safetensors'));
+    const images = tensors.find(({ name }) => name === 'images');
+    if (!images) throw new Error('digits.safetensors has no images');
+    const [count = 0, height = 0, width = 0] = images.shape;
+    const shifts = [-2, 0, 2].flatMap((down) => [-2, 0, 2].map((right) => ({ down, right })));
+    const pixels = new Float32Array(count * shifts.length * height * width).fill(-1);
+    let at = 0;
+    for (let image = 0; image < count; image++) {
+      for (const { down, right } of shifts) {
+        for (let i = 0; i < height * width; i++, at++) {
+          const [y, x] = [Math.floor(i / width) - down, (i % width) - right];
+          if (y < 0 || x < 0 || y >= height || x >= width) continue;
+          pixels[at] = images.bytes.readUInt8((image * height + y) * width + x) / 127.5 - 1;
+        }
+      }
+    }
+    return { data: pixels, dims: [count * shifts.length, 1, height, width] };
+  },
+  async observe(model, pixel_values) {
+    const { logits } = await model({ pixel_values });
+    return { scores: { data: logits.data, width: widthOf(logits) } };
+  },
+});
+
+/** Thirty sentences and what it makes of them in fp32. */
+const translator = measureOf({
+  load: (project, options) => AutoModelForSeq2SeqLM.from_pretrained(bundled(project, 'marian-tiny-en-fr'), options),
+  async prepare(project, model) {
+    const tokenizer = await AutoTokenizer.from_pretrained(bundled(project, 'marian-tiny-en-fr'));
+    const sources = sentencesOf(project).map((text) => idsOf(tokenizer(text).input_ids));
+    const texts: number[][] = [];
+    for (const input_ids of sources) texts.push(firstOf(await model.generate({ input_ids }, greedy)));
+    return { sources, texts };
+  },
+  async observe(model, { sources, texts }) {
+    const written: number[][] = [];
+    for (const input_ids of sources) written.push(firstOf(await model.generate({ input_ids }, greedy)));
+    const logitsOf = async (text: number[], i: number) =>
+      (await model({ input_ids: sources[i] ?? [], decoder_input_ids: [text] })).logits;
+    return { ...(await predictions(texts, 0, logitsOf)), written };
+  },
+});
+const greedy = { num_beams: 1, max_new_tokens: 40 };
+
+/** Embeddings of 36 sentences: the mean over their tokens. */
+const sentences = measureOf({
+  load: (_project, options) => AutoModel.from_pretrained(checkpointFolder('all-MiniLM-L6-v2'), options),
+  async prepare(project) {
+    const tokenizer = await AutoTokenizer.from_pretrained(checkpointFolder('all-MiniLM-L6-v2'));
+    const texts = casesOf(project)
+      .filter(({ name }) => name === 'sentence_embeddings')
+      .map(({ text }) => text as string[]);
+    return [...texts.flat(), ...sentencesOf(project)].map((sentence) => idsOf(tokenizer(sentence).input_ids));
+  },
+  async observe(model, inputs) {
+    const vectors: Float32Array[] = [];
+    for (const input_ids of inputs) {
+      const { last_hidden_state } = await model({ input_ids });
+      if (!last_hidden_state) throw new Error('the model has no last_hidden_state');
+      const width = widthOf(last_hidden_state);
+      const mean = new Float32Array(width);
+      for (const [i, value] of last_hidden_state.data.entries()) mean[i % width] = (mean[i % width] ?? 0) + value;
+      vectors.push(mean);
+    }
+    return { vectors };
+  },
+});
+
+/** Two recordings, 11 and 30 seconds, and what it writes down of them in fp32. */
+const listener = measureOf({
+  load: (_project, options) => AutoModelForSpeechSeq2Seq.from_pretrained(checkpointFolder('whisper-tiny'), options),
+  async prepare(project, model) {
+    const extractor = await WhisperFeatureExtractor.from_pretrained(checkpointFolder('whisper-tiny'));
+    const files = [fixture(project, 'jfk.wav'), join(checkpointFolder('whisper-tiny'), 'a13.wav')];
+    const sounds: Tensor<'float32'>[] = [];
+    for (const file of files) {
+      const { input_features } = await extractor(await read_audio(new Uint8Array(readFileSync(file))));
+      sounds.push(input_features);
+    }
+    return { sounds, texts: await written(model, sounds) };
+  },
+  async observe(model, { sounds, texts }) {
+    const vectors: Float32Array[] = [];
+    const logitsOf = async (text: number[], i: number) => {
+      const input_features = sounds[i];
+      if (!input_features) throw new RangeError(`there is no sound ${i}`);
+      const read = await model({ input_features, decoder_input_ids: [text] });
+      if (read.encoder_last_hidden_state) vectors.push(read.encoder_last_hidden_state.data);
+      return read.logits;
+    };
+    const predicted = await predictions(texts, spoken.length - 1, logitsOf);
+    return { ...predicted, vectors, written: await written(model, sounds) };
+  },
+});
+const spoken = [50258, 50259, 50359, 50363]; // start, English, transcribe, without times
+
+async function written(model: GenerativeModel, sounds: readonly Tensor<'float32'>[]): Promise<number[][]> {
+  const texts: number[][] = [];
+  for (const input_features of sounds) {
+    const options = { num_beams: 1, max_new_tokens: 120 };
+    texts.push(firstOf(await model.generate({ input_features, decoder_input_ids: [spoken] }, options)));
+  }
+  return texts;
+}
+
+export const subjects = {
+  stories260K: stories,
+  'gpt-nano-sort': sorter,
+  'vit-mnist': digits,
+  'marian-tiny-en-fr': translator,
+  'all-MiniLM-L6-v2': sentences,
+  'whisper-tiny': listener,
+} satisfies Record<string, Measure>;
+
+export type SubjectName = keyof typeof subjects;

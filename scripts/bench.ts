@@ -1,0 +1,87 @@
+// npm run bench [-- part … options]: measures clearformer beside its peers, and writes the table and the plot.
+// Parts: matmul, attention, roofline (both of them), minilm, gpt2, vit, see-through, startup, scaling, native; without
+// any, all.
+// Options:
+//   --engine chromium|node|native   default: chromium for all, node for products and attention, native for "native"
+//   --threads 1|2                   default: 1; "scaling" measures models with 2 as well
+//   --only TEXT                     only items whose id holds TEXT
+//   --rounds N                      rounds of A B A B …; default 7
+//   --quick                         3 short rounds, to see that everything runs; its results are not kept
+//   --prepare                       installs, builds and makes models, and measures nothing
+//   --report                        writes table and plot from what was measured, and measures nothing
+
+import { type Choice, engines, type Plan, partNames, plansOf } from '../tests/bench/plan.js';
+import { prepareEngines, preparePaths } from '../tests/bench/prepare.js';
+import { writeReport } from '../tests/bench/report/write.js';
+import type { PreparedPlan } from '../tests/bench/run.js';
+import { inProject } from './build/fresh.js';
+import { type Command, reportErrors } from './main.js';
+import { nodeFlags } from './node_flags.js';
+import { onPath } from './toolchain/programs.js';
+import { run, SetupError, step } from './toolchain/progress.js';
+
+interface Options extends Choice {
+  prepare?: boolean;
+  report?: boolean;
+}
+
+function oneOf<Word extends string>(name: string, value: string | undefined, known: readonly Word[]): Word {
+  const found = known.find((each) => each === value);
+  if (found === undefined) throw new SetupError(`${name}: there is ${known.join(', ')}.`);
+  return found;
+}
+
+const readers: Readonly<Record<string, (next: () => string | undefined) => Partial<Options>>> = {
+  '--engine': (next) => ({ engine: oneOf('--engine', next(), engines) }),
+  '--threads': (next) => ({ threads: Number(oneOf('--threads', next(), ['1', '2'])) }),
+  '--only': (next) => ({ only: next() ?? '' }),
+  '--rounds': (next) => ({ rounds: Math.max(1, Number.parseInt(next() ?? '', 10) || 7) }),
+  '--quick': () => ({ rounds: 3, budget: 20, keep: false }),
+  '--prepare': () => ({ prepare: true }),
+  '--report': () => ({ report: true }),
+};
+
+/** Reads the command line; throws SetupError for what is not known. */
+function readArguments(words: readonly string[]): Options {
+  let options: Options = { parts: [], rounds: 7, budget: 100, keep: true };
+  const rest = [...words];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const read = readers[word];
+    if (read) options = { ...options, ...read(() => rest.shift()) };
+    else options = { ...options, parts: [...options.parts, oneOf(word, word, partNames)] };
+  }
+  return options;
+}
+
+/** Runs one plan on its cores: one thread on the first, two on the first two, where the machine lets us choose. */
+async function measure({ free, ...plan }: Omit<PreparedPlan, 'pinned'> & Pick<Plan, 'free'>): Promise<void> {
+  const taskset = free ? undefined : onPath('taskset');
+  const cores = plan.threads === 1 ? '0' : `0-${plan.threads - 1}`;
+  const prepared: PreparedPlan = { ...plan, pinned: taskset ? `cores ${cores}` : 'not pinned' };
+  const program = [...nodeFlags, inProject('scripts/run.mjs'), 'bench_plan', JSON.stringify(prepared)];
+  const [command, args] = taskset
+    ? [taskset, ['-c', cores, process.execPath, ...program]]
+    : [process.execPath, program];
+  await run(command, args, { cwd: inProject(), show: true });
+}
+
+async function bench(words: readonly string[]): Promise<void> {
+  const options = readArguments(words);
+  if (options.report) return writeReport();
+  const plans = plansOf(options);
+  if (plans.length === 0) throw new SetupError('No item is selected.');
+  await prepareEngines(plans.map(({ engine }) => engine));
+  for (const { items, ...setting } of plans) {
+    const prepared: PreparedPlan['items'] = [];
+    for (const item of items) {
+      const paths = await preparePaths(item.contenders(setting));
+      prepared.push({ id: item.id, paths: paths.map((path) => path ?? null) });
+    }
+    if (options.prepare) continue;
+    const { engine, threads } = setting;
+    await step(`Measuring in ${engine}, ${threads} thread(s)`, () => measure({ ...setting, items: prepared }));
+  }
+  return writeReport();
+}
+
+export const command: Command = (words) => reportErrors(() => bench(words));

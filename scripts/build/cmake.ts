@@ -1,0 +1,104 @@
+// The C++: configures and builds one of CMake's presets (natively or as WebAssembly) in build/<preset>.
+
+import { rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+
+import { nodeFlags } from '../node_flags.js';
+import { type Environment, run, step } from '../toolchain/progress.js';
+import { type BuildTools, findBuildTools, findCppCompiler, findWasmTools, type WasmTools } from '../toolchain.js';
+import { digestOf, inProject, unlessFresh } from './fresh.js';
+
+/** The WebAssembly build that the C++ tests run in: both programs, with and without relaxed SIMD. */
+export const wasmPreset = 'wasm';
+/** The same with threads is tested through the package. */
+const threadsPreset = 'wasm-threads';
+const modulePresets = [wasmPreset, threadsPreset];
+
+/** Every build of the module by its name: where it lies, without its extension. */
+export const modules = {
+  simd128: inProject('build', wasmPreset, 'clearformer-simd128'),
+  relaxed: inProject('build', wasmPreset, 'clearformer-relaxed'),
+  'simd128-threads': inProject('build', threadsPreset, 'clearformer-simd128-threads'),
+  'relaxed-threads': inProject('build', threadsPreset, 'clearformer-relaxed-threads'),
+};
+
+export type ModuleName = keyof typeof modules;
+
+let buildTools: Promise<BuildTools> | undefined;
+let wasmTools: Promise<WasmTools> | undefined;
+
+/** The tools, looked for once in a process. */
+export const tools = {
+  build: (): Promise<BuildTools> => (buildTools ??= findBuildTools()),
+  wasm: (): Promise<WasmTools> => (wasmTools ??= findWasmTools()),
+};
+
+/** Looks for all of them, one after the other: each may fetch something into the cache. */
+export async function findTools(): Promise<void> {
+  await tools.build();
+  await tools.wasm();
+}
+
+interface Settings {
+  env: Environment;
+  cmakeArguments: readonly string[];
+  /** Of the compiler, where CMake would not see that it has changed. */
+  version?: string;
+}
+
+async function settingsOf(preset: string): Promise<Settings> {
+  const { cmakeArguments } = await tools.build();
+  if (!modulePresets.includes(preset)) {
+    findCppCompiler(); // says how to get one, where CMake would fail with a riddle
+    return { env: {}, cmakeArguments };
+  }
+  const { env, toolchainFile, version } = await tools.wasm();
+  const own = {
+    CMAKE_TOOLCHAIN_FILE: toolchainFile,
+    CMAKE_CROSSCOMPILING_EMULATOR: process.execPath,
+    CLEARFORMER_NODE_FLAGS: nodeFlags.join(';'),
+  };
+  const given = Object.entries(own).map(([name, value]) => `-D${name}=${value}`);
+  return { env, cmakeArguments: [...cmakeArguments, ...given], version };
+}
+
+/** Configures `preset` unless that was done with the same settings; CMake itself sees to changes of CMakeLists.txt. */
+async function configure(preset: string, folder: string, settings: Settings): Promise<void> {
+  const { env, cmakeArguments, version = '' } = settings;
+  const { cmake } = await tools.build();
+  const recipe = {
+    stamp: `${folder}.configured`,
+    digest: digestOf([inProject('CMakePresets.json')], [cmake, version, ...cmakeArguments].join('\n')),
+    outputs: [`${folder}/build.ninja`],
+  };
+  await unlessFresh(recipe, () => {
+    for (const old of ['CMakeCache.txt', 'CMakeFiles']) rmSync(join(folder, old), { recursive: true, force: true });
+    const args = ['--preset', preset, ...cmakeArguments];
+    return step(`Configuring ${preset}`, () => run(cmake, args, { cwd: inProject(), env, show: true }));
+  });
+}
+
+/** Builds `preset`: the targets given or, without any, all of it. */
+export async function buildPreset(preset: string, targets: readonly string[] = []): Promise<void> {
+  const { cmake } = await tools.build();
+  const settings = await settingsOf(preset);
+  const folder = inProject('build', preset);
+  await configure(preset, folder, settings);
+  const args = ['--build', folder, '-j', String(availableParallelism())];
+  const selected = targets.length > 0 ? ['--target', ...targets] : [];
+  const options = { cwd: inProject(), env: settings.env, show: true };
+  await step(`Building ${preset}`, () => run(cmake, [...args, ...selected], options));
+}
+
+/** Builds every WebAssembly module, without tests. */
+export async function buildWasm(): Promise<void> {
+  for (const preset of modulePresets) await buildPreset(preset, ['clearformer_module']);
+}
+
+/** Runs the tests of a preset that has been built. */
+export async function testPreset(preset: string): Promise<void> {
+  const { ctest } = await tools.build();
+  const args = ['--test-dir', inProject('build', preset), '--output-on-failure', '--no-tests=error'];
+  await step(`Testing ${preset}`, () => run(ctest, [...args, '-j', String(availableParallelism())], { show: true }));
+}

@@ -1,0 +1,48 @@
+// npm run check: formats and lint, types, import directions, file lengths, the package's exports, download sizes.
+// With "-- --fix" formats are put right instead of reported.
+
+import { steps } from './build.js';
+import { checkExports } from './check/exports.js';
+import { checkCppFormat, checkWebFormat } from './check/formats.js';
+import { checkImports } from './check/imports.js';
+import { checkLengths } from './check/lengths.js';
+import { checkSizes } from './check/sizes.js';
+import { checkTypes } from './check/types.js';
+import { commandOf } from './main.js';
+import { SetupError, seconds } from './toolchain/progress.js';
+
+const checks: Readonly<Record<string, (fix: boolean) => Promise<string>>> = {
+  'format of C++': checkCppFormat,
+  'format and lint of the rest': checkWebFormat,
+  types: checkTypes,
+  'import directions': checkImports,
+  'file lengths': checkLengths,
+  exports: checkExports,
+  sizes: checkSizes,
+};
+
+/** Runs every check, says what each found, and throws if any failed. Needs the package in dist/. */
+export async function check(fix = false): Promise<void> {
+  const failed: string[] = [];
+  for (const [name, work] of Object.entries(checks)) {
+    const start = Date.now();
+    try {
+      const detail = await work(fix);
+      console.log(`• ${name}: ok (${seconds(start)})${detail ? `\n    ${detail}` : ''}`);
+    } catch (error) {
+      if (!(error instanceof SetupError)) throw error;
+      console.log(`• ${name}: FAILED\n${error.message}`);
+      failed.push(name);
+    }
+  }
+  if (failed.length > 0) throw new SetupError(`Failed: ${failed.join('; ')}.`);
+}
+
+export const command = commandOf(
+  async (names) => {
+    await steps.wasm();
+    await steps.package();
+    await check(names.includes('--fix'));
+  },
+  ['--fix'],
+);

@@ -1,0 +1,14 @@
+// Types: tsc over the package with its tests and the scripts, and over the page (which sees only the package's declarations).
+
+import { inProject } from '../build/fresh.js';
+import { run } from '../toolchain/progress.js';
+
+const projects = ['tsconfig.json', 'web/demo/tsconfig.json'];
+
+export async function checkTypes(): Promise<string> {
+  const tsc = inProject('node_modules/typescript/bin/tsc');
+  for (const project of projects) {
+    await run(process.execPath, [tsc, '--noEmit', '-p', inProject(project)], { cwd: inProject() });
+  }
+  return projects.join(', ');
+}

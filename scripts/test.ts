@@ -1,0 +1,86 @@
+// npm test [-- stage …]: everything from a fresh clone to the verdict. All stages run, also after one has failed.
+// Stages: native (C++), wasm (the same C++ tests as WebAssembly under Node), ts (the package under Node, with trained
+// checkpoints that are fetched once), browser (the page in Chromium), check (formats, types, import directions, sizes).
+
+import { buildPreset, testPreset, wasmPreset } from './build/cmake.js';
+import { inProject } from './build/fresh.js';
+import { steps } from './build.js';
+import { check } from './check.js';
+import { commandOf } from './main.js';
+import { fetchCheckpoints } from './models/checkpoints.js';
+import { type Environment, run, seconds, step, timesOfSteps } from './toolchain/progress.js';
+import { findChromium, SetupError } from './toolchain.js';
+
+const vitest = (project: string, env: Environment = {}): Promise<unknown> =>
+  step(`Testing ${project}`, () =>
+    run(process.execPath, [inProject('node_modules/vitest/vitest.mjs'), 'run', '--project', project], {
+      cwd: inProject(),
+      env: { ...(process.stdout.isTTY ? {} : { NO_COLOR: '1' }), ...env },
+      show: true,
+    }),
+  );
+
+type StageName = 'native' | 'wasm' | 'ts' | 'browser' | 'check';
+
+const stages: Readonly<Record<StageName, () => Promise<void>>> = {
+  native: async () => {
+    await steps.native();
+    await testPreset('release');
+  },
+  wasm: async () => {
+    await buildPreset(wasmPreset);
+    await testPreset(wasmPreset);
+  },
+  ts: async () => {
+    await buildPackage();
+    await fetchCheckpoints();
+    await vitest('ts');
+  },
+  browser: async () => {
+    await buildPackage();
+    await steps.page();
+    await vitest('browser', { CHROMIUM: await findChromium() });
+  },
+  check: async () => {
+    await buildPackage();
+    await check();
+  },
+};
+
+async function buildPackage(): Promise<void> {
+  await steps.wasm();
+  await steps.package();
+}
+
+interface Verdict {
+  name: StageName;
+  passed: boolean;
+  time: string;
+}
+
+async function runStage(name: StageName): Promise<Verdict> {
+  const start = Date.now();
+  console.log(`\n=== ${name}`);
+  try {
+    await stages[name]();
+    return { name, passed: true, time: seconds(start) };
+  } catch (error) {
+    console.error(error instanceof SetupError ? error.message : error);
+    return { name, passed: false, time: seconds(start) };
+  }
+}
+
+const stageNames = Object.keys(stages) as StageName[];
+
+export const command = commandOf(async (names) => {
+  const start = Date.now();
+  const results: Verdict[] = [];
+  for (const name of names.length > 0 ? names : stageNames) results.push(await runStage(name));
+  console.log(`\n=== Summary (${seconds(start)})`);
+  for (const { name, passed, time } of results)
+    console.log(`${passed ? 'passed' : 'FAILED'}  ${name.padEnd(8)} ${time}`);
+  console.log(`\nWhat took how long:\n${timesOfSteps()}\n`);
+  const failed = results.filter(({ passed }) => !passed).length;
+  console.log(`stages: ${results.length - failed} passed, ${failed} failed`);
+  if (failed > 0) process.exitCode = 1;
+}, stageNames);

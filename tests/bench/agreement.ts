@@ -1,0 +1,40 @@
+// Do two contenders compute the same? Compared on samples of their outputs.
+
+import type { DType, Sample } from './types.js';
+
+const fp32Tolerance = 1e-3; // of the largest value: other orders of summation through twelve layers
+// What is left of the direction of the outputs, by dtype of the narrowest side.
+const narrowCosine: Readonly<Record<DType, number>> = { fp32: 1, fp16: 0.999, q8: 0.98, q4: 0.95 };
+
+function cosine(a: readonly number[], b: readonly number[]): number {
+  let [dot, aa, bb] = [0, 0, 0];
+  for (const [i, x] of a.entries()) {
+    const y = b[i] ?? Number.NaN;
+    dot += x * y;
+    aa += x * x;
+    bb += y * y;
+  }
+  return dot / Math.sqrt(aa * bb);
+}
+
+/** { agrees, how } of a sample against the reference's; weights of a `narrow` dtype need only point the same way. */
+export function compare(
+  sample: Sample,
+  reference: Sample,
+  narrow: DType | undefined,
+): { agrees: boolean; how: string } {
+  if (sample.count !== reference.count) {
+    return { agrees: false, how: `${sample.count} values against ${reference.count}` };
+  }
+  if (narrow) {
+    const value = cosine(sample.picked, reference.picked);
+    return { agrees: value >= narrowCosine[narrow], how: `cosine ${value.toFixed(4)}` };
+  }
+  const largest = reference.picked.reduce((most, each) => Math.max(most, Math.abs(each)), 0);
+  const error = sample.picked.reduce(
+    (most, each, i) => Math.max(most, Math.abs(each - (reference.picked[i] ?? Number.NaN))),
+    0,
+  );
+  const relative = error / largest;
+  return { agrees: relative <= fp32Tolerance, how: `largest error ${relative.toExponential(1)} of the largest value` };
+}

@@ -1,0 +1,23 @@
+// A process that holds a contender and does what the runner asks.
+
+import { messageOf } from '../../../scripts/toolchain/progress.js';
+import { close, open, sample, time } from '../contenders/contender.js';
+
+const methods = { open, sample, time, close };
+
+/** What a host asks of the process. */
+export interface Call {
+  call: number;
+  method: keyof typeof methods;
+  args: readonly unknown[];
+}
+
+process.on('message', async ({ call, method, args }: Call) => {
+  try {
+    const value = await (methods[method] as (...given: unknown[]) => unknown)(...args);
+    process.send?.({ call, value: value ?? null });
+  } catch (error) {
+    process.send?.({ call, error: messageOf(error) });
+  }
+});
+process.on('disconnect', () => process.exit());

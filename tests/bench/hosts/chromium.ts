@@ -1,0 +1,92 @@
+// Contenders in pages of one headless Chromium, each in a page of its own.
+
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { messageOf } from '../../../scripts/toolchain/progress.js';
+import { findChromium } from '../../../scripts/toolchain.js';
+import type { About, Host, Opened, Sample, Spec } from '../types.js';
+import { placed } from './places.js';
+import { type FileServer, pagePath, serveFiles } from './server.js';
+
+const browserFlags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** What hosts/page.html puts there. */
+interface Bench {
+  bench: Record<string, (...given: unknown[]) => unknown>;
+}
+
+interface Owner {
+  page: Page;
+  close(): Promise<void>;
+}
+
+export class ChromiumHost implements Host {
+  readonly version: string;
+  readonly #browser: Browser;
+  readonly #server: FileServer;
+  readonly #pages = new Map<string, Owner>();
+
+  private constructor(browser: Browser, server: FileServer) {
+    this.#browser = browser;
+    this.#server = server;
+    this.version = `Chromium ${browser.version()}`;
+  }
+
+  static async start(): Promise<ChromiumHost> {
+    const browser = await chromium.launch({ executablePath: await findChromium(), args: browserFlags });
+    return new ChromiumHost(browser, await serveFiles());
+  }
+
+  /** A page of a fresh context, in which nothing is cached. */
+  async #freshPage(): Promise<Owner> {
+    const context = await this.#browser.newContext();
+    const page = await context.newPage();
+    page.setDefaultTimeout(0); // a busy machine is no error
+    await page.goto(`${this.#server.url}${pagePath}`);
+    await page.waitForFunction(() => document.title === 'ready');
+    return { page, close: () => context.close() };
+  }
+
+  /** Contenders with the same `share` live in one page. */
+  async open(id: string, spec: Spec, path: string | undefined): Promise<Opened> {
+    const share = spec.share ?? id;
+    const owner = this.#pages.get(share) ?? (await this.#freshPage());
+    this.#pages.set(share, owner);
+    const { page } = owner;
+    const call = (method: string, ...args: unknown[]): Promise<unknown> =>
+      page.evaluate(({ name, given }) => (globalThis as unknown as Bench).bench[name]?.(...given), {
+        name: method,
+        given: [id, ...args],
+      });
+    const close = async (): Promise<void> => {
+      if (spec.share) return;
+      this.#pages.delete(id);
+      await owner.close();
+    };
+    try {
+      const about = (await call('open', placed(spec, path, 'web'))) as About;
+      const sample = async (): Promise<Sample | undefined> => (await call('sample')) as Sample | undefined;
+      return { about, sample, time: async (budget) => Number(await call('time', budget)), close };
+    } catch (error) {
+      await close();
+      throw new Error(
+        messageOf(error)
+          .replace(/^page\.evaluate: /, '')
+          .split('\n')[0],
+      );
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#browser.close();
+    this.#server.close();
+  }
+}

@@ -1,0 +1,18 @@
+// All that is measured, by part.
+
+import type { Item } from '../types.js';
+import { modelItems, scalingItems } from './models.js';
+import { operationItems } from './operations.js';
+import { seeThroughItems } from './see_through.js';
+import { startupItems } from './startup.js';
+
+export const items: readonly Item[] = [
+  ...operationItems,
+  ...modelItems,
+  ...scalingItems,
+  ...seeThroughItems,
+  ...startupItems,
+];
+
+/** Parts that select items; "native", "scaling" and "roofline" choose engines or threads, too (see plan.ts). */
+export const itemParts = [...new Set(items.map(({ part }) => part))];

@@ -1,0 +1,132 @@
+// Measures one item: opens all its contenders, checks that they compute the same, warms them up, and times them in turns
+// A B C A B C …, so that whatever disturbs the machine disturbs all alike.
+
+import { messageOf } from '../../scripts/toolchain/progress.js';
+import { compare } from './agreement.js';
+import type { Contender, Host, Identity, Item, MeasuredContender, Opened, Pace, Sample, Setting } from './types.js';
+
+const settledShare = 0.03; // two slices in a row that differ by less
+const quietMs = 1000; // a page that has just been opened still keeps the browser busy
+const warmUpSlices = { least: 3, most: 12 };
+
+/** A contender in its item; it is opened as long as nothing makes it unavailable. */
+interface Entry extends MeasuredContender {
+  opened?: Opened | undefined;
+}
+
+type Paths = readonly (string | undefined)[];
+
+/** Work that may fail: then the contender is out, and says why. */
+async function attempt<T>(entry: Entry, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    entry.unavailable = messageOf(error).slice(0, 300);
+    return undefined;
+  }
+}
+
+/** Opens each contender; one that can't be opened keeps the reason as `unavailable`. */
+async function openAll(host: Host, contenders: readonly Contender[], paths: Paths): Promise<Entry[]> {
+  const opened: Entry[] = [];
+  for (const [i, contender] of contenders.entries()) {
+    const { name, spec } = contender;
+    const entry = named(contender);
+    entry.opened = await attempt(entry, () => host.open(`${i} ${name}`, spec, paths[i]));
+    entry.about = entry.opened?.about;
+    opened.push(entry);
+  }
+  return opened;
+}
+
+/** Compares all outputs with the first that is fp32 (else with the first). */
+async function checkAgreement(opened: readonly Entry[]): Promise<void> {
+  const samples = new Map<Entry, Sample>();
+  for (const entry of opened) {
+    if (entry.unavailable) continue;
+    const sample = await attempt(entry, async () => entry.opened?.sample());
+    if (sample) samples.set(entry, sample);
+  }
+  const order = [...samples.keys()];
+  const reference = order.find(({ dtype }) => dtype === 'fp32') ?? order[0];
+  const expected = reference && samples.get(reference);
+  for (const [entry, sample] of samples) {
+    if (!reference || !expected || entry === reference) continue;
+    const narrow = [entry, reference].map(({ dtype }) => dtype).find((dtype) => dtype !== 'fp32');
+    const { agrees, how } = compare(sample, expected, narrow);
+    entry.agreement = `${how} (against ${reference.name})`;
+    if (!agrees) entry.unavailable = `does not agree: ${entry.agreement}`;
+  }
+}
+
+async function warmUp(opened: Opened, budget: number): Promise<void> {
+  let before = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < warmUpSlices.most; i += 1) {
+    const now = await opened.time(budget);
+    if (i + 1 >= warmUpSlices.least && Math.abs(now - before) < settledShare * before) return;
+    before = now;
+  }
+}
+
+/** The contenders of an item, measured with what they load at `paths`. */
+export async function measure(
+  host: Host,
+  item: Item,
+  setting: Setting,
+  paths: Paths,
+  { rounds, budget }: Pace,
+): Promise<MeasuredContender[]> {
+  const contenders = item.contenders(setting);
+  if (item.fresh) return measureFresh(host, contenders, paths, rounds);
+  const opened = await openAll(host, contenders, paths);
+  try {
+    await checkAgreement(opened);
+    const running = () =>
+      opened.flatMap((entry) => (entry.opened && !entry.unavailable ? [[entry, entry.opened] as const] : []));
+    for (const [entry, one] of running()) await attempt(entry, () => warmUp(one, budget));
+    for (let round = 0; round < rounds; round += 1) {
+      for (const [entry, one] of running()) {
+        const time = await attempt(entry, () => one.time(budget));
+        if (time !== undefined) entry.milliseconds.push(time);
+      }
+    }
+  } finally {
+    for (const entry of opened) await entry.opened?.close();
+  }
+  return opened.map(told);
+}
+
+/** Every run in a page of its own. */
+async function measureFresh(
+  host: Host,
+  contenders: readonly Contender[],
+  paths: Paths,
+  rounds: number,
+): Promise<MeasuredContender[]> {
+  const entries = contenders.map((contender) => ({ contender, entry: named(contender) }));
+  // The first round starts the browser's own parts; it does not count.
+  for (let round = -1; round < rounds; round += 1) {
+    for (const [i, { contender, entry }] of entries.entries()) {
+      if (entry.unavailable) continue;
+      await attempt(entry, async () => {
+        const page = await host.open(`${round} ${i}`, contender.spec, paths[i]);
+        await new Promise((wake) => setTimeout(wake, quietMs));
+        const time = await page.time(0);
+        await page.close();
+        if (round >= 0) entry.milliseconds.push(time);
+      });
+    }
+  }
+  return entries.map(({ entry }) => told(entry));
+}
+
+/** What tells a contender from the others of its item, and no times yet. */
+function named({ name, role, dtype, variant, peer, captured }: Identity): Entry {
+  return { name, role, dtype, variant, peer, captured, milliseconds: [] };
+}
+
+function told({ about, agreement, unavailable, milliseconds, ...entry }: Entry): MeasuredContender {
+  return { ...named(entry), about, agreement, unavailable, milliseconds: milliseconds.map(rounded) };
+}
+
+const rounded = (value: number): number => Number(value.toPrecision(6));

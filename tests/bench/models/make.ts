@@ -1,0 +1,66 @@
+// What the contenders load, made once in build/bench/models: checkpoints for us, graphs of the same numbers for the peers.
+
+import { mkdirSync } from 'node:fs';
+import { digestOf, inProject, unlessFresh } from '../../../scripts/build/fresh.js';
+import type { OnnxGraph } from '../onnx/graph.js';
+import { modelGraph } from '../onnx/models.js';
+import { attentionGraph, productGraph } from '../onnx/operations.js';
+import type { ModelName, Source } from '../types.js';
+import { writeCheckpoint } from './checkpoint.js';
+import { shapes } from './shapes.js';
+import { randomWeights, type Weights } from './weights.js';
+
+const modelsFolder = 'build/bench/models';
+const inputs = (): string[] => ['tests/bench/onnx', 'tests/bench/models'].map((name) => inProject(name));
+
+/** Makes one file set unless it is there as today's scripts make it. */
+async function made(
+  folder: string,
+  name: string,
+  outputs: readonly string[],
+  make: (path: string) => void,
+): Promise<void> {
+  const path = inProject(modelsFolder, folder);
+  const recipe = {
+    stamp: inProject(modelsFolder, folder, `${name}.stamp`),
+    digest: digestOf(inputs()),
+    outputs: outputs.map((file) => `${path}/${file}`),
+  };
+  await unlessFresh(recipe, () => {
+    mkdirSync(path, { recursive: true });
+    console.log(`• Making ${folder}/${name}`);
+    make(path);
+  });
+}
+
+let latest: { model: ModelName; weights: Weights } | undefined;
+
+function weightsOf(model: ModelName): Weights {
+  if (latest?.model !== model) latest = { model, weights: randomWeights(shapes[model]) };
+  return latest.weights;
+}
+
+async function graphFiles(folder: string, name: string, make: () => OnnxGraph): Promise<string> {
+  await made(folder, name, [`${name}.onnx`, `${name}.bin`], (path) => make().write(path, name));
+  return `${modelsFolder}/${folder}/${name}`;
+}
+
+/** Makes what `source` describes; resolves to its path. */
+export async function makeSource(source: Source): Promise<string> {
+  if (source.make === 'checkpoint') {
+    const { model } = source;
+    const write = (path: string): void => writeCheckpoint(path, shapes[model], weightsOf(model));
+    await made(model, 'checkpoint', ['model.safetensors', 'config.json'], write);
+    return `${modelsFolder}/${model}`;
+  }
+  if (source.make === 'model') {
+    const { model, precision } = source;
+    return graphFiles(model, precision, () => modelGraph(shapes[model], weightsOf(model), precision));
+  }
+  if (source.make === 'product') {
+    const { m, k, n, precision } = source;
+    return graphFiles(`matmul-${m}x${k}x${n}`, precision, () => productGraph({ m, k, n }, precision));
+  }
+  const { n, causal, form } = source;
+  return graphFiles(`attention-${n}${causal ? '-causal' : ''}`, form, () => attentionGraph(source, form));
+}

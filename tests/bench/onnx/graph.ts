@@ -1,0 +1,149 @@
+// An ONNX graph that is built node by node and written as NAME.onnx with its weights beside it in NAME.bin (ONNX's
+// external data). Field numbers: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
+
+import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { bytes, float, integer, message, root, text } from './protobuf.js';
+
+export type ElementType = 'float32' | 'uint8' | 'int8' | 'int32' | 'int64';
+/** The typed array's kind gives the element type. */
+export type Data = Float32Array | Uint8Array | Int8Array | Int32Array | BigInt64Array;
+/** A float is written as { float: 0.5 }, so that 1.0 can be told from 1. */
+export type Attribute = string | number | readonly number[] | { float: number };
+export type Attributes = Readonly<Record<string, Attribute>>;
+/** A dimension is a size or a name. */
+export type Dims = readonly (number | string)[];
+
+interface Port {
+  name: string;
+  type: ElementType;
+  dims: Dims;
+}
+
+const elementTypes: Readonly<Record<ElementType, number>> = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7 };
+const attributeTypes = { float: 1, int: 2, string: 3, ints: 7 };
+const alignment = 64;
+const inlineBytes = 1024; // smaller tensors stand in the graph itself
+const opsetVersions: readonly (readonly [string, number])[] = [
+  ['', 17],
+  ['com.microsoft', 1],
+];
+const contributedDomain = 'com.microsoft';
+
+function elementOf(data: Data): number {
+  if (data instanceof Float32Array) return elementTypes.float32;
+  if (data instanceof Uint8Array) return elementTypes.uint8;
+  if (data instanceof Int8Array) return elementTypes.int8;
+  return data instanceof Int32Array ? elementTypes.int32 : elementTypes.int64;
+}
+
+function attribute(name: string, value: Attribute): Buffer {
+  if (typeof value === 'string') return message(5, [text(1, name), text(4, value), integer(20, attributeTypes.string)]);
+  if (typeof value === 'number') return message(5, [text(1, name), integer(3, value), integer(20, attributeTypes.int)]);
+  if ('float' in value) return message(5, [text(1, name), float(2, value.float), integer(20, attributeTypes.float)]);
+  return message(5, [text(1, name), value.map((each) => integer(8, each)), integer(20, attributeTypes.ints)]);
+}
+
+const dimension = (size: number | string): Buffer =>
+  message(1, [typeof size === 'string' ? text(2, size) : integer(1, size)]);
+
+function value(field: number, { name, type, dims }: Port): Buffer {
+  const shape = message(2, dims.map(dimension));
+  return message(field, [text(1, name), message(2, [message(1, [integer(1, elementTypes[type]), shape])])]);
+}
+
+export class OnnxGraph {
+  readonly #nodes: Buffer[] = [];
+  readonly #inputs: Port[] = [];
+  readonly #outputs: Port[] = [];
+  readonly #tensors: { name: string; dims: readonly number[]; data: Data }[] = [];
+  readonly #names = new Set<string>();
+
+  input(name: string, type: ElementType, dims: Dims): string {
+    this.#inputs.push({ name, type, dims });
+    return name;
+  }
+  output(name: string, type: ElementType, dims: Dims): void {
+    this.#outputs.push({ name, type, dims });
+  }
+
+  constant(name: string, dims: readonly number[], data: Data): string {
+    const size = dims.reduce((product, each) => product * each, 1);
+    if (size !== data.length) throw new Error(`ONNX: ${name} has ${data.length} elements for [${dims}]`);
+    if (!this.#names.has(name)) this.#tensors.push({ name, dims, data });
+    this.#names.add(name);
+    return name;
+  }
+
+  /** A node; '' stands for an input that is left out. Returns the first output's name. */
+  node(
+    operator: string,
+    inputs: readonly string[],
+    outputs: readonly string[],
+    attributes: Attributes = {},
+    domain = '',
+  ): string {
+    const [first = ''] = outputs;
+    const fields = [
+      inputs.map((name) => text(1, name)),
+      outputs.map((name) => text(2, name)),
+      text(3, `${operator}:${first}`),
+      text(4, operator),
+      Object.entries(attributes).map(([name, each]) => attribute(name, each)),
+      text(7, domain),
+    ];
+    this.#nodes.push(message(1, fields));
+    return first;
+  }
+
+  /** One of onnxruntime's own operators. */
+  contributed(
+    operator: string,
+    inputs: readonly string[],
+    outputs: readonly string[],
+    attributes: Attributes = {},
+  ): string {
+    return this.node(operator, inputs, outputs, attributes, contributedDomain);
+  }
+
+  /** Writes both files into `folder`. */
+  write(folder: string, name: string): void {
+    const data = openSync(join(folder, `${name}.bin`), 'w');
+    try {
+      let end = 0;
+      const tensors = this.#tensors.map((tensor) => {
+        const raw = Buffer.from(tensor.data.buffer, tensor.data.byteOffset, tensor.data.byteLength);
+        const head = [tensor.dims.map((size) => integer(1, size)), integer(2, elementOf(tensor.data))];
+        if (raw.byteLength < inlineBytes) return message(5, [head, text(8, tensor.name), bytes(9, raw)]);
+        const offset = end;
+        end = Math.ceil((offset + raw.byteLength) / alignment) * alignment;
+        writeAt(data, raw, offset);
+        const place = { location: `${name}.bin`, offset: String(offset), length: String(raw.byteLength) };
+        const entries = Object.entries(place).map(([key, each]) => message(13, [text(1, key), text(2, each)]));
+        return message(5, [head, text(8, tensor.name), entries, integer(14, 1)]);
+      });
+      writeFileSync(join(folder, `${name}.onnx`), this.#model(tensors));
+    } finally {
+      closeSync(data);
+    }
+  }
+
+  #model(tensors: readonly Buffer[]): Buffer {
+    const graph = [
+      this.#nodes,
+      text(2, 'bench'),
+      tensors,
+      this.#inputs.map((each) => value(11, each)),
+      this.#outputs.map((each) => value(12, each)),
+    ];
+    const opsets = opsetVersions.map(([domain, version]) => message(8, [text(1, domain), integer(2, version)]));
+    return root([integer(1, 8), text(2, 'clearformer'), message(7, graph), opsets]);
+  }
+}
+
+function writeAt(file: number, raw: Buffer, offset: number): void {
+  for (let written = 0; written < raw.byteLength; ) {
+    written += writeSync(file, raw, written, raw.byteLength - written, offset + written);
+  }
+}

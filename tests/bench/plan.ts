@@ -1,0 +1,69 @@
+// From what was asked for to what is measured: which items, in which engine, with how many threads.
+
+import { itemParts, items } from './items/index.js';
+import type { Engine, Item, Pace, Setting } from './types.js';
+
+export const engines: readonly Engine[] = ['chromium', 'node', 'native'];
+export const partNames = [...itemParts, 'roofline', 'native'];
+
+const isOperation = ({ part }: Item): boolean => part === 'matmul' || part === 'attention';
+/** Shown with two threads, too. */
+const threadedItems = ['minilm-1x128-fp32', 'minilm-8x128-fp32', 'gpt2-prefill-128-fp32', 'vit-b16-fp32'];
+
+/** Settings (engine, threads) of an item under one of the parts named. */
+function settingsOf(item: Item, part: string): (readonly [Engine, number])[] {
+  if (part === 'native') return item.engines === undefined && item.part !== 'scaling' ? [['native', 1]] : [];
+  if (part === 'scaling') {
+    if (item.part === 'scaling') return [['chromium', 1]];
+    return threadedItems.includes(item.id) ? [['chromium', 2]] : [];
+  }
+  if (part === 'roofline') return isOperation(item) ? settingsOf(item, item.part) : [];
+  if (item.part !== part) return [];
+  return isOperation(item) || item.part === 'see-through'
+    ? [
+        ['chromium', 1],
+        ['node', 1],
+      ]
+    : [['chromium', 1]];
+}
+
+/** What a command line asks for. */
+export interface Choice extends Pace {
+  parts: readonly string[];
+  engine?: Engine;
+  threads?: number;
+  /** Only items whose id holds this. */
+  only?: string;
+  /** Whether the results are kept. */
+  keep: boolean;
+}
+
+export interface Plan extends Setting, Pace {
+  keep: boolean;
+  /** On any core. */
+  free: boolean;
+  items: Item[];
+}
+
+/** The plans of a command line: one for each engine, number of threads and choice of cores. */
+export function plansOf({ parts, engine, threads, only, rounds, budget, keep }: Choice): Plan[] {
+  const named = parts.length > 0 ? parts : [...itemParts, 'native'];
+  const plans = new Map<string, Plan>();
+  for (const part of named) {
+    for (const item of items) {
+      if (only && !item.id.includes(only)) continue;
+      // An engine or threads that are named replace what the part would take; natively only "native" has items.
+      for (const [ownEngine, ownThreads] of settingsOf(item, part)) {
+        const setting = { engine: engine ?? ownEngine, threads: threads ?? ownThreads };
+        if (item.engines && !item.engines.includes(setting.engine)) continue;
+        // A page starts in several processes: on one core they would wait for each other.
+        const free = item.fresh === true;
+        const key = `${setting.engine} ${setting.threads} ${free}`;
+        const plan = plans.get(key) ?? { ...setting, rounds, budget, keep, free, items: [] };
+        plans.set(key, plan);
+        if (!plan.items.includes(item)) plan.items.push(item);
+      }
+    }
+  }
+  return [...plans.values()];
+}

@@ -1,0 +1,125 @@
+// What must be there before anything is timed: peers, programs, package, models.
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { buildPreset, tools, wasmPreset } from '../../scripts/build/cmake.js';
+import { digestOf, inProject, unlessFresh } from '../../scripts/build/fresh.js';
+import { steps } from '../../scripts/build.js';
+import { run, step } from '../../scripts/toolchain/progress.js';
+import { childScript, pageContenders, tensorflowFiles } from './hosts/places.js';
+import { makeSource } from './models/make.js';
+import type { Contender, Engine } from './types.js';
+
+const here = inProject('tests/bench');
+
+/** The peers' packages, without their install scripts, which would download more. */
+async function installPeers(): Promise<void> {
+  const lock = inProject('tests/bench/package-lock.json');
+  const stamp = inProject('tests/bench/node_modules/.clearformer-lock');
+  const digest = digestOf([lock], `${process.platform} ${process.arch}`);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
+  const args = ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
+  await step('Installing the peers (npm ci in tests/bench)', () => run('npm', args, { cwd: here }));
+  writeFileSync(stamp, digest);
+}
+
+/** The contenders' modules, for pages and for processes. */
+async function bundleContenders(): Promise<void> {
+  const { build } = await import('esbuild');
+  const shared = { bundle: true, format: 'esm', target: 'es2022', logLevel: 'error' } as const;
+  const entry = (name: string): string[] => [inProject('tests/bench', name)];
+  const page = {
+    entryPoints: entry('contenders/contender.ts'),
+    outfile: inProject(pageContenders),
+    external: ['node:*'],
+  };
+  await build({ ...shared, ...page, platform: 'browser' });
+  await build({ ...shared, entryPoints: entry('hosts/child.ts'), outfile: inProject(childScript), platform: 'node' });
+}
+
+/** What of TensorFlow.js the contenders use, as one file: for a page, and for Node, where it finds its files itself. */
+const tensorflowExports = {
+  page: `export { setThreadsCount, setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
+    export * from '@tensorflow/tfjs-core';`,
+  node: `export { setThreadsCount } from '@tensorflow/tfjs-backend-wasm';
+    export * from '@tensorflow/tfjs-core';
+    export const setWasmPaths = () => {};`,
+};
+
+async function bundleTensorFlow(): Promise<void> {
+  const { build } = await import('esbuild');
+  const recipe = {
+    stamp: inProject(`${tensorflowFiles.web}.stamp`),
+    digest: digestOf([inProject('tests/bench/package-lock.json'), inProject('tests/bench/prepare.ts')]),
+    outputs: Object.values(tensorflowFiles).map((file) => inProject(file)),
+  };
+  const shared = { bundle: true, minify: true, logLevel: 'error' } as const;
+  const from = (contents: string) => ({ stdin: { contents, resolveDir: here } });
+  await unlessFresh(recipe, async () => {
+    const page = { ...from(tensorflowExports.page), format: 'esm', platform: 'browser' } as const;
+    await build({ ...shared, ...page, outfile: inProject(tensorflowFiles.web) });
+    const node = { ...from(tensorflowExports.node), format: 'cjs', platform: 'node', packages: 'external' } as const;
+    await build({ ...shared, ...node, outfile: inProject(tensorflowFiles.node) });
+  });
+}
+
+/** Ours as a bundler leaves it for a page: what start-up is measured with. */
+async function bundleOwn(): Promise<void> {
+  const { build } = await import('vite');
+  const entry = inProject('tests/bench/clearformer_entry.ts');
+  const folder = inProject('build/bench/own');
+  const recipe = {
+    stamp: `${folder}.stamp`,
+    digest: digestOf([inProject('dist'), entry]),
+    outputs: [`${folder}/index.js`],
+  };
+  await unlessFresh(recipe, () =>
+    build({
+      configFile: false,
+      root: here,
+      base: './',
+      logLevel: 'error',
+      publicDir: false,
+      resolve: { alias: { clearformer: inProject('dist/index.js') } },
+      worker: { format: 'es' },
+      build: {
+        target: 'es2022',
+        outDir: folder,
+        emptyOutDir: true,
+        modulePreload: false,
+        rollupOptions: {
+          input: entry,
+          preserveEntrySignatures: 'strict',
+          output: { entryFileNames: 'index.js' },
+        },
+      },
+    }),
+  );
+}
+
+/** Builds the bench programs of one preset; the setting stays in the preset's folder from here on. */
+async function buildPrograms(preset: string): Promise<void> {
+  await buildPreset(preset, ['clearformer']);
+  const { cmake } = await tools.build();
+  const env = preset === wasmPreset ? (await tools.wasm()).env : {};
+  await run(cmake, [inProject('build', preset), '-DCLEARFORMER_BUILD_BENCH=ON'], { env });
+  await buildPreset(preset, ['clearformer_bench']);
+}
+
+/** Everything that is built, for the engines named. */
+export async function prepareEngines(engines: readonly Engine[]): Promise<void> {
+  await installPeers();
+  await steps.wasm();
+  await steps.package();
+  await bundleContenders();
+  await bundleTensorFlow();
+  await bundleOwn();
+  if (engines.includes('native')) await buildPrograms('release');
+  if (engines.some((engine) => engine !== 'native')) await buildPrograms(wasmPreset);
+}
+
+/** Makes what the contenders of an item load; resolves to their paths, undefined where there is nothing. */
+export async function preparePaths(contenders: readonly Contender[]): Promise<(string | undefined)[]> {
+  const paths: (string | undefined)[] = [];
+  for (const { make, path } of contenders) paths.push(make ? await makeSource(make) : path);
+  return paths;
+}

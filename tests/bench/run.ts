@@ -1,0 +1,70 @@
+// Measures items in one engine with one number of threads, and keeps the results; scripts/bench.ts starts it on the cores
+// that are meant.
+
+import { cpus } from 'node:os';
+import { ChromiumHost } from './hosts/chromium.js';
+import { NodeHost } from './hosts/node.js';
+import { items } from './items/index.js';
+import { measure } from './measure.js';
+import { keepResult } from './results.js';
+import { median } from './statistics.js';
+import type { Host, Item, Pace, Run, Setting } from './types.js';
+import { versions } from './versions.js';
+
+/** What scripts/bench.ts has planned and prepared for one engine and number of threads. */
+export interface PreparedPlan extends Setting, Pace {
+  /** On which cores, in words. */
+  pinned: string;
+  /** Whether the results are kept. */
+  keep: boolean;
+  items: { id: string; paths: (string | null)[] }[];
+}
+
+function tell({ contenders }: Run): void {
+  for (const { name, milliseconds, unavailable, agreement } of contenders) {
+    const time = milliseconds.length > 0 ? `${median(milliseconds).toPrecision(4)} ms` : '';
+    const words = [time, unavailable && `not available: ${unavailable}`, agreement];
+    console.log(`    ${name.padEnd(48)} ${words.filter(Boolean).join('  ')}`);
+  }
+}
+
+async function measureItem(
+  host: Host,
+  plan: PreparedPlan,
+  item: Item,
+  paths: readonly (string | null)[],
+): Promise<Run> {
+  const { engine, threads, pinned } = plan;
+  console.log(`  ${item.title} (${host.version}, ${threads} thread${threads > 1 ? 's' : ''})`);
+  const given = paths.map((path) => path ?? undefined);
+  const contenders = await measure(host, item, { engine, threads }, given, plan);
+  return {
+    id: item.id,
+    title: item.title,
+    part: item.part,
+    engine,
+    threads,
+    amount: item.amount,
+    date: new Date().toISOString().slice(0, 10),
+    engineVersion: host.version,
+    machine: cpus()[0]?.model.trim() ?? '',
+    pinned,
+    versions,
+    contenders,
+  };
+}
+
+export async function runPlan(plan: PreparedPlan): Promise<void> {
+  const host: Host = await (plan.engine === 'chromium' ? ChromiumHost : NodeHost).start();
+  try {
+    for (const { id, paths } of plan.items) {
+      const item = items.find((each) => each.id === id);
+      if (!item) throw new Error(`no item is called ${id}`);
+      const run = await measureItem(host, plan, item, paths);
+      tell(run);
+      if (plan.keep) keepResult(run);
+    }
+  } finally {
+    await host.stop();
+  }
+}

@@ -1,0 +1,26 @@
+// Medians and quartiles.
+
+/** The value below which a share `p` of `values` lies, between neighbours linearly. */
+export function quantile(values: readonly number[], p: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const place = (sorted.length - 1) * p;
+  const below = Math.floor(place);
+  const above = Math.min(below + 1, sorted.length - 1);
+  const [low = Number.NaN, high = Number.NaN] = [sorted[below], sorted[above]];
+  return low + (high - low) * (place - below);
+}
+
+export const median = (values: readonly number[]): number => quantile(values, 0.5);
+
+/** A ratio; the quartiles are absent where rounds can't be compared one by one. */
+export interface Ratio {
+  median: number;
+  low?: number;
+  high?: number;
+}
+
+/** Of values[i] / others[i]: what happened in the same round is compared. */
+export function ratios(values: readonly number[], others: readonly number[]): Ratio {
+  const each = values.slice(0, others.length).map((value, i) => value / (others[i] ?? Number.NaN));
+  return { median: median(each), low: quantile(each, 0.25), high: quantile(each, 0.75) };
+}

@@ -1,0 +1,167 @@
+// What the parts of the benchmarks hand to each other.
+
+export type Engine = 'chromium' | 'node' | 'native';
+export type DType = 'fp32' | 'fp16' | 'q8' | 'q4';
+/** The peers' names for fp32, q8 and q4. */
+export type Precision = 'fp32' | 'int8' | 'int4';
+export type Task = 'encode' | 'prefill' | 'decode' | 'image' | 'watch';
+export type ModelName = 'bert-2x128' | 'bert-4x256' | 'minilm' | 'bert-12x768' | 'gpt2-tiny' | 'gpt2' | 'vit-b16';
+
+/** The sizes of a model; those of texts and images are where they have a meaning. */
+export interface Shape {
+  family: 'bert' | 'gpt2' | 'vit';
+  layers: number;
+  d: number;
+  heads: number;
+  hidden: number;
+  vocabulary: number;
+  positions: number;
+  /** Sides of the image and of a patch, in pixels. */
+  image: number;
+  patch: number;
+  labels: number;
+}
+
+/** What a contender computes on; which of it counts depends on the task or kind. */
+export interface Input {
+  kind?: 'text' | 'image' | 'product' | 'attention';
+  batch?: number;
+  length?: number;
+  past?: number;
+  vocabulary?: number;
+  /** Hooks to capture. */
+  names?: string;
+  ids64?: boolean;
+  heads?: number;
+  headSize?: number;
+  /** Side of an image in pixels. */
+  size?: number;
+  /** A product (m, k) · (k, n), or attention of n rows in `heads` heads of d. */
+  m?: number;
+  k?: number;
+  n?: number;
+  d?: number;
+  /** A kernel of ours or a limit, and how much of the limit is meant. */
+  work?: string;
+  scale?: number;
+}
+
+/** What contenders/ opens. Hosts put paths in the place of `library` and of what is loaded. */
+export interface Spec {
+  kind: 'clearformer' | 'onnxruntime' | 'tensorflow' | 'kernels' | 'startup' | 'native';
+  library: string;
+  input: Input;
+  threads: number;
+  variant?: string | undefined;
+  dtype?: DType;
+  task?: Task;
+  cache?: 'none';
+  /** Contenders with the same one live in one page or process, and share a model. */
+  share?: string;
+  runtime?: 'native' | 'web';
+  keepCache?: boolean;
+  starts?: 'clearformer' | 'onnxruntime' | 'tensorflow';
+  shape?: Shape;
+  /** Of the native program: an instruction set. */
+  target?: string;
+  wasmFolder?: string;
+  checkpoint?: string;
+  graph?: string;
+}
+
+/** What models/make.ts makes. */
+export type Source =
+  | { make: 'checkpoint'; model: ModelName }
+  | { make: 'model'; model: ModelName; precision: Precision }
+  | { make: 'product'; m: number; k: number; n: number; precision: Precision }
+  | { make: 'attention'; n: number; heads: number; d: number; causal: boolean; form: string };
+
+/** What tells a contender from the others of its item. */
+export interface Identity {
+  name: string;
+  role: 'ours' | 'peer' | 'limit';
+  dtype: DType;
+  variant?: string | undefined;
+  peer?: string | undefined;
+  captured?: string | undefined;
+}
+
+export interface Contender extends Identity {
+  make?: Source;
+  /** What is loaded, where it is not made. */
+  path?: string;
+  spec: Spec;
+}
+
+export interface Setting {
+  engine: Engine;
+  threads: number;
+}
+
+export interface Item {
+  id: string;
+  part: string;
+  title: string;
+  /** 10⁹ operations of one run. */
+  amount?: { gflop: number } | undefined;
+  engines?: readonly Engine[];
+  /** Every run in a page of its own. */
+  fresh?: boolean;
+  contenders(setting: Setting): Contender[];
+}
+
+export interface Pace {
+  rounds: number;
+  /** Milliseconds of a slice. */
+  budget: number;
+}
+
+export interface Sample {
+  count: number;
+  picked: number[];
+}
+
+/** What is told about an opened contender. */
+export type About = Readonly<Record<string, unknown>>;
+
+/** A contender that a host has opened. */
+export interface Opened {
+  about: About;
+  sample(): Promise<Sample | undefined>;
+  /** Milliseconds of one run. */
+  time(budget: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface Host {
+  readonly version: string;
+  open(id: string, spec: Spec, path: string | undefined): Promise<Opened>;
+  stop(): Promise<void>;
+}
+
+export interface MeasuredContender extends Identity {
+  about?: About | undefined;
+  agreement?: string | undefined;
+  unavailable?: string | undefined;
+  /** Of each round. */
+  milliseconds: number[];
+}
+
+/** One item as it was measured. */
+export interface Run extends Setting {
+  id: string;
+  title: string;
+  part: string;
+  amount?: { gflop: number } | undefined;
+  date: string;
+  engineVersion: string;
+  machine: string;
+  pinned: string;
+  versions: Readonly<Record<string, string>>;
+  contenders: MeasuredContender[];
+}
+
+/** By item, engine and threads. */
+export interface Results {
+  measured: Record<string, Run>;
+}

@@ -1,0 +1,42 @@
+// Two groups of tests: the package under Node, and the built page in a real Chromium driven from Node.
+
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+import { nodeFlags } from './scripts/node_flags.js';
+
+const dist = fileURLToPath(new URL('./dist/', import.meta.url));
+// The package by its own name is what was built, not web/src: the tests run what users get.
+const alias = [
+  { find: /^clearformer$/, replacement: `${dist}index.js` },
+  { find: /^clearformer\/(\w+)$/, replacement: `${dist}$1.js` },
+];
+
+const shared = {
+  environment: 'node',
+  pool: 'forks',
+  execArgv: nodeFlags,
+};
+
+export default defineConfig({
+  resolve: { alias },
+  test: {
+    projects: [
+      {
+        extends: true,
+        test: { ...shared, name: 'ts', include: ['tests/web/**/*.test.ts'], exclude: ['tests/web/browser/**'] },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'browser',
+          include: ['tests/web/browser/**/*.test.ts'],
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
