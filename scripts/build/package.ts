@@ -72,13 +72,7 @@ const bundleOptions = {
 
 // What stays a file of its own beside index.js, so that bundlers can leave it out of a page that does not use it: inside
 // index.js `export * as nn` would be an object that keeps all of its members, and pipeline() would keep those of all tasks.
-const separate = {
-  nn: 'primitives/nn',
-  d2l: 'primitives/d2l',
-  pipeline: 'pipelines/pipeline',
-  inspect: 'inspection/inspect',
-  validate: 'pipelines/validate',
-};
+const separate = { nn: 'primitives/nn', d2l: 'primitives/d2l', pipeline: 'pipelines/pipeline' };
 const separateFiles: Plugin = {
   name: 'separate files',
   setup(build) {

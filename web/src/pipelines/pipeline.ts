@@ -113,7 +113,7 @@ export async function pipeline(
 
 /** The pipeline that the checkpoint of a folder was made for. */
 async function madeFor(folder: Folder, signal: AbortSignal | undefined): Promise<PipelineName> {
-  const { inspectFolder } = await import('../inspection/inspect.js');
+  const { inspectFolder } = await import('../inspection/inspect_folder.js');
   const { inspection } = await inspectFolder(folder, { signal });
   const { pipeline: name, problems } = inspection;
   const fault = problems.find(({ severity }) => severity === 'error');
