@@ -1,4 +1,5 @@
 // Every architecture through the package against transformers: outputs, hidden states, attention maps, on both builds.
+
 import { readFileSync } from 'node:fs';
 import {
   AutoModel,

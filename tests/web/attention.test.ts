@@ -1,4 +1,5 @@
 // scaled_dot_product_attention and attention pooling with every score, against PyTorch in float64.
+
 import {
   type AdditiveOptions,
   type AttentionPoolingOptions,

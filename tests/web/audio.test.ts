@@ -92,7 +92,7 @@ describe('WAV files', () => {
       const failure = await codeOf(() => read_audio(bytes));
       expect([failure.code, failure.message]).toEqual([code, expect.stringContaining(part)]);
     }
-    for (const source of ['a.wav', null, 3, [1, 2], { data: [1], sampling_rate: 3 }, { data: new Float32Array(2) }]) {
+    for (const source of [null, 3, [1, 2], { data: [1], sampling_rate: 3 }, { data: new Float32Array(2) }]) {
       expect((await codeOf(() => read_audio(source as unknown as AudioInput))).code).toBe('invalid_argument');
     }
     for (const sampling_rate of [0, -1, 1.5, Number.NaN]) {

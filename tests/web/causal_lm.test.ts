@@ -1,4 +1,5 @@
 // Forward passes of real checkpoints against transformers: logits, hidden states, attention maps and every hook point.
+
 import { AutoModelForCausalLM, type GenerativeModel, type HookName, Tensor } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';

@@ -1,4 +1,5 @@
 // The classes of d2l.ai against their references in float64, one by one and composed into encoder and decoder.
+
 import { configure, d2l, nn, prepend_tokens, Tensor } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bound, type Example, examplesOf, expectWithin, gamma, largest } from './support/primitives.js';

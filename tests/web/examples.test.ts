@@ -1,4 +1,5 @@
 // The pages of examples: their code runs and prints what they say; the tables of ONNX operators leave nothing out.
+
 import { describe, expect, it } from 'vitest';
 import { blocksOf, pageText, printed } from './support/pages.js';
 import { casesOf } from './support/references.js';

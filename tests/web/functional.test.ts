@@ -1,4 +1,5 @@
 // Softmax, products, norms and activations as functions, against PyTorch in float64, adversarial rows included.
+
 import {
   additive_attention,
   alibi_bias,

@@ -1,4 +1,5 @@
 // Generation: greedy tokens against transformers, sampling, streaming, batches, captures, and stopping in the middle.
+
 import {
   AutoModelForCausalLM,
   AutoTokenizer,

@@ -1,4 +1,5 @@
 // Generation of encoder-decoders: what it begins with and what it keeps.
+
 import { AutoModelForSeq2SeqLM, type GenerativeModel } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixturePath } from './support/references.js';

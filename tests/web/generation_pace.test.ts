@@ -1,4 +1,5 @@
 // Steps that take long: an abort ends them within a layer, and other calls do not come in between.
+
 import { AutoModelForCausalLM, type GenerativeModel } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { storiesPath } from './support/references.js';

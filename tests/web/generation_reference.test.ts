@@ -1,4 +1,5 @@
 // generate() of GPT-2-, Llama-, BART- and T5-shaped checkpoints against transformers', across the border.
+
 import { AutoModelForCausalLM, AutoModelForSeq2SeqLM, type GenerateOutput } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { type Case, casesOf, expectClose, fixturePath, idRows, tensorsOf } from './support/references.js';

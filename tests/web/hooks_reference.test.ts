@@ -1,5 +1,6 @@
 // Every hook point against transformers, read there with forward hooks, and edits against the same edits made in PyTorch,
 // on both builds. The bound is that of logits plus what the reference's float32 run misses its float64 run by.
+
 import {
   type ActivationEdit,
   AutoModel,

@@ -1,4 +1,5 @@
 // Images against Pillow and transformers' image processors, bit for bit.
+
 import { describe, expect, it } from 'vitest';
 import { resizedTo } from '../../web/src/image/geometry.js';
 import {

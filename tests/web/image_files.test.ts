@@ -1,4 +1,5 @@
 // Image files in Node, by path, URL and contents, against the pixels that transformers' load_image makes of them.
+
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { AutoImageProcessor, type ImageInput, type ImageProcessor } from 'clearformer';

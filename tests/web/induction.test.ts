@@ -1,5 +1,6 @@
 // A model that was trained until it had induction heads (scripts/models/train_induction.py): its attention maps through
 // run_with_cache give the scores of the reference, and these say which head does what.
+
 import { AutoModelForCausalLM, type GenerativeModel, type Tensor } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { casesOf, expectClose, fixturePath, idRows, tensorsOf } from './support/references.js';

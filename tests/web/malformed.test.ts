@@ -1,5 +1,6 @@
 // Broken checkpoints: each is refused with a typed error that names the file, the tensor and the rule, and the same
 // thread loads a good one right after.
+
 import { AutoModelForCausalLM } from 'clearformer';
 import { afterAll, describe, expect, it } from 'vitest';
 import {

@@ -1,4 +1,5 @@
 // Ten thousand random calls with arguments of which some are wrong: each ends in a typed error or in the right answer.
+
 import { ClearformerError, type Tensor } from 'clearformer';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

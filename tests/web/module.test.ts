@@ -1,4 +1,5 @@
 // What all modules have in common: loading, refusing, giving back, looking inside.
+
 import { AutoModelForCausalLM, configure, Mask, nn, softmax } from 'clearformer';
 import * as inline from 'clearformer/inline';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
 // The classes of torch.nn against PyTorch in float64: every argument, mask and norm order of the fixtures.
+
 import { configure, gelu, type Mask, nn, relu, silu, softmax, Tensor, type TensorInput } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bound, type Example, examplesOf, expectWithin, gamma, largest } from './support/primitives.js';

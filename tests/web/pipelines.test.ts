@@ -1,4 +1,5 @@
 // Pipelines: every task against transformers' own, on both builds; batches equal their members.
+
 import { pipeline } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { directory } from './support/directory_handle.js';

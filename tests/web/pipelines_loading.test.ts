@@ -1,4 +1,5 @@
 // Pipelines: loading with one progress, aborts that leave nothing behind, and what is refused by name.
+
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { setTimeout as later } from 'node:timers/promises';

@@ -1,4 +1,5 @@
 // Positions of every kind against their references: sinusoids, shifts, ALiBi, T5's buckets, learned and rotary ones.
+
 import {
   alibi_bias,
   alibi_slopes,

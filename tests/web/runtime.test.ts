@@ -1,4 +1,5 @@
 // The WASM itself: which build runs, where it comes from, what is said when it cannot be had, memory, and traps.
+
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';

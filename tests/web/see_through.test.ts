@@ -1,4 +1,5 @@
 // Seeing and editing from TypeScript: functions and edits, in this thread, in a worker and in generation; early ends.
+
 import {
   type ActivationEdit,
   AutoModel,

@@ -1,4 +1,5 @@
 // Tensor: what it holds, how parts of it are taken, and what it refuses.
+
 import { Tensor } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';

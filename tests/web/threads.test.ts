@@ -1,4 +1,5 @@
 // Threads in Node: the same bits for every number of them, why there are fewer than asked for, and their end.
+
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

@@ -1,4 +1,5 @@
 // Tokenizers against transformers: ids, tokens, decoded text, text that streams; padding, truncation, pairs.
+
 import { AutoTokenizer, IncrementalDecoder, PreTrainedTokenizer, TextStreamer } from 'clearformer/tokenizer';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';

@@ -1,4 +1,5 @@
 // Pairs, truncation, rows left over, padding, spans and masks equal transformers'.
+
 import { readFileSync } from 'node:fs';
 import { PreTrainedTokenizer, type TokenizerCallOptions } from 'clearformer/tokenizer';
 import { describe, expect, it } from 'vitest';

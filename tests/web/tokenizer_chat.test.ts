@@ -1,4 +1,5 @@
 // Conversations rendered with chat templates equal transformers', and so do their token ids.
+
 import { readFileSync } from 'node:fs';
 import {
   apply_chat_template,

@@ -1,4 +1,5 @@
 // What a tokenizer tells of itself, the forms of its output, what it refuses, and spans of texts nobody thought of.
+
 import { readFileSync } from 'node:fs';
 import { AutoTokenizer, PreTrainedTokenizer } from 'clearformer/tokenizer';
 import fc from 'fast-check';

@@ -1,4 +1,5 @@
 // Models behind http: Hub ids, folders, servers of every temper, the cache, and downloads that are stopped.
+
 import {
   AutoModelForCausalLM,
   AutoTokenizer,

@@ -1,4 +1,5 @@
 // A model in a worker: the same results, aborts that are seen, deaths that are told, and a process that may end.
+
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -12,6 +12,7 @@
 #include "support/expect_error.h"
 #include "support/generations.h"
 #include "support/json_text.h"
+#include "support/reference_outputs.h"
 
 namespace clearformer::test {
 namespace {
@@ -22,68 +23,17 @@ class Architectures : public ::testing::TestWithParam<const char*> {
   Fixture fixture{group};
 };
 
-// What a mask (B, T) lets stand of x (B, T, …); for maps (B, H, T, S) its rows.
-Tensor zero_where_masked(const Tensor& x, const Tensor& mask, bool map) {
-  Tensor compared = x.clone();
-  const std::size_t axis = map ? 2 : 1;
-  if (x.shape().rank() <= axis || x.dim(axis) != mask.dim(1)) return compared;
-  const std::size_t length = x.dim(axis),
-                    row = x.shape().rank() == axis + 1
-                              ? 1
-                              : x.elements() / x.dim(0) / length / (map ? x.dim(1) : 1);
-  const std::size_t heads = map ? x.dim(1) : 1;
-  for (std::size_t i = 0; i < x.dim(0) * heads * length; ++i) {
-    const std::size_t batch = i / length / heads, position = i % length;
-    if (mask.view().as<std::uint8_t>()[batch * length + position] != 0) continue;
-    std::fill_n(compared.f32() + i * row, row, 0.0f);
-  }
-  return compared;
-}
-
-// The mask where an output is compared: the decoder's own outputs have another one.
-std::optional<Tensor> comparison_mask(const Case& reference, const std::string& output) {
-  const bool target = output.rfind("decoder_", 0) == 0 || output.rfind("cross_", 0) == 0 ||
-                      (reference.has_input("decoder_input_ids") && output == "logits");
-  const std::string name = target ? "decoder_attention_mask" : "attention_mask";
-  if (!reference.has_input(name)) return std::nullopt;
-  return reference.uint8_input(name);
-}
-
-// Members of Hugging Face's lists, "hidden_states.1", from the trace.
-const Tensor& listed(const std::vector<OutputList>& lists, const std::string& name,
-                     const Trace& trace) {
-  const std::size_t dot = name.rfind('.');
-  for (const OutputList& list : lists) {
-    if (list.name != name.substr(0, dot)) continue;
-    return trace.at(list.hooks.at(std::stoul(name.substr(dot + 1))));
-  }
-  throw std::runtime_error("no list holds " + name);
-}
-
 TEST_P(Architectures, OutputsHiddenStatesAndAttentionsEqualTheReference) {
   const auto cases = fixture.of_op("model_forward");
   ASSERT_FALSE(cases.empty());
   for (const Case* reference : cases) {
     SCOPED_TRACE(reference->name());
     const std::unique_ptr<Model> model = model_of(group, *reference);
-    std::vector<OutputList> lists = model->hidden_states();
-    for (OutputList& list : model->attentions()) lists.push_back(std::move(list));
     const CaseInputs given(*reference);
     Trace trace;
     trace.capture("*");
     ModelOutputs outputs = model->forward(given.inputs, &trace);
-    for (const std::string& name : reference->outputs()) {
-      const Tensor* found = outputs.find(name);
-      const Tensor& actual = found == nullptr ? listed(lists, name, trace) : *found;
-      const auto mask = comparison_mask(*reference, name);
-      const bool map = name.find("attentions.") != std::string::npos;
-      if (!mask || reference->name().find("padding") == std::string::npos) {
-        expect_close(name, actual, reference->output(name), kModelBound);
-      } else {
-        expect_close(name, zero_where_masked(actual, *mask, map),
-                     zero_where_masked(reference->output(name), *mask, map), kModelBound);
-      }
-    }
+    expect_reference_outputs(*reference, *model, outputs, trace);
     expect_same_bits("untraced", model->forward(given.inputs).tensors.back().second,
                      outputs.tensors.back().second);
   }

@@ -19,11 +19,11 @@ inline constexpr const char* kArchitectures[] = {
     "qwen2",  "qwen3",   "phi",        "phi3",       "gemma2", "gemma3_text", "nn_transformer",
     "marian", "bart",    "t5",         "whisper",    "vit",    "deit",        "clip"};
 
-/// The tensors a case gives a model, in the types models read.
+/// The tensors a case gives a model, in the types models read; their names begin with `prefix`.
 struct CaseInputs {
-  explicit CaseInputs(const Case& reference) {
+  explicit CaseInputs(const Case& reference, const std::string& prefix = "") {
     for (const InputName& entry : kInputNames) {
-      const std::string name(entry.name);
+      const std::string name = prefix + std::string(entry.name);
       if (!reference.has_input(name)) continue;
       tensors.push_back(entry.dtype == DType::i32  ? reference.int32_input(name)
                         : entry.dtype == DType::u8 ? reference.uint8_input(name)

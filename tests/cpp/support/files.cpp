@@ -7,7 +7,7 @@
 namespace clearformer::test {
 
 std::string fixture_path(const std::string& path) {
-  return std::string(CLEARFORMER_FIXTURES) + "/" + path;
+  return path.starts_with("/") ? path : std::string(CLEARFORMER_FIXTURES) + "/" + path;
 }
 
 std::string bundled_model(const std::string& name) {

@@ -5,7 +5,7 @@
 
 namespace clearformer::test {
 
-/// tests/fixtures/<path>
+/// tests/fixtures/<path>, or the path itself where it is absolute.
 std::string fixture_path(const std::string& path);
 /// The folder of a model that the demo bundles.
 std::string bundled_model(const std::string& name);

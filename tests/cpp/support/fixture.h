@@ -28,6 +28,7 @@ class Case {
   std::size_t size_option(const std::string& name) const;
   /// What the case says beside the usual members; throws where it is absent.
   const Json& member(const std::string& name) const;
+  bool has_member(const std::string& name) const { return json_->find(name) != nullptr; }
 
   const Tensor& input(const std::string& name) const { return tensor("inputs", name); }
   const Tensor& output(const std::string& name) const { return tensor("outputs", name); }

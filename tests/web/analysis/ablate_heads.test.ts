@@ -1,4 +1,5 @@
 // Head ablation: every number is that of a run with one edit.
+
 import {
   AutoModelForCausalLM,
   AutoModelForImageClassification,

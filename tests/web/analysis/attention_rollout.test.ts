@@ -1,4 +1,5 @@
 // Attention rollout: by hand, by its definition on random maps, and on models.
+
 import { AutoModelForCausalLM, AutoModelForSeq2SeqLM, attentionRollout, Tensor } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from '../support/failures.js';

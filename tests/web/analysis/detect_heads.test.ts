@@ -1,4 +1,5 @@
 // Finding heads by running a model: what is run, what is found, what is refused.
+
 import {
   AutoModelForCausalLM,
   AutoModelForImageClassification,

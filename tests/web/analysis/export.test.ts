@@ -1,4 +1,5 @@
 // Tensors as files: the bytes that numpy and safetensors write, and texts that read back as the same numbers.
+
 import { readFileSync } from 'node:fs';
 import { AutoModelForCausalLM, nn, Tensor, type TensorType, toCSV, toJSON, toNpy, toSafetensors } from 'clearformer';
 import { describe, expect, it } from 'vitest';

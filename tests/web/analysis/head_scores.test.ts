@@ -1,4 +1,5 @@
 // Scores of heads: ideal heads, padding, and the definition written as a mask over the map.
+
 import { headScores, Tensor } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from '../support/failures.js';

@@ -1,4 +1,5 @@
 // Direct logit attribution: its parts sum to the logit, and each is what the logit loses when that part alone is taken away.
+
 import {
   AutoModelForCausalLM,
   AutoModelForMaskedLM,

@@ -1,4 +1,5 @@
 // The logit lens: its last layer is the model, every other one the model whose last residual stream is replaced.
+
 import {
   AutoModel,
   AutoModelForCausalLM,

@@ -1,4 +1,5 @@
 // Activation patching: everything patched is the clean run, and every number is that of a run with one edit.
+
 import {
   AutoModelForCausalLM,
   AutoModelForSeq2SeqLM,

@@ -1,4 +1,5 @@
 // The attention maps of the page: rows sum to 1 in every head, cells are read by pointing and by keys, long texts too.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OpenPage, Site } from './site.js';
 import { StoryPage } from './story_page.js';

@@ -1,4 +1,5 @@
 // The page's smaller chapters: letters come out sorted, sentences translated as the reference says, digits recognised.
+
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

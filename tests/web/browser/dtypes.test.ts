@@ -1,4 +1,5 @@
 // Weights in fewer bits in Chromium, whose relaxed SIMD multiplies bytes: Node 20's computes wrong and is refused.
+
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runInPage, withPage } from './project_page.js';

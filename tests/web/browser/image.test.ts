@@ -1,4 +1,5 @@
 // Images and sound as browsers have them, in a real Chromium: what is drawn or decoded is what was stored.
+
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';

@@ -1,4 +1,5 @@
 // One's own checkpoint on the page: what is wrong is said with its cause, and the page stays usable.
+
 import { readFileSync } from 'node:fs';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
 // The page for everyone: narrow screens, dark and light, no serious fault that axe-core finds.
+
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
 // One's own model on the page: tiny folders of every kind are told apart, run in the form that fits, and give the answers
 // of the references; what is not supported says so.
+
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Files } from '../support/checkpoints.js';

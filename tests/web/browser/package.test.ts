@@ -1,5 +1,6 @@
 // The package as users get it: packed, installed into an empty folder, run in Node, in Vite's dev server, built by Vite
 // under a strict content security policy, without any bundler, and from another host.
+
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';

@@ -1,4 +1,5 @@
 // The project's folder as a site: pages that import what is in dist/, with the headers that a test wants.
+
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,5 @@
 // The built page as a static site under a path of its own, and a Chromium that opens it and keeps what it complains of.
+
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,5 @@
 // The page writes a story with the bundled model and shows, for each token, what else it could have been.
+
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OpenPage, Site } from './site.js';

@@ -1,4 +1,5 @@
 // The page's story chapter as a reader uses it, for the tests: set, write, pick, read off.
+
 import type { Locator, Page } from 'playwright-core';
 
 export type Choice = 'by chance' | 'the likeliest';

@@ -1,4 +1,5 @@
 // Threads in Chromium: on a page that is cross-origin isolated, and why there is one alone on others.
+
 import { availableParallelism } from 'node:os';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';

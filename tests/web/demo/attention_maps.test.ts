@@ -1,4 +1,5 @@
 // Attention as the page shows it: maps of a finished pass, and of an image's patches, head by head or through all layers.
+
 import { describe, expect, it } from 'vitest';
 import { AttentionGrid, haveRoom } from '../../../web/demo/state/attention_maps.js';
 import { PatchAttention, patchGrid } from '../../../web/demo/state/patch_maps.js';

@@ -1,4 +1,5 @@
 // The rows of attention that a generation yields step by step, kept without running anything twice.
+
 import { describe, expect, it } from 'vitest';
 import { AttentionStore } from '../../../web/demo/state/attention_store.js';
 import { headProfile } from '../../../web/demo/state/head_profile.js';

@@ -1,4 +1,5 @@
 // What else a token could have been: probabilities, ranks, cuts.
+
 import { describe, expect, it } from 'vitest';
 import { distribution, largest, perplexity, softmax } from '../../../web/demo/state/distribution.js';
 

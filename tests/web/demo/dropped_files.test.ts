@@ -1,4 +1,5 @@
 // Files of a drop: folders are walked to their ends, also where the browser hands them out in batches.
+
 import { expect, it } from 'vitest';
 import { droppedFiles } from '../../../web/demo/state/dropped_files.js';
 

@@ -1,4 +1,5 @@
 // Numbers and tokens as text: nothing is rounded to none or to all.
+
 import { expect, it } from 'vitest';
 import { amount, bytes, percent, visible, weightText } from '../../../web/demo/state/format.js';
 

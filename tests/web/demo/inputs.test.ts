@@ -1,4 +1,5 @@
 // What the reader gives the small chapters: letters to sort, a drawing that is brought to where the digits of MNIST lie.
+
 import { describe, expect, it } from 'vitest';
 import { alphabet, letterCount, lettersOf, shuffled, sorted } from '../../../web/demo/state/letters.js';
 import { mnistFrame } from '../../../web/demo/state/pixels.js';

@@ -1,4 +1,5 @@
 // The attention map's drawing, apart from the canvas: where cells lie, what a pixel stands for, which colour it has.
+
 import { describe, expect, it } from 'vitest';
 import { colourScale, cssColour, luminance, rampIndex, textOn } from '../../../web/demo/state/colour_scale.js';
 import { MapGeometry, windowAround } from '../../../web/demo/state/map_geometry.js';

@@ -1,4 +1,5 @@
 // Loading models into a chapter: the old one stays until the new one is there; failures and cancels leave it alone.
+
 import { describe, expect, it } from 'vitest';
 import { type Loaded, ModelHost } from '../../../web/demo/state/model_host.js';
 

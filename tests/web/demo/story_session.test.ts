@@ -1,4 +1,5 @@
 // Writing a story: tokens arrive in order, it pauses, steps, stops, branches and ends for a stated reason.
+
 import { describe, expect, it } from 'vitest';
 import { defaultSettings, type StorySettings, withinBounds } from '../../../web/demo/state/settings.js';
 import { StorySession } from '../../../web/demo/state/story_session.js';

@@ -1,4 +1,5 @@
 // A model behind the page's texts: what it writes up to, and after, the last position it reads.
+
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { defaultSettings } from '../../../web/demo/state/settings.js';

@@ -1,4 +1,5 @@
 // Checkpoints in memory, whole or spoiled in one place.
+
 import { readFileSync } from 'node:fs';
 import { storiesPath } from './references.js';
 

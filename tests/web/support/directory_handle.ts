@@ -1,4 +1,5 @@
 // What a directory handle of a browser offers, over a record: one level a call.
+
 import type { Files } from './checkpoints.js';
 
 const missing = () => new DOMException('not there', 'NotFoundError');

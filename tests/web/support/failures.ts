@@ -1,4 +1,5 @@
 // What a call failed with.
+
 import { ClearformerError } from 'clearformer';
 import { expect } from 'vitest';
 

@@ -1,4 +1,5 @@
 // Image and sound files made in memory, as small as their formats allow.
+
 import { crc32, deflateSync } from 'node:zlib';
 
 const u16 = (value: number) => [(value >> 8) & 255, value & 255];

@@ -1,4 +1,5 @@
 // Random arguments for the misuse test: mostly right, each now and then wrong in one of the ways people get them wrong.
+
 import { Mask, Tensor, type TensorInput } from 'clearformer';
 import fc, { type GeneratorValue } from 'fast-check';
 import { Invalid, type NaiveMask, type Numbers, need } from './naive.js';

@@ -1,4 +1,5 @@
 // The calls of the misuse test: random arguments for the functions and modules, and the naive answer to each.
+
 import {
   additive_attention,
   attention_pooling,

@@ -1,4 +1,5 @@
 // The calls of the misuse test that make a module, load weights into it and run it.
+
 import { d2l, Mask, nn } from 'clearformer';
 import { type Argument, type Draw, numbersOf, present } from './misuse.js';
 import { type Attempt, dot } from './misuse_calls.js';

@@ -1,4 +1,5 @@
 // The calls of the misuse test about positions and patches: random arguments and the naive answer to each.
+
 import {
   alibi_bias,
   interpolate_positions,

@@ -1,4 +1,5 @@
 // Pages of examples: the JavaScript in them as one program, what it prints, and what the page says that it prints.
+
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
 // The cases of tests/fixtures/pipelines: checkpoints with their tokenizers in memory, arguments, and answers.
+
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { type RawImage, Tensor } from 'clearformer';
 import { expect } from 'vitest';

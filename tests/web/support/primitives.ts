@@ -1,4 +1,5 @@
 // What the tests of functions and modules share: fixture cases as Tensors and masks, and bounds on rounding errors.
+
 import { Mask, Tensor } from 'clearformer';
 import { expect } from 'vitest';
 import { type Case, casesOf, fixturePath, type Reference, readReferences } from './references.js';

@@ -1,4 +1,5 @@
 // Reference numbers from tests/fixtures, and how near to them a result must be.
+
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Tensor } from 'clearformer';

@@ -1,4 +1,5 @@
 // The WASM builds this engine can run: tests of numbers run once for each.
+
 import { canRun } from '../../../web/src/runtime/wasm.js';
 
 export const variants = (['simd128', 'relaxed'] as const).filter(canRun);

@@ -1,4 +1,5 @@
 // What pipelines do, as forms: what the reader gives, and what comes back.
+
 import {
   type LoadOptions,
   type PipelineName,

@@ -12,6 +12,13 @@ export class UsageError extends Error {}
 /** Something that cannot be done, with a sentence for people. */
 export class Failure extends Error {}
 
+/** An end that the output has told about already. */
+export class Reported extends Error {
+  constructor(readonly code: number) {
+    super('reported');
+  }
+}
+
 /** The reason of an abort by Ctrl-C. */
 export class Interrupted extends Error {}
 
@@ -19,6 +26,7 @@ export class Interrupted extends Error {}
 export function codeOf(thrown: unknown, tell: (line: string) => void): number {
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.done : exitCodes.usage;
   if (thrown instanceof Interrupted) return exitCodes.interrupted;
+  if (thrown instanceof Reported) return thrown.code;
   if (thrown instanceof OutputError && thrown.isBrokenPipe) return exitCodes.done;
   tell(`clearformer: ${sentenceOf(thrown)}`);
   return thrown instanceof UsageError ? exitCodes.usage : exitCodes.failed;

@@ -25,8 +25,12 @@ export function addGenerationOptions(command: Command, except: readonly (keyof G
 /** What of a command's options are generate()'s, under their own names. */
 export function generationOptions(given: Readonly<Record<string, unknown>>): GenerationOptions {
   const entries = known.map(({ name }) => [name, given[attributeOf(name)]] as const);
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+  const said = entries.filter(([, value]) => value !== undefined);
+  return Object.fromEntries(said.map(([name, value]) => [name, value === saidNull ? null : value]));
 }
+
+/** The parser takes null for a missing value, so what says null is kept as this. */
+const saidNull = Symbol('null');
 
 const attributeOf = (name: string) => plainOption(`--${dashed(name)} <value>`, '').attributeName();
 
@@ -61,7 +65,7 @@ const takesTexts = (type: string) => /\breadonly string\[\]/.test(type);
 function typedValue({ type }: Known, word: string, before: unknown): unknown {
   if (takesTexts(type)) return [...((before as string[] | undefined) ?? []), word];
   const value = parsed(word);
-  if (fits(type, value)) return value;
+  if (fits(type, value)) return value ?? saidNull;
   throw new InvalidArgumentError(`It must be ${expected(type)}.`);
 }
 

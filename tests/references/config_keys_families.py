@@ -1,0 +1,238 @@
+"""The model types that configurations are drawn for: a tiny base of each and the values its keys are drawn from."""
+
+from dataclasses import dataclass, field
+
+import transformers as hf
+
+from config_keys_values import ACTIVATIONS
+
+TOKENS = dict(bos_token_id=1, eos_token_id=2, pad_token_id=0)
+LLAMA_BASE = dict(vocab_size=40, hidden_size=16, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+                  intermediate_size=24, max_position_embeddings=32) | TOKENS
+ENCODER_BASE = dict(vocab_size=40, hidden_size=16, num_hidden_layers=2, num_attention_heads=4, intermediate_size=24,
+                    max_position_embeddings=32)
+SEQ2SEQ_BASE = dict(vocab_size=40, d_model=16, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
+                    decoder_attention_heads=4, encoder_ffn_dim=24, decoder_ffn_dim=20)
+IMAGE_BASE = dict(hidden_size=16, num_hidden_layers=2, num_attention_heads=4, intermediate_size=24, image_size=8,
+                  patch_size=4, num_channels=3)
+
+# Sizes that go together: (hidden_size, heads, key-value heads, head_dim); a head_dim of None is not written.
+HEADS = [(16, 4, 2, None), (16, 2, 1, 6), (24, 3, 3, 8), (24, 4, 1, 8), (16, 4, 4, 4), (32, 2, 2, 10), (24, 12, 6, 4)]
+PLAIN_HEADS = [(16, 4), (24, 3), (16, 2), (24, 12), (20, 1)]
+LAYERS, EPS, ACTS = [1, 2, 3], [1e-2, 1e-3, 1e-5], ["silu", *ACTIVATIONS]
+LAYER_KINDS = ["full_attention", "sliding_attention"]
+ABSENT = "absent"  # the key is not written
+CAUSAL = [ABSENT, ABSENT, ABSENT, ABSENT, False, True]
+
+LLAMA = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=ACTS, rms_norm_eps=EPS,
+             tie_word_embeddings=[False, True], attention_bias=[False, True], is_causal=CAUSAL,
+             max_position_embeddings=[32, 20])
+WINDOW = dict(use_sliding_window=[False, True], sliding_window=[3, 5, None], max_window_layers=[0, 1, 2])
+GEMMA = dict(hidden_activation=ACTS, query_pre_attn_scalar=[4, 9, 16], sliding_window=[2, 3, 5],
+             attn_logit_softcapping=[None, 1.0, 5.0], final_logit_softcapping=[None, 2.0, 30.0],
+             use_bidirectional_attention=[ABSENT, False, True], tie_word_embeddings=[True, True, False])
+BERT = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=ACTS, layer_norm_eps=EPS,
+            type_vocab_size=[2, 3, 1], tie_word_embeddings=[True, True, False], pad_token_id=[0, 1, 5],
+            chunk_size_feed_forward=[0, 0, 3], is_decoder=[False, False, False, True])
+SEQ2SEQ = dict(encoder_layers=LAYERS, decoder_layers=LAYERS, encoder_ffn_dim=[24, 17], decoder_ffn_dim=[20, 24],
+               activation_function=ACTS, scale_embedding=[False, True], is_causal=CAUSAL)
+IMAGE = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=ACTS, layer_norm_eps=EPS,
+             image_size=[8, 12, [8, 12]], patch_size=[4, 2, [4, 2]], num_channels=[3, 1], qkv_bias=[True, False],
+             pooler_output_size=[None, 9], pooler_act=["tanh", "relu", "gelu"])
+CLIP_TEXT = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=["quick_gelu", *ACTS], layer_norm_eps=EPS,
+                 eos_token_id=[2, 39, 30], pad_token_id=[1, 0])
+CLIP_VISION = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=["quick_gelu", *ACTS], layer_norm_eps=EPS,
+                   image_size=[8, 12], patch_size=[4, 2])
+
+
+@dataclass
+class Family:
+    config: type
+    base: dict
+    choices: dict
+    tasks: dict  # our task: transformers' class that loads it
+    inputs: str  # "encoder", "decoder", "seq2seq", "speech", "image", "clip"
+    heads: str = "llama"  # which sizes are drawn together
+    rope: str = ""  # "one" set of parameters or "two", for local and global layers
+    nested: dict = field(default_factory=dict)  # key: (base, choices) of configs inside
+    gains: dict = field(default_factory=dict)
+
+
+CAUSAL_LM = {"causal-lm": hf.AutoModelForCausalLM, "base": hf.AutoModel}
+ENCODER = {"base": hf.AutoModel, "masked-lm": hf.AutoModelForMaskedLM,
+           "sequence-classification": hf.AutoModelForSequenceClassification,
+           "token-classification": hf.AutoModelForTokenClassification,
+           "question-answering": hf.AutoModelForQuestionAnswering}
+SEQ2SEQ_LM = {"seq2seq-lm": hf.AutoModelForSeq2SeqLM}
+IMAGE_TASKS = {"base": hf.AutoModel, "image-classification": hf.AutoModelForImageClassification}
+# The same as in models_encoder_decoder.py and models_decoder_only.py.
+T5_GAINS = {"SelfAttention.q": 0.4, "EncDecAttention.q": 0.4}
+GEMMA_GAINS = {"embed_tokens": 0.35}
+SIGLIP = dict(hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1, image_size=8, patch_size=4)
+
+FAMILIES = {
+    "bert": Family(hf.BertConfig, ENCODER_BASE, BERT, ENCODER, "encoder", "plain"),
+    "roberta": Family(hf.RobertaConfig, ENCODER_BASE | dict(type_vocab_size=1, pad_token_id=1), BERT, ENCODER,
+                      "encoder", "plain"),
+    "distilbert": Family(
+        hf.DistilBertConfig, dict(vocab_size=40, dim=16, n_layers=2, n_heads=4, hidden_dim=24, max_position_embeddings=32),
+        dict(n_layers=LAYERS, hidden_dim=[24, 17], activation=["gelu", "relu"], sinusoidal_pos_embds=[False, True],
+             tie_word_embeddings=[True, True, False], pad_token_id=[0, 5]),
+        ENCODER, "encoder", "distil"),
+    "modernbert": Family(
+        hf.ModernBertConfig, ENCODER_BASE | TOKENS | dict(cls_token_id=1, sep_token_id=2, local_attention=6),
+        dict(num_hidden_layers=[1, 2, 3], intermediate_size=[24, 17], hidden_activation=ACTS, norm_eps=EPS,
+             norm_bias=[False, True], attention_bias=[False, True], mlp_bias=[False, True], decoder_bias=[True, False],
+             classifier_bias=[False, True], classifier_activation=ACTS, classifier_pooling=["cls", "mean"],
+             local_attention=[4, 6, 8], tie_word_embeddings=[True, True, False]),
+        ENCODER, "encoder", "plain", "two"),
+    "gpt2": Family(
+        hf.GPT2Config, dict(vocab_size=40, n_embd=16, n_layer=2, n_head=4, n_positions=32) | TOKENS,
+        dict(n_layer=LAYERS, n_inner=[None, 20], activation_function=ACTS, layer_norm_epsilon=EPS,
+             scale_attn_weights=[True, False], scale_attn_by_inverse_layer_idx=[False, True],
+             reorder_and_upcast_attn=[False, True], tie_word_embeddings=[True, True, False], is_causal=CAUSAL),
+        CAUSAL_LM, "decoder", "gpt2"),
+    "gpt_neo": Family(
+        hf.GPTNeoConfig, dict(vocab_size=40, hidden_size=16, num_layers=2, num_heads=4, max_position_embeddings=32,
+                              window_size=3, attention_types=[[["global", "local"], 1]]) | TOKENS,
+        dict(intermediate_size=[None, 20], activation_function=ACTS, layer_norm_epsilon=EPS, window_size=[2, 3, 5],
+             attention_types=[[[["global", "local"], 1]], [[["local"], 2]], [[["global"], 2]], [[["local"], 1], [["global"], 1]]],
+             tie_word_embeddings=[True, True, False], is_causal=CAUSAL),
+        CAUSAL_LM, "decoder", "gpt_neo"),
+    "llama": Family(hf.LlamaConfig, LLAMA_BASE, LLAMA | dict(mlp_bias=[False, True]), CAUSAL_LM, "decoder", rope="one"),
+    "mistral": Family(hf.MistralConfig, LLAMA_BASE | dict(sliding_window=4),
+                      LLAMA | dict(sliding_window=[None, 3, 5], attention_bias=[ABSENT]), CAUSAL_LM, "decoder", rope="one"),
+    "qwen2": Family(hf.Qwen2Config, LLAMA_BASE, LLAMA | WINDOW | dict(attention_bias=[ABSENT]), CAUSAL_LM, "decoder",
+                    "no head_dim", rope="one"),
+    "qwen3": Family(hf.Qwen3Config, LLAMA_BASE | dict(head_dim=4), LLAMA | WINDOW, CAUSAL_LM, "decoder", rope="one"),
+    "phi": Family(
+        hf.PhiConfig, LLAMA_BASE,
+        dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=ACTS, layer_norm_eps=EPS,
+             tie_word_embeddings=[False, True], qk_layernorm=[False, True], is_causal=CAUSAL),
+        CAUSAL_LM, "decoder", "no head_dim", rope="one"),
+    "phi3": Family(hf.Phi3Config, LLAMA_BASE, LLAMA | dict(sliding_window=[None, 3, 5], attention_bias=[ABSENT]), CAUSAL_LM,
+                   "decoder", "no head_dim", rope="one"),
+    "gemma2": Family(hf.Gemma2Config, LLAMA_BASE | dict(head_dim=4, query_pre_attn_scalar=4, sliding_window=4),
+                     LLAMA | GEMMA | dict(hidden_act=[ABSENT]), CAUSAL_LM, "decoder", rope="one", gains=GEMMA_GAINS),
+    "gemma3_text": Family(hf.Gemma3TextConfig, LLAMA_BASE | dict(head_dim=4, query_pre_attn_scalar=4, sliding_window=4),
+                          LLAMA | GEMMA | dict(hidden_act=[ABSENT]), CAUSAL_LM, "decoder", rope="two", gains=GEMMA_GAINS),
+    "gemma3": Family(
+        hf.Gemma3Config, dict(mm_tokens_per_image=4, image_token_index=3, boi_token_index=3, eoi_token_index=4),
+        dict(tie_word_embeddings=[True, True, False]),
+        {"causal-lm": hf.AutoModelForImageTextToText}, "decoder", "",
+        nested={"text_config": (LLAMA_BASE | dict(head_dim=4, query_pre_attn_scalar=4, sliding_window=4),
+                                LLAMA | GEMMA | dict(hidden_act=[ABSENT], tie_word_embeddings=[ABSENT])),
+                "vision_config": (SIGLIP, {})},
+        gains=GEMMA_GAINS),
+    "marian": Family(
+        hf.MarianConfig, SEQ2SEQ_BASE | dict(max_position_embeddings=32, pad_token_id=3, eos_token_id=0,
+                                             decoder_start_token_id=3, forced_eos_token_id=0),
+        SEQ2SEQ | dict(tie_word_embeddings=[True, True, False]), SEQ2SEQ_LM, "seq2seq", "seq2seq"),
+    "bart": Family(
+        hf.BartConfig, SEQ2SEQ_BASE | dict(max_position_embeddings=32, pad_token_id=1, bos_token_id=0, eos_token_id=2,
+                                           decoder_start_token_id=2),
+        SEQ2SEQ | dict(tie_word_embeddings=[True, True, False]), SEQ2SEQ_LM, "seq2seq", "seq2seq"),
+    "t5": Family(
+        hf.T5Config, dict(vocab_size=40, d_model=16, d_kv=4, d_ff=24, num_layers=2, num_heads=4,
+                          relative_attention_num_buckets=8, relative_attention_max_distance=12,
+                          decoder_start_token_id=0, pad_token_id=0, eos_token_id=1),
+        dict(d_kv=[4, 6], d_ff=[24, 17], num_layers=LAYERS, num_decoder_layers=[None, 1, 2],
+             relative_attention_num_buckets=[8, 6, 9], relative_attention_max_distance=[12, 128],
+             layer_norm_epsilon=EPS, feed_forward_proj=["relu", "gated-gelu", "gated-silu", "gelu", "silu", "gelu_new", "gated-relu", "relu2"],
+             tie_word_embeddings=[True, False], is_causal=CAUSAL),
+        SEQ2SEQ_LM, "seq2seq", "t5", gains=T5_GAINS),
+    "whisper": Family(
+        hf.WhisperConfig, SEQ2SEQ_BASE | dict(num_mel_bins=8, max_source_positions=10, max_target_positions=32,
+                                              decoder_start_token_id=1, pad_token_id=2, bos_token_id=2, eos_token_id=2,
+                                              begin_suppress_tokens=None),
+        SEQ2SEQ | dict(num_mel_bins=[8, 6], max_source_positions=[10, 7], tie_word_embeddings=[True, True, False]),
+        {"seq2seq-lm": hf.AutoModelForSpeechSeq2Seq}, "speech", "seq2seq"),
+    "vit": Family(hf.ViTConfig, IMAGE_BASE, IMAGE, IMAGE_TASKS, "image", "plain"),
+    "deit": Family(hf.DeiTConfig, IMAGE_BASE, IMAGE, IMAGE_TASKS, "image", "plain"),
+    "clip": Family(
+        hf.CLIPConfig, dict(projection_dim=12), dict(projection_dim=[12, 7], logit_scale_init_value=[2.6592, 1.0]),
+        {"zero-shot-image-classification": hf.AutoModel}, "clip", "",
+        nested={"text_config": (ENCODER_BASE | dict(pad_token_id=1, bos_token_id=0, eos_token_id=39, max_position_embeddings=12),
+                                CLIP_TEXT),
+                "vision_config": (IMAGE_BASE, CLIP_VISION)}),
+}
+
+
+def draw_heads(rng, family, nested=""):
+    """Sizes of the model and its heads, under the family's names."""
+    hidden, heads, shared, head_dim = rng.choice(HEADS)
+    width, count = rng.choice(PLAIN_HEADS)
+    if family.heads == "llama" or nested == "text_config" and family.config is hf.Gemma3Config:
+        told = {} if head_dim is None else {"head_dim": head_dim}
+        return dict(hidden_size=hidden, num_attention_heads=heads, num_key_value_heads=shared) | told
+    if family.heads == "no head_dim":
+        hidden, heads, shared = rng.choice([(16, 4, 2), (24, 3, 3), (24, 4, 1), (16, 4, 4), (24, 2, 1)])
+        return dict(hidden_size=hidden, num_attention_heads=heads, num_key_value_heads=shared)
+    names = {"distil": ("dim", "n_heads"), "gpt2": ("n_embd", "n_head"), "gpt_neo": ("hidden_size", "num_heads"),
+             "t5": ("d_model", "num_heads"), "plain": ("hidden_size", "num_attention_heads"),
+             "": ("hidden_size", "num_attention_heads")}
+    if family.heads == "seq2seq":
+        width, count, other = rng.choice([(16, 4, 4), (24, 3, 4), (16, 2, 4), (24, 12, 3), (20, 2, 1)])
+        return dict(d_model=width, encoder_attention_heads=count, decoder_attention_heads=other)
+    size, number = names[family.heads]
+    return {size: width, number: count}
+
+
+def draw_rope(rng, d_head, whole):
+    """One set of rope parameters as transformers 5 has them; `whole` lists the kinds of all models, Phi-3 has two."""
+    kinds = ["default", "default", "linear", "dynamic", "llama3", "yarn", "longrope"] if whole else ["default", "longrope"]
+    kind = rng.choice(kinds)
+    rope = {"rope_type": kind, "rope_theta": rng.choice([10000.0, 50.0, 1e6])}
+    part = 1.0
+    if rng.random() < (0.1 if whole else 0.4):
+        part = rope["partial_rotary_factor"] = 0.5
+    if kind in ("linear", "dynamic", "llama3", "yarn"):
+        rope["factor"] = rng.choice([2.0, 4.0, 1.5])
+    if kind in ("llama3", "yarn", "longrope") and rng.random() < 0.8:
+        rope["original_max_position_embeddings"] = rng.choice([6, 8, 16])
+    if kind == "llama3":
+        rope |= {"low_freq_factor": 1.0, "high_freq_factor": rng.choice([2.0, 4.0])}
+    if kind == "yarn":
+        more = {"beta_fast": 4.0, "beta_slow": 0.5, "mscale": 0.8, "mscale_all_dim": 0.5, "attention_factor": 0.9, "truncate": False}
+        rope |= {key: value for key, value in more.items() if rng.random() < 0.3}
+    if kind == "longrope":
+        pairs = int(d_head * part) // 2
+        rope["short_factor"] = [1.0 + 0.25 * i for i in range(pairs)]
+        rope["long_factor"] = [2.0 + 0.5 * i for i in range(pairs)]
+        rope |= {key: value for key, value in {"factor": 4.0, "attention_factor": 1.2}.items() if rng.random() < 0.3}
+    return rope
+
+
+def draw_settings(rng, family, base, choices, nested=""):
+    """Arguments of the config class: each key at its base or at one of its values."""
+    settings = dict(base)
+    if rng.random() < 0.6 and nested != "vision_config" or family.config is hf.CLIPConfig and rng.random() < 0.5:
+        settings |= draw_heads(rng, family, nested)
+    for key, values in choices.items():
+        value = rng.choice(values)
+        if value is ABSENT:
+            settings.pop(key, None)
+        elif rng.random() < 0.5:
+            settings[key] = value
+    layers = settings.get("num_hidden_layers", 0)
+    two = family.rope == "two" or nested == "text_config" and family.config is hf.Gemma3Config
+    if (two or "use_sliding_window" in choices or family.config is hf.Gemma2Config) and rng.random() < 0.6:
+        settings["layer_types"] = [rng.choice(LAYER_KINDS) for _ in range(layers)]
+    if (family.rope or two) and rng.random() < 0.7:
+        d_head = settings.get("head_dim") or settings["hidden_size"] // settings["num_attention_heads"]
+        whole = family.config is not hf.Phi3Config
+        settings["rope_parameters"] = draw_rope(rng, d_head, whole) if not two else {
+            kind: draw_rope(rng, d_head, True) for kind in LAYER_KINDS}
+    return settings
+
+
+def draw_config(rng, family):
+    """A whole configuration, those inside included."""
+    settings = draw_settings(rng, family, family.base, family.choices)
+    for key, (base, choices) in family.nested.items():
+        settings[key] = draw_settings(rng, family, base, choices, key)
+    return settings
+
+
+def base_config(family):
+    return family.base | {key: dict(base) for key, (base, _) in family.nested.items()}

@@ -1,0 +1,200 @@
+"""A few configurations of every model type, for tests/fixtures/config_keys: one at least for each way that reading a
+key wrongly has given wrong numbers. The whole set is drawn by config_keys.py."""
+
+import os
+import shutil
+import tempfile
+
+import torch
+
+from common import arguments
+from config_keys import write_cases
+from config_keys_families import FAMILIES, base_config
+from config_keys_runs import Bench, Store, quiet
+from config_keys_spellings import version_4
+
+SMALL = dict(hidden_size=8, n_embd=8, d_model=8, dim=8, num_attention_heads=2, n_head=2, n_heads=2, num_heads=2,
+             num_key_value_heads=1, head_dim=4, intermediate_size=12, hidden_dim=12, d_ff=12, encoder_ffn_dim=12,
+             decoder_ffn_dim=10, encoder_attention_heads=2, decoder_attention_heads=2, encoder_layers=1, decoder_layers=1,
+             num_mel_bins=4, max_source_positions=6, max_target_positions=16, image_size=4, patch_size=2,
+             projection_dim=6, max_position_embeddings=20, n_positions=20)
+ONE_LAYER = {"bert", "roberta", "t5", "vit", "deit", "clip", "phi", "phi3", "llama"}
+OUTPUTS = ("logits", "last_hidden_state", "pooler_output", "start_logits", "end_logits", "text_embeds", "image_embeds",
+           "sequences")
+ABSENT = object()
+LOCAL_FIRST = ["sliding_attention", "full_attention"]
+
+
+class Selected:
+    """`change`: keys of config.json and their new values, ABSENT for none; those of a config inside under its key.
+    `base` are arguments of the config class, `untied` gives the file tensors of its own for what may be tied."""
+
+    def __init__(self, name, change=None, *, base=None, task=None, untied=False, old=False, text=False):
+        self.name, self.change, self.base, self.task = name, change or {}, base or {}, task
+        self.untied, self.old, self.text = untied, old, text
+
+
+def with_changes(config, change):
+    config = dict(config)
+    for key, value in change.items():
+        if value is ABSENT:
+            config.pop(key, None)
+        elif isinstance(value, dict) and key in ("text_config", "vision_config"):
+            config[key] = with_changes(config[key], value)
+        else:
+            config[key] = value
+    return config
+
+
+LINEAR = {"rope_type": "linear", "factor": 2.0}
+ONE_HEAD = dict(num_hidden_layers=1, num_attention_heads=1, num_key_value_heads=1)
+SELECTION = {
+    "bert": [
+        Selected("relu2", {"hidden_act": "relu2", "layer_norm_eps": 1e-2}, task="base"),
+        Selected("output tensors of its own", {"tie_word_embeddings": False}, task="masked-lm"),
+    ],
+    "roberta": [
+        Selected("no layer_norm_eps", {"layer_norm_eps": ABSENT}, task="base"),
+        Selected("output tensors of its own", {"tie_word_embeddings": False}, task="masked-lm"),
+        Selected("another pad_token_id", {"pad_token_id": 5}, task="question-answering"),
+    ],
+    "distilbert": [
+        Selected("layer_norm_eps", {"layer_norm_eps": 0.1}, task="base"),
+        Selected("num_hidden_layers over n_layers", {"n_layers": 2, "num_hidden_layers": 1}, task="sequence-classification"),
+        Selected("no number of layers", {"n_layers": ABSENT}, task="base", base=dict(dim=4, n_heads=1, hidden_dim=4)),
+    ],
+    "modernbert": [
+        Selected("rope_scaling beside rope_parameters", {"rope_scaling": LINEAR}, task="base"),
+        Selected("sliding_window over local_attention", {"sliding_window": 1}, task="base"),
+        Selected("tied, with tensors of its own", untied=True, task="masked-lm"),
+        Selected("4.x", {"local_rope_theta": 50.0}, old=True, task="sequence-classification"),
+    ],
+    "gpt2": [
+        Selected("is_causal false", {"is_causal": False}),
+        Selected("tied, with tensors of its own", untied=True, task="causal-lm"),
+        Selected("scale_attn_by_inverse_layer_idx", {"scale_attn_by_inverse_layer_idx": True, "activation_function": "mish"}, text=True),
+    ],
+    "gpt_neo": [
+        Selected("tied, with tensors of its own", untied=True, task="causal-lm"),
+        Selected("attention_layers beside attention_types", {"attention_layers": ["local", "local"], "is_causal": False}),
+    ],
+    "llama": [
+        Selected("as saved", text=True),
+        Selected("partial_rotary_factor", {"partial_rotary_factor": 0.5}),
+        Selected("tied, with tensors of its own", {"tie_word_embeddings": True}, task="causal-lm"),
+        Selected("4.x, dynamic", {"rope_scaling": {"type": "dynamic", "factor": 2.0}, "max_position_embeddings": 6}, old=True),
+        Selected("longer than max_position_embeddings", {"max_position_embeddings": 5}),
+    ],
+    "mistral": [
+        Selected("layer_types", {"layer_types": LOCAL_FIRST}),
+        Selected("attention_bias", {"attention_bias": True, "mlp_bias": True, "partial_rotary_factor": 0.5}),
+        Selected("no key-value heads", {"num_key_value_heads": ABSENT, "hidden_act": "gelu_10"}, base=dict(num_attention_heads=8, head_dim=2)),
+    ],
+    "qwen2": [
+        Selected("is_causal false", {"is_causal": False}, text=True),
+        Selected("max_window_layers", {"use_sliding_window": True, "sliding_window": 3, "max_window_layers": 1, "layer_types": ABSENT}),
+    ],
+    "qwen3": [
+        Selected("no head_dim, sliding_window without use", {"head_dim": ABSENT, "sliding_window": 3}, base=ONE_HEAD),
+    ],
+    "phi": [
+        Selected("partial_rotary_factor twice", {"partial_rotary_factor": 1.0}, base=dict(head_dim=8)),
+        Selected("4.x", {"partial_rotary_factor": 1.0, "rope_theta": 50.0}, old=True),
+    ],
+    "phi3": [
+        Selected("no rms_norm_eps", {"rms_norm_eps": ABSENT}),
+        Selected("su", {"rope_scaling": {"type": "su", "short_factor": [1.0, 1.5], "long_factor": [2.0, 3.0],
+                                         "original_max_position_embeddings": 6}}, old=True),
+    ],
+    "gemma2": [
+        Selected("tied, with tensors of its own", untied=True, task="causal-lm"),
+        Selected("use_bidirectional_attention", {"use_bidirectional_attention": True}),
+        Selected("no number of heads", {"num_key_value_heads": ABSENT, "attn_logit_softcapping": None}, base=dict(num_attention_heads=8, head_dim=2)),
+    ],
+    "gemma3_text": [
+        Selected("use_bidirectional_attention", {"use_bidirectional_attention": True}),
+        Selected("4.x", {"sliding_window_pattern": 2, "layer_types": ABSENT, "rope_local_base_freq": 50.0,
+                         "attn_logit_softcapping": 1.0}, old=True, text=True),
+    ],
+    "gemma3": [
+        Selected("text_config without numbers of heads", {"text_config": {
+            "num_attention_heads": ABSENT, "num_key_value_heads": ABSENT, "head_dim": 2}}),
+    ],
+    "marian": [Selected("three tables, is_causal false", {"tie_word_embeddings": False, "is_causal": False, "scale_embedding": True})],
+    "bart": [
+        Selected("three tables", {"tie_word_embeddings": False, "activation_function": "relu6"}),
+        Selected("is_causal false", {"is_causal": False}),
+    ],
+    "t5": [
+        Selected("unscaled, as transformers 5 writes it", base=dict(tie_word_embeddings=False), untied=True, text=True),
+        Selected("tie_word_embeddings false", {"tie_word_embeddings": False, "scale_decoder_outputs": ABSENT}, untied=True),
+        Selected("dense_act_fn over feed_forward_proj", {"dense_act_fn": "silu"}),
+        Selected("buckets at exact powers", base=dict(relative_attention_num_buckets=9, relative_attention_max_distance=128)),
+        Selected("max_distance within the exact buckets", base=dict(relative_attention_max_distance=3)),
+    ],
+    "whisper": [
+        Selected("scale_embedding, is_causal false", {"scale_embedding": True, "is_causal": False}),
+    ],
+    "vit": [
+        Selected("no bias, no pooler size", {"qkv_bias": False, "pooler_output_size": ABSENT, "pooler_act": "relu",
+                                             "hidden_act": "linear"}, task="base"),
+    ],
+    "deit": [Selected("no layer_norm_eps", {"layer_norm_eps": ABSENT}, task="image-classification")],
+    "clip": [
+        Selected("text_config_dict over text_config", {"text_config_dict": dict(
+            vocab_size=40, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=12,
+            max_position_embeddings=20, hidden_act="relu", eos_token_id=39)}),
+        Selected("no eos_token_id, no numbers of heads", {
+            "text_config": {"eos_token_id": ABSENT, "num_attention_heads": ABSENT}}),
+    ],
+}
+
+
+def small(settings):
+    return {key: small(value) if isinstance(value, dict) else SMALL.get(key, value) for key, value in settings.items()}
+
+
+def with_one_layer(settings):
+    return {key: with_one_layer(value) if isinstance(value, dict) else 1 if key in ("num_hidden_layers", "num_layers") else value
+            for key, value in settings.items()}
+
+
+def cases_of(bench, family, model_type, selected):
+    for entry in selected:
+        told = "causal-lm" if entry.text and "causal-lm" in family.tasks else "base" if "base" in family.tasks else None
+        task = entry.task or told or next(iter(family.tasks))
+        settings = small(base_config(family))
+        if model_type in ONE_LAYER:
+            settings = with_one_layer(settings)
+        saved = bench.save_base(settings | entry.base, task)
+        config = with_changes(version_4(saved) if entry.old else saved, entry.change)
+        case = bench.run(f"{model_type}/{entry.name}", config, task, untied=entry.untied, text=entry.text)
+        if case is None:
+            raise ValueError(f"{model_type}/{entry.name} is too large")
+        case["outputs"] = {key: value for key, value in case["outputs"].items() if key in OUTPUTS}
+        yield case
+
+
+def main():
+    args = arguments(__doc__)
+    quiet()
+    folder = os.path.join(args.out, "config_keys")
+    shutil.rmtree(os.path.join(folder, "weights"), ignore_errors=True)
+    store, cases = Store(args.out, "config_keys"), []
+    with tempfile.TemporaryDirectory() as scratch:
+        for model_type, selected in SELECTION.items():
+            bench = Bench(store, os.path.join(scratch, model_type), model_type, FAMILIES[model_type], torch.bfloat16)
+            cases += cases_of(bench, FAMILIES[model_type], model_type, selected)
+    used = {key for case in cases for side in ("inputs", "outputs") for key in case[side].values()}
+    store.tensors = {key: tensor for key, tensor in store.tensors.items() if key in used}
+    store.save()
+    write_cases(args.out, "config_keys", cases, "config_keys_selection.py")
+    for case in cases:
+        if "refused" in case:
+            print(f"{case['name']}: upstream refuses: {case['refused']}")
+    total = sum(os.path.getsize(os.path.join(root, file)) for root, _, files in os.walk(folder) for file in files)
+    print(f"{folder}: {len(cases)} cases, {total} bytes")
+
+
+if __name__ == "__main__":
+    main()

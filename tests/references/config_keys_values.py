@@ -1,0 +1,127 @@
+"""Values that keys of config.json are changed to, whatever family they belong to; sizes are those of tiny models."""
+
+import json
+import os
+
+ACTIVATIONS = ["gelu", "relu", "silu", "gelu_new", "quick_gelu", "gelu_pytorch_tanh", "tanh", "swish", "gelu_fast",
+               "relu2", "mish", "gelu_10", "gelu_python", "gelu_accurate", "sigmoid", "leaky_relu", "hardswish", "relu6",
+               "linear", "laplace", "sqrtsoftplus", "gelu_python_tanh"]
+EPS = [1e-2, 1e-12]
+ROPES = [
+    {"rope_type": "linear", "factor": 3.0},
+    {"type": "linear", "factor": 2.0},
+    {"rope_type": "dynamic", "factor": 2.0},
+    {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+     "original_max_position_embeddings": 16},
+    {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 8},
+    {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 8, "beta_fast": 3, "beta_slow": 1,
+     "mscale": 0.7, "mscale_all_dim": 0.4},
+    {"type": "su", "short_factor": [1.0, 1.5], "long_factor": [2.0, 3.0]},
+    {"type": "longrope", "short_factor": [1.0, 1.5], "long_factor": [2.0, 3.0], "original_max_position_embeddings": 6},
+    {"rope_type": "default", "rope_theta": 37.0},
+    {"rope_type": "default", "rope_theta": 37.0, "partial_rotary_factor": 0.5},
+    {"full_attention": {"rope_type": "linear", "factor": 2.0, "rope_theta": 50.0},
+     "sliding_attention": {"rope_type": "default", "rope_theta": 20.0}},
+    {},
+]
+
+VALUES = {
+    # sizes
+    "vocab_size": [43], "hidden_size": [24], "n_embd": [24], "d_model": [24], "dim": [24], "d_kv": [6], "head_dim": [6],
+    "num_hidden_layers": [1, 3], "n_layer": [1, 3], "n_layers": [1, 3], "num_layers": [1, 3], "num_decoder_layers": [1, 3],
+    "encoder_layers": [1, 3], "decoder_layers": [1, 3],
+    "num_attention_heads": [2, 8], "n_head": [2, 8], "n_heads": [2, 8], "num_heads": [2, 8], "num_key_value_heads": [1, 4],
+    "encoder_attention_heads": [2, 8], "decoder_attention_heads": [2, 8],
+    "intermediate_size": [20], "n_inner": [20], "d_ff": [20], "hidden_dim": [20], "encoder_ffn_dim": [20],
+    "decoder_ffn_dim": [20], "max_position_embeddings": [24, 64], "n_positions": [24], "n_ctx": [24],
+    "max_source_positions": [14], "max_target_positions": [30], "num_mel_bins": [6], "type_vocab_size": [3, 1],
+    "decoder_vocab_size": [40], "embedding_size": [8], "projection_dim": [10], "image_size": [12, [8, 12]],
+    "patch_size": [2, [4, 2]], "num_channels": [1], "pooler_output_size": [9], "encoder_stride": [8],
+    "num_labels": [3, 5], "id2label": [{"0": "a", "1": "b", "2": "c"}], "label2id": [{"a": 0, "b": 1, "c": 2}],
+    "problem_type": ["regression", "multi_label_classification"],
+    # activations, norms, scales
+    "hidden_act": ACTIVATIONS, "activation_function": ACTIVATIONS, "activation": ACTIVATIONS,
+    "hidden_activation": ACTIVATIONS, "classifier_activation": ["relu"], "pooler_act": ["relu"],
+    "feed_forward_proj": ["gated-gelu", "gated-silu", "gelu", "gated-relu"], "dense_act_fn": ["silu"],
+    "is_gated_act": [True, False], "layer_norm_eps": EPS, "layer_norm_epsilon": EPS, "norm_eps": EPS, "rms_norm_eps": EPS,
+    "norm_epsilon": EPS, "norm_bias": [True], "qk_layernorm": [True], "use_qk_norm": [True], "qk_norm": [True],
+    "scale_attn_weights": [False], "scale_attn_by_inverse_layer_idx": [True], "reorder_and_upcast_attn": [True],
+    "scale_embedding": [True, False], "scale_decoder_outputs": [False, True], "query_pre_attn_scalar": [9],
+    "attn_logit_softcapping": [2.0, None], "final_logit_softcapping": [3.0, None], "logit_scale_init_value": [1.0],
+    "embedding_multiplier": [2.0], "residual_multiplier": [0.5], "attention_multiplier": [0.5], "logits_scaling": [2.0],
+    "attention_bias": [True], "mlp_bias": [True], "qkv_bias": [False, True], "decoder_bias": [False],
+    "classifier_bias": [True], "use_bias": [True], "bias": [True], "classifier_pooling": ["mean"],
+    # positions and masks
+    "rope_theta": [50.0, 1000000.0], "rope_scaling": ROPES, "rope_parameters": ROPES, "partial_rotary_factor": [0.5],
+    "rotary_pct": [0.5], "rotary_emb_base": [50], "rope_local_base_freq": [20.0], "global_rope_theta": [50.0],
+    "local_rope_theta": [20.0], "original_max_position_embeddings": [8], "sliding_window": [3, None],
+    "use_sliding_window": [True, False], "max_window_layers": [0, 1], "sliding_window_pattern": [2, 1],
+    "global_attn_every_n_layers": [2], "local_attention": [4], "window_size": [3],
+    "attention_types": [[[["local"], 2]], [[["global"], 2]]], "attention_layers": [["local", "local"]],
+    "layer_types": [["sliding_attention", "sliding_attention"], ["full_attention", "full_attention"],
+                    ["full_attention", "sliding_attention"]],
+    "no_rope_layers": [[0, 1]], "is_causal": [False, True], "use_bidirectional_attention": [True],
+    "position_embedding_type": ["relative_key", "absolute"], "sinusoidal_pos_embds": [True],
+    "relative_attention_num_buckets": [6], "relative_attention_max_distance": [8], "alibi": [True],
+    "static_position_embeddings": [True], "normalize_embedding": [False], "normalize_before": [True],
+    "add_final_layer_norm": [True], "add_bias_logits": [True], "extra_pos_embeddings": [0],
+    # what is tied, which classes
+    "tie_word_embeddings": [True, False], "share_encoder_decoder_embeddings": [False], "tie_encoder_decoder": [True],
+    "is_decoder": [True], "add_cross_attention": [True], "is_encoder_decoder": [True, False],
+    "use_weighted_layer_sum": [True], "sparse_prediction": [True],
+    # tokens: they pool (CLIP) and place (RoBERTa)
+    "pad_token_id": [7, None], "bos_token_id": [9], "eos_token_id": [11, [2, 11]], "cls_token_id": [9],
+    "sep_token_id": [9], "decoder_start_token_id": [4], "forced_eos_token_id": [2],
+    # no mathematics here
+    "torch_dtype": ["float16"], "dtype": ["bfloat16"], "use_cache": [False], "output_attentions": [True],
+    "output_hidden_states": [True], "return_dict": [False], "chunk_size_feed_forward": [3], "pretraining_tp": [2],
+    "gradient_checkpointing": [True], "torchscript": [True], "pruned_heads": [{"0": [1]}], "n_special": [1],
+    "output_past": [True], "classif_dropout": [0.3], "summary_type": ["last"], "task_specific_params": [{"a": {"b": 1}}],
+    "hidden_dropout": [0.2], "apply_spec_augment": [True], "begin_suppress_tokens": [None, [5]], "suppress_tokens": [[6]],
+    "text_config": [{"hidden_size": 24, "hidden_act": "relu"}], "vision_config": [{"hidden_size": 24}],
+    "text_config_dict": [{"hidden_size": 24}], "vision_config_dict": [{"hidden_size": 24}],
+    "mm_tokens_per_image": [1], "summary_activation": ["relu"], "ffn_dim": [20], "multi_query": [True],
+    "parallel_attn": [True], "new_decoder_architecture": [True], "clip_qkv": [0.1], "residual_in_fp32": [True],
+    "num_experts": [2], "num_local_experts": [2], "conv_kernel": [3], "attention_scale": [0.3], "use_mrope": [True],
+}
+# Keys that say what the folder is; they are not changed.
+KEPT = {"model_type", "architectures", "transformers_version", "dtype_of_saved"}
+SKIPPED = {"quantization_config"}
+
+
+def classes():
+    """The classes' keys, from the fixture that config_keys_classes.py wrote."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "config_keys", "classes.json")
+    with open(path, encoding="ascii") as file:
+        return json.load(file)["classes"]
+
+
+CLASSES = classes()
+
+
+def own_keys(model_type):
+    """The keys and other names that the model type's class declares."""
+    return {*CLASSES[model_type]["keys"], *CLASSES[model_type]["other_names"]} - KEPT
+
+
+def may_be_null(key, model_type):
+    """Whether null is a value of the key: elsewhere the classes' checks of types refuse it."""
+    known = CLASSES.get(model_type, {"keys": {}})["keys"]
+    return known.get(key) is None or key.endswith(("token_id", "softcapping", "sliding_window"))
+
+
+def known_keys():
+    """Every key of any class, older spellings and keys of neighbouring families."""
+    keys = set(VALUES)
+    for model_type in CLASSES:
+        keys |= own_keys(model_type)
+    return sorted(keys - KEPT - SKIPPED)
+
+
+def values_of(key):
+    """What a key is changed to: its values, or one of its kind for the many that only training reads."""
+    if key in VALUES:
+        return VALUES[key]
+    if "drop" in key or "prob" in key or "range" in key or key.startswith("init") or "factor" in key:
+        return [0.3]
+    return [3]

@@ -1,0 +1,163 @@
+// The command line itself: help, version, exit codes, wrong words, standard output that cannot be written, Ctrl-C.
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+import { bundledModel, program, run, shell } from './support/command.js';
+
+const stories = bundledModel('stories260K');
+const commands = ['generate', 'chat', 'translate', 'embed', 'classify', 'transcribe', 'tokenize'];
+const timeout = 120_000;
+
+describe('help and version', { timeout }, () => {
+  it('names every command', async () => {
+    const { code, out, err } = await run(['--help']);
+    expect([code, err]).toEqual([0, '']);
+    for (const name of commands) expect(out).toMatch(new RegExp(`^ +${name} `, 'm'));
+  });
+
+  it.each(commands)('%s tells its options and shows examples', async (name) => {
+    const { code, out, err } = await run([name, '--help']);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatch(new RegExp(`^Usage: clearformer ${name} `));
+    expect(out).toMatch(new RegExp(`^Examples:\n.*clearformer ${name} `, 'ms'));
+    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(130);
+  });
+
+  it('knows every option of generate() under its own name', async () => {
+    const { out } = await run(['generate', '--help']);
+    const source = readFileSync(new URL('../../web/src/models/generation_options.ts', import.meta.url), 'utf8');
+    const members = /interface GenerationOptions[^{]*\{([\s\S]*?)\n\}/.exec(source)?.[1] ?? '';
+    const names = Array.from(members.matchAll(/^ {2}(\w+)\?:/gm), ([, name = '']) => name);
+    expect(names.length).toBeGreaterThan(35);
+    const notWords = ['names_filter', 'tokenizer', 'signal'];
+    for (const name of names.filter((one) => !notWords.includes(one) && !one.startsWith('output_'))) {
+      expect(out).toMatch(new RegExp(`^ +--${name.replaceAll('_', '-')} `, 'm'));
+    }
+  });
+
+  it('prints the version of the package', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect(await run(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' });
+  });
+});
+
+describe('wrong words exit with 2 and say what is wrong', { timeout }, () => {
+  it.each([
+    [[], 'Usage'],
+    [['generat', stories], "unknown command 'generat'.*Did you mean generate"],
+    [['generate', stories], 'needs a text or --input-ids'],
+    [['generate', stories, 'a', '--input-ids', '1'], 'needs a text or --input-ids, and not both'],
+    [['generate', stories, 'a', '--input-ids', '1,x'], 'x is no token id'],
+    [['generate', stories, 'a', 'stray'], 'too many arguments'],
+    [
+      ['generate', stories, 'a', '--max-new-token', '3'],
+      "unknown option '--max-new-token'.*Did you mean --max-new-tokens",
+    ],
+    [['generate', stories, 'a', '--temperature', 'cold'], "'cold' is invalid. It must be a number"],
+    [['generate', stories, 'a', '--eos-token-id', 'x'], 'It must be a number, a JSON list or null'],
+    [['generate', stories, 'a', '--dtype', 'q2'], 'fp32, fp16, q8, q4'],
+    [['generate', stories, 'a', '--num-threads', '0'], 'from 1 to 64'],
+    [['generate', stories, 'a', '--num-threads', '65'], 'from 1 to 64'],
+    [['chat'], "missing required argument 'source'"],
+    [['chat', stories, '--num-return-sequences', '2'], "unknown option '--num-return-sequences'"],
+    [['translate', stories], "missing required argument 'texts'"],
+    [['translate', stories, 'a', '--task', 'translate'], 'translation_XX_to_YY'],
+    [['embed', stories], 'needs a text or --image'],
+    [['embed', stories, '-', '-'], '- can be given once'],
+    [['embed', stories, '--image', 'a.png', '--normalize'], 'concern texts only'],
+    [['classify', stories], 'needs texts or --image'],
+    [['classify', stories, 'a', '--image', 'b.png'], 'and not both'],
+    [['classify', stories, 'a', '--labels', 'x,y'], '--labels needs --image'],
+    [['classify', stories, 'a', '--top-k', '0'], 'whole number from 1 up'],
+    [['transcribe', stories], "missing required argument 'files'"],
+    [['transcribe', stories, 'a.wav', '--task', 'sing'], 'transcribe, translate'],
+    [['tokenize', stories], "missing required argument 'texts'"],
+    [['tokenize', stories, 'a', '--max-length', '3'], 'needs --truncation'],
+    [['tokenize', stories, 'a', '--decode'], 'a is no token id'],
+    [['tokenize', stories, '1', '--decode', '--truncation'], 'do not go with it'],
+  ])('%j', async (words, part) => {
+    const { code, out, err } = await run(words);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(new RegExp(part, 's'));
+  });
+});
+
+describe('what cannot be done exits with 1 and names the cause', { timeout }, () => {
+  it.each([
+    ['generate', ['a']],
+    ['chat', []],
+    ['translate', ['a']],
+    ['embed', ['a']],
+    ['classify', ['a']],
+    ['transcribe', ['a.wav']],
+    ['tokenize', ['a']],
+  ])('%s of a folder that is not there', async (name, words) => {
+    const { code, out, err } = await run([name, '/there/is/none', ...words]);
+    expect([code, out, err]).toEqual([1, '', 'clearformer: /there/is/none is no folder\n']);
+  });
+
+  it('a file where a folder is wanted, a server that is not there, a text that is no UTF-8, no text at all', async () => {
+    const file = await run(['tokenize', `${stories}/config.json`, 'a']);
+    expect([file.code, file.err]).toEqual([1, expect.stringContaining('is a file, not the folder of a model')]);
+    const server = await run(['tokenize', 'http://127.0.0.1:9/model', 'a']);
+    expect([server.code, server.err]).toEqual([1, expect.stringContaining('network_error')]);
+    const bytes = await run(['tokenize', stories, '-'], { stdin: Uint8Array.of(97, 0xff) });
+    expect([bytes.code, bytes.err]).toEqual([1, 'clearformer: standard input is no text in UTF-8\n']);
+    const nothing = await run(['embed', stories, '-']);
+    expect([nothing.code, nothing.err]).toEqual([1, 'clearformer: standard input is empty\n']);
+  });
+
+  it('a command that the model has no head for', async () => {
+    for (const words of [
+      ['classify', stories, 'a'],
+      ['translate', stories, 'a'],
+    ]) {
+      const { code, out, err } = await run(words);
+      expect([code, out]).toEqual([1, '']);
+      expect(err).toMatch(/^clearformer: unsupported: .*no head for the task/);
+    }
+  });
+});
+
+describe('standard output', { timeout }, () => {
+  it.each([
+    '--help',
+    '--version',
+    'generate --help',
+    `tokenize ${stories} "Once upon a time"`,
+    `tokenize ${stories} "Once upon a time" --json`,
+    `generate ${stories} "Once upon a time"`,
+  ])('a full disk is told: %s', async (words) => {
+    const { code, err } = await shell(`"$NODE" "$CLEARFORMER" ${words} > /dev/full`);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/^clearformer: standard output cannot be written \(.*ENOSPC/),
+    ]);
+  });
+
+  it('a reader that has enough ends the program quietly, and soon', async () => {
+    const endless = `generate ${stories} "Once upon a time" --max-new-tokens 450 --eos-token-id null`;
+    const { code, out, err } = await shell(
+      `set -o pipefail; "$NODE" "$CLEARFORMER" ${endless} | head -c 5; "$NODE" "$CLEARFORMER" generate --help | head -1`,
+    );
+    expect([code, out, err]).toEqual([0, 'Once Usage: clearformer generate [options] <source> [text]\n', '']);
+  });
+
+  it('Ctrl-C ends with 130', async () => {
+    const words = ['generate', stories, 'Once upon a time', '--max-new-tokens', '490', '--eos-token-id', 'null'];
+    const child = spawn(process.execPath, [program, ...words]);
+    let err = '';
+    child.stderr.on('data', (part) => {
+      err += part;
+    });
+    child.stdout.once('data', () => child.kill('SIGINT'));
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    expect([code, err]).toEqual([130, '']);
+  });
+
+  it('no progress is drawn where nobody looks', async () => {
+    const { err } = await run(['generate', stories, 'a']);
+    expect(err).toBe('');
+  });
+});

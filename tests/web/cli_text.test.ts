@@ -1,0 +1,217 @@
+// The commands that write and read text: generate, chat, translate, tokenize, on the bundled models.
+import { describe, expect, it } from 'vitest';
+
+import { bundledModel, folderOf, json, numberedText, numberedWords, run } from './support/command.js';
+import { casesOf, fixturePath } from './support/references.js';
+
+const stories = bundledModel('stories260K');
+const marian = bundledModel('marian-tiny-en-fr');
+const prompt = 'Once upon a time';
+const timeout = 120_000;
+
+function caseOf(folder: string, name: string) {
+  const one = casesOf(folder).find((each) => each.name === name);
+  if (one === undefined) throw new Error(`${folder} has no case ${name}`);
+  return one;
+}
+
+describe('generate', { timeout }, () => {
+  it('writes the text of the reference, 200 tokens of it', async () => {
+    const reference = caseOf('stories260K', 'greedy_200');
+    const words = ['generate', stories, String(reference.options.prompt), '--max-new-tokens', '200'];
+    const { code, out, err } = await run([...words, '--eos-token-id', 'null']);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toBe(`${prompt}${reference.new_text}\n`);
+  });
+
+  it('streams the same text that --json holds, for the same seed in every spelling of the options', async () => {
+    const options = ['--seed', '7', '--do-sample', '--top-k=40', '--temperature', '0.9', '--max-new-tokens', '40'];
+    const streamed = await run(['generate', stories, prompt, ...options]);
+    const whole = await json(['generate', stories, prompt, ...options]);
+    expect(streamed.out).toBe(`${whole.texts[0]}\n`);
+    expect(whole.sequences[0].length).toBe(5 + 40);
+    const before = [
+      'generate',
+      '--seed=7',
+      '--do_sample=true',
+      '--top_k',
+      '40',
+      '--temperature=0.9',
+      '--max-new-tokens=40',
+    ];
+    expect((await run([...before, stories, prompt])).out).toBe(streamed.out);
+    const greedy = ['--do-sample=false', '--seed', '7', '--max-new-tokens', '40'];
+    expect((await run(['generate', stories, prompt, ...greedy])).out).not.toBe(streamed.out);
+  });
+
+  it('reads standard input, computes in threads, keeps weights in the dtype asked for: the text stays', async () => {
+    const words = ['--max-new-tokens', '20'];
+    const { out } = await run(['generate', stories, prompt, ...words]);
+    expect((await run(['generate', stories, '-', ...words], { stdin: `${prompt}\n` })).out).toBe(out);
+    expect((await run(['generate', stories, prompt, ...words, '--num-threads', '3'])).out).toBe(out);
+    expect((await run(['generate', stories, prompt, ...words, '--deterministic', '--dtype', 'fp16'])).out).toBe(out);
+  });
+
+  it('stops at a stop string, leaves the prompt out, gives no run of tokens twice', async () => {
+    const words = ['generate', stories, prompt, '--max-new-tokens', '40'];
+    const { out } = await run(words);
+    expect(out).toContain('girl ');
+    const end = out.indexOf('girl') + 4;
+    expect((await run([...words, '--stop-strings', 'girl'])).out).toBe(`${out.slice(0, end)}\n`);
+    expect((await run([...words, '--stop-strings', 'xyz', '--stop-strings', 'girl'])).out).toBe(
+      `${out.slice(0, end)}\n`,
+    );
+    expect(prompt + (await run([...words, '--skip-prompt'])).out).toBe(out);
+    const { sequences } = await json([...words.slice(0, -1), '80', '--no-repeat-ngram-size', '2']);
+    const pairs = sequences[0].slice(1).map((id: number, i: number) => `${sequences[0][i]} ${id}`);
+    expect(new Set(pairs).size).toBe(pairs.length);
+  });
+
+  it('gives several sequences of a beam search with their scores', async () => {
+    const words = [
+      'generate',
+      stories,
+      prompt,
+      '--num-beams',
+      '3',
+      '--num-return-sequences',
+      '2',
+      '--max-new-tokens',
+      '12',
+    ];
+    const { texts, sequences, sequences_scores: scores } = await json(words);
+    expect([texts.length, sequences.length, scores.length]).toEqual([2, 2, 2]);
+    expect(scores[0]).toBeGreaterThanOrEqual(scores[1]);
+    expect((await run(words)).out).toBe(`${texts.join('\n')}\n`);
+  });
+
+  it('translates with an encoder-decoder, whose scores depend on the dtype', async () => {
+    const words = ['generate', marian, 'I want to live in a big city.', '--num-beams', '4'];
+    const exact = await json(words);
+    expect(exact.texts).toEqual(['Je veux vivre dans une grande ville.']);
+    const scores = (made: { sequences_scores: number[] }) => made.sequences_scores;
+    expect(scores(await json([...words, '--dtype', 'fp16']))).toEqual(scores(exact)); // the file holds fp16
+    for (const dtype of ['q8', 'q4']) {
+      expect(scores(await json([...words, '--dtype', dtype]))).not.toEqual(scores(exact));
+    }
+  });
+
+  it('takes and gives ids where there is no tokenizer', async () => {
+    const folder = folderOf(stories, { 'tokenizer.json': null, 'tokenizer_config.json': null });
+    const text = await run(['generate', folder, 'a']);
+    expect([text.code, text.err]).toEqual([1, expect.stringContaining('tokenizer.json')]);
+    const ids = await run(['generate', folder, '--input-ids', '1,403,407,261,378', '--max-new-tokens', '3']);
+    expect(ids).toEqual({ code: 0, out: '1,403,407,261,378,432,383,286\n', err: '' });
+    expect(
+      await json(['generate', folder, '--input-ids', '[1, 403]', '--max-new-tokens', '1', '--skip-prompt']),
+    ).toEqual({
+      sequences: [[expect.any(Number)]],
+    });
+  });
+
+  it('refuses by name what the library refuses', async () => {
+    const beams = await run(['generate', stories, 'a', '--num-beams', '2', '--stop-strings', 'b']);
+    expect([beams.code, beams.err]).toEqual([1, expect.stringContaining('stop_strings')]);
+    const range = await run(['generate', stories, 'a', '--top-p', '2', '--do-sample']);
+    expect([range.code, range.err]).toEqual([1, expect.stringContaining('"top_p"')]);
+    const long = await run(['generate', stories, 'a', '--max-new-tokens', '5000']);
+    expect([long.code, long.out]).toEqual([1, '']);
+    const sound = await run(['generate', fixturePath('models/whisper/even'), '--input-ids', '1']);
+    expect([sound.code, sound.err]).toEqual([1, expect.stringContaining('whisper takes no input_ids')]);
+  });
+});
+
+describe('chat', { timeout }, () => {
+  const template = '{% for message in messages %}{{ message.content }} {% endfor %}';
+  const words = ['chat', stories, '--chat-template', template, '--max-new-tokens', '8'];
+
+  it('answers each line knowing what was said before', async () => {
+    const stdin = `${prompt}\nand then\n`;
+    const said = await json(words, { stdin });
+    expect(said.map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
+    const [, first, , second] = said.map(({ content }: { content: string }) => content);
+    expect((await run(words, { stdin })).out).toBe(`${first}\n${second}\n`);
+    const read = `${prompt} ${first} and then `;
+    const [{ input_ids }] = await json(['tokenize', stories, read, '--no-add-special-tokens']);
+    const ids = ['--input-ids', String(input_ids), '--max-new-tokens', '8', '--skip-prompt'];
+    const { sequences } = await json(['generate', stories, ...ids]);
+    const answer = await run(['tokenize', stories, '--decode', String(sequences[0])]);
+    expect(answer.out.trim()).toBe(second.trim());
+  });
+
+  it('reads a template from a file, and begins with what the system says', async () => {
+    const folder = folderOf(undefined, { 'template.jinja': template });
+    const said = await json(
+      [
+        'chat',
+        stories,
+        '--chat-template',
+        `${folder}/template.jinja`,
+        '--system-prompt',
+        'Lily',
+        '--max-new-tokens',
+        '3',
+      ],
+      { stdin: 'runs\n' },
+    );
+    expect(said.slice(0, 2)).toEqual([
+      { role: 'system', content: 'Lily' },
+      { role: 'user', content: 'runs' },
+    ]);
+  });
+
+  it('says nothing to nothing, and needs a template', async () => {
+    expect(await run(words)).toEqual({ code: 0, out: '', err: '' });
+    const { code, err } = await run(['chat', stories], { stdin: 'Hello\n' });
+    expect([code, err]).toEqual([1, expect.stringContaining('chat_template')]);
+    const broken = await run(['chat', stories, '--chat-template', '{% for'], { stdin: 'Hello\n' });
+    expect([broken.code, broken.err]).toEqual([1, expect.stringContaining('malformed_config')]);
+  });
+});
+
+describe('translate', { timeout }, () => {
+  it.each(['translation_0_greedy', 'translation_2_greedy', 'translation_2_beam_4'])(
+    '%s is the reference',
+    async (name) => {
+      const { text, options, translation } = caseOf('real_models', name);
+      const beams = ['--num-beams', String(options.num_beams), '--max-new-tokens', '40'];
+      const { code, out, err } = await run(['translate', marian, String(text), ...beams]);
+      expect({ code, out, err }).toEqual({ code: 0, out: `${translation}\n`, err: '' });
+    },
+  );
+
+  it('translates every line of standard input', async () => {
+    const texts = ['I want to live in a big city.', 'Good morning.'];
+    const made = await json(['translate', marian, ...texts]);
+    expect(made.map(({ text }: { text: string }) => text)).toEqual(texts);
+    const lines = made.map((one: { translation_text: string }) => `${one.translation_text}\n`);
+    expect((await run(['translate', marian, '-'], { stdin: `${texts.join('\n')}\n` })).out).toBe(lines.join(''));
+  });
+});
+
+describe('tokenize', { timeout }, () => {
+  it('tells ids, tokens and offsets', async () => {
+    const words = ['tokenize', stories, prompt];
+    const [made] = await json(words);
+    expect(made.input_ids).toEqual([1, 403, 407, 261, 378]);
+    expect(made.tokens).toEqual(['<s>', '▁Once', '▁upon', '▁a', '▁time']);
+    const parts = made.offset_mapping.map(([start, end]: [number, number]) => prompt.slice(start, end).trim());
+    expect(parts).toEqual(['', 'Once', 'upon', 'a', 'time']);
+    expect((await run(words)).out.split('\n')[1]).toBe('403\t0-4\t"▁Once"');
+    expect((await json([...words, '--no-add-special-tokens']))[0].input_ids).toEqual([403, 407, 261, 378]);
+    expect((await json([...words, '--truncation', '--max-length', '3']))[0].input_ids).toEqual([1, 403, 407]);
+    expect((await json([...words.slice(0, 2), '-'], { stdin: `${prompt}\r\nOnce` })).length).toBe(2);
+  });
+
+  it('makes text of ids', async () => {
+    const words = ['tokenize', stories, '--decode'];
+    expect((await run([...words, '1,403,407', '[261, 378]'])).out).toBe('<s> Once upon\na time\n');
+    expect((await run([...words, '-', '--skip-special-tokens'], { stdin: '1 403 407\n' })).out).toBe('Once upon\n');
+  });
+
+  it('reads a folder without a model', async () => {
+    const folder = folderOf(undefined, { 'tokenizer.json': numberedWords(9) });
+    const [made] = await json(['tokenize', folder, numberedText([3, 4, 8])]);
+    expect(made.input_ids).toEqual([3, 4, 8]);
+  });
+});
