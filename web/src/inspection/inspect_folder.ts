@@ -43,7 +43,8 @@ export async function inspectFolder(
   const other_formats = inOtherFormats([...((await folder.list?.()) ?? []), ...look.files.map(({ name }) => name)]);
   throwIfAborted(options.signal);
   const problems = [...look.problems, ...told.problems];
-  const found = { files: look.files, other_formats: [...new Set(other_formats)] };
+  const files = look.files.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const found = { files, other_formats: [...new Set(other_formats)] };
   return { inspection: { ...told, ...companions, ...found, valid: isValid(problems), problems }, weights };
 }
 
