@@ -20,12 +20,8 @@ function installPackages() {
   console.log(`• ${title} …`);
   const start = Date.now();
   const args = ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
-  const shell = process.platform === 'win32';
-  const { status, error } = spawnSync('npm', args, {
-    cwd: inProject(''),
-    stdio: ['ignore', 'ignore', 'inherit'],
-    shell,
-  });
+  const [cwd, shell] = [inProject(''), process.platform === 'win32'];
+  const { status, error } = spawnSync('npm', args, { cwd, shell, stdio: ['ignore', 'ignore', 'inherit'] });
   if (status !== 0) {
     const reason = error?.message ?? `exit code ${status}`;
     console.error(`\nnpm ci failed (${reason}). The packages are needed once; later runs need no network.`);
@@ -40,15 +36,17 @@ function installPackages() {
 /** Bundles what a script of ours imports, but for packages; returns the script's file. */
 async function bundled(script) {
   const { build } = await import('esbuild');
+  const name = script.replaceAll('/', '_');
   const { outputFiles } = await build({
-    entryPoints: { [script.replaceAll('/', '_')]: inProject(`scripts/${script}.ts`) },
+    entryPoints: { [name]: inProject(`scripts/${script}.ts`) },
     outdir: inProject('build/scripts'),
     ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', packages: 'external', target: 'node20' },
-    ...{ sourcemap: 'inline', logLevel: 'error', write: false },
+    // Without tsconfig.json's paths: `clearformer` is the package that was built, not web/src.
+    ...{ tsconfigRaw: {}, sourcemap: 'inline', logLevel: 'error', write: false },
   });
   mkdirSync(inProject('build/scripts'), { recursive: true });
   for (const { path, text } of outputFiles) if (textOf(path) !== text) writeFileSync(path, text);
-  return outputFiles[0].path;
+  return inProject(`build/scripts/${name}.js`);
 }
 
 const [script = '', ...words] = process.argv.slice(2);

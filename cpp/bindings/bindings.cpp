@@ -27,6 +27,8 @@ EMSCRIPTEN_BINDINGS(clearformer) {
   function("model_unembed", &guarded<model_unembed>);
   function("model_logit_directions", &guarded<model_logit_directions>);
   function("model_head_directions", &guarded<model_head_directions>);
+  function("sentence_pooling", &guarded<sentence_pooling>);
+  function("unit_vectors", &guarded<unit_vectors>);
   function("cache_info", &guarded<cache_info>);
   function("cache_crop", &guarded<cache_crop>);
   function("generation_create", &guarded<generation_create>);
@@ -35,12 +37,16 @@ EMSCRIPTEN_BINDINGS(clearformer) {
   function("generation_result", &guarded<generation_result>);
   function("generation_cache", &guarded<generation_cache>);
   function("softmax", &guarded<softmax>);
+  function("log_softmax", &guarded<log_softmax>);
   function("masked_softmax", &guarded<masked_softmax>);
   function("matmul", &guarded<matmul>);
   function("bmm", &guarded<bmm>);
   function("layer_norm", &guarded<layer_norm>);
   function("rms_norm", &guarded<rms_norm>);
   function("activation", &guarded<activation>);
+  function("softplus", &guarded<softplus>);
+  function("gated", &guarded<gated>);
+  function("conv1d", &guarded<conv1d>);
   function("attention_pooling", &guarded<attention_pooling>);
   function("sinusoidal_encoding", &guarded<sinusoidal_encoding>);
   function("shift_matrix", &guarded<shift_matrix>);

@@ -4,7 +4,6 @@
 
 #include "bindings/functions.h"
 #include "clearformer/layers/attention_pooling.h"
-#include "clearformer/weights/scope.h"
 
 namespace clearformer::bindings {
 
@@ -30,27 +29,6 @@ PoolingOptions::Keep keep_of(const Arguments& arguments) {
   fail(ErrorCode::invalid_argument, "keep: \"", name, "\" is not known");
 }
 
-// W_q, W_k, w_v as an additive score; nothing when W_q is absent.
-std::optional<AdditiveScore> additive_of(const Arguments& arguments) {
-  if (!arguments.has("W_q")) return std::nullopt;
-  Weights weights;
-  Tensor query = arguments.floats("W_q"), key = arguments.floats("W_k");
-  if (query.shape().rank() != 2 || key.shape().rank() != 2) {
-    fail(ErrorCode::shape_mismatch, "attention: W_q of shape ", query.shape().text(),
-         " and W_k of shape ", key.shape().text(), " must be matrices");
-  }
-  const std::size_t hidden = query.dim(0), query_size = query.dim(1), key_size = key.dim(1);
-  Tensor vector = arguments.floats("w_v");
-  if (vector.shape().rank() == 1) vector.reshape({1, vector.dim(0)});
-  weights.add("W_q.weight", "arguments", std::move(query));
-  weights.add("W_k.weight", "arguments", std::move(key));
-  weights.add("w_v.weight", "arguments", std::move(vector));
-  const NameMap names;
-  AdditiveScore score(WeightScope(weights, names), query_size, key_size, hidden);
-  weights.check(Weights::Unexpected::refuse);
-  return score;
-}
-
 std::size_t last_axes(const Arguments& arguments) {
   return static_cast<std::size_t>(arguments.count("axes"));
 }
@@ -61,11 +39,46 @@ float eps_of(const Arguments& arguments) {
   return static_cast<float>(eps);
 }
 
+std::ptrdiff_t one_axis(const Arguments& arguments) {
+  return static_cast<std::ptrdiff_t>(arguments.number("axis"));
+}
+
+Activation elementwise_of(const Arguments& arguments) {
+  const std::string name = arguments.text("kind");
+  if (const auto kind = elementwise_named(name)) return *kind;
+  fail(ErrorCode::unsupported, "activation: \"", name, "\" is not known");
+}
+
 }  // namespace
 
 val softmax(const Arguments& arguments) {
-  return to_value(clearformer::softmax(arguments.floats("x"),
-                                       static_cast<std::ptrdiff_t>(arguments.number("axis"))));
+  return to_value(clearformer::softmax(arguments.floats("x"), one_axis(arguments)));
+}
+
+val log_softmax(const Arguments& arguments) {
+  return to_value(clearformer::log_softmax(arguments.floats("x"), one_axis(arguments)));
+}
+
+val softplus(const Arguments& arguments) {
+  return to_value(clearformer::softplus(arguments.floats("x"),
+                                        static_cast<float>(arguments.number("beta")),
+                                        static_cast<float>(arguments.number("threshold"))));
+}
+
+val gated(const Arguments& arguments) {
+  return to_value(
+      clearformer::gated(elementwise_of(arguments), arguments.floats("x"), one_axis(arguments)));
+}
+
+val conv1d(const Arguments& arguments) {
+  const auto size = [&](const char* name) {
+    return static_cast<std::size_t>(arguments.count(name));
+  };
+  const auto bias = arguments.optional_floats("bias");
+  const TensorView bias_view = bias ? bias->view() : TensorView();
+  return to_value(clearformer::conv1d(
+      arguments.floats("x"), arguments.floats("weight"), bias ? &bias_view : nullptr,
+      {size("stride"), size("dilation"), size("groups"), size("padding"), size("padding_behind")}));
 }
 
 val masked_softmax(const Arguments& arguments) {
@@ -99,19 +112,12 @@ val rms_norm(const Arguments& arguments) {
 }
 
 val activation(const Arguments& arguments) {
-  const std::string name = arguments.text("kind");
-  const Tensor x = arguments.floats("x");
-  const auto kind = elementwise_named(name);
-  if (!kind) fail(ErrorCode::unsupported, "activation: \"", name, "\" is not known");
-  return to_value(clearformer::activation(*kind, x));
+  return to_value(clearformer::activation(elementwise_of(arguments), arguments.floats("x")));
 }
 
 val attention_pooling(const Arguments& arguments) {
   PoolingOptions options;
   options.mask = arguments.mask("mask");
-  if (const auto scale = arguments.optional_number("scale")) {
-    options.scale = static_cast<float>(*scale);
-  }
   options.softcap = static_cast<float>(arguments.optional_number("softcap").value_or(0.0));
   if (!(options.softcap >= 0.0f)) {
     fail(ErrorCode::invalid_argument, "attention: softcap must be >= 0, it is ", options.softcap);
@@ -119,13 +125,8 @@ val attention_pooling(const Arguments& arguments) {
   options.empty_row = empty_row_of(arguments);
   if (arguments.flag("enable_gqa")) options.groups = PoolingOptions::Groups::grouped;
   options.keep = keep_of(arguments);
-  const auto additive = additive_of(arguments);
-  if (additive) options.additive = &*additive;
-  const auto general = arguments.optional_floats("M");
-  if (general) options.general = &*general;
-  if (const auto sigma = arguments.optional_number("sigma")) {
-    options.sigma = static_cast<float>(*sigma);
-  }
+  options.score.name = arguments.text("score");
+  options.score.parameters = arguments.tensors("parameters");
   const Pooled pooled = clearformer::attention_pooling(
       arguments.floats("query"), arguments.floats("key"), arguments.floats("value"), options);
   val result = val::object();

@@ -60,6 +60,14 @@ val generation_create(const Arguments& arguments) {
                                                std::move(config), std::move(observation));
   result.set("num_sequences", open->generation.returned());
   result.set("prompt", to_value(open->generation.sequences()));
+  val warnings = val::array();
+  for (const GenerationWarning& warning : open->generation.warnings()) {
+    val one = val::object();
+    one.set("code", std::string(warning.code));
+    one.set("message", warning.message);
+    warnings.call<void>("push", one);
+  }
+  result.set("warnings", warnings);
   result.set("generation", handles().add(std::move(open)));
   return result;
 }

@@ -1,4 +1,4 @@
-// Border functions: models, their forward pass, their hook points, key/value caches.
+// Border functions: models, their forward pass, their hook points, pooling, key/value caches.
 
 #include "bindings/functions.h"
 #include "bindings/inputs.h"
@@ -6,6 +6,7 @@
 #include "bindings/pace.h"
 #include "clearformer/architectures/architecture.h"
 #include "clearformer/loading/load_model.h"
+#include "clearformer/models/sentence_pooling.h"
 
 namespace clearformer::bindings {
 
@@ -218,6 +219,21 @@ val model_head_directions(const Arguments& arguments) {
   const KeyRole keys = arguments.flag("cross") ? KeyRole::memory : KeyRole::sequence;
   return directions_value(
       model_of(arguments)->model->head_directions(layer, keys, arguments.floats("directions")));
+}
+
+val sentence_pooling(const Arguments& arguments) {
+  std::vector<PoolingMode> modes;
+  for (const std::string& name : arguments.texts("modes")) {
+    const auto mode = pooling_mode_named(name);
+    if (!mode) fail(ErrorCode::invalid_argument, "pooling: \"", name, "\" is not known");
+    modes.push_back(*mode);
+  }
+  const Tensor mask = arguments.flags("mask");
+  return to_value(clearformer::sentence_pooling(arguments.floats("x"), mask.view(), modes));
+}
+
+val unit_vectors(const Arguments& arguments) {
+  return to_value(clearformer::unit_vectors(arguments.floats("x")));
 }
 
 val cache_info(const Arguments& arguments) {

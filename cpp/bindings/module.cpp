@@ -34,7 +34,7 @@ val module_forward(const Arguments& arguments) {
   Module::Inputs inputs;
   for (const auto& [name, tensor] : tensors) inputs.tensors.emplace(name, tensor.view());
   inputs.masks = arguments.masks("masks");
-  Observation observation(arguments);
+  Observation observation(arguments.texts("names"));
   const Tensor output = module->forward(inputs, observation.trace());
   val result = val::object();
   result.set("output", to_value(output));

@@ -20,13 +20,14 @@ Trace::Function function_of(const val& call) {
 
 }  // namespace
 
-Observation::Observation(const Arguments& arguments) : names_(arguments.texts("names")) {
+Observation::Observation(std::vector<std::string> names) : names_(std::move(names)) {
   for (const std::string& name : names_) trace_.capture(name);
-  read_edits(arguments);
-  asked_ = asked_ || !names_.empty();
+  asked_ = !names_.empty();
 }
 
-Observation::Observation(const Arguments& arguments, const Model& model) : Observation(arguments) {
+Observation::Observation(const Arguments& arguments, const Model& model)
+    : Observation(arguments.texts("names")) {
+  read_edits(arguments);
   if (arguments.flag("output_hidden_states")) lists_ = model.hidden_states();
   if (arguments.flag("output_attentions")) {
     for (OutputList& list : model.attentions()) lists_.push_back(std::move(list));

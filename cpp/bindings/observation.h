@@ -1,9 +1,4 @@
-// What the caller wants to see and to change inside a forward pass:
-//   output_attentions?, output_hidden_states?   Hugging Face's lists
-//   names?                                      hook points to capture
-//   edits?: [{ hook, op, heads?, positions?, value? }]        see trace.h
-//   fwd_hooks?: [{ hook, call(name, tensor) }]  functions that answer with the new data as a
-//                                               Float32Array, or null when they failed
+// What the caller wants to see and to change inside a forward pass (ObservationRequest in web/src/runtime/border.ts).
 #pragma once
 
 #include "bindings/functions.h"
@@ -13,8 +8,8 @@ namespace clearformer::bindings {
 class Observation {
  public:
   Observation(const Arguments& arguments, const Model& model);
-  /// Of a module, which has no lists of Hugging Face's.
-  explicit Observation(const Arguments& arguments);
+  /// Of a module, of which hook points are captured and nothing else.
+  explicit Observation(std::vector<std::string> names);
   Observation(const Observation&) = delete;  // the trace's edits point to it
   Observation& operator=(const Observation&) = delete;
 

@@ -32,11 +32,28 @@ def additive(queries, keys, W_q, W_k, w_v):
     return features @ w_v.flatten()
 
 
+def additive_magnitude(queries, keys, W_q, W_k, w_v):
+    """tanh has slope 1 at most: what its argument sums, and its own 1."""
+    return (1 + (queries @ W_q.T).unsqueeze(-2) + (keys @ W_k.T).unsqueeze(-3)) @ w_v.flatten()
+
+
 def distance(queries, keys, sigma=1.0):
     return -(queries.unsqueeze(-2) - keys.unsqueeze(-3)).pow(2).sum(-1) / (2 * sigma * sigma)
 
 
-SCORES = {"dot": dot, "scaled_dot": scaled_dot, "general": general, "additive": additive, "distance": distance}
+def distance_magnitude(queries, keys, sigma=1.0):
+    return -distance(queries, -keys, sigma)
+
+
+# Each score, what it sums when all its numbers are positive, and the sums that follow one another: rounding errors are
+# within a multiple of these, so that tests need to know nothing else about a score.
+SCORES = {
+    "dot": (dot, dot, ("queries",)),
+    "scaled_dot": (scaled_dot, scaled_dot, ("queries",)),
+    "general": (general, general, ("queries", "keys")),
+    "additive": (additive, additive_magnitude, ("queries", "keys", "w_v")),
+    "distance": (distance, distance_magnitude, ("queries",)),
+}
 
 
 def masked_softmax(scores, valid_lens=None):
@@ -51,9 +68,12 @@ def pool(score, options):
     def function(queries, keys, values, valid_lens=None, **parameters):
         if "sigma" in options:
             parameters["sigma"] = options["sigma"]
-        scores = SCORES[score](queries, keys, **parameters)
+        function, magnitude, _ = SCORES[score]
+        scores = function(queries, keys, **parameters)
         weights = masked_softmax(scores, valid_lens)
-        return {"scores": scores, "weights": weights, "output": weights @ values}
+        positive = {name: value.abs() if isinstance(value, torch.Tensor) else value for name, value in parameters.items()}
+        magnitudes = magnitude(queries.abs(), keys.abs(), **positive)
+        return {"scores": scores, "weights": weights, "output": weights @ values, "magnitudes": magnitudes}
     return function
 
 
@@ -71,7 +91,8 @@ def add_pooling(group, score, label, lead, n, m, d_q, d_k, d_v, valid_lens=None,
     } | parameters_of(score, name, d_q, d_k)
     if valid_lens is not None:
         inputs["valid_lens"] = torch.tensor(valid_lens)
-    group.run(name, "attention_pooling", {"score": score} | options, inputs, pool(score, options), file=FILE)
+    roundings = sum(inputs[operand].shape[-1] for operand in SCORES[score][2])
+    group.run(name, "attention_pooling", {"score": score} | options, inputs, pool(score, options), file=FILE, roundings=roundings)
 
 
 def add_scores(group):

@@ -84,6 +84,24 @@ def unpadded_error(model, tokenizer):
     return max(forward_twice(model, row)[1]["logits"] for row in rows)
 
 
+def add_unmasked_padding(group, model, ids):
+    """Prompts with padding tokens and no mask: generate() warns and goes on. `warning` is the code that we give."""
+    cases = {
+        "right_padding": ([ids[0].tolist() + [PAD]], PAD, [2]), "left_padding": ([[PAD, PAD] + ids[0].tolist()], PAD, [2]),
+        "rows": ([ids[0].tolist() + [PAD], [PAD] + ids[0].tolist()], PAD, [2]),
+        "ambiguous_padding": ([[PAD] + ids[0].tolist()], PAD, [2, PAD]),
+    }
+    for name, (rows, pad, ends) in cases.items():
+        prompt = torch.tensor(rows)
+        made = model.generate(prompt, max_new_tokens=12, do_sample=False, pad_token_id=pad, eos_token_id=ends, return_dict_in_generate=True,
+                              output_logits=True)
+        best = torch.stack(made.logits).topk(2).values
+        options = {"max_new_tokens": 12, "pad_token_id": pad, "eos_token_id": ends}
+        warning = {"left_padding": None, "rows": "right_padding"}.get(name, name)
+        group.case(f"unmasked_{name}", "causal_lm_unmasked", options, {"input_ids": prompt}, {"sequences": made.sequences},
+                   file="unmasked.safetensors", smallest_margin=float((best[..., 0] - best[..., 1]).min()), warning=warning)
+
+
 def undecided_row(model, ids):
     """The step of the greedy story at which the next token is least clear: (ids up to it, its logits)."""
     new, _, _ = greedy(model, ids, 200)
@@ -132,6 +150,7 @@ def main():
     add_greedy(group, model, tokenizer, ids)
     add_batch(group, model, tokenizer, "left")
     add_batch(group, model, tokenizer, "right")
+    add_unmasked_padding(group, model, ids)
     add_sampling(group, model, ids)
     group.save()
 

@@ -115,29 +115,15 @@ describe.each(variants)('%s', (variant) => {
   });
 });
 
-/** δ of a score that is no plain dot product, from the sizes of what it sums. */
+/** The case says how many roundings follow one another and what a score sums when all is positive (tests/references/scoring.py). */
 function scoreBounds(example: Example): PoolingBounds {
-  const [queries, keys, values] = ['queries', 'keys', 'values'].map((name) => example.tensor(name)) as [
-    Tensor,
-    Tensor,
-    Tensor,
-  ];
-  const [q, k, d] = [largest(queries), largest(keys), last(queries, 0)];
-  const of = (terms: number, term: number) => boundsOf(terms, term, last(keys, 1), largest(values));
-  const size = (name: string) => largest(example.tensor(name));
-  switch (example.options.score) {
-    case 'general': // q M, then its dot product with k
-      return of(d + last(keys, 0), d * q * size('M') * k);
-    case 'additive': {
-      // tanh has slope 1 at most: its argument sums over the features of q and of k, w_v over the hidden ones.
-      const hidden = example.tensor('W_q').dims[0] as number;
-      return of(d + last(keys, 0) + hidden, size('w_v') * (1 + q * size('W_q') + k * size('W_k')));
-    }
-    case 'distance': {
-      const sigma = (example.options.sigma as number | undefined) ?? 1;
-      return of(d, (q + k) ** 2 / (2 * sigma * sigma));
-    }
-    default:
-      return of(d, (q * k) / (example.options.score === 'dot' ? 1 : Math.sqrt(d)));
-  }
+  const roundings = Number(example.property('roundings')) + 12; // scale, tanh and the mask round some more
+  const score = gamma(roundings) * largest(example.tensor('magnitudes'));
+  const keys = last(example.tensor('keys'), 1);
+  const weight = 2 * score + gamma(keys + 24);
+  return {
+    scores: { absolute: score },
+    weights: { relative: weight },
+    output: { absolute: (weight + gamma(keys)) * largest(example.tensor('values')) },
+  };
 }

@@ -1,5 +1,6 @@
 // What the benchmarks say is only as good as their arithmetic: statistics, agreement, bars, the table, the plot, and the
 // ONNX files that the peers read.
+
 import { readFileSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,6 @@
 // Weights in fewer bits: what the trained checkpoints say is within the stated bars, every way of running works, and the
 // memory that is stated is what is saved.
+
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { AutoModelForCausalLM, AutoTokenizer, pipeline } from 'clearformer';

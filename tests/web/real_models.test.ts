@@ -1,5 +1,6 @@
 // Trained checkpoints say what they say in transformers: sentence embeddings, speech, translations, digits, sorted letters.
 // all-MiniLM-L6-v2 and whisper-tiny are too large for git: scripts/models/ fetches them into the cache.
+
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {

@@ -149,18 +149,31 @@ export { complexity, type LayerKind, type LayerSize } from './primitives/complex
 export * as d2l from './primitives/d2l.js';
 export {
   bmm,
+  type Conv1dOptions,
+  conv1d,
+  erf,
   type GeluOptions,
+  geglu,
   gelu,
+  glu,
   type LayerNormOptions,
   layer_norm,
+  log_softmax,
   type MaskedSoftmaxOptions,
   masked_softmax,
   matmul,
+  quick_gelu,
   type RMSNormOptions,
+  reglu,
   relu,
+  relu2,
   rms_norm,
+  type SoftplusOptions,
+  sigmoid,
   silu,
   softmax,
+  softplus,
+  swiglu,
   tanh,
 } from './primitives/functional.js';
 export { Mask } from './primitives/mask.js';
@@ -203,6 +216,7 @@ export type {
 export type { HookName, TransformerLens3Name } from './runtime/hook_names.js';
 export type { EngineOptions } from './runtime/start_engine.js';
 export type { RuntimeOptions } from './runtime/wasm.js';
+export type { ClearformerWarning, WarningCode } from './support/warning.js';
 export type { NestedInput, TensorInput } from './tensor/tensor_input.js';
 export type { ActivationCache, ModuleCache } from './tensor/tensor_output.js';
-export * from './tokenizer.js';
+export * from './text/exports.js';

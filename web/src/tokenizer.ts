@@ -1,20 +1,8 @@
-// The public exports of `clearformer/tokenizer`: everything about text, without the WASM.
+// `clearformer/tokenizer`: everything about text, without the WASM. Tokenizers can be made here without waiting for anything.
 
-export type { Integrity } from './checkpoint/files.js';
-export type { ProgressCallback, ProgressInfo } from './checkpoint/progress.js';
-export type { Source, SourceOptions } from './checkpoint/source.js';
-export type { CacheLike, CacheOption } from './checkpoint/web_folder.js';
-export { type Configuration, configure } from './support/config.js';
-export { ClearformerError, type ErrorCode, type ErrorDetails } from './support/error.js';
-export type { IntegerInput } from './tensor/integer_input.js';
-export { type Nested, Tensor, type TensorData, type TensorElement, type TensorType } from './tensor/tensor.js';
-export { AutoTokenizer, type TokenizerLoadOptions } from './text/auto_tokenizer.js';
-export type { TokenInfo, TokenizerCallOptions, TokenizerLists, TokenizerOutput } from './text/batch.js';
-export {
-  IncrementalDecoder,
-  type Streamer,
-  TextStreamer,
-  type TextStreamerOptions,
-} from './text/text_streamer.js';
-export { type DecodeOptions, PreTrainedTokenizer, type TokenIds } from './text/tokenizer.js';
-export type { TruncationStrategy } from './text/truncation.js';
+import { useTables } from './text/unicode.js';
+import * as tables from './text/unicode_tables.js';
+
+useTables(tables);
+
+export * from './text/exports.js';

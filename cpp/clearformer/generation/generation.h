@@ -57,6 +57,8 @@ class Generation {
   Tensor sequences_scores() const;
   Tensor beam_indices() const;
 
+  const std::vector<GenerationWarning>& warnings() const { return prompt_.warnings; }
+
   KeyValueCache& cache() { return *cache_; }
 
  private:

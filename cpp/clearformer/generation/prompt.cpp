@@ -42,19 +42,37 @@ Tensor mask_of(const char* name, const TensorView& given, const Shape& rows, std
   return padded ? std::move(mask) : Tensor();
 }
 
-// Upstream's guess: padding tokens are padding unless they end sequences, too.
-Tensor guessed_mask(const std::vector<TokenIds>& rows, const GenerationConfig& config) {
-  const TokenIds& ends = config.eos_token_ids;
-  if (!config.pad_token_id || std::count(ends.begin(), ends.end(), *config.pad_token_id) != 0) {
-    return {};
+bool holds(const TokenIds& tokens, std::int32_t token) {
+  return std::find(tokens.begin(), tokens.end(), token) != tokens.end();
+}
+
+// Upstream's guess (transformers 5.12, generation/utils.py): padding tokens are padding unless they end
+// sequences, too. Its warnings, where the prompt has such tokens.
+void guess_mask(Prompt& prompt, const GenerationConfig& config) {
+  const std::vector<TokenIds>& rows = prompt.tokens;
+  const auto pad = config.pad_token_id;
+  const auto padded = std::find_if(rows.begin(), rows.end(),
+                                   [&](const TokenIds& row) { return pad && holds(row, *pad); });
+  if (padded == rows.end()) return;
+  if (holds(config.eos_token_ids, *pad)) {
+    prompt.warnings.push_back(
+        {"ambiguous_padding",
+         concat("generate: there is no attention_mask, and token ", *pad,
+                " of the prompt is both pad_token_id and eos_token_id: it is read as text; pass an "
+                "attention_mask")});
+    return;
   }
-  const Shape shape{rows.size(), rows.front().size()};
-  Tensor mask(shape, DType::u8);
-  auto* flag = mask.mutable_view().as<std::uint8_t>();
+  prompt.mask = Tensor({rows.size(), rows.front().size()}, DType::u8);
+  auto* flag = prompt.mask.mutable_view().as<std::uint8_t>();
   for (const TokenIds& row : rows) {
-    for (const std::int32_t token : row) *flag++ = token == *config.pad_token_id ? 0 : 1;
+    for (const std::int32_t token : row) *flag++ = token == *pad ? 0 : 1;
+    if (row.back() != *pad || !prompt.warnings.empty()) continue;
+    prompt.warnings.push_back(
+        {"right_padding",
+         concat("generate: sequence ", &row - rows.data(), " ends with pad_token_id ", *pad,
+                ", which is taken for padding on the right: pad on the left, or pass an "
+                "attention_mask")});
   }
-  return mask_of("padding", mask.view(), shape, 0);
 }
 
 Prompt decoder_only_prompt(const Model& model, const ModelInputs& inputs,
@@ -75,8 +93,11 @@ Prompt decoder_only_prompt(const Model& model, const ModelInputs& inputs,
   }
   prompt.encoder = prompt.tokens;
   const Shape shape{prompt.tokens.size(), prompt.tokens.front().size()};
-  prompt.mask = inputs.attention_mask ? mask_of("attention_mask", *inputs.attention_mask, shape, 0)
-                                      : guessed_mask(prompt.tokens, config);
+  if (inputs.attention_mask) {
+    prompt.mask = mask_of("attention_mask", *inputs.attention_mask, shape, 0);
+  } else {
+    guess_mask(prompt, config);
+  }
   return prompt;
 }
 

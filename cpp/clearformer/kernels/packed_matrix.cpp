@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "clearformer/kernels/quantized_matmul.h"
 #include "clearformer/tensor/scratch.h"
 #include "clearformer/tensor/thread_pool.h"
 

@@ -1,10 +1,12 @@
 // PackedMatrix: the weight of a linear layer in the panels that the matrix products read, packed once.
 #pragma once
 
-#include "clearformer/kernels/quantized_matmul.h"
 #include "clearformer/tensor/matrix.h"
 
 namespace clearformer::kernels {
+
+struct Epilogue;     // of matmul.h
+struct ProductArgs;  // of matmul.h
 
 class PackedMatrix {
  public:

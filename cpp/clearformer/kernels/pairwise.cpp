@@ -34,8 +34,8 @@ inline void pairwise(const PairwiseArgs& args, Term term) {
 
 }  // namespace
 
-void additive_scores(const PairwiseArgs& args, const float* weights) {
-  pairwise(args, [weights](std::size_t k, Vec query, Vec key) {
+void additive_scores(const PairwiseArgs& args) {
+  pairwise(args, [weights = args.weights](std::size_t k, Vec query, Vec key) {
     return Vec(weights[k]) * tanh(query + key);
   });
 }

@@ -18,10 +18,13 @@ struct PairwiseArgs {
   float* scores = nullptr;
   std::size_t score_stride = 0;
   std::size_t m = 0, n = 0, k = 0;
+  const float* weights = nullptr;  // (K), for the kernels that take some
 };
 
+using PairwiseKernel = void (*)(const PairwiseArgs& args);
+
 /// scores(m, n) = Σ_k weights[k] · tanh(query(m, k) + key(n, k))
-CLEARFORMER_KERNEL(void, additive_scores, const PairwiseArgs& args, const float* weights)
+CLEARFORMER_KERNEL(void, additive_scores, const PairwiseArgs& args)
 /// scores(m, n) = Σ_k (query(m, k) - key(n, k))²
 CLEARFORMER_KERNEL(void, squared_distances, const PairwiseArgs& args)
 

@@ -9,10 +9,8 @@
 
 #include <optional>
 
-#include "clearformer/kernels/elementwise.h"
 #include "clearformer/layers/linear.h"
 #include "clearformer/layers/normalization.h"
-#include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
 
@@ -69,13 +67,7 @@ class AddNorm {
     add_to(x, update);
   }
 
-  static void add_to(MutableTensorView x, TensorView update) {
-    constexpr std::size_t kWork = 4, kLanes = 64;  // an addition's; runs of whole registers
-    parallel_ranges(x.elements(), kWork, kLanes, [&](std::size_t first, std::size_t end) {
-      float* const sum = x.f32() + first;
-      kernels::add(sum, update.f32() + first, sum, end - first);
-    });
-  }
+  static void add_to(MutableTensorView x, TensorView update);
 
   Normalization norm_;
   std::optional<Normalization> after_;

@@ -1,4 +1,4 @@
-// Additive scoring:  score(q, k) = w_v · tanh(W_q·q + W_k·k), for queries and keys of any two sizes
+// Additive scoring inside the heads of a layer:  score(q, k) = w_v · tanh(W_q·q + W_k·k), for queries and keys of any two sizes
 // Source: Bahdanau et al. 2014, arXiv 1409.0473.
 // Shapes: q (…, d_q), k (…, d_k), W_q (h, d_q), W_k (h, d_k), w_v (1, h).
 #pragma once
@@ -18,7 +18,7 @@ class AdditiveScore {
         weights_((scope / "w_v").take("weight", {1, hidden})) {}
 
   std::size_t hidden() const { return query_.out_features(); }
-  /// W_q·q (…, h): what the attention core takes as queries, with Score::additive and weights().
+  /// W_q·q (…, h): what the attention core takes as queries, with the kernel additive_scores and weights().
   void project_queries(TensorView queries, MutableTensorView out) const {
     query_.forward(queries, out);
   }

@@ -56,7 +56,7 @@ struct Head {
     args.m = piece.queries;
     args.n = piece.keys;
     args.k = keys_values.sizes().key_dim;
-    args.epilogue.scale = options.scale;
+    args.epilogue.scale = options.score.scale;
     kernels::matmul(args);
   }
 
@@ -71,19 +71,16 @@ struct Head {
     args.m = piece.queries;
     args.n = piece.keys;
     args.k = keys_values.sizes().key_dim;
-    if (options.score == Score::additive) {
-      kernels::additive_scores(args, options.additive_weights);
-    } else {
-      kernels::squared_distances(args);
-    }
-    for (std::size_t r = 0; r < piece.queries && options.scale != 1.0f; ++r) {
-      kernels::scale(piece.row(r), options.scale, piece.keys);
+    args.weights = options.score.weights;
+    options.score.pairwise(args);
+    for (std::size_t r = 0; r < piece.queries && options.score.scale != 1.0f; ++r) {
+      kernels::scale(piece.row(r), options.score.scale, piece.keys);
     }
   }
 
   // scores[r, s] = scale · score(q(first_query + r), k(first_key + s))
   void score(const Piece& piece) const {
-    options.score == Score::dot ? dot(piece) : compare(piece);
+    options.score.pairwise == nullptr ? dot(piece) : compare(piece);
   }
 
   void cap(const Piece& piece) const {

@@ -8,15 +8,9 @@
 #include "clearformer/layers/context.h"
 #include "clearformer/layers/key_value_cache.h"
 #include "clearformer/layers/masking.h"
+#include "clearformer/layers/scoring.h"
 
 namespace clearformer {
-
-/// How a query and a key are compared.
-enum class Score {
-  dot,       // q·k
-  additive,  // w_v · tanh(q + k); Bahdanau et al. 2014, arXiv 1409.0473
-  distance,  // |q - k|²; with a negative scale the exponent of a Gaussian kernel
-};
 
 /// What a query with nothing to attend to gets.
 enum class EmptyRow {
@@ -25,10 +19,8 @@ enum class EmptyRow {
 };
 
 struct AttentionOptions {
-  float scale = 1.0f;    // multiplies every score
+  ScoreSpec score;
   float softcap = 0.0f;  // > 0: scores become softcap · tanh(score / softcap)
-  Score score = Score::dot;
-  const float* additive_weights = nullptr;  // w_v (d), for Score::additive
   EmptyRow empty_row = EmptyRow::zeros;
   std::size_t unmasked_keys = 0;  // the last keys, which no mask hides
 };

@@ -1,9 +1,6 @@
 #include "clearformer/layers/attention_pooling.h"
 
 #include <algorithm>
-#include <cmath>
-
-#include "clearformer/layers/functional.h"
 
 namespace clearformer {
 
@@ -31,7 +28,7 @@ struct Operands {
   std::size_t rank;  // of the largest operand
 };
 
-void check_inner(TensorView q, TensorView k, TensorView v, const PoolingOptions& options) {
+void check_inner(TensorView q, TensorView k, TensorView v) {
   for (const TensorView* x : {&q, &k, &v}) {
     if (x->shape().rank() < 2) {
       fail(ErrorCode::shape_mismatch, kName,
@@ -43,11 +40,6 @@ void check_inner(TensorView q, TensorView k, TensorView v, const PoolingOptions&
   if (k.shape().back(1) != v.shape().back(1)) {
     fail(ErrorCode::shape_mismatch, kName, ": keys have ", k.shape().back(1), " rows, values have ",
          v.shape().back(1));
-  }
-  const bool sizes_may_differ = options.additive != nullptr || options.general != nullptr;
-  if (!sizes_may_differ && q.shape().back(0) != k.shape().back(0)) {
-    fail(ErrorCode::shape_mismatch, kName, ": queries have ", q.shape().back(0),
-         " features, keys have ", k.shape().back(0));
   }
 }
 
@@ -94,49 +86,20 @@ Operands bring(TensorView q, TensorView k, TensorView v, const PoolingOptions& o
   return all;
 }
 
-// Queries and keys as the core compares them, and how.
-struct Compared {
-  Tensor queries, keys;
+// Queries and keys as the scoring function has them compared, which takes their place.
+AttentionOptions compared(Operands& all, PreparedScoring& prepared, const PoolingOptions& options) {
+  prepared = prepare(options.score, all.queries, all.keys);
+  if (prepared.queries) all.queries = *prepared.queries;
+  if (prepared.keys) all.keys = *prepared.keys;
+  if (all.queries.dim(3) != all.keys.dim(3)) {
+    fail(ErrorCode::shape_mismatch, kName, ": queries have ", all.queries.dim(3),
+         " features, keys have ", all.keys.dim(3));
+  }
   AttentionOptions core;
-};
-
-Tensor projected(TensorView x, std::size_t width) {
-  return Tensor({x.dim(0), x.dim(1), x.dim(2), width});
-}
-
-Compared compare(Operands& all, const PoolingOptions& options) {
-  Compared compared;
-  AttentionOptions& core = compared.core;
+  core.score = prepared.spec;
   core.softcap = options.softcap;
   core.empty_row = options.empty_row;
-  const auto width = static_cast<double>(std::max<std::size_t>(all.keys.dim(3), 1));
-  core.scale = options.scale.value_or(static_cast<float>(1.0 / std::sqrt(width)));
-  if (options.additive != nullptr) {
-    core.score = Score::additive;
-    core.additive_weights = options.additive->weights();
-    core.scale = options.scale.value_or(1.0f);
-    compared.queries = projected(all.queries, options.additive->hidden());
-    compared.keys = projected(all.keys, options.additive->hidden());
-    options.additive->project_queries(all.queries, compared.queries);
-    options.additive->project_keys(all.keys, compared.keys);
-    all.queries = compared.queries;
-    all.keys = compared.keys;
-  } else if (options.general != nullptr) {
-    const TensorView m = *options.general;
-    if (m.shape().rank() != 2 || m.dim(0) != all.queries.dim(3) || m.dim(1) != all.keys.dim(3)) {
-      fail(ErrorCode::shape_mismatch, kName, ": M has shape ", m.shape().text(), ", expected [",
-           all.queries.dim(3), ", ", all.keys.dim(3), "] (query size, key size)");
-    }
-    compared.queries = matmul(all.queries, m);
-    all.queries = compared.queries;
-  } else if (options.sigma) {
-    if (!(*options.sigma > 0.0f)) {
-      fail(ErrorCode::invalid_argument, kName, ": sigma must be > 0, it is ", *options.sigma);
-    }
-    core.score = Score::distance;
-    core.scale = static_cast<float>(-0.5 / (static_cast<double>(*options.sigma) * *options.sigma));
-  }
-  return compared;
+  return core;
 }
 
 const char* hook_of(PoolingOptions::Keep keep) {
@@ -152,9 +115,10 @@ const char* hook_of(PoolingOptions::Keep keep) {
 
 Pooled attention_pooling(TensorView queries, TensorView keys, TensorView values,
                          const PoolingOptions& options) {
-  check_inner(queries, keys, values, options);
+  check_inner(queries, keys, values);
   Operands all = bring(queries, keys, values, options);
-  const Compared compared = compare(all, options);
+  PreparedScoring prepared;
+  const AttentionOptions core = compared(all, prepared, options);
   const std::size_t heads = all.queries.dim(1), rows = all.queries.dim(2);
   const bool headless = all.rank <= 3;
   Mask mask = headless ? options.mask.without_heads() : options.mask.folded(all.outer);
@@ -173,8 +137,8 @@ Pooled attention_pooling(TensorView queries, TensorView keys, TensorView values,
   Pooled pooled;
   pooled.output = Tensor({all.queries.dim(0), heads, rows, all.values.dim(3)});
   const PackedKeyValues packed = packed_in(arena, heads_first(all.keys), heads_first(all.values));
-  attention(heads_first(all.queries), packed, mask, compared.core,
-            heads_first_mutable(pooled.output), context);
+  attention(heads_first(all.queries), packed, mask, core, heads_first_mutable(pooled.output),
+            context);
   if (keep != PoolingOptions::Keep::nothing)
     pooled.kept = std::move(trace.captured().front().value);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "clearformer/kernels/elementwise.h"
+#include "clearformer/layers/convolution.h"
 #include "clearformer/layers/feed_forward.h"
 
 namespace clearformer {
@@ -16,24 +17,6 @@ kernels::PackedMatrix convolution(const WeightScope& scope, std::size_t outputs,
   Tensor weight = scope.take("weight", {outputs, inputs, kKernel});
   if (!weight.empty()) weight.reshape({outputs, inputs * kKernel});
   return kernels::PackedMatrix(Matrix(std::move(weight)));
-}
-
-// Where element (channel, frame) of one sequence is.
-struct Layout {
-  std::size_t channels, frames, channel_step, frame_step;
-};
-
-// The inputs of each output frame side by side: rows (F/stride, C·3), zeros beyond the edges.
-void gather(const float* x, const Layout& layout, std::size_t stride, float* rows) {
-  for (std::size_t frame = 0; frame < layout.frames; frame += stride) {
-    for (std::size_t channel = 0; channel < layout.channels; ++channel) {
-      for (std::size_t tap = 0; tap < kKernel; ++tap) {
-        const bool inside = frame + tap >= 1 && frame + tap <= layout.frames;
-        *rows++ = inside ? x[channel * layout.channel_step + (frame + tap - 1) * layout.frame_step]
-                         : 0.0f;
-      }
-    }
-  }
 }
 
 }  // namespace
@@ -63,14 +46,16 @@ void AudioEmbedding::forward(TensorView mel, MutableTensorView x, const Context&
   const MutableTensorView rows =
       context.arena.take({frames, std::max(bins, (width + 1) / 2) * kKernel});
   for (std::size_t row = 0; row < batch; ++row) {
-    gather(mel.f32() + row * bins * frames, {bins, frames, frames, 1}, 1, rows.f32());
+    gather_taps(mel.f32() + row * bins * frames, {bins, frames, frames, 1}, {kKernel, 1, 1}, frames,
+                rows.f32());
     conv1_.multiply(rows.f32(), hidden.f32() + row * frames * width, frames,
                     {.bias = bias1_.f32()});
   }
   apply(Activation::gelu_erf, hidden.f32(), hidden.elements());
   context.trace("hook_conv1", hidden, "batch frame d_model");
   for (std::size_t row = 0; row < batch; ++row) {
-    gather(hidden.f32() + row * frames * width, {width, frames, 1, width}, 2, rows.f32());
+    gather_taps(hidden.f32() + row * frames * width, {width, frames, 1, width}, {kKernel, 2, 1},
+                frames / 2, rows.f32());
     conv2_.multiply(rows.f32(), x.f32() + row * frames / 2 * width, frames / 2,
                     {.bias = bias2_.f32()});
   }

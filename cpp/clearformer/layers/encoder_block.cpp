@@ -1,5 +1,7 @@
 #include "clearformer/layers/encoder_block.h"
 
+#include "clearformer/kernels/elementwise.h"
+
 namespace clearformer {
 
 namespace {

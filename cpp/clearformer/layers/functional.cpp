@@ -1,11 +1,16 @@
 #include "clearformer/layers/functional.h"
 
-#include <cstring>
+#include <algorithm>
 #include <vector>
 
+#include "clearformer/kernels/elementwise.h"
 #include "clearformer/kernels/matmul.h"
 #include "clearformer/kernels/norm.h"
+#include "clearformer/kernels/online_softmax.h"
+#include "clearformer/kernels/packed_matrix.h"
 #include "clearformer/kernels/softmax.h"
+#include "clearformer/layers/convolution.h"
+#include "clearformer/tensor/portable_math.h"
 
 namespace clearformer {
 
@@ -60,33 +65,69 @@ const float* affine(std::string_view operation, std::string_view what, const Ten
   return values->f32();
 }
 
+// The axis that is counted from the end where it is negative.
+std::size_t axis_of(std::string_view operation, TensorView x, std::ptrdiff_t axis) {
+  const auto rank = static_cast<std::ptrdiff_t>(x.shape().rank());
+  if (axis < -rank || axis >= rank) {
+    fail(ErrorCode::invalid_argument, operation, ": axis ", axis, " of a tensor with ", rank,
+         " axes");
+  }
+  return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+}
+
+std::size_t elements_behind(const Shape& shape, std::size_t axis) {
+  std::size_t inner = 1;
+  for (std::size_t i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
+  return inner;
+}
+
+// A copy of x in which every row along the axis went through apply(row, length).
+Tensor over_axis(std::string_view operation, TensorView x, std::ptrdiff_t axis,
+                 void (*apply)(float* row, std::size_t length)) {
+  const std::size_t along = axis_of(operation, x, axis), length = x.dim(along);
+  const std::size_t inner = elements_behind(x.shape(), along);
+  Tensor result = Tensor::copy_of(x);
+  if (result.elements() == 0) return result;
+  std::vector<float> row(length);
+  for (std::size_t i = 0; i < result.elements() / length; ++i) {
+    float* first = result.f32() + i / inner * length * inner + i % inner;
+    if (inner == 1) {
+      apply(first, length);
+      continue;
+    }
+    for (std::size_t j = 0; j < length; ++j) row[j] = first[j * inner];
+    apply(row.data(), length);
+    for (std::size_t j = 0; j < length; ++j) first[j * inner] = row[j];
+  }
+  return result;
+}
+
 }  // namespace
 
 Tensor softmax(TensorView x, std::ptrdiff_t axis) {
-  const auto rank = static_cast<std::ptrdiff_t>(x.shape().rank());
-  if (axis < -rank || axis >= rank) {
-    fail(ErrorCode::invalid_argument, "softmax: axis ", axis, " of a tensor with ", rank, " axes");
-  }
-  const auto along = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
-  const std::size_t length = x.dim(along);
-  std::size_t inner = 1;
-  for (std::size_t i = along + 1; i < x.shape().rank(); ++i) inner *= x.dim(i);
-  Tensor result = Tensor::copy_of(x);
-  if (result.elements() == 0) return result;
-  if (inner == 1) {
-    kernels::softmax(result.f32(), result.elements() / length, length, length);
-    return result;
-  }
-  std::vector<float> row(length);
-  for (std::size_t outer = 0; outer < result.elements() / (length * inner); ++outer) {
-    for (std::size_t i = 0; i < inner; ++i) {
-      float* first = result.f32() + outer * length * inner + i;
-      for (std::size_t j = 0; j < length; ++j) row[j] = first[j * inner];
-      kernels::softmax(row.data(), 1, length, length);
-      for (std::size_t j = 0; j < length; ++j) first[j * inner] = row[j];
+  return over_axis("softmax", x, axis, [](float* row, std::size_t length) {
+    kernels::softmax(row, 1, length, length);
+  });
+}
+
+Tensor log_softmax(TensorView x, std::ptrdiff_t axis) {
+  return over_axis("log_softmax", x, axis, [](float* row, std::size_t length) {
+    std::vector<float> powers(row, row + length);
+    float highest = 0.0f, total = 0.0f;
+    kernels::OnlineSoftmaxArgs args;
+    args.scores = powers.data();
+    args.rows = 1;
+    args.columns = length;
+    args.highest = &highest;
+    args.total = &total;
+    kernels::begin_online_softmax(args);
+    // Nothing but -inf: softmax is 0 there. A NaN, which the highest may pass over, is in the total.
+    const bool nothing = total == 0.0f;
+    const double log_total = nothing ? 0.0 : portable_log(total);
+    for (std::size_t i = 0; i < length; ++i) {
+      if (!nothing) row[i] = static_cast<float>(double{row[i]} - highest - log_total);
     }
-  }
-  return result;
+  });
 }
 
 Tensor masked_softmax(TensorView scores, const Mask& mask, EmptyRow empty_row) {
@@ -165,6 +206,77 @@ Tensor rms_norm(TensorView x, std::size_t axes, const TensorView* weight, float 
 Tensor activation(Activation kind, TensorView x) {
   Tensor result = Tensor::copy_of(x);
   apply(kind, result.f32(), result.elements());
+  return result;
+}
+
+Tensor softplus(TensorView x, float beta, float threshold) {
+  Tensor result = Tensor::copy_of(x);
+  kernels::scale(result.f32(), beta, result.elements());
+  const Tensor linear = result.clone();
+  apply(Activation::softplus, result.f32(), result.elements());
+  for (std::size_t i = 0; i < result.elements(); ++i) {
+    float& y = result.f32()[i];
+    y = linear.f32()[i] > threshold ? x.f32()[i] : y / beta;
+  }
+  return result;
+}
+
+Tensor gated(Activation gate, TensorView x, std::ptrdiff_t axis) {
+  const std::size_t along = axis_of("gated", x, axis);
+  if (x.dim(along) % 2 != 0) {
+    fail(ErrorCode::shape_mismatch, "gated: axis ", axis, " of ", x.shape().text(),
+         " cannot be halved");
+  }
+  Shape shape = x.shape();
+  shape[along] /= 2;
+  Tensor result(shape);
+  const std::size_t half = shape[along] * elements_behind(shape, along);
+  for (std::size_t done = 0; done < result.elements(); done += half) {
+    float* out = result.f32() + done;
+    std::copy_n(x.f32() + 2 * done + half, half, out);
+    apply(gate, out, half);
+    kernels::multiply(x.f32() + 2 * done, out, out, half);
+  }
+  return result;
+}
+
+Tensor conv1d(TensorView x, TensorView weight, const TensorView* bias,
+              const ConvolutionOptions& options) {
+  const Shape &input = x.shape(), &kernel = weight.shape();
+  const std::size_t groups = options.groups;
+  if (input.rank() < 2 || input.rank() > 3 || kernel.rank() != 3 || weight.elements() == 0 ||
+      groups == 0 || kernel[0] % groups != 0 || input.back(1) != kernel[1] * groups) {
+    fail(ErrorCode::shape_mismatch, "conv1d: input of shape ", input.text(),
+         " with a weight of shape ", kernel.text(), " in ", groups,
+         " groups; expected [(batch,) in, frames] and "
+         "[out, in / groups, taps], out a multiple of the groups");
+  }
+  const std::size_t outputs = kernel[0] / groups, frames = input.back(0),
+                    width = kernel[1] * kernel[2];
+  const std::size_t reach = (kernel[2] - 1) * options.dilation + 1;
+  const std::size_t padded = frames + options.padding + options.padding_behind;
+  if (options.stride == 0 || options.dilation == 0 || padded < reach) {
+    fail(ErrorCode::shape_mismatch, "conv1d: stride ", options.stride, ", ", kernel[2],
+         " taps with dilation ", options.dilation, " over ", padded, " frames, padding included");
+  }
+  const float* added = affine("conv1d", "bias", bias, kernel[0]);
+  const std::size_t steps = (padded - reach) / options.stride + 1;
+  Shape shape = input;
+  shape[shape.rank() - 2] = kernel[0];
+  shape[shape.rank() - 1] = steps;
+  Tensor result(shape);
+  const Taps taps{kernel[2], options.stride, options.padding, options.dilation};
+  for (std::size_t part = 0; part < result.elements() / (outputs * steps); ++part) {
+    Tensor rows({steps, width});
+    gather_taps(x.f32() + part * kernel[1] * frames, {kernel[1], frames, frames, 1}, taps, steps,
+                rows.f32());
+    const std::size_t first = part % groups * outputs;  // of the output channels
+    float* to = result.f32() + part * outputs * steps;
+    kernels::PackedMatrix(std::move(rows)).multiply(weight.f32() + first * width, to, outputs, {});
+    for (std::size_t i = 0; i < outputs * steps && added != nullptr; ++i) {
+      to[i] += added[first + i / steps];
+    }
+  }
   return result;
 }
 

@@ -12,6 +12,10 @@ namespace clearformer {
 /// exp(x) / Σ exp(x) along `axis` (negative counts from the end), the largest subtracted first.
 Tensor softmax(TensorView x, std::ptrdiff_t axis = -1);
 
+/// ln(softmax(x)) along `axis` as x - max - ln Σ exp(x - max), which neither overflows nor underflows.
+/// A row of -inf alone stays one, as softmax gives zeros there.
+Tensor log_softmax(TensorView x, std::ptrdiff_t axis = -1);
+
 /// Softmax over the last axis of scores (B, H, T, S) or (B, T, S) under a mask. A row with nothing
 /// left is zeros, or uniform as d2l.ai has it.
 Tensor masked_softmax(TensorView scores, const Mask& mask, EmptyRow empty_row = EmptyRow::zeros);
@@ -31,5 +35,22 @@ Tensor rms_norm(TensorView x, std::size_t axes, const TensorView* weight, float 
 
 /// The activation function, elementwise.
 Tensor activation(Activation kind, TensorView x);
+
+/// ln(1 + exp(beta·x)) / beta, and x itself where beta·x > threshold.
+Tensor softplus(TensorView x, float beta, float threshold);
+
+/// a ⊙ gate(b), a and b the halves of x along `axis`: GLU with a sigmoid (Dauphin et al. 2016, arXiv
+/// 1612.08083), GEGLU, SwiGLU, ReGLU with other gates (Shazeer 2020, arXiv 2002.05202).
+Tensor gated(Activation gate, TensorView x, std::ptrdiff_t axis = -1);
+
+struct ConvolutionOptions {
+  std::size_t stride = 1, dilation = 1, groups = 1;
+  std::size_t padding = 0, padding_behind = 0;  // zeros before the first and behind the last frame
+};
+
+/// torch's conv1d (see convolution.h): x (B, C, F) or (C, F), weight (O, C/groups, K), bias (O) or null
+/// -> (B, O, F') or (O, F').
+Tensor conv1d(TensorView x, TensorView weight, const TensorView* bias,
+              const ConvolutionOptions& options);
 
 }  // namespace clearformer

@@ -1,5 +1,7 @@
 #include "clearformer/layers/linear.h"
 
+#include "clearformer/kernels/matmul.h"
+
 namespace clearformer {
 
 Linear::Linear(const WeightScope& scope, std::size_t in_features, std::size_t out_features,

@@ -148,10 +148,9 @@ AttentionOptions MultiHeadAttention::options() const {
   options.unmasked_keys = extra_keys();
   options.softcap = config_.softcap;
   if (additive_) {
-    options.score = Score::additive;
-    options.additive_weights = additive_->weights();
+    options.score = {kernels::additive_scores, additive_->weights()};
   } else {
-    options.scale = static_cast<float>(
+    options.score.scale = static_cast<float>(
         config_.scale.value_or(1.0 / std::sqrt(static_cast<double>(config_.d_head))));
   }
   return options;

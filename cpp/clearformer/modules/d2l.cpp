@@ -2,6 +2,7 @@
 // (dropout is accepted and does nothing). Input sizes that d2l leaves open are read off the weights.
 // A row with nothing to attend to gets uniform weights, as d2l's masked_softmax has it.
 
+#include "clearformer/kernels/elementwise.h"
 #include "clearformer/layers/attention_pooling.h"
 #include "clearformer/layers/decoder_block.h"
 #include "clearformer/layers/patch_embedding.h"
@@ -53,16 +54,19 @@ TensorView sequence(std::string_view what, TensorView x, std::size_t features) {
 
 std::unique_ptr<Module> additive_attention(const ConfigReader& options, const WeightScope& scope) {
   const std::size_t hidden = options.size("num_hiddens");
-  return module_of([score = AdditiveScore(scope, columns_of(scope / "W_q", hidden),
-                                          columns_of(scope / "W_k", hidden), hidden)](
-                       const Module::Inputs& inputs, const Context& context) {
-    PoolingOptions pooling;
-    pooling.mask = inputs.mask("mask");
-    pooling.empty_row = EmptyRow::uniform;
-    pooling.additive = &score;
-    pooling.keep = PoolingOptions::Keep::weights;
+  const auto pooling = std::make_shared<PoolingOptions>();
+  pooling->score.name = "additive";
+  for (const char* name : {"W_q", "W_k"}) {
+    const WeightScope weight = scope / name;
+    pooling->score.set(name, weight.take("weight", {hidden, columns_of(weight, hidden)}));
+  }
+  pooling->score.set("w_v", (scope / "w_v").take("weight", {1, hidden}));
+  pooling->empty_row = EmptyRow::uniform;
+  pooling->keep = PoolingOptions::Keep::weights;
+  return module_of([pooling](const Module::Inputs& inputs, const Context& context) {
+    pooling->mask = inputs.mask("mask");
     Pooled pooled = attention_pooling(inputs.tensor("queries"), inputs.tensor("keys"),
-                                      inputs.tensor("values"), pooling);
+                                      inputs.tensor("values"), *pooling);
     context.trace("hook_pattern", pooled.kept, "batch query_pos key_pos");
     return std::move(pooled.output);
   });

@@ -10,6 +10,7 @@
 #include "support/closeness.h"
 #include "support/expect_error.h"
 #include "support/files.h"
+#include "support/fixture.h"
 #include "support/generations.h"
 #include "support/model_runs.h"
 
@@ -179,6 +180,36 @@ TEST_F(GenerationOf, AStepAfterTheLastIsRefused) {
   Generation generation(model, inputs_of(prompt), options(R"({"max_new_tokens": 1})"));
   EXPECT_TRUE(generation.next().done);
   expect_error(ErrorCode::invalid_argument, {"generate", "complete"}, [&] { generation.next(); });
+}
+
+// As transformers: padding tokens of a prompt without a mask are masked, also behind the text, unless they are
+// end tokens; what is doubtful about that is told.
+TEST_F(GenerationOf, PaddingWithoutAMaskWarnsAndGoesOn) {
+  const Fixture fixture("stories260K");
+  const auto cases = fixture.of_op("causal_lm_unmasked");
+  ASSERT_EQ(cases.size(), 4u);
+  for (const Case* reference : cases) {
+    SCOPED_TRACE(reference->name());
+    const Json& options = reference->options();
+    GenerationConfig config;
+    config.max_new_tokens = static_cast<std::size_t>(options.find("max_new_tokens")->number());
+    config.pad_token_id = static_cast<std::int32_t>(options.find("pad_token_id")->number());
+    for (const Json& end : options.find("eos_token_id")->array()) {
+      config.eos_token_ids.push_back(static_cast<std::int32_t>(end.number()));
+    }
+    const Tensor ids = reference->int32_input("input_ids");
+    Generation generation(model, inputs_of(ids), config);
+    while (!generation.done()) generation.next();
+    const Tensor made = generation.sequences();
+    const auto* first = made.view().as<std::int32_t>();
+    EXPECT_EQ((Tokens{first, first + made.elements()}), reference->int32_output("sequences"));
+    const Json& warning = reference->member("warning");
+    ASSERT_EQ(generation.warnings().size(), warning.is_null() ? 0u : 1u);
+    if (!warning.is_null()) {
+      EXPECT_EQ(generation.warnings()[0].code, warning.string());
+      EXPECT_NE(generation.warnings()[0].message.find("pad_token_id"), std::string::npos);
+    }
+  }
 }
 
 TEST_F(GenerationOf, RequestsThatCannotBeMetAreRefused) {

@@ -54,6 +54,47 @@ TEST(TopP, KeepsTheSmallestSetThatReachesP) {
   EXPECT_EQ(kept(1e-9), "1");
 }
 
+// Probabilities that are sums of powers of two: a token goes while what goes stays within 1 - p, at the
+// boundary, too (upstream: cumulative <= 1 - p).
+TEST(TopP, WhatIsLeftReachesPExactly) {
+  // 1/2, 1/4, 1/8, 1/8
+  const float two = std::log(2.0f);
+  const std::vector<float> scores = {3 * two, 2 * two, two, two};
+  const auto kept = [&](double p, std::size_t at_least) {
+    std::vector<float> result = scores;
+    apply_top_p(result, p, at_least);
+    return std::count_if(result.begin(), result.end(), [](float x) { return x != kMinusInfinity; });
+  };
+  constexpr double kBit = 1e-6;  // more than the logarithm's rounding
+  EXPECT_EQ(kept(0.5 + kBit, 1), 2);
+  EXPECT_EQ(kept(0.5 - kBit, 1), 1);
+  EXPECT_EQ(kept(0.75 + kBit, 1), 3);
+  EXPECT_EQ(kept(0.75 - kBit, 1), 2);
+  EXPECT_EQ(kept(0.875 + kBit, 1), 4);
+  EXPECT_EQ(kept(0.875 - kBit, 1), 3);
+  EXPECT_EQ(kept(0.1, 2), 2);
+  std::vector<float> halves = {1.0f, 1.0f};  // exactly 1/2 each: one of them is p
+  apply_top_p(halves, 0.5, 1);
+  EXPECT_EQ(halves, (std::vector<float>{kMinusInfinity, 1.0f}));
+}
+
+// Tokens at the distance of the one that completes the mass stay, as many as there are.
+TEST(Typical, KeepsTiesAtTheEdge) {
+  const auto kept = [](std::vector<float> scores, double mass, std::size_t at_least) {
+    apply_typical(scores, mass, at_least);
+    std::string indices;
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      if (scores[i] != kMinusInfinity) indices += concat(i);
+    }
+    return indices;
+  };
+  EXPECT_EQ(kept({1, 1, 1, 1}, 0.3, 1), "0123");  // all at distance 0
+  // The likely token is the most typical; the mass is complete within the ties behind it.
+  EXPECT_EQ(kept({2, 0, 0, 0, 0, 0, 0, 0}, 0.2, 1), "0");
+  EXPECT_EQ(kept({2, 0, 0, 0, 0, 0, 0, 0}, 0.6, 1), "01234567");
+  EXPECT_EQ(kept({5, 0, 0, 0}, 0.2, 1), "0");
+}
+
 TEST(TopP, NeverRulesOutEverything) {
   std::vector<float> equal(50, 1.0f);
   apply_top_p(equal, 1e-12);

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "clearformer/kernels/matmul.h"
 #include "clearformer/weights/weights.h"
 #include "support/closeness.h"
 #include "support/guarded.h"

@@ -100,7 +100,10 @@ TEST(SquaredDistances, EqualTheNaiveTwinForAllSizes) {
 TEST(AdditiveScores, EqualTheNaiveTwinForAllSizes) {
   const Floats weights = Random(2).list(7);
   expect_right(
-      [&](const kernels::PairwiseArgs& args) { kernels::additive_scores(args, weights.data()); },
+      [&](kernels::PairwiseArgs args) {
+        args.weights = weights.data();
+        kernels::additive_scores(args);
+      },
       [&](std::size_t k, double query, double key) { return weights[k] * std::tanh(query + key); },
       [&](std::size_t k, double) { return std::abs(double{weights[k]}); }, 9.0);
 }

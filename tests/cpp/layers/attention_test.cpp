@@ -36,7 +36,7 @@ AttentionProblem problem_of(const AttentionSizes& sizes, std::uint64_t seed = 1)
   problem.queries = random.tensor({sizes.batch, sizes.queries, sizes.heads, sizes.d}, -2, 2);
   problem.keys = random.tensor({sizes.batch, sizes.keys, sizes.groups, sizes.d}, -2, 2);
   problem.values = random.tensor({sizes.batch, sizes.keys, sizes.groups, sizes.d_v}, -3, 3);
-  problem.options.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(sizes.d)));
+  problem.options.score.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(sizes.d)));
   return problem;
 }
 
@@ -165,15 +165,15 @@ TEST(Attention, EqualsTheNaiveTwinUnderAdditiveAndCombinedMasks) {
 TEST(Attention, EqualsTheNaiveTwinForEveryScoreAndSoftcap) {
   for (const AttentionSizes& sizes : kAttentionSizes) {
     const std::vector<float> weights = Random(5).list(sizes.d);
-    for (const Score score : {Score::dot, Score::additive, Score::distance}) {
+    const ScoreSpec dot = problem_of(sizes).options.score;
+    for (const ScoreSpec& score : {dot, ScoreSpec{kernels::additive_scores, weights.data()},
+                                   ScoreSpec{kernels::squared_distances, nullptr, -0.5f}}) {
       for (const float softcap : {0.0f, 1.5f}) {
         SCOPED_TRACE(text(sizes) +
-                     concat(", score ", static_cast<int>(score), ", softcap ", double{softcap}));
+                     concat(", scale ", double{score.scale}, ", softcap ", double{softcap}));
         AttentionProblem problem = problem_of(sizes);
         problem.options.score = score;
-        problem.options.additive_weights = weights.data();
         problem.options.softcap = softcap;
-        if (score == Score::distance) problem.options.scale = -0.5f;
         expect_attention(problem, Mask());
       }
     }
@@ -191,15 +191,20 @@ TEST(Attention, ARowWithNothingToAttendToIsZeroTracedOrNot) {
   EXPECT_EQ(Numbers(trace.at("hook_pattern")).values, std::vector<double>(2 * 2 * 50 * 20, 0.0));
 }
 
+// One block of keys, several of them, a last one that is full or not.
 TEST(Attention, ARowWithNothingToAttendToIsUniformWhereAsked) {
-  AttentionProblem problem = problem_of({1, 50, 8, 1, 1, 6, 5});
-  problem.options.empty_row = EmptyRow::uniform;
-  problem.visible = [](auto, auto, std::size_t t, std::size_t s) { return t % 2 == 0 && s != 3; };
-  Tensor flags({50, 8}, DType::u8);
-  for (std::size_t i = 0; i < 400; ++i) {
-    flags.mutable_view().as<std::uint8_t>()[i] = problem.visible(0, 0, i / 8, i % 8) ? 1 : 0;
+  for (const std::size_t keys : {8u, 128u, 129u, 256u, 300u, 600u}) {
+    SCOPED_TRACE(concat(keys, " keys"));
+    AttentionProblem problem = problem_of({1, 50, keys, 1, 1, 6, 5});
+    problem.options.empty_row = EmptyRow::uniform;
+    problem.visible = [](auto, auto, std::size_t t, std::size_t s) { return t % 2 == 0 && s != 3; };
+    Tensor flags({50, keys}, DType::u8);
+    for (std::size_t i = 0; i < flags.elements(); ++i) {
+      const bool sees = problem.visible(0, 0, i / keys, i % keys);
+      flags.mutable_view().as<std::uint8_t>()[i] = sees ? 1 : 0;
+    }
+    expect_attention(problem, Mask::allow(std::move(flags)));
   }
-  expect_attention(problem, Mask::allow(std::move(flags)));
 }
 
 TEST(Attention, UnmaskedKeysAreSeenByEveryQuery) {

@@ -17,7 +17,7 @@ AttentionProblem problem_of(float softcap = 0.0f) {
   problem.queries = random.tensor({2, 5, 4, 6}, -2, 2);
   problem.keys = random.tensor({2, 7, 2, 6}, -2, 2);
   problem.values = random.tensor({2, 7, 2, 3}, -2, 2);
-  problem.options.scale = 0.4f;
+  problem.options.score.scale = 0.4f;
   problem.options.softcap = softcap;
   return problem;
 }

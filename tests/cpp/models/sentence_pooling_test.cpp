@@ -18,23 +18,22 @@ namespace {
 
 const std::string kGroup = "models/sentence_transformers";
 
-SentencePooling::ReadFile files_of(const std::string& folder) {
-  return [folder](const std::string& name) -> std::optional<std::string> {
-    const std::string path = folder + "/" + name;
-    if (!file_exists(path)) return std::nullopt;
-    return read_bytes(path);
+// The modes whose flags are set, in the order in which upstream joins them.
+std::vector<PoolingMode> modes_of(const Json& config) {
+  constexpr std::pair<const char*, PoolingMode> kFlags[] = {
+      {"pooling_mode_cls_token", PoolingMode::cls},
+      {"pooling_mode_max_tokens", PoolingMode::max},
+      {"pooling_mode_mean_tokens", PoolingMode::mean},
+      {"pooling_mode_mean_sqrt_len_tokens", PoolingMode::mean_sqrt_len},
+      {"pooling_mode_weightedmean_tokens", PoolingMode::weighted_mean},
+      {"pooling_mode_lasttoken", PoolingMode::last_token},
   };
-}
-
-// modules.json with the usual steps; `pooling` is 1_Pooling/config.json.
-SentencePooling::ReadFile layout(const std::string& pooling, const std::string& more = "") {
-  return [pooling, more](const std::string& name) -> std::optional<std::string> {
-    if (name == "1_Pooling/config.json") return pooling;
-    if (name != "modules.json") return std::nullopt;
-    return R"([{"path": "", "type": "sentence_transformers.models.Transformer"},
-               {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"})" +
-           more + "]";
-  };
+  std::vector<PoolingMode> modes;
+  for (const auto& [flag, mode] : kFlags) {
+    const Json* set = config.find(flag);
+    if (set != nullptr && set->boolean()) modes.push_back(mode);
+  }
+  return modes;
 }
 
 TEST(SentencePooling, EmbeddingsEqualTheReference) {
@@ -52,82 +51,93 @@ TEST(SentencePooling, EmbeddingsEqualTheReference) {
     inputs.input_ids = ids.view();
     inputs.attention_mask = mask.view();
     ModelOutputs outputs = model->forward(inputs);
-    const SentencePooling pooling = SentencePooling::read(files_of(folder));
-    expect_close("embedding", pooling.embed(outputs.at("last_hidden_state"), mask.view()),
+    const Json modes = Json::parse(read_bytes(folder + "/1_Pooling/config.json"), "config.json",
+                                   ErrorCode::malformed_config);
+    const Tensor embedding =
+        sentence_pooling(outputs.at("last_hidden_state"), mask.view(), modes_of(modes));
+    const bool unit = read_bytes(folder + "/modules.json").find("Normalize") != std::string::npos;
+    expect_close("embedding", unit ? unit_vectors(embedding) : embedding.clone(),
                  reference->output("sentence_embedding"), kModelBound);
-    EXPECT_EQ(pooling.max_seq_length, 24u);
   }
 }
 
-// (1, 3, 2); the last token is padding.
-struct Example {
-  Example() : x({1, 3, 2}), mask({1, 3}, DType::u8) {
-    const float values[] = {1, 2, 3, -4, 50, 60};
-    std::copy_n(values, 6, x.f32());
-    const std::uint8_t flags[] = {1, 1, 0};
-    std::copy_n(flags, 3, mask.mutable_view().as<std::uint8_t>());
-  }
-  std::vector<float> pooled(SentencePooling::Mode mode) const {
-    SentencePooling pooling;
-    pooling.modes = {mode};
-    pooling.norm = SentencePooling::Norm::none;
-    const Tensor made = pooling.embed(x, mask.view());
-    return {made.f32(), made.f32() + made.elements()};
-  }
-  Tensor x, mask;
-};
+// (1, 4, 2), of which `flags` say what is no padding.
+std::vector<float> pooled(std::vector<PoolingMode> modes, std::vector<std::uint8_t> flags) {
+  constexpr float kValues[] = {1, 2, 3, -4, 5, 7, 50, 60};
+  const TensorView x(kValues, DType::f32, {1, 4, 2});
+  const TensorView mask(flags.data(), DType::u8, {1, 4});
+  const Tensor made =
+      sentence_pooling(x, flags.empty() ? std::nullopt : std::optional(mask), modes);
+  EXPECT_EQ(made.shape(), (Shape{1, 2 * modes.size()}));
+  return {made.f32(), made.f32() + made.elements()};
+}
+
+using List = std::vector<float>;
 
 TEST(SentencePooling, EachModeIsItsFormula) {
-  using Mode = SentencePooling::Mode;
-  const Example example;
-  EXPECT_EQ(example.pooled(Mode::cls), (std::vector<float>{1, 2}));
-  EXPECT_EQ(example.pooled(Mode::max), (std::vector<float>{3, 2}));
-  EXPECT_EQ(example.pooled(Mode::mean), (std::vector<float>{2, -1}));
+  const std::vector<std::uint8_t> right{1, 1, 0, 0};
+  EXPECT_EQ(pooled({PoolingMode::cls}, right), (List{1, 2}));
+  EXPECT_EQ(pooled({PoolingMode::max}, right), (List{3, 2}));
+  EXPECT_EQ(pooled({PoolingMode::mean}, right), (List{2, -1}));
   const float root = std::sqrt(2.0f);
-  expect_close("mean_sqrt_len", example.pooled(Mode::mean_sqrt_len),
-               std::vector<float>{4 / root, -2 / root}, Bound{0.0, 4 * kRoundoff, 0.0});
-  expect_close("weighted_mean", example.pooled(Mode::weighted_mean),
-               std::vector<float>{7.0f / 3, -2}, Bound{0.0, 4 * kRoundoff, 0.0});
-  EXPECT_EQ(example.pooled(Mode::last_token), (std::vector<float>{3, -4}));
-}
-
-TEST(SentencePooling, WithoutModulesItIsMeanAndUnitLength) {
-  const SentencePooling pooling =
-      SentencePooling::read([](const std::string&) { return std::nullopt; });
-  const Example example;
-  const double length = std::sqrt(5.0);
-  Numbers expected(std::vector<double>{2 / length, -1 / length});
-  expected.shape = {1, 2};
-  expect_close("mean", pooling.embed(example.x, example.mask.view()), expected,
+  expect_close("mean_sqrt_len", pooled({PoolingMode::mean_sqrt_len}, right),
+               List{4 / root, -2 / root}, Bound{0.0, 4 * kRoundoff, 0.0});
+  expect_close("weighted_mean", pooled({PoolingMode::weighted_mean}, right), List{7.0f / 3, -2},
                Bound{0.0, 4 * kRoundoff, 0.0});
+  EXPECT_EQ(pooled({PoolingMode::last_token}, right), (List{3, -4}));
 }
 
-TEST(SentencePooling, NewerFilesNameTheirModes) {
-  const SentencePooling pooling = SentencePooling::read(
-      layout(R"({"pooling_mode": ["lasttoken", "max"], "embedding_dimension": 2})"));
-  const Example example;
-  const Tensor made = pooling.embed(example.x, example.mask.view());
-  EXPECT_EQ((std::vector<float>{made.f32(), made.f32() + 4}), (std::vector<float>{3, 2, 3, -4}));
+// Padding in front: weights count positions, padding included; cls is the first position whatever it is
+// (sentence_transformers.models.Pooling).
+TEST(SentencePooling, PaddingMayBeInFront) {
+  const std::vector<std::uint8_t> left{0, 0, 1, 1};
+  EXPECT_EQ(pooled({PoolingMode::cls}, left), (List{1, 2}));
+  EXPECT_EQ(pooled({PoolingMode::max}, left), (List{50, 60}));
+  EXPECT_EQ(pooled({PoolingMode::mean}, left), (List{27.5, 33.5}));
+  expect_close("weighted_mean", pooled({PoolingMode::weighted_mean}, left),
+               List{215.0f / 7, 261.0f / 7}, Bound{0.0, 4 * kRoundoff, 0.0});
+  EXPECT_EQ(pooled({PoolingMode::last_token}, left), (List{50, 60}));
+  EXPECT_EQ(pooled({PoolingMode::last_token}, {0, 1, 1, 0}), (List{5, 7}));
 }
 
-TEST(SentencePooling, WhatItLacksIsRefusedByName) {
-  expect_error(ErrorCode::unsupported, {"modules.json", "models.Dense"}, [] {
-    SentencePooling::read(layout(R"({"pooling_mode_cls_token": true})",
-                                 R"(, {"path": "2_Dense", "type": "models.Dense"})"));
-  });
-  expect_error(ErrorCode::unsupported, {"1_Pooling/config.json", "pooling_mode_median"},
-               [] { SentencePooling::read(layout(R"({"pooling_mode_median": true})")); });
-  expect_error(ErrorCode::malformed_config, {"names no pooling"},
-               [] { SentencePooling::read(layout(R"({"pooling_mode_cls_token": false})")); });
-  expect_error(ErrorCode::malformed_config, {"2_Pooling/config.json"}, [] {
-    SentencePooling::read(layout(R"({"pooling_mode_cls_token": true})",
-                                 R"(, {"path": "2_Pooling", "type": "models.Pooling"})"));
-  });
-  const Example example;
-  expect_error(ErrorCode::shape_mismatch, {"[1, 2]", "[1, 3, 2]"}, [&] {
-    const Tensor mask({1, 2}, DType::u8);
-    SentencePooling().embed(example.x, mask.view());
-  });
+TEST(SentencePooling, WithoutAMaskAllCount) {
+  EXPECT_EQ(pooled({PoolingMode::last_token}, {}), (List{50, 60}));
+  EXPECT_EQ(pooled({PoolingMode::mean}, {}), (List{14.75, 16.25}));
+}
+
+TEST(SentencePooling, ATextWithoutTokensIsZeroInEveryMean) {
+  for (const PoolingMode mode :
+       {PoolingMode::mean, PoolingMode::mean_sqrt_len, PoolingMode::weighted_mean}) {
+    EXPECT_EQ(pooled({mode}, {0, 0, 0, 0}), (List{0, 0}));
+  }
+}
+
+TEST(SentencePooling, VectorsOfSeveralModesAreJoined) {
+  EXPECT_EQ(pooled({PoolingMode::max, PoolingMode::last_token}, {1, 1, 0, 0}), (List{3, 2, 3, -4}));
+}
+
+TEST(SentencePooling, NamesAreUpstreams) {
+  EXPECT_EQ(pooling_mode_named("mean_sqrt_len_tokens"), PoolingMode::mean_sqrt_len);
+  EXPECT_EQ(pooling_mode_named("weightedmean"), PoolingMode::weighted_mean);
+  EXPECT_EQ(pooling_mode_named("last_token"), PoolingMode::last_token);
+  EXPECT_EQ(pooling_mode_named("median"), std::nullopt);
+}
+
+TEST(SentencePooling, UnitVectorsHaveLengthOneAndZerosStay) {
+  constexpr float kValues[] = {3, 4, 0, 0, 0, -2};
+  const Tensor made = unit_vectors(TensorView(kValues, DType::f32, {1, 3, 2}));
+  EXPECT_EQ((List{made.f32(), made.f32() + 6}), (List{0.6f, 0.8f, 0, 0, 0, -1}));
+}
+
+TEST(SentencePooling, WhatDoesNotFitIsRefused) {
+  const Tensor x({1, 3, 2}), mask({1, 2}, DType::u8);
+  const PoolingMode modes[] = {PoolingMode::mean};
+  expect_error(ErrorCode::shape_mismatch, {"[1, 2]", "[1, 3, 2]"},
+               [&] { sentence_pooling(x, mask.view(), modes); });
+  expect_error(ErrorCode::shape_mismatch, {"[1, 2]"},
+               [&] { sentence_pooling(mask, std::nullopt, modes); });
+  expect_error(ErrorCode::invalid_argument, {"no mode"},
+               [&] { sentence_pooling(x, std::nullopt, {}); });
 }
 
 }  // namespace

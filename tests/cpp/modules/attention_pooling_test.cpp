@@ -9,6 +9,7 @@
 
 #include "clearformer/layers/functional.h"
 #include "support/closeness.h"
+#include "support/expect_error.h"
 #include "support/fixture.h"
 #include "support/masks.h"
 
@@ -41,7 +42,9 @@ PoolingBounds bounds_of(std::size_t features, double query, double key, double v
 PoolingOptions torch_options(const Case& example) {
   PoolingOptions options;
   const Json& json = example.options();
-  if (const Json* scale = json.find("scale")) options.scale = static_cast<float>(scale->number());
+  if (const Json* scale = json.find("scale")) {
+    options.score.set("scale", static_cast<float>(scale->number()));
+  }
   if (const Json* cap = json.find("softcap")) options.softcap = static_cast<float>(cap->number());
   const Json* grouped = json.find("enable_gqa");
   if (grouped != nullptr && grouped->boolean()) options.groups = PoolingOptions::Groups::grouped;
@@ -66,8 +69,9 @@ TEST(AttentionPooling, EqualsScaledDotProductAttention) {
     for (const char* name : {"attn_mask_additive", "bias_additive"}) {
       if (example->has_input(name)) mask += largest(example->input(name));
     }
-    const double scale = options.scale ? std::abs(static_cast<double>(*options.scale))
-                                       : 1.0 / std::sqrt(static_cast<double>(width));
+    const Json* given = example->options().find("scale");
+    const double scale =
+        given != nullptr ? std::abs(given->number()) : 1.0 / std::sqrt(static_cast<double>(width));
     const PoolingBounds bounds =
         bounds_of(width, largest(q), largest(k), largest(v), scale, k.shape().back(1), mask);
     expect_close("output", pooled.output, example->output("output"), bounds.output);
@@ -77,55 +81,28 @@ TEST(AttentionPooling, EqualsScaledDotProductAttention) {
   }
 }
 
-// The score of the case, in options; `additive` owns what the options point to.
-void set_score(const Case& example, PoolingOptions& options, std::optional<AdditiveScore>& additive,
-               Weights& weights) {
-  const std::string score = example.option("score").string();
-  if (score == "dot") options.scale = 1.0f;
-  if (score == "general") {
-    options.general = &example.input("M");
-    options.scale = 1.0f;
+// The score of the case: its numbers are options, its tensors the inputs that are no operands.
+Scoring scoring_of(const Case& example) {
+  Scoring scoring{example.option("score").string()};
+  for (const auto& [name, value] : example.options().object()) {
+    if (value.is_number()) scoring.set(name, static_cast<float>(value.number()));
   }
-  if (score == "distance") {
-    const Json* sigma = example.options().find("sigma");
-    options.sigma = sigma == nullptr ? 1.0f : static_cast<float>(sigma->number());
+  for (const std::string& name : example.inputs()) {
+    const bool operand = name == "queries" || name == "keys" || name == "values";
+    if (!operand && name != "valid_lens") scoring.set(name, example.input(name).clone());
   }
-  if (score != "additive") return;
-  const Shape &query = example.input("W_q").shape(), &key = example.input("W_k").shape();
-  weights.add("W_q.weight", "case", example.input("W_q").clone());
-  weights.add("W_k.weight", "case", example.input("W_k").clone());
-  weights.add("w_v.weight", "case", shaped(example.input("w_v").clone(), {1, query[0]}));
-  const NameMap names;
-  additive.emplace(WeightScope(weights, names), query[1], key[1], query[0]);
-  options.additive = &*additive;
+  return scoring;
 }
 
-// δ of a score that is no plain dot product, from the sizes of what it sums.
+// The case says how many roundings follow one another and what a score sums when all is positive; scale,
+// tanh and the mask round a dozen times more.
 PoolingBounds scoring_bounds(const Case& example) {
-  const Tensor &q = example.input("queries"), &k = example.input("keys"),
-               &v = example.input("values");
-  const std::string score = example.option("score").string();
-  const std::size_t width = q.shape().back(0), keys = k.shape().back(1);
-  double query = largest(q), key = largest(k), scale = 1.0;
-  std::size_t terms = width;
-  if (score == "general") {
-    query *= static_cast<double>(width) * largest(example.input("M"));
-    terms = width + k.shape().back(0);
-  } else if (score == "additive") {
-    // tanh has slope <= 1: its argument's error, then w_v's sum.
-    terms = width + k.shape().back(0) + example.input("W_q").dim(0);
-    query = largest(example.input("w_v"));
-    key = 1.0 + query * (largest(q) * largest(example.input("W_q")) +
-                         largest(k) * largest(example.input("W_k")));
-  } else if (score == "distance") {
-    const Json* sigma = example.options().find("sigma");
-    const double s = sigma == nullptr ? 1.0 : sigma->number();
-    query = key = query + key;
-    scale = 0.5 / (s * s);
-  } else if (score == "scaled_dot") {
-    scale = 1.0 / std::sqrt(static_cast<double>(width));
-  }
-  return bounds_of(terms, query, key, largest(v), scale, keys, 0.0);
+  const double roundings = example.member("roundings").number() + 12.0;
+  const double score = gamma(roundings) * largest(example.output("magnitudes"));
+  const auto keys = static_cast<double>(example.input("keys").shape().back(1));
+  const double weight = 2.0 * score + gamma(keys + 24.0);
+  const double value = largest(example.input("values"));
+  return {{score}, {0x1p-126, weight}, {(weight + gamma(keys)) * value, 0.0}};
 }
 
 TEST(AttentionPooling, EveryScore) {
@@ -133,9 +110,7 @@ TEST(AttentionPooling, EveryScore) {
   for (const Case* example : fixture.of_op("attention_pooling")) {
     SCOPED_TRACE(example->name());
     PoolingOptions options;
-    std::optional<AdditiveScore> additive;
-    Weights weights;
-    set_score(*example, options, additive, weights);
+    options.score = scoring_of(*example);
     options.empty_row = EmptyRow::uniform;
     if (example->has_input("valid_lens")) {
       options.mask = Mask::valid_lens(example->int32_input("valid_lens"));
@@ -154,13 +129,36 @@ TEST(AttentionPooling, EveryScore) {
   }
 }
 
+TEST(AttentionPooling, AScoreThatDoesNotFitIsRefusedByName) {
+  const Tensor x = Tensor::zeros({2, 3, 4}), narrow = Tensor::zeros({2, 3, 5});
+  const auto refuse = [&](ErrorCode code, const std::vector<std::string>& words, Scoring score,
+                          const Tensor& keys) {
+    PoolingOptions options;
+    options.score = std::move(score);
+    expect_error(code, words, [&] { attention_pooling(x, keys, keys, options); });
+  };
+  refuse(ErrorCode::unsupported, {"cosine"}, {"cosine"}, x);
+  refuse(ErrorCode::invalid_argument, {"general", "M"}, {"general"}, x);
+  refuse(ErrorCode::invalid_argument, {"dot", "sigma"},
+         std::move(Scoring{"dot"}.set("sigma", 1.0f)), x);
+  refuse(ErrorCode::invalid_argument, {"sigma", "-1"},
+         std::move(Scoring{"distance"}.set("sigma", -1.0f)), x);
+  refuse(ErrorCode::shape_mismatch, {"4 features", "have 5"}, {"dot"}, narrow);
+  refuse(ErrorCode::shape_mismatch, {"M", "[4, 5]"},
+         std::move(Scoring{"general"}.set("M", Tensor::zeros({4, 4}))), narrow);
+  Scoring additive{"additive"};
+  additive.set("W_q", Tensor::zeros({6, 4})).set("W_k", Tensor::zeros({7, 5}));
+  additive.set("w_v", Tensor::zeros({6}));
+  refuse(ErrorCode::shape_mismatch, {"W_q", "6", "W_k 7"}, std::move(additive), narrow);
+}
+
 TEST(AttentionPooling, NormalisedKeysMakeDistanceAndDotTheSame) {
   const Fixture fixture("scoring");
   for (const Case* example : fixture.of_op("dot_equals_distance")) {
     const Tensor &q = example->input("queries"), &k = example->input("keys");
     PoolingOptions dot, distance;
-    dot.scale = 1.0f;
-    distance.sigma = 1.0f;
+    dot.score.name = "dot";
+    distance.score.name = "distance";
     dot.keep = distance.keep = PoolingOptions::Keep::weights;
     const Tensor by_dot = attention_pooling(q, k, k, dot).kept;
     const Tensor by_distance = attention_pooling(q, k, k, distance).kept;

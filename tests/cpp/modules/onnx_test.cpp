@@ -117,7 +117,7 @@ TEST(OnnxOperators, Attention) {
     }
     PoolingOptions options;
     if (const Json* scale = example->options().find("scale")) {
-      options.scale = static_cast<float>(scale->number());
+      options.score.set("scale", static_cast<float>(scale->number()));
     }
     options.softcap = static_cast<float>(number(*example, "softcap", 0.0));
     options.groups = PoolingOptions::Groups::grouped;

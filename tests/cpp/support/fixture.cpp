@@ -66,9 +66,9 @@ bool Case::has_output(const std::string& name) const {
   return json_->find("outputs")->find(name) != nullptr;
 }
 
-std::vector<std::string> Case::outputs() const {
+std::vector<std::string> Case::names_of(const char* side) const {
   std::vector<std::string> names;
-  for (const auto& [name, key] : json_->find("outputs")->object()) names.push_back(name);
+  for (const auto& [name, key] : json_->find(side)->object()) names.push_back(name);
   return names;
 }
 

@@ -34,7 +34,8 @@ class Case {
   const Tensor& output(const std::string& name) const { return tensor("outputs", name); }
   bool has_input(const std::string& name) const;
   bool has_output(const std::string& name) const;
-  std::vector<std::string> outputs() const;
+  std::vector<std::string> inputs() const { return names_of("inputs"); }
+  std::vector<std::string> outputs() const { return names_of("outputs"); }
 
   /// The tensors under the case's weights prefix, by their state_dict keys.
   Weights state_dict() const;
@@ -47,6 +48,7 @@ class Case {
 
  private:
   const Tensor& tensor(const char* side, const std::string& name) const;
+  std::vector<std::string> names_of(const char* side) const;
   const Json* json_;
   const TensorMap* tensors_;
 };

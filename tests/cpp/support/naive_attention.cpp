@@ -25,23 +25,24 @@ struct Score {
 // differences), the scale once more; softcap has slope 1 at most and rounds a few times itself.
 Score score(const AttentionProblem& problem, const float* query, const float* key) {
   const AttentionOptions& options = problem.options;
+  using kernels::PairwiseKernel;
   const std::size_t width = problem.queries.dim(3);
   double sum = 0.0, magnitudes = 0.0;
   for (std::size_t i = 0; i < width; ++i) {
     const double q = query[i], k = key[i];
     double term = q * k, magnitude = std::abs(term);
-    if (options.score == clearformer::Score::distance) {
+    if (options.score.pairwise == PairwiseKernel(kernels::squared_distances)) {
       term = (q - k) * (q - k);
       magnitude = term;
-    } else if (options.score == clearformer::Score::additive) {
-      term = options.additive_weights[i] * std::tanh(q + k);
-      magnitude = std::abs(double{options.additive_weights[i]}) * (1.0 + std::abs(q + k));
+    } else if (options.score.pairwise == PairwiseKernel(kernels::additive_scores)) {
+      term = options.score.weights[i] * std::tanh(q + k);
+      magnitude = std::abs(double{options.score.weights[i]}) * (1.0 + std::abs(q + k));
     }
     sum += term;
     magnitudes += magnitude;
   }
-  Score result{sum * options.scale,
-               gamma(static_cast<double>(width) + 9.0) * magnitudes * std::abs(options.scale)};
+  Score result{sum * options.score.scale, gamma(static_cast<double>(width) + 9.0) * magnitudes *
+                                              std::abs(options.score.scale)};
   if (options.softcap > 0.0f) {
     result.value = options.softcap * std::tanh(result.value / options.softcap);
     result.error += gamma(8) * std::abs(result.value);

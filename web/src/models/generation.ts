@@ -4,6 +4,7 @@ import type { GenerationValue, Handle, RunInputs, StepValue } from '../runtime/b
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import { nextTurn } from '../support/platform.js';
+import { warn } from '../support/warning.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { toTensor } from '../tensor/tensor_output.js';
 import type { Streamer } from '../text/text_streamer.js';
@@ -63,6 +64,7 @@ class GenerationRun {
     const given = { model, ...inputs, options, ...observation.request };
     const value = await engine.call('generation_create', given, signal);
     try {
+      value.warnings.forEach(warn);
       const tokenizer = stop_strings.length > 0 ? await stopTokenizer(host, request, value) : undefined;
       const stops = tokenizer && new StopStrings(stop_strings, tokenizer, promptRows(value), [...value.eos_token_ids]);
       return new GenerationRun(engine, value, request, stops);

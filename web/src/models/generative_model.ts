@@ -13,8 +13,9 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
   /**
    * Continues the prompt: int64 ids [batch · num_return_sequences, length], of a decoder-only model the prompt included,
    * or with `return_dict_in_generate` an object with all that was asked for. `past_key_values` may hold the first
-   * positions of the prompt, and is extended in place. Rejects like a call of the model, and with the signal's reason
-   * within one layer's time.
+   * positions of the prompt, and is extended in place. Without `attention_mask`, padding tokens of the prompt are masked
+   * unless they are end tokens, too; `configure({ onWarning })` hears where that is doubtful. Rejects like a call of the
+   * model, and with the signal's reason within one layer's time.
    */
   generate(inputs: PromptInputs, options: GenerateOptions & { return_dict_in_generate: true }): Promise<GenerateOutput>;
   generate(

@@ -72,7 +72,7 @@ export class FeatureExtractionPipeline extends Pipeline<
     const { normalize = options.pooling === undefined && this.#defaults.normalize } = options;
     const parts = modes.length === 0 ? await this.#tokens(list, options) : await this.#pooled(list, modes, options);
     const joined = joinedRows(parts);
-    return normalize ? normalized(joined) : joined;
+    return normalize ? normalized(this.model, joined) : joined;
   }
 
   #encode(texts: readonly string[], options: TextCallOptions): TokenizerOutput {
@@ -92,7 +92,7 @@ export class FeatureExtractionPipeline extends Pipeline<
     return inTextBatches(texts, this.tokenizer, options, async (part) => {
       const encoded = this.#encode(part, options);
       const hidden = await this.#hidden(encoded, options);
-      if (hidden.dims.length === 3) return [pool(hidden, encoded.attention_mask, modes)];
+      if (hidden.dims.length === 3) return [await pool(this.model, hidden, encoded.attention_mask, modes)];
       throw new ClearformerError(
         'unsupported',
         `${this.task}: this model gives one vector a text, there is no pooling`,

@@ -1,6 +1,6 @@
 // Attention pooling: a weighted mean of the values, the weights from how a query and each key compare.
 
-import type { EmptyRow, KeptScores, PoolingArguments } from '../runtime/border.js';
+import type { EmptyRow, KeptScores, TensorIn } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -70,7 +70,7 @@ export async function scaled_dot_product_attention<
   if (attn_mask && rest.mask)
     throw refused(call, 'mask and attn_mask are two names for one option; combine masks with and()');
   const given = { ...rest, mask: rest.mask ?? attn_mask };
-  return pool(call, { query, key, value }, given, {}) as Promise<Pooled<W, S>>;
+  return pool(call, { query, key, value }, given, 'scaled_dot') as Promise<Pooled<W, S>>;
 }
 
 /** Parameters of additive scores, h = their hidden size. */
@@ -102,8 +102,8 @@ export async function additive_attention<
   options: AdditiveOptions & WantedScores<W, S>,
 ): Promise<Pooled<W, S>> {
   const call = 'additive_attention';
-  checkOptions(call, options, [...common, 'scale', ...additive]);
-  return pool(call, { query, key, value }, options, parameters(call, additive, options)) as Promise<Pooled<W, S>>;
+  checkOptions(call, options, [...common, ...scores.additive]);
+  return pool(call, { query, key, value }, options, 'additive') as Promise<Pooled<W, S>>;
 }
 
 /** How `attention_pooling` compares a query and a key, and the parameters of that score. */
@@ -133,48 +133,41 @@ export async function attention_pooling<
   options: AttentionPoolingOptions & WantedScores<W, S> = {},
 ): Promise<Pooled<W, S>> {
   const call = 'attention_pooling';
-  const given: Record<string, unknown> = { ...options };
-  const score = given.score ?? 'scaled_dot';
+  const score = options.score ?? 'scaled_dot';
   if (typeof score !== 'string' || !Object.hasOwn(scores, score)) {
     throw new ClearformerError(
       'unsupported',
       `${call}: score is ${textOf(score)} (known: ${Object.keys(scores).join(', ')})`,
     );
   }
-  const own = scores[score as keyof typeof scores];
-  checkOptions(`${call} with score '${score}'`, options, [...common, 'score', ...own]);
-  const defaults = score === 'distance' ? { sigma: 1 } : score === 'dot' || score === 'general' ? { scale: 1 } : {};
-  const set = { ...defaults, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) };
-  const tensors = own.filter((name) => name !== 'scale' && name !== 'sigma');
-  const operands = { query: queries, key: keys, value: values };
-  return pool(call, operands, set, parameters(call, tensors, set)) as Promise<Pooled<W, S>>;
+  checkOptions(`${call} with score '${score}'`, options, [...common, 'score', ...scores[score]]);
+  return pool(call, { query: queries, key: keys, value: values }, options, score) as Promise<Pooled<W, S>>;
 }
 
-const additive = ['W_q', 'W_k', 'w_v'];
 const common = ['mask', 'is_causal', 'softcap', 'enable_gqa', 'empty_row', 'need_weights', 'need_scores'];
-/** Each score with the options that only some have. */
+/** Each score of the core's scoring.cpp with its parameters. */
 const scores = {
   scaled_dot: ['scale'],
   dot: ['scale'],
   general: ['M', 'scale'],
-  additive: [...additive, 'scale'],
+  additive: ['W_q', 'W_k', 'w_v', 'scale'],
   distance: ['sigma'],
-};
+} as const;
+type Score = keyof typeof scores;
+/** The parameters that are numbers, with which the core has a default; all others are tensors and needed. */
+const numbers: readonly string[] = ['scale', 'sigma'];
 const stages = { raw: 'raw_scores', softcapped: 'softcapped_scores', masked: 'masked_scores' } as const;
 
 type Operands = Record<'query' | 'key' | 'value', TensorInput>;
-interface Settings extends PoolingOptions, WantedScores<boolean | undefined, ScoreStage | undefined> {
-  scale?: number | undefined;
-  sigma?: number | undefined;
-}
+interface Settings extends PoolingOptions, WantedScores<boolean | undefined, ScoreStage | undefined> {}
 
 async function pool(
   call: string,
   operands: Operands,
   options: Settings,
-  score: Partial<PoolingArguments>,
+  score: Score,
 ): Promise<Tensor | [Tensor, Tensor]> {
-  const { scale, sigma, softcap } = options;
+  const { softcap } = options;
   const mask = [...termsOf(`${call}: mask`, options.mask)];
   if (flagged(call, 'is_causal', options.is_causal)) mask.push({ kind: 'causal', past: 0 });
   const { output, kept } = await run('attention_pooling', {
@@ -185,21 +178,22 @@ async function pool(
     enable_gqa: flagged(call, 'enable_gqa', options.enable_gqa),
     empty_row: options.empty_row,
     keep: keptScores(call, options),
-    scale: scale === undefined ? undefined : finite(call, 'scale', scale),
-    sigma: sigma === undefined ? undefined : finite(call, 'sigma', sigma),
     softcap: softcap === undefined ? undefined : finite(call, 'softcap', softcap),
-    ...score,
+    score,
+    parameters: parametersOf(call, score, options),
   });
   return kept === undefined ? toTensor(output) : [toTensor(output), toTensor(kept)];
 }
 
-function parameters(
-  call: string,
-  names: readonly string[],
-  options: object,
-): Record<string, ReturnType<typeof floats>> {
-  const given = options as Record<string, TensorInput>;
-  return Object.fromEntries(names.map((name) => [name, floats(`${call}: ${name}`, given[name] as TensorInput)]));
+function parametersOf(call: string, score: Score, options: object): Record<string, TensorIn> {
+  const given = options as Record<string, unknown>;
+  const found: Record<string, TensorIn> = {};
+  for (const name of scores[score]) {
+    const value = given[name];
+    if (!numbers.includes(name)) found[name] = floats(`${call}: ${name}`, value as TensorInput);
+    else if (value !== undefined) found[name] = { data: Float32Array.of(finite(call, name, value)), dims: [] };
+  }
+  return found;
 }
 
 function keptScores(call: string, { need_weights, need_scores }: Settings): KeptScores | undefined {

@@ -15,8 +15,19 @@ type Float = Tensor<'float32'>;
 
 /** softmax(x)ᵢ = exp(xᵢ - max x) / Σⱼ exp(xⱼ - max x) along `dim` (negative counts from the end). Dims stay. */
 export async function softmax(input: TensorInput, dim = -1): Promise<Float> {
-  const axis = whole('softmax', 'dim', dim, -8);
-  return compute('softmax', { x: floats('softmax: input', input), axis });
+  return compute('softmax', alongAxis('softmax', input, dim));
+}
+
+/**
+ * ln softmax(x) along `dim`, as xᵢ - max x - ln Σⱼ exp(xⱼ - max x): neither overflows nor loses small weights. Dims stay.
+ * A row of -Infinity stays one, as softmax gives zeros there.
+ */
+export async function log_softmax(input: TensorInput, dim = -1): Promise<Float> {
+  return compute('log_softmax', alongAxis('log_softmax', input, dim));
+}
+
+function alongAxis(call: string, input: TensorInput, dim: number) {
+  return { x: floats(`${call}: input`, input), axis: whole(call, 'dim', dim, -8) };
 }
 
 /** Options of `masked_softmax`. */
@@ -120,7 +131,32 @@ export const silu: (input: TensorInput) => Promise<Tensor<'float32'>> = elementw
 /** tanh(x). Dims stay. */
 export const tanh: (input: TensorInput) => Promise<Tensor<'float32'>> = elementwise('tanh');
 
-const geluKinds = { none: elementwise('gelu'), tanh: elementwise('gelu', 'gelu_pytorch_tanh') };
+/** 1 / (1 + exp(-x)). Dims stay. */
+export const sigmoid: (input: TensorInput) => Promise<Tensor<'float32'>> = elementwise('sigmoid');
+/** erf(x) = 2/√π ∫₀ˣ exp(-t²) dt. Dims stay. */
+export const erf: (input: TensorInput) => Promise<Tensor<'float32'>> = elementwise('erf');
+/** x · sigmoid(1.702 x), the approximation of GELU in CLIP. Dims stay. */
+export const quick_gelu: (input: TensorInput) => Promise<Tensor<'float32'>> = elementwise('quick_gelu');
+/** max(x, 0)² (So et al. 2021, arXiv 2109.08668). Dims stay. */
+export const relu2: (input: TensorInput) => Promise<Tensor<'float32'>> = elementwise('relu2');
+
+/** Options of `softplus`. */
+export interface SoftplusOptions {
+  /** Default 1. */
+  beta?: number | undefined;
+  /** Where beta · x is larger the result is x. Default 20. */
+  threshold?: number | undefined;
+}
+
+/** ln(1 + exp(beta · x)) / beta. Dims stay. */
+export async function softplus(input: TensorInput, options: SoftplusOptions = {}): Promise<Float> {
+  checkOptions('softplus', options, ['beta', 'threshold']);
+  const beta = finite('softplus', 'beta', options.beta ?? 1);
+  const threshold = finite('softplus', 'threshold', options.threshold ?? 20);
+  return compute('softplus', { x: floats('softplus: input', input), beta, threshold });
+}
+
+const geluKinds = { none: 'gelu', tanh: 'gelu_pytorch_tanh' };
 
 /** Options of `gelu`. */
 export interface GeluOptions {
@@ -133,8 +169,83 @@ export interface GeluOptions {
  * 1606.08415). Dims stay.
  */
 export async function gelu(input: TensorInput, options: GeluOptions = {}): Promise<Float> {
-  checkOptions('gelu', options, ['approximate']);
+  return elementwise('gelu', geluKind('gelu', options))(input);
+}
+
+function geluKind(call: string, options: GeluOptions): string {
+  checkOptions(call, options, ['approximate']);
   const { approximate = 'none' } = options;
-  if (Object.hasOwn(geluKinds, approximate)) return geluKinds[approximate](input);
-  throw new ClearformerError('unsupported', `gelu: approximate is '${textOf(approximate)}' (known: none, tanh)`);
+  if (Object.hasOwn(geluKinds, approximate)) return geluKinds[approximate];
+  throw new ClearformerError('unsupported', `${call}: approximate is '${textOf(approximate)}' (known: none, tanh)`);
+}
+
+function gatedUnit(call: string, kind: string, input: TensorInput, dim: number): Promise<Float> {
+  return compute('gated', { ...alongAxis(call, input, dim), kind });
+}
+
+/**
+ * a · sigmoid(b), a and b the first and the second half of x along `dim` (negative counts from the end), as
+ * torch.nn.functional.glu (Dauphin et al. 2016, arXiv 1612.08083). Rejects with `shape_mismatch` where `dim` is odd.
+ */
+export async function glu(input: TensorInput, dim = -1): Promise<Float> {
+  return gatedUnit('glu', 'sigmoid', input, dim);
+}
+
+/** a · relu(b), halves as in `glu` (Shazeer 2020, arXiv 2002.05202). */
+export async function reglu(input: TensorInput, dim = -1): Promise<Float> {
+  return gatedUnit('reglu', 'relu', input, dim);
+}
+
+/** a · silu(b), halves as in `glu` (Shazeer 2020, arXiv 2002.05202). */
+export async function swiglu(input: TensorInput, dim = -1): Promise<Float> {
+  return gatedUnit('swiglu', 'silu', input, dim);
+}
+
+/** a · gelu(b), halves as in `glu` (Shazeer 2020, arXiv 2002.05202). */
+export async function geglu(input: TensorInput, dim = -1, options: GeluOptions = {}): Promise<Float> {
+  return gatedUnit('geglu', geluKind('geglu', options), input, dim);
+}
+
+/** Options of `conv1d`. */
+export interface Conv1dOptions {
+  /** [out]. */
+  bias?: TensorInput | null | undefined;
+  /** Frames from one output to the next. Default 1. */
+  stride?: number | undefined;
+  /** Zeros at both ends, default 0; `same`: as many as leave the length (stride 1); `valid`: none. */
+  padding?: number | 'same' | 'valid' | undefined;
+  /** Frames from one tap to the next. Default 1. */
+  dilation?: number | undefined;
+  /** Groups of channels that do not see each other. Default 1. */
+  groups?: number | undefined;
+}
+
+/**
+ * y(o, t) = bias(o) + Σ W(o, c, j) · x(c, t · stride + j · dilation - padding), as torch.nn.functional.conv1d. input
+ * [batch, in, n] or [in, n], weight [out, in / groups, taps] -> [batch, out, m] or [out, m]. Rejects with `shape_mismatch`
+ * for what does not fit.
+ */
+export async function conv1d(input: TensorInput, weight: TensorInput, options: Conv1dOptions = {}): Promise<Float> {
+  const call = 'conv1d';
+  checkOptions(call, options, ['bias', 'stride', 'padding', 'dilation', 'groups']);
+  const { bias, padding = 0 } = options;
+  const of = (name: 'stride' | 'dilation' | 'groups') => whole(call, name, options[name] ?? 1, 1);
+  const [stride, dilation, groups] = [of('stride'), of('dilation'), of('groups')];
+  const w = floats(`${call}: weight`, weight);
+  if (padding === 'same' && stride !== 1) {
+    throw new ClearformerError('invalid_argument', `${call}: padding 'same' needs stride 1, it is ${stride}`);
+  }
+  // As in torch, a last zero that has no partner stands behind.
+  const both = padding === 'same' ? dilation * Math.max((w.dims[2] ?? 1) - 1, 0) : 0;
+  const given = padding === 'same' || padding === 'valid' ? 0 : whole(call, 'padding', padding, 0);
+  return compute(call, {
+    x: floats(`${call}: input`, input),
+    weight: w,
+    bias: bias === undefined || bias === null ? undefined : floats(`${call}: bias`, bias),
+    stride,
+    dilation,
+    groups,
+    padding: given + (both >> 1),
+    padding_behind: given + both - (both >> 1),
+  });
 }

@@ -2,6 +2,7 @@
 // The other side of it is cpp/bindings.
 
 import type { ErrorCode } from '../support/error.js';
+import type { ClearformerWarning } from '../support/warning.js';
 import type { HookName } from './hook_names.js';
 
 /** `relaxed` uses fused multiply-add and may differ in the last bits between engines; `simd128` never does. */
@@ -164,6 +165,7 @@ export interface GenerationValue {
   num_sequences: number;
   num_beams: number;
   eos_token_ids: number[];
+  warnings: ClearformerWarning[];
 }
 
 export interface ModelValue {
@@ -202,21 +204,19 @@ export type KeptScores = 'raw_scores' | 'softcapped_scores' | 'masked_scores' | 
 /** Optional arguments may be undefined. */
 type Loose<T> = { [K in keyof T]: T[K] | undefined };
 
-export type PoolingArguments = { query: TensorIn; key: TensorIn; value: TensorIn } & Loose<{
-  mask?: MaskTerm[];
-  scale?: number;
-  softcap?: number;
-  enable_gqa?: boolean;
-  empty_row?: EmptyRow;
-  keep?: KeptScores;
-  M?: TensorIn;
-  sigma?: number;
-  W_q?: TensorIn;
-  W_k?: TensorIn;
-  w_v?: TensorIn;
-}>;
+export type PoolingArguments = {
+  query: TensorIn;
+  key: TensorIn;
+  value: TensorIn;
+  enable_gqa: boolean;
+  /** See scoring.h of the core: a scoring function and its parameters, numbers as scalars. */
+  score: string;
+  parameters: Record<string, TensorIn>;
+} & Loose<{ mask?: MaskTerm[]; softcap?: number; empty_row?: EmptyRow; keep?: KeptScores }>;
 
 type NormArguments = { x: TensorIn; axes: number; eps: number } & Loose<{ weight?: TensorIn; bias?: TensorIn }>;
+
+type Convolution = { stride: number; dilation: number; groups: number; padding: number; padding_behind: number };
 
 /** Options as JSON knows them. */
 export type PlainOptions = Readonly<Record<string, unknown>>;
@@ -299,6 +299,8 @@ export interface Border {
   model_unembed: Call<{ model: Handle; x: TensorIn; normalize: boolean }, TensorOut<'float32'>>;
   model_logit_directions: Call<{ model: Handle; tokens: TensorIn }, Directions>;
   model_head_directions: Call<{ model: Handle; layer: number; cross: boolean; directions: TensorIn }, Directions>;
+  sentence_pooling: Call<{ x: TensorIn; mask: TensorIn; modes: string[] }, TensorOut<'float32'>>;
+  unit_vectors: Call<{ x: TensorIn }, TensorOut<'float32'>>;
   cache_info: Call<{ cache: Handle }, { batch: number; length: number; capacity: number; bytes: number }>;
   cache_crop: Call<{ cache: Handle; length: number }, Nothing>;
   generation_create: Call<
@@ -310,7 +312,7 @@ export interface Border {
       },
     GenerationValue
   >;
-  generation_step: Call<StepRequest & { generation: Handle }, StepValue>;
+  generation_step: Call<StepRequest & Paced & { generation: Handle }, StepValue>;
   generation_end: Call<{ generation: Handle; rows: TensorIn }, { done: boolean }>;
   generation_result: Call<
     { generation: Handle },
@@ -318,12 +320,16 @@ export interface Border {
   >;
   generation_cache: Call<{ generation: Handle }, { past_key_values: Handle }>;
   softmax: Call<{ x: TensorIn; axis: number }, TensorOut<'float32'>>;
+  log_softmax: Call<{ x: TensorIn; axis: number }, TensorOut<'float32'>>;
   masked_softmax: Call<{ x: TensorIn } & Loose<{ mask?: MaskTerm[]; empty_row?: EmptyRow }>, TensorOut<'float32'>>;
   matmul: Call<{ x: TensorIn; y: TensorIn }, TensorOut<'float32'>>;
   bmm: Call<{ x: TensorIn; y: TensorIn }, TensorOut<'float32'>>;
   layer_norm: Call<NormArguments, TensorOut<'float32'>>;
   rms_norm: Call<Omit<NormArguments, 'bias'>, TensorOut<'float32'>>;
   activation: Call<{ x: TensorIn; kind: string }, TensorOut<'float32'>>;
+  softplus: Call<{ x: TensorIn; beta: number; threshold: number }, TensorOut<'float32'>>;
+  gated: Call<{ x: TensorIn; kind: string; axis: number }, TensorOut<'float32'>>;
+  conv1d: Call<Convolution & { x: TensorIn; weight: TensorIn } & Loose<{ bias?: TensorIn }>, TensorOut<'float32'>>;
   attention_pooling: Call<PoolingArguments, { output: TensorOut<'float32'>; kept?: TensorOut<'float32'> }>;
   sinusoidal_encoding: Call<Sinusoid & { positions: TensorIn }, TensorOut<'float32'>>;
   shift_matrix: Call<Sinusoid & { delta: number }, TensorOut<'float32'>>;

@@ -1,6 +1,7 @@
 // Settings for the whole package: where models and the package's own files come from.
 
 import { checkOptions } from './options.js';
+import type { ClearformerWarning } from './warning.js';
 
 /** What `configure` sets. A setting that is absent keeps its value, one that is undefined goes back to the default. */
 export interface Configuration {
@@ -18,9 +19,20 @@ export interface Configuration {
   numThreads?: number | 'auto' | undefined;
   /** Used instead of the global `fetch` for model files, for example to add an Authorization header. */
   fetch?: typeof fetch | undefined;
+  /** Called with each warning. Default: its message goes to `console.warn`. */
+  onWarning?: ((warning: ClearformerWarning) => void) | undefined;
 }
 
-const known = ['remoteHost', 'wasmUrl', 'wasmBinary', 'workerUrl', 'deterministic', 'numThreads', 'fetch'] as const;
+const known = [
+  'remoteHost',
+  'wasmUrl',
+  'wasmBinary',
+  'workerUrl',
+  'deterministic',
+  'numThreads',
+  'fetch',
+  'onWarning',
+] as const;
 
 /** The settings in force. */
 export const configuration: Configuration = {};

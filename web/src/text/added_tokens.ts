@@ -1,7 +1,10 @@
 // Added tokens such as <s> or [MASK]: they are found in the text before the model sees it, and never taken apart.
 
 import type { AlignedText } from './aligned_text.js';
+import { classOf } from './code_points.js';
 import type { Normalize } from './normalizers.js';
+import { escapedText } from './patterns.js';
+import { once, whiteSpace, wordCharacters } from './unicode.js';
 
 /** One entry of tokenizer.json's `added_tokens`. */
 export interface AddedToken {
@@ -30,6 +33,7 @@ export function addedTokenFinder(
   normalize: Normalize,
   normalizedText: (text: string) => string,
 ): FindAddedTokens {
+  if (tokens.some(({ single_word }) => single_word)) wordEdges();
   const isNormalized = ({ normalized, special }: AddedToken) => normalized ?? !special;
   const raw = tokens.filter((token) => !isNormalized(token)).map((token) => [token.content, token] as const);
   const other = tokens.filter(isNormalized).map((token) => [normalizedText(token.content), token] as const);
@@ -45,30 +49,40 @@ function finder(spellings: readonly (readonly [string, AddedToken])[]): FindAdde
   const tokens = new Map(spellings.filter(([spelling]) => spelling !== ''));
   if (tokens.size === 0) return (text) => [{ text }];
   const longestFirst = [...tokens.keys()].sort((a, b) => b.length - a.length);
-  const escaped = longestFirst.map((spelling) => spelling.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'));
+  const escaped = longestFirst.map(escapedText);
   const pattern = new RegExp(escaped.join('|'), 'gu');
   return (text) => cutAt(text, pattern, tokens);
 }
 
-const wordCharacter = '[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}]';
-const endsWithWord = new RegExp(`${wordCharacter}$`, 'u');
-const startsWithWord = new RegExp(`^${wordCharacter}`, 'u');
+const wordEdges = once(() => {
+  const word = classOf(wordCharacters());
+  return { end: new RegExp(`${word}$`, 'u'), start: new RegExp(`^${word}`, 'u') };
+});
+const space = new RegExp(classOf(whiteSpace), 'u');
+
+function standsAlone(text: string, from: number, to: number): boolean {
+  const { end, start } = wordEdges();
+  return !end.test(text.slice(Math.max(from - 2, 0), from)) && !start.test(text.slice(to, to + 2));
+}
 
 function cutAt(aligned: AlignedText, pattern: RegExp, tokens: ReadonlyMap<string, AddedToken>): Piece[] {
   const { text } = aligned;
   const pieces: Piece[] = [];
   let last = 0;
   for (const { 0: match, index } of text.matchAll(pattern)) {
-    const token = tokens.get(match) as AddedToken;
-    const before = text.slice(0, index);
-    const after = text.slice(index + match.length);
-    if (token.single_word && (endsWithWord.test(before) || startsWithWord.test(after))) continue;
-    const left = token.lstrip ? before.search(/\p{White_Space}*$/u) : index;
-    const right = text.length - (token.rstrip ? after.replace(/^\p{White_Space}+/u, '') : after).length;
-    const from = Math.max(left, last);
+    const token = tokens.get(match);
+    let from = index;
+    let to = index + match.length;
+    if (token === undefined || (token.single_word && !standsAlone(text, from, to))) continue;
+    // Space that the token before took is not taken again.
+    if (token.lstrip) {
+      while (from > last && space.test(text.charAt(from - 1))) from--;
+      from = Math.max(from, last);
+    }
+    while (token.rstrip && space.test(text.charAt(to))) to++;
     if (last < from) pieces.push({ text: aligned.slice(last, from) });
-    pieces.push({ text: aligned.slice(from, right), token });
-    last = right;
+    pieces.push({ text: aligned.slice(from, to), token });
+    last = to;
   }
   if (last < text.length) pieces.push({ text: aligned.slice(last, text.length) });
   return pieces;

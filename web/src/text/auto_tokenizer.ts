@@ -6,9 +6,11 @@ import { Progress, type ProgressCallback } from '../checkpoint/progress.js';
 import { openSource, type Source, type SourceOptions } from '../checkpoint/source.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
+import { needsTables } from './encoder.js';
 import { readPlain } from './plain_text.js';
 import { familyOf, namesSpecialTokens, specialNames, type TokenizerConfig, tokenText } from './special_tokens.js';
 import { PreTrainedTokenizer } from './tokenizer.js';
+import { loadTables } from './unicode.js';
 
 /** How a tokenizer is loaded: a model's options, as far as they concern files. */
 export interface TokenizerLoadOptions extends SourceOptions, ReadOptions {
@@ -68,6 +70,7 @@ export async function readTokenizer(folder: Folder, options: TokenizerLoadOption
   const progress = new Progress(folder.where, sizes, options.progress_callback);
   for (const text of texts) progress.add(text.name, text.bytes);
   for (const text of texts) progress.done(text.name);
+  if (needsTables(tokenizerJson, config)) await loadTables();
   const tokenizer = new PreTrainedTokenizer(tokenizerJson, config);
   progress.ready();
   return tokenizer;

@@ -8,6 +8,7 @@ const alphabet = (() => {
   let next = 0x100; // bytes without a visible character of their own get the next one from here on
   return Array.from({ length: 0x100 }, (_, byte) => String.fromCharCode(isPrintable(byte) ? byte : next++));
 })();
+const bytes = new Map(alphabet.map((character, byte) => [character, byte]));
 const utf8 = new TextEncoder();
 
 function spelledBytes(text: string): string {
@@ -19,4 +20,15 @@ function spelledBytes(text: string): string {
 /** A text whose UTF-8 bytes are spelled in the alphabet. */
 export function spellBytes(text: AlignedText): AlignedText {
   return text.replace(/[\s\S]/gu, spelledBytes);
+}
+
+/** The bytes that a token spells; those of its own UTF-8 when one of its characters is not of the alphabet. */
+export function bytesOf(token: string): Iterable<number> {
+  const spelled: number[] = [];
+  for (const character of token) {
+    const byte = bytes.get(character);
+    if (byte === undefined) return utf8.encode(token);
+    spelled.push(byte);
+  }
+  return spelled;
 }

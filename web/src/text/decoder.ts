@@ -1,50 +1,119 @@
-// tokenizer.json's `decoder`: from tokens back to text. The steps are the library's.
+// tokenizer.json's `decoder`: from tokens back to text. A decoder makes texts of texts; at the end they are joined.
 
-import {
-  BPEDecoder,
-  ByteFallbackDecoder,
-  ByteLevelDecoder,
-  CTCDecoder,
-  type Decoder,
-  FuseDecoder,
-  MetaspaceDecoder,
-  ReplaceDecoder,
-  SequenceDecoder,
-  StripDecoder,
-  WordPieceDecoder,
-} from '@huggingface/tokenizers';
-import type { AddedToken } from './added_tokens.js';
-import { alignByteFallback } from './byte_fallback.js';
-import { type Step, unknownStep } from './normalizers.js';
+import { bytesOf } from './byte_level.js';
+import { patternOf } from './patterns.js';
+import { asStep, characterOf, countOf, flagOf, type Step, stepsOf, textOf, unknownStep } from './step.js';
 
-const classes: Readonly<Record<string, new (step: never) => Decoder>> = {
-  ByteLevel: ByteLevelDecoder,
-  WordPiece: WordPieceDecoder,
-  Metaspace: MetaspaceDecoder,
-  BPEDecoder,
-  CTC: CTCDecoder,
-  Sequence: SequenceDecoder,
-  Replace: ReplaceDecoder,
-  Fuse: FuseDecoder,
-  Strip: StripDecoder,
-  ByteFallback: ByteFallbackDecoder,
-};
+type Decode = (texts: readonly string[]) => readonly string[];
 
 /** How tokens become text; throws `unsupported` for a step of an unknown type. */
-export function decoderOf(
-  step: Step | null | undefined,
-  added: readonly AddedToken[],
-  suffix: string | null | undefined,
-): (tokens: string[]) => string {
-  if (step === null || step === undefined) return (tokens) => tokens.join(' ');
-  const Class = classes[step.type];
-  if (Class === undefined) throw unknownStep('decoder', step.type);
-  const decoder = new Class(step as never);
-  decoder.added_tokens = added as never;
-  decoder.end_of_word_suffix = suffix ?? null;
-  alignByteFallback(decoder);
-  if (!suffix) return (tokens) => decoder.decode(tokens);
-  return (tokens) => decoder.decode(tokens).replaceAll(suffix, ' ').trim(); // the last word's end is no space
+export function decoderOf(held: unknown, suffix: string | null | undefined): (tokens: readonly string[]) => string {
+  if (held === null || held === undefined) return (tokens) => tokens.join(' ');
+  const decode = made(asStep(held, 'decoder'));
+  if (!suffix) return (tokens) => decode(tokens).join('');
+  return (tokens) => decode(tokens).join('').replaceAll(suffix, ' ').trim(); // the last word's end is no space
+}
+
+function made(step: Step): Decode {
+  const make = makers[step.type];
+  if (make === undefined) throw unknownStep('decoder', step.type);
+  return make(step);
+}
+
+const makers: Readonly<Record<string, (step: Step) => Decode>> = {
+  Sequence: (step) => {
+    const steps = stepsOf(step, 'decoders').map(made);
+    return (texts) => steps.reduce((done, decode) => decode(done), texts);
+  },
+  ByteLevel: () => (texts) => [lenient.decode(Uint8Array.from(texts.flatMap((text) => [...bytesOf(text)])))],
+  ByteFallback: () => byteFallback,
+  Fuse: () => (texts) => [texts.join('')],
+  WordPiece: (step) => {
+    const prefix = textOf(step, 'prefix', '##');
+    const cleanup = flagOf(step, 'cleanup', true);
+    const joined = (text: string) => (text.startsWith(prefix) ? text.slice(prefix.length) : ` ${text}`);
+    return each((text, i) => {
+      const whole = i === 0 ? text : joined(text);
+      return cleanup ? cleanedPiece(whole) : whole;
+    });
+  },
+  Metaspace: (step) => {
+    const mark = characterOf(step, 'replacement', '▁');
+    const prepended = flagOf(step, 'add_prefix_space', true) && textOf(step, 'prepend_scheme', 'always') !== 'never';
+    return each((text, i) => text.replaceAll(mark, i === 0 && prepended ? '' : ' '));
+  },
+  BPEDecoder: (step) => {
+    const suffix = textOf(step, 'suffix', '</w>');
+    return each((text, i, { length }) => text.replaceAll(suffix, i === length - 1 ? '' : ' '));
+  },
+  CTC: connectionist,
+  Replace: (step) => {
+    const pattern = patternOf(step.pattern);
+    const content = textOf(step, 'content');
+    return each((text) => text.replace(pattern, () => content));
+  },
+  Strip: (step) => {
+    const content = characterOf(step, 'content', ' ');
+    const [start, stop] = [countOf(step, 'start', 0, 0), countOf(step, 'stop', 0, 0)];
+    return each((text) => stripped(text, content, start, stop));
+  },
+};
+
+function each(change: (text: string, i: number, texts: readonly string[]) => string): Decode {
+  return (texts) => texts.map(change);
+}
+
+const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Tokens such as <0xE2> are bytes. A run of them that is not UTF-8 as a whole becomes one U+FFFD per byte. */
+function byteFallback(texts: readonly string[]): string[] {
+  const decoded: string[] = [];
+  let bytes: number[] = [];
+  const close = () => {
+    if (bytes.length > 0) decoded.push(textOfBytes(bytes));
+    bytes = [];
+  };
+  for (const text of texts) {
+    const byte = /^<0x(?:\+([0-9A-Fa-f])|([0-9A-Fa-f]{2}))>$/.exec(text); // with + as Rust reads numbers
+    if (byte !== null) {
+      bytes.push(Number.parseInt(byte[1] ?? byte[2] ?? '', 16));
+      continue;
+    }
+    close();
+    decoded.push(text);
+  }
+  close();
+  return decoded;
+}
+
+function textOfBytes(bytes: readonly number[]): string {
+  try {
+    return strict.decode(Uint8Array.from(bytes));
+  } catch {
+    return '\uFFFD'.repeat(bytes.length);
+  }
+}
+
+function connectionist(step: Step): Decode {
+  const pad = textOf(step, 'pad_token', '<pad>');
+  const delimiter = textOf(step, 'word_delimiter_token', '|');
+  const cleanup = flagOf(step, 'cleanup', true);
+  return (texts) =>
+    texts
+      .filter((text, i) => i === 0 || text !== texts[i - 1])
+      .map((text) => {
+        const own = text.replaceAll(pad, '');
+        return cleanup ? cleanedPiece(own).replaceAll(delimiter, ' ') : own;
+      });
+}
+
+function stripped(text: string, content: string, start: number, stop: number): string {
+  const characters = Array.from(text);
+  let [from, to] = [0, characters.length];
+  while (from < Math.min(start, to) && characters[from] === content) from++;
+  while (characters.length - to < stop && to > from && characters[to - 1] === content) to--;
+  return characters.slice(from, to).join('');
 }
 
 /** Text without the spaces that word pieces leave before punctuation and English endings. */
@@ -53,4 +122,9 @@ export function cleanedUp(text: string): string {
     .replace(/ (?=[.?!,])/g, '')
     .replace(/ ' /g, "'")
     .replace(/ (?=n't|'m|'s|'ve|'re)/g, '');
+}
+
+/** What the decoders of the crate do besides. */
+function cleanedPiece(text: string): string {
+  return cleanedUp(text).replaceAll(' do not', " don't");
 }

@@ -2,9 +2,12 @@
 
 import { type AddedToken, addedTokenFinder, type FindAddedTokens, type Piece } from './added_tokens.js';
 import { AlignedText } from './aligned_text.js';
+import { decoderOf } from './decoder.js';
 import type { Model, WordPart } from './models.js';
-import { normalizerOf, type Step } from './normalizers.js';
+import { normalizerOf } from './normalizers.js';
 import { needsSpans, type PreTokenize, preTokenizerOf } from './pre_tokenizers.js';
+import type { TokenizerConfig } from './special_tokens.js';
+import { TablesMissing } from './unicode.js';
 
 /** One token of a text, with all that an encoding tells of it. */
 export interface Token {
@@ -23,9 +26,25 @@ export interface Token {
 
 /** The parts of tokenizer.json that encoding reads. */
 export interface TokenizerJson {
-  normalizer?: Step | null;
-  pre_tokenizer?: Step | null;
+  normalizer?: unknown;
+  pre_tokenizer?: unknown;
   added_tokens?: AddedToken[];
+}
+
+/** Whether a tokenizer asks for categories of characters. */
+export function needsTables(
+  json: TokenizerJson & { decoder?: unknown },
+  { added_tokens_decoder }: TokenizerConfig,
+): boolean {
+  if (/"single_word":true/.test(JSON.stringify([json.added_tokens, added_tokens_decoder]))) return true;
+  try {
+    normalizerOf(json.normalizer);
+    preTokenizerOf(json.pre_tokenizer);
+    decoderOf(json.decoder, null);
+  } catch (thrown) {
+    return thrown instanceof TablesMissing; // what else is wrong is told when the tokenizer is made
+  }
+  return false;
 }
 
 const loneSurrogate = /\p{Surrogate}/gu; // no UTF-8 stands for one

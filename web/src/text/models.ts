@@ -1,8 +1,9 @@
 // tokenizer.json's `model`: from one word to its tokens, each with the part of the word it stands for.
 
-import { BPE } from '@huggingface/tokenizers';
 import { ClearformerError } from '../support/error.js';
-import { unknownStep } from './normalizers.js';
+import { bytePairEncoding } from './byte_pair_encoding.js';
+import { countOf, flagOf, isObject, malformed, type Step, textOf, unknownStep } from './step.js';
+import { unigram } from './unigram.js';
 
 /** A token of a word: its id and the UTF-16 code units [from, to) of the word. */
 export interface WordPart {
@@ -13,21 +14,6 @@ export interface WordPart {
   value?: string;
 }
 
-/** tokenizer.json's `model`. Older files lack its type. */
-export interface ModelJson {
-  type?: string | null;
-  vocab: Readonly<Record<string, number>> | readonly (readonly [string, number])[];
-  merges?: unknown[];
-  unk_token?: string | null;
-  unk_id?: number | null;
-  continuing_subword_prefix?: string | null;
-  end_of_word_suffix?: string | null;
-  max_input_chars_per_word?: number;
-  fuse_unk?: boolean;
-  byte_fallback?: boolean;
-  ignore_merges?: boolean;
-}
-
 /** A vocabulary and how it cuts words. */
 export interface Model {
   readonly kind: 'BPE' | 'WordPiece' | 'Unigram' | 'WordLevel';
@@ -35,41 +21,62 @@ export interface Model {
   tokenize(word: string): readonly WordPart[];
 }
 
-const utf8 = new TextEncoder();
-
-/** The model of a tokenizer.json. Throws `unsupported` for one of an unknown type. */
-export function modelOf(json: ModelJson): Model {
-  const { vocab } = json;
-  const entries = isScored(vocab) ? vocab.map(([token], id) => [token, id] as const) : Object.entries(vocab);
-  const ids = new Map(entries);
-  const unknown = json.unk_id ?? ids.get(json.unk_token ?? '');
-  const kind = json.type ?? guessed(json);
-  const parts: ModelParts = { json, ids, unknown };
-  if (kind === 'BPE') return { kind, ids, tokenize: mergePairs(parts) };
-  if (kind === 'WordPiece') return { kind, ids, tokenize: (word) => longestPieces(parts, word) };
-  if (kind === 'Unigram' && isScored(vocab)) return { kind, ids, tokenize: unigram(parts, vocab) };
-  if (kind !== 'WordLevel') throw unknownStep('model', kind);
-  return { kind, ids, tokenize: (word) => [{ id: idOrUnknown(parts, word), from: 0, to: word.length }] };
-}
-
-interface ModelParts {
-  readonly json: ModelJson;
+/** What every kind of model is made of. */
+export interface ModelParts {
+  readonly step: Step;
   readonly ids: ReadonlyMap<string, number>;
+  /** The id of what no token stands for. */
   readonly unknown: number | undefined;
 }
-type Scored = readonly (readonly [string, number])[];
 
-function isScored(vocab: ModelJson['vocab']): vocab is Scored {
-  return Array.isArray(vocab);
+/** A token with its score, as Unigram's vocabulary lists them. */
+export type Scored = readonly (readonly [token: string, score: number])[];
+
+/** The model of a tokenizer.json. Throws `unsupported` for one of an unknown type, `malformed_config` for a broken one. */
+export function modelOf(held: unknown): Model {
+  if (!isObject(held)) throw malformed('it has no model');
+  const { vocab, unk_id, unk_token } = held;
+  const scored = Array.isArray(vocab) ? scoresOf(vocab) : undefined;
+  const ids = new Map(scored?.map(([token], id) => [token, id]) ?? idsOf(vocab));
+  const step: Step = { ...held, type: typeof held.type === 'string' ? held.type : guessed(held) };
+  const unknown = typeof unk_id === 'number' ? unk_id : ids.get(typeof unk_token === 'string' ? unk_token : '');
+  const parts: ModelParts = { step, ids, unknown };
+  if (step.type === 'BPE') return { kind: 'BPE', ids, tokenize: bytePairEncoding(parts) };
+  if (step.type === 'WordPiece') return { kind: 'WordPiece', ids, tokenize: wordPiece(parts) };
+  if (step.type === 'WordLevel') return { kind: 'WordLevel', ids, tokenize: (word) => [wholeWord(parts, word)] };
+  if (step.type !== 'Unigram') throw unknownStep('model', step.type);
+  if (scored === undefined) throw malformed('Unigram: vocab must be a list of tokens and scores');
+  return { kind: 'Unigram', ids, tokenize: unigram(parts, scored) };
 }
 
-function guessed({ vocab, merges, continuing_subword_prefix }: ModelJson): string {
-  if (isScored(vocab)) return 'Unigram';
+function idsOf(vocab: unknown): (readonly [string, number])[] {
+  if (!isObject(vocab)) throw malformed('the model has no vocab');
+  return Object.entries(vocab).map(([token, id]) => {
+    if (typeof id === 'number' && Number.isSafeInteger(id) && id >= 0) return [token, id];
+    throw malformed(`the id of ${JSON.stringify(token)} in vocab must be a whole number from 0 up`);
+  });
+}
+
+function scoresOf(vocab: readonly unknown[]): Scored {
+  return vocab.map((entry, id) => {
+    const [token, score]: unknown[] = Array.isArray(entry) ? entry : [];
+    if (typeof token === 'string' && typeof score === 'number') return [token, score];
+    throw malformed(`entry ${id} of vocab must be a token and its score`);
+  });
+}
+
+// Older files lack the type.
+function guessed({ vocab, merges, continuing_subword_prefix }: Readonly<Record<string, unknown>>): string {
+  if (Array.isArray(vocab)) return 'Unigram';
   if (merges !== undefined) return 'BPE';
   return continuing_subword_prefix === undefined ? 'WordLevel' : 'WordPiece';
 }
 
-function idOrUnknown({ ids, unknown }: ModelParts, token: string): number {
+function wholeWord(parts: ModelParts, word: string): WordPart {
+  return { id: idOrUnknown(parts, word), from: 0, to: word.length };
+}
+
+export function idOrUnknown({ ids, unknown }: ModelParts, token: string): number {
   const id = ids.get(token) ?? unknown;
   if (id !== undefined) return id;
   throw new ClearformerError(
@@ -78,155 +85,41 @@ function idOrUnknown({ ids, unknown }: ModelParts, token: string): number {
   );
 }
 
+const utf8 = new TextEncoder();
+
 /** The tokens <0x00> … <0xFF> of a text's bytes, where they are asked for and the vocabulary has them all. */
-function byteIds({ json, ids }: ModelParts, text: string): number[] | undefined {
-  if (!json.byte_fallback) return undefined;
-  const names = Array.from(utf8.encode(text), (byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
-  const found = names.map((name) => ids.get(name));
-  return found.includes(undefined) ? undefined : (found as number[]);
+export function byteFallback({ step, ids }: ModelParts): (text: string) => number[] | undefined {
+  if (!flagOf(step, 'byte_fallback', false)) return () => undefined;
+  return (text) => {
+    const names = Array.from(utf8.encode(text), (byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
+    const found = names.map((name) => ids.get(name)).filter((id) => id !== undefined);
+    return found.length === names.length ? found : undefined;
+  };
 }
 
-function mergePairs(parts: ModelParts): Model['tokenize'] {
-  const { json, ids, unknown } = parts;
-  if (json.continuing_subword_prefix) throw unknownStep('model', 'BPE with continuing_subword_prefix');
-  const library = new BPE({ ...json, type: 'BPE', vocab: {} } as never);
-  const suffix = json.end_of_word_suffix ?? '';
+/** The longest token at the start of what is left, again and again; a word that is not covered is unknown as a whole. */
+function wordPiece(parts: ModelParts): Model['tokenize'] {
+  const { step, ids } = parts;
+  const prefix = textOf(step, 'continuing_subword_prefix', '##');
+  const limit = countOf(step, 'max_input_chars_per_word', 0, 100);
+  const longest = Array.from(ids.keys()).reduce((most, token) => Math.max(most, token.length), 0);
+  const unknown = (word: string) => [
+    { id: idOrUnknown(parts, textOf(step, 'unk_token', '[UNK]')), from: 0, to: word.length },
+  ];
   return (word) => {
-    const whole = json.ignore_merges ? ids.get(word) : undefined;
-    if (whole !== undefined) return [{ id: whole, from: 0, to: word.length }];
+    if (word.length > limit && Array.from(word).length > limit) return unknown(word);
     const found: WordPart[] = [];
-    let from = 0;
-    let before: WordPart | undefined; // the unknown part that ends here, which the next may fuse with
-    const pieces = library.bpe(word);
-    for (const [i, piece] of pieces.entries()) {
-      const to = from + piece.length - (i === pieces.length - 1 ? suffix.length : 0);
-      const id = ids.get(piece);
-      const bytes = id === undefined ? byteIds(parts, piece) : undefined;
-      if (id === undefined && bytes === undefined) {
-        if (unknown === undefined) continue; // as in the crate: what no token stands for is left out
-        if (before !== undefined && json.fuse_unk) found.pop();
-        before = { id: unknown, from: before !== undefined && json.fuse_unk ? before.from : from, to };
-        found.push(before);
-      } else {
-        before = undefined;
-        found.push(...(bytes ?? [id as number]).map((each) => ({ id: each, from, to })));
+    for (let from = 0; from < word.length; ) {
+      let to = Math.min(word.length, from + longest);
+      let id: number | undefined;
+      for (; to > from; to--) {
+        id = ids.get((from > 0 ? prefix : '') + word.slice(from, to));
+        if (id !== undefined) break;
       }
+      if (id === undefined) return unknown(word);
+      found.push({ id, from, to });
       from = to;
     }
     return found;
   };
-}
-
-function longestPieces(parts: ModelParts, word: string): WordPart[] {
-  const { continuing_subword_prefix: prefix = '##', unk_token, max_input_chars_per_word: limit = 100 } = parts.json;
-  const unknown = () => [{ id: idOrUnknown(parts, unk_token ?? ''), from: 0, to: word.length }];
-  if (Array.from(word).length > limit) return unknown();
-  const found: WordPart[] = [];
-  for (let from = 0; from < word.length; ) {
-    let to = word.length;
-    let id: number | undefined;
-    for (; to > from; to--) {
-      id = parts.ids.get((from > 0 ? prefix : '') + word.slice(from, to));
-      if (id !== undefined) break;
-    }
-    if (id === undefined) return unknown();
-    found.push({ id, from, to });
-    from = to;
-  }
-  return found;
-}
-
-const unknownPenalty = 10; // SentencePiece's: an unknown character scores so much less than the rarest token
-
-function unigram(parts: ModelParts, vocab: Scored): Model['tokenize'] {
-  const scores = vocab.map(([, score]) => asCrateReads(score));
-  const least = scores.reduce((low, score) => Math.min(low, score), Number.POSITIVE_INFINITY);
-  const search: Search = { parts, scores, unknownScore: least - unknownPenalty, trie: trieOf(vocab) };
-  return (word) =>
-    bestPath(search, word).flatMap(({ from, to }) => {
-      const value = word.slice(from, to);
-      const bytes = parts.ids.has(value) ? undefined : byteIds(parts, value);
-      if (bytes !== undefined) return bytes.map((id) => ({ id, from, to }));
-      return [{ id: idOrUnknown(parts, value), from, to, value }];
-    });
-}
-
-/** The tokens' characters, letter by letter; `ends`: a token is complete here. */
-interface Trie {
-  next: Map<string, Trie>;
-  ends: boolean;
-}
-
-interface Search {
-  readonly parts: ModelParts;
-  readonly scores: readonly number[];
-  readonly unknownScore: number;
-  readonly trie: Trie;
-}
-
-function trieOf(vocab: Scored): Trie {
-  const root: Trie = { next: new Map(), ends: false };
-  for (const [token] of vocab) {
-    let node = root;
-    for (const character of token) {
-      const child = node.next.get(character) ?? { next: new Map(), ends: false };
-      node.next.set(character, child);
-      node = child;
-    }
-    node.ends = true;
-  }
-  return root;
-}
-
-/**
- * The crate reads a decimal's digits as one integer and divides, which can miss the nearest double by one. Where two ways to
- * cut a word have the same tokens in another order, that decides which sum is the greater.
- */
-function asCrateReads(score: number): number {
-  const [whole = '', fraction = ''] = String(score).split('.');
-  return /e/.test(fraction) ? score : Number(whole + fraction) / Number(`1e${fraction.length}`);
-}
-
-/** Viterbi: of all ways to cut the word, the one with the highest sum of scores; unknown characters side by side are one. */
-function bestPath(search: Search, word: string): { from: number; to: number }[] {
-  const best = Array.from({ length: word.length + 1 }, () => ({ from: -1, score: 0, unknown: false }));
-  const at = (place: number) => best[place] as (typeof best)[number];
-  const reach = (from: number, to: number, score: number, unknown: boolean) => {
-    const end = at(to);
-    if (end.from < 0 || score > end.score) Object.assign(end, { from, score, unknown });
-  };
-  for (let from = 0; from < word.length; ) {
-    const next = from + ((word.codePointAt(from) as number) > 0xffff ? 2 : 1);
-    const { score } = at(from);
-    const ends = endsOfTokens(search.trie, word, from);
-    for (const to of ends) {
-      const id = search.parts.ids.get(word.slice(from, to)) as number;
-      reach(from, to, (search.scores[id] as number) + score, id === search.parts.unknown);
-    }
-    if (!ends.includes(next)) reach(from, next, search.unknownScore + score, true);
-    from = next;
-  }
-  const path: { from: number; to: number }[] = [];
-  for (let to = word.length, after = false; to > 0; ) {
-    const { from, unknown } = at(to);
-    const last = path.at(-1);
-    if (unknown && after && last !== undefined) last.from = from;
-    else path.push({ from, to });
-    after = unknown;
-    to = from;
-  }
-  return path.reverse();
-}
-
-function endsOfTokens(trie: Trie, word: string, from: number): number[] {
-  const ends: number[] = [];
-  let node: Trie | undefined = trie;
-  for (let at = from; at < word.length; ) {
-    const character = String.fromCodePoint(word.codePointAt(at) as number);
-    node = node.next.get(character);
-    if (node === undefined) break;
-    at += character.length;
-    if (node.ends) ends.push(at);
-  }
-  return ends;
 }

@@ -1,66 +1,53 @@
 // tokenizer.json's `normalizer`: what is done to a text before it is cut, with the characters' origins kept.
 
-import { ReplaceNormalizer } from '@huggingface/tokenizers';
-import { ClearformerError } from '../support/error.js';
 import type { AlignedText } from './aligned_text.js';
 import { spellBytes } from './byte_level.js';
+import { type CodePoints, classOf } from './code_points.js';
+import { patternOf } from './patterns.js';
 import { precompiled } from './precompiled.js';
-import { unicodeForm } from './unicode_form.js';
-
-/** One step of tokenizer.json: its `type` and what that type needs. */
-export type Step = { readonly type: string } & Readonly<Record<string, unknown>>;
+import { asStep, flagOf, type Step, stepsOf, textOf, unknownStep } from './step.js';
+import { accents, capitals, combiningMarks, controls, patternWith, smallLetter, whiteSpace } from './unicode.js';
+import { type Form, unicodeForm } from './unicode_form.js';
 
 export type Normalize = (text: AlignedText) => AlignedText;
 
 const nothing = () => '';
 const space = () => ' ';
-const cjk =
-  /[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u{20000}-\u{2a6df}\u{2a700}-\u{2b73f}\u{2b740}-\u{2b81f}\u{2b920}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu;
-
-// The crate's table is Unicode 8's: since then four characters have become such marks, and one is none any more.
-const accents = /(?![\u1885\u1886\ua9bd\u{111c9}])\p{Mn}|\u1734/gu;
+const cjk: CodePoints = [
+  0x3400, 0x4dbf, 0x4e00, 0x9fff, 0xf900, 0xfaff, 0x20000, 0x2a6df, 0x2a700, 0x2b73f, 0x2b740, 0x2b81f, 0x2b920,
+  0x2ceaf, 0x2f800, 0x2fa1f,
+];
 
 /** The normalizer of a tokenizer.json; throws `unsupported` for one of an unknown type. */
-export function normalizerOf(step: Step | null | undefined): Normalize {
-  if (step === null || step === undefined) return (text) => text;
+export function normalizerOf(held: unknown): Normalize {
+  if (held === null || held === undefined) return (text) => text;
+  const step = asStep(held, 'normalizer');
   const make = makers[step.type];
   if (make !== undefined) return make(step);
   throw unknownStep('normalizer', step.type);
 }
 
-export function unknownStep(kind: string, type: string): ClearformerError {
-  return new ClearformerError('unsupported', `tokenizer.json: ${kind} ${type} is not known`, {
-    file: 'tokenizer.json',
-  });
-}
-
 const makers: Readonly<Record<string, (step: Step) => Normalize>> = {
-  Sequence: ({ normalizers }) => {
-    const steps = (normalizers as Step[]).map(normalizerOf);
-    return (text) => steps.reduce((done, normalize) => normalize(done), text);
-  },
+  Sequence: (step) => chain(stepsOf(step, 'normalizers').map(normalizerOf)),
   BertNormalizer: bert,
-  NFC: () => (text) => unicodeForm(text, 'NFC'),
-  NFD: () => (text) => unicodeForm(text, 'NFD'),
-  NFKC: () => (text) => unicodeForm(text, 'NFKC'),
-  NFKD: () => (text) => unicodeForm(text, 'NFKD'),
-  Lowercase: () => lowercase,
+  NFC: form,
+  NFD: form,
+  NFKC: form,
+  NFKD: form,
+  Lowercase: lowercasing,
   ByteLevel: () => spellBytes,
-  StripAccents: () => (text) => text.replace(/\p{M}/gu, nothing),
-  Strip: ({ strip_left, strip_right }) => {
-    const sides = [...(strip_left ? ['^\\p{White_Space}+'] : []), ...(strip_right ? ['\\p{White_Space}+$'] : [])];
-    const pattern = new RegExp(sides.join('|') || '(?!)', 'gu');
-    return (text) => text.replace(pattern, nothing);
+  StripAccents: () => leavingOut(combiningMarks()),
+  Strip: strip,
+  Replace: (step) => {
+    const pattern = patternOf(step.pattern);
+    const content = textOf(step, 'content');
+    return (text) => text.replace(pattern, () => content);
   },
-  Replace: ({ pattern, content }) => {
-    const { pattern: compiled } = new ReplaceNormalizer({ type: 'Replace', pattern: pattern as never, content: '' });
-    return (text) => (compiled === null ? text : text.replace(compiled, () => content as string));
+  Prepend: (step) => {
+    const start = textOf(step, 'prepend');
+    return (text) => text.prepend(start);
   },
-  Prepend:
-    ({ prepend }) =>
-    (text) =>
-      text.prepend(prepend as string),
-  Precompiled: ({ precompiled_charsmap }) => precompiled(precompiled_charsmap as string),
+  Precompiled: (step) => precompiled(textOf(step, 'precompiled_charsmap')),
   Nmt: () => (text) =>
     text
       // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
@@ -68,19 +55,47 @@ const makers: Readonly<Record<string, (step: Step) => Normalize>> = {
       .replace(/[\t\n\f\r\u1680\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]/g, space),
 };
 
-// One character at a time: the last sigma of a word is no exception here, as it is in JavaScript's toLowerCase.
-function lowercase(text: AlignedText): AlignedText {
-  return text.replace(/\p{Changes_When_Lowercased}/gu, (character) => character.toLowerCase());
+function chain(steps: readonly Normalize[]): Normalize {
+  return (text) => steps.reduce((done, normalize) => normalize(done), text);
 }
 
-function bert({ clean_text, handle_chinese_chars, strip_accents, lowercase: lower }: Step): Normalize {
-  const clean = (text: AlignedText) =>
-    text.replace(/(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}\ufffd]/gu, nothing).replace(/\p{White_Space}/gu, space);
-  const steps: Normalize[] = [
-    ...(clean_text ? [clean] : []),
-    ...(handle_chinese_chars ? [(text: AlignedText) => text.replace(cjk, (character) => ` ${character} `)] : []),
-    ...((strip_accents ?? lower) ? [(text: AlignedText) => unicodeForm(text, 'NFD').replace(accents, nothing)] : []),
-    ...(lower ? [lowercase] : []),
-  ];
-  return (text) => steps.reduce((done, normalize) => normalize(done), text);
+function form({ type }: Step): Normalize {
+  return unicodeForm(type as Form);
+}
+
+function leavingOut(set: CodePoints): Normalize {
+  const pattern = patternWith(set);
+  return (text) => text.replace(pattern, nothing);
+}
+
+function lowercasing(): Normalize {
+  const letters = patternWith(capitals());
+  return (text) => text.replace(letters, smallLetter);
+}
+
+function strip(step: Step): Normalize {
+  const spaces = classOf(whiteSpace);
+  const left = flagOf(step, 'strip_left', true) ? `^${spaces}+` : '(?!)';
+  const right = flagOf(step, 'strip_right', true) ? `${spaces}+$` : '(?!)';
+  const pattern = new RegExp(`${left}|${right}`, 'gu');
+  return (text) => text.replace(pattern, nothing);
+}
+
+function bert(step: Step): Normalize {
+  const lower = flagOf(step, 'lowercase', true);
+  const steps: Normalize[] = [];
+  if (flagOf(step, 'clean_text', true)) steps.push(cleaning());
+  if (flagOf(step, 'handle_chinese_chars', true)) {
+    const chinese = patternWith(cjk);
+    steps.push((text) => text.replace(chinese, (character) => ` ${character} `));
+  }
+  if (flagOf(step, 'strip_accents', lower)) steps.push(unicodeForm('NFD'), leavingOut(accents()));
+  if (lower) steps.push(lowercasing());
+  return chain(steps);
+}
+
+function cleaning(): Normalize {
+  const spaces = patternWith(whiteSpace);
+  const removed = leavingOut(controls());
+  return (text) => removed(text).replace(spaces, space);
 }

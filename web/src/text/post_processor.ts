@@ -1,7 +1,9 @@
 // tokenizer.json's `post_processor`: the special tokens around a text or a pair, and which spaces count as part of a token.
 
+import { classOf, codePointsOf, union } from './code_points.js';
 import type { Token } from './encoder.js';
-import { type Step, unknownStep } from './normalizers.js';
+import { asStep, isObject, malformed, type Step, stepsOf, unknownStep } from './step.js';
+import { whiteSpace } from './unicode.js';
 
 /** A row of tokens, followed by the rows that truncation left over. */
 export type Rows = readonly (readonly Token[])[];
@@ -19,8 +21,8 @@ export class PostProcessor {
   readonly #trim: ((row: readonly Token[], text: string) => Token[]) | undefined;
 
   /** `spelling`: how the vocabulary spells an id. Throws `unsupported` for a step of an unknown type. */
-  constructor(step: Step | null | undefined, spelling: (id: number) => string) {
-    const steps = flat(step);
+  constructor(held: unknown, spelling: (id: number) => string) {
+    const steps = flat(held);
     const unknown = steps.find(({ type }) => !(type in templates));
     if (unknown !== undefined) throw unknownStep('post-processor', unknown.type);
     const template = steps.find(({ type }) => type !== 'ByteLevel');
@@ -64,42 +66,59 @@ const bare: Template = [
   [0, 1].map((text) => ({ text: text as 0 | 1, type: undefined })),
 ];
 
-// cls and sep are pairs of a token and its id.
-const idIn = (pair: unknown) => [(pair as [string, number])[1]];
+/** cls and sep are pairs of a token and its id. */
+function idIn(step: Step, key: 'cls' | 'sep'): number[] {
+  const pair = step[key];
+  if (Array.isArray(pair) && isId(pair[1])) return [pair[1]];
+  throw malformed(`${step.type}: ${key} must be a token and its id`);
+}
+
 const templates: Readonly<Record<string, (step: Step) => Template>> = {
   ByteLevel: () => bare,
-  BertProcessing: ({ cls, sep }) => {
-    const single: Slot[] = [
-      { special: idIn(cls), type: 0 },
-      { text: 0, type: 0 },
-      { special: idIn(sep), type: 0 },
-    ];
-    return [single, [...single, { text: 1, type: 1 }, { special: idIn(sep), type: 1 }]];
+  BertProcessing: (step) => {
+    const end: Slot = { special: idIn(step, 'sep'), type: 0 };
+    const single: Slot[] = [{ special: idIn(step, 'cls'), type: 0 }, { text: 0, type: 0 }, end];
+    return [single, [...single, { text: 1, type: 1 }, { ...end, type: 1 }]];
   },
-  RobertaProcessing: ({ cls, sep }) => {
-    const end: Slot = { special: idIn(sep), type: 0 };
-    const single: Slot[] = [{ special: idIn(cls), type: 0 }, { text: 0, type: 0 }, end];
+  RobertaProcessing: (step) => {
+    const end: Slot = { special: idIn(step, 'sep'), type: 0 };
+    const single: Slot[] = [{ special: idIn(step, 'cls'), type: 0 }, { text: 0, type: 0 }, end];
     return [single, [...single, end, { text: 1, type: 0 }, end]];
   },
-  TemplateProcessing: ({ single, pair, special_tokens }) => {
-    const ids = special_tokens as Record<string, { ids: number[] }>;
-    const slotsOf = (pieces: unknown) => (pieces as TemplatePiece[]).map((piece) => slotOf(piece, ids));
-    return [slotsOf(single), slotsOf(pair)];
+  TemplateProcessing: (step) => {
+    const slotsOf = (pieces: unknown, key: string) => {
+      if (Array.isArray(pieces)) return pieces.map((piece) => slotOf(piece, step.special_tokens));
+      throw malformed(`TemplateProcessing: ${key} must be a list`);
+    };
+    return [slotsOf(step.single, 'single'), slotsOf(step.pair, 'pair')];
   },
 };
 
-type TemplatePiece = Readonly<Partial<Record<'Sequence' | 'SpecialToken', { id: string; type_id: number }>>>;
-
-function slotOf({ Sequence, SpecialToken }: TemplatePiece, ids: Readonly<Record<string, { ids: number[] }>>): Slot {
-  if (Sequence !== undefined) return { text: Sequence.id === 'A' ? 0 : 1, type: Sequence.type_id };
-  const special = ids[SpecialToken?.id ?? '']?.ids;
-  if (special === undefined) throw new Error(`the template's ${SpecialToken?.id} is none of its special tokens`);
-  return { special, type: SpecialToken?.type_id ?? 0 };
+function slotOf(piece: unknown, tokens: unknown): Slot {
+  const { Sequence: text, SpecialToken: token } = isObject(piece) ? piece : {};
+  if (isObject(text) && (text.id === 'A' || text.id === 'B')) {
+    return { text: text.id === 'A' ? 0 : 1, type: typeIn(text) };
+  }
+  if (!isObject(token)) throw malformed('TemplateProcessing: a piece is neither a Sequence A or B nor a SpecialToken');
+  const named = isObject(tokens) ? tokens[String(token.id)] : undefined;
+  const ids: unknown = isObject(named) ? named.ids : undefined;
+  if (Array.isArray(ids) && ids.every(isId)) return { special: ids, type: typeIn(token) };
+  throw malformed(`TemplateProcessing: ${String(token.id)} is none of its special tokens`);
 }
 
-function flat(step: Step | null | undefined): Step[] {
-  if (step === null || step === undefined) return [];
-  return step.type === 'Sequence' ? (step.processors as Step[]).flatMap(flat) : [step];
+function typeIn({ type_id = 0 }: Readonly<Record<string, unknown>>): number {
+  if (isId(type_id)) return type_id;
+  throw malformed('TemplateProcessing: type_id must be a whole number');
+}
+
+function isId(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function flat(held: unknown): Step[] {
+  if (held === null || held === undefined) return [];
+  const step = asStep(held, 'post-processor');
+  return step.type === 'Sequence' ? stepsOf(step, 'processors').flatMap(flat) : [step];
 }
 
 // The template's types go to the main row only, and rows left over keep their text's own: so does the crate.
@@ -123,8 +142,9 @@ function joined(left: Rows, right: Rows): Rows {
 }
 
 // In the byte-level alphabet a space is Ġ.
-const spaceBefore = /^[Ġ\p{White_Space}]*/u;
-const spaceAfter = /[Ġ\p{White_Space}]*$/u;
+const space = classOf(union(whiteSpace, codePointsOf('Ġ')));
+const spaceBefore = new RegExp(`^${space}*`, 'u');
+const spaceAfter = new RegExp(`${space}*$`, 'u');
 
 /**
  * A token whose span leaves out the spaces it begins and ends with. Those are counted in the token, and so many characters

@@ -1,68 +1,85 @@
 // tokenizer.json's `pre_tokenizer`: how a normalized text is cut into the words that the model sees one by one.
 
-import { SplitPreTokenizer } from '@huggingface/tokenizers';
 import type { AlignedText } from './aligned_text.js';
 import { spellBytes } from './byte_level.js';
-import { type Step, unknownStep } from './normalizers.js';
+import { literalPattern, patternOf } from './patterns.js';
+import {
+  asStep,
+  characterOf,
+  countOf,
+  flagOf,
+  isObject,
+  malformed,
+  type Step,
+  stepsOf,
+  textOf,
+  unknownStep,
+} from './step.js';
+import { neitherNorSpace, numeric, once, patternWith, punctuation, whiteSpace, wordCharacters } from './unicode.js';
 
 export type PreTokenize = (piece: AlignedText) => AlignedText[];
 
 /** What becomes of the delimiters at which a text is split. */
-type Behavior = 'Removed' | 'Isolated' | 'MergedWithPrevious' | 'MergedWithNext' | 'Contiguous';
+const behaviors = ['Removed', 'Isolated', 'MergedWithPrevious', 'MergedWithNext', 'Contiguous'] as const;
+type Behavior = (typeof behaviors)[number];
 
-const whitespace = /\p{White_Space}/gu;
-// By Unicode 8's table, which the crate has: two characters are no longer punctuation.
-const punctuation = /[\p{P}$+<=>^`|~\u166d\u{111c9}]/gu;
-const wordOrSigns =
-  /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]+|[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}\p{White_Space}]+/gu;
-const gpt2Words =
-  /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+/gu;
+const spaces = once(() => patternWith(whiteSpace));
+const marks = once(() => patternWith(punctuation()));
+const words = once(() => patternWith(wordCharacters(), '+|', neitherNorSpace(wordCharacters()), '+'));
+const gpt2Words = once(() =>
+  patternOf({ Regex: "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+" }),
+);
 const character = /[\s\S]/gu;
 
 /** The pre-tokenizer of a tokenizer.json; throws `unsupported` for one of an unknown type. */
-export function preTokenizerOf(step: Step | null | undefined): PreTokenize {
-  if (step === null || step === undefined) return (piece) => [piece];
+export function preTokenizerOf(held: unknown): PreTokenize {
+  if (held === null || held === undefined) return (piece) => [piece];
+  const step = asStep(held, 'pre-tokenizer');
   const make = makers[step.type];
   if (make !== undefined) return make(step);
   throw unknownStep('pre-tokenizer', step.type);
 }
 
 /** Whether words depend on where in the original they stand. */
-export function needsSpans(step: Step | null | undefined): boolean {
-  if (step?.type === 'Sequence') return (step.pretokenizers as Step[]).some(needsSpans);
-  return step?.prepend_scheme === 'first';
+export function needsSpans(held: unknown): boolean {
+  if (!isObject(held)) return false;
+  if (Array.isArray(held.pretokenizers)) return held.pretokenizers.some(needsSpans);
+  return held.prepend_scheme === 'first';
 }
 
 const makers: Readonly<Record<string, (step: Step) => PreTokenize>> = {
-  Sequence: ({ pretokenizers }) => chain(...(pretokenizers as Step[]).map(preTokenizerOf)),
-  BertPreTokenizer: () => chain(splitter(whitespace, 'Removed'), splitter(punctuation, 'Isolated')),
-  Whitespace: () => splitter(wordOrSigns, 'Removed', true),
-  WhitespaceSplit: () => splitter(whitespace, 'Removed'),
-  Punctuation: ({ behavior = 'Isolated' }) => splitter(punctuation, behavior as Behavior),
-  Digits: ({ individual_digits }) => splitter(/\p{N}/gu, individual_digits ? 'Isolated' : 'Contiguous'),
-  Split: ({ pattern, behavior, invert }) => splitter(compiled(pattern), behavior as Behavior, Boolean(invert)),
-  CharDelimiterSplit: ({ delimiter }) => splitter(compiled({ String: delimiter }), 'Removed'),
-  FixedLength:
-    ({ length }) =>
-    (piece) =>
-      cut(piece, runs(piece.text, length as number)),
+  Sequence: (step) => chain(...stepsOf(step, 'pretokenizers').map(preTokenizerOf)),
+  BertPreTokenizer: () => chain(splitter(spaces(), 'Removed'), splitter(marks(), 'Isolated')),
+  Whitespace: () => splitter(words(), 'Removed', true),
+  WhitespaceSplit: () => splitter(spaces(), 'Removed'),
+  Punctuation: (step) => splitter(marks(), behaviorOf(step, 'Isolated')),
+  Digits: (step) =>
+    splitter(patternWith(numeric()), flagOf(step, 'individual_digits', false) ? 'Isolated' : 'Contiguous'),
+  Split: (step) => splitter(patternOf(step.pattern), behaviorOf(step), flagOf(step, 'invert', false)),
+  CharDelimiterSplit: (step) => splitter(literalPattern(characterOf(step, 'delimiter')), 'Removed'),
+  FixedLength: (step) => {
+    const length = countOf(step, 'length', 1, 5);
+    return (piece) => cut(piece, runs(piece.text, length));
+  },
   ByteLevel: byteLevel,
   Metaspace: metaspace,
 };
+
+/** transformers spells behaviors in its Python way, too: `merged_with_previous`. */
+function behaviorOf(step: Step, usual?: Behavior): Behavior {
+  const given = textOf(step, 'behavior', usual).replaceAll('_', '').toLowerCase();
+  const found = behaviors.find((behavior) => behavior.toLowerCase() === given);
+  if (found !== undefined) return found;
+  throw malformed(`${step.type}: behavior must be one of ${behaviors.join(', ')}`);
+}
 
 function chain(...steps: readonly PreTokenize[]): PreTokenize {
   return (piece) => steps.reduce((pieces, step) => pieces.flatMap(step), [piece]);
 }
 
-function compiled(pattern: unknown): RegExp {
-  const split = new SplitPreTokenizer({ type: 'Split', pattern: pattern as never, behavior: 'Isolated', invert: true });
-  return split.pattern ?? /(?!)/gu;
-}
-
 /** `invert`: the matches are what stays, and what lies between them are the delimiters. */
 function splitter(pattern: RegExp, behavior: Behavior, invert = false): PreTokenize {
-  const name = `${behavior[0]?.toUpperCase()}${behavior.slice(1)}` as Behavior;
-  return (piece) => cut(piece, join(matches(piece.text, pattern, invert), name));
+  return (piece) => cut(piece, join(matches(piece.text, pattern, invert), behavior));
 }
 
 /** A part of a text, [from, to), and whether it is a delimiter. */
@@ -106,31 +123,30 @@ function cut(piece: AlignedText, parts: readonly { from: number; to: number }[])
 
 /** Runs of `length` characters; the last one may be shorter. */
 function runs(text: string, length: number): { from: number; to: number }[] {
-  const ends = Array.from(text.matchAll(character), ({ 0: match, index }) => index + match.length);
-  const count = Math.ceil(ends.length / length);
-  return Array.from({ length: count }, (_, i) => ({
-    from: i === 0 ? 0 : (ends[i * length - 1] as number),
-    to: ends[Math.min((i + 1) * length, ends.length) - 1] as number,
-  }));
+  const ends = [0, ...Array.from(text.matchAll(character), ({ 0: match, index }) => index + match.length)];
+  const cuts = ends.filter((_, i) => i % length === 0 || i === ends.length - 1);
+  return cuts.slice(1).map((to, i) => ({ from: cuts[i] ?? 0, to }));
 }
 
-function byteLevel({ add_prefix_space, use_regex = true }: Step): PreTokenize {
-  const split = splitter(gpt2Words, 'Isolated');
+function byteLevel(step: Step): PreTokenize {
+  const prefixes = flagOf(step, 'add_prefix_space', true);
+  const split = flagOf(step, 'use_regex', true) ? splitter(gpt2Words(), 'Isolated') : undefined;
   return (piece) => {
-    const prefixed = add_prefix_space && !piece.text.startsWith(' ') ? piece.prepend(' ') : piece;
-    const words = use_regex ? split(prefixed) : [prefixed];
-    return words.map(spellBytes);
+    const prefixed = prefixes && !piece.text.startsWith(' ') ? piece.prepend(' ') : piece;
+    return (split?.(prefixed) ?? [prefixed]).map(spellBytes);
   };
 }
 
-function metaspace({ replacement = '▁', prepend_scheme, add_prefix_space, split = true }: Step): PreTokenize {
-  const mark = replacement as string;
-  const scheme = add_prefix_space === false ? 'never' : (prepend_scheme ?? 'always');
-  const splitAtMarks = splitter(compiled({ String: mark }), 'MergedWithNext');
+function metaspace(step: Step): PreTokenize {
+  const mark = characterOf(step, 'replacement', '▁');
+  const scheme = flagOf(step, 'add_prefix_space', true) ? textOf(step, 'prepend_scheme', 'always') : 'never';
+  if (!['always', 'first', 'never'].includes(scheme))
+    throw malformed(`Metaspace: prepend_scheme ${scheme} is not known`);
+  const split = flagOf(step, 'split', true) ? splitter(literalPattern(mark), 'MergedWithNext') : undefined;
   return (piece) => {
     const marked = piece.replace(/ /g, () => mark);
     const prepends = scheme === 'always' || (scheme === 'first' && marked.spanOf(0, 1)[0] === 0);
     const whole = prepends && !marked.text.startsWith(mark) ? marked.prepend(mark) : marked;
-    return split ? splitAtMarks(whole) : [whole];
+    return split?.(whole) ?? [whole];
   };
 }

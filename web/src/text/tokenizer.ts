@@ -1,4 +1,4 @@
-// Text to token ids and back: Hugging Face's tokenizers with the padding, truncation and tensors they lack in JavaScript.
+// Text to token ids and back, with padding, truncation and tensors.
 
 import { Callable } from '../support/callable.js';
 import { ClearformerError, messageOf } from '../support/error.js';
@@ -18,8 +18,7 @@ import {
 } from './batch.js';
 import { cleanedUp, decoderOf } from './decoder.js';
 import { Encoder, type Token, type TokenizerJson } from './encoder.js';
-import { type Model, type ModelJson, modelOf } from './models.js';
-import type { Step } from './normalizers.js';
+import { type Model, modelOf } from './models.js';
 import { PostProcessor, type Rows } from './post_processor.js';
 import {
   addedTokensOf,
@@ -82,7 +81,7 @@ export class PreTrainedTokenizer extends Callable<
   readonly #model: Model;
   /** Spellings by id. */
   readonly #tokens: readonly (string | undefined)[];
-  readonly #decode: (tokens: string[]) => string;
+  readonly #decode: (tokens: readonly string[]) => string;
   readonly #encoder: Encoder;
   readonly #postProcessor: PostProcessor;
   readonly #config: TokenizerConfig;
@@ -99,13 +98,12 @@ export class PreTrainedTokenizer extends Callable<
     this.#config = config as TokenizerConfig;
     const json = tokenizerJson as FullJson;
     try {
-      if (typeof json.model !== 'object') throw new Error('it has no model');
       this.#model = modelOf(json.model);
       const added_tokens = addedTokensOf(json.added_tokens ?? [], this.#model.ids, this.#config);
       this.#addedIds = new Map(added_tokens.map(({ content, id }) => [content, id]));
       this.#specialAdded = new Set(added_tokens.filter(({ special }) => special).map(({ id }) => id));
       this.#tokens = spellings(this.#model.ids, this.#addedIds);
-      this.#decode = decoderOf(json.decoder, added_tokens, json.model.end_of_word_suffix);
+      this.#decode = decoderOf(json.decoder, json.model.end_of_word_suffix);
       this.#encoder = new Encoder({ ...json, added_tokens }, this.#model);
       this.#postProcessor = new PostProcessor(json.post_processor, (id) => this.#tokens[id] ?? '');
     } catch (cause) {
@@ -336,9 +334,9 @@ export class PreTrainedTokenizer extends Callable<
 
 /** tokenizer.json as far as it is read here. */
 interface FullJson extends TokenizerJson {
-  model: ModelJson;
-  post_processor?: Step | null;
-  decoder?: Step | null;
+  model: { end_of_word_suffix?: string | null };
+  post_processor?: unknown;
+  decoder?: unknown;
   padding?: { direction?: string; pad_type_id?: number; pad_token?: string } | null;
   truncation?: { direction?: string } | null;
 }

@@ -1,13 +1,27 @@
 // NFC, NFD, NFKC and NFKD, with each new character's origin.
 
 import type { AlignedText, Rewritten } from './aligned_text.js';
+import { classOf, complement } from './code_points.js';
+import { normalized, once, patternWith } from './unicode.js';
 
 export type Form = 'NFC' | 'NFD' | 'NFKC' | 'NFKD';
 
-/** The text in a Unicode normalization form. */
-export function unicodeForm(aligned: AlignedText, form: Form): AlignedText {
-  const { text } = aligned;
-  return aligned.rewrite(text.normalize(form), () => rewritten(text, form));
+/** Puts texts into a Unicode normalization form. */
+export function unicodeForm(form: Form): (text: AlignedText) => AlignedText {
+  known();
+  return (aligned) => aligned.rewrite(inForm(aligned.text, form), () => rewritten(aligned.text, form));
+}
+
+const known = once(() => ({
+  parts: patternWith(normalized(), '+'),
+  others: new RegExp(classOf(complement(normalized())), 'u'),
+}));
+
+// Once a character has a normalization it keeps it in all later versions of Unicode; those that are newer than the crate's
+// version stay as they are, and nothing is composed or sorted across them.
+function inForm(text: string, form: Form): string {
+  const { parts, others } = known();
+  return others.test(text) ? text.replace(parts, (part) => part.normalize(form)) : text.normalize(form);
 }
 
 // A character's first part takes the old character, its other parts are new. A composed character takes what its parts
@@ -15,7 +29,7 @@ export function unicodeForm(aligned: AlignedText, form: Form): AlignedText {
 function rewritten(text: string, form: Form): Rewritten {
   const full = form.includes('K') ? 'NFKD' : 'NFD';
   const parts = Array.from(text).flatMap((character) =>
-    Array.from(character.normalize(full), (part, i) => ({ part, takes: i === 0 ? 1 : 0 })),
+    Array.from(inForm(character, full), (part, i) => ({ part, takes: i === 0 ? 1 : 0 })),
   );
   const used = new Uint8Array(parts.length);
   let first = 0; // of those not used yet
@@ -26,8 +40,8 @@ function rewritten(text: string, form: Form): Rewritten {
     while (used[first] === 1) first++;
     return parts[at]?.takes ?? 0;
   };
-  return Array.from(text.normalize(form), (character) => {
-    const own = Array.from(character.normalize(full), take);
+  return Array.from(inForm(text, form), (character) => {
+    const own = Array.from(inForm(character, full), take);
     return [character, own.reduce((sum, takes) => sum + takes, 0)] as const;
   });
 }

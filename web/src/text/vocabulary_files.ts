@@ -1,8 +1,8 @@
 // Folders without tokenizer.json: vocab.txt (BERT) or vocab.json with merges.txt (GPT-2, RoBERTa, CLIP, Whisper), read as
 // transformers' classes of these names read them, and put into tokenizer.json's form.
 
-import type { Step } from './normalizers.js';
 import { addedTokensOf, type Family, specialTokensOf, type TokenizerConfig } from './special_tokens.js';
+import type { Step } from './step.js';
 
 type Vocab = Record<string, number>;
 

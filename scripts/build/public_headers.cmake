@@ -1,0 +1,30 @@
+# Which headers are public: clearformer/clearformer.h and all that it includes, directly or not.
+cmake_minimum_required(VERSION 3.22)  # an install script has no policies of its own
+
+# Paths relative to `root`.
+function(clearformer_public_headers root result)
+  set(open clearformer/clearformer.h)
+  set(found "")
+  while(open)
+    list(POP_FRONT open header)
+    if(header IN_LIST found)
+      continue()
+    endif()
+    list(APPEND found ${header})
+    file(STRINGS ${root}/${header} lines REGEX "^#include \"clearformer/")
+    foreach(line ${lines})
+      string(REGEX REPLACE "^#include \"([^\"]+)\".*" "\\1" included ${line})
+      list(APPEND open ${included})
+    endforeach()
+  endwhile()
+  list(SORT found)
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
+function(clearformer_install_headers root destination)
+  clearformer_public_headers(${root} headers)
+  foreach(header ${headers})
+    get_filename_component(folder ${header} DIRECTORY)
+    file(INSTALL DESTINATION ${destination}/${folder} TYPE FILE FILES ${root}/${header})
+  endforeach()
+endfunction()

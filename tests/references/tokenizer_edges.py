@@ -1,0 +1,147 @@
+"""Where tokenizers' rules meet: which of two equally long texts loses the odd token, padding to multiples, words of exactly the greatest
+length, added tokens that begin alike, overlap and take the same spaces; files without a vocabulary for what a text holds; decoders.
+"""
+
+import itertools
+import json
+
+from tokenizers import Tokenizer, decoders
+from transformers import PreTrainedTokenizerFast
+
+from common import Group, arguments, random_state
+from tokenizer_offsets import utf16_offsets
+
+LETTERS = {chr(code): at for at, code in enumerate(range(0x61, 0x7B))}
+
+
+def whole(model, **more):
+    return {"version": "1.0", "added_tokens": [], "normalizer": None, "pre_tokenizer": None, "post_processor": None, "decoder": None, "model": model} | more
+
+
+def byte_pairs(vocab, merges, **more):
+    return {"type": "BPE", "vocab": vocab, "merges": merges, "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
+            "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False, "ignore_merges": False} | more
+
+
+def encoded(file, text):
+    """Ids and spans in UTF-16 code units."""
+    found = Tokenizer.from_str(json.dumps(file)).encode(text)
+    units = utf16_offsets(text)
+    return {"ids": found.ids, "offsets": [[units[start], units[end]] for start, end in found.offsets]}
+
+
+def truncations(group):
+    """Texts of single letters, so that a text has as many tokens as letters. One word each: no stop at max_length."""
+    file = whole(byte_pairs(LETTERS, []))
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json.dumps(file)), pad_token="z")
+    group.files_json["letters"] = file
+    for side in ("right", "left"):
+        tokenizer.truncation_side = side
+        cases = []
+        for first, second, room in itertools.product(range(1, 6), range(1, 6), range(1, 9)):
+            found = tokenizer("abcde"[:first], "fghij"[:second], truncation="longest_first", max_length=room)
+            cases.append([first, second, room, found["input_ids"]])
+        group.add({"name": f"longest_first_{side}", "op": "truncate_pairs", "file": "letters", "side": side, "cases": cases})
+    for side in ("right", "left"):
+        cases = []
+        for lengths, multiple in itertools.product(((1,), (2, 4), (3, 1), (4, 4), (6, 2), (8,), (5, 7)), range(1, 5)):
+            texts = ["abcdefgh"[:length] for length in lengths]
+            found = tokenizer(texts, padding=True, pad_to_multiple_of=multiple, padding_side=side)
+            cases.append([lengths, multiple, found["input_ids"], found["attention_mask"]])
+        group.add({"name": f"multiples_{side}", "op": "pad_to_multiples", "file": "letters", "side": side, "cases": cases})
+
+
+def long_words(group):
+    vocab = {"[UNK]": 0, "a": 1, "##a": 2, "😀": 3, "##😀": 4, "##\u0301": 5}
+    for limit in (0, 1, 3, 4):
+        model = {"type": "WordPiece", "vocab": vocab, "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": limit}
+        file = whole(model, pre_tokenizer={"type": "WhitespaceSplit"})
+        words = ["".join(letters) for size in range(1, 6) for letters in (["a"] * size, ["😀"] * size, (["a", "😀", "\u0301"] * 2)[:size])]
+        cases = [[word, encoded(file, word)] for word in [*words, " ".join(words)]]
+        group.add({"name": f"longest_word_{limit}", "op": "encode", "json": file, "cases": cases})
+
+
+def added(group):
+    """Random added tokens of few letters with random properties in random texts of the same letters and spaces."""
+    for at in range(60):
+        random = random_state(f"edges/added/{at}")
+        contents = {"".join("ab<\u00e9_"[random.randint(5)] if random.rand() < 0.85 else " " for _ in range(random.randint(1, 5))) for _ in range(6)}
+        alphabet = {character: i for i, character in enumerate("ab<\u00e9_ \u00a0\n,AB\u00c9")}
+        contents = sorted(content for content in contents if content.strip())
+        new = [content for content in contents if content not in alphabet]
+        ids = alphabet | {content: len(alphabet) + i for i, content in enumerate(new)}
+        tokens = [{"id": ids[content], "content": content, "single_word": bool(random.rand() < 0.3), "lstrip": bool(random.rand() < 0.5),
+                   "rstrip": bool(random.rand() < 0.5), "normalized": bool(random.rand() < 0.4), "special": bool(random.rand() < 0.5)}
+                  for content in contents]
+        file = whole(byte_pairs(alphabet, []), added_tokens=tokens, normalizer=[None, {"type": "Lowercase"}][at % 2])
+        texts = []
+        for _ in range(12):
+            parts = [tokens[random.randint(len(tokens))]["content"] if random.rand() < 0.5 else "ab<\u00e9_ \u00a0\n,AB\u00c9"[random.randint(12)] for _ in range(random.randint(1, 9))]
+            texts.append("".join(part + [" ", "  ", "", "", ""][random.randint(5)] for part in parts))
+        group.add({"name": f"added_tokens_{at:02}", "op": "encode", "json": file, "cases": [[text, encoded(file, text)] for text in texts]})
+
+
+def merges(group):
+    """Random vocabularies and merges, with each way to treat what they lack."""
+    ways = ({}, {"unk_token": "?"}, {"unk_token": "?", "fuse_unk": True}, {"byte_fallback": True, "unk_token": "?"}, {"end_of_word_suffix": "/"},
+            {"continuing_subword_prefix": "#"}, {"ignore_merges": True, "unk_token": "?"}, {"byte_fallback": True, "unk_token": "?", "fuse_unk": True})
+    for at in range(48):
+        random = random_state(f"edges/merges/{at}")
+        way = ways[at % len(ways)]
+        prefix, suffix = way.get("continuing_subword_prefix", ""), way.get("end_of_word_suffix", "")
+        units = [start + letter + end for letter in "abc\u00e9" for start in {"", prefix} for end in {"", suffix}]
+        if way.get("byte_fallback"):
+            units += [f"<0x{byte:02X}>" for byte in ("\u4e2d".encode() + (b"" if at % 3 else "😀".encode()))]
+        vocab, pairs = ["?", *dict.fromkeys(units)], []
+        for _ in range(14):
+            left, right = (vocab[1 + random.randint(len(vocab) - 1)] for _ in range(2))
+            joined = left + right[len(prefix):]
+            if (prefix and not right.startswith(prefix)) or (suffix and left.endswith(suffix)) or (left, right) in pairs or joined in vocab:
+                continue
+            vocab.append(joined)
+            pairs.append((left, right))
+        model = byte_pairs({token: i for i, token in enumerate(vocab)}, [list(pair) for pair in pairs], **way)
+        texts = ["".join("aabbc\u00e9xy\u4e2d😀"[random.randint(10)] if random.rand() < 0.5 else "ab"[random.randint(2)] for _ in range(random.randint(1, 24))) for _ in range(12)]
+        file = whole(model)
+        found = [[text, {"ids": Tokenizer.from_str(json.dumps(file)).encode(text).ids}] for text in texts]
+        group.add({"name": f"merges_{at:02}", "op": "encode", "json": file, "cases": found})
+
+
+def decoding(group):
+    """Every decoder on tokens that look like its own."""
+    tokens = ["a", "##b", "▁c", "▁", "d</w>", "<0xE4>", "<0xB8>", "<0xAD>", "<0xe9>", "<0x+1>", "Ġe", "Ã©", "Ã", "é", "|", "<pad>", " .", "n't", " do not", "  x  ", "xx", "",
+              "'s", "hello", " '", "▁▁", "\ufeff", "<0xEF>", "<0xBB>", "<0xBF>"]
+    steps = [{"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}, {"type": "ByteFallback"}, {"type": "Fuse"},
+             *({"type": "WordPiece", "prefix": "##", "cleanup": cleanup} for cleanup in (True, False)),
+             *({"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": True} for scheme in ("always", "never", "first")),
+             {"type": "BPEDecoder", "suffix": "</w>"}, *({"type": "CTC", "pad_token": "<pad>", "word_delimiter_token": "|", "cleanup": cleanup} for cleanup in (True, False)),
+             {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}, {"type": "Replace", "pattern": {"Regex": "[a-c]+|x$"}, "content": "$&"},
+             {"type": "Strip", "content": " ", "start": 1, "stop": 0}, {"type": "Strip", "content": "x", "start": 0, "stop": 1}]
+    steps += [{"type": "Sequence", "decoders": [steps[11], steps[1], steps[2], steps[13]]}]
+    vocab = {token: at for at, token in enumerate(tokens) if token}
+    for at, step in enumerate(steps):
+        random = random_state(f"edges/decoding/{at}")
+        file = whole({"type": "WordLevel", "vocab": vocab, "unk_token": "a"}, decoder=step)
+        tokenizer = Tokenizer.from_str(json.dumps(file))
+        cases = []
+        for _ in range(30):
+            ids = [int(random.choice(list(vocab.values()))) for _ in range(random.randint(1, 9))]
+            ids = [i for i in ids for _ in range(1 + (random.rand() < 0.2))]
+            cases.append([ids, tokenizer.decode(ids, skip_special_tokens=False)])
+        group.add({"name": f"decoder_{at:02}_{step['type']}", "op": "decode", "json": file, "cases": cases})
+
+
+def main():
+    args = arguments(__doc__)
+    group = Group(args, "tokenizer_edges", "tokenizer_edges.py", ["transformers", "tokenizers"])
+    group.files_json = {}
+    truncations(group)
+    for case in group.cases:
+        case["json"] = group.files_json[case.pop("file")]
+    for make in (long_words, added, merges, decoding):
+        make(group)
+    group.save()
+
+
+if __name__ == "__main__":
+    main()

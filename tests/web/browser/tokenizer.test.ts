@@ -1,0 +1,58 @@
+// Tokenizers in a real Chromium, whose Unicode may be another version than Node's: every code point, and the ten thousand lines.
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { casesOf } from '../support/references.js';
+import { hashesOf, jsonOf, sample, sampleCases } from '../support/sample.js';
+import { browserFlags } from './site.js';
+
+type Lines = typeof import('../support/sample_lines.js');
+type Blocks = typeof import('../support/unicode_blocks.js');
+type Tokenizers = typeof import('clearformer/tokenizer');
+declare global {
+  var tested: Lines & Blocks & Tokenizers;
+}
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const script = `
+  import { PreTrainedTokenizer } from ${JSON.stringify(here('../../../dist/tokenizer.js'))};
+  import { wrongLines } from ${JSON.stringify(here('../support/sample_lines.ts'))};
+  import { wrongBlocks } from ${JSON.stringify(here('../support/unicode_blocks.ts'))};
+  globalThis.tested = { PreTrainedTokenizer, wrongLines, wrongBlocks };`;
+
+let browser: Browser;
+let page: Page;
+beforeAll(async () => {
+  const bundle = await build({
+    stdin: { contents: script, resolveDir: here('.') },
+    bundle: true,
+    format: 'iife',
+    write: false,
+    platform: 'browser',
+  });
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: browserFlags });
+  page = await browser.newPage();
+  await page.addScriptTag({ content: bundle.outputFiles[0]?.text ?? '' });
+});
+afterAll(() => browser.close());
+
+describe('every code point', () => {
+  it.each(casesOf('tokenizer_unicode'))('$name', async ({ change, checksums }) => {
+    const wrong = await page.evaluate(
+      ({ change, checksums }) => tested.wrongBlocks(tested.PreTrainedTokenizer, change, checksums),
+      { change: change as object, checksums: checksums as number[] },
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('the sample', () => {
+  it.each(sampleCases())('$name', async (one) => {
+    const wrong = await page.evaluate(
+      ({ json, lines, hashes }) => tested.wrongLines(new tested.PreTrainedTokenizer(json), lines, hashes),
+      { json: jsonOf(one), lines: sample.filter((_, i) => i % one.every === 0), hashes: hashesOf(one) },
+    );
+    expect(wrong).toEqual([]);
+  });
+});

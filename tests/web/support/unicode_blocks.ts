@@ -1,0 +1,47 @@
+// Every code point through a tokenizer, block by block: what is compared with tests/references/tokenizer_unicode.py.
+// This file is also run as it is in a browser: it imports types only.
+import type { PreTrainedTokenizer } from 'clearformer/tokenizer';
+
+const block = 0x1000;
+
+/** `a<character>b ` for every character of a block. */
+function textOf(first: number): string {
+  let text = '';
+  for (let code = first; code < first + block; code++) {
+    if (code < 0xd800 || code > 0xdfff) text += `a${String.fromCodePoint(code)}b `;
+  }
+  return text;
+}
+
+const remainders = Uint32Array.from({ length: 0x100 }, (_, byte) => {
+  let rest = byte;
+  for (let bit = 0; bit < 8; bit++) rest = (rest >>> 1) ^ (rest & 1 ? 0xedb88320 : 0);
+  return rest;
+});
+
+/** CRC-32 of the words' UTF-8, each followed by a line end. */
+function checksum(words: readonly string[]): number {
+  let rest = -1;
+  for (const byte of new TextEncoder().encode(words.map((word) => `${word}\n`).join(''))) {
+    rest = (rest >>> 8) ^ (remainders[(rest ^ byte) & 0xff] ?? 0);
+  }
+  return (rest ^ -1) >>> 0;
+}
+
+/** A tokenizer that knows no token, so that its tokens are the words themselves. */
+function jsonOf(change: object): object {
+  return { ...change, added_tokens: [], model: { type: 'Unigram', unk_id: 0, vocab: [['<unk>', 0]] } };
+}
+
+/** The first code points of the blocks whose checksums differ. */
+export function wrongBlocks(
+  Tokenizer: typeof PreTrainedTokenizer,
+  change: object,
+  checksums: readonly number[],
+): string[] {
+  const tokenizer = new Tokenizer(jsonOf(change));
+  return checksums.flatMap((wanted, i) => {
+    const found = checksum(tokenizer.tokenize(textOf(i * block)));
+    return found === wanted ? [] : [`U+${(i * block).toString(16)}`];
+  });
+}

@@ -1,0 +1,173 @@
+// Byte-pair encoding: a word's characters, of which the pair that was merged first in training is merged again and again.
+// Source: Sennrich et al. 2016, arXiv 1508.07909, section 3.2.
+
+import { byteFallback, type Model, type ModelParts, type WordPart } from './models.js';
+import { flagOf, malformed, textOf, unsupported } from './step.js';
+
+const cachedWords = 10_000;
+const longestCached = 256; // code units
+
+/** How the model cuts words. Merges come as "a b" in older files, as ["a", "b"] in newer ones. */
+export function bytePairEncoding(parts: ModelParts): Model['tokenize'] {
+  const { step, ids } = parts;
+  if (step.dropout) throw unsupported('BPE: dropout is random, and not supported');
+  const merges = new Merges(parts);
+  const symbolsOf = speller(parts);
+  const whole = flagOf(step, 'ignore_merges', false);
+  const cache = new Map<string, readonly WordPart[]>();
+  return (word) => {
+    const known = whole ? ids.get(word) : undefined;
+    if (known !== undefined) return [{ id: known, from: 0, to: word.length }];
+    const cached = cache.get(word);
+    if (cached !== undefined) return cached;
+    const found = merges.apply(symbolsOf(word));
+    if (word.length < longestCached && cache.size < cachedWords) cache.set(word, found);
+    return found;
+  };
+}
+
+/** A word's characters as tokens; what the vocabulary lacks as bytes or as the unknown token, else left out. */
+function speller(parts: ModelParts): (word: string) => WordPart[] {
+  const { step, ids, unknown } = parts;
+  const prefix = textOf(step, 'continuing_subword_prefix', '');
+  const suffix = textOf(step, 'end_of_word_suffix', '');
+  const fuses = flagOf(step, 'fuse_unk', false);
+  const bytesOf = byteFallback(parts);
+  if (step.unk_token && unknown === undefined)
+    throw malformed(`BPE: vocab lacks the unk_token ${String(step.unk_token)}`);
+  return (word) => {
+    const symbols: WordPart[] = [];
+    let missing = 0; // code units of the unknown token that is still to come
+    let end = 0;
+    const add = (id: number, length: number) => {
+      symbols.push({ id, from: end, to: end + length });
+      end += length;
+    };
+    const close = () => {
+      if (missing > 0 && unknown !== undefined) add(unknown, missing);
+      missing = 0;
+    };
+    let at = 0;
+    for (const character of word) {
+      const spelling = (at > 0 ? prefix : '') + character + (at + character.length === word.length ? suffix : '');
+      at += character.length;
+      const id = ids.get(spelling);
+      const bytes = id === undefined ? bytesOf(spelling) : undefined;
+      if (id !== undefined) {
+        close();
+        add(id, character.length);
+      } else if (bytes !== undefined) {
+        // As in the crate, an unknown token that is still to come comes after the bytes.
+        symbols.push(...bytes.map((byte) => ({ id: byte, from: end, to: end + character.length })));
+        end += character.length;
+      } else if (unknown !== undefined) {
+        if (!fuses) close();
+        missing += character.length;
+      }
+    }
+    close();
+    return symbols;
+  };
+}
+
+class Merges {
+  /** The rank of a pair; a pair is left · #count + right. */
+  readonly #ranks = new Map<number, number>();
+  /** What the pair of a rank becomes. */
+  readonly #merged: number[] = [];
+  readonly #count: number;
+
+  constructor({ step, ids }: ModelParts) {
+    this.#count = Array.from(ids.values()).reduce((most, id) => Math.max(most, id), 0) + 1;
+    const prefix = textOf(step, 'continuing_subword_prefix', '').length;
+    if (!Array.isArray(step.merges)) throw malformed('BPE: merges must be a list');
+    for (const [rank, merge] of step.merges.entries()) {
+      const [left, right] = halves(merge, rank);
+      const [first, second] = [ids.get(left), ids.get(right)];
+      const whole = ids.get(left + right.slice(prefix));
+      if (first === undefined || second === undefined || whole === undefined) {
+        throw malformed(`BPE: merges hold ${left} ${right}, which vocab lacks`);
+      }
+      this.#ranks.set(first * this.#count + second, rank);
+      this.#merged.push(whole);
+    }
+  }
+
+  apply(symbols: WordPart[]): readonly WordPart[] {
+    if (symbols.length < 2) return symbols;
+    // A linked list, so that a merge moves nothing. Candidates are rank · length + place: the lowest rank, then the leftmost.
+    const length = symbols.length;
+    const next = Int32Array.from(symbols, (_, i) => i + 1);
+    const previous = Int32Array.from(symbols, (_, i) => i - 1);
+    const heap: number[] = [];
+    const rankAt = (place: number) => this.#rankOf(symbols[place], symbols[next[place] ?? length]);
+    const consider = (place: number) => {
+      const rank = rankAt(place);
+      if (rank !== undefined) push(heap, rank * length + place);
+    };
+    for (let place = 0; place + 1 < length; place++) consider(place);
+    const gone = new Uint8Array(length);
+    for (let top = pop(heap); top !== undefined; top = pop(heap)) {
+      const place = top % length;
+      const id = this.#merged[(top - place) / length];
+      const rank = gone[place] === 1 ? undefined : rankAt(place);
+      const left = symbols[place];
+      const after = next[place] ?? length;
+      const right = symbols[after];
+      // A pair that is no more what it was, unless it becomes the same.
+      if (rank === undefined || id === undefined || this.#merged[rank] !== id || !left || !right) continue;
+      symbols[place] = { id, from: Math.min(left.from, right.from), to: Math.max(left.to, right.to) };
+      gone[after] = 1;
+      const following = next[after] ?? length;
+      next[place] = following;
+      if (following < length) previous[following] = place;
+      const before = previous[place] ?? -1;
+      if (before >= 0) consider(before);
+      consider(place);
+    }
+    return symbols.filter((_, place) => gone[place] === 0);
+  }
+
+  #rankOf(left: WordPart | undefined, right: WordPart | undefined): number | undefined {
+    return left && right && this.#ranks.get(left.id * this.#count + right.id);
+  }
+}
+
+function halves(merge: unknown, rank: number): readonly [string, string] {
+  const [left, right, more]: unknown[] =
+    typeof merge === 'string' ? merge.split(' ') : Array.isArray(merge) ? merge : [];
+  if (typeof left === 'string' && typeof right === 'string' && more === undefined) return [left, right];
+  throw malformed(`BPE: entry ${rank} of merges is no pair`);
+}
+
+/** Puts a number into a binary heap, the least first. */
+function push(heap: number[], value: number): void {
+  let at = heap.length;
+  heap.push(value);
+  while (at > 0) {
+    const above = (at - 1) >> 1;
+    const other = heap[above] ?? 0;
+    if (other <= value) break;
+    heap[at] = other;
+    at = above;
+  }
+  heap[at] = value;
+}
+
+/** Takes the least number out. */
+function pop(heap: number[]): number | undefined {
+  const least = heap[0];
+  const value = heap.pop();
+  if (heap.length === 0 || value === undefined) return least;
+  let at = 0;
+  for (;;) {
+    let below = 2 * at + 1;
+    if ((heap[below + 1] ?? Number.POSITIVE_INFINITY) < (heap[below] ?? Number.POSITIVE_INFINITY)) below++;
+    const other = heap[below];
+    if (other === undefined || other >= value) break;
+    heap[at] = other;
+    at = below;
+  }
+  heap[at] = value;
+  return least;
+}

@@ -1,0 +1,66 @@
+// Sets of code points, and how a RegExp spells them.
+
+/** First and last code points in turn, [from, to, from, to, …]: ascending, with a gap after each `to`. */
+export type CodePoints = readonly number[];
+
+export const lastCodePoint = 0x10ffff;
+export const everything: CodePoints = [0, lastCodePoint];
+
+/** The set of all that stands in one of the ranges, which may be in any order. */
+export function union(...sets: readonly CodePoints[]): CodePoints {
+  const ranges = sets.flatMap(pairs).sort(([a], [b]) => a - b);
+  const joined: number[] = [];
+  for (const [from, to] of ranges) {
+    const last = joined.length - 1;
+    const end = joined[last];
+    if (end === undefined || from > end + 1) joined.push(from, to);
+    else joined[last] = Math.max(end, to);
+  }
+  return joined;
+}
+
+export function complement(set: CodePoints): CodePoints {
+  const rest: number[] = [];
+  let next = 0;
+  for (const [from, to] of pairs(set)) {
+    if (from > next) rest.push(next, from - 1);
+    next = to + 1;
+  }
+  if (next <= lastCodePoint) rest.push(next, lastCodePoint);
+  return rest;
+}
+
+export function intersection(a: CodePoints, b: CodePoints): CodePoints {
+  return complement(union(complement(a), complement(b)));
+}
+
+export function without(set: CodePoints, removed: CodePoints): CodePoints {
+  return intersection(set, complement(removed));
+}
+
+/** The code points of a text. */
+export function codePointsOf(text: string): CodePoints {
+  return union(...Array.from(text, (character) => [character.codePointAt(0) ?? 0, character.codePointAt(0) ?? 0]));
+}
+
+/** The characters of a set one by one. */
+export function* charactersOf(set: CodePoints): Generator<string> {
+  for (const [from, to] of pairs(set)) for (let code = from; code <= to; code++) yield String.fromCodePoint(code);
+}
+
+/** The set as a class of a RegExp with the flag u. */
+export function classOf(set: CodePoints): string {
+  const ranges = pairs(set).map(([from, to]) => (from === to ? escaped(from) : `${escaped(from)}-${escaped(to)}`));
+  return `[${ranges.join('')}]`;
+}
+
+/** Ranges one by one. */
+function pairs(set: CodePoints): [from: number, to: number][] {
+  const ranges: [number, number][] = [];
+  for (let i = 0; i + 1 < set.length; i += 2) ranges.push([set[i] ?? 0, set[i + 1] ?? 0]);
+  return ranges;
+}
+
+function escaped(code: number): string {
+  return `\\u{${code.toString(16)}}`;
+}

@@ -1,0 +1,20 @@
+// What the package exports about text.
+
+export type { Integrity } from '../checkpoint/files.js';
+export type { ProgressCallback, ProgressInfo } from '../checkpoint/progress.js';
+export type { Source, SourceOptions } from '../checkpoint/source.js';
+export type { CacheLike, CacheOption } from '../checkpoint/web_folder.js';
+export { type Configuration, configure } from '../support/config.js';
+export { ClearformerError, type ErrorCode, type ErrorDetails } from '../support/error.js';
+export type { IntegerInput } from '../tensor/integer_input.js';
+export { type Nested, Tensor, type TensorData, type TensorElement, type TensorType } from '../tensor/tensor.js';
+export { AutoTokenizer, type TokenizerLoadOptions } from './auto_tokenizer.js';
+export type { TokenInfo, TokenizerCallOptions, TokenizerLists, TokenizerOutput } from './batch.js';
+export {
+  IncrementalDecoder,
+  type Streamer,
+  TextStreamer,
+  type TextStreamerOptions,
+} from './text_streamer.js';
+export { type DecodeOptions, PreTrainedTokenizer, type TokenIds } from './tokenizer.js';
+export type { TruncationStrategy } from './truncation.js';
