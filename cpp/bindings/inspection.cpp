@@ -8,20 +8,11 @@ namespace clearformer::bindings {
 
 using emscripten::val;
 
-namespace {
-
-std::optional<std::string> text_in(const Arguments& arguments, const char* key) {
-  if (!arguments.has(key)) return std::nullopt;
-  return arguments.text(key);
-}
-
-}  // namespace
-
 val inspect(const Arguments& arguments) {
   InspectedFolder folder;
-  folder.config = text_in(arguments, "config");
-  folder.index = text_in(arguments, "index");
-  folder.task = text_in(arguments, "task");
+  if (arguments.has("config")) folder.config = arguments.text("config");
+  if (arguments.has("index")) folder.index = arguments.text("index");
+  if (arguments.has("task")) folder.task = arguments.text("task");
   for (const Arguments& file : arguments.objects("files")) {
     folder.files.push_back({file.text("name"), file.count("bytes"), file.bytes("start")});
   }
