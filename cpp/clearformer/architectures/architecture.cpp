@@ -25,7 +25,7 @@ ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> ta
 }
 
 void refuse_task(const ConfigReader& config, Task task) {
-  config.refuse(ErrorCode::unsupported, "model_type", "is \"", config.text("model_type"),
+  config.refuse(ErrorCode::unsupported, "model_type", "is \"", config.text("model_type", ""),
                 "\", which has no head for the task ", to_string(task));
 }
 

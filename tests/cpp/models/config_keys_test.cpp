@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <functional>
 
+#include "clearformer/loading/load_model.h"
 #include "clearformer/weights/checkpoint_reader.h"
 #include "support/architectures.h"
 #include "support/closeness.h"

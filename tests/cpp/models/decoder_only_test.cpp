@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "clearformer/models/model.h"
 #include "support/checkpoint.h"
 #include "support/closeness.h"
@@ -114,18 +116,16 @@ TEST_F(DecoderOnly, IdsOutsideTheVocabularyAreRefused) {
   refuse(ErrorCode::invalid_argument, {"97", "[0, 1]", "97 rows"}, request);
 }
 
-TEST_F(DecoderOnly, MoreTokensThanPositionsAreRefused) {
+// Rotary positions are computed, so they go on behind those the model was trained for.
+TEST_F(DecoderOnly, MoreTokensThanTrainedPositionsAreRun) {
   const Tensor ids = random_ids(6, 1, 65, 97);
-  Request request;
-  request.input_ids = ids;
-  refuse(ErrorCode::invalid_argument, {"forward", "65", "64 positions"}, request);
+  const Tensor whole = forward(model, ids);
   KeyValueCache cache = model.make_cache();
   forward(model, columns(ids, 0, 0, 60), cache);
-  const Tensor more = columns(ids, 0, 60, 5);
-  request.input_ids = more;
-  request.cache = &cache;
-  refuse(ErrorCode::invalid_argument, {"60 past", "5 new", "64 positions"}, request);
-  EXPECT_EQ(cache.length(), 60u);
+  const Tensor rest = forward(model, columns(ids, 0, 60, 5), cache);
+  EXPECT_EQ(cache.length(), 65u);
+  const float* last = whole.f32() + 64 * 97;
+  EXPECT_EQ(std::memcmp(rest.f32() + 4 * 97, last, 97 * sizeof(float)), 0);
 }
 
 TEST_F(DecoderOnly, MasksAndPositionsOfTheWrongShapeOrTypeAreRefused) {
