@@ -8,6 +8,8 @@ namespace clearformer {
 
 namespace {
 
+// "layer_types" makes another model of it (Ministral) where transformers chooses the class itself, and
+// says nothing to the class that is named.
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":32000,"hidden_size":4096,"intermediate_size":14336,
 "num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":null,
@@ -15,14 +17,18 @@ constexpr KeyTable kKeys{
 "bos_token_id":1,"eos_token_id":2,"tie_word_embeddings":false,"rope_parameters":null,
 "sliding_window":4096)",
     .others = R"("rope_theta":10000,"rope_scaling":null,"partial_rotary_factor":null,
-"original_max_position_embeddings":null)",
+"original_max_position_embeddings":null,"layer_types":null)",
     .since_5_2 = R"("is_causal":true)"};
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_llama_like(config, task);
   TowerConfig& tower = model.tower;
-  if (read_sliding_window(config, tower)) {
-    tower.stack.spans.assign(tower.stack.layers, Span::local);
+  const bool windowed = read_sliding_window(config, tower);
+  if (windowed) tower.stack.spans.assign(tower.stack.layers, Span::local);
+  for (const std::string& type : config.texts("layer_types")) {
+    if (type == (windowed ? "sliding_attention" : "full_attention")) continue;
+    config.refuse(ErrorCode::unsupported, "layer_types", "names ", type, " beside ",
+                  windowed ? "a" : "no", " sliding_window for all layers");
   }
   return model;
 }

@@ -55,6 +55,12 @@ ConfigReader parameters_of_layer(const ConfigReader& config, const RotaryKeys& k
       own.emplace_back(key, value);
     }
   }
+  // Read from the set of all layers only.
+  std::erase_if(own, [](const auto& member) { return member.first == "truncate"; });
+  const Json* all = config.find_set("rope_parameters");
+  if (const Json* truncate = all == nullptr ? nullptr : all->find("truncate")) {
+    own.emplace_back("truncate", *truncate);
+  }
   Json::Object named;
   named.emplace_back("rope_parameters", Json(std::move(own)));
   return *config.with_members(std::move(named)).object("rope_parameters");

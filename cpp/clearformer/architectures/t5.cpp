@@ -47,7 +47,7 @@ constexpr KeyTable kKeys{
 "num_decoder_layers":null,"num_heads":8,"relative_attention_num_buckets":32,
 "relative_attention_max_distance":128,"layer_norm_epsilon":1e-6,"feed_forward_proj":"relu",
 "pad_token_id":0,"eos_token_id":1)",
-    .others = R"("tie_word_embeddings":true,"scale_decoder_outputs":null,"dense_act_fn":null,
+    .others = R"("tie_word_embeddings":true,"scale_decoder_outputs":"unsaid","dense_act_fn":null,
 "is_gated_act":null,"bos_token_id":null,"decoder_start_token_id":null)",
     .since_5_2 = R"("is_causal":true)",
     .other_names = R"("hidden_size":"d_model","num_attention_heads":"num_heads",
@@ -66,6 +66,14 @@ void read_feed_forward(const ConfigReader& config, std::size_t d_model, ModelCon
   model.activation = name;
   feed_forward = {d_model, config.size("d_ff"), *activation, gated ? Gate::present : Gate::none,
                   Bias::none};
+}
+
+// "scale_decoder_outputs", where null says no; where it is not said, all but false under the key before.
+bool scales_output(const ConfigReader& config) {
+  const Json* said = config.find_set("scale_decoder_outputs");
+  if (said == nullptr) return false;
+  if (!said->is_string()) return config.flag("scale_decoder_outputs");
+  return config.flag("tie_word_embeddings", true);
 }
 
 TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
@@ -112,7 +120,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   decoder.cross_attention = true;
   decoder.relative->direction = RelativeBuckets::Direction::causal;
   model.output = {decoder.d_model(), decoder.text->vocabulary};
-  if (config.flag("scale_decoder_outputs", config.flag("tie_word_embeddings"))) {
+  if (scales_output(config)) {
     model.output.scale = 1.0f / std::sqrt(static_cast<float>(decoder.d_model()));
   }
   return model;

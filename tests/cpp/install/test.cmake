@@ -11,7 +11,7 @@ function(run)
 endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${FOLDER}/installed)
-foreach(private kernels/matmul.h simd/vec.h models/architectures/known.h)
+foreach(private kernels/matmul.h simd/vec.h architectures/known.h)
   if(EXISTS ${FOLDER}/installed/include/clearformer/${private})
     message(FATAL_ERROR "${private} is private, and installed")
   endif()

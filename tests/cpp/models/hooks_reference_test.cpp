@@ -17,7 +17,7 @@ namespace {
 class HooksReference : public ::testing::Test {
  protected:
   static std::unique_ptr<Model> model_of(const Case& reference) {
-    return test::model_of("", reference);
+    return test::model_of(".", reference);
   }
   static Bound bound(const Case& reference, const std::string& name) {
     Bound bound = kModelBound;

@@ -12,7 +12,7 @@ namespace {
 using Attends = TowerConfig::Attends;
 
 ModelConfig meant(const std::string& type, const std::string& keys = "",
-                 std::optional<Task> task = std::nullopt) {
+                  std::optional<Task> task = std::nullopt) {
   const std::string text =
       concat("{\"model_type\": \"", type, "\"", keys.empty() ? "" : ", ", keys, "}");
   return read_model_config(ConfigReader(text, "config.json"), task);
@@ -59,8 +59,6 @@ TEST(KeyMeanings, KeysThatAFamilyIgnores) {
       meant("gemma3_text", R"("attn_logit_softcapping": 5.0)").tower.stack.block.attention.softcap,
       0.0f);
   EXPECT_EQ(meant("whisper", R"("scale_embedding": true)").second->text->scale, 1.0f);
-  EXPECT_EQ(meant("mistral", R"("layer_types": ["full_attention"])").tower.stack.spans.front(),
-            Span::local);
   EXPECT_EQ(meant("distilbert", R"("layer_norm_eps": 0.1)").tower.stack.block.norm.eps, 1e-12f);
   EXPECT_EQ(meant("llama", R"("partial_rotary_factor": 0.5)").tower.rotary->rotary_dim, 128u);
   for (const char* type : {"mistral", "phi3", "qwen2"}) {
@@ -71,13 +69,21 @@ TEST(KeyMeanings, KeysThatAFamilyIgnores) {
   }
 }
 
+// AutoModel makes another class of such a config than the one it names.
+TEST(KeyMeanings, MistralsLayerTypesMustSayWhatItsWindowSays) {
+  meant("mistral", R"("layer_types": ["sliding_attention", "sliding_attention"])");
+  meant("mistral", R"("layer_types": ["full_attention"], "sliding_window": null)");
+  expect_error(ErrorCode::unsupported, {"\"layer_types\"", "full_attention"},
+               [] { meant("mistral", R"("layer_types": ["full_attention"])"); });
+}
+
 TEST(KeyMeanings, SizesAndNumbersThatAreMissing) {
   EXPECT_EQ(meant("qwen3").tower.stack.block.attention.d_head, 128u);
   EXPECT_EQ(meant("phi3").tower.stack.block.norm.eps, 1e-5f);
   EXPECT_EQ(meant("roberta").tower.stack.block.norm.eps, 1e-12f);
-  EXPECT_EQ(
-      meant("gemma3", R"("text_config": {"hidden_size": 64})").tower.stack.block.attention.num_heads,
-      8u);
+  EXPECT_EQ(meant("gemma3", R"("text_config": {"hidden_size": 64})")
+                .tower.stack.block.attention.num_heads,
+            8u);
   const ModelConfig clip = meant("clip", R"("text_config": {}, "vision_config": {})");
   EXPECT_EQ(clip.second->d_model(), 768u);
   EXPECT_EQ(clip.pooled_token_id, 49407);
@@ -99,6 +105,8 @@ TEST(KeyMeanings, T5ScalesItsOutputAsEitherSpellingSays) {
       meant("t5", R"("tie_word_embeddings": true, "scale_decoder_outputs": false)");
   EXPECT_EQ(both.output.scale, 1.0f);
   EXPECT_TRUE(both.tied);
+  EXPECT_EQ(meant("t5", R"("scale_decoder_outputs": null)").output.scale, 1.0f);
+  EXPECT_EQ(meant("t5", R"("tie_word_embeddings": null)").output.scale, scaled);
 }
 
 TEST(KeyMeanings, T5sActivationIsTheOneItsClassSaved) {
@@ -125,10 +133,11 @@ TEST(KeyMeanings, ModernBertsOlderSpellings) {
 
 TEST(KeyMeanings, PhisRotatedPart) {
   EXPECT_EQ(meant("phi").tower.rotary->rotary_dim, 32u);
-  EXPECT_EQ(meant("phi", R"("partial_rotary_factor": 0.5, "rope_parameters": {"rope_type": "default",
+  EXPECT_EQ(
+      meant("phi", R"("partial_rotary_factor": 0.5, "rope_parameters": {"rope_type": "default",
       "rope_theta": 10000.0, "partial_rotary_factor": 0.25})")
-                .tower.rotary->rotary_dim,
-            16u);
+          .tower.rotary->rotary_dim,
+      16u);
   EXPECT_EQ(meant("phi3", R"("rope_scaling": {"rope_type": "default"})").tower.rotary->rotary_dim,
             96u);
 }
