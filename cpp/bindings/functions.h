@@ -12,6 +12,11 @@ Handles& handles();
 /// The task that is asked for, if any.
 std::optional<Task> task_in(const Arguments& arguments);
 
+/// model.cfg, in TransformerLens' words.
+emscripten::val cfg_of(const ModelConfig& config);
+/// How the model generates unless it is told otherwise; throws for settings that are none.
+GenerationConfig defaults_of(const Arguments& arguments, const ModelConfig& config);
+
 // checkpoint.cpp
 emscripten::val build_info(const Arguments& arguments);
 emscripten::val checkpoint_open(const Arguments& arguments);
@@ -21,6 +26,9 @@ emscripten::val checkpoint_window(const Arguments& arguments);
 emscripten::val checkpoint_commit(const Arguments& arguments);
 emscripten::val checkpoint_end_file(const Arguments& arguments);
 emscripten::val release(const Arguments& arguments);
+
+// inspection.cpp
+emscripten::val inspect(const Arguments& arguments);
 
 // memory.cpp
 emscripten::val memory_use(const Arguments& arguments);

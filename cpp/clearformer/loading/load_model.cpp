@@ -42,6 +42,10 @@ std::unique_ptr<Model> make_model(ModelConfig config, const Weights& weights,
 
 }  // namespace
 
+void record_weights(ModelConfig config, const WeightScope& scope) {
+  with_kind(config.kind, [&](auto build) { build(std::move(config), scope); });
+}
+
 MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task,
                          const MatrixPolicy& policy, std::string config_file) {
   const ConfigReader reader(config_text, std::move(config_file));
@@ -50,8 +54,7 @@ MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task,
   const std::vector<Tie> ties = ties_of(config);
   Weights recording = Weights::recording(matrices);
   const NameMap ours;
-  with_kind(config.kind,
-            [&](auto build) { build(std::move(config), WeightScope(recording, ours)); });
+  record_weights(std::move(config), WeightScope(recording, ours));
   MatrixPlan plan;
   for (const NameMap& names : architecture_of(reader).spellings()) {
     for (const MatrixRequest& matrix : matrices) {

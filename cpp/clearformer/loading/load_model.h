@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "clearformer/models/model.h"
-#include "clearformer/weights/weights.h"
+#include "clearformer/weights/scope.h"
 
 namespace clearformer {
 
@@ -23,5 +23,8 @@ std::unique_ptr<Model> load_model(Weights weights, std::string_view config_text,
 std::unique_ptr<Model> from_pretrained(const std::string& folder,
                                        std::optional<Task> task = std::nullopt,
                                        MatrixFormat dtype = MatrixFormat::f32);
+
+/// Builds the layers of a model over weights that record what is asked of them, and nothing else.
+void record_weights(ModelConfig config, const WeightScope& scope);
 
 }  // namespace clearformer

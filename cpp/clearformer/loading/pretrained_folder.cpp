@@ -2,15 +2,12 @@
 
 #include <cstdio>
 #include <memory>
-#include <optional>
 
 #include "clearformer/weights/checkpoint_reader.h"
 
 namespace clearformer {
 
-namespace {
-
-std::optional<std::string> text_of(const std::string& path) {
+std::optional<std::string> file_text(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(std::fopen(path.c_str(), "rb"),
                                                               &std::fclose);
   if (!input) return std::nullopt;
@@ -22,17 +19,15 @@ std::optional<std::string> text_of(const std::string& path) {
   return text;
 }
 
-}  // namespace
-
 PretrainedFolder PretrainedFolder::read(const std::string& folder, const PlanOf& plan_of) {
   PretrainedFolder checkpoint;
-  auto config = text_of(folder + "/config.json");
+  auto config = file_text(folder + "/config.json");
   if (!config) fail(ErrorCode::invalid_argument, "cannot open ", folder, "/config.json");
   checkpoint.config = std::move(*config);
-  checkpoint.generation_config = text_of(folder + "/generation_config.json").value_or("{}");
+  checkpoint.generation_config = file_text(folder + "/generation_config.json").value_or("{}");
   CheckpointReader reader(plan_of ? plan_of(checkpoint.config) : MatrixPlan());
   const std::string index_name = "model.safetensors.index.json";
-  if (const auto index = text_of(folder + "/" + index_name)) {
+  if (const auto index = file_text(folder + "/" + index_name)) {
     for (const std::string& file : ShardIndex::parse(*index, index_name).files) {
       reader.read_file(folder + "/" + file, file);
     }

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "clearformer/weights/weights.h"
 
 namespace clearformer {
+
+/// All bytes of a file; nothing when it cannot be opened.
+std::optional<std::string> file_text(const std::string& path);
 
 struct PretrainedFolder {
   std::string config;             // config.json, as text

@@ -22,11 +22,72 @@ constexpr NamedTask kTasks[] = {
     {"masked-lm", "ForPreTraining", Task::masked_lm},
     {"seq2seq-lm", "MTModel", Task::seq2seq_lm},
     {"image-classification", "ForImageClassificationWithTeacher", Task::image_classification},
-    {"zero-shot-image-classification", "CLIPModel", Task::base},
     {"speech-seq2seq", "ForSpeechSeq2Seq", Task::seq2seq_lm},
 };
 
+// What a pipeline gives a model.
+enum class Reads { text, image, sound, text_and_image };
+
+Reads reads(const ModelConfig& config) {
+  if (config.kind == ModelKind::dual_encoder) return Reads::text_and_image;
+  if (config.tower.image) return Reads::image;
+  return config.tower.audio ? Reads::sound : Reads::text;
+}
+
+struct NamedPipeline {
+  std::string_view name;
+  Task task;
+  Reads reads;
+};
+// Of several that fit the first is what a checkpoint is taken for.
+constexpr NamedPipeline kPipelines[] = {
+    {"feature-extraction", Task::base, Reads::text},
+    {"image-feature-extraction", Task::base, Reads::image},
+    {"zero-shot-image-classification", Task::base, Reads::text_and_image},
+    {"fill-mask", Task::masked_lm, Reads::text},
+    {"text-classification", Task::sequence_classification, Reads::text},
+    {"token-classification", Task::token_classification, Reads::text},
+    {"question-answering", Task::question_answering, Reads::text},
+    {"text-generation", Task::causal_lm, Reads::text},
+    {"translation", Task::seq2seq_lm, Reads::text},
+    {"summarization", Task::seq2seq_lm, Reads::text},
+    {"automatic-speech-recognition", Task::seq2seq_lm, Reads::sound},
+    {"image-classification", Task::image_classification, Reads::image},
+};
+
+// The task under that name in one of the tables, whose names `known` gets.
+template <class Table>
+std::optional<Task> task_in(const Table& table, std::string_view name, std::string& known) {
+  for (const auto& entry : table) {
+    if (entry.name == name) return entry.task;
+    if (known.find(entry.name) == std::string::npos) {
+      known += concat(known.empty() ? "" : ", ", entry.name);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::vector<std::string_view> pipelines_of(const ModelConfig& config) {
+  std::vector<std::string_view> names;
+  // Without a head an encoder-decoder is no pipeline's.
+  const bool headless = config.kind == ModelKind::encoder_decoder && config.task == Task::base;
+  for (const NamedPipeline& entry : kPipelines) {
+    if (headless || entry.task != config.task || entry.reads != reads(config)) continue;
+    names.push_back(entry.name);
+  }
+  return names;
+}
+
+std::string_view to_string(ModelKind kind) {
+  switch (kind) {
+    case ModelKind::encoder_only: return "encoder-only";
+    case ModelKind::decoder_only: return "decoder-only";
+    case ModelKind::encoder_decoder: return "encoder-decoder";
+    default: return "dual-encoder";
+  }
+}
 
 std::string_view to_string(Task task) {
   for (const NamedTask& entry : kTasks) {
@@ -37,12 +98,8 @@ std::string_view to_string(Task task) {
 
 Task task_named(std::string_view name) {
   std::string known;
-  for (const NamedTask& entry : kTasks) {
-    if (entry.name == name) return entry.task;
-    if (known.find(entry.name) == std::string::npos) {
-      known += concat(known.empty() ? "" : ", ", entry.name);
-    }
-  }
+  if (const auto task = task_in(kTasks, name, known)) return *task;
+  if (const auto task = task_in(kPipelines, name, known)) return *task;
   fail(ErrorCode::unsupported, "task \"", name, "\" is not supported; supported: ", known);
 }
 

@@ -24,14 +24,16 @@ enum class Task {
 
 /// "base", "masked-lm", …
 std::string_view to_string(Task task);
-/// The task of that name; "zero-shot-image-classification" is base, "speech-seq2seq" is seq2seq-lm.
-/// Throws unsupported, listing the known ones.
+/// The task of that name, or of the pipeline of that name: "fill-mask" is masked-lm. Throws unsupported,
+/// listing the known ones.
 Task task_named(std::string_view name);
 /// The task that a Hugging Face class is for, by how its name ends: "BertForMaskedLM", "LlamaModel".
 std::optional<Task> task_of_class(std::string_view class_name);
 
 /// The four shapes of model.
 enum class ModelKind { encoder_only, decoder_only, encoder_decoder, dual_encoder };
+/// "encoder-only", …
+std::string_view to_string(ModelKind kind);
 
 struct ModelConfig {
   std::string model_type;  // "llama"
@@ -63,5 +65,9 @@ struct ModelConfig {
   std::size_t longest() const { return main().longest(); }
   std::size_t d_vocab() const { return main().text ? main().text->vocabulary : 0; }
 };
+
+/// The pipelines, by Hugging Face's names, that do what such a model is loaded for; the first is what
+/// it is taken for.
+std::vector<std::string_view> pipelines_of(const ModelConfig& config);
 
 }  // namespace clearformer

@@ -116,7 +116,7 @@ class Model {
   /// Notes what became of the checkpoint that the model was made from.
   void loaded(const Weights& weights) {
     unexpected_ = weights.unused();
-    weight_bytes_ = weights.bytes_taken();
+    weight_bytes_ = static_cast<std::size_t>(weights.bytes_taken());
   }
 
   /// Begins a forward pass; the inputs' tensors must outlive it. Throws shape_mismatch,

@@ -1,9 +1,9 @@
-// The tasks that a pipeline does, as forms: what the reader gives, and what comes back.
+// What pipelines do, as forms: what the reader gives, and what comes back.
 
 import {
   type LoadOptions,
+  type PipelineName,
   type PipelineOf,
-  type PipelineTask,
   type PreTrainedModel,
   type PreTrainedTokenizer,
   pipeline,
@@ -12,7 +12,6 @@ import {
 } from 'clearformer';
 import { AttentionGrid, type AttentionMaps, haveRoom } from './attention_maps.js';
 import type { ClassScore } from './image_model.js';
-import type { Task } from './tasks.js';
 import { type ShownToken, TokenTexts } from './token_texts.js';
 
 export interface Field {
@@ -53,16 +52,17 @@ export interface OpenForm {
   dispose(): Promise<void>;
 }
 
-interface Recipe<T extends PipelineTask> extends FormDescription {
+interface Recipe<T extends PipelineName> extends FormDescription {
   /** The fields that the model reads as its one text or its pair of texts; none: its attention is not shown. */
   reads?: readonly number[];
   run(pipe: PipelineOf<T>, given: Given, signal: AbortSignal): Promise<Answer>;
 }
 
 type Opener = (source: Source, options: LoadOptions) => Promise<OpenForm>;
-type FormTask = Exclude<Task, 'text-generation' | 'text2text-generation' | 'image-classification'>;
+/** Pipelines that no other chapter's part runs. */
+type FormPipeline = Exclude<PipelineName, 'text-generation' | 'translation' | 'summarization' | 'image-classification'>;
 
-function opener<T extends PipelineTask>(task: T, { reads = [], run, ...form }: Recipe<T>): Opener {
+function opener<T extends PipelineName>(task: T, { reads = [], run, ...form }: Recipe<T>): Opener {
   return async (source, options) => {
     const pipe = await pipeline(task, source, options);
     const model = pipe.model as PreTrainedModel;
@@ -116,7 +116,7 @@ const similarity = (first: ArrayLike<number>, second: ArrayLike<number>): Answer
 
 const kMost = 10;
 
-export const kForms: Record<FormTask, Opener> = {
+export const kForms: Record<FormPipeline, Opener> = {
   'fill-mask': opener('fill-mask', {
     fields: [{ label: 'A text with one mask', value: 'Paris is the {mask} of France.' }],
     reads: [0],
