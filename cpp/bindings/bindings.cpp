@@ -19,6 +19,7 @@ EMSCRIPTEN_BINDINGS(clearformer) {
   function("checkpoint_window", &guarded<checkpoint_window>);
   function("checkpoint_commit", &guarded<checkpoint_commit>);
   function("checkpoint_end_file", &guarded<checkpoint_end_file>);
+  function("inspect", &guarded<inspect>);
   function("model_check", &guarded<model_check>);
   function("model_create", &guarded<model_create>);
   function("model_forward", &guarded<model_forward>);

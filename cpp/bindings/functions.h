@@ -12,6 +12,11 @@ Handles& handles();
 /// The task that is asked for, if any.
 std::optional<Task> task_in(const Arguments& arguments);
 
+/// model.cfg, in TransformerLens' words.
+emscripten::val cfg_of(const ModelConfig& config);
+/// How the model generates unless it is told otherwise; throws for settings that are none.
+GenerationConfig defaults_of(const Arguments& arguments, const ModelConfig& config);
+
 /// {} -> { version, simd, heap_bytes }
 emscripten::val build_info(const Arguments& arguments);
 /// {} -> { weights, cache, workspace, peak }: bytes of weights, also of those that are being read,
@@ -33,6 +38,10 @@ emscripten::val checkpoint_commit(const Arguments& arguments);
 /// { checkpoint } -> {}
 emscripten::val checkpoint_end_file(const Arguments& arguments);
 
+/// { config?, config_name, index?, files: [{ name, bytes, start }], generation_config?, task? } ->
+/// { facts, cfg? }: what is in a folder, from texts and the starts of safetensors files, as JSON (see
+/// inspection.h).
+emscripten::val inspect(const Arguments& arguments);
 /// { config, config_name, task? } -> { model_type, task, kind }: whether a model of that kind can be
 /// made at all, before its weights are read; the task is the one the config names by default.
 emscripten::val model_check(const Arguments& arguments);

@@ -168,6 +168,12 @@ std::string Arguments::text(const char* key) const {
   return value.as<std::string>();
 }
 
+std::string Arguments::bytes(const char* key) const {
+  const val value = required(key);
+  if (!value["BYTES_PER_ELEMENT"].isNumber()) fail(kInvalid, "\"", key, "\" must be a Uint8Array");
+  return value.as<std::string>();
+}
+
 std::vector<std::string> Arguments::texts(const char* key) const {
   std::vector<std::string> texts;
   if (!has(key)) return texts;

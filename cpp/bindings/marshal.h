@@ -24,6 +24,8 @@ class Arguments {
   int handle(const char* key) const;
   std::uint64_t count(const char* key) const;
   std::string text(const char* key) const;
+  /// The bytes of a Uint8Array.
+  std::string bytes(const char* key) const;
   std::vector<std::string> texts(const char* key) const;
   /// The members of an array of objects; none when it is absent.
   std::vector<Arguments> objects(const char* key) const;

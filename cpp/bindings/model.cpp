@@ -4,6 +4,8 @@
 #include "bindings/inputs.h"
 #include "bindings/observation.h"
 #include "bindings/pace.h"
+#include "clearformer/architectures/architecture.h"
+#include "clearformer/loading/load_model.h"
 
 namespace clearformer::bindings {
 
@@ -46,15 +48,6 @@ std::string position_kind(const TowerConfig& tower) {
   return sinusoidal ? "sinusoidal" : "standard";
 }
 
-std::string_view kind_name(ModelKind kind) {
-  switch (kind) {
-    case ModelKind::encoder_only: return "encoder-only";
-    case ModelKind::decoder_only: return "decoder-only";
-    case ModelKind::encoder_decoder: return "encoder-decoder";
-    default: return "dual-encoder";
-  }
-}
-
 void set_tower(val& cfg, const TowerConfig& tower) {
   const BlockConfig& block = tower.stack.block;
   cfg.set("n_layers", tower.stack.layers);
@@ -72,12 +65,36 @@ void set_tower(val& cfg, const TowerConfig& tower) {
   cfg.set("gated_mlp", block.feed_forward.gate == Gate::present);
 }
 
+// The axes of a hook point's tensor: the words that vary with the input, the others as numbers.
+val dims_of(const HookPoint& hook) {
+  val dims = val::array();
+  const std::vector<std::string_view> axes = axes_of(hook.legend);
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    const std::string_view word = axes[axis];
+    if (word == "batch" || word == "frame" || word.ends_with("pos")) {
+      dims.call<void>("push", std::string(word));
+    } else {
+      dims.call<void>("push", hook.shape[axis]);
+    }
+  }
+  return dims;
+}
+
+val directions_value(const Directions& directions) {
+  val result = val::object();
+  result.set("vectors", to_value(directions.vectors));
+  result.set("bias", to_value(directions.bias));
+  return result;
+}
+
+}  // namespace
+
 // model.cfg, in TransformerLens' words; the second tower's (CLIP's vision, an encoder-decoder's
 // encoder) under a key of its own.
 val cfg_of(const ModelConfig& config) {
   val cfg = val::object();
   cfg.set("model_type", config.model_type);
-  cfg.set("kind", std::string(kind_name(config.kind)));
+  cfg.set("kind", std::string(to_string(config.kind)));
   cfg.set("task", std::string(to_string(config.task)));
   set_tower(cfg, config.main());
   if (config.second) {
@@ -108,30 +125,6 @@ GenerationConfig defaults_of(const Arguments& arguments, const ModelConfig& conf
   return defaults;
 }
 
-// The axes of a hook point's tensor: the words that vary with the input, the others as numbers.
-val dims_of(const HookPoint& hook) {
-  val dims = val::array();
-  const std::vector<std::string_view> axes = axes_of(hook.legend);
-  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-    const std::string_view word = axes[axis];
-    if (word == "batch" || word == "frame" || word.ends_with("pos")) {
-      dims.call<void>("push", std::string(word));
-    } else {
-      dims.call<void>("push", hook.shape[axis]);
-    }
-  }
-  return dims;
-}
-
-val directions_value(const Directions& directions) {
-  val result = val::object();
-  result.set("vectors", to_value(directions.vectors));
-  result.set("bias", to_value(directions.bias));
-  return result;
-}
-
-}  // namespace
-
 std::optional<Task> task_in(const Arguments& arguments) {
   if (!arguments.has("task")) return std::nullopt;
   return task_named(arguments.text("task"));
@@ -143,7 +136,7 @@ val model_check(const Arguments& arguments) {
   val result = val::object();
   result.set("model_type", config.model_type);
   result.set("task", std::string(to_string(config.task)));
-  result.set("kind", std::string(kind_name(config.kind)));
+  result.set("kind", std::string(to_string(config.kind)));
   return result;
 }
 

@@ -1,11 +1,11 @@
 // Border functions: positions, patches, and what a layer costs.
 
 #include "bindings/functions.h"
+#include "clearformer/architectures/rotary_config.h"
 #include "clearformer/layers/complexity.h"
 #include "clearformer/layers/patch_embedding.h"
 #include "clearformer/layers/positional_encoding.h"
 #include "clearformer/layers/relative_position.h"
-#include "clearformer/models/rotary_config.h"
 
 namespace clearformer::bindings {
 

@@ -1,23 +1,27 @@
-// inspect_folder FOLDER: what the checkpoint in a Hugging Face folder is, and the places in its forward pass that can be
-// read.
+// inspect_folder FOLDER: what the checkpoint in a Hugging Face folder is, what it takes and what is wrong with it. No weight
+// is read.
 #include <iostream>
 
 #include "clearformer/clearformer.h"
 
 namespace {
 
-void inspect(const char* folder) {
-  const auto model = clearformer::from_pretrained(folder);
-  const clearformer::ModelConfig& config = model->config();
-  std::cout << "model_type: " << config.model_type << "\n"
-            << "task: " << clearformer::to_string(config.task) << "\n"
-            << "layers: " << config.n_layers() << "\n"
-            << "weights: " << model->weight_bytes() << " bytes of memory\n";
-  for (const std::string& name : model->unexpected_tensors()) {
-    std::cout << "unused tensor: " << name << "\n";
+using clearformer::Inspection;
+
+void print(const Inspection& found) {
+  std::cout << "model_type: " << found.model_type << "\n";
+  if (found.config) {
+    std::cout << "kind: " << clearformer::to_string(found.config->kind) << "\n"
+              << "task: " << clearformer::to_string(found.config->task) << "\n"
+              << "layers: " << found.config->n_layers() << "\n";
   }
-  for (const clearformer::HookPoint& hook : model->hooks()) {
-    std::cout << "hook: " << hook.name << " [" << hook.legend << "]\n";
+  if (found.parameters) std::cout << "parameters: " << *found.parameters << "\n";
+  for (std::size_t i = 0; found.memory && i < found.memory->size(); ++i) {
+    std::cout << "bytes in " << Inspection::kDTypes[i] << ": " << (*found.memory)[i] << "\n";
+  }
+  for (const std::string& name : found.unexpected) std::cout << "unused tensor: " << name << "\n";
+  for (const clearformer::Problem& problem : found.problems) {
+    std::cout << "problem: " << problem.text << "\n";
   }
 }
 
@@ -28,11 +32,7 @@ int main(int argc, char** argv) {
     std::cerr << "usage: inspect_folder FOLDER\n";
     return 2;
   }
-  try {
-    inspect(argv[1]);
-  } catch (const std::exception& error) {
-    std::cerr << "inspect_folder: " << error.what() << "\n";
-    return 1;
-  }
-  return std::cout.flush() ? 0 : 1;
+  const Inspection found = clearformer::inspect(clearformer::InspectedFolder::read(argv[1]));
+  print(found);
+  return std::cout.flush() && found.problems.empty() ? 0 : 1;
 }

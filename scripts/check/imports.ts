@@ -17,9 +17,11 @@ const cppBelow: Readonly<Record<string, readonly string[]>> = {
   layers: ['weights', 'kernels'],
   modules: ['layers'],
   models: ['layers'],
+  architectures: ['models'],
+  loading: ['architectures'],
   generation: ['models'],
-  bindings: ['generation', 'modules'],
-  examples: ['generation', 'modules'],
+  bindings: ['loading', 'generation', 'modules'],
+  examples: ['loading', 'generation', 'modules'],
 };
 // Libraries that only some rooms may name.
 const cppOwners = [

@@ -45,6 +45,7 @@ export type { ImageInput } from './image/image_input.js';
 export { AutoImageProcessor, ImageProcessor } from './image/image_processor.js';
 export type { ImageProcessorOptions } from './image/image_processor_config.js';
 export type { RawImage } from './image/raw_image.js';
+export { inspect } from './inspection/inspect.js';
 export type {
   CacheBytes,
   Inspection,
@@ -125,6 +126,7 @@ export type { TextToTextOptions } from './pipelines/text_to_text.js';
 export type { CallOptions, TextCallOptions } from './pipelines/texts.js';
 export type { TokenClassificationOptions, TokenClassificationPipeline } from './pipelines/token_classification.js';
 export type { Translation, TranslationPipeline } from './pipelines/translation.js';
+export { validate } from './pipelines/validate.js';
 export type {
   ZeroShotImageClassificationOptions,
   ZeroShotImageClassificationPipeline,

@@ -10,8 +10,8 @@ namespace {
 constexpr std::size_t kUsualNewTokens = 20;
 
 // Length of the longest sequence, prompt included.
-std::size_t max_length_of(const GenerationConfig& config, std::size_t prompt, std::size_t n_ctx) {
-  std::size_t length = std::min(prompt + kUsualNewTokens, n_ctx);
+std::size_t max_length_of(const GenerationConfig& config, std::size_t prompt, std::size_t longest) {
+  std::size_t length = std::min(prompt + kUsualNewTokens, longest);
   if (config.max_length) length = *config.max_length;
   if (config.max_new_tokens) length = prompt + *config.max_new_tokens;
   if (config.max_new_tokens == 0u) {
@@ -21,9 +21,9 @@ std::size_t max_length_of(const GenerationConfig& config, std::size_t prompt, st
     fail(ErrorCode::invalid_argument, "generate: the prompt has ", prompt,
          " tokens, max_length allows ", length, " in all; set max_new_tokens");
   }
-  if (length > n_ctx + 1) {  // the last token is never read
+  if (length > longest + 1) {  // the last token is never read
     fail(ErrorCode::invalid_argument, "generate: ", prompt, " prompt tokens and ", length - prompt,
-         " new ones exceed the model's ", n_ctx, " positions");
+         " new ones exceed the model's ", longest, " positions");
   }
   return length;
 }
@@ -76,7 +76,7 @@ Generation::Generation(Model& model, const ModelInputs& inputs, GenerationConfig
     : model_(model),
       config_(checked(std::move(config))),
       prompt_(read_prompt(model, inputs, *config_)),
-      max_length_(max_length_of(*config_, prompt_.tokens.front().size(), model.config().n_ctx())),
+      max_length_(max_length_of(*config_, prompt_.tokens.front().size(), model.config().longest())),
       processors_(config_, prompt_.tokens.front().size(), max_length_, model.config().d_vocab()),
       branches_(std::max(config_->num_beams, config_->num_return_sequences)),
       own_cache_(inputs.cache == nullptr ? std::make_unique<KeyValueCache>(model.make_cache())

@@ -34,13 +34,11 @@ class Buckets {
       fail(ErrorCode::invalid_argument, "relative positions: at least ", bidirectional_ ? 4 : 2,
            " buckets are needed, there are ", config.num_buckets);
     }
-    const auto exact = static_cast<std::size_t>(exact_);
-    if (config.max_distance <= exact) {
-      fail(ErrorCode::invalid_argument, "relative positions: max_distance ", config.max_distance,
-           " must exceed the ", exact, " distances that have buckets of their own");
+    if (config.max_distance == 0) {
+      fail(ErrorCode::invalid_argument, "relative positions: max_distance is 0");
     }
-    log_range_ =
-        portable_log(static_cast<double>(config.max_distance) / static_cast<double>(exact_));
+    log_range_ = static_cast<float>(
+        portable_log(static_cast<double>(config.max_distance) / static_cast<double>(exact_)));
   }
 
   std::int32_t of(std::int64_t relative) const {
@@ -48,8 +46,17 @@ class Buckets {
     std::int64_t distance = std::max<std::int64_t>(-relative, 0);
     if (bidirectional_ && relative > 0) distance = relative;
     if (distance < exact_) return static_cast<std::int32_t>(first + distance);
-    const double log = portable_log(static_cast<double>(distance) / static_cast<double>(exact_));
-    const double wide = log / log_range_ * static_cast<double>(count_ - exact_);
+    // In float32, as transformers has it: at exact powers the bucket depends on the rounding.
+    const float ratio = static_cast<float>(distance) / static_cast<float>(exact_);
+    const auto log = static_cast<float>(portable_log(static_cast<double>(ratio)));
+    const float wide = log / log_range_ * static_cast<float>(count_ - exact_);
+    // Where max_distance is not beyond the exact distances, far ones may be left without.
+    const float least = -static_cast<float>(first + exact_);
+    if (!(wide > least - 1.0f && wide < 1e9f)) {
+      fail(ErrorCode::invalid_argument, "relative positions: distance ", distance,
+           " has no bucket; max_distance should exceed the ", exact_,
+           " distances that have buckets of their own");
+    }
     const std::int64_t bucket = exact_ + static_cast<std::int64_t>(wide);
     return static_cast<std::int32_t>(first + std::min(bucket, count_ - 1));
   }
@@ -58,7 +65,7 @@ class Buckets {
   bool bidirectional_;
   std::int64_t count_;  // buckets of one direction
   std::int64_t exact_;  // distances with a bucket of their own
-  double log_range_ = 0.0;
+  float log_range_ = 0.0f;
 };
 
 // (1, H, T, S) of value(head, s - p_t).

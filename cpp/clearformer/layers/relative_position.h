@@ -31,7 +31,7 @@ struct RelativeBuckets {
   enum class Direction { bidirectional, causal };
 
   std::size_t num_buckets = 32;
-  std::size_t max_distance = 128;  // from here on all distances share the last bucket
+  std::size_t max_distance = 128;  // from here on distances share the last bucket
   Direction direction = Direction::bidirectional;
 };
 

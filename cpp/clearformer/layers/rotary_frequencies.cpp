@@ -24,7 +24,7 @@ void require_positive(double value, const char* name) {
 
 void check_longrope(const RotaryScaling& scaling, std::size_t pairs) {
   for (const auto* factors : {&scaling.short_factors, &scaling.long_factors}) {
-    const char* name = factors == &scaling.short_factors ? "short_factor" : "long_factor";
+    const char* name = factors == &scaling.short_factors ? "\"short_factor\"" : "\"long_factor\"";
     require(factors->size() == pairs, name, " must hold one number for each of the ", pairs,
             " pairs, it holds ", factors->size());
     for (const double factor : *factors) require_positive(factor, name);

@@ -1,7 +1,5 @@
 #include "clearformer/models/config.h"
 
-#include "clearformer/models/architectures/known.h"
-
 namespace clearformer {
 
 namespace {
@@ -24,21 +22,72 @@ constexpr NamedTask kTasks[] = {
     {"masked-lm", "ForPreTraining", Task::masked_lm},
     {"seq2seq-lm", "MTModel", Task::seq2seq_lm},
     {"image-classification", "ForImageClassificationWithTeacher", Task::image_classification},
-    {"zero-shot-image-classification", "CLIPModel", Task::base},
     {"speech-seq2seq", "ForSpeechSeq2Seq", Task::seq2seq_lm},
 };
 
-// The class whose name ends longest in one of the table's.
-const NamedTask* class_of(std::string_view name) {
-  const NamedTask* best = nullptr;
-  for (const NamedTask& entry : kTasks) {
-    if (!name.ends_with(entry.classes)) continue;
-    if (best == nullptr || best->classes.size() < entry.classes.size()) best = &entry;
+// What a pipeline gives a model.
+enum class Reads { text, image, sound, text_and_image };
+
+Reads reads(const ModelConfig& config) {
+  if (config.kind == ModelKind::dual_encoder) return Reads::text_and_image;
+  if (config.tower.image) return Reads::image;
+  return config.tower.audio ? Reads::sound : Reads::text;
+}
+
+struct NamedPipeline {
+  std::string_view name;
+  Task task;
+  Reads reads;
+};
+// Of several that fit the first is what a checkpoint is taken for.
+constexpr NamedPipeline kPipelines[] = {
+    {"feature-extraction", Task::base, Reads::text},
+    {"image-feature-extraction", Task::base, Reads::image},
+    {"zero-shot-image-classification", Task::base, Reads::text_and_image},
+    {"fill-mask", Task::masked_lm, Reads::text},
+    {"text-classification", Task::sequence_classification, Reads::text},
+    {"token-classification", Task::token_classification, Reads::text},
+    {"question-answering", Task::question_answering, Reads::text},
+    {"text-generation", Task::causal_lm, Reads::text},
+    {"translation", Task::seq2seq_lm, Reads::text},
+    {"summarization", Task::seq2seq_lm, Reads::text},
+    {"automatic-speech-recognition", Task::seq2seq_lm, Reads::sound},
+    {"image-classification", Task::image_classification, Reads::image},
+};
+
+// The task under that name in one of the tables, whose names `known` gets.
+template <class Table>
+std::optional<Task> task_in(const Table& table, std::string_view name, std::string& known) {
+  for (const auto& entry : table) {
+    if (entry.name == name) return entry.task;
+    if (known.find(entry.name) == std::string::npos) {
+      known += concat(known.empty() ? "" : ", ", entry.name);
+    }
   }
-  return best;
+  return std::nullopt;
 }
 
 }  // namespace
+
+std::vector<std::string_view> pipelines_of(const ModelConfig& config) {
+  std::vector<std::string_view> names;
+  // Without a head an encoder-decoder is no pipeline's.
+  const bool headless = config.kind == ModelKind::encoder_decoder && config.task == Task::base;
+  for (const NamedPipeline& entry : kPipelines) {
+    if (headless || entry.task != config.task || entry.reads != reads(config)) continue;
+    names.push_back(entry.name);
+  }
+  return names;
+}
+
+std::string_view to_string(ModelKind kind) {
+  switch (kind) {
+    case ModelKind::encoder_only: return "encoder-only";
+    case ModelKind::decoder_only: return "decoder-only";
+    case ModelKind::encoder_decoder: return "encoder-decoder";
+    default: return "dual-encoder";
+  }
+}
 
 std::string_view to_string(Task task) {
   for (const NamedTask& entry : kTasks) {
@@ -49,82 +98,19 @@ std::string_view to_string(Task task) {
 
 Task task_named(std::string_view name) {
   std::string known;
-  for (const NamedTask& entry : kTasks) {
-    if (entry.name == name) return entry.task;
-    if (known.find(entry.name) == std::string::npos) {
-      known += concat(known.empty() ? "" : ", ", entry.name);
-    }
-  }
+  if (const auto task = task_in(kTasks, name, known)) return *task;
+  if (const auto task = task_in(kPipelines, name, known)) return *task;
   fail(ErrorCode::unsupported, "task \"", name, "\" is not supported; supported: ", known);
 }
 
-Task task_of(const ConfigReader& config) {
-  for (const std::string& name : config.texts("architectures")) {
-    const NamedTask* entry = class_of(name);
-    if (entry != nullptr) return entry->task;
-    config.refuse(ErrorCode::unsupported, "architectures", "names ", name,
-                  ", whose head is not known");
+// The one whose name ends longest in one of the table's.
+std::optional<Task> task_of_class(std::string_view class_name) {
+  const NamedTask* best = nullptr;
+  for (const NamedTask& entry : kTasks) {
+    if (!class_name.ends_with(entry.classes)) continue;
+    if (best == nullptr || best->classes.size() < entry.classes.size()) best = &entry;
   }
-  return architecture_of(config).usual_task;
-}
-
-ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> task) {
-  const Architecture& architecture = architecture_of(config);
-  if (const auto quantized = config.object("quantization_config")) {
-    config.refuse(
-        ErrorCode::unsupported, "quantization_config", "says that the weights are stored as ",
-        quantized->text("quant_method", "quantized numbers"), "; fp32, fp16 and bf16 are read");
-  }
-  return architecture.read_config(config, task ? *task : task_of(config));
-}
-
-void refuse_task(const ConfigReader& config, Task task) {
-  config.refuse(ErrorCode::unsupported, "model_type", "is \"", config.text("model_type"),
-                "\", which has no head for the task ", to_string(task));
-}
-
-NameMap Architecture::names(const Weights& weights) const {
-  NameMap names;
-  for (const std::string_view prefix : prefixes) {
-    if (!weights.begins_with(prefix) && !weights.names().empty()) continue;
-    names = NameMap({}, std::string(prefix));
-    break;
-  }
-  for (const KeyScheme& scheme : schemes) {
-    if (!scheme.marker.empty() && !weights.mentions(scheme.marker)) continue;
-    names.add(scheme.rules);
-    break;
-  }
-  names.add(rules);
-  return names;
-}
-
-std::vector<NameMap> Architecture::spellings() const {
-  std::vector<std::string_view> starts(prefixes.begin(), prefixes.end());
-  starts.emplace_back();
-  std::vector<std::span<const NameRule>> ways;
-  for (const KeyScheme& scheme : schemes) ways.push_back(scheme.rules);
-  ways.emplace_back();
-  std::vector<NameMap> all;
-  for (const std::string_view start : starts) {
-    for (const std::span<const NameRule> way : ways) {
-      NameMap& names = all.emplace_back(std::vector<NameRule>(), std::string(start));
-      names.add(way);
-      names.add(rules);
-    }
-  }
-  return all;
-}
-
-const Architecture& architecture_of(const ConfigReader& config) {
-  const std::string model_type = config.text("model_type");
-  std::string known;
-  for (const Architecture* architecture : kKnown) {
-    if (architecture->model_type == model_type) return *architecture;
-    known += concat(known.empty() ? "" : ", ", architecture->model_type);
-  }
-  config.refuse(ErrorCode::unsupported, "model_type", "is \"", model_type,
-                "\"; supported: ", known);
+  return best == nullptr ? std::nullopt : std::optional<Task>(best->task);
 }
 
 }  // namespace clearformer

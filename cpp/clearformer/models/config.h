@@ -1,15 +1,12 @@
-// ModelConfig: what a config.json says, in terms every architecture shares.
-// Each architecture has one file that fills it and names its weights (see llama.cpp).
+// ModelConfig: what a config.json says, in terms every architecture shares. The room architectures/
+// fills it, one file a model_type.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
 #include "clearformer/models/head.h"
 #include "clearformer/models/tower.h"
-#include "clearformer/weights/config_reader.h"
-#include "clearformer/weights/name_map.h"
 
 namespace clearformer {
 
@@ -27,12 +24,16 @@ enum class Task {
 
 /// "base", "masked-lm", …
 std::string_view to_string(Task task);
-/// The task of that name; "zero-shot-image-classification" is base, "speech-seq2seq" is seq2seq-lm.
-/// Throws unsupported, listing the known ones.
+/// The task of that name, or of the pipeline of that name: "fill-mask" is masked-lm. Throws unsupported,
+/// listing the known ones.
 Task task_named(std::string_view name);
+/// The task that a Hugging Face class is for, by how its name ends: "BertForMaskedLM", "LlamaModel".
+std::optional<Task> task_of_class(std::string_view class_name);
 
 /// The four shapes of model.
 enum class ModelKind { encoder_only, decoder_only, encoder_decoder, dual_encoder };
+/// "encoder-only", …
+std::string_view to_string(ModelKind kind);
 
 struct ModelConfig {
   std::string model_type;  // "llama"
@@ -60,41 +61,13 @@ struct ModelConfig {
   std::size_t n_layers() const { return main().stack.layers; }
   std::size_t d_model() const { return main().d_model(); }
   std::size_t n_ctx() const { return main().max_positions; }
+  /// How many tokens a sequence may have; rotary positions go on behind n_ctx().
+  std::size_t longest() const { return main().longest(); }
   std::size_t d_vocab() const { return main().text ? main().text->vocabulary : 0; }
 };
 
-/// One way of spelling names among several; `marker` occurs in the names of files that use it.
-struct KeyScheme {
-  std::string_view marker;
-  std::span<const NameRule> rules;  // tried before the architecture's own
-};
-
-/// A known architecture: its "model_type", how to read its config, how its checkpoint spells names.
-struct Architecture {
-  std::string_view model_type;
-  ModelConfig (*read_config)(const ConfigReader&, Task);
-  std::span<const std::string_view> prefixes;  // of the trunk, which files may leave out: "bert."
-  std::span<const NameRule> rules;
-  std::span<const KeyScheme> schemes = {};
-  std::span<const std::string_view> ignored = {};  // patterns of tensors that hold nothing of use
-  Task usual_task = Task::causal_lm;               // where config.json does not say
-
-  /// How this checkpoint spells the names of the shared layers.
-  NameMap names(const Weights& weights) const;
-  /// All the ways a checkpoint may spell them, for when its files are not open yet.
-  std::vector<NameMap> spellings() const;
-};
-
-/// The architecture that `config` names; throws unsupported, listing the known ones.
-const Architecture& architecture_of(const ConfigReader& config);
-/// What the config's "architectures" was saved for; the architecture's usual task where it says nothing.
-Task task_of(const ConfigReader& config);
-
-/// The whole config, for the task that is asked for or, without one, for the one the config names.
-/// Throws malformed_config or unsupported; so it does for weights that are stored quantized.
-ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> task);
-
-/// Throws unsupported: `config`'s model_type has no head for `task`.
-[[noreturn]] void refuse_task(const ConfigReader& config, Task task);
+/// The pipelines, by Hugging Face's names, that do what such a model is loaded for; the first is what
+/// it is taken for.
+std::vector<std::string_view> pipelines_of(const ModelConfig& config);
 
 }  // namespace clearformer

@@ -102,7 +102,9 @@ void DecoderOnlyModel::probe(Trace& trace) {
   while (run.step()) continue;
 }
 
-KeyValueCache DecoderOnlyModel::make_cache() const { return {config_.n_layers(), config_.n_ctx()}; }
+KeyValueCache DecoderOnlyModel::make_cache() const {
+  return {config_.n_layers(), config_.longest()};
+}
 
 MutableTensorView last_position(TensorView x, Arena& arena) {
   const std::size_t batch = x.dim(0), length = x.dim(1), width = x.dim(2);

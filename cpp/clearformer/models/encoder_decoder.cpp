@@ -206,7 +206,7 @@ void EncoderDecoderModel::probe(Trace& trace) {
 }
 
 KeyValueCache EncoderDecoderModel::make_cache() const {
-  return {config_.n_layers(), config_.n_ctx()};
+  return {config_.n_layers(), config_.longest()};
 }
 
 }  // namespace clearformer

@@ -113,6 +113,11 @@ class Model {
   /// Bytes of the weights as they are kept, and of the memory for activations so far.
   std::size_t weight_bytes() const { return weight_bytes_; }
   std::size_t workspace_bytes() const { return arena_.bytes(); }
+  /// Notes what became of the checkpoint that the model was made from.
+  void loaded(const Weights& weights) {
+    unexpected_ = weights.unused();
+    weight_bytes_ = static_cast<std::size_t>(weights.bytes_taken());
+  }
 
   /// Begins a forward pass; the inputs' tensors must outlive it. Throws shape_mismatch,
   /// invalid_argument or unsupported for inputs that do not fit the model. A pass that is not
@@ -169,10 +174,6 @@ class Model {
   std::size_t weight_bytes_ = 0;
   std::vector<HookPoint> hooks_;  // once they were asked for
   Arena arena_;
-
- private:
-  friend std::unique_ptr<Model> load_model(Weights weights, std::string_view config_text,
-                                           std::optional<Task> task, std::string config_file);
 };
 
 /// Leaves a cache as it was before, unless the pass is completed.
@@ -196,18 +197,5 @@ class CacheGuard {
   std::size_t length_;
   bool had_memory_;
 };
-
-/// Makes the model that config.json describes. Throws missing_tensor, shape_mismatch,
-/// dtype_mismatch, malformed_config or unsupported. `config_file` is the name used in messages;
-/// without a task it is the one the config's "architectures" names.
-std::unique_ptr<Model> load_model(Weights weights, std::string_view config_text,
-                                  std::optional<Task> task = std::nullopt,
-                                  std::string config_file = "config.json");
-
-/// The same from a Hugging Face folder on disk: config.json, model.safetensors or its shards. The
-/// weights of linear layers are kept in `dtype` (see matrix_policy.h), rounded as they are read.
-std::unique_ptr<Model> from_pretrained(const std::string& folder,
-                                       std::optional<Task> task = std::nullopt,
-                                       MatrixFormat dtype = MatrixFormat::f32);
 
 }  // namespace clearformer

@@ -85,9 +85,9 @@ Shape Tower::output_shape(const TowerInputs& inputs) const {
          ", expected [batch, tokens], neither of them 0");
   }
   const std::size_t past = past_of(inputs), total = past + ids[1];
-  if (total > config_.max_positions) {
+  if (total > config_.longest()) {
     fail(ErrorCode::invalid_argument, what_, ": ", past, " past and ", ids[1],
-         " new tokens exceed the model's ", config_.max_positions, " positions");
+         " new tokens exceed the model's ", config_.longest(), " positions");
   }
   if (past != 0 && inputs.cache->batch() != ids[0]) {
     fail(ErrorCode::shape_mismatch, what_, ": past_key_values hold ", inputs.cache->batch(),

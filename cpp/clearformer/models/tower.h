@@ -34,6 +34,12 @@ struct TowerConfig {
   enum class LastHidden { normalized, raw } last_hidden = LastHidden::normalized;
 
   std::size_t d_model() const { return stack.block.attention.d_model; }
+  /// How long sequences may get: rotary positions go on behind max_positions; the limit keeps int32
+  /// sums of them safe.
+  std::size_t longest() const {
+    constexpr std::size_t kMost = 1u << 20;
+    return rotary && max_positions < kMost ? kMost : max_positions;
+  }
 };
 
 struct TowerInputs {

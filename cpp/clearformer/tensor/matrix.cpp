@@ -31,6 +31,10 @@ DType dtype_of(MatrixFormat format) {
   }
 }
 
+DType scale_dtype_of(MatrixFormat format) {
+  return format == MatrixFormat::q4 ? DType::bf16 : DType::f32;
+}
+
 // Rows and blocks that reach no further than this are taken for zeros: what would be divided by
 // their scale is no number.
 constexpr float kSmallest = 1e-30f;
@@ -153,8 +157,7 @@ Matrix::Matrix(MatrixFormat format, std::size_t outputs, std::size_t inputs)
   const std::size_t spare = (kRowMultiple - outputs % kRowMultiple) % kRowMultiple * elements;
   values_ = Tensor({outputs, elements}, dtype_of(format), spare);
   if (block_of(format, inputs) == 0) return;
-  const DType scale = format == MatrixFormat::q4 ? DType::bf16 : DType::f32;
-  scales_ = Tensor({outputs, blocks_of(format, inputs)}, scale);
+  scales_ = Tensor({outputs, blocks_of(format, inputs)}, scale_dtype_of(format));
 }
 
 Matrix Matrix::of(TensorView rows, MatrixFormat format) {
@@ -167,7 +170,13 @@ Matrix Matrix::of(TensorView rows, MatrixFormat format) {
   return matrix;
 }
 
-std::size_t Matrix::bytes() const { return values_.view().bytes() + scales_.view().bytes(); }
+std::uint64_t Matrix::bytes_of(MatrixFormat format, std::size_t outputs, std::size_t inputs) {
+  std::uint64_t row = std::uint64_t{row_elements(format, inputs)} * size_of(dtype_of(format));
+  if (block_of(format, inputs) != 0) {
+    row += std::uint64_t{blocks_of(format, inputs)} * size_of(scale_dtype_of(format));
+  }
+  return row * outputs;
+}
 
 bool Matrix::holds(const float* row) const {
   if (format_ == MatrixFormat::f32) return true;

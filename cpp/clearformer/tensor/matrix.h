@@ -55,7 +55,11 @@ class Matrix {
   MatrixFormat format() const { return format_; }
   std::size_t outputs() const { return outputs_; }
   std::size_t inputs() const { return inputs_; }
-  std::size_t bytes() const;
+  std::size_t bytes() const {
+    return static_cast<std::size_t>(bytes_of(format_, outputs_, inputs_));
+  }
+  /// What such a matrix takes.
+  static std::uint64_t bytes_of(MatrixFormat format, std::size_t outputs, std::size_t inputs);
 
   /// Whether `row` (K floats) can be held.
   bool holds(const float* row) const;

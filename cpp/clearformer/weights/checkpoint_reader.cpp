@@ -13,10 +13,7 @@ void CheckpointReader::begin_file(std::string name, std::uint64_t bytes) {
   }
   file_ = std::move(name);
   file_bytes_ = bytes;
-  if (bytes < SafetensorsHeader::kPrefixBytes) {
-    fail(ErrorCode::malformed_file, file_, ": ", bytes,
-         " bytes, too few for the 8 bytes of header length");
-  }
+  SafetensorsHeader::expect_prefix(bytes, file_);
   stage_ = Stage::prefix;
   buffer_.assign(SafetensorsHeader::kPrefixBytes, 0);
   filled_ = 0;

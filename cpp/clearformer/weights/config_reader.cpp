@@ -13,8 +13,22 @@ ConfigReader::ConfigReader(std::string_view text, std::string file, ErrorCode co
   if (!root_.is_object()) fail(code_, file_, ": the top level must be a JSON object");
 }
 
+ConfigReader ConfigReader::with_members(Json::Object members) const {
+  ConfigReader reader(Json(std::move(members)), file_, code_);
+  reader.closed_ = true;
+  return reader;
+}
+
+const Json* ConfigReader::find_set(std::string_view key) const {
+  const Json* value = root_.find(key);
+  if (value == nullptr && closed_) {
+    refuse(ErrorCode::invalid_argument, key, "is read, but not in the table of this model's keys");
+  }
+  return value == nullptr || value->is_null() ? nullptr : value;
+}
+
 const Json& ConfigReader::required(std::string_view key) const {
-  const Json* value = root_.find_set(key);
+  const Json* value = find_set(key);
   if (value == nullptr) refuse_value(key, "is missing");
   return *value;
 }
@@ -28,26 +42,29 @@ std::size_t ConfigReader::size(std::string_view key) const {
 }
 
 std::size_t ConfigReader::size(std::string_view key, std::size_t fallback) const {
-  return root_.find_set(key) == nullptr ? fallback : size(key);
+  return find_set(key) == nullptr ? fallback : size(key);
 }
 
 std::size_t ConfigReader::count(std::string_view key, std::size_t fallback) const {
-  const Json* value = root_.find_set(key);
+  const Json* value = find_set(key);
   if (value == nullptr) return fallback;
   const auto number = value->unsigned_integer();
   if (!number || *number > kMaxInt) refuse_value(key, "must be a whole number >= 0");
   return static_cast<std::size_t>(*number);
 }
 
+double ConfigReader::number(std::string_view key) const {
+  const Json& value = required(key);
+  if (!value.is_number()) refuse_value(key, "must be a number");
+  return value.number();
+}
+
 double ConfigReader::number(std::string_view key, double fallback) const {
-  const Json* value = root_.find_set(key);
-  if (value == nullptr) return fallback;
-  if (!value->is_number()) refuse_value(key, "must be a number");
-  return value->number();
+  return is_set(key) ? number(key) : fallback;
 }
 
 bool ConfigReader::flag(std::string_view key, bool fallback) const {
-  const Json* value = root_.find_set(key);
+  const Json* value = find_set(key);
   if (value == nullptr) return fallback;
   if (!value->is_bool()) refuse_value(key, "must be true or false");
   return value->boolean();
@@ -60,11 +77,11 @@ std::string ConfigReader::text(std::string_view key) const {
 }
 
 std::string ConfigReader::text(std::string_view key, std::string fallback) const {
-  return root_.find_set(key) == nullptr ? fallback : text(key);
+  return find_set(key) == nullptr ? fallback : text(key);
 }
 
 std::vector<std::string> ConfigReader::texts(std::string_view key) const {
-  const Json* value = root_.find_set(key);
+  const Json* value = find_set(key);
   if (value == nullptr) return {};
   if (!value->is_array()) refuse_value(key, "must be a list of strings");
   std::vector<std::string> list;
@@ -87,7 +104,7 @@ std::vector<double> ConfigReader::numbers(std::string_view key) const {
 }
 
 std::optional<std::int32_t> ConfigReader::token(std::string_view key) const {
-  const Json* value = root_.find_set(key);
+  const Json* value = find_set(key);
   if (value == nullptr) return std::nullopt;
   const auto id = value->unsigned_integer();
   if (!id || *id > kMaxInt) refuse_value(key, "must be a token id");
@@ -95,7 +112,7 @@ std::optional<std::int32_t> ConfigReader::token(std::string_view key) const {
 }
 
 std::vector<std::int32_t> ConfigReader::tokens(std::string_view key) const {
-  const Json* value = root_.find_set(key);
+  const Json* value = find_set(key);
   if (value == nullptr) return {};
   if (!value->is_array()) return {*token(key)};
   std::vector<std::int32_t> ids;
@@ -108,7 +125,7 @@ std::vector<std::int32_t> ConfigReader::tokens(std::string_view key) const {
 }
 
 std::optional<ConfigReader> ConfigReader::object(std::string_view key) const {
-  const Json* value = root_.find_set(key);
+  const Json* value = find_set(key);
   if (value == nullptr) return std::nullopt;
   if (!value->is_object()) refuse_value(key, "must be an object");
   return ConfigReader(*value, concat(file_, ": \"", key, "\""), code_);

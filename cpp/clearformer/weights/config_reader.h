@@ -16,19 +16,30 @@ class ConfigReader {
   /// malformed_config for a file, invalid_argument for what a caller wrote.
   ConfigReader(std::string_view text, std::string file,
                ErrorCode code = ErrorCode::malformed_config);
+  /// A reader of the same file and code over `members`, which are all the keys it knows: looking
+  /// up another one is an error of the program.
+  ConfigReader with_members(Json::Object members) const;
 
   const std::string& file() const { return file_; }
   const Json& root() const { return root_; }
   /// The code of every refusal.
   ErrorCode code() const { return code_; }
 
+  /// Whether the key is there, if only as null.
+  bool knows(std::string_view key) const { return root_.find(key) != nullptr; }
+  /// Whether the key is there and not null.
+  bool is_set(std::string_view key) const { return find_set(key) != nullptr; }
+  /// Its value; null where it is absent or null.
+  const Json* find_set(std::string_view key) const;
   /// A whole number from 1 to 2^31 - 1.
   std::size_t size(std::string_view key) const;
   std::size_t size(std::string_view key, std::size_t fallback) const;
   /// A whole number from 0 on.
   std::size_t count(std::string_view key, std::size_t fallback) const;
+  double number(std::string_view key) const;
   double number(std::string_view key, double fallback) const;
-  bool flag(std::string_view key, bool fallback) const;
+  /// Null and absence count as false, or as the fallback.
+  bool flag(std::string_view key, bool fallback = false) const;
   std::string text(std::string_view key) const;
   std::string text(std::string_view key, std::string fallback) const;
   /// A list of strings; empty when the key is absent or null.
@@ -61,6 +72,7 @@ class ConfigReader {
   Json root_;
   std::string file_;
   ErrorCode code_;
+  bool closed_ = false;  // knows no other keys
 };
 
 }  // namespace clearformer

@@ -22,6 +22,7 @@ struct MatrixRequest {
   std::string path;  // "blocks.0.attn.q_proj.weight"
   MatrixRole role = MatrixRole::projection;
   std::size_t outputs = 0, inputs = 0;
+  std::string stored;  // the checkpoint's name for the tensor it is, or is a part of
 };
 
 class MatrixPlan {

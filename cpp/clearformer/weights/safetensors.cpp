@@ -199,6 +199,22 @@ SafetensorsHeader SafetensorsHeader::parse(std::string_view json, std::uint64_t 
   return header;
 }
 
+void SafetensorsHeader::expect_prefix(std::uint64_t file_bytes, std::string_view file) {
+  if (file_bytes < kPrefixBytes) {
+    refuse(file, file_bytes, " bytes, too few for the 8 bytes of header length");
+  }
+}
+
+SafetensorsHeader SafetensorsHeader::read(std::string_view start, std::uint64_t file_bytes,
+                                          std::string_view file) {
+  expect_prefix(std::min<std::uint64_t>(start.size(), file_bytes), file);
+  const std::uint64_t length =
+      header_bytes(reinterpret_cast<const unsigned char*>(start.data()), file_bytes, file);
+  const std::string_view json = start.substr(kPrefixBytes, static_cast<std::size_t>(length));
+  if (json.size() < length) refuse(file, "the file ends early, in its header");
+  return parse(json, file_bytes - kPrefixBytes - length, file);
+}
+
 ShardIndex ShardIndex::parse(std::string_view json, std::string_view file) {
   const Json root = Json::parse(json, file, ErrorCode::malformed_file);
   const Json* map = root.find("weight_map");

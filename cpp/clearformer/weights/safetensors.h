@@ -38,6 +38,12 @@ struct SafetensorsHeader {
   static SafetensorsHeader parse(std::string_view json, std::uint64_t data_bytes,
                                  std::string_view file);
 
+  /// Throws malformed_file for a file that is too short for the length of a header.
+  static void expect_prefix(std::uint64_t file_bytes, std::string_view file);
+  /// All of it at once: `start` is how the file begins, to the end of the header at least.
+  static SafetensorsHeader read(std::string_view start, std::uint64_t file_bytes,
+                                std::string_view file);
+
   std::vector<StoredTensor> tensors;  // in the order of their data
   std::vector<std::pair<std::string, std::string>> metadata;
 };

@@ -66,6 +66,20 @@ Matrix taken_part(Matrix& from, const StoredName& stored, const Shape& expected)
   return from.slice(first_output(stored, from.outputs(), expected[0]), expected[0]);
 }
 
+// In 64 bits on every machine: what is only described may be larger than memory.
+std::uint64_t bytes_in_f32(const Shape& shape) {
+  std::uint64_t bytes = sizeof(float);
+  for (const std::size_t extent : shape) bytes *= extent;
+  return bytes;
+}
+
+bool same_bytes(const Tensor& a, const Tensor& b) {
+  if (a.empty() || b.empty()) return a.empty() == b.empty();
+  const TensorView one = a, other = b;
+  return one.dtype() == other.dtype() && one.bytes() == other.bytes() &&
+         std::memcmp(one.data(), other.data(), one.bytes()) == 0;
+}
+
 }  // namespace
 
 Tensor Weights::allocate(const Shape& shape, DType dtype) {
@@ -112,12 +126,27 @@ void Weights::modernize() {
   for (const auto& [old, now] : kOld) {
     for (const std::string& name : names()) {
       if (!name.ends_with(old)) continue;
-      auto entry = entries_.extract(name);
-      entry.key().replace(name.size() - old.size(), old.size(), now);
-      entries_.insert(std::move(entry));
+      rename(name, concat(name.substr(0, name.size() - old.size()), now));
     }
   }
 }
+
+bool Weights::same(std::string_view a, std::string_view b) const {
+  const StoredWeight& one = entries_.find(a)->second.weight;
+  const StoredWeight& other = entries_.find(b)->second.weight;
+  return one.shape == other.shape && one.matrix.format() == other.matrix.format() &&
+         same_bytes(one.tensor, other.tensor) &&
+         same_bytes(one.matrix.values(), other.matrix.values()) &&
+         same_bytes(one.matrix.scales(), other.matrix.scales());
+}
+
+void Weights::rename(std::string_view from, std::string to) {
+  auto entry = entries_.extract(entries_.find(from));
+  entry.key() = std::move(to);
+  entries_.insert(std::move(entry));
+}
+
+void Weights::forget(std::string_view name) { entries_.erase(entries_.find(name)); }
 
 void Weights::ignore(std::string_view pattern) {
   std::erase_if(entries_, [&](const auto& entry) {
@@ -134,8 +163,8 @@ Weights::Entry* Weights::claim(const StoredName& stored, const Shape& expected) 
   const auto found = entries_.find(stored.name);
   const Shape wanted = stored_shape(stored, expected, shape(stored.name));
   if (found == entries_.end()) {
-    remember(ErrorCode::missing_tensor, "tensor \"", stored.name, "\" of shape ", wanted.text(),
-             " is missing");
+    remember(ErrorCode::missing_tensor, stored.name,
+             concat("tensor \"", stored.name, "\" of shape ", wanted.text(), " is missing"));
     return nullptr;
   }
   Entry& entry = found->second;
@@ -147,12 +176,14 @@ Weights::Entry* Weights::claim(const StoredName& stored, const Shape& expected) 
   entry.taken = true;
   const DType dtype = entry.weight.matrix.empty() ? entry.weight.tensor.dtype() : DType::f32;
   if (!(entry.weight.shape == wanted)) {
-    remember(ErrorCode::shape_mismatch, entry.file, ": tensor \"", stored.name, "\" has shape ",
-             entry.weight.shape.text(), ", expected ", wanted.text());
+    remember(ErrorCode::shape_mismatch, stored.name,
+             concat(entry.file, ": tensor \"", stored.name, "\" has shape ",
+                    entry.weight.shape.text(), ", expected ", wanted.text()));
     entry.faulty = true;
   } else if (dtype != DType::f32) {
-    remember(ErrorCode::dtype_mismatch, entry.file, ": tensor \"", stored.name, "\" holds ",
-             to_string(dtype), ", expected a floating-point type");
+    remember(ErrorCode::dtype_mismatch, stored.name,
+             concat(entry.file, ": tensor \"", stored.name, "\" holds ", to_string(dtype),
+                    ", expected a floating-point type"));
     entry.faulty = true;
   }
   entry.rows_taken += entry.faulty ? outputs : outputs_of({}, expected);
@@ -160,7 +191,11 @@ Weights::Entry* Weights::claim(const StoredName& stored, const Shape& expected) 
 }
 
 Tensor Weights::take(const StoredName& stored, const Shape& expected) {
-  if (requests_ != nullptr) return {};
+  if (requests_ != nullptr) {
+    bytes_taken_ += bytes_in_f32(expected);
+    if (!records_blindly()) claim(stored, expected);
+    return {};
+  }
   Entry* entry = claim(stored, expected);
   if (entry == nullptr) return {};
   Tensor part =
@@ -175,7 +210,8 @@ Tensor Weights::take(const StoredName& stored, const Shape& expected) {
 Matrix Weights::take_matrix(const StoredName& stored, const Shape& expected, MatrixRole role,
                             std::string_view path) {
   if (requests_ != nullptr) {
-    requests_->push_back({std::string(path), role, expected[0], expected[1]});
+    requests_->push_back({std::string(path), role, expected[0], expected[1], stored.name});
+    if (!records_blindly()) claim(stored, expected);
     return {};
   }
   Entry* entry = claim(stored, expected);
@@ -195,11 +231,11 @@ void Weights::release_if_taken(Entry& entry, const StoredName& stored) {
 }
 
 // Each part of a tensor misses it anew.
-void Weights::remember_once(ErrorCode code, std::string text) {
+void Weights::remember(ErrorCode code, const std::string& tensor, std::string text) {
   for (const Problem& problem : problems_) {
     if (problem.text == text) return;
   }
-  problems_.push_back({code, std::move(text)});
+  problems_.push_back({code, tensor, std::move(text)});
   if (problems_.size() == kMaxProblems) check(Unexpected::keep);
 }
 

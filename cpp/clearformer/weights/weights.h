@@ -29,22 +29,31 @@ class Weights {
   static Tensor allocate(const Shape& shape, DType dtype);
 
   Weights() = default;
-  /// Weights that hold nothing, miss nothing and write down which matrices a model asks for:
-  /// built over these it tells what it needs before any file is opened.
+  /// Weights that hand nothing out and write down which matrices a model asks for: built over these it
+  /// tells what it needs before any weight is read. While no tensor is added they miss nothing; what
+  /// is added (see described) is compared with what the model asks for.
   static Weights recording(std::vector<MatrixRequest>& requests);
+  /// A tensor of which only the header was read.
+  static StoredWeight described(const Shape& shape, DType dtype) {
+    return {shape, Tensor({0}, dtype), {}};
+  }
 
   /// Adds a tensor; throws malformed_file when the name is there already (two shards hold it).
   void add(std::string name, std::string file, StoredWeight weight);
   void add(std::string name, std::string file, Tensor tensor);
 
-  /// Whether there is a tensor of that name; of recording weights: yes.
-  bool contains(std::string_view name) const { return requests_ != nullptr || shape(name); }
+  /// Whether there is a tensor of that name; of recording weights without any: yes.
+  bool contains(std::string_view name) const { return records_blindly() || shape(name); }
   /// Whether some name contains `text`.
   bool mentions(std::string_view text) const;
   /// Whether some name begins with `prefix`.
   bool begins_with(std::string_view prefix) const;
   /// Old files say gamma and beta for the weight and bias of a norm: renames them.
   void modernize();
+  /// Whether both tensors have the same shape, format and bytes (described ones: the same shape).
+  bool same(std::string_view a, std::string_view b) const;
+  void rename(std::string_view from, std::string to);
+  void forget(std::string_view name);
   /// Forgets tensors whose name matches the pattern ('*' stands for any run of characters) and that
   /// nobody took.
   void ignore(std::string_view pattern);
@@ -57,8 +66,15 @@ class Weights {
   /// The same for the weight of a linear layer, in the format it was read in. `path` is our name.
   Matrix take_matrix(const StoredName& stored, const Shape& expected, MatrixRole role,
                      std::string_view path);
-  /// Bytes of all that was taken.
-  std::size_t bytes_taken() const { return bytes_taken_; }
+  /// Bytes of all that was taken; of recording weights: of what is no matrix, in fp32.
+  std::uint64_t bytes_taken() const { return bytes_taken_; }
+
+  struct Problem {
+    ErrorCode code;
+    std::string tensor, text;
+  };
+  /// What take() met so far.
+  const std::vector<Problem>& problems() const { return problems_; }
 
   enum class Unexpected { keep, refuse };
   /// Throws one Error that lists every problem take() met (missing_tensor, shape_mismatch or
@@ -79,15 +95,8 @@ class Weights {
     std::size_t rows_taken = 0;  // outputs, of all that were asked for
     bool faulty = false;         // its problem is remembered
   };
-  struct Problem {
-    ErrorCode code;
-    std::string text;
-  };
-  template <class... Parts>
-  void remember(ErrorCode code, const Parts&... parts) {
-    remember_once(code, concat(parts...));
-  }
-  void remember_once(ErrorCode code, std::string text);
+  void remember(ErrorCode code, const std::string& tensor, std::string text);
+  bool records_blindly() const { return requests_ != nullptr && entries_.empty(); }
   // The entry, its rows counted as taken; null when there is a problem.
   Entry* claim(const StoredName& stored, const Shape& expected);
   static void release_if_taken(Entry& entry, const StoredName& stored);
@@ -95,7 +104,7 @@ class Weights {
   std::map<std::string, Entry, std::less<>> entries_;
   std::vector<Problem> problems_;
   std::vector<MatrixRequest>* requests_ = nullptr;
-  std::size_t bytes_taken_ = 0;
+  std::uint64_t bytes_taken_ = 0;
 };
 
 }  // namespace clearformer

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "clearformer/loading/load_model.h"
 #include "clearformer/tensor/error.h"
 #include "clearformer/tensor/matrix.h"
 #include "clearformer/tensor/thread_pool.h"

@@ -1,6 +1,7 @@
 // Generation with an encoder: its run, what the decoder begins with, and the cache that holds both.
 #include <gtest/gtest.h>
 
+#include "clearformer/loading/load_model.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"
 #include "support/files.h"

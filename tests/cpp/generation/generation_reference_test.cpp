@@ -2,6 +2,7 @@
 // with every option, and each rule that changes a step's scores.
 #include <gtest/gtest.h>
 
+#include "clearformer/loading/load_model.h"
 #include "support/closeness.h"
 #include "support/files.h"
 #include "support/fixture.h"

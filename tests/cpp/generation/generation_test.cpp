@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "clearformer/loading/load_model.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"
 #include "support/files.h"

@@ -165,6 +165,19 @@ TEST(RelativePosition, EmptySpansGiveEmptyTensors) {
   EXPECT_EQ(relative_position_bias(table, {8, 20}, {2, 0, 0}).elements(), 0u);
 }
 
+// Where distances are exact powers, the bucket hangs on one rounding: transformers rounds to float32.
+// Its own answers for 9 buckets up to a distance of 128.
+TEST(RelativePosition, ExactPowersFallIntoTransformersBuckets) {
+  const std::pair<int, int> expected[] = {{4, 4}, {7, 4}, {8, 5}, {16, 6}, {32, 7}, {64, 8}};
+  for (const auto& [distance, bucket] : expected) {
+    Tensor relative({1}, DType::i32);
+    relative.mutable_view().as<std::int32_t>()[0] = -distance;
+    const Tensor found =
+        relative_position_bucket(relative, {9, 128, RelativeBuckets::Direction::causal});
+    EXPECT_EQ(found.view().as<std::int32_t>()[0], bucket) << distance;
+  }
+}
+
 TEST(RelativePosition, RefusalsNameTheRuleAndTheValue) {
   const auto invalid = ErrorCode::invalid_argument;
   expect_error(invalid, {"alibi", "heads"}, [] { alibi_slopes(0); });
@@ -175,8 +188,11 @@ TEST(RelativePosition, RefusalsNameTheRuleAndTheValue) {
   expect_error(invalid, {"relative positions", "2 buckets", "1"}, [&] {
     relative_position_bucket(none, {1, 20, RelativeBuckets::Direction::causal});
   });
-  expect_error(invalid, {"max_distance 8", "8 distances"},
-               [&] { relative_position_bucket(none, {32, 8}); });
+  expect_error(invalid, {"max_distance", "0"}, [&] { relative_position_bucket(none, {32, 0}); });
+  Tensor far({1}, DType::i32);
+  far.mutable_view().as<std::int32_t>()[0] = -9;  // log(9 / 8) / log(8 / 8)
+  expect_error(invalid, {"distance 9", "max_distance", "8 distances"},
+               [&] { relative_position_bucket(far, {32, 8}); });
   expect_error(ErrorCode::dtype_mismatch, {},
                [] { relative_position_bucket(Tensor({2}), {32, 128}); });
   expect_error(ErrorCode::shape_mismatch, {"[7, 3]", "[8, heads]"},

@@ -5,9 +5,10 @@
 #include <cmath>
 #include <set>
 
-#include "clearformer/models/matrix_policy.h"
+#include "clearformer/loading/load_model.h"
+#include "clearformer/loading/matrix_policy.h"
+#include "clearformer/loading/pretrained_folder.h"
 #include "clearformer/models/model.h"
-#include "clearformer/models/pretrained_folder.h"
 #include "support/architectures.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"

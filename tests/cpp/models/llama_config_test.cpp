@@ -1,6 +1,7 @@
 // A Llama folder with something wrong in it: config and weights are refused by file, key, tensor and rule.
 #include <gtest/gtest.h>
 
+#include "clearformer/loading/load_model.h"
 #include "clearformer/weights/checkpoint_reader.h"
 #include "support/checkpoint.h"
 #include "support/expect_error.h"
@@ -45,17 +46,16 @@ TEST(LlamaConfig, BrokenValuesAreRefusedByKey) {
       {kMalformed, "model_type", "", {"missing"}},
       {kMalformed, "model_type", "7", {"string"}},
       {kUnsupported, "model_type", "\"mamba\"", {"\"mamba\"", "supported", "llama"}},
-      {kMalformed, "hidden_size", "", {"missing"}},
       {kMalformed, "hidden_size", "0", {"whole number"}},
       {kMalformed, "hidden_size", "\"30\"", {"whole number"}},
       {kMalformed, "num_hidden_layers", "-2", {"whole number"}},
       {kMalformed, "vocab_size", "97.5", {"whole number"}},
-      {kMalformed, "num_attention_heads", "", {"missing"}},
+      {kMalformed, "num_attention_heads", "null", {"missing"}},
       {kMalformed, "num_key_value_heads", "2", {"2", "divide", "3"}},
       {kMalformed, "head_dim", "9", {"even", "9"}},
       {kMalformed, "intermediate_size", "null", {"missing"}},
       {kMalformed, "rms_norm_eps", "\"small\"", {"number"}},
-      {kUnsupported, "hidden_act", "\"swoosh\"", {"\"swoosh\""}},
+      {kUnsupported, "hidden_act", "\"xielu\"", {"\"xielu\""}},
       {kMalformed, "hidden_act", "3", {"string"}},
       {kMalformed, "tie_word_embeddings", "\"no\"", {"true or false"}},
       {kMalformed, "attention_bias", "1", {"true or false"}},
@@ -103,6 +103,12 @@ TEST(LlamaConfig, AConfigThatIsNoJsonIsRefused) {
   for (const char* text : {"", "[]", "{\"model_type\": \"llama\"", "\xff\xfe{}"}) {
     expect_error(ErrorCode::malformed_config, {"config.json"}, [&] { load(text); });
   }
+}
+
+// transformers' class has a default for every size.
+TEST(LlamaConfig, AMissingSizeIsTheClasssDefault) {
+  expect_error(ErrorCode::shape_mismatch, {"\"model.embed_tokens.weight\"", "[97, 4096]"},
+               [&] { load(with("hidden_size", "")); });
 }
 
 TEST(LlamaConfig, SizesThatTheWeightsDoNotHaveAreRefusedWithBothShapes) {

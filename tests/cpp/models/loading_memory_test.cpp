@@ -6,7 +6,8 @@
 #include <cstdlib>
 #include <new>
 
-#include "clearformer/models/matrix_policy.h"
+#include "clearformer/loading/load_model.h"
+#include "clearformer/loading/matrix_policy.h"
 #include "clearformer/models/model.h"
 #include "support/random.h"
 #include "support/safetensors_file.h"

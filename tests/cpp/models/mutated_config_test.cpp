@@ -2,8 +2,9 @@
 // its input. Values are replaced by hostile ones, key by key, and texts are damaged at random.
 #include <gtest/gtest.h>
 
-#include "clearformer/models/matrix_policy.h"
-#include "clearformer/models/pretrained_folder.h"
+#include "clearformer/loading/load_model.h"
+#include "clearformer/loading/matrix_policy.h"
+#include "clearformer/loading/pretrained_folder.h"
 #include "clearformer/weights/json.h"
 #include "support/architectures.h"
 #include "support/mutation.h"

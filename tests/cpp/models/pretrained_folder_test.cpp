@@ -1,4 +1,4 @@
-#include "clearformer/models/pretrained_folder.h"
+#include "clearformer/loading/pretrained_folder.h"
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "clearformer/loading/load_model.h"
 #include "clearformer/weights/safetensors.h"
 #include "support/closeness.h"
 #include "support/files.h"

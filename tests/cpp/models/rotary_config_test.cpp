@@ -1,6 +1,6 @@
 // Rotary scalings as config.json spells them: frequencies, attention factor and rotated vectors are
 // transformers' for every rope_type.
-#include "clearformer/models/rotary_config.h"
+#include "clearformer/architectures/rotary_config.h"
 
 #include <gtest/gtest.h>
 
@@ -178,16 +178,41 @@ TEST(RotaryScaling, TheBlendOfYarnStaysFiniteAndWithinTheHead) {
   for (std::size_t i = 0; i < 8; ++i) EXPECT_NEAR(ends[i], i == 0 ? 0.0 : 1.0, 1e-12);
 }
 
-TEST(RotaryScaling, DynamicScalingReachesBeyondTheTrainedPositions) {
-  EXPECT_EQ(reachable_positions(
-                read(R"({"rope_scaling": {"rope_type": "dynamic", "factor": 2.5}})"), 256),
-            640u);
-  EXPECT_EQ(reachable_positions(
-                read(R"({"rope_scaling": {"rope_type": "dynamic", "factor": 1e300}})"), 256),
-            2147483647u);
+// Which of two places counts depends on the kind: transformers writes what stands outside into the
+// parameters again before it computes a scaled kind.
+TEST(RotaryScaling, ThePartInsideCountsForThePlainKindTheOneOutsideForTheOthers) {
+  const std::string outside = R"({"partial_rotary_factor": 0.5, "rope_parameters": {)";
+  const std::string inside = R"("partial_rotary_factor": 0.25})";
+  EXPECT_EQ(read(outside + inside + "}").rotary_dim, 4u);
+  EXPECT_EQ(read(outside + R"("rope_type": "linear", "factor": 2, )" + inside + "}").rotary_dim,
+            8u);
+}
+
+TEST(RotaryScaling, ModelsWhoseHeadsTurnWholeIgnoreThePart) {
+  const RotaryKeys whole{.partial = RotaryKeys::Partial::ignored};
+  const auto dim = [&](const char* text) {
+    return read_rotary(ConfigReader(text, "config.json"), 16, 256, whole).rotary_dim;
+  };
+  EXPECT_EQ(dim(R"({"partial_rotary_factor": 0.5})"), 16u);
+  EXPECT_EQ(dim(R"({"rope_parameters": {"partial_rotary_factor": 0})"
+                R"(})"),
+            16u);
   EXPECT_EQ(
-      reachable_positions(read(R"({"rope_scaling": {"rope_type": "linear", "factor": 2.5}})"), 256),
-      256u);
+      dim(R"({"rope_parameters": {"rope_type": "proportional", "partial_rotary_factor": 0.5}})"),
+      8u);
+  expect_error(ErrorCode::malformed_config, {"\"partial_rotary_factor\"", "0.5"}, [&] {
+    dim(R"({"partial_rotary_factor": 0.5, "rope_scaling": {"rope_type": "linear", "factor": 2}})");
+  });
+}
+
+TEST(RotaryScaling, Phi3sOldNamesMeanLongrope) {
+  const char* text =
+      R"({"rope_scaling": {"type": "su", "short_factor": [1, 2], "long_factor": [3, 4],
+                         "original_max_position_embeddings": 64}})";
+  const RotaryKeys phi3{.names = RotaryKeys::Names::phi3};
+  EXPECT_EQ(read_rotary(ConfigReader(text, "config.json"), 4, 256, phi3).scaling.kind,
+            RotaryScaling::Kind::longrope);
+  expect_error(ErrorCode::unsupported, {"\"su\""}, [&] { read(text, 4); });
 }
 
 TEST(RotaryScaling, UnknownTypesAreUnsupported) {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "clearformer/loading/load_model.h"
 #include "clearformer/models/model.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"

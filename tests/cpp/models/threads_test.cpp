@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "clearformer/loading/load_model.h"
 #include "clearformer/tensor/thread_pool.h"
 #include "support/checkpoint.h"
 #include "support/files.h"

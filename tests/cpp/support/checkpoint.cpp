@@ -1,6 +1,7 @@
 #include "support/checkpoint.h"
 
-#include "clearformer/models/pretrained_folder.h"
+#include "clearformer/loading/load_model.h"
+#include "clearformer/loading/pretrained_folder.h"
 #include "support/files.h"
 
 namespace clearformer::test {

@@ -20,5 +20,8 @@ export function directory(given: Files, name = 'picked'): FileSystemDirectoryHan
     if (inside.length === 0) throw missing();
     return directory(Object.fromEntries(inside.map(([path, bytes]) => [path.slice(prefix.length), bytes])), part);
   };
-  return { kind: 'directory', name, getFileHandle, getDirectoryHandle } as unknown as FileSystemDirectoryHandle;
+  async function* keys() {
+    yield* new Set(Object.keys(given).map((path) => path.replace(/\/.*/, '')));
+  }
+  return { kind: 'directory', name, keys, getFileHandle, getDirectoryHandle } as unknown as FileSystemDirectoryHandle;
 }

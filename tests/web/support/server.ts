@@ -12,6 +12,8 @@ export interface ServerOptions {
   noLength?: boolean;
   /** Compress everything. */
   gzip?: boolean;
+  /** Send the part that is asked for alone. */
+  ranges?: boolean;
   /** Send etags made from the contents. */
   etag?: boolean;
   /** Break the connection after so many bytes of a weights file. */
@@ -33,6 +35,8 @@ export function gate(): { passed: Promise<void>; open(): void } {
 
 export class FileServer {
   readonly requests: string[] = [];
+  /** Bytes of bodies. */
+  sent = 0;
   url = '';
   options: ServerOptions = {};
   files: Record<string, Uint8Array>;
@@ -76,6 +80,14 @@ export class FileServer {
       response.setHeader('etag', `"${file.byteLength}-${file.reduce((sum, byte) => (sum * 31 + byte) | 0, 7)}"`);
     if (!noLength) response.setHeader('content-length', body.byteLength);
     if (request.method === 'HEAD') return void response.end();
+    const range = /^bytes=0-(\d+)$/.exec(request.headers.range ?? '');
+    if (this.options.ranges && range !== null) {
+      const part = body.subarray(0, Number(range[1]) + 1);
+      this.sent += part.byteLength;
+      response.setHeader('content-range', `bytes 0-${part.byteLength - 1}/${body.byteLength}`);
+      return void response.writeHead(206, { 'content-length': part.byteLength }).end(part);
+    }
+    this.sent += body.byteLength;
     const weights = name.endsWith('.safetensors');
     if (weights && breakAfter !== undefined) {
       response.write(body.subarray(0, breakAfter), () => setTimeout(() => response.destroy(), 20));

@@ -4,8 +4,7 @@ import { css, html, LitElement, nothing, type PropertyDeclarations, type Templat
 import { bytes } from '../state/format.js';
 import { ImageModel } from '../state/image_model.js';
 import { ModelHost } from '../state/model_host.js';
-import { isOtherFormat, OwnModel } from '../state/own-model.js';
-import { kTaskNames } from '../state/tasks.js';
+import { OwnModel, pipelineWords } from '../state/own_model.js';
 import { LoadedModel } from '../state/text_model.js';
 import { Translator } from '../state/translator.js';
 import '../views/model_bar.js';
@@ -53,12 +52,13 @@ export class OwnChapter extends LitElement {
       ${this.loaded ? html`${this.#facts(this.loaded)} ${this.#form(this.loaded)}` : nothing}`;
   }
 
-  #facts({ task, architecture, model, files }: OwnModel): TemplateResult {
-    const { model_type, kind } = model.cfg;
-    const unexpected = model.unexpected_tensors;
+  #facts({ pipeline, inspection, files }: OwnModel): TemplateResult {
+    const { architectures, model_type, kind, unexpected_tensors: unexpected, other_formats } = inspection;
+    const [architecture] = architectures;
+    const isOtherFormat = (name: string): boolean => other_formats.includes(name);
     return html`<section class="card" aria-labelledby="kind-title" id="facts">
       <h2 id="kind-title">What it is</h2>
-      <p class="kind">${architecture ? html`<code>${architecture}</code>` : `a model of type ${model_type}`}, ${kind}: <b>${kTaskNames[task]}</b></p>
+      <p class="kind">${architecture ? html`<code>${architecture}</code>` : `a model of type ${model_type}`}, ${kind}: <b>${pipelineWords[pipeline]}</b></p>
       <ul class="number">${files.map(({ name, bytes: size }) => html`<li class=${isOtherFormat(name) ? 'unread' : ''}>${name} ${bytes(size)}${isOtherFormat(name) ? ', not read: another format' : ''}</li>`)}</ul>
       ${
         unexpected.length === 0

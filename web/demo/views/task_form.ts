@@ -10,7 +10,7 @@ import {
   type TemplateResult,
 } from 'lit';
 import { amount } from '../state/format.js';
-import type { Answer, OpenForm, Reading } from '../state/own-tasks.js';
+import type { Answer, OpenForm, Reading } from '../state/own_forms.js';
 import { Attempt } from './attempt.js';
 import './attention_reader.js';
 import './file_pick.js';

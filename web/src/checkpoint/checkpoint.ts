@@ -31,8 +31,8 @@ export interface Checkpoint {
   progress: Progress;
 }
 
-const weightsName = 'model.safetensors';
-const indexName = 'model.safetensors.index.json';
+export const weightsName = 'model.safetensors';
+export const indexName = 'model.safetensors.index.json';
 
 /** Reads all of a checkpoint into the engine's core, which may still be starting. The handle is for model_create. */
 export async function loadCheckpoint(
@@ -101,7 +101,7 @@ async function findWeights(
         `${weightsName} is an HTML page (${whole.where}): the server answers with a page where it has no such file`,
         { file: weightsName, where: whole.where },
       );
-    await refuseOtherFormats(folder, options);
+    await (await import('./other_formats.js')).refuseOtherFormats(folder, options.signal);
     throw new ClearformerError('file_not_found', `neither ${weightsName} nor ${indexName} is in ${folder.where}`, {
       file: weightsName,
       where: folder.where,
@@ -110,19 +110,6 @@ async function findWeights(
   const engine = await starting;
   const { files } = await engine.call('checkpoint_index', { text: index.text, name: index.name });
   return { files: await Promise.all(files.map((name) => findShard(folder, name, options))), index };
-}
-
-/** Weights in a form that is not read are there: saying so helps more than saying that the others are not. */
-async function refuseOtherFormats(folder: Folder, { signal }: CheckpointOptions): Promise<void> {
-  const names = ['pytorch_model.bin', 'pytorch_model.bin.index.json', 'tf_model.h5', 'flax_model.msgpack'];
-  const found = await Promise.all(names.map((name) => folder.find(name, signal)));
-  const file = found.find((each) => each !== undefined && !each.html);
-  if (file === undefined) return;
-  throw new ClearformerError(
-    'unsupported',
-    `${file.name} is not read, only safetensors: save the model with transformers' save_pretrained (${file.where})`,
-    { file: file.name, where: file.where },
-  );
 }
 
 async function findShard(folder: Folder, name: string, options: CheckpointOptions): Promise<WeightsFile> {

@@ -124,17 +124,35 @@ function malformed(file: SourceFile, why: string): ClearformerError {
  * header: 8 bytes of length, the header, and the tensors' last end.
  */
 export async function exactSize(file: SourceFile, signal?: AbortSignal): Promise<number> {
+  return file.size ?? sizeFrom(file, await headerStart(file, signal));
+}
+
+/** The same from the file's start as far as `headerStart` reads it. */
+export function sizeFrom(file: SourceFile, start: Uint8Array): number {
   if (file.size !== null) return file.size;
-  let start = new Uint8Array(0);
-  for await (const chunk of file.chunks(signal)) {
-    const joined = new Uint8Array(start.byteLength + chunk.byteLength);
-    joined.set(start);
-    joined.set(chunk, start.byteLength);
-    start = joined;
-    const header = headerBytes(start);
-    if (header !== undefined && start.byteLength >= header) return header + dataBytes(file, start.subarray(8, header));
-  }
+  const header = headerBytes(start);
+  if (header !== undefined && start.byteLength >= header) return header + dataBytes(file, start.subarray(8, header));
   return start.byteLength; // shorter than its header says: the core's reader will tell which rule that breaks
+}
+
+const usualHeaderBytes = 1 << 16;
+
+/** A safetensors file's first bytes: to the end of its header, or where that breaks a rule as far as it goes. */
+export async function headerStart(file: SourceFile, signal?: AbortSignal): Promise<Uint8Array> {
+  const start = await firstBytes(file, usualHeaderBytes, signal);
+  const header = headerBytes(start) ?? 0;
+  return header <= start.byteLength ? start : firstBytes(file, header, signal);
+}
+
+async function firstBytes(file: SourceFile, count: number, signal?: AbortSignal): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of file.chunks(signal, count)) {
+    chunks.push(chunk.slice(0, count - length));
+    length += chunk.byteLength;
+    if (length >= count) break;
+  }
+  return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
 }
 
 const maxHeaderBytes = 100_000_000; // the format's own limit

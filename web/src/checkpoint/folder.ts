@@ -11,8 +11,11 @@ export interface SourceFile {
   readonly borrowed: boolean;
   /** Whether the server calls it an HTML page, as servers of pages do for files they do not have. */
   readonly html: boolean;
-  /** The contents, in order. Aborting the signal ends it with the signal's reason. */
-  chunks(signal?: AbortSignal): AsyncIterable<Uint8Array>;
+  /**
+   * The contents, in order. Aborting the signal ends it with the signal's reason. Who wants the first bytes alone says how
+   * many: a server that can sends no more.
+   */
+  chunks(signal?: AbortSignal, first?: number): AsyncIterable<Uint8Array>;
 }
 
 /** A folder of files. */
@@ -20,6 +23,8 @@ export interface Folder {
   readonly where: string;
   /** The file of that name, or undefined when there is none. */
   find(name: string, signal?: AbortSignal): Promise<SourceFile | undefined>;
+  /** The names of all files, where they can be listed; those of folders in it may be left out. */
+  list?(): Promise<string[]>;
   /** The same folder, but holding on to nothing in memory except files of these names. */
   only(names: readonly string[]): Folder;
 }

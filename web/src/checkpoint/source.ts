@@ -108,6 +108,10 @@ class MemoryFolder implements Folder {
     return { name, where: this.where, size: bytes.byteLength, borrowed: true, html: false, chunks: () => parts(bytes) };
   }
 
+  async list(): Promise<string[]> {
+    return [...this.files.keys()];
+  }
+
   only(names: readonly string[]): Folder {
     return new MemoryFolder(this.where, new Map([...this.files].filter(([name]) => names.includes(name))));
   }
@@ -153,6 +157,12 @@ class HandleFolder implements Folder {
     }
   }
 
+  async list(): Promise<string[]> {
+    const names: string[] = [];
+    for await (const name of this.handle.keys()) names.push(name);
+    return names;
+  }
+
   only(): Folder {
     return this;
   }
@@ -176,6 +186,12 @@ class DiskFolder implements Folder {
     });
     if (!found?.isFile()) return undefined;
     return { name, where: path, size: found.size, borrowed: false, html: false, chunks: () => diskParts(path) };
+  }
+
+  async list(): Promise<string[]> {
+    return nodeModule('node:fs/promises')
+      .readdir(this.where)
+      .catch(() => []);
   }
 
   only(): Folder {

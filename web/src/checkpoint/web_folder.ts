@@ -56,7 +56,7 @@ export class WebFolder implements Folder {
       size: sizeOf(head.headers),
       borrowed: false,
       html,
-      chunks: (stop) => this.#download(name, href, stop),
+      chunks: (stop, first) => this.#download(name, href, stop, first),
     };
   }
 
@@ -87,11 +87,12 @@ export class WebFolder implements Folder {
     yield* bodyOf(name, href, answer, signal);
   }
 
-  async *#download(name: string, href: string, signal?: AbortSignal): AsyncIterable<Uint8Array> {
-    const answer = await request(name, href, 'GET', signal);
+  async *#download(name: string, href: string, signal?: AbortSignal, first?: number): AsyncIterable<Uint8Array> {
+    const answer = await request(name, href, 'GET', signal, first);
+    if (first !== undefined && answer.status === 416) return; // an empty file
     if (!answer.ok) throw refused(name, href, answer.status);
     const chunks = bodyOf(name, href, answer, signal);
-    const cache = await this.#openCache();
+    const cache = first === undefined ? await this.#openCache() : undefined;
     const version = versionOf(answer.headers);
     if (cache === undefined || (version === null && !this.#options.immutable)) yield* chunks;
     else yield* keeping(chunks, cache, href, keptHeaders(version, sizeOf(answer.headers)));
@@ -129,11 +130,18 @@ function keptHeaders(version: string | null, size: number | null): Headers {
   return headers;
 }
 
-async function request(name: string, href: string, method: 'GET' | 'HEAD', signal?: AbortSignal): Promise<Response> {
+async function request(
+  name: string,
+  href: string,
+  method: 'GET' | 'HEAD',
+  signal?: AbortSignal,
+  first?: number,
+): Promise<Response> {
   const send = configuration.fetch ?? fetch;
+  const part = first === undefined ? {} : { headers: { range: `bytes=0-${first - 1}` } };
   try {
     // `no-cache` lets the browser's own cache answer only after asking the server.
-    return await send(href, { method, cache: 'no-cache', signal: signal ?? null });
+    return await send(href, { method, cache: 'no-cache', signal: signal ?? null, ...part });
   } catch (cause) {
     throw broken(name, href, 'could not be fetched', cause, signal);
   }

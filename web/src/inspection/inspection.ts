@@ -12,9 +12,9 @@ export interface InspectOptions extends SourceOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** What is wrong: an `error` keeps the model or its pipeline from being loaded, a `warning` does not. */
+/** What is wrong: with an `error` the folder cannot be used for what it is, with a `warning` it can. */
 export interface Problem {
-  /** The code of the error that loading would reject with. */
+  /** As of the error that loading rejects with. */
   code: ErrorCode;
   severity: 'error' | 'warning';
   message: string;
@@ -48,8 +48,8 @@ export interface CacheBytes {
 
 /** What a folder holds, what the model in it needs, and what is wrong with it. */
 export interface Inspection {
-  /** Whether it can be loaded: no problem is an error. */
-  loadable: boolean;
+  /** Whether no problem is an error. */
+  valid: boolean;
   /** `model_type` of config.json, also where it is not supported; null where there is none. */
   model_type: string | null;
   /** The classes that config.json names. */
@@ -70,6 +70,8 @@ export interface Inspection {
   processor: string[];
   /** Files of the folder that were looked at, with their sizes; null where a server does not say. */
   files: { name: string; bytes: number | null }[];
+  /** Files with weights in formats that are not read, where the folder can be listed or has no others. */
+  other_formats: string[];
   /** Elements of all stored tensors; without safetensors: of those the model takes. */
   parameters: number | null;
   /** Bytes of the stored tensors by the dtype of the file. */

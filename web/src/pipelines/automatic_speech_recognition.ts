@@ -142,7 +142,6 @@ async function read(folder: Folder, options: ReadOptions): Promise<Beside> {
 
 /** @internal */
 export const load = loader<GenerativeModel, Beside, AutomaticSpeechRecognitionPipeline>({
-  head: 'speech-seq2seq',
   Model: GenerativeModel,
   read,
   create: (task, model, beside) => new AutomaticSpeechRecognitionPipeline(task, model, beside),

@@ -143,7 +143,6 @@ async function read(folder: Folder, options: ReadOptions): Promise<Beside> {
 
 /** @internal */
 export const load = loader<PreTrainedModel, Beside, FeatureExtractionPipeline>({
-  head: 'base',
   Model: PreTrainedModel,
   read,
   create: (task, model, beside) => new FeatureExtractionPipeline(task, model, beside),

@@ -98,7 +98,6 @@ export class FillMaskPipeline extends Pipeline<
 
 /** @internal */
 export const load = loader<LogitsModel, PreTrainedTokenizer, FillMaskPipeline>({
-  head: 'masked-lm',
   Model: PreTrainedModel,
   read: readTokenizer,
   create: (task, model, tokenizer) => new FillMaskPipeline(task, model, tokenizer),

@@ -62,7 +62,6 @@ export class ImageClassificationPipeline extends Pipeline<
 
 /** @internal */
 export const load = loader<LogitsModel, ImageProcessor, ImageClassificationPipeline>({
-  head: 'image-classification',
   Model: PreTrainedModel,
   read: readImageProcessor,
   create: (task, model, processor) => new ImageClassificationPipeline(task, model, processor),

@@ -63,7 +63,6 @@ export class ImageFeatureExtractionPipeline extends Pipeline<
 
 /** @internal */
 export const load = loader<PreTrainedModel, ImageProcessor, ImageFeatureExtractionPipeline>({
-  head: 'base',
   Model: PreTrainedModel,
   read: readImageProcessor,
   create: (task, model, processor) => new ImageFeatureExtractionPipeline(task, model, processor),

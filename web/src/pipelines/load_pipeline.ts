@@ -2,32 +2,36 @@
 
 import type { Integrity, ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
-import { openSource, type Source } from '../checkpoint/source.js';
-import { checkLoadOptions, type LoadOptions, loadModel } from '../models/auto_models.js';
+import { type LoadOptions, loadModel } from '../models/auto_models.js';
 import type { ModelOutput } from '../models/outputs.js';
 import type { LoadedModel, PreTrainedModel } from '../models/pre_trained_model.js';
+import type { PipelineName } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
 import { JointProgress } from './joint_progress.js';
 import { RecordedFolder } from './recorded_folder.js';
 
 /** @internal What a task is made of. */
 export interface Recipe<Model extends PreTrainedModel, Beside, Made> {
-  /** The head that the model is loaded with. */
-  head: string;
   Model: new (loaded: LoadedModel) => Model;
   /** Reads what stands beside the model: tokenizer, processor. */
   read(folder: Folder, options: ReadOptions): Promise<Beside>;
   create(task: string, model: Model, beside: Beside): Made;
 }
 
+/** A task under the name it was asked for, and the pipeline's own, by which the core knows what head it needs. */
+export interface PipelineNames {
+  task: string;
+  pipeline: PipelineName;
+}
+
 /** What loads the pipeline of a task. */
-export type Load<Made> = (task: string, source: Source, options: LoadOptions) => Promise<Made>;
+export type Load<Made> = (names: PipelineNames, folder: Folder, options: LoadOptions) => Promise<Made>;
 
 /** @internal */
 export function loader<Model extends PreTrainedModel<ModelOutput>, Beside, Made>(
   recipe: Recipe<Model, Beside, Made>,
 ): Load<Made> {
-  return (task, source, options) => loadPipeline(task, recipe, source, options);
+  return (names, folder, options) => loadPipeline(names, recipe, folder, options);
 }
 
 /**
@@ -35,20 +39,18 @@ export function loader<Model extends PreTrainedModel<ModelOutput>, Beside, Made>
  * Rejects as the model and what stands beside it do.
  */
 async function loadPipeline<Model extends PreTrainedModel<ModelOutput>, Beside, Made>(
-  task: string,
-  { head, Model, read, create }: Recipe<Model, Beside, Made>,
-  source: Source,
+  { task, pipeline }: PipelineNames,
+  { Model, read, create }: Recipe<Model, Beside, Made>,
+  folder: Folder,
   options: LoadOptions,
 ): Promise<Made> {
-  checkLoadOptions('pipeline', options);
-  const folder = openSource(source, options);
   const small = new RecordedFolder(folder);
   const progress = new JointProgress(folder.where, options.progress_callback);
   const stop = stopWith(options.signal);
   const { signal } = stop.controller;
   const { weights, others } = sorted(options.integrity);
   try {
-    const loading = loadModel(folder, head, {
+    const loading = loadModel(folder, pipeline, {
       ...options,
       integrity: weights,
       signal,

@@ -1,7 +1,9 @@
 // pipeline(): a task by its name, from a source to a function. Each task is a module that is loaded when it is asked for.
 
-import type { Source } from '../checkpoint/source.js';
-import type { LoadOptions } from '../models/auto_models.js';
+import type { Folder } from '../checkpoint/folder.js';
+import { SharedFolder } from '../checkpoint/shared_folder.js';
+import { openSource, type Source } from '../checkpoint/source.js';
+import { checkLoadOptions, type LoadOptions } from '../models/auto_models.js';
 import type { PipelineName } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import type { AutomaticSpeechRecognitionPipeline } from './automatic_speech_recognition.js';
@@ -73,24 +75,58 @@ const aliases: Readonly<Record<string, keyof Pipelines>> = {
 };
 
 /**
- * A pipeline for a task, with model, tokenizer and processor from one source; options are those of a model. Progress is told
- * over all files together; aborting `signal` stops all of it and leaves nothing behind. Rejects with `unsupported` for a
- * task or an option that is not known, `invalid_argument` without a source, and else as `from_pretrained` of the parts.
+ * A pipeline for a task, with model, tokenizer and processor from one source; options are those of a model. Without a task
+ * it is the one the checkpoint was made for, as `inspect` tells it. Progress is told over all files together; aborting
+ * `signal` stops all of it and leaves nothing behind. Rejects with `unsupported` for a task or an option that is not known
+ * and where a checkpoint was made for no task, `invalid_argument` without a source, and else as `from_pretrained` of the
+ * parts.
  */
 export async function pipeline<Task extends PipelineTask>(
   task: Task,
   source: Source,
+  options?: LoadOptions,
+): Promise<PipelineOf<Task>>;
+export async function pipeline(
+  task: undefined,
+  source: Source,
+  options?: LoadOptions,
+): Promise<Pipelines[PipelineName]>;
+export async function pipeline(
+  task: PipelineTask | undefined,
+  source: Source,
   options: LoadOptions = {},
-): Promise<PipelineOf<Task>> {
-  const name = nameOf(task);
+): Promise<Pipelines[PipelineName]> {
+  const given = task === undefined ? undefined : nameOf(task);
   if (source === undefined || source === null) {
-    throw new ClearformerError('invalid_argument', `pipeline: ${name} has no default model: pass a source`, {
+    const who = given === undefined ? '' : `${given} `;
+    throw new ClearformerError('invalid_argument', `pipeline: ${who}has no default model: pass a source`, {
       option: 'source',
     });
   }
+  checkLoadOptions('pipeline', options);
+  const folder = new SharedFolder(openSource(source, options));
+  const name = given ?? (await madeFor(folder, options.signal));
   const { load } = await loaders[name]();
-  options?.signal?.throwIfAborted();
-  return (await load(task, source, options)) as PipelineOf<Task>;
+  options.signal?.throwIfAborted();
+  return load({ task: task ?? name, pipeline: name }, folder, options);
+}
+
+/** The pipeline that the checkpoint of a folder was made for. */
+async function madeFor(folder: Folder, signal: AbortSignal | undefined): Promise<PipelineName> {
+  const { inspectFolder } = await import('../inspection/inspect_folder.js');
+  const { inspection } = await inspectFolder(folder, { signal });
+  const { pipeline: name, problems } = inspection;
+  const fault = problems.find(({ severity }) => severity === 'error');
+  if (fault !== undefined) {
+    const { code, message, file } = fault;
+    throw new ClearformerError(code, message, { where: folder.where, ...(file !== undefined && { file }) });
+  }
+  if (name !== null) return name;
+  throw new ClearformerError(
+    'unsupported',
+    `pipeline: ${inspection.architectures[0] ?? inspection.model_type} in ${folder.where} was made for no task: name one`,
+    { option: 'task', expected: inspection.pipelines },
+  );
 }
 
 function nameOf(task: unknown): keyof Pipelines {

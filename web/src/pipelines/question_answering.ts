@@ -193,7 +193,6 @@ export class QuestionAnsweringPipeline extends Pipeline<
 
 /** @internal */
 export const load = loader<SpanModel, PreTrainedTokenizer, QuestionAnsweringPipeline>({
-  head: 'question-answering',
   Model: PreTrainedModel,
   read: readTokenizer,
   create: (task, model, tokenizer) => new QuestionAnsweringPipeline(task, model, tokenizer),

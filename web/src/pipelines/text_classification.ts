@@ -105,7 +105,6 @@ function grouped(entries: readonly Entry[]): (Entry & { at: number })[][] {
 
 /** @internal */
 export const load = loader<LogitsModel, PreTrainedTokenizer, TextClassificationPipeline>({
-  head: 'sequence-classification',
   Model: PreTrainedModel,
   read: readTokenizer,
   create: (task, model, tokenizer) => new TextClassificationPipeline(task, model, tokenizer),

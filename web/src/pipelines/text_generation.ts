@@ -157,7 +157,6 @@ async function read(folder: Folder, options: ReadOptions): Promise<Beside> {
 
 /** @internal */
 export const load = loader<GenerativeModel, Beside, TextGenerationPipeline>({
-  head: 'causal-lm',
   Model: GenerativeModel,
   read,
   create: (task, model, beside) => new TextGenerationPipeline(task, model, beside),

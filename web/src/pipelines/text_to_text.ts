@@ -62,7 +62,6 @@ export function textToTextLoader<Made>(
   Made: new (task: string, model: GenerativeModel, tokenizer: PreTrainedTokenizer) => Made,
 ): Load<Made> {
   return loader<GenerativeModel, PreTrainedTokenizer, Made>({
-    head: 'seq2seq-lm',
     Model: GenerativeModel,
     read: readTokenizer,
     create: (task, model, tokenizer) => new Made(task, model, tokenizer),

@@ -184,7 +184,6 @@ function spelt(tokenizer: PreTrainedTokenizer, tokens: readonly string[]): strin
 
 /** @internal */
 export const load = loader<LogitsModel, PreTrainedTokenizer, TokenClassificationPipeline>({
-  head: 'token-classification',
   Model: PreTrainedModel,
   read: readTokenizer,
   create: (task, model, tokenizer) => new TokenClassificationPipeline(task, model, tokenizer),

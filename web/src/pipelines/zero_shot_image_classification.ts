@@ -110,7 +110,6 @@ async function read(folder: Folder, options: ReadOptions): Promise<Beside> {
 
 /** @internal */
 export const load = loader<PreTrainedModel, Beside, ZeroShotImageClassificationPipeline>({
-  head: 'zero-shot-image-classification',
   Model: PreTrainedModel,
   read,
   create: (task, model, beside) => new ZeroShotImageClassificationPipeline(task, model, beside),

@@ -276,6 +276,16 @@ export interface Border {
   checkpoint_window: Call<{ checkpoint: Handle }, { pointer: number; length: number }>;
   checkpoint_commit: Call<{ checkpoint: Handle; length: number }, Nothing>;
   checkpoint_end_file: Call<{ checkpoint: Handle }, Nothing>;
+  /** The facts are JSON: all of `Inspection` that the core knows, but `cfg`. */
+  inspect: Call<
+    { files: { name: string; bytes: number; start: Uint8Array }[]; config_name: string } & Loose<{
+      config?: string;
+      index?: string;
+      generation_config?: string;
+      task?: string;
+    }>,
+    { facts: string; cfg?: ModelShape }
+  >;
   model_check: Call<
     { config: string; config_name: string; task?: string },
     { model_type: string; task: string; kind: ModelKind }

@@ -19,7 +19,7 @@ export interface TokenizerLoadOptions extends SourceOptions, ReadOptions {
 
 const knownOptions = ['revision', 'local_files_only', 'cache', 'signal', 'integrity', 'progress_callback'];
 const main = 'tokenizer.json';
-const sentencePieces = ['source.spm', 'spiece.model', 'sentencepiece.bpe.model', 'tokenizer.model'];
+export const sentencePieces = ['source.spm', 'spiece.model', 'sentencepiece.bpe.model', 'tokenizer.model'];
 
 /** Every file of a folder that a tokenizer may be read from. */
 export const tokenizerFiles: readonly string[] = [

@@ -173,6 +173,11 @@ export class PreTrainedTokenizer extends Callable<
     return this.#tokens.reduce((count, token) => count + Number(token !== undefined), 0);
   }
 
+  /** @internal The highest id that a token has. */
+  get largest_id(): number {
+    return this.#tokens.length - 1;
+  }
+
   /** How many special tokens a text, or a pair, gets. */
   num_special_tokens_to_add(pair: 'single' | 'pair' = 'single'): number {
     return this.#postProcessor.added(pair === 'pair');

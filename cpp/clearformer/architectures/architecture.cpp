@@ -1,0 +1,76 @@
+#include "clearformer/architectures/architecture.h"
+
+#include "clearformer/architectures/known.h"
+
+namespace clearformer {
+
+Task task_of(const ConfigReader& config) {
+  for (const std::string& name : config.texts("architectures")) {
+    if (const std::optional<Task> task = task_of_class(name)) return *task;
+    config.refuse(ErrorCode::unsupported, "architectures", "names ", name,
+                  ", whose head is not known");
+  }
+  return architecture_of(config).usual_task;
+}
+
+ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> task) {
+  const Architecture& architecture = architecture_of(config);
+  if (const auto quantized = config.object("quantization_config")) {
+    config.refuse(
+        ErrorCode::unsupported, "quantization_config", "says that the weights are stored as ",
+        quantized->text("quant_method", "quantized numbers"), "; fp32, fp16 and bf16 are read");
+  }
+  return architecture.read_config(declared(config, architecture.keys),
+                                  task ? *task : task_of(config));
+}
+
+void refuse_task(const ConfigReader& config, Task task) {
+  config.refuse(ErrorCode::unsupported, "model_type", "is \"", config.text("model_type"),
+                "\", which has no head for the task ", to_string(task));
+}
+
+NameMap Architecture::names(const Weights& weights) const {
+  NameMap names;
+  for (const std::string_view prefix : prefixes) {
+    if (!weights.begins_with(prefix) && !weights.names().empty()) continue;
+    names = NameMap({}, std::string(prefix));
+    break;
+  }
+  for (const KeyScheme& scheme : schemes) {
+    if (!scheme.marker.empty() && !weights.mentions(scheme.marker)) continue;
+    names.add(scheme.rules);
+    break;
+  }
+  names.add(rules);
+  return names;
+}
+
+std::vector<NameMap> Architecture::spellings() const {
+  std::vector<std::string_view> starts(prefixes.begin(), prefixes.end());
+  starts.emplace_back();
+  std::vector<std::span<const NameRule>> ways;
+  for (const KeyScheme& scheme : schemes) ways.push_back(scheme.rules);
+  ways.emplace_back();
+  std::vector<NameMap> all;
+  for (const std::string_view start : starts) {
+    for (const std::span<const NameRule> way : ways) {
+      NameMap& names = all.emplace_back(std::vector<NameRule>(), std::string(start));
+      names.add(way);
+      names.add(rules);
+    }
+  }
+  return all;
+}
+
+const Architecture& architecture_of(const ConfigReader& config) {
+  const std::string model_type = config.text("model_type");
+  std::string known;
+  for (const Architecture* architecture : kKnown) {
+    if (architecture->model_type == model_type) return *architecture;
+    known += concat(known.empty() ? "" : ", ", architecture->model_type);
+  }
+  config.refuse(ErrorCode::unsupported, "model_type", "is \"", model_type,
+                "\"; supported: ", known);
+}
+
+}  // namespace clearformer

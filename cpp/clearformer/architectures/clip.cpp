@@ -1,0 +1,132 @@
+// CLIP: a causal text transformer and a vision transformer that meet in one space.
+// Source: Radford et al. 2021, arXiv 2103.00020; transformers' CLIPModel.
+
+#include <tuple>
+
+#include "clearformer/architectures/known.h"
+#include "clearformer/architectures/vit_like.h"
+
+namespace clearformer {
+
+const KeyTable kClipTextKeys{
+    .fields = R"("vocab_size":49408,"hidden_size":512,"intermediate_size":2048,
+"num_hidden_layers":12,"num_attention_heads":8,"max_position_embeddings":77,
+"hidden_act":"quick_gelu","layer_norm_eps":1e-5,"pad_token_id":1,"bos_token_id":49406,
+"eos_token_id":49407)",
+    .neutral = R"("is_causal":true)"};
+const KeyTable kClipVisionKeys{
+    .fields = R"("hidden_size":768,"intermediate_size":3072,"num_hidden_layers":12,
+"num_attention_heads":12,"num_channels":3,"image_size":224,"patch_size":32,
+"hidden_act":"quick_gelu","layer_norm_eps":1e-5)",
+    .neutral = R"("is_causal":false)"};
+
+namespace {
+
+constexpr NameRule kRules[] = {
+    {"*.blocks", "*.encoder.layers"},
+    {"attn.o_proj", "self_attn.out_proj"},
+    {"attn", "self_attn"},
+    {"ln1", "layer_norm1"},
+    {"ln2", "layer_norm2"},
+    {"up_proj", "fc1"},
+    {"down_proj", "fc2"},
+    {"text_model.embed", "text_model.embeddings.token_embedding"},
+    {"text_model.pos_embed", "text_model.embeddings.position_embedding"},
+    {"text_model.ln_final", "text_model.final_layer_norm"},
+    {"vision_model.patch_embed", "vision_model.embeddings.patch_embedding"},
+    {"vision_model.cls_token", "vision_model.embeddings.class_embedding"},
+    {"vision_model.pos_embed", "vision_model.embeddings.position_embedding.weight"},
+    {"vision_model.embed.ln", "vision_model.pre_layrnorm"},
+    {"text_pooler.out", "text_projection"},
+    {"vision_pooler.norm", "vision_model.post_layernorm"},
+    {"vision_pooler.out", "visual_projection"},
+};
+constexpr std::string_view kIgnored[] = {"*.embeddings.position_ids"};
+
+// "projection_dim" of the towers' own configs is not read by the whole model.
+constexpr KeyTable kKeys{
+    .fields = R"("text_config":null,"vision_config":null,"projection_dim":512)",
+    .others = R"("text_config_dict":null,"vision_config_dict":null)"};
+// "text_config", or all of "text_config_dict" where older files repeat it under that name.
+ConfigReader read_part(const ConfigReader& config, const std::string& key, const KeyTable& table) {
+  for (const std::string& name : {key + "_dict", key}) {
+    if (const auto part = config.object(name)) return declared(*part, table);
+  }
+  return declared(config.with_members({}), table);
+}
+
+TowerConfig read_stack(const ConfigReader& config, ModelConfig& model) {
+  TowerConfig tower;
+  const std::size_t d_model = config.size("hidden_size");
+  tower.last_hidden = TowerConfig::LastHidden::raw;
+  tower.stack.layers = read_layers(config, "num_hidden_layers");
+  BlockConfig& block = tower.stack.block;
+  block.norm = layer_norm(d_model, config.number("layer_norm_eps"));
+  block.attention = read_heads(config, "num_attention_heads", d_model);
+  block.attention.bias = Bias::present;
+  block.feed_forward = {d_model, config.size("intermediate_size"),
+                        read_activation(config, "hidden_act", model)};
+  return tower;
+}
+
+TowerConfig read_text(const ConfigReader& config, ModelConfig& model) {
+  TowerConfig tower = read_stack(config, model);
+  tower.attends = TowerConfig::Attends::to_the_past;
+  tower.max_positions = config.size("max_position_embeddings");
+  TextEmbeddingConfig text;
+  text.vocabulary = config.size("vocab_size");
+  text.d_model = tower.d_model();
+  text.positions = TextEmbeddingConfig::Positions::learned;
+  text.position_rows = tower.max_positions;
+  tower.text = text;
+  read_tokens(config, model);
+  // Configs that say 2 are older than the option: there the end is the highest id.
+  const std::int32_t end = model.eos_token_ids.empty() ? 2 : model.eos_token_ids.front();
+  if (end != 2) model.pooled_token_id = end;
+  return tower;
+}
+
+TowerConfig read_vision(const ConfigReader& config, ModelConfig& model) {
+  TowerConfig tower = read_stack(config, model);
+  tower.stack.final_norm = FinalNorm::none;  // its norm stands behind the pooling
+  ImageEmbeddingConfig image;
+  std::tie(image.image_height, image.image_width) = read_extent(config, "image_size");
+  std::tie(image.patch.patch_height, image.patch.patch_width) = read_extent(config, "patch_size");
+  image.patch.channels = config.size("num_channels");
+  image.patch.d_model = tower.d_model();
+  image.patch.bias = Bias::none;
+  image.norm = tower.stack.block.norm;
+  tower.image = image;
+  tower.max_positions = image.prefix() + image.grid().patches();
+  return tower;
+}
+
+HeadConfig pooler(const TowerConfig& tower, HeadConfig::Pick pick, std::size_t outputs) {
+  HeadConfig head;
+  head.pick = pick;
+  head.d_model = tower.d_model();
+  head.outputs = outputs;
+  head.bias = Bias::none;
+  return head;
+}
+
+ModelConfig read_config(const ConfigReader& config, Task task) {
+  if (task != Task::base) refuse_task(config, task);
+  ModelConfig model;
+  model.model_type = config.text("model_type");
+  model.task = task;
+  model.kind = ModelKind::dual_encoder;
+  model.second = read_vision(read_part(config, "vision_config", kClipVisionKeys), model);
+  model.tower = read_text(read_part(config, "text_config", kClipTextKeys), model);
+  const std::size_t width = config.size("projection_dim");
+  model.head = pooler(model.tower, HeadConfig::Pick::given, width);
+  model.second_head = pooler(*model.second, HeadConfig::Pick::first, width);
+  model.second_head->norm = model.second->stack.block.norm;
+  return model;
+}
+
+}  // namespace
+
+const Architecture kClip{"clip", kKeys, read_config, {}, kRules, {}, kIgnored, Task::base};
+
+}  // namespace clearformer

@@ -1,0 +1,33 @@
+// DeiT: ViT with a second token that was trained on a teacher's answers.
+// Source: Touvron et al. 2020, arXiv 2012.12877; transformers' DeiTForImageClassification and
+// DeiTForImageClassificationWithTeacher.
+
+#include "clearformer/architectures/known.h"
+#include "clearformer/architectures/vit_like.h"
+
+namespace clearformer {
+
+namespace {
+
+constexpr std::string_view kPrefixes[] = {"deit."};
+
+ModelConfig read_config(const ConfigReader& config, Task task) {
+  ModelConfig model = read_vit_like(config, task);
+  ImageEmbeddingConfig& image = *model.tower.image;
+  image.distillation_token = true;
+  model.tower.max_positions = image.prefix() + image.grid().patches();
+  if (task != Task::image_classification) return model;
+  for (const std::string& name : config.texts("architectures")) {
+    if (!name.ends_with("WithTeacher")) continue;
+    model.second_head = model.head;
+    model.second_head->pick = HeadConfig::Pick::second;
+  }
+  return model;
+}
+
+}  // namespace
+
+const Architecture kDeit{"deit",      kVitKeys,      read_config, kPrefixes,
+                         vit_rules(), vit_schemes(), {},          Task::base};
+
+}  // namespace clearformer

@@ -1,0 +1,76 @@
+// Gemma 2: softcapped scores and logits, local attention in every other layer.
+// Source: Riviere et al. 2024, arXiv 2408.00118; transformers' Gemma2ForCausalLM.
+
+#include <cmath>
+
+#include "clearformer/architectures/gemma_like.h"
+#include "clearformer/architectures/known.h"
+
+namespace clearformer {
+
+namespace {
+
+constexpr NameRule kRules[] = {
+    {"embed", "embed_tokens"},
+    {"blocks", "layers"},
+    {"ln1", "input_layernorm"},
+    {"attn", "self_attn"},
+    {"ln1_post", "post_attention_layernorm"},
+    {"ln2", "pre_feedforward_layernorm"},
+    {"ln2_post", "post_feedforward_layernorm"},
+    {"ln_final", "norm"},
+    {"unembed", "/lm_head"},
+};
+
+// "use_bidirectional_attention" depends on transformers' own choice of kernel here: its eager attention
+// ignores it, its fused one obeys it where nothing is padded.
+constexpr KeyTable kKeys{
+    .fields = R"("vocab_size":256000,"hidden_size":2304,"intermediate_size":9216,
+"num_hidden_layers":26,"num_attention_heads":8,"num_key_value_heads":4,"head_dim":256,
+"hidden_activation":"gelu_pytorch_tanh","max_position_embeddings":8192,"rms_norm_eps":1e-6,
+"pad_token_id":0,"eos_token_id":1,"bos_token_id":2,"tie_word_embeddings":true,
+"rope_parameters":null,"attention_bias":false,"query_pre_attn_scalar":256,"sliding_window":4096,
+"layer_types":null,"final_logit_softcapping":30,"attn_logit_softcapping":50)",
+    .others = R"("rope_theta":10000,"rope_scaling":null,"partial_rotary_factor":null,
+"original_max_position_embeddings":null)",
+    .since_5_2 = R"("is_causal":true)",
+    .neutral = R"("use_bidirectional_attention":false)"};
+
+Span usual_span(const ConfigReader&, std::size_t layer) {
+  return layer % 2 == 0 ? Span::local : Span::full;
+}
+
+ModelConfig read_config(const ConfigReader& config, Task task) {
+  ModelConfig model = read_gemma_like(config, task, {.partial = RotaryKeys::Partial::ignored});
+  TowerConfig& tower = model.tower;
+  tower.stack.spans = read_spans(config, tower.stack.layers, usual_span);
+  set_window(tower, config.size("sliding_window"));
+  tower.stack.block.attention.softcap = read_softcap(config, "attn_logit_softcapping");
+  return model;
+}
+
+}  // namespace
+
+ModelConfig read_gemma_like(const ConfigReader& config, Task task, const RotaryKeys& rotary) {
+  ModelConfig model = read_llama_like(config, task, rotary);
+  BlockConfig& block = model.tower.stack.block;
+  block.order = NormOrder::both;
+  block.norm.weight_offset = 1.0f;
+  const double scalar = config.number("query_pre_attn_scalar");
+  if (!(scalar > 0.0)) config.refuse_value("query_pre_attn_scalar", "must be > 0");
+  block.attention.scale = 1.0 / std::sqrt(scalar);
+  model.tower.text->scale = std::sqrt(static_cast<float>(model.d_model()));
+  model.output.softcap = read_softcap(config, "final_logit_softcapping");
+  return model;
+}
+
+float read_softcap(const ConfigReader& config, std::string_view key) {
+  return static_cast<float>(config.number(key, 0.0));
+}
+
+std::span<const NameRule> gemma_rules() { return kRules; }
+
+const Architecture kGemma2{"gemma2", kKeys, read_config,    llama_prefixes(),
+                           kRules,   {},    llama_ignored()};
+
+}  // namespace clearformer

@@ -1,0 +1,104 @@
+// GPT-Neo: GPT-2 with unscaled scores, local attention in every other layer, ordinary linear weights.
+// Source: Black et al. 2021, doi 10.5281/zenodo.5297715; transformers' GPTNeoForCausalLM.
+
+#include "clearformer/architectures/known.h"
+#include "clearformer/architectures/values.h"
+
+namespace clearformer {
+
+namespace {
+
+constexpr NameRule kRules[] = {
+    {"embed", "wte"},
+    {"pos_embed", "wpe"},
+    {"blocks", "h"},
+    {"ln1", "ln_1"},
+    {"attn.o_proj", "attn.attention.out_proj"},
+    {"attn", "attn.attention"},
+    {"ln2", "ln_2"},
+    {"up_proj", "c_fc"},
+    {"down_proj", "c_proj"},
+    {"ln_final", "ln_f"},
+    {"unembed", "/lm_head"},
+};
+constexpr std::string_view kPrefixes[] = {"transformer."};
+constexpr std::string_view kIgnored[] = {"*.attn.attention.bias", "*.attn.attention.masked_bias"};
+// Its attention is causal by a mask of its own, whatever "is_causal" says.
+constexpr KeyTable kKeys{
+    .fields = R"("vocab_size":50257,"max_position_embeddings":2048,"hidden_size":2048,
+"num_layers":24,"attention_types":null,"num_heads":16,"intermediate_size":null,"window_size":256,
+"activation_function":"gelu_new","layer_norm_epsilon":1e-5,"bos_token_id":50256,
+"eos_token_id":50256,"pad_token_id":null,"tie_word_embeddings":true)",
+    .others = R"("attention_layers":null)",
+    .other_names = R"("num_attention_heads":"num_heads","num_hidden_layers":"num_layers")"};
+
+// "attention_layers", or the runs of "attention_types": [[["global", "local"], 12]].
+std::vector<std::string> attention_layers(const ConfigReader& config) {
+  std::vector<std::string> layers = config.texts("attention_layers");
+  const Json* runs = config.find_set("attention_types");
+  if (!layers.empty() || runs == nullptr) return layers;
+  const auto refuse = [&] {
+    config.refuse_value("attention_types", "must be [[[name, …], n], …]");
+  };
+  if (!runs->is_array()) refuse();
+  for (const Json& run : runs->array()) {
+    const bool pair = run.is_array() && run.array().size() == 2 && run.array()[0].is_array();
+    const auto times = pair ? run.array()[1].unsigned_integer() : std::nullopt;
+    if (!times || *times > 10000) refuse();
+    for (std::uint64_t i = 0; i < *times; ++i) {
+      for (const Json& name : run.array()[0].array()) {
+        if (!name.is_string()) refuse();
+        layers.push_back(name.string());
+      }
+    }
+  }
+  return layers;
+}
+
+std::vector<Span> spans(const ConfigReader& config, std::size_t layers) {
+  std::vector<Span> spans;
+  for (const std::string& name : attention_layers(config)) {
+    if (name != "global" && name != "local") {
+      config.refuse(ErrorCode::unsupported, "attention_layers", "names \"", name, "\"");
+    }
+    spans.push_back(name == "local" ? Span::local : Span::full);
+  }
+  if (spans.empty()) {
+    for (std::size_t i = 0; i < layers; ++i) spans.push_back(i % 2 == 0 ? Span::full : Span::local);
+  }
+  if (spans.size() != layers) {
+    config.refuse_value("attention_types", "names ", spans.size(), " layers of ", layers);
+  }
+  return spans;
+}
+
+ModelConfig read_config(const ConfigReader& config, Task task) {
+  ModelConfig model = language_model(config, task);
+  const std::size_t d_model = config.size("hidden_size");
+  TowerConfig& tower = model.tower;
+  tower.max_positions = config.size("max_position_embeddings");
+  tower.stack.layers = read_layers(config, "num_layers");
+  tower.stack.spans = spans(config, tower.stack.layers);
+  tower.window_before = config.size("window_size") - 1;
+  BlockConfig& block = tower.stack.block;
+  block.norm = layer_norm(d_model, config.number("layer_norm_epsilon"));
+  block.attention = read_heads(config, "num_heads", d_model);
+  block.attention.bias.output = Bias::present;
+  block.attention.scale = 1.0;
+  block.feed_forward = {d_model, config.size("intermediate_size", 4 * d_model),
+                        read_activation(config, "activation_function", model)};
+  TextEmbeddingConfig text;
+  text.vocabulary = config.size("vocab_size");
+  text.d_model = d_model;
+  text.positions = TextEmbeddingConfig::Positions::learned;
+  text.position_rows = tower.max_positions;
+  tower.text = text;
+  model.output = {d_model, text.vocabulary};
+  return model;
+}
+
+}  // namespace
+
+const Architecture kGptNeo{"gpt_neo", kKeys, read_config, kPrefixes, kRules, {}, kIgnored};
+
+}  // namespace clearformer

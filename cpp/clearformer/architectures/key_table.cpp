@@ -1,0 +1,52 @@
+#include "clearformer/architectures/key_table.h"
+
+#include <algorithm>
+
+namespace clearformer {
+
+namespace {
+
+// Of every class.
+constexpr std::string_view kCommon =
+    R"("model_type":null,"architectures":null,"id2label":null,"num_labels":null)";
+
+Json::Object members(std::string_view text) {
+  return Json::parse(concat("{", text, "}"), "key table", ErrorCode::invalid_argument).object();
+}
+
+bool is_neutral(const Json& value, const Json& neutral) {
+  if (value.is_null()) return true;
+  if (neutral.is_bool()) return value.is_bool() && value.boolean() == neutral.boolean();
+  return value.is_string() && neutral.is_string() && value.string() == neutral.string();
+}
+
+}  // namespace
+
+ConfigReader declared(const ConfigReader& config, const KeyTable& table) {
+  const Json& file = config.root();
+  for (const auto& [key, neutral] : members(table.neutral)) {
+    const Json* value = file.find(key);
+    if (value == nullptr || is_neutral(*value, neutral)) continue;
+    config.refuse(
+        ErrorCode::unsupported, key, "has a value that is not supported here",
+        neutral.is_bool() ? (neutral.boolean() ? ": it is not true" : ": it is not false") : "");
+  }
+  Json::Object known;
+  for (const std::string_view group : {kCommon, table.fields, table.others, table.since_5_2}) {
+    for (auto& [key, usual] : members(group)) {
+      const Json* value = file.find(key);
+      known.emplace_back(key, value == nullptr ? usual : *value);
+    }
+  }
+  for (const auto& [name, field] : members(table.other_names)) {
+    const Json* value = file.find(name);
+    if (value == nullptr) continue;
+    const auto own = std::find_if(known.begin(), known.end(), [&](const auto& member) {
+      return member.first == field.string();
+    });
+    own->second = *value;
+  }
+  return config.with_members(std::move(known));
+}
+
+}  // namespace clearformer

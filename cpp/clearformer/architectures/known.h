@@ -1,0 +1,22 @@
+// All architectures, each in a file of its name beside this one.
+#pragma once
+
+#include "clearformer/architectures/architecture.h"
+
+namespace clearformer {
+
+extern const Architecture kBert, kRoberta, kDistilBert, kModernBert;
+extern const Architecture kGpt2, kGptNeo, kLlama, kMistral, kQwen2, kQwen3, kPhi, kPhi3, kGemma2,
+    kGemma3, kGemma3Text;
+extern const Architecture kTransformer, kMarian, kBart, kT5, kWhisper;
+extern const Architecture kVit, kDeit, kClip;
+// Of configs inside a config.
+extern const KeyTable kGemma3TextKeys, kClipTextKeys, kClipVisionKeys;
+
+inline constexpr const Architecture* kKnown[] = {
+    &kBert,   &kRoberta, &kDistilBert, &kModernBert,  &kGpt2,   &kGptNeo,
+    &kLlama,  &kMistral, &kQwen2,      &kQwen3,       &kPhi,    &kPhi3,
+    &kGemma2, &kGemma3,  &kGemma3Text, &kTransformer, &kMarian, &kBart,
+    &kT5,     &kWhisper, &kVit,        &kDeit,        &kClip};
+
+}  // namespace clearformer

@@ -1,0 +1,51 @@
+// Marian (opus-mt): BART with sinusoidal positions and embeddings that are not normalized.
+// Source: Junczys-Dowmunt et al. 2018, arXiv 1804.00344; transformers' MarianMTModel.
+
+#include "clearformer/architectures/bart_like.h"
+#include "clearformer/architectures/known.h"
+
+namespace clearformer {
+
+namespace {
+
+constexpr std::string_view kPrefixes[] = {"model."};
+constexpr std::string_view kIgnored[] = {"*.embed_positions.weight"};  // sinusoids
+
+constexpr KeyTable kKeys{
+    .fields = R"("vocab_size":58101,"decoder_vocab_size":null,"max_position_embeddings":1024,
+"encoder_layers":12,"encoder_ffn_dim":4096,"encoder_attention_heads":16,"decoder_layers":12,
+"decoder_ffn_dim":4096,"decoder_attention_heads":16,"activation_function":"gelu","d_model":1024,
+"decoder_start_token_id":58100,"scale_embedding":false,"pad_token_id":58100,"eos_token_id":0,
+"bos_token_id":null,"share_encoder_decoder_embeddings":true,"tie_word_embeddings":true)",
+    .since_5_2 = R"("is_causal":true)",
+    .other_names = kBartNames};
+
+ModelConfig read_config(const ConfigReader& config, Task task) {
+  ModelConfig model = read_bart_like(config, task);
+  const std::size_t target = config.size("decoder_vocab_size", model.output.vocabulary);
+  if (!config.flag("share_encoder_decoder_embeddings")) {
+    model.own_target_embedding = true;
+    model.output.vocabulary = target;
+  } else if (target != model.output.vocabulary) {
+    config.refuse(ErrorCode::unsupported, "decoder_vocab_size", "is ", target,
+                  ", the shared table has ", model.output.vocabulary, " rows");
+  }
+  for (TowerConfig* tower : {&model.tower, &*model.second}) {
+    TextEmbeddingConfig text;
+    tower->max_positions = config.size("max_position_embeddings");
+    text.vocabulary = tower == &model.tower ? config.size("vocab_size") : model.output.vocabulary;
+    text.d_model = tower->d_model();
+    text.scale = embedding_scale(config, text.d_model);
+    text.positions = TextEmbeddingConfig::Positions::sinusoidal;
+    text.layout = SinusoidLayout::halves;
+    tower->text = text;
+  }
+  return model;
+}
+
+}  // namespace
+
+const Architecture kMarian{"marian",     kKeys, read_config, kPrefixes,
+                           bart_rules(), {},    kIgnored,    Task::seq2seq_lm};
+
+}  // namespace clearformer

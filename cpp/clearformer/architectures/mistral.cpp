@@ -1,0 +1,35 @@
+// Mistral: Llama whose layers see a window of the past.
+// Source: Jiang et al. 2023, arXiv 2310.06825; transformers' MistralForCausalLM.
+
+#include "clearformer/architectures/known.h"
+#include "clearformer/architectures/llama_like.h"
+
+namespace clearformer {
+
+namespace {
+
+constexpr KeyTable kKeys{
+    .fields = R"("vocab_size":32000,"hidden_size":4096,"intermediate_size":14336,
+"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":null,
+"hidden_act":"silu","max_position_embeddings":131072,"rms_norm_eps":1e-6,"pad_token_id":null,
+"bos_token_id":1,"eos_token_id":2,"tie_word_embeddings":false,"rope_parameters":null,
+"sliding_window":4096)",
+    .others = R"("rope_theta":10000,"rope_scaling":null,"partial_rotary_factor":null,
+"original_max_position_embeddings":null)",
+    .since_5_2 = R"("is_causal":true)"};
+
+ModelConfig read_config(const ConfigReader& config, Task task) {
+  ModelConfig model = read_llama_like(config, task);
+  TowerConfig& tower = model.tower;
+  if (read_sliding_window(config, tower)) {
+    tower.stack.spans.assign(tower.stack.layers, Span::local);
+  }
+  return model;
+}
+
+}  // namespace
+
+const Architecture kMistral{"mistral",     kKeys, read_config,    llama_prefixes(),
+                            llama_rules(), {},    llama_ignored()};
+
+}  // namespace clearformer

@@ -1,0 +1,49 @@
+// Phi-3 and 4: Llama whose projections are stored in one tensor each, with an optional window.
+// Source: Abdin et al. 2024, arXiv 2404.14219; transformers' Phi3ForCausalLM.
+
+#include "clearformer/architectures/known.h"
+#include "clearformer/architectures/llama_like.h"
+
+namespace clearformer {
+
+namespace {
+
+constexpr NameRule kRules[] = {
+    {"embed", "embed_tokens"},
+    {"blocks", "layers"},
+    {"ln1", "input_layernorm"},
+    {"attn", "self_attn"},
+    {"q_proj", "qkv_proj", 0, 0},
+    {"k_proj", "qkv_proj", 2, 0},
+    {"v_proj", "qkv_proj", 1, 0},
+    {"ln2", "post_attention_layernorm"},
+    {"gate_proj", "gate_up_proj", 0, 2},
+    {"up_proj", "gate_up_proj", 1, 2},
+    {"ln_final", "norm"},
+    {"unembed", "/lm_head"},
+};
+
+constexpr KeyTable kKeys{
+    .fields = R"("vocab_size":32064,"hidden_size":3072,"intermediate_size":8192,
+"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":null,"hidden_act":"silu",
+"max_position_embeddings":4096,"original_max_position_embeddings":4096,"rms_norm_eps":1e-5,
+"tie_word_embeddings":false,"rope_parameters":null,"bos_token_id":1,"eos_token_id":32000,
+"pad_token_id":32000,"sliding_window":null)",
+    .others = R"("rope_theta":10000,"rope_scaling":null,"partial_rotary_factor":null,
+"head_dim":null)",
+    .since_5_2 = R"("is_causal":true)"};
+
+ModelConfig read_config(const ConfigReader& config, Task task) {
+  ModelConfig model = read_llama_like(config, task, {.names = RotaryKeys::Names::phi3});
+  TowerConfig& tower = model.tower;
+  if (read_sliding_window(config, tower)) {
+    tower.stack.spans.assign(tower.stack.layers, Span::local);
+  }
+  return model;
+}
+
+}  // namespace
+
+const Architecture kPhi3{"phi3", kKeys, read_config, llama_prefixes(), kRules, {}, llama_ignored()};
+
+}  // namespace clearformer

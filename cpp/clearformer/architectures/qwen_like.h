@@ -1,0 +1,10 @@
+// What Qwen2 and Qwen3 share: Llama with an optional window in the upper layers.
+#pragma once
+
+#include "clearformer/architectures/llama_like.h"
+
+namespace clearformer {
+
+ModelConfig read_qwen_like(const ConfigReader& config, Task task);
+
+}  // namespace clearformer

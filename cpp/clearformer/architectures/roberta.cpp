@@ -1,0 +1,68 @@
+// RoBERTa: BERT with positions that count the tokens other than padding, from the padding id on.
+// Source: Liu et al. 2019, arXiv 1907.11692; transformers' RobertaModel.
+
+#include "clearformer/architectures/bert_like.h"
+#include "clearformer/architectures/known.h"
+
+namespace clearformer {
+
+namespace {
+
+constexpr NameRule kRules[] = {
+    {"embed.ln", "embeddings.LayerNorm"},
+    {"embed", "embeddings.word_embeddings"},
+    {"pos_embed", "embeddings.position_embeddings"},
+    {"token_type_embed", "embeddings.token_type_embeddings"},
+    {"blocks", "encoder.layer"},
+    {"attn.q_proj", "attention.self.query"},
+    {"attn.k_proj", "attention.self.key"},
+    {"attn.v_proj", "attention.self.value"},
+    {"attn.o_proj", "attention.output.dense"},
+    {"ln1", "attention.output.LayerNorm"},
+    {"mlp.up_proj", "intermediate.dense"},
+    {"mlp.down_proj", "output.dense"},
+    {"ln2", "output.LayerNorm"},
+    {"classifier.dense", "/classifier.dense"},
+    {"classifier.out", "/classifier.out_proj"},
+    {"token_classifier.out", "/classifier"},
+    {"qa.out", "/qa_outputs"},
+    {"mlm.dense", "/lm_head.dense"},
+    {"mlm.norm", "/lm_head.layer_norm"},
+    {"mlm.bias", "/lm_head.bias"},
+    {"mlm.out", "/lm_head.decoder"},
+};
+constexpr std::string_view kPrefixes[] = {"roberta."};
+constexpr std::string_view kIgnored[] = {"*embeddings.position_ids"};
+
+constexpr KeyTable kKeys{.fields = R"("vocab_size":50265,"hidden_size":768,"num_hidden_layers":12,
+"num_attention_heads":12,"intermediate_size":3072,"hidden_act":"gelu",
+"max_position_embeddings":512,"type_vocab_size":2,"layer_norm_eps":1e-12,"pad_token_id":1,
+"bos_token_id":0,"eos_token_id":2,"tie_word_embeddings":true)",
+                         .neutral = kBertNeutral};
+
+ModelConfig read_config(const ConfigReader& config, Task task) {
+  ModelConfig model = read_bert_trunk(config, task, {});
+  TextEmbeddingConfig& text = *model.tower.text;
+  text.token_types = config.size("type_vocab_size");
+  text.uncounted_id = config.token("pad_token_id");
+  if (!text.uncounted_id) config.refuse_value("pad_token_id", "must be a token id");
+  text.position_offset = static_cast<std::size_t>(*text.uncounted_id) + 1;
+  if (text.position_rows <= text.position_offset) {
+    config.refuse_value("max_position_embeddings", "is ", text.position_rows,
+                        " and leaves no position behind pad_token_id ", *text.uncounted_id);
+  }
+  model.tower.max_positions = text.position_rows - text.position_offset;
+  EncoderHeads heads;
+  heads.pooler = heads.classifier = Activation::tanh;
+  heads.masked_lm = Activation::gelu_erf;
+  heads.masked_lm_norm = model.tower.stack.block.norm;
+  model.head = encoder_head(config, task, model, heads);
+  return model;
+}
+
+}  // namespace
+
+const Architecture kRoberta{"roberta", kKeys, read_config, kPrefixes,
+                            kRules,    {},    kIgnored,    Task::base};
+
+}  // namespace clearformer

@@ -1,0 +1,190 @@
+#include "clearformer/architectures/rotary_config.h"
+
+#include <algorithm>
+
+namespace clearformer {
+
+namespace {
+
+using Kind = RotaryScaling::Kind;
+
+struct NamedKind {
+  std::string_view name;
+  Kind kind;
+};
+constexpr NamedKind kKinds[] = {
+    {"default", Kind::none},
+    {"linear", Kind::linear},
+    {"dynamic", Kind::dynamic},
+    {"llama3", Kind::llama3},
+    {"yarn", Kind::yarn},
+    {"longrope", Kind::longrope},
+    {"proportional", Kind::proportional},
+};
+
+Kind kind_of(const ConfigReader& rope, RotaryKeys::Names names) {
+  std::string type = rope.text("rope_type", rope.text("type", "default"));
+  if (names == RotaryKeys::Names::phi3 && (type == "su" || type == "yarn")) type = "longrope";
+  std::string known;
+  for (const NamedKind& entry : kKinds) {
+    if (type == entry.name) return entry.kind;
+    known += concat(known.empty() ? "" : ", ", entry.name);
+  }
+  rope.refuse(ErrorCode::unsupported, "rope_type", "is \"", type, "\"; supported: ", known);
+}
+
+// One set of parameters for all layers; a set for each type of layer is another matter.
+void refuse_nested(const ConfigReader& rope) {
+  for (const auto& [key, value] : rope.root().object()) {
+    if (!value.is_object()) continue;
+    rope.refuse(ErrorCode::unsupported, key, "holds parameters for one type of layer");
+  }
+}
+
+// The parameters of one type of layer: its own, updated by what all layers had before.
+ConfigReader parameters_of_layer(const ConfigReader& config, const RotaryKeys& keys) {
+  Json::Object own;
+  if (const auto all = config.object("rope_parameters")) {
+    if (const auto given = all->object(keys.layer_type)) own = given->root().object();
+  }
+  if (own.empty()) own.emplace_back("rope_type", Json(Json::Value("default")));
+  const auto before = keys.scaled ? config.object("rope_scaling") : std::nullopt;
+  if (before) {
+    for (const auto& [key, value] : before->root().object()) {
+      std::erase_if(own, [&](const auto& member) { return member.first == key; });
+      own.emplace_back(key, value);
+    }
+  }
+  Json::Object named;
+  named.emplace_back("rope_parameters", Json(std::move(own)));
+  return *config.with_members(std::move(named)).object("rope_parameters");
+}
+
+std::optional<ConfigReader> parameters(const ConfigReader& config, const RotaryKeys& keys) {
+  if (!keys.layer_type.empty()) return parameters_of_layer(config, keys);
+  for (const char* key : {"rope_scaling", "rope_parameters"}) {
+    const auto rope = config.object(key);
+    if (!rope || rope->root().object().empty()) continue;
+    refuse_nested(*rope);
+    return rope;
+  }
+  return std::nullopt;
+}
+
+double positive(const ConfigReader& reader, std::string_view key, double fallback) {
+  const double value = reader.number(key, fallback);
+  if (!(value > 0.0)) reader.refuse_value(key, "must be > 0, it is ", value);
+  return value;
+}
+
+// 0 and absence both mean the default, as upstream has it.
+double or_default(const ConfigReader& rope, std::string_view key, double fallback) {
+  const double value = rope.number(key, 0.0);
+  return value == 0.0 ? fallback : value;
+}
+
+// The factor is required but for yarn and longrope, whose contexts tell it too.
+double read_factor(const ConfigReader& rope, const RotaryScaling& scaling, double max_positions) {
+  if (rope.root().find_set("factor") != nullptr) return positive(rope, "factor", 1.0);
+  if (scaling.kind == Kind::proportional) return 1.0;
+  if (scaling.kind != Kind::yarn && scaling.kind != Kind::longrope) {
+    rope.refuse_value("factor", "is missing");
+  }
+  return max_positions / scaling.original_max_positions;
+}
+
+void read_scaling(const ConfigReader& config, const ConfigReader& rope, double max_positions,
+                  RotaryScaling& scaling) {
+  constexpr std::string_view kOriginal = "original_max_position_embeddings";
+  // Phi-3 writes it there, and there it counts, but not in models of several types of layers.
+  const bool outside = config.knows(kOriginal) && config.is_set(kOriginal);
+  scaling.original_max_positions = max_positions;
+  if (scaling.kind != Kind::dynamic) {
+    scaling.original_max_positions = positive(outside ? config : rope, kOriginal, max_positions);
+  }
+  scaling.factor = read_factor(rope, scaling, max_positions);
+  if (scaling.kind == Kind::llama3) {
+    scaling.low_freq_factor = positive(rope, "low_freq_factor", scaling.low_freq_factor);
+    scaling.high_freq_factor = positive(rope, "high_freq_factor", scaling.high_freq_factor);
+  }
+  if (scaling.kind == Kind::yarn) {
+    scaling.beta_fast = or_default(rope, "beta_fast", scaling.beta_fast);
+    scaling.beta_slow = or_default(rope, "beta_slow", scaling.beta_slow);
+    scaling.truncate = rope.flag("truncate", true);
+    scaling.mscale = rope.number("mscale", 0.0);
+    scaling.mscale_all_dim = rope.number("mscale_all_dim", 0.0);
+  }
+  if (scaling.kind == Kind::longrope) {
+    scaling.short_factors = rope.numbers("short_factor");
+    scaling.long_factors = rope.numbers("long_factor");
+  }
+  if (rope.root().find_set("attention_factor") != nullptr) {
+    scaling.attention_factor = positive(rope, "attention_factor", 1.0);
+  }
+}
+
+// "partial_rotary_factor": the plain kind reads the parameters first, the others what stands outside.
+double read_part(const ConfigReader& config, const ConfigReader* rope, Kind kind) {
+  constexpr std::string_view kPart = "partial_rotary_factor";
+  const bool inside = rope != nullptr && rope->is_set(kPart);
+  const bool outside = config.is_set(kPart) && (kind != Kind::none || !inside);
+  const ConfigReader& reader = inside && !outside ? *rope : config;
+  const double part = reader.number(kPart, 1.0);
+  if (!(part > 0.0 && part <= 1.0)) {
+    reader.refuse_value(kPart, "must be in (0, 1], it is ", part);
+  }
+  return part;
+}
+
+// The part of each head that turns; "proportional" counts whole pairs of it.
+std::size_t read_rotary_dim(const ConfigReader& config, const ConfigReader* rope, Kind kind,
+                            const RotaryConfig& rotary, RotaryKeys::Partial partial) {
+  const bool ignored = partial == RotaryKeys::Partial::ignored;
+  if (ignored && kind == Kind::none) return rotary.d_head;
+  const double part = read_part(config, rope, kind);
+  if (ignored && part != 1.0 && kind != Kind::proportional) {
+    config.refuse_value("partial_rotary_factor", "is ", part,
+                        ", heads of this model turn whole under a scaled rope_type");
+  }
+  const double dimensions = part * static_cast<double>(rotary.d_head);
+  const std::size_t turned = kind == Kind::proportional
+                                 ? 2 * static_cast<std::size_t>(dimensions / 2.0)
+                                 : static_cast<std::size_t>(dimensions);
+  if (turned % 2 != 0 && part != 1.0) {
+    config.refuse_value("partial_rotary_factor", "is ", part, " and rotates ", turned, " of the ",
+                        rotary.d_head, " dimensions of a head, which must be an even number");
+  }
+  if (turned == 0) {
+    config.refuse_value("partial_rotary_factor", "is ", part, " and leaves none of the ",
+                        rotary.d_head, " dimensions of a head to rotate");
+  }
+  return turned;
+}
+
+}  // namespace
+
+RotaryConfig read_rotary(const ConfigReader& config, std::size_t d_head, std::size_t max_positions,
+                         const RotaryKeys& keys) {
+  constexpr double kUsualBase = 10000.0;
+  RotaryConfig rotary;
+  rotary.d_head = d_head;
+  rotary.base = positive(config, keys.theta, kUsualBase);
+  const auto rope = parameters(config, keys);
+  if (rope) {
+    rotary.base = positive(*rope, "rope_theta", rotary.base);
+    rotary.scaling.kind = kind_of(*rope, keys.names);
+    if (rotary.scaling.kind != Kind::none) {
+      read_scaling(config, *rope, static_cast<double>(max_positions), rotary.scaling);
+    }
+  }
+  rotary.rotary_dim =
+      read_rotary_dim(config, rope ? &*rope : nullptr, rotary.scaling.kind, rotary, keys.partial);
+  try {
+    check_rotary(rotary);
+  } catch (const Error& error) {
+    fail(config.code(), config.file(), ": ", error.what());
+  }
+  return rotary;
+}
+
+}  // namespace clearformer

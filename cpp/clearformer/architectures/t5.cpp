@@ -1,0 +1,125 @@
+// T5 (1.0 and 1.1): pre-norm encoder-decoder with RMSNorm, learned biases for relative positions,
+// unscaled scores; 1.0 ties the output layer and scales it, 1.1 gates the feed-forward network.
+// Source: Raffel et al. 2019, arXiv 1910.10683; transformers' T5ForConditionalGeneration.
+
+#include <cmath>
+
+#include "clearformer/architectures/known.h"
+#include "clearformer/architectures/values.h"
+
+namespace clearformer {
+
+namespace {
+
+constexpr NameRule kRules[] = {
+    {"*.embed", "*.embed_tokens"},
+    {"embed", "shared"},
+    {"*.relative", "*.block.0.layer.0.SelfAttention.relative_attention_bias"},
+    {"encoder.*.ln1", "encoder.block.*.layer.0.layer_norm"},
+    {"encoder.*.attn", "encoder.block.*.layer.0.SelfAttention"},
+    {"encoder.*.ln2", "encoder.block.*.layer.1.layer_norm"},
+    {"encoder.*.mlp", "encoder.block.*.layer.1.DenseReluDense"},
+    {"decoder.*.ln1", "decoder.block.*.layer.0.layer_norm"},
+    {"decoder.*.attn", "decoder.block.*.layer.0.SelfAttention"},
+    {"decoder.*.ln2", "decoder.block.*.layer.1.layer_norm"},
+    {"decoder.*.cross_attn", "decoder.block.*.layer.1.EncDecAttention"},
+    {"decoder.*.ln3", "decoder.block.*.layer.2.layer_norm"},
+    {"decoder.*.mlp", "decoder.block.*.layer.2.DenseReluDense"},
+    {"*.ln_final", "*.final_layer_norm"},
+    {"q_proj", "q"},
+    {"k_proj", "k"},
+    {"v_proj", "v"},
+    {"o_proj", "o"},
+    {"gate_proj", "wi_0"},
+    {"down_proj", "wo"},
+    {"unembed", "lm_head"},
+};
+constexpr NameRule kGated[] = {{"up_proj", "wi_1"}};
+constexpr NameRule kPlain[] = {{"up_proj", "wi"}};
+constexpr KeyScheme kSchemes[] = {{".wi_1.", kGated}, {"", kPlain}};
+constexpr std::string_view kIgnored[] = {
+    "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"};
+
+// The table of words, its copies and the output layer are always one where the file has one:
+// "tie_word_embeddings" says in files of transformers 4 whether the output is scaled.
+constexpr KeyTable kKeys{
+    .fields = R"("vocab_size":32128,"d_model":512,"d_kv":64,"d_ff":2048,"num_layers":6,
+"num_decoder_layers":null,"num_heads":8,"relative_attention_num_buckets":32,
+"relative_attention_max_distance":128,"layer_norm_epsilon":1e-6,"feed_forward_proj":"relu",
+"pad_token_id":0,"eos_token_id":1)",
+    .others = R"("tie_word_embeddings":true,"scale_decoder_outputs":null,"dense_act_fn":null,
+"is_gated_act":null,"bos_token_id":null,"decoder_start_token_id":null)",
+    .since_5_2 = R"("is_causal":true)",
+    .other_names = R"("hidden_size":"d_model","num_attention_heads":"num_heads",
+"num_hidden_layers":"num_layers","head_dim":"d_kv")"};
+
+// "relu", "gated-gelu" (whose GELU is the tanh one), "gated-silu", …; "dense_act_fn" and
+// "is_gated_act", which transformers saves beside it, count before it.
+void read_feed_forward(const ConfigReader& config, std::size_t d_model, ModelConfig& model,
+                       FeedForwardConfig& feed_forward) {
+  std::string name = config.text("feed_forward_proj");
+  const bool gated = config.flag("is_gated_act", name.starts_with("gated-"));
+  if (name == "gated-gelu") name = "gelu_new";
+  name = config.text("dense_act_fn", name.substr(name.find('-') + 1));
+  const auto activation = activation_named(name);
+  if (!activation) config.refuse(ErrorCode::unsupported, "feed_forward_proj", "is \"", name, "\"");
+  model.activation = name;
+  feed_forward = {d_model, config.size("d_ff"), *activation, gated ? Gate::present : Gate::none,
+                  Bias::none};
+}
+
+TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
+  TowerConfig tower;
+  const std::size_t d_model = config.size("d_model");
+  // Relative positions know no end; this one keeps their int32 sums safe.
+  tower.max_positions = 1u << 20;
+  tower.stack.layers = read_layers(config, "num_layers");
+  tower.stack.blocks = "";
+  BlockConfig& block = tower.stack.block;
+  block.norm = rms_norm(d_model, config.number("layer_norm_epsilon"));
+  AttentionConfig& attention = block.attention;
+  attention.d_model = d_model;
+  attention.num_heads = attention.num_key_value_heads = config.size("num_heads");
+  attention.d_head = config.size("d_kv");
+  attention.scale = 1.0;
+  read_feed_forward(config, d_model, model, block.feed_forward);
+  RelativeBuckets relative;
+  relative.num_buckets = config.size("relative_attention_num_buckets");
+  relative.max_distance = config.size("relative_attention_max_distance");
+  tower.relative = relative;
+  TextEmbeddingConfig text;
+  text.vocabulary = config.size("vocab_size");
+  text.d_model = d_model;
+  tower.text = text;
+  return tower;
+}
+
+ModelConfig read_config(const ConfigReader& config, Task task) {
+  if (task != Task::seq2seq_lm && task != Task::base) refuse_task(config, task);
+  ModelConfig model;
+  model.model_type = config.text("model_type");
+  model.task = task;
+  model.kind = ModelKind::encoder_decoder;
+  model.tied = true;
+  read_tokens(config, model);
+  model.tower = read_tower(config, model);
+  model.second = model.tower;
+  TowerConfig& decoder = *model.second;
+  if (config.is_set("num_decoder_layers")) {
+    decoder.stack.layers = read_layers(config, "num_decoder_layers");
+  }
+  decoder.attends = read_causality(config);
+  decoder.cross_attention = true;
+  decoder.relative->direction = RelativeBuckets::Direction::causal;
+  model.output = {decoder.d_model(), decoder.text->vocabulary};
+  if (config.flag("scale_decoder_outputs", config.flag("tie_word_embeddings"))) {
+    model.output.scale = 1.0f / std::sqrt(static_cast<float>(decoder.d_model()));
+  }
+  return model;
+}
+
+}  // namespace
+
+const Architecture kT5{"t5", kKeys, read_config, {}, kRules, kSchemes, kIgnored, Task::seq2seq_lm};
+
+}  // namespace clearformer

@@ -1,0 +1,132 @@
+#include "clearformer/architectures/values.h"
+
+namespace clearformer {
+
+NormConfig layer_norm(std::size_t d_model, double eps) {
+  return {NormKind::layer, {d_model}, static_cast<float>(eps)};
+}
+
+NormConfig rms_norm(std::size_t d_model, double eps) {
+  return {NormKind::rms, {d_model}, static_cast<float>(eps)};
+}
+
+Activation read_activation(const ConfigReader& config, std::string_view key, ModelConfig& model) {
+  const std::string name = config.text(key);
+  const auto activation = activation_named(name);
+  if (!activation) config.refuse(ErrorCode::unsupported, key, "is \"", name, "\"");
+  model.activation = name;
+  return *activation;
+}
+
+void read_tokens(const ConfigReader& config, ModelConfig& model) {
+  model.eos_token_ids = config.tokens("eos_token_id");
+  model.bos_token_id = config.token("bos_token_id");
+  model.pad_token_id = config.token("pad_token_id");
+  if (config.knows("decoder_start_token_id")) {
+    model.decoder_start_token_id = config.token("decoder_start_token_id");
+  }
+}
+
+AttentionConfig read_heads(const ConfigReader& config, std::string_view heads,
+                           std::size_t d_model) {
+  AttentionConfig attention;
+  attention.d_model = d_model;
+  attention.num_heads = attention.num_key_value_heads = config.size(heads);
+  if (d_model % attention.num_heads != 0) {
+    config.refuse_value(heads, "is ", attention.num_heads, " and does not divide ", d_model,
+                        ", the size of the model");
+  }
+  attention.d_head = d_model / attention.num_heads;
+  return attention;
+}
+
+std::size_t read_layers(const ConfigReader& config, std::string_view key) {
+  constexpr std::size_t kMost = 10000;
+  const std::size_t layers = config.size(key);
+  if (layers > kMost) config.refuse_value(key, "is ", layers, ", more than ", kMost, " layers");
+  return layers;
+}
+
+Bias read_bias(const ConfigReader& config, std::string_view key) {
+  return config.flag(key) ? Bias::present : Bias::none;
+}
+
+void set_window(TowerConfig& tower, std::size_t size) {
+  const bool ahead = tower.attends == TowerConfig::Attends::to_all;
+  tower.window_before = ahead ? size : size - 1;
+  tower.window_after = ahead ? size : 0;
+}
+
+std::vector<Span> read_spans(const ConfigReader& config, std::size_t layers,
+                             Span (*usual)(const ConfigReader&, std::size_t layer)) {
+  std::vector<Span> spans;
+  const std::vector<std::string> types = config.texts("layer_types");
+  if (!types.empty() && types.size() != layers) {
+    config.refuse_value("layer_types", "names ", types.size(), " layers of ", layers);
+  }
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    if (types.empty()) {
+      spans.push_back(usual(config, layer));
+    } else if (types[layer] == "full_attention" || types[layer] == "sliding_attention") {
+      spans.push_back(types[layer] == "full_attention" ? Span::full : Span::local);
+    } else {
+      config.refuse(ErrorCode::unsupported, "layer_types", "holds \"", types[layer], "\"");
+    }
+  }
+  return spans;
+}
+
+std::size_t read_labels(const ConfigReader& config) {
+  const auto labels = config.object("id2label");
+  if (labels && !labels->root().object().empty()) return labels->root().object().size();
+  return config.size("num_labels", 2);  // transformers' own number where nothing says one
+}
+
+TowerConfig::Attends read_causality(const ConfigReader& config) {
+  return !config.knows("is_causal") || config.flag("is_causal") ? TowerConfig::Attends::to_the_past
+                                                                : TowerConfig::Attends::to_all;
+}
+
+ModelConfig language_model(const ConfigReader& config, Task task) {
+  if (task != Task::causal_lm && task != Task::base) refuse_task(config, task);
+  ModelConfig model;
+  model.model_type = config.text("model_type", "");
+  model.task = task;
+  model.kind = ModelKind::decoder_only;
+  model.tied = config.flag("tie_word_embeddings");
+  model.tower.attends = read_causality(config);
+  read_tokens(config, model);
+  return model;
+}
+
+HeadConfig encoder_head(const ConfigReader& config, Task task, const ModelConfig& model,
+                        const EncoderHeads& heads) {
+  HeadConfig head;
+  head.d_model = model.tower.d_model();
+  switch (task) {
+    case Task::base:
+      head.pick = HeadConfig::Pick::first;
+      head.dense = heads.pooler;
+      break;
+    case Task::masked_lm:
+      head.dense = heads.masked_lm;
+      head.norm = heads.masked_lm_norm;
+      head.outputs = model.tower.text->vocabulary;
+      break;
+    case Task::sequence_classification:
+    case Task::image_classification:
+      if (model.tower.image.has_value() != (task == Task::image_classification)) {
+        refuse_task(config, task);
+      }
+      head.pick = HeadConfig::Pick::first;
+      head.dense = heads.classifier;
+      head.outputs = read_labels(config);
+      break;
+    case Task::token_classification: head.outputs = read_labels(config); break;
+    case Task::question_answering: head.outputs = 2; break;
+    default: refuse_task(config, task);
+  }
+  return head;
+}
+
+}  // namespace clearformer

@@ -1,0 +1,107 @@
+// ViT: pre-norm encoder over image patches behind a class token.
+// Source: Dosovitskiy et al. 2020, arXiv 2010.11929; transformers' ViTForImageClassification.
+
+#include <tuple>
+
+#include "clearformer/architectures/known.h"
+#include "clearformer/architectures/vit_like.h"
+
+namespace clearformer {
+
+namespace {
+
+constexpr NameRule kRules[] = {
+    {"patch_embed", "embeddings.patch_embeddings.projection"},
+    {"cls_token", "embeddings.cls_token"},
+    {"distillation_token", "embeddings.distillation_token"},
+    {"pos_embed", "embeddings.position_embeddings"},
+    {"ln1", "layernorm_before"},
+    {"ln2", "layernorm_after"},
+    {"ln_final", "layernorm"},
+    {"classifier.out", "/classifier"},
+    {"teacher_classifier.out", "/cls_classifier"},
+    {"distillation.out", "/distillation_classifier"},
+};
+constexpr NameRule kNow[] = {
+    {"blocks", "layers"},
+    {"attn", "attention"},
+    {"up_proj", "fc1"},
+    {"down_proj", "fc2"},
+};
+constexpr NameRule kBefore[] = {
+    {"blocks", "encoder.layer"},
+    {"attn.q_proj", "attention.attention.query"},
+    {"attn.k_proj", "attention.attention.key"},
+    {"attn.v_proj", "attention.attention.value"},
+    {"attn.o_proj", "attention.output.dense"},
+    {"mlp.up_proj", "intermediate.dense"},
+    {"mlp.down_proj", "output.dense"},
+};
+constexpr KeyScheme kSchemes[] = {{"encoder.layer.", kBefore}, {"", kNow}};
+
+constexpr std::string_view kPrefixes[] = {"vit."};
+
+}  // namespace
+
+const KeyTable kVitKeys{
+    .fields = R"("hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,
+"intermediate_size":3072,"hidden_act":"gelu","layer_norm_eps":1e-12,"image_size":224,
+"patch_size":16,"num_channels":3,"qkv_bias":true,"pooler_output_size":null,"pooler_act":"tanh")",
+    .neutral = R"("is_causal":false)"};
+
+std::pair<std::size_t, std::size_t> read_extent(const ConfigReader& config, std::string_view key) {
+  const Json* value = config.find_set(key);
+  if (value == nullptr || !value->is_array()) {
+    const std::size_t size = config.size(key);
+    return {size, size};
+  }
+  const std::vector<double> sizes = config.numbers(key);
+  for (const double size : sizes) {
+    if (sizes.size() != 2 || size < 1.0 || size > 1e6) {
+      config.refuse_value(key, "must be a number or [height, width]");
+    }
+  }
+  if (sizes.empty()) config.refuse_value(key, "must be a number or [height, width]");
+  return {static_cast<std::size_t>(sizes[0]), static_cast<std::size_t>(sizes[1])};
+}
+
+ModelConfig read_vit_like(const ConfigReader& config, Task task) {
+  ModelConfig model;
+  model.model_type = config.text("model_type");
+  model.task = task;
+  model.kind = ModelKind::encoder_only;
+  const std::size_t d_model = config.size("hidden_size");
+  const NormConfig norm = layer_norm(d_model, config.number("layer_norm_eps"));
+  TowerConfig& tower = model.tower;
+  tower.last_hidden = TowerConfig::LastHidden::raw;
+  tower.stack.layers = read_layers(config, "num_hidden_layers");
+  BlockConfig& block = tower.stack.block;
+  block.norm = norm;
+  block.attention = read_heads(config, "num_attention_heads", d_model);
+  block.attention.bias = read_bias(config, "qkv_bias");
+  block.attention.bias.output = Bias::present;
+  block.feed_forward = {d_model, config.size("intermediate_size"),
+                        read_activation(config, "hidden_act", model)};
+  ImageEmbeddingConfig image;
+  std::tie(image.image_height, image.image_width) = read_extent(config, "image_size");
+  std::tie(image.patch.patch_height, image.patch.patch_width) = read_extent(config, "patch_size");
+  image.patch.channels = config.size("num_channels");
+  image.patch.d_model = d_model;
+  tower.image = image;
+  tower.max_positions = image.prefix() + image.grid().patches();
+  if (task != Task::base && task != Task::image_classification) refuse_task(config, task);
+  ModelConfig pooler;  // notes the activation's name, which is not the model's
+  EncoderHeads heads;
+  heads.pooler = read_activation(config, "pooler_act", pooler);
+  model.head = encoder_head(config, task, model, heads);
+  if (task == Task::base) model.head->dense_outputs = config.size("pooler_output_size", d_model);
+  return model;
+}
+
+std::span<const NameRule> vit_rules() { return kRules; }
+std::span<const KeyScheme> vit_schemes() { return kSchemes; }
+
+const Architecture kVit{"vit",    kVitKeys, read_vit_like, kPrefixes, kRules,
+                        kSchemes, {},       Task::base};
+
+}  // namespace clearformer

@@ -1,0 +1,59 @@
+#include <cstdio>
+#include <memory>
+
+#include "clearformer/loading/inspection.h"
+#include "clearformer/loading/pretrained_folder.h"
+
+namespace clearformer {
+
+namespace {
+
+InspectedFolder::File start_of(const std::string& folder, const std::string& name) {
+  InspectedFolder::File file{name, 0, {}};
+  const std::string path = folder + "/" + name;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(std::fopen(path.c_str(), "rb"),
+                                                              &std::fclose);
+  if (!input) fail(ErrorCode::invalid_argument, "cannot open ", path);
+  std::fseek(input.get(), 0, SEEK_END);
+  file.bytes = static_cast<std::uint64_t>(std::ftell(input.get()));
+  std::fseek(input.get(), 0, SEEK_SET);
+  const auto read = [&](std::uint64_t bytes) {
+    const std::size_t had = file.start.size();
+    file.start.resize(had + static_cast<std::size_t>(bytes));
+    file.start.resize(had +
+                      std::fread(file.start.data() + had, 1, file.start.size() - had, input.get()));
+  };
+  read(SafetensorsHeader::kPrefixBytes);
+  try {
+    SafetensorsHeader::expect_prefix(file.start.size(), name);
+    read(SafetensorsHeader::header_bytes(reinterpret_cast<const unsigned char*>(file.start.data()),
+                                         file.bytes, name));
+  } catch (const Error&) {
+    // what is wrong is told where the header is read
+  }
+  return file;
+}
+
+}  // namespace
+
+InspectedFolder InspectedFolder::read(const std::string& folder) {
+  InspectedFolder found;
+  const std::string config = folder + "/config.json", index = "model.safetensors.index.json";
+  found.config = file_text(config);
+  found.problems.collect("config.json", [&] {
+    if (!found.config) fail(ErrorCode::invalid_argument, "cannot open ", config);
+  });
+  found.index = file_text(folder + "/" + index);
+  std::vector<std::string> names{"model.safetensors"};
+  try {
+    if (found.index) names = ShardIndex::parse(*found.index, index).files;
+  } catch (const Error&) {
+    names.clear();  // inspect() tells why
+  }
+  for (const std::string& name : names) {
+    found.problems.collect(name, [&] { found.files.push_back(start_of(folder, name)); });
+  }
+  return found;
+}
+
+}  // namespace clearformer

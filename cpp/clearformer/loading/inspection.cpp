@@ -1,0 +1,327 @@
+#include "clearformer/loading/inspection.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "clearformer/architectures/architecture.h"
+#include "clearformer/loading/load_model.h"
+#include "clearformer/loading/matrix_policy.h"
+#include "clearformer/loading/ties.h"
+#include "clearformer/weights/incoming_tensor.h"
+#include "clearformer/weights/json_writer.h"
+
+namespace clearformer {
+
+namespace {
+
+constexpr const char* kConfig = "config.json";
+constexpr const char* kIndex = "model.safetensors.index.json";
+
+class Inspector {
+ public:
+  explicit Inspector(const InspectedFolder& folder) : folder_(folder) {}
+
+  Inspection run() {
+    found_.problems = folder_.problems;
+    for (const InspectedFolder::File& file : folder_.files) {
+      found_.problems.collect(file.name, [&] { read_header(file); });
+    }
+    if (folder_.index) found_.problems.collect(kIndex, [&] { compare_with_index(); });
+    if (whole()) count_parameters();
+    if (folder_.config) found_.problems.collect(kConfig, [&] { read_config(); });
+    if (found_.config) found_.problems.collect({}, [&] { find_needs(); });
+    return std::move(found_);
+  }
+
+ private:
+  void read_header(const InspectedFolder::File& file) {
+    SafetensorsHeader header = SafetensorsHeader::read(file.start, file.bytes, file.name);
+    readable_.insert(file.name);
+    for (StoredTensor& tensor : header.tensors) {
+      found_.tensors.push_back({file.name, std::move(tensor)});
+    }
+  }
+
+  void count_parameters() {
+    found_.parameters = 0;
+    for (const Inspection::Tensor& tensor : found_.tensors) {
+      std::uint64_t elements = 1;
+      for (const std::uint64_t extent : tensor.stored.shape) elements *= extent;
+      *found_.parameters += elements;
+    }
+  }
+
+  void warn(ErrorCode code, std::string text) {
+    found_.problems.push_back({code, Problem::Severity::warning, std::move(text), kIndex});
+  }
+
+  // Loading reads the files that the index names and takes what they hold.
+  void compare_with_index() {
+    const ShardIndex index = ShardIndex::parse(*folder_.index, kIndex);
+    files_ = index.files.size();
+    std::map<std::string_view, std::string_view> stored;
+    for (const Inspection::Tensor& tensor : found_.tensors) {
+      stored.emplace(tensor.stored.name, tensor.file);
+    }
+    for (const auto& [name, file] : index.file_of_tensor) {
+      const auto place = stored.find(name);
+      const bool here = place != stored.end() && place->second == file;
+      if (!here && readable_.contains(file)) {
+        warn(ErrorCode::malformed_file, concat(kIndex, ": tensor \"", name, "\" is not in ", file));
+      }
+      if (here) stored.erase(place);
+    }
+    for (const auto& [name, file] : stored) {
+      warn(ErrorCode::malformed_file, concat(kIndex, " lacks tensor \"", name, "\" of ", file));
+    }
+  }
+
+  void read_config() {
+    const ConfigReader reader(*folder_.config, kConfig);
+    found_.model_type = reader.text("model_type", "");
+    found_.classes = reader.texts("architectures");
+    const Architecture& architecture = architecture_of(reader);
+    for (int task = 0; task <= static_cast<int>(Task::image_classification); ++task) {
+      try_task(architecture, reader, static_cast<Task>(task));
+    }
+    const auto task = folder_.task ? std::optional<Task>(task_named(*folder_.task)) : std::nullopt;
+    found_.config = read_model_config(reader, task);
+    choose_pipeline(reader);
+    find_cache();
+  }
+
+  void try_task(const Architecture& architecture, const ConfigReader& reader, Task task) {
+    try {
+      for (const auto name : pipelines_of(architecture.read_config(reader, task))) {
+        found_.pipelines.push_back(name);
+      }
+    } catch (const Error&) {
+      // no head for it, or wrong in a way that the task that is asked for meets too
+    }
+  }
+
+  // The one that was asked for, or the first that fits: of texts made from texts a translation, unless
+  // the config has settings for summaries and for no translation.
+  void choose_pipeline(const ConfigReader& reader) {
+    const auto names = pipelines_of(*found_.config);
+    if (names.empty()) return;
+    found_.pipeline = names.front();
+    const Json* settings = reader.root().find_set("task_specific_params");
+    const auto wanted = [&](std::string_view name) {
+      if (folder_.task) return name == *folder_.task;
+      return settings != nullptr && settings->find(name) != nullptr;
+    };
+    if (!folder_.task && settings != nullptr && settings->is_object()) {
+      for (const auto& [name, values] : settings->object()) {
+        if (name.starts_with("translation")) return;
+      }
+    }
+    const auto found = std::find_if(names.begin(), names.end(), wanted);
+    if (found != names.end()) found_.pipeline = *found;
+  }
+
+  void find_cache() {
+    const ModelConfig& config = *found_.config;
+    const bool reads_source = config.kind == ModelKind::encoder_decoder;
+    if (config.kind != ModelKind::decoder_only && !reads_source) return;
+    const AttentionConfig& attention = config.main().stack.block.attention;
+    const std::uint64_t heads = attention.num_heads, groups = attention.num_key_value_heads;
+    const std::uint64_t bytes = 2 * sizeof(float) * config.n_layers() * attention.d_head;
+    found_.cache = {bytes * (groups == 0 ? heads : groups), reads_source ? bytes * heads : 0};
+  }
+
+  // Layers that are built over headers take no memory for weights.
+  void find_needs() {
+    const ConfigReader reader(*folder_.config, kConfig);
+    const Architecture& architecture = architecture_of(reader);
+    if (whole()) {
+      std::vector<MatrixRequest> matrices;
+      Weights weights = Weights::recording(matrices);
+      describe(weights);
+      weights.modernize();
+      take(weights, architecture, matrices);
+      for (const std::string_view pattern : architecture.ignored) weights.ignore(pattern);
+      found_.unexpected = weights.unused();
+      report(weights);
+    }
+    if (found_.memory) return;
+    std::vector<MatrixRequest> matrices;
+    Weights nothing = Weights::recording(matrices);
+    take(nothing, architecture, matrices);
+  }
+
+  // Whether there are headers, and none is missing.
+  bool whole() const { return readable_.size() == files_ && !found_.tensors.empty(); }
+
+  void take(Weights& weights, const Architecture& architecture,
+            const std::vector<MatrixRequest>& matrices) {
+    try {
+      const NameMap names = architecture.names(weights);
+      ModelConfig config = *found_.config;
+      if (!weights.names().empty()) settle_ties(config, weights, names);
+      record_weights(std::move(config), WeightScope(weights, names));
+    } catch (const Error&) {
+      if (weights.problems().empty()) throw;
+      return;  // too many of them to go on
+    }
+    found_.memory = memory_of(weights.bytes_taken(), matrices);
+    if (found_.parameters) return;
+    found_.parameters = weights.bytes_taken() / sizeof(float);
+    for (const MatrixRequest& matrix : matrices) {
+      *found_.parameters += std::uint64_t{matrix.outputs} * matrix.inputs;
+    }
+  }
+
+  // A file of a dtype that is not read is refused at its first tensor.
+  void describe(Weights& weights) {
+    std::set<std::string_view> refused;
+    for (const auto& [file, stored] : found_.tensors) {
+      found_.problems.collect(file, [&, &file = file, &stored = stored] {
+        const auto dtype = IncomingTensor::memory_dtype(stored.dtype);
+        weights.add(stored.name, file,
+                    Weights::described(stored.native_shape(), dtype.value_or(DType::f32)));
+        if (!dtype && refused.insert(stored.dtype).second) {
+          fail(ErrorCode::unsupported, file, ": tensor \"", stored.name, "\": dtype ", stored.dtype,
+               " is not supported");
+        }
+      });
+    }
+  }
+
+  Inspection::Memory memory_of(std::uint64_t others,
+                               const std::vector<MatrixRequest>& matrices) const {
+    Inspection::Memory bytes;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      const MatrixPlan plan = plan_matrices(*folder_.config, found_.config->task,
+                                            *matrix_format_named(Inspection::kDTypes[i]));
+      bytes[i] = others;
+      for (const MatrixRequest& matrix : matrices) {
+        const MatrixPlan::Entry* planned = plan.find(matrix.stored);
+        bytes[i] += Matrix::bytes_of(planned == nullptr ? MatrixFormat::f32 : planned->format,
+                                     matrix.outputs, matrix.inputs);
+      }
+    }
+    return bytes;
+  }
+
+  void report(const Weights& weights) {
+    for (const Weights::Problem& problem : weights.problems()) {
+      if (problem.code == ErrorCode::missing_tensor) found_.missing.push_back(problem.tensor);
+      found_.problems.push_back({problem.code, Problem::Severity::error, problem.text, {}});
+    }
+  }
+
+  const InspectedFolder& folder_;
+  Inspection found_;
+  std::set<std::string, std::less<>> readable_;  // files whose header was read
+  std::size_t files_ = 1;                        // that the checkpoint has
+};
+
+}  // namespace
+
+Inspection inspect(const InspectedFolder& folder) { return Inspector(folder).run(); }
+
+namespace {
+
+std::string_view to_string(Problem::Severity severity) {
+  return severity == Problem::Severity::error ? "error" : "warning";
+}
+
+void write_bytes(JsonWriter& json, const Inspection& inspection) {
+  std::map<std::string_view, std::uint64_t> bytes;
+  for (const auto& [file, stored] : inspection.tensors) {
+    bytes[stored.dtype] += stored.end - stored.begin;
+  }
+  json.key("bytes").open('{');
+  for (const auto& [dtype, count] : bytes) json.key(dtype).count(count);
+  json.close('}');
+}
+
+void write_memory(JsonWriter& json, const Inspection& inspection) {
+  if (!inspection.memory) return json.key("memory").null();
+  json.key("memory").open('{');
+  for (std::size_t i = 0; i < inspection.memory->size(); ++i) {
+    json.key(Inspection::kDTypes[i]).count((*inspection.memory)[i]);
+  }
+  json.close('}');
+}
+
+void write_cache(JsonWriter& json, const std::optional<Inspection::CacheBytes>& cache) {
+  if (!cache) return json.key("cache").null();
+  json.key("cache").open('{');
+  json.key("per_position").count(cache->per_position);
+  json.key("per_source_position").count(cache->per_source_position);
+  json.close('}');
+}
+
+void write_tensors(JsonWriter& json, const Inspection& inspection) {
+  json.key("tensors").open('[');
+  for (const auto& [file, stored] : inspection.tensors) {
+    json.open('{');
+    json.key("name").text(stored.name);
+    json.key("dtype").text(stored.dtype);
+    json.key("shape").open('[');
+    for (const std::uint64_t extent : stored.shape) json.count(extent);
+    json.close(']');
+    json.key("file").text(file);
+    json.close('}');
+  }
+  json.close(']');
+}
+
+void write_problems(JsonWriter& json, const Inspection& inspection) {
+  json.key("problems").open('[');
+  for (const Problem& problem : inspection.problems) {
+    json.open('{');
+    json.key("code").text(to_string(problem.code));
+    json.key("severity").text(to_string(problem.severity));
+    json.key("message").text(problem.text);
+    if (!problem.file.empty()) json.key("file").text(problem.file);
+    json.close('}');
+  }
+  json.close(']');
+}
+
+void write_modalities(JsonWriter& json, const ModelConfig& config) {
+  json.key("input_modalities").open('[');
+  const auto has = [&](const auto& part) {
+    return config.tower.*part || (config.second && (*config.second).*part);
+  };
+  if (has(&TowerConfig::text)) json.text("text");
+  if (has(&TowerConfig::image)) json.text("image");
+  if (has(&TowerConfig::audio)) json.text("audio");
+  json.close(']');
+}
+
+}  // namespace
+
+std::string to_json(const Inspection& inspection) {
+  JsonWriter json;
+  json.open('{');
+  const auto text_or_null = [&](std::string_view key, std::string_view text) {
+    text.empty() ? json.key(key).null() : json.key(key).text(text);
+  };
+  text_or_null("model_type", inspection.model_type);
+  json.key("architectures").texts(inspection.classes);
+  if (const auto& config = inspection.config) {
+    json.key("kind").text(to_string(config->kind));
+    json.key("task").text(to_string(config->task));
+    write_modalities(json, *config);
+  }
+  text_or_null("pipeline", inspection.pipeline);
+  json.key("pipelines").texts(inspection.pipelines);
+  json.key("parameters");
+  inspection.parameters ? json.count(*inspection.parameters) : json.null();
+  write_bytes(json, inspection);
+  write_memory(json, inspection);
+  write_cache(json, inspection.cache);
+  write_tensors(json, inspection);
+  json.key("missing_tensors").texts(inspection.missing);
+  json.key("unexpected_tensors").texts(inspection.unexpected);
+  write_problems(json, inspection);
+  json.close('}');
+  return json.json();
+}
+
+}  // namespace clearformer

@@ -1,0 +1,92 @@
+#include "clearformer/loading/load_model.h"
+
+#include "clearformer/architectures/architecture.h"
+#include "clearformer/loading/matrix_policy.h"
+#include "clearformer/loading/pretrained_folder.h"
+#include "clearformer/loading/ties.h"
+#include "clearformer/models/decoder_only.h"
+#include "clearformer/models/dual_encoder.h"
+#include "clearformer/models/encoder_decoder.h"
+#include "clearformer/models/encoder_only.h"
+
+namespace clearformer {
+
+namespace {
+
+template <class Kind>
+std::unique_ptr<Kind> built(ModelConfig config, const WeightScope& scope) {
+  return std::make_unique<Kind>(std::move(config), scope);
+}
+
+// Calls `work` with what builds the config's kind of model.
+template <class Work>
+auto with_kind(ModelKind kind, Work&& work) {
+  switch (kind) {
+    case ModelKind::encoder_only: return work(built<EncoderOnlyModel>);
+    case ModelKind::decoder_only: return work(built<DecoderOnlyModel>);
+    case ModelKind::encoder_decoder: return work(built<EncoderDecoderModel>);
+    default: return work(built<DualEncoderModel>);
+  }
+}
+
+// Rotary tables and the like are made once all weights are there in the config's shapes.
+std::unique_ptr<Model> make_model(ModelConfig config, const Weights& weights,
+                                  const WeightScope& scope) {
+  return with_kind(config.kind, [&](auto build) -> std::unique_ptr<Model> {
+    auto model = build(std::move(config), scope);
+    weights.check(Weights::Unexpected::keep);
+    model->prepare_rotary();
+    return model;
+  });
+}
+
+}  // namespace
+
+void record_weights(ModelConfig config, const WeightScope& scope) {
+  with_kind(config.kind, [&](auto build) { build(std::move(config), scope); });
+}
+
+MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task,
+                         const MatrixPolicy& policy, std::string config_file) {
+  const ConfigReader reader(config_text, std::move(config_file));
+  ModelConfig config = read_model_config(reader, task);
+  std::vector<MatrixRequest> matrices;
+  const std::vector<Tie> ties = ties_of(config);
+  Weights recording = Weights::recording(matrices);
+  const NameMap ours;
+  record_weights(std::move(config), WeightScope(recording, ours));
+  MatrixPlan plan;
+  for (const NameMap& names : architecture_of(reader).spellings()) {
+    for (const MatrixRequest& matrix : matrices) {
+      plan.add(names.stored(matrix.path), policy(matrix));
+      // What may turn out to be the same tensor is kept in the same format.
+      for (const Tie& tie : ties) {
+        if (tie.source == matrix.path) plan.add(names.stored(tie.tensor), policy(matrix));
+      }
+    }
+  }
+  return plan;
+}
+
+std::unique_ptr<Model> load_model(Weights weights, std::string_view config_text,
+                                  std::optional<Task> task, std::string config_file) {
+  const ConfigReader reader(config_text, std::move(config_file));
+  const Architecture& architecture = architecture_of(reader);
+  ModelConfig config = read_model_config(reader, task);
+  weights.modernize();
+  const NameMap names = architecture.names(weights);
+  settle_ties(config, weights, names);
+  auto model = make_model(std::move(config), weights, WeightScope(weights, names));
+  for (const std::string_view pattern : architecture.ignored) weights.ignore(pattern);
+  model->loaded(weights);
+  return model;
+}
+
+std::unique_ptr<Model> from_pretrained(const std::string& folder, std::optional<Task> task,
+                                       MatrixFormat dtype) {
+  PretrainedFolder checkpoint = PretrainedFolder::read(
+      folder, [&](const std::string& config) { return plan_matrices(config, task, dtype); });
+  return load_model(std::move(checkpoint.weights), checkpoint.config, task);
+}
+
+}  // namespace clearformer

@@ -1,0 +1,30 @@
+// A model from the bytes of a checkpoint: its config.json and its tensors.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "clearformer/models/model.h"
+#include "clearformer/weights/scope.h"
+
+namespace clearformer {
+
+/// Makes the model that config.json describes. Throws missing_tensor, shape_mismatch,
+/// dtype_mismatch, malformed_config or unsupported. `config_file` is the name used in messages;
+/// without a task it is the one the config's "architectures" names.
+std::unique_ptr<Model> load_model(Weights weights, std::string_view config_text,
+                                  std::optional<Task> task = std::nullopt,
+                                  std::string config_file = "config.json");
+
+/// The same from a Hugging Face folder on disk: config.json, model.safetensors or its shards. The
+/// weights of linear layers are kept in `dtype` (see matrix_policy.h), rounded as they are read.
+std::unique_ptr<Model> from_pretrained(const std::string& folder,
+                                       std::optional<Task> task = std::nullopt,
+                                       MatrixFormat dtype = MatrixFormat::f32);
+
+/// Builds the layers of a model over weights that record what is asked of them, and nothing else.
+void record_weights(ModelConfig config, const WeightScope& scope);
+
+}  // namespace clearformer

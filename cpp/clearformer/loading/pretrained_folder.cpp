@@ -1,0 +1,41 @@
+#include "clearformer/loading/pretrained_folder.h"
+
+#include <cstdio>
+#include <memory>
+
+#include "clearformer/weights/checkpoint_reader.h"
+
+namespace clearformer {
+
+std::optional<std::string> file_text(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(std::fopen(path.c_str(), "rb"),
+                                                              &std::fclose);
+  if (!input) return std::nullopt;
+  std::string text;
+  char buffer[1 << 14];
+  for (std::size_t got; (got = std::fread(buffer, 1, sizeof buffer, input.get())) != 0;) {
+    text.append(buffer, got);
+  }
+  return text;
+}
+
+PretrainedFolder PretrainedFolder::read(const std::string& folder, const PlanOf& plan_of) {
+  PretrainedFolder checkpoint;
+  auto config = file_text(folder + "/config.json");
+  if (!config) fail(ErrorCode::invalid_argument, "cannot open ", folder, "/config.json");
+  checkpoint.config = std::move(*config);
+  checkpoint.generation_config = file_text(folder + "/generation_config.json").value_or("{}");
+  CheckpointReader reader(plan_of ? plan_of(checkpoint.config) : MatrixPlan());
+  const std::string index_name = "model.safetensors.index.json";
+  if (const auto index = file_text(folder + "/" + index_name)) {
+    for (const std::string& file : ShardIndex::parse(*index, index_name).files) {
+      reader.read_file(folder + "/" + file, file);
+    }
+  } else {
+    reader.read_file(folder + "/model.safetensors", "model.safetensors");
+  }
+  checkpoint.weights = reader.finish();
+  return checkpoint;
+}
+
+}  // namespace clearformer

@@ -1,0 +1,27 @@
+// PretrainedFolder: a Hugging Face checkpoint on disk, as native programs read it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "clearformer/weights/weights.h"
+
+namespace clearformer {
+
+/// All bytes of a file; nothing when it cannot be opened.
+std::optional<std::string> file_text(const std::string& path);
+
+struct PretrainedFolder {
+  std::string config;             // config.json, as text
+  std::string generation_config;  // generation_config.json, or "{}" when there is none
+  Weights weights;                // model.safetensors, or the shards its index names
+
+  /// Which matrices are kept in what, from config.json.
+  using PlanOf = std::function<MatrixPlan(const std::string& config)>;
+
+  /// Throws invalid_argument naming the file that cannot be opened, or what the files' readers throw.
+  static PretrainedFolder read(const std::string& folder, const PlanOf& plan_of = nullptr);
+};
+
+}  // namespace clearformer

@@ -1,0 +1,68 @@
+#include "clearformer/loading/ties.h"
+
+namespace clearformer {
+
+namespace {
+
+constexpr Tie kOutput{"unembed.weight", "embed.weight"};
+constexpr Tie kOwnOutput{"unembed.weight", "decoder.embed.weight"};
+constexpr Tie kDecoderWords{"decoder.embed.weight", "embed.weight"};
+constexpr Tie kEncoderWords{"encoder.embed.weight", "embed.weight"};
+constexpr Tie kMaskedOutput{"mlm.out.weight", "embed.weight"};
+// BERT's bias stands outside its output layer, too; the layer's own is the one that is added.
+constexpr Tie kMaskedBias{"mlm.bias", "mlm.out.bias"};
+
+// A file of transformers 4 that does not tie its output layer still has one table for both stacks.
+bool has_one_table(const Weights& weights, const NameMap& names) {
+  const auto has = [&](std::string_view path) { return weights.contains(names.stored(path).name); };
+  return has(kDecoderWords.source) && !has(kDecoderWords.tensor) && !has(kEncoderWords.tensor);
+}
+
+}  // namespace
+
+std::vector<Tie> ties_of(const ModelConfig& config) {
+  const bool words_out = config.task != Task::base;
+  std::vector<Tie> ties;
+  switch (config.kind) {
+    case ModelKind::encoder_only:
+      if (config.task != Task::masked_lm) break;
+      if (config.tied) ties.push_back(kMaskedOutput);
+      ties.push_back(kMaskedBias);
+      break;
+    case ModelKind::decoder_only:
+      if (config.tied && words_out) ties.push_back(kOutput);
+      break;
+    case ModelKind::encoder_decoder:
+      if (!config.tied) break;
+      if (words_out) ties.push_back(config.own_target_embedding ? kOwnOutput : kOutput);
+      if (!config.own_target_embedding) ties.insert(ties.end(), {kDecoderWords, kEncoderWords});
+      break;
+    default: break;
+  }
+  return ties;
+}
+
+void settle_ties(ModelConfig& config, Weights& weights, const NameMap& names) {
+  if (!config.tied && config.kind == ModelKind::encoder_decoder && has_one_table(weights, names)) {
+    config.own_target_embedding = false;
+  }
+  for (const Tie& tie : ties_of(config)) {
+    const std::string tensor = names.stored(tie.tensor).name;
+    const std::string source = names.stored(tie.source).name;
+    if (tensor == source || !weights.contains(tensor)) continue;
+    if (!weights.contains(source)) {
+      weights.rename(tensor, source);
+    } else if (tie.tensor == kMaskedBias.tensor && !config.tied) {
+      continue;  // another tensor, which nothing reads
+    } else if (weights.same(tensor, source)) {
+      weights.forget(tensor);
+    } else if (tie.tensor == kOutput.tensor || tie.tensor == kMaskedOutput.tensor) {
+      config.tied = false;
+    } else if (tie.tensor != kMaskedBias.tensor) {
+      fail(ErrorCode::unsupported, "weights: \"", tensor, "\" differs from \"", source,
+           "\", which the config ties it to");
+    }
+  }
+}
+
+}  // namespace clearformer

@@ -1,0 +1,294 @@
+// inspect: what it tells of a checkpoint is what loading it finds, and nothing that is broken throws.
+#include "clearformer/loading/inspection.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "clearformer/loading/load_model.h"
+#include "clearformer/models/model.h"
+#include "clearformer/weights/json.h"
+#include "support/architectures.h"
+#include "support/safetensors_file.h"
+
+namespace clearformer::test {
+namespace {
+
+constexpr const char* kWeights = "model.safetensors";
+
+Inspection inspected(const std::string& folder) { return inspect(InspectedFolder::read(folder)); }
+
+// stories260K, which the tests below break.
+InspectedFolder stories() { return InspectedFolder::read(bundled_model("stories260K")); }
+
+std::string texts(const Problems& problems) {
+  std::string all;
+  for (const Problem& problem : problems) all += (all.empty() ? "" : "; ") + problem.text;
+  return all;
+}
+
+void expect_problem(const Inspection& found, ErrorCode code, const std::string& part) {
+  const bool told =
+      std::any_of(found.problems.begin(), found.problems.end(), [&](const auto& each) {
+        return each.code == code && each.text.find(part) != std::string::npos;
+      });
+  EXPECT_TRUE(told) << part << " is not among\n" << texts(found.problems);
+}
+
+// Every folder of the fixtures that holds a checkpoint, and the bundled models.
+std::vector<std::string> checkpoints() {
+  std::vector<std::string> folders;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(fixture_path("models"))) {
+    const std::filesystem::path folder = entry.path().parent_path();
+    if (entry.path().filename() != "config.json") continue;
+    if (file_exists(folder / kWeights) || file_exists(folder / "model.safetensors.index.json")) {
+      folders.push_back(folder.string());
+    }
+  }
+  for (const char* name : {"stories260K", "marian-tiny-en-fr", "vit-mnist", "gpt-nano-sort"}) {
+    folders.push_back(bundled_model(name));
+  }
+  return folders;
+}
+
+TEST(Inspection, SaysOfEveryCheckpointWhatLoadingItFinds) {
+  const std::vector<std::string> folders = checkpoints();
+  EXPECT_GT(folders.size(), 40u);
+  for (const std::string& folder : folders) {
+    SCOPED_TRACE(folder);
+    const Inspection found = inspected(folder);
+    EXPECT_EQ(texts(found.problems), "");
+    ASSERT_TRUE(found.config && found.memory && found.parameters);
+    for (std::size_t i = 0; i < found.memory->size(); ++i) {
+      const std::string_view dtype = Inspection::kDTypes[i];
+      const auto model = from_pretrained(folder, std::nullopt, *matrix_format_named(dtype));
+      EXPECT_EQ((*found.memory)[i], model->weight_bytes()) << dtype;
+      EXPECT_EQ(found.unexpected, model->unexpected_tensors());
+      EXPECT_EQ(found.config->task, model->config().task);
+      EXPECT_EQ(found.config->kind, model->config().kind);
+    }
+    const bool generates = found.config->kind == ModelKind::decoder_only ||
+                           found.config->kind == ModelKind::encoder_decoder;
+    EXPECT_EQ(found.cache.has_value(), generates);
+  }
+}
+
+TEST(Inspection, OfEveryTaskItTellsWhatLoadingForItTakes) {
+  for (const std::string& folder : checkpoints()) {
+    for (const std::string_view pipeline : inspected(folder).pipelines) {
+      SCOPED_TRACE(concat(folder, " ", pipeline));
+      InspectedFolder given = InspectedFolder::read(folder);
+      given.task = std::string(pipeline);
+      const Inspection found = inspect(given);
+      EXPECT_EQ(found.pipeline, pipeline);
+      std::unique_ptr<Model> model;
+      try {
+        model = from_pretrained(folder, task_named(pipeline));
+      } catch (const Error& error) {
+        EXPECT_EQ(concat("weights: ", texts(found.problems)), error.what());
+      }
+      EXPECT_EQ(found.problems.empty(), model != nullptr);  // files hold one head at the most
+      if (model) {
+        EXPECT_EQ(found.memory->front(), model->weight_bytes());
+      }
+    }
+  }
+}
+
+TEST(Inspection, KnowsTheBundledModel) {
+  const Inspection found = inspect(stories());
+  EXPECT_EQ(found.model_type, "llama");
+  EXPECT_EQ(found.pipeline, "text-generation");
+  EXPECT_EQ(found.parameters, 260032u);
+  EXPECT_EQ(found.tensors.size(), 47u);
+  ASSERT_TRUE(found.cache);
+  // keys and values, 5 layers, 4 heads of them, 8 numbers each
+  EXPECT_EQ(found.cache->per_position, 2u * 5 * 4 * 8 * sizeof(float));
+  EXPECT_EQ(found.cache->per_source_position, 0u);
+}
+
+TEST(Inspection, CachesGrowByWhatItSays) {
+  for (const char* name : {"stories260K", "gpt-nano-sort"}) {
+    const Inspection found = inspected(bundled_model(name));
+    const auto model = from_pretrained(bundled_model(name));
+    KeyValueCache cache = model->make_cache();
+    Tensor ids = Tensor::zeros({1, 8}, DType::i32);
+    ModelInputs inputs;
+    inputs.input_ids = ids.view();
+    inputs.cache = &cache;
+    model->forward(inputs);
+    // Panels are filled up to at most 32 lanes in either direction.
+    EXPECT_GE(cache.bytes(), cache.length() * found.cache->per_position);
+    EXPECT_LE(cache.bytes(), 4 * cache.capacity() * found.cache->per_position);
+  }
+}
+
+TEST(Inspection, PipelinesFollowTheHeadAndWhatIsRead) {
+  const std::pair<const char*, const char*> kExpected[] = {
+      {"clip", "zero-shot-image-classification"},
+      {"whisper", "automatic-speech-recognition"},
+      {"marian", "translation"},
+      {"gpt2", "text-generation"}};
+  for (const auto& [name, pipeline] : kExpected) {
+    std::size_t count = 0;
+    for (const std::string& folder : checkpoints()) {
+      if (folder.find(concat("models/", name, "/")) == std::string::npos) continue;
+      const Inspection found = inspected(folder);
+      const auto& all = found.pipelines;
+      EXPECT_NE(std::find(all.begin(), all.end(), pipeline), all.end()) << folder;
+      ++count;
+    }
+    EXPECT_GT(count, 0u) << name;
+  }
+  InspectedFolder summaries = stories();
+  summaries.files.clear();
+  const std::string bart = read_bytes(fixture_path("models/bart/even/config.json"));
+  summaries.config = bart;
+  EXPECT_EQ(inspect(summaries).pipeline, "translation");
+  summaries.config->insert(1, R"("task_specific_params": {"summarization": {}},)");
+  EXPECT_EQ(inspect(summaries).pipeline, "summarization");
+}
+
+TEST(Inspection, WithoutWeightsConfigTellsWhatTheyWouldTake) {
+  InspectedFolder folder = stories();
+  const Inspection whole = inspect(folder);
+  folder.files.clear();
+  const Inspection found = inspect(folder);
+  EXPECT_EQ(texts(found.problems), "");
+  EXPECT_EQ(found.parameters, whole.parameters);
+  EXPECT_EQ(found.memory, whole.memory);
+  EXPECT_TRUE(found.missing.empty());
+}
+
+TEST(Inspection, AnUnknownArchitectureStillHasItsTensorsListed) {
+  InspectedFolder folder = stories();
+  folder.config = R"({"model_type": "mamba", "architectures": ["MambaForCausalLM"]})";
+  const Inspection found = inspect(folder);
+  EXPECT_EQ(found.model_type, "mamba");
+  EXPECT_EQ(found.tensors.size(), 47u);
+  EXPECT_EQ(found.parameters, 260032u);
+  EXPECT_FALSE(found.config || found.memory);
+  expect_problem(found, ErrorCode::unsupported, "\"mamba\"; supported:");
+}
+
+TEST(Inspection, MissingMisshapenAndUnreadableTensorsAreToldOneByOne) {
+  InspectedFolder folder = stories();
+  const std::string file =
+      safetensors(R"({"model.norm.weight": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
+                      "other": {"dtype": "F64", "shape": [], "data_offsets": [4, 12]},
+                      "third": {"dtype": "F64", "shape": [], "data_offsets": [12, 20]}})",
+                  std::string(20, '\0'));
+  folder.files = {{kWeights, file.size(), file}};
+  const Inspection found = inspect(folder);
+  expect_problem(found, ErrorCode::shape_mismatch,
+                 "\"model.norm.weight\" has shape [1], expected [64]");
+  expect_problem(found, ErrorCode::missing_tensor,
+                 "\"model.embed_tokens.weight\" of shape [512, 64] is missing");
+  expect_problem(found, ErrorCode::unsupported, "\"other\": dtype F64 is not supported");
+  EXPECT_EQ(texts(found.problems).find("third"), std::string::npos);
+  EXPECT_EQ(found.missing.size(), 46u);
+  EXPECT_EQ(found.unexpected, (std::vector<std::string>{"other", "third"}));
+  EXPECT_TRUE(found.memory);
+}
+
+TEST(Inspection, MoreProblemsThanAreListedLeaveTheRestAsItIs) {
+  InspectedFolder folder = stories();
+  const std::string file = safetensors(
+      R"({"x": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})", std::string(4, '\0'));
+  folder.files = {{kWeights, file.size(), file}};
+  folder.config->replace(folder.config->find("\"num_hidden_layers\": 5"), 22,
+                         "\"num_hidden_layers\": 9");
+  const Inspection found = inspect(folder);
+  EXPECT_EQ(found.problems.size(), 50u) << texts(found.problems);
+  EXPECT_TRUE(found.memory);
+}
+
+TEST(Inspection, TheIndexIsComparedWithTheFiles) {
+  InspectedFolder folder = stories();
+  folder.index = R"({"weight_map": {"model.norm.weight": "model.safetensors",
+                                    "there": "model.safetensors"}})";
+  Inspection found = inspect(folder);
+  expect_problem(found, ErrorCode::malformed_file, "tensor \"there\" is not in model.safetensors");
+  expect_problem(found, ErrorCode::malformed_file, "lacks tensor \"model.embed_tokens.weight\"");
+  for (const Problem& problem : found.problems) {
+    EXPECT_EQ(problem.severity, Problem::Severity::warning);
+  }
+  // A shard that is not there: what it would hold is not called missing.
+  folder.index->insert(folder.index->size() - 2, R"(, "x": "b.safetensors")");
+  found = inspect(folder);
+  EXPECT_TRUE(found.missing.empty());
+  EXPECT_EQ(found.memory, inspect(stories()).memory);
+}
+
+TEST(Inspection, TheSameTensorInTwoFilesIsAnError) {
+  InspectedFolder folder = stories();
+  folder.files.push_back(folder.files.front());
+  folder.files.back().name = "b.safetensors";
+  folder.index = R"({"weight_map": {"a": "model.safetensors", "b": "b.safetensors"}})";
+  expect_problem(inspect(folder), ErrorCode::malformed_file, "is also in model.safetensors");
+}
+
+TEST(Inspection, FilesThatAreNotThereAreProblems) {
+  const Inspection found = inspected("/there/is/none");
+  expect_problem(found, ErrorCode::invalid_argument, "cannot open /there/is/none/config.json");
+  expect_problem(found, ErrorCode::invalid_argument, "cannot open /there/is/none/model.safetens");
+  EXPECT_EQ(found.problems.size(), 2u);
+}
+
+TEST(Inspection, BrokenHeadersAreProblems) {
+  const auto with = [](std::string start, std::uint64_t bytes) {
+    InspectedFolder folder = stories();
+    folder.files = {{kWeights, bytes, std::move(start)}};
+    return inspect(folder);
+  };
+  expect_problem(with("", 0), ErrorCode::malformed_file, "0 bytes, too few");
+  expect_problem(with(length_prefix(1000), 20), ErrorCode::malformed_file, "claims 1000 bytes");
+  expect_problem(with(length_prefix(1000), 2000), ErrorCode::malformed_file, "ends early");
+  expect_problem(with(safetensors("[]"), 10), ErrorCode::malformed_file, "must begin with");
+}
+
+// A header that claims more than any memory holds takes none.
+TEST(Inspection, TensorsLargerThanMemoryAreCountedAll64BitsWide) {
+  InspectedFolder folder = stories();
+  const std::string header =
+      R"({"model.embed_tokens.weight": {"dtype": "F32", "shape": [1048576, 1048576],
+                                        "data_offsets": [0, 4398046511104]}})";
+  folder.files = {{kWeights, 8 + header.size() + 4398046511104u, safetensors(header)}};
+  const Inspection found = inspect(folder);
+  EXPECT_EQ(found.parameters, 1ull << 40);
+  expect_problem(found, ErrorCode::shape_mismatch, "[1048576, 1048576]");
+}
+
+TEST(Inspection, HostileTextsEndInProblemsAndAsJson) {
+  const InspectedFolder good = stories();
+  const auto check = [](const InspectedFolder& folder) {
+    const std::string json = to_json(inspect(folder));
+    EXPECT_NO_THROW(Json::parse(json, "inspection", ErrorCode::malformed_file)) << json;
+  };
+  for (const std::string& text :
+       {std::string(), std::string("[]"), std::string("{\"model_type\": 3}"),
+        std::string(R"({"model_type": "\u0000\"\\\n"})")}) {
+    InspectedFolder folder = good;
+    folder.config = text;
+    check(folder);
+    EXPECT_FALSE(inspect(folder).problems.empty()) << text;
+  }
+  for (std::size_t at = 0; at < good.config->size(); at += 7) {
+    for (const char byte : {'0', '9', '"', '-'}) {
+      InspectedFolder folder = good;
+      (*folder.config)[at] = byte;
+      check(folder);
+    }
+  }
+  for (std::size_t at = 0; at < good.files[0].start.size(); at += 37) {
+    for (const char byte : {'0', '9', '"', '{'}) {
+      InspectedFolder folder = good;
+      folder.files[0].start[at] = byte;
+      check(folder);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace clearformer::test

@@ -1,0 +1,149 @@
+// What single keys of config.json mean for each model type: transformers' answers.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "clearformer/architectures/architecture.h"
+#include "support/expect_error.h"
+
+namespace clearformer::test {
+namespace {
+
+using Attends = TowerConfig::Attends;
+
+ModelConfig read(const std::string& type, const std::string& keys = "",
+                 std::optional<Task> task = std::nullopt) {
+  const std::string text =
+      concat("{\"model_type\": \"", type, "\"", keys.empty() ? "" : ", ", keys, "}");
+  return read_model_config(ConfigReader(text, "config.json"), task);
+}
+
+// Since transformers 5.2, but not GPT-Neo, whose attention has a mask of its own.
+TEST(KeyMeanings, IsCausalFalseLetsDecodersSeeAhead) {
+  for (const char* type : {"gpt2", "llama", "mistral", "qwen2", "qwen3", "phi", "phi3", "gemma2",
+                           "gemma3_text", "bart", "marian", "t5", "whisper"}) {
+    SCOPED_TRACE(type);
+    EXPECT_EQ(read(type).main().attends, Attends::to_the_past);
+    EXPECT_EQ(read(type, R"("is_causal": false)").main().attends, Attends::to_all);
+  }
+  EXPECT_EQ(read("gpt_neo", R"("is_causal": false)").main().attends, Attends::to_the_past);
+  for (const char* type : {"bert", "modernbert", "vit"}) {
+    expect_error(ErrorCode::unsupported, {"\"is_causal\""},
+                 [&] { read(type, R"("is_causal": true)"); });
+  }
+}
+
+TEST(KeyMeanings, WindowsOfModelsThatSeeAheadReachBothWays) {
+  const TowerConfig causal = read("mistral", R"("sliding_window": 5)").tower;
+  EXPECT_EQ(causal.window_before, 4u);
+  EXPECT_EQ(causal.stack.spans.front(), Span::local);
+  const TowerConfig both = read("mistral", R"("sliding_window": 5, "is_causal": false)").tower;
+  EXPECT_EQ(both.window_before, 5u);
+  EXPECT_EQ(both.window_after, 5u);
+  EXPECT_EQ(read("mistral").tower.window_before, 4095u);
+  EXPECT_TRUE(read("mistral", R"("sliding_window": null)").tower.stack.spans.empty());
+}
+
+TEST(KeyMeanings, Gemma3SeesBothWaysWithHalfItsWindow) {
+  const TowerConfig tower =
+      read("gemma3_text", R"("use_bidirectional_attention": true, "sliding_window": 512)").tower;
+  EXPECT_EQ(tower.attends, Attends::to_all);
+  EXPECT_EQ(tower.window_before, 256u);
+  EXPECT_EQ(tower.window_after, 256u);
+  expect_error(ErrorCode::unsupported, {"\"use_bidirectional_attention\""},
+               [] { read("gemma2", R"("use_bidirectional_attention": true)"); });
+}
+
+TEST(KeyMeanings, KeysThatAFamilyIgnores) {
+  EXPECT_EQ(
+      read("gemma3_text", R"("attn_logit_softcapping": 5.0)").tower.stack.block.attention.softcap,
+      0.0f);
+  EXPECT_EQ(read("whisper", R"("scale_embedding": true)").second->text->scale, 1.0f);
+  EXPECT_EQ(read("mistral", R"("layer_types": ["full_attention"])").tower.stack.spans.front(),
+            Span::local);
+  EXPECT_EQ(read("distilbert", R"("layer_norm_eps": 0.1)").tower.stack.block.norm.eps, 1e-12f);
+  EXPECT_EQ(read("llama", R"("partial_rotary_factor": 0.5)").tower.rotary->rotary_dim, 128u);
+  for (const char* type : {"mistral", "phi3", "qwen2"}) {
+    const BlockConfig block =
+        read(type, R"("attention_bias": true, "mlp_bias": true)").tower.stack.block;
+    EXPECT_EQ(block.attention.bias.output, Bias::none) << type;
+    EXPECT_EQ(block.feed_forward.bias, Bias::none) << type;
+  }
+}
+
+TEST(KeyMeanings, SizesAndNumbersThatAreMissing) {
+  EXPECT_EQ(read("qwen3").tower.stack.block.attention.d_head, 128u);
+  EXPECT_EQ(read("phi3").tower.stack.block.norm.eps, 1e-5f);
+  EXPECT_EQ(read("roberta").tower.stack.block.norm.eps, 1e-12f);
+  EXPECT_EQ(
+      read("gemma3", R"("text_config": {"hidden_size": 64})").tower.stack.block.attention.num_heads,
+      8u);
+  const ModelConfig clip = read("clip", R"("text_config": {}, "vision_config": {})");
+  EXPECT_EQ(clip.second->d_model(), 768u);
+  EXPECT_EQ(clip.pooled_token_id, 49407);
+}
+
+TEST(KeyMeanings, ClipsOlderSpellingsOfItsPartsCountFirst) {
+  const ModelConfig clip =
+      read("clip", R"("text_config": {"num_hidden_layers": 3, "hidden_size": 64},
+      "text_config_dict": {"num_hidden_layers": 4})");
+  EXPECT_EQ(clip.tower.stack.layers, 4u);
+  EXPECT_EQ(clip.tower.d_model(), 512u);
+}
+
+TEST(KeyMeanings, T5ScalesItsOutputAsEitherSpellingSays) {
+  const float scaled = 1.0f / std::sqrt(512.0f);
+  EXPECT_EQ(read("t5").output.scale, scaled);
+  EXPECT_EQ(read("t5", R"("tie_word_embeddings": false)").output.scale, 1.0f);
+  const ModelConfig both =
+      read("t5", R"("tie_word_embeddings": true, "scale_decoder_outputs": false)");
+  EXPECT_EQ(both.output.scale, 1.0f);
+  EXPECT_TRUE(both.tied);
+}
+
+TEST(KeyMeanings, T5sActivationIsTheOneItsClassSaved) {
+  EXPECT_EQ(read("t5", R"("feed_forward_proj": "gated-gelu")").activation, "gelu_new");
+  EXPECT_EQ(read("t5", R"("feed_forward_proj": "gelu")").activation, "gelu");
+  const ModelConfig model = read(
+      "t5", R"("feed_forward_proj": "gated-gelu", "dense_act_fn": "silu", "is_gated_act": false)");
+  EXPECT_EQ(model.activation, "silu");
+  EXPECT_EQ(model.tower.stack.block.feed_forward.gate, Gate::none);
+}
+
+TEST(KeyMeanings, ModernBertsOlderSpellings) {
+  EXPECT_EQ(read("modernbert", R"("local_attention": 10, "sliding_window": 3)").tower.window_after,
+            3u);
+  const TowerConfig tower =
+      read("modernbert", R"("rope_scaling": {"rope_type": "linear", "factor": 2},
+      "rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 500},
+                          "sliding_attention": {"rope_theta": 400}})")
+          .tower;
+  EXPECT_EQ(tower.rotary->base, 500.0);
+  EXPECT_EQ(tower.rotary->scaling.factor, 2.0);
+  EXPECT_EQ(tower.local_rotary->base, 400.0);
+}
+
+TEST(KeyMeanings, PhisRotatedPart) {
+  EXPECT_EQ(read("phi").tower.rotary->rotary_dim, 32u);
+  EXPECT_EQ(read("phi", R"("partial_rotary_factor": 0.5, "rope_parameters": {"rope_type": "default",
+      "rope_theta": 10000.0, "partial_rotary_factor": 0.25})")
+                .tower.rotary->rotary_dim,
+            16u);
+  EXPECT_EQ(read("phi3", R"("rope_scaling": {"rope_type": "default"})").tower.rotary->rotary_dim,
+            96u);
+}
+
+TEST(KeyMeanings, RotaryPositionsGoOnBehindTheTrainedOnes) {
+  EXPECT_GT(read("llama", R"("max_position_embeddings": 16)").longest(), 1000u);
+  EXPECT_EQ(read("llama", R"("max_position_embeddings": 16)").n_ctx(), 16u);
+  EXPECT_EQ(read("gpt2", R"("n_positions": 16)").longest(), 16u);
+}
+
+TEST(KeyMeanings, UntiedTablesOfAnEncoderDecoderAreThree) {
+  EXPECT_FALSE(read("bart").own_target_embedding);
+  EXPECT_TRUE(read("bart", R"("tie_word_embeddings": false)").own_target_embedding);
+  EXPECT_TRUE(read("marian", R"("share_encoder_decoder_embeddings": false)").own_target_embedding);
+}
+
+}  // namespace
+}  // namespace clearformer::test

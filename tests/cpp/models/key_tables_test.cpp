@@ -1,0 +1,170 @@
+// The tables of config keys against transformers' own config classes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "clearformer/architectures/key_table.h"
+#include "clearformer/architectures/known.h"
+#include "support/expect_error.h"
+#include "support/files.h"
+#include "support/json_text.h"
+
+namespace clearformer::test {
+namespace {
+
+const Json& classes() {
+  static const Json all = *Json::parse(read_bytes(fixture_path("config_keys/classes.json")),
+                                       "classes.json", ErrorCode::malformed_file)
+                               .find("classes");
+  return all;
+}
+
+Json::Object members(std::string_view text) {
+  return Json::parse(concat("{", text, "}"), "table", ErrorCode::malformed_file).object();
+}
+
+// Fields that change no number of a forward pass of the tasks there are: of training, of generation,
+// of outputs and of heads that are not supported.
+constexpr std::string_view kWithoutMeaning[] = {
+    "transformers_version", "architectures", "output_hidden_states", "return_dict", "dtype",
+    "chunk_size_feed_forward", "is_encoder_decoder", "id2label", "label2id", "problem_type",
+    "use_cache", "initializer_range", "initializer_cutoff_factor", "initializer_factor", "init_std",
+    "logit_scale_init_value", "hidden_dropout_prob", "attention_probs_dropout_prob",
+    "classifier_dropout", "dropout", "attention_dropout", "activation_dropout", "qa_dropout",
+    "seq_classif_dropout", "embedding_dropout", "mlp_dropout", "resid_pdrop", "embd_pdrop",
+    "attn_pdrop", "resid_dropout", "embed_dropout", "dropout_rate", "encoder_layerdrop",
+    "decoder_layerdrop", "pretraining_tp", "forced_eos_token_id", "suppress_tokens",
+    "begin_suppress_tokens", "summary_type", "summary_use_proj", "summary_activation",
+    "summary_proj_to_labels", "summary_first_dropout", "reorder_and_upcast_attn",
+    "deterministic_flash_attn", "sparse_prediction", "sparse_pred_ignore_index", "cls_token_id",
+    "sep_token_id", "encoder_stride", "use_weighted_layer_sum", "classifier_proj_size",
+    "apply_spec_augment", "mask_time_prob", "mask_time_length", "mask_time_min_masks",
+    "mask_feature_prob", "mask_feature_length", "mask_feature_min_masks", "median_filter_width",
+    // Read by transformers' classes and by none of their models.
+    "sinusoidal_pos_embds", "is_decoder", "attn_logit_softcapping", "scale_embedding",
+    // Gemma 3's images, the towers of CLIP by themselves.
+    "vision_config", "mm_tokens_per_image", "boi_token_index", "eoi_token_index",
+    "image_token_index", "projection_dim"};
+
+struct Table {
+  std::string name;  // of the class in classes.json
+  const KeyTable* keys;
+};
+
+std::vector<Table> tables() {
+  std::vector<Table> all = {{"clip_text_model", &kClipTextKeys},
+                            {"clip_vision_model", &kClipVisionKeys}};
+  for (const Architecture* architecture : kKnown) {
+    if (architecture->model_type == "nn_transformer") continue;  // no class of transformers
+    all.push_back({std::string(architecture->model_type), &architecture->keys});
+  }
+  return all;
+}
+
+// Numbers by value: 1e-6 and 0.000001, 10000 and 10000.0.
+bool same(const Json& a, const Json& b) {
+  if (a.is_number() && b.is_number()) return a.number() == b.number();
+  return json_text(a) == json_text(b);
+}
+
+TEST(KeyTables, FieldsAndDefaultsAreThoseOfTransformersClasses) {
+  for (const Table& table : tables()) {
+    SCOPED_TRACE(table.name);
+    const Json* known = classes().find(table.name);
+    ASSERT_NE(known, nullptr);
+    const Json& fields = *known->find("keys");
+    for (const auto& [key, usual] : members(table.keys->fields)) {
+      const Json* theirs = fields.find(key);
+      // Special tokens are looked up by name in classes that have no field for them.
+      if (theirs == nullptr) {
+        ADD_FAILURE() << key << " is no field of the class";
+        continue;
+      }
+      EXPECT_TRUE(same(*theirs, usual))
+          << key << ": " << json_text(*theirs) << ", here " << json_text(usual);
+    }
+    for (const auto& [key, usual] :
+         members(concat(table.keys->others, table.keys->since_5_2.empty() ? "" : ",",
+                        table.keys->since_5_2))) {
+      EXPECT_EQ(fields.find(key), nullptr) << key << " is a field";
+    }
+  }
+}
+
+TEST(KeyTables, EveryFieldIsReadOrRefusedOrWithoutMeaning) {
+  for (const Table& table : tables()) {
+    SCOPED_TRACE(table.name);
+    const Json::Object read = members(table.keys->fields), neutral = members(table.keys->neutral);
+    const auto in = [](const Json::Object& object, const std::string& key) {
+      return std::any_of(object.begin(), object.end(),
+                         [&](const auto& member) { return member.first == key; });
+    };
+    for (const auto& [key, usual] : classes().find(table.name)->find("keys")->object()) {
+      const bool idle = std::find(std::begin(kWithoutMeaning), std::end(kWithoutMeaning), key) !=
+                        std::end(kWithoutMeaning);
+      EXPECT_TRUE(in(read, key) || in(neutral, key) || idle) << key;
+    }
+  }
+}
+
+TEST(KeyTables, OtherNamesAreThoseOfTransformersClasses) {
+  for (const Table& table : tables()) {
+    if (table.name == "gemma3") continue;  // of its tokens for images
+    SCOPED_TRACE(table.name);
+    const Json::Object theirs = classes().find(table.name)->find("other_names")->object();
+    const Json::Object ours = members(table.keys->other_names);
+    EXPECT_EQ(ours.size(), theirs.size());
+    for (const auto& [name, key] : ours) {
+      const Json* same_name = classes().find(table.name)->find("other_names")->find(name);
+      ASSERT_NE(same_name, nullptr) << name;
+      EXPECT_EQ(same_name->string(), key.string());
+    }
+  }
+}
+
+TEST(KeyTables, DefaultsFillInAndOtherNamesCountFirst) {
+  constexpr KeyTable kTable{.fields = R"("width":8,"depth":2,"cap":30)",
+                            .neutral = R"("odd":false)",
+                            .other_names = R"("hidden_size":"width")"};
+  const auto read = [&](const char* text) {
+    return declared(ConfigReader(text, "config.json"), kTable);
+  };
+  EXPECT_EQ(read("{}").size("width"), 8u);
+  EXPECT_EQ(read(R"({"width": 3, "hidden_size": 5})").size("width"), 5u);
+  EXPECT_FALSE(read(R"({"cap": null})").is_set("cap"));
+  EXPECT_EQ(read(R"({"odd": false, "unheard_of": 7})").size("depth"), 2u);
+  expect_error(ErrorCode::unsupported, {"config.json", "\"odd\""},
+               [&] { read(R"({"odd": true})"); });
+}
+
+// What keeps one family from reading another's keys.
+TEST(KeyTables, AKeyThatATableLacksCannotBeRead) {
+  constexpr KeyTable kTable{.fields = R"("width":8)"};
+  const ConfigReader reader =
+      declared(ConfigReader(R"({"mlp_bias": true})", "config.json"), kTable);
+  expect_error(ErrorCode::invalid_argument, {"\"mlp_bias\"", "table"},
+               [&] { reader.flag("mlp_bias"); });
+  expect_error(ErrorCode::invalid_argument, {"\"mlp_bias\""},
+               [&] { reader.flag("mlp_bias", true); });
+}
+
+TEST(KeyTables, EveryArchitectureReadsItsOwnKeysOnly) {
+  for (const Architecture* architecture : kKnown) {
+    for (const Task task : {Task::base, Task::masked_lm, Task::sequence_classification,
+                            Task::token_classification, Task::question_answering, Task::causal_lm,
+                            Task::seq2seq_lm, Task::image_classification}) {
+      const std::string text = concat("{\"model_type\": \"", architecture->model_type,
+                                      "\", \"src_vocab_size\": 9, \"tgt_vocab_size\": 9}");
+      SCOPED_TRACE(concat(text, " ", to_string(task)));
+      try {
+        const ModelConfig config = read_model_config(ConfigReader(text, "config.json"), task);
+        EXPECT_GT(config.d_model(), 0u);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::unsupported) << error.what();
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace clearformer::test

@@ -1,0 +1,92 @@
+// Weights in formats that are not read: saying so, and what to load instead, helps more than saying that there are none.
+
+import { ClearformerError } from '../support/error.js';
+import { readOptional } from './files.js';
+import type { Folder } from './folder.js';
+
+/** Owners on the Hub whose repositories hold ONNX made of other checkpoints. */
+const conversions = /(^|\/)(Xenova|onnx-community)\//;
+
+interface Format {
+  name: string;
+  pattern: RegExp;
+  /** Names that are looked for where files cannot be listed. */
+  usual: readonly string[];
+  /** Files made from a checkpoint, which holds more than they do. */
+  derived: boolean;
+}
+
+const formats: readonly Format[] = [
+  {
+    name: 'ONNX',
+    pattern: /\.(onnx|onnx_data)$/,
+    usual: ['onnx/model.onnx', 'onnx/model_quantized.onnx', 'onnx/encoder_model.onnx', 'model.onnx'],
+    derived: true,
+  },
+  { name: 'GGUF', pattern: /\.gguf$/, usual: ['model.gguf'], derived: true },
+  { name: 'TensorFlow Lite', pattern: /\.tflite$/, usual: [], derived: true },
+  {
+    name: 'PyTorch',
+    pattern: /\.(bin|pt|pth|ckpt|bin\.index\.json)$/,
+    usual: ['pytorch_model.bin', 'pytorch_model.bin.index.json'],
+    derived: false,
+  },
+  { name: 'TensorFlow', pattern: /\.h5$/, usual: ['tf_model.h5'], derived: false },
+  { name: 'Flax', pattern: /\.msgpack$/, usual: ['flax_model.msgpack'], derived: false },
+];
+
+/** Which of these files hold weights in a format that is not read. */
+export function inOtherFormats(names: readonly string[]): string[] {
+  return names.filter((name) => formats.some((format) => holds(format, name)));
+}
+
+function holds({ pattern }: Format, name: string): boolean {
+  return pattern.test(name) && !/^(training_args|optimizer|scheduler)\./.test(name);
+}
+
+/** What a folder holds in place of safetensors. */
+export interface OtherWeights {
+  format: string;
+  file: string;
+  /** A sentence: what it is and what to load instead. */
+  message: string;
+}
+
+/** The first weights of another format in a folder; formats from which a checkpoint can be saved go first. */
+export async function findOtherWeights(folder: Folder, signal?: AbortSignal): Promise<OtherWeights | undefined> {
+  const listed = (await folder.list?.()) ?? [];
+  const looked = formats.flatMap(({ usual }) => usual).filter((name) => !listed.includes(name));
+  const found = await Promise.all(looked.map((name) => folder.find(name, signal)));
+  const names = [...listed, ...found.flatMap((file) => (file === undefined || file.html ? [] : [file.name]))];
+  for (const format of [...formats].sort((a, b) => Number(a.derived) - Number(b.derived))) {
+    const file = names.find((name) => holds(format, name));
+    if (file !== undefined)
+      return { format: format.name, file, message: await messageOf(format, file, folder, signal) };
+  }
+  return undefined;
+}
+
+/** Throws `unsupported` where there are such weights. */
+export async function refuseOtherFormats(folder: Folder, signal?: AbortSignal): Promise<void> {
+  const found = await findOtherWeights(folder, signal);
+  if (found === undefined) return;
+  throw new ClearformerError('unsupported', found.message, { file: found.file, where: folder.where });
+}
+
+async function messageOf(format: Format, file: string, folder: Folder, signal?: AbortSignal): Promise<string> {
+  const what = `${file} in ${folder.where} is ${format.name} and is not read, only safetensors`;
+  if (!format.derived) return `${what}: save the model with transformers' save_pretrained`;
+  const original = await originalOf(folder, signal);
+  const why = conversions.test(folder.where)
+    ? ' (the repositories of this name hold conversions for transformers.js)'
+    : '';
+  return `${what}${why}: load the checkpoint it was made from, ${original ?? 'the base model that its page names'}`;
+}
+
+/** The Hub id of the checkpoint that a conversion was made from, as its config.json tells it. */
+async function originalOf(folder: Folder, signal?: AbortSignal): Promise<string | undefined> {
+  const config = await readOptional(folder, 'config.json', { signal }).catch(() => undefined);
+  const name: unknown = config === undefined ? undefined : JSON.parse(config.text)._name_or_path;
+  const isHubId = typeof name === 'string' && /^[\w-][\w.-]*\/[\w-][\w.-]*$/.test(name);
+  return isHubId && !conversions.test(name) && !folder.where.includes(name) ? name : undefined;
+}

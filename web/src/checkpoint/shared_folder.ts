@@ -1,0 +1,55 @@
+// A folder that several readers share: what one of them asked for is not asked for again.
+
+import type { Folder, SourceFile } from './folder.js';
+
+/** Finds every file once and keeps the contents of those that describe a model; weights are read as often as asked for. */
+export class SharedFolder implements Folder {
+  readonly list?: () => Promise<string[]>;
+  readonly #folder: Folder;
+  readonly #found = new Map<string, Promise<SourceFile | undefined>>();
+
+  constructor(folder: Folder) {
+    this.#folder = folder;
+    if (folder.list !== undefined) this.list = () => folder.list?.() ?? Promise.resolve([]);
+  }
+
+  get where(): string {
+    return this.#folder.where;
+  }
+
+  find(name: string, signal?: AbortSignal): Promise<SourceFile | undefined> {
+    const known = this.#found.get(name);
+    if (known !== undefined) return known;
+    const finding = this.#folder
+      .find(name, signal)
+      .then((file) => (file !== undefined && /^[\w.-]*config\.json$/.test(name) ? kept(file) : file));
+    this.#found.set(name, finding);
+    finding.catch(() => this.#found.delete(name)); // the next reader tries again
+    return finding;
+  }
+
+  only(names: readonly string[]): Folder {
+    return this.#folder.only(names);
+  }
+}
+
+/** The same file, read once. */
+function kept(file: SourceFile): SourceFile {
+  const { name, where, size, html } = file;
+  let reading: Promise<Uint8Array[]> | undefined;
+  const read = async (signal?: AbortSignal): Promise<Uint8Array[]> => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of file.chunks(signal)) chunks.push(chunk.slice());
+    return chunks;
+  };
+  async function* chunks(signal?: AbortSignal): AsyncIterable<Uint8Array> {
+    reading ??= read(signal);
+    try {
+      yield* await reading;
+    } catch (thrown) {
+      reading = undefined;
+      throw thrown;
+    }
+  }
+  return { name, where, size, html, borrowed: true, chunks };
+}

@@ -1,0 +1,187 @@
+// What a folder holds, without loading a weight. The core tells it from config.json and the headers of the
+// safetensors files; which files there are is told here.
+
+import { indexName, weightsName } from '../checkpoint/checkpoint.js';
+import { headerStart, notFound, readOptional, readRequired, sizeFrom } from '../checkpoint/files.js';
+import type { Folder, SourceFile } from '../checkpoint/folder.js';
+import { findOtherWeights, inOtherFormats } from '../checkpoint/other_formats.js';
+import { run } from '../primitives/shared_core.js';
+import { ClearformerError } from '../support/error.js';
+import { throwIfAborted } from '../support/options.js';
+import { sentencePieces } from '../text/auto_tokenizer.js';
+import type { Inspection, InspectOptions, Problem, TokenizerFiles } from './inspection.js';
+
+/** A safetensors file and how it begins: to the end of its header where that can be read. */
+export interface InspectedFile {
+  file: SourceFile;
+  bytes: number;
+  start: Uint8Array;
+}
+
+/** @internal What an open folder holds, and its weights for who wants to read them. */
+export async function inspectFolder(
+  folder: Folder,
+  options: Pick<InspectOptions, 'task' | 'signal'>,
+): Promise<{ inspection: Inspection; weights: InspectedFile[] }> {
+  const look = new Look(folder, options.signal);
+  const [config, generation, weights] = await Promise.all([
+    look.text('config.json', readRequired),
+    look.text('generation_config.json', readOptional),
+    look.weights(),
+  ]);
+  const { facts, cfg } = await run('inspect', {
+    config,
+    config_name: 'config.json',
+    index: look.index,
+    generation_config: generation,
+    task: options.task,
+    files: weights.map(({ file, bytes, start }) => ({ name: file.name, bytes, start })),
+  });
+  const unknown = { kind: null, task: null, input_modalities: [] };
+  const told = { ...unknown, cfg: cfg ?? null, ...JSON.parse(facts) } as Inspection;
+  const companions = await look.companions(told);
+  const other_formats = inOtherFormats([...((await folder.list?.()) ?? []), ...look.files.map(({ name }) => name)]);
+  throwIfAborted(options.signal);
+  const problems = [...look.problems, ...told.problems];
+  const files = look.files.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const found = { files, other_formats: [...new Set(other_formats)] };
+  return { inspection: { ...told, ...companions, ...found, valid: isValid(problems), problems }, weights };
+}
+
+/** @internal */
+export function isValid(problems: readonly Problem[]): boolean {
+  return !problems.some(({ severity }) => severity === 'error');
+}
+
+/** @internal What an error says, as a problem. */
+export function problemOf({ code, message, details }: ClearformerError, severity: Problem['severity']): Problem {
+  return { code, severity, message, ...(details.file !== undefined && { file: details.file }) };
+}
+
+/** A look into a folder: what was found, and what was wrong. */
+class Look {
+  readonly problems: Problem[] = [];
+  readonly files: { name: string; bytes: number | null }[] = [];
+  index: string | undefined;
+  readonly #folder: Folder;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(folder: Folder, signal: AbortSignal | undefined) {
+    this.#folder = folder;
+    this.#signal = signal;
+  }
+
+  /** The text of a file that says something about the model. */
+  async text(name: string, read: typeof readOptional | typeof readRequired): Promise<string | undefined> {
+    const file = await this.#attempt(name, () => read(this.#folder, name, { signal: this.#signal }));
+    if (file !== undefined) this.files.push({ name, bytes: file.bytes });
+    return file?.text;
+  }
+
+  /** The safetensors files, each with its start. Throws `file_not_found` where the folder holds nothing of a model. */
+  async weights(): Promise<InspectedFile[]> {
+    const whole = await this.#folder.find(weightsName, this.#signal);
+    if (whole !== undefined && !whole.html) return this.#starts([whole]);
+    this.index = await this.text(indexName, readOptional);
+    if (this.index === undefined) {
+      await this.#noWeights();
+      return [];
+    }
+    const text = this.index;
+    const shards = await this.#attempt(undefined, () => run('checkpoint_index', { text, name: indexName }));
+    const found = await Promise.all((shards?.files ?? []).map((name) => this.#folder.find(name, this.#signal)));
+    shards?.files.forEach((name, i) => {
+      if (found[i] === undefined || found[i].html) this.#tell(notFound(this.#folder, name));
+    });
+    return this.#starts(found.filter((file) => file !== undefined && !file.html) as SourceFile[]);
+  }
+
+  async #starts(files: readonly SourceFile[]): Promise<InspectedFile[]> {
+    const started = await Promise.all(
+      files.map((file) =>
+        this.#attempt(file.name, async () => {
+          const start = await headerStart(file, this.#signal);
+          return { file, start, bytes: sizeFrom(file, start) };
+        }),
+      ),
+    );
+    const read = started.filter((file) => file !== undefined);
+    for (const { file, bytes } of read) this.files.push({ name: file.name, bytes });
+    return read;
+  }
+
+  async #noWeights(): Promise<void> {
+    const other = await findOtherWeights(this.#folder, this.#signal);
+    const { where } = this.#folder;
+    if (other !== undefined) {
+      this.files.push({ name: other.file, bytes: null });
+      this.#tell(new ClearformerError('unsupported', other.message, { file: other.file, where }));
+      return;
+    }
+    if ((await this.#folder.find('config.json', this.#signal)) === undefined) {
+      throw new ClearformerError('file_not_found', `there is nothing of a model in ${where}`, { where });
+    }
+    const missing = `neither ${weightsName} nor ${indexName} is in ${where}`;
+    this.#tell(new ClearformerError('file_not_found', missing, { file: weightsName, where }));
+  }
+
+  /** What stands beside the model, as far as its inputs ask for it. */
+  async companions({ kind, input_modalities }: Inspection): Promise<Pick<Inspection, 'tokenizer' | 'processor'>> {
+    const reads = (modality: 'text' | 'image' | 'audio') => kind === null || input_modalities.includes(modality);
+    const tokenizer = reads('text') ? await this.#tokenizer() : null;
+    const processor = reads('image') || reads('audio') ? await this.#found(processorFiles) : [];
+    if (kind !== null && reads('text')) this.#expectTokenizer(tokenizer);
+    if (kind !== null && (reads('image') || reads('audio')) && processor.length === 0) {
+      this.#tell(notFound(this.#folder, 'preprocessor_config.json'), 'warning');
+    }
+    return { tokenizer, processor };
+  }
+
+  async #tokenizer(): Promise<TokenizerFiles | null> {
+    for (const [kind, ...files] of tokenizers) {
+      const found = await this.#found(kind === 'sentencepiece' ? sentencePieces : [kind]);
+      if (found.length > 0) return { kind, files: [...found, ...(await this.#found(files))] };
+    }
+    return null;
+  }
+
+  #expectTokenizer(tokenizer: TokenizerFiles | null): void {
+    if (tokenizer === null) this.#tell(notFound(this.#folder, 'tokenizer.json'), 'warning');
+    if (tokenizer?.kind !== 'sentencepiece') return;
+    const [file] = tokenizer.files as [string];
+    const remedy = "save the tokenizer with transformers' save_pretrained, which writes tokenizer.json";
+    this.#tell(new ClearformerError('unsupported', `${file} is not read: ${remedy}`, { file }), 'warning');
+  }
+
+  async #found(names: readonly string[]): Promise<string[]> {
+    const found = await Promise.all(names.map((name) => this.#folder.find(name, this.#signal)));
+    const there = found.filter((file) => file !== undefined && !file.html) as SourceFile[];
+    for (const { name, size } of there) this.files.push({ name, bytes: size });
+    return there.map(({ name }) => name);
+  }
+
+  /** What `read` gives; a file that is broken becomes a problem, a source that cannot be read is the caller's. */
+  async #attempt<T>(file: string | undefined, read: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await read();
+    } catch (thrown) {
+      const unreadable = ['network_error', 'wasm_unavailable', 'poisoned'];
+      if (!(thrown instanceof ClearformerError) || unreadable.includes(thrown.code)) throw thrown;
+      if (file !== undefined) this.#tell(thrown);
+      return undefined;
+    }
+  }
+
+  #tell(error: ClearformerError, severity: Problem['severity'] = 'error'): void {
+    this.problems.push(problemOf(error, severity));
+  }
+}
+
+const processorFiles = ['preprocessor_config.json', 'processor_config.json'];
+/** The file that makes a tokenizer, the first that is there, and what stands beside it. */
+const tokenizers: readonly [TokenizerFiles['kind'], ...string[]][] = [
+  ['tokenizer.json', 'tokenizer_config.json'],
+  ['vocab.txt', 'tokenizer_config.json'],
+  ['vocab.json', 'merges.txt', 'tokenizer_config.json'],
+  ['sentencepiece'],
+];

@@ -1,0 +1,84 @@
+// What inspect tells, and what only the whole files tell: numbers that are none, and whether what stands beside
+// the model can be read and fits it.
+
+import type { Folder } from '../checkpoint/folder.js';
+import { type InspectedFile, inspectFolder, isValid, problemOf } from '../inspection/inspect_folder.js';
+import type { Inspection, InspectOptions, Problem } from '../inspection/inspection.js';
+import { notFinite } from '../inspection/not_finite.js';
+import { ClearformerError } from '../support/error.js';
+
+/** @internal Of an open folder. */
+export async function validateFolder(
+  folder: Folder,
+  { task, signal }: Pick<InspectOptions, 'task' | 'signal'>,
+): Promise<Inspection> {
+  const { inspection, weights } = await inspectFolder(folder, { task, signal });
+  const problems = [...inspection.problems];
+  for (const file of weights) problems.push(...(await weightProblems(file, inspection, signal)));
+  for (const check of checks) problems.push(...(await problemsOf(() => check(folder, inspection, signal))));
+  return { ...inspection, valid: isValid(problems), problems };
+}
+
+/** Of a file whose header is right; what is wrong with another one is known. */
+async function weightProblems(
+  { file, bytes, start }: InspectedFile,
+  { tensors }: Inspection,
+  signal: AbortSignal | undefined,
+): Promise<Problem[]> {
+  const { name } = file;
+  if (!tensors.some((tensor) => tensor.file === name)) return [];
+  return problemsOf(async () => {
+    const { counts, length } = await notFinite(file.chunks(signal), start);
+    const found = [...counts].map(([tensor, count]) =>
+      fault('malformed_file', name, `tensor "${tensor}" has ${count} values that are NaN or infinite`),
+    );
+    if (length < bytes)
+      found.push(fault('malformed_file', name, `the file ends early, after ${length} of ${bytes} bytes`));
+    return found;
+  });
+}
+
+type Check = (folder: Folder, inspection: Inspection, signal: AbortSignal | undefined) => Promise<Problem[]>;
+
+const checkTokenizer: Check = async (folder, { tokenizer, cfg }, signal) => {
+  if (tokenizer === null || tokenizer.kind === 'sentencepiece') return [];
+  const { readTokenizer } = await import('../text/auto_tokenizer.js');
+  const read = await readTokenizer(folder, { signal });
+  const largest = read.largest_id;
+  if (cfg === null || cfg.d_vocab === 0 || largest < cfg.d_vocab) return [];
+  const token = read.convert_ids_to_tokens(largest);
+  const what = `token ${largest} ("${token}") is beyond the model's vocabulary of ${cfg.d_vocab}`;
+  return [fault('malformed_config', tokenizer.kind, what)];
+};
+
+const checkProcessor: Check = async (folder, { processor, input_modalities }, signal) => {
+  if (processor.length === 0) return [];
+  if (input_modalities.includes('image')) {
+    await (await import('../image/image_processor.js')).readImageProcessor(folder, { signal });
+  }
+  if (input_modalities.includes('audio')) {
+    await (await import('../audio/feature_extractor.js')).readFeatureExtractor(folder, { signal });
+  }
+  return [];
+};
+
+const checkModules: Check = async (folder, _, signal) => {
+  await (await import('./sentence_transformers.js')).readEmbeddingDefaults(folder, { signal });
+  return [];
+};
+
+const checks: readonly Check[] = [checkTokenizer, checkProcessor, checkModules];
+
+function fault(code: Problem['code'], file: string, what: string): Problem {
+  return { code, severity: 'error', message: `${file}: ${what}`, file };
+}
+
+/** What `check` finds, or the one problem that it ends with; a source that cannot be read is the caller's. */
+async function problemsOf(check: () => Promise<Problem[]>): Promise<Problem[]> {
+  try {
+    return await check();
+  } catch (thrown) {
+    if (!(thrown instanceof ClearformerError) || thrown.code === 'network_error') throw thrown;
+    return [problemOf(thrown, 'error')];
+  }
+}
