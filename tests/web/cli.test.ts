@@ -1,4 +1,5 @@
 // The command line itself: help, version, exit codes, wrong words, standard output that cannot be written, Ctrl-C.
+
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

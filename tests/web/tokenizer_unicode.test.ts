@@ -1,4 +1,5 @@
 // What normalizers and pre-tokenizers make of every code point equals the `tokenizers` crate, under Node.
+
 import { PreTrainedTokenizer } from 'clearformer/tokenizer';
 import { describe, expect, it } from 'vitest';
 import { casesOf } from './support/references.js';
