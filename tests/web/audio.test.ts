@@ -1,4 +1,5 @@
 // Sound: WAV files, other sampling rates, and Whisper's front end against transformers'.
+
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AudioInput, read_audio } from '../../web/src/audio/audio_input.js';

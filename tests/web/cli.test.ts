@@ -6,7 +6,17 @@ import { describe, expect, it } from 'vitest';
 import { bundledModel, program, run, shell } from './support/command.js';
 
 const stories = bundledModel('stories260K');
-const commands = ['generate', 'chat', 'translate', 'embed', 'classify', 'transcribe', 'tokenize'];
+const commands = [
+  'inspect',
+  'validate',
+  'generate',
+  'chat',
+  'translate',
+  'embed',
+  'classify',
+  'transcribe',
+  'tokenize',
+];
 const timeout = 120_000;
 
 describe('help and version', { timeout }, () => {
@@ -46,6 +56,9 @@ describe('wrong words exit with 2 and say what is wrong', { timeout }, () => {
   it.each([
     [[], 'Usage'],
     [['generat', stories], "unknown command 'generat'.*Did you mean generate"],
+    [['inspect'], "missing required argument 'source'"],
+    [['inspect', stories, '--yaml'], "unknown option '--yaml'"],
+    [['validate', stories, 'more'], 'too many arguments'],
     [['generate', stories], 'needs a text or --input-ids'],
     [['generate', stories, 'a', '--input-ids', '1'], 'needs a text or --input-ids, and not both'],
     [['generate', stories, 'a', '--input-ids', '1,x'], 'x is no token id'],
@@ -85,6 +98,8 @@ describe('wrong words exit with 2 and say what is wrong', { timeout }, () => {
 
 describe('what cannot be done exits with 1 and names the cause', { timeout }, () => {
   it.each([
+    ['inspect', []],
+    ['validate', []],
     ['generate', ['a']],
     ['chat', []],
     ['translate', ['a']],

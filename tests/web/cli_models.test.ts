@@ -1,4 +1,5 @@
 // The commands that read texts, images and sounds into numbers: embed, classify, transcribe, on trained and on tiny models.
+
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import sharp from 'sharp';

@@ -1,4 +1,5 @@
 // The commands that write and read text: generate, chat, translate, tokenize, on the bundled models.
+
 import { describe, expect, it } from 'vitest';
 
 import { bundledModel, folderOf, json, numberedText, numberedWords, run } from './support/command.js';

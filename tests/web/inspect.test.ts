@@ -1,4 +1,5 @@
 // inspect and validate: what they tell of a folder is what loading it finds; what is broken is a problem, not an error.
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {

@@ -1,4 +1,5 @@
 // Ties, exact lengths, tokens that overlap, merges that the vocabulary half knows, decoders: equal to the `tokenizers` crate.
+
 import { PreTrainedTokenizer } from 'clearformer/tokenizer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';

@@ -1,5 +1,6 @@
 // What normalizers and pre-tokenizers make of every code point equals the `tokenizers` crate, under Node. EVERY_PLANE=1 tests the
 // planes that have no characters, too.
+
 import { PreTrainedTokenizer } from 'clearformer/tokenizer';
 import { describe, expect, it } from 'vitest';
 import { casesOf } from './support/references.js';

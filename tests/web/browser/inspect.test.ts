@@ -1,4 +1,5 @@
 // inspect in Chromium says what it says in Node, of whole folders and of broken ones.
+
 import { readFileSync } from 'node:fs';
 import { inspect } from 'clearformer';
 import { type Browser, chromium } from 'playwright-core';

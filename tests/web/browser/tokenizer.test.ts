@@ -1,4 +1,5 @@
 // Tokenizers in a real Chromium, whose Unicode may be another version than Node's: every code point, and the ten thousand lines.
+
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';

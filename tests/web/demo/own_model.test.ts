@@ -1,12 +1,13 @@
 // One's own model: what each pipeline is to the reader, and small sums of the forms.
+
 import { ClearformerError } from 'clearformer';
 import { expect, it } from 'vitest';
 import { errorText } from '../../../web/demo/state/error_text.js';
-import { cosine, kForms } from '../../../web/demo/state/own_forms.js';
+import { cosine, forms } from '../../../web/demo/state/own_forms.js';
 import { pipelineWords } from '../../../web/demo/state/own_model.js';
 
 it('every pipeline has a part of the page', () => {
-  const parts = [...Object.keys(kForms), 'text-generation', 'translation', 'summarization', 'image-classification'];
+  const parts = [...Object.keys(forms), 'text-generation', 'translation', 'summarization', 'image-classification'];
   expect(parts.sort()).toEqual(Object.keys(pipelineWords).sort());
 });
 

@@ -1,4 +1,5 @@
 // The command line as a process, and folders for it to read.
+
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

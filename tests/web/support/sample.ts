@@ -1,4 +1,5 @@
 // The ten thousand lines of tests/fixtures/tokenizer_sample, and the files they are encoded with.
+
 import { readFileSync } from 'node:fs';
 import { type Case, casesOf, fixturePath, storiesPath, tensorsOf } from './references.js';
 

@@ -1,4 +1,5 @@
 // Ids and spans of lines, compared by hash. This file is also run as it is in a browser: it imports types only.
+
 import type { PreTrainedTokenizer } from 'clearformer/tokenizer';
 
 export function encode(tokenizer: PreTrainedTokenizer, text: string) {

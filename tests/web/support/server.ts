@@ -1,4 +1,5 @@
 // A small web server of files, which can be told to misbehave.
+
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';

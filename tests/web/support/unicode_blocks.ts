@@ -1,5 +1,6 @@
 // Every code point through a tokenizer, block by block: what is compared with tests/references/tokenizer_unicode.py.
 // This file is also run as it is in a browser: it imports types only.
+
 import type { PreTrainedTokenizer } from 'clearformer/tokenizer';
 
 const block = 0x1000;

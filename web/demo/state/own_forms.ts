@@ -114,14 +114,14 @@ const similarity = (first: ArrayLike<number>, second: ArrayLike<number>): Answer
   text: `Cosine similarity ${cosine(first, second).toFixed(4)}`,
 });
 
-const kMost = 10;
+const mostAnswers = 10;
 
-export const kForms: Record<FormPipeline, Opener> = {
+export const forms: Record<FormPipeline, Opener> = {
   'fill-mask': opener('fill-mask', {
     fields: [{ label: 'A text with one mask', value: 'Paris is the {mask} of France.' }],
     reads: [0],
     run: async (pipe, { texts: [text = ''] }, signal) => {
-      const found = await pipe(text, { top_k: kMost, signal });
+      const found = await pipe(text, { top_k: mostAnswers, signal });
       return { classes: found.map(({ token_str, score }) => ({ label: token_str, score })) };
     },
   }),
@@ -132,7 +132,7 @@ export const kForms: Record<FormPipeline, Opener> = {
     ],
     reads: [0, 1],
     run: async (pipe, { texts: [text = '', text_pair = ''] }, signal) => ({
-      classes: await pipe(text_pair === '' ? text : { text, text_pair }, { top_k: kMost, signal }),
+      classes: await pipe(text_pair === '' ? text : { text, text_pair }, { top_k: mostAnswers, signal }),
     }),
   }),
   'token-classification': opener('token-classification', {

@@ -3,7 +3,7 @@
 import { ClearformerError, type Inspection, inspect, type PipelineName } from 'clearformer';
 import { ImageModel } from './image_model.js';
 import type { Loaded, LoadOptions, Source } from './model_host.js';
-import { kForms, type OpenForm } from './own_forms.js';
+import { forms, type OpenForm } from './own_forms.js';
 import { LoadedModel } from './text_model.js';
 import { Translator } from './translator.js';
 
@@ -92,6 +92,6 @@ function opened(pipeline: PipelineName, source: Source, label: string, options: 
     case 'image-classification':
       return ImageModel.load(source, label, options);
     default:
-      return kForms[pipeline](source, options);
+      return forms[pipeline](source, options);
   }
 }

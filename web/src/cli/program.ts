@@ -6,13 +6,24 @@ import { addChat } from './commands/chat.js';
 import { addClassify } from './commands/classify.js';
 import { addEmbed } from './commands/embed.js';
 import { addGenerate } from './commands/generate.js';
+import { addInspect, addValidate } from './commands/inspect.js';
 import { addTokenize } from './commands/tokenize.js';
 import { addTranscribe } from './commands/transcribe.js';
 import { addTranslate } from './commands/translate.js';
 import type { Context } from './context.js';
 import { booleanOptions } from './generation_flags.js';
 
-const commands = [addGenerate, addChat, addTranslate, addEmbed, addClassify, addTranscribe, addTokenize];
+const commands = [
+  addInspect,
+  addValidate,
+  addGenerate,
+  addChat,
+  addTranslate,
+  addEmbed,
+  addClassify,
+  addTranscribe,
+  addTokenize,
+];
 
 const about = `${description}
 
