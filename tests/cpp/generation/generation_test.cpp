@@ -204,11 +204,10 @@ TEST_F(GenerationOf, PaddingWithoutAMaskWarnsAndGoesOn) {
     const auto* first = made.view().as<std::int32_t>();
     EXPECT_EQ((Tokens{first, first + made.elements()}), reference->int32_output("sequences"));
     const Json& warning = reference->member("warning");
-    ASSERT_EQ(generation.warnings().size(), warning.is_null() ? 0u : 1u);
-    if (!warning.is_null()) {
-      EXPECT_EQ(generation.warnings()[0].code, warning.string());
-      EXPECT_NE(generation.warnings()[0].message.find("pad_token_id"), std::string::npos);
-    }
+    const char* told = generation.warning().code;
+    EXPECT_EQ(told == nullptr ? "" : told, warning.is_null() ? "" : warning.string());
+    const std::string& message = generation.warning().message;
+    EXPECT_EQ(message.find("pad_token_id 0") != std::string::npos, !warning.is_null());
   }
 }
 
