@@ -7,7 +7,7 @@ import type { Rolldown } from 'vite';
 import { inProject } from '../build/fresh.js';
 import { SetupError } from '../toolchain/progress.js';
 
-const wasmBrotliLimit = 150_000;
+const wasmBrotliLimit = 162_000;
 interface Page {
   name: string;
   imports: readonly string[];
