@@ -60,14 +60,12 @@ val generation_create(const Arguments& arguments) {
                                                std::move(config), std::move(observation));
   result.set("num_sequences", open->generation.returned());
   result.set("prompt", to_value(open->generation.sequences()));
-  val warnings = val::array();
-  for (const GenerationWarning& warning : open->generation.warnings()) {
-    val one = val::object();
-    one.set("code", std::string(warning.code));
-    one.set("message", warning.message);
-    warnings.call<void>("push", one);
+  if (const GenerationWarning& warning = open->generation.warning(); warning.code != nullptr) {
+    val told = val::object();
+    told.set("code", std::string(warning.code));
+    told.set("message", warning.message);
+    result.set("warning", told);
   }
-  result.set("warnings", warnings);
   result.set("generation", handles().add(std::move(open)));
   return result;
 }

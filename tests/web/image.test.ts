@@ -197,6 +197,21 @@ describe('image processors', () => {
   });
 });
 
+// As transformers' to_pil_image: floats that are whole numbers are bytes, also where there are only zeros and ones.
+it('takes float pixels that are all 0 or 1 for bytes, and others between them for parts of 1', async () => {
+  const processor = new ImageProcessor({
+    image_processor_type: 'ViTImageProcessor',
+    size: { height: 6, width: 8 },
+    do_normalize: false,
+  });
+  const whole = Array.from({ length: 12 }, (_, i) => i % 2);
+  const of = async (data: Uint8Array | Float32Array) =>
+    (await processor({ data, width: 4, height: 3 })).pixel_values.data;
+  expect(await of(Float32Array.from(whole))).toEqual(await of(Uint8Array.from(whole)));
+  const unit = await of(Float32Array.from(whole, (value) => value * 0.999));
+  expect(new Set(unit).size).toBeGreaterThan(2); // between the pixels: not rounded to a byte that is 0 or 1
+});
+
 it('knows every spelling of a size', () => {
   expect(resizedTo({ longest_edge: 10 }, 20, 50)).toEqual([4, 10]);
   expect(resizedTo({ shortest_edge: 10, longest_edge: 21 }, 20, 50)).toEqual([8, 21]);

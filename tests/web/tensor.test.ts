@@ -55,6 +55,7 @@ describe('Tensor', () => {
       [2, 6, 10],
     ],
     [[[1, 1]], [0, 3, 4], []],
+    [[[0, 0]], [0, 3, 4], []], // 0 is an end, not "to the end"
     [[], [2, 3, 4], Array.from({ length: 24 }, (_, i) => i)],
   ])('slices %j', (parts, dims, data) => {
     const part = counting.slice(...(parts as Parameters<Tensor['slice']>));
@@ -63,7 +64,7 @@ describe('Tensor', () => {
     expect(part.data.buffer).not.toBe(counting.data.buffer);
   });
 
-  it.each([[[2]], [[-3]], [[[0, 4]]], [[[2, 1]]], [[0, 0, 0, 0]], [[0.5]], [[Number.NaN]]])(
+  it.each([[[2]], [[-3]], [[[0, 4]]], [[[2, 1]]], [[[1, 0]]], [[0, 0, 0, 0]], [[0.5]], [[Number.NaN]]])(
     'does not slice %j',
     async (parts) => {
       const failure = await failureOf(() => counting.slice(...(parts as Parameters<Tensor['slice']>)));

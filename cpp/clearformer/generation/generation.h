@@ -57,7 +57,7 @@ class Generation {
   Tensor sequences_scores() const;
   Tensor beam_indices() const;
 
-  const std::vector<GenerationWarning>& warnings() const { return prompt_.warnings; }
+  const GenerationWarning& warning() const { return prompt_.warning; }
 
   KeyValueCache& cache() { return *cache_; }
 

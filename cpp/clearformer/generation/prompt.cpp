@@ -54,25 +54,20 @@ void guess_mask(Prompt& prompt, const GenerationConfig& config) {
   const auto padded = std::find_if(rows.begin(), rows.end(),
                                    [&](const TokenIds& row) { return pad && holds(row, *pad); });
   if (padded == rows.end()) return;
-  if (holds(config.eos_token_ids, *pad)) {
-    prompt.warnings.push_back(
-        {"ambiguous_padding",
-         concat("generate: there is no attention_mask, and token ", *pad,
-                " of the prompt is both pad_token_id and eos_token_id: it is read as text; pass an "
-                "attention_mask")});
-    return;
-  }
-  prompt.mask = Tensor({rows.size(), rows.front().size()}, DType::u8);
-  auto* flag = prompt.mask.mutable_view().as<std::uint8_t>();
+  const bool ambiguous = holds(config.eos_token_ids, *pad);
+  bool right = false;
+  Tensor mask({rows.size(), rows.front().size()}, DType::u8);
+  auto* flag = mask.mutable_view().as<std::uint8_t>();
   for (const TokenIds& row : rows) {
     for (const std::int32_t token : row) *flag++ = token == *pad ? 0 : 1;
-    if (row.back() != *pad || !prompt.warnings.empty()) continue;
-    prompt.warnings.push_back(
-        {"right_padding",
-         concat("generate: sequence ", &row - rows.data(), " ends with pad_token_id ", *pad,
-                ", which is taken for padding on the right: pad on the left, or pass an "
-                "attention_mask")});
+    right = right || row.back() == *pad;
   }
+  if (!ambiguous) prompt.mask = std::move(mask);
+  if (!ambiguous && !right) return;
+  prompt.warning = {ambiguous ? "ambiguous_padding" : "right_padding",
+                    concat("generate: without an attention_mask, pad_token_id ", *pad,
+                           ambiguous ? ", also an end token, is read as text"
+                                     : " at the end of a prompt is masked; pad on the left")};
 }
 
 Prompt decoder_only_prompt(const Model& model, const ModelInputs& inputs,

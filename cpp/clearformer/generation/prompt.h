@@ -9,7 +9,8 @@ namespace clearformer {
 
 /// What a caller should know although the generation goes on.
 struct GenerationWarning {
-  const char* code;  // "ambiguous_padding", "right_padding"
+  const char* code =
+      nullptr;  // "ambiguous_padding", "right_padding"; null: there is nothing to tell
   std::string message;
 };
 
@@ -18,7 +19,7 @@ struct Prompt {
       tokens;  // (B) rows of T; of an encoder-decoder what its decoder begins with
   std::vector<TokenIds> encoder;  // (B) what encoder_* options look at: the source, or the prompt
   Tensor mask;                    // (B, T) uint8, 0 = padding; empty without padding
-  std::vector<GenerationWarning> warnings;
+  GenerationWarning warning;
 };
 
 /// Reads the prompt from the inputs of a generation, as upstream's generate() does:

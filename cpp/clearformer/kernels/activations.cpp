@@ -32,8 +32,10 @@ Vec at_least_zero(Vec x) { return xsimd::select(x < Vec(0.0f), Vec(0.0f), x); }
   return xsimd::select(x < Vec(-kOne), Vec(-1.0f), y);
 }
 
+[[gnu::noinline]] Vec power_of(Vec x) { return exp_of_difference(x); }
+
 [[gnu::noinline]] Vec softplus_of(Vec x) {
-  const Vec small = exp_of_difference(-xsimd::abs(x));
+  const Vec small = power_of(-xsimd::abs(x));
   return at_least_zero(x) + log_of_one_plus(small);
 }
 }  // namespace
@@ -58,7 +60,7 @@ void quick_gelu(const float* in, float* out, std::size_t count) {
   });
 }
 
-void gelu_erf(const float* in, float* out, std::size_t count) {
+CLEARFORMER_LOOP void gelu_erf(const float* in, float* out, std::size_t count) {
   const Vec inverse_root_two(0.70710678118654752f);
   transform(in, out, count,
             [inverse_root_two](Vec x) { return gelu(x, Vec(1.0f) + erf(x * inverse_root_two)); });
@@ -78,7 +80,10 @@ void hyperbolic_tangent(const float* in, float* out, std::size_t count) {
 }
 
 void sigmoid(const float* in, float* out, std::size_t count) {
-  transform_by(in, out, count, [](Vec x) { return Vec(1.0f) / (Vec(1.0f) + exp(-x)); });
+  transform_by(in, out, count, [](Vec x) {
+    const Vec small = power_of(-xsimd::abs(x));  // of the two, the one that is at most 1
+    return xsimd::select(x < Vec(0.0f), small, Vec(1.0f)) / (Vec(1.0f) + small);
+  });
 }
 
 void softplus(const float* in, float* out, std::size_t count) {
@@ -103,7 +108,7 @@ void laplace(const float* in, float* out, std::size_t count) {
 void mish(const float* in, float* out, std::size_t count) {
   transform_by(in, out, count, [](Vec x) {
     // tanh(ln(1 + e)) = ((1 + e)² - 1) / ((1 + e)² + 1); above 20 it rounds to 1
-    const Vec e = exp_of_difference(at_most(x, 20.0f));
+    const Vec e = power_of(at_most(x, 20.0f));
     const Vec square = e * (e + Vec(2.0f));
     return xsimd::select(x < Vec(kSiluVanishes), Vec(0.0f), x * (square / (square + Vec(2.0f))));
   });

@@ -246,18 +246,15 @@ Tensor conv1d(TensorView x, TensorView weight, const TensorView* bias,
   const std::size_t groups = options.groups;
   if (input.rank() < 2 || input.rank() > 3 || kernel.rank() != 3 || weight.elements() == 0 ||
       groups == 0 || kernel[0] % groups != 0 || input.back(1) != kernel[1] * groups) {
-    fail(ErrorCode::shape_mismatch, "conv1d: input of shape ", input.text(),
-         " with a weight of shape ", kernel.text(), " in ", groups,
-         " groups; expected [(batch,) in, frames] and "
-         "[out, in / groups, taps], out a multiple of the groups");
+    fail(ErrorCode::shape_mismatch, "conv1d: input ", input.text(), ", weight ", kernel.text(),
+         ", ", groups, " groups; expected [(batch,) in, frames], [out, in / groups, taps]");
   }
   const std::size_t outputs = kernel[0] / groups, frames = input.back(0),
                     width = kernel[1] * kernel[2];
   const std::size_t reach = (kernel[2] - 1) * options.dilation + 1;
   const std::size_t padded = frames + options.padding + options.padding_behind;
   if (options.stride == 0 || options.dilation == 0 || padded < reach) {
-    fail(ErrorCode::shape_mismatch, "conv1d: stride ", options.stride, ", ", kernel[2],
-         " taps with dilation ", options.dilation, " over ", padded, " frames, padding included");
+    fail(ErrorCode::shape_mismatch, "conv1d: ", kernel[2], " taps over ", padded, " frames");
   }
   const float* added = affine("conv1d", "bias", bias, kernel[0]);
   const std::size_t steps = (padded - reach) / options.stride + 1;

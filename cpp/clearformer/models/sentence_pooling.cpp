@@ -2,49 +2,31 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace clearformer {
 
 namespace {
 
-// One text, its tokens' vectors one behind the other.
-struct Tokens {
-  const float* x;
-  std::vector<std::size_t> kept;  // positions that are no padding
-  std::size_t width;
-
-  double at(std::size_t position, std::size_t d) const { return x[position * width + d]; }
-};
-
-double weighted_mean(const Tokens& tokens, PoolingMode mode, std::size_t d) {
-  double sum = 0.0, weights = 0.0;
-  for (const std::size_t t : tokens.kept) {
+// One dimension of a text's tokens x_t, `width` floats apart, of which those with a flag count.
+double pooled(const float* x, std::size_t width, std::size_t length, const std::uint8_t* flags,
+              PoolingMode mode) {
+  double most = -1e9, last = 0.0, sum = 0.0, weights = 0.0;  // -1e9: upstream's value of padding
+  for (std::size_t t = 0; t < length; ++t) {
+    if (flags != nullptr && flags[t] == 0) continue;
+    last = x[t * width];
+    most = std::max(most, last);
     const double weight = mode == PoolingMode::weighted_mean ? static_cast<double>(t + 1) : 1.0;
-    sum += weight * tokens.at(t, d);
+    sum += weight * last;
     weights += weight;
   }
-  return sum / std::max(mode == PoolingMode::mean_sqrt_len ? std::sqrt(weights) : weights, 1e-9);
-}
-
-double pooled(const Tokens& tokens, PoolingMode mode, std::size_t d) {
-  if (mode == PoolingMode::cls) return tokens.at(0, d);
-  if (mode == PoolingMode::last_token)
-    return tokens.kept.empty() ? 0.0 : tokens.at(tokens.kept.back(), d);
-  if (mode != PoolingMode::max) return weighted_mean(tokens, mode, d);
-  double most = -1e9;  // upstream's value of padding
-  for (const std::size_t t : tokens.kept) most = std::max(most, tokens.at(t, d));
-  return most;
-}
-
-std::vector<std::size_t> kept_positions(const std::optional<TensorView>& mask, std::size_t row,
-                                        std::size_t length) {
-  std::vector<std::size_t> kept;
-  const std::uint8_t* flags = mask ? mask->as<std::uint8_t>() + row * length : nullptr;
-  for (std::size_t t = 0; t < length; ++t) {
-    if (flags == nullptr || flags[t] != 0) kept.push_back(t);
+  switch (mode) {
+    case PoolingMode::cls: return x[0];
+    case PoolingMode::max: return most;
+    case PoolingMode::last_token: return last;
+    case PoolingMode::mean_sqrt_len: weights = std::sqrt(weights); break;
+    default: break;
   }
-  return kept;
+  return sum / std::max(weights, 1e-9);
 }
 
 }  // namespace
@@ -72,10 +54,12 @@ Tensor sentence_pooling(TensorView x, const std::optional<TensorView>& mask,
   const std::size_t length = shape[1], width = shape[2], size = modes.size() * width;
   Tensor embedding({shape[0], size});  // (B, modes·D)
   for (std::size_t row = 0; row < shape[0]; ++row) {
-    const Tokens tokens{x.f32() + row * length * width, kept_positions(mask, row, length), width};
+    const std::uint8_t* flags = mask ? mask->as<std::uint8_t>() + row * length : nullptr;
+    const float* tokens = x.f32() + row * length * width;
     float* to = embedding.f32() + row * size;
     for (std::size_t i = 0; i < size; ++i) {
-      to[i] = static_cast<float>(pooled(tokens, modes[i / width], i % width));
+      to[i] =
+          static_cast<float>(pooled(tokens + i % width, width, length, flags, modes[i / width]));
     }
   }
   return embedding;

@@ -58,9 +58,10 @@ std::unique_ptr<Module> additive_attention(const ConfigReader& options, const We
   pooling->score.name = "additive";
   for (const char* name : {"W_q", "W_k"}) {
     const WeightScope weight = scope / name;
-    pooling->score.set(name, weight.take("weight", {hidden, columns_of(weight, hidden)}));
+    pooling->score.parameters.emplace(name,
+                                      weight.take("weight", {hidden, columns_of(weight, hidden)}));
   }
-  pooling->score.set("w_v", (scope / "w_v").take("weight", {1, hidden}));
+  pooling->score.parameters.emplace("w_v", (scope / "w_v").take("weight", {1, hidden}));
   pooling->empty_row = EmptyRow::uniform;
   pooling->keep = PoolingOptions::Keep::weights;
   return module_of([pooling](const Module::Inputs& inputs, const Context& context) {

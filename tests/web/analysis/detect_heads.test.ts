@@ -50,6 +50,8 @@ describe('a language model', async () => {
     const all = Object.values(scores).flatMap(({ data }) => [...data]);
     expect(listed.length).toBe(all.filter((score) => score >= 0.5).length);
     expect((await detectHeads(model, { threshold: 0 })).heads.length).toBe(all.length);
+    const threshold = listed[1] as number; // a head with just that score is listed
+    expect((await detectHeads(model, { threshold })).heads.map(({ score }) => score)).toEqual(listed.slice(0, 2));
   });
 
   it('is run on inputs of the caller, padding left out', async () => {

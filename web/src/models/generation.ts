@@ -64,7 +64,7 @@ class GenerationRun {
     const given = { model, ...inputs, options, ...observation.request };
     const value = await engine.call('generation_create', given, signal);
     try {
-      value.warnings.forEach(warn);
+      if (value.warning !== undefined) warn(value.warning);
       const tokenizer = stop_strings.length > 0 ? await stopTokenizer(host, request, value) : undefined;
       const stops = tokenizer && new StopStrings(stop_strings, tokenizer, promptRows(value), [...value.eos_token_ids]);
       return new GenerationRun(engine, value, request, stops);

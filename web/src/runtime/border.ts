@@ -165,7 +165,7 @@ export interface GenerationValue {
   num_sequences: number;
   num_beams: number;
   eos_token_ids: number[];
-  warnings: ClearformerWarning[];
+  warning?: ClearformerWarning;
 }
 
 export interface ModelValue {

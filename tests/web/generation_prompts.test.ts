@@ -1,0 +1,52 @@
+// What sequences begin with: several for each prompt in the order of the prompts, and padding without a mask.
+import { AutoModelForCausalLM, type ClearformerWarning, configure, type GenerativeModel } from 'clearformer';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { casesOf, idRows, storiesPath, tensorsOf } from './support/references.js';
+
+let model: GenerativeModel;
+beforeAll(async () => {
+  model = await AutoModelForCausalLM.from_pretrained(storiesPath);
+});
+afterAll(() => model.dispose());
+
+it('tells a streamer the prompt of each sequence: a, a, b, b', async () => {
+  const puts: bigint[][][] = [];
+  const streamer = { put: (value: unknown) => puts.push(value as bigint[][]), end: () => {} };
+  const input_ids = [
+    [1, 403, 407],
+    [1, 261, 378],
+  ];
+  const options = { max_new_tokens: 2, do_sample: true, seed: 1, num_return_sequences: 2 };
+  const out = await model.generate({ input_ids }, { ...options, streamer });
+  const [a, b] = input_ids.map((row) => row.map(BigInt));
+  expect(puts[0]).toEqual([a, a, b, b]);
+  expect((out.tolist() as bigint[][]).map((row) => row.slice(0, 3))).toEqual([a, a, b, b]);
+});
+
+describe('padding in a prompt without attention_mask', () => {
+  const heard: ClearformerWarning[] = [];
+  beforeAll(() => configure({ onWarning: (warning) => heard.push(warning) }));
+  afterAll(() => configure({ onWarning: undefined }));
+  afterEach(() => {
+    heard.length = 0;
+  });
+
+  it.each(casesOf('stories260K').filter(({ op }) => op === 'causal_lm_unmasked'))(
+    '$name: the tokens of transformers, and what is doubtful is told',
+    async (one) => {
+      const reference = tensorsOf('stories260K', one);
+      const out = await model.generate({ input_ids: idRows(reference('input_ids')) }, one.options);
+      expect(idRows({ dims: [...out.dims], data: out.data })).toEqual(idRows(reference('sequences')));
+      expect(heard.map(({ code }) => code)).toEqual(one.warning === null ? [] : [one.warning]);
+      for (const { message } of heard) expect(message).toContain('attention_mask');
+    },
+  );
+
+  it('goes to the console where nobody listens', async () => {
+    configure({ onWarning: undefined });
+    const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    await model.generate({ input_ids: [[1, 403, 0]] }, { max_new_tokens: 1, pad_token_id: 0 });
+    expect(warned.mock.calls).toEqual([[expect.stringContaining('right')]]);
+    warned.mockRestore();
+  });
+});

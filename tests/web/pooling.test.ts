@@ -1,0 +1,52 @@
+// Sentence pooling through the border: every mode with padding on either side, lengths of one, and vectors of zeros.
+import { describe, expect, it } from 'vitest';
+import type { PreTrainedModel } from '../../web/src/models/pre_trained_model.js';
+import { normalized, type PoolingMode, pool, poolingModes } from '../../web/src/pipelines/pooling.js';
+import { sharedEngine } from '../../web/src/primitives/shared_core.js';
+import { configure } from '../../web/src/support/config.js';
+import { Tensor } from '../../web/src/tensor/tensor.js';
+
+configure({ wasmUrl: new URL('../../dist/', import.meta.url) });
+
+async function host(): Promise<PreTrainedModel> {
+  const engine = await sharedEngine();
+  return { open: () => ({ engine, model: 0 }) } as unknown as PreTrainedModel;
+}
+
+const hidden = new Tensor('float32', Float32Array.of(1, 2, 3, -4, 5, 7, 50, 60), [1, 4, 2]);
+const pooled = async (modes: PoolingMode[], flags: number[]) => {
+  const mask = new Tensor('int64', BigInt64Array.from(flags, BigInt), [1, 4]);
+  return Array.from((await pool(await host(), hidden, mask, modes)).data);
+};
+
+describe('pooling', () => {
+  it.each([
+    ['cls', [1, 1, 0, 0], [1, 2]],
+    ['cls', [0, 0, 1, 1], [1, 2]], // as upstream: the first position, whatever it is
+    ['max', [1, 1, 0, 0], [3, 2]],
+    ['max', [0, 1, 1, 0], [5, 7]],
+    ['mean', [1, 1, 0, 0], [2, -1]],
+    ['mean', [0, 0, 1, 1], [27.5, 33.5]],
+    ['mean_sqrt_len_tokens', [1, 1, 1, 1], [29.5, 32.5]],
+    ['weightedmean', [1, 0, 0, 0], [1, 2]],
+    ['weightedmean', [0, 0, 1, 1], [Math.fround(215 / 7), Math.fround(261 / 7)]], // positions count, not kept tokens
+    ['last_token', [1, 1, 0, 0], [3, -4]],
+    ['last_token', [0, 0, 1, 1], [50, 60]],
+    ['last_token', [0, 1, 1, 0], [5, 7]],
+  ] as const)('%s of tokens %j', async (mode, flags, wanted) => {
+    expect(await pooled([mode], [...flags])).toEqual([...wanted]);
+  });
+
+  it('joins modes in upstream’s order', async () => {
+    expect(await pooled(poolingModes(['last_token', 'max']), [1, 1, 0, 0])).toEqual([3, 2, 3, -4]);
+  });
+
+  it('makes every vector one of length 1, but for zeros', async () => {
+    const rows = new Tensor('float32', Float32Array.of(3, 4, 0, 0, 0, -2), [3, 2]);
+    expect((await normalized(await host(), rows)).tolist()).toEqual([
+      [Math.fround(0.6), Math.fround(0.8)],
+      [0, 0],
+      [0, -1],
+    ]);
+  });
+});
