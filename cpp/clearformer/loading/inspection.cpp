@@ -1,8 +1,6 @@
 #include "clearformer/loading/inspection.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "clearformer/architectures/architecture.h"
 #include "clearformer/loading/load_model.h"
@@ -12,6 +10,14 @@
 #include "clearformer/weights/json_writer.h"
 
 namespace clearformer {
+
+void Problems::collect_from(std::string_view file, void (*call)(void*), void* work) {
+  try {
+    call(work);
+  } catch (const Error& error) {
+    push_back({error.code(), Problem::Severity::error, error.what(), std::string(file)});
+  }
+}
 
 namespace {
 
@@ -27,7 +33,10 @@ class Inspector {
     for (const InspectedFolder::File& file : folder_.files) {
       found_.problems.collect(file.name, [&] { read_header(file); });
     }
-    if (folder_.index) found_.problems.collect(kIndex, [&] { compare_with_index(); });
+    if (folder_.index) {
+      found_.problems.collect(
+          kIndex, [&] { files_ = ShardIndex::parse(*folder_.index, kIndex).files.size(); });
+    }
     if (whole()) count_parameters();
     if (folder_.config) found_.problems.collect(kConfig, [&] { read_config(); });
     if (found_.config) found_.problems.collect({}, [&] { find_needs(); });
@@ -37,7 +46,7 @@ class Inspector {
  private:
   void read_header(const InspectedFolder::File& file) {
     SafetensorsHeader header = SafetensorsHeader::read(file.start, file.bytes, file.name);
-    readable_.insert(file.name);
+    found_.readable.push_back(file.name);
     for (StoredTensor& tensor : header.tensors) {
       found_.tensors.push_back({file.name, std::move(tensor)});
     }
@@ -49,31 +58,6 @@ class Inspector {
       std::uint64_t elements = 1;
       for (const std::uint64_t extent : tensor.stored.shape) elements *= extent;
       *found_.parameters += elements;
-    }
-  }
-
-  void warn(ErrorCode code, std::string text) {
-    found_.problems.push_back({code, Problem::Severity::warning, std::move(text), kIndex});
-  }
-
-  // Loading reads the files that the index names and takes what they hold.
-  void compare_with_index() {
-    const ShardIndex index = ShardIndex::parse(*folder_.index, kIndex);
-    files_ = index.files.size();
-    std::map<std::string_view, std::string_view> stored;
-    for (const Inspection::Tensor& tensor : found_.tensors) {
-      stored.emplace(tensor.stored.name, tensor.file);
-    }
-    for (const auto& [name, file] : index.file_of_tensor) {
-      const auto place = stored.find(name);
-      const bool here = place != stored.end() && place->second == file;
-      if (!here && readable_.contains(file)) {
-        warn(ErrorCode::malformed_file, concat(kIndex, ": tensor \"", name, "\" is not in ", file));
-      }
-      if (here) stored.erase(place);
-    }
-    for (const auto& [name, file] : stored) {
-      warn(ErrorCode::malformed_file, concat(kIndex, " lacks tensor \"", name, "\" of ", file));
     }
   }
 
@@ -152,7 +136,7 @@ class Inspector {
   }
 
   // Whether there are headers, and none is missing.
-  bool whole() const { return readable_.size() == files_ && !found_.tensors.empty(); }
+  bool whole() const { return found_.readable.size() == files_ && !found_.tensors.empty(); }
 
   void take(Weights& weights, const Architecture& architecture,
             const std::vector<MatrixRequest>& matrices) {
@@ -175,13 +159,14 @@ class Inspector {
 
   // A file of a dtype that is not read is refused at its first tensor.
   void describe(Weights& weights) {
-    std::set<std::string_view> refused;
+    std::string refused;  // dtypes
     for (const auto& [file, stored] : found_.tensors) {
       found_.problems.collect(file, [&, &file = file, &stored = stored] {
         const auto dtype = IncomingTensor::memory_dtype(stored.dtype);
         weights.add(stored.name, file,
                     Weights::described(stored.native_shape(), dtype.value_or(DType::f32)));
-        if (!dtype && refused.insert(stored.dtype).second) {
+        if (!dtype && refused.find(stored.dtype) == std::string::npos) {
+          refused += stored.dtype;
           fail(ErrorCode::unsupported, file, ": tensor \"", stored.name, "\": dtype ", stored.dtype,
                " is not supported");
         }
@@ -214,8 +199,7 @@ class Inspector {
 
   const InspectedFolder& folder_;
   Inspection found_;
-  std::set<std::string, std::less<>> readable_;  // files whose header was read
-  std::size_t files_ = 1;                        // that the checkpoint has
+  std::size_t files_ = 1;  // that the checkpoint has
 };
 
 }  // namespace
@@ -226,16 +210,6 @@ namespace {
 
 std::string_view to_string(Problem::Severity severity) {
   return severity == Problem::Severity::error ? "error" : "warning";
-}
-
-void write_bytes(JsonWriter& json, const Inspection& inspection) {
-  std::map<std::string_view, std::uint64_t> bytes;
-  for (const auto& [file, stored] : inspection.tensors) {
-    bytes[stored.dtype] += stored.end - stored.begin;
-  }
-  json.key("bytes").open('{');
-  for (const auto& [dtype, count] : bytes) json.key(dtype).count(count);
-  json.close('}');
 }
 
 void write_memory(JsonWriter& json, const Inspection& inspection) {
@@ -253,21 +227,6 @@ void write_cache(JsonWriter& json, const std::optional<Inspection::CacheBytes>& 
   json.key("per_position").count(cache->per_position);
   json.key("per_source_position").count(cache->per_source_position);
   json.close('}');
-}
-
-void write_tensors(JsonWriter& json, const Inspection& inspection) {
-  json.key("tensors").open('[');
-  for (const auto& [file, stored] : inspection.tensors) {
-    json.open('{');
-    json.key("name").text(stored.name);
-    json.key("dtype").text(stored.dtype);
-    json.key("shape").open('[');
-    for (const std::uint64_t extent : stored.shape) json.count(extent);
-    json.close(']');
-    json.key("file").text(file);
-    json.close('}');
-  }
-  json.close(']');
 }
 
 void write_problems(JsonWriter& json, const Inspection& inspection) {
@@ -313,10 +272,9 @@ std::string to_json(const Inspection& inspection) {
   json.key("pipelines").texts(inspection.pipelines);
   json.key("parameters");
   inspection.parameters ? json.count(*inspection.parameters) : json.null();
-  write_bytes(json, inspection);
   write_memory(json, inspection);
   write_cache(json, inspection.cache);
-  write_tensors(json, inspection);
+  json.key("readable").texts(inspection.readable);
   json.key("missing_tensors").texts(inspection.missing);
   json.key("unexpected_tensors").texts(inspection.unexpected);
   write_problems(json, inspection);

@@ -28,13 +28,12 @@ class Problems : public std::vector<Problem> {
  public:
   /// Does `work`; what it throws becomes a problem of that file.
   template <class Work>
-  void collect(std::string_view file, Work&& work) {
-    try {
-      work();
-    } catch (const Error& error) {
-      push_back({error.code(), Problem::Severity::error, error.what(), std::string(file)});
-    }
+  void collect(std::string_view file, Work work) {
+    collect_from(file, [](void* given) { (*static_cast<Work*>(given))(); }, &work);
   }
+
+ private:
+  void collect_from(std::string_view file, void (*call)(void*), void* work);
 };
 
 /// What is looked at.
@@ -73,6 +72,7 @@ struct Inspection {
   std::optional<ModelConfig> config;        // where the architecture and the head are supported
   std::string_view pipeline;                // that does the config's task; may be empty
   std::vector<std::string_view> pipelines;  // that the architecture has heads for
+  std::vector<std::string> readable;        // files whose header is right
   std::vector<Tensor> tensors;              // file by file, in the order of their data
   std::optional<std::uint64_t> parameters;  // stored or, where no header was read, needed
   std::optional<Memory> memory;             // of the weights
@@ -81,11 +81,11 @@ struct Inspection {
   Problems problems;
 };
 
-/// Throws nothing but out_of_memory: what is wrong is among the problems. Tensors that the config ties
-/// are taken to be equal where they have the same shape: whether they are, only their bytes tell.
+/// Throws nothing but out_of_memory: what is wrong is among the problems. An output layer of its own
+/// counts, though the config ties it to the table of words: whether they differ only their bytes tell.
 Inspection inspect(const InspectedFolder& folder);
 
-/// All of it but the sizes of the config, as a JSON object.
+/// All of it as a JSON object, but for the tensors, which the headers list, and the config.
 std::string to_json(const Inspection& inspection);
 
 }  // namespace clearformer

@@ -12,6 +12,10 @@ constexpr Tie kMaskedOutput{"mlm.out.weight", "embed.weight"};
 // BERT's bias stands outside its output layer, too; the layer's own is the one that is added.
 constexpr Tie kMaskedBias{"mlm.bias", "mlm.out.bias"};
 
+bool is_output(const Tie& tie) {
+  return tie.tensor == kOutput.tensor || tie.tensor == kMaskedOutput.tensor;
+}
+
 // A file of transformers 4 that does not tie its output layer still has one table for both stacks.
 bool has_one_table(const Weights& weights, const NameMap& names) {
   const auto has = [&](std::string_view path) { return weights.contains(names.stored(path).name); };
@@ -54,9 +58,11 @@ void settle_ties(ModelConfig& config, Weights& weights, const NameMap& names) {
       weights.rename(tensor, source);
     } else if (tie.tensor == kMaskedBias.tensor && !config.tied) {
       continue;  // another tensor, which nothing reads
+    } else if (is_output(tie) && !weights.hold_data()) {
+      config.tied = false;  // they may differ
     } else if (weights.same(tensor, source)) {
       weights.forget(tensor);
-    } else if (tie.tensor == kOutput.tensor || tie.tensor == kMaskedOutput.tensor) {
+    } else if (is_output(tie)) {
       config.tied = false;
     } else if (tie.tensor != kMaskedBias.tensor) {
       fail(ErrorCode::unsupported, "weights: \"", tensor, "\" differs from \"", source,

@@ -50,6 +50,8 @@ class Weights {
   bool begins_with(std::string_view prefix) const;
   /// Old files say gamma and beta for the weight and bias of a norm: renames them.
   void modernize();
+  /// Whether the tensors have elements: recording weights have none.
+  bool hold_data() const { return requests_ == nullptr; }
   /// Whether both tensors have the same shape, format and bytes (described ones: the same shape).
   bool same(std::string_view a, std::string_view b) const;
   void rename(std::string_view from, std::string to);

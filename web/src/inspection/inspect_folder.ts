@@ -9,6 +9,7 @@ import { run } from '../primitives/shared_core.js';
 import { ClearformerError } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
 import { sentencePieces } from '../text/auto_tokenizer.js';
+import { compareWithIndex, listed } from './headers.js';
 import type { Inspection, InspectOptions, Problem, TokenizerFiles } from './inspection.js';
 
 /** A safetensors file and how it begins: to the end of its header where that can be read. */
@@ -38,7 +39,12 @@ export async function inspectFolder(
     files: weights.map(({ file, bytes, start }) => ({ name: file.name, bytes, start })),
   });
   const unknown = { kind: null, task: null, input_modalities: [] };
-  const told = { ...unknown, cfg: cfg ?? null, ...JSON.parse(facts) } as Inspection;
+  const { readable, ...known } = JSON.parse(facts) as Inspection & { readable: string[] };
+  const bytes: Record<string, number> = {};
+  const whole = weights.filter(({ file }) => readable.includes(file.name));
+  const tensors = whole.flatMap(({ file, start }) => listed(file.name, start, bytes));
+  if (look.index !== undefined) look.problems.push(...compareWithIndex(look.index, tensors, readable));
+  const told: Inspection = { ...unknown, ...known, cfg: cfg ?? null, tensors, bytes };
   const companions = await look.companions(told);
   const other_formats = inOtherFormats([...((await folder.list?.()) ?? []), ...look.files.map(({ name }) => name)]);
   throwIfAborted(options.signal);

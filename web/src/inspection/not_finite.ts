@@ -1,5 +1,7 @@
 // NaN and infinity among stored numbers: in IEEE formats, and bfloat16, those whose exponent is all ones.
 
+import { placedTensors } from './headers.js';
+
 interface Encoding {
   /** Bytes of an element; the last one, or last two, hold the exponent. */
   bytes: number;
@@ -14,28 +16,22 @@ const encodings: Readonly<Record<string, Encoding>> = {
   BF16: { bytes: 2, exponent: 0x7f80 },
 };
 
-interface Part {
-  name: string;
-  encoding: Encoding | undefined;
-  end: number;
-}
-
 /** How many values of which tensors are NaN or infinite, and how long the file is; its header must be right. */
 export async function notFinite(
   chunks: AsyncIterable<Uint8Array>,
   start: Uint8Array,
 ): Promise<{ counts: Map<string, number>; length: number }> {
-  const { header, parts } = partsOf(start);
+  const { header, tensors } = placedTensors('', start);
   const counts = new Map<string, number>();
   let length = 0;
   let before = 0; // the last byte of the chunk before
   let next = 0;
   for await (const chunk of chunks) {
     for (let at = Math.max(0, header - length); at < chunk.length; ) {
-      while ((parts[next]?.end ?? Infinity) <= length + at) next++;
-      const part = parts[next];
+      while ((tensors[next]?.end ?? Infinity) <= length + at) next++;
+      const part = tensors[next];
       if (part === undefined) break;
-      const count = countIn(chunk, before, at, part.end - length, part.encoding);
+      const count = countIn(chunk, before, at, part.end - length, encodings[part.dtype]);
       if (count > 0) counts.set(part.name, (counts.get(part.name) ?? 0) + count);
       at = part.end - length;
     }
@@ -56,19 +52,4 @@ function countIn(chunk: Uint8Array, before: number, at: number, end: number, enc
     if (((((chunk[high] as number) << 8) | low) & exponent) === exponent) count++;
   }
   return count;
-}
-
-/** Where the data begins, and its tensors in the order of their data. */
-function partsOf(start: Uint8Array): { header: number; parts: Part[] } {
-  const header = 8 + Number(new DataView(start.buffer, start.byteOffset).getBigUint64(0, true));
-  const { __metadata__: _, ...tensors } = JSON.parse(new TextDecoder().decode(start.subarray(8, header))) as Record<
-    string,
-    { dtype: string; data_offsets: [number, number] }
-  >;
-  const parts = Object.entries(tensors).map(([name, { dtype, data_offsets }]) => ({
-    name,
-    encoding: encodings[dtype],
-    end: header + data_offsets[1],
-  }));
-  return { header, parts: parts.sort((a, b) => a.end - b.end) };
 }

@@ -276,7 +276,7 @@ export interface Border {
   checkpoint_window: Call<{ checkpoint: Handle }, { pointer: number; length: number }>;
   checkpoint_commit: Call<{ checkpoint: Handle; length: number }, Nothing>;
   checkpoint_end_file: Call<{ checkpoint: Handle }, Nothing>;
-  /** The facts are JSON: all of `Inspection` that the core knows, but `cfg`. */
+  /** The facts are JSON: what the core knows of `Inspection` but `cfg`, and `readable`, the files whose header is right. */
   inspect: Call<
     { files: { name: string; bytes: number; start: Uint8Array }[]; config_name: string } & Loose<{
       config?: string;

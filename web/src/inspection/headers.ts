@@ -1,0 +1,61 @@
+// What the headers of safetensors files list, once the core has found them right.
+
+import { indexName } from '../checkpoint/checkpoint.js';
+import type { Problem, StoredTensor } from './inspection.js';
+
+/** A tensor and where its data ends, in bytes from the file's start. */
+export interface PlacedTensor extends StoredTensor {
+  end: number;
+}
+
+/** The tensors of a file in the order of their data, and where that begins; `start` holds the whole header. */
+export function placedTensors(file: string, start: Uint8Array): { header: number; tensors: PlacedTensor[] } {
+  const header = 8 + Number(new DataView(start.buffer, start.byteOffset).getBigUint64(0, true));
+  const { __metadata__: _, ...entries } = JSON.parse(new TextDecoder().decode(start.subarray(8, header))) as Record<
+    string,
+    { dtype: string; shape: number[]; data_offsets: [number, number] }
+  >;
+  const tensors = Object.entries(entries).map(([name, { dtype, shape, data_offsets }]) => ({
+    begin: data_offsets[0],
+    placed: { name, dtype, shape, file, end: header + data_offsets[1] },
+  }));
+  tensors.sort((a, b) => a.begin - b.begin || a.placed.end - b.placed.end);
+  return { header, tensors: tensors.map(({ placed }) => placed) };
+}
+
+/** The tensors of a file, and their bytes added to those by dtype. */
+export function listed(file: string, start: Uint8Array, bytes: Record<string, number>): StoredTensor[] {
+  const { header, tensors } = placedTensors(file, start);
+  let begin = header;
+  return tensors.map(({ end, ...tensor }) => {
+    bytes[tensor.dtype] = (bytes[tensor.dtype] ?? 0) + end - begin;
+    begin = end;
+    return tensor;
+  });
+}
+
+/** Where an index and the files that could be read do not agree; loading reads the files and takes what they hold. */
+export function compareWithIndex(
+  index: string,
+  tensors: readonly StoredTensor[],
+  readable: readonly string[],
+): Problem[] {
+  const { weight_map } = JSON.parse(index) as { weight_map?: unknown };
+  if (typeof weight_map !== 'object' || weight_map === null) return []; // told by who reads it
+  const named = new Map<string, unknown>(Object.entries(weight_map));
+  const stored = new Map(tensors.map(({ name, file }) => [name, file]));
+  const warning = (what: string): Problem => ({
+    code: 'malformed_file',
+    severity: 'warning',
+    message: `${indexName}${what}`,
+    file: indexName,
+  });
+  return [
+    ...[...named]
+      .filter(([name, file]) => readable.includes(file as string) && stored.get(name) !== file)
+      .map(([name, file]) => warning(`: tensor "${name}" is not in ${file}`)),
+    ...[...stored]
+      .filter(([name]) => !named.has(name))
+      .map(([name, file]) => warning(` lacks tensor "${name}" of ${file}`)),
+  ];
+}
