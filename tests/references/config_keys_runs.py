@@ -15,6 +15,7 @@ from common import integers, normal
 from models_common import CERTAIN, fill, flatten
 
 MOST_PARAMETERS = 500_000  # a model whose left-out sizes take the class's defaults is compared up to here
+MOST_PATCHES = 900  # of an image; every head's scores are its square
 SMALL_SIZE = 64  # where no number of the configuration is larger the model is surely small
 ROWS, LENGTH, TARGET, NEW_TOKENS = 3, 9, 5, 8
 
@@ -41,9 +42,18 @@ def load(folder, auto):
     return model.eval()
 
 
+def patches_of(config):
+    """How many positions an image has; its sizes are numbers or pairs."""
+    image, patch = (size if isinstance(size, (list, tuple)) else [size] * 2 for size in (config.image_size, config.patch_size))
+    return image[0] // patch[0] * (image[1] // patch[1])
+
+
 def refuse_large(auto, config):
-    """Throws TooLarge for a model of more than MOST_PARAMETERS, which are counted without making them."""
+    """Throws TooLarge for more than MOST_PARAMETERS, which are counted without making them, or MOST_PATCHES."""
     parts = [config, *(getattr(config, key) for key in config.sub_configs)]
+    images = [part for part in parts if getattr(part, "image_size", None) and getattr(part, "patch_size", None)]
+    if any(patches_of(part) > MOST_PATCHES for part in images):
+        raise TooLarge
     sizes = [value for part in parts for value in vars(part).values() if isinstance(value, int)]
     if max(sizes, default=0) <= SMALL_SIZE:
         return
@@ -64,6 +74,9 @@ def save_fresh(folder, auto, name, family, untied=False, dtype=torch.float32):
         text = file.read()
     model = auto.from_config(config)
     fill(model, name, family.gains)
+    if untied and config.model_type == "t5":  # its class ties the towers' tables to shared, whatever the config says
+        for tower in (model.encoder, model.decoder):
+            tower.embed_tokens.weight.copy_(model.shared.weight)
     model.to(dtype).save_pretrained(folder)
     with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
         file.write(text)

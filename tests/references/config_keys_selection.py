@@ -27,10 +27,12 @@ LOCAL_FIRST = ["sliding_attention", "full_attention"]
 
 class Selected:
     """`change`: keys of config.json and their new values, ABSENT for none; those of a config inside under its key.
-    `base` are arguments of the config class, `untied` gives the file tensors of its own for what may be tied."""
+    `base` are arguments of the config class, `untied` gives the file tensors of its own for what may be tied,
+    `refused_here` is the key by which this library refuses what transformers runs."""
 
-    def __init__(self, name, change=None, *, base=None, task=None, untied=False, old=False, text=False):
+    def __init__(self, name, change=None, *, base=None, task=None, untied=False, old=False, text=False, refused_here=None):
         self.name, self.change, self.base, self.task = name, change or {}, base or {}, task
+        self.more = {} if refused_here is None else {"refused_here": refused_here}
         self.untied, self.old, self.text = untied, old, text
 
 
@@ -86,7 +88,7 @@ SELECTION = {
         Selected("longer than max_position_embeddings", {"max_position_embeddings": 5}),
     ],
     "mistral": [
-        Selected("layer_types", {"layer_types": LOCAL_FIRST}),
+        Selected("layer_types make it Ministral", {"layer_types": LOCAL_FIRST}, refused_here="layer_types"),
         Selected("attention_bias", {"attention_bias": True, "mlp_bias": True, "partial_rotary_factor": 0.5}),
         Selected("no key-value heads", {"num_key_value_heads": ABSENT, "hidden_act": "gelu_10"}, base=dict(num_attention_heads=8, head_dim=2)),
     ],
@@ -108,7 +110,8 @@ SELECTION = {
     ],
     "gemma2": [
         Selected("tied, with tensors of its own", untied=True, task="causal-lm"),
-        Selected("use_bidirectional_attention", {"use_bidirectional_attention": True}),
+        Selected("use_bidirectional_attention", {"use_bidirectional_attention": True},
+                 refused_here="use_bidirectional_attention"),  # eager and fused attention differ there
         Selected("no number of heads", {"num_key_value_heads": ABSENT, "attn_logit_softcapping": None}, base=dict(num_attention_heads=8, head_dim=2)),
     ],
     "gemma3_text": [
@@ -168,7 +171,7 @@ def cases_of(bench, family, model_type, selected):
             settings = with_one_layer(settings)
         saved = bench.save_base(settings | entry.base, task)
         config = with_changes(version_4(saved) if entry.old else saved, entry.change)
-        case = bench.run(f"{model_type}/{entry.name}", config, task, untied=entry.untied, text=entry.text)
+        case = bench.run(f"{model_type}/{entry.name}", config, task, untied=entry.untied, text=entry.text, **entry.more)
         if case is None:
             raise ValueError(f"{model_type}/{entry.name} is too large")
         case["outputs"] = {key: value for key, value in case["outputs"].items() if key in OUTPUTS}

@@ -101,7 +101,8 @@ CLASSES = classes()
 
 def own_keys(model_type):
     """The keys and other names that the model type's class declares."""
-    return {*CLASSES[model_type]["keys"], *CLASSES[model_type]["other_names"]} - KEPT
+    known = CLASSES.get(model_type, {"keys": {}, "other_names": {}})  # nobody reads Gemma 3's vision tower here
+    return {*known["keys"], *known["other_names"]} - KEPT
 
 
 def may_be_null(key, model_type):

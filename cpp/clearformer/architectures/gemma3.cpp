@@ -25,10 +25,14 @@ namespace {
 constexpr std::string_view kPrefixes[] = {"model.language_model.", "language_model.model.",
                                           "model."};
 
+// save_pretrained gives an output layer of its own the name that it had beside the text model.
+constexpr NameRule kOwnOutput[] = {{"unembed", "/language_model.lm_head"}};
+constexpr KeyScheme kSchemes[] = {{"language_model.lm_head", kOwnOutput}};
+
 constexpr KeyTable kWholeKeys{
     .fields = R"("text_config":null,"tie_word_embeddings":true)",
     .others = R"("bos_token_id":null,"eos_token_id":null,"pad_token_id":null)"};
-// The class for images and text makes its masks itself and does not look at that key.
+// The class for images and text makes its masks itself and does not look at that key; nor does it cap logits.
 constexpr KeyTable kInnerKeys{.fields = "", .neutral = R"("use_bidirectional_attention":false)"};
 
 Span usual_span(const ConfigReader& config, std::size_t layer) {
@@ -70,6 +74,7 @@ ModelConfig read_whole(const ConfigReader& config, Task task) {
   ModelConfig model =
       read_text(declared(text, kGemma3TextKeys), task == Task::seq2seq_lm ? Task::causal_lm : task);
   model.tied = config.flag("tie_word_embeddings");
+  model.output.softcap = 0.0f;
   if (config.is_set("eos_token_id")) model.eos_token_ids = config.tokens("eos_token_id");
   if (config.is_set("bos_token_id")) model.bos_token_id = config.token("bos_token_id");
   if (config.is_set("pad_token_id")) model.pad_token_id = config.token("pad_token_id");
@@ -81,6 +86,6 @@ ModelConfig read_whole(const ConfigReader& config, Task task) {
 const Architecture kGemma3Text{
     "gemma3_text", kGemma3TextKeys, read_text, kPrefixes, gemma_rules(), {}, llama_ignored()};
 const Architecture kGemma3{"gemma3",      kWholeKeys, read_whole,     kPrefixes,
-                           gemma_rules(), {},         llama_ignored()};
+                           gemma_rules(), kSchemes,   llama_ignored()};
 
 }  // namespace clearformer

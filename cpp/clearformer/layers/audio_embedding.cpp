@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "clearformer/kernels/elementwise.h"
+#include "clearformer/kernels/matmul.h"
 #include "clearformer/layers/convolution.h"
 #include "clearformer/layers/feed_forward.h"
 

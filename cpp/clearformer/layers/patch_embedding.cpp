@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "clearformer/kernels/matmul.h"
+
 namespace clearformer {
 
 namespace {

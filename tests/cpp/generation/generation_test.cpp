@@ -142,7 +142,7 @@ TEST_F(GenerationOf, LengthsAreCountedAsUpstreamDoes) {
   EXPECT_EQ(generated(prompt, R"({"max_length": 9, "max_new_tokens": 7})")[0].size(), 7u);
   EXPECT_EQ(generated(prompt, "{}")[0].size(), 20u) << "20 new tokens are the usual";
   const Tensor long_prompt = random_ids(5, 1, 500, 512);
-  EXPECT_EQ(generated(long_prompt, "{}")[0].size(), 12u) << "as many as there are positions";
+  EXPECT_EQ(generated(long_prompt, "{}")[0].size(), 20u) << "rotary positions go on behind 512";
 }
 
 TEST_F(GenerationOf, ScoresAreProcessedAndLogitsAreNot) {
@@ -217,8 +217,8 @@ TEST_F(GenerationOf, RequestsThatCannotBeMetAreRefused) {
     expect_error(code, parts, [&] { generated(ids, json, mask); });
   };
   constexpr auto kArgument = ErrorCode::invalid_argument, kShape = ErrorCode::shape_mismatch;
-  refuse(kArgument, {"generate", "5 prompt", "509 new", "512 positions"}, prompt,
-         R"({"max_new_tokens": 509})");
+  refuse(kArgument, {"generate", "5 prompt", "1048573 new", "1048576 positions"}, prompt,
+         R"({"max_new_tokens": 1048573})");
   refuse(kArgument, {"max_new_tokens", "at least 1"}, prompt, R"({"max_new_tokens": 0})");
   refuse(kArgument, {"prompt has 5", "max_length allows 5"}, prompt, R"({"max_length": 5})");
   refuse(kArgument, {"positions"}, prompt, R"({"max_new_tokens": 2147483647})");

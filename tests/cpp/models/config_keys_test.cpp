@@ -56,7 +56,9 @@ std::unique_ptr<Model> load_drawn(const std::string& group, const Case& referenc
 void compare_outputs(const Case& reference, Model& model) {
   const CaseInputs given(reference);
   Trace trace;
-  trace.capture("*");
+  for (const OutputList& list : model.hidden_states()) {
+    for (const std::string& hook : list.hooks) trace.capture(hook);
+  }
   ModelOutputs outputs = model.forward(given.inputs, &trace);
   expect_reference_outputs(reference, model, outputs, trace);
 }

@@ -7,7 +7,7 @@
 namespace clearformer::test {
 
 /// Every output of the case, hidden states and attention maps too, within kModelBound of the model's.
-/// `outputs` and `trace` come from one pass that captured "*"; padded positions are not compared.
+/// `outputs` and `trace` come from one pass that captured their hooks; padded positions are not compared.
 void expect_reference_outputs(const Case& reference, Model& model, ModelOutputs& outputs,
                               const Trace& trace);
 

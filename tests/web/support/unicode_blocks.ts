@@ -4,6 +4,13 @@ import type { PreTrainedTokenizer } from 'clearformer/tokenizer';
 
 const block = 0x1000;
 
+/**
+ * Blocks of planes without any character but private ones are left out, which takes four fifths of the time; `all` has them too.
+ */
+function isTested(first: number, which: 'assigned' | 'all'): boolean {
+  return which === 'all' || first < 0x40000 || first === 0xe0000 || first === 0xf0000;
+}
+
 /** `a<character>b ` for every character of a block. */
 function textOf(first: number): string {
   let text = '';
@@ -38,9 +45,11 @@ export function wrongBlocks(
   Tokenizer: typeof PreTrainedTokenizer,
   change: object,
   checksums: readonly number[],
+  which: 'assigned' | 'all',
 ): string[] {
   const tokenizer = new Tokenizer(jsonOf(change));
   return checksums.flatMap((wanted, i) => {
+    if (!isTested(i * block, which)) return [];
     const found = checksum(tokenizer.tokenize(textOf(i * block)));
     return found === wanted ? [] : [`U+${(i * block).toString(16)}`];
   });
