@@ -51,7 +51,8 @@ def patches_of(config):
 def refuse_large(auto, config):
     """Throws TooLarge for more than MOST_PARAMETERS, which are counted without making them, or MOST_PATCHES."""
     parts = [config, *(getattr(config, key) for key in config.sub_configs)]
-    if any(patches_of(part) > MOST_PATCHES for part in parts if getattr(part, "image_size", None) and part.patch_size):
+    images = [part for part in parts if getattr(part, "image_size", None) and getattr(part, "patch_size", None)]
+    if any(patches_of(part) > MOST_PATCHES for part in images):
         raise TooLarge
     sizes = [value for part in parts for value in vars(part).values() if isinstance(value, int)]
     if max(sizes, default=0) <= SMALL_SIZE:

@@ -4,11 +4,13 @@ Each part has the tables of its own Unicode version: the regular expressions, th
 punctuation and marks of BERT's steps. The first has the categories; of the others only what differs from these is stored.
 """
 
-import argparse
 import collections
+import os
 import unicodedata
 
 from tokenizers import Regex, normalizers, pre_tokenizers
+
+from common import arguments
 
 EVERY = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -116,8 +118,7 @@ def is_new(code):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", required=True, help="web/src/text/unicode_tables.ts")
+    path = os.path.join(arguments(__doc__).out, "..", "..", "web", "src", "text", "unicode_tables.ts")
     category = categories()
     odd = deviations(category)
     kinds = [name + "".join(sorted(letter for letter in odd if code in odd[letter])) for code, name in enumerate(category)]
@@ -127,7 +128,7 @@ def main():
         raise ValueError(f"{len(order)} kinds need more letters")
     letter = dict(zip(order, NAMES))
     text = "".join(letter[kind] + (base36(length) if length > 1 else "") for kind, length in runs)
-    with open(parser.parse_args().out, "w", encoding="utf-8", newline="\n") as out:
+    with open(path, "w", encoding="utf-8", newline="\n") as out:
         out.write("// Written by tests/references/unicode_tables.py; not to be edited.\n\n")
         out.write("/** Kinds of code points: the general category, and letters for what the crate's other parts see in them besides. */\n")
         out.write(f"export const kinds =\n  '{' '.join(order)}';\n\n")

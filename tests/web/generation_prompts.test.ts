@@ -46,7 +46,7 @@ describe('padding in a prompt without attention_mask', () => {
     configure({ onWarning: undefined });
     const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
     await model.generate({ input_ids: [[1, 403, 0]] }, { max_new_tokens: 1, pad_token_id: 0 });
-    expect(warned.mock.calls).toEqual([[expect.stringContaining('right')]]);
+    expect(warned.mock.calls).toEqual([[expect.stringContaining('pad on the left')]]);
     warned.mockRestore();
   });
 });

@@ -1,7 +1,5 @@
 #include "clearformer/architectures/key_table.h"
 
-#include <algorithm>
-
 namespace clearformer {
 
 namespace {
@@ -31,20 +29,22 @@ ConfigReader declared(const ConfigReader& config, const KeyTable& table) {
         ErrorCode::unsupported, key, "has a value that is not supported here",
         neutral.is_bool() ? (neutral.boolean() ? ": it is not true" : ": it is not false") : "");
   }
+  const Json::Object names = members(table.other_names);
+  // Under the last of its other names, or its own.
+  const auto given = [&](const std::string& key) {
+    const Json* value = file.find(key);
+    for (const auto& [name, field] : names) {
+      const Json* other = field.string() == key ? file.find(name) : nullptr;
+      if (other != nullptr) value = other;
+    }
+    return value;
+  };
   Json::Object known;
   for (const std::string_view group : {kCommon, table.fields, table.others, table.since_5_2}) {
-    for (auto& [key, usual] : members(group)) {
-      const Json* value = file.find(key);
+    for (const auto& [key, usual] : members(group)) {
+      const Json* value = given(key);
       known.emplace_back(key, value == nullptr ? usual : *value);
     }
-  }
-  for (const auto& [name, field] : members(table.other_names)) {
-    const Json* value = file.find(name);
-    if (value == nullptr) continue;
-    const auto own = std::find_if(known.begin(), known.end(), [&](const auto& member) {
-      return member.first == field.string();
-    });
-    own->second = *value;
   }
   return config.with_members(std::move(known));
 }

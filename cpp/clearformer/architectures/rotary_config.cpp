@@ -41,29 +41,28 @@ void refuse_nested(const ConfigReader& rope) {
   }
 }
 
-// The parameters of one type of layer: its own, updated by what all layers had before.
+// The parameters of one type of layer: what all layers had before counts first, then its own;
+// "truncate" is read from the set of all layers only.
 ConfigReader parameters_of_layer(const ConfigReader& config, const RotaryKeys& keys) {
-  Json::Object own;
-  if (const auto all = config.object("rope_parameters")) {
-    if (const auto given = all->object(keys.layer_type)) own = given->root().object();
-  }
-  if (own.empty()) own.emplace_back("rope_type", Json(Json::Value("default")));
-  const auto before = keys.scaled ? config.object("rope_scaling") : std::nullopt;
-  if (before) {
-    for (const auto& [key, value] : before->root().object()) {
-      std::erase_if(own, [&](const auto& member) { return member.first == key; });
-      own.emplace_back(key, value);
+  const Json* all = config.find_set("rope_parameters");
+  const Json* own = all == nullptr ? nullptr : all->find_set(keys.layer_type);
+  const Json* before = keys.scaled ? config.find_set("rope_scaling") : nullptr;
+  Json::Object merged;
+  for (const Json* from : {before, own}) {
+    if (from == nullptr) continue;
+    if (!from->is_object()) config.refuse_value("rope_parameters", "must hold objects");
+    for (const auto& [key, value] : from->object()) {
+      if (key == "truncate" || (from == own && before != nullptr && before->find(key))) continue;
+      merged.emplace_back(key, value);
     }
   }
-  // Read from the set of all layers only.
-  std::erase_if(own, [](const auto& member) { return member.first == "truncate"; });
-  const Json* all = config.find_set("rope_parameters");
-  if (const Json* truncate = all == nullptr ? nullptr : all->find("truncate")) {
-    own.emplace_back("truncate", *truncate);
+  const Json* truncate = all == nullptr ? nullptr : all->find("truncate");
+  if (truncate != nullptr) merged.emplace_back("truncate", *truncate);
+  // Without a set of its own a layer's kind is said to be the plain one: "type" is not looked at.
+  if (own == nullptr && (before == nullptr || before->find("rope_type") == nullptr)) {
+    merged.emplace_back("rope_type", Json(Json::Value("default")));
   }
-  Json::Object named;
-  named.emplace_back("rope_parameters", Json(std::move(own)));
-  return *config.with_members(std::move(named)).object("rope_parameters");
+  return config.nested("rope_parameters", std::move(merged));
 }
 
 std::optional<ConfigReader> parameters(const ConfigReader& config, const RotaryKeys& keys) {

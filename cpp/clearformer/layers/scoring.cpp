@@ -73,10 +73,10 @@ PreparedScoring additive(const ScoringCall& call) {
   prepared.keys = projected(call, call.keys, "W_k");
   prepared.weights = call.tensor("w_v").clone();
   const std::size_t hidden = prepared.queries->dim(3);
-  if (prepared.keys->dim(3) != hidden || prepared.weights.elements() != hidden) {
+  const Shape& vector = prepared.weights.shape();
+  if (prepared.keys->dim(3) != hidden || !(vector == Shape{hidden} || vector == Shape{1, hidden})) {
     fail(ErrorCode::shape_mismatch, kScoring, ": W_q has ", hidden, " rows, W_k ",
-         prepared.keys->dim(3), ", w_v ", prepared.weights.elements(),
-         " elements; they must be as many");
+         prepared.keys->dim(3), ", w_v the shape ", vector.text(), "; they must fit");
   }
   prepared.spec.pairwise = kernels::additive_scores;
   prepared.spec.weights = prepared.weights.f32();

@@ -19,6 +19,10 @@ class ConfigReader {
   /// A reader of the same file and code over `members`, which are all the keys it knows: looking
   /// up another one is an error of the program.
   ConfigReader with_members(Json::Object members) const;
+  /// A reader over `members` as if they stood under `key`.
+  ConfigReader nested(std::string_view key, Json::Object members) const {
+    return ConfigReader(Json(std::move(members)), concat(file_, ": \"", key, "\""), code_);
+  }
 
   const std::string& file() const { return file_; }
   const Json& root() const { return root_; }

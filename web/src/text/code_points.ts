@@ -61,6 +61,8 @@ function pairs(set: CodePoints): [from: number, to: number][] {
   return ranges;
 }
 
+// Mostly the character itself: V8 does not optimise patterns of more than 20 kB.
 function escaped(code: number): string {
-  return `\\u{${code.toString(16)}}`;
+  const isPlain = code > 0x7f && (code < 0xd800 || code > 0xdfff);
+  return isPlain ? String.fromCodePoint(code) : `\\u{${code.toString(16)}}`;
 }
