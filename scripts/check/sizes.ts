@@ -16,8 +16,8 @@ interface Page {
 
 // A bundler keeps what a page imports; pipelines are fetched task by task.
 const pages: readonly Page[] = [
-  { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 45_000 },
-  { name: 'everything the package exports', imports: ['*'], limit: 70_000 },
+  { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 46_000 },
+  { name: 'everything the package exports', imports: ['*'], limit: 78_000 },
 ];
 
 const brotli = (data: Buffer): number =>

@@ -362,7 +362,7 @@ describe('generation', () => {
     [{ stopping_criteria: () => true }, 'unsupported', 'stopping_criteria'],
     [{ max_new_tokens: 0 }, 'invalid_argument', 'max_new_tokens'],
     [{ max_new_tokens: 1.5 }, 'invalid_argument', 'max_new_tokens'],
-    [{ max_new_tokens: 509 }, 'invalid_argument', '512'],
+    [{ max_new_tokens: 2 ** 21 }, 'invalid_argument', '1048576'],
     [{ temperature: Number.NaN, do_sample: true }, 'invalid_argument', 'temperature'],
     [{ temperature: 0, do_sample: true }, 'invalid_argument', 'temperature'],
     [{ top_p: 1.5, do_sample: true }, 'invalid_argument', 'top_p'],

@@ -189,7 +189,6 @@ describe('malformed config.json', () => {
     [{ num_attention_heads: 0 }, 'num_attention_heads'],
     [{ hidden_size: -64 }, 'hidden_size'],
     [{ hidden_size: '64' }, 'hidden_size'],
-    [{ hidden_size: undefined }, 'hidden_size'],
     [{ num_hidden_layers: 1.5 }, 'num_hidden_layers'],
     [{ rms_norm_eps: 'small' }, 'rms_norm_eps'],
     [{ vocab_size: null }, 'vocab_size'],

@@ -224,7 +224,6 @@ describe('what is refused', () => {
     ['object-detection', 'unsupported'],
     ['toString', 'unsupported'],
     ['translation_to_fr', 'unsupported'],
-    [undefined, 'unsupported'],
   ])('the task %s', async (task, code) => {
     const failure = await failureOf(() => pipeline(task as PipelineTask, filesFor('masks'), here));
     expect(failure.code).toBe(code);
@@ -273,7 +272,7 @@ describe('what is refused', () => {
     ['texts', [['a', [{ role: 'user' }]]], {}, 'invalid_argument', 'conversation'],
     ['translation', ['a'], { src_lang: 'en' }, 'unsupported', 'src_lang'],
     ['summarization', [null], {}, 'invalid_argument', 'text'],
-    ['image_classes', ['cat.png'], {}, 'invalid_argument', 'image'],
+    ['image_classes', ['cat.png'], {}, 'file_not_found', 'cat.png'],
     ['image_features', [[]], {}, 'invalid_argument', 'at least one'],
     ['labels', [picture(0, 9, 9), []], {}, 'invalid_argument', 'candidate_labels'],
     [

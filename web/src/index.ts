@@ -203,7 +203,6 @@ export {
   sinusoidal_encoding,
 } from './primitives/positions.js';
 export type {
-  Complexity,
   EmptyRow,
   HookPoint,
   MemoryUse,
@@ -213,10 +212,11 @@ export type {
   Variant,
   WeightType,
 } from './runtime/border.js';
+export type { Complexity } from './runtime/complexity.js';
 export type { HookName, TransformerLens3Name } from './runtime/hook_names.js';
 export type { EngineOptions } from './runtime/start_engine.js';
 export type { RuntimeOptions } from './runtime/wasm.js';
-export type { ClearformerWarning, WarningCode } from './support/warning.js';
+export type { ClearformerWarning, WarningCode } from './support/config.js';
 export type { NestedInput, TensorInput } from './tensor/tensor_input.js';
 export type { ActivationCache, ModuleCache } from './tensor/tensor_output.js';
 export * from './text/exports.js';

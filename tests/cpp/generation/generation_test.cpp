@@ -20,16 +20,6 @@ namespace {
 using Tokens = TokenIds;
 using Rows = std::vector<Tokens>;
 
-class GenerationOf : public ::testing::Test {
- protected:
-  Rows generated(const Tensor& ids, const std::string& json, const Tensor* mask = nullptr) {
-    return generate(model, ids, options(json), mask);
-  }
-  std::unique_ptr<Model> loaded = from_pretrained(bundled_model("stories260K"));
-  Model& model = *loaded;  // 512 words, 512 positions
-  Tensor prompt = tokens({1, 403, 407, 261, 378});
-};
-
 TEST_F(GenerationOf, TheSameSeedGivesTheSameTokens) {
   const std::string json = R"({"max_new_tokens": 40, "do_sample": true, "seed": 11})";
   const Rows first = generated(prompt, json);
@@ -295,86 +285,6 @@ TEST_F(GenerationOf, EachAdvanceIsOneLayer) {
   }
   EXPECT_EQ(written, expected[0]);
   EXPECT_GE(layers, 3 * model.config().n_layers());
-}
-
-TEST_F(GenerationOf, AnAbandonedStepLeavesTheCacheAsItWas) {
-  KeyValueCache cache = model.make_cache();
-  ModelInputs inputs = inputs_of(prompt);
-  inputs.cache = &cache;
-  const std::string json = R"({"max_new_tokens": 6})";
-  const Tokens expected = generated(prompt, json)[0];
-  {
-    Generation generation(model, inputs, options(json));
-    EXPECT_EQ(generation.next().tokens[0], expected[0]);
-    EXPECT_EQ(generation.next().tokens[0], expected[1]);
-    EXPECT_EQ(cache.length(), 6u);
-    generation.advance();
-    generation.advance();
-  }
-  EXPECT_EQ(cache.length(), 6u);
-  // From there a new generation goes on as if nothing had happened.
-  Tokens all = {1, 403, 407, 261, 378};
-  all.insert(all.end(), expected.begin(), expected.begin() + 2);
-  const Tensor longer = tokens(all);
-  inputs.input_ids = longer.view();
-  Generation rest(model, inputs, options(R"({"max_new_tokens": 4})"));
-  EXPECT_EQ(run(rest)[0], Tokens(expected.begin() + 2, expected.end()));
-}
-
-TEST_F(GenerationOf, ACacheOfTheFirstPositionsGivesTheSameBits) {
-  const std::string json = R"({"max_new_tokens": 8})";
-  Generation whole(model, inputs_of(prompt), options(json));
-  const Generation::Step first = whole.next();
-  const Rows rest = run(whole);
-  for (const std::size_t known : {1u, 3u, 4u}) {
-    KeyValueCache cache = model.make_cache();
-    forward(model, columns(prompt, 0, 0, known), cache);
-    ModelInputs inputs = inputs_of(prompt);
-    inputs.cache = &cache;
-    Generation generation(model, inputs, options(json));
-    expect_same_bits(concat(known, " positions known"), generation.next().logits, first.logits);
-    EXPECT_EQ(run(generation), rest);
-    EXPECT_EQ(&generation.cache(), &cache);
-    EXPECT_EQ(cache.length(), 12u);
-  }
-}
-
-TEST_F(GenerationOf, ACacheThatHoldsTheWholePromptIsRefused) {
-  KeyValueCache cache = model.make_cache();
-  forward(model, prompt, cache);
-  ModelInputs inputs = inputs_of(prompt);
-  inputs.cache = &cache;
-  expect_error(ErrorCode::invalid_argument, {"past_key_values hold 5", "prompt has 5", "crop"},
-               [&] { Generation(model, inputs, options("{}")); });
-  cache.crop(4);
-  Generation generation(model, inputs, options(R"({"max_new_tokens": 2})"));
-  EXPECT_EQ(run(generation), generated(prompt, R"({"max_new_tokens": 2})"));
-}
-
-TEST_F(GenerationOf, TheCacheOfAGenerationCanBeCroppedAndReused) {
-  Generation first(model, inputs_of(prompt), options(R"({"max_new_tokens": 10})"));
-  run(first);
-  first.cache().crop(3);
-  const Tensor other = tokens({1, 403, 407, 300, 301});
-  ModelInputs inputs = inputs_of(other);
-  inputs.cache = &first.cache();
-  const std::string json = R"({"max_new_tokens": 10})";
-  Generation second(model, inputs, options(json));
-  EXPECT_EQ(run(second), generated(other, json));
-}
-
-TEST_F(GenerationOf, BeamsGoOnInACacheAsWithoutOne) {
-  const std::string json = R"({"max_new_tokens": 10, "num_beams": 3, "num_return_sequences": 3})";
-  Generation whole(model, inputs_of(prompt), options(json));
-  run(whole);
-  KeyValueCache cache = model.make_cache();
-  forward(model, columns(prompt, 0, 0, 4), cache);
-  ModelInputs inputs = inputs_of(prompt);
-  inputs.cache = &cache;
-  Generation generation(model, inputs, options(json));
-  run(generation);
-  expect_same_bits("scores", generation.sequences_scores(), whole.sequences_scores());
-  EXPECT_EQ(cache.batch(), 3u);
 }
 
 // The sum of what the forward pass says about each token of a beam.

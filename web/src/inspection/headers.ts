@@ -55,7 +55,7 @@ export function compareWithIndex(
       .filter(([name, file]) => readable.includes(file as string) && stored.get(name) !== file)
       .map(([name, file]) => warning(`: tensor "${name}" is not in ${file}`)),
     ...[...stored]
-      .filter(([name]) => !named.has(name))
+      .filter(([name, file]) => named.get(name) !== file && !readable.includes(named.get(name) as string))
       .map(([name, file]) => warning(` lacks tensor "${name}" of ${file}`)),
   ];
 }

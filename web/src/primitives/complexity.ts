@@ -1,6 +1,6 @@
 // Complexity: what one layer costs, and how far apart it leaves two positions (Vaswani et al. 2017, section 4, table 1).
 
-import type { Complexity } from '../runtime/border.js';
+import type { Complexity } from '../runtime/complexity.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { sizes } from './arguments.js';

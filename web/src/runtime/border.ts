@@ -1,8 +1,9 @@
 // The border to the C++ core as types: every function of the WASM module, what goes in and what comes out.
 // The other side of it is cpp/bindings.
 
+import type { ClearformerWarning } from '../support/config.js';
 import type { ErrorCode } from '../support/error.js';
-import type { ClearformerWarning } from '../support/warning.js';
+import type { Complexity } from './complexity.js';
 import type { HookName } from './hook_names.js';
 
 /** `relaxed` uses fused multiply-add and may differ in the last bits between engines; `simd128` never does. */
@@ -225,22 +226,6 @@ export type PlainOptions = Readonly<Record<string, unknown>>;
 type Sinusoid = { d_model: number } & Loose<{ base?: number; layout?: string }>;
 type Buckets = { num_buckets: number; max_distance: number; bidirectional: boolean };
 type Span = { queries: number; keys: number; query_offset: number };
-
-/** What one layer costs that maps n vectors of size d to as many, and how far apart it leaves two positions. */
-export interface Complexity {
-  /** Multiplications with additions, exactly; biases and nonlinearities left out. */
-  multiply_adds: number;
-  /** Those of the projections of queries, keys, values and output, 4 n d²; 0 for layers without. */
-  projection_multiply_adds: number;
-  /** Steps that have to wait for each other. */
-  sequential_operations: number;
-  /** Layers (recurrent: steps) between any two positions. */
-  maximum_path_length: number;
-  /** The same as orders: `O(n²·d)`. */
-  work: string;
-  sequential: string;
-  path_length: string;
-}
 
 /** See log_mel_spectrogram.h of the core; without `num_samples` sounds are neither cut nor filled up. */
 export type LogMelOptions = {

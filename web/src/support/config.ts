@@ -1,7 +1,18 @@
 // Settings for the whole package: where models and the package's own files come from.
 
 import { checkOptions } from './options.js';
-import type { ClearformerWarning } from './warning.js';
+
+/**
+ * What a warning is about. `right_padding`: a prompt without attention_mask ends with the padding token, which is masked.
+ * `ambiguous_padding`: a prompt without attention_mask holds a token that is both padding and end; it is read as text.
+ */
+export type WarningCode = 'right_padding' | 'ambiguous_padding';
+
+/** A warning, as `configure({ onWarning })` hears it. */
+export interface ClearformerWarning {
+  code: WarningCode;
+  message: string;
+}
 
 /** What `configure` sets. A setting that is absent keeps its value, one that is undefined goes back to the default. */
 export interface Configuration {

@@ -1,7 +1,7 @@
 // Byte-pair encoding: a word's characters, of which the pair that was merged first in training is merged again and again.
 // Source: Sennrich et al. 2016, arXiv 1508.07909, section 3.2.
 
-import { byteFallback, type Model, type ModelParts, type WordPart } from './models.js';
+import { byteFallback, type Model, type ModelParts, type WordPart } from './model_parts.js';
 import { flagOf, malformed, textOf, unsupported } from './step.js';
 
 const cachedWords = 10_000;

@@ -3,7 +3,7 @@
 import { type AddedToken, addedTokenFinder, type FindAddedTokens, type Piece } from './added_tokens.js';
 import { AlignedText } from './aligned_text.js';
 import { decoderOf } from './decoder.js';
-import type { Model, WordPart } from './models.js';
+import type { Model, WordPart } from './model_parts.js';
 import { normalizerOf } from './normalizers.js';
 import { needsSpans, type PreTokenize, preTokenizerOf } from './pre_tokenizers.js';
 import type { TokenizerConfig } from './special_tokens.js';

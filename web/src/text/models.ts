@@ -1,36 +1,9 @@
 // tokenizer.json's `model`: from one word to its tokens, each with the part of the word it stands for.
 
-import { ClearformerError } from '../support/error.js';
 import { bytePairEncoding } from './byte_pair_encoding.js';
-import { countOf, flagOf, isObject, malformed, type Step, textOf, unknownStep } from './step.js';
+import { idOrUnknown, type Model, type ModelParts, type Scored, type WordPart } from './model_parts.js';
+import { countOf, isObject, malformed, type Step, textOf, unknownStep } from './step.js';
 import { unigram } from './unigram.js';
-
-/** A token of a word: its id and the UTF-16 code units [from, to) of the word. */
-export interface WordPart {
-  id: number;
-  from: number;
-  to: number;
-  /** What it reads, where that is not the vocabulary's spelling. */
-  value?: string;
-}
-
-/** A vocabulary and how it cuts words. */
-export interface Model {
-  readonly kind: 'BPE' | 'WordPiece' | 'Unigram' | 'WordLevel';
-  readonly ids: ReadonlyMap<string, number>;
-  tokenize(word: string): readonly WordPart[];
-}
-
-/** What every kind of model is made of. */
-export interface ModelParts {
-  readonly step: Step;
-  readonly ids: ReadonlyMap<string, number>;
-  /** The id of what no token stands for. */
-  readonly unknown: number | undefined;
-}
-
-/** A token with its score, as Unigram's vocabulary lists them. */
-export type Scored = readonly (readonly [token: string, score: number])[];
 
 /** The model of a tokenizer.json. Throws `unsupported` for one of an unknown type, `malformed_config` for a broken one. */
 export function modelOf(held: unknown): Model {
@@ -74,27 +47,6 @@ function guessed({ vocab, merges, continuing_subword_prefix }: Readonly<Record<s
 
 function wholeWord(parts: ModelParts, word: string): WordPart {
   return { id: idOrUnknown(parts, word), from: 0, to: word.length };
-}
-
-export function idOrUnknown({ ids, unknown }: ModelParts, token: string): number {
-  const id = ids.get(token) ?? unknown;
-  if (id !== undefined) return id;
-  throw new ClearformerError(
-    'invalid_argument',
-    'tokenizer: the text has a part no token stands for, and there is no unknown token',
-  );
-}
-
-const utf8 = new TextEncoder();
-
-/** The tokens <0x00> … <0xFF> of a text's bytes, where they are asked for and the vocabulary has them all. */
-export function byteFallback({ step, ids }: ModelParts): (text: string) => number[] | undefined {
-  if (!flagOf(step, 'byte_fallback', false)) return () => undefined;
-  return (text) => {
-    const names = Array.from(utf8.encode(text), (byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
-    const found = names.map((name) => ids.get(name)).filter((id) => id !== undefined);
-    return found.length === names.length ? found : undefined;
-  };
 }
 
 /** The longest token at the start of what is left, again and again; a word that is not covered is unknown as a whole. */

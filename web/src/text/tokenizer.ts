@@ -18,7 +18,8 @@ import {
 } from './batch.js';
 import { cleanedUp, decoderOf } from './decoder.js';
 import { Encoder, type Token, type TokenizerJson } from './encoder.js';
-import { type Model, modelOf } from './models.js';
+import type { Model } from './model_parts.js';
+import { modelOf } from './models.js';
 import { PostProcessor, type Rows } from './post_processor.js';
 import {
   addedTokensOf,

@@ -1,6 +1,6 @@
 // Unigram: of all ways to cut a word into tokens the most probable. Source: Kudo 2018, arXiv 1804.10959.
 
-import { byteFallback, idOrUnknown, type Model, type ModelParts, type Scored } from './models.js';
+import { byteFallback, idOrUnknown, type Model, type ModelParts, type Scored } from './model_parts.js';
 import { malformed } from './step.js';
 
 const unknownPenalty = 10; // SentencePiece's: an unknown character scores so much less than the rarest token

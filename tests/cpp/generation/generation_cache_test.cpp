@@ -1,0 +1,101 @@
+// Generations that begin with, keep or give back keys and values.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "clearformer/generation/generation.h"
+#include "clearformer/loading/load_model.h"
+#include "support/closeness.h"
+#include "support/expect_error.h"
+#include "support/files.h"
+#include "support/fixture.h"
+#include "support/generations.h"
+#include "support/model_runs.h"
+
+namespace clearformer::test {
+namespace {
+
+TEST_F(GenerationOf, AnAbandonedStepLeavesTheCacheAsItWas) {
+  KeyValueCache cache = model.make_cache();
+  ModelInputs inputs = inputs_of(prompt);
+  inputs.cache = &cache;
+  const std::string json = R"({"max_new_tokens": 6})";
+  const TokenIds expected = generated(prompt, json)[0];
+  {
+    Generation generation(model, inputs, options(json));
+    EXPECT_EQ(generation.next().tokens[0], expected[0]);
+    EXPECT_EQ(generation.next().tokens[0], expected[1]);
+    EXPECT_EQ(cache.length(), 6u);
+    generation.advance();
+    generation.advance();
+  }
+  EXPECT_EQ(cache.length(), 6u);
+  // From there a new generation goes on as if nothing had happened.
+  TokenIds all = {1, 403, 407, 261, 378};
+  all.insert(all.end(), expected.begin(), expected.begin() + 2);
+  const Tensor longer = tokens(all);
+  inputs.input_ids = longer.view();
+  Generation rest(model, inputs, options(R"({"max_new_tokens": 4})"));
+  EXPECT_EQ(run(rest)[0], Tokens(expected.begin() + 2, expected.end()));
+}
+
+TEST_F(GenerationOf, ACacheOfTheFirstPositionsGivesTheSameBits) {
+  const std::string json = R"({"max_new_tokens": 8})";
+  Generation whole(model, inputs_of(prompt), options(json));
+  const Generation::Step first = whole.next();
+  const std::vector<TokenIds> rest = run(whole);
+  for (const std::size_t known : {1u, 3u, 4u}) {
+    KeyValueCache cache = model.make_cache();
+    forward(model, columns(prompt, 0, 0, known), cache);
+    ModelInputs inputs = inputs_of(prompt);
+    inputs.cache = &cache;
+    Generation generation(model, inputs, options(json));
+    expect_same_bits(concat(known, " positions known"), generation.next().logits, first.logits);
+    EXPECT_EQ(run(generation), rest);
+    EXPECT_EQ(&generation.cache(), &cache);
+    EXPECT_EQ(cache.length(), 12u);
+  }
+}
+
+TEST_F(GenerationOf, ACacheThatHoldsTheWholePromptIsRefused) {
+  KeyValueCache cache = model.make_cache();
+  forward(model, prompt, cache);
+  ModelInputs inputs = inputs_of(prompt);
+  inputs.cache = &cache;
+  expect_error(ErrorCode::invalid_argument, {"past_key_values hold 5", "prompt has 5", "crop"},
+               [&] { Generation(model, inputs, options("{}")); });
+  cache.crop(4);
+  Generation generation(model, inputs, options(R"({"max_new_tokens": 2})"));
+  EXPECT_EQ(run(generation), generated(prompt, R"({"max_new_tokens": 2})"));
+}
+
+TEST_F(GenerationOf, TheCacheOfAGenerationCanBeCroppedAndReused) {
+  Generation first(model, inputs_of(prompt), options(R"({"max_new_tokens": 10})"));
+  run(first);
+  first.cache().crop(3);
+  const Tensor other = tokens({1, 403, 407, 300, 301});
+  ModelInputs inputs = inputs_of(other);
+  inputs.cache = &first.cache();
+  const std::string json = R"({"max_new_tokens": 10})";
+  Generation second(model, inputs, options(json));
+  EXPECT_EQ(run(second), generated(other, json));
+}
+
+TEST_F(GenerationOf, BeamsGoOnInACacheAsWithoutOne) {
+  const std::string json = R"({"max_new_tokens": 10, "num_beams": 3, "num_return_sequences": 3})";
+  Generation whole(model, inputs_of(prompt), options(json));
+  run(whole);
+  KeyValueCache cache = model.make_cache();
+  forward(model, columns(prompt, 0, 0, 4), cache);
+  ModelInputs inputs = inputs_of(prompt);
+  inputs.cache = &cache;
+  Generation generation(model, inputs, options(json));
+  run(generation);
+  expect_same_bits("scores", generation.sequences_scores(), whole.sequences_scores());
+  EXPECT_EQ(cache.batch(), 3u);
+}
+
+}  // namespace
+}  // namespace clearformer::test

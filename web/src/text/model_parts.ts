@@ -1,0 +1,52 @@
+// What every kind of tokenizer model is made of and gives.
+
+import { ClearformerError } from '../support/error.js';
+import { flagOf, type Step } from './step.js';
+
+/** A token of a word: its id and the UTF-16 code units [from, to) of the word. */
+export interface WordPart {
+  id: number;
+  from: number;
+  to: number;
+  /** What it reads, where that is not the vocabulary's spelling. */
+  value?: string;
+}
+
+/** A vocabulary and how it cuts words. */
+export interface Model {
+  readonly kind: 'BPE' | 'WordPiece' | 'Unigram' | 'WordLevel';
+  readonly ids: ReadonlyMap<string, number>;
+  tokenize(word: string): readonly WordPart[];
+}
+
+/** What every kind of model is made of. */
+export interface ModelParts {
+  readonly step: Step;
+  readonly ids: ReadonlyMap<string, number>;
+  /** The id of what no token stands for. */
+  readonly unknown: number | undefined;
+}
+
+/** A token with its score, as Unigram's vocabulary lists them. */
+export type Scored = readonly (readonly [token: string, score: number])[];
+
+export function idOrUnknown({ ids, unknown }: ModelParts, token: string): number {
+  const id = ids.get(token) ?? unknown;
+  if (id !== undefined) return id;
+  throw new ClearformerError(
+    'invalid_argument',
+    'tokenizer: the text has a part no token stands for, and there is no unknown token',
+  );
+}
+
+const utf8 = new TextEncoder();
+
+/** The tokens <0x00> … <0xFF> of a text's bytes, where they are asked for and the vocabulary has them all. */
+export function byteFallback({ step, ids }: ModelParts): (text: string) => number[] | undefined {
+  if (!flagOf(step, 'byte_fallback', false)) return () => undefined;
+  return (text) => {
+    const names = Array.from(utf8.encode(text), (byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
+    const found = names.map((name) => ids.get(name)).filter((id) => id !== undefined);
+    return found.length === names.length ? found : undefined;
+  };
+}
