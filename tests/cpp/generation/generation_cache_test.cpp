@@ -11,8 +11,8 @@
 #include "support/expect_error.h"
 #include "support/files.h"
 #include "support/fixture.h"
-#include "support/generations.h"
 #include "support/model_runs.h"
+#include "support/story_generations.h"
 
 namespace clearformer::test {
 namespace {
@@ -38,7 +38,7 @@ TEST_F(GenerationOf, AnAbandonedStepLeavesTheCacheAsItWas) {
   const Tensor longer = tokens(all);
   inputs.input_ids = longer.view();
   Generation rest(model, inputs, options(R"({"max_new_tokens": 4})"));
-  EXPECT_EQ(run(rest)[0], Tokens(expected.begin() + 2, expected.end()));
+  EXPECT_EQ(run(rest)[0], TokenIds(expected.begin() + 2, expected.end()));
 }
 
 TEST_F(GenerationOf, ACacheOfTheFirstPositionsGivesTheSameBits) {

@@ -11,8 +11,8 @@
 #include "support/expect_error.h"
 #include "support/files.h"
 #include "support/fixture.h"
-#include "support/generations.h"
 #include "support/model_runs.h"
+#include "support/story_generations.h"
 
 namespace clearformer::test {
 namespace {

@@ -1,17 +1,11 @@
 // Generations to their end.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "clearformer/generation/generation.h"
-#include "clearformer/loading/load_model.h"
-#include "support/files.h"
 #include "support/generation_options.h"
-#include "support/model_runs.h"
 
 namespace clearformer::test {
 
@@ -40,17 +34,5 @@ inline std::vector<TokenIds> generate(Model& model, const Tensor& ids,
   Generation generation(model, inputs_of(ids, mask), config);
   return run(generation);
 }
-
-/// Generations of the bundled story model.
-class GenerationOf : public ::testing::Test {
- protected:
-  std::vector<TokenIds> generated(const Tensor& ids, const std::string& json,
-                                  const Tensor* mask = nullptr) {
-    return generate(model, ids, options(json), mask);
-  }
-  std::unique_ptr<Model> loaded = from_pretrained(bundled_model("stories260K"));
-  Model& model = *loaded;  // 512 words, 512 positions
-  Tensor prompt = tokens({1, 403, 407, 261, 378});
-};
 
 }  // namespace clearformer::test
