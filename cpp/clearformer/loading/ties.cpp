@@ -50,13 +50,15 @@ void settle_ties(ModelConfig& config, Weights& weights, const NameMap& names) {
   if (!config.tied && config.kind == ModelKind::encoder_decoder && has_one_table(weights, names)) {
     config.own_target_embedding = false;
   }
+  const bool said_tied = config.tied;
   for (const Tie& tie : ties_of(config)) {
     const std::string tensor = names.stored(tie.tensor).name;
     const std::string source = names.stored(tie.source).name;
     if (tensor == source || !weights.contains(tensor)) continue;
     if (!weights.contains(source)) {
       weights.rename(tensor, source);
-    } else if (tie.tensor == kMaskedBias.tensor && !config.tied) {
+    } else if (tie.tensor == kMaskedBias.tensor &&
+               !(weights.hold_data() ? config.tied : said_tied)) {
       continue;  // another tensor, which nothing reads
     } else if (is_output(tie) && !weights.hold_data()) {
       config.tied = false;  // they may differ

@@ -52,6 +52,10 @@ std::vector<std::string> checkpoints() {
   return folders;
 }
 
+// Its file has an output layer of its own that equals the table it is tied to, and is dropped: only the bytes tell that, so
+// what is said before they are read is the most it can take.
+constexpr std::string_view kEqualOutput = "roberta/old_masked_lm";
+
 TEST(Inspection, SaysOfEveryCheckpointWhatLoadingItFinds) {
   const std::vector<std::string> folders = checkpoints();
   EXPECT_GT(folders.size(), 40u);
@@ -63,7 +67,11 @@ TEST(Inspection, SaysOfEveryCheckpointWhatLoadingItFinds) {
     for (std::size_t i = 0; i < found.memory->size(); ++i) {
       const std::string_view dtype = Inspection::kDTypes[i];
       const auto model = from_pretrained(folder, std::nullopt, *matrix_format_named(dtype));
-      EXPECT_EQ((*found.memory)[i], model->weight_bytes()) << dtype;
+      if (!folder.ends_with(kEqualOutput)) {
+        EXPECT_EQ((*found.memory)[i], model->weight_bytes()) << dtype;
+      } else {
+        EXPECT_GT((*found.memory)[i], model->weight_bytes()) << dtype;
+      }
       EXPECT_EQ(found.unexpected, model->unexpected_tensors());
       EXPECT_EQ(found.config->task, model->config().task);
       EXPECT_EQ(found.config->kind, model->config().kind);
@@ -90,7 +98,11 @@ TEST(Inspection, OfEveryTaskItTellsWhatLoadingForItTakes) {
       }
       EXPECT_EQ(found.problems.empty(), model != nullptr);  // files hold one head at the most
       if (model) {
-        EXPECT_EQ(found.memory->front(), model->weight_bytes());
+        if (!folder.ends_with(kEqualOutput)) {
+          EXPECT_EQ(found.memory->front(), model->weight_bytes());
+        } else {
+          EXPECT_GT(found.memory->front(), model->weight_bytes());
+        }
       }
     }
   }
