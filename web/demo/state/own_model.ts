@@ -76,6 +76,8 @@ export class OwnModel implements Loaded {
 /** What the model was made for. Throws what keeps it from being loaded, and `unsupported` for one that was made for nothing. */
 function pipelineOf({ pipeline, problems, architectures, model_type }: Inspection): PipelineName {
   const errors = problems.filter(({ severity }) => severity === 'error');
+  const ofConfig = (code: string): number => Number(code === 'malformed_config');
+  errors.sort((a, b) => ofConfig(b.code) - ofConfig(a.code)); // what describes the model comes before what it holds
   const [first] = errors;
   if (first !== undefined) throw new ClearformerError(first.code, errors.map(({ message }) => message).join('; '));
   if (pipeline !== null) return pipeline;
