@@ -199,6 +199,12 @@ describe('malformed config.json', () => {
     for (const one of ['config.json', word]) expect(failure.message).toContain(one);
   });
 
+  it('a missing size is the default of its class, which the tensors contradict', async () => {
+    const failure = await failureOf(() => load(configured({ hidden_size: undefined })));
+    expect(failure.code).toBe('shape_mismatch');
+    expect(failure.message).toContain('4096');
+  });
+
   it.each([
     [{ model_type: 'mamba', architectures: ['MambaForCausalLM'] }, 'mamba'],
     [{ hidden_act: 'swish7' }, 'swish7'],
