@@ -155,7 +155,9 @@ class FigureNext extends Figure<Reading, typeof words> {
     const { writer, model } = await this.book.shelf.model(this.book.modelName);
     const sentence = await this.book.sentence();
     if (!writer) return;
-    const { signal } = (this.#writing = new AbortController());
+    const controller = new AbortController();
+    const { signal } = controller;
+    this.#writing = controller;
     const written = this.#written();
     this.choose({ w: written.join('.') || undefined });
     const input_ids = [[...sentence.ids, ...written]];
