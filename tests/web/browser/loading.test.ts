@@ -53,7 +53,7 @@ describe('a sound checkpoint', () => {
     expect(await open.page.locator('model-bar section').textContent()).toMatch(/5 layers × 8 heads/);
     const facts = await open.page.locator('#facts').textContent();
     expect(facts).toMatch(/LlamaForCausalLM.*decoder-only.*text generation/);
-    expect(facts).toMatch(/model\.safetensors 1\.04 MB/);
+    expect(facts).toMatch(/model\.safetensors 525 kB/);
   });
 });
 
