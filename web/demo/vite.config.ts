@@ -12,7 +12,12 @@ const headers = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Emb
 export default defineConfig({
   root: here('.'),
   base: './',
-  resolve: { alias: { clearformer: here('../../dist/index.js') } },
+  resolve: {
+    alias: [
+      { find: /^clearformer$/, replacement: here('../../dist/index.js') },
+      { find: /^clearformer\/(\w+)$/, replacement: `${here('../../dist/')}$1.js` },
+    ],
+  },
   build: {
     outDir: here('../../build/page'),
     emptyOutDir: true,
