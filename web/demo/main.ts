@@ -1,6 +1,6 @@
 // Entry of the page.
 
-import { theme } from './state/theme.js';
-import './app.js';
+import { theme } from './book/theme.js';
+import './shell/app.js';
 
 theme.restore();

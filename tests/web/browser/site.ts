@@ -80,9 +80,9 @@ export class Site {
     this.close();
   }
 
-  /** Opens a chapter of the page and waits until its model, if it has one of its own, is loaded. */
-  async open(options: BrowserContextOptions = {}, chapter = 'story'): Promise<OpenPage> {
-    const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  /** Opens the page at an address (`head?step=2`) and waits until its figure has drawn what the address asks for. */
+  async open(options: BrowserContextOptions = {}, address = 'next'): Promise<OpenPage> {
+    const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => {
@@ -96,9 +96,29 @@ export class Site {
     page.on('response', (response) => {
       if (response.status() >= 400) complaints.push(`HTTP ${response.status()}: ${response.url()}`);
     });
-    await page.goto(`${this.url}#${chapter}`);
-    await page.locator(chapter === 'own' ? 'model-loader' : 'model-bar .name').waitFor();
-    if (chapter === 'story') await page.locator('token-strip [role=option]').first().waitFor();
+    await page.goto(`${this.url}#/${address}`);
+    await settled(page);
     return { page, complaints };
   }
+
+  /** Another address in the same page, as a link leads there. */
+  async go(page: Page, address: string): Promise<void> {
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, `#/${address}`);
+    await settled(page);
+  }
+}
+
+/** Resolves when the open chapter's figure has drawn what the address asks for. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('main .figure > *').waitFor({ state: 'attached' });
+  await page.evaluate(async () => {
+    const app = document.querySelector('book-app') as HTMLElement & { updateComplete: Promise<unknown> };
+    await new Promise((resolve) => setTimeout(resolve, 20)); // a chapter that has just been named is not open yet
+    await app.updateComplete;
+    const figure = document.querySelector('main .figure > *') as HTMLElement & { settled(): Promise<void> };
+    await figure.settled();
+    await app.updateComplete;
+  });
 }
