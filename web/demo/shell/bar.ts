@@ -52,14 +52,22 @@ export function bar(app: BookApp, open: Open): TemplateResult {
     </nav>`;
   }
 
+  /** Closes the figure's menu from within: the focus goes back to its button. */
+  function closeMenu(event: Event): void {
+    app.popup = undefined;
+    const holder = (event.currentTarget as HTMLElement).closest('.holder');
+    holder?.querySelector('button')?.focus();
+  }
+
   function toggle(popup: 'contents' | 'figure'): void {
     app.popup = app.popup === popup ? undefined : popup;
+    if (app.popup === 'figure') void import('./figure_menu/figure_menu.js');
   }
 
   function figureMenu({ popup, book }: BookApp, { figure }: Open): TemplateResult {
     return html`<div class="holder">
       <button class="plain" type="button" aria-expanded=${popup === 'figure'} @click=${() => toggle('figure')}>${shell.figure}</button>
-      ${popup === 'figure' ? html`<div class="pop right"><figure-menu .figure=${figure} .link=${book.address.link()} .language=${open.language}></figure-menu></div>` : nothing}
+      ${popup === 'figure' ? html`<div class="pop right"><figure-menu .figure=${figure} .link=${book.address.link()} .language=${open.language} @close=${closeMenu}></figure-menu></div>` : nothing}
     </div>`;
   }
 
