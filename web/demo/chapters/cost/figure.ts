@@ -184,7 +184,7 @@ class FigureCost extends Figure<Data, typeof words> {
     }));
     return html`<h3>${labels.bytes}</h3><cf-bars readonly format="number" label=${labels.bytes} source="from_pretrained(folder, { dtype }).info().weightsBytes / 1000" .items=${bytes}></cf-bars>
       <h3>${labels.pass}</h3><cf-bars readonly format="number" label=${labels.pass} source="median ms of model(inputs), by dtype" .items=${times}></cf-bars>
-      <h3>${labels.difference}</h3><cf-bars readonly format="number" label=${labels.difference} source="max |logits[0, -1] − logits of fp32|, by dtype" .items=${differences}></cf-bars>`;
+      <h3>${labels.difference}</h3><cf-bars readonly format="number" digits="4" label=${labels.difference} source="max |logits[0, -1] − logits of fp32|, by dtype" .items=${differences}></cf-bars>`;
   }
 
   #device(info: ModelInfo | undefined): TemplateResult {

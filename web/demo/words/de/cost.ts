@@ -29,7 +29,7 @@ export const words: typeof english = {
     },
     dtypes: {
       title: 'Kleinere Zahlen',
-      text: 'Dieselben Gewichte in 32, 16, 8 und 4 Bit. Mit acht Bit brauchen sie {smaller}-mal weniger Speicher. Wie weit sich die Antwort verschiebt, wird auch gemessen. Dieses Modell ist winzig; je größer die Matrizen, desto mehr lohnt es sich.',
+      text: 'Dieselben Gewichte in 32, 16, 8 und 4 Bit. Mit acht Bit brauchen sie {smaller}-mal weniger Speicher. Wie weit sich die Antworten des Übersetzers verschieben, wird auch gemessen. Je größer die Matrizen, desto mehr lohnt es sich.',
     },
     device: {
       title: 'Worauf es läuft',
@@ -74,7 +74,7 @@ export const words: typeof english = {
     cacheKept: 'mit Cache',
     cacheWithout: 'ohne',
     cacheBytes: 'Der Cache des Geschichtenmodells braucht {bytes} Byte je Token.',
-    bytes: 'Gewichte im Speicher, kB',
+    bytes: 'Gewichte des Übersetzers im Speicher, kB',
     pass: 'Ein Durchgang über den Satz, ms',
     difference: 'Größte Änderung eines Logits',
     sameToken: 'gleiches Token',

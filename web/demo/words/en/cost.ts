@@ -27,7 +27,7 @@ export const words = {
     },
     dtypes: {
       title: 'Smaller numbers',
-      text: 'The same weights in 32, 16, 8 and 4 bits. With eight bits they take {smaller} times less memory. How much the answer moves is measured, too. This model is tiny; the larger the matrices, the more it pays.',
+      text: 'The same weights in 32, 16, 8 and 4 bits. With eight bits they take {smaller} times less memory. How far the answers of the translator move is measured, too. The larger the matrices, the more it pays.',
     },
     device: {
       title: 'What it runs on',
@@ -72,7 +72,7 @@ export const words = {
     cacheKept: 'with cache',
     cacheWithout: 'without',
     cacheBytes: 'The cache of the story model takes {bytes} bytes for each token.',
-    bytes: 'Weights in memory, kB',
+    bytes: 'Weights of the translator in memory, kB',
     pass: 'One pass over the sentence, ms',
     difference: 'Largest change of a logit',
     sameToken: 'same token',
