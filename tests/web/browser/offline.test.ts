@@ -67,7 +67,7 @@ describe('the page without a network', () => {
         await changed;
       });
       expect(site.requests.filter((path) => path !== 'service_worker.js')).toEqual(['icon.svg']);
-      expect(await builds()).toBe(2);
+      await expect.poll(builds).toBe(2);
     }
     await page.context().close();
   });
