@@ -16,4 +16,9 @@ export const chapters: readonly ChapterFiles[] = [
     chapter: () => import('../chapters/next/chapter.js'),
     words: { en: () => import('../words/en/next.js'), de: () => import('../words/de/next.js') },
   },
+  {
+    id: 'cost',
+    chapter: () => import('../chapters/cost/chapter.js'),
+    words: { en: () => import('../words/en/cost.js'), de: () => import('../words/de/cost.js') },
+  },
 ];
