@@ -21,4 +21,9 @@ export const chapters: readonly ChapterFiles[] = [
     chapter: () => import('../chapters/cost/chapter.js'),
     words: { en: () => import('../words/en/cost.js'), de: () => import('../words/de/cost.js') },
   },
+  {
+    id: 'laboratory',
+    chapter: () => import('../chapters/laboratory/chapter.js'),
+    words: { en: () => import('../words/en/laboratory.js'), de: () => import('../words/de/laboratory.js') },
+  },
 ];
