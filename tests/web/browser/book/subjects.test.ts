@@ -20,28 +20,31 @@ afterAll(async () => {
 });
 
 describe('the page shows what the library computes', () => {
-  it.each(all.map((subject) => [`${subject.subject}: ${subject.address}`, subject] as const))('%s', async (_, subject) => {
-    const { address, source, at, tolerance = 0 } = subject;
-    expect(at.length).toBeGreaterThanOrEqual(3);
-    const { page, complaints } = await site.open({}, address);
-    try {
-      const { dims, data } = await numbersOf(page, source);
-      const shown = at.map((place) => {
-        expect(place.length).toBe(dims.length);
-        return data[place.reduce((flat, index, axis) => flat * (dims[axis] ?? 0) + index, 0)] ?? Number.NaN;
-      });
-      const expected = await subject.expected(library);
-      expect(expected.length).toBe(at.length);
-      shown.forEach((value, i) => {
-        const wanted = expected[i] ?? Number.NaN;
-        const same = Object.is(value, wanted) || Math.abs(value - wanted) <= tolerance;
-        expect(same, `${source}[${at[i]}]: the page shows ${value}, expected ${wanted}`).toBe(true);
-      });
-      expect(complaints).toEqual([]);
-    } finally {
-      await page.context().close();
-    }
-  });
+  it.each(all.map((subject) => [`${subject.subject}: ${subject.address}`, subject] as const))(
+    '%s',
+    async (_, subject) => {
+      const { address, source, at, tolerance = 0 } = subject;
+      expect(at.length).toBeGreaterThanOrEqual(3);
+      const { page, complaints } = await site.open({}, address);
+      try {
+        const { dims, data } = await numbersOf(page, source);
+        const shown = at.map((place) => {
+          expect(place.length).toBe(dims.length);
+          return data[place.reduce((flat, index, axis) => flat * (dims[axis] ?? 0) + index, 0)] ?? Number.NaN;
+        });
+        const expected = await subject.expected(library);
+        expect(expected.length).toBe(at.length);
+        shown.forEach((value, i) => {
+          const wanted = expected[i] ?? Number.NaN;
+          const same = Object.is(value, wanted) || Math.abs(value - wanted) <= tolerance;
+          expect(same, `${source}[${at[i]}]: the page shows ${value}, expected ${wanted}`).toBe(true);
+        });
+        expect(complaints).toEqual([]);
+      } finally {
+        await page.context().close();
+      }
+    },
+  );
 });
 
 it('at least fifty places are compared with references of PyTorch', () => {

@@ -44,7 +44,9 @@ export class Library {
   }
 
   stories(): Promise<GenerativeModel> {
-    return this.#once('stories260K', () => AutoModelForCausalLM.from_pretrained(folder('stories260K'), { worker: false }));
+    return this.#once('stories260K', () =>
+      AutoModelForCausalLM.from_pretrained(folder('stories260K'), { worker: false }),
+    );
   }
 
   writer(name: string): Promise<GenerativeModel> {
