@@ -16,4 +16,9 @@ export const chapters: readonly ChapterFiles[] = [
     chapter: () => import('../chapters/next/chapter.js'),
     words: { en: () => import('../words/en/next.js'), de: () => import('../words/de/next.js') },
   },
+  {
+    id: 'heads',
+    chapter: () => import('../chapters/heads/chapter.js'),
+    words: { en: () => import('../words/en/heads.js'), de: () => import('../words/de/heads.js') },
+  },
 ];
