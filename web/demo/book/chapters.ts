@@ -21,4 +21,9 @@ export const chapters: readonly ChapterFiles[] = [
     chapter: () => import('../chapters/heads/chapter.js'),
     words: { en: () => import('../words/en/heads.js'), de: () => import('../words/de/heads.js') },
   },
+  {
+    id: 'cost',
+    chapter: () => import('../chapters/cost/chapter.js'),
+    words: { en: () => import('../words/en/cost.js'), de: () => import('../words/de/cost.js') },
+  },
 ];

@@ -30,6 +30,13 @@ export interface Data {
   readonly need?: Need;
 }
 
+interface Choice {
+  readonly key: string;
+  readonly name: string;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  readonly chosen: string;
+}
+
 export class FigureHeads extends Figure<Data, typeof words> {
   static override styles = [figureStyles, headStyles];
   static override properties: PropertyDeclarations = {
@@ -40,7 +47,6 @@ export class FigureHeads extends Figure<Data, typeof words> {
   declare width: number;
   /** What is said of the cell under the pointer. */
   declare note: string;
-  #valuesFor = '';
   readonly #sizes = new ResizeObserver(([entry]) => {
     if (entry) this.width = Math.round(entry.contentRect.width);
   });
@@ -104,11 +110,7 @@ export class FigureHeads extends Figure<Data, typeof words> {
   }
 
   protected override valuesOf(data: Data): Record<string, string> {
-    // What other steps computed for this text stays in the prose.
-    const text = [this.who, ...data.reading.tokens.map(({ id }) => id)].join();
-    const kept = text === this.#valuesFor ? this.values : {};
-    this.#valuesFor = text;
-    return { ...kept, ...summary(data) };
+    return summary(data);
   }
 
   /** The head that is looked at. */
@@ -135,20 +137,25 @@ export class FigureHeads extends Figure<Data, typeof words> {
       [translator, labels.translator],
     ] as const;
     const offered = models.filter(([name], i) => models.findIndex(([other]) => other === name) === i);
-    const choice = (key: string, value: string, text: string, on: boolean): TemplateResult =>
-      html`<button type="button" aria-pressed=${on} @click=${() => this.choose({ [key]: value })}>${text}</button>`;
-    const letters = html`<label class="slider">${labels.letters} <input type="text" maxlength="6" size="8" .value=${this.value('letters')} @change=${this.#letters} /></label>`;
+    const layers = Array.from({ length: reading.layers }, (_, l) => [String(l), String(l + 1)] as const);
+    const overAll = this.view === 'find' || this.view === 'need';
     return html`<div class="controls">
-      <div class="seg" role="group" aria-label=${labels.model}><span>${labels.model}</span>${offered.map(([name, text]) => choice('who', name, text, name === this.who))}</div>
-      ${
-        this.view === 'find' || this.view === 'need'
-          ? ''
-          : html`<div class="seg" role="group" aria-label=${labels.layer}><span>${labels.layer}</span>${Array.from({ length: reading.layers }, (_, l) => choice('l', String(l), String(l + 1), l === reading.layer))}</div>`
-      }
-      <div class="seg" role="group" aria-label=${labels.show}><span>${labels.show}</span>${views.map((view) => choice('view', view, labels[view], view === this.view))}</div>
-      ${this.who === sorter ? letters : ''}
+      ${this.#choice({ key: 'who', name: labels.model, options: offered, chosen: this.who })}
+      ${overAll ? '' : this.#choice({ key: 'l', name: labels.layer, options: layers, chosen: String(reading.layer) })}
+      ${this.#choice({ key: 'view', name: labels.show, options: views.map((view) => [view, labels[view]] as const), chosen: this.view })}
+      ${this.who === sorter ? html`<label class="slider">${labels.letters} <input type="text" maxlength="6" size="8" .value=${this.value('letters')} @change=${this.#letters} /></label>` : ''}
       ${reading.of > reading.tokens.length ? html`<span class="muted">${filled(this.shell.cut, { read: reading.tokens.length, of: reading.of })}</span>` : ''}
     </div>`;
+  }
+
+  /** One of several, as buttons, or where there is little room as a list. */
+  #choice({ key, name, options, chosen }: Choice): TemplateResult {
+    const choose = (value: string): void => this.choose({ [key]: value });
+    if (this.width < 700) {
+      const pick = ({ target }: Event): void => choose((target as HTMLSelectElement).value);
+      return html`<select aria-label=${name} @change=${pick}>${options.map(([value, text]) => html`<option value=${value} ?selected=${value === chosen}>${key === 'l' ? `${name} ${text}` : text}</option>`)}</select>`;
+    }
+    return html`<div class="seg" role="group" aria-label=${name}><span>${name}</span>${options.map(([value, text]) => html`<button type="button" aria-pressed=${value === chosen} @click=${() => choose(value)}>${text}</button>`)}</div>`;
   }
 
   #letters = ({ target }: Event): void => {

@@ -31,7 +31,7 @@ export interface Subject {
   readonly reference?: true;
 }
 
-const folder = (name: string): string => `web/demo/public/models/${name}`;
+const folder = (name: string): string => `./web/demo/public/models/${name}`;
 
 /** The library in Node, with the page's models loaded once. */
 export class Library {
