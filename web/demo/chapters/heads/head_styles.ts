@@ -46,7 +46,10 @@ export const headStyles = css`
   .large .seg, .large .name { font-size: 18px; }
   .large .habit { font-size: 15px; min-height: 22px; }
   select { min-height: 34px; max-width: 45%; }
-  @media (max-width: 700px) { .name-row { flex-direction: column; align-items: flex-start; gap: 2px; } }
+  @media (max-width: 700px) {
+    .odds { order: -1; }
+    .odds .verdict, .odds .readout { display: none; }
+    .name-row { flex-direction: column; align-items: flex-start; gap: 2px; } }
   @media (max-width: 1000px) {
     .all { min-height: 0; }
     .with-odds { grid-template-columns: minmax(0, 1fr); gap: 12px; }

@@ -115,7 +115,7 @@ export function odds(figure: FigureHeads, reading: Reading): TemplateResult {
   const { labels } = figure.words;
   const edited = reading.specs.length > 0;
   const shown = figure.revealed ? reading.odds : [...reading.odds].sort((a, b) => b.before - a.before);
-  const items = shown.map(({ piece, now, before }) => ({
+  const items = shown.slice(0, figure.width < 700 ? 3 : shown.length).map(({ piece, now, before }) => ({
     label: piece.label,
     value: figure.revealed ? now : before,
     note: edited && figure.revealed ? filled(labels.was, { share: percent(before) }) : undefined,
