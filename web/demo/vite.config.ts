@@ -15,7 +15,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^clearformer$/, replacement: here('../../dist/index.js') },
-      { find: /^clearformer\/elements$/, replacement: here('../../dist/elements.js') },
+      { find: /^clearformer\/(\w+)$/, replacement: `${here('../../dist/')}$1.js` },
     ],
   },
   build: {

@@ -31,7 +31,7 @@ export interface Subject {
   readonly reference?: true;
 }
 
-const folder = (name: string): string => `web/demo/public/models/${name}`;
+const folder = (name: string): string => `./web/demo/public/models/${name}`;
 
 /** The library in Node, with the page's models loaded once. */
 export class Library {
@@ -44,7 +44,9 @@ export class Library {
   }
 
   stories(): Promise<GenerativeModel> {
-    return this.#once('stories260K', () => AutoModelForCausalLM.from_pretrained(folder('stories260K'), { worker: false }));
+    return this.#once('stories260K', () =>
+      AutoModelForCausalLM.from_pretrained(folder('stories260K'), { worker: false }),
+    );
   }
 
   writer(name: string): Promise<GenerativeModel> {
