@@ -16,4 +16,9 @@ export const chapters: readonly ChapterFiles[] = [
     chapter: () => import('../chapters/next/chapter.js'),
     words: { en: () => import('../words/en/next.js'), de: () => import('../words/de/next.js') },
   },
+  {
+    id: 'where',
+    chapter: () => import('../chapters/where/chapter.js'),
+    words: { en: () => import('../words/en/where.js'), de: () => import('../words/de/where.js') },
+  },
 ];

@@ -8,8 +8,8 @@ export type Layout = 'interleaved' | 'halves';
 
 /** Rows that are drawn. */
 export const places = 48;
-/** How many places are counted for `distinct_encodings`. */
-export const counted = 100_000;
+/** How many places are counted for `distinct_encodings`: one sine repeats itself, in float32, after some ten thousands. */
+const countedFor = (d: number): number => (d <= 2 ? 100_000 : 10_000);
 /** Rows nearer than this, as a share of a hand's length, look the same. */
 export const twinDistance = 0.06;
 
@@ -51,8 +51,8 @@ export interface Places extends Asked {
   /** Distance of each row to row i, as a share of one hand. */
   readonly distances: readonly number[];
   readonly twins: readonly number[];
-  /** How many of the encodings of `counted` places differ. */
-  readonly distinct: number;
+  /** How many encodings differ of how many places. */
+  readonly distinct: { readonly count: number; readonly of: number };
   /** The step, or why there is none. */
   readonly stepped: Stepped | string;
 }
@@ -79,9 +79,18 @@ export async function placesOf(asked: Asked): Promise<Places> {
     omegas: await turns(d, options),
     distances,
     twins: distances.flatMap((distance, row) => (row !== i && distance < twinDistance ? [row] : [])),
-    distinct: await distinct_encodings(counted, d, options),
+    distinct: { count: await countDistinct(d), of: countedFor(d) },
     stepped: d % 2 === 1 ? await refusal(delta, d) : await step(asked, whole, name, columns),
   };
+}
+
+const distinctCounts = new Map<number, Promise<number>>();
+
+/** Counting takes tens of milliseconds: once for each number of columns, whose layout does not matter. */
+function countDistinct(d: number): Promise<number> {
+  const known = distinctCounts.get(d) ?? distinct_encodings(countedFor(d), d);
+  distinctCounts.set(d, known);
+  return known;
 }
 
 /** What the package says of a step where a sine has no cosine. */
@@ -110,8 +119,16 @@ async function step(asked: Asked, table: Float, name: string, columns: Places['c
   const at = (row: number, column: number): number => Number(matrix.slice(row, column).item());
   const right = [at(sine, sine), at(sine, cosine), at(cosine, sine), at(cosine, cosine)];
   const [cos = 0, sin = 0, minusSin = 0] = right;
-  const block = stacked(misprint ? [[cos, sin], [cos, minusSin]] : [right.slice(0, 2), right.slice(2)]);
-  const vector = (row: number): Float => reshaped(columnsOf(reshaped(table.slice(row), [1, d]), [sine, cosine]), [2, 1]);
+  const block = stacked(
+    misprint
+      ? [
+          [cos, sin],
+          [cos, minusSin],
+        ]
+      : [right.slice(0, 2), right.slice(2)],
+  );
+  const vector = (row: number): Float =>
+    reshaped(columnsOf(reshaped(table.slice(row), [1, d]), [sine, cosine]), [2, 1]);
   const from = vector(i);
   const wanted = vector(i + delta);
   const got = await matmul(block, from);
