@@ -3,10 +3,11 @@
 import { css, html, nothing, svg, type TemplateResult } from 'lit';
 import { define, ElementBase, sharedStyles, tell } from './base.js';
 import { cssColour, signed } from './colours.js';
-import { percent, two } from './formats.js';
+import { decimals, percent } from './formats.js';
+import { ModelTask } from './model_task.js';
 import { type Drawn, faultOf, largest, type Numbers } from './numbers.js';
 import { listKey, listStyles } from './option_list.js';
-import { visibleToken } from './tokens.js';
+import { visibleToken } from './token_pieces.js';
 import { words } from './words.js';
 
 export interface Bar {
@@ -64,10 +65,13 @@ export class CfBars extends ElementBase implements Drawn {
       }
       .track.after {
         display: flex;
-        padding-right: 72px;
+        padding-right: var(--_room, 72px);
       }
       .after .number {
-        margin-right: -72px;
+        margin-right: calc(-1 * var(--_room, 72px));
+      }
+      .notes {
+        --_room: 168px;
       }
       svg {
         display: block;
@@ -105,27 +109,66 @@ export class CfBars extends ElementBase implements Drawn {
     items: { attribute: false },
     source: {},
     format: {},
+    digits: { type: Number },
     max: { type: Number },
     readonly: { type: Boolean },
     label: {},
+    model: {},
+    text: {},
+    top: { type: Number },
     active: { state: true },
   };
 
   declare items: readonly Bar[];
   declare source: string;
-  /** `percent` (default) for probabilities, `number` with two decimals. */
+  /** `percent` (default) for probabilities, `number` with `digits` decimals, or none where all values are whole. */
   declare format: 'percent' | 'number';
+  /** Decimals of numbers; default 2. */
+  declare digits: number;
   /** The value of a full bar; 0: the largest there is. */
   declare max: number;
   declare readonly: boolean;
   /** The list's name for a screen reader. */
   declare label: string;
+  /** With a model (a Hub id, or the URL of a folder) the element sets `items` and `source` itself: what may follow `text`. */
+  declare model: string | undefined;
+  declare text: string;
+  /** How many of the likeliest. */
+  declare top: number;
   /** @internal */
   declare active: number;
+  readonly #task = new ModelTask(this);
 
   constructor() {
     super();
     Object.assign(this, { items: [], source: '', format: 'percent', max: 0, readonly: false, label: '', active: 0 });
+    Object.assign(this, { digits: 2, text: '', top: 10 });
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.requestUpdate();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#task.stop();
+  }
+
+  /** @internal */
+  willUpdate(): void {
+    const { model, text, top } = this;
+    if (!model || !this.isConnected) return;
+    this.#task.start([model, text, top], {
+      run: ({ running, tell: progress, signal }) => running.nextOf({ model, text, tell: progress, signal }, top),
+      done: ({ guesses, source }) => {
+        this.items = guesses.map(({ token, probability }) => ({ label: token, value: probability }));
+        this.source = source;
+      },
+      failed: () => {
+        this.items = [];
+      },
+    });
   }
 
   /** The values as numbers that can be exported. */
@@ -137,22 +180,24 @@ export class CfBars extends ElementBase implements Drawn {
   /** @internal */
   render(): TemplateResult | typeof nothing {
     const { numbers } = this;
-    if (numbers === undefined) return nothing;
+    const status = this.#task.status();
+    if (numbers === undefined) return status;
     const fault = faultOf('cf-bars', numbers, this.source);
     if (fault !== undefined) return html`<p class="fault" role="alert">${fault}</p>`;
     const most = this.max > 0 ? this.max : largest(numbers.data);
     const twoSided = this.items.some(({ value }) => value < 0);
     const rows = this.items.map((item, index) => this.#bar(item, index, { most, twoSided }));
     const label = this.label || words().probability;
-    if (this.readonly) return html`<ul class="bars" aria-label=${label}>${rows}</ul>`;
+    const notes = this.items.some(({ note }) => note) ? 'notes' : '';
+    if (this.readonly) return html`${status}<ul class="bars ${notes}" aria-label=${label}>${rows}</ul>`;
     const at = Math.min(this.active, this.items.length - 1);
-    return html`<div
-      class="bars" role="listbox" tabindex="0" aria-label=${label} aria-activedescendant="bar-${at}" @keydown=${this.#key}
+    return html`${status}<div
+      class="bars ${notes}" role="listbox" tabindex="0" aria-label=${label} aria-activedescendant="bar-${at}" @keydown=${this.#key}
     >${rows}</div>`;
   }
 
   #bar(item: Bar, index: number, { most, twoSided }: { most: number; twoSided: boolean }): TemplateResult {
-    const shown = this.format === 'percent' ? percent(item.value) : two(item.value);
+    const shown = this.#shown(item.value);
     const share = Math.max(-1, Math.min(1, Number.isNaN(item.value) ? 0 : item.value / most));
     const content = html`<span class="label">${visibleToken(item.label)}</span><span
         class="track ${twoSided ? '' : 'after'}">${twoSided ? this.#around(share) : this.#along(share)}<span
@@ -164,6 +209,12 @@ export class CfBars extends ElementBase implements Drawn {
       role="option" id="bar-${index}" class=${classes} aria-selected=${item.selected ? 'true' : 'false'} aria-label=${said}
       @click=${() => this.#choose(index)}
     >${content}</div>`;
+  }
+
+  #shown(value: number): string {
+    if (this.format === 'percent') return percent(value);
+    const whole = this.items.every((item) => Number.isInteger(item.value));
+    return decimals(value, whole ? 0 : this.digits);
   }
 
   #along(share: number): TemplateResult {

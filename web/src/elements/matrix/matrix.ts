@@ -6,38 +6,27 @@ import {
   type Cell,
   type Drawn,
   faultOf,
-  largest,
   type Numbers,
   numbersFromJson,
   sameCell,
   shapeOf,
   textsFromJson,
 } from '../numbers.js';
-import { forgetWidths, textWidth } from '../svg.js';
+import { forgetWidths } from '../svg.js';
 import { words } from '../words.js';
 import { Editor } from './editor.js';
 import { movedBy } from './keys.js';
-import { boxOf, type CaptionPlace, cellAt, type Layout, layoutOf } from './layout.js';
-import { type CellTest, cellText, type Digits, type Look, lookOf, type Scale } from './looks.js';
+import { boxOf, type CaptionPlace, cellAt, type Layout } from './layout.js';
+import type { CellTest, Digits, Scale } from './looks.js';
+import { drawnShape, layoutFor, type Rails, tracksOf, viewOf } from './make_view.js';
 import { Picture } from './picture.js';
 import { matrixStyles } from './styles.js';
-import { labelSize, longestLabel } from './surround.js';
-import { type Frames, type Hue, hueColour, type MatrixView } from './view.js';
-
-/** Rows and columns that thin rails run along. Both given, they run up to the cell where they meet. */
-export interface Rails {
-  readonly rows?: readonly number[] | undefined;
-  readonly columns?: readonly number[] | undefined;
-  /** Default: the matrix's own hue. */
-  readonly rowHue?: Hue | undefined;
-  readonly columnHue?: Hue | undefined;
-}
+import type { Hue, MatrixView } from './view.js';
 
 export interface CellEdit extends Cell {
   readonly value: number;
 }
 
-const never: CellTest = () => false;
 const texts = { attribute: false } as const;
 
 /**
@@ -115,6 +104,7 @@ export class CfMatrix extends ElementBase implements Drawn {
   #editor: Editor | undefined;
   #active: Cell = { row: 0, column: 0 }; // drawn places, as the next two
   #hovered: Cell | undefined;
+  #pointer: { x: number; y: number } | undefined;
   #byKeyboard = false;
   #pointed: Cell | undefined;
   readonly #sizes = typeof ResizeObserver === 'undefined' ? undefined : new ResizeObserver(() => this.#resized());
@@ -165,7 +155,7 @@ export class CfMatrix extends ElementBase implements Drawn {
   }
 
   #grid(): TemplateResult {
-    const [rows, columns] = this.#drawnShape();
+    const [rows, columns] = drawnShape(this);
     const name = [this.label || words().matrix, this.about].filter(Boolean).join(', ');
     return html`<svg
       tabindex="0" role="grid" aria-label="${name}, ${rows} × ${columns}" aria-rowcount=${rows} aria-colcount=${columns}
@@ -186,8 +176,8 @@ export class CfMatrix extends ElementBase implements Drawn {
     if (this.#picture?.svg !== picture) this.#picture = new Picture(frame, picture, canvas);
     this.#width ||= this.clientWidth;
     this.#serif ||= getComputedStyle(this).getPropertyValue('--_serif') || 'serif';
-    this.#view = this.#viewOf(this.numbers);
-    this.#layout = this.#layoutOf(this.numbers, this.#view);
+    this.#view = viewOf(this, this.numbers, this.#serif);
+    this.#layout = layoutFor(this, this.numbers, this.#view, this.#width);
     const last = { row: this.#layout.rows - 1, column: this.#layout.columns - 1 };
     const active = this.selected && !this.#byKeyboard ? this.#swapped(this.selected) : this.#active;
     this.#active = { row: clamp(active.row, last.row), column: clamp(active.column, last.column) };
@@ -195,86 +185,8 @@ export class CfMatrix extends ElementBase implements Drawn {
     this.#overlay();
   }
 
-  #drawnShape(): readonly [number, number] {
-    const [rows, columns] = this.numbers ? shapeOf(this.numbers) : [0, 0];
-    return this.transposed ? [columns, rows] : [rows, columns];
-  }
-
   #swapped({ row, column }: Cell): Cell {
     return this.transposed ? { row: column, column: row } : { row, column };
-  }
-
-  #viewOf(numbers: Numbers): MatrixView {
-    const { rowLabels, columnLabels, transposed } = this;
-    const said = words();
-    const [rows, columns] = this.#drawnShape();
-    const bound = this.bound || (this.scale === 'weights' ? 1 : largest(numbers.data));
-    const request = { scale: this.scale, bound, digits: this.digits, theme: this.theme, words: said };
-    const [, width] = shapeOf(numbers);
-    const { masked = never, secret = never, changed = never, edited = never } = this;
-    const look = (r: number, c: number): Look => {
-      const [row, column] = transposed ? [c, r] : [r, c];
-      const marks = { masked: masked(row, column), secret: secret(row, column) };
-      const seen = { changed: changed(row, column), edited: edited(row, column) };
-      return lookOf(Number(numbers.data[row * width + column]), { ...marks, ...seen }, request);
-    };
-    const placeName = (r: number, c: number): string => {
-      const [row, column] = transposed ? [c, r] : [r, c];
-      return `${said.row} ${rowLabels[row] || row + 1}, ${said.column} ${columnLabels[column] || column + 1}`;
-    };
-    const [drawnRows, drawnColumns] = transposed ? [columnLabels, rowLabels] : [rowLabels, columnLabels];
-    const tracks = this.#tracks();
-    return {
-      look,
-      placeName,
-      rowLabels: drawnRows.slice(0, rows),
-      columnLabels: drawnColumns.slice(0, columns),
-      boldRows: new Set(tracks.rows),
-      boldColumns: new Set(tracks.columns),
-      rowColour: tracks.rowColour,
-      columnColour: tracks.columnColour,
-      hue: hueColour(this.hue),
-      name: this.label,
-      transposed,
-      about: this.about,
-      shape: `${rows}×${columns}`,
-      caption: this.caption,
-      serif: this.#serif,
-    };
-  }
-
-  #tracks(): Frames['tracks'] {
-    const { rows = [], columns = [], rowHue = this.hue, columnHue = this.hue } = this.rails ?? {};
-    const [rowColour, columnColour] = [hueColour(rowHue), hueColour(columnHue)];
-    if (!this.transposed) return { rows, columns, rowColour, columnColour };
-    return { rows: columns, columns: rows, rowColour: columnColour, columnColour: rowColour };
-  }
-
-  #layoutOf(numbers: Numbers, view: MatrixView): Layout {
-    const [rows, columns] = this.#drawnShape();
-    const font = `${labelSize}px ${view.serif}`;
-    const widths = (labels: readonly string[]): number[] =>
-      labels.map((label) => (label === '' ? 0 : Math.min(longestLabel, textWidth(label, font))));
-    const bound = this.bound || (this.scale === 'weights' ? 1 : largest(numbers.data));
-    const { cellWidth, cellHeight, scale, digits, caption } = this;
-    let longest = 0;
-    for (let i = 0; i < Math.min(numbers.data.length, 4096); i++) {
-      longest = Math.max(longest, cellText(Number(numbers.data[i]), { scale, digits, bound }).length);
-    }
-    const name = textWidth(view.name, `italic 18px ${view.serif}`) + (view.transposed ? 8 : 0);
-    const captionWidth = name + textWidth(view.about, '12.5px sans-serif') + view.shape.length * 7.3 + 24;
-    return layoutOf({
-      rows,
-      columns,
-      cellWidth,
-      cellHeight,
-      hostWidth: this.#width,
-      rowLabels: widths(view.rowLabels),
-      columnLabels: widths(view.columnLabels),
-      captionWidth: caption === 'none' ? 0 : captionWidth,
-      caption,
-      longest,
-    });
   }
 
   #resized(): void {
@@ -288,7 +200,7 @@ export class CfMatrix extends ElementBase implements Drawn {
     if (!this.#picture || !this.#layout || !this.#view) return undefined;
     const focused = this.#byKeyboard ? this.#active : undefined;
     const selected = this.selected && this.#swapped(this.selected);
-    const frames = { tracks: this.#tracks(), selected, pointed: this.#hovered, focused };
+    const frames = { tracks: tracksOf(this), selected, pointed: this.#hovered, focused };
     const frame = this.#picture.overlay(this.#view, this.#layout, frames, this.#active);
     const pointed = this.#hovered ?? focused;
     if (!sameCell(pointed, this.#pointed)) {
@@ -311,7 +223,9 @@ export class CfMatrix extends ElementBase implements Drawn {
   }
 
   #move(event: PointerEvent): void {
-    const still = event.movementX === 0 && event.movementY === 0; // the page scrolled under the pointer
+    const { clientX: x, clientY: y } = event;
+    const still = this.#pointer?.x === x && this.#pointer.y === y; // the page scrolled under the pointer
+    this.#pointer = { x, y };
     if (event.pointerType !== 'touch' && !still) this.#hover(this.#cellUnder(event));
   }
 
@@ -348,7 +262,7 @@ export class CfMatrix extends ElementBase implements Drawn {
   }
 
   #key(event: KeyboardEvent): void {
-    const [rows, columns] = this.#drawnShape();
+    const [rows, columns] = drawnShape(this);
     const to = event.altKey ? undefined : movedBy(event, this.#active, { rows, columns });
     const typed = this.editable && !event.ctrlKey && !event.metaKey && /^[-−+.,0-9∞]$/.test(event.key);
     if (to !== undefined) {
