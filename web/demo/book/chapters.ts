@@ -20,6 +20,8 @@ export const chapters: readonly ChapterFiles[] = [
     id: 'where',
     chapter: () => import('../chapters/where/chapter.js'),
     words: { en: () => import('../words/en/where.js'), de: () => import('../words/de/where.js') },
+  },
+  {
     id: 'heads',
     chapter: () => import('../chapters/heads/chapter.js'),
     words: { en: () => import('../words/en/heads.js'), de: () => import('../words/de/heads.js') },

@@ -1,4 +1,4 @@
-// Small things that figures do with tensors besides calling the package: rows to columns, and how far two are apart.
+// Small things that figures do with tensors besides calling the package: other rows, columns or dimensions, and how far two are apart.
 
 import { Tensor } from 'clearformer';
 
@@ -12,14 +12,6 @@ export function stacked(rows: readonly ArrayLike<number>[]): Float {
     data.set(row, r * width);
   });
   return new Tensor('float32', data, [rows.length, width]);
-}
-
-/** [rows, columns] -> [columns, rows]. */
-export function transposed({ dims, data }: Float): Float {
-  const [rows = 0, columns = 0] = dims;
-  const turned = new Float32Array(data.length);
-  for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) turned[c * rows + r] = data[r * columns + c] ?? 0;
-  return new Tensor('float32', turned, [columns, rows]);
 }
 
 /** Columns of [rows, columns], in this order. */

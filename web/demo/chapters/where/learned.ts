@@ -3,7 +3,8 @@
 import { matmul, rms_norm, sinusoidal_encoding, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import { activation, type PassInputs } from '../../book/shelf.js';
-import { largestDifference, transposed } from '../../book/tensors.js';
+import { largestDifference } from '../../book/tensors.js';
+import { transposed } from '../../book/weights.js';
 import type { Made } from './places.js';
 
 export const tableModels = ['gpt-nano-sort', 'vit-mnist', 'marian-tiny-en-fr'] as const;

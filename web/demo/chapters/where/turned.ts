@@ -3,7 +3,8 @@
 import { bmm, matmul, type RotaryOptions, rotary, type Tensor } from 'clearformer';
 import type { Book, Sentence } from '../../book/book.js';
 import { activation } from '../../book/shelf.js';
-import { largestDifference, reshaped, stacked, transposed } from '../../book/tensors.js';
+import { largestDifference, reshaped, stacked } from '../../book/tensors.js';
+import { transposed } from '../../book/weights.js';
 import type { Made } from './places.js';
 
 type Float = Tensor<'float32'>;
