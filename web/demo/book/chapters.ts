@@ -36,4 +36,9 @@ export const chapters: readonly ChapterFiles[] = [
     chapter: () => import('../chapters/laboratory/chapter.js'),
     words: { en: () => import('../words/en/laboratory.js'), de: () => import('../words/de/laboratory.js') },
   },
+  {
+    id: 'own',
+    chapter: () => import('../chapters/own/chapter.js'),
+    words: { en: () => import('../words/en/own.js'), de: () => import('../words/de/own.js') },
+  },
 ];
