@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "clearformer/tensor/portable_math.h"
+
 namespace clearformer {
 
 namespace {
@@ -108,7 +110,7 @@ class DualEncoderModel::Pass : public ForwardPass {
     if (text_ && vision_) {
       const std::size_t texts = text_embeds_.dim(0), images = image_embeds_.dim(0);
       const std::size_t width = text_embeds_.dim(1);
-      const float scale = std::exp(*model_.logit_scale_.f32());
+      const auto scale = static_cast<float>(portable_exp(*model_.logit_scale_.f32()));
       Tensor per_image({images, texts}), per_text({texts, images});
       for (std::size_t i = 0; i < images * texts; ++i) {
         const float* image = image_embeds_.f32() + i / texts * width;
