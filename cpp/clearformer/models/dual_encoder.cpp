@@ -97,7 +97,7 @@ class DualEncoderModel::Pass : public ForwardPass {
     return false;
   }
 
-  Tensor embed(const char* name, TensorView x, const Head& pooler,
+  Tensor embed(const char* name, const TensorView& x, const Head& pooler,
                const Head::Positions& positions) {
     outputs_.add(concat(name, "_output.last_hidden_state"), Tensor::copy_of(x));
     Tensor pooled = pooler.forward(x, positions, context_ / name / "pooler");
@@ -152,7 +152,7 @@ std::unique_ptr<ForwardPass> DualEncoderModel::start(const ModelInputs& inputs, 
   return std::make_unique<Pass>(*this, inputs, trace);
 }
 
-std::vector<std::size_t> DualEncoderModel::pooled_positions(TensorView ids) const {
+std::vector<std::size_t> DualEncoderModel::pooled_positions(const TensorView& ids) const {
   std::vector<std::size_t> positions;
   for (std::size_t row = 0; row < ids.dim(0); ++row) {
     const std::int32_t* first = ids.as<std::int32_t>() + row * ids.dim(1);
