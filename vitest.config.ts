@@ -34,7 +34,6 @@ export default defineConfig({
           ...shared,
           name: 'browser',
           include: ['tests/web/browser/**/*.test.ts'],
-          fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
