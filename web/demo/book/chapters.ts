@@ -17,6 +17,11 @@ export const chapters: readonly ChapterFiles[] = [
     words: { en: () => import('../words/en/next.js'), de: () => import('../words/de/next.js') },
   },
   {
+    id: 'head',
+    chapter: () => import('../chapters/head/chapter.js'),
+    words: { en: () => import('../words/en/head.js'), de: () => import('../words/de/head.js') },
+  },
+  {
     id: 'cost',
     chapter: () => import('../chapters/cost/chapter.js'),
     words: { en: () => import('../words/en/cost.js'), de: () => import('../words/de/cost.js') },
