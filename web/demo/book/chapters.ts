@@ -20,10 +20,18 @@ export const chapters: readonly ChapterFiles[] = [
     id: 'head',
     chapter: () => import('../chapters/head/chapter.js'),
     words: { en: () => import('../words/en/head.js'), de: () => import('../words/de/head.js') },
+    id: 'heads',
+    chapter: () => import('../chapters/heads/chapter.js'),
+    words: { en: () => import('../words/en/heads.js'), de: () => import('../words/de/heads.js') },
   },
   {
     id: 'cost',
     chapter: () => import('../chapters/cost/chapter.js'),
     words: { en: () => import('../words/en/cost.js'), de: () => import('../words/de/cost.js') },
+  },
+  {
+    id: 'laboratory',
+    chapter: () => import('../chapters/laboratory/chapter.js'),
+    words: { en: () => import('../words/en/laboratory.js'), de: () => import('../words/de/laboratory.js') },
   },
 ];

@@ -4,9 +4,10 @@ import { css, html, nothing, svg, type TemplateResult } from 'lit';
 import { define, ElementBase, sharedStyles, tell } from './base.js';
 import { cssColour, signed } from './colours.js';
 import { decimals, percent } from './formats.js';
+import { ModelTask } from './model_task.js';
 import { type Drawn, faultOf, largest, type Numbers } from './numbers.js';
 import { listKey, listStyles } from './option_list.js';
-import { visibleToken } from './tokens.js';
+import { visibleToken } from './token_pieces.js';
 import { words } from './words.js';
 
 export interface Bar {
@@ -112,6 +113,9 @@ export class CfBars extends ElementBase implements Drawn {
     max: { type: Number },
     readonly: { type: Boolean },
     label: {},
+    model: {},
+    text: {},
+    top: { type: Number },
     active: { state: true },
   };
 
@@ -126,20 +130,44 @@ export class CfBars extends ElementBase implements Drawn {
   declare readonly: boolean;
   /** The list's name for a screen reader. */
   declare label: string;
+  /** With a model (a Hub id, or the URL of a folder) the element sets `items` and `source` itself: what may follow `text`. */
+  declare model: string | undefined;
+  declare text: string;
+  /** How many of the likeliest. */
+  declare top: number;
   /** @internal */
   declare active: number;
+  readonly #task = new ModelTask(this);
 
   constructor() {
     super();
-    Object.assign(this, {
-      items: [],
-      source: '',
-      format: 'percent',
-      digits: 2,
-      max: 0,
-      readonly: false,
-      label: '',
-      active: 0,
+    Object.assign(this, { items: [], source: '', format: 'percent', max: 0, readonly: false, label: '', active: 0 });
+    Object.assign(this, { digits: 2, text: '', top: 10 });
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.requestUpdate();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#task.stop();
+  }
+
+  /** @internal */
+  willUpdate(): void {
+    const { model, text, top } = this;
+    if (!model || !this.isConnected) return;
+    this.#task.start([model, text, top], {
+      run: ({ running, tell: progress, signal }) => running.nextOf({ model, text, tell: progress, signal }, top),
+      done: ({ guesses, source }) => {
+        this.items = guesses.map(({ token, probability }) => ({ label: token, value: probability }));
+        this.source = source;
+      },
+      failed: () => {
+        this.items = [];
+      },
     });
   }
 
@@ -152,7 +180,8 @@ export class CfBars extends ElementBase implements Drawn {
   /** @internal */
   render(): TemplateResult | typeof nothing {
     const { numbers } = this;
-    if (numbers === undefined) return nothing;
+    const status = this.#task.status();
+    if (numbers === undefined) return status;
     const fault = faultOf('cf-bars', numbers, this.source);
     if (fault !== undefined) return html`<p class="fault" role="alert">${fault}</p>`;
     const most = this.max > 0 ? this.max : largest(numbers.data);
@@ -160,9 +189,9 @@ export class CfBars extends ElementBase implements Drawn {
     const rows = this.items.map((item, index) => this.#bar(item, index, { most, twoSided }));
     const label = this.label || words().probability;
     const notes = this.items.some(({ note }) => note) ? 'notes' : '';
-    if (this.readonly) return html`<ul class="bars ${notes}" aria-label=${label}>${rows}</ul>`;
+    if (this.readonly) return html`${status}<ul class="bars ${notes}" aria-label=${label}>${rows}</ul>`;
     const at = Math.min(this.active, this.items.length - 1);
-    return html`<div
+    return html`${status}<div
       class="bars ${notes}" role="listbox" tabindex="0" aria-label=${label} aria-activedescendant="bar-${at}" @keydown=${this.#key}
     >${rows}</div>`;
   }

@@ -58,11 +58,16 @@ export const sharedStyles: CSSResult = css`
   :host([hidden]) {
     display: none;
   }
-  .fault {
+  .fault,
+  .status {
     margin: 0;
     color: var(--_wrong);
     font-size: 14px;
     line-height: 1.4;
+  }
+  .status {
+    color: var(--_muted);
+    font-variant-numeric: tabular-nums;
   }
 `;
 

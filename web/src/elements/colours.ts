@@ -8,6 +8,10 @@ export type Rgb = readonly [red: number, green: number, blue: number];
 /** What the page is drawn on, where zero is: `--cf-paper` of the page should be this. */
 export const paper: Readonly<Record<Theme, Rgb>> = { light: [251, 250, 247], dark: [18, 21, 26] };
 
+const darkInk: Rgb = [28, 34, 44];
+const white: Rgb = [255, 255, 255];
+const black: Rgb = [0, 0, 0];
+
 interface SignedHues {
   readonly above: Rgb;
   readonly below: Rgb;
@@ -33,10 +37,10 @@ export function signed(value: number, bound: number, theme: Theme): Rgb {
 
 type Lch = readonly [lightness: number, chroma: number, hue: number];
 type Ramp = readonly [Lch, Lch, Lch, Lch, Lch];
-// The first stop is the paper.
+// The first stop is as light as the paper.
 const weightStops: Readonly<Record<Theme, Ramp>> = {
   light: [
-    [0.98503, 0.00411, 91.446],
+    [0.98503, 0.00411, 150],
     [0.87, 0.085, 165],
     [0.68, 0.11, 220],
     [0.48, 0.15, 262],
@@ -80,13 +84,22 @@ function onRamp(ramp: Ramp, place: number): Rgb {
 }
 
 const rampSteps = 511;
+const fineSteps = 8191;
 const ramps = new Map<Theme, readonly Rgb[]>();
+
+/** The ramp without the colours that neither of the two inks reads on at 4.5 : 1: it is steeper there. */
+function makeRamp(theme: Theme): readonly Rgb[] {
+  const fine = Array.from({ length: fineSteps + 1 }, (_, step) => onRamp(weightStops[theme], step / fineSteps));
+  const readable = fine.filter((rgb) => Math.max(contrast(rgb, darkInk), contrast(rgb, white)) >= 4.5);
+  const at = (step: number): Rgb => readable[Math.round((step / rampSteps) * (readable.length - 1))] ?? paper[theme];
+  return [paper[theme], ...Array.from({ length: rampSteps }, (_, step) => at(step + 1))];
+}
 
 /** The colour of a weight 0 … 1, placed on the ramp by its square root so that small weights show. */
 export function weight(share: number, theme: Theme): Rgb {
   let ramp = ramps.get(theme);
   if (ramp === undefined) {
-    ramp = Array.from({ length: rampSteps + 1 }, (_, step) => onRamp(weightStops[theme], step / rampSteps));
+    ramp = makeRamp(theme);
     ramps.set(theme, ramp);
   }
   const clipped = share > 0 ? Math.min(1, share) : 0; // NaN weighs nothing
@@ -112,10 +125,6 @@ export function contrast(one: Rgb, other: Rgb): number {
   const [x, y] = [luminance(one), luminance(other)];
   return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
 }
-
-const darkInk: Rgb = [28, 34, 44];
-const white: Rgb = [255, 255, 255];
-const black: Rgb = [0, 0, 0];
 
 /**
  * The ink for digits on a colour, at least 4.5 : 1 on any. The page's dark ink and white leave a gap, luminances 0.183 to

@@ -5,26 +5,13 @@ import { define, ElementBase, sharedStyles, tell } from './base.js';
 import { cssColour, inkOn, signed, weight } from './colours.js';
 import { spoken } from './formats.js';
 import { type Hue, hueColour } from './matrix/view.js';
+import { ModelTask } from './model_task.js';
 import { type Drawn, faultOf, largest, type Numbers } from './numbers.js';
 import { listKey, listStyles } from './option_list.js';
+import { type Token, visibleToken } from './token_pieces.js';
 import { words } from './words.js';
 
-export interface Token {
-  /** As it stands in the text, its blank in front included. */
-  readonly text: string;
-  readonly id?: number | undefined;
-  /** Not a piece of the text, as `<s>`. */
-  readonly special?: boolean | undefined;
-}
-
-/** A token as it can be seen: blanks alone and line ends get a sign. */
-export function visibleToken(text: string): string {
-  if (text === '') return '∅';
-  const shown = text.replaceAll('\n', '↵').replaceAll('\t', '⇥');
-  return shown.trim() === '' ? shown.replaceAll(' ', '␣') : shown;
-}
-
-/** Events: `token-select` { index }, on click, tap, Enter or Space. */
+/** The pieces of a text: `tokens`, or those of a `model` for its `text`. Events: `token-select` { index }, on click, tap, Enter or Space. */
 export class CfTokens extends ElementBase implements Drawn {
   /** @internal */
   static styles = [
@@ -77,6 +64,8 @@ export class CfTokens extends ElementBase implements Drawn {
     ids: { type: Boolean },
     hue: {},
     label: {},
+    model: {},
+    text: {},
     active: { state: true },
   };
 
@@ -93,12 +82,42 @@ export class CfTokens extends ElementBase implements Drawn {
   declare hue: Hue;
   /** The list's name for a screen reader. */
   declare label: string;
+  /** With a model (a Hub id, or the URL of a folder) the element cuts `text` up itself. */
+  declare model: string | undefined;
+  declare text: string;
   /** @internal */
   declare active: number;
+  readonly #task = new ModelTask(this);
 
   constructor() {
     super();
-    Object.assign(this, { tokens: [], source: '', scale: 'weights', ids: false, hue: 'q', label: '', active: 0 });
+    Object.assign(this, { tokens: [], source: '', scale: 'weights', ids: false, hue: 'q', label: '', text: '' });
+    this.active = 0;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.requestUpdate();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#task.stop();
+  }
+
+  /** @internal */
+  willUpdate(): void {
+    const { model, text } = this;
+    if (!model || !this.isConnected) return;
+    this.#task.start([model, text], {
+      run: ({ running }) => running.tokensOf({ model, text }),
+      done: (tokens) => {
+        this.tokens = tokens;
+      },
+      failed: () => {
+        this.tokens = [];
+      },
+    });
   }
 
   /** The values as numbers that can be exported. */
@@ -115,9 +134,9 @@ export class CfTokens extends ElementBase implements Drawn {
   render(): TemplateResult | typeof nothing {
     const fault = this.#fault();
     if (fault !== undefined) return html`<p class="fault" role="alert">${fault}</p>`;
-    if (this.tokens.length === 0) return nothing;
+    if (this.tokens.length === 0) return this.#task.status();
     const at = Math.min(this.active, this.tokens.length - 1);
-    return html`<div
+    return html`${this.#task.status()}<div
       role="listbox" tabindex="0" aria-label=${this.label || words().tokens} aria-orientation="horizontal"
       aria-activedescendant="token-${at}" @keydown=${this.#key} @focus=${this.#focus}
     >${this.tokens.map((token, index) => this.#option(token, index, at))}</div>`;

@@ -106,6 +106,7 @@ export class CfMatrix extends ElementBase implements Drawn {
   #editor: Editor | undefined;
   #active: Cell = { row: 0, column: 0 }; // drawn places, as the next two
   #hovered: Cell | undefined;
+  #pointer: { x: number; y: number } | undefined;
   #byKeyboard = false;
   #pointed: Cell | undefined;
   readonly #sizes = typeof ResizeObserver === 'undefined' ? undefined : new ResizeObserver(() => this.#resized());
@@ -224,7 +225,9 @@ export class CfMatrix extends ElementBase implements Drawn {
   }
 
   #move(event: PointerEvent): void {
-    const still = event.movementX === 0 && event.movementY === 0; // the page scrolled under the pointer
+    const { clientX: x, clientY: y } = event;
+    const still = this.#pointer?.x === x && this.#pointer.y === y; // the page scrolled under the pointer
+    this.#pointer = { x, y };
     if (event.pointerType !== 'touch' && !still) this.#hover(this.#cellUnder(event));
   }
 

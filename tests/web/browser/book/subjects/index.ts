@@ -1,6 +1,7 @@
 // The deep links of all chapters.
 
+import { subjects as heads } from './heads.js';
 import { subjects as next } from './next.js';
 import type { Subject } from './subject.js';
 
-export const all: readonly Subject[] = [...next];
+export const all: readonly Subject[] = [...next, ...heads];
