@@ -22,7 +22,7 @@ export const readoutStyles = css`
   .corner h3 { margin: 0 0 6px; font: 18px/1.2 var(--cf-serif); font-weight: 400; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
   .large .corner { font-size: 21px; } .large .corner h3 { font-size: 26px; }
   .terms { display: grid; grid-template-columns: auto repeat(4, max-content) minmax(30px, 1fr); column-gap: 0.4em; align-items: center; }
-  .terms.plain { grid-template-columns: auto max-content max-content max-content minmax(30px, 1fr); }
+  .terms.five { grid-template-columns: auto max-content max-content max-content minmax(30px, 1fr); }
   .term { display: grid; grid-template-columns: subgrid; grid-column: 1 / -1; align-items: center; height: var(--row); border-radius: 4px; }
   .term:hover, .term.on { background: var(--cf-sunken); }
   .term > * { text-align: right; white-space: nowrap; }
@@ -137,7 +137,7 @@ function weights(context: ReadoutContext): TemplateResult {
   const masked = scores[column] === Number.NEGATIVE_INFINITY;
   const total = powers.reduce((sum, power) => sum + power, 0);
   return html`${title}
-    <div class="terms plain ${height < 16 ? 'small' : ''}" ${vars({ '--row': `${height}px` })}>${shown.map((key) => {
+    <div class="terms five ${height < 16 ? 'small' : ''}" ${vars({ '--row': `${height}px` })}>${shown.map((key) => {
       const share = at(now.A, row, key);
       const colour = cssColour(weight(Math.max(0.12, share), theme.current));
       const on = key === column ? 'on' : '';
