@@ -17,6 +17,11 @@ export const chapters: readonly ChapterFiles[] = [
     words: { en: () => import('../words/en/next.js'), de: () => import('../words/de/next.js') },
   },
   {
+    id: 'head',
+    chapter: () => import('../chapters/head/chapter.js'),
+    words: { en: () => import('../words/en/head.js'), de: () => import('../words/de/head.js') },
+  },
+  {
     id: 'heads',
     chapter: () => import('../chapters/heads/chapter.js'),
     words: { en: () => import('../words/en/heads.js'), de: () => import('../words/de/heads.js') },
