@@ -22,6 +22,11 @@ export const chapters: readonly ChapterFiles[] = [
     words: { en: () => import('../words/en/where.js'), de: () => import('../words/de/where.js') },
   },
   {
+    id: 'head',
+    chapter: () => import('../chapters/head/chapter.js'),
+    words: { en: () => import('../words/en/head.js'), de: () => import('../words/de/head.js') },
+  },
+  {
     id: 'heads',
     chapter: () => import('../chapters/heads/chapter.js'),
     words: { en: () => import('../words/en/heads.js'), de: () => import('../words/de/heads.js') },
