@@ -1,6 +1,10 @@
 // Entry of the page.
 
-import { theme } from './state/theme.js';
-import './app.js';
+import { theme } from './book/theme.js';
+import './shell/app.js';
+import { offline } from './shell/offline.js';
+import { preparePrinting } from './shell/print.js';
 
 theme.restore();
+offline.keep(document);
+preparePrinting();

@@ -3,6 +3,7 @@
 
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { offlineFiles } from './build/offline_files.js';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -12,7 +13,12 @@ const headers = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Emb
 export default defineConfig({
   root: here('.'),
   base: './',
-  resolve: { alias: { clearformer: here('../../dist/index.js') } },
+  resolve: {
+    alias: [
+      { find: /^clearformer$/, replacement: here('../../dist/index.js') },
+      { find: /^clearformer\/(\w+)$/, replacement: `${here('../../dist/')}$1.js` },
+    ],
+  },
   build: {
     outDir: here('../../build/page'),
     emptyOutDir: true,
@@ -23,4 +29,5 @@ export default defineConfig({
   server: { headers, fs: { allow: [here('../..')] } },
   preview: { headers },
   worker: { format: 'es' },
+  plugins: [offlineFiles(here('./service_worker.ts'), here('../../dist/elements.js'))],
 });

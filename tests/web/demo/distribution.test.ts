@@ -1,7 +1,7 @@
 // What else a token could have been: probabilities, ranks, cuts.
 
 import { describe, expect, it } from 'vitest';
-import { distribution, largest, perplexity, softmax } from '../../../web/demo/state/distribution.js';
+import { distribution, largest, perplexity, softmax } from '../../../web/demo/book/distribution.js';
 
 describe('softmax', () => {
   it('sums to 1 and keeps the order', () => {

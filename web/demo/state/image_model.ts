@@ -8,7 +8,7 @@ import {
   type PreTrainedModel,
   type Tensor,
 } from 'clearformer';
-import { softmax } from './distribution.js';
+import { softmax } from '../book/distribution.js';
 import type { Loaded, LoadOptions, Source } from './model_host.js';
 import { PatchAttention, patchGrid } from './patch_maps.js';
 

@@ -1,8 +1,8 @@
 // One story being written: its tokens, what else each of them could have been, every attention row, and the
 // running generation with pause, single steps and stop. Dispatches 'change' after every change.
 
+import { type Distribution, distribution } from '../book/distribution.js';
 import { AttentionStore } from './attention_store.js';
-import { type Distribution, distribution } from './distribution.js';
 import { Pacer } from './pacer.js';
 import type { StorySettings } from './settings.js';
 import type { TextModel } from './text_model.js';

@@ -1,8 +1,8 @@
 // The page's only door to the package for running a model: a loaded model and its tokenizer, as the story needs them.
 
 import { AutoModelForCausalLM, AutoTokenizer, type GenerativeModel, type PreTrainedTokenizer } from 'clearformer';
+import { largest } from '../book/distribution.js';
 import type { AttentionTensor } from './attention_maps.js';
-import { largest } from './distribution.js';
 import type { Loaded, LoadOptions, Source } from './model_host.js';
 import type { StorySettings } from './settings.js';
 import { measureSpeed } from './speed.js';

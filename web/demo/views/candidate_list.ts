@@ -3,7 +3,7 @@
 
 import { css, html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { styleMap } from 'lit/directives/style-map.js';
-import type { Candidate, Distribution } from '../state/distribution.js';
+import type { Candidate, Distribution } from '../book/distribution.js';
 import { amount, percent, visible } from '../state/format.js';
 import { shared } from './styles.js';
 

@@ -1,8 +1,8 @@
 // The numbers under the map in words: one weight when a cell is pointed at, else the row in focus; and its sum.
 
 import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { largest } from '../book/distribution.js';
 import type { AttentionMaps } from '../state/attention_maps.js';
-import { largest } from '../state/distribution.js';
 import { visible, weightText } from '../state/format.js';
 import type { Cell } from '../state/map_geometry.js';
 import { shared } from './styles.js';

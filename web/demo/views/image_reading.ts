@@ -9,8 +9,8 @@ import {
   type PropertyValues,
   type TemplateResult,
 } from 'lit';
+import { largest } from '../book/distribution.js';
 import { type ColourScale, colourScale } from '../state/colour_scale.js';
-import { largest } from '../state/distribution.js';
 import { amount } from '../state/format.js';
 import type { ClassScore, Seen } from '../state/image_model.js';
 import type { PatchAttention } from '../state/patch_maps.js';

@@ -1,0 +1,8 @@
+// The deep links of all chapters.
+
+import { subjects as heads } from './heads.js';
+import { subjects as next } from './next.js';
+import type { Subject } from './subject.js';
+import { subjects as where } from './where.js';
+
+export const all: readonly Subject[] = [...next, ...heads, ...where];

@@ -1,0 +1,143 @@
+// The state of the page is its address: `#/head?step=2&q=6&t=Lily…`. What the reader chose stands there and nowhere else,
+// so that a link, a reload and Back give the same numbers. Dispatches 'change'.
+
+/** Changes of parameters; undefined takes one away. */
+export type Changes = Readonly<Record<string, string | undefined>>;
+/** `push`: a choice, which Back and undo take back. `replace`: one more value of what is being moved. */
+export type Manner = 'push' | 'replace';
+
+/** What stays when another chapter is opened; the rest belongs to the chapter it was chosen in. */
+const shared = ['t', 'q', 'm', 'lang', 'class', 'embed'];
+
+interface Place {
+  chapter: string;
+  params: URLSearchParams;
+}
+
+export class Address extends EventTarget {
+  #place: Place = placeOf(location.hash);
+  readonly #past: string[] = [];
+  #future: string[] = [];
+  /** Where each chapter was left. */
+  readonly #left = new Map<string, URLSearchParams>();
+
+  constructor() {
+    super();
+    addEventListener('hashchange', () => this.#arrive(location.hash));
+    addEventListener('popstate', () => this.#arrive(location.hash));
+  }
+
+  /** The chapter's id as it stands in the address; empty for none. */
+  get chapter(): string {
+    return this.#place.chapter;
+  }
+
+  get(key: string): string | undefined {
+    return this.#place.params.get(key) ?? undefined;
+  }
+
+  set(changes: Changes, manner: Manner): void {
+    this.#move({ chapter: this.chapter, params: changed(this.#place.params, changes) }, manner);
+  }
+
+  /** Opens a chapter: as the link says, or where the reader left it, with the sentence that is being carried. */
+  go(chapter: string, changes: Changes = {}): void {
+    this.#move({ chapter, params: this.#paramsFor(chapter, changes) }, 'push');
+  }
+
+  /** The address of a chapter as `href` of a link. */
+  href(chapter: string, changes: Changes = {}): string {
+    return hashOf({ chapter, params: this.#paramsFor(chapter, changes) });
+  }
+
+  /** This page in this state, whole. */
+  link(changes: Changes = {}): string {
+    const hash = hashOf({ chapter: this.chapter, params: changed(this.#place.params, changes) });
+    return new URL(hash, location.href).href;
+  }
+
+  get canUndo(): boolean {
+    return this.#past.length > 0;
+  }
+
+  get canRedo(): boolean {
+    return this.#future.length > 0;
+  }
+
+  undo(): void {
+    const hash = this.#past.pop();
+    if (hash === undefined) return;
+    this.#future.push(hashOf(this.#place));
+    this.#show(hash);
+  }
+
+  redo(): void {
+    const hash = this.#future.pop();
+    if (hash === undefined) return;
+    this.#past.push(hashOf(this.#place));
+    this.#show(hash);
+  }
+
+  #paramsFor(chapter: string, changes: Changes): URLSearchParams {
+    const kept = new URLSearchParams(chapter === this.chapter ? this.#place.params : this.#left.get(chapter));
+    for (const key of shared) {
+      const value = this.get(key);
+      if (value === undefined) kept.delete(key);
+      else kept.set(key, value);
+    }
+    return changed(kept, changes);
+  }
+
+  #move(next: Place, manner: Manner): void {
+    const [from, to] = [hashOf(this.#place), hashOf(next)];
+    if (from === to) return;
+    if (manner === 'push') {
+      this.#past.push(from);
+      this.#future = [];
+      history.pushState(null, '', to);
+    } else {
+      history.replaceState(null, '', to);
+    }
+    this.#settle(next);
+  }
+
+  #show(hash: string): void {
+    history.replaceState(null, '', hash);
+    this.#settle(placeOf(hash));
+  }
+
+  #arrive(hash: string): void {
+    const next = placeOf(hash);
+    if (hashOf(next) !== hashOf(this.#place)) this.#settle(next);
+  }
+
+  #settle(next: Place): void {
+    this.#left.set(this.chapter, this.#place.params);
+    this.#place = next;
+    this.dispatchEvent(new Event('change'));
+  }
+}
+
+function placeOf(hash: string): Place {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
+  return { chapter: path, params: new URLSearchParams(query) };
+}
+
+function hashOf({ chapter, params }: Place): string {
+  const query = params
+    .toString()
+    .replaceAll('%3A', ':')
+    .replaceAll('%2C', ',')
+    .replaceAll('%5B', '[')
+    .replaceAll('%5D', ']');
+  return `#/${chapter}${query === '' ? '' : `?${query}`}`;
+}
+
+function changed(params: URLSearchParams, changes: Changes): URLSearchParams {
+  const next = new URLSearchParams(params);
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === undefined) next.delete(key);
+    else next.set(key, value);
+  }
+  return next;
+}

@@ -1,0 +1,50 @@
+// The models that come with the page, and the fetching of their files. The page knows which files there are and asks for
+// no others, as a loader of any folder has to.
+
+import { ClearformerError } from 'clearformer';
+
+export interface Bundled {
+  readonly task: 'causal-lm' | 'masked-lm' | 'seq2seq-lm' | 'image-classification';
+  readonly files: readonly string[];
+}
+
+const text = ['config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_config.json'];
+
+export const bundled = {
+  stories260K: { task: 'causal-lm', files: [...text, 'generation_config.json'] },
+  'gpt-nano-sort': { task: 'causal-lm', files: text },
+  'marian-tiny-en-fr': { task: 'seq2seq-lm', files: [...text, 'generation_config.json'] },
+  'vit-mnist': {
+    task: 'image-classification',
+    files: ['config.json', 'model.safetensors', 'preprocessor_config.json'],
+  },
+} as const satisfies Readonly<Record<string, Bundled>>;
+
+export type BundledName = keyof typeof bundled;
+
+export const isBundled = (name: string): name is BundledName => Object.hasOwn(bundled, name);
+
+/** Where a bundled model lies; a relative address, so that the page works under any path. */
+export const bundledFolder = (name: BundledName): URL => new URL(`models/${name}/`, document.baseURI);
+
+/** Fetches the files of a bundled model. Rejects with `network_error` or `file_not_found`, or the signal's reason. */
+export async function bundledFiles(name: BundledName, signal?: AbortSignal): Promise<Record<string, Blob>> {
+  const folder = bundledFolder(name);
+  const all = bundled[name].files.map(
+    async (file) => [file, await fileAt(new URL(file, folder), file, signal)] as const,
+  );
+  return Object.fromEntries(await Promise.all(all));
+}
+
+async function fileAt(url: URL, file: string, signal: AbortSignal | undefined): Promise<Blob> {
+  const details = { file, where: url.href };
+  const answer = await fetch(url, signal ? { signal } : {}).catch((cause: unknown) => {
+    signal?.throwIfAborted();
+    throw new ClearformerError('network_error', `${file} of the bundled model could not be fetched`, details, cause);
+  });
+  if (answer.ok) return answer.blob();
+  throw new ClearformerError('file_not_found', `${file} of the bundled model is not there (HTTP ${answer.status})`, {
+    ...details,
+    status: answer.status,
+  });
+}

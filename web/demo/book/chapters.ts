@@ -1,0 +1,49 @@
+// The table of chapters: what each is made of, fetched when it is opened.
+
+import type { Chapter, ChapterId, ChapterWords } from './chapter.js';
+
+export type Language = 'en' | 'de';
+
+export interface ChapterFiles {
+  readonly id: ChapterId;
+  chapter(): Promise<{ chapter: Chapter }>;
+  readonly words: Readonly<Record<Language, () => Promise<{ words: ChapterWords }>>>;
+}
+
+export const chapters: readonly ChapterFiles[] = [
+  {
+    id: 'next',
+    chapter: () => import('../chapters/next/chapter.js'),
+    words: { en: () => import('../words/en/next.js'), de: () => import('../words/de/next.js') },
+  },
+  {
+    id: 'where',
+    chapter: () => import('../chapters/where/chapter.js'),
+    words: { en: () => import('../words/en/where.js'), de: () => import('../words/de/where.js') },
+  },
+  {
+    id: 'head',
+    chapter: () => import('../chapters/head/chapter.js'),
+    words: { en: () => import('../words/en/head.js'), de: () => import('../words/de/head.js') },
+  },
+  {
+    id: 'heads',
+    chapter: () => import('../chapters/heads/chapter.js'),
+    words: { en: () => import('../words/en/heads.js'), de: () => import('../words/de/heads.js') },
+  },
+  {
+    id: 'cost',
+    chapter: () => import('../chapters/cost/chapter.js'),
+    words: { en: () => import('../words/en/cost.js'), de: () => import('../words/de/cost.js') },
+  },
+  {
+    id: 'laboratory',
+    chapter: () => import('../chapters/laboratory/chapter.js'),
+    words: { en: () => import('../words/en/laboratory.js'), de: () => import('../words/de/laboratory.js') },
+  },
+  {
+    id: 'own',
+    chapter: () => import('../chapters/own/chapter.js'),
+    words: { en: () => import('../words/en/own.js'), de: () => import('../words/de/own.js') },
+  },
+];

@@ -1,0 +1,205 @@
+// The base of every chapter's figure: it computes when what it depends on changes, draws what it computed, says what
+// went wrong in its place, and tells which numbers it draws and by what code they are made.
+
+import type { Drawn } from 'clearformer/elements';
+import { html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { errorText } from '../shell/error_text.js';
+import type { ShellWords } from '../words/en/shell.js';
+import type { Changes } from './address.js';
+import type { Book } from './book.js';
+import type { Chapter, ChapterWords, Step } from './chapter.js';
+import { figureStyles } from './figure_styles.js';
+import type { PassInputs } from './shelf.js';
+
+/** The code that makes what a figure shows. */
+export interface FigureCode {
+  js: string;
+  cpp: string;
+  /** The line of TransformerLens, where it has one. */
+  tl?: string;
+}
+
+export abstract class Figure<Data = unknown, Words extends ChapterWords = ChapterWords> extends LitElement {
+  static override properties: PropertyDeclarations = {
+    book: { attribute: false },
+    chapter: { attribute: false },
+    step: { attribute: false },
+    words: { attribute: false },
+    shell: { attribute: false },
+    revealed: { type: Boolean },
+    data: { state: true },
+    failure: { state: true },
+    said: { state: true },
+  };
+  declare book: Book;
+  declare chapter: Chapter;
+  declare step: Step;
+  declare words: Words;
+  declare shell: ShellWords;
+  /** False while a class still guesses. */
+  declare revealed: boolean;
+  declare data: Data | undefined;
+  declare failure: unknown;
+  declare private said: string;
+  /** Computed values that the prose names, as text. */
+  values: Readonly<Record<string, string>> = {};
+  readonly #valuesOfSteps = new Map<string, Readonly<Record<string, string>>>();
+  #key: string | undefined;
+  #controller: AbortController | undefined;
+
+  static override styles = [figureStyles];
+
+  constructor() {
+    super();
+    this.revealed = true;
+    this.said = '';
+  }
+
+  /** What `compute` depends on, as text: equal keys are not computed again. */
+  protected abstract key(): string;
+  /** Everything the figure draws. What it throws is shown in the figure's place. */
+  protected abstract compute(signal: AbortSignal): Promise<Data>;
+  protected abstract draw(data: Data): TemplateResult;
+  abstract code(): FigureCode;
+  /** Values for the prose. */
+  protected valuesOf(_data: Data): Record<string, string> {
+    return {};
+  }
+
+  /** The values as they were computed at a step; none before the reader has been there. */
+  valuesAt(step: string): Readonly<Record<string, string>> {
+    return step === this.step?.id ? this.values : (this.#valuesOfSteps.get(step) ?? {});
+  }
+
+  /** What the reader chose, else what the step shows, else what the chapter begins with. */
+  value(key: string): string {
+    return this.book.address.get(key) ?? this.step.defaults?.[key] ?? this.chapter.defaults[key] ?? '';
+  }
+
+  number(key: string): number {
+    return Number(this.value(key));
+  }
+
+  /** A choice of the reader, which Back takes back. */
+  choose(changes: Changes): void {
+    this.book.address.set(changes, 'push');
+  }
+
+  /** One more value of something that is being moved. */
+  slide(changes: Changes): void {
+    this.book.address.set(changes, 'replace');
+  }
+
+  /** Tells readers of a screen what changed. */
+  say(text: string): void {
+    this.said = text;
+  }
+
+  /** What the model of this figure reads, for the spine; undefined: the sentence. */
+  spineInputs: PassInputs | undefined;
+
+  /** The blocks that the figure shows, counted from 1; 0 is the input of the first. */
+  get blocks(): readonly number[] {
+    return [];
+  }
+
+  /** Whether the shell is in class mode, where everything is larger. */
+  get inClass(): boolean {
+    return this.book.address.get('class') !== undefined;
+  }
+
+  /** Every element that shows numbers, in the order it is drawn. */
+  drawn(): (HTMLElement & Drawn)[] {
+    return drawnIn(this.renderRoot);
+  }
+
+  /** Resolves when what the address asks for is drawn. */
+  async settled(): Promise<void> {
+    do await this.updateComplete;
+    while (this.#controller !== undefined && (await new Promise((resolve) => setTimeout(resolve, 5, true))));
+    await this.updateComplete;
+  }
+
+  protected override willUpdate(): void {
+    if (!this.book || !this.step || !this.words) return;
+    const key = this.key();
+    if (key === this.#key) return;
+    this.#key = key;
+    void this.#compute();
+  }
+
+  async #compute(): Promise<void> {
+    this.#controller?.abort();
+    const controller = new AbortController();
+    this.#controller = controller;
+    try {
+      const data = await this.compute(controller.signal);
+      if (controller.signal.aborted) return;
+      this.data = data;
+      this.failure = undefined;
+      this.values = this.valuesOf(data);
+      this.#valuesOfSteps.set(this.step.id, this.values);
+    } catch (error) {
+      if (controller.signal.aborted) return;
+      this.data = undefined;
+      this.failure = error;
+      this.values = {};
+    }
+    this.#controller = undefined;
+    this.dispatchEvent(new Event('figure-computed', { bubbles: true, composed: true }));
+  }
+
+  #retry = (): void => {
+    this.failure = undefined;
+    void this.#compute();
+  };
+
+  protected override render(): TemplateResult {
+    const live = html`<p class="sr-only" role="status">${this.said}</p>`;
+    if (this.failure !== undefined) return html`${this.#failed()}${live}`;
+    if (this.data === undefined) return html`${this.#waiting()}${live}`;
+    return html`${this.draw(this.data)}${live}`;
+  }
+
+  #waiting(): TemplateResult {
+    const loading = this.book?.shelf.loading;
+    const share = loading && loading.total > 0 ? ` ${Math.round((100 * loading.loaded) / loading.total)} %` : '';
+    return html`<p class="waiting" role="status">${loading ? `${this.shell.loading} ${loading.name}${share}` : this.shell?.computing}</p>`;
+  }
+
+  #failed(): TemplateResult {
+    const { title, advice, message, code } = errorText(this.failure, this.shell);
+    return html`<div class="failed" role="alert">
+      <p><b>${title}</b></p>
+      <p>${message}</p>
+      ${advice ? html`<p>${advice}</p>` : ''}
+      <p>${code ? html`<code>${code}</code> ` : ''}<button type="button" class="plain" @click=${this.#retry}>${this.shell.retry}</button></p>
+    </div>`;
+  }
+
+  #redraw = (): void => this.requestUpdate();
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.book?.address.addEventListener('change', this.#redraw);
+    this.book?.shelf.addEventListener('change', this.#redraw);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#controller?.abort();
+    this.#controller = undefined;
+    this.#key = undefined;
+    this.book?.address.removeEventListener('change', this.#redraw);
+    this.book?.shelf.removeEventListener('change', this.#redraw);
+  }
+}
+
+function drawnIn(root: Node): (HTMLElement & Drawn)[] {
+  if (!(root instanceof Element || root instanceof DocumentFragment)) return [];
+  return [...root.querySelectorAll<HTMLElement>('*')].flatMap((element) => {
+    if ('source' in element && 'numbers' in element && element.numbers !== undefined)
+      return [element as HTMLElement & Drawn];
+    return element.shadowRoot && !element.localName.startsWith('cf-') ? drawnIn(element.shadowRoot) : [];
+  });
+}

@@ -1,0 +1,53 @@
+// Styles that figures share: labels, controls, read-outs, text for screen readers.
+
+import { css } from 'lit';
+
+export const figureStyles = css`
+  :host { display: block; font: 15px/1.45 var(--cf-sans); color: var(--cf-ink); }
+  * { box-sizing: border-box; }
+  p { margin: 0; }
+  button, input, select, textarea { font: inherit; color: inherit; }
+  .q { color: var(--cf-q); } .k { color: var(--cf-k); } .v { color: var(--cf-v); } .s { color: var(--cf-stream); } .a { color: var(--cf-accent); }
+  .wrong { color: var(--cf-wrong); }
+  .muted { color: var(--cf-muted); }
+  .number { font-variant-numeric: tabular-nums; }
+  code, .shape { font: 12px var(--cf-mono); }
+  .serif { font-family: var(--cf-serif); }
+  .waiting { color: var(--cf-muted); padding: 48px 0; text-align: center; }
+  .failed { border-left: 3px solid var(--cf-wrong); padding: 8px 16px; margin: 32px 0; display: grid; gap: 6px; max-width: 70ch; overflow-wrap: anywhere; }
+  .failed b { color: var(--cf-wrong); }
+  .controls { display: flex; gap: 10px 26px; flex-wrap: wrap; align-items: center; margin-bottom: 14px; }
+  .seg { display: inline-flex; gap: 2px; align-items: center; color: var(--cf-muted); border: 0; padding: 0; margin: 0; }
+  .seg > span, .seg legend { margin-right: 8px; padding: 0; float: left; }
+  .seg button { border: 0; background: none; padding: 4px 10px; border-radius: 6px; cursor: pointer; min-height: 30px; font-variant-numeric: tabular-nums; color: var(--cf-muted); }
+  .seg button:hover { color: var(--cf-ink); }
+  .seg button[aria-pressed='true'] { background: var(--cf-ink); color: var(--cf-paper); }
+  .chip { border: 1px solid var(--cf-line-strong); background: none; border-radius: 999px; padding: 4px 12px; cursor: pointer; min-height: 30px; }
+  .chip:hover { background: var(--cf-sunken); }
+  .chip[aria-pressed='true'] { background: var(--cf-ink); color: var(--cf-paper); border-color: var(--cf-ink); }
+  .plain { border: 0; background: none; padding: 5px 9px; border-radius: 7px; cursor: pointer; color: var(--cf-accent); min-height: 30px; }
+  .plain:hover { background: var(--cf-sunken); }
+  .primary { border: 0; background: var(--cf-ink); color: var(--cf-paper); border-radius: 10px; padding: 9px 20px; font-weight: 550; cursor: pointer; min-height: 40px; }
+  .primary:hover { background: color-mix(in srgb, var(--cf-ink) 86%, var(--cf-paper)); }
+  button:disabled { opacity: 0.45; cursor: default; }
+  .switch { display: inline-flex; gap: 9px; align-items: center; cursor: pointer; }
+  .switch input { appearance: none; width: 34px; height: 20px; border-radius: 20px; background: var(--cf-line-strong); margin: 0; position: relative; cursor: pointer; transition: background 0.2s; flex: none; }
+  .switch input::after { content: ''; position: absolute; width: 16px; height: 16px; border-radius: 50%; background: var(--cf-paper); top: 2px; left: 2px; transition: left 0.2s; }
+  .switch input:checked { background: var(--cf-accent); }
+  .switch input:checked::after { left: 16px; }
+  .slider { display: inline-flex; gap: 9px; align-items: center; }
+  input[type='range'] { accent-color: var(--cf-ink); min-width: 90px; }
+  input[type='text'], input[type='number'], select, textarea { min-height: 34px; padding: 0 10px; border: 1px solid var(--cf-line-strong); border-radius: 8px; background: var(--cf-raised); }
+  textarea { padding: 7px 10px; }
+  .readout { color: var(--cf-muted); font-variant-numeric: tabular-nums; }
+  .readout b { color: var(--cf-ink); font-weight: 600; }
+  .verdict { margin: 8px 0 0; font-size: 14px; color: var(--cf-muted); }
+  .verdict b { color: var(--cf-ink); font-weight: 600; }
+  svg { display: block; }
+  svg text { font-family: var(--cf-sans); fill: var(--cf-ink); font-variant-numeric: tabular-nums; font-size: 12.5px; }
+  svg .muted { fill: var(--cf-muted); }
+  svg .serif { font-family: var(--cf-serif); font-size: 14.5px; }
+  :focus-visible { outline: 2px solid var(--cf-accent); outline-offset: 2px; border-radius: 4px; }
+  .sr-only { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+  @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important; } }
+`;

@@ -1,0 +1,61 @@
+// The markup of the catalogue's strings:
+//   *italic*  **bold**  `code`  {q|Q}  coloured: q k v s (stream) a (accent)
+//   [text](?key=value)  chooses   [text](#/masks?key=value)  goes   [text](https://…)  leads out
+//   {name}  a value that the figure computed
+
+import { html, type TemplateResult } from 'lit';
+import type { Address, Changes } from './address.js';
+
+export type Values = Readonly<Record<string, string>>;
+type Rendered = string | TemplateResult;
+
+const patterns =
+  /\*\*(?<bold>.+?)\*\*|\*(?<italic>[^*]+)\*|`(?<code>[^`]+)`|\{(?<hue>[qkvsa])\|(?<coloured>[^}]*)\}|\{(?<name>\w+)\}|\[(?<text>[^\]]+)\]\((?<target>[^)\s]+)\)/;
+
+/** A string of the catalogue as a template; what has not been computed yet stands as an ellipsis. */
+export function markup(text: string, values: Values, address: Address): Rendered[] {
+  const found = patterns.exec(text);
+  if (!found?.groups) return [text];
+  const inside = (part: string): Rendered[] => markup(part, values, address);
+  const before = text.slice(0, found.index);
+  const after = inside(text.slice(found.index + found[0].length));
+  return [before, element(found.groups, values, inside, address), ...after];
+}
+
+type Groups = Readonly<Record<string, string | undefined>>;
+
+function element(found: Groups, values: Values, inside: (part: string) => Rendered[], address: Address): Rendered {
+  const { bold, italic, code, hue, coloured, name, text, target } = found;
+  if (bold !== undefined) return html`<b>${inside(bold)}</b>`;
+  if (italic !== undefined) return html`<i>${inside(italic)}</i>`;
+  if (code !== undefined) return html`<code>${code}</code>`;
+  if (hue !== undefined) return html`<span class=${hue}>${inside(coloured ?? '')}</span>`;
+  if (name !== undefined) return values[name] ?? '…';
+  return link(inside(text ?? ''), target ?? '', address);
+}
+
+function link(text: Rendered[], target: string, address: Address): TemplateResult {
+  if (target.startsWith('?')) {
+    const changes: Changes = Object.fromEntries(new URLSearchParams(target));
+    return html`<button class="ask" type="button" @click=${() => address.set(cleared(changes), 'push')}>${text}</button>`;
+  }
+  if (target.startsWith('#/')) {
+    const [chapter = '', query = ''] = target.slice(2).split('?', 2);
+    return html`<a href=${address.href(chapter, Object.fromEntries(new URLSearchParams(query)))}>${text}</a>`;
+  }
+  return html`<a href=${target} rel="noopener">${text}</a>`;
+}
+
+/** `?mask=` takes the reader's choice back. */
+const cleared = (changes: Changes): Changes =>
+  Object.fromEntries(Object.entries(changes).map(([key, value]) => [key, value === '' ? undefined : value]));
+
+/** The same text without its markup, for titles and attributes. */
+export function plain(text: string, values: Values = {}): string {
+  const found = patterns.exec(text);
+  if (!found?.groups) return text;
+  const { bold, italic, code, coloured, name, text: linked } = found.groups;
+  const inner = bold ?? italic ?? code ?? coloured ?? linked;
+  const shown = inner === undefined ? (values[name ?? ''] ?? '…') : plain(inner, values);
+  return text.slice(0, found.index) + shown + plain(text.slice(found.index + found[0].length), values);
+}

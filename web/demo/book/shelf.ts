@@ -1,0 +1,163 @@
+// The models that the reader has met: each is loaded once and stays; what passes through it is remembered for a while.
+// Dispatches 'change' while something loads.
+
+import {
+  type ActivationCache,
+  type ActivationEdit,
+  AutoImageProcessor,
+  AutoModelForCausalLM,
+  AutoModelForImageClassification,
+  AutoModelForMaskedLM,
+  AutoModelForSeq2SeqLM,
+  AutoTokenizer,
+  ClearformerError,
+  type GenerativeModel,
+  type HookName,
+  type ImageProcessor,
+  type LoadOptions,
+  type ModelInputs,
+  type PreTrainedModel,
+  type PreTrainedTokenizer,
+  type Tensor,
+} from 'clearformer';
+import { type BundledName, bundled, bundledFiles, isBundled } from './bundled.js';
+import { TokenTexts } from './token_texts.js';
+
+/** A loaded model with what stands before it. */
+export interface Shelved {
+  readonly name: string;
+  readonly model: PreTrainedModel;
+  /** The same model, where it writes. */
+  readonly writer?: GenerativeModel;
+  readonly tokenizer?: PreTrainedTokenizer;
+  readonly texts?: TokenTexts;
+  readonly processor?: ImageProcessor;
+}
+
+/** What goes into a model; passes with equal keys are one. */
+export interface PassInputs {
+  readonly model: string;
+  readonly key: string;
+  readonly inputs: ModelInputs;
+}
+
+export interface Pass {
+  readonly logits: Tensor<'float32'>;
+  readonly cache: ActivationCache;
+}
+
+/** What a pass captured at a hook; throws where it has none of that name. */
+export function activation({ cache }: Pass, name: string): Tensor<'float32'> {
+  const found = (cache as Readonly<Record<string, Tensor<'float32'>>>)[name];
+  if (found) return found;
+  throw new ClearformerError('invalid_argument', `${name} is not among the activations that were asked for`);
+}
+
+export interface PassOptions {
+  /** Names of hooks, with `*`. */
+  names: readonly string[];
+  edits?: readonly ActivationEdit[];
+}
+
+/** How far the loading of a model is; `total` is 0 while it is unknown. */
+export interface Loading {
+  readonly name: string;
+  readonly loaded: number;
+  readonly total: number;
+}
+
+const keptPasses = 24;
+
+export class Shelf extends EventTarget {
+  readonly #models = new Map<string, Promise<Shelved>>();
+  readonly #passes = new Map<string, Promise<Pass>>();
+  /** What is being loaded now. */
+  loading: Loading | undefined;
+
+  /** A bundled model, or one the reader brought. Rejects as loading does; the next call tries again. */
+  model(name: string): Promise<Shelved> {
+    const known = this.#models.get(name);
+    if (known) return known;
+    if (!isBundled(name)) {
+      const message =
+        name === 'own' ? 'no model of your own has been opened yet' : `there is no bundled model '${name}'`;
+      return Promise.reject(new ClearformerError('invalid_argument', message));
+    }
+    const loaded = this.#load(name);
+    this.#models.set(name, loaded);
+    loaded.catch(() => this.#models.delete(name));
+    return loaded;
+  }
+
+  has(name: string): boolean {
+    return this.#models.has(name);
+  }
+
+  /** Puts a model of the reader's own on the shelf, in the place of the one before. */
+  adopt(shelved: Shelved): void {
+    const before = this.#models.get(shelved.name);
+    this.#models.set(shelved.name, Promise.resolve(shelved));
+    for (const key of [...this.#passes.keys()]) if (key.startsWith(`${shelved.name}\n`)) this.#passes.delete(key);
+    void before?.then(({ model }) => model.dispose());
+    this.dispatchEvent(new Event('change'));
+  }
+
+  /** One pass, with the activations of the hooks named. */
+  pass(given: PassInputs, { names, edits = [] }: PassOptions): Promise<Pass> {
+    const key = [given.model, given.key, names.join(), JSON.stringify(edits)].join('\n');
+    const known = this.#passes.get(key);
+    if (known) {
+      this.#passes.delete(key);
+      this.#passes.set(key, known);
+      return known;
+    }
+    const pass = this.#run(given, names, edits);
+    this.#passes.set(key, pass);
+    pass.catch(() => this.#passes.delete(key));
+    const [oldest] = this.#passes.keys();
+    if (this.#passes.size > keptPasses && oldest !== undefined) this.#passes.delete(oldest);
+    return pass;
+  }
+
+  async #run({ model, inputs }: PassInputs, names: readonly string[], edits: readonly ActivationEdit[]): Promise<Pass> {
+    const shelved = await this.model(model);
+    const observed = { names_filter: [...names] as HookName[], edits: [...edits] };
+    const [logits, cache] = await shelved.model.run_with_cache(inputs, observed);
+    return { logits, cache };
+  }
+
+  async #load(name: BundledName): Promise<Shelved> {
+    const tell = (loaded: number, total: number): void => {
+      this.loading = { name, loaded, total };
+      this.dispatchEvent(new Event('change'));
+    };
+    tell(0, 0);
+    try {
+      return await shelve(name, bundled[name].task, await bundledFiles(name), {
+        progress_callback: ({ loaded, total }) => tell(loaded, total),
+      });
+    } finally {
+      this.loading = undefined;
+      this.dispatchEvent(new Event('change'));
+    }
+  }
+}
+
+type Source = Parameters<typeof AutoModelForCausalLM.from_pretrained>[0];
+
+/** Loads what a task needs from a folder. */
+export async function shelve(name: string, task: string, source: Source, options: LoadOptions): Promise<Shelved> {
+  const { signal } = options;
+  if (task === 'image-classification') {
+    const processor = await AutoImageProcessor.from_pretrained(source, { signal });
+    return { name, model: await AutoModelForImageClassification.from_pretrained(source, options), processor };
+  }
+  const tokenizer = await AutoTokenizer.from_pretrained(source, { signal });
+  const texts = new TokenTexts(tokenizer);
+  if (task === 'masked-lm') {
+    return { name, model: await AutoModelForMaskedLM.from_pretrained(source, options), tokenizer, texts };
+  }
+  const Auto = task === 'seq2seq-lm' ? AutoModelForSeq2SeqLM : AutoModelForCausalLM;
+  const writer = await Auto.from_pretrained(source, options);
+  return { name, model: writer, writer, tokenizer, texts };
+}

@@ -1,0 +1,198 @@
+// The first screen: the sentence, the model as tiles, and the odds of the next token, to write on with.
+
+import { percent } from 'clearformer/elements';
+import { css, html, nothing, type TemplateResult } from 'lit';
+import { chapterIds } from '../../book/chapter.js';
+import { chapters } from '../../book/chapters.js';
+import { Figure, type FigureCode } from '../../book/figure.js';
+import { figureStyles } from '../../book/figure_styles.js';
+import { markup } from '../../book/markup.js';
+import { filled } from '../../shell/shell_element.js';
+import type { words } from '../../words/en/next.js';
+import { type Guess, type Reading, read } from './reading.js';
+import './tiles.js';
+
+class FigureNext extends Figure<Reading, typeof words> {
+  static override styles = [
+    figureStyles,
+    css`
+      .screen { display: grid; grid-template-columns: minmax(340px, 30fr) minmax(0, 52fr); gap: 64px; align-items: center; min-height: calc(100vh - 60px); }
+      h1 { font: 600 46px/1.08 var(--cf-serif); letter-spacing: -0.022em; margin: 0 0 18px; text-wrap: balance; }
+      .lead { font: 19px/1.58 var(--cf-serif); max-width: 62ch; text-wrap: pretty; }
+      .text { font: 31px/1.35 var(--cf-serif); margin: 26px 0 30px; letter-spacing: -0.01em; overflow-wrap: anywhere; white-space: pre-wrap; max-height: 45vh; overflow: auto; }
+      .text .given { border: 0; background: none; padding: 0; font: inherit; letter-spacing: inherit; cursor: text; text-align: left; white-space: pre-wrap; }
+      .text .given:hover { background: var(--cf-sunken); }
+      .text .new { background: var(--cf-accent-soft); border-radius: 5px; padding: 1px 3px; cursor: pointer; border: 0; font: inherit; letter-spacing: inherit; white-space: pre-wrap; }
+      .gap { display: inline-block; min-width: 1.3em; margin-left: 0.18em; border-bottom: 2px solid var(--cf-accent); }
+      .row { display: flex; gap: 10px; align-items: center; flex-wrap: wrap; }
+      .row .primary { padding: 11px 22px; text-decoration: none; font: 550 16px var(--cf-sans); }
+      .links { font: 14px/1.7 var(--cf-sans); color: var(--cf-muted); margin-top: 36px; }
+      .links a { color: inherit; text-underline-offset: 3px; }
+      textarea { width: 100%; font: 26px/1.35 var(--cf-serif); margin: 20px 0 8px; min-height: 110px; }
+      .legend { color: var(--cf-muted); font-size: 14px; margin: 14px 0 16px; }
+      .plus { color: #d24b69; } .minus { color: #3a7fc4; }
+      .toc { columns: 3; column-gap: 48px; margin: 0; padding: 40px 0 20px; list-style: none; font: 17px/1.4 var(--cf-serif); border-top: 1px solid var(--cf-line); }
+      .toc li { display: grid; grid-template-columns: 34px 1fr; padding: 7px 0; break-inside: avoid; }
+      .toc i { font: 14px/24px var(--cf-sans); color: var(--cf-muted); font-variant-numeric: tabular-nums; }
+      .toc a { color: inherit; text-underline-offset: 4px; text-decoration-thickness: 1px; }
+      .toc span { color: var(--cf-muted); font: 14px/1.4 var(--cf-sans); display: block; }
+      :host(.large) .lead { font-size: 24px; } :host(.large) .text { font-size: 38px; }
+      @media (max-width: 900px) {
+        .screen { display: block; }
+        h1 { font-size: 36px; margin-top: 28px; } .text { font-size: 26px; margin: 18px 0 20px; } .lead { font-size: 18px; }
+        .toc { columns: 1; }
+        .picture { margin-top: 28px; }
+      }
+    `,
+  ];
+  #editing = false;
+  #writing: AbortController | undefined;
+
+  protected override key(): string {
+    return [this.book.modelName, this.book.text, this.value('w')].join('\n');
+  }
+
+  protected override compute(): Promise<Reading> {
+    return read(this.book, this.#written());
+  }
+
+  protected override valuesOf({ guesses, sentence }: Reading): Record<string, string> {
+    const [best] = guesses;
+    return { token: best?.piece.label ?? '', share: percent(best?.probability ?? 0), sentence: sentence.text };
+  }
+
+  protected override updated(): void {
+    this.classList.toggle('large', this.inClass);
+  }
+
+  /** Ids that were written after the sentence. */
+  #written(): number[] {
+    return this.value('w').split('.').filter(Boolean).map(Number).filter(Number.isInteger);
+  }
+
+  protected override draw(reading: Reading): TemplateResult {
+    const { labels } = this.words;
+    return html`<div class="screen">
+        <div>
+          <h1>${this.words.title}</h1>
+          <p class="lead">${markup(this.words.lead, this.values, this.book.address)}</p>
+          ${this.#editing ? this.#field() : this.#text(reading)}
+          <div class="row">
+            <a class="primary" href=${this.book.address.href('vectors')}>${filled(labels.why ?? '', this.values)}</a>
+            <button type="button" class="plain" ?disabled=${reading.full} @click=${this.#write}>${this.#writing ? labels.stop : labels.writeOn}</button>
+            ${reading.written.length > 0 ? html`<button type="button" class="plain" @click=${() => this.choose({ w: undefined })}>${labels.takeBack}</button>` : nothing}
+          </div>
+          ${reading.sentence.of > reading.sentence.tokens.length ? html`<p class="verdict">${filled(this.shell.cut, { read: reading.sentence.tokens.length, of: reading.sentence.of })}</p>` : nothing}
+          ${reading.full ? html`<p class="verdict">${filled(labels.full ?? '', { n: reading.ids.length })}</p>` : nothing}
+          <p class="links">${markup(labels.links ?? '', this.values, this.book.address)}</p>
+        </div>
+        <div class="picture">
+          <model-tiles .reading=${reading} .labels=${labels} .still=${this.value('w') !== ''}></model-tiles>
+          <p class="legend">${labels.tiles} <span class="plus">■</span> ${labels.above} <span class="minus">■</span> ${labels.below} ${labels.lines}</p>
+          <cf-bars source="softmax(logits[0, -1])" label=${labels.odds} .items=${reading.guesses.map(asItem)} max="1" @bar-select=${(event: CustomEvent<{ index: number }>) => this.#append(reading, event.detail.index)}></cf-bars>
+        </div>
+      </div>
+      <ol class="toc" start="0">${chapters.map(({ id }) => html`<li><i>${chapterIds.indexOf(id)}</i><div><a href=${this.book.address.href(id)}>${this.shell.chapters[id].title}</a><span>${this.shell.chapters[id].about}</span></div></li>`)}</ol>`;
+  }
+
+  #text({ sentence, written }: Reading): TemplateResult {
+    const { labels } = this.words;
+    const kept = this.#written();
+    return html`<p class="text"><button type="button" class="given" title=${this.shell.changeSentence} aria-label="${sentence.text}. ${this.shell.changeSentence}" @click=${this.#edit}>${
+      sentence.tokens
+        .filter(({ special }) => !special)
+        .map(({ text }) => text)
+        .join('')
+        .trimStart() || '∅'
+    }</button>${written.map(
+      ({ text }, i) =>
+        html`<button type="button" class="new" title=${labels.backTo} aria-label="${text}: ${labels.backTo}" @click=${() => this.choose({ w: kept.slice(0, i).join('.') || undefined })}>${text}</button>`,
+    )}<span class="gap" aria-hidden="true">&nbsp;</span></p>`;
+  }
+
+  #field(): TemplateResult {
+    return html`<form @submit=${this.#submit}>
+      <textarea aria-label=${this.shell.sentenceField} .value=${this.book.text} @keydown=${this.#fieldKeys}></textarea>
+      <p class="row"><button class="primary">${this.shell.readIt}</button><button type="button" class="plain" @click=${this.#leave}>${this.shell.cancel}</button></p>
+    </form>`;
+  }
+
+  #edit = async (): Promise<void> => {
+    this.#editing = true;
+    this.requestUpdate();
+    await this.updateComplete;
+    this.renderRoot.querySelector('textarea')?.select();
+  };
+
+  #leave = (): void => {
+    this.#editing = false;
+    this.requestUpdate();
+  };
+
+  #fieldKeys = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') this.#leave();
+    if (event.key === 'Enter' && !event.shiftKey) this.#submit(event);
+  };
+
+  #submit = (event: Event): void => {
+    event.preventDefault();
+    const text = this.renderRoot.querySelector('textarea')?.value ?? '';
+    this.#editing = false;
+    this.choose({ t: text, w: undefined, q: undefined });
+    this.requestUpdate();
+  };
+
+  #append({ guesses }: Reading, index: number): void {
+    const id = guesses[index]?.piece.id;
+    if (id !== undefined) this.choose({ w: [...this.#written(), id].join('.') });
+  }
+
+  /** Writes on with the likeliest tokens, one after another, until a stop or twenty. */
+  #write = async (): Promise<void> => {
+    if (this.#writing) {
+      this.#writing.abort();
+      return;
+    }
+    const { writer, model } = await this.book.shelf.model(this.book.modelName);
+    const sentence = await this.book.sentence();
+    if (!writer) return;
+    const controller = new AbortController();
+    const { signal } = controller;
+    this.#writing = controller;
+    const written = this.#written();
+    this.choose({ w: written.join('.') || undefined });
+    const input_ids = [[...sentence.ids, ...written]];
+    const max_new_tokens = Math.min(20, model.cfg.n_ctx - sentence.ids.length - written.length);
+    try {
+      for await (const { token_id } of writer.generate_stream(
+        { input_ids },
+        { max_new_tokens, do_sample: false, signal },
+      )) {
+        written.push(token_id);
+        this.slide({ w: written.join('.') });
+        await this.settled();
+      }
+    } catch (error) {
+      if (!signal.aborted) this.failure = error;
+    } finally {
+      this.#writing = undefined;
+      this.requestUpdate();
+    }
+  };
+
+  override code(): FigureCode {
+    const text = JSON.stringify(this.book.text);
+    return {
+      js: `const inputs = tokenizer(${text});\nconst [logits, cache] = await model.run_with_cache(inputs, { names_filter: 'blocks.*.hook_resid_post' });\nconst odds = await softmax(logits.slice(0, -1));\nconst lens = await logitLens(model, inputs, { pos: -1 });`,
+      cpp: 'Trace trace;\ntrace.capture("blocks.*.hook_resid_post");\nauto outputs = model->forward(inputs, &trace);\noutputs.at("logits");',
+      tl: `logits, cache = model.run_with_cache(${text})\nlogits[0, -1].softmax(-1).topk(8)`,
+    };
+  }
+}
+
+const asItem = ({ piece, probability }: Guess): { label: string; value: number } => ({
+  label: piece.label,
+  value: probability,
+});
+
+customElements.define('figure-next', FigureNext);

@@ -1,0 +1,76 @@
+// What chapter 0 draws: the stream of the last tokens through all blocks, whom the last one reads, what it would say after each.
+
+import { logitLens, type Tensor } from 'clearformer';
+import type { Book, Sentence } from '../../book/book.js';
+import { largest, softmax } from '../../book/distribution.js';
+import { activation } from '../../book/shelf.js';
+import type { Piece } from '../../book/token_texts.js';
+
+export interface Guess {
+  readonly piece: Piece;
+  readonly probability: number;
+}
+
+export interface Reading {
+  readonly sentence: Sentence;
+  /** Tokens that the reader or the model has added, and all that is read. */
+  readonly written: readonly Piece[];
+  readonly ids: readonly number[];
+  readonly tokens: readonly Piece[];
+  /** The residual stream that enters the first block and leaves each, [pos, d_model], with its hook's name. */
+  readonly stream: readonly { name: string; tensor: Tensor<'float32'> }[];
+  /** Weights of the last position in each block, the mean over its heads. */
+  readonly reads: readonly Float64Array[];
+  /** The likeliest token if the model ended before each block, and after the last. */
+  readonly lens: readonly Guess[];
+  /** Probabilities of all tokens after the last, and the likeliest. */
+  readonly probabilities: Float64Array;
+  readonly guesses: readonly Guess[];
+  readonly full: boolean;
+}
+
+export const shownGuesses = 8;
+
+export async function read(book: Book, written: readonly number[]): Promise<Reading> {
+  const sentence = await book.sentence();
+  const { model, texts } = await book.shelf.model(book.modelName);
+  if (!texts) throw new TypeError('a model that reads text has tokens');
+  const room = model.cfg.n_ctx - sentence.ids.length;
+  const ids = [...sentence.ids, ...written.slice(0, Math.max(0, room))];
+  const inputs = { model: book.modelName, key: ids.join(), inputs: { input_ids: [ids] } };
+  const layers = model.cfg.n_layers;
+  const names = ['blocks.0.hook_resid_pre', ...Array.from({ length: layers }, (_, l) => `blocks.${l}.hook_resid_post`)];
+  const pass = await book.shelf.pass(inputs, { names: [...names, 'blocks.*.attn.hook_pattern'] });
+  const lens = await logitLens(model, inputs.inputs, { pos: -1 });
+  const guess = (id: number, probability: number): Guess => ({ piece: texts.alone(id), probability });
+  const rows = Array.from({ length: layers + 1 }, (_, l) => softmax(lens.slice(l, 0).data));
+  const probabilities = rows[layers] ?? new Float64Array();
+  const tokens = texts.pieces(ids);
+  return {
+    sentence,
+    written: tokens.slice(sentence.ids.length),
+    ids,
+    tokens,
+    stream: names.map((name) => ({ name, tensor: activation(pass, name).slice(0) })),
+    reads: Array.from({ length: layers }, (_, l) => meanOfHeads(activation(pass, `blocks.${l}.attn.hook_pattern`))),
+    lens: rows.map((row) => {
+      const [best = 0] = largest(row, 1);
+      return guess(best, row[best] ?? 0);
+    }),
+    probabilities,
+    guesses: largest(probabilities, shownGuesses).map((id) => guess(id, probabilities[id] ?? 0)),
+    full: room <= written.length,
+  };
+}
+
+/** Of [1, head, query, key] the last query's weights, averaged over the heads. */
+function meanOfHeads(pattern: Tensor<'float32'>): Float64Array {
+  const [, heads = 1, , keys = 0] = pattern.dims;
+  const mean = new Float64Array(keys);
+  for (let head = 0; head < heads; head++) {
+    pattern.slice(0, head, -1).data.forEach((weight, key) => {
+      mean[key] = (mean[key] ?? 0) + weight / heads;
+    });
+  }
+  return mean;
+}

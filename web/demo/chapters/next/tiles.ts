@@ -1,0 +1,165 @@
+// The model as tiles: a column for each token, a row for each block, the stream's numbers as a square of cells, lines to the
+// tokens that the last one reads, and what it would say if the model ended there.
+
+import type { Numbers } from 'clearformer/elements';
+import { percent, signed, weight } from 'clearformer/elements';
+import { css, html, LitElement, nothing, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
+import { figureStyles } from '../../book/figure_styles.js';
+import { theme } from '../../book/theme.js';
+import type { Guess, Reading } from './reading.js';
+
+const mostColumns = 10;
+
+interface Layout {
+  width: number;
+  left: number;
+  column: number;
+  tile: number;
+  row: number;
+  small: boolean;
+}
+
+class ModelTiles extends LitElement {
+  static override properties: PropertyDeclarations = {
+    reading: { attribute: false },
+    labels: { attribute: false },
+    still: { type: Boolean },
+    width: { state: true },
+  };
+  declare reading: Reading | undefined;
+  declare labels: Readonly<Record<string, string>>;
+  /** Whether the blocks have lit up before. */
+  declare still: boolean;
+  declare private width: number;
+  readonly #watch = new ResizeObserver(([entry]) => {
+    this.width = Math.min(900, Math.floor(entry?.contentRect.width ?? 0));
+  });
+
+  static override styles = [
+    figureStyles,
+    css`
+      :host { min-height: 320px; }
+      image { image-rendering: pixelated; }
+      .block { animation: light 0.4s backwards; }
+      @keyframes light { from { opacity: 0.06; } }
+      .token { font: 18px var(--cf-serif); } .token.special { font: 11px var(--cf-mono); fill: var(--cf-muted); }
+      .small .token { font-size: 14px; } .small .token.special { font-size: 8px; }
+      .guess { font: 18px var(--cf-serif); fill: var(--cf-muted); } .last .guess { font-weight: 600; fill: var(--cf-ink); }
+      .small .guess { font-size: 15px; }
+    `,
+  ];
+
+  /** What the tiles show, for the figure's menu: the stream after the last block. */
+  get source(): string {
+    return this.reading?.stream.at(-1)?.name ?? '';
+  }
+  get numbers(): Numbers | undefined {
+    return this.reading?.stream.at(-1)?.tensor;
+  }
+
+  constructor() {
+    super();
+    this.width = 0;
+    this.still = false;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#watch.observe(this);
+    theme.addEventListener('change', this.#redraw);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#watch.disconnect();
+    theme.removeEventListener('change', this.#redraw);
+  }
+
+  #redraw = (): void => this.requestUpdate();
+
+  protected override render(): TemplateResult | typeof nothing {
+    if (!this.reading || this.width < 100) return nothing;
+    const { tokens, stream } = this.reading;
+    const from = Math.max(0, tokens.length - mostColumns);
+    const columns = tokens.length - from;
+    const small = this.width < 520;
+    const [left, right] = small ? [12, 92] : [66, 150];
+    const column = Math.min(64, (this.width - left - right) / columns);
+    const tile = Math.max(8, Math.floor(Math.min(column - (small ? 3 : 10), 44) / 8) * 8);
+    const layout = { width: this.width, left, column, tile, row: tile + (small ? 16 : 24), small };
+    const height = 34 + stream.length * layout.row;
+    return html`<svg class=${small ? 'small' : ''} width=${this.width} height=${height} role="img" aria-label=${this.labels.model}>
+      ${tokens.slice(from).map(({ label, special }, i) => svg`<text class="token ${special ? 'special' : ''}" x=${left + (i + 0.5) * column} y="18" text-anchor="middle">${label}</text>`)}
+      ${small ? nothing : svg`<text class="muted" x=${left + columns * column + 16} y="18">${this.labels.wouldSay}</text>`}
+      ${stream.map((_, l) => this.#block(l, from, columns, layout))}
+    </svg>${from > 0 ? html`<p class="verdict">${this.labels.window?.replace('{n}', String(columns)).replace('{of}', String(tokens.length))}</p>` : nothing}`;
+  }
+
+  #block(l: number, from: number, columns: number, layout: Layout): TemplateResult {
+    const { left, column, tile, row, small, width } = layout;
+    const { stream, reads, lens, tokens } = this.reading as Reading;
+    const y = 34 + l * row;
+    const centre = (i: number): number => left + (i + 0.5) * column;
+    const last = centre(columns - 1);
+    const tensor = stream[l]?.tensor;
+    const bound = tensor ? 2 * Math.sqrt(tensor.data.reduce((sum, x) => sum + x * x, 0) / tensor.data.length) : 1;
+    const animated = this.still ? '' : 'block';
+    return svg`<g class="${animated} ${l === stream.length - 1 ? 'last' : ''}">
+      ${
+        l === 0
+          ? nothing
+          : Array.from(reads[l - 1] ?? [])
+              .slice(from)
+              .map((share, i) => line(centre(i), y - row + tile, last, y, share))
+      }
+      ${tokens.slice(from).map((token, i) => svg`<image x=${centre(i) - tile / 2} y=${y} width=${tile} height=${tile} preserveAspectRatio="none" href=${picture(tensor?.slice(from + i).data ?? [], bound)}><title>${token.label}</title></image>`)}
+      <rect x=${last - tile / 2 - 2.5} y=${y - 2.5} width=${tile + 5} height=${tile + 5} fill="none" stroke="var(--cf-ink)" stroke-width="1.2" rx="2"/>
+      ${small ? nothing : svg`<text class="muted" x="0" y=${y + tile / 2 + 4}>${l === 0 ? this.labels.token : `${this.labels.block} ${l}`}</text>`}
+      ${guess(lens[l], last + tile / 2 + 16, y + tile / 2, width, l === stream.length - 1, small)}
+    </g>`;
+  }
+
+  protected override updated(): void {
+    this.renderRoot.querySelectorAll<SVGGElement>('.block').forEach((block, l) => {
+      block.style.animationDelay = `${200 + 320 * l}ms`;
+    });
+  }
+}
+
+function line(x0: number, y0: number, x1: number, y1: number, share: number): TemplateResult {
+  const [red, green, blue] = weight(Math.max(0.16, share), theme.current);
+  return svg`<path d="M${x0} ${y0}C${x0} ${y0 + 16} ${x1} ${y1 - 18} ${x1} ${y1}" fill="none" stroke="rgb(${red} ${green} ${blue})" stroke-width=${0.6 + 7 * share} stroke-linecap="round" opacity=${share < 0.02 ? 0.35 : 1}/>`;
+}
+
+function guess(
+  one: Guess | undefined,
+  x: number,
+  y: number,
+  width: number,
+  last: boolean,
+  small: boolean,
+): TemplateResult | typeof nothing {
+  if (!one) return nothing;
+  return svg`<text class="guess" x=${x} y=${y - 1}>${one.piece.label}</text>
+    <rect x=${x} y=${y + 6} width=${(small ? 50 : 84) * one.probability} height="4" rx="1" fill=${last ? 'var(--cf-accent)' : 'var(--cf-line-strong)'}/>
+    <text class="muted" x=${width} y=${y - 1} text-anchor="end">${percent(one.probability)}</text>`;
+}
+
+/** A vector as a picture eight cells high, or the next whole square. */
+function picture(values: ArrayLike<number>, bound: number): string {
+  const side = Math.ceil(Math.sqrt(values.length));
+  const canvas = document.createElement('canvas');
+  canvas.width = side;
+  canvas.height = Math.ceil(values.length / side);
+  const context = canvas.getContext('2d');
+  if (!context || values.length === 0) return '';
+  const image = context.createImageData(canvas.width, canvas.height);
+  for (let i = 0; i < values.length; i++) {
+    const [red, green, blue] = signed(values[i] ?? 0, bound, theme.current);
+    image.data.set([red, green, blue, 255], 4 * i);
+  }
+  context.putImageData(image, 0, 0);
+  return canvas.toDataURL();
+}
+
+customElements.define('model-tiles', ModelTiles);

@@ -1,0 +1,252 @@
+// The page: the bar, the spine, the chapter's prose and figure, and what the keyboard does everywhere.
+
+import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { keyed } from 'lit/directives/keyed.js';
+import { Book } from '../book/book.js';
+import type { Chapter, ChapterId, ChapterWords } from '../book/chapter.js';
+import { type ChapterFiles, chapters, type Language } from '../book/chapters.js';
+import type { Figure } from '../book/figure.js';
+import { plain } from '../book/markup.js';
+import { theme } from '../book/theme.js';
+import type { ShellWords } from '../words/en/shell.js';
+import { bar } from './bar.js';
+import { caption } from './caption.js';
+import { chapterView } from './chapter_view.js';
+import './questions.js';
+import './sentence.js';
+import './spine.js';
+import { Steps } from './steps.js';
+
+const shellWords: Readonly<Record<Language, () => Promise<{ words: ShellWords }>>> = {
+  en: () => import('../words/en/shell.js'),
+  de: () => import('../words/de/shell.js'),
+};
+
+/** A chapter as it is open. */
+export interface Open {
+  readonly files: ChapterFiles;
+  readonly language: Language;
+  readonly chapter: Chapter;
+  readonly words: ChapterWords;
+  readonly shell: ShellWords;
+  readonly figure: Figure<unknown>;
+}
+
+export class BookApp extends LitElement {
+  static override properties: PropertyDeclarations = {
+    open: { state: true },
+    failure: { state: true },
+    revealed: { state: true },
+    popup: { state: true },
+  };
+  declare open: Open | undefined;
+  declare failure: unknown;
+  /** In class mode: whether the answer to the step's question is shown. */
+  declare revealed: boolean;
+  /** Which of the bar's lists is open. */
+  declare popup: 'contents' | 'figure' | undefined;
+  readonly book = new Book();
+  readonly steps = new Steps(this.book.address, this);
+  #opening = '';
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  constructor() {
+    super();
+    this.revealed = false;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.book.address.addEventListener('change', this.#turn);
+    this.book.shelf.addEventListener('change', this.#redraw);
+    theme.addEventListener('change', this.#redraw);
+    this.addEventListener('figure-computed', this.#redraw);
+    addEventListener('keydown', this.#keys);
+    addEventListener('resize', this.#resized);
+    addEventListener('pointerdown', this.#outside);
+    this.#turn();
+  }
+
+  #redraw = (): void => this.requestUpdate();
+
+  /** Opens the chapter and the language that the address names. */
+  #turn = (): void => {
+    const files = chapters.find(({ id }) => id === this.book.address.chapter) ?? chapters[0];
+    const language = this.book.language;
+    const wanted = `${files?.id} ${language}`;
+    this.requestUpdate();
+    if (!files || wanted === this.#opening) return;
+    this.#opening = wanted;
+    this.#opened(files, language).then(
+      (open) => {
+        if (this.#opening !== wanted) return;
+        const turned = open.files !== this.open?.files;
+        this.failure = undefined;
+        this.revealed = false;
+        this.open = open;
+        if (turned) void this.#begin(open);
+      },
+      (failure: unknown) => {
+        if (this.#opening !== wanted) return;
+        this.#opening = ''; // the next attempt fetches again
+        this.failure = failure;
+      },
+    );
+  };
+
+  async #opened(files: ChapterFiles, language: Language): Promise<Open> {
+    const [{ chapter }, { words }, { words: shell }] = await Promise.all([
+      files.chapter(),
+      files.words[language](),
+      shellWords[language](),
+    ]);
+    const same = this.open?.files === files ? this.open.figure : undefined;
+    const figure = same ?? (document.createElement(chapter.tag) as Figure<unknown>);
+    return { files, language, chapter, words, shell, figure };
+  }
+
+  /** A chapter that has just been opened: from its beginning, or from the step of the address. */
+  async #begin(open: Open): Promise<void> {
+    const { chapter, figure } = open;
+    this.popup = undefined;
+    await this.updateComplete;
+    scrollTo(0, 0);
+    requestAnimationFrame(() => this.steps.watch(chapter));
+    await figure.settled(); // only then is the figure as high as it stays
+    if (this.open?.figure !== figure) return;
+    requestAnimationFrame(() => {
+      this.steps.watch(chapter);
+      if (this.book.address.get('step') !== undefined) this.steps.reveal(this.steps.index(chapter));
+    });
+  }
+
+  protected override willUpdate(): void {
+    if (!this.open) return;
+    const { figure, chapter, words, shell, language } = this.open;
+    const { address } = this.book;
+    this.book.defaults = chapter.defaults;
+    const inClass = address.get('class') !== undefined;
+    const step = this.steps.current(chapter);
+    const revealed = !inClass || this.revealed || step.predict !== true;
+    Object.assign(figure, { book: this.book, chapter, words, shell, step, revealed });
+    document.documentElement.lang = language;
+    document.title = `${plain(words.title)} · clearformer`;
+    document.body.classList.toggle('class', inClass);
+    document.body.classList.toggle('embedded', address.get('embed') !== undefined);
+    document.body.classList.toggle('at-home', chapter.layout === 'home');
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    if (!this.open) return this.failure === undefined ? nothing : html`<main>${this.#failed()}</main>`;
+    const { chapter, shell, figure } = this.open;
+    return html`<a class="skip" href="#main" @click=${this.#skip}>${shell.skip}</a>
+      ${bar(this, this.open)}
+      ${chapter.layout === 'home' ? nothing : html`<book-spine .book=${this.book} .words=${shell} .inputs=${figure.spineInputs} .here=${figure.blocks}></book-spine>`}
+      <main id="main" tabindex="-1">
+        ${this.failure === undefined ? keyed(chapter.id, chapterView(this, this.open)) : this.#failed()}
+      </main>
+      ${caption(this, this.open)}`;
+  }
+
+  #failed(): TemplateResult {
+    const shell = this.open?.shell;
+    const message = this.failure instanceof Error ? this.failure.message : String(this.failure);
+    return html`<div class="failed" role="alert">
+      <p><b>${shell?.failedChapter ?? 'This chapter could not be opened'}</b></p>
+      <p>${message}</p>
+      <button type="button" class="primary" @click=${this.#turn}>${shell?.retry ?? 'Try again'}</button>
+    </div>`;
+  }
+
+  /** Opens one of the bar's lists, or closes it. */
+  toggle(popup: 'contents' | 'figure'): void {
+    if (popup === 'figure') void import('./figure_menu/figure_menu.js');
+    this.popup = this.popup === popup ? undefined : popup;
+  }
+
+  /** Closes the list and goes back to its button. */
+  close(): void {
+    this.querySelector<HTMLElement>('[aria-expanded="true"]')?.focus();
+    this.popup = undefined;
+  }
+
+  #skip = (event: Event): void => {
+    event.preventDefault();
+    this.querySelector<HTMLElement>('#main')?.focus();
+  };
+
+  /** The chapter before or after. */
+  neighbour(distance: 1 | -1): ChapterId | undefined {
+    const at = chapters.findIndex(({ id }) => id === this.open?.chapter.id);
+    return chapters[at + distance]?.id;
+  }
+
+  /** Shows the answer that the class guesses, else goes a step on. */
+  forward(): void {
+    if (!this.open) return;
+    const { chapter } = this.open;
+    const inClass = this.book.address.get('class') !== undefined;
+    const at = this.steps.index(chapter);
+    if (inClass && chapter.steps[at]?.predict && !this.revealed) {
+      this.revealed = true;
+      return;
+    }
+    const next = this.neighbour(1);
+    if (at < chapter.steps.length - 1) this.#step(at + 1);
+    else if (inClass && next) this.book.address.go(next, { step: undefined });
+  }
+
+  backward(): void {
+    if (this.open) this.#step(this.steps.index(this.open.chapter) - 1);
+  }
+
+  #step(index: number): void {
+    if (!this.open) return;
+    this.revealed = false;
+    this.steps.go(this.open.chapter, index, this.book.address.get('class') === undefined);
+  }
+
+  toggleClass(): void {
+    const on = this.book.address.get('class') === undefined;
+    this.revealed = false;
+    this.book.address.set({ class: on ? '1' : undefined }, 'replace');
+  }
+
+  #keys = (event: KeyboardEvent): void => {
+    const [from] = event.composedPath();
+    if (from instanceof Element && from.matches('input:not([type="checkbox"]), textarea, select')) return;
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'z') {
+      event.preventDefault();
+      if (event.shiftKey) this.book.address.redo();
+      else this.book.address.undo();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (event.key === 'Escape') this.close();
+    else if (event.key.toLowerCase() === 'c') this.toggleClass();
+    else if (['ArrowRight', 'PageDown'].includes(event.key)) this.#travel(event, () => this.forward());
+    else if (['ArrowLeft', 'PageUp'].includes(event.key)) this.#travel(event, () => this.backward());
+  };
+
+  #travel(event: KeyboardEvent, move: () => void): void {
+    event.preventDefault();
+    move();
+  }
+
+  #resized = (): void => {
+    this.requestUpdate();
+    if (this.open) this.steps.watch(this.open.chapter);
+  };
+
+  #outside = (event: Event): void => {
+    const inside = event
+      .composedPath()
+      .some((node) => node instanceof Element && node.matches('.pop, [aria-expanded]'));
+    if (!inside) this.popup = undefined;
+  };
+}
+
+customElements.define('book-app', BookApp);

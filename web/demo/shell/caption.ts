@@ -1,0 +1,26 @@
+// Class mode: the step's sentence under the figure, large, and the question before the answer.
+
+import { html, nothing, type TemplateResult } from 'lit';
+import { markup } from '../book/markup.js';
+import type { BookApp, Open } from './app.js';
+import { filled } from './shell_element.js';
+
+export function caption(app: BookApp, { chapter, words, shell, figure }: Open): TemplateResult | typeof nothing {
+  const { address } = app.book;
+  if (address.get('class') === undefined || chapter.steps.length === 0) return nothing;
+  const at = app.steps.index(chapter);
+  const step = chapter.steps[at];
+  const texts = words.steps[step?.id ?? ''];
+  if (!step || !texts) return nothing;
+  const asking = step.predict === true && !app.revealed && texts.ask !== undefined;
+  const count = filled(shell.step, { step: at + 1, of: chapter.steps.length });
+  return html`<footer class="caption">
+    <span class="count" aria-label=${count}>${at + 1} / ${chapter.steps.length}</span>
+    <p role="status">${markup(asking ? (texts.ask ?? '') : texts.text, figure.values, address)}</p>
+    ${
+      asking
+        ? html`<button class="primary" type="button" @click=${() => app.forward()}>${shell.show}</button>`
+        : html`<span class="step-buttons"><button class="plain" type="button" aria-label=${shell.back} @click=${() => app.backward()}>←</button><button class="plain" type="button" aria-label=${shell.next} @click=${() => app.forward()}>→</button></span>`
+    }
+  </footer>`;
+}

@@ -1,0 +1,131 @@
+// The sentence that is carried from chapter to chapter: its tokens to choose from, a window of them around the chosen one,
+// and a field to change it.
+
+import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import type { Sentence } from '../book/book.js';
+import { filled, ShellElement } from './shell_element.js';
+
+/** Letters of the window, so that the bar stays one line. */
+const windowLetters = 56;
+
+class BookSentence extends ShellElement {
+  static override properties: PropertyDeclarations = {
+    sentence: { state: true },
+    editing: { state: true },
+  };
+  declare private sentence: Sentence | undefined;
+  declare private editing: boolean;
+  #read = '';
+
+  constructor() {
+    super();
+    this.editing = false;
+  }
+
+  protected override willUpdate(): void {
+    const wanted = [this.book.modelName, this.book.text, this.book.address.get('q')].join('\n');
+    if (wanted === this.#read) return;
+    this.#read = wanted;
+    this.book.sentence().then(
+      (sentence) => {
+        if (this.#read === wanted) this.sentence = sentence;
+      },
+      () => {
+        this.sentence = undefined; // the figure tells what went wrong
+        this.#read = '';
+      },
+    );
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    if (this.editing) return this.#form();
+    return this.sentence ? this.#tokens(this.sentence) : nothing;
+  }
+
+  #tokens(sentence: Sentence): TemplateResult {
+    const { tokens, focus, of } = sentence;
+    const [from, to] = windowAround(
+      tokens.map(({ text }) => text.length),
+      focus,
+    );
+    const cut = of > tokens.length ? filled(this.words.cut, { read: tokens.length, of }) : '';
+    return html`<div class="tokens" role="group" aria-label=${this.words.sentence}>
+        ${from > 0 ? html`<span class="more" title=${this.words.earlier}>… ${from}&nbsp;</span>` : nothing}
+        ${tokens.slice(from, to).map(({ text, special, id }, i) => {
+          const shown = from + i === 1 ? text.trimStart() || text : text;
+          return html`<button type="button" class=${special ? 'special' : ''} aria-pressed=${from + i === focus} title="${from + i}: ${id}"
+            @click=${() => this.#choose(from + i)} @keydown=${this.#walk}>${shown.replaceAll('\n', '↵')}</button>`;
+        })}
+        ${to < tokens.length ? html`<span class="more" title=${this.words.later}>&nbsp;${tokens.length - to} …</span>` : nothing}
+      </div>
+      ${cut ? html`<span class="more" title=${cut}>${tokens.length} / ${of}</span>` : nothing}
+      <button type="button" class="plain icon" aria-label=${this.words.changeSentence} title=${this.words.changeSentence} @click=${this.#edit}>
+        <svg viewBox="0 0 18 18" aria-hidden="true"><path d="M11.5 3.5l3 3L6 15l-3.6.6L3 12z" /></svg>
+      </button>`;
+  }
+
+  #form(): TemplateResult {
+    return html`<form @submit=${this.#submit} @keydown=${this.#keys}>
+      <textarea name="text" rows="1" aria-label=${this.words.sentenceField} .value=${this.book.text}></textarea>
+      <button class="plain" type="submit">${this.words.readIt}</button>
+      <button class="plain" type="button" @click=${this.#leave}>${this.words.cancel}</button>
+    </form>`;
+  }
+
+  #choose(position: number): void {
+    this.book.address.set({ q: String(position) }, 'push');
+  }
+
+  /** Arrows go along the sentence. */
+  #walk = (event: KeyboardEvent): void => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step === undefined || !this.sentence) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const next = this.sentence.focus + step;
+    if (next >= 0 && next < this.sentence.tokens.length) this.#choose(next);
+    void this.updateComplete.then(() => this.querySelector<HTMLElement>('[aria-pressed="true"]')?.focus());
+  };
+
+  #edit = async (): Promise<void> => {
+    this.editing = true;
+    await this.updateComplete;
+    this.querySelector('textarea')?.select();
+  };
+
+  #leave = (): void => {
+    this.editing = false;
+  };
+
+  #keys = (event: KeyboardEvent): void => {
+    event.stopPropagation();
+    if (event.key === 'Escape') this.#leave();
+    if (event.key === 'Enter' && !event.shiftKey) this.#submit(event);
+  };
+
+  #submit = (event: Event): void => {
+    event.preventDefault();
+    const text = this.querySelector('textarea')?.value ?? '';
+    this.editing = false;
+    this.book.address.set({ t: text, q: undefined, edit: undefined }, 'push');
+  };
+}
+
+/** The positions shown: as many as fit, the chosen one among them. */
+function windowAround(lengths: readonly number[], focus: number): [from: number, to: number] {
+  let [from, to, letters] = [focus, focus + 1, lengths[focus] ?? 0];
+  for (let grown = true; grown; ) {
+    grown = false;
+    for (const side of [from - 1, to]) {
+      const length = lengths[side];
+      if (length === undefined || letters + length > windowLetters) continue;
+      letters += length;
+      if (side === to) to++;
+      else from--;
+      grown = true;
+    }
+  }
+  return [from, to];
+}
+
+customElements.define('book-sentence', BookSentence);

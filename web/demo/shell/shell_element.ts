@@ -1,0 +1,36 @@
+// Parts of the shell are custom elements without a shadow tree: theme.css and print.css reach into them.
+
+import { LitElement, type PropertyDeclarations } from 'lit';
+import type { Book } from '../book/book.js';
+import type { ShellWords } from '../words/en/shell.js';
+
+export abstract class ShellElement extends LitElement {
+  static override properties: PropertyDeclarations = {
+    book: { attribute: false },
+    words: { attribute: false },
+  };
+  declare book: Book;
+  declare words: ShellWords;
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  protected readonly redraw = (): void => this.requestUpdate();
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.book?.address.addEventListener('change', this.redraw);
+    this.book?.shelf.addEventListener('change', this.redraw);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.book?.address.removeEventListener('change', this.redraw);
+    this.book?.shelf.removeEventListener('change', this.redraw);
+  }
+}
+
+/** `{read} of {of}` with its values. */
+export const filled = (text: string, values: Readonly<Record<string, string | number>>): string =>
+  text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? '…'));

@@ -1,0 +1,150 @@
+// The whole model at the edge of a chapter: the residual stream that enters and that every block leaves, a column for each
+// token. It says where the chapter is, takes clicks, and shows what an edit changed downstream.
+
+import type { Tensor } from 'clearformer';
+import { signed, type Theme } from 'clearformer/elements';
+import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { activation, type PassInputs } from '../book/shelf.js';
+import { theme } from '../book/theme.js';
+import { vars } from '../book/vars.js';
+import { filled, ShellElement } from './shell_element.js';
+
+interface Stream {
+  /** [pos, d_model] of the input of the first block and of what each block leaves. */
+  readonly rows: readonly Tensor<'float32'>[];
+  /** The first column that an edit changed, for each. */
+  readonly changedFrom: readonly (number | undefined)[];
+  readonly focus: number;
+  readonly names: readonly string[];
+}
+
+const most = 64; // columns
+
+class BookSpine extends ShellElement {
+  static override properties: PropertyDeclarations = {
+    inputs: { attribute: false },
+    here: { attribute: false },
+    stream: { state: true },
+  };
+  /** What the figure's model reads; by default the sentence. */
+  declare inputs: PassInputs | undefined;
+  /** The blocks that the figure shows, counted from 1; 0 is the input. */
+  declare here: readonly number[];
+  declare private stream: Stream | undefined;
+  #key = '';
+
+  constructor() {
+    super();
+    this.here = [];
+  }
+
+  protected override willUpdate(): void {
+    const { address, text, modelName } = this.book;
+    const key = [this.inputs?.model ?? modelName, this.inputs?.key ?? text, address.get('edit'), address.get('q')].join(
+      '\n',
+    );
+    if (key === this.#key) return;
+    this.#key = key;
+    this.#read().then(
+      (stream) => {
+        if (this.#key === key) this.stream = stream;
+      },
+      () => {
+        if (this.#key === key) this.stream = undefined; // the figure tells what went wrong
+      },
+    );
+  }
+
+  async #read(): Promise<Stream | undefined> {
+    const sentence = this.inputs ? undefined : await this.book.sentence(this.book.modelName, most);
+    const inputs = this.inputs ?? sentence?.inputs;
+    if (!inputs) return undefined;
+    const { model } = await this.book.shelf.model(inputs.model);
+    const names = streamNames(model.hooks().map(({ name }) => name));
+    const { clean, now } = await this.book.passes(inputs, names);
+    const read = names.filter((name) => name in now.cache);
+    const tensors = read.map((name) => activation(now, name).slice(0));
+    const before = now === clean ? tensors : read.map((name) => activation(clean, name).slice(0));
+    const changedFrom = tensors.map((tensor, i) => firstDifference(tensor, before[i]));
+    return { rows: tensors, changedFrom, focus: sentence?.focus ?? -1, names: read };
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    if (!this.stream) return nothing;
+    const { rows, changedFrom, focus } = this.stream;
+    const columns = rows[0]?.dims[0] ?? 1;
+    const width = 56 / columns;
+    return html`<nav class="model" aria-label=${this.words.spine}>
+      ${focus >= 0 ? html`<span class="focus" ${vars({ left: `${23 + (focus + 0.5) * width}px` })}></span>` : nothing}
+      ${rows.map((_, i) => {
+        const label = i === 0 ? this.words.spineInput : filled(this.words.spineBlock, { block: i });
+        const from = changedFrom[i];
+        return html`<button type="button" class=${this.here.includes(i) ? 'here' : ''} title=${label} aria-label=${label} @click=${() => this.#open(i)}>
+          <span>${i === 0 ? this.words.spineIn : i}</span><canvas data-row=${i}></canvas>
+          ${from === undefined ? nothing : html`<span class="changed" ${vars({ left: `${23 + from * width}px`, width: `${(columns - from) * width}px` })}></span>`}
+        </button>`;
+      })}
+    </nav>`;
+  }
+
+  protected override updated(): void {
+    if (!this.stream) return;
+    const { rows } = this.stream;
+    const height = Math.max(18, Math.min(66, (innerHeight - 140) / rows.length - 11));
+    for (const canvas of this.querySelectorAll('canvas')) {
+      const row = rows[Number(canvas.dataset.row)];
+      if (row) paint(canvas, row, height, theme.current);
+    }
+  }
+
+  #open(block: number): void {
+    const { address } = this.book;
+    if (block === 0) address.go('vectors');
+    else if (address.chapter === 'head' || address.chapter === 'heads') address.set({ l: String(block - 1) }, 'push');
+    else address.go('head', { l: String(block - 1) });
+  }
+}
+
+/** Hooks of the stream, in the order of the pass: what enters the first block, and what the last norm or sum of each leaves. */
+function streamNames(all: readonly string[]): string[] {
+  const first = all.filter((name) =>
+    /(^|\.)blocks\.0\.hook_resid_pre$|^(encoder|decoder)\.0\.hook_resid_pre$/.test(name),
+  );
+  const leaving = all.filter((name) => /\.hook_resid_post$/.test(name));
+  const normalized = new Set(all.filter((name) => name.endsWith('.hook_normalized_resid_post')));
+  const last = leaving.map((name) => {
+    const after = name.replace('hook_resid_post', 'hook_normalized_resid_post');
+    return normalized.has(after) ? after : name;
+  });
+  const stack = first[0]?.split('.')[0] ?? 'blocks';
+  return [...first.slice(0, 1), ...last.filter((name) => name.startsWith(`${stack}.`))];
+}
+
+/** The first row in which two tensors [pos, d] differ. */
+function firstDifference(one: Tensor<'float32'>, other: Tensor<'float32'> | undefined): number | undefined {
+  if (!other || one === other) return undefined;
+  const width = one.dims[1] ?? 1;
+  const at = one.data.findIndex((value, i) => !Object.is(value, other.data[i]));
+  return at < 0 ? undefined : Math.floor(at / width);
+}
+
+/** Tokens across, the numbers of each down; the colour is full at twice the root mean square. */
+function paint(canvas: HTMLCanvasElement, { data, dims }: Tensor<'float32'>, height: number, theme: Theme): void {
+  const [columns = 0, width = 0] = dims;
+  canvas.width = columns;
+  canvas.height = width;
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext('2d');
+  if (!context || columns === 0) return;
+  const image = context.createImageData(columns, width);
+  const bound = 2 * Math.sqrt(data.reduce((sum, x) => sum + x * x, 0) / data.length);
+  for (let row = 0; row < width; row++) {
+    for (let column = 0; column < columns; column++) {
+      const [red, green, blue] = signed(data[column * width + row] ?? 0, bound, theme);
+      image.data.set([red, green, blue, 255], 4 * (row * columns + column));
+    }
+  }
+  context.putImageData(image, 0, 0);
+}
+
+customElements.define('book-spine', BookSpine);

@@ -1,0 +1,74 @@
+// The steps of a chapter: which one the reader is at, by scrolling, by keys and by the address.
+
+import type { Address } from '../book/address.js';
+import type { Chapter, Step } from '../book/chapter.js';
+
+const still = matchMedia('(prefers-reduced-motion: reduce)');
+
+export class Steps {
+  #observer: IntersectionObserver | undefined;
+  /** Until when scrolling is the page's own and tells nothing about the reader. */
+  #quietUntil = 0;
+
+  constructor(
+    private readonly address: Address,
+    private readonly root: HTMLElement,
+  ) {}
+
+  /** The place of the step in the address, within the chapter's. */
+  index(chapter: Chapter): number {
+    const asked = Number(this.address.get('step') ?? 0);
+    return Number.isInteger(asked) ? Math.max(0, Math.min(chapter.steps.length - 1, asked)) : 0;
+  }
+
+  current(chapter: Chapter): Step {
+    return chapter.steps[this.index(chapter)] ?? { id: '' };
+  }
+
+  /** Goes to a step; the reader's own scrolling has already brought it into view. */
+  go(chapter: Chapter, index: number, scroll: boolean): void {
+    const within = Math.max(0, Math.min(chapter.steps.length - 1, index));
+    this.address.set({ step: within === 0 ? undefined : String(within) }, 'replace');
+    if (scroll) this.reveal(within);
+  }
+
+  reveal(index: number): void {
+    this.#quietUntil = performance.now() + 700;
+    this.#sections()[index]?.scrollIntoView({
+      behavior: still.matches ? 'auto' : 'smooth',
+      block: this.#under() ? 'start' : 'center',
+    });
+  }
+
+  /** Follows the reader's scrolling. */
+  watch(chapter: Chapter): void {
+    this.#observer?.disconnect();
+    const figure = this.root.querySelector<HTMLElement>('.figure')?.offsetHeight ?? 400;
+    this.root.style.setProperty('--fig', `${figure}px`);
+    const low = Math.min(52 + figure + 40, innerHeight - 60);
+    const band = this.#under() ? `-${low}px 0px -${Math.max(10, innerHeight - low - 50)}px 0px` : '-42% 0px -42% 0px';
+    this.#observer = new IntersectionObserver(
+      (entries) => {
+        if (performance.now() < this.#quietUntil || this.address.get('class') !== undefined) return;
+        for (const { isIntersecting, target } of entries) {
+          if (isIntersecting) this.go(chapter, this.#sections().indexOf(target as HTMLElement), false);
+        }
+      },
+      { rootMargin: band },
+    );
+    for (const section of this.#sections()) this.#observer.observe(section);
+  }
+
+  leave(): void {
+    this.#observer?.disconnect();
+  }
+
+  #sections(): HTMLElement[] {
+    return [...this.root.querySelectorAll<HTMLElement>('.step')];
+  }
+
+  /** Whether the steps scroll below the figure, not beside it. */
+  #under(): boolean {
+    return innerWidth <= 900 || this.root.querySelector('.wide') !== null;
+  }
+}
