@@ -16,4 +16,9 @@ export const chapters: readonly ChapterFiles[] = [
     chapter: () => import('../chapters/next/chapter.js'),
     words: { en: () => import('../words/en/next.js'), de: () => import('../words/de/next.js') },
   },
+  {
+    id: 'seeing',
+    chapter: () => import('../chapters/seeing/chapter.js'),
+    words: { en: () => import('../words/en/seeing.js'), de: () => import('../words/de/seeing.js') },
+  },
 ];
