@@ -13,7 +13,7 @@ type Build = typeof import('esbuild').build;
 /** Contents by the name that is imported. */
 type Texts = Readonly<Record<string, string>>;
 
-const entries = ['index', 'tokenizer', 'chat_template', 'worker', 'thread'];
+const entries = ['index', 'tokenizer', 'chat_template', 'elements', 'worker', 'thread'];
 const inlineEntry = 'inline'; // everything in one file, for bundlers that leave the other files behind
 const variants = Object.keys(modules) as ModuleName[];
 const wasmFile = (variant: ModuleName): string => `${modules[variant]}.wasm`;
@@ -63,6 +63,7 @@ const bundleOptions = {
   target: 'es2022',
   platform: 'neutral',
   mainFields: ['module', 'main'],
+  conditions: ['node'], // lit's build that can be imported where there is no HTMLElement; in browsers it does the same
   minify: true,
   sourcemap: true,
   legalComments: 'inline',

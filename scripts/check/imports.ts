@@ -39,7 +39,7 @@ const webOrder = [
   ['analysis', 'audio', 'inspection'],
   ['pipelines'],
   ['worker', 'thread'],
-  ['index'],
+  ['index', 'elements'],
   ['inline', 'cli'],
 ];
 

@@ -1,6 +1,6 @@
 // node scripts/run.mjs models/to_fp16 <from.safetensors> <to.safetensors>
-// Halves a checkpoint: every float32 tensor is rounded to the nearest float16, others stay as they are. This is how the bundled
-// marian-tiny-en-fr was made from what its training saved. Throws RangeError for a number that float16 cannot hold.
+// Halves a checkpoint: every float32 tensor is rounded to the nearest float16, others stay as they are. This is how bundled
+// models were made from what their training saved. Throws RangeError for a number that float16 cannot hold.
 
 import { type Command, reportErrors } from '../main.js';
 import { SetupError } from '../toolchain/progress.js';

@@ -18,15 +18,21 @@ torch.set_num_threads(1)
 torch.use_deterministic_algorithms(True)
 torch.set_grad_enabled(False)
 
+BUNDLED = os.path.join(os.path.dirname(__file__), "..", "..", "web", "demo", "public", "models")
 LARGEST_FILE = 1_000_000  # bytes; a fixture is read by people too
 
 
 def arguments(description):
     """The command line that all scripts have: `--models FOLDER --out tests/fixtures`."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--models", help="folder that holds the real checkpoints")
+    parser.add_argument("--models", help="folder that holds the real checkpoints which the page does not have")
     parser.add_argument("--out", required=True, help="the folder tests/fixtures")
     return parser.parse_args()
+
+
+def bundled(name):
+    """The folder of a model that the page has: a reference belongs to these very weights."""
+    return os.path.join(BUNDLED, name)
 
 
 def versions(*packages):

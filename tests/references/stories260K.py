@@ -1,7 +1,5 @@
 """The bundled model stories260K: one prompt, 200 greedy tokens, a padded batch, and the sampling processors."""
 
-import os
-
 import torch
 from transformers import AutoTokenizer, LlamaForCausalLM
 from transformers.generation.logits_process import (
@@ -9,7 +7,7 @@ from transformers.generation.logits_process import (
 )
 
 from causal_lm import forward_twice, greedy, llama_internals_twice
-from common import Group, arguments
+from common import Group, arguments, bundled
 
 PROMPT = "Once upon a time"
 BATCH = ["Once upon a time", "Lily and Tom went to the big park to play with the dog"]
@@ -141,7 +139,7 @@ def add_sampling(group, model, ids):
 
 def main():
     args = arguments(__doc__)
-    folder = os.path.join(args.models, "stories260K")
+    folder = bundled("stories260K")
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
     group = Group(args, "stories260K", "stories260K.py", ["transformers", "tokenizers"])

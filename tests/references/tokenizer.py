@@ -1,12 +1,10 @@
 """What transformers' tokenizer of stories260K makes of 300 strings, and back; one sequence decoded step by step."""
 
-import os
-
 import torch
 from transformers import AutoTokenizer
 from transformers.generation.streamers import TextStreamer
 
-from common import Group, arguments, random_state
+from common import Group, arguments, bundled, random_state
 
 HAND_MADE = [
     "", " ", "  ", "   ", "\n", "\n\n", "\t", "\r\n", " \n ", "a", " a", "a ", " a ", "  a  b   c    ", "A",
@@ -117,7 +115,7 @@ def streaming(tokenizer, text):
 
 def main():
     args = arguments(__doc__)
-    tokenizer = AutoTokenizer.from_pretrained(os.path.join(args.models, "stories260K"))
+    tokenizer = AutoTokenizer.from_pretrained(bundled("stories260K"))
     group = Group(args, "tokenizer", "tokenizer.py", ["transformers", "tokenizers"])
     options = {"checkpoint": "stories260K"}
     for index, text in enumerate(strings()):

@@ -6,7 +6,7 @@ import os
 import torch
 from tokenizers import Tokenizer
 
-from common import LARGEST_FILE, Group, arguments
+from common import LARGEST_FILE, Group, arguments, bundled
 from tokenizer_files import makers, variants
 from tokenizer_sample import sample
 
@@ -77,7 +77,7 @@ def main():
     for name, maker in makers().items():
         files[name] = trained_file(group.folder, name, maker, lines)
         add_case(group, name, Tokenizer.from_str(json.dumps(files[name])), lines, vocabulary=name, every=1)
-    stories = Tokenizer.from_file(os.path.join(args.models, "stories260K", "tokenizer.json"))
+    stories = Tokenizer.from_file(os.path.join(bundled("stories260K"), "tokenizer.json"))
     add_case(group, "stories260K", stories, lines, vocabulary="stories260K", every=1)
     for name, base, changes in variants(lines):
         if "added_tokens" in changes:

@@ -41,7 +41,7 @@ describe('inspect', { timeout }, () => {
       task: 'causal-lm',
       pipeline: 'text-generation',
       parameters: 260032,
-      bytes: { F32: 4 * 260032 },
+      bytes: { F16: 2 * 260032 },
       cfg: { n_key_value_heads: 4 },
       unexpected_tensors: [],
       missing_tensors: [],

@@ -81,7 +81,7 @@ describe('inspect', () => {
       input_modalities: ['text'],
       tokenizer: { kind: 'tokenizer.json', files: ['tokenizer.json', 'tokenizer_config.json'] },
       parameters: 260032,
-      bytes: { F32: 4 * 260032 },
+      bytes: { F16: 2 * 260032 },
       cache: { per_position: 2 * 5 * 4 * 8 * 4, per_source_position: 0 },
       problems: [],
     });

@@ -110,7 +110,6 @@ TEST(VitMnist, LogitsOfTwentyDigitsEqualTheReference) {
                kModelBound);
 }
 
-// The bundled weights are the reference's, rounded to half precision: what is written stays the same.
 TEST(MarianTinyEnFr, ThirtyTranslationsGreedyAndByBeamsEqualTheReference) {
   const auto model = from_pretrained(bundled_model("marian-tiny-en-fr"));
   std::size_t compared = 0;

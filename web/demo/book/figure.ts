@@ -43,6 +43,7 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
   declare private said: string;
   /** Computed values that the prose names, as text. */
   values: Readonly<Record<string, string>> = {};
+  readonly #valuesOfSteps = new Map<string, Readonly<Record<string, string>>>();
   #key: string | undefined;
   #controller: AbortController | undefined;
 
@@ -63,6 +64,11 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
   /** Values for the prose. */
   protected valuesOf(_data: Data): Record<string, string> {
     return {};
+  }
+
+  /** The values as they were computed at a step; none before the reader has been there. */
+  valuesAt(step: string): Readonly<Record<string, string>> {
+    return step === this.step?.id ? this.values : (this.#valuesOfSteps.get(step) ?? {});
   }
 
   /** What the reader chose, else what the step shows, else what the chapter begins with. */
@@ -132,6 +138,7 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
       this.data = data;
       this.failure = undefined;
       this.values = this.valuesOf(data);
+      this.#valuesOfSteps.set(this.step.id, this.values);
     } catch (error) {
       if (controller.signal.aborted) return;
       this.data = undefined;

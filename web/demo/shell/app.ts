@@ -154,6 +154,18 @@ export class BookApp extends LitElement {
     </div>`;
   }
 
+  /** Opens one of the bar's lists, or closes it. */
+  toggle(popup: 'contents' | 'figure'): void {
+    if (popup === 'figure') void import('./figure_menu/figure_menu.js');
+    this.popup = this.popup === popup ? undefined : popup;
+  }
+
+  /** Closes the list and goes back to its button. */
+  close(): void {
+    this.querySelector<HTMLElement>('[aria-expanded="true"]')?.focus();
+    this.popup = undefined;
+  }
+
   #skip = (event: Event): void => {
     event.preventDefault();
     this.querySelector<HTMLElement>('#main')?.focus();
@@ -206,7 +218,7 @@ export class BookApp extends LitElement {
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (event.key === 'Escape') this.popup = undefined;
+    if (event.key === 'Escape') this.close();
     else if (event.key.toLowerCase() === 'c') this.toggleClass();
     else if (['ArrowRight', 'PageDown'].includes(event.key)) this.#travel(event, () => this.forward());
     else if (['ArrowLeft', 'PageUp'].includes(event.key)) this.#travel(event, () => this.backward());

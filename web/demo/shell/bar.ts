@@ -1,6 +1,7 @@
 // The bar: which chapter, the sentence, undo, the figure's menu, class mode, language, light or dark.
 
 import { html, nothing, type TemplateResult } from 'lit';
+import { chapterIds } from '../book/chapter.js';
 import { chapters, type Language } from '../book/chapters.js';
 import { plain } from '../book/markup.js';
 import { theme } from '../book/theme.js';
@@ -34,32 +35,28 @@ export function bar(app: BookApp, open: Open): TemplateResult {
   }
 
   function contents({ book, popup }: BookApp, { shell: words }: Open): TemplateResult {
-    const number = chapters.findIndex(({ id }) => id === chapter.id);
+    const number = chapterIds.indexOf(chapter.id);
     return html`<nav class="where" aria-label=${words.chaptersMenu}>
-      <button class="plain" type="button" aria-expanded=${popup === 'contents'} @click=${() => toggle('contents')}><b>${number}</b>${plain(words.chapters[chapter.id].title)}</button>
+      <button class="plain" type="button" aria-expanded=${popup === 'contents'} @click=${() => app.toggle('contents')}><b>${number}</b>${plain(words.chapters[chapter.id].title)}</button>
       ${
         popup !== 'contents'
           ? nothing
           : html`<div class="pop">
         ${chapters.map(
-          ({ id }, i) =>
+          ({ id }) =>
             html`<a href=${book.address.href(id)} aria-current=${id === chapter.id ? 'page' : nothing} @click=${() => {
               app.popup = undefined;
-            }}><i>${i}</i>${words.chapters[id].title}</a>`,
+            }}><i>${chapterIds.indexOf(id)}</i>${words.chapters[id].title}</a>`,
         )}
       </div>`
       }
     </nav>`;
   }
 
-  function toggle(popup: 'contents' | 'figure'): void {
-    app.popup = app.popup === popup ? undefined : popup;
-  }
-
   function figureMenu({ popup, book }: BookApp, { figure }: Open): TemplateResult {
     return html`<div class="holder">
-      <button class="plain" type="button" aria-expanded=${popup === 'figure'} @click=${() => toggle('figure')}>${shell.figure}</button>
-      ${popup === 'figure' ? html`<div class="pop right"><figure-menu .figure=${figure} .link=${book.address.link()} .language=${open.language}></figure-menu></div>` : nothing}
+      <button class="plain" type="button" aria-expanded=${popup === 'figure'} @click=${() => app.toggle('figure')}>${shell.figure}</button>
+      ${popup === 'figure' ? html`<div class="pop right"><figure-menu .figure=${figure} .link=${book.address.link()} .language=${open.language} @close=${() => app.close()}></figure-menu></div>` : nothing}
     </div>`;
   }
 

@@ -30,9 +30,9 @@ function steps(app: BookApp, { chapter, words, figure, shell }: Open): TemplateR
     const text = words.steps[id];
     const touched = i === at && Object.keys(defaults).some((key) => address.get(key) !== undefined);
     return html`<section class="step ${i === at ? 'on' : ''}" data-step=${id} aria-current=${i === at ? 'step' : nothing}>
-      <h2>${markup(text?.title ?? '', figure.values, address)}</h2>
+      <h2>${markup(text?.title ?? '', figure.valuesAt(id), address)}</h2>
       <div class="prose">
-        <p>${markup(text?.text ?? '', figure.values, address)}</p>
+        <p>${markup(text?.text ?? '', figure.valuesAt(id), address)}</p>
         ${touched ? html`<p class="step-tools"><button type="button" class="plain" @click=${() => asInTheBook(app, Object.keys(defaults))}>${shell.asInTheBook}</button></p>` : nothing}
       </div>
     </section>`;

@@ -2,6 +2,7 @@
 
 import { percent } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
+import { chapterIds } from '../../book/chapter.js';
 import { chapters } from '../../book/chapters.js';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
@@ -91,7 +92,7 @@ class FigureNext extends Figure<Reading, typeof words> {
           <cf-bars source="softmax(logits[0, -1])" label=${labels.odds} .items=${reading.guesses.map(asItem)} max="1" @bar-select=${(event: CustomEvent<{ index: number }>) => this.#append(reading, event.detail.index)}></cf-bars>
         </div>
       </div>
-      <ol class="toc" start="0">${chapters.map(({ id }, i) => html`<li><i>${i}</i><div><a href=${this.book.address.href(id)}>${this.shell.chapters[id].title}</a><span>${this.shell.chapters[id].about}</span></div></li>`)}</ol>`;
+      <ol class="toc" start="0">${chapters.map(({ id }) => html`<li><i>${chapterIds.indexOf(id)}</i><div><a href=${this.book.address.href(id)}>${this.shell.chapters[id].title}</a><span>${this.shell.chapters[id].about}</span></div></li>`)}</ol>`;
   }
 
   #text({ sentence, written }: Reading): TemplateResult {

@@ -1,0 +1,46 @@
+// One deep link for each subject of the notes and each see-through feature: the numbers that the page shows there are the
+// library's, and those of PyTorch's committed references.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Site } from '../site.js';
+import { numbersOf } from './reader.js';
+import { all } from './subjects/index.js';
+import { Library } from './subjects/subject.js';
+
+let site: Site;
+const library = new Library();
+beforeAll(async () => {
+  site = await Site.start();
+});
+afterAll(async () => {
+  await site.stop();
+  await library.dispose();
+});
+
+describe('the page shows what the library computes', () => {
+  it.each(all.map((subject) => [`${subject.subject}: ${subject.address}`, subject] as const))(
+    '%s',
+    async (_, subject) => {
+      const { address, source, at, tolerance = 0 } = subject;
+      expect(at.length).toBeGreaterThanOrEqual(3);
+      const { page, complaints } = await site.open({}, address);
+      try {
+        const { dims, data } = await numbersOf(page, source);
+        const shown = at.map((place) => {
+          expect(place.length).toBe(dims.length);
+          return data[place.reduce((flat, index, axis) => flat * (dims[axis] ?? 0) + index, 0)] ?? Number.NaN;
+        });
+        const expected = await subject.expected(library);
+        expect(expected.length).toBe(at.length);
+        shown.forEach((value, i) => {
+          const wanted = expected[i] ?? Number.NaN;
+          const same = Object.is(value, wanted) || Math.abs(value - wanted) <= tolerance;
+          expect(same, `${source}[${at[i]}]: the page shows ${value}, expected ${wanted}`).toBe(true);
+        });
+        expect(complaints).toEqual([]);
+      } finally {
+        await page.context().close();
+      }
+    },
+  );
+});

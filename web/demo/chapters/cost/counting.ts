@@ -1,0 +1,24 @@
+// What a layer costs, as the package counts it.
+
+import { type Complexity, complexity, type LayerKind } from 'clearformer';
+
+/** The layers of the table in Vaswani et al. 2017, in its order. */
+export const kinds: readonly LayerKind[] = [
+  'self_attention',
+  'recurrent',
+  'convolutional',
+  'restricted_self_attention',
+];
+
+/** Of a layer that maps n vectors of size d; k is a kernel's width and twice as many neighbours are seen by restricted attention. */
+export function works(n: number, d: number, k: number): Promise<Complexity[]> {
+  const sizes = { sequence_length: n, d_model: d };
+  return Promise.all(
+    kinds.map((kind) => {
+      if (kind === 'convolutional') return complexity(kind, { ...sizes, kernel_size: k });
+      if (kind === 'restricted_self_attention')
+        return complexity(kind, { ...sizes, neighbourhood: Math.min(n, 2 * k) });
+      return complexity(kind, sizes);
+    }),
+  );
+}

@@ -1,0 +1,242 @@
+// The figure of chapter 12: work and path length as they are counted, times as they are measured here, memory, the device.
+
+import type { Complexity, ModelInfo } from 'clearformer';
+import { type Bar, decimals } from 'clearformer/elements';
+import { css, html, type TemplateResult } from 'lit';
+import { Figure, type FigureCode } from '../../book/figure.js';
+import { figureStyles } from '../../book/figure_styles.js';
+import { filled } from '../../shell/shell_element.js';
+import type { words } from '../../words/en/cost.js';
+import { kinds, works } from './counting.js';
+import './plot.js';
+import type { Series } from './plot.js';
+import { cacheBytesOf, type DtypeCost, device, inDtypes, withCache } from './running.js';
+import { lengths, measure, type Timed, timed } from './timing.js';
+
+const views = ['work', 'time', 'path', 'cache', 'dtypes', 'device'] as const;
+type View = (typeof views)[number];
+const hues: Record<Timed, 'q' | 'k' | 'v'> = { self_attention: 'q', recurrent: 'k', convolutional: 'v' };
+const writtenTokens = 48;
+
+interface Data {
+  readonly view: View;
+  readonly counted: readonly Complexity[];
+  readonly series?: readonly Series[];
+  readonly cache?: Awaited<ReturnType<typeof withCache>>;
+  readonly cacheBytes?: number;
+  readonly dtypes?: readonly DtypeCost[];
+  readonly device?: ModelInfo;
+}
+
+class FigureCost extends Figure<Data, typeof words> {
+  static override styles = [
+    figureStyles,
+    css`
+      table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
+      th { text-align: left; font-weight: 400; color: var(--cf-muted); padding: 5px 14px 5px 0; vertical-align: top; }
+      td { padding: 5px 14px 5px 0; }
+      .guess { font: italic 22px var(--cf-serif); padding: 80px 0; text-align: center; }
+      h3 { font: 600 17px var(--cf-serif); margin: 22px 0 6px; }
+      :host(.large) { font-size: 20px; }
+    `,
+  ];
+  #turn = 0;
+
+  #view(): View {
+    return views.find((view) => view === this.value('view')) ?? 'work';
+  }
+
+  protected override key(): string {
+    const text = ['cache', 'dtypes'].includes(this.#view()) ? this.book.text : '';
+    return [this.#view(), this.value('n'), this.value('d'), this.value('k'), text, this.#turn].join('\n');
+  }
+
+  protected override updated(): void {
+    this.classList.toggle('large', this.inClass);
+  }
+
+  protected override async compute(signal: AbortSignal): Promise<Data> {
+    const [n, d, k] = [this.number('n'), this.number('d'), this.number('k')];
+    const view = this.#view();
+    const counted = await works(n, d, k);
+    if (view === 'time') return { view, counted, series: await this.#series(d, k, signal) };
+    if (view === 'cache') {
+      const cacheBytes = await cacheBytesOf('stories260K', signal);
+      return { view, counted, cacheBytes, cache: await withCache(this.book, writtenTokens, signal) };
+    }
+    if (view === 'dtypes') return { view, counted, dtypes: await inDtypes(this.book, signal) };
+    if (view === 'device') return { view, counted, device: await device(this.book) };
+    return { view, counted };
+  }
+
+  async #series(d: number, k: number, signal: AbortSignal): Promise<Series[]> {
+    const times = await measure(d, k, signal);
+    const counts = await Promise.all(lengths.map((length) => works(length, d, k)));
+    return timed.map((kind) => ({
+      name: this.words.labels[kind] ?? kind,
+      hue: hues[kind],
+      points: times[kind],
+      work: counts.map((row) => row[kinds.indexOf(kind)]?.multiply_adds ?? Number.NaN),
+    }));
+  }
+
+  protected override valuesOf({ counted, cache, series, dtypes }: Data): Record<string, string> {
+    const [attention, recurrent] = counted;
+    const q8 = dtypes?.find(({ dtype }) => dtype === 'q8');
+    const fp32 = dtypes?.find(({ dtype }) => dtype === 'fp32');
+    const last = series?.map(({ points }) => points.at(-1));
+    return {
+      n: this.value('n'),
+      d: this.value('d'),
+      pairs: (this.number('n') ** 2).toLocaleString(this.book.language),
+      attention: millions(attention),
+      recurrent: millions(recurrent),
+      ratio: decimals((attention?.multiply_adds ?? 0) / (recurrent?.multiply_adds ?? 1), 2),
+      path: String(counted[2]?.maximum_path_length ?? ''),
+      ...(cache && { faster: decimals(cache.without.milliseconds / cache.kept.milliseconds, 1) }),
+      ...(last?.[0] && { longest: String(last[0].n), ms: decimals(last[0].milliseconds, 2) }),
+      ...(q8 && fp32 && { smaller: decimals(fp32.bytes / q8.bytes, 1) }),
+    };
+  }
+
+  protected override draw(data: Data): TemplateResult {
+    const { labels } = this.words;
+    return html`<div class="controls">
+        <div class="seg" role="group" aria-label=${labels.what}>${views.map((view) => html`<button type="button" aria-pressed=${view === data.view} @click=${() => this.choose({ view })}>${labels[view]}</button>`)}</div>
+        ${['work', 'path'].includes(data.view) ? this.#slider('n', 4, 1024) : ''}
+        ${['work', 'path', 'time'].includes(data.view) ? html`${this.#slider('d', 8, 512)}${this.#slider('k', 3, 15)}` : ''}
+        ${['time', 'cache', 'dtypes'].includes(data.view) ? html`<button type="button" class="chip" @click=${this.#again}>${labels.again}</button>` : ''}
+      </div>
+      ${this.#body(data)}`;
+  }
+
+  #body(data: Data): TemplateResult {
+    const { labels } = this.words;
+    switch (data.view) {
+      case 'work':
+        return html`<h3>${labels.multiplications}</h3>
+          ${this.#bars(
+            data,
+            'multiply_adds',
+            ({ multiply_adds }) => multiply_adds / 1e6,
+            ({ work }) => work,
+          )}
+          <h3>${labels.waiting}</h3>
+          ${this.#bars(
+            data,
+            'sequential_operations',
+            ({ sequential_operations }) => sequential_operations,
+            ({ sequential }) => sequential,
+          )}`;
+      case 'path':
+        return html`<h3>${labels.pathLength}</h3>
+          ${this.#bars(
+            data,
+            'maximum_path_length',
+            ({ maximum_path_length }) => maximum_path_length,
+            ({ path_length }) => path_length,
+          )}
+          <p class="verdict">${labels.pathNote}</p>`;
+      case 'time':
+        if (!this.revealed) return html`<p class="guess">${labels.guess}</p>`;
+        return html`<cost-plot source="median ms of scaled_dot_product_attention(q, k, v); n × tanh(matmul(h, W)); conv1d(x, W)" .series=${data.series ?? []} .lengths=${lengths} .labels=${labels}></cost-plot>
+          <p class="verdict">${labels.timeNote}</p>`;
+      case 'cache':
+        return this.#cache(data);
+      case 'dtypes':
+        return this.#dtypes(data.dtypes ?? []);
+      default:
+        return this.#device(data.device);
+    }
+  }
+
+  #bars(data: Data, field: string, of: (one: Complexity) => number, note: (one: Complexity) => string): TemplateResult {
+    const sizes = `{ sequence_length: ${this.value('n')}, d_model: ${this.value('d')} }`;
+    const items: Bar[] = data.counted.map((one, i) => ({
+      label:
+        this.words.labels[(kinds[i] as Exclude<(typeof kinds)[number], 'dilated_convolutional'>) ?? 'self_attention'] ??
+        '',
+      value: of(one),
+      note: note(one),
+    }));
+    return html`<cf-bars readonly format="number" label=${field} source="complexity(kind, ${sizes}).${field}" .items=${items}></cf-bars>`;
+  }
+
+  #cache({ cache, cacheBytes = 0 }: Data): TemplateResult {
+    const { labels } = this.words;
+    const items: Bar[] = [
+      { label: labels.cacheKept ?? '', value: (cache?.kept.milliseconds ?? 0) / writtenTokens },
+      { label: labels.cacheWithout ?? '', value: (cache?.without.milliseconds ?? 0) / writtenTokens },
+    ];
+    return html`<h3>${labels.perToken}</h3>
+      <cf-bars readonly format="number" label=${labels.perToken} source="median ms of generate(inputs, { max_new_tokens: ${writtenTokens}, use_cache })" .items=${items}></cf-bars>
+      <p class="verdict">${filled(labels.cacheBytes ?? '', { bytes: cacheBytes.toLocaleString(this.book.language) })}</p>`;
+  }
+
+  #dtypes(rows: readonly DtypeCost[]): TemplateResult {
+    const { labels } = this.words;
+    const bytes: Bar[] = rows.map(({ dtype, bytes: size }) => ({ label: dtype, value: size / 1000 }));
+    const times: Bar[] = rows.map(({ dtype, milliseconds }) => ({ label: dtype, value: milliseconds }));
+    const differences: Bar[] = rows.map(({ dtype, difference, sameToken }) => ({
+      label: dtype,
+      value: difference,
+      note: sameToken ? labels.sameToken : labels.otherToken,
+    }));
+    return html`<h3>${labels.bytes}</h3><cf-bars readonly format="number" label=${labels.bytes} source="from_pretrained(folder, { dtype }).info().weightsBytes / 1000" .items=${bytes}></cf-bars>
+      <h3>${labels.pass}</h3><cf-bars readonly format="number" label=${labels.pass} source="median ms of model(inputs), by dtype" .items=${times}></cf-bars>
+      <h3>${labels.difference}</h3><cf-bars readonly format="number" digits="4" label=${labels.difference} source="max |logits[0, -1] − logits of fp32|, by dtype" .items=${differences}></cf-bars>`;
+  }
+
+  #device(info: ModelInfo | undefined): TemplateResult {
+    const { labels } = this.words;
+    if (!info) return html``;
+    const kb = (bytes: number): string => `${decimals(bytes / 1000, 0)} kB`;
+    const rows: [string | undefined, string][] = [
+      [labels.simd, info.simd],
+      [labels.threads, `${info.threads.used}: ${info.threads.reason}`],
+      [labels.worker, info.worker ? (labels.yes ?? '') : (labels.no ?? '')],
+      [labels.wasm, kb(info.wasmBytes)],
+      [labels.heap, kb(info.heapBytes)],
+      [labels.weights, kb(info.weightsBytes)],
+      [labels.version, info.version],
+    ];
+    return html`<table>${rows.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)}</table>`;
+  }
+
+  #slider(key: 'n' | 'd' | 'k', low: number, high: number): TemplateResult {
+    const steps = key === 'k' ? [3, 5, 7, 9, 11, 13, 15] : powers(low, high);
+    const at = Math.max(
+      0,
+      steps.findIndex((step) => step >= this.number(key)),
+    );
+    const set = (event: Event): void =>
+      this.slide({ [key]: String(steps[(event.target as HTMLInputElement).valueAsNumber]) });
+    return html`<label class="slider"><i class="serif">${key}</i><input type="range" min="0" max=${steps.length - 1} .valueAsNumber=${at} aria-label="${this.words.labels[`${key}Name`]}" aria-valuetext=${this.value(key)} @input=${set} /><span class="number">${this.value(key)}</span></label>`;
+  }
+
+  #again = (): void => {
+    this.#turn++;
+    this.requestUpdate();
+  };
+
+  override code(): FigureCode {
+    const sizes = `{ sequence_length: ${this.value('n')}, d_model: ${this.value('d')} }`;
+    return {
+      js: `const { multiply_adds, maximum_path_length } = await complexity('self_attention', ${sizes});\nconst begun = performance.now();\nawait scaled_dot_product_attention(q, k, v);\nconsole.log(performance.now() - begun, 'ms');`,
+      cpp: `const Complexity cost = complexity(LayerKind::self_attention, {.sequence_length = ${this.value('n')}, .d_model = ${this.value('d')}});\ncost.multiply_adds;`,
+    };
+  }
+}
+
+function millions(one: Complexity | undefined): string {
+  return decimals((one?.multiply_adds ?? 0) / 1e6, 2);
+}
+
+/** 1, 2, 4, … between two powers of two. */
+function powers(low: number, high: number): number[] {
+  const steps: number[] = [];
+  for (let step = low; step <= high; step *= 2) steps.push(step);
+  return steps;
+}
+
+customElements.define('figure-cost', FigureCost);

@@ -1,0 +1,106 @@
+// A plot with logarithmic axes: measured times over length as dots, and lines as steep as theory says.
+
+import type { Numbers } from 'clearformer/elements';
+import { decimals } from 'clearformer/elements';
+import { css, html, LitElement, nothing, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
+import { figureStyles } from '../../book/figure_styles.js';
+import type { Point } from './timing.js';
+
+export interface Series {
+  readonly name: string;
+  readonly hue: 'q' | 'k' | 'v';
+  readonly points: readonly Point[];
+  /** Multiplications at each length; the line is put through the last point. */
+  readonly work: readonly number[];
+}
+
+class CostPlot extends LitElement {
+  static override properties: PropertyDeclarations = {
+    series: { attribute: false },
+    lengths: { attribute: false },
+    source: {},
+    labels: { attribute: false },
+    width: { state: true },
+  };
+  declare series: readonly Series[];
+  declare lengths: readonly number[];
+  declare source: string;
+  declare labels: Readonly<Record<string, string>>;
+  declare private width: number;
+  readonly #watch = new ResizeObserver(([entry]) => {
+    this.width = Math.floor(entry?.contentRect.width ?? 0);
+  });
+
+  static override styles = [
+    figureStyles,
+    css`
+      .curve { fill: none; stroke-width: 1.5; opacity: 0.55; stroke-dasharray: 4 4; }
+      .name { font: 15px var(--cf-serif); }
+      .grid { stroke: var(--cf-line); }
+    `,
+  ];
+
+  /** Milliseconds, a row for each layer and a column for each length; NaN where it was not measured. */
+  get numbers(): Numbers | undefined {
+    if (!this.series) return undefined;
+    const data = this.series.flatMap(({ points }) =>
+      this.lengths.map((n) => points.find((point) => point.n === n)?.milliseconds ?? Number.NaN),
+    );
+    return { dims: [this.series.length, this.lengths.length], data };
+  }
+
+  constructor() {
+    super();
+    this.width = 0;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#watch.observe(this);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#watch.disconnect();
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    if (this.width < 100 || !this.series) return nothing;
+    const [height, left, bottom, top] = [Math.min(460, this.width * 0.62), 56, 40, 16];
+    const right = this.width < 500 ? 12 : 150;
+    const all = this.series.flatMap(({ points }) => points.map(({ milliseconds }) => Math.max(milliseconds, 1e-3)));
+    const [low, high] = [Math.floor(Math.log10(Math.min(...all))), Math.ceil(Math.log10(Math.max(...all)))];
+    const [first = 1, last = 2] = [this.lengths[0], this.lengths.at(-1)];
+    const x = (n: number): number =>
+      left + ((this.width - left - right) * Math.log(n / first)) / Math.log(last / first);
+    const y = (ms: number): number =>
+      top + ((height - top - bottom) * (high - Math.log10(Math.max(ms, 1e-3)))) / Math.max(1, high - low);
+    const decades = Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i));
+    return html`<svg width=${this.width} height=${height} role="img" aria-label=${this.labels.plot}>
+      ${decades.map((ms) => svg`<path class="grid" d="M${left} ${y(ms)}H${this.width - right}"/><text class="muted" x=${left - 8} y=${y(ms) + 4} text-anchor="end">${ms >= 1 ? ms : decimals(ms, -Math.round(Math.log10(ms)))}</text>`)}
+      ${this.lengths.map((n) => svg`<text class="muted" x=${x(n)} y=${height - bottom + 20} text-anchor="middle">${n}</text>`)}
+      <text class="muted" x=${left} y=${height - 4}>${this.labels.tokens}</text>
+      <text class="muted" x="0" y=${top - 4}>ms</text>
+      ${this.series.map((series) => this.#series(series, x, y, right))}
+    </svg>`;
+  }
+
+  #series(
+    { name, hue, points, work }: Series,
+    x: (n: number) => number,
+    y: (ms: number) => number,
+    right: number,
+  ): TemplateResult | typeof nothing {
+    const end = points.at(-1);
+    if (!end) return nothing;
+    const workOf = (n: number): number => work[this.lengths.indexOf(n)] ?? Number.NaN;
+    const curve = points.map(({ n }) => `${x(n)} ${y((end.milliseconds * workOf(n)) / workOf(end.n))}`).join('L');
+    return svg`<g>
+      <path class="curve" d="M${curve}" stroke="var(--cf-${hue})"/>
+      ${points.map(({ n, milliseconds }) => svg`<circle cx=${x(n)} cy=${y(milliseconds)} r="4.5" fill="var(--cf-${hue})"><title>${name}, n = ${n}: ${decimals(milliseconds, 3)} ms</title></circle>`)}
+      ${right < 100 ? nothing : svg`<text x=${x(end.n) + 12} y=${y(end.milliseconds) + 5} class="name ${hue}">${name}</text>`}
+    </g>`;
+  }
+}
+
+customElements.define('cost-plot', CostPlot);

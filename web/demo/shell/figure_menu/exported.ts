@@ -1,0 +1,65 @@
+// What a figure gives out: its numbers as files, named after the chapter and the computation that they come from.
+
+import { Tensor, toCSV, toNpy } from 'clearformer';
+import type { Drawn, Numbers } from 'clearformer/elements';
+
+/** A figure as the menu needs it. */
+export interface MenuFigure extends HTMLElement {
+  readonly chapter: { readonly id: string };
+  drawn(): readonly Drawn[];
+  code(): { js: string; cpp: string; tl?: string };
+}
+
+/** One line of the menu. */
+export interface Matrix {
+  readonly source: string;
+  readonly numbers: Numbers;
+  /** Without an ending. */
+  readonly file: string;
+}
+
+/** The numbers as a tensor: float32 bit for bit, whole numbers as they are; JavaScript's own become float32. */
+export function tensorOf({ data, dims }: Numbers): Tensor {
+  if (data instanceof Int32Array) return new Tensor('int32', data, dims);
+  if (data instanceof Uint8Array) return new Tensor('uint8', data, dims);
+  return new Tensor('float32', data instanceof Float32Array ? data : Float32Array.from(data), dims);
+}
+
+/** `blocks.2.attn.hook_q[0, :, 4]` -> `blocks.2.attn.hook_q-0-all-4`: a name that every file system takes. */
+const slug = (source: string): string =>
+  source
+    .replace(/(?<![\w.]):(?![\w.])/g, 'all')
+    .replace(/:/g, 'to')
+    .replace(/[^\w.]+/g, '-')
+    .replace(/^[-.]+|[-.]+$/g, '')
+    .slice(0, 100) || 'numbers';
+
+/** What a figure draws, each matrix once; different ones of the same source are numbered in their files' names. */
+export function matricesOf(figure: MenuFigure): Matrix[] {
+  const found: Matrix[] = [];
+  const names = new Map<string, number>();
+  for (const { source, numbers } of figure.drawn()) {
+    if (!numbers || found.some((each) => each.source === source && each.numbers === numbers)) continue;
+    const name = `${figure.chapter.id}-${slug(source)}`;
+    const count = (names.get(name) ?? 0) + 1;
+    names.set(name, count);
+    found.push({ source, numbers, file: count === 1 ? name : `${name}-${count}` });
+  }
+  return found;
+}
+
+export const shapeText = ({ dims }: Numbers): string => dims.join('×');
+
+export const csvOf = ({ numbers }: Matrix): Blob => new Blob([toCSV(tensorOf(numbers))], { type: 'text/csv' });
+
+export const npyOf = ({ numbers }: Matrix): Blob =>
+  new Blob([toNpy(tensorOf(numbers)) as Uint8Array<ArrayBuffer>], { type: 'application/octet-stream' });
+
+/** Gives a file to the reader. */
+export function save(file: string, content: Blob): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  link.download = file;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // Some browsers read it after the click.
+}

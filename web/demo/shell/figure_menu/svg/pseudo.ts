@@ -1,0 +1,38 @@
+// ::before and ::after. Where such a box stands is told only of those that are positioned; of the others, which stand in
+// the flow, no browser tells it, so figures put what matters into elements.
+
+import { boxMarkup } from './boxes.js';
+import { type Box, type Drawing, type Turn, turned } from './drawing.js';
+import { lineMarkup } from './text.js';
+
+const number = (css: string): number => Number.parseFloat(css) || 0;
+
+/** The padding box that an absolute child of `element` is placed in. */
+function paddingBox(element: Element, drawing: Drawing): Box | undefined {
+  let holder: Element | null = element;
+  while (holder && getComputedStyle(holder).position === 'static') holder = holder.parentElement;
+  if (!holder) return undefined;
+  const style = getComputedStyle(holder);
+  const { x, y, width, height } = drawing.box(holder.getBoundingClientRect());
+  return { x: x + number(style.borderLeftWidth), y: y + number(style.borderTopWidth), width, height };
+}
+
+export function pseudoMarkup(element: Element, name: '::before' | '::after', drawing: Drawing, turn?: Turn): string {
+  const style = getComputedStyle(element, name);
+  if (style.content === 'none' || style.content === 'normal' || style.position !== 'absolute') return '';
+  if (style.display === 'none' || turn) return '';
+  const around = paddingBox(element, drawing);
+  if (!around) return '';
+  const edges = ['paddingLeft', 'paddingRight', 'borderLeftWidth', 'borderRightWidth'] as const;
+  const lines = ['paddingTop', 'paddingBottom', 'borderTopWidth', 'borderBottomWidth'] as const;
+  const outer = style.boxSizing === 'border-box';
+  const sum = (names: readonly (typeof edges)[number][] | readonly (typeof lines)[number][]): number =>
+    outer ? 0 : names.reduce((total, each) => total + number(style[each]), 0);
+  const size = { width: number(style.width) + sum(edges), height: number(style.height) + sum(lines) };
+  const shift = style.transform === 'none' ? new DOMMatrix() : new DOMMatrix(style.transform);
+  const box = { x: around.x + number(style.left) + shift.e, y: around.y + number(style.top) + shift.f, ...size };
+  const inner = turned(undefined, style.transform);
+  const text = /^"(.*)"$/.exec(style.content)?.[1] ?? '';
+  const line = text === '' ? '' : lineMarkup(text, box, style, drawing, inner);
+  return boxMarkup(style, drawing.placed(box, inner), drawing) + line;
+}

@@ -1,0 +1,101 @@
+// HTML as it is on the screen, in the order it is painted: boxes, lines of text, pictures, controls, SVG, through shadow
+// roots and slots.
+
+import { boxMarkup, radiusOf } from './boxes.js';
+import { controlMarkup, isControl, isNative } from './controls.js';
+import { type Drawing, type Turn, turned } from './drawing.js';
+import { group } from './markup.js';
+import { isPixels, pixelsMarkup } from './pictures.js';
+import { pseudoMarkup } from './pseudo.js';
+import { svgMarkup } from './svg_nodes.js';
+import { textMarkup } from './text.js';
+
+/** The children that are drawn: those of the shadow root where there is one, those a slot was given where it was. */
+function shownChildren(element: Element): readonly Node[] {
+  if (element.shadowRoot) return [...element.shadowRoot.childNodes];
+  if (element instanceof HTMLSlotElement) {
+    const assigned = element.assignedNodes({ flatten: true });
+    if (assigned.length > 0) return assigned;
+  }
+  return [...element.childNodes];
+}
+
+function depthOf(node: Node): number {
+  if (!(node instanceof Element)) return 0;
+  const style = getComputedStyle(node);
+  const depth = Number.parseInt(style.zIndex, 10);
+  if (!Number.isNaN(depth)) return depth;
+  return style.position === 'static' ? 0 : 0.5;
+}
+
+/** Children in the order of painting: positioned ones over the others, then by z-index. */
+function inPaintOrder(nodes: readonly Node[]): readonly Node[] {
+  const depths = nodes.map(depthOf);
+  if (depths.every((depth) => depth === 0)) return nodes;
+  return nodes
+    .map((node, i) => ({ node, depth: depths[i] ?? 0 }))
+    .sort((one, other) => one.depth - other.depth)
+    .map(({ node }) => node);
+}
+
+const isForReadersOfScreens = ({ width, height }: DOMRect, style: CSSStyleDeclaration): boolean =>
+  style.position === 'absolute' && width <= 1 && height <= 1;
+
+function clips(element: HTMLElement, style: CSSStyleDeclaration): boolean {
+  if (style.overflowX === 'visible' && style.overflowY === 'visible') return false;
+  return element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 1;
+}
+
+function inner(element: Element, style: CSSStyleDeclaration, drawing: Drawing, turn: Turn | undefined): string {
+  const box = drawing.box(element.getBoundingClientRect());
+  const sized = element instanceof HTMLElement && turn;
+  const placed = sized
+    ? drawing.placed(box, turn, element.offsetWidth, element.offsetHeight)
+    : drawing.placed(box, turn);
+  if (element instanceof SVGSVGElement) {
+    const edge = (name: 'Left' | 'Right' | 'Top' | 'Bottom'): number =>
+      Number.parseFloat(style[`padding${name}`]) + Number.parseFloat(style[`border${name}Width`]);
+    const content = {
+      ...placed,
+      x: placed.x + edge('Left'),
+      y: placed.y + edge('Top'),
+      width: placed.width - edge('Left') - edge('Right'),
+      height: placed.height - edge('Top') - edge('Bottom'),
+    };
+    const html = (each: Element): string => elementMarkup(each, drawing, undefined);
+    return boxMarkup(style, placed, drawing) + svgMarkup(element, style, box, content, drawing, html);
+  }
+  const own = isNative(element, style) ? '' : boxMarkup(style, placed, drawing);
+  if (isPixels(element)) return own + pixelsMarkup(element, style, placed, drawing);
+  const before = pseudoMarkup(element, '::before', drawing, turn);
+  const after = pseudoMarkup(element, '::after', drawing, turn);
+  if (isControl(element)) return own + controlMarkup(element, style, box, drawing) + before + after;
+  const content = before + childrenMarkup(element, style, drawing, turn) + after;
+  if (!(element instanceof HTMLElement) || !clips(element, style)) return own + content;
+  const rx = radiusOf(style, placed) || undefined;
+  return own + group({ 'clip-path': content === '' ? undefined : drawing.clip(placed, rx) }, content);
+}
+
+function childrenMarkup(
+  element: Element,
+  style: CSSStyleDeclaration,
+  drawing: Drawing,
+  turn: Turn | undefined,
+): string {
+  return inPaintOrder(shownChildren(element))
+    .map((node) => {
+      if (node instanceof Text) return textMarkup(node, style, drawing, turn);
+      return node instanceof Element ? elementMarkup(node, drawing, turn) : '';
+    })
+    .join('');
+}
+
+/** An element and all it shows. */
+export function elementMarkup(element: Element, drawing: Drawing, turn: Turn | undefined): string {
+  const style = getComputedStyle(element);
+  if (style.display === 'none' || style.opacity === '0' || element.localName === 'style') return '';
+  if (style.display === 'contents') return childrenMarkup(element, style, drawing, turn);
+  if (isForReadersOfScreens(element.getBoundingClientRect(), style)) return '';
+  const opacity = style.opacity === '1' ? undefined : Number(style.opacity);
+  return group({ opacity }, inner(element, style, drawing, turned(turn, style.transform)));
+}

@@ -1,0 +1,23 @@
+// The same picture as PNG, two pixels for each px of the page.
+
+import type { SvgPicture } from './to_svg.js';
+
+const scale = 2;
+
+export async function toPng({ text, width, height }: SvgPicture): Promise<Blob> {
+  const url = URL.createObjectURL(new Blob([text], { type: 'image/svg+xml' }));
+  try {
+    const image = new Image(width, height);
+    image.src = url;
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    canvas.width = scale * width;
+    canvas.height = scale * height;
+    canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise((resolve, reject) => {
+      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The picture is too large for this browser.'))));
+    });
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}

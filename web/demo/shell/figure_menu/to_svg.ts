@@ -1,0 +1,50 @@
+// Any element as one SVG document that stands by itself: what the reader sees of it now, with its text as text.
+
+import { isClear, painted } from './svg/colours.js';
+import { Drawing } from './svg/drawing.js';
+import { fontRules } from './svg/fonts.js';
+import { escaped, tag } from './svg/markup.js';
+import { missingMarkup } from './svg/svg_nodes.js';
+import { elementMarkup } from './svg/walk.js';
+
+/** In px of the page. */
+export interface SvgPicture {
+  text: string;
+  width: number;
+  height: number;
+}
+
+/** Paper around the figure, in px. */
+const margin = 16;
+
+/** The colour that an element stands on: of the nearest that has one, through shadow roots. */
+function paperUnder(element: Element): string {
+  for (let node: Node | null = element; node; node = node instanceof ShadowRoot ? node.host : node.parentNode) {
+    if (!(node instanceof Element)) continue;
+    const { backgroundColor } = getComputedStyle(node);
+    if (!isClear(backgroundColor)) return backgroundColor;
+  }
+  return 'rgb(255, 255, 255)';
+}
+
+/** The figure as it stands, clipped to its box. `title` is what readers of screens are told. */
+export async function toSvg(figure: Element, title: string): Promise<SvgPicture> {
+  const rect = figure.getBoundingClientRect();
+  const drawing = new Drawing(rect);
+  const content = elementMarkup(figure, drawing, undefined) + missingMarkup(drawing);
+  const fonts = await fontRules(drawing.families);
+  const [width, height] = [Math.ceil(rect.width + 2 * margin), Math.ceil(rect.height + 2 * margin)];
+  const [x, y] = [-margin, -margin];
+  const document = tag(
+    'svg',
+    { xmlns: 'http://www.w3.org/2000/svg', width, height, viewBox: `${x} ${y} ${width} ${height}`, role: 'img' },
+    [
+      tag('title', {}, escaped(title)),
+      fonts === '' ? '' : `<style>${fonts}</style>`,
+      drawing.definitions.length === 0 ? '' : `<defs>${drawing.definitions.join('')}</defs>`,
+      tag('rect', { x, y, width, height, ...painted('fill', paperUnder(figure)) }),
+      content,
+    ].join('\n'),
+  );
+  return { text: `<?xml version="1.0" encoding="UTF-8"?>\n${document}\n`, width, height };
+}

@@ -1,0 +1,252 @@
+// <cf-bars>: values as bars with their numbers, probabilities first of all.
+
+import { css, html, nothing, svg, type TemplateResult } from 'lit';
+import { define, ElementBase, sharedStyles, tell } from './base.js';
+import { cssColour, signed } from './colours.js';
+import { decimals, percent } from './formats.js';
+import { ModelTask } from './model_task.js';
+import { type Drawn, faultOf, largest, type Numbers } from './numbers.js';
+import { listKey, listStyles } from './option_list.js';
+import { visibleToken } from './token_pieces.js';
+import { words } from './words.js';
+
+export interface Bar {
+  readonly label: string;
+  readonly value: number;
+  /** Stands behind the number. */
+  readonly note?: string | undefined;
+  readonly selected?: boolean | undefined;
+}
+
+/** Events: `bar-select` { index }, on click, tap, Enter or Space; none of a `readonly` one. Negative values go to the left. */
+export class CfBars extends ElementBase implements Drawn {
+  /** @internal */
+  static styles = [
+    sharedStyles,
+    listStyles,
+    css`
+      .bars {
+        margin: 0;
+        padding: 0;
+        list-style: none;
+        display: grid;
+        grid-template-columns: fit-content(40%) minmax(0, 1fr);
+      }
+      .bar {
+        display: grid;
+        grid-column: 1 / -1;
+        grid-template-columns: subgrid;
+        column-gap: 12px;
+        align-items: center;
+        min-height: 25px;
+        padding: 2px 6px;
+        border-radius: 6px;
+        color: var(--_ink);
+      }
+      [role='option']:hover,
+      .bar.selected {
+        background: var(--_sunken);
+      }
+      .label {
+        font: 17px / 1.25 var(--_serif);
+        text-align: right;
+        white-space: pre;
+        overflow: hidden;
+        text-overflow: ellipsis;
+      }
+      .selected .label {
+        font-weight: 600;
+      }
+      .track {
+        display: grid;
+        grid-template-columns: minmax(0, 1fr) minmax(62px, max-content);
+        column-gap: 10px;
+        align-items: center;
+      }
+      .track.after {
+        display: flex;
+        padding-right: var(--_room, 72px);
+      }
+      .after .number {
+        margin-right: calc(-1 * var(--_room, 72px));
+      }
+      .notes {
+        --_room: 168px;
+      }
+      svg {
+        display: block;
+        overflow: visible;
+        flex: none;
+        min-width: 2px;
+      }
+      rect {
+        fill: var(--_accent);
+      }
+      rect.signed {
+        fill: currentColor;
+      }
+      line {
+        stroke: var(--_line-strong);
+      }
+      .number {
+        color: var(--_muted);
+        font-size: 13.5px;
+        font-variant-numeric: tabular-nums;
+        white-space: nowrap;
+      }
+      .bar:first-child .number,
+      .selected .number {
+        color: var(--_ink);
+      }
+      .note {
+        color: var(--_muted);
+        margin-left: 6px;
+      }
+    `,
+  ];
+  /** @internal */
+  static properties = {
+    items: { attribute: false },
+    source: {},
+    format: {},
+    digits: { type: Number },
+    max: { type: Number },
+    readonly: { type: Boolean },
+    label: {},
+    model: {},
+    text: {},
+    top: { type: Number },
+    active: { state: true },
+  };
+
+  declare items: readonly Bar[];
+  declare source: string;
+  /** `percent` (default) for probabilities, `number` with `digits` decimals, or none where all values are whole. */
+  declare format: 'percent' | 'number';
+  /** Decimals of numbers; default 2. */
+  declare digits: number;
+  /** The value of a full bar; 0: the largest there is. */
+  declare max: number;
+  declare readonly: boolean;
+  /** The list's name for a screen reader. */
+  declare label: string;
+  /** With a model (a Hub id, or the URL of a folder) the element sets `items` and `source` itself: what may follow `text`. */
+  declare model: string | undefined;
+  declare text: string;
+  /** How many of the likeliest. */
+  declare top: number;
+  /** @internal */
+  declare active: number;
+  readonly #task = new ModelTask(this);
+
+  constructor() {
+    super();
+    Object.assign(this, { items: [], source: '', format: 'percent', max: 0, readonly: false, label: '', active: 0 });
+    Object.assign(this, { digits: 2, text: '', top: 10 });
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.requestUpdate();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#task.stop();
+  }
+
+  /** @internal */
+  willUpdate(): void {
+    const { model, text, top } = this;
+    if (!model || !this.isConnected) return;
+    this.#task.start([model, text, top], {
+      run: ({ running, tell: progress, signal }) => running.nextOf({ model, text, tell: progress, signal }, top),
+      done: ({ guesses, source }) => {
+        this.items = guesses.map(({ token, probability }) => ({ label: token, value: probability }));
+        this.source = source;
+      },
+      failed: () => {
+        this.items = [];
+      },
+    });
+  }
+
+  /** The values as numbers that can be exported. */
+  get numbers(): Numbers | undefined {
+    if (this.items.length === 0) return undefined;
+    return { dims: [this.items.length], data: this.items.map(({ value }) => value) };
+  }
+
+  /** @internal */
+  render(): TemplateResult | typeof nothing {
+    const { numbers } = this;
+    const status = this.#task.status();
+    if (numbers === undefined) return status;
+    const fault = faultOf('cf-bars', numbers, this.source);
+    if (fault !== undefined) return html`<p class="fault" role="alert">${fault}</p>`;
+    const most = this.max > 0 ? this.max : largest(numbers.data);
+    const twoSided = this.items.some(({ value }) => value < 0);
+    const rows = this.items.map((item, index) => this.#bar(item, index, { most, twoSided }));
+    const label = this.label || words().probability;
+    const notes = this.items.some(({ note }) => note) ? 'notes' : '';
+    if (this.readonly) return html`${status}<ul class="bars ${notes}" aria-label=${label}>${rows}</ul>`;
+    const at = Math.min(this.active, this.items.length - 1);
+    return html`${status}<div
+      class="bars ${notes}" role="listbox" tabindex="0" aria-label=${label} aria-activedescendant="bar-${at}" @keydown=${this.#key}
+    >${rows}</div>`;
+  }
+
+  #bar(item: Bar, index: number, { most, twoSided }: { most: number; twoSided: boolean }): TemplateResult {
+    const shown = this.#shown(item.value);
+    const share = Math.max(-1, Math.min(1, Number.isNaN(item.value) ? 0 : item.value / most));
+    const content = html`<span class="label">${visibleToken(item.label)}</span><span
+        class="track ${twoSided ? '' : 'after'}">${twoSided ? this.#around(share) : this.#along(share)}<span
+        class="number">${shown}${item.note ? html`<span class="note">${item.note}</span>` : nothing}</span></span>`;
+    const classes = `bar ${item.selected ? 'selected' : ''} ${index === this.active ? 'at' : ''}`;
+    if (this.readonly) return html`<li class=${classes}>${content}</li>`;
+    const said = [visibleToken(item.label).trim(), shown, ...(item.note ? [item.note] : [])].join(', ');
+    return html`<div
+      role="option" id="bar-${index}" class=${classes} aria-selected=${item.selected ? 'true' : 'false'} aria-label=${said}
+      @click=${() => this.#choose(index)}
+    >${content}</div>`;
+  }
+
+  #shown(value: number): string {
+    if (this.format === 'percent') return percent(value);
+    const whole = this.items.every((item) => Number.isInteger(item.value));
+    return decimals(value, whole ? 0 : this.digits);
+  }
+
+  #along(share: number): TemplateResult {
+    return html`<svg width="${share * 100}%" height="11" aria-hidden="true"><rect width="100%" height="11" rx="2"></rect></svg>`;
+  }
+
+  /** A bar to the left or the right of a line in the middle. */
+  #around(share: number): TemplateResult {
+    const colour = cssColour(signed(share < 0 ? -1 : 1, 1, this.theme));
+    const [x, width] = [share < 0 ? 50 + share * 50 : 50, Math.abs(share) * 50];
+    const bar = svg`<rect x="${x}%" width="${width}%" height="11" rx="1" class="signed"></rect>`;
+    return html`<svg width="100%" height="11" aria-hidden="true" color=${colour}>${bar}<line x1="50%" x2="50%" y1="-5" y2="16"></line></svg>`;
+  }
+
+  #choose(index: number): void {
+    this.active = index;
+    tell(this, 'bar-select', { index });
+  }
+
+  #key(event: KeyboardEvent): void {
+    const key = listKey(event, this.active, this.items.length);
+    if (key === undefined) return;
+    event.preventDefault();
+    if (key === 'choose') this.#choose(this.active);
+    else this.active = key.to;
+  }
+}
+
+define('cf-bars', CfBars);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'cf-bars': CfBars;
+  }
+}

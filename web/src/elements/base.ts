@@ -1,0 +1,114 @@
+// What all elements share: lit's life cycle, the theme, and the colours and faces of the page with defaults for pages without.
+
+import { type CSSResult, css, LitElement } from 'lit';
+import type { Theme } from './colours.js';
+import { themeOf, watchTheme } from './theme.js';
+
+/** The part of lit's base class that elements show to the outside, so that their types need no lit. */
+export interface ReactiveHost extends HTMLElement {
+  /** Resolves when everything that was set is drawn. */
+  readonly updateComplete: Promise<boolean>;
+  readonly renderRoot: HTMLElement | DocumentFragment;
+  /** Draws again, though no property was set. */
+  requestUpdate(name?: PropertyKey, before?: unknown): void;
+  connectedCallback(): void;
+  disconnectedCallback(): void;
+}
+
+const Reactive: new () => ReactiveHost = LitElement;
+
+/** @internal */
+export const sharedStyles: CSSResult = css`
+  :host {
+    display: block;
+    position: relative;
+    font-family: var(--_sans);
+    --_serif: var(--cf-serif, Georgia, serif);
+    --_sans: var(--cf-sans, system-ui, sans-serif);
+    --_mono: var(--cf-mono, ui-monospace, monospace);
+    --_paper: var(--cf-paper, #fbfaf7);
+    --_raised: var(--cf-raised, #ffffff);
+    --_sunken: var(--cf-sunken, #f2f0ea);
+    --_ink: var(--cf-ink, #1c222c);
+    --_muted: var(--cf-muted, #5d6573);
+    --_line: var(--cf-line, #e2dfd7);
+    --_line-strong: var(--cf-line-strong, #8b8f98);
+    --_q: var(--cf-q, #b3520a);
+    --_k: var(--cf-k, #0a716a);
+    --_v: var(--cf-v, #5f2aa6);
+    --_stream: var(--cf-stream, #33404f);
+    --_accent: var(--cf-accent, #0b70ba);
+    --_wrong: var(--cf-wrong, #a3262a);
+  }
+  :host(:state(dark)) {
+    --_paper: var(--cf-paper, #12151a);
+    --_raised: var(--cf-raised, #1a1e26);
+    --_sunken: var(--cf-sunken, #191d24);
+    --_ink: var(--cf-ink, #e9e6df);
+    --_muted: var(--cf-muted, #a0a8b5);
+    --_line: var(--cf-line, #2b313b);
+    --_line-strong: var(--cf-line-strong, #6d7582);
+    --_q: var(--cf-q, #f3a355);
+    --_k: var(--cf-k, #4ccabb);
+    --_v: var(--cf-v, #c9b3ff);
+    --_stream: var(--cf-stream, #dfe6ee);
+    --_accent: var(--cf-accent, #5aa9f2);
+    --_wrong: var(--cf-wrong, #ff9d96);
+  }
+  :host([hidden]) {
+    display: none;
+  }
+  .fault,
+  .status {
+    margin: 0;
+    color: var(--_wrong);
+    font-size: 14px;
+    line-height: 1.4;
+  }
+  .status {
+    color: var(--_muted);
+    font-variant-numeric: tabular-nums;
+  }
+`;
+
+export abstract class ElementBase extends Reactive {
+  readonly #internals = this.attachInternals();
+  #theme: Theme | undefined;
+  #unwatch: (() => void) | undefined;
+
+  /** Whether the page around the element is dark. */
+  get theme(): Theme {
+    if (this.#theme === undefined) this.#readTheme();
+    return this.#theme ?? 'light';
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#readTheme();
+    this.#unwatch = watchTheme(() => {
+      this.#readTheme();
+      this.requestUpdate();
+    });
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#unwatch?.();
+  }
+
+  #readTheme(): void {
+    this.#theme = themeOf(this);
+    if (this.#theme === 'dark') this.#internals.states.add('dark');
+    else this.#internals.states.delete('dark');
+  }
+}
+
+/** @internal An event that bubbles out of shadow trees. */
+export const tell = (element: HTMLElement, type: string, detail: unknown): boolean =>
+  element.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
+
+/** @internal Gives the class its tag; nothing where there are no custom elements (Node), or where it has one already. */
+export function define(tag: string, element: CustomElementConstructor): void {
+  if (typeof document === 'undefined' || customElements.get(tag)) return;
+  customElements.define(tag, element);
+}

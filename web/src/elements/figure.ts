@@ -1,0 +1,98 @@
+// <cf-figure>: one live figure of the clearformer page inside another page.
+
+import { css, html, nothing, type TemplateResult } from 'lit';
+import { define, ElementBase, sharedStyles } from './base.js';
+import { words } from './words.js';
+
+/** What the page inside says of its size. */
+interface SizeMessage {
+  readonly type: 'clearformer-figure';
+  readonly height: number;
+}
+
+const isSize = (data: unknown): data is SizeMessage =>
+  typeof data === 'object' &&
+  data !== null &&
+  (data as SizeMessage).type === 'clearformer-figure' &&
+  Number.isFinite((data as SizeMessage).height);
+
+/** The address of the figure alone, undefined for what is no web address. */
+export function embedded(address: string): string | undefined {
+  let url: URL;
+  try {
+    url = new URL(address, document.baseURI);
+  } catch {
+    return undefined;
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return undefined;
+  const [path = '', query = ''] = url.hash.split('?', 2);
+  const state = new URLSearchParams(query);
+  state.set('embed', '1');
+  url.hash = `${path}?${state}`;
+  return url.href;
+}
+
+/** A figure by its link: what the page's "Copy link" gives. It is as high as the figure says that it is. */
+export class CfFigure extends ElementBase {
+  /** @internal */
+  static styles = [
+    sharedStyles,
+    css`
+      iframe {
+        display: block;
+        width: 100%;
+        height: 560px;
+        border: 0;
+        color-scheme: normal;
+      }
+    `,
+  ];
+  /** @internal */
+  static properties = { address: {}, label: {} };
+
+  /** The page's address with the state of the figure, `https://…/#/head?q=6`. */
+  declare address: string;
+  /** The frame's name for a screen reader. */
+  declare label: string;
+
+  constructor() {
+    super();
+    Object.assign(this, { address: '', label: '' });
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    addEventListener('message', this.#message);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    removeEventListener('message', this.#message);
+  }
+
+  /** @internal */
+  render(): TemplateResult | typeof nothing {
+    if (this.address === '') return nothing;
+    const address = embedded(this.address);
+    if (address === undefined) {
+      return html`<p class="fault" role="alert">cf-figure: '${this.address}' is no web address</p>`;
+    }
+    return html`<iframe
+      src=${address} title=${this.label || words().figure} loading="lazy" allow="fullscreen; clipboard-write"
+    ></iframe>`;
+  }
+
+  readonly #message = ({ data, source }: MessageEvent): void => {
+    const frame = this.renderRoot.querySelector('iframe');
+    if (frame === null || source !== frame.contentWindow || !isSize(data)) return;
+    frame.style.height = `${Math.min(4000, Math.max(80, Math.ceil(data.height)))}px`;
+  };
+}
+
+define('cf-figure', CfFigure);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'cf-figure': CfFigure;
+  }
+}

@@ -1,0 +1,120 @@
+// The field in which a cell's number is typed.
+
+import { decimals } from '../formats.js';
+import type { Words } from '../words.js';
+import type { Box } from './layout.js';
+
+export interface Edit {
+  readonly box: Box;
+  readonly value: number;
+  /** The first key typed, which replaces the value; empty to begin with the value. */
+  readonly first: string;
+  readonly name: string;
+  readonly words: Words;
+  /** Called once: with the number, or undefined when it was left as it is. */
+  readonly done: (value: number | undefined, refocus: boolean) => void;
+}
+
+/** A number as people write it: 1.5, −1,5, 2e3, −∞. undefined for anything else. */
+export function readNumber(text: string): number | undefined {
+  const plain = text.trim().replaceAll('−', '-').replace(',', '.').toLowerCase();
+  if (/^[+]?(∞|inf|infinity)$/.test(plain)) return Infinity;
+  if (/^-(∞|inf|infinity)$/.test(plain)) return -Infinity;
+  return plain !== '' && Number.isFinite(Number(plain)) ? Number(plain) : undefined;
+}
+
+/** The value to begin with: as short as it can be at four decimals. */
+function written(value: number): string {
+  if (!Number.isFinite(value)) return decimals(value, 0);
+  return String(Number(value.toFixed(4))).replace('-', '−');
+}
+
+const fieldSize = { width: 84, height: 34 };
+
+export class Editor {
+  readonly #form: HTMLElement;
+  readonly #input: HTMLInputElement;
+  readonly #edit: Edit;
+  readonly #before: string;
+  #over = false;
+
+  /** Opens over the cell, inside `frame`. */
+  constructor(frame: HTMLElement, edit: Edit) {
+    this.#edit = edit;
+    this.#before = written(edit.value);
+    this.#form = document.createElement('div');
+    this.#form.className = 'editor';
+    this.#input = document.createElement('input');
+    this.#input.type = 'text';
+    this.#input.inputMode = 'decimal';
+    this.#input.autocomplete = 'off';
+    this.#input.setAttribute('aria-label', `${edit.words.value}: ${edit.name}`);
+    this.#input.value = edit.first || this.#before;
+    // Number pads of some phones have no minus.
+    const sign = document.createElement('button');
+    sign.type = 'button';
+    sign.textContent = '±';
+    sign.setAttribute('aria-label', edit.words.sign);
+    this.#form.append(this.#input, sign);
+    this.#place(frame);
+    frame.append(this.#form);
+    this.#listen(sign);
+    this.#input.focus();
+    if (edit.first === '') this.#input.select();
+  }
+
+  /** Keeps what was typed if it is a number. */
+  close(): void {
+    this.#end(readNumber(this.#input.value), false);
+  }
+
+  #place(frame: HTMLElement): void {
+    const { x, y, width, height } = this.#edit.box;
+    const most = Math.max(0, frame.scrollWidth - fieldSize.width);
+    this.#form.style.left = `${Math.min(most, Math.max(0, x + width / 2 - fieldSize.width / 2))}px`;
+    this.#form.style.top = `${y + height / 2 - fieldSize.height / 2}px`;
+  }
+
+  #listen(sign: HTMLButtonElement): void {
+    this.#input.addEventListener('keydown', (event) => {
+      event.stopPropagation();
+      if (event.key === 'Escape') this.#end(undefined, true);
+      if (event.key === 'Enter') this.#finish();
+    });
+    this.#input.addEventListener('input', () => this.#complain(''));
+    sign.addEventListener('pointerdown', (event) => event.preventDefault()); // the field keeps the focus
+    sign.addEventListener('click', () => {
+      const text = this.#input.value;
+      this.#input.value = /^[-−]/.test(text) ? text.slice(1) : `−${text}`;
+      this.#input.focus();
+    });
+    this.#form.addEventListener('focusout', (event) => {
+      if (!this.#form.contains(event.relatedTarget as Node | null)) this.close();
+    });
+  }
+
+  #finish(): void {
+    const value = readNumber(this.#input.value);
+    if (value === undefined) this.#complain(this.#edit.words.notANumber);
+    else this.#end(value, true);
+  }
+
+  #complain(text: string): void {
+    this.#form.querySelector('[role=alert]')?.remove();
+    this.#input.removeAttribute('aria-invalid');
+    if (text === '') return;
+    this.#input.setAttribute('aria-invalid', 'true');
+    const note = document.createElement('p');
+    note.setAttribute('role', 'alert');
+    note.textContent = text;
+    this.#form.append(note);
+  }
+
+  #end(value: number | undefined, refocus: boolean): void {
+    if (this.#over) return;
+    this.#over = true;
+    const same = this.#input.value === this.#before;
+    this.#form.remove();
+    this.#edit.done(same ? undefined : value, refocus);
+  }
+}

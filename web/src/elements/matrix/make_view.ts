@@ -1,0 +1,130 @@
+// From what a <cf-matrix> is given to what is drawn: rows and columns exchanged where it is transposed, texts, and room for them.
+
+import type { Theme } from '../colours.js';
+import { type Cell, largest, type Numbers, shapeOf } from '../numbers.js';
+import { textWidth } from '../svg.js';
+import { words } from '../words.js';
+import { type CaptionPlace, type Layout, layoutOf } from './layout.js';
+import { type CellTest, cellText, type Digits, type Look, lookOf, type Scale } from './looks.js';
+import { labelSize, longestLabel } from './surround.js';
+import { type Hue, hueColour, type MatrixView, type Tracks } from './view.js';
+
+/** Rows and columns that thin rails run along. Both given, they run up to the cell where they meet. */
+export interface Rails {
+  readonly rows?: readonly number[] | undefined;
+  readonly columns?: readonly number[] | undefined;
+  /** Default: the matrix's own hue. */
+  readonly rowHue?: Hue | undefined;
+  readonly columnHue?: Hue | undefined;
+}
+
+/** The properties of a matrix that its picture depends on. */
+export interface MatrixInput {
+  readonly numbers: Numbers | undefined;
+  readonly label: string;
+  readonly about: string;
+  readonly hue: Hue;
+  readonly rowLabels: readonly string[];
+  readonly columnLabels: readonly string[];
+  readonly scale: Scale;
+  readonly bound: number;
+  readonly digits: Digits;
+  readonly transposed: boolean;
+  readonly caption: CaptionPlace;
+  readonly masked: CellTest | undefined;
+  readonly secret: CellTest | undefined;
+  readonly changed: CellTest | undefined;
+  readonly edited: CellTest | undefined;
+  readonly cellWidth: number;
+  readonly cellHeight: number;
+  readonly rails: Rails | undefined;
+  readonly theme: Theme;
+}
+
+const never: CellTest = () => false;
+
+/** Rows and columns as they are drawn. */
+export function drawnShape({ numbers, transposed }: MatrixInput): readonly [rows: number, columns: number] {
+  const [rows, columns] = numbers ? shapeOf(numbers) : [0, 0];
+  return transposed ? [columns, rows] : [rows, columns];
+}
+
+const boundOf = ({ bound, scale }: MatrixInput, numbers: Numbers): number =>
+  bound > 0 ? bound : scale === 'weights' ? 1 : largest(numbers.data);
+
+export function viewOf(matrix: MatrixInput, numbers: Numbers, serif: string): MatrixView {
+  const { rowLabels, columnLabels, transposed } = matrix;
+  const said = words();
+  const [rows, columns] = drawnShape(matrix);
+  const [, width] = shapeOf(numbers);
+  const { scale, digits, theme } = matrix;
+  const request = { scale, bound: boundOf(matrix, numbers), digits, theme, words: said };
+  const { masked = never, secret = never, changed = never, edited = never } = matrix;
+  const given = (r: number, c: number): Cell => (transposed ? { row: c, column: r } : { row: r, column: c });
+  const look = (r: number, c: number): Look => {
+    const { row, column } = given(r, c);
+    const marks = { masked: masked(row, column), secret: secret(row, column) };
+    const seen = { changed: changed(row, column), edited: edited(row, column) };
+    return lookOf(Number(numbers.data[row * width + column]), { ...marks, ...seen }, request);
+  };
+  const placeName = (r: number, c: number): string => {
+    const { row, column } = given(r, c);
+    return `${said.row} ${rowLabels[row] || row + 1}, ${said.column} ${columnLabels[column] || column + 1}`;
+  };
+  const [drawnRows, drawnColumns] = transposed ? [columnLabels, rowLabels] : [rowLabels, columnLabels];
+  const tracks = tracksOf(matrix);
+  return {
+    look,
+    placeName,
+    rowLabels: drawnRows.slice(0, rows),
+    columnLabels: drawnColumns.slice(0, columns),
+    boldRows: new Set(tracks.rows),
+    boldColumns: new Set(tracks.columns),
+    rowColour: tracks.rowColour,
+    columnColour: tracks.columnColour,
+    hue: hueColour(matrix.hue),
+    name: matrix.label,
+    transposed,
+    about: matrix.about,
+    shape: `${rows}×${columns}`,
+    caption: matrix.caption,
+    serif,
+  };
+}
+
+export function tracksOf({ rails, hue, transposed }: MatrixInput): Tracks {
+  const { rows = [], columns = [], rowHue = hue, columnHue = hue } = rails ?? {};
+  const [rowColour, columnColour] = [hueColour(rowHue), hueColour(columnHue)];
+  if (!transposed) return { rows, columns, rowColour, columnColour };
+  return { rows: columns, columns: rows, rowColour: columnColour, columnColour: rowColour };
+}
+
+/** Cells looked at for the longest text: more would take as long as drawing them. */
+const sample = 4096;
+
+export function layoutFor(matrix: MatrixInput, numbers: Numbers, view: MatrixView, hostWidth: number): Layout {
+  const [rows, columns] = drawnShape(matrix);
+  const font = `${labelSize}px ${view.serif}`;
+  const widths = (labels: readonly string[]): number[] =>
+    labels.map((label) => (label === '' ? 0 : Math.min(longestLabel, textWidth(label, font))));
+  const { cellWidth, cellHeight, scale, digits, caption } = matrix;
+  const bound = boundOf(matrix, numbers);
+  let longest = 0;
+  for (let i = 0; i < Math.min(numbers.data.length, sample); i++) {
+    longest = Math.max(longest, cellText(Number(numbers.data[i]), { scale, digits, bound }).length);
+  }
+  const name = textWidth(view.name, `italic 18px ${view.serif}`) + (view.transposed ? 8 : 0);
+  const captionWidth = name + textWidth(view.about, '12.5px sans-serif') + view.shape.length * 7.3 + 24;
+  return layoutOf({
+    rows,
+    columns,
+    cellWidth,
+    cellHeight,
+    hostWidth,
+    rowLabels: widths(view.rowLabels),
+    columnLabels: widths(view.columnLabels),
+    captionWidth: caption === 'none' ? 0 : captionWidth,
+    caption,
+    longest,
+  });
+}

@@ -1,0 +1,316 @@
+// <cf-matrix>: numbers in rows and columns, a cell each.
+
+import { html, nothing, type TemplateResult } from 'lit';
+import { define, ElementBase, sharedStyles, tell } from '../base.js';
+import {
+  type Cell,
+  type Drawn,
+  faultOf,
+  type Numbers,
+  numbersFromJson,
+  sameCell,
+  shapeOf,
+  textsFromJson,
+} from '../numbers.js';
+import { forgetWidths } from '../svg.js';
+import { words } from '../words.js';
+import { Editor } from './editor.js';
+import { movedBy } from './keys.js';
+import { boxOf, type CaptionPlace, cellAt, type Layout } from './layout.js';
+import type { CellTest, Digits, Scale } from './looks.js';
+import { drawnShape, layoutFor, type Rails, tracksOf, viewOf } from './make_view.js';
+import { Picture } from './picture.js';
+import { matrixStyles } from './styles.js';
+import type { Hue, MatrixView } from './view.js';
+
+export interface CellEdit extends Cell {
+  readonly value: number;
+}
+
+const texts = { attribute: false } as const;
+
+/**
+ * A matrix. Events (they bubble and are composed): `cell-point`, a cell or null, when the pointer or the keyboard is over one;
+ * `cell-select`, on click, tap, Enter or Space; `cell-edit`, when a number was typed: the element changes nothing by itself.
+ * Rows and columns are always those of `numbers`, also when `transposed`.
+ */
+export class CfMatrix extends ElementBase implements Drawn {
+  /** @internal */
+  static styles = [sharedStyles, matrixStyles];
+  /** @internal */
+  static properties = {
+    numbers: { converter: { fromAttribute: numbersFromJson } },
+    source: {},
+    label: {},
+    about: {},
+    hue: {},
+    rowLabels: { attribute: 'row-labels', converter: { fromAttribute: textsFromJson } },
+    columnLabels: { attribute: 'column-labels', converter: { fromAttribute: textsFromJson } },
+    scale: {},
+    bound: { type: Number },
+    digits: { converter: { fromAttribute: digitsFrom } },
+    transposed: { type: Boolean },
+    caption: {},
+    masked: texts,
+    secret: texts,
+    changed: texts,
+    edited: texts,
+    cellWidth: { attribute: 'cell-width', type: Number },
+    cellHeight: { attribute: 'cell-height', type: Number },
+    selected: { attribute: false },
+    rails: { attribute: false },
+    editable: { type: Boolean },
+  };
+
+  /** [rows, columns]; of one dimension: one row. As an attribute JSON: [[1, 2], [3, 4]]. */
+  declare numbers: Numbers | undefined;
+  declare source: string;
+  /** The name, 'Q'. */
+  declare label: string;
+  /** What it does, 'looks for'. */
+  declare about: string;
+  /** Whose matrix it is: the colour of its brackets and name. */
+  declare hue: Hue;
+  declare rowLabels: readonly string[];
+  declare columnLabels: readonly string[];
+  /** `signed`: zero is the paper; `weights`: 0 … 1; `plain`: no colours. */
+  declare scale: Scale;
+  /** The size of a number that takes the full colour; 0: the largest finite one (1 for weights). */
+  declare bound: number;
+  declare digits: Digits;
+  /** Draws the matrix with rows and columns exchanged. */
+  declare transposed: boolean;
+  /** Where name, meaning and shape stand. */
+  declare caption: CaptionPlace;
+  /** Hatched: takes no part. */
+  declare masked: CellTest | undefined;
+  /** Not to be seen yet: a question mark. */
+  declare secret: CellTest | undefined;
+  /** An accent frame: another value than before. */
+  declare changed: CellTest | undefined;
+  /** A black corner: set by hand. */
+  declare edited: CellTest | undefined;
+  /** Pixels; 0: fits the host's width, 30 × 25 at most. */
+  declare cellWidth: number;
+  declare cellHeight: number;
+  declare selected: Cell | undefined;
+  declare rails: Rails | undefined;
+  /** Whether numbers can be typed: Enter, a digit, or a click on the selected cell. */
+  declare editable: boolean;
+
+  #picture: Picture | undefined;
+  #layout: Layout | undefined;
+  #view: MatrixView | undefined;
+  #editor: Editor | undefined;
+  #active: Cell = { row: 0, column: 0 }; // drawn places, as the next two
+  #hovered: Cell | undefined;
+  #pointer: { x: number; y: number } | undefined;
+  #byKeyboard = false;
+  #pointed: Cell | undefined;
+  readonly #sizes = typeof ResizeObserver === 'undefined' ? undefined : new ResizeObserver(() => this.#resized());
+  readonly #fontsArrived = (): void => {
+    forgetWidths();
+    this.requestUpdate();
+  };
+  // Read once, not while numbers change: asking the browser makes it work out the whole page's styles.
+  #width = 0;
+  #serif = '';
+
+  constructor() {
+    super();
+    Object.assign(this, { source: '', label: '', about: '', hue: 'ink', rowLabels: [], columnLabels: [] });
+    Object.assign(this, { scale: 'signed', bound: 0, digits: 'auto', transposed: false, caption: 'below' });
+    Object.assign(this, { cellWidth: 0, cellHeight: 0, editable: false });
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#sizes?.observe(this);
+    document.fonts?.addEventListener('loadingdone', this.#fontsArrived);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#width = 0;
+    this.#serif = '';
+    this.#sizes?.disconnect();
+    document.fonts?.removeEventListener('loadingdone', this.#fontsArrived);
+    this.#editor?.close();
+  }
+
+  /** Where a cell of `numbers` is on the screen; nothing (0 × 0) before the first drawing. */
+  cellBox(row: number, column: number): DOMRect {
+    if (!this.#layout || !this.#picture) return new DOMRect();
+    const { x, y, width, height } = boxOf(this.#layout, this.#swapped({ row, column }));
+    const corner = this.#picture.svg.getBoundingClientRect();
+    return new DOMRect(corner.x + x, corner.y + y, width, height);
+  }
+
+  /** @internal */
+  render(): TemplateResult | typeof nothing {
+    if (this.numbers === undefined) return nothing;
+    const fault = faultOf('cf-matrix', this.numbers, this.source);
+    if (fault !== undefined) return html`<p class="fault" role="alert">${fault}</p>`;
+    return html`<div class="frame"><canvas hidden aria-hidden="true"></canvas>${this.#grid()}</div>`;
+  }
+
+  #grid(): TemplateResult {
+    const [rows, columns] = drawnShape(this);
+    const name = [this.label || words().matrix, this.about].filter(Boolean).join(', ');
+    return html`<svg
+      tabindex="0" role="grid" aria-label="${name}, ${rows} × ${columns}" aria-rowcount=${rows} aria-colcount=${columns}
+      aria-readonly=${this.editable ? 'false' : 'true'}
+      @pointermove=${this.#move} @pointerleave=${this.#leave} @pointerdown=${this.#press} @click=${this.#click}
+      @keydown=${this.#key} @focus=${this.#focus} @blur=${this.#blur}
+    ></svg>`;
+  }
+
+  /** @internal */
+  updated(): void {
+    const frame = this.renderRoot.querySelector<HTMLElement>('.frame');
+    const [picture, canvas] = [frame?.querySelector('svg'), frame?.querySelector('canvas')];
+    if (!frame || !picture || !canvas || this.numbers === undefined) {
+      this.#picture = this.#layout = this.#view = undefined;
+      return;
+    }
+    if (this.#picture?.svg !== picture) this.#picture = new Picture(frame, picture, canvas);
+    this.#width ||= this.clientWidth;
+    this.#serif ||= getComputedStyle(this).getPropertyValue('--_serif') || 'serif';
+    this.#view = viewOf(this, this.numbers, this.#serif);
+    this.#layout = layoutFor(this, this.numbers, this.#view, this.#width);
+    const last = { row: this.#layout.rows - 1, column: this.#layout.columns - 1 };
+    const active = this.selected && !this.#byKeyboard ? this.#swapped(this.selected) : this.#active;
+    this.#active = { row: clamp(active.row, last.row), column: clamp(active.column, last.column) };
+    this.#picture.draw(this.#view, this.#layout, this.#width);
+    this.#overlay();
+  }
+
+  #swapped({ row, column }: Cell): Cell {
+    return this.transposed ? { row: column, column: row } : { row, column };
+  }
+
+  #resized(): void {
+    if (this.clientWidth === this.#width) return;
+    this.#width = this.clientWidth;
+    this.requestUpdate();
+  }
+
+  /** Draws frames and rails anew and says which cell is pointed at; cells are not touched. */
+  #overlay(): SVGRectElement | undefined {
+    if (!this.#picture || !this.#layout || !this.#view) return undefined;
+    const focused = this.#byKeyboard ? this.#active : undefined;
+    const selected = this.selected && this.#swapped(this.selected);
+    const frames = { tracks: tracksOf(this), selected, pointed: this.#hovered, focused };
+    const frame = this.#picture.overlay(this.#view, this.#layout, frames, this.#active);
+    const pointed = this.#hovered ?? focused;
+    if (!sameCell(pointed, this.#pointed)) {
+      this.#pointed = pointed;
+      tell(this, 'cell-point', pointed === undefined ? null : this.#swapped(pointed));
+    }
+    return frame;
+  }
+
+  #cellUnder({ clientX, clientY }: MouseEvent): Cell | undefined {
+    if (!this.#picture || !this.#layout) return undefined;
+    const { x, y } = this.#picture.svg.getBoundingClientRect();
+    return cellAt(this.#layout, clientX - x, clientY - y);
+  }
+
+  #hover(cell: Cell | undefined): void {
+    if (sameCell(cell, this.#hovered)) return;
+    this.#hovered = cell;
+    this.#overlay();
+  }
+
+  #move(event: PointerEvent): void {
+    const { clientX: x, clientY: y } = event;
+    const still = this.#pointer?.x === x && this.#pointer.y === y; // the page scrolled under the pointer
+    this.#pointer = { x, y };
+    if (event.pointerType !== 'touch' && !still) this.#hover(this.#cellUnder(event));
+  }
+
+  #leave(): void {
+    this.#hover(undefined);
+  }
+
+  #press(): void {
+    this.#byKeyboard = false;
+  }
+
+  #click(event: MouseEvent): void {
+    const cell = this.#cellUnder(event);
+    if (cell === undefined) return;
+    const again = sameCell(this.selected && this.#swapped(this.selected), cell);
+    this.#active = cell;
+    this.#select();
+    if (again && this.editable) this.#edit('');
+  }
+
+  #select(): void {
+    this.selected = this.#swapped(this.#active);
+    tell(this, 'cell-select', { ...this.selected });
+  }
+
+  #focus(event: FocusEvent): void {
+    this.#byKeyboard = (event.target as Element).matches(':focus-visible');
+    this.#overlay();
+  }
+
+  #blur(): void {
+    this.#byKeyboard = false;
+    this.#overlay();
+  }
+
+  #key(event: KeyboardEvent): void {
+    const [rows, columns] = drawnShape(this);
+    const to = event.altKey ? undefined : movedBy(event, this.#active, { rows, columns });
+    const typed = this.editable && !event.ctrlKey && !event.metaKey && /^[-−+.,0-9∞]$/.test(event.key);
+    if (to !== undefined) {
+      this.#active = to;
+      this.#byKeyboard = true;
+      this.#hovered = undefined;
+      this.#overlay()?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    } else if (event.key === 'Enter' || event.key === ' ') {
+      this.#select();
+      if (event.key === 'Enter' && this.editable) this.#edit('');
+    } else if (typed) {
+      this.#select();
+      this.#edit(event.key);
+    } else return;
+    event.preventDefault();
+  }
+
+  #edit(first: string): void {
+    if (!this.#picture || !this.#layout || !this.#view || this.numbers === undefined) return;
+    const at = this.#active;
+    const { row, column } = this.#swapped(at);
+    if (this.masked?.(row, column) || this.secret?.(row, column)) return;
+    this.#editor?.close();
+    this.#editor = new Editor(this.#picture.frame, {
+      box: boxOf(this.#layout, at),
+      value: Number(this.numbers.data[row * shapeOf(this.numbers)[1] + column]),
+      first,
+      name: this.#view.placeName(at.row, at.column),
+      words: words(),
+      done: (value, refocus) => {
+        this.#editor = undefined;
+        if (refocus) this.#picture?.svg.focus();
+        if (value !== undefined) tell(this, 'cell-edit', { row, column, value } satisfies CellEdit);
+      },
+    });
+  }
+}
+
+const clamp = (place: number, last: number): number => Math.max(0, Math.min(last, place));
+
+function digitsFrom(text: string | null): Digits {
+  return text === null || text === 'auto' ? 'auto' : Math.max(0, Math.min(20, Math.trunc(Number(text)) || 0));
+}
+
+define('cf-matrix', CfMatrix);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'cf-matrix': CfMatrix;
+  }
+}

@@ -1,0 +1,89 @@
+// The work of an element that is given a model: loading and computing, with what it says meanwhile.
+
+import { html, nothing, type TemplateResult } from 'lit';
+import type { ReactiveHost } from './base.js';
+import { words } from './words.js';
+
+type Running = typeof import('./running.js');
+type State = 'idle' | 'loading' | 'computing' | 'failed';
+
+interface Tools {
+  readonly running: Running;
+  /** Told by the loader of every file. */
+  readonly tell: (event: { readonly loaded: number; readonly total: number; readonly status: string }) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface Work<Result> {
+  readonly run: (tools: Tools) => Promise<Result>;
+  readonly done: (result: Result) => void;
+  readonly failed: () => void;
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
+
+export class ModelTask {
+  readonly #host: ReactiveHost;
+  #key: string | undefined;
+  #abort: AbortController | undefined;
+  #state: State = 'idle';
+  #said = '';
+
+  constructor(host: ReactiveHost) {
+    this.#host = host;
+  }
+
+  /** Starts the work unless this key's is under way or done; an older one's result is dropped. */
+  start<Result>(key: readonly unknown[], work: Work<Result>): void {
+    const text = JSON.stringify(key);
+    if (text === this.#key) return;
+    this.stop();
+    this.#key = text;
+    const abort = new AbortController();
+    this.#abort = abort;
+    void this.#run(work, abort.signal);
+  }
+
+  /** Drops what is under way; the next start begins anew. */
+  stop(): void {
+    this.#abort?.abort();
+    this.#abort = undefined;
+    this.#key = undefined;
+    this.#set('idle', '');
+  }
+
+  /** What is going on, in words; nothing when all is done. */
+  status(): TemplateResult | typeof nothing {
+    if (this.#state === 'failed') return html`<p class="fault" role="alert">${this.#said}</p>`;
+    if (this.#state === 'idle') return nothing;
+    const { loading, computing } = words();
+    const begun = this.#state === 'loading' ? loading : computing;
+    return html`<p class="status" role="status">${begun}${this.#said} …</p>`;
+  }
+
+  async #run<Result>(work: Work<Result>, signal: AbortSignal): Promise<void> {
+    this.#set('loading', '');
+    const tell: Tools['tell'] = ({ loaded, total, status }) => {
+      if (signal.aborted) return;
+      if (status === 'ready') this.#set('computing', '');
+      else this.#set('loading', total > 0 ? ` (${megabytes(loaded)} / ${megabytes(total)})` : '');
+    };
+    try {
+      const result = await work.run({ running: await import('./running.js'), tell, signal });
+      if (signal.aborted) return;
+      this.#set('idle', '');
+      work.done(result);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#set('failed', error instanceof Error ? error.message : String(error));
+      work.failed();
+    }
+  }
+
+  #set(state: State, said: string): void {
+    if (state === this.#state && said === this.#said) return;
+    this.#state = state;
+    this.#said = said;
+    this.#host.requestUpdate();
+  }
+}

@@ -1,0 +1,83 @@
+// What elements draw: numbers with dimensions, and the name of the computation that they come from.
+
+/** Row-major numbers; a Tensor of the package fits. A new object is drawn, an array changed in place is not seen. */
+export interface Numbers {
+  readonly dims: readonly number[];
+  readonly data: ArrayLike<number>;
+}
+
+/** Every element that draws numbers says where they come from. */
+export interface Drawn {
+  /** A hook's name with its index, `blocks.2.attn.hook_q[0, :, 4]`, or the call that made them, `softmax(scores)`. */
+  source: string;
+  numbers: Numbers | undefined;
+}
+
+/** A place in a matrix. */
+export interface Cell {
+  readonly row: number;
+  readonly column: number;
+}
+
+export const sameCell = (one: Cell | undefined, other: Cell | undefined): boolean =>
+  one === other || (one?.row === other?.row && one?.column === other?.column);
+
+/** Rows and columns; one dimension is one row. */
+export function shapeOf({ dims }: Numbers): readonly [rows: number, columns: number] {
+  return dims.length === 1 ? [1, dims[0] ?? 0] : [dims[0] ?? 0, dims[1] ?? 0];
+}
+
+/** What keeps numbers from being drawn as a matrix, in a sentence for whoever builds the page. */
+export function faultOf(element: string, numbers: Numbers, source: string): string | undefined {
+  const { dims, data } = numbers;
+  if (!Array.isArray(dims) || typeof data?.length !== 'number') {
+    return `${element}: numbers needs { dims, data }, as a Tensor has them`;
+  }
+  if (dims.length < 1 || dims.length > 2) {
+    return `${element}: numbers needs one or two dimensions, dims are [${dims.join(', ')}]; take a slice`;
+  }
+  const count = dims.reduce((product, extent) => product * extent, 1);
+  if (count !== data.length) {
+    return `${element}: dims [${dims.join(', ')}] need ${count} numbers, data has ${data.length}`;
+  }
+  if (source.trim() === '') {
+    return `${element}: source is missing: name the hook that the numbers come from, or the call that made them`;
+  }
+  return undefined;
+}
+
+/** Numbers written as JSON, [1, 2] or [[1, 2], [3, 4]]; undefined for anything else. */
+export function numbersFromJson(text: string | null): Numbers | undefined {
+  if (text === null || text.trim() === '') return undefined;
+  let rows: unknown;
+  try {
+    rows = JSON.parse(text);
+  } catch {
+    return { dims: [], data: [] }; // faultOf says what is wanted
+  }
+  if (!Array.isArray(rows)) return { dims: [], data: [] };
+  const data = rows.flat();
+  if (!data.every((value) => typeof value === 'number')) return { dims: [], data: [] };
+  return Array.isArray(rows[0]) ? { dims: [rows.length, rows[0].length], data } : { dims: [rows.length], data };
+}
+
+/** Texts written as a JSON array. */
+export function textsFromJson(text: string | null): readonly string[] {
+  if (text === null) return [];
+  try {
+    const texts: unknown = JSON.parse(text);
+    return Array.isArray(texts) ? texts.map(String) : [text];
+  } catch {
+    return [text];
+  }
+}
+
+/** The largest finite size of a number; 1 where all are zero. */
+export function largest(data: ArrayLike<number>): number {
+  let most = 0;
+  for (let i = 0; i < data.length; i++) {
+    const size = Math.abs(data[i] ?? 0);
+    if (size > most && size < Infinity) most = size;
+  }
+  return most || 1;
+}

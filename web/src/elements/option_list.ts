@@ -1,0 +1,36 @@
+// A list with one tab stop: arrows go along it, Enter or Space chooses.
+
+import { type CSSResult, css } from 'lit';
+
+/** What a key does in a list: goes to an option, chooses the one it is at, or nothing. */
+export type ListKey = { readonly to: number } | 'choose' | undefined;
+
+export function listKey(event: KeyboardEvent, at: number, count: number): ListKey {
+  if (event.ctrlKey || event.metaKey || event.altKey) return undefined;
+  const moves: Readonly<Record<string, number>> = {
+    ArrowLeft: at - 1,
+    ArrowUp: at - 1,
+    ArrowRight: at + 1,
+    ArrowDown: at + 1,
+    Home: 0,
+    End: count - 1,
+  };
+  const to = moves[event.key];
+  if (to !== undefined) return { to: Math.max(0, Math.min(count - 1, to)) };
+  return event.key === 'Enter' || event.key === ' ' ? 'choose' : undefined;
+}
+
+/** @internal */
+export const listStyles: CSSResult = css`
+  [role='listbox'] {
+    outline: none;
+  }
+  [role='option'] {
+    cursor: pointer;
+    -webkit-tap-highlight-color: transparent;
+  }
+  [role='listbox']:focus-visible .at {
+    outline: 2px solid var(--_accent);
+    outline-offset: 2px;
+  }
+`;

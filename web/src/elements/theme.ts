@@ -1,0 +1,52 @@
+// Dark or light, and the reader's language: what elements take from the page around them.
+
+import { luminance, type Rgb, type Theme } from './colours.js';
+
+const measured = new Map<string, Theme>();
+
+/** The pixel that a CSS colour of any notation paints. */
+function painted(colour: string): Rgb {
+  const canvas = document.createElement('canvas');
+  canvas.width = canvas.height = 1;
+  const context = canvas.getContext('2d', { willReadFrequently: true });
+  if (context === null) return [0, 0, 0];
+  context.fillStyle = colour;
+  context.fillRect(0, 0, 1, 1);
+  const [red = 0, green = 0, blue = 0] = context.getImageData(0, 0, 1, 1).data;
+  return [red, green, blue];
+}
+
+/** Dark where the text that the element inherits is light. */
+export function themeOf(element: Element): Theme {
+  const { color } = getComputedStyle(element);
+  let theme = measured.get(color);
+  if (theme === undefined) {
+    theme = luminance(painted(color)) > 0.4 ? 'dark' : 'light';
+    measured.set(color, theme);
+  }
+  return theme;
+}
+
+const watchers = new Set<() => void>();
+let started = false;
+
+function start(): void {
+  if (started) return;
+  started = true;
+  const tell = (): void => {
+    for (const watcher of [...watchers]) watcher();
+  };
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', tell);
+  const watched = { attributes: true, attributeFilter: ['data-theme', 'class', 'style', 'lang'] };
+  new MutationObserver(tell).observe(document.documentElement, watched);
+}
+
+/** Calls back when the page's theme or language may have changed; the result ends that. */
+export function watchTheme(watcher: () => void): () => void {
+  start();
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+/** Whether the reader asked for less motion. */
+export const motionReduced = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;

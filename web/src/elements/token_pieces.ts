@@ -1,0 +1,49 @@
+// Tokens as the reader sees them: the text that each adds after the ones before it.
+
+import type { PreTrainedTokenizer } from '../text/tokenizer.js';
+
+export interface Token {
+  /** As it stands in the text, its blank in front included. */
+  readonly text: string;
+  readonly id?: number | undefined;
+  /** Not a piece of the text, as `<s>`. */
+  readonly special?: boolean | undefined;
+}
+
+/** The part of a tokenizer that names tokens. */
+export type TokenNames = Pick<
+  PreTrainedTokenizer,
+  'decode' | 'convert_ids_to_tokens' | 'vocab_size' | 'all_special_ids'
+>;
+
+/** How many tokens before one are decoded with it: enough for a character spread over several byte tokens. */
+const reach = 5;
+
+/** The last of `ids` as a piece of their text. */
+export function tokenPiece(tokenizer: TokenNames, ids: readonly number[]): Token {
+  const id = ids.at(-1) ?? 0;
+  const special = new Set(tokenizer.all_special_ids);
+  if (special.has(id)) return { text: tokenizer.decode([id]), id, special: true };
+  const near = ids.slice(-reach).filter((one) => !special.has(one));
+  const before = tokenizer.decode(near.slice(0, -1));
+  const after = tokenizer.decode(near);
+  const text = after.startsWith(before) && !after.endsWith('\uFFFD') ? after.slice(before.length) : '';
+  return { text: text === '' ? nameOf(tokenizer, id) : text, id };
+}
+
+/** A whole text in pieces. */
+export function tokenPieces(tokenizer: TokenNames, ids: readonly number[]): Token[] {
+  return ids.map((_, i) => tokenPiece(tokenizer, ids.slice(0, i + 1)));
+}
+
+/** A token as the vocabulary spells it; some models count more tokens than their vocabulary has. */
+function nameOf(tokenizer: TokenNames, id: number): string {
+  return id < tokenizer.vocab_size ? (tokenizer.convert_ids_to_tokens([id])[0] ?? '') : `#${id}`;
+}
+
+/** A token as it can be seen: blanks alone and line ends get a sign. */
+export function visibleToken(text: string): string {
+  if (text === '') return '∅';
+  const shown = text.replaceAll('\n', '↵').replaceAll('\t', '⇥');
+  return shown.trim() === '' ? shown.replaceAll(' ', '␣') : shown;
+}

@@ -1,0 +1,213 @@
+// <cf-tokens>: the pieces of a text, one of them chosen, with weights behind them where there are any.
+
+import { css, html, nothing, type TemplateResult } from 'lit';
+import { define, ElementBase, sharedStyles, tell } from './base.js';
+import { cssColour, inkOn, signed, weight } from './colours.js';
+import { spoken } from './formats.js';
+import { type Hue, hueColour } from './matrix/view.js';
+import { ModelTask } from './model_task.js';
+import { type Drawn, faultOf, largest, type Numbers } from './numbers.js';
+import { listKey, listStyles } from './option_list.js';
+import { type Token, visibleToken } from './token_pieces.js';
+import { words } from './words.js';
+
+/** The pieces of a text: `tokens`, or those of a `model` for its `text`. Events: `token-select` { index }, on click, tap, Enter or Space. */
+export class CfTokens extends ElementBase implements Drawn {
+  /** @internal */
+  static styles = [
+    sharedStyles,
+    listStyles,
+    css`
+      [role='listbox'] {
+        display: flex;
+        flex-wrap: wrap;
+        font: 17px / 1.5 var(--_serif);
+      }
+      [role='option'] {
+        padding: 3px 1px 2px;
+        white-space: pre;
+        border-bottom: 2px solid transparent;
+        color: var(--_ink);
+      }
+      [role='option']:hover {
+        border-color: var(--_line-strong);
+      }
+      [role='option'].weighed {
+        padding: 3px 3px 2px;
+        margin: 0 0.5px;
+        border-radius: 2px;
+      }
+      .special {
+        color: var(--_muted);
+        font: 12px / 25px var(--_mono);
+        padding-right: 5px;
+      }
+      .id {
+        display: block;
+        text-align: center;
+        color: inherit;
+        opacity: 0.85;
+        font: 11px / 14px var(--_mono);
+      }
+      [aria-selected='true'] {
+        border-color: var(--_hue, var(--_q));
+      }
+    `,
+  ];
+  /** @internal */
+  static properties = {
+    tokens: { attribute: false },
+    selected: { type: Number },
+    values: { attribute: false },
+    source: {},
+    scale: {},
+    ids: { type: Boolean },
+    hue: {},
+    label: {},
+    model: {},
+    text: {},
+    active: { state: true },
+  };
+
+  declare tokens: readonly Token[];
+  /** Index of the chosen token. */
+  declare selected: number | undefined;
+  /** A number for each token, drawn behind it; needs `source`. */
+  declare values: ArrayLike<number> | undefined;
+  declare source: string;
+  declare scale: 'weights' | 'signed';
+  /** Shows the ids below. */
+  declare ids: boolean;
+  /** The line under the chosen token. */
+  declare hue: Hue;
+  /** The list's name for a screen reader. */
+  declare label: string;
+  /** With a model (a Hub id, or the URL of a folder) the element cuts `text` up itself. */
+  declare model: string | undefined;
+  declare text: string;
+  /** @internal */
+  declare active: number;
+  readonly #task = new ModelTask(this);
+
+  constructor() {
+    super();
+    Object.assign(this, { tokens: [], source: '', scale: 'weights', ids: false, hue: 'q', label: '', text: '' });
+    this.active = 0;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.requestUpdate();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#task.stop();
+  }
+
+  /** @internal */
+  willUpdate(): void {
+    const { model, text } = this;
+    if (!model || !this.isConnected) return;
+    this.#task.start([model, text], {
+      run: ({ running }) => running.tokensOf({ model, text }),
+      done: (tokens) => {
+        this.tokens = tokens;
+      },
+      failed: () => {
+        this.tokens = [];
+      },
+    });
+  }
+
+  /** The values as numbers that can be exported. */
+  get numbers(): Numbers | undefined {
+    return this.values && { dims: [this.values.length], data: this.values };
+  }
+
+  /** Where a token is on the screen. */
+  tokenBox(index: number): DOMRect {
+    return this.renderRoot.querySelectorAll('[role=option]')[index]?.getBoundingClientRect() ?? new DOMRect();
+  }
+
+  /** @internal */
+  render(): TemplateResult | typeof nothing {
+    const fault = this.#fault();
+    if (fault !== undefined) return html`<p class="fault" role="alert">${fault}</p>`;
+    if (this.tokens.length === 0) return this.#task.status();
+    const at = Math.min(this.active, this.tokens.length - 1);
+    return html`${this.#task.status()}<div
+      role="listbox" tabindex="0" aria-label=${this.label || words().tokens} aria-orientation="horizontal"
+      aria-activedescendant="token-${at}" @keydown=${this.#key} @focus=${this.#focus}
+    >${this.tokens.map((token, index) => this.#option(token, index, at))}</div>`;
+  }
+
+  #fault(): string | undefined {
+    const { numbers } = this;
+    if (numbers === undefined) return undefined;
+    if (numbers.data.length !== this.tokens.length) {
+      return `cf-tokens: ${this.tokens.length} tokens, but ${numbers.data.length} values`;
+    }
+    return faultOf('cf-tokens', numbers, this.source);
+  }
+
+  #option(token: Token, index: number, at: number): TemplateResult {
+    const value = this.values?.[index];
+    const classes = [
+      ...(token.special ? ['special'] : []),
+      ...(value === undefined ? [] : ['weighed']),
+      ...(index === at ? ['at'] : []),
+    ];
+    const shown = visibleToken(token.text);
+    const said = [
+      shown.trim(),
+      ...(token.special ? [words().special] : []),
+      ...(value === undefined ? [] : [spoken(value)]),
+    ];
+    return html`<span
+      role="option" id="token-${index}" class=${classes.join(' ')} aria-selected=${index === this.selected}
+      aria-label=${said.join(', ')} @click=${() => this.#choose(index)}
+    >${shown}${this.ids && token.id !== undefined ? html`<span class="id">${token.id}</span>` : nothing}</span>`;
+  }
+
+  /** @internal */
+  updated(): void {
+    this.renderRoot.querySelector<HTMLElement>('[role=listbox]')?.style.setProperty('--_hue', hueColour(this.hue));
+    const most = this.values ? largest(this.values) : 1;
+    this.renderRoot.querySelectorAll<HTMLElement>('[role=option]').forEach((option, index) => {
+      const value = this.values?.[index];
+      const rgb = value === undefined ? undefined : this.#colour(value, most);
+      option.style.background = rgb === undefined ? '' : cssColour(rgb);
+      option.style.color = rgb === undefined ? '' : cssColour(inkOn(rgb));
+    });
+  }
+
+  #colour(value: number, most: number): readonly [number, number, number] {
+    return this.scale === 'signed' ? signed(value, most, this.theme) : weight(value, this.theme);
+  }
+
+  #choose(index: number): void {
+    this.active = this.selected = index;
+    tell(this, 'token-select', { index });
+  }
+
+  #focus(): void {
+    if (this.selected !== undefined) this.active = this.selected;
+  }
+
+  #key(event: KeyboardEvent): void {
+    const key = listKey(event, this.active, this.tokens.length);
+    if (key === undefined) return;
+    event.preventDefault();
+    if (key === 'choose') this.#choose(this.active);
+    else this.active = key.to;
+  }
+}
+
+define('cf-tokens', CfTokens);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'cf-tokens': CfTokens;
+  }
+}
