@@ -42,14 +42,16 @@ export const seeingStyles = css`
   .meter b { font: 600 22px var(--cf-sans); font-variant-numeric: tabular-nums; }
   .large .answer { font-size: 30px; }
   .large .answer b { font-size: 44px; }
-  .large .note, .large .meter, .large .readout, .large .controls, .large .answer .number { font-size: 24px; }
-  .large .top { grid-template-columns: minmax(0, 340px) minmax(0, 1fr); }
+  .large .note { display: none; } /* the caption says it */
+  .large .meter, .large .readout, .large .controls, .large .answer .number { font-size: 24px; }
+  .large .stage { margin-top: 14px; }
   @media (max-width: 900px) {
     .top { grid-template-columns: minmax(0, 38%) minmax(0, 1fr); gap: 16px; }
     .view-picture .top, .view-hide .top, .view-order .top { grid-template-columns: minmax(0, 48%) minmax(0, 1fr); }
     .scores cf-bars { display: none; }
     .stage { margin-top: 12px; }
     .beside { grid-template-columns: minmax(0, 1fr); gap: 14px; }
+    .view-kernels .stage { display: flex; flex-direction: column-reverse; gap: 10px; }
     .rollouts { grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 8px; }
     .samples button { width: 28px; height: 28px; }
   }

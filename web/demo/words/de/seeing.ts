@@ -15,7 +15,7 @@ export const words: typeof english = {
       text: 'Ein Block liest eine Reihe von Vektoren, darum wird das Bild in 7 × 7 **Ausschnitte** (Patches) zu 4 × 4 Pixeln zerlegt. Jeder ist sechzehn Zahlen in einer Reihe, mehr ist ein Ausschnitt nicht. Wähle einen anderen.',
     },
     kernels: {
-      title: 'Jeder Ausschnitt trifft {kernels} Kerne',
+      title: 'Jeder Ausschnitt trifft dieselben Kerne',
       text: 'Sechzehn Zahlen mal sechzehn gelernte Gewichte, summiert, plus ein Bias: eine Zahl. Die Gewichte sind ein **Kern** (Kernel), ein kleines Bild dessen, worauf er anspricht: eine Kante, ein Punkt, Tinte links. {kernels} Kerne machen einen Vektor aus {kernels} Zahlen, und dieselben Kerne dienen jedem Platz. Das ist ein Matrixprodukt, oder eine Faltung, deren Schrittweite ihr Kern ist.',
     },
     positions: {

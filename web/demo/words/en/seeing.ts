@@ -13,7 +13,7 @@ export const words = {
       text: 'A block reads a row of vectors, so the picture is cut into 7 × 7 **patches** of 4 × 4 pixels. Each is sixteen numbers in a row, and that is all a patch is. Choose another one.',
     },
     kernels: {
-      title: 'Each patch meets {kernels} kernels',
+      title: 'Each patch meets the same kernels',
       text: 'Sixteen numbers times sixteen learned weights, summed, plus a bias: one number. The weights are a **kernel**, a small picture of what it answers to: an edge, a dot, ink on the left. {kernels} kernels make a vector of {kernels} numbers, and the same kernels serve every place. It is a matrix product, or a convolution whose stride is its kernel.',
     },
     positions: {
