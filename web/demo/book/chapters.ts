@@ -17,6 +17,11 @@ export const chapters: readonly ChapterFiles[] = [
     words: { en: () => import('../words/en/next.js'), de: () => import('../words/de/next.js') },
   },
   {
+    id: 'heads',
+    chapter: () => import('../chapters/heads/chapter.js'),
+    words: { en: () => import('../words/en/heads.js'), de: () => import('../words/de/heads.js') },
+  },
+  {
     id: 'seeing',
     chapter: () => import('../chapters/seeing/chapter.js'),
     words: { en: () => import('../words/en/seeing.js'), de: () => import('../words/de/seeing.js') },
@@ -25,5 +30,10 @@ export const chapters: readonly ChapterFiles[] = [
     id: 'cost',
     chapter: () => import('../chapters/cost/chapter.js'),
     words: { en: () => import('../words/en/cost.js'), de: () => import('../words/de/cost.js') },
+  },
+  {
+    id: 'laboratory',
+    chapter: () => import('../chapters/laboratory/chapter.js'),
+    words: { en: () => import('../words/en/laboratory.js'), de: () => import('../words/de/laboratory.js') },
   },
 ];
