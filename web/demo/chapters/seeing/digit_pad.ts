@@ -71,7 +71,7 @@ export class DigitPad extends LitElement {
   }
 
   #show(): void {
-    const seen = this.renderRoot.querySelector('canvas')?.getContext('2d');
+    const seen = this.renderRoot.querySelector('canvas')?.getContext('2d', { willReadFrequently: true });
     if (!seen || !this.#ink) return;
     // Bright on black is given; on the page it is ink on paper.
     seen.globalCompositeOperation = 'copy';

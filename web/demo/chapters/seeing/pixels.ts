@@ -67,7 +67,7 @@ export function pictureOf(text: string): Greys {
   const [left = -1, top = -1, width = 0, height = 0] = values;
   const pairs = Math.ceil((width * height) / 3);
   const fits = left + width <= side && top + height <= side && values.length === 4 + 2 * pairs && !values.includes(-1);
-  if (!text.startsWith(empty) || !fits || width * height === 0) throw unreadable('picture', text);
+  if (!text.startsWith(empty) || !fits || width * height === 0) throw unreadable('the picture', text);
   for (let i = 0; i < width * height; i++) {
     const at = 4 + 2 * Math.floor(i / 3);
     const bits = ((values[at] ?? 0) << 6) | (values[at + 1] ?? 0);
@@ -78,7 +78,7 @@ export function pictureOf(text: string): Greys {
 }
 
 const unreadable = (what: string, text: string): ClearformerError =>
-  new ClearformerError('invalid_argument', `the address has a ${what} that can't be read: ${text.slice(0, 40)}`);
+  new ClearformerError('invalid_argument', `${what} of the address can't be read: ${text.slice(0, 40)}`);
 
 /** Where the samples lie; a relative address, so that the page works under any path. */
 export const samplesUrl = (): string => new URL('models/vit-mnist/samples.png', document.baseURI).href;
@@ -122,7 +122,7 @@ export async function pictureFrom(text: string): Promise<Greys> {
 export function placesFrom(text: string): number[] {
   const found = text === 'none' ? [] : text.split('.').filter(Boolean).map(Number);
   if (found.every((place) => Number.isInteger(place) && place >= 0 && place < places)) return [...new Set(found)];
-  throw unreadable('list of patches', text);
+  throw unreadable('the hidden patches', text);
 }
 
 /** Which patch of the picture stands at each place; empty: each at its own. */
@@ -130,7 +130,7 @@ export function orderFrom(text: string): number[] {
   if (text === '' || text === 'none') return Array.from({ length: places }, (_, place) => place);
   const order = Array.from(text, (letter) => numberOf.get(letter) ?? -1);
   const whole = order.length === places && new Set(order).size === places;
-  if (!whole || order.some((patch) => patch < 0 || patch >= places)) throw unreadable('order of patches', text);
+  if (!whole || order.some((patch) => patch < 0 || patch >= places)) throw unreadable('the order of patches', text);
   return order;
 }
 
