@@ -1,4 +1,7 @@
-// The public exports of `clearformer`.
+/**
+ * The public exports of `clearformer`.
+ * @module clearformer
+ */
 
 export { type AblateHeadsOptions, ablateHeads, type HeadAblation } from './analysis/ablate_heads.js';
 export type { AttentionPatterns } from './analysis/attention_patterns.js';
