@@ -3,6 +3,7 @@
 
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { offlineFiles } from './build/offline_files.js';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -28,4 +29,5 @@ export default defineConfig({
   server: { headers, fs: { allow: [here('../..')] } },
   preview: { headers },
   worker: { format: 'es' },
+  plugins: [offlineFiles(here('./service_worker.ts'), here('../../dist/elements.js'))],
 });

@@ -21,6 +21,9 @@ const contentTypes: Record<string, string> = {
   '.js': 'text/javascript',
   '.json': 'application/json',
   '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
   '.wasm': 'application/wasm',
 };
 export const browserFlags = [
@@ -55,6 +58,10 @@ export interface OpenPage {
 
 export class Site {
   readonly url: string;
+  /** Paths of the page that were asked for. */
+  readonly requests: string[] = [];
+  /** Other contents for files of the page, by path. */
+  readonly replaced = new Map<string, string>();
   private constructor(
     private readonly browser: Browser,
     private readonly close: () => void,
@@ -64,15 +71,20 @@ export class Site {
   }
 
   static async start(headers: Record<string, string> = isolation): Promise<Site> {
+    let site: Site | undefined;
     const server = createServer(async (request, response) => {
-      const { status, type, body } = await answer(new URL(request.url ?? '/', 'http://site').pathname);
-      response.writeHead(status, { ...headers, 'content-type': type }).end(body);
+      const path = new URL(request.url ?? '/', 'http://site').pathname;
+      const { status, type, body } = await answer(path);
+      const name = path.slice(base.length);
+      site?.requests.push(name);
+      response.writeHead(status, { ...headers, 'content-type': type }).end(site?.replaced.get(name) ?? body);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
     const browser = await chromium.launch({ executablePath, args: browserFlags });
-    return new Site(browser, () => server.close(), `http://127.0.0.1:${port}${base}`);
+    site = new Site(browser, () => server.close(), `http://127.0.0.1:${port}${base}`);
+    return site;
   }
 
   async stop(): Promise<void> {
@@ -82,10 +94,15 @@ export class Site {
 
   /** Opens the page at an address (`head?step=2`) and waits until its figure has drawn what the address asks for. */
   async open(options: BrowserContextOptions = {}, address = 'next'): Promise<OpenPage> {
-    const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+    const context = await this.browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      serviceWorkers: 'block', // else every page of every test would fetch all files of the page
+      ...options,
+    });
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => {
+      if (message.text().startsWith('Service Worker registration blocked')) return;
       if (['error', 'warning'].includes(message.type())) complaints.push(`console: ${message.text()}`);
     });
     page.on('pageerror', (error) => complaints.push(`exception: ${error.message}`));

@@ -1,14 +1,8 @@
 // The numbers that the menu of a figure gives out: each matrix once, named, bit for bit.
 
+import type { Drawn } from 'clearformer/elements';
 import { describe, expect, it } from 'vitest';
-import {
-  csvOf,
-  type Drawn,
-  type MenuFigure,
-  matricesOf,
-  npyOf,
-  shapeText,
-} from '../../../web/demo/shell/figure_menu/exported.js';
+import { csvOf, type MenuFigure, matricesOf, npyOf, shapeText } from '../../../web/demo/shell/figure_menu/exported.js';
 
 const figureOf = (drawn: readonly Drawn[]): MenuFigure =>
   ({ chapter: { id: 'head' }, drawn: () => drawn, code: () => ({ js: '', cpp: '' }) }) as unknown as MenuFigure;

@@ -1,18 +1,7 @@
 // What a figure gives out: its numbers as files, named after the chapter and the computation that they come from.
 
 import { Tensor, toCSV, toNpy } from 'clearformer';
-
-/** Row-major numbers with dimensions. */
-export interface Numbers {
-  readonly dims: readonly number[];
-  readonly data: ArrayLike<number>;
-}
-
-/** Something that draws numbers and says where they come from. */
-export interface Drawn {
-  readonly source: string;
-  readonly numbers: Numbers | undefined;
-}
+import type { Drawn, Numbers } from 'clearformer/elements';
 
 /** A figure as the menu needs it. */
 export interface MenuFigure extends HTMLElement {

@@ -1,0 +1,85 @@
+// Chapter 6 as a reader uses it: heads are switched off and on again, found and opened, and the questions are checked.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Site, settled } from '../site.js';
+import { drawn, numbersOf, shownText } from './reader.js';
+
+let site: Site;
+beforeAll(async () => {
+  site = await Site.start();
+});
+afterAll(() => site.stop());
+
+const odds = 'softmax(logits[0, -1])';
+
+describe('chapter 6', () => {
+  it('switches heads off and on again, and Back and a reload keep them', async () => {
+    const { page, complaints } = await site.open({}, 'heads?l=4');
+    const before = (await numbersOf(page, odds)).data;
+    await page.getByRole('checkbox', { name: 'Head 3 of block 5 switched on' }).uncheck();
+    await settled(page);
+    const silent = await numbersOf(page, odds);
+    expect(silent.data).not.toEqual(before);
+    const z = await numbersOf(page, 'blocks.4.attn.hook_z[0, 0:10, 2]');
+    expect(z.data.every((value) => value === 0)).toBe(true);
+    await page.reload();
+    await settled(page);
+    expect((await numbersOf(page, odds)).data).toEqual(silent.data);
+    await page.goBack();
+    await settled(page);
+    expect((await numbersOf(page, odds)).data).toEqual(before);
+    expect(complaints).toEqual([]);
+  });
+
+  it('finds the previous-token head and opens its map', async () => {
+    const { page, complaints } = await site.open({}, 'heads?step=5');
+    await page.getByRole('option', { name: /^4·7/ }).click();
+    await settled(page);
+    const map = await numbersOf(page, 'blocks.3.attn.hook_pattern[0, 6, 0:10, 0:10]');
+    const onPrevious = Array.from({ length: 9 }, (_, i) => map.data[(i + 1) * 10 + i] ?? 0);
+    expect(onPrevious.reduce((sum, weight) => sum + weight, 0) / 9).toBeGreaterThan(0.4); // even weights would give 0.21
+    expect(complaints).toEqual([]);
+  });
+
+  it('multiplies at once and head by head with the same result', async () => {
+    const { page } = await site.open({}, 'heads?step=1');
+    const all = await drawn(page);
+    const products = all.filter(({ source, dims }) => source.startsWith('matmul(') && dims[1] === 64);
+    expect(products).toHaveLength(2);
+    expect(products[0]?.data).toEqual(products[1]?.data);
+    expect(await shownText(page)).toContain('the largest difference is 0');
+  });
+
+  it.each(['gpt-nano-sort', 'marian-tiny-en-fr'])('shows the heads of %s in every view', async (who) => {
+    const { page, complaints } = await site.open({}, `heads?who=${who}&l=0`);
+    for (const view of ['split', 'join', 'find', 'need']) {
+      await site.go(page, `heads?who=${who}&l=0&view=${view}`);
+      expect((await drawn(page)).length, view).toBeGreaterThan(1);
+      expect(await page.getByRole('alert').count()).toBe(0);
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  it('reads a text of any length through a window that is told', async () => {
+    const text = Array.from({ length: 60 }, () => 'Lily went to the park.').join('+');
+    const { page } = await site.open({}, `heads?t=${text}`);
+    expect(await shownText(page)).toMatch(/tokens \d+ to \d+ of 5\d\d/);
+  });
+
+  it('checks its questions by computing', async () => {
+    const { page } = await site.open({}, 'heads');
+    const question = page.locator('[data-question="weights"]');
+    await question.scrollIntoViewIfNeeded();
+    await question.getByRole('textbox').fill('64');
+    await question.getByRole('button').click();
+    await question.locator('.verdict.wrong').waitFor();
+    await question.getByRole('textbox').fill('512');
+    await question.getByRole('button').click();
+    await question.locator('.verdict.right').waitFor();
+    const needed = page.locator('[data-question="needed"]');
+    await needed.getByRole('button', { name: '4' }).click();
+    await needed.locator('.verdict.wrong').waitFor();
+    await needed.getByRole('button', { name: '3' }).click();
+    await needed.locator('.verdict.right').waitFor();
+  });
+});

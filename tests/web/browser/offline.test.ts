@@ -1,0 +1,74 @@
+// The page without a network: after one visit every chapter opens, those not opened before included; a new build replaces
+// the old one without fetching again what is the same.
+
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Site, settled } from './site.js';
+
+const worker = fileURLToPath(new URL('../../../build/page/service_worker.js', import.meta.url));
+let site: Site;
+beforeAll(async () => {
+  site = await Site.start();
+});
+afterAll(() => site.stop());
+
+/** Resolves when the service worker has everything. */
+const kept = (page: Page): Promise<string[]> =>
+  page.evaluate(async () => {
+    const { active } = await navigator.serviceWorker.ready;
+    while (active?.state !== 'activated') await new Promise((done) => setTimeout(done, 20));
+    const [name = ''] = (await caches.keys()).filter((each) => each.startsWith('clearformer '));
+    return (await (await caches.open(name)).keys()).map(({ url }) => url);
+  });
+
+describe('the page without a network', () => {
+  it('opens every chapter after one visit of the first', async () => {
+    const { page } = await site.open({ serviceWorkers: 'allow' });
+    const files = await kept(page);
+    expect(files).toContain(site.url);
+    expect(files.filter((url) => url.endsWith('.wasm')).length).toBe(4);
+    await page.context().setOffline(true);
+    await page.reload();
+    await settled(page);
+    await page.getByRole('navigation', { name: 'Chapters' }).getByRole('button').click();
+    const links = await page
+      .locator('nav.where .pop a')
+      .evaluateAll((found) => found.map((link) => link.getAttribute('href')?.replace(/^#\/(\w+).*$/, '$1') ?? ''));
+    for (const chapter of links) {
+      await site.go(page, chapter);
+      const failed = await page.locator('main .figure > *').evaluate(({ shadowRoot }) => {
+        return shadowRoot?.querySelector('.failed')?.textContent ?? '';
+      });
+      expect(failed, chapter).toBe('');
+    }
+    await page.context().close();
+  });
+
+  it('takes a new build over, fetches only what differs, and lets the one before last go', async () => {
+    const { page } = await site.open({ serviceWorkers: 'allow' });
+    const caches = await page.evaluateHandle(() => window.caches);
+    const builds = (): Promise<number> =>
+      caches.evaluate(async (all) => (await all.keys()).filter((each) => each.startsWith('clearformer ')).length);
+    await kept(page);
+    expect(await builds()).toBe(1);
+    const text = readFileSync(worker, 'utf8');
+    for (const build of [1, 2]) {
+      // As the next build writes it: another digest of one file, and another version, the digest of the list.
+      const list = text.replace(/"icon\.svg":"\w{16}"/, `"icon.svg":"${String(build).repeat(16)}"`);
+      const version = /(?<!:)"([0-9a-f]{16})"/.exec(list)?.[1] ?? '';
+      expect(version).toHaveLength(16);
+      site.replaced.set('service_worker.js', list.replace(`"${version}"`, `"${String(build).padStart(16, 'f')}"`));
+      site.requests.length = 0;
+      await page.evaluate(async () => {
+        const changed = new Promise((done) => navigator.serviceWorker.addEventListener('controllerchange', done));
+        await (await navigator.serviceWorker.ready).update();
+        await changed;
+      });
+      expect(site.requests.filter((path) => path !== 'service_worker.js')).toEqual(['icon.svg']);
+      await expect.poll(builds).toBe(2);
+    }
+    await page.context().close();
+  });
+});

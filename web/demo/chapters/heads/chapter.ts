@@ -1,0 +1,137 @@
+// Chapter 6: several heads at once, what they take along joined and mixed into the stream.
+
+import type { Book } from '../../book/book.js';
+import type { Chapter, Question, Verdict } from '../../book/chapter.js';
+import { largest } from '../../book/distribution.js';
+import { parseEdits } from '../../book/edits.js';
+import { habits, need } from './habits.js';
+import { editsFor, oddsOf, subjectOf } from './reading.js';
+import './figure.js';
+import { percent, two } from 'clearformer/elements';
+
+const name = (layer: number, head: number): string => `${layer + 1}·${head + 1}`;
+
+/** Which head reads the token before most. */
+const previous: Question = {
+  id: 'previous',
+  kind: 'choice',
+  async options(book) {
+    const { scores } = await habits(book, await subject(book));
+    const { data, dims } = scores.previous_token;
+    const heads = dims[1] ?? 1;
+    const places = [
+      largest(data, 1)[0] ?? 0,
+      ...largest(
+        data.map((score) => -score),
+        2,
+      ),
+      largest(data, 6)[5] ?? 0,
+    ];
+    return [...new Set(places)].sort((a, b) => a - b).map((at) => name(Math.floor(at / heads), at % heads));
+  },
+  async check(book, answer) {
+    const { scores } = await habits(book, await subject(book));
+    const { data, dims } = scores.previous_token;
+    const heads = dims[1] ?? 1;
+    const places = Array.from(data, (_, at) => name(Math.floor(at / heads), at % heads));
+    const at = places.indexOf(answer);
+    const [best = 0] = largest(data, 1);
+    return {
+      right: at === best,
+      values: { score: two(data[at] ?? 0), best: places[best] ?? '', bestScore: two(data[best] ?? 0) },
+    };
+  },
+};
+
+/** How many numbers of the stream one head has to itself before W_O. */
+const weights: Question = {
+  id: 'weights',
+  kind: 'number',
+  async check(book, answer) {
+    const { heads, width, model } = await subject(book);
+    return {
+      right: Number(answer) === width * model,
+      values: { width: String(width), model: String(model), heads: String(heads), count: String(width * model) },
+    };
+  },
+};
+
+/** Switch heads off until the answer has lost half of its probability, or its first place. */
+const half: Question = {
+  id: 'half',
+  kind: 'state',
+  async check(book): Promise<Verdict> {
+    const { given } = await subject(book);
+    const names = ['blocks.0.hook_resid_pre'];
+    const clean = await book.shelf.pass(given, { names });
+    const specs = parseEdits(book.address.get('edit')).filter(({ hook }) => hook.endsWith('attn.hook_z'));
+    const edits = await editsFor(book, given, specs);
+    const now = await book.shelf.pass(given, { names, edits });
+    const { texts } = await book.shelf.model(given.model);
+    const odds = await oddsOf(
+      clean,
+      now,
+      (id) => texts?.alone(id) ?? { id, text: `${id}`, label: `${id}`, special: false },
+    );
+    const first = [...odds].sort((a, b) => b.before - a.before)[0];
+    const right = specs.length > 0 && first !== undefined && first.now < first.before / 2;
+    return {
+      right,
+      values: {
+        answer: first?.piece.label ?? '',
+        before: percent(first?.before ?? 0),
+        now: percent(first?.now ?? 0),
+        n: String(specs.length),
+      },
+    };
+  },
+};
+
+/** Which head of the last block the answer needs most. */
+const needed: Question = {
+  id: 'needed',
+  kind: 'choice',
+  async options(book) {
+    const { heads } = await subject(book);
+    return Array.from({ length: heads }, (_, head) => String(head + 1));
+  },
+  async check(book, answer) {
+    const given = await subject(book);
+    const { ablation } = await need(book, given);
+    const last = Array.from(ablation.changes.slice(-1).data);
+    const [worst = 0] = largest(
+      last.map((change) => -change),
+      1,
+    );
+    return {
+      right: Number(answer) === worst + 1,
+      values: {
+        head: answer,
+        change: two(last[Number(answer) - 1] ?? 0),
+        worst: String(worst + 1),
+        worstChange: two(last[worst] ?? 0),
+      },
+    };
+  },
+};
+
+/** The questions are about the sentence that is carried along. */
+const subject = (book: Book): ReturnType<typeof subjectOf> => subjectOf(book, book.modelName, '');
+
+export const chapter: Chapter = {
+  id: 'heads',
+  layout: 'wide',
+  tag: 'figure-heads',
+  defaults: { view: 'read', l: '2', h: '4', kind: 'previous_token', letters: 'CBABBC', w: 'q', c: '0' },
+  steps: [
+    { id: 'several' },
+    { id: 'split', defaults: { view: 'split', l: '2' }, predict: true },
+    { id: 'join', defaults: { view: 'join', l: '2', c: '3' } },
+    { id: 'mix', defaults: { view: 'join', l: '4', h: '2', c: '12' } },
+    { id: 'silence', defaults: { view: 'read', l: '4', h: '2', edit: 'L4H2:0' }, predict: true },
+    { id: 'find', defaults: { view: 'find' } },
+    { id: 'need', defaults: { view: 'need' }, predict: true },
+    { id: 'sorter', defaults: { view: 'read', who: 'gpt-nano-sort', l: '1', h: '0' } },
+  ],
+  questions: [needed, half, previous, weights],
+};

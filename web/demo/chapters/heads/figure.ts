@@ -1,0 +1,209 @@
+// The figure of chapter 6: all heads of a layer side by side, what they take along joined and mixed into the stream, and
+// the odds of the next token, which change at once when a head is switched off.
+
+import type { DetectedHeads } from 'clearformer';
+import { html, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { type EditSpec, formatEdits, parseEdits, withEdit } from '../../book/edits.js';
+import { Figure, type FigureCode } from '../../book/figure.js';
+import { figureStyles } from '../../book/figure_styles.js';
+import { filled } from '../../shell/shell_element.js';
+import type { words } from '../../words/en/heads.js';
+import { findView, needView } from './find_view.js';
+import { habits, type Need, need } from './habits.js';
+import { headStyles } from './head_styles.js';
+import { joinView } from './join_view.js';
+import { mapsView } from './maps_view.js';
+import { type Mixing, mixing, type Projection, projections, type Split, split } from './projection.js';
+import { type Reading, read, silences, sorter, subjectOf, translator } from './reading.js';
+import { splitView } from './split_view.js';
+import { summary } from './summary.js';
+
+export const views = ['read', 'split', 'join', 'find', 'need'] as const;
+export type View = (typeof views)[number];
+
+export interface Data {
+  readonly reading: Reading;
+  readonly view: View;
+  readonly split?: Split;
+  readonly mixing?: Mixing;
+  readonly habits?: DetectedHeads;
+  readonly need?: Need;
+}
+
+interface Choice {
+  readonly key: string;
+  readonly name: string;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  readonly chosen: string;
+}
+
+export class FigureHeads extends Figure<Data, typeof words> {
+  static override styles = [figureStyles, headStyles];
+  static override properties: PropertyDeclarations = {
+    ...Figure.properties,
+    width: { state: true },
+    note: { state: true },
+  };
+  declare width: number;
+  /** What is said of the cell under the pointer. */
+  declare note: string;
+  readonly #sizes = new ResizeObserver(([entry]) => {
+    if (entry) this.width = Math.round(entry.contentRect.width);
+  });
+
+  constructor() {
+    super();
+    this.width = 0;
+    this.note = '';
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#sizes.observe(this);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#sizes.disconnect();
+  }
+
+  get view(): View {
+    return views.find((view) => view === this.value('view')) ?? 'read';
+  }
+
+  get who(): string {
+    return this.value('who') || this.book.modelName;
+  }
+
+  get projection(): Projection {
+    return projections.find((one) => one === this.value('w')) ?? 'q';
+  }
+
+  override get blocks(): readonly number[] {
+    return this.data && this.who === this.book.modelName ? [this.data.reading.layer + 1] : [];
+  }
+
+  /** What the address edits, or else the step. */
+  get specs(): EditSpec[] {
+    return parseEdits(this.value('edit'));
+  }
+
+  protected override key(): string {
+    const { address } = this.book;
+    const text = this.who === sorter ? this.value('letters') : `${this.book.text} ${address.get('q')}`;
+    return [this.who, text, this.view, this.value('l'), this.value('edit'), this.projection].join('\n');
+  }
+
+  protected override async compute(signal: AbortSignal): Promise<Data> {
+    const { book, view } = this;
+    const subject = await subjectOf(book, this.who, this.value('letters'));
+    const layer = Math.max(0, Math.min(subject.layers - 1, this.number('l') || 0));
+    const reading = await read(book, subject, layer, fitting(this.specs, subject.stack));
+    return {
+      reading,
+      view,
+      ...(view === 'split' && { split: await split(book, reading, this.projection) }),
+      ...(view === 'join' && { mixing: await mixing(book, reading) }),
+      ...((view === 'find' || view === 'read') && { habits: await habits(book, subject) }),
+      ...(view === 'need' && { need: await need(book, subject, signal) }),
+    };
+  }
+
+  protected override valuesOf(data: Data): Record<string, string> {
+    return summary(data);
+  }
+
+  /** The head that is looked at. */
+  headOf({ heads }: Reading): number {
+    return Math.max(0, Math.min(heads - 1, this.number('h') || 0));
+  }
+
+  protected override draw(data: Data): TemplateResult {
+    const parts: Readonly<Record<View, () => TemplateResult>> = {
+      read: () => mapsView(this, data),
+      split: () => splitView(this, data),
+      join: () => joinView(this, data),
+      find: () => findView(this, data),
+      need: () => needView(this, data),
+    };
+    return html`<div class="all ${this.inClass ? 'large' : ''}">${this.#controls(data.reading)}${parts[data.view]()}</div>`;
+  }
+
+  #controls(reading: Reading): TemplateResult {
+    const { labels } = this.words;
+    const models = [
+      [this.book.modelName, labels.carried],
+      [sorter, labels.sorter],
+      [translator, labels.translator],
+    ] as const;
+    const offered = models.filter(([name], i) => models.findIndex(([other]) => other === name) === i);
+    const layers = Array.from({ length: reading.layers }, (_, l) => [String(l), String(l + 1)] as const);
+    const overAll = this.view === 'find' || this.view === 'need';
+    return html`<div class="controls">
+      ${this.#choice({ key: 'who', name: labels.model, options: offered, chosen: this.who })}
+      ${overAll ? '' : this.#choice({ key: 'l', name: labels.layer, options: layers, chosen: String(reading.layer) })}
+      ${this.#choice({ key: 'view', name: labels.show, options: views.map((view) => [view, labels[view]] as const), chosen: this.view })}
+      ${this.who === sorter ? html`<label class="slider">${labels.letters} <input type="text" maxlength="6" size="8" .value=${this.value('letters')} @change=${this.#letters} /></label>` : ''}
+      ${reading.of > reading.tokens.length ? html`<span class="muted">${filled(this.shell.cut, { read: reading.tokens.length, of: reading.of })}</span>` : ''}
+    </div>`;
+  }
+
+  /** One of several, as buttons, or where there is little room as a list. */
+  #choice({ key, name, options, chosen }: Choice): TemplateResult {
+    const choose = (value: string): void => this.choose({ [key]: value });
+    if (this.width < 700) {
+      const pick = ({ target }: Event): void => choose((target as HTMLSelectElement).value);
+      return html`<select aria-label=${name} @change=${pick}>${options.map(([value, text]) => html`<option value=${value} ?selected=${value === chosen}>${key === 'l' ? `${name} ${text}` : text}</option>`)}</select>`;
+    }
+    return html`<div class="seg" role="group" aria-label=${name}><span>${name}</span>${options.map(([value, text]) => html`<button type="button" aria-pressed=${value === chosen} @click=${() => choose(value)}>${text}</button>`)}</div>`;
+  }
+
+  #letters = ({ target }: Event): void => {
+    const text = (target as HTMLInputElement).value.toUpperCase().replace(/[^ABC]/g, '');
+    if (text !== '') this.choose({ letters: text });
+    else (target as HTMLInputElement).value = this.value('letters');
+  };
+
+  /** Switches a head off, or on again. */
+  toggle({ stack, layer, off }: Reading, head: number): void {
+    const hook = `${stack}.${layer}.attn.hook_z`;
+    const specs = off[head]
+      ? this.specs.filter((spec) => !silences(spec, hook, head))
+      : withEdit(this.specs, { hook, head, op: 'zero' });
+    this.choose({ edit: formatEdits(specs) ?? '' });
+    const { headOff, headOn } = this.words.labels;
+    this.say(filled(off[head] ? headOn : headOff, { head: head + 1, layer: layer + 1 }));
+  }
+
+  /** Opens a head wherever it was found. */
+  open(layer: number, head: number): void {
+    this.choose({ l: String(layer), h: String(head), view: 'read' });
+  }
+
+  override code(): FigureCode {
+    const { data } = this;
+    const block = `${data?.reading.stack ?? 'blocks'}.${data?.reading.layer ?? 0}`;
+    const off = data?.reading.off.flatMap((one, head) => (one ? [head] : [])) ?? [];
+    const edits = off.length > 0 ? `{ hook: '${block}.attn.hook_z', head: [${off.join(', ')}], op: 'zero' }` : '';
+    const text = JSON.stringify(this.who === sorter ? this.value('letters') : this.book.text);
+    return {
+      js: `const inputs = tokenizer(${text});
+const [logits, cache] = await model.run_with_cache(inputs, {
+  names_filter: ['${block}.attn.hook_pattern', '${block}.attn.hook_z', '${block}.hook_attn_out'],
+  edits: [${edits}],
+});
+const odds = await softmax(logits.slice(0, -1));
+const { heads } = await detectHeads(model);   // previous, first, duplicate, induction`,
+      cpp: `Trace trace;
+trace.capture("${block}.attn.*");
+${off.length > 0 ? `trace.edit(Edit{.hook = "${block}.attn.hook_z", .op = Edit::Op::zero, .heads = {${off.join(', ')}}});\n` : ''}auto outputs = model->forward(inputs, &trace);`,
+      tl: `def off(z, hook):\n    z[:, :, [${off.join(', ')}]] = 0\n    return z\nmodel.run_with_hooks(${text}, fwd_hooks=[("${block}.attn.hook_z", off)])`,
+    };
+  }
+}
+
+/** Edits of the stack that is looked at: those of another model's are not its own. */
+const fitting = (specs: readonly EditSpec[], stack: string): EditSpec[] =>
+  specs.filter(({ hook }) => hook.startsWith(`${stack}.`));
+
+customElements.define('figure-heads', FigureHeads);

@@ -1,0 +1,60 @@
+// Looking for heads: what each of a model's heads is in the habit of reading, and how much the answer changes without it.
+
+import {
+  ablateHeads,
+  type DetectedHeads,
+  detectHeads,
+  type HeadAblation,
+  type HeadKind,
+  logitDifference,
+} from 'clearformer';
+import type { Book } from '../../book/book.js';
+import { largest } from '../../book/distribution.js';
+import type { Piece } from '../../book/token_texts.js';
+import type { Subject } from './reading.js';
+
+export const kinds = [
+  'previous_token',
+  'first_token',
+  'duplicate_token',
+  'induction',
+] as const satisfies readonly HeadKind[];
+
+const found = new Map<string, Promise<DetectedHeads>>();
+
+/** Scores of all heads on random tokens that are repeated once, the same each time. */
+export function habits(book: Book, { given, stack }: Subject): Promise<DetectedHeads> {
+  const key = `${given.model} ${stack}`;
+  const known = found.get(key) ?? detected(book, given.model, stack);
+  found.set(key, known);
+  known.catch(() => found.delete(key));
+  if (given.model === 'own') found.delete(key); // another may come under this name
+  return known;
+}
+
+async function detected(book: Book, name: string, stack: Subject['stack']): Promise<DetectedHeads> {
+  const { model } = await book.shelf.model(name);
+  return detectHeads(model, { threshold: 0, ...(stack === 'encoder' && { hook: 'encoder.*.attn.hook_pattern' }) });
+}
+
+export interface Need {
+  readonly ablation: HeadAblation;
+  /** The likeliest token, and the one that it is measured against. */
+  readonly best: Piece;
+  readonly second: Piece;
+}
+
+/** How much the logit of the likeliest token over the second changes without each head. */
+export async function need(book: Book, { given, stack }: Subject, signal?: AbortSignal): Promise<Need> {
+  const { model, texts } = await book.shelf.model(given.model);
+  const { logits } = await book.shelf.pass(given, { names: [`${stack}.0.hook_resid_pre`] });
+  const [best = 0, second = 0] = largest(logits.slice(0, -1).data, 2);
+  const ablation = await ablateHeads(model, given.inputs, {
+    metric: logitDifference(best, second),
+    op: 'zero',
+    signal,
+    ...(stack === 'encoder' && { hook: 'encoder.*.attn.hook_z' }),
+  });
+  const piece = (id: number): Piece => texts?.alone(id) ?? { id, text: `${id}`, label: `${id}`, special: false };
+  return { ablation, best: piece(best), second: piece(second) };
+}

@@ -1,0 +1,58 @@
+// Styles of chapter 6. A head has a colour and always its number too; the colours only tell neighbours apart.
+
+import { css } from 'lit';
+
+export const headStyles = css`
+  .h0 { --head: light-dark(oklch(0.52 0.15 25), oklch(0.76 0.12 25)); }
+  .h1 { --head: light-dark(oklch(0.52 0.11 70), oklch(0.78 0.12 70)); }
+  .h2 { --head: light-dark(oklch(0.5 0.11 125), oklch(0.78 0.13 125)); }
+  .h3 { --head: light-dark(oklch(0.5 0.1 165), oklch(0.78 0.11 165)); }
+  .h4 { --head: light-dark(oklch(0.5 0.1 215), oklch(0.76 0.11 215)); }
+  .h5 { --head: light-dark(oklch(0.5 0.14 260), oklch(0.74 0.12 260)); }
+  .h6 { --head: light-dark(oklch(0.5 0.16 305), oklch(0.76 0.12 305)); }
+  .h7 { --head: light-dark(oklch(0.52 0.16 350), oklch(0.76 0.13 350)); }
+  .all { min-width: 0; min-height: 590px; }
+  .controls { gap: 6px 22px; margin-bottom: 10px; }
+  .with-odds { display: grid; grid-template-columns: minmax(0, 1fr) 262px; gap: 24px; align-items: start; }
+  .heads { display: grid; gap: 6px 14px; grid-template-columns: repeat(var(--columns), minmax(0, 1fr)); }
+  .head { min-width: 0; border-top: 3px solid var(--head); padding-top: 3px; }
+  .head.off cf-matrix { opacity: 0.28; }
+  .name-row { display: flex; align-items: center; justify-content: space-between; gap: 4px; min-height: 30px; }
+  .name { border: 0; background: none; padding: 3px 7px; margin-left: -3px; border-radius: 6px; cursor: pointer; min-height: 28px; white-space: nowrap; }
+  .name:hover { background: var(--cf-sunken); }
+  .name[aria-pressed='true'] { background: var(--cf-ink); color: var(--cf-paper); }
+  .habit { color: var(--cf-muted); font-size: 12px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; display: block; min-height: 17px; }
+  .lower { display: flex; gap: 20px 44px; flex-wrap: wrap; align-items: flex-start; margin-top: 10px; }
+  .caption { font: 18px/1.4 var(--cf-serif); margin: 0 0 2px; }
+  .odds .caption { margin-bottom: 6px; }
+  .odds .plain { padding-left: 0; }
+  .said { min-height: 22px; color: var(--cf-muted); font-variant-numeric: tabular-nums; margin-top: 6px; }
+  .product { display: grid; grid-template-columns: auto auto; gap: 6px 26px; justify-content: start; align-items: end; }
+  .product > * { min-width: 0; }
+  .bands { display: flex; height: 15px; margin: 0 8px 2px 8px; font: 600 11px/15px var(--cf-sans); }
+  .bands span { border-bottom: 3px solid var(--head); color: var(--head); text-align: center; flex: none; overflow: hidden; height: 15px; }
+  .side { display: flex; align-items: flex-end; }
+  .names { --row: 15px; font-family: var(--cf-serif); font-size: 13.5px; line-height: var(--row); padding: 0 0 27px 4px; display: flex; flex-direction: column; }
+  .names span { height: var(--row); white-space: nowrap; }
+  .names .here { font-weight: 600; color: var(--cf-q); }
+  .term { color: var(--head); }
+  .large-number { font: 600 44px/1.2 var(--cf-serif); font-variant-numeric: tabular-nums; }
+  .tall { display: flex; flex-direction: column; font: 600 11px/1 var(--cf-sans); padding-bottom: 4px; }
+  .tall span { border-left: 3px solid var(--head); color: var(--head); padding-left: 4px; display: grid; align-items: center; overflow: hidden; flex: none; }
+  .ranked { list-style: none; margin: 0; padding: 0; }
+  .grids { display: flex; gap: 18px 40px; flex-wrap: wrap; }
+  .large .caption { font-size: 25px; }
+  .large .said, .large .readout { font-size: 24px; min-height: 36px; }
+  .large .seg, .large .name { font-size: 18px; }
+  .large .habit { font-size: 15px; min-height: 22px; }
+  select { min-height: 34px; max-width: 45%; }
+  @media (max-width: 700px) {
+    .odds { order: -1; }
+    .odds .verdict, .odds .readout { display: none; }
+    .name-row { flex-direction: column; align-items: flex-start; gap: 2px; } }
+  @media (max-width: 1000px) {
+    .all { min-height: 0; }
+    .with-odds { grid-template-columns: minmax(0, 1fr); gap: 12px; }
+    .product { display: flex; flex-direction: column; align-items: flex-start; }
+  }
+`;

@@ -1,0 +1,74 @@
+// What the heads take along side by side, times W_O: row meets column, and what each head adds by itself.
+
+import { four, spoken, two } from 'clearformer/elements';
+import { html, type TemplateResult } from 'lit';
+import { vars } from '../../book/vars.js';
+import { filled } from '../../shell/shell_element.js';
+import type { Data, FigureHeads } from './figure.js';
+import { boundOf, hueOf, odds } from './maps_view.js';
+import type { Mixing } from './projection.js';
+import type { Reading } from './reading.js';
+
+interface CellEvent extends CustomEvent<{ row: number; column: number } | null> {}
+
+/** The heads' names over their columns. */
+export function bands(heads: number, width: number): TemplateResult {
+  return html`<div class="bands" aria-hidden="true">${Array.from({ length: heads }, (_, head) => html`<span class=${hueOf(head)} ${vars({ width: `${width}px` })}>${head + 1}</span>`)}</div>`;
+}
+
+/** Width of a cell of two matrices side by side. */
+export const pairCell = (width: number, columns: number): number =>
+  Math.max(2, Math.min(12, (width >= 1000 ? (width - 150) / 2 : width - 20) / columns));
+
+export function joinView(figure: FigureHeads, { reading, mixing }: Data): TemplateResult {
+  if (!mixing) return odds(figure, reading);
+  const { labels } = figure.words;
+  const { stack, layer, from, shown, focus, heads, width, model } = reading;
+  const block = `${stack}.${layer}`;
+  const range = `${from}:${from + shown}`;
+  const row = focus - from;
+  const column = Math.max(0, Math.min(model - 1, figure.number('c') || 0));
+  const cell = pairCell(figure.width, Math.max(model, heads * width));
+  const [low, high] = figure.inClass ? [4, 20] : [Math.max(2, Math.min(4, 256 / (heads * width))), 15];
+  const names = reading.tokens.slice(from, from + shown).map(({ label }) => label);
+  const chosen = { row, column };
+  return html`<div class="product">
+      <div>
+        <p class="caption">${filled(labels.adds, { token: reading.tokens[focus]?.label ?? '' })}</p>
+        <cf-matrix label="z W" about=${labels.eachAdds} source="matmul(${block}.attn.hook_z[0, ${focus}, h], ${mixing.weight.name}ᵀ[h])" .numbers=${mixing.adds}
+          .cellWidth=${cell} .cellHeight=${high} .rails=${{ columns: [column] }} @cell-select=${(event: CellEvent) => event.detail && figure.choose({ c: String(event.detail.column) })}></cf-matrix>
+        ${sums(figure, reading, mixing, column)}
+      </div>
+      <div class="side">
+        <cf-matrix caption="above" label="W" about=${labels.mixes} source="${mixing.weight.name}ᵀ" .numbers=${mixing.weight.weight}
+          .cellWidth=${cell} .cellHeight=${low} .rails=${{ columns: [column] }} @cell-select=${(event: CellEvent) => event.detail && figure.choose({ c: String(event.detail.column) })}></cf-matrix>
+        <div class="tall" aria-hidden="true">${reading.taken.map((_, head) => html`<span class=${hueOf(head)} ${vars({ height: `${low * width}px` })}>${head + 1}</span>`)}</div>
+      </div>
+      <div>
+        ${bands(heads, cell * width)}
+        <cf-matrix label="Z" about=${labels.sideBySide} source="${block}.attn.hook_z[0, ${range}]" .numbers=${reading.joined} .bound=${boundOf(reading)}
+          .cellWidth=${cell} .cellHeight=${high} .rails=${{ rows: [row] }} @cell-select=${(event: CellEvent) => event.detail && figure.choose({ q: String(from + event.detail.row) })}></cf-matrix>
+      </div>
+      <div class="side">
+        <cf-matrix label="ZW" about=${labels.intoStream} hue="stream" source="${block}.hook_attn_out[0, ${range}]" .numbers=${reading.out}
+          .cellWidth=${cell} .cellHeight=${high} .selected=${chosen} .rails=${{ rows: [row], columns: [column] }}
+          @cell-select=${(event: CellEvent) => event.detail && figure.choose({ q: String(from + event.detail.row), c: String(event.detail.column) })}></cf-matrix>
+        <div class="names" ${vars({ '--row': `${high}px` })}>${names.map((name, i) => html`<span class=${i === row ? 'here' : ''}>${name}</span>`)}</div>
+      </div>
+    </div>`;
+}
+
+/** The chosen number of the stream as the sum of what the heads add. */
+function sums(
+  figure: FigureHeads,
+  { out, focus, from }: Reading,
+  { adds, norms, difference, stream }: Mixing,
+  column: number,
+): TemplateResult {
+  const { labels } = figure.words;
+  const added = norms.map((_, head) => adds.slice(head, [column, column + 1]).item());
+  const written = out.slice(focus - from, [column, column + 1]).item();
+  const was = stream.slice([column, column + 1]).item();
+  return html`<p class="readout">${filled(labels.number, { n: column + 1 })}: ${added.map((value, head) => html`${head > 0 ? ' + ' : ''}<span class="${hueOf(head)} term">${two(value)}</span>`)} = <b>${four(written)}</b><br />
+    ${filled(labels.ontoStream, { was: four(was), now: four(was + written) })} ${filled(labels.sumsAgree, { difference: spoken(difference) })}</p>`;
+}

@@ -1,0 +1,130 @@
+// All heads of a layer side by side: their maps, what each takes along, whom one token reads in each, and the odds.
+
+import { percent, two } from 'clearformer/elements';
+import { html, type TemplateResult } from 'lit';
+import { vars } from '../../book/vars.js';
+import { filled } from '../../shell/shell_element.js';
+import type { Data, FigureHeads } from './figure.js';
+import { kinds } from './habits.js';
+import type { Reading } from './reading.js';
+
+interface CellEvent extends CustomEvent<{ row: number; column: number } | null> {}
+
+const colours = 8;
+export const hueOf = (head: number): string => `h${head % colours}`;
+
+export function mapsView(figure: FigureHeads, data: Data): TemplateResult {
+  const { reading } = data;
+  const { width } = figure;
+  const columns = width < 700 ? Math.min(4, reading.heads) : reading.heads;
+  const room = width >= 1000 ? width - 280 : width;
+  const cell = Math.max(5, Math.min(30, ((room || 900) / columns - 14 - 18) / reading.shown));
+  return html`<div class="with-odds">
+    <div>
+      <div class="heads" ${vars({ '--columns': columns })}>
+        ${reading.patterns.map((_, head) => oneHead(figure, data, head, cell))}
+      </div>
+      <div class="lower">${rows(figure, reading)}</div>
+      <p class="said">${figure.note || '\u00A0'}</p>
+    </div>
+    ${odds(figure, reading)}
+  </div>`;
+}
+
+function oneHead(figure: FigureHeads, data: Data, head: number, cell: number): TemplateResult {
+  const { reading } = data;
+  const { labels } = figure.words;
+  const { stack, layer, from, shown, focus, off, width } = reading;
+  const block = `${stack}.${layer}.attn`;
+  const range = `${from}:${from + shown}`;
+  const place = { head: head + 1, layer: layer + 1 };
+  const height = Math.max(6, cell * 0.83);
+  return html`<div class="head ${hueOf(head)} ${off[head] ? 'off' : ''}">
+    <div class="name-row">
+      <button type="button" class="name" aria-pressed=${head === figure.headOf(reading)} @click=${() => figure.choose({ h: String(head) })}>${filled(labels.head, { head: head + 1 })}</button>
+      <label class="switch" title=${filled(off[head] ? labels.switchOn : labels.switchOff, place)}>
+        <input type="checkbox" aria-label=${filled(labels.switchName, place)} .checked=${!off[head]} @change=${() => figure.toggle(reading, head)} />
+      </label>
+    </div>
+    <span class="habit">${habitOf(figure, data, head)}</span>
+    <cf-matrix caption="none" scale="weights" label=${filled(labels.mapName, place)} source="${block}.hook_pattern[0, ${head}, ${range}, ${range}]"
+      .numbers=${reading.patterns[head]} .cellWidth=${cell} .cellHeight=${height} .masked=${stack === 'blocks' ? ahead : undefined}
+      .rails=${{ rows: [focus - from], rowHue: 'q' }}
+      @cell-point=${(event: CellEvent) => tell(figure, reading, head, event.detail)}
+      @cell-select=${(event: CellEvent) => event.detail && figure.choose({ h: String(head), q: String(from + event.detail.row) })}></cf-matrix>
+    <cf-matrix caption="none" label=${filled(labels.takenName, place)} source="${block}.hook_z[0, ${range}, ${head}]"
+      .numbers=${reading.taken[head]} .cellWidth=${(cell * shown) / width} .cellHeight=${height} .bound=${boundOf(reading)}
+      .rails=${{ rows: [focus - from], rowHue: 'q' }}></cf-matrix>
+  </div>`;
+}
+
+const ahead = (row: number, column: number): boolean => column > row;
+
+/** One colour scale for what all heads take along. */
+export const boundOf = ({ joined }: Reading): number =>
+  joined.data.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
+
+function tell(figure: FigureHeads, { tokens, from, patterns }: Reading, head: number, cell: CellEvent['detail']): void {
+  if (cell === null) {
+    figure.note = '';
+    return;
+  }
+  const [reader, seen] = [cell.row, cell.column].map((at) => tokens[from + at]?.label ?? '');
+  const weight = patterns[head]?.slice(cell.row, [cell.column, cell.column + 1]).item() ?? 0;
+  figure.note = filled(figure.words.labels.reads, {
+    head: head + 1,
+    reader: reader ?? '',
+    seen: seen ?? '',
+    weight: two(weight),
+  });
+}
+
+/** The habit that a head scores most for, where it is one. */
+function habitOf(figure: FigureHeads, { habits, reading }: Data, head: number): string {
+  const scored = kinds.map((kind) => ({
+    kind,
+    score: habits?.scores[kind].data[reading.layer * reading.heads + head] ?? Number.NaN,
+  }));
+  const best = scored.filter(({ score }) => score >= 0.4).sort((a, b) => b.score - a.score)[0];
+  return best ? `${figure.words.labels[best.kind]} ${two(best.score)}` : '\u00A0';
+}
+
+/** Whom the chosen token reads, a row for each head. */
+function rows(figure: FigureHeads, reading: Reading): TemplateResult {
+  const { labels } = figure.words;
+  const { tokens, from, shown, focus, layer, stack, heads } = reading;
+  const data = new Float32Array(heads * shown);
+  reading.patterns.forEach((map, head) => {
+    data.set(map.slice(focus - from).data, head * shown);
+  });
+  const names = tokens.slice(from, from + shown).map(({ label }) => label);
+  const part =
+    shown < tokens.length ? filled(labels.window, { from: from + 1, to: from + shown, of: tokens.length }) : '';
+  return html`<div>
+    <p class="caption">${filled(labels.whom, { token: tokens[focus]?.label ?? '' })} <span class="muted">${part}</span></p>
+    <cf-matrix scale="weights" label="A" about=${labels.weightsOf} source="${stack}.${layer}.attn.hook_pattern[0, :, ${focus}, ${from}:${from + shown}]"
+      .numbers=${{ dims: [heads, shown], data }} .rowLabels=${reading.patterns.map((_, head) => filled(labels.head, { head: head + 1 }))} .columnLabels=${names}
+      .cellWidth=${figure.width < 700 ? 0 : figure.inClass ? 46 : 38} .cellHeight=${figure.width < 700 ? 17 : figure.inClass ? 26 : 20}
+      .rails=${{ rows: [figure.headOf(reading)] }}
+      @cell-select=${(event: CellEvent) => event.detail && figure.choose({ h: String(event.detail.row) })}></cf-matrix>
+  </div>`;
+}
+
+/** The next token as it is now and was with all heads. */
+export function odds(figure: FigureHeads, reading: Reading): TemplateResult {
+  const { labels } = figure.words;
+  const edited = reading.specs.length > 0;
+  const shown = figure.revealed ? reading.odds : [...reading.odds].sort((a, b) => b.before - a.before);
+  const items = shown.slice(0, figure.width < 700 ? 3 : shown.length).map(({ piece, now, before }) => ({
+    label: piece.label,
+    value: figure.revealed ? now : before,
+    note: edited && figure.revealed ? filled(labels.was, { share: percent(before) }) : undefined,
+  }));
+  const off = figure.specs.length;
+  return html`<div class="odds">
+    <p class="caption">${figure.revealed ? labels.nextWord : labels.guess}</p>
+    <cf-bars readonly source="softmax(logits[0, -1])" label=${labels.nextWord} max="1" .items=${items}></cf-bars>
+    ${edited ? html`<p class="readout">${filled(labels.offCount, { n: off })}</p><button type="button" class="plain" @click=${() => figure.choose({ edit: '' })}>${labels.allOn}</button>` : html`<p class="readout">${labels.tryOff}</p>`}
+    <p class="verdict">${labels.caveat}</p>
+  </div>`;
+}

@@ -1,0 +1,130 @@
+// What all heads of one layer do with a text: their maps, what each takes along, what is written into the stream, and the
+// odds of the next token, as the model makes them and with the heads that were switched off.
+
+import { type ActivationEdit, softmax, Tensor } from 'clearformer';
+import type { Book } from '../../book/book.js';
+import { largest } from '../../book/distribution.js';
+import { type EditSpec, resolveEdits } from '../../book/edits.js';
+import { activation, type Pass, type PassInputs } from '../../book/shelf.js';
+import type { Piece } from '../../book/token_texts.js';
+
+/** How many tokens a map shows. */
+export const mostTokens = 10;
+export const sorter = 'gpt-nano-sort';
+export const translator = 'marian-tiny-en-fr';
+
+export interface Odds {
+  readonly piece: Piece;
+  readonly before: number;
+  readonly now: number;
+}
+
+/** A model with a text in it, and which of its stacks the chapter looks into. */
+export interface Subject {
+  readonly given: PassInputs;
+  readonly tokens: readonly Piece[];
+  readonly of: number;
+  readonly focus: number;
+  readonly stack: 'blocks' | 'encoder';
+  readonly layers: number;
+  readonly heads: number;
+  /** Heads that keys and values are made for; fewer than heads where several share them. */
+  readonly keyHeads: number;
+  readonly width: number;
+  readonly model: number;
+}
+
+export interface Reading extends Subject {
+  readonly layer: number;
+  /** The tokens from `from` on are shown, `shown` of them. */
+  readonly from: number;
+  readonly shown: number;
+  /** Whether a head of this layer is switched off. */
+  readonly off: readonly boolean[];
+  readonly specs: readonly EditSpec[];
+  /** [query, key] of each head, and what it takes along, [pos, d_head]. */
+  readonly patterns: readonly Tensor<'float32'>[];
+  readonly taken: readonly Tensor<'float32'>[];
+  /** [pos, head · d_head], [pos, d_model]. */
+  readonly joined: Tensor<'float32'>;
+  readonly out: Tensor<'float32'>;
+  readonly odds: readonly Odds[];
+}
+
+/** The text of the sorter, else the sentence that is carried along. */
+export async function subjectOf(book: Book, name: string, letters: string): Promise<Subject> {
+  const { model } = await book.shelf.model(name);
+  const sentence = await book.sentence(name, Number.POSITIVE_INFINITY, name === sorter ? letters : book.text);
+  const both = model.cfg.kind === 'encoder-decoder';
+  const cfg = both ? { ...model.cfg, ...(model.cfg.encoder as typeof model.cfg) } : model.cfg;
+  const start = { decoder_input_ids: [[Number(model.cfg.decoder_start_token_id ?? 0)]] };
+  return {
+    given: both ? { ...sentence.inputs, inputs: { ...sentence.inputs.inputs, ...start } } : sentence.inputs,
+    tokens: sentence.tokens,
+    of: sentence.of,
+    focus: name === sorter ? sentence.ids.length - 1 : sentence.focus,
+    stack: both ? 'encoder' : 'blocks',
+    layers: cfg.n_layers,
+    heads: cfg.n_heads,
+    keyHeads: Number(cfg.n_key_value_heads),
+    width: cfg.d_head,
+    model: cfg.d_model,
+  };
+}
+
+/** The package's edits for a list of the address. */
+export function editsFor(book: Book, given: PassInputs, specs: readonly EditSpec[]): Promise<ActivationEdit[]> {
+  return resolveEdits(specs, async (hook, edits) =>
+    activation(await book.shelf.pass(given, { names: [hook], edits }), hook),
+  );
+}
+
+export async function read(book: Book, subject: Subject, layer: number, specs: readonly EditSpec[]): Promise<Reading> {
+  const { given, stack, heads, tokens, focus } = subject;
+  const block = `${stack}.${layer}`;
+  const names = ['attn.hook_pattern', 'attn.hook_z', 'hook_attn_out'].map((leaf) => `${block}.${leaf}`);
+  const clean = await book.shelf.pass(given, { names });
+  const edits = await editsFor(book, given, specs);
+  const now = edits.length === 0 ? clean : await book.shelf.pass(given, { names, edits });
+  const from = Math.max(0, Math.min(focus - Math.ceil(mostTokens / 2), tokens.length - mostTokens));
+  const shown = Math.min(mostTokens, tokens.length);
+  const part = [from, from + shown] as const;
+  const map = activation(now, `${block}.attn.hook_pattern`);
+  const z = activation(now, `${block}.attn.hook_z`);
+  const { texts } = await book.shelf.model(given.model);
+  const hook = `${block}.attn.hook_z`;
+  return {
+    ...subject,
+    layer,
+    from,
+    shown,
+    specs,
+    off: Array.from({ length: heads }, (_, head) => specs.some((spec) => silences(spec, hook, head))),
+    patterns: Array.from({ length: heads }, (_, head) => map.slice(0, head, part, part)),
+    taken: Array.from({ length: heads }, (_, head) => z.slice(0, part, head)),
+    joined: flattened(z.slice(0, part)),
+    out: activation(now, `${block}.hook_attn_out`).slice(0, part),
+    odds: await oddsOf(clean, now, (id) => texts?.alone(id) ?? { id, text: `${id}`, label: `${id}`, special: false }),
+  };
+}
+
+export const silences = (spec: EditSpec, hook: string, head: number): boolean =>
+  spec.hook === hook && spec.head === head && spec.pos === undefined && spec.op === 'zero';
+
+/** [pos, head, d_head] with the heads side by side, [pos, head · d_head]. */
+function flattened(z: Tensor<'float32'>): Tensor<'float32'> {
+  const [positions = 0, heads = 0, width = 0] = z.dims;
+  return new Tensor('float32', z.data, [positions, heads * width]);
+}
+
+const shownOdds = 7;
+
+/** The likeliest next tokens now, with what they were before; the one that was likeliest before is always among them. */
+export async function oddsOf(clean: Pass, now: Pass, piece: (id: number) => Piece): Promise<Odds[]> {
+  const before = (await softmax(clean.logits.slice(0, -1))).data;
+  const after = now === clean ? before : (await softmax(now.logits.slice(0, -1))).data;
+  const [first = 0] = largest(before, 1);
+  const best = largest(after, shownOdds);
+  const ids = best.includes(first) ? best : [...best.slice(0, -1), first];
+  return ids.map((id) => ({ piece: piece(id), before: before[id] ?? 0, now: after[id] ?? 0 }));
+}

@@ -1,0 +1,56 @@
+// What the prose says of what the figure computed.
+
+import type { HeadKind } from 'clearformer';
+import { four, percent, spoken, two } from 'clearformer/elements';
+import { largest } from '../../book/distribution.js';
+import type { Data } from './figure.js';
+import { kinds } from './habits.js';
+
+export function summary({ reading, split, mixing, habits, need }: Data): Record<string, string> {
+  const { layer, heads, width, model, odds, tokens, focus, off } = reading;
+  const before = [...odds].sort((a, b) => b.before - a.before)[0];
+  const now = [...odds].sort((a, b) => b.now - a.now)[0];
+  const values: Record<string, string> = {
+    ...{ layer: String(layer + 1), heads: String(heads), width: String(width), model: String(model) },
+    token: tokens[focus]?.label ?? '',
+    off: off.flatMap((one, head) => (one ? [head + 1] : [])).join(', '),
+  };
+  if (before && now) {
+    Object.assign(values, { answer: before.piece.label, before: percent(before.before), now: percent(before.now) });
+    Object.assign(values, { saysNow: now.piece.label, saysShare: percent(now.now) });
+  }
+  if (split) values.splitDifference = spoken(split.largest);
+  if (mixing) {
+    const [most = 0] = largest(mixing.norms, 1);
+    Object.assign(values, {
+      mixDifference: spoken(mixing.difference),
+      loudest: String(most + 1),
+      loud: two(mixing.norms[most] ?? 0),
+    });
+  }
+  if (habits) for (const kind of kinds) Object.assign(values, bestOf(habits.scores[kind], kind));
+  if (need) {
+    const { data, dims } = need.ablation.changes;
+    const [at = 0] = largest(
+      data.map((change) => -change),
+      1,
+    );
+    const place = {
+      needLayer: String(Math.floor(at / (dims[1] ?? 1)) + 1),
+      needHead: String((at % (dims[1] ?? 1)) + 1),
+    };
+    Object.assign(values, place, { needChange: two(data[at] ?? 0), needBase: four(need.ablation.baseline) });
+    Object.assign(values, { needBest: need.best.label, needSecond: need.second.label });
+  }
+  return values;
+}
+
+function bestOf(scores: { data: Float32Array; dims: readonly number[] }, kind: HeadKind): Record<string, string> {
+  const [at = 0] = largest(scores.data, 1);
+  const width = scores.dims[1] ?? 1;
+  return {
+    [`${kind}Layer`]: String(Math.floor(at / width) + 1),
+    [`${kind}Head`]: String((at % width) + 1),
+    [`${kind}Score`]: two(scores.data[at] ?? 0),
+  };
+}
