@@ -39,7 +39,7 @@ export class TextFaces extends LitElement implements Drawn {
 
   static override styles = css`
     :host { display: block; position: relative; }
-    .gap { height: 74px; }
+    .gap { height: 60px; }
     svg { position: absolute; inset: 0; width: 100%; height: 100%; overflow: visible; pointer-events: none; }
     path { fill: none; stroke: var(--cf-line-strong); stroke-linecap: round; }
     path.strong { stroke: var(--cf-q); }

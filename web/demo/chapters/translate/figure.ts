@@ -1,6 +1,6 @@
 // Chapter 9: two texts face to face; below them what the step is about, and what the token being written could have been.
 
-import { percent } from 'clearformer/elements';
+import { type Numbers, percent } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
@@ -119,13 +119,22 @@ export class FigureTranslate extends Figure<Shown, typeof words> {
     const full = this.view === 'cross' || this.view === 'beams';
     return html`${told.of > told.source.length ? html`<p class="told note">${filled(this.shell.cut, { read: told.source.length, of: told.of })}</p>` : nothing}
       ${told.unknown.length > 0 ? html`<p class="told" role="status">${filled(labels.unknown, { words: told.unknown.join(', ') })}</p>` : nothing}
-      <text-faces .numbers=${weightsOf(told.pass, hook, head)} source="${hook}[0, ${head}]" .reads=${told.source} .writes=${told.target} .step=${told.step}
-        .labels=${{ reads: labels.reads, writes: labels.writes }} @step-select=${(event: CustomEvent<{ index: number }>) => this.choose({ s: String(event.detail.index) })}></text-faces>
+      ${this.#faces(told, hook, head, weightsOf(told.pass, hook, head))}
       ${this.#stepper(told)}
       <div class="parts ${full ? 'full' : ''}">
         <div class="panel">${panelOf(this, shown, told)}</div>
         ${full ? nothing : this.#odds(told)}
       </div>`;
+  }
+
+  /** While a class guesses, what the step writes and all that follows stay hidden. */
+  #faces(told: Told, hook: string, head: number, weights: Numbers): TemplateResult {
+    const { labels } = this.words;
+    const [, columns = 0] = weights.dims;
+    const shown = this.revealed ? told.target.length : told.step;
+    const data = Array.prototype.slice.call(weights.data, 0, shown * columns);
+    return html`<text-faces .numbers=${{ dims: [shown, columns], data }} source="${hook}[0, ${head}]" .reads=${told.source} .writes=${told.target.slice(0, shown)} .step=${told.step}
+      .labels=${{ reads: labels.reads, writes: labels.writes }} @step-select=${(event: CustomEvent<{ index: number }>) => this.choose({ s: String(event.detail.index) })}></text-faces>`;
   }
 
   #stepper(told: Told): TemplateResult {
@@ -167,11 +176,5 @@ export class FigureTranslate extends Figure<Shown, typeof words> {
     return codeOf(this);
   }
 }
-
-const asToken = ({ text, id, special }: Piece): { text: string; id: number; special: boolean } => ({
-  text,
-  id,
-  special,
-});
 
 customElements.define('figure-translate', FigureTranslate);

@@ -89,7 +89,7 @@ const write: Panel = (figure, told) => {
   const { labels } = figure.words;
   const written = told.target.slice(0, told.step);
   const { layer, head } = figure.chosenHead(told);
-  const count = told.ids.length - 1;
+  const count = figure.revealed ? told.ids.length - 1 : told.step + 1;
   const range = around(told.step, count);
   const [from, to] = range;
   const pattern = weightsOf(told.pass, `decoder.${layer}.attn.hook_pattern`, head).slice([from, to], [from, to]);
