@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "clearformer/kernels/matmul.h"
 #include "clearformer/kernels/packed_matrix.h"
 #include "clearformer/layers/functional.h"
 

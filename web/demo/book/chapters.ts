@@ -37,6 +37,11 @@ export const chapters: readonly ChapterFiles[] = [
     words: { en: () => import('../words/en/heads.js'), de: () => import('../words/de/heads.js') },
   },
   {
+    id: 'seeing',
+    chapter: () => import('../chapters/seeing/chapter.js'),
+    words: { en: () => import('../words/en/seeing.js'), de: () => import('../words/de/seeing.js') },
+  },
+  {
     id: 'cost',
     chapter: () => import('../chapters/cost/chapter.js'),
     words: { en: () => import('../words/en/cost.js'), de: () => import('../words/de/cost.js') },
