@@ -37,7 +37,8 @@ export interface VectorsData {
 }
 
 class FigureVectors extends Figure<VectorsData, typeof words> {
-  #column = 0;
+  /** The number of the strips that is read out. */
+  #column = 5;
   static override styles = [
     figureStyles,
     css`
@@ -97,7 +98,7 @@ class FigureVectors extends Figure<VectorsData, typeof words> {
     const count = Math.min(split.ids.length, split.room);
     const asked = this.value('q') === '' ? Number.NaN : this.number('q');
     const id = this.value('id') === '' ? Number.NaN : this.number('id');
-    const known = Number.isInteger(id) && id >= 0 && id < this.#rows(split.reader);
+    const known = Number.isInteger(id) && id >= 0 && id < split.vocabulary;
     // Until a token is chosen: the last one that is no mark of an end.
     const last = split.pieces.slice(0, count).findLastIndex(({ special }) => !special);
     return {
@@ -105,10 +106,6 @@ class FigureVectors extends Figure<VectorsData, typeof words> {
       pos: Number.isInteger(asked) && asked >= 0 && asked < count ? asked : Math.max(0, last),
       id: known && this.view !== 'sum' ? id : undefined,
     };
-  }
-
-  #rows(reader: Reader): number {
-    return { stories260K: 512, 'marian-tiny-en-fr': 3000, 'gpt-nano-sort': 3 }[reader];
   }
 
   protected override valuesOf({ splits, chosen, table, near, sum }: VectorsData): Record<string, string> {

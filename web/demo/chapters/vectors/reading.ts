@@ -34,6 +34,8 @@ export interface Split {
   readonly pieces: readonly Piece[];
   /** How many tokens the model has room for. */
   readonly room: number;
+  /** How many tokens it knows. */
+  readonly vocabulary: number;
   /** Characters that the reader's alphabet lacks and that were left out. */
   readonly dropped: number;
 }
@@ -85,7 +87,8 @@ export async function splitOf(book: Book, reader: Reader, text: string): Promise
   const read = reader === 'gpt-nano-sort' ? upper.replace(alphabet, '') : text;
   const ids = Array.from(tokenizer(read).input_ids.data, Number);
   const pieces = ids.map((id) => texts.alone(id));
-  return { reader, text: read, ids, pieces, room: model.cfg.n_ctx, dropped: text.length - read.length };
+  const { n_ctx: room, d_vocab: vocabulary } = model.cfg;
+  return { reader, text: read, ids, pieces, room, vocabulary, dropped: text.length - read.length };
 }
 
 function inputsOf(reader: Reader, ids: readonly number[]): PassInputs {
