@@ -22,6 +22,11 @@ export const chapters: readonly ChapterFiles[] = [
     words: { en: () => import('../words/en/heads.js'), de: () => import('../words/de/heads.js') },
   },
   {
+    id: 'block',
+    chapter: () => import('../chapters/block/chapter.js'),
+    words: { en: () => import('../words/en/block.js'), de: () => import('../words/de/block.js') },
+  },
+  {
     id: 'cost',
     chapter: () => import('../chapters/cost/chapter.js'),
     words: { en: () => import('../words/en/cost.js'), de: () => import('../words/de/cost.js') },
