@@ -3,6 +3,8 @@
 import { theme } from './book/theme.js';
 import './shell/app.js';
 import { offline } from './shell/offline.js';
+import { preparePrinting } from './shell/print.js';
 
 theme.restore();
 offline.keep(document);
+preparePrinting();

@@ -1,7 +1,7 @@
 // Files of a drop: folders are walked to their ends, also where the browser hands them out in batches.
 
 import { expect, it } from 'vitest';
-import { droppedFiles } from '../../../web/demo/state/dropped_files.js';
+import { droppedFiles } from '../../../web/demo/chapters/own/dropped_files.js';
 
 interface Entry {
   isFile: boolean;

@@ -17,6 +17,16 @@ export const chapters: readonly ChapterFiles[] = [
     words: { en: () => import('../words/en/next.js'), de: () => import('../words/de/next.js') },
   },
   {
+    id: 'where',
+    chapter: () => import('../chapters/where/chapter.js'),
+    words: { en: () => import('../words/en/where.js'), de: () => import('../words/de/where.js') },
+  },
+  {
+    id: 'head',
+    chapter: () => import('../chapters/head/chapter.js'),
+    words: { en: () => import('../words/en/head.js'), de: () => import('../words/de/head.js') },
+  },
+  {
     id: 'heads',
     chapter: () => import('../chapters/heads/chapter.js'),
     words: { en: () => import('../words/en/heads.js'), de: () => import('../words/de/heads.js') },
@@ -27,8 +37,23 @@ export const chapters: readonly ChapterFiles[] = [
     words: { en: () => import('../words/en/block.js'), de: () => import('../words/de/block.js') },
   },
   {
+    id: 'seeing',
+    chapter: () => import('../chapters/seeing/chapter.js'),
+    words: { en: () => import('../words/en/seeing.js'), de: () => import('../words/de/seeing.js') },
+  },
+  {
     id: 'cost',
     chapter: () => import('../chapters/cost/chapter.js'),
     words: { en: () => import('../words/en/cost.js'), de: () => import('../words/de/cost.js') },
+  },
+  {
+    id: 'laboratory',
+    chapter: () => import('../chapters/laboratory/chapter.js'),
+    words: { en: () => import('../words/en/laboratory.js'), de: () => import('../words/de/laboratory.js') },
+  },
+  {
+    id: 'own',
+    chapter: () => import('../chapters/own/chapter.js'),
+    words: { en: () => import('../words/en/own.js'), de: () => import('../words/de/own.js') },
   },
 ];

@@ -63,7 +63,7 @@ export class BookApp extends LitElement {
     this.book.address.addEventListener('change', this.#turn);
     this.book.shelf.addEventListener('change', this.#redraw);
     theme.addEventListener('change', this.#redraw);
-    this.addEventListener('figure-computed', this.#redraw);
+    this.addEventListener('figure-computed', this.#computed);
     addEventListener('keydown', this.#keys);
     addEventListener('resize', this.#resized);
     addEventListener('pointerdown', this.#outside);
@@ -71,6 +71,14 @@ export class BookApp extends LitElement {
   }
 
   #redraw = (): void => this.requestUpdate();
+
+  /** Prose names what was computed, and the steps stand under the figure as high as it is now. */
+  #computed = (): void => {
+    this.requestUpdate();
+    void this.open?.figure.settled().then(() => {
+      if (this.open) this.steps.settle(this.open.chapter);
+    });
+  };
 
   /** Opens the chapter and the language that the address names. */
   #turn = (): void => {
@@ -109,18 +117,25 @@ export class BookApp extends LitElement {
   }
 
   /** A chapter that has just been opened: from its beginning, or from the step of the address. */
-  async #begin({ chapter }: Open): Promise<void> {
+  async #begin(open: Open): Promise<void> {
+    const { chapter, figure } = open;
     this.popup = undefined;
     await this.updateComplete;
     scrollTo(0, 0);
-    if (this.book.address.get('step') !== undefined) this.steps.reveal(this.steps.index(chapter));
     requestAnimationFrame(() => this.steps.watch(chapter));
+    await figure.settled(); // only then is the figure as high as it stays
+    if (this.open?.figure !== figure) return;
+    requestAnimationFrame(() => {
+      this.steps.watch(chapter);
+      if (this.book.address.get('step') !== undefined) this.steps.reveal(this.steps.index(chapter));
+    });
   }
 
   protected override willUpdate(): void {
     if (!this.open) return;
     const { figure, chapter, words, shell, language } = this.open;
     const { address } = this.book;
+    this.book.defaults = chapter.defaults;
     const inClass = address.get('class') !== undefined;
     const step = this.steps.current(chapter);
     const revealed = !inClass || this.revealed || step.predict !== true;

@@ -18,6 +18,9 @@ export interface Rails {
   readonly columnHue?: Hue | undefined;
 }
 
+/** Labels that are said but not drawn, because a neighbour draws them: of rows or columns of `numbers`, or of both. */
+export type Quiet = '' | 'rows' | 'columns' | 'both';
+
 /** The properties of a matrix that its picture depends on. */
 export interface MatrixInput {
   readonly numbers: Numbers | undefined;
@@ -31,6 +34,7 @@ export interface MatrixInput {
   readonly digits: Digits;
   readonly transposed: boolean;
   readonly caption: CaptionPlace;
+  readonly quiet: Quiet;
   readonly masked: CellTest | undefined;
   readonly secret: CellTest | undefined;
   readonly changed: CellTest | undefined;
@@ -71,7 +75,10 @@ export function viewOf(matrix: MatrixInput, numbers: Numbers, serif: string): Ma
     const { row, column } = given(r, c);
     return `${said.row} ${rowLabels[row] || row + 1}, ${said.column} ${columnLabels[column] || column + 1}`;
   };
-  const [drawnRows, drawnColumns] = transposed ? [columnLabels, rowLabels] : [rowLabels, columnLabels];
+  const silent = (side: Quiet): boolean => matrix.quiet === side || matrix.quiet === 'both';
+  const beside = silent('rows') ? [] : rowLabels;
+  const above = silent('columns') ? [] : columnLabels;
+  const [drawnRows, drawnColumns] = transposed ? [above, beside] : [beside, above];
   const tracks = tracksOf(matrix);
   return {
     look,

@@ -1,8 +1,8 @@
 // A place for files of this device: a button, and a surface to drop them on.
 
 import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
-import { droppedFiles } from '../state/dropped_files.js';
-import { shared } from './styles.js';
+import { figureStyles } from '../../book/figure_styles.js';
+import { droppedFiles } from './dropped_files.js';
 
 export class FilePick extends LitElement {
   static override properties: PropertyDeclarations = {
@@ -20,10 +20,10 @@ export class FilePick extends LitElement {
   declare private over: boolean;
 
   static override styles = [
-    shared,
+    figureStyles,
     css`
-      .drop { border: 1.5px dashed var(--line-strong); border-radius: 10px; padding: 14px; text-align: center; }
-      .drop.over { border-color: var(--focus); background: var(--focus-soft); }
+      .drop { border: 1.5px dashed var(--cf-line-strong); border-radius: 10px; padding: 14px; text-align: center; }
+      .drop.over { border-color: var(--cf-accent); background: var(--cf-accent-soft); }
       .pick { display: flex; flex-wrap: wrap; gap: 8px; justify-content: center; margin-top: 10px; }
       .hint { margin-top: 8px; }
       input { display: none; }
@@ -43,15 +43,15 @@ export class FilePick extends LitElement {
     return html`<div class="drop ${this.over ? 'over' : ''}" @dragover=${this.#onDragOver} @dragleave=${() => {
       this.over = false;
     }} @drop=${this.#onDrop}>
-      <h3>${this.heading}</h3>
-      ${this.hint === '' ? '' : html`<p class="hint">${this.hint}</p>`}
+      <p><b>${this.heading}</b></p>
+      ${this.hint === '' ? '' : html`<p class="hint muted">${this.hint}</p>`}
       <div class="pick">${this.buttons.map(({ id, label, folder }) => this.#picker(id, label, folder))}</div>
     </div>`;
   }
 
   #picker(id: string, label: string, folder: boolean): TemplateResult {
     const open = (): void => this.renderRoot.querySelector<HTMLInputElement>(`#${id}`)?.click();
-    return html`<button type="button" @click=${open}>${label}</button>
+    return html`<button type="button" class="chip" @click=${open}>${label}</button>
       <input type="file" id=${id} multiple accept=${this.accept} ?webkitdirectory=${folder} tabindex="-1" aria-label=${label} @change=${this.#onFiles} />`;
   }
 

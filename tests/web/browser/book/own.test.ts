@@ -1,0 +1,87 @@
+// A model of the reader's own on the page: what it is, what it takes, what is wrong with it; then it runs, and chapters with it.
+
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OpenPage, Site, settled } from '../site.js';
+import { drawn, shownText } from './reader.js';
+
+type Files = Record<string, Buffer>;
+const files = (model: string, names: readonly string[]): Files => {
+  const folder = new URL(`../../../../web/demo/public/models/${model}/`, import.meta.url);
+  return Object.fromEntries(names.map((name) => [name, readFileSync(new URL(name, folder))]));
+};
+const stories = (): Files =>
+  files('stories260K', ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors']);
+
+let site: Site;
+let open: OpenPage;
+beforeAll(async () => {
+  site = await Site.start();
+  open = await site.open({}, 'own');
+});
+afterAll(() => site.stop());
+
+async function give(given: Files): Promise<void> {
+  const list = Object.entries(given).map(([name, buffer]) => ({ name, mimeType: 'application/octet-stream', buffer }));
+  await open.page.setInputFiles('figure-own file-pick #files', list);
+}
+
+describe('a folder of stories', () => {
+  it('is described before it is loaded', async () => {
+    await give(stories());
+    await open.page.getByText('LlamaForCausalLM').waitFor();
+    const text = await shownText(open.page);
+    expect(text).toContain('text-generation');
+    expect(text).toContain('Every tensor that the model needs is there.');
+    const [memory] = await drawn(open.page);
+    expect(memory?.source).toBe('inspect(folder).memory / 1e6');
+    expect(memory?.dims).toEqual([4]);
+  });
+
+  it('is loaded, runs in its form, and in the chapters', async () => {
+    await open.page.getByRole('button', { name: /^Load in fp32/ }).click();
+    await open.page.getByRole('button', { name: 'Run' }).click();
+    await open.page.locator('figure-own output').filter({ hasText: 'Once upon a time' }).waitFor();
+    await open.page.locator('figure-own a.chip').first().click();
+    await settled(open.page);
+    expect(new URL(open.page.url()).hash).toContain('m=own');
+    expect(await shownText(open.page)).toContain('She');
+    expect(open.complaints).toEqual([]);
+    await site.go(open.page, 'own');
+  });
+});
+
+describe('what is wrong is said with its cause', () => {
+  it.each([
+    ['config.json is missing', ({ 'config.json': _, ...rest }: Files) => rest, /config\.json/],
+    [
+      'the weights are cut off',
+      (given: Files) => ({
+        ...given,
+        'model.safetensors': given['model.safetensors']?.subarray(0, 5000) ?? Buffer.alloc(0),
+      }),
+      /model\.safetensors/,
+    ],
+    [
+      'an architecture that is not there',
+      (given: Files) => ({
+        ...given,
+        'config.json': Buffer.from('{"model_type":"resnet","architectures":["ResNet"]}'),
+      }),
+      /resnet/i,
+    ],
+  ])('%s', async (_, spoil, cause) => {
+    await give(spoil(stories()));
+    await open.page.waitForFunction(
+      (wanted) => {
+        const textOf = (node: Node): string => {
+          const root = node instanceof Element && node.shadowRoot ? node.shadowRoot : node;
+          return node instanceof Text ? node.data : [...root.childNodes].map(textOf).join('');
+        };
+        return new RegExp(wanted.source, wanted.flags).test(textOf(document.querySelector('figure-own') as Node));
+      },
+      { source: cause.source, flags: cause.flags },
+    );
+    expect(await open.page.getByRole('button', { name: /^Load in/ }).count()).toBe(0);
+  });
+});

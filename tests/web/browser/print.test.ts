@@ -1,0 +1,40 @@
+// A chapter on paper: all of its steps, the figure in light colours on the paper's width, the address; no bars.
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Site } from './site.js';
+
+let site: Site;
+beforeAll(async () => {
+  site = await Site.start();
+});
+afterAll(() => site.stop());
+
+it.each(['cost?step=2', 'cost?step=2&class=1'])('prints a handout of %s from a dark screen', async (address) => {
+  const { page, complaints } = await site.open({ colorScheme: 'dark' }, address);
+  const steps = await page.locator('.step').count();
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  const url = page.url();
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  await page.setViewportSize({ width: 676, height: 1000 });
+  expect(steps).toBeGreaterThan(3);
+  for (let i = 0; i < steps; i++) {
+    const step = page.locator('.step').nth(i);
+    expect(await step.isVisible()).toBe(true);
+    expect(await step.evaluate((each) => getComputedStyle(each).opacity)).toBe('1');
+  }
+  for (const gone of ['header.bar', 'book-spine', '.way', 'book-questions form', '.caption']) {
+    expect(await page.locator(gone).filter({ visible: true }).count(), gone).toBe(0);
+  }
+  expect(await page.locator('.printed-address').textContent()).toBe(url);
+  const figure = await page.locator('main .figure > *').boundingBox();
+  expect(figure?.width).toBeGreaterThan(300);
+  expect((figure?.x ?? 0) + (figure?.width ?? 0)).toBeLessThanOrEqual(677);
+  const ink = (): Promise<string> => page.locator('h1').evaluate((title) => getComputedStyle(title).color);
+  expect(await ink()).toBe('rgb(28, 34, 44)');
+
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  await page.emulateMedia({ media: 'screen', colorScheme: 'dark' });
+  expect(await ink()).toBe('rgb(233, 230, 223)');
+  expect(await page.locator('.printed-address').count()).toBe(0);
+  expect(complaints).toEqual([]);
+});

@@ -1,0 +1,100 @@
+// The figure of the laboratory: a bench to choose, what it shows, and what can be changed there.
+
+import { decimals } from 'clearformer/elements';
+import { css, html, type TemplateResult } from 'lit';
+import { Figure, type FigureCode } from '../../book/figure.js';
+import { figureStyles } from '../../book/figure_styles.js';
+import { filled } from '../../shell/shell_element.js';
+import type { words } from '../../words/en/laboratory.js';
+import { benches } from './benches.js';
+import { codeOf } from './code.js';
+import { look, type Request, type Result, type View, views } from './views.js';
+
+export class FigureLaboratory extends Figure<Result, typeof words> {
+  static override styles = [
+    figureStyles,
+    css`
+      h3 { font: 600 17px var(--cf-serif); margin: 18px 0 6px; }
+      .row { display: flex; gap: 8px 14px; flex-wrap: wrap; align-items: center; margin: 6px 0; }
+      .written { font: 19px/1.5 var(--cf-serif); margin: 4px 0; overflow-wrap: anywhere; }
+      .written.changed { border-left: 3px solid var(--cf-accent); padding-left: 12px; }
+      .list { list-style: none; margin: 8px 0; padding: 0; display: grid; gap: 4px; }
+      .list li { display: flex; gap: 10px; align-items: center; flex-wrap: wrap; }
+      .scroll { overflow: auto; max-height: 62vh; }
+      input[list], input.wide { width: min(360px, 100%); }
+      input.short { width: 72px; }
+      .two { display: grid; grid-template-columns: 1fr 1fr; gap: 24px; }
+      :host(.large) { font-size: 20px; }
+      @media (max-width: 700px) { .two { grid-template-columns: 1fr; } }
+    `,
+  ];
+
+  get view(): View {
+    return views.find((view) => view === this.value('view')) ?? 'hook';
+  }
+
+  get request(): Request {
+    const [by, dtype] = [this.value('by'), this.value('dt')];
+    return {
+      view: this.view,
+      hook: this.value('hook'),
+      by: by === 'head' || by === 'layer' ? by : 'position',
+      other: this.value('t2') || this.words.labels.otherSentence,
+      dtype: dtype === 'fp16' || dtype === 'q4' ? dtype : 'q8',
+    };
+  }
+
+  protected override key(): string {
+    const { address, modelName, text } = this.book;
+    const { hook, by, other, dtype } = this.request;
+    const own = {
+      hook: [hook, address.get('edit')],
+      edit: [address.get('edit')],
+      patching: [by, other],
+      compare: [dtype],
+    };
+    return [this.view, modelName, text, address.get('r'), address.get('w'), ...(own[this.view as 'hook'] ?? [])].join(
+      '\n',
+    );
+  }
+
+  protected override compute(signal: AbortSignal): Promise<Result> {
+    return look(this.book, this.request, signal);
+  }
+
+  protected override updated(): void {
+    this.classList.toggle('large', this.inClass);
+  }
+
+  protected override valuesOf(result: Result): Record<string, string> {
+    const { right, wrong, model } = result.subject;
+    return {
+      right: right.label,
+      wrong: wrong.label,
+      hooks: String(model.hooks().length),
+      ...(result.view === 'attribution' && { difference: decimals(result.attribution.logits.data[0] ?? 0, 2) }),
+      ...(result.view === 'ablation' && { difference: decimals(result.ablation.baseline, 2) }),
+      ...(result.view === 'patching' && {
+        clean: decimals(result.patching.clean, 2),
+        corrupted: decimals(result.patching.corrupted, 2),
+      }),
+      ...(result.view === 'detect' && { found: String(result.detected.heads.length) }),
+    };
+  }
+
+  protected override draw(result: Result): TemplateResult {
+    const { labels } = this.words;
+    const { tokens, of } = result.subject;
+    return html`<div class="controls">
+        <div class="seg" role="group" aria-label=${labels.bench}>${views.map((view) => html`<button type="button" aria-pressed=${view === result.view} @click=${() => this.choose({ view })}>${labels[view]}</button>`)}</div>
+      </div>
+      ${of > tokens.length ? html`<p class="verdict">${filled(this.words.labels.window, { read: tokens.length, of })}</p>` : ''}
+      ${benches[result.view](this, result as never)}`;
+  }
+
+  override code(): FigureCode {
+    return codeOf(this);
+  }
+}
+
+customElements.define('figure-laboratory', FigureLaboratory);

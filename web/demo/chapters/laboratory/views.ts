@@ -1,0 +1,189 @@
+// What each bench of the laboratory computes: the package's own analyses, and nothing of its own.
+
+import {
+  type ActivationPatching,
+  ablateHeads,
+  type DetectedHeads,
+  detectHeads,
+  type HeadAblation,
+  type LogitAttribution,
+  logitAttribution,
+  logitDifference,
+  logitLens,
+  patchActivations,
+  type Tensor,
+} from 'clearformer';
+import type { Book } from '../../book/book.js';
+import { bundled, bundledFiles, isBundled } from '../../book/bundled.js';
+import { largest, softmax } from '../../book/distribution.js';
+import { activation, type Pass, shelve } from '../../book/shelf.js';
+import type { Piece } from '../../book/token_texts.js';
+import { type Answer, type Subject, subjectOf } from './subject.js';
+
+export const views = [
+  'hook',
+  'edit',
+  'lens',
+  'attribution',
+  'ablation',
+  'patching',
+  'detect',
+  'compare',
+  'export',
+] as const;
+export type View = (typeof views)[number];
+
+export interface Guess {
+  readonly piece: Piece;
+  readonly probability: number;
+}
+
+export interface Effect {
+  /** Odds of the same tokens as they are and with the edits. */
+  readonly before: readonly Answer[];
+  readonly after: readonly number[];
+  /** What the model writes on, as it is and with the edits. */
+  readonly writes: readonly [string, string];
+}
+
+export interface Comparison {
+  readonly dtype: string;
+  /** The largest change of a logit at each position. */
+  readonly differences: Float32Array;
+  readonly answers: readonly { piece: Piece; here: number; there: number }[];
+}
+
+/** What a view has computed; the subject is there in each. */
+export type Result = { readonly subject: Subject } & (
+  | { view: 'hook'; tensor: Tensor<'float32'>; axes: readonly string[]; edited: boolean }
+  | { view: 'edit'; effect: Effect }
+  | { view: 'lens'; layers: readonly (readonly Guess[])[] }
+  | { view: 'attribution'; attribution: LogitAttribution }
+  | { view: 'ablation'; ablation: HeadAblation }
+  | { view: 'patching'; patching: ActivationPatching; other: readonly Piece[] }
+  | { view: 'detect'; detected: DetectedHeads }
+  | { view: 'compare'; comparison: Comparison }
+  | { view: 'export' }
+);
+
+export interface Request {
+  readonly view: View;
+  readonly hook: string;
+  readonly by: 'position' | 'head' | 'layer';
+  readonly other: string;
+  readonly dtype: 'fp16' | 'q8' | 'q4';
+}
+
+export async function look(book: Book, request: Request, signal: AbortSignal): Promise<Result> {
+  const subject = await subjectOf(book);
+  const metric = logitDifference(subject.right.id, subject.wrong.id);
+  const { model, inputs } = subject;
+  switch (request.view) {
+    case 'hook':
+      return { view: 'hook', subject, ...(await hookOf(book, subject, request.hook)) };
+    case 'edit':
+      return { view: 'edit', subject, effect: await effectOf(book, subject, signal) };
+    case 'lens':
+      return { view: 'lens', subject, layers: await lensOf(subject, signal) };
+    case 'attribution': {
+      const tokens = { tokens: subject.right.id, incorrect_tokens: subject.wrong.id };
+      return {
+        view: 'attribution',
+        subject,
+        attribution: await logitAttribution(model, inputs.inputs, { ...tokens, pos: -1, signal }),
+      };
+    }
+    case 'ablation':
+      return { view: 'ablation', subject, ablation: await ablateHeads(model, inputs.inputs, { metric, signal }) };
+    case 'patching': {
+      const corrupted = await book.sentence(book.modelName, Number.POSITIVE_INFINITY, request.other);
+      const options = { clean: inputs.inputs, corrupted: corrupted.inputs.inputs, metric, by: request.by, signal };
+      return { view: 'patching', subject, patching: await patchActivations(model, options), other: corrupted.tokens };
+    }
+    case 'detect':
+      return { view: 'detect', subject, detected: await detectHeads(model, { signal }) };
+    case 'compare':
+      return { view: 'compare', subject, comparison: await compared(book, subject, request.dtype, signal) };
+    default:
+      return { view: 'export', subject };
+  }
+}
+
+async function hookOf(
+  book: Book,
+  { model, inputs }: Subject,
+  hook: string,
+): Promise<{ tensor: Tensor<'float32'>; axes: readonly string[]; edited: boolean }> {
+  const point = model.hooks().find(({ name }) => name === hook) ?? model.hooks()[0];
+  const name = point?.name ?? '';
+  const { clean, now } = await book.passes(inputs, [name]);
+  return { tensor: activation(now, name), axes: point?.axes ?? [], edited: now !== clean };
+}
+
+async function effectOf(
+  book: Book,
+  { inputs, answers, writer, texts, tokens }: Subject,
+  signal: AbortSignal,
+): Promise<Effect> {
+  const { now } = await book.passes(inputs, []);
+  const after = softmax(now.logits.slice(0, -1).data);
+  const edits = await book.edits(inputs);
+  const write = async (edited: boolean): Promise<string> => {
+    if (!writer) return '';
+    const prompt = { input_ids: inputs.inputs.input_ids };
+    const options = { do_sample: false, max_new_tokens: 20, signal, ...(edited && { edits }) };
+    const ids = Array.from((await writer.generate(prompt, options)).data, Number);
+    const seq2seq = writer.cfg.task === 'seq2seq-lm';
+    return texts
+      .pieces(ids)
+      .slice(seq2seq ? 1 : tokens.length)
+      .map(({ text }) => text)
+      .join('');
+  };
+  return {
+    before: answers,
+    after: answers.map(({ id }) => after[id] ?? 0),
+    writes: [await write(false), await write(true)],
+  };
+}
+
+async function lensOf({ model, inputs, texts }: Subject, signal: AbortSignal): Promise<Guess[][]> {
+  const lens = await logitLens(model, inputs.inputs, { signal });
+  const [layers = 0, , positions = 0] = lens.dims;
+  return Array.from({ length: layers }, (_, layer) =>
+    Array.from({ length: positions }, (__, position) => {
+      const odds = softmax(lens.slice(layer, 0, position).data);
+      const [best = 0] = largest(odds, 1);
+      return { piece: texts.alone(best), probability: odds[best] ?? 0 };
+    }),
+  );
+}
+
+async function compared(
+  book: Book,
+  { inputs, answers }: Subject,
+  dtype: Request['dtype'],
+  signal: AbortSignal,
+): Promise<Comparison> {
+  const name = isBundled(book.modelName) ? book.modelName : 'stories260K';
+  const here = await book.shelf.pass(inputs, { names: [] });
+  const other = await shelve(name, bundled[name].task, await bundledFiles(name, signal), { dtype, signal });
+  try {
+    const [logits] = await other.model.run_with_cache(inputs.inputs, { names_filter: [], signal });
+    const [one, two] = [softmax(here.logits.slice(0, -1).data), softmax(logits.slice(0, -1).data)];
+    const row = answers.slice(0, 8).map((piece) => ({ piece, here: one[piece.id] ?? 0, there: two[piece.id] ?? 0 }));
+    return { dtype, differences: differencesOf(here, logits), answers: row };
+  } finally {
+    await other.model.dispose();
+  }
+}
+
+function differencesOf({ logits }: Pass, other: Tensor<'float32'>): Float32Array {
+  const [, positions = 0, words = 1] = logits.dims;
+  const differences = new Float32Array(positions);
+  logits.data.forEach((value, i) => {
+    const at = Math.floor(i / words);
+    differences[at] = Math.max(differences[at] ?? 0, Math.abs(value - (other.data[i] ?? 0)));
+  });
+  return differences;
+}

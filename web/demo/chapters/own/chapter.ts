@@ -1,0 +1,13 @@
+// Chapter 14: a model of the reader's own, from this device or from the Hub.
+
+import type { Chapter } from '../../book/chapter.js';
+import './figure.js';
+
+export const chapter: Chapter = {
+  id: 'own',
+  layout: 'beside',
+  tag: 'figure-own',
+  defaults: {},
+  steps: [{ id: 'choose' }, { id: 'look' }, { id: 'load' }, { id: 'read' }],
+  questions: [],
+};

@@ -1,0 +1,182 @@
+// The figure of chapter 14: where the model comes from, what it is, how much memory it takes, its loading, and its form.
+
+import type { Inspection } from 'clearformer';
+import { type Bar, decimals } from 'clearformer/elements';
+import { css, html, nothing, type TemplateResult } from 'lit';
+import type { ChapterId } from '../../book/chapter.js';
+import { Figure, type FigureCode } from '../../book/figure.js';
+import { figureStyles } from '../../book/figure_styles.js';
+import { errorText } from '../../shell/error_text.js';
+import { filled } from '../../shell/shell_element.js';
+import type { words } from '../../words/en/own.js';
+import './file_pick.js';
+import { type Dtype, dtypes, opening } from './opening.js';
+import './task_form.js';
+
+/** The chapters that run on a model of the reader's own, by the pipeline it was made for. */
+const runsIn: Readonly<Record<string, readonly ChapterId[]>> = {
+  'text-generation': ['next', 'vectors', 'head', 'heads', 'block', 'saying', 'laboratory'],
+  translation: ['laboratory'],
+  summarization: ['laboratory'],
+  'fill-mask': ['laboratory'],
+};
+
+class FigureOwn extends Figure<number, typeof words> {
+  static override styles = [
+    figureStyles,
+    css`
+      form.hub { display: flex; gap: 8px; margin: 14px 0; }
+      form.hub input { flex: 1; min-width: 0; }
+      table { border-collapse: collapse; margin: 12px 0; }
+      th { text-align: left; font-weight: 400; color: var(--cf-muted); padding: 3px 18px 3px 0; vertical-align: top; }
+      td { padding: 3px 0; overflow-wrap: anywhere; }
+      .row { display: flex; gap: 8px 14px; flex-wrap: wrap; align-items: center; margin: 12px 0; }
+      progress { width: min(420px, 60%); accent-color: var(--cf-accent); }
+      h3 { font: 600 17px var(--cf-serif); margin: 20px 0 6px; }
+      ul { margin: 4px 0; padding-left: 20px; }
+      .names { max-height: 130px; overflow: auto; }
+      :host(.large) { font-size: 20px; }
+    `,
+  ];
+
+  protected override key(): string {
+    return String(opening.revision);
+  }
+
+  protected override async compute(): Promise<number> {
+    return opening.revision;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    opening.addEventListener('change', this.#changed);
+    const id = this.book.address.get('id');
+    if (id && opening.label !== id && !opening.busy) void opening.inspect(id, id);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    opening.removeEventListener('change', this.#changed);
+  }
+
+  #changed = (): void => this.requestUpdate();
+
+  protected override updated(): void {
+    this.classList.toggle('large', this.inClass);
+  }
+
+  protected override draw(): TemplateResult {
+    const { labels } = this.words;
+    const { inspection, busy, form, failure } = opening;
+    return html`<file-pick heading=${labels.drop} hint=${labels.dropHint} .buttons=${[
+      { id: 'folder', label: labels.folder, folder: true },
+      { id: 'files', label: labels.files, folder: false },
+    ]} @files=${this.#onFiles}></file-pick>
+      <form class="hub" @submit=${this.#onHub}>
+        <input name="id" type="text" aria-label=${labels.hub} placeholder=${labels.hub} .value=${this.book.address.get('id') ?? ''} autocomplete="off" spellcheck="false" required />
+        <button class="chip">${labels.look}</button>
+      </form>
+      ${failure === undefined ? nothing : this.#failed(failure)}
+      ${busy ? this.#busy() : nothing}
+      ${inspection ? this.#facts(inspection) : nothing}
+      ${form ? this.#loaded() : nothing}`;
+  }
+
+  #busy(): TemplateResult {
+    const { labels } = this.words;
+    const { busy, loading, label } = opening;
+    const known = loading !== undefined && loading.total > 0;
+    const text = busy === 'inspecting' ? labels.inspecting : labels.loading;
+    return html`<div class="row" role="status"><span>${text} ${label} ${known ? `${megabytes(loading.loaded)} / ${megabytes(loading.total)}` : ''}</span>
+      ${known ? html`<progress aria-label=${labels.loading} max=${loading.total} .value=${loading.loaded}></progress>` : nothing}
+      <button type="button" class="plain" @click=${() => opening.cancel()}>${this.shell.cancel}</button></div>`;
+  }
+
+  #facts(inspection: Inspection): TemplateResult {
+    const { labels } = this.words;
+    const { architectures, model_type, kind, pipeline, cfg, parameters, tokenizer, problems } = inspection;
+    const rows: [string, string | undefined | null][] = [
+      [labels.architecture, architectures.join(', ') || model_type],
+      [labels.kind, kind],
+      [labels.task, pipeline],
+      [
+        labels.size,
+        cfg
+          ? filled(labels.sizes, {
+              layers: cfg.n_layers,
+              d: cfg.d_model,
+              heads: cfg.n_heads,
+              words: cfg.d_vocab,
+              context: cfg.n_ctx,
+            })
+          : undefined,
+      ],
+      [labels.parameters, parameters?.toLocaleString(this.book.language)],
+      [labels.tokenizer, tokenizer?.kind],
+    ];
+    return html`<h3>${opening.label}</h3>
+      <table>${rows.filter(([, value]) => value).map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)}</table>
+      ${problems.length > 0 ? html`<p><b>${labels.problems}</b></p><ul class="names">${problems.map(({ message, severity }) => html`<li class=${severity === 'error' ? 'wrong' : ''}>${message}</li>`)}</ul>` : html`<p class="verdict">${labels.sound}</p>`}
+      ${inspection.unexpected_tensors.length > 0 ? html`<details><summary>${filled(labels.unused, { n: inspection.unexpected_tensors.length })}</summary><code>${inspection.unexpected_tensors.join(', ')}</code></details>` : nothing}
+      ${this.#memory(inspection)}`;
+  }
+
+  #memory({ memory }: Inspection): TemplateResult | typeof nothing {
+    const { labels } = this.words;
+    if (!memory || opening.obstacle !== undefined) return nothing;
+    const items: Bar[] = dtypes.map((dtype) => ({
+      label: dtype,
+      value: memory[dtype] / 1e6,
+      selected: dtype === opening.dtype,
+    }));
+    const choose = (event: CustomEvent<{ index: number }>): void => {
+      opening.dtype = dtypes[event.detail.index] as Dtype;
+      opening.revision++;
+      this.requestUpdate();
+    };
+    return html`<h3>${labels.memory}</h3>
+      <cf-bars format="number" digits="1" label=${labels.memory} source="inspect(folder).memory / 1e6" .items=${items} @bar-select=${choose}></cf-bars>
+      <div class="row"><button type="button" class="primary" ?disabled=${opening.busy !== undefined} @click=${() => void opening.load(this.book.shelf)}>${filled(labels.load, { dtype: opening.dtype, size: megabytes(memory[opening.dtype]) })}</button></div>`;
+  }
+
+  #loaded(): TemplateResult | typeof nothing {
+    const { labels } = this.words;
+    const { form } = opening;
+    if (!form) return nothing;
+    const chapters = runsIn[form.task] ?? [];
+    return html`<h3>${labels.runs}</h3><task-form .open=${form} .labels=${labels} .shell=${this.shell}></task-form>
+      ${chapters.length === 0 ? nothing : html`<p class="row">${labels.chapters} ${chapters.map((id) => html`<a class="chip" href=${this.book.address.href(id, { m: 'own' })}>${this.shell.chapters[id].title}</a>`)}</p>`}`;
+  }
+
+  #failed(failure: unknown): TemplateResult {
+    const { title, message, advice, code } = errorText(failure, this.shell);
+    return html`<div class="failed" role="alert"><p><b>${opening.label}: ${title}</b></p><p>${message}</p>${advice ? html`<p>${advice}</p>` : nothing}${code ? html`<p><code>${code}</code></p>` : nothing}</div>`;
+  }
+
+  #onFiles = ({ detail }: CustomEvent<File[]>): void => {
+    const [folder, inside] = detail[0]?.webkitRelativePath.split('/') ?? [];
+    this.choose({ id: undefined });
+    void opening.inspect(detail, folder && inside ? folder : this.words.labels.yourFiles);
+  };
+
+  #onHub = (event: Event): void => {
+    event.preventDefault();
+    const id = String(new FormData(event.target as HTMLFormElement).get('id') ?? '').trim();
+    if (id === '') return;
+    this.choose({ id });
+    void opening.inspect(id, id);
+  };
+
+  override code(): FigureCode {
+    const source = JSON.stringify(this.book.address.get('id') ?? 'folder');
+    const task = opening.inspection?.pipeline ?? 'text-generation';
+    return {
+      js: `const found = await inspect(${source});\nconst pipe = await pipeline('${task}', ${source}, { dtype: '${opening.dtype}' });`,
+      cpp: `const auto model = from_pretrained(${source});`,
+    };
+  }
+}
+
+const megabytes = (count: number): string => `${decimals(count / 1e6, 1)} MB`;
+
+customElements.define('figure-own', FigureOwn);

@@ -1,0 +1,188 @@
+// What pipelines do, as forms: what the reader gives, and what comes back. The labels stand in the catalogue under the
+// pipeline's name.
+
+import {
+  ClearformerError,
+  type LoadOptions,
+  type PipelineName,
+  type PipelineOf,
+  type PreTrainedModel,
+  type PreTrainedTokenizer,
+  pipeline,
+  read_audio,
+  type Source,
+} from 'clearformer';
+import { cosine } from './cosine.js';
+
+/** What the reader gave: a text for every field, and files. */
+export interface Given {
+  texts: readonly string[];
+  files: readonly Blob[];
+}
+
+export interface LabelScore {
+  label: string;
+  score: number;
+}
+
+/** Classes with scores, the likeness of two things, or a text. */
+export type Answer = { classes: LabelScore[] } | { likeness: number } | { text: string };
+
+export interface FormDescription {
+  /** Names of the fields in the catalogue, and what stands in each at first; {mask} is the tokenizer's own mask. */
+  fields: readonly { label: FieldLabel; value: string }[];
+  /** Which files it needs, and how many. */
+  files?: { kind: 'image' | 'audio'; count: number };
+}
+
+export type FieldLabel =
+  | 'maskedText'
+  | 'text'
+  | 'secondText'
+  | 'question'
+  | 'context'
+  | 'otherText'
+  | 'classes'
+  | 'source'
+  | 'prompt';
+
+/** A pipeline that is loaded, behind the form of its task. */
+export interface OpenForm {
+  readonly task: PipelineName;
+  readonly form: FormDescription;
+  readonly model: PreTrainedModel;
+  readonly tokenizer: PreTrainedTokenizer | undefined;
+  run(given: Given, signal: AbortSignal): Promise<Answer>;
+  dispose(): Promise<void>;
+}
+
+interface Recipe<T extends PipelineName> extends FormDescription {
+  run(pipe: PipelineOf<T>, given: Given, signal: AbortSignal): Promise<Answer>;
+}
+
+type Opener = (source: Source, options: LoadOptions) => Promise<OpenForm>;
+
+function opener<T extends PipelineName>(task: T, { run, ...form }: Recipe<T>): Opener {
+  return async (source, options) => {
+    const pipe = await pipeline(task, source, options);
+    return {
+      task,
+      form,
+      model: pipe.model as PreTrainedModel,
+      tokenizer: 'tokenizer' in pipe ? (pipe.tokenizer as PreTrainedTokenizer) : undefined,
+      run: (given, signal) => run(pipe, given, signal),
+      dispose: () => pipe.dispose(),
+    };
+  };
+}
+
+const most = 10;
+const written = 60;
+
+/** What a text-to-text model is given may not be empty: it would be translated as if it were a text. */
+function nonEmpty(text: string | undefined): string {
+  if (text !== undefined && text.trim() !== '') return text;
+  throw new ClearformerError('invalid_argument', 'the text is empty: write one first');
+}
+
+export const forms: Readonly<Record<PipelineName, Opener>> = {
+  'text-generation': opener('text-generation', {
+    fields: [{ label: 'prompt', value: 'Once upon a time' }],
+    run: async (pipe, { texts: [text = ''] }, signal) => {
+      const [answer] = await pipe(text, { max_new_tokens: written, signal });
+      return { text: answer?.generated_text ?? '' };
+    },
+  }),
+  translation: opener('translation', {
+    fields: [{ label: 'source', value: 'The weather is fine today.' }],
+    run: async (pipe, { texts: [text] }, signal) => {
+      const [answer] = await pipe(nonEmpty(text), { signal });
+      return { text: answer?.translation_text ?? '' };
+    },
+  }),
+  summarization: opener('summarization', {
+    fields: [{ label: 'source', value: '' }],
+    run: async (pipe, { texts: [text] }, signal) => {
+      const [answer] = await pipe(nonEmpty(text), { signal });
+      return { text: answer?.summary_text ?? '' };
+    },
+  }),
+  'image-classification': opener('image-classification', {
+    fields: [],
+    files: { kind: 'image', count: 1 },
+    run: async (pipe, { files: [image] }, signal) => ({ classes: await pipe(image as Blob, { top_k: most, signal }) }),
+  }),
+  'fill-mask': opener('fill-mask', {
+    fields: [{ label: 'maskedText', value: 'Paris is the {mask} of France.' }],
+    run: async (pipe, { texts: [text = ''] }, signal) => {
+      const found = await pipe(text, { top_k: most, signal });
+      return { classes: found.map(({ token_str, score }) => ({ label: token_str, score })) };
+    },
+  }),
+  'text-classification': opener('text-classification', {
+    fields: [
+      { label: 'text', value: 'I like this very much.' },
+      { label: 'secondText', value: '' },
+    ],
+    run: async (pipe, { texts: [text = '', text_pair = ''] }, signal) => ({
+      classes: await pipe(text_pair === '' ? text : { text, text_pair }, { top_k: most, signal }),
+    }),
+  }),
+  'token-classification': opener('token-classification', {
+    fields: [{ label: 'text', value: 'Marie Curie was born in Warsaw and worked in Paris.' }],
+    run: async (pipe, { texts: [text = ''] }, signal) => {
+      const found = await pipe(text, { aggregation_strategy: 'simple', signal });
+      return { classes: found.map(({ word, entity_group, score }) => ({ label: `${word}: ${entity_group}`, score })) };
+    },
+  }),
+  'question-answering': opener('question-answering', {
+    fields: [
+      { label: 'question', value: 'Where does Tom live?' },
+      { label: 'context', value: 'Tom is a baker. He lives in Boston with his two children.' },
+    ],
+    run: async (pipe, { texts: [question = '', context = ''] }, signal) => {
+      const found = await pipe(question, context, { top_k: 3, signal });
+      return { classes: found.map(({ answer, score }) => ({ label: answer, score })) };
+    },
+  }),
+  'feature-extraction': opener('feature-extraction', {
+    fields: [
+      { label: 'text', value: 'A man is eating food.' },
+      { label: 'otherText', value: 'Someone is having a meal.' },
+    ],
+    run: async (pipe, { texts }, signal) => {
+      const usual = await pipe(texts, { signal });
+      const vectors = usual.dims.length === 2 ? usual : await pipe(texts, { pooling: 'mean', signal });
+      return { likeness: await cosine(vectors.slice(0), vectors.slice(1)) };
+    },
+  }),
+  'image-feature-extraction': opener('image-feature-extraction', {
+    fields: [],
+    files: { kind: 'image', count: 2 },
+    run: async (pipe, { files }, signal) => {
+      const features = await pipe(files, { signal });
+      const ofClassToken = (image: number) =>
+        features.dims.length === 3 ? features.slice(image, 0) : features.slice(image);
+      return { likeness: await cosine(ofClassToken(0), ofClassToken(1)) };
+    },
+  }),
+  'zero-shot-image-classification': opener('zero-shot-image-classification', {
+    fields: [{ label: 'classes', value: 'a cat, a dog, a house, a plane' }],
+    files: { kind: 'image', count: 1 },
+    run: async (pipe, { texts: [labels = ''], files: [image] }, signal) => {
+      const names = labels.split(',').map((name) => name.trim());
+      const candidates = names.filter((name) => name !== '');
+      return { classes: await pipe(image as Blob, candidates, { signal }) };
+    },
+  }),
+  'automatic-speech-recognition': opener('automatic-speech-recognition', {
+    fields: [],
+    files: { kind: 'audio', count: 1 },
+    run: async (pipe, { files: [sound] }, signal) => {
+      const { sampling_rate, chunk_length } = pipe.processor.features;
+      const samples = await read_audio(sound as Blob, sampling_rate);
+      const long = samples.length > chunk_length * sampling_rate;
+      return pipe(samples, { ...(long && { chunk_length_s: chunk_length }), signal });
+    },
+  }),
+};

@@ -1,0 +1,130 @@
+// A model of the reader's own on its way: looked at before anything is read, then loaded, then put on the shelf. What is
+// open stays when the chapter is left. Dispatches 'change'.
+
+import {
+  ClearformerError,
+  type GenerativeModel,
+  type Inspection,
+  inspect,
+  type LoadOptions,
+  type PipelineName,
+  type Source,
+} from 'clearformer';
+import type { Shelf } from '../../book/shelf.js';
+import { TokenTexts } from '../../book/token_texts.js';
+import { forms, type OpenForm } from './forms.js';
+
+export type Dtype = NonNullable<LoadOptions['dtype']>;
+export const dtypes: readonly Dtype[] = ['fp32', 'fp16', 'q8', 'q4'];
+
+export interface Loading {
+  readonly file: string;
+  readonly loaded: number;
+  /** 0 while it is unknown. */
+  readonly total: number;
+}
+
+export class Opening extends EventTarget {
+  label = '';
+  inspection: Inspection | undefined;
+  form: OpenForm | undefined;
+  dtype: Dtype = 'fp32';
+  busy: 'inspecting' | 'loading' | undefined;
+  loading: Loading | undefined;
+  failure: unknown;
+  /** Counts what happened, so that a figure knows that it has to draw again. */
+  revision = 0;
+  #source: Source | undefined;
+  #controller: AbortController | undefined;
+
+  /** Looks at a folder without reading its weights. */
+  async inspect(source: Source, label: string): Promise<void> {
+    const signal = this.#begin('inspecting');
+    this.label = label;
+    this.#source = source;
+    this.inspection = undefined;
+    await this.#end(signal, async () => {
+      this.inspection = await inspect(source, { signal });
+    });
+  }
+
+  /** What keeps it from being loaded. */
+  get obstacle(): string | undefined {
+    if (!this.inspection) return undefined;
+    const { problems, pipeline } = this.inspection;
+    const errors = problems.filter(({ severity }) => severity === 'error').map(({ message }) => message);
+    if (errors.length > 0) return errors.join('; ');
+    return pipeline === null ? 'the folder names no task that is known' : undefined;
+  }
+
+  /** Loads what was looked at and puts it on the shelf; the model before it stays until then. */
+  async load(shelf: Shelf): Promise<void> {
+    const { inspection } = this;
+    const source = this.#source;
+    if (!inspection || source === undefined || this.obstacle !== undefined) return;
+    const signal = this.#begin('loading');
+    await this.#end(signal, async () => {
+      const form = await forms[inspection.pipeline as PipelineName](source, {
+        dtype: this.dtype,
+        signal,
+        progress_callback: ({ file = '', loaded, total }) => {
+          this.loading = { file, loaded, total };
+          this.#changed();
+        },
+      });
+      if (signal.aborted) {
+        void form.dispose();
+        throw signal.reason;
+      }
+      this.form = form;
+      shelf.adopt(shelved(form));
+    });
+  }
+
+  cancel(): void {
+    this.#controller?.abort(new ClearformerError('disposed', 'loading was cancelled'));
+    this.busy = undefined;
+    this.loading = undefined;
+    this.#changed();
+  }
+
+  #begin(busy: 'inspecting' | 'loading'): AbortSignal {
+    this.#controller?.abort();
+    this.#controller = new AbortController();
+    this.busy = busy;
+    this.failure = undefined;
+    this.loading = undefined;
+    this.#changed();
+    return this.#controller.signal;
+  }
+
+  async #end(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (failure) {
+      if (!signal.aborted) this.failure = failure;
+    }
+    if (this.#controller?.signal !== signal || signal.aborted) return;
+    this.busy = undefined;
+    this.loading = undefined;
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.revision++;
+    this.dispatchEvent(new Event('change'));
+  }
+}
+
+function shelved({ model, tokenizer, task }: OpenForm) {
+  const writes = ['text-generation', 'translation', 'summarization'].includes(task);
+  return {
+    name: 'own',
+    model,
+    ...(writes && { writer: model as GenerativeModel }),
+    ...(tokenizer && { tokenizer, texts: new TokenTexts(tokenizer) }),
+  };
+}
+
+/** The one that the page has. */
+export const opening = new Opening();
