@@ -3,6 +3,7 @@
 import type { Address } from '../book/address.js';
 import type { Chapter, Step } from '../book/chapter.js';
 
+const scrollKeys = [' ', 'PageUp', 'PageDown', 'Home', 'End', 'ArrowUp', 'ArrowDown'];
 const still = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Steps {
@@ -34,8 +35,9 @@ export class Steps {
     const moved = (): void => {
       this.#readerAt = performance.now();
     };
-    for (const type of ['wheel', 'touchmove', 'pointerdown', 'keydown'])
-      addEventListener(type, moved, { passive: true });
+    for (const type of ['wheel', 'touchmove']) addEventListener(type, moved, { passive: true });
+    addEventListener('keydown', ({ key }) => scrollKeys.includes(key) && moved());
+    addEventListener('pointerdown', ({ target }) => target === document.documentElement && moved()); // the scroll bar
     addEventListener('scroll', () => this.#readerScrolls && moved(), { passive: true });
   }
 
