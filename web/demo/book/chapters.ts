@@ -27,6 +27,11 @@ export const chapters: readonly ChapterFiles[] = [
     words: { en: () => import('../words/en/head.js'), de: () => import('../words/de/head.js') },
   },
   {
+    id: 'masks',
+    chapter: () => import('../chapters/masks/chapter.js'),
+    words: { en: () => import('../words/en/masks.js'), de: () => import('../words/de/masks.js') },
+  },
+  {
     id: 'heads',
     chapter: () => import('../chapters/heads/chapter.js'),
     words: { en: () => import('../words/en/heads.js'), de: () => import('../words/de/heads.js') },

@@ -122,13 +122,14 @@ export class BookApp extends LitElement {
     this.popup = undefined;
     await this.updateComplete;
     scrollTo(0, 0);
-    requestAnimationFrame(() => this.steps.watch(chapter));
+    const linked = this.book.address.get('step') !== undefined;
+    // A step that a link names is gone to before scrolling tells anything.
+    if (linked) this.steps.reveal(this.steps.index(chapter));
+    else requestAnimationFrame(() => this.steps.watch(chapter));
     await figure.settled(); // only then is the figure as high as it stays
     if (this.open?.figure !== figure) return;
-    requestAnimationFrame(() => {
-      this.steps.watch(chapter);
-      if (this.book.address.get('step') !== undefined) this.steps.reveal(this.steps.index(chapter));
-    });
+    if (linked) this.steps.reveal(this.steps.index(chapter));
+    requestAnimationFrame(() => this.steps.watch(chapter));
   }
 
   protected override willUpdate(): void {

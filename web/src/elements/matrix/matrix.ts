@@ -83,6 +83,7 @@ export class CfMatrix extends ElementBase implements Drawn {
   declare transposed: boolean;
   /** Where name, meaning and shape stand. */
   declare caption: CaptionPlace;
+  /** Labels that are said but not drawn, because a neighbour draws them: of `rows`, `columns` or `both`. */
   declare quiet: Quiet;
   /** Hatched: takes no part. */
   declare masked: CellTest | undefined;
