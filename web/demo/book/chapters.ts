@@ -42,6 +42,11 @@ export const chapters: readonly ChapterFiles[] = [
     words: { en: () => import('../words/en/heads.js'), de: () => import('../words/de/heads.js') },
   },
   {
+    id: 'block',
+    chapter: () => import('../chapters/block/chapter.js'),
+    words: { en: () => import('../words/en/block.js'), de: () => import('../words/de/block.js') },
+  },
+  {
     id: 'seeing',
     chapter: () => import('../chapters/seeing/chapter.js'),
     words: { en: () => import('../words/en/seeing.js'), de: () => import('../words/de/seeing.js') },

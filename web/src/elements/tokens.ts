@@ -103,11 +103,13 @@ export class CfTokens extends ElementBase implements Drawn {
     this.active = 0;
   }
 
+  /** @internal */
   override connectedCallback(): void {
     super.connectedCallback();
     this.requestUpdate();
   }
 
+  /** @internal */
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#task.stop();
