@@ -1,4 +1,7 @@
-// `clearformer/elements`: web components that draw the numbers of a transformer. Importing it registers their tags.
+/**
+ * `clearformer/elements`: web components that draw the numbers of a transformer. Importing it registers their tags.
+ * @module clearformer/elements
+ */
 
 export { CfAttention } from './elements/attention.js';
 export { type Bar, CfBars } from './elements/bars.js';

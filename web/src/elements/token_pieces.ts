@@ -2,6 +2,7 @@
 
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 
+/** A token as it is drawn. */
 export interface Token {
   /** As it stands in the text, its blank in front included. */
   readonly text: string;
