@@ -1,5 +1,6 @@
 // Two groups of tests: the package under Node, and the built page in a real Chromium driven from Node.
 
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -15,6 +16,7 @@ const alias = [
 const shared = {
   environment: 'node',
   pool: 'forks',
+  maxWorkers: availableParallelism(), // else one core is left idle
   execArgv: nodeFlags,
 };
 
@@ -32,7 +34,6 @@ export default defineConfig({
           ...shared,
           name: 'browser',
           include: ['tests/web/browser/**/*.test.ts'],
-          fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

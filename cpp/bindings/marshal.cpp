@@ -260,7 +260,7 @@ std::map<std::string, Mask, std::less<>> Arguments::masks(const char* key) const
   return masks;
 }
 
-val to_value(TensorView tensor) {
+val to_value(const TensorView& tensor) {
   const std::size_t count = tensor.elements();
   const val view = [&] {
     switch (tensor.dtype()) {

@@ -55,7 +55,7 @@ class Arguments {
 };
 
 /// { data: a typed array in JavaScript's memory, dims, type }.
-emscripten::val to_value(TensorView tensor);
+emscripten::val to_value(const TensorView& tensor);
 emscripten::val to_value(const std::vector<std::string>& texts);
 emscripten::val to_value(const std::vector<std::int32_t>& numbers);
 

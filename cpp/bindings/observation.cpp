@@ -10,7 +10,7 @@ namespace {
 
 // A JavaScript function that is called with the numbers and gives them back.
 Trace::Function function_of(const val& call) {
-  return [call](std::string_view name, MutableTensorView value) {
+  return [call](std::string_view name, const MutableTensorView& value) {
     const val data = call(std::string(name), to_value(value));
     if (data.isNull()) fail(ErrorCode::invalid_argument, "the function at ", name, " failed");
     const auto elements = static_cast<std::size_t>(value.elements());

@@ -18,7 +18,7 @@ export { decimals, four, percent, short, small2, spoken, two, weightDigits } fro
 export { CfLens, type LensCell, type LensPlace } from './elements/lens.js';
 export type { CaptionPlace } from './elements/matrix/layout.js';
 export type { CellTest, Digits, Scale } from './elements/matrix/looks.js';
-export type { Rails } from './elements/matrix/make_view.js';
+export type { Quiet, Rails } from './elements/matrix/make_view.js';
 export { type CellEdit, CfMatrix } from './elements/matrix/matrix.js';
 export type { Hue } from './elements/matrix/view.js';
 export type { Cell, Drawn, Numbers } from './elements/numbers.js';

@@ -8,7 +8,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace bart {
 
 constexpr NameRule kRules[] = {
     {"*.embed.ln", "*.layernorm_embedding"},
@@ -75,7 +75,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace bart
 
 ModelConfig read_bart_like(const ConfigReader& config, Task task) {
   if (task != Task::seq2seq_lm && task != Task::base) refuse_task(config, task);
@@ -85,8 +85,8 @@ ModelConfig read_bart_like(const ConfigReader& config, Task task) {
   model.kind = ModelKind::encoder_decoder;
   model.tied = config.flag("tie_word_embeddings");
   read_tokens(config, model);
-  model.tower = read_tower(config, model, "encoder");
-  model.second = read_tower(config, model, "decoder");
+  model.tower = bart::read_tower(config, model, "encoder");
+  model.second = bart::read_tower(config, model, "decoder");
   model.second->attends = read_causality(config);
   model.second->cross_attention = true;
   model.output = {config.size("d_model"), config.size("vocab_size"), Bias::present};
@@ -99,8 +99,9 @@ float embedding_scale(const ConfigReader& config, std::size_t d_model) {
   return config.flag("scale_embedding") ? std::sqrt(static_cast<float>(d_model)) : 1.0f;
 }
 
-std::span<const NameRule> bart_rules() { return kRules; }
+std::span<const NameRule> bart_rules() { return bart::kRules; }
 
-const Architecture kBart{"bart", kKeys, read_config, kPrefixes, kRules, {}, {}, Task::seq2seq_lm};
+const Architecture kBart{"bart", bart::kKeys, bart::read_config, bart::kPrefixes, bart::kRules,
+                         {},     {},          Task::seq2seq_lm};
 
 }  // namespace clearformer

@@ -38,7 +38,7 @@ ModelConfig read_bert_trunk(const ConfigReader& config, Task task, const BertKey
   return model;
 }
 
-namespace {
+namespace bert {
 
 constexpr NameRule kRules[] = {
     {"embed.ln", "embeddings.LayerNorm"},
@@ -83,8 +83,9 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace bert
 
-const Architecture kBert{"bert", kKeys, read_config, kPrefixes, kRules, {}, kIgnored, Task::base};
+const Architecture kBert{"bert",       bert::kKeys, bert::read_config, bert::kPrefixes,
+                         bert::kRules, {},          bert::kIgnored,    Task::base};
 
 }  // namespace clearformer

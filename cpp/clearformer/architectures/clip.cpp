@@ -20,7 +20,7 @@ const KeyTable kClipVisionKeys{
 "hidden_act":"quick_gelu","layer_norm_eps":1e-5)",
     .neutral = R"("is_causal":false)"};
 
-namespace {
+namespace clip {
 
 constexpr NameRule kRules[] = {
     {"*.blocks", "*.encoder.layers"},
@@ -125,8 +125,9 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace clip
 
-const Architecture kClip{"clip", kKeys, read_config, {}, kRules, {}, kIgnored, Task::base};
+const Architecture kClip{"clip",       clip::kKeys, clip::read_config, {},
+                         clip::kRules, {},          clip::kIgnored,    Task::base};
 
 }  // namespace clearformer

@@ -7,7 +7,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace deit {
 
 constexpr std::string_view kPrefixes[] = {"deit."};
 
@@ -25,9 +25,9 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace deit
 
-const Architecture kDeit{"deit",      kVitKeys,      read_config, kPrefixes,
-                         vit_rules(), vit_schemes(), {},          Task::base};
+const Architecture kDeit{"deit",        kVitKeys, deit::read_config, deit::kPrefixes, vit_rules(),
+                         vit_schemes(), {},       Task::base};
 
 }  // namespace clearformer

@@ -6,7 +6,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace distilbert {
 
 constexpr NameRule kRules[] = {
     {"embed.ln", "embeddings.LayerNorm"},
@@ -52,9 +52,10 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace distilbert
 
-const Architecture kDistilBert{"distilbert", kKeys, read_config, kPrefixes,
-                               kRules,       {},    kIgnored,    Task::base};
+const Architecture kDistilBert{"distilbert",          distilbert::kKeys,  distilbert::read_config,
+                               distilbert::kPrefixes, distilbert::kRules, {},
+                               distilbert::kIgnored,  Task::base};
 
 }  // namespace clearformer

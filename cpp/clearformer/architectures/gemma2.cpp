@@ -8,7 +8,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace gemma2 {
 
 constexpr NameRule kRules[] = {
     {"embed", "embed_tokens"},
@@ -49,7 +49,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace gemma2
 
 ModelConfig read_gemma_like(const ConfigReader& config, Task task, const RotaryKeys& rotary) {
   ModelConfig model = read_llama_like(config, task, rotary);
@@ -68,9 +68,10 @@ float read_softcap(const ConfigReader& config, std::string_view key) {
   return static_cast<float>(config.number(key, 0.0));
 }
 
-std::span<const NameRule> gemma_rules() { return kRules; }
+std::span<const NameRule> gemma_rules() { return gemma2::kRules; }
 
-const Architecture kGemma2{"gemma2", kKeys, read_config,    llama_prefixes(),
-                           kRules,   {},    llama_ignored()};
+const Architecture kGemma2{"gemma2",         gemma2::kKeys,  gemma2::read_config,
+                           llama_prefixes(), gemma2::kRules, {},
+                           llama_ignored()};
 
 }  // namespace clearformer

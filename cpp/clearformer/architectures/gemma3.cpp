@@ -20,7 +20,7 @@ const KeyTable kGemma3TextKeys{
 "partial_rotary_factor":null,"sliding_window_pattern":6)",
     .since_5_2 = R"("is_causal":true)"};
 
-namespace {
+namespace gemma3 {
 
 constexpr std::string_view kPrefixes[] = {"model.language_model.", "language_model.model.",
                                           "model."};
@@ -81,11 +81,12 @@ ModelConfig read_whole(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace gemma3
 
-const Architecture kGemma3Text{
-    "gemma3_text", kGemma3TextKeys, read_text, kPrefixes, gemma_rules(), {}, llama_ignored()};
-const Architecture kGemma3{"gemma3",      kWholeKeys, read_whole,     kPrefixes,
-                           gemma_rules(), kSchemes,   llama_ignored()};
+const Architecture kGemma3Text{"gemma3_text",     kGemma3TextKeys, gemma3::read_text,
+                               gemma3::kPrefixes, gemma_rules(),   {},
+                               llama_ignored()};
+const Architecture kGemma3{"gemma3",      gemma3::kWholeKeys, gemma3::read_whole, gemma3::kPrefixes,
+                           gemma_rules(), gemma3::kSchemes,   llama_ignored()};
 
 }  // namespace clearformer

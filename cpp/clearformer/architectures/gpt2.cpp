@@ -7,7 +7,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace gpt2 {
 
 constexpr NameRule kRules[] = {
     {"embed", "wte"},
@@ -61,8 +61,9 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace gpt2
 
-const Architecture kGpt2{"gpt2", kKeys, read_config, kPrefixes, kRules, {}, kIgnored};
+const Architecture kGpt2{"gpt2",       gpt2::kKeys, gpt2::read_config, gpt2::kPrefixes,
+                         gpt2::kRules, {},          gpt2::kIgnored};
 
 }  // namespace clearformer

@@ -6,7 +6,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace gpt_neo {
 
 constexpr NameRule kRules[] = {
     {"embed", "wte"},
@@ -97,8 +97,10 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace gpt_neo
 
-const Architecture kGptNeo{"gpt_neo", kKeys, read_config, kPrefixes, kRules, {}, kIgnored};
+const Architecture kGptNeo{"gpt_neo",          gpt_neo::kKeys,  gpt_neo::read_config,
+                           gpt_neo::kPrefixes, gpt_neo::kRules, {},
+                           gpt_neo::kIgnored};
 
 }  // namespace clearformer

@@ -6,7 +6,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace llama {
 
 constexpr NameRule kRules[] = {
     {"embed", "embed_tokens"},
@@ -60,7 +60,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return read_llama_like(config, task);
 }
 
-}  // namespace
+}  // namespace llama
 
 ModelConfig read_llama_like(const ConfigReader& config, Task task, const RotaryKeys& rotary) {
   ModelConfig model = language_model(config, task);
@@ -69,13 +69,13 @@ ModelConfig read_llama_like(const ConfigReader& config, Task task, const RotaryK
   tower.stack.layers = read_layers(config, "num_hidden_layers");
   tower.max_positions = config.size("max_position_embeddings");
   BlockConfig& block = tower.stack.block;
-  block.attention = read_attention(config, d_model);
+  block.attention = llama::read_attention(config, d_model);
   block.norm = config.knows("rms_norm_eps") ? rms_norm(d_model, config.number("rms_norm_eps"))
                                             : layer_norm(d_model, config.number("layer_norm_eps"));
   const char* activation = config.knows("hidden_act") ? "hidden_act" : "hidden_activation";
   block.feed_forward = {d_model, config.size("intermediate_size"),
                         read_activation(config, activation, model), Gate::present,
-                        optional_bias(config, "mlp_bias")};
+                        llama::optional_bias(config, "mlp_bias")};
   tower.rotary = read_rotary(config, block.attention.d_head, tower.max_positions, rotary);
   TextEmbeddingConfig text;
   text.vocabulary = config.size("vocab_size");
@@ -91,10 +91,11 @@ bool read_sliding_window(const ConfigReader& config, TowerConfig& tower) {
   return true;
 }
 
-std::span<const NameRule> llama_rules() { return kRules; }
-std::span<const std::string_view> llama_prefixes() { return kPrefixes; }
-std::span<const std::string_view> llama_ignored() { return kIgnored; }
+std::span<const NameRule> llama_rules() { return llama::kRules; }
+std::span<const std::string_view> llama_prefixes() { return llama::kPrefixes; }
+std::span<const std::string_view> llama_ignored() { return llama::kIgnored; }
 
-const Architecture kLlama{"llama", kKeys, read_config, kPrefixes, kRules, {}, kIgnored};
+const Architecture kLlama{"llama",       llama::kKeys, llama::read_config, llama::kPrefixes,
+                          llama::kRules, {},           llama::kIgnored};
 
 }  // namespace clearformer

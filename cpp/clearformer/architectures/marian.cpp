@@ -6,7 +6,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace marian {
 
 constexpr std::string_view kPrefixes[] = {"model."};
 constexpr std::string_view kIgnored[] = {"*.embed_positions.weight"};  // sinusoids
@@ -43,9 +43,10 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace marian
 
-const Architecture kMarian{"marian",     kKeys, read_config, kPrefixes,
-                           bart_rules(), {},    kIgnored,    Task::seq2seq_lm};
+const Architecture kMarian{"marian",          marian::kKeys,   marian::read_config,
+                           marian::kPrefixes, bart_rules(),    {},
+                           marian::kIgnored,  Task::seq2seq_lm};
 
 }  // namespace clearformer

@@ -6,7 +6,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace mistral {
 
 // "layer_types" makes another model of it (Ministral) where transformers chooses the class itself, and
 // says nothing to the class that is named.
@@ -33,9 +33,10 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace mistral
 
-const Architecture kMistral{"mistral",     kKeys, read_config,    llama_prefixes(),
-                            llama_rules(), {},    llama_ignored()};
+const Architecture kMistral{"mistral",        mistral::kKeys, mistral::read_config,
+                            llama_prefixes(), llama_rules(),  {},
+                            llama_ignored()};
 
 }  // namespace clearformer

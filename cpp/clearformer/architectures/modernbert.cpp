@@ -8,7 +8,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace modernbert {
 
 constexpr NameRule kRules[] = {
     {"embed.ln", "embeddings.norm"},
@@ -108,9 +108,15 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace modernbert
 
-const Architecture kModernBert{"modernbert", kKeys, read_config, kPrefixes,
-                               kRules,       {},    {},          Task::base};
+const Architecture kModernBert{"modernbert",
+                               modernbert::kKeys,
+                               modernbert::read_config,
+                               modernbert::kPrefixes,
+                               modernbert::kRules,
+                               {},
+                               {},
+                               Task::base};
 
 }  // namespace clearformer

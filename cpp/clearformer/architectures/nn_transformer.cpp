@@ -11,7 +11,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace nn_transformer {
 
 constexpr NameRule kRules[] = {
     {"encoder.embed", "src_tok_emb.embedding"},
@@ -87,9 +87,15 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace nn_transformer
 
-const Architecture kTransformer{"nn_transformer", kKeys, read_config, {},
-                                kRules,           {},    kIgnored,    Task::seq2seq_lm};
+const Architecture kTransformer{"nn_transformer",
+                                nn_transformer::kKeys,
+                                nn_transformer::read_config,
+                                {},
+                                nn_transformer::kRules,
+                                {},
+                                nn_transformer::kIgnored,
+                                Task::seq2seq_lm};
 
 }  // namespace clearformer

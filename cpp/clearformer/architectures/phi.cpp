@@ -7,7 +7,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace phi {
 
 constexpr NameRule kRules[] = {
     {"embed", "embed_tokens"},       {"blocks", "layers"},    {"ln1", "input_layernorm"},
@@ -40,8 +40,9 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace phi
 
-const Architecture kPhi{"phi", kKeys, read_config, llama_prefixes(), kRules, {}, llama_ignored()};
+const Architecture kPhi{"phi",       phi::kKeys, phi::read_config, llama_prefixes(),
+                        phi::kRules, {},         llama_ignored()};
 
 }  // namespace clearformer

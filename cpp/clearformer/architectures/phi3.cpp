@@ -6,7 +6,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace phi3 {
 
 constexpr NameRule kRules[] = {
     {"embed", "embed_tokens"},
@@ -42,8 +42,9 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace phi3
 
-const Architecture kPhi3{"phi3", kKeys, read_config, llama_prefixes(), kRules, {}, llama_ignored()};
+const Architecture kPhi3{"phi3",       phi3::kKeys, phi3::read_config, llama_prefixes(),
+                         phi3::kRules, {},          llama_ignored()};
 
 }  // namespace clearformer

@@ -7,7 +7,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace qwen2 {
 
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":151936,"hidden_size":4096,"intermediate_size":22016,
@@ -32,13 +32,14 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace qwen2
 
 ModelConfig read_qwen_like(const ConfigReader& config, Task task) {
   ModelConfig model = read_llama_like(config, task);
   TowerConfig& tower = model.tower;
   const bool windowed = config.flag("use_sliding_window") && read_sliding_window(config, tower);
-  tower.stack.spans = read_spans(config, tower.stack.layers, windowed ? windowed_span : full_span);
+  tower.stack.spans =
+      read_spans(config, tower.stack.layers, windowed ? qwen2::windowed_span : qwen2::full_span);
   for (const Span span : tower.stack.spans) {
     if (span == Span::full || windowed) continue;
     config.refuse_value("layer_types",
@@ -48,7 +49,7 @@ ModelConfig read_qwen_like(const ConfigReader& config, Task task) {
   return model;
 }
 
-const Architecture kQwen2{"qwen2",       kKeys, read_config,    llama_prefixes(),
-                          llama_rules(), {},    llama_ignored()};
+const Architecture kQwen2{"qwen2",       qwen2::kKeys, qwen2::read_config, llama_prefixes(),
+                          llama_rules(), {},           llama_ignored()};
 
 }  // namespace clearformer

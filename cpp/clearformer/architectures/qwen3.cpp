@@ -6,7 +6,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace qwen3 {
 
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":151936,"hidden_size":4096,"intermediate_size":22016,
@@ -26,9 +26,9 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace qwen3
 
-const Architecture kQwen3{"qwen3",       kKeys, read_config,    llama_prefixes(),
-                          llama_rules(), {},    llama_ignored()};
+const Architecture kQwen3{"qwen3",       qwen3::kKeys, qwen3::read_config, llama_prefixes(),
+                          llama_rules(), {},           llama_ignored()};
 
 }  // namespace clearformer

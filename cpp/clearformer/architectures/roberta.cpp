@@ -6,7 +6,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace roberta {
 
 constexpr NameRule kRules[] = {
     {"embed.ln", "embeddings.LayerNorm"},
@@ -60,9 +60,10 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace roberta
 
-const Architecture kRoberta{"roberta", kKeys, read_config, kPrefixes,
-                            kRules,    {},    kIgnored,    Task::base};
+const Architecture kRoberta{"roberta",          roberta::kKeys,  roberta::read_config,
+                            roberta::kPrefixes, roberta::kRules, {},
+                            roberta::kIgnored,  Task::base};
 
 }  // namespace clearformer

@@ -9,7 +9,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace t5 {
 
 constexpr NameRule kRules[] = {
     {"*.embed", "*.embed_tokens"},
@@ -126,8 +126,9 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace t5
 
-const Architecture kT5{"t5", kKeys, read_config, {}, kRules, kSchemes, kIgnored, Task::seq2seq_lm};
+const Architecture kT5{"t5",       t5::kKeys,    t5::read_config, {},
+                       t5::kRules, t5::kSchemes, t5::kIgnored,    Task::seq2seq_lm};
 
 }  // namespace clearformer

@@ -8,7 +8,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace vit {
 
 constexpr NameRule kRules[] = {
     {"patch_embed", "embeddings.patch_embeddings.projection"},
@@ -41,7 +41,7 @@ constexpr KeyScheme kSchemes[] = {{"encoder.layer.", kBefore}, {"", kNow}};
 
 constexpr std::string_view kPrefixes[] = {"vit."};
 
-}  // namespace
+}  // namespace vit
 
 const KeyTable kVitKeys{
     .fields = R"("hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,
@@ -98,10 +98,10 @@ ModelConfig read_vit_like(const ConfigReader& config, Task task) {
   return model;
 }
 
-std::span<const NameRule> vit_rules() { return kRules; }
-std::span<const KeyScheme> vit_schemes() { return kSchemes; }
+std::span<const NameRule> vit_rules() { return vit::kRules; }
+std::span<const KeyScheme> vit_schemes() { return vit::kSchemes; }
 
-const Architecture kVit{"vit",    kVitKeys, read_vit_like, kPrefixes, kRules,
-                        kSchemes, {},       Task::base};
+const Architecture kVit{"vit",         kVitKeys, read_vit_like, vit::kPrefixes, vit::kRules,
+                        vit::kSchemes, {},       Task::base};
 
 }  // namespace clearformer

@@ -6,7 +6,7 @@
 
 namespace clearformer {
 
-namespace {
+namespace whisper {
 
 constexpr NameRule kRules[] = {
     {"embed", "decoder.embed_tokens"},  {"encoder.conv1", "encoder.conv1"},
@@ -51,9 +51,15 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace
+}  // namespace whisper
 
-const Architecture kWhisper{"whisper",    kKeys,    read_config, kPrefixes,
-                            bart_rules(), kSchemes, {},          Task::seq2seq_lm};
+const Architecture kWhisper{"whisper",
+                            whisper::kKeys,
+                            whisper::read_config,
+                            whisper::kPrefixes,
+                            bart_rules(),
+                            whisper::kSchemes,
+                            {},
+                            Task::seq2seq_lm};
 
 }  // namespace clearformer

@@ -5,7 +5,7 @@
 
 namespace clearformer {
 
-void AddNorm::add_to(MutableTensorView x, TensorView update) {
+void AddNorm::add_to(const MutableTensorView& x, const TensorView& update) {
   constexpr std::size_t kWork = 4, kLanes = 64;  // an addition's; runs of whole registers
   parallel_ranges(x.elements(), kWork, kLanes, [&](std::size_t first, std::size_t end) {
     float* const sum = x.f32() + first;

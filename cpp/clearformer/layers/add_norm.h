@@ -36,7 +36,7 @@ class AddNorm {
   /// Updates x in place; sublayer(in, out, write) computes f over out or onto it, and has read what
   /// it needs of `in` before it writes.
   template <class Sublayer>
-  void forward(MutableTensorView x, const AddNormHooks& hooks, const Context& context,
+  void forward(const MutableTensorView& x, const AddNormHooks& hooks, const Context& context,
                Sublayer sublayer) const {
     constexpr std::string_view kLegend = "batch pos d_model";
     Arena::Frame frame(context.arena);
@@ -58,7 +58,7 @@ class AddNorm {
  private:
   // The update by itself, for a norm or a trace that wants it.
   template <class Sublayer>
-  void add_separately(MutableTensorView x, TensorView in, const AddNormHooks& hooks,
+  void add_separately(const MutableTensorView& x, const TensorView& in, const AddNormHooks& hooks,
                       const Context& context, Sublayer sublayer) const {
     const MutableTensorView update = context.arena.take(x.shape());
     sublayer(in, update, Write::over);
@@ -67,7 +67,7 @@ class AddNorm {
     add_to(x, update);
   }
 
-  static void add_to(MutableTensorView x, TensorView update);
+  static void add_to(const MutableTensorView& x, const TensorView& update);
 
   Normalization norm_;
   std::optional<Normalization> after_;

@@ -19,10 +19,12 @@ class AdditiveScore {
 
   std::size_t hidden() const { return query_.out_features(); }
   /// W_q·q (…, h): what the attention core takes as queries, with the kernel additive_scores and weights().
-  void project_queries(TensorView queries, MutableTensorView out) const {
+  void project_queries(const TensorView& queries, const MutableTensorView& out) const {
     query_.forward(queries, out);
   }
-  void project_keys(TensorView keys, MutableTensorView out) const { key_.forward(keys, out); }
+  void project_keys(const TensorView& keys, const MutableTensorView& out) const {
+    key_.forward(keys, out);
+  }
   const float* weights() const { return weights_.f32(); }
 
  private:

@@ -220,7 +220,7 @@ void fused(const Heads& queries, const PackedKeyValues& keys_values, const Mask&
 // Whole matrices of scores, (B, H, T, S), as the trace sees them, and which of them it changed.
 class Watched {
  public:
-  Watched(MutableTensorView scores, const Context& context)
+  Watched(const MutableTensorView& scores, const Context& context)
       : scores_(scores), context_(context), changed_(scores.dim(0) * scores.dim(1), false) {}
 
   float* matrix(std::size_t of) const {

@@ -28,7 +28,7 @@ struct Operands {
   std::size_t rank;  // of the largest operand
 };
 
-void check_inner(TensorView q, TensorView k, TensorView v) {
+void check_inner(const TensorView& q, const TensorView& k, const TensorView& v) {
   for (const TensorView* x : {&q, &k, &v}) {
     if (x->shape().rank() < 2) {
       fail(ErrorCode::shape_mismatch, kName,
@@ -43,9 +43,9 @@ void check_inner(TensorView q, TensorView k, TensorView v) {
   }
 }
 
-std::size_t heads_of(TensorView x) { return x.shape().rank() >= 3 ? x.shape().back(2) : 1; }
+std::size_t heads_of(const TensorView& x) { return x.shape().rank() >= 3 ? x.shape().back(2) : 1; }
 
-TensorView brought_to(TensorView x, const Shape& outer, std::size_t heads, Tensor& copy) {
+TensorView brought_to(const TensorView& x, const Shape& outer, std::size_t heads, Tensor& copy) {
   const std::size_t rows = x.shape().back(1), width = x.shape().back(0);
   const Shape full = joined_shape(outer, {heads, rows, width});
   const Shape folded{outer.elements(), heads, rows, width};
@@ -56,7 +56,7 @@ TensorView brought_to(TensorView x, const Shape& outer, std::size_t heads, Tenso
 }
 
 // (B, T, d) has one head: (B, 1, T, d).
-TensorView with_head_axis(TensorView x) {
+TensorView with_head_axis(const TensorView& x) {
   const Shape& shape = x.shape();
   if (shape.rank() != 3) return x;
   return x.reshaped({shape[0], 1, shape[1], shape[2]});
@@ -70,7 +70,7 @@ Operands bring(TensorView q, TensorView k, TensorView v, const PoolingOptions& o
     k = with_head_axis(k);
     v = with_head_axis(v);
   }
-  const auto outer_of = [](TensorView x) { return leading(x.shape(), 3); };
+  const auto outer_of = [](const TensorView& x) { return leading(x.shape(), 3); };
   all.outer = broadcast_shape(broadcast_shape(outer_of(q), outer_of(k)), outer_of(v));
   const Shape key_heads = broadcast_shape({heads_of(k)}, {heads_of(v)});
   std::size_t heads = heads_of(q), groups = key_heads[0];
@@ -113,8 +113,8 @@ const char* hook_of(PoolingOptions::Keep keep) {
 
 }  // namespace
 
-Pooled attention_pooling(TensorView queries, TensorView keys, TensorView values,
-                         const PoolingOptions& options) {
+Pooled attention_pooling(const TensorView& queries, const TensorView& keys,
+                         const TensorView& values, const PoolingOptions& options) {
   check_inner(queries, keys, values);
   Operands all = bring(queries, keys, values, options);
   PreparedScoring prepared;

@@ -28,7 +28,7 @@ struct Pooled {
 };
 
 /// Throws shape_mismatch with the operation's name, the rule and the shapes.
-Pooled attention_pooling(TensorView queries, TensorView keys, TensorView values,
-                         const PoolingOptions& options);
+Pooled attention_pooling(const TensorView& queries, const TensorView& keys,
+                         const TensorView& values, const PoolingOptions& options);
 
 }  // namespace clearformer

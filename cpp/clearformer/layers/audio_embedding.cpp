@@ -39,7 +39,8 @@ Shape AudioEmbedding::output_shape(const Shape& mel) const {
   return {mel[0], config_.positions, config_.d_model};
 }
 
-void AudioEmbedding::forward(TensorView mel, MutableTensorView x, const Context& context) const {
+void AudioEmbedding::forward(const TensorView& mel, const MutableTensorView& x,
+                             const Context& context) const {
   const std::size_t batch = mel.dim(0), bins = config_.mel_bins, frames = mel.dim(2);
   const std::size_t width = config_.d_model;
   Arena::Frame frame(context.arena);
@@ -72,7 +73,7 @@ void AudioEmbedding::forward(TensorView mel, MutableTensorView x, const Context&
   context.trace("hook_full_embed", x, "batch pos d_model");
 }
 
-void AudioEmbedding::probe(MutableTensorView x, const Context& context) const {
+void AudioEmbedding::probe(const MutableTensorView& x, const Context& context) const {
   context.trace("hook_conv1", x, "batch frame d_model");
   context.trace("hook_embed", x, "batch pos d_model");
   context.trace("hook_pos_embed", x, "1 pos d_model");

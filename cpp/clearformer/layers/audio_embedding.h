@@ -24,9 +24,9 @@ class AudioEmbedding {
   const AudioEmbeddingConfig& config() const { return config_; }
   /// The shape of x for mel (B, M, F); throws shape_mismatch unless M and F are the model's.
   Shape output_shape(const Shape& mel) const;
-  void forward(TensorView mel, MutableTensorView x, const Context& context) const;
+  void forward(const TensorView& mel, const MutableTensorView& x, const Context& context) const;
   /// Offers the hook points of a pass with x (1, 1, D) in place of a sound's embeddings.
-  void probe(MutableTensorView x, const Context& context) const;
+  void probe(const MutableTensorView& x, const Context& context) const;
 
  private:
   AudioEmbeddingConfig config_;

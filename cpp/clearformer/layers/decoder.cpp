@@ -11,7 +11,7 @@ Decoder::Decoder(const WeightScope& scope, const StackConfig& config) : config_(
   }
 }
 
-void Decoder::forward(MutableTensorView x, TensorView memory, const StackState& state,
+void Decoder::forward(const MutableTensorView& x, const TensorView& memory, const StackState& state,
                       const Context& context) const {
   for (std::size_t layer = 0; layer < blocks_.size(); ++layer) {
     forward_layer(layer, x, memory, state, context);
@@ -19,14 +19,14 @@ void Decoder::forward(MutableTensorView x, TensorView memory, const StackState& 
   finish(x, context);
 }
 
-void Decoder::forward_layer(std::size_t layer, MutableTensorView x, TensorView memory,
+void Decoder::forward_layer(std::size_t layer, const MutableTensorView& x, const TensorView& memory,
                             const StackState& state, const Context& context) const {
   const AttentionState cross{state.cross_mask, nullptr, state.cache, layer, KeyRole::memory};
   const AttentionState attention = state.attention(config_.span(layer), layer);
   blocks_[layer].forward(x, memory, attention, cross, context / config_.block_scope(layer));
 }
 
-void Decoder::finish(MutableTensorView x, const Context& context) const {
+void Decoder::finish(const MutableTensorView& x, const Context& context) const {
   if (final_norm_) apply_final_norm(*final_norm_, x, context);
 }
 

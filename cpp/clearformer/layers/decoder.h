@@ -16,12 +16,12 @@ class Decoder {
   std::size_t layers() const { return blocks_.size(); }
   /// All layers and the final norm; updates x (B, T, D) in place. With a cache the memory is read in
   /// the first call alone.
-  void forward(MutableTensorView x, TensorView memory, const StackState& state,
+  void forward(const MutableTensorView& x, const TensorView& memory, const StackState& state,
                const Context& context) const;
   /// The same step by step: layer 0, 1, …, then finish.
-  void forward_layer(std::size_t layer, MutableTensorView x, TensorView memory,
+  void forward_layer(std::size_t layer, const MutableTensorView& x, const TensorView& memory,
                      const StackState& state, const Context& context) const;
-  void finish(MutableTensorView x, const Context& context) const;
+  void finish(const MutableTensorView& x, const Context& context) const;
 
   const DecoderBlock& block(std::size_t layer) const { return blocks_[layer]; }
   /// Null where the stack has none.

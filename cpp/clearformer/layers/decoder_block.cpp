@@ -11,22 +11,24 @@ DecoderBlock::DecoderBlock(const WeightScope& scope, const BlockConfig& config)
       feed_forward_add_norm_(scope, "ln3", config.norm, config.order),
       feed_forward_(scope / "mlp", config.feed_forward) {}
 
-void DecoderBlock::forward(MutableTensorView x, TensorView memory, const AttentionState& state,
-                           const AttentionState& cross_state, const Context& context) const {
+void DecoderBlock::forward(const MutableTensorView& x, const TensorView& memory,
+                           const AttentionState& state, const AttentionState& cross_state,
+                           const Context& context) const {
   context.trace("hook_resid_pre", x, "batch pos d_model");
   attention_add_norm_.forward(x, {"ln1", "hook_attn_out", "hook_resid_mid"}, context,
-                              [&](TensorView in, MutableTensorView out, Write write) {
+                              [&](const TensorView& in, const MutableTensorView& out, Write write) {
                                 attention_.forward(in, state, out, context / "attn", write);
                               });
   cross_add_norm_.forward(x, {"ln2", "hook_cross_attn_out", "hook_resid_mid_cross"}, context,
-                          [&](TensorView in, MutableTensorView out, Write write) {
+                          [&](const TensorView& in, const MutableTensorView& out, Write write) {
                             cross_attention_.forward({in, memory, memory}, cross_state, out,
                                                      context / "cross_attn", write);
                           });
-  feed_forward_add_norm_.forward(x, {"ln3", "hook_mlp_out", "hook_resid_post"}, context,
-                                 [&](TensorView in, MutableTensorView out, Write write) {
-                                   feed_forward_.forward(in, out, context / "mlp", write);
-                                 });
+  feed_forward_add_norm_.forward(
+      x, {"ln3", "hook_mlp_out", "hook_resid_post"}, context,
+      [&](const TensorView& in, const MutableTensorView& out, Write write) {
+        feed_forward_.forward(in, out, context / "mlp", write);
+      });
   if (order_ == NormOrder::post) {
     context.trace("hook_normalized_resid_post", x, "batch pos d_model");
   }

@@ -16,7 +16,7 @@ class DecoderBlock {
   DecoderBlock(const WeightScope& scope, const BlockConfig& config);
 
   /// Updates x (B, T, D) in place; memory (B, S, D) is what the encoder made.
-  void forward(MutableTensorView x, TensorView memory, const AttentionState& state,
+  void forward(const MutableTensorView& x, const TensorView& memory, const AttentionState& state,
                const AttentionState& cross_state, const Context& context) const;
 
   /// Over the sequence itself or over the memory.

@@ -19,7 +19,7 @@ Embedding::Embedding(const WeightScope& scope, std::size_t rows, std::size_t col
   }
 }
 
-void Embedding::forward(TensorView ids, MutableTensorView output) const {
+void Embedding::forward(const TensorView& ids, const MutableTensorView& output) const {
   const std::int32_t* id = ids.as<std::int32_t>();
   float* row = output.f32();
   const std::size_t per_sequence = ids.shape().rank() == 0 ? 1 : ids.shape().back(0);

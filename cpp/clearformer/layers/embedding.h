@@ -20,7 +20,7 @@ class Embedding {
   Embedding(const WeightScope& scope, std::size_t rows, std::size_t columns, Table table);
 
   /// Throws invalid_argument, naming id and place, for an id outside [0, V).
-  void forward(TensorView ids, MutableTensorView output) const;
+  void forward(const TensorView& ids, const MutableTensorView& output) const;
 
   /// The packed table, for the tied output layer; null when only this layer reads it.
   std::shared_ptr<const kernels::PackedMatrix> packed() const { return packed_; }

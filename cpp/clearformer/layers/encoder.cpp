@@ -30,24 +30,26 @@ Encoder::Encoder(const WeightScope& scope, const StackConfig& config) : config_(
   }
 }
 
-void Encoder::forward(MutableTensorView x, const StackState& state, const Context& context) const {
+void Encoder::forward(const MutableTensorView& x, const StackState& state,
+                      const Context& context) const {
   for (std::size_t layer = 0; layer < blocks_.size(); ++layer) {
     forward_layer(layer, x, state, context);
   }
   finish(x, context);
 }
 
-void Encoder::forward_layer(std::size_t layer, MutableTensorView x, const StackState& state,
+void Encoder::forward_layer(std::size_t layer, const MutableTensorView& x, const StackState& state,
                             const Context& context) const {
   const AttentionState attention = state.attention(config_.span(layer), layer);
   blocks_[layer].forward(x, attention, context / config_.block_scope(layer));
 }
 
-void Encoder::finish(MutableTensorView x, const Context& context) const {
+void Encoder::finish(const MutableTensorView& x, const Context& context) const {
   if (final_norm_) apply_final_norm(*final_norm_, x, context);
 }
 
-void apply_final_norm(const Normalization& norm, MutableTensorView x, const Context& context) {
+void apply_final_norm(const Normalization& norm, const MutableTensorView& x,
+                      const Context& context) {
   const Context final_context = context / "ln_final";
   norm.forward(x, x, final_context);
   final_context.trace("hook_out", x, "batch pos d_model");

@@ -57,11 +57,11 @@ class Encoder {
 
   std::size_t layers() const { return blocks_.size(); }
   /// All layers and the final norm; updates x (B, T, D) in place.
-  void forward(MutableTensorView x, const StackState& state, const Context& context) const;
+  void forward(const MutableTensorView& x, const StackState& state, const Context& context) const;
   /// The same step by step: layer 0, 1, …, then finish.
-  void forward_layer(std::size_t layer, MutableTensorView x, const StackState& state,
+  void forward_layer(std::size_t layer, const MutableTensorView& x, const StackState& state,
                      const Context& context) const;
-  void finish(MutableTensorView x, const Context& context) const;
+  void finish(const MutableTensorView& x, const Context& context) const;
 
   const EncoderBlock& block(std::size_t layer) const { return blocks_[layer]; }
   /// Null where the stack has none.
@@ -74,6 +74,7 @@ class Encoder {
 };
 
 /// The norm at the end of a stack, in place.
-void apply_final_norm(const Normalization& norm, MutableTensorView x, const Context& context);
+void apply_final_norm(const Normalization& norm, const MutableTensorView& x,
+                      const Context& context);
 
 }  // namespace clearformer

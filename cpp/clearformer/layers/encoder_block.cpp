@@ -18,22 +18,23 @@ EncoderBlock::EncoderBlock(const WeightScope& scope, const BlockConfig& config)
   }
 }
 
-void EncoderBlock::forward(MutableTensorView x, const AttentionState& state,
+void EncoderBlock::forward(const MutableTensorView& x, const AttentionState& state,
                            const Context& context) const {
   context.trace("hook_resid_pre", x, kLegend);
   if (order_ == NormOrder::parallel) return parallel(x, state, context);
   attention_add_norm_.forward(x, {"ln1", "hook_attn_out", "hook_resid_mid"}, context,
-                              [&](TensorView in, MutableTensorView out, Write write) {
+                              [&](const TensorView& in, const MutableTensorView& out, Write write) {
                                 attention_.forward(in, state, out, context / "attn", write);
                               });
-  feed_forward_add_norm_->forward(x, {"ln2", "hook_mlp_out", "hook_resid_post"}, context,
-                                  [&](TensorView in, MutableTensorView out, Write write) {
-                                    feed_forward_.forward(in, out, context / "mlp", write);
-                                  });
+  feed_forward_add_norm_->forward(
+      x, {"ln2", "hook_mlp_out", "hook_resid_post"}, context,
+      [&](const TensorView& in, const MutableTensorView& out, Write write) {
+        feed_forward_.forward(in, out, context / "mlp", write);
+      });
   if (order_ == NormOrder::post) context.trace("hook_normalized_resid_post", x, kLegend);
 }
 
-void EncoderBlock::parallel(MutableTensorView x, const AttentionState& state,
+void EncoderBlock::parallel(const MutableTensorView& x, const AttentionState& state,
                             const Context& context) const {
   Arena::Frame frame(context.arena);
   const MutableTensorView normalized = context.arena.take(x.shape());

@@ -26,12 +26,14 @@ class EncoderBlock {
   EncoderBlock(const WeightScope& scope, const BlockConfig& config);
 
   /// Updates x (B, T, D) in place.
-  void forward(MutableTensorView x, const AttentionState& state, const Context& context) const;
+  void forward(const MutableTensorView& x, const AttentionState& state,
+               const Context& context) const;
 
   const MultiHeadAttention& attention() const { return attention_; }
 
  private:
-  void parallel(MutableTensorView x, const AttentionState& state, const Context& context) const;
+  void parallel(const MutableTensorView& x, const AttentionState& state,
+                const Context& context) const;
 
   NormOrder order_;
   AddNorm attention_add_norm_;

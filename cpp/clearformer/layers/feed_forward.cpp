@@ -79,7 +79,7 @@ Linear::Elementwise kernel_of(Activation activation) {
 constexpr std::size_t kRun = 64;  // runs of elements are whole registers
 
 // a = a · b
-void multiply_by(MutableTensorView a, TensorView b) {
+void multiply_by(const MutableTensorView& a, const TensorView& b) {
   constexpr std::size_t kWork = 4;
   parallel_ranges(a.elements(), kWork, kRun, [&](std::size_t first, std::size_t end) {
     kernels::multiply(a.f32() + first, b.f32() + first, a.f32() + first, end - first);
@@ -112,8 +112,8 @@ FeedForward::FeedForward(const WeightScope& scope, const FeedForwardConfig& conf
   }
 }
 
-void FeedForward::forward(TensorView x, MutableTensorView output, const Context& context,
-                          Write write) const {
+void FeedForward::forward(const TensorView& x, const MutableTensorView& output,
+                          const Context& context, Write write) const {
   constexpr std::string_view kLegend = "batch pos d_mlp";
   Arena::Frame frame(context.arena);
   const Shape shape{x.dim(0), x.dim(1), config_.d_hidden};

@@ -59,7 +59,7 @@ class FeedForward {
   FeedForward(const WeightScope& scope, const FeedForwardConfig& config);
 
   /// x (B, T, D) -> output (B, T, D).
-  void forward(TensorView x, MutableTensorView output, const Context& context,
+  void forward(const TensorView& x, const MutableTensorView& output, const Context& context,
                Write write = Write::over) const;
 
  private:

@@ -66,7 +66,7 @@ const float* affine(std::string_view operation, std::string_view what, const Ten
 }
 
 // The axis that is counted from the end where it is negative.
-std::size_t axis_of(std::string_view operation, TensorView x, std::ptrdiff_t axis) {
+std::size_t axis_of(std::string_view operation, const TensorView& x, std::ptrdiff_t axis) {
   const auto rank = static_cast<std::ptrdiff_t>(x.shape().rank());
   if (axis < -rank || axis >= rank) {
     fail(ErrorCode::invalid_argument, operation, ": axis ", axis, " of a tensor with ", rank,
@@ -82,7 +82,7 @@ std::size_t elements_behind(const Shape& shape, std::size_t axis) {
 }
 
 // A copy of x in which every row along the axis went through apply(row, length).
-Tensor over_axis(std::string_view operation, TensorView x, std::ptrdiff_t axis,
+Tensor over_axis(std::string_view operation, const TensorView& x, std::ptrdiff_t axis,
                  void (*apply)(float* row, std::size_t length)) {
   const std::size_t along = axis_of(operation, x, axis), length = x.dim(along);
   const std::size_t inner = elements_behind(x.shape(), along);
@@ -104,13 +104,13 @@ Tensor over_axis(std::string_view operation, TensorView x, std::ptrdiff_t axis,
 
 }  // namespace
 
-Tensor softmax(TensorView x, std::ptrdiff_t axis) {
+Tensor softmax(const TensorView& x, std::ptrdiff_t axis) {
   return over_axis("softmax", x, axis, [](float* row, std::size_t length) {
     kernels::softmax(row, 1, length, length);
   });
 }
 
-Tensor log_softmax(TensorView x, std::ptrdiff_t axis) {
+Tensor log_softmax(const TensorView& x, std::ptrdiff_t axis) {
   return over_axis("log_softmax", x, axis, [](float* row, std::size_t length) {
     std::vector<float> powers(row, row + length);
     float highest = 0.0f, total = 0.0f;
@@ -130,7 +130,7 @@ Tensor log_softmax(TensorView x, std::ptrdiff_t axis) {
   });
 }
 
-Tensor masked_softmax(TensorView scores, const Mask& mask, EmptyRow empty_row) {
+Tensor masked_softmax(const TensorView& scores, const Mask& mask, EmptyRow empty_row) {
   const Shape& shape = scores.shape();
   if (shape.rank() != 3 && shape.rank() != 4) {
     fail(ErrorCode::shape_mismatch, "masked_softmax: scores of shape ", shape.text(),
@@ -150,7 +150,7 @@ Tensor masked_softmax(TensorView scores, const Mask& mask, EmptyRow empty_row) {
   return result;
 }
 
-Tensor matmul(TensorView x, TensorView y) {
+Tensor matmul(const TensorView& x, const TensorView& y) {
   const Shape& shape = x.shape();
   if (shape.rank() == 0 || y.shape().rank() != 2 || shape.back(0) != y.dim(0)) {
     fail(ErrorCode::shape_mismatch, "matmul: ", shape.text(), " times ", y.shape().text(),
@@ -163,7 +163,7 @@ Tensor matmul(TensorView x, TensorView y) {
   return result;
 }
 
-Tensor bmm(TensorView x, TensorView y) {
+Tensor bmm(const TensorView& x, const TensorView& y) {
   const Shape &a = x.shape(), &b = y.shape();
   if (a.rank() != 3 || b.rank() != 3 || a[0] != b[0] || a[2] != b[1]) {
     fail(ErrorCode::shape_mismatch, "bmm: ", a.text(), " times ", b.text(),
@@ -177,8 +177,8 @@ Tensor bmm(TensorView x, TensorView y) {
   return result;
 }
 
-Tensor layer_norm(TensorView x, std::size_t axes, const TensorView* weight, const TensorView* bias,
-                  float eps) {
+Tensor layer_norm(const TensorView& x, std::size_t axes, const TensorView* weight,
+                  const TensorView* bias, float eps) {
   const std::size_t features = inner_elements("layer_norm", x.shape(), axes);
   const float* factor = affine("layer_norm", "weight", weight, features);
   const float* shift = affine("layer_norm", "bias", bias, features);
@@ -191,7 +191,7 @@ Tensor layer_norm(TensorView x, std::size_t axes, const TensorView* weight, cons
   return result;
 }
 
-Tensor rms_norm(TensorView x, std::size_t axes, const TensorView* weight, float eps) {
+Tensor rms_norm(const TensorView& x, std::size_t axes, const TensorView* weight, float eps) {
   const std::size_t features = inner_elements("rms_norm", x.shape(), axes);
   const float* factor = affine("rms_norm", "weight", weight, features);
   Tensor result(x.shape());
@@ -203,13 +203,13 @@ Tensor rms_norm(TensorView x, std::size_t axes, const TensorView* weight, float 
   return result;
 }
 
-Tensor activation(Activation kind, TensorView x) {
+Tensor activation(Activation kind, const TensorView& x) {
   Tensor result = Tensor::copy_of(x);
   apply(kind, result.f32(), result.elements());
   return result;
 }
 
-Tensor softplus(TensorView x, float beta, float threshold) {
+Tensor softplus(const TensorView& x, float beta, float threshold) {
   Tensor result = Tensor::copy_of(x);
   kernels::scale(result.f32(), beta, result.elements());
   const Tensor linear = result.clone();
@@ -221,7 +221,7 @@ Tensor softplus(TensorView x, float beta, float threshold) {
   return result;
 }
 
-Tensor gated(Activation gate, TensorView x, std::ptrdiff_t axis) {
+Tensor gated(Activation gate, const TensorView& x, std::ptrdiff_t axis) {
   const std::size_t along = axis_of("gated", x, axis);
   if (x.dim(along) % 2 != 0) {
     fail(ErrorCode::shape_mismatch, "gated: axis ", axis, " of ", x.shape().text(),
@@ -240,7 +240,7 @@ Tensor gated(Activation gate, TensorView x, std::ptrdiff_t axis) {
   return result;
 }
 
-Tensor conv1d(TensorView x, TensorView weight, const TensorView* bias,
+Tensor conv1d(const TensorView& x, const TensorView& weight, const TensorView* bias,
               const ConvolutionOptions& options) {
   const Shape &input = x.shape(), &kernel = weight.shape();
   const std::size_t groups = options.groups;

@@ -26,8 +26,8 @@ HeadsOf<Float> positions_first(Float* data, const Shape& shape) {
   const std::size_t row = shape[2] * shape[3];
   return {data, shape[0], shape[1], shape[2], shape[3], shape[1] * row, row, shape[3]};
 }
-inline Heads positions_first(TensorView x) { return positions_first(x.f32(), x.shape()); }
-inline MutableHeads positions_first_mutable(MutableTensorView x) {
+inline Heads positions_first(const TensorView& x) { return positions_first(x.f32(), x.shape()); }
+inline MutableHeads positions_first_mutable(const MutableTensorView& x) {
   return positions_first(x.f32(), x.shape());
 }
 
@@ -37,8 +37,8 @@ HeadsOf<Float> heads_first(Float* data, const Shape& shape) {
   const std::size_t head = shape[2] * shape[3];
   return {data, shape[0], shape[2], shape[1], shape[3], shape[1] * head, shape[3], head};
 }
-inline Heads heads_first(TensorView x) { return heads_first(x.f32(), x.shape()); }
-inline MutableHeads heads_first_mutable(MutableTensorView x) {
+inline Heads heads_first(const TensorView& x) { return heads_first(x.f32(), x.shape()); }
+inline MutableHeads heads_first_mutable(const MutableTensorView& x) {
   return heads_first(x.f32(), x.shape());
 }
 

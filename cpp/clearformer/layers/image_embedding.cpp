@@ -35,7 +35,8 @@ Shape ImageEmbedding::output_shape(const Shape& images, bool interpolate) const 
   return {images[0], config_.prefix() + grid.patches(), config_.patch.d_model};
 }
 
-void ImageEmbedding::forward(TensorView images, MutableTensorView x, const Context& context) const {
+void ImageEmbedding::forward(const TensorView& images, const MutableTensorView& x,
+                             const Context& context) const {
   Arena::Frame frame(context.arena);
   const Grid grid = patches_.grid(images.shape());
   const MutableTensorView patches =
@@ -55,7 +56,7 @@ void ImageEmbedding::forward(TensorView images, MutableTensorView x, const Conte
   context.trace("hook_full_embed", x, kImageLegend);
 }
 
-void ImageEmbedding::probe(MutableTensorView x, const Context& context) const {
+void ImageEmbedding::probe(const MutableTensorView& x, const Context& context) const {
   context.trace("hook_embed", x, kImageLegend);
   context.trace("hook_pos_embed", x, "1 pos d_model");
   if (norm_) norm_->forward(x, x, context / "embed.ln");

@@ -35,9 +35,9 @@ class ImageEmbedding {
   /// was made for, unless `interpolate`.
   Shape output_shape(const Shape& images, bool interpolate) const;
   /// x (B, P + N, D); the position table is stretched to images of another size.
-  void forward(TensorView images, MutableTensorView x, const Context& context) const;
+  void forward(const TensorView& images, const MutableTensorView& x, const Context& context) const;
   /// Offers the hook points of a pass with x (1, 1, D) in place of an image's embeddings.
-  void probe(MutableTensorView x, const Context& context) const;
+  void probe(const MutableTensorView& x, const Context& context) const;
 
  private:
   ImageEmbeddingConfig config_;

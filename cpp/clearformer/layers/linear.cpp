@@ -17,7 +17,8 @@ Linear::Linear(std::shared_ptr<const kernels::PackedMatrix> weight, const Weight
   if (bias == Bias::present) bias_ = scope.take_flat("bias", {out_features});
 }
 
-void Linear::multiply(TensorView x, MutableTensorView y, const kernels::Epilogue& epilogue) const {
+void Linear::multiply(const TensorView& x, const MutableTensorView& y,
+                      const kernels::Epilogue& epilogue) const {
   if (x.shape().rank() == 0 || x.shape().back(0) != in_features()) {
     fail(ErrorCode::shape_mismatch, "linear: input of shape ", x.shape().text(), " has rows of ",
          x.shape().rank() == 0 ? 0 : x.shape().back(0), ", the weight takes ", in_features());
@@ -27,11 +28,12 @@ void Linear::multiply(TensorView x, MutableTensorView y, const kernels::Epilogue
   weight_->multiply(x.f32(), y.f32(), x.shape().outer(1), with_bias);
 }
 
-void Linear::forward(TensorView x, MutableTensorView y, Elementwise activation) const {
+void Linear::forward(const TensorView& x, const MutableTensorView& y,
+                     Elementwise activation) const {
   multiply(x, y, {.activation = activation});
 }
 
-void Linear::forward(TensorView x, MutableTensorView y, Write write) const {
+void Linear::forward(const TensorView& x, const MutableTensorView& y, Write write) const {
   const float* added = write == Write::onto ? y.f32() : nullptr;
   multiply(x, y, {.residual = added, .residual_stride = out_features()});
 }

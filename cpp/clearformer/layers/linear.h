@@ -34,12 +34,14 @@ class Linear {
 
   using Elementwise = void (*)(const float* in, float* out, std::size_t count);
   /// x (…, in) -> y (…, out), through an activation where one is given.
-  void forward(TensorView x, MutableTensorView y, Elementwise activation = nullptr) const;
+  void forward(const TensorView& x, const MutableTensorView& y,
+               Elementwise activation = nullptr) const;
   /// With Write::onto the result is added to y, with the bits of an addition by itself.
-  void forward(TensorView x, MutableTensorView y, Write write) const;
+  void forward(const TensorView& x, const MutableTensorView& y, Write write) const;
 
  private:
-  void multiply(TensorView x, MutableTensorView y, const kernels::Epilogue& epilogue) const;
+  void multiply(const TensorView& x, const MutableTensorView& y,
+                const kernels::Epilogue& epilogue) const;
 
   std::shared_ptr<const kernels::PackedMatrix> weight_;
   Tensor bias_;

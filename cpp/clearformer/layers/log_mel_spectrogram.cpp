@@ -27,7 +27,7 @@ double hertz_of(double mel) {
          portable_exp(portable_log(kFactor) / kMelsOfFactor * (mel - kLinearEnd));
 }
 
-void check(TensorView samples, const LogMelConfig& config) {
+void check(const TensorView& samples, const LogMelConfig& config) {
   if (config.feature_size == 0 || config.sampling_rate == 0 || config.hop_length == 0 ||
       config.n_fft == 0) {
     fail(ErrorCode::invalid_argument, "log-mel spectrogram: feature_size ", config.feature_size,
@@ -47,7 +47,7 @@ void check(TensorView samples, const LogMelConfig& config) {
 }
 
 // The samples in double, cut or filled to their number, with n/2 mirrored ones on both sides.
-std::vector<double> mirrored(TensorView samples, const LogMelConfig& config) {
+std::vector<double> mirrored(const TensorView& samples, const LogMelConfig& config) {
   const std::size_t count = config.num_samples.value_or(samples.dim(0));
   const std::size_t given = std::min(count, samples.dim(0)), edge = config.n_fft / 2;
   std::vector<double> signal(count + 2 * edge, static_cast<double>(config.padding_value));
@@ -110,7 +110,7 @@ std::vector<MelWeights> mel_filter_bank(const LogMelConfig& config) {
   return bank;
 }
 
-Tensor log_mel_spectrogram(TensorView samples, const LogMelConfig& config) {
+Tensor log_mel_spectrogram(const TensorView& samples, const LogMelConfig& config) {
   check(samples, config);
   const std::vector<double> signal = mirrored(samples, config);
   const std::size_t frames = (signal.size() - config.n_fft) / config.hop_length;  // T

@@ -31,7 +31,7 @@ struct LogMelConfig {
 /// Mono samples (N) of float32, in [-1, 1] by custom -> (M, T). Computed in double, the logarithms
 /// rounded to float32. Throws invalid_argument for sizes of 0 and for fewer samples than a hop or
 /// than mirrored edges need (n/2 + 1), shape_mismatch for samples of another rank.
-Tensor log_mel_spectrogram(TensorView samples, const LogMelConfig& config);
+Tensor log_mel_spectrogram(const TensorView& samples, const LogMelConfig& config);
 
 /// What a frequency counts for: it lies between the peaks of two neighbouring triangles, on the
 /// falling side of number `filter` - 1 and on the rising side of number `filter`, counted from 0.

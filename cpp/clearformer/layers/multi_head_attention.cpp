@@ -46,7 +46,7 @@ std::size_t MultiHeadAttention::extra_keys() const {
   return (config_.learned_extra_key ? 1u : 0u) + (config_.zero_extra_key ? 1u : 0u);
 }
 
-void MultiHeadAttention::check(const char* what, TensorView x, std::size_t batch,
+void MultiHeadAttention::check(const char* what, const TensorView& x, std::size_t batch,
                                std::size_t features) const {
   const Shape& shape = x.shape();
   if (shape.rank() == 3 && shape[2] == features && shape[0] == batch) return;
@@ -65,7 +65,7 @@ void MultiHeadAttention::check(const Inputs& inputs) const {
 }
 
 // x (B, S, G, d) with the extra keys (or values) behind each sequence.
-MutableTensorView MultiHeadAttention::with_extra(MutableTensorView x, const Tensor& learned,
+MutableTensorView MultiHeadAttention::with_extra(const MutableTensorView& x, const Tensor& learned,
                                                  Arena& arena) const {
   if (extra_keys() == 0) return x;
   const std::size_t row = x.dim(2) * x.dim(3), length = x.dim(1), longer = length + extra_keys();
@@ -79,7 +79,8 @@ MutableTensorView MultiHeadAttention::with_extra(MutableTensorView x, const Tens
   return out;
 }
 
-MutableTensorView MultiHeadAttention::project_queries(TensorView x, const AttentionState& state,
+MutableTensorView MultiHeadAttention::project_queries(const TensorView& x,
+                                                      const AttentionState& state,
                                                       const Context& context) const {
   const MutableTensorView queries =
       context.arena.take({x.dim(0), x.dim(1), config_.num_heads, config_.d_head});
@@ -157,7 +158,7 @@ AttentionOptions MultiHeadAttention::options() const {
 }
 
 void MultiHeadAttention::forward(const Inputs& inputs, const AttentionState& state,
-                                 MutableTensorView output, const Context& context,
+                                 const MutableTensorView& output, const Context& context,
                                  Write write) const {
   const Shape& shape = inputs.queries.shape();
   check("queries", inputs.queries, shape.rank() == 3 ? shape[0] : 0, config_.query_features);

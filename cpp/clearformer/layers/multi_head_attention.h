@@ -34,8 +34,8 @@ struct AttentionConfig {
   float softcap = 0.0f;                 // > 0: see AttentionOptions
   std::optional<NormConfig> head_norm;  // of each query and key before rotation (Qwen3, Gemma 3)
   std::size_t additive_hidden = 0;      // > 0: additive scoring inside the heads, with that size
-  bool learned_extra_key = false;       // one more key and value, "bias_k" and "bias_v" (1, 1, G·d)
-  bool zero_extra_key = false;          // one more key and value of zeros
+  bool learned_extra_key = false;  // one more key and value, "bias_k" and "bias_v" (1, 1, G·d)
+  bool zero_extra_key = false;     // one more key and value of zeros
   EmptyRow empty_row = EmptyRow::zeros;
 };
 
@@ -70,10 +70,10 @@ class MultiHeadAttention {
   const Linear& output() const { return output_; }
 
   /// output (B, T, D).
-  void forward(const Inputs& inputs, const AttentionState& state, MutableTensorView output,
+  void forward(const Inputs& inputs, const AttentionState& state, const MutableTensorView& output,
                const Context& context, Write write = Write::over) const;
   /// Self-attention: queries, keys and values are all x (B, T, D).
-  void forward(TensorView x, const AttentionState& state, MutableTensorView output,
+  void forward(const TensorView& x, const AttentionState& state, const MutableTensorView& output,
                const Context& context, Write write = Write::over) const {
     forward({x, x, x}, state, output, context, write);
   }
@@ -83,13 +83,14 @@ class MultiHeadAttention {
     MutableTensorView keys, values;  // (B, S', G, d)
   };
   void check(const Inputs& inputs) const;
-  void check(const char* what, TensorView x, std::size_t batch, std::size_t features) const;
+  void check(const char* what, const TensorView& x, std::size_t batch, std::size_t features) const;
   std::size_t extra_keys() const;
-  MutableTensorView project_queries(TensorView x, const AttentionState& state,
+  MutableTensorView project_queries(const TensorView& x, const AttentionState& state,
                                     const Context& context) const;
   Projected project(const Inputs& inputs, const AttentionState& state,
                     const Context& context) const;
-  MutableTensorView with_extra(MutableTensorView x, const Tensor& learned, Arena& arena) const;
+  MutableTensorView with_extra(const MutableTensorView& x, const Tensor& learned,
+                               Arena& arena) const;
   const PackedKeyValues& packed(const Projected& projected, const AttentionState& state,
                                 PackedKeyValues& own, Arena& arena) const;
   AttentionOptions options() const;

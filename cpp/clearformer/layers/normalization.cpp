@@ -46,7 +46,8 @@ void Normalization::measure(const float* x, float* out, float* scale, std::size_
   });
 }
 
-void Normalization::forward(TensorView x, MutableTensorView out, const Context& context) const {
+void Normalization::forward(const TensorView& x, const MutableTensorView& out,
+                            const Context& context) const {
   if (config_.kind == NormKind::none) {
     if (out.f32() != x.f32()) std::memcpy(out.f32(), x.f32(), x.bytes());
     return;

@@ -26,7 +26,7 @@ class Normalization {
   /// Loads "weight" and, for LayerNorm, "bias" of the scope, as far as the config has them.
   Normalization(const WeightScope& scope, const NormConfig& config);
 
-  void forward(TensorView x, MutableTensorView out, const Context& context) const;
+  void forward(const TensorView& x, const MutableTensorView& out, const Context& context) const;
 
   /// What multiplies and what is added to the normalized numbers; empty where there is none.
   const Tensor& weight() const { return weight_; }

@@ -13,7 +13,7 @@ OutputLayer::OutputLayer(const WeightScope& scope, const OutputConfig& config,
                                   : Linear(tied->packed(), scope, config.vocabulary, config.bias)) {
 }
 
-void OutputLayer::forward(TensorView x, MutableTensorView logits) const {
+void OutputLayer::forward(const TensorView& x, const MutableTensorView& logits) const {
   projection_.forward(x, logits);
   const std::size_t count = logits.elements();
   if (config_.scale != 1.0f) kernels::scale(logits.f32(), config_.scale, count);

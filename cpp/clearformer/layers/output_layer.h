@@ -23,7 +23,7 @@ class OutputLayer {
   /// shared_with_output it takes that for the weight; null: it has its own.
   OutputLayer(const WeightScope& scope, const OutputConfig& config, const Embedding* tied);
 
-  void forward(TensorView x, MutableTensorView logits) const;
+  void forward(const TensorView& x, const MutableTensorView& logits) const;
 
   const OutputConfig& config() const { return config_; }
   const Linear& projection() const { return projection_; }

@@ -43,7 +43,8 @@ Grid PatchEmbedding::grid(const Shape& images) const {
   return grid;
 }
 
-void PatchEmbedding::forward(TensorView images, MutableTensorView patches, Arena& arena) const {
+void PatchEmbedding::forward(const TensorView& images, const MutableTensorView& patches,
+                             Arena& arena) const {
   const Grid cut = grid(images.shape());
   const std::size_t height = images.dim(2), width = images.dim(3);
   const Shape expected{images.dim(0), cut.patches(), config_.d_model};
@@ -72,7 +73,8 @@ void PatchEmbedding::forward(TensorView images, MutableTensorView patches, Arena
   }
 }
 
-void prepend_tokens(TensorView tokens, TensorView x, MutableTensorView output) {
+void prepend_tokens(const TensorView& tokens, const TensorView& x,
+                    const MutableTensorView& output) {
   const Shape& shape = x.shape();
   const std::size_t count = tokens.shape().outer(1);
   const bool fits = shape.rank() == 3 && tokens.shape().rank() != 0 &&

@@ -39,7 +39,7 @@ class PatchEmbedding {
   Grid grid(const Shape& images) const;
 
   /// images (B, C, H, W) -> patches (B, N, D).
-  void forward(TensorView images, MutableTensorView patches, Arena& arena) const;
+  void forward(const TensorView& images, const MutableTensorView& patches, Arena& arena) const;
 
  private:
   PatchConfig config_;
@@ -49,6 +49,6 @@ class PatchEmbedding {
 
 /// The same tokens (…, D) in front of each sequence: x (B, N, D) -> output (B, P + N, D). The class
 /// token of ViT, or class and distillation token of DeiT.
-void prepend_tokens(TensorView tokens, TensorView x, MutableTensorView output);
+void prepend_tokens(const TensorView& tokens, const TensorView& x, const MutableTensorView& output);
 
 }  // namespace clearformer

@@ -66,7 +66,7 @@ void check(Grid from, Grid to) {
 
 }  // namespace
 
-Tensor interpolate_bicubic(TensorView image, Grid to) {
+Tensor interpolate_bicubic(const TensorView& image, Grid to) {
   if (image.shape().rank() != 3) {
     fail(ErrorCode::shape_mismatch, "position interpolation: image of shape ", image.shape().text(),
          ", expected [rows, columns, d_model]");
@@ -78,7 +78,7 @@ Tensor interpolate_bicubic(TensorView image, Grid to) {
   return resized;
 }
 
-Tensor interpolate_positions(TensorView table, Grid from, Grid to) {
+Tensor interpolate_positions(const TensorView& table, Grid from, Grid to) {
   const Shape& shape = table.shape();
   const bool fits = (shape.rank() == 2 || (shape.rank() == 3 && shape[0] == 1)) &&
                     shape.back(1) >= from.patches();

@@ -22,11 +22,11 @@ struct Grid {
 };
 
 /// image (h, w, D) -> (h', w', D), summed in double.
-Tensor interpolate_bicubic(TensorView image, Grid to);
+Tensor interpolate_bicubic(const TensorView& image, Grid to);
 
 /// table (1, P + h·w, D) or (P + h·w, D) -> (1, P + h'·w', D) or (P + h'·w', D). The first P rows
 /// (class token, distillation token) stay as they are. The same grid gives the same bits.
-Tensor interpolate_positions(TensorView table, Grid from, Grid to);
+Tensor interpolate_positions(const TensorView& table, Grid from, Grid to);
 
 /// The square grid of a table of `rows` rows, `tokens` of which have no place in it; throws
 /// shape_mismatch where it is no square.

@@ -76,7 +76,7 @@ Shape rows_of(const Shape& positions, std::size_t columns) {
 
 }  // namespace
 
-Tensor sinusoidal_encoding(TensorView positions, const SinusoidConfig& config) {
+Tensor sinusoidal_encoding(const TensorView& positions, const SinusoidConfig& config) {
   const Sinusoid sinusoid(config);
   const std::int32_t* position = positions.as<std::int32_t>();
   Tensor encoding(rows_of(positions.shape(), config.d_model));  // (…, D)
@@ -132,7 +132,7 @@ std::size_t distinct_encodings(std::size_t count, const SinusoidConfig& config) 
   return rows.size();
 }
 
-Tensor learned_encoding(TensorView table, TensorView positions) {
+Tensor learned_encoding(const TensorView& table, const TensorView& positions) {
   if (table.shape().rank() != 2) {
     fail(ErrorCode::shape_mismatch, "positional encoding: table of shape ", table.shape().text(),
          ", expected [positions, d_model]");
@@ -153,7 +153,7 @@ Tensor learned_encoding(TensorView table, TensorView positions) {
   return encoding;
 }
 
-void add_encoding(MutableTensorView x, TensorView encoding) {
+void add_encoding(const MutableTensorView& x, const TensorView& encoding) {
   const Shape &shape = x.shape(), &added = encoding.shape();
   const bool one_for_all = added.rank() == 2 || (added.rank() == 3 && added[0] == 1);
   const bool fits = shape.rank() == 3 && (added.rank() == 2 || added.rank() == 3) &&

@@ -27,7 +27,7 @@ struct SinusoidConfig {
 };
 
 /// Encodings (…, D) of positions (…) of int32, in any order; negative ones too.
-Tensor sinusoidal_encoding(TensorView positions, const SinusoidConfig& config);
+Tensor sinusoidal_encoding(const TensorView& positions, const SinusoidConfig& config);
 
 /// Encodings (T, D) of the positions first, first + 1, …, first + count - 1.
 Tensor sinusoidal_table(std::int32_t first, std::size_t count, const SinusoidConfig& config);
@@ -42,9 +42,9 @@ std::size_t distinct_encodings(std::size_t count, const SinusoidConfig& config);
 
 /// Rows of a learned table (N, D) at positions (…) of int32 -> (…, D). Throws invalid_argument for
 /// a position outside [0, N).
-Tensor learned_encoding(TensorView table, TensorView positions);
+Tensor learned_encoding(const TensorView& table, const TensorView& positions);
 
 /// x (B, T, D) + encoding (T, D), (1, T, D) or (B, T, D), in place.
-void add_encoding(MutableTensorView x, TensorView encoding);
+void add_encoding(const MutableTensorView& x, const TensorView& encoding);
 
 }  // namespace clearformer

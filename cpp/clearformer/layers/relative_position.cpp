@@ -100,7 +100,8 @@ Tensor alibi_bias(std::size_t num_heads, const RelativeSpan& span) {
   });
 }
 
-Tensor relative_position_bucket(TensorView relative_positions, const RelativeBuckets& buckets) {
+Tensor relative_position_bucket(const TensorView& relative_positions,
+                                const RelativeBuckets& buckets) {
   const Buckets bucket(buckets);
   const std::int32_t* relative = relative_positions.as<std::int32_t>();
   Tensor result(relative_positions.shape(), DType::i32);
@@ -110,7 +111,7 @@ Tensor relative_position_bucket(TensorView relative_positions, const RelativeBuc
   return result;
 }
 
-Tensor relative_position_bias(TensorView table, const RelativeBuckets& buckets,
+Tensor relative_position_bias(const TensorView& table, const RelativeBuckets& buckets,
                               const RelativeSpan& span) {
   const Buckets bucket(buckets);
   if (table.shape().rank() != 2 || table.dim(0) != buckets.num_buckets) {

@@ -36,10 +36,11 @@ struct RelativeBuckets {
 };
 
 /// Buckets (…) of int32 for relative positions (…) of int32, key minus query.
-Tensor relative_position_bucket(TensorView relative_positions, const RelativeBuckets& buckets);
+Tensor relative_position_bucket(const TensorView& relative_positions,
+                                const RelativeBuckets& buckets);
 
 /// (1, H, T, S) from a learned table (buckets, H).
-Tensor relative_position_bias(TensorView table, const RelativeBuckets& buckets,
+Tensor relative_position_bias(const TensorView& table, const RelativeBuckets& buckets,
                               const RelativeSpan& span);
 
 }  // namespace clearformer

@@ -11,7 +11,7 @@ namespace clearformer {
 
 namespace {
 
-std::size_t length_of(TensorView positions) {
+std::size_t length_of(const TensorView& positions) {
   const std::int32_t* position = positions.as<std::int32_t>();
   const std::size_t count = positions.elements();
   const std::int32_t last = count == 0 ? -1 : *std::max_element(position, position + count);
@@ -43,7 +43,7 @@ MutableHeads heads_of(Tensor& x, std::size_t num_heads) {
 }
 
 // cache (N, r/2) at position_ids (B, T) -> (B, T, r/2)
-Tensor gathered(TensorView cache, TensorView position_ids, const char* name) {
+Tensor gathered(const TensorView& cache, const TensorView& position_ids, const char* name) {
   if (cache.shape().rank() != 2 || position_ids.shape().rank() != 2) {
     fail(ErrorCode::shape_mismatch, "rotary embedding: ", name, " of shape ", cache.shape().text(),
          " and position_ids of shape ", position_ids.shape().text(),
@@ -70,7 +70,7 @@ Tensor gathered(TensorView cache, TensorView position_ids, const char* name) {
 RotaryEmbedding::RotaryEmbedding(RotaryConfig config)
     : config_(std::move(config)), frequencies_(rotary_frequencies(config_, 0)) {}
 
-RotaryTable RotaryEmbedding::table(TensorView positions, Arena& arena) const {
+RotaryTable RotaryEmbedding::table(const TensorView& positions, Arena& arena) const {
   if (positions.shape().rank() != 2) {
     fail(ErrorCode::shape_mismatch, "rotary embedding: positions of shape ",
          positions.shape().text(), ", expected [batch, positions]");
@@ -94,7 +94,7 @@ RotaryTable RotaryEmbedding::table(TensorView positions, Arena& arena) const {
   return {cosines, sines, config_.layout};
 }
 
-Tensor RotaryEmbedding::forward(TensorView x, TensorView positions) const {
+Tensor RotaryEmbedding::forward(const TensorView& x, TensorView positions) const {
   if (positions.shape().rank() == 1) positions = positions.reshaped({1, positions.dim(0)});
   Arena arena;
   const RotaryTable turned_by = table(positions, arena);

@@ -29,15 +29,15 @@ class RotaryEmbedding {
   /// Angles in double for positions (B, T) of int32, times the attention factor; the table lives in
   /// the arena. Where the scaling depends on the length, that is the largest position plus one, anew
   /// in each call.
-  RotaryTable table(TensorView positions, Arena& arena) const;
+  RotaryTable table(const TensorView& positions, Arena& arena) const;
 
   /// x (B, H, T, d) turned by positions (B, T), (1, T) or (T) of int32.
-  Tensor forward(TensorView x, TensorView positions) const;
+  Tensor forward(const TensorView& x, TensorView positions) const;
 
   /// Turns x in place.
   static void rotate(const MutableHeads& x, const RotaryTable& table);
   /// Turns x (B, T, H, d) in place.
-  static void rotate(MutableTensorView x, const RotaryTable& table) {
+  static void rotate(const MutableTensorView& x, const RotaryTable& table) {
     rotate(positions_first_mutable(x), table);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "clearformer/kernels/matmul.h"
 #include "clearformer/kernels/packed_matrix.h"
 #include "clearformer/layers/functional.h"
 
@@ -32,7 +33,7 @@ struct ScoringCall {
 };
 
 // x (B, H, T, d)·Wᵀ (h, d) -> (B, H, T, h)
-Tensor projected(const ScoringCall& call, TensorView x, std::string_view name) {
+Tensor projected(const ScoringCall& call, const TensorView& x, std::string_view name) {
   const Tensor& weight = call.tensor(name);
   if (weight.shape().rank() != 2 || weight.dim(1) != x.dim(3)) {
     fail(ErrorCode::shape_mismatch, kScoring, ": ", name, " of shape ", weight.shape().text(),
@@ -131,7 +132,7 @@ Scoring& Scoring::set(std::string parameter, float value) {
   return set(std::move(parameter), std::move(scalar));
 }
 
-PreparedScoring prepare(const Scoring& scoring, TensorView queries, TensorView keys) {
+PreparedScoring prepare(const Scoring& scoring, const TensorView& queries, const TensorView& keys) {
   for (const ScoringFunction& function : kFunctions) {
     if (scoring.name != function.name) continue;
     check_parameters(function, scoring);

@@ -43,6 +43,6 @@ struct PreparedScoring {
 
 /// Throws unsupported for an unknown name, invalid_argument for a parameter that is missing or not the
 /// function's, shape_mismatch by the shapes.
-PreparedScoring prepare(const Scoring& scoring, TensorView queries, TensorView keys);
+PreparedScoring prepare(const Scoring& scoring, const TensorView& queries, const TensorView& keys);
 
 }  // namespace clearformer

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kTextLegend = "batch pos d_model";
 
 // x (B, T, D) + row (T, D) for all sequences, or (B, T, D).
-void add_rows(MutableTensorView x, TensorView rows) {
+void add_rows(const MutableTensorView& x, const TensorView& rows) {
   const std::size_t count = rows.elements();
   for (std::size_t at = 0; at < x.elements(); at += count) {
     kernels::add(x.f32() + at, rows.f32(), x.f32() + at, count);
@@ -37,7 +37,7 @@ TextEmbedding::TextEmbedding(const WeightScope& scope, const TextEmbeddingConfig
   if (config.norm) norm_.emplace(scope / "embed.ln", *config.norm);
 }
 
-void TextEmbedding::forward(const Inputs& inputs, MutableTensorView x,
+void TextEmbedding::forward(const Inputs& inputs, const MutableTensorView& x,
                             const Context& context) const {
   tokens_->forward(inputs.ids, x);
   if (config_.scale != 1.0f) kernels::scale(x.f32(), config_.scale, x.elements());
@@ -49,7 +49,7 @@ void TextEmbedding::forward(const Inputs& inputs, MutableTensorView x,
   if (placed || token_types_ || norm_) context.trace("hook_full_embed", x, kTextLegend);
 }
 
-void TextEmbedding::add_positions(TensorView positions, MutableTensorView x,
+void TextEmbedding::add_positions(const TensorView& positions, const MutableTensorView& x,
                                   const Context& context) const {
   Arena::Frame frame(context.arena);
   const MutableTensorView rows = context.arena.take(positions.shape(), DType::i32);
@@ -70,7 +70,7 @@ void TextEmbedding::add_positions(TensorView positions, MutableTensorView x,
   add_rows(x, encoding);
 }
 
-void TextEmbedding::add_token_types(const Inputs& inputs, MutableTensorView x,
+void TextEmbedding::add_token_types(const Inputs& inputs, const MutableTensorView& x,
                                     const Context& context) const {
   Arena::Frame frame(context.arena);
   const MutableTensorView zeros = context.arena.take(inputs.ids.shape(), DType::i32);
@@ -82,7 +82,8 @@ void TextEmbedding::add_token_types(const Inputs& inputs, MutableTensorView x,
   kernels::add(x.f32(), types.f32(), x.f32(), x.elements());
 }
 
-void TextEmbedding::count_positions(TensorView ids, MutableTensorView positions) const {
+void TextEmbedding::count_positions(const TensorView& ids,
+                                    const MutableTensorView& positions) const {
   const std::int32_t uncounted = *config_.uncounted_id;
   for (std::size_t row = 0; row < ids.dim(0); ++row) {
     auto next = static_cast<std::int32_t>(config_.position_offset);

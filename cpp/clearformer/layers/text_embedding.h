@@ -49,14 +49,16 @@ class TextEmbedding {
     TensorView positions;                     // before the offset
   };
   /// x (B, T, D). Throws invalid_argument, naming id and place, for what is outside a table.
-  void forward(const Inputs& inputs, MutableTensorView x, const Context& context) const;
+  void forward(const Inputs& inputs, const MutableTensorView& x, const Context& context) const;
 
   /// The positions (B, T) of tokens in a model with an uncounted_id.
-  void count_positions(TensorView ids, MutableTensorView positions) const;
+  void count_positions(const TensorView& ids, const MutableTensorView& positions) const;
 
  private:
-  void add_positions(TensorView positions, MutableTensorView x, const Context& context) const;
-  void add_token_types(const Inputs& inputs, MutableTensorView x, const Context& context) const;
+  void add_positions(const TensorView& positions, const MutableTensorView& x,
+                     const Context& context) const;
+  void add_token_types(const Inputs& inputs, const MutableTensorView& x,
+                       const Context& context) const;
 
   TextEmbeddingConfig config_;
   std::shared_ptr<const Embedding> tokens_;

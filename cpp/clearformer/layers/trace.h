@@ -48,7 +48,7 @@ Edit::Op op_named(std::string_view name);
 
 class Trace {
  public:
-  using Function = std::function<void(std::string_view name, MutableTensorView value)>;
+  using Function = std::function<void(std::string_view name, const MutableTensorView& value)>;
 
   /// Keeps a copy of every hook point whose name matches; '*' stands for any run of characters.
   void capture(std::string pattern) { captures_.push_back(std::move(pattern)); }
@@ -111,7 +111,8 @@ class TraceScope {
   bool edits(std::string_view leaf) const { return trace_ != nullptr && trace_->edits(name(leaf)); }
   bool wants(std::string_view leaf) const { return trace_ != nullptr && trace_->wants(name(leaf)); }
   /// Offers a value: it is edited in place and copied where the trace asks for it.
-  void operator()(std::string_view leaf, MutableTensorView value, std::string_view legend) const {
+  void operator()(std::string_view leaf, const MutableTensorView& value,
+                  std::string_view legend) const {
     if (trace_ != nullptr) trace_->visit({name(leaf), legend, value, past_});
   }
 

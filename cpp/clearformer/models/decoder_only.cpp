@@ -106,7 +106,7 @@ KeyValueCache DecoderOnlyModel::make_cache() const {
   return {config_.n_layers(), config_.longest()};
 }
 
-MutableTensorView last_position(TensorView x, Arena& arena) {
+MutableTensorView last_position(const TensorView& x, Arena& arena) {
   const std::size_t batch = x.dim(0), length = x.dim(1), width = x.dim(2);
   const MutableTensorView last = arena.take({batch, 1, width});
   for (std::size_t row = 0; row < batch; ++row) {

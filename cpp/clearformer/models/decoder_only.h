@@ -34,6 +34,6 @@ class DecoderOnlyModel : public Model {
 };
 
 /// The last of the positions x (B, T, D) as (B, 1, D), in the arena.
-MutableTensorView last_position(TensorView x, Arena& arena);
+MutableTensorView last_position(const TensorView& x, Arena& arena);
 
 }  // namespace clearformer

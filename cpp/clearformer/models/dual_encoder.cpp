@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "clearformer/tensor/portable_math.h"
+
 namespace clearformer {
 
 namespace {
@@ -95,7 +97,7 @@ class DualEncoderModel::Pass : public ForwardPass {
     return false;
   }
 
-  Tensor embed(const char* name, TensorView x, const Head& pooler,
+  Tensor embed(const char* name, const TensorView& x, const Head& pooler,
                const Head::Positions& positions) {
     outputs_.add(concat(name, "_output.last_hidden_state"), Tensor::copy_of(x));
     Tensor pooled = pooler.forward(x, positions, context_ / name / "pooler");
@@ -108,7 +110,7 @@ class DualEncoderModel::Pass : public ForwardPass {
     if (text_ && vision_) {
       const std::size_t texts = text_embeds_.dim(0), images = image_embeds_.dim(0);
       const std::size_t width = text_embeds_.dim(1);
-      const float scale = std::exp(*model_.logit_scale_.f32());
+      const auto scale = static_cast<float>(portable_exp(*model_.logit_scale_.f32()));
       Tensor per_image({images, texts}), per_text({texts, images});
       for (std::size_t i = 0; i < images * texts; ++i) {
         const float* image = image_embeds_.f32() + i / texts * width;
@@ -150,7 +152,7 @@ std::unique_ptr<ForwardPass> DualEncoderModel::start(const ModelInputs& inputs, 
   return std::make_unique<Pass>(*this, inputs, trace);
 }
 
-std::vector<std::size_t> DualEncoderModel::pooled_positions(TensorView ids) const {
+std::vector<std::size_t> DualEncoderModel::pooled_positions(const TensorView& ids) const {
   std::vector<std::size_t> positions;
   for (std::size_t row = 0; row < ids.dim(0); ++row) {
     const std::int32_t* first = ids.as<std::int32_t>() + row * ids.dim(1);

@@ -29,7 +29,7 @@ class DualEncoderModel : public Model {
   void check(const ModelInputs& inputs) const;
   static TowerInputs text_inputs(const ModelInputs& inputs);
   static TowerInputs vision_inputs(const ModelInputs& inputs);
-  std::vector<std::size_t> pooled_positions(TensorView ids) const;
+  std::vector<std::size_t> pooled_positions(const TensorView& ids) const;
 
   Tower text_, vision_;
   Head text_pooler_, vision_pooler_;

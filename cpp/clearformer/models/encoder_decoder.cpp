@@ -62,7 +62,7 @@ class EncoderDecoderModel::Pass : public ForwardPass {
   }
 
  private:
-  void start_decoder(TensorView memory) {
+  void start_decoder(const TensorView& memory) {
     TowerInputs inputs;
     inputs.ids = inputs_.decoder_input_ids;
     inputs.attention_mask = inputs_.decoder_attention_mask;

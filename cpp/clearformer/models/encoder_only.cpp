@@ -109,15 +109,15 @@ std::vector<PassSize> EncoderOnlyModel::sizes(const ModelInputs& inputs) const {
   return {tower_.size("", tower_inputs(inputs))};
 }
 
-Tensor EncoderOnlyModel::unembed(TensorView residual, Normalize normalize) {
+Tensor EncoderOnlyModel::unembed(const TensorView& residual, Normalize normalize) {
   if (!head_ || config_.task == Task::base) return Model::unembed(residual, normalize);
   Arena::Frame frame(arena_);
   const MutableTensorView x = tower_.finished(residual, normalize == Normalize::yes, arena_);
   return head_->forward(x, {}, {arena_, TraceScope()});
 }
 
-void EncoderOnlyModel::answer(TensorView x, const ModelInputs& inputs, const Context& context,
-                              ModelOutputs& outputs) const {
+void EncoderOnlyModel::answer(const TensorView& x, const ModelInputs& inputs,
+                              const Context& context, ModelOutputs& outputs) const {
   Head::Positions positions;
   if (inputs.attention_mask) positions.mask = &*inputs.attention_mask;
   const Context head_context = context / head_scope(config_);

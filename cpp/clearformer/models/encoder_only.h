@@ -15,7 +15,7 @@ class EncoderOnlyModel : public Model {
   std::unique_ptr<ForwardPass> start(const ModelInputs& inputs, Trace* trace) override;
   std::vector<OutputList> hidden_states() const override;
   std::vector<OutputList> attentions() const override;
-  Tensor unembed(TensorView residual, Normalize normalize) override;
+  Tensor unembed(const TensorView& residual, Normalize normalize) override;
   void prepare_rotary() { tower_.prepare_rotary(); }
 
  protected:
@@ -25,7 +25,7 @@ class EncoderOnlyModel : public Model {
  private:
   class Pass;
   TowerInputs tower_inputs(const ModelInputs& inputs) const;
-  void answer(TensorView x, const ModelInputs& inputs, const Context& context,
+  void answer(const TensorView& x, const ModelInputs& inputs, const Context& context,
               ModelOutputs& outputs) const;
 
   std::shared_ptr<const Embedding> tokens_;

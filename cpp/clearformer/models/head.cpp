@@ -39,7 +39,7 @@ Head::Head(const WeightScope& scope, const HeadConfig& config, const Embedding* 
   }
 }
 
-MutableTensorView Head::pick(TensorView x, const Positions& positions, Arena& arena) const {
+MutableTensorView Head::pick(const TensorView& x, const Positions& positions, Arena& arena) const {
   const std::size_t batch = x.dim(0), length = x.dim(1), width = x.dim(2);
   const bool all = config_.pick == HeadConfig::Pick::all;
   const MutableTensorView picked = arena.take(all ? x.shape() : Shape{batch, width});
@@ -63,7 +63,8 @@ MutableTensorView Head::pick(TensorView x, const Positions& positions, Arena& ar
   return picked;
 }
 
-Tensor Head::forward(TensorView x, const Positions& positions, const Context& context) const {
+Tensor Head::forward(const TensorView& x, const Positions& positions,
+                     const Context& context) const {
   Arena::Frame frame(context.arena);
   MutableTensorView hidden = pick(x, positions, context.arena);  // (B, D) or (B, T, D)
   if (config_.dense) {

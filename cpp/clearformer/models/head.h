@@ -34,11 +34,13 @@ class Head {
     const std::size_t* positions = nullptr;  // one a sequence, for Pick::given
   };
   /// x (B, T, D) -> (B, T, outputs) or (B, outputs); without outputs those of W.
-  Tensor forward(TensorView x, const Positions& positions, const Context& context) const;
-  Tensor forward(TensorView x, const Context& context) const { return forward(x, {}, context); }
+  Tensor forward(const TensorView& x, const Positions& positions, const Context& context) const;
+  Tensor forward(const TensorView& x, const Context& context) const {
+    return forward(x, {}, context);
+  }
 
  private:
-  MutableTensorView pick(TensorView x, const Positions& positions, Arena& arena) const;
+  MutableTensorView pick(const TensorView& x, const Positions& positions, Arena& arena) const;
 
   HeadConfig config_;
   Linear dense_;

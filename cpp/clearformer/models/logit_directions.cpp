@@ -14,7 +14,8 @@ double dot(const float* a, const Tensor& b) {
 
 }  // namespace
 
-Directions logit_directions(const Tower& tower, const OutputLayer& output, TensorView tokens) {
+Directions logit_directions(const Tower& tower, const OutputLayer& output,
+                            const TensorView& tokens) {
   const Normalization* norm = tower.final_norm();
   const OutputConfig& config = output.config();
   if (norm == nullptr || config.softcap > 0.0f) {
@@ -42,7 +43,7 @@ Directions logit_directions(const Tower& tower, const OutputLayer& output, Tenso
 }
 
 Directions head_directions(const Tower& tower, std::size_t layer, KeyRole keys,
-                           TensorView directions) {
+                           const TensorView& directions) {
   const StackConfig& stack = tower.config().stack;
   if (layer >= stack.layers) {
     fail(ErrorCode::invalid_argument, "layer ", layer, " of ", stack.layers, " layers");

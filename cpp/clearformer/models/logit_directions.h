@@ -18,12 +18,13 @@ struct Directions {
 
 /// u and b of tokens (N) int32. Throws invalid_argument for a token outside the vocabulary,
 /// unsupported where the logits are capped or no final norm comes before the output layer.
-Directions logit_directions(const Tower& tower, const OutputLayer& output, TensorView tokens);
+Directions logit_directions(const Tower& tower, const OutputLayer& output,
+                            const TensorView& tokens);
 
 /// directions (N, D) as the heads of a layer see them: attn_out·u = Σ_h z_h·vectors[h] + bias. Throws
 /// invalid_argument for a layer that is not there, unsupported where attn_out is normalized before it
 /// is added, shape_mismatch for directions of another size.
 Directions head_directions(const Tower& tower, std::size_t layer, KeyRole keys,
-                           TensorView directions);
+                           const TensorView& directions);
 
 }  // namespace clearformer

@@ -83,7 +83,7 @@ std::uint64_t Model::capture_bytes(const ModelInputs& inputs, const Trace& trace
   return (kept + scores) * sizeof(float);
 }
 
-Tensor Model::unembed(TensorView residual, Normalize normalize) {
+Tensor Model::unembed(const TensorView& residual, Normalize normalize) {
   const auto [tower, output] = word_output();
   if (output == nullptr) {
     fail(ErrorCode::unsupported, config_.model_type, " for the task ", to_string(config_.task),
@@ -96,13 +96,14 @@ Tensor Model::unembed(TensorView residual, Normalize normalize) {
   return logits;
 }
 
-Directions Model::logit_directions(TensorView tokens) const {
+Directions Model::logit_directions(const TensorView& tokens) const {
   const auto [tower, output] = word_output();
   if (output == nullptr) refuse_words();
   return clearformer::logit_directions(*tower, *output, tokens);
 }
 
-Directions Model::head_directions(std::size_t layer, KeyRole keys, TensorView directions) const {
+Directions Model::head_directions(std::size_t layer, KeyRole keys,
+                                  const TensorView& directions) const {
   const auto [tower, output] = word_output();
   if (output == nullptr) refuse_words();
   return clearformer::head_directions(*tower, layer, keys, directions);

@@ -44,7 +44,7 @@ struct ModelInputs {
 /// something about (its own name: it stands alone).
 struct InputName {
   std::string_view name;
-  ModelInputs::Input ModelInputs::* member;
+  ModelInputs::Input ModelInputs::*member;
   DType dtype;
   std::string_view about = name;
 };
@@ -137,10 +137,10 @@ class Model {
   /// What the final norm, where there is one, and the output layer or head make of a residual stream
   /// (B, T, D): the "logit lens". Throws unsupported where there is no such layer.
   enum class Normalize { yes, no };
-  virtual Tensor unembed(TensorView residual, Normalize normalize);
+  virtual Tensor unembed(const TensorView& residual, Normalize normalize);
   /// See logit_directions.h; unsupported for models that predict no words of one vocabulary.
-  Directions logit_directions(TensorView tokens) const;
-  Directions head_directions(std::size_t layer, KeyRole keys, TensorView directions) const;
+  Directions logit_directions(const TensorView& tokens) const;
+  Directions head_directions(std::size_t layer, KeyRole keys, const TensorView& directions) const;
 
   /// A cache for the tokens this model generates. Throws unsupported where it generates none.
   virtual KeyValueCache make_cache() const;

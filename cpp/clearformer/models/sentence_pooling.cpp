@@ -39,7 +39,7 @@ std::optional<PoolingMode> pooling_mode_named(std::string_view name) {
   return static_cast<PoolingMode>(found - std::begin(kNames));
 }
 
-Tensor sentence_pooling(TensorView x, const std::optional<TensorView>& mask,
+Tensor sentence_pooling(const TensorView& x, const std::optional<TensorView>& mask,
                         std::span<const PoolingMode> modes) {
   if (modes.empty()) fail(ErrorCode::invalid_argument, "pooling: there is no mode");
   const Shape& shape = x.shape();
@@ -65,7 +65,7 @@ Tensor sentence_pooling(TensorView x, const std::optional<TensorView>& mask,
   return embedding;
 }
 
-Tensor unit_vectors(TensorView x) {
+Tensor unit_vectors(const TensorView& x) {
   Tensor result = Tensor::copy_of(x);
   const std::size_t size = x.shape().rank() == 0 ? 1 : x.shape().back(0);
   for (std::size_t first = 0; first < result.elements(); first += size) {

@@ -22,10 +22,10 @@ std::optional<PoolingMode> pooling_mode_named(std::string_view name);
 /// The vectors of all modes joined, in their order. mask: (B, T) uint8, 0 = padding; none: no padding. A text
 /// without a token has length 0 in every mean. Throws shape_mismatch when x is not (B, T, D) or the mask does
 /// not fit it, invalid_argument without modes.
-Tensor sentence_pooling(TensorView x, const std::optional<TensorView>& mask,
+Tensor sentence_pooling(const TensorView& x, const std::optional<TensorView>& mask,
                         std::span<const PoolingMode> modes);
 
 /// x / ‖x‖ for every vector of the last axis; vectors of zeros stay.
-Tensor unit_vectors(TensorView x);
+Tensor unit_vectors(const TensorView& x);
 
 }  // namespace clearformer

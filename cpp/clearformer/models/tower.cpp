@@ -47,7 +47,7 @@ PassSize Tower::size(std::string_view scope, const TowerInputs& inputs) const {
   return {scope, shape[0], shape[1], past_of(inputs), 0};
 }
 
-MutableTensorView Tower::finished(TensorView residual, bool normalize, Arena& arena) const {
+MutableTensorView Tower::finished(const TensorView& residual, bool normalize, Arena& arena) const {
   const Shape& shape = residual.shape();
   if (shape.rank() != 3 || shape[2] != config_.d_model() || shape.elements() == 0) {
     fail(ErrorCode::shape_mismatch, what_, ": a residual stream of shape ", shape.text(),
@@ -59,7 +59,7 @@ MutableTensorView Tower::finished(TensorView residual, bool normalize, Arena& ar
   return x;
 }
 
-void Tower::finish(MutableTensorView x, const Context& context) const {
+void Tower::finish(const MutableTensorView& x, const Context& context) const {
   decoder_ ? decoder_->finish(x, context) : encoder_->finish(x, context);
 }
 
@@ -121,7 +121,8 @@ MutableTensorView Tower::positions(const TowerInputs& inputs, std::size_t past,
   return positions;
 }
 
-void Tower::embed(const TowerInputs& inputs, MutableTensorView x, const Context& context) const {
+void Tower::embed(const TowerInputs& inputs, const MutableTensorView& x,
+                  const Context& context) const {
   if (image_) return image_->forward(*inputs.images, x, context);
   if (audio_) return audio_->forward(*inputs.features, x, context);
   Arena::Frame frame(context.arena);
@@ -191,7 +192,7 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
   if (inputs_.ids) turn(tower.positions(inputs_, Tower::past_of(inputs_), context.arena));
 }
 
-void TowerRun::turn(TensorView positions) {
+void TowerRun::turn(const TensorView& positions) {
   if (tower_.rotary_) {
     rotary_ = tower_.rotary_->table(positions, context_.arena);
     state_.rotary = state_.local_rotary = &rotary_;

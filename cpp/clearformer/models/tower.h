@@ -75,10 +75,10 @@ class Tower {
   /// How large a pass over these inputs is; throws as output_shape.
   PassSize size(std::string_view scope, const TowerInputs& inputs) const;
   /// The norm at the end of the stack, in place; nothing where there is none.
-  void finish(MutableTensorView x, const Context& context) const;
+  void finish(const MutableTensorView& x, const Context& context) const;
   /// A copy of a residual stream (B, T, D), with that norm where it is asked for. Throws
   /// shape_mismatch.
-  MutableTensorView finished(TensorView residual, bool normalize, Arena& arena) const;
+  MutableTensorView finished(const TensorView& residual, bool normalize, Arena& arena) const;
   /// The norm at the end, or null.
   const Normalization* final_norm() const;
   /// The attention of a layer of the stack: over the stack's own positions or over the memory.
@@ -96,7 +96,7 @@ class Tower {
  private:
   friend class TowerRun;
   MutableTensorView positions(const TowerInputs& inputs, std::size_t past, Arena& arena) const;
-  void embed(const TowerInputs& inputs, MutableTensorView x, const Context& context) const;
+  void embed(const TowerInputs& inputs, const MutableTensorView& x, const Context& context) const;
   StackState state(const TowerInputs& inputs) const;
 
   TowerConfig config_;
@@ -124,7 +124,7 @@ class TowerRun {
   MutableTensorView x() const { return x_; }
 
  private:
-  void turn(TensorView positions);
+  void turn(const TensorView& positions);
 
   const Tower& tower_;
   TowerInputs inputs_;

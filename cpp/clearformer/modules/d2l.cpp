@@ -44,7 +44,7 @@ std::size_t columns_of(const WeightScope& scope, std::size_t fallback) {
 }
 
 // A (B, T, D) input; `features` 0 takes any D.
-TensorView sequence(std::string_view what, TensorView x, std::size_t features) {
+TensorView sequence(std::string_view what, const TensorView& x, std::size_t features) {
   if (x.shape().rank() != 3 || (features != 0 && x.dim(2) != features)) {
     fail(ErrorCode::shape_mismatch, what, " of shape ", x.shape().text(),
          ", expected [batch, length, ", features == 0 ? "features" : std::to_string(features), "]");

@@ -56,7 +56,7 @@ struct Batched {
   TensorView view;
   bool lifted;
 };
-Batched batched(std::string_view what, TensorView x) {
+Batched batched(std::string_view what, const TensorView& x) {
   const Shape& shape = x.shape();
   if (shape.rank() == 2) return {x.reshaped({1, shape[0], shape[1]}), true};
   if (shape.rank() != 3) {
@@ -66,7 +66,7 @@ Batched batched(std::string_view what, TensorView x) {
   return {x, false};
 }
 
-void expect_features(std::string_view what, TensorView x, std::size_t features) {
+void expect_features(std::string_view what, const TensorView& x, std::size_t features) {
   if (x.shape().back(0) != features) {
     fail(ErrorCode::shape_mismatch, what, " of shape ", x.shape().text(), " has ",
          x.shape().back(0), " features, the module takes ", features);
@@ -185,7 +185,7 @@ BlockConfig block_config(const ConfigReader& options) {
   return block;
 }
 
-Tensor copy_of_input(std::string_view what, TensorView x, std::size_t features) {
+Tensor copy_of_input(std::string_view what, const TensorView& x, std::size_t features) {
   expect_features(what, x, features);
   return Tensor::copy_of(x);
 }

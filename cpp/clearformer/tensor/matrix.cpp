@@ -160,7 +160,7 @@ Matrix::Matrix(MatrixFormat format, std::size_t outputs, std::size_t inputs)
   scales_ = Tensor({outputs, blocks_of(format, inputs)}, scale_dtype_of(format));
 }
 
-Matrix Matrix::of(TensorView rows, MatrixFormat format) {
+Matrix Matrix::of(const TensorView& rows, MatrixFormat format) {
   Matrix matrix(format, rows.dim(0), rows.dim(1));
   for (std::size_t row = 0; row < matrix.outputs_; ++row) {
     const float* from = rows.f32() + row * matrix.inputs_;

@@ -49,7 +49,7 @@ class Matrix {
   /// them; set_row() fills it.
   Matrix(MatrixFormat format, std::size_t outputs, std::size_t inputs);
   /// rows (N, K) fp32 in `format`, or in f32 where the format can't hold them.
-  static Matrix of(TensorView rows, MatrixFormat format);
+  static Matrix of(const TensorView& rows, MatrixFormat format);
 
   bool empty() const { return values_.empty(); }
   MatrixFormat format() const { return format_; }

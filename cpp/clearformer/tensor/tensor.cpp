@@ -6,7 +6,7 @@
 namespace clearformer {
 
 void* allocate_aligned(std::size_t bytes) {
-  void* memory = ::operator new(bytes, std::align_val_t{Tensor::kAlignment}, std::nothrow);
+  void* memory = ::operator new (bytes, std::align_val_t{Tensor::kAlignment}, std::nothrow);
   if (memory == nullptr) {
     fail(ErrorCode::out_of_memory, "out of memory: an allocation of ", bytes, " bytes was refused");
   }
@@ -14,7 +14,7 @@ void* allocate_aligned(std::size_t bytes) {
 }
 
 void release_aligned(void* memory) {
-  ::operator delete(memory, std::align_val_t{Tensor::kAlignment});
+  ::operator delete (memory, std::align_val_t{Tensor::kAlignment});
 }
 
 void TensorView::expect_dtype(DType wanted) const {
@@ -68,7 +68,7 @@ void Tensor::reshape(Shape shape) {
 
 Tensor Tensor::clone() const { return copy_of(view()); }
 
-Tensor Tensor::copy_of(TensorView view) {
+Tensor Tensor::copy_of(const TensorView& view) {
   Tensor tensor(view.shape(), view.dtype());
   if (view.bytes() != 0) std::memcpy(tensor.data(), view.data(), view.bytes());
   return tensor;
@@ -89,7 +89,7 @@ Shape broadcast_shape(const Shape& left, const Shape& right) {
   return shape;
 }
 
-Tensor broadcast_to(TensorView view, const Shape& shape) {
+Tensor broadcast_to(const TensorView& view, const Shape& shape) {
   const Shape& from = view.shape();
   if (!(broadcast_shape(from, shape) == shape)) {
     fail(ErrorCode::shape_mismatch, "shape ", from.text(), " does not broadcast to ", shape.text());

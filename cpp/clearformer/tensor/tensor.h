@@ -69,7 +69,7 @@ class Tensor {
 
   static Tensor zeros(Shape shape, DType dtype = DType::f32);
   Tensor clone() const;
-  static Tensor copy_of(TensorView view);
+  static Tensor copy_of(const TensorView& view);
   /// Gives the elements another shape with as many elements.
   void reshape(Shape shape);
 
@@ -102,7 +102,7 @@ class Tensor {
 
 /// A copy repeated along axes of extent 1 (and new axes in front) until it has `shape`; throws
 /// shape_mismatch when the shapes do not broadcast.
-Tensor broadcast_to(TensorView view, const Shape& shape);
+Tensor broadcast_to(const TensorView& view, const Shape& shape);
 
 /// The shape two shapes broadcast to, aligned from the right; throws shape_mismatch naming both.
 Shape broadcast_shape(const Shape& left, const Shape& right);

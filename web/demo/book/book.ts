@@ -2,6 +2,7 @@
 
 import type { ActivationEdit } from 'clearformer';
 import { Address } from './address.js';
+import type { Defaults } from './chapter.js';
 import type { Language } from './chapters.js';
 import { type EditSpec, formatEdits, parseEdits, resolveEdits, withEdit } from './edits.js';
 import { activation, type Pass, type PassInputs, Shelf } from './shelf.js';
@@ -34,6 +35,8 @@ export const firstModel = 'stories260K';
 export class Book extends EventTarget {
   readonly address = new Address();
   readonly shelf = new Shelf();
+  /** Of the chapter that is open: `q` is the position it looks at while the reader has chosen none. */
+  defaults: Defaults = {};
 
   get language(): Language {
     const wanted = this.address.get('lang') ?? kept(languageKey) ?? navigator.language;
@@ -64,7 +67,7 @@ export class Book extends EventTarget {
     const all = Array.from(tokenizer(text).input_ids.data, Number);
     const room = loaded.cfg.n_ctx > 0 ? loaded.cfg.n_ctx : Number.POSITIVE_INFINITY;
     const ids = all.slice(0, Math.min(most, room));
-    const chosen = Number(this.address.get('q') ?? Number.NaN);
+    const chosen = Number(this.address.get('q') ?? this.defaults.q ?? Number.NaN);
     const focus = Number.isInteger(chosen) && chosen >= 0 && chosen < ids.length ? chosen : ids.length - 1;
     const inputs = { model, key: ids.join(), inputs: { input_ids: [ids] } };
     return { text, ids, tokens: texts.pieces(ids), of: all.length, focus, inputs };

@@ -17,9 +17,29 @@ export const chapters: readonly ChapterFiles[] = [
     words: { en: () => import('../words/en/next.js'), de: () => import('../words/de/next.js') },
   },
   {
+    id: 'where',
+    chapter: () => import('../chapters/where/chapter.js'),
+    words: { en: () => import('../words/en/where.js'), de: () => import('../words/de/where.js') },
+  },
+  {
+    id: 'head',
+    chapter: () => import('../chapters/head/chapter.js'),
+    words: { en: () => import('../words/en/head.js'), de: () => import('../words/de/head.js') },
+  },
+  {
+    id: 'masks',
+    chapter: () => import('../chapters/masks/chapter.js'),
+    words: { en: () => import('../words/en/masks.js'), de: () => import('../words/de/masks.js') },
+  },
+  {
     id: 'heads',
     chapter: () => import('../chapters/heads/chapter.js'),
     words: { en: () => import('../words/en/heads.js'), de: () => import('../words/de/heads.js') },
+  },
+  {
+    id: 'seeing',
+    chapter: () => import('../chapters/seeing/chapter.js'),
+    words: { en: () => import('../words/en/seeing.js'), de: () => import('../words/de/seeing.js') },
   },
   {
     id: 'cost',

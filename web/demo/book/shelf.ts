@@ -39,6 +39,8 @@ export interface PassInputs {
   readonly model: string;
   readonly key: string;
   readonly inputs: ModelInputs;
+  /** Edits that belong to what is shown, whatever the reader edits besides. */
+  readonly edits?: readonly ActivationEdit[];
 }
 
 export interface Pass {
@@ -103,7 +105,8 @@ export class Shelf extends EventTarget {
   }
 
   /** One pass, with the activations of the hooks named. */
-  pass(given: PassInputs, { names, edits = [] }: PassOptions): Promise<Pass> {
+  pass(given: PassInputs, { names, edits: added = [] }: PassOptions): Promise<Pass> {
+    const edits = [...(given.edits ?? []), ...added];
     const key = [given.model, given.key, names.join(), JSON.stringify(edits)].join('\n');
     const known = this.#passes.get(key);
     if (known) {

@@ -114,11 +114,18 @@ export class BookApp extends LitElement {
   }
 
   /** A chapter that has just been opened: from its beginning, or from the step of the address. */
-  async #begin({ chapter }: Open): Promise<void> {
+  async #begin(open: Open): Promise<void> {
+    const { chapter, figure } = open;
     this.popup = undefined;
     await this.updateComplete;
     scrollTo(0, 0);
-    if (this.book.address.get('step') !== undefined) this.steps.reveal(this.steps.index(chapter));
+    const linked = this.book.address.get('step') !== undefined;
+    // A step that a link names is gone to before scrolling tells anything.
+    if (linked) this.steps.reveal(this.steps.index(chapter));
+    else requestAnimationFrame(() => this.steps.watch(chapter));
+    await figure.settled(); // only then is the figure as high as it stays
+    if (this.open?.figure !== figure) return;
+    if (linked) this.steps.reveal(this.steps.index(chapter));
     requestAnimationFrame(() => this.steps.watch(chapter));
   }
 
@@ -126,6 +133,7 @@ export class BookApp extends LitElement {
     if (!this.open) return;
     const { figure, chapter, words, shell, language } = this.open;
     const { address } = this.book;
+    this.book.defaults = chapter.defaults;
     const inClass = address.get('class') !== undefined;
     const step = this.steps.current(chapter);
     const revealed = !inClass || this.revealed || step.predict !== true;

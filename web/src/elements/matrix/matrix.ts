@@ -18,7 +18,7 @@ import { Editor } from './editor.js';
 import { movedBy } from './keys.js';
 import { boxOf, type CaptionPlace, cellAt, type Layout } from './layout.js';
 import type { CellTest, Digits, Scale } from './looks.js';
-import { drawnShape, layoutFor, type Rails, tracksOf, viewOf } from './make_view.js';
+import { drawnShape, layoutFor, type Quiet, type Rails, tracksOf, viewOf } from './make_view.js';
 import { Picture } from './picture.js';
 import { matrixStyles } from './styles.js';
 import type { Hue, MatrixView } from './view.js';
@@ -51,6 +51,7 @@ export class CfMatrix extends ElementBase implements Drawn {
     digits: { converter: { fromAttribute: digitsFrom } },
     transposed: { type: Boolean },
     caption: {},
+    quiet: {},
     masked: texts,
     secret: texts,
     changed: texts,
@@ -82,6 +83,8 @@ export class CfMatrix extends ElementBase implements Drawn {
   declare transposed: boolean;
   /** Where name, meaning and shape stand. */
   declare caption: CaptionPlace;
+  /** Labels that are said but not drawn, because a neighbour draws them: of `rows`, `columns` or `both`. */
+  declare quiet: Quiet;
   /** Hatched: takes no part. */
   declare masked: CellTest | undefined;
   /** Not to be seen yet: a question mark. */
@@ -119,7 +122,7 @@ export class CfMatrix extends ElementBase implements Drawn {
   constructor() {
     super();
     Object.assign(this, { source: '', label: '', about: '', hue: 'ink', rowLabels: [], columnLabels: [] });
-    Object.assign(this, { scale: 'signed', bound: 0, digits: 'auto', transposed: false, caption: 'below' });
+    Object.assign(this, { scale: 'signed', bound: 0, digits: 'auto', transposed: false, caption: 'below', quiet: '' });
     Object.assign(this, { cellWidth: 0, cellHeight: 0, editable: false });
   }
 

@@ -16,6 +16,8 @@ export interface MatrixView {
   readonly look: (row: number, column: number) => Look;
   /** A cell's place in words: "row ar, column p". */
   readonly placeName: (row: number, column: number) => string;
+  /** The place with the number: "row ar, column p: 30.9". */
+  readonly cellName: (row: number, column: number) => string;
   readonly rowLabels: readonly string[];
   readonly columnLabels: readonly string[];
   readonly boldRows: ReadonlySet<number>;

@@ -2,6 +2,8 @@
 
 import { subjects as heads } from './heads.js';
 import { subjects as next } from './next.js';
+import { subjects as seeing } from './seeing.js';
 import type { Subject } from './subject.js';
+import { subjects as where } from './where.js';
 
-export const all: readonly Subject[] = [...next, ...heads];
+export const all: readonly Subject[] = [...next, ...where, ...heads, ...seeing];

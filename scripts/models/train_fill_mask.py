@@ -1,0 +1,229 @@
+"""Trains the small encoder that fills blanks (bert-tiny-fill) and its tokenizer from short English sentences and stories."""
+
+import hashlib
+import os
+import random
+import re
+
+import torch
+from tokenizers import BertWordPieceTokenizer
+from torch.nn import functional
+from transformers import AutoConfig, AutoModelForMaskedLM, BertTokenizerFast
+
+from training import Progress, initialize, optimizer_of, parser, prepare, save, take_step
+
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]  # ids 0 to 4
+MASK = SPECIAL.index("[MASK]")
+IGNORED = -100
+HELD_OUT = 3000  # texts that only measure
+SPLIT_SEED = 17  # which they are depends on no option, so that a training which goes on has not seen them either
+WORDS = 40  # a text is at most so long: Tatoeba's longer sentences are left out, stories cut between sentences
+SENTENCES = 3  # of a story in one text, at most
+BLANKS = 0.25  # the share of a text's words that are asked for
+HIDDEN, REPLACED = 0.85, 0.05  # of those, how many show [MASK] and another word; the others stay (Devlin et al. 2019, 3.1)
+BUCKET = 50  # batches that are sorted by length together, so that little is padding
+EXAMPLES = ["The cat sat on the [MASK].", "Lily went to the [MASK].", "She took [MASK] hat off.", "He took [MASK] hat off.",
+            "I [MASK] you.", "Tom [MASK] to school every day.", "It was [MASK] last night, so I stayed at home.",
+            "They [MASK] happy.", "He drank a glass of [MASK]."]
+
+
+def sentences_of(folder):
+    """The different English sentences of a folder's files of lines `English [TAB …]`, as manythings.org/anki gives them."""
+    found = set()
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            found |= {" ".join(line.split("\t")[0].split()) for line in file}
+    return sorted(text for text in found if text.isascii() and 0 < len(text.split()) <= WORDS)
+
+
+def pieces_of(path, generator):
+    """One to SENTENCES neighbouring sentences of the stories, each once, that are at most WORDS long together."""
+    with open(path, encoding="utf-8") as file:
+        stories = [re.split(r"(?<=[.!?])\s+(?=[A-Z])", " ".join(line.split())) for line in file]
+    found = []
+    for story in stories:
+        while story:
+            count = generator.randint(1, SENTENCES)
+            found.append(" ".join(story[:count]))
+            story = story[count:]
+    return sorted({text for text in found if text.isascii() and 2 < len(text.split()) <= WORDS})
+
+
+def train_tokenizer(texts, config, folder):
+    """WordPiece, lower case, in the files that transformers' BertTokenizerFast writes."""
+    trained = BertWordPieceTokenizer(lowercase=True)
+    trained.train_from_iterator(texts, vocab_size=config.vocab_size, min_frequency=2, special_tokens=SPECIAL, show_progress=False)
+    vocabulary = os.path.join(folder, "vocab.txt")
+    with open(vocabulary, "w", encoding="utf-8") as file:
+        file.write("".join(f"{word}\n" for word, _ in sorted(trained.get_vocab().items(), key=lambda pair: pair[1])))
+    tokenizer = BertTokenizerFast(vocab=vocabulary, do_lower_case=True, model_max_length=config.max_position_embeddings)
+    tokenizer.save_pretrained(folder)
+    os.remove(vocabulary)  # tokenizer.json has it
+    return tokenizer
+
+
+def encoded(tokenizer, texts):
+    """(ids, words) of each text that the model has positions for; a word is (its first token, the one behind its last)."""
+    continues = {index for piece, index in tokenizer.get_vocab().items() if piece.startswith("##")}
+    found = []
+    for ids in tokenizer(texts, verbose=False)["input_ids"]:
+        starts = [index for index, token in enumerate(ids) if token >= len(SPECIAL) and token not in continues]
+        if starts and len(ids) <= tokenizer.model_max_length:
+            found.append((ids, list(zip(starts, starts[1:] + [len(ids) - 1], strict=True))))
+    return found
+
+
+def blanked(ids, words, vocabulary, generator):
+    """(ids with blanks, labels, IGNORED elsewhere): about BLANKS of the words, one at least, each as a whole."""
+    shown, labels = list(ids), [IGNORED] * len(ids)
+    for begin, end in generator.sample(words, max(1, int(len(words) * BLANKS + generator.random()))):
+        labels[begin:end] = ids[begin:end]
+        draw = generator.random()
+        if draw < HIDDEN:
+            shown[begin:end] = [MASK] * (end - begin)
+        elif draw < HIDDEN + REPLACED:
+            shown[begin:end] = [generator.randrange(len(SPECIAL), vocabulary) for _ in range(begin, end)]
+    return shown, labels
+
+
+def one_blank(ids, words, letters, generator):
+    """The same with one hidden word, as a visitor hides it: a word of letters and of one token. None where there is none."""
+    whole = [begin for begin, end in words if end == begin + 1 and ids[begin] in letters]
+    if not whole:
+        return None
+    at = generator.choice(whole)
+    return ids[:at] + [MASK] + ids[at + 1:], [IGNORED] * at + [ids[at]] + [IGNORED] * (len(ids) - at - 1)
+
+
+def padded(rows, filler):
+    """Lists of ids as one tensor (N, longest)."""
+    longest = max(map(len, rows))
+    return torch.tensor([row + [filler] * (longest - len(row)) for row in rows])
+
+
+def batches_of(examples, size, generator):
+    """All examples once, in batches of similar length and in another order every time."""
+    order = generator.sample(examples, len(examples))
+    made = []
+    for start in range(0, len(order), size * BUCKET):
+        bucket = sorted(order[start:start + size * BUCKET], key=lambda example: len(example[0]))
+        made += [bucket[i:i + size] for i in range(0, len(bucket), size)]
+    generator.shuffle(made)
+    return made
+
+
+def scores_of(model, rows):
+    """(logits, labels) of the blanks of `rows`, pairs of ids and labels: the output layer is run on nothing else."""
+    ids, labels = padded([ids for ids, _ in rows], -1), padded([labels for _, labels in rows], IGNORED)
+    hidden = model.bert(input_ids=ids.clamp(min=0), attention_mask=(ids >= 0).long()).last_hidden_state
+    asked = labels != IGNORED
+    return model.cls(hidden[asked]), labels[asked]
+
+
+@torch.no_grad()
+def accuracy(model, rows, size=200):
+    """(top 1, top 5): how often the word of a blank is the best, and among the five best."""
+    model.eval()
+    first = five = count = 0
+    rows = sorted(rows, key=lambda row: len(row[0]))
+    for start in range(0, len(rows), size):
+        logits, labels = scores_of(model, rows[start:start + size])
+        best = logits.topk(5).indices == labels[:, None]
+        first, five, count = first + int(best[:, 0].sum()), five + int(best.sum()), count + len(labels)
+    model.train()
+    return first / count, five / count
+
+
+@torch.no_grad()
+def fillings(model, tokenizer, text, count=5):
+    model.eval()
+    inputs = tokenizer(text, return_tensors="pt")
+    where = inputs["input_ids"][0].tolist().index(tokenizer.mask_token_id)
+    best = model(**inputs).logits[0, where].softmax(-1).topk(count)
+    model.train()
+    return ", ".join(f"{tokenizer.decode([index])} {value:.0%}" for value, index in zip(best.values.tolist(), best.indices.tolist()))
+
+
+def train(model, args, examples, finished):
+    """All epochs; `finished(epoch, minutes)` after each."""
+    steps = args.epochs * -(-len(examples) // args.batch_size)
+    optimizer, schedule = optimizer_of(model, args, steps)
+    progress, generator = Progress(steps), random.Random(args.seed)
+    model.train()
+    for epoch in range(1, args.epochs + 1):
+        for batch in batches_of(examples, args.batch_size, generator):
+            logits, labels = scores_of(model, [blanked(*example, model.config.vocab_size, generator) for example in batch])
+            loss = functional.cross_entropy(logits, labels)
+            take_step(model, loss, optimizer, schedule)
+            progress.add(loss, epoch)
+        finished(epoch, progress.minutes())
+
+
+def source_of(args, counts, digest, epoch, quality, shown):
+    return [
+        f"Origin: trained from {'the model in --start' if args.start else 'scratch'} on {counts[0]:,} English sentences of Tatoeba (the English sides of the files of "
+        f"manythings.org/anki in --data) and {counts[1]:,} passages of one to {SENTENCES} sentences that stories260K made up "
+        f"(`sample_stories.py`), {epoch} of {args.epochs} epochs. Together, sorted, one a line: sha256 {digest}.",
+        f"Task: {BLANKS:.0%} of a text's words are asked for, of which {HIDDEN:.0%} show [MASK] and {REPLACED:.0%} another token.",
+        "Licence: the model is under this project's licence (MIT); the sentences of Tatoeba are under CC BY 2.0 France "
+        "(attribution: www.manythings.org/anki and tatoeba.org), stories260K is under the MIT licence.",
+        f"Quality: {quality}. No held-out text is in the training set, but both sources have many near-duplicates, so the figures "
+        "flatter the model.",
+        *(f"`{text}` {best}" for text, best in shown.items()),
+    ]
+
+
+def options():
+    made = parser(__doc__, like="web/demo/public/models/bert-tiny-fill", seed=17, epochs=5, batch_size=192, learning_rate=3e-3,
+                  weight_decay=0.01)
+    made.add_argument("--stories", required=True, help="the file that sample_stories.py wrote")
+    made.add_argument("--start", help="a folder that this script wrote, to go on from instead of from chance")
+    return made.parse_args()
+
+
+def beginning(args, texts):
+    """(model, tokenizer) that the training begins with; the tokenizer's files are written."""
+    if args.start:
+        tokenizer = BertTokenizerFast.from_pretrained(args.start)
+        tokenizer.save_pretrained(args.out)
+        return AutoModelForMaskedLM.from_pretrained(args.start), tokenizer
+    config = AutoConfig.from_pretrained(args.like)
+    model = AutoModelForMaskedLM.from_config(config)
+    initialize(model)
+    return model, train_tokenizer(texts, config, args.out)
+
+
+def main():
+    args = options()
+    prepare(args)
+    generator = random.Random(SPLIT_SEED)
+    sources = [sentences_of(args.data), pieces_of(args.stories, generator)]
+    texts = sorted(set().union(*sources))
+    digest = hashlib.sha256("\n".join(texts).encode()).hexdigest()
+    generator.shuffle(texts)
+    held_out, texts = texts[:HELD_OUT], texts[HELD_OUT:][:args.limit]
+    os.makedirs(args.out, exist_ok=True)
+    model, tokenizer = beginning(args, texts)
+    letters = {index for piece, index in tokenizer.get_vocab().items() if piece.isalpha()}
+    rows = [one_blank(*example, letters, generator) for example in encoded(tokenizer, held_out)]
+    rows = [row for row in rows if row]
+    examples = encoded(tokenizer, texts)
+    tokens = sum(len(ids) for ids, _ in examples)
+    print(f"{len(examples):,} texts of {tokens:,} tokens to train on, {len(rows):,} blanks held out", flush=True)
+
+    def finished(epoch, minutes):
+        first, five = accuracy(model, rows)
+        quality = f"of {len(rows):,} held-out words {first:.1%} are the best and {five:.1%} among the five best"
+        print(f"epoch {epoch} of {args.epochs}: {quality}; {minutes:.1f} minutes", flush=True)
+        shown = {text: fillings(model, tokenizer, text) for text in EXAMPLES}
+        print("".join(f"  {text} {best}\n" for text, best in shown.items()), flush=True)
+        save(model, args, [], source_of(args, [len(source) for source in sources], digest, epoch, quality, shown))
+
+    train(model, args, examples, finished)
+    loaded = AutoModelForMaskedLM.from_pretrained(args.out)
+    first, five = accuracy(loaded, rows)
+    print(f"read back from {args.out}: {first:.1%} and {five:.1%}")
+
+
+if __name__ == "__main__":
+    main()

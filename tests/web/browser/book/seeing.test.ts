@@ -1,0 +1,158 @@
+// Chapter 11: drawing, samples and files, hiding and moving patches, heads switched off, all of it in the address.
+
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Site, settled } from '../site.js';
+import { numbersOf, shownText } from './reader.js';
+
+let site: Site;
+beforeAll(async () => {
+  site = await Site.start();
+});
+afterAll(() => site.stop());
+
+const scores = async (page: Page): Promise<number[]> => (await numbersOf(page, 'softmax(logits)')).data;
+const said = async (page: Page): Promise<number> => {
+  const all = await scores(page);
+  return all.indexOf(Math.max(...all));
+};
+
+/** Waits until the address holds a picture other than `before`, and its numbers are drawn. */
+async function pictureAfter(page: Page, before: string): Promise<string> {
+  await page.waitForFunction(
+    (known) => (new URLSearchParams(location.hash.split('?')[1]).get('d') ?? '') !== known,
+    before,
+  );
+  await settled(page);
+  return (await page.evaluate(() => new URLSearchParams(location.hash.split('?')[1]).get('d'))) ?? '';
+}
+
+async function drawOne(page: Page): Promise<void> {
+  const box = await page.locator('digit-pad canvas[role=application]').boundingBox();
+  if (!box) throw new Error('no pad');
+  await page.mouse.move(box.x + box.width / 2, box.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height - 40, { steps: 8 });
+  await page.mouse.up();
+}
+
+describe('chapter 11', () => {
+  it('reads what is drawn, and a link gives the same numbers in a fresh browser', async () => {
+    const { page, complaints } = await site.open({}, 'seeing');
+    expect(await said(page)).toBe(5);
+    await drawOne(page);
+    const picture = await pictureAfter(page, '');
+    expect(await said(page)).toBe(1);
+    const fresh = await site.open({}, `seeing?d=${picture}`);
+    expect(await scores(fresh.page)).toEqual(await scores(page));
+    await page.reload();
+    await settled(page);
+    expect(await said(page)).toBe(1);
+    await page.goBack();
+    await settled(page);
+    expect(await said(page)).toBe(5);
+    expect([...complaints, ...fresh.complaints]).toEqual([]);
+    await page.context().close();
+    await fresh.page.context().close();
+  });
+
+  it('is drawn on with the keyboard', async () => {
+    const { page } = await site.open({}, 'seeing');
+    await page.locator('digit-pad canvas[role=application]').focus();
+    for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowUp');
+    for (let i = 0; i < 12; i++) await page.keyboard.press('Shift+ArrowDown');
+    await pictureAfter(page, '');
+    expect(await said(page)).toBe(1);
+    await page.context().close();
+  });
+
+  it('takes a sample, and a photograph of dark ink on light paper', async () => {
+    const { page } = await site.open({}, 'seeing');
+    await page.getByRole('button', { name: 'Sample 3' }).click();
+    expect(await pictureAfter(page, '')).toBe('s3');
+    expect(await said(page)).toBe(3);
+    const strip = readFileSync('./web/demo/public/models/vit-mnist/samples.png');
+    const photo = await sharp(strip)
+      .extract({ left: 7 * 28, top: 0, width: 28, height: 28 })
+      .resize(300, 300)
+      .negate({ alpha: false })
+      .extend({ left: 60, right: 60, background: '#000' })
+      .jpeg()
+      .toBuffer();
+    await page.locator('input[type=file]').setInputFiles({ name: 'seven.jpg', mimeType: 'image/jpeg', buffer: photo });
+    await pictureAfter(page, 's3');
+    expect(await said(page)).toBe(7);
+    await page.context().close();
+  });
+
+  it('says what is wrong with an address, and with a file that is no picture', async () => {
+    const { page } = await site.open({}, 'seeing?d=nonsense');
+    expect(await shownText(page)).toContain("the picture of the address can't be read");
+    await site.go(page, 'seeing?step=8&order=abc');
+    expect(await shownText(page)).toContain("the order of patches of the address can't be read");
+    await site.go(page, 'seeing?d=s1');
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'x.png', mimeType: 'image/png', buffer: Buffer.from('no') });
+    await page.getByText('no picture that this browser can read').waitFor();
+    await page.context().close();
+  });
+
+  it('hides, exchanges and silences by clicks, and Back takes each back', async () => {
+    const { page, complaints } = await site.open({}, 'seeing?step=7');
+    expect(await said(page)).toBe(6);
+    await page.getByRole('button', { name: 'place 12:' }).click();
+    await settled(page);
+    await page.getByRole('button', { name: 'place 13:' }).click();
+    await settled(page);
+    expect(await said(page)).toBe(5);
+    await page.goBack();
+    await settled(page);
+    expect(new URL(page.url()).hash).toContain('hide=12');
+    await site.go(page, 'seeing?step=8&order=none');
+    const before = (await numbersOf(page, 'pixel_values[0, 0]')).data;
+    await page.getByRole('button', { name: 'place 12:' }).click();
+    await page.getByRole('button', { name: 'place 1:' }).click();
+    await settled(page);
+    const after = (await numbersOf(page, 'pixel_values[0, 0]')).data;
+    expect(after[0]).toBe(before[4 * 28 + 16]);
+    expect(after[4 * 28 + 16]).toBe(before[0]);
+    await site.go(page, 'seeing?step=5&l=1&h=5');
+    const whole = await scores(page);
+    await page.getByRole('checkbox', { name: 'silence this head' }).click();
+    await settled(page);
+    expect(await scores(page)).not.toEqual(whole);
+    expect(decodeURIComponent(new URL(page.url()).hash)).toContain('blocks.1.attn.hook_z@h5:zero');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('checks its questions by computing', async () => {
+    const { page } = await site.open({}, 'seeing?step=7&hide=11.12');
+    const question = (id: string) => page.locator(`[data-question=${id}]`);
+    const ask = async (id: string, answer: string): Promise<string> => {
+      await question(id).getByRole('textbox').fill(answer);
+      await question(id).getByRole('button').click();
+      await question(id).locator('.verdict').waitFor();
+      await page.waitForTimeout(300);
+      return (await question(id).locator('.verdict').getAttribute('class')) ?? '';
+    };
+    const row = (await numbersOf((await site.open({}, 'seeing?step=4&p=24')).page, 'matmul(p, pᵀ)[24]')).data;
+    row[24] = -2;
+    const nearest = row.indexOf(Math.max(...row)) + 1;
+    await question('nearest').scrollIntoViewIfNeeded();
+    expect(await ask('nearest', String(nearest))).toContain('right');
+    expect(await ask('nearest', '1')).toContain('wrong');
+    const blind = async (): Promise<string> => {
+      await question('blind').getByRole('button').last().click();
+      await page.waitForTimeout(500);
+      return (await question('blind').locator('.verdict').getAttribute('class')) ?? '';
+    };
+    expect(await blind()).toContain('right');
+    await site.go(page, 'seeing?step=7&hide=none');
+    expect(await blind()).toContain('wrong');
+    await page.context().close();
+  });
+});

@@ -1,0 +1,59 @@
+// Beside the formula: which layer and head, the reader's own matrices; and what an edit does to the next token.
+
+import { percent } from 'clearformer/elements';
+import { css, html, nothing, type TemplateResult } from 'lit';
+import { filled } from '../../shell/shell_element.js';
+import type { HeadData } from './head_numbers.js';
+
+export const controlsStyles = css`
+  .which { display: flex; gap: 4px 14px; align-items: center; flex-wrap: wrap; color: var(--cf-muted); }
+  .which label { display: inline-flex; gap: 6px; align-items: center; }
+  .which select { min-height: 30px; padding: 0 4px; color: var(--cf-ink); }
+  .which small { font-size: 12.5px; flex-basis: 100%; }
+  .odds { justify-self: end; display: grid; justify-items: end; gap: 2px; font-variant-numeric: tabular-nums; }
+  .odds p { white-space: nowrap; } .odds .then { display: flex; gap: 4px 14px; flex-wrap: wrap; justify-content: flex-end; }
+  .odds .serif { font-size: 17px; }
+  .large .which, .large .odds { font-size: 24px; } .large .which small { display: none; } .large .odds .serif { font-size: 26px; } .large .which select { min-height: 38px; }
+  @media (max-width: 900px) { .which small { display: none; } .odds { justify-self: start; justify-items: start; } .odds .then { justify-content: flex-start; } }
+`;
+
+type Labels = Readonly<Record<string, string>>;
+
+export interface ControlsRequest {
+  readonly head: HeadData;
+  readonly labels: Labels;
+  readonly isOwn: boolean;
+  choose(changes: Readonly<Record<string, string | undefined>>): void;
+  own(): void;
+}
+
+export function controls({ head, labels, isOwn, choose, own }: ControlsRequest): TemplateResult {
+  const { hooks } = head;
+  const select = (key: 'l' | 'h', name: string | undefined, count: number, chosen: number): TemplateResult =>
+    html`<label>${name}<select aria-label=${name ?? ''} @change=${(event: Event) => choose({ [key]: (event.target as HTMLSelectElement).value })}>${Array.from(
+      { length: count },
+      (_, i) => html`<option value=${i} ?selected=${i === chosen}>${i + 1}</option>`,
+    )}</select></label>`;
+  const grouped = hooks && hooks.kvHeads < hooks.heads;
+  return html`<div class="which">
+    ${hooks ? html`${select('l', labels.layer, hooks.layers, hooks.layer)}${select('h', labels.head, hooks.heads, hooks.head)}` : html`<span>${labels.yours}</span>`}
+    <button type="button" class="plain" @click=${own}>${isOwn ? labels.model : labels.own}</button>
+    ${grouped ? html`<small>${filled(labels.grouped ?? '', { heads: hooks.heads, kvHeads: hooks.kvHeads, kvHead: hooks.kvHead + 1 })}</small>` : nothing}
+  </div>`;
+}
+
+export interface OddsRequest {
+  readonly head: HeadData;
+  readonly labels: Labels;
+  readonly edited: boolean;
+  undo(): void;
+  restore(): void;
+}
+
+export function odds({ head, labels, edited, undo, restore }: OddsRequest): TemplateResult {
+  if (!edited) return html`<span></span>`;
+  return html`<div class="odds">
+    ${head.odds.length > 0 ? html`<p class="then"><span class="muted">${labels.next}</span>${head.odds.map(({ label, before, now }) => html`<span><span class="serif">${label}</span> <span class="muted">${percent(before)} →</span> <b>${percent(now)}</b></span>`)}</p>` : nothing}
+    <p><button type="button" class="plain" @click=${undo}>${labels.undo}</button><button type="button" class="plain" @click=${restore}>${labels.restore}</button></p>
+  </div>`;
+}

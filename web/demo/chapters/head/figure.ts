@@ -1,0 +1,341 @@
+// Chapter 4's figure: one head, cell by cell; why its scores are divided by √d; other ways to score; all heads at once.
+
+import { two } from 'clearformer/elements';
+import { css, html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { Figure, type FigureCode } from '../../book/figure.js';
+import { figureStyles } from '../../book/figure_styles.js';
+import { filled } from '../../shell/shell_element.js';
+import type { words } from '../../words/en/head.js';
+import { type BatchData, batchData, batchStyles, batchView } from './batch.js';
+import './canvas.js';
+import type { FormulaPart } from './canvas.js';
+import { headCode } from './code.js';
+import { controls, controlsStyles, odds } from './controls.js';
+import { formula, formulaStyles } from './formula.js';
+import { type HeadData, headData, type MatrixName, type Stage } from './head_numbers.js';
+import { narrow, narrowEdited, narrowStyles } from './narrow.js';
+import { matrixText, ownText, parseOwn } from './own_matrices.js';
+import { ownPanel, ownStyles } from './own_panel.js';
+import { type Projections, readProjections } from './read_weights.js';
+import { type RootData, rootData, rootStyles, rootView, spreadValues } from './root.js';
+import { type ScoresData, scoresData, scoresStyles, scoresView } from './scores.js';
+import { ofKeys, type Selected, selectionOf, selectionText } from './selection.js';
+import { headValues } from './values.js';
+import { editedHook } from './views.js';
+
+export type View = 'head' | 'root' | 'scores' | 'batch';
+
+export interface Shown {
+  readonly head: HeadData;
+  readonly view: View;
+  readonly root?: RootData;
+  readonly scores?: ScoresData;
+  readonly batch?: BatchData;
+}
+
+const litBy: Readonly<Record<MatrixName, readonly FormulaPart[]>> = {
+  Q: ['q'],
+  K: ['k'],
+  V: ['v'],
+  S: ['q', 'k'],
+  A: ['soft'],
+  Z: ['soft', 'v'],
+};
+
+class FigureHead extends Figure<Shown, typeof words> {
+  static override properties: PropertyDeclarations = {
+    ...Figure.properties,
+    symbol: { state: true },
+    pointed: { state: true },
+    open: { state: true },
+    problem: { state: true },
+    width: { state: true },
+    projections: { state: true },
+  };
+  declare private symbol: FormulaPart | undefined;
+  declare private pointed: Selected | undefined;
+  /** Whether the fields for the reader's own matrices are open. */
+  declare private open: boolean;
+  declare private problem: string;
+  declare private width: number;
+  declare private projections: Projections | undefined;
+  #projectionsOf = '';
+  #all: Readonly<Record<string, string>> = {};
+  readonly #watch = new ResizeObserver(([entry]) => {
+    this.width = Math.floor(entry?.contentRect.width ?? 0);
+  });
+
+  static override styles = [
+    figureStyles,
+    controlsStyles,
+    formulaStyles,
+    narrowStyles,
+    ownStyles,
+    rootStyles,
+    scoresStyles,
+    batchStyles,
+    css`
+      .top { display: grid; grid-template-columns: minmax(0, 1fr) auto minmax(0, 1fr); align-items: center; gap: 8px 20px; margin-bottom: 4px; }
+      .note { color: var(--cf-muted); font-size: 13px; }
+      @media (max-width: 900px) { .top { grid-template-columns: minmax(0, 1fr); gap: 2px; } }
+    `,
+  ];
+
+  constructor() {
+    super();
+    this.width = 0;
+    this.problem = '';
+    this.open = false;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#watch.observe(this);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#watch.disconnect();
+  }
+
+  get #own(): boolean {
+    return this.value('qkv') !== '';
+  }
+  get #view(): View {
+    return this.value('view') as View;
+  }
+  get #stage(): Stage {
+    return this.value('s') as Stage;
+  }
+
+  protected override key(): string {
+    const { address, modelName, text } = this.book;
+    const extra =
+      { head: [], root: [this.value('d')], scores: [this.value('norm'), this.value('gen')], batch: [] }[this.#view] ??
+      [];
+    const keys = ['l', 'h', 'qkv', 'was', 'causal', 'view'].map((key) => this.value(key));
+    return [modelName, text, address.get('edit'), address.get('q'), ...keys, ...extra].join('\n');
+  }
+
+  protected override async compute(): Promise<Shown> {
+    const view = this.#view;
+    const head = await headData(this.book, {
+      layer: this.number('l'),
+      head: this.number('h'),
+      own: this.value('qkv'),
+      ownBefore: this.value('was'),
+      causal: this.value('causal') === '1',
+      focus: this.value('q'),
+    });
+    void this.#readWeights(head);
+    if (view === 'root') return { head, view, root: await rootData(this.number('d')) };
+    if (view === 'scores') {
+      const scores = await scoresData(head, {
+        equalNorms: this.value('norm') === '1',
+        identity: this.value('gen') === 'identity',
+      });
+      return { head, view, scores };
+    }
+    return view === 'batch' ? { head, view, batch: await batchData(head) } : { head, view };
+  }
+
+  /** Once for each head, after the figure stands. */
+  async #readWeights({ shelved, hooks }: HeadData): Promise<void> {
+    const wanted = hooks && shelved ? [shelved.name, hooks.layer, hooks.head].join() : '';
+    if (wanted === this.#projectionsOf) return;
+    this.#projectionsOf = wanted;
+    this.projections = undefined;
+    if (!hooks || !shelved) return;
+    const read = await readProjections(this.book.shelf, shelved, hooks).catch(() => undefined); // the strip of weights stays away
+    if (this.#projectionsOf === wanted) this.projections = read;
+  }
+
+  protected override valuesOf({ head, root }: Shown): Record<string, string> {
+    const values = { ...headValues(head, this.words.labels), ...(root && spreadValues(root)) };
+    this.#all = { ...this.#all, ...values };
+    return values;
+  }
+
+  override valuesAt(): Readonly<Record<string, string>> {
+    return this.#all;
+  }
+
+  override get blocks(): readonly number[] {
+    return this.#own ? [] : [this.number('l') + 1];
+  }
+
+  protected override draw(data: Shown): TemplateResult {
+    const { head, view } = data;
+    const { labels } = this.words;
+    const selected = selectionOf(this.value('at'), head);
+    return html`<div class=${this.inClass ? 'large' : ''}>
+      <div class="top">
+        ${controls({ head, labels, choose: (changes) => this.choose(changes), own: () => this.#toggleOwn(), isOwn: this.#own })}
+        ${formula({ lit: this.#lit(selected), labels, point: (part) => this.#pointAt(part), choose: (part) => this.#choosePart(part, head) })}
+        ${odds({ head, labels, edited: this.#own ? this.value('was') !== '' : this.book.editSpecs.length > 0, undo: () => this.book.address.undo(), restore: () => this.#restore() })}
+      </div>
+      ${this.open ? this.#panel(head) : nothing}
+      ${head.of > head.queries.length ? html`<p class="note">${filled(this.shell.cut, { read: head.queries.length, of: head.of })}</p>` : nothing}
+      ${view === 'head' ? this.#head(head, selected) : this.#other(data)}
+    </div>`;
+  }
+
+  #head(head: HeadData, selected: Selected): TemplateResult {
+    const { labels } = this.words;
+    const edits = this.book.editSpecs;
+    if (this.width > 0 && this.width < 880) {
+      return narrow({
+        data: head,
+        selected,
+        stage: this.#stage,
+        width: Math.min(this.width, 620),
+        labels,
+        hiding: !this.revealed,
+        edited: narrowEdited(head, this.#stage, edits),
+        select: (cell) => this.#select(cell, head),
+        edit: (cell, value) => this.#edit(cell, value, head),
+        focus: (row) => this.choose({ q: String(row) }),
+      });
+    }
+    const shown = Math.min(12, head.queries.length) < head.queries.length ? 10 : head.queries.length;
+    return html`<head-canvas .data=${head} .stage=${this.#stage} .selected=${selected} .edits=${edits} .symbol=${this.symbol} ?hiding=${!this.revealed} ?large=${this.inClass}
+        .labels=${labels} .projections=${this.projections}
+        @head-point=${(event: CustomEvent<Selected | undefined>) => this.#pointed(event.detail)}
+        @head-select=${(event: CustomEvent<Selected>) => this.#select(event.detail, head)}
+        @head-edit=${(event: CustomEvent<Selected & { value: number }>) => this.#edit(event.detail, event.detail.value, head)}
+        @head-stage=${(event: CustomEvent<Stage>) => this.choose({ s: event.detail })}></head-canvas>
+      ${shown < head.queries.length ? html`<p class="note">${filled(labels.window ?? '', { n: shown, of: head.queries.length })}</p>` : nothing}`;
+  }
+
+  #other({ head, root, scores, batch }: Shown): TemplateResult {
+    const { labels } = this.words;
+    const { width } = this;
+    if (root) {
+      const choose = (d: number, manner: 'slide' | 'choose'): void => this[manner]({ d: String(d) });
+      return rootView({ data: root, labels, width, large: this.inClass, hiding: !this.revealed, choose });
+    }
+    if (scores)
+      return scoresView({
+        data: scores,
+        head,
+        labels,
+        width,
+        identity: this.value('gen') === 'identity',
+        choose: (changes) => this.choose(changes),
+      });
+    return batch
+      ? batchView({
+          data: batch,
+          labels,
+          width,
+          head: Number(this.value('b') || this.value('h')),
+          choose: (b) => this.choose({ b: String(b) }),
+        })
+      : html``;
+  }
+
+  #lit(selected: Selected): ReadonlySet<FormulaPart> {
+    const at = this.pointed ?? selected;
+    if (this.#view === 'root') return new Set(['d']);
+    if (this.#view !== 'head') return new Set(['q', 'k']);
+    const lit = new Set<FormulaPart>(litBy[at.matrix]);
+    if (at.matrix === 'S' && this.#stage !== 'raw') lit.add('d');
+    if (at.matrix === 'S' && this.#stage === 'masked') lit.add('m');
+    if (this.symbol) lit.add(this.symbol);
+    return lit;
+  }
+
+  #pointAt(part: FormulaPart | undefined): void {
+    this.symbol = part;
+  }
+
+  #pointed(cell: Selected | undefined): void {
+    this.pointed = cell;
+  }
+
+  #choosePart(part: FormulaPart, head: HeadData): void {
+    const texts = { q: 'Q', k: 'K', v: 'V', d: 'S', m: 'S+', soft: 'A' } as const;
+    const stage = part === 'd' ? 'scaled' : part === 'm' ? 'masked' : undefined;
+    const cell = selectionOf(texts[part], head);
+    this.choose({
+      at: selectionText(cell),
+      view: 'head',
+      ...(stage && { s: stage }),
+      ...(part === 'm' && { q: String(cell.row) }),
+    });
+  }
+
+  #select(cell: Selected, head: HeadData): void {
+    const { labels } = this.words;
+    const row = ofKeys(cell.matrix) ? {} : { q: String(cell.row) };
+    this.choose({ at: selectionText(cell), ...row });
+    const numbers = head.now[cell.matrix === 'S' ? this.#stage : cell.matrix];
+    const label = (ofKeys(cell.matrix) ? head.keys : head.queries)[cell.row] ?? '';
+    const value = numbers.data[cell.row * (numbers.dims[1] ?? 0) + cell.column] ?? 0;
+    this.say(filled(labels.said ?? '', { matrix: cell.matrix, label, n: cell.column + 1, value: two(value) }));
+  }
+
+  #edit(cell: Selected, value: number, head: HeadData): void {
+    const { matrix, row, column } = cell;
+    const place = editedHook(head, matrix, this.#stage);
+    if (place) {
+      this.book.addEdit({ ...place, pos: row, index: column, op: 'set', value });
+      return;
+    }
+    if (matrix !== 'Q' && matrix !== 'K' && matrix !== 'V') return;
+    const own = parseOwn(this.value('qkv'));
+    own[matrix].data[row * (own[matrix].dims[1] ?? 0) + column] = value;
+    this.choose({ qkv: ownText(own), was: this.value('was') || this.value('qkv') });
+  }
+
+  #restore(): void {
+    if (this.#own) this.choose({ qkv: this.value('was') || undefined, was: undefined });
+    else this.book.setEdits([]);
+  }
+
+  #toggleOwn(): void {
+    this.problem = '';
+    if (this.#own) {
+      this.open = false;
+      this.choose({ qkv: undefined, was: undefined, causal: undefined, at: undefined, q: undefined });
+    } else this.open = !this.open;
+  }
+
+  #panel({ now }: HeadData): TemplateResult {
+    const { Q, K, V } = now;
+    return ownPanel({
+      matrices: { Q, K, V },
+      causal: true,
+      problem: this.problem,
+      labels: this.words.labels,
+      use: (qkv, causal) => {
+        this.open = false;
+        this.problem = '';
+        this.choose({ qkv, was: undefined, causal: causal ? '1' : '0', at: undefined, q: undefined, edit: undefined });
+      },
+      fail: (problem) => {
+        this.problem = problem;
+      },
+      close: () => {
+        this.open = false;
+      },
+    });
+  }
+
+  override code(): FigureCode {
+    const own = this.#own ? parseOwn(this.value('qkv')) : undefined;
+    const texts = own && { Q: matrixText(own.Q, '], ['), K: matrixText(own.K, '], ['), V: matrixText(own.V, '], [') };
+    return headCode({
+      view: this.#view,
+      text: this.book.text,
+      layer: this.number('l'),
+      head: this.number('h'),
+      own: texts,
+      edits: this.book.editSpecs,
+      d: this.number('d'),
+      causal: this.value('causal') === '1',
+    });
+  }
+}
+
+customElements.define('figure-head', FigureHead);

@@ -1,0 +1,104 @@
+// Where the six matrices stand. Row meets column twice: Q left of S and Kᵀ above it, A left of Z and V above it, at one cell
+// size; over Q and over A two corners stay empty.
+
+import type { MatrixName } from './head_numbers.js';
+import type { Span } from './selection.js';
+
+export interface Spans {
+  readonly queries: Span;
+  readonly keys: Span;
+  /** Elements of q and k, and of v. */
+  readonly inner: Span;
+  readonly outer: Span;
+}
+
+export interface Geometry {
+  readonly cell: { readonly width: number; readonly height: number };
+  /** The first cell of each matrix. */
+  readonly places: Readonly<Record<MatrixName, { readonly x: number; readonly y: number }>>;
+  readonly left: number;
+  /** Top of the lower row of matrices. */
+  readonly middle: number;
+  readonly height: number;
+  readonly corner: { readonly width: number; readonly height: number };
+}
+
+/** Rows and columns as they are drawn: K stands on its side. */
+export function drawnSize(matrix: MatrixName, { queries, keys, inner, outer }: Spans): readonly [number, number] {
+  const sizes = {
+    Q: [queries, inner],
+    K: [inner, keys],
+    V: [keys, outer],
+    S: [queries, keys],
+    A: [queries, keys],
+    Z: [queries, outer],
+  } as const;
+  const [rows, columns] = sizes[matrix];
+  return [rows.count, columns.count];
+}
+
+export interface Room {
+  readonly width: number;
+  /** What the window leaves for the matrices. */
+  readonly height: number;
+  readonly large: boolean;
+  /** Width of the longest label beside rows. */
+  readonly labels: number;
+  /** Height that the labels over S and A take. */
+  readonly above: number;
+}
+
+const gaps = { Q: 34, S: 34, A: 62 };
+const top = 26;
+
+export function geometryOf(spans: Spans, room: Room): Geometry {
+  const { queries, keys, inner, outer } = spans;
+  const columns = inner.count + 2 * keys.count + outer.count;
+  const labels = room.labels + 20;
+  const beforeZ = Math.max(gaps.A, room.labels + 24);
+  const fixed = labels + gaps.Q + gaps.S + beforeZ + 10;
+  const width = Math.min(44, (room.width - fixed) / columns);
+  const upper = Math.max(inner.count, keys.count);
+  const between = 14 + room.above;
+  const fitting = (room.height - top - between - 28) / (upper + queries.count);
+  const height = Math.max(15, Math.min(room.large ? 30 : 26, fitting));
+  const left = Math.max(0, (room.width - fixed - columns * width) / 2);
+  const middle = top + upper * height + between;
+  const x = { Q: left + labels, S: 0, A: 0, Z: 0 };
+  x.S = x.Q + inner.count * width + gaps.Q;
+  x.A = x.S + keys.count * width + gaps.S;
+  x.Z = x.A + keys.count * width + beforeZ;
+  const over = (count: number): number => top + (upper - count) * height;
+  return {
+    cell: { width, height },
+    places: {
+      Q: { x: x.Q, y: middle },
+      S: { x: x.S, y: middle },
+      A: { x: x.A, y: middle },
+      Z: { x: x.Z, y: middle },
+      K: { x: x.S, y: over(inner.count) },
+      V: { x: x.Z, y: over(keys.count) },
+    },
+    left,
+    middle,
+    height: middle + queries.count * height + 30,
+    corner: { width: x.S - 46 - left, height: middle - 40 },
+  };
+}
+
+let ruler: CanvasRenderingContext2D | null | undefined;
+
+/** Widths of labels as the matrices draw them. */
+export function labelWidths(labels: readonly string[]): number[] {
+  ruler ??= document.createElement('canvas').getContext('2d');
+  if (!ruler) return labels.map((label) => label.length * 8);
+  const face = getComputedStyle(document.documentElement).getPropertyValue('--cf-serif') || 'serif';
+  ruler.font = `14.5px ${face}`;
+  return labels.map((label) => Math.min(140, ruler?.measureText(label).width ?? 0));
+}
+
+/** What labels over columns take: a line, or more where they lean because they would touch. */
+export function labelsAbove(widths: readonly number[], cellWidth: number): number {
+  const crowded = widths.some((width, i) => (width + (widths[i + 1] ?? width)) / 2 + 3 > cellWidth);
+  return crowded ? Math.max(...widths) * 0.819 + 16 : 20;
+}

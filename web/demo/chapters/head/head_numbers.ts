@@ -1,0 +1,204 @@
+// The numbers of one attention head: of a pass of the model, as it is and with the reader's edits, or of matrices that the
+// reader brought.
+
+import { ClearformerError, Mask, matmul, scaled_dot_product_attention, softmax, Tensor } from 'clearformer';
+import type { Book } from '../../book/book.js';
+import { activation, type Pass, type Shelved } from '../../book/shelf.js';
+import { type HeadHooks, headHooks } from './hooks.js';
+import { type OwnMatrices, parseOwn } from './own_matrices.js';
+
+export type Float = Tensor<'float32'>;
+export type MatrixName = 'Q' | 'K' | 'V' | 'S' | 'A' | 'Z';
+/** What S shows: q · k, divided by √d, or with the mask added. */
+export type Stage = 'raw' | 'scaled' | 'masked';
+/** The matrices of one head, all [rows, columns]; S in its three stages. */
+export type HeadNumbers = Readonly<Record<'Q' | 'K' | 'V' | 'A' | 'Z' | Stage, Float>>;
+
+export interface Odds {
+  readonly label: string;
+  readonly before: number;
+  readonly now: number;
+}
+
+export interface HeadData {
+  readonly before: HeadNumbers;
+  /** The same object as `before` where nothing is edited. */
+  readonly now: HeadNumbers;
+  readonly queries: readonly string[];
+  readonly keys: readonly string[];
+  readonly focus: number;
+  /** Where each matrix comes from, to be completed with the part that is drawn. */
+  source(matrix: MatrixName, stage: Stage, part: Part): string;
+  /** Of a model's head. */
+  readonly hooks?: HeadHooks;
+  readonly shelved?: Shelved;
+  /** What the head's projections read, [position, d_model]. */
+  readonly input?: Float;
+  /** q and k before the turn that says where they stand, and v. */
+  readonly projected?: Readonly<Record<'Q' | 'K' | 'V', Float>>;
+  /** q and k of all heads, [position, head, d]. */
+  readonly all?: Readonly<Record<'Q' | 'K', Float>>;
+  readonly odds: readonly Odds[];
+  /** Of how many tokens these are the first, where the model has no room for all. */
+  readonly of: number;
+}
+
+/** Rows and columns, end excluded; undefined: all. */
+export interface Part {
+  readonly rows: readonly [number, number] | undefined;
+  readonly columns: readonly [number, number] | undefined;
+}
+
+export const range = (part: readonly [number, number] | undefined): string =>
+  part === undefined ? ':' : `${part[0]}:${part[1]}`;
+
+/** Indices exchanged: [rows, columns] as [columns, rows]. */
+export function transposed({ dims, data }: Float): Float {
+  const [rows = 0, columns = 0] = dims;
+  const turned = Float32Array.from(
+    { length: data.length },
+    (_, i) => data[(i % rows) * columns + Math.floor(i / rows)] ?? 0,
+  );
+  return new Tensor('float32', turned, [columns, rows]);
+}
+
+export const at = ({ dims, data }: Float, row: number, column: number): number =>
+  data[row * (dims[1] ?? 0) + column] ?? Number.NaN;
+
+export const rowOf = (tensor: Float, row: number): Float32Array => tensor.slice(row).data;
+
+/** Where a row is largest. */
+export function largestAt(row: ArrayLike<number>): number {
+  let best = 0;
+  for (let i = 1; i < row.length; i++) if ((row[i] ?? 0) > (row[best] ?? 0)) best = i;
+  return best;
+}
+
+export interface Wanted {
+  readonly layer: number;
+  readonly head: number;
+  /** The reader's own matrices, as the address has them; empty: the model's. */
+  readonly own: string;
+  readonly ownBefore: string;
+  readonly causal: boolean;
+  readonly focus: string;
+}
+
+export async function headData(book: Book, wanted: Wanted): Promise<HeadData> {
+  return wanted.own === '' ? modelHead(book, wanted) : ownHead(wanted);
+}
+
+async function modelHead(book: Book, { layer, head }: Wanted): Promise<HeadData> {
+  const shelved = await book.shelf.model(book.modelName);
+  const hooks = headHooks(shelved.model, layer, head);
+  const { inputs, tokens, focus, of } = await book.sentence();
+  const { q, k, v, raw, scores, pattern, z, input, plain } = hooks;
+  const names = [...new Set([q, k, v, raw, scores, pattern, z, input, plain.Q, plain.K])];
+  const { clean, now } = await book.passes(inputs, names);
+  const before = await numbersOf(clean, hooks);
+  const labels = tokens.map(({ label }) => label);
+  return {
+    before,
+    now: now === clean ? before : await numbersOf(now, hooks),
+    queries: labels,
+    keys: labels,
+    focus,
+    source: (matrix, stage, part) => hookSource(hooks, matrix, stage, part),
+    hooks,
+    shelved,
+    input: activation(now, input).slice(0),
+    projected: {
+      Q: activation(now, plain.Q).slice(0, null, head),
+      K: activation(now, plain.K).slice(0, null, hooks.kvHead),
+      V: activation(now, v).slice(0, null, hooks.kvHead),
+    },
+    all: { Q: activation(now, q).slice(0), K: activation(now, k).slice(0) },
+    odds: now === clean ? [] : await oddsOf(shelved, clean, now),
+    of,
+  };
+}
+
+async function numbersOf(pass: Pass, hooks: HeadHooks): Promise<HeadNumbers> {
+  const { head, kvHead } = hooks;
+  const Q = activation(pass, hooks.q).slice(0, null, head);
+  const K = activation(pass, hooks.k).slice(0, null, kvHead);
+  return {
+    Q,
+    K,
+    V: activation(pass, hooks.v).slice(0, null, kvHead),
+    raw: await matmul(Q, transposed(K)),
+    scaled: activation(pass, hooks.raw).slice(0, head),
+    masked: activation(pass, hooks.scores).slice(0, head),
+    A: activation(pass, hooks.pattern).slice(0, head),
+    Z: activation(pass, hooks.z).slice(0, null, head),
+  };
+}
+
+function hookSource(hooks: HeadHooks, matrix: MatrixName, stage: Stage, { rows, columns }: Part): string {
+  const { head, kvHead, q, k, v, raw, scores, pattern, z } = hooks;
+  const rest = columns === undefined ? '' : `, ${range(columns)}`;
+  if (matrix === 'Q') return `${q}[0, ${range(rows)}, ${head}${rest}]`;
+  if (matrix === 'K') return `${k}[0, ${range(rows)}, ${kvHead}${rest}]`;
+  if (matrix === 'V') return `${v}[0, ${range(rows)}, ${kvHead}${rest}]`;
+  if (matrix === 'Z') return `${z}[0, ${range(rows)}, ${head}${rest}]`;
+  const name = matrix === 'A' ? pattern : stage === 'scaled' ? raw : scores;
+  const part = rows === undefined && columns === undefined ? '' : `, ${range(rows)}, ${range(columns)}`;
+  if (matrix === 'S' && stage === 'raw')
+    return `matmul(${q}[0, ${range(rows)}, ${head}], ${k}[0, ${range(columns)}, ${kvHead}]ᵀ)`;
+  return `${name}[0, ${head}${part}]`;
+}
+
+const shownOdds = 3;
+
+/** The likeliest next tokens as they are now, and what they were. */
+async function oddsOf({ texts, model }: Shelved, clean: Pass, now: Pass): Promise<Odds[]> {
+  if (!texts || clean.logits.dims.at(-1) !== model.cfg.d_vocab || clean.logits.dims.length !== 3) return [];
+  const [before, after] = await Promise.all([clean, now].map(({ logits }) => softmax(logits.slice(0, -1))));
+  if (!before || !after) return [];
+  const order = Array.from(after.data.keys()).sort((a, b) => (after.data[b] ?? 0) - (after.data[a] ?? 0));
+  const ids = new Set([largestAt(before.data), ...order.slice(0, shownOdds - 1)]);
+  return [...ids].map((id) => ({
+    label: texts.alone(id).label,
+    before: before.data[id] ?? 0,
+    now: after.data[id] ?? 0,
+  }));
+}
+
+async function ownHead({ own, ownBefore, causal, focus }: Wanted): Promise<HeadData> {
+  const now = await ownNumbers(parseOwn(own), causal);
+  const chosen = Number(focus);
+  const [rows = 0] = now.Q.dims;
+  const [keys = 0] = now.K.dims;
+  const names = (count: number, letter: string): string[] =>
+    Array.from({ length: count }, (_, i) => `${letter}${i + 1}`);
+  return {
+    before: ownBefore === '' ? now : await ownNumbers(parseOwn(ownBefore), causal),
+    now,
+    queries: names(rows, 'q'),
+    keys: names(keys, 'k'),
+    focus: Number.isInteger(chosen) && chosen >= 0 && chosen < rows ? chosen : rows - 1,
+    source: (matrix, stage, part) => ownSource(matrix, stage, part, causal),
+    odds: [],
+    of: rows,
+  };
+}
+
+async function ownNumbers({ Q, K, V }: OwnMatrices, is_causal: boolean): Promise<HeadNumbers> {
+  const [, scaled] = await scaled_dot_product_attention(Q, K, V, { need_scores: 'raw' });
+  const mask = is_causal ? Mask.causal() : null;
+  const [, masked] = await scaled_dot_product_attention(Q, K, V, { mask, need_scores: 'masked' });
+  const [Z, A] = await scaled_dot_product_attention(Q, K, V, { mask, need_weights: true });
+  if (!V.dims[1]) throw new ClearformerError('shape_mismatch', 'V has no columns');
+  return { Q, K, V, raw: await matmul(Q, transposed(K)), scaled, masked, A, Z };
+}
+
+function ownSource(matrix: MatrixName, stage: Stage, { rows, columns }: Part, causal: boolean): string {
+  const part = rows === undefined && columns === undefined ? '' : `[${range(rows)}, ${range(columns)}]`;
+  if (matrix === 'Q' || matrix === 'K' || matrix === 'V') return `${matrix}${part}`;
+  const mask = causal ? ', { is_causal: true' : ', {';
+  if (matrix === 'Z')
+    return `scaled_dot_product_attention(Q, K, V${causal ? `${mask} }` : ''})${part}`.replace('})', '})');
+  if (matrix === 'A') return `scaled_dot_product_attention(Q, K, V${mask} need_weights: true })[1]${part}`;
+  if (stage === 'raw') return `matmul(Q, Kᵀ)${part}`;
+  return `scaled_dot_product_attention(Q, K, V${mask} need_scores: '${stage === 'scaled' ? 'raw' : 'masked'}' })[1]${part}`;
+}

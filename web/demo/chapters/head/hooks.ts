@@ -1,0 +1,63 @@
+// Where the numbers of one head stand among the hooks of a model.
+
+import { ClearformerError, type PreTrainedModel } from 'clearformer';
+
+export interface HeadHooks {
+  readonly layer: number;
+  readonly head: number;
+  /** Of grouped heads: whose keys and values this head reads. */
+  readonly kvHead: number;
+  readonly layers: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+  /** As the scores read them: with rotary positions after the turn. */
+  readonly q: string;
+  readonly k: string;
+  readonly v: string;
+  /** Divided by √d, not masked yet. */
+  readonly raw: string;
+  readonly scores: string;
+  readonly pattern: string;
+  readonly z: string;
+  /** What the projections read. */
+  readonly input: string;
+  /** As the projections make them. */
+  readonly plain: Readonly<Record<'Q' | 'K' | 'V', string>>;
+}
+
+/** Throws `invalid_argument` where the model has no such layer or head. */
+export function headHooks(model: Pick<PreTrainedModel, 'cfg' | 'hooks'>, layer: number, head: number): HeadHooks {
+  const { cfg } = model;
+  const names = model.hooks().map(({ name }) => name as string);
+  const stack = ['blocks', 'encoder', 'decoder'].find((one) => names.includes(`${one}.${layer}.attn.hook_pattern`));
+  const [layers, heads] = [cfg.n_layers, cfg.n_heads];
+  if (stack === undefined || head < 0 || head >= heads || !Number.isInteger(head)) {
+    throw new ClearformerError(
+      'invalid_argument',
+      `the model has ${layers} layers of ${heads} heads, counted from 0; the address asks for layer ${layer}, head ${head}`,
+    );
+  }
+  const of = (name: string): string => `${stack}.${layer}.${name}`;
+  const attn = (name: string): string => of(`attn.hook_${name}`);
+  const turned = names.includes(attn('rot_q'));
+  const kvHeads = Number(cfg.n_key_value_heads ?? heads);
+  const normed = names.indexOf(of('ln1.hook_normalized'));
+  const before = normed >= 0 && normed < names.indexOf(attn('q'));
+  return {
+    layer,
+    head,
+    kvHead: Math.floor((head * kvHeads) / heads),
+    layers,
+    heads,
+    kvHeads,
+    q: attn(turned ? 'rot_q' : 'q'),
+    k: attn(turned ? 'rot_k' : 'k'),
+    v: attn('v'),
+    raw: attn('attn_scores_raw'),
+    scores: attn('attn_scores'),
+    pattern: attn('pattern'),
+    z: attn('z'),
+    input: of(before ? 'ln1.hook_normalized' : 'hook_resid_pre'),
+    plain: { Q: attn('q'), K: attn('k'), V: attn('v') },
+  };
+}

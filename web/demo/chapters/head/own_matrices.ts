@@ -1,0 +1,54 @@
+// Q, K and V that the reader typed or pasted: rows on lines of their own (or with ;), numbers with blanks, commas or tabs
+// between, as Python prints lists or a spreadsheet copies cells. In the address: Q|K|V.
+
+import { ClearformerError, Tensor } from 'clearformer';
+import type { Float } from './head_numbers.js';
+
+export interface OwnMatrices {
+  readonly Q: Float;
+  readonly K: Float;
+  readonly V: Float;
+}
+
+/** One matrix. Throws `invalid_argument` or `shape_mismatch` that names it and the row. */
+export function parseMatrix(name: string, text: string): Float {
+  const lines = text
+    .replaceAll('−', '-')
+    .replaceAll(/\]\s*,?\s*\[/g, ';')
+    .split(/[;\n]/)
+    .map((line) => line.replaceAll(/[[\]()]/g, ' ').trim())
+    .filter((line) => line !== '');
+  const rows = lines.map((line, i) => {
+    const numbers = line
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .map(Number);
+    if (numbers.every(Number.isFinite)) return numbers;
+    throw new ClearformerError('invalid_argument', `${name}, row ${i + 1}: “${line}” has something that is no number`);
+  });
+  const width = rows[0]?.length ?? 0;
+  if (width === 0) throw new ClearformerError('invalid_argument', `${name} is empty: write one row a line`);
+  const ragged = rows.findIndex((row) => row.length !== width);
+  if (ragged >= 0) {
+    const message = `${name}: row ${ragged + 1} has ${rows[ragged]?.length} numbers, row 1 has ${width}`;
+    throw new ClearformerError('shape_mismatch', message);
+  }
+  return new Tensor('float32', Float32Array.from(rows.flat()), [rows.length, width]);
+}
+
+/** The three of an address. What does not fit together is refused by the attention that they go into. */
+export function parseOwn(text: string): OwnMatrices {
+  const [q = '', k = '', v = ''] = text.split('|');
+  return { Q: parseMatrix('Q', q), K: parseMatrix('K', k), V: parseMatrix('V', v) };
+}
+
+const short = (value: number): string => String(Number(value.toPrecision(6)));
+
+/** A matrix as text, rows apart by `between`. */
+export function matrixText({ dims, data }: Float, between: string): string {
+  const [rows = 0, columns = 0] = dims;
+  const row = (i: number): string => Array.from(data.slice(i * columns, (i + 1) * columns), short).join(' ');
+  return Array.from({ length: rows }, (_, i) => row(i)).join(between);
+}
+
+export const ownText = ({ Q, K, V }: OwnMatrices): string => [Q, K, V].map((one) => matrixText(one, ';')).join('|');

@@ -1,0 +1,163 @@
+// Why √d: queries and keys drawn at random, of d numbers each. Their products spread with d, and softmax then gives nearly
+// all to one key; divided by √d they keep one size.
+
+import { attention_pooling, scaled_dot_product_attention, Tensor } from 'clearformer';
+import { type Cell, decimals, short } from 'clearformer/elements';
+import { css, html, type TemplateResult } from 'lit';
+import type { Float } from './head_numbers.js';
+import { normal } from './random.js';
+
+export const sizes = [4, 8, 16, 32, 64, 128, 256, 512, 1024] as const;
+/** Enough that the variance is met within a few per cent. */
+const [queries, keys] = [64, 64];
+const [shownQueries, shownKeys] = [8, 12];
+
+/** Of random queries and keys of one size. */
+export interface Spread {
+  readonly variance: number;
+  readonly scaledVariance: number;
+  /** The mean over the queries of the largest weight among the keys. */
+  readonly peak: number;
+  readonly scaledPeak: number;
+}
+
+export interface RootData {
+  readonly spreads: readonly Spread[];
+  /** Of the chosen size. */
+  readonly weights: Float;
+  readonly scaledWeights: Float;
+  readonly d: number;
+}
+
+function variance({ data }: Float): number {
+  const mean = data.reduce((sum, value) => sum + value, 0) / data.length;
+  return data.reduce((sum, value) => sum + (value - mean) ** 2, 0) / data.length;
+}
+
+/** The mean of the rows' largest values. */
+function meanPeak({ dims, data }: Float): number {
+  const [rows = 0, columns = 0] = dims;
+  let sum = 0;
+  for (let row = 0; row < rows; row++)
+    sum += data.slice(row * columns, (row + 1) * columns).reduce((most, x) => Math.max(most, x), 0);
+  return sum / rows;
+}
+
+const drawn = (d: number): readonly [Float, Float] => [normal(queries, d, d), normal(keys, d, d + 1)];
+const first = ([q, k]: readonly [Float, Float]): readonly [Float, Float] => [
+  q.slice([0, shownQueries]),
+  k.slice([0, shownKeys]),
+];
+
+/** Computed by the package: the products, and the weights among the shown keys. */
+export async function spreadOf(d: number): Promise<Spread> {
+  const [q, k] = drawn(d);
+  const [, products] = await attention_pooling(q, k, k, { score: 'dot', need_scores: 'raw' });
+  const [, scaled] = await scaled_dot_product_attention(q, k, k, { need_scores: 'raw' });
+  const few = k.slice([0, shownKeys]);
+  const [, weights] = await attention_pooling(q, few, few, { score: 'dot', need_weights: true });
+  const [, scaledWeights] = await scaled_dot_product_attention(q, few, few, { need_weights: true });
+  return {
+    variance: variance(products),
+    scaledVariance: variance(scaled),
+    peak: meanPeak(weights),
+    scaledPeak: meanPeak(scaledWeights),
+  };
+}
+
+export async function rootData(d: number): Promise<RootData> {
+  const [q, k] = first(drawn(d));
+  const [, weights] = await attention_pooling(q, k, k, { score: 'dot', need_weights: true });
+  const [, scaledWeights] = await scaled_dot_product_attention(q, k, k, { need_weights: true });
+  const spreads: Spread[] = [];
+  for (const size of sizes) {
+    spreads.push(await spreadOf(size));
+    await new Promise((resolve) => setTimeout(resolve)); // the page stays free between sizes
+  }
+  return { spreads, weights, scaledWeights, d };
+}
+
+export const rootStyles = css`
+  .root-view { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 10px 48px; max-width: 980px; margin: 6px auto 0; }
+  .root-view h3 { font: 20px var(--cf-serif); margin: 0 0 4px; }
+  .root-view .all { grid-column: 1 / -1; }
+  .root-view .slider { grid-column: 1 / -1; justify-content: center; font-size: 17px; }
+  .root-view .slider input { width: min(420px, 50vw); }
+  .large .root-view h3 { font-size: 27px; } .large .root-view .readout, .large .root-view .slider { font-size: 24px; }
+  @media (max-width: 700px) { .root-view { gap: 8px 14px; } .root-view h3 { font-size: 16px; } .root-view .readout { font-size: 13px; } }
+`;
+
+export const spreadRows = (spreads: readonly Spread[]): Float => {
+  const rows = [
+    spreads.map((one) => one.variance),
+    spreads.map((one) => one.scaledVariance),
+    spreads.map((one) => one.peak),
+    spreads.map((one) => one.scaledPeak),
+  ];
+  return new Tensor('float32', Float32Array.from(rows.flat()), [rows.length, spreads.length]);
+};
+
+export interface RootRequest {
+  readonly data: RootData;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly width: number;
+  readonly large: boolean;
+  readonly hiding: boolean;
+  choose(d: number, manner: 'slide' | 'choose'): void;
+}
+
+export function rootView({ data, labels, width, large, hiding, choose }: RootRequest): TemplateResult {
+  const { d, spreads, weights, scaledWeights } = data;
+  const at = Math.max(0, sizes.indexOf(d as (typeof sizes)[number]));
+  const now = spreads[at];
+  const narrow = width < 700;
+  const cell = narrow ? Math.floor((width - 60) / 2 / shownKeys) : large ? 36 : 32;
+  const side = (
+    title: TemplateResult,
+    numbers: Float,
+    source: string,
+    spread: number,
+    peak: number,
+  ): TemplateResult => html`<div>
+    <h3>${title}</h3>
+    <cf-matrix label="A" about=${narrow ? '' : labels.aboutA} scale="weights" .numbers=${numbers} source=${source} .cellWidth=${cell} .cellHeight=${narrow ? 13 : large ? 28 : 24} .secret=${hiding ? () => true : undefined}></cf-matrix>
+    <p class="readout">${labels.variance} <b>${hiding ? '?' : decimals(spread, 2)}</b> · ${labels.peak} <b>${hiding ? '?' : decimals(peak, 2)}</b></p>
+  </div>`;
+  const pooled = `q, k ~ N(0, 1), d = ${d}`;
+  return html`<div class="root-view">
+    <label class="slider"><span>d</span><input type="range" min="0" max=${sizes.length - 1} .value=${String(at)} aria-label=${labels.size ?? 'd'} aria-valuetext=${String(d)}
+      @input=${(event: Event) => choose(sizes[Number((event.target as HTMLInputElement).value)] ?? 64, 'slide')} /><output class="number">${d}</output></label>
+    ${side(html`softmax(<i>q · k</i>)`, weights, `attention_pooling(q, k, v, { score: 'dot', need_weights: true })[1], ${pooled}`, now?.variance ?? 0, now?.peak ?? 0)}
+    ${side(html`softmax(<i>q · k</i> ÷ √${d})`, scaledWeights, `scaled_dot_product_attention(q, k, v, { need_weights: true })[1], ${pooled}`, now?.scaledVariance ?? 0, now?.scaledPeak ?? 0)}
+    ${hiding ? '' : table(spreads, at, labels, width, narrow, choose)}
+  </div>`;
+}
+
+function table(
+  spreads: readonly Spread[],
+  at: number,
+  labels: RootRequest['labels'],
+  width: number,
+  narrow: boolean,
+  choose: RootRequest['choose'],
+): TemplateResult {
+  const rows = narrow
+    ? ['σ²', 'σ² ÷ √d', 'max', 'max ÷ √d']
+    : [labels.rowVariance, labels.rowScaledVariance, labels.rowPeak, labels.rowScaledPeak];
+  const cell = narrow ? Math.floor((width - 110) / sizes.length) : 60;
+  return html`<div class="all"><cf-matrix scale="plain" caption="none" digits=${narrow ? 'auto' : 2} label=${labels.spread} .numbers=${spreadRows(spreads)} .rowLabels=${rows} .columnLabels=${sizes.map(String)}
+    source="variance(q · k), variance(q · k / √d), mean(max(weights)), mean(max(scaled weights)) for d = 4 … 1024" .cellWidth=${cell} .cellHeight=${24} .rails=${{ columns: [at], columnHue: 'accent' }}
+    @cell-select=${({ detail }: CustomEvent<Cell>) => choose(sizes[detail.column] ?? 64, 'choose')}></cf-matrix></div>`;
+}
+
+/** For the prose. */
+export const spreadValues = ({ d, spreads }: RootData): Record<string, string> => {
+  const now = spreads[sizes.indexOf(d as (typeof sizes)[number])];
+  return {
+    bigD: String(d),
+    variance: short(now?.variance ?? 0),
+    scaledVariance: decimals(now?.scaledVariance ?? 0, 2),
+    peak: decimals(now?.peak ?? 0, 2),
+    scaledPeak: decimals(now?.scaledPeak ?? 0, 2),
+  };
+};

@@ -1,0 +1,38 @@
+// Computed values that the chapter's prose names.
+
+import { decimals, short, two } from 'clearformer/elements';
+import { at, type HeadData, largestAt, rowOf } from './head_numbers.js';
+
+export function headValues(
+  { before, now, queries, keys, focus, hooks, input }: HeadData,
+  labels: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const weights = rowOf(before.A, focus);
+  const best = largestAt(weights);
+  const other = largestAt(Array.from(weights, (share, key) => (key === best ? -1 : share)));
+  const target = targetOf(keys.length);
+  const share = at(now.A, focus, target);
+  const d = now.Q.dims[1] ?? 1;
+  return {
+    layer: String((hooks?.layer ?? 0) + 1),
+    head: String((hooks?.head ?? 0) + 1),
+    heads: String(hooks?.heads ?? 1),
+    kvHeads: String(hooks?.kvHeads ?? 1),
+    kvHead: String((hooks?.kvHead ?? 0) + 1),
+    width: String(input?.dims[1] ?? d),
+    d: String(d),
+    row: queries[focus] ?? '',
+    best: keys[best] ?? '',
+    weight: decimals(weights[best] ?? 0, 2),
+    second: keys[other] ?? '',
+    secondWeight: decimals(weights[other] ?? 0, 2),
+    product: two(at(before.raw, focus, best)),
+    scaled: two(at(before.scaled, focus, best)),
+    spread: short(Math.max(...rowOf(before.raw, focus).map(Math.abs))),
+    target: keys[target] ?? '',
+    task: share > 0.5 ? `${labels.done} ${decimals(share, 2)}.` : `${labels.now} ${decimals(share, 2)}.`,
+  };
+}
+
+/** The key of the task "let it spend more than half its weight there": the first word of the text. */
+export const targetOf = (keys: number): number => Math.min(1, keys - 1);

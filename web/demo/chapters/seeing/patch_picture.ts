@@ -1,0 +1,180 @@
+// <patch-picture>: the picture in ink on paper, cut into its patches. A patch can be chosen, or dragged onto another.
+
+import type { Drawn, Numbers } from 'clearformer/elements';
+import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { theme } from '../../book/theme.js';
+import { vars } from '../../book/vars.js';
+import { grid, patchSide, places } from './pixels.js';
+import { rove } from './roving.js';
+
+/** Of a patch's side: what lies between patches that are cut apart. */
+const cut = 0.18;
+const resolution = 16; // canvas pixels a pixel of the picture
+
+/** Events: `patch-select` { place } on click, Enter or Space; `patch-move` { from, to } after dragging; `patch-point` { place } or null. */
+export class PatchPicture extends LitElement implements Drawn {
+  static override properties: PropertyDeclarations = {
+    numbers: { attribute: false },
+    source: {},
+    label: {},
+    placeName: { attribute: false },
+    chosen: { type: Number },
+    marked: { attribute: false },
+    blank: { attribute: false },
+    apart: { type: Boolean },
+    faint: { type: Boolean },
+    movable: { type: Boolean },
+    carried: { state: true },
+  };
+  /** [28, 28], −1 is paper and 1 ink. */
+  declare numbers: Numbers | undefined;
+  declare source: string;
+  declare label: string;
+  /** The name of a place for a screen reader. */
+  declare placeName: (place: number) => string;
+  declare chosen: number | undefined;
+  /** Places whose patch has moved. */
+  declare marked: readonly number[];
+  /** Places that are hidden. */
+  declare blank: readonly number[];
+  /** Cut apart. */
+  declare apart: boolean;
+  /** Pale ink, for what lies over it. */
+  declare faint: boolean;
+  declare movable: boolean;
+  /** The place whose patch is being dragged. */
+  declare private carried: number | undefined;
+
+  static override styles = css`
+    :host { display: block; position: relative; aspect-ratio: 1; }
+    canvas { position: absolute; inset: 0; width: 100%; height: 100%; border-radius: 3px; color: var(--cf-ink); caret-color: var(--cf-raised); }
+    .whole canvas { outline: 1px solid var(--cf-line); }
+    .patches { position: absolute; inset: 0; display: grid; grid-template: repeat(7, 1fr) / repeat(7, 1fr); gap: var(--gap); }
+    button { padding: 0; border: 0; background: none; border-radius: 1px; cursor: pointer; min-width: 0; min-height: 0; box-shadow: inset 0 0 0 0.5px var(--cf-line); }
+    .movable button { touch-action: none; cursor: grab; }
+    button:hover { box-shadow: inset 0 0 0 2px var(--cf-line-strong); }
+    button.marked { box-shadow: inset 0 0 0 1.5px var(--cf-accent); }
+    button.blank { background: repeating-linear-gradient(135deg, transparent 0 5px, var(--cf-line-strong) 5px 6px); }
+    button[aria-pressed='true'] { box-shadow: inset 0 0 0 2.6px var(--cf-ink); }
+    button.carried { box-shadow: inset 0 0 0 3px var(--cf-accent); }
+    button:focus-visible { outline: 2px solid var(--cf-accent); outline-offset: 1px; z-index: 1; }
+    ::slotted(*) { position: absolute; inset: 0; pointer-events: none; }
+  `;
+
+  constructor() {
+    super();
+    this.source = '';
+    this.label = '';
+    this.placeName = String;
+    this.marked = [];
+    this.blank = [];
+    this.apart = false;
+    this.faint = false;
+    this.movable = false;
+  }
+
+  #redraw = (): void => this.requestUpdate();
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    theme.addEventListener('change', this.#redraw);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    theme.removeEventListener('change', this.#redraw);
+  }
+
+  protected override render(): TemplateResult {
+    const side = this.#canvasSide;
+    const gap = this.apart ? `${(100 * cut) / (grid + cut * (grid - 1))}%` : '0px';
+    const all = Array.from({ length: places }, (_, place) => place);
+    return html`<div class="${this.apart ? 'apart' : 'whole'} ${this.movable ? 'movable' : ''}">
+      <canvas width=${side} height=${side} aria-hidden="true"></canvas>
+      <div class="patches" role="group" aria-label=${this.label} ${vars({ '--gap': gap })} @keydown=${this.#key}
+        @pointerleave=${() => this.#tell('patch-point', null)}>${all.map((place) => this.#patch(place))}</div>
+      <slot></slot>
+    </div>`;
+  }
+
+  #patch(place: number): TemplateResult {
+    const blank = this.blank.includes(place);
+    const classes = `${this.marked.includes(place) ? 'marked' : ''} ${blank ? 'blank' : ''} ${place === this.carried ? 'carried' : ''}`;
+    return html`<button type="button" class=${classes} tabindex=${place === (this.chosen ?? 0) ? 0 : -1} aria-label=${this.placeName(place)}
+      aria-pressed=${place === this.chosen || place === this.carried || blank ? 'true' : 'false'}
+      @click=${() => this.#choose(place)} @pointerenter=${() => this.#tell('patch-point', { place })} @focus=${() => this.#tell('patch-point', { place })}
+      @pointerdown=${(event: PointerEvent) => this.#grab(event, place)}></button>`;
+  }
+
+  get #canvasSide(): number {
+    const patch = patchSide * resolution;
+    return Math.round(grid * patch + (this.apart ? cut * patch * (grid - 1) : 0));
+  }
+
+  protected override updated(): void {
+    const context = this.renderRoot.querySelector('canvas')?.getContext('2d');
+    if (!context || !this.numbers) return;
+    const { color: ink, caretColor: paper } = getComputedStyle(context.canvas); // set above; light-dark() resolved
+    const { data } = this.numbers;
+    const stride = grid * patchSide;
+    const gap = this.apart ? cut * patchSide * resolution : 0;
+    context.clearRect(0, 0, context.canvas.width, context.canvas.height);
+    for (let y = 0; y < stride; y++) {
+      for (let x = 0; x < stride; x++) {
+        const left = x * resolution + Math.floor(x / patchSide) * gap;
+        const top = y * resolution + Math.floor(y / patchSide) * gap;
+        context.globalAlpha = 1;
+        context.fillStyle = paper;
+        context.fillRect(left, top, resolution, resolution);
+        context.globalAlpha = (((data[y * stride + x] ?? -1) + 1) / 2) * (this.faint ? 0.3 : 1);
+        context.fillStyle = ink;
+        context.fillRect(left, top, resolution, resolution);
+      }
+    }
+  }
+
+  #tell(type: string, detail: unknown): void {
+    this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
+  }
+
+  /** Chooses a place; of a movable patch: picks it up, and the next place is where it goes. */
+  #choose(place: number): void {
+    if (!this.movable) this.#tell('patch-select', { place });
+    else if (this.carried === undefined) this.carried = place;
+    else this.#drop(this.carried, place);
+  }
+
+  #drop(from: number, to: number): void {
+    this.carried = undefined;
+    if (from !== to) this.#tell('patch-move', { from, to });
+  }
+
+  #grab(event: PointerEvent, from: number): void {
+    if (!this.movable || event.button !== 0 || this.carried !== undefined) return;
+    if (event.target instanceof Element) event.target.releasePointerCapture(event.pointerId); // a touch stays with what it touched
+    const dragging = new AbortController();
+    const { signal } = dragging;
+    const up = ({ clientX, clientY }: PointerEvent): void => {
+      dragging.abort();
+      const to = this.#placeAt(clientX, clientY);
+      if (to !== undefined && to !== from) this.#drop(from, to); // at the same patch a click follows
+    };
+    addEventListener('pointerup', up, { signal });
+    addEventListener('pointercancel', () => dragging.abort(), { signal });
+  }
+
+  #placeAt(x: number, y: number): number | undefined {
+    const box = this.getBoundingClientRect();
+    const column = Math.floor(((x - box.left) / box.width) * grid);
+    const row = Math.floor(((y - box.top) / box.height) * grid);
+    const inside = column >= 0 && column < grid && row >= 0 && row < grid;
+    return inside ? row * grid + column : undefined;
+  }
+
+  #key(event: KeyboardEvent): void {
+    if (event.key === 'Escape') this.carried = undefined;
+    rove(event, [...this.renderRoot.querySelectorAll<HTMLElement>('button')], grid);
+  }
+}
+
+customElements.define('patch-picture', PatchPicture);

@@ -1,0 +1,148 @@
+// The picture as the address holds it: 28 × 28 greys of sixteen levels, cut to the box that is not paper; or a sample of MNIST.
+
+import { ClearformerError } from 'clearformer';
+
+/** Pixels along a side of a picture, places along a side of the grid of patches, pixels along a side of a patch. */
+export const side = 28;
+export const grid = 7;
+export const patchSide = side / grid;
+export const places = grid * grid;
+export const patchPixels = patchSide * patchSide;
+export const sampleCount = 10;
+
+/** Greys 0 (paper) to 255 (ink), row by row. */
+export type Greys = Uint8Array;
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+const numberOf = new Map(Array.from(letters, (letter, value) => [letter, value]));
+const levels = 15;
+const step = 255 / levels;
+const empty = 'p';
+
+/** The index of pixel `k` of the patch at a place, in the picture. */
+export function pixelAt(place: number, k: number): number {
+  const row = Math.floor(place / grid) * patchSide + Math.floor(k / patchSide);
+  return row * side + (place % grid) * patchSide + (k % patchSide);
+}
+
+/** The picture as text; greys are rounded to sixteen levels, which is what `pictureOf` gives back. */
+export function textOf(greys: Greys): string {
+  const rounded = Array.from(greys, (grey) => Math.round(grey / step));
+  const box = boxOf(rounded);
+  if (!box) return empty;
+  const inside: number[] = [];
+  for (let y = box.top; y < box.top + box.height; y++) {
+    for (let x = box.left; x < box.left + box.width; x++) inside.push(rounded[y * side + x] ?? 0);
+  }
+  let text = `${empty}${[box.left, box.top, box.width, box.height].map((n) => letters[n]).join('')}`;
+  for (let i = 0; i < inside.length; i += 3) {
+    const bits = ((inside[i] ?? 0) << 8) | ((inside[i + 1] ?? 0) << 4) | (inside[i + 2] ?? 0);
+    text += `${letters[bits >> 6]}${letters[bits & 63]}`;
+  }
+  return text;
+}
+
+interface Box {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+function boxOf(values: readonly number[]): Box | undefined {
+  let [left, top, right, bottom] = [side, side, -1, -1];
+  values.forEach((value, i) => {
+    if (value === 0) return;
+    const [x, y] = [i % side, Math.floor(i / side)];
+    [left, top, right, bottom] = [Math.min(left, x), Math.min(top, y), Math.max(right, x), Math.max(bottom, y)];
+  });
+  return right < 0 ? undefined : { left, top, width: right - left + 1, height: bottom - top + 1 };
+}
+
+/** The picture that a text of `textOf` holds. Throws `invalid_argument` for another text. */
+export function pictureOf(text: string): Greys {
+  const greys = new Uint8Array(side * side);
+  if (text === empty) return greys;
+  const values = Array.from(text.slice(1), (letter) => numberOf.get(letter) ?? -1);
+  const [left = -1, top = -1, width = 0, height = 0] = values;
+  const pairs = Math.ceil((width * height) / 3);
+  const fits = left + width <= side && top + height <= side && values.length === 4 + 2 * pairs && !values.includes(-1);
+  if (!text.startsWith(empty) || !fits || width * height === 0) throw unreadable('the picture', text);
+  for (let i = 0; i < width * height; i++) {
+    const at = 4 + 2 * Math.floor(i / 3);
+    const bits = ((values[at] ?? 0) << 6) | (values[at + 1] ?? 0);
+    const level = (bits >> (4 * (2 - (i % 3)))) & 15;
+    greys[(top + Math.floor(i / width)) * side + left + (i % width)] = level * step;
+  }
+  return greys;
+}
+
+const unreadable = (what: string, text: string): ClearformerError =>
+  new ClearformerError('invalid_argument', `${what} of the address can't be read: ${text.slice(0, 40)}`);
+
+/** Where the samples lie; a relative address, so that the page works under any path. */
+export const samplesUrl = (): string => new URL('models/vit-mnist/samples.png', document.baseURI).href;
+
+let samples: Promise<Greys[]> | undefined;
+
+/** Ten digits that people wrote, 0 to 9. */
+export function loadSamples(): Promise<Greys[]> {
+  samples ??= readSamples();
+  samples.catch(() => {
+    samples = undefined; // the next call tries again
+  });
+  return samples;
+}
+
+async function readSamples(): Promise<Greys[]> {
+  const image = new Image();
+  image.src = samplesUrl();
+  await image.decode().catch((cause: unknown) => {
+    throw new ClearformerError('network_error', 'the samples of MNIST could not be fetched', {}, cause);
+  });
+  const context = new OffscreenCanvas(sampleCount * side, side).getContext('2d', { willReadFrequently: true });
+  context?.drawImage(image, 0, 0);
+  const all = context?.getImageData(0, 0, sampleCount * side, side).data ?? new Uint8ClampedArray();
+  return Array.from({ length: sampleCount }, (_, sample) =>
+    Uint8Array.from({ length: side * side }, (_, i) => {
+      const x = sample * side + (i % side);
+      return all[4 * (Math.floor(i / side) * sampleCount * side + x)] ?? 0;
+    }),
+  );
+}
+
+/** The picture that the address names: `s5` is a sample, anything else its pixels. */
+export async function pictureFrom(text: string): Promise<Greys> {
+  const sample = /^s(\d)$/.exec(text)?.[1];
+  if (sample === undefined) return pictureOf(text);
+  return (await loadSamples())[Number(sample)] ?? new Uint8Array(side * side);
+}
+
+/** Places as the address writes them, `11.12`, or `none`. Throws `invalid_argument` for one that the grid does not have. */
+export function placesFrom(text: string): number[] {
+  const found = text === 'none' ? [] : text.split('.').filter(Boolean).map(Number);
+  if (found.every((place) => Number.isInteger(place) && place >= 0 && place < places)) return [...new Set(found)];
+  throw unreadable('the hidden patches', text);
+}
+
+/** Which patch of the picture stands at each place; empty: each at its own. */
+export function orderFrom(text: string): number[] {
+  if (text === '' || text === 'none') return Array.from({ length: places }, (_, place) => place);
+  const order = Array.from(text, (letter) => numberOf.get(letter) ?? -1);
+  const whole = order.length === places && new Set(order).size === places;
+  if (!whole || order.some((patch) => patch < 0 || patch >= places)) throw unreadable('the order of patches', text);
+  return order;
+}
+
+export const orderText = (order: readonly number[]): string | undefined =>
+  order.every((patch, place) => patch === place) ? undefined : order.map((patch) => letters[patch]).join('');
+
+/** The picture with its patches in another order, then some places left as paper. */
+export function rearranged(greys: Greys, order: readonly number[], hidden: readonly number[]): Greys {
+  const result = new Uint8Array(side * side);
+  order.forEach((patch, place) => {
+    if (hidden.includes(place)) return;
+    for (let k = 0; k < patchPixels; k++) result[pixelAt(place, k)] = greys[pixelAt(patch, k)] ?? 0;
+  });
+  return result;
+}

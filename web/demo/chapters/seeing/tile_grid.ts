@@ -1,0 +1,112 @@
+// <tile-grid>: many small matrices of signed numbers side by side, one of them chosen.
+
+import { type Drawn, type Numbers, signed } from 'clearformer/elements';
+import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { theme } from '../../book/theme.js';
+import { vars } from '../../book/vars.js';
+import { rove } from './roving.js';
+
+/** Event: `tile-select` { tile }. */
+export class TileGrid extends LitElement implements Drawn {
+  static override properties: PropertyDeclarations = {
+    numbers: { attribute: false },
+    source: {},
+    label: {},
+    tileName: { attribute: false },
+    across: { type: Number },
+    bound: { type: Number },
+    chosen: { type: Number },
+  };
+  /** The last two dimensions are a tile's rows and columns. */
+  declare numbers: Numbers | undefined;
+  declare source: string;
+  declare label: string;
+  declare tileName: (tile: number) => string;
+  /** Tiles in a row. */
+  declare across: number;
+  /** The size of a number that takes the full colour. */
+  declare bound: number;
+  declare chosen: number | undefined;
+
+  static override styles = css`
+    :host { display: block; }
+    .tiles { position: relative; aspect-ratio: var(--across) / var(--down); }
+    canvas { position: absolute; width: 100%; height: 100%; image-rendering: pixelated; }
+    .over { position: absolute; inset: 0; display: grid; grid-template: repeat(var(--down), 1fr) / repeat(var(--across), 1fr); }
+    button { margin: 1px; padding: 0; border: 0; background: none; cursor: pointer; border-radius: 2px; min-width: 0; min-height: 0; }
+    button:hover { box-shadow: 0 0 0 1.5px var(--cf-line-strong); }
+    button[aria-pressed='true'] { box-shadow: 0 0 0 2.4px var(--cf-ink); }
+    button:focus-visible { outline: 2px solid var(--cf-accent); outline-offset: 2px; z-index: 1; }
+  `;
+
+  constructor() {
+    super();
+    this.source = '';
+    this.label = '';
+    this.tileName = String;
+    this.across = 8;
+    this.bound = 1;
+  }
+
+  #redraw = (): void => this.requestUpdate();
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    theme.addEventListener('change', this.#redraw);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    theme.removeEventListener('change', this.#redraw);
+  }
+
+  get #shape(): { tiles: number; rows: number; columns: number } {
+    const dims = this.numbers?.dims ?? [];
+    const [rows = 1, columns = 1] = dims.slice(-2);
+    return { tiles: (this.numbers?.data.length ?? 0) / (rows * columns), rows, columns };
+  }
+
+  protected override render(): TemplateResult {
+    const { tiles, rows, columns } = this.#shape;
+    const down = Math.ceil(tiles / this.across);
+    const all = Array.from({ length: tiles }, (_, tile) => tile);
+    return html`<div class="tiles" ${vars({ '--across': this.across, '--down': down })}>
+      <canvas width=${this.across * (columns + 1)} height=${down * (rows + 1)} aria-hidden="true"></canvas>
+      <div class="over" role="group" aria-label=${this.label} @keydown=${this.#key}>${all.map(
+        (tile) =>
+          html`<button type="button" aria-label=${this.tileName(tile)} tabindex=${tile === (this.chosen ?? 0) ? 0 : -1}
+            aria-pressed=${tile === this.chosen ? 'true' : 'false'} @click=${() => this.#choose(tile)}></button>`,
+      )}</div>
+    </div>`;
+  }
+
+  /** A pixel a number, half a pixel of paper around each tile. */
+  protected override updated(): void {
+    const context = this.renderRoot.querySelector('canvas')?.getContext('2d');
+    if (!context || !this.numbers) return;
+    const { tiles, rows, columns } = this.#shape;
+    const scale = 8;
+    const { canvas } = context;
+    canvas.width = this.across * (columns + 1) * scale;
+    canvas.height = Math.ceil(tiles / this.across) * (rows + 1) * scale;
+    for (let tile = 0; tile < tiles; tile++) {
+      const left = ((tile % this.across) * (columns + 1) + 0.5) * scale;
+      const top = (Math.floor(tile / this.across) * (rows + 1) + 0.5) * scale;
+      for (let i = 0; i < rows * columns; i++) {
+        const value = this.numbers.data[tile * rows * columns + i] ?? 0;
+        context.fillStyle = `rgb(${signed(value, this.bound, theme.current).join(' ')})`;
+        context.fillRect(left + (i % columns) * scale, top + Math.floor(i / columns) * scale, scale, scale);
+      }
+    }
+  }
+
+  #choose(tile: number): void {
+    this.dispatchEvent(new CustomEvent('tile-select', { detail: { tile }, bubbles: true, composed: true }));
+  }
+
+  #key(event: KeyboardEvent): void {
+    rove(event, [...this.renderRoot.querySelectorAll<HTMLElement>('button')], this.across);
+  }
+}
+
+customElements.define('tile-grid', TileGrid);

@@ -1,0 +1,39 @@
+// Positions that are no vectors: a number for each distance, added to the scores.
+
+import { alibi_bias, alibi_slopes, relative_position_bucket } from 'clearformer';
+import { stacked } from '../../book/tensors.js';
+import type { Made } from './places.js';
+
+export interface Biases {
+  readonly head: number;
+  readonly heads: number;
+  /** [heads]. */
+  readonly slopes: Made;
+  /** [n, n] of the chosen head: the further, the less. */
+  readonly alibi: Made;
+  /** [n, n]: which number of a learned table is added. */
+  readonly buckets: Made;
+}
+
+const heads = 8;
+export const biasTokens = 12;
+
+export async function biasesOf(asked: number, count: number): Promise<Biases> {
+  const head = Number.isInteger(asked) ? Math.max(0, Math.min(heads - 1, asked)) : 0;
+  const bias = await alibi_bias(heads, { queries: count, keys: count });
+  const distances = Array.from({ length: count }, (_, query) => Array.from({ length: count }, (_, key) => key - query));
+  const buckets = await relative_position_bucket(distances, { num_buckets: 8, max_distance: 16, bidirectional: false });
+  return {
+    head,
+    heads,
+    slopes: { source: `alibi_slopes(${heads})`, numbers: await alibi_slopes(heads) },
+    alibi: {
+      source: `alibi_bias(${heads}, { queries: ${count}, keys: ${count} })[0, ${head}]`,
+      numbers: bias.slice(0, head),
+    },
+    buckets: {
+      source: 'relative_position_bucket(keys − queries, { num_buckets: 8, max_distance: 16, bidirectional: false })',
+      numbers: stacked(Array.from({ length: count }, (_, row) => Array.from(buckets.slice(row).data, Number))),
+    },
+  };
+}

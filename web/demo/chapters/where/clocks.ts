@@ -1,0 +1,262 @@
+// <where-clocks>: the table of positions, a row for each place, and on each pair of columns a clock whose hand they are.
+
+import type { Numbers } from 'clearformer/elements';
+import { spoken, two } from 'clearformer/elements';
+import { css, html, LitElement, nothing, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
+import { figureStyles } from '../../book/figure_styles.js';
+import { pixels } from '../../book/pixels.js';
+import { theme } from '../../book/theme.js';
+import { filled } from '../../shell/shell_element.js';
+import { clock, type Hand } from './clock.js';
+import { type Places, places } from './places.js';
+
+/** Pairs of columns that fill the width. */
+const mostPairs = 8;
+
+interface Geometry {
+  width: number;
+  left: number;
+  pair: number;
+  radius: number;
+  top: number;
+  row: number;
+  small: boolean;
+}
+
+/** Events: `place-move` { i } or { delta } while dragging, `pair-choose` { pair }. */
+export class WhereClocks extends LitElement {
+  static override properties: PropertyDeclarations = {
+    places: { attribute: false },
+    labels: { attribute: false },
+    large: { type: Boolean },
+    secret: { type: Boolean },
+    width: { state: true },
+  };
+  declare places: Places | undefined;
+  declare labels: Readonly<Record<string, string>>;
+  declare large: boolean;
+  /** Where δ leads is not to be seen yet. */
+  declare secret: boolean;
+  declare private width: number;
+  #geometry: Geometry | undefined;
+  #dragged: 'i' | 'delta' | undefined;
+  readonly #watch = new ResizeObserver(([entry]) => {
+    this.width = Math.floor(entry?.contentRect.width ?? 0);
+  });
+
+  static override styles = [
+    figureStyles,
+    css`
+      :host { min-height: 120px; }
+      image { image-rendering: pixelated; }
+      .clock { cursor: pointer; }
+      .clock:focus-visible { outline: none; }
+      .clock:focus-visible .rim { stroke: var(--cf-accent); stroke-width: 2.5; }
+      .grab { cursor: ns-resize; touch-action: none; }
+      .column { font-size: 11px; } .large .column { font-size: 15px; }
+      .sym { font: italic 17px var(--cf-serif); } .small .sym { font-size: 15px; } .large .sym { font-size: 26px; }
+      .there { fill: var(--cf-accent); }
+      .twin { font-size: 12px; fill: var(--cf-wrong); } .large .twin { font-size: 18px; }
+    `,
+  ];
+
+  get source(): string {
+    return this.places?.table.source ?? '';
+  }
+  get numbers(): Numbers | undefined {
+    return this.places?.table.numbers;
+  }
+
+  constructor() {
+    super();
+    this.width = 0;
+    this.large = false;
+    this.secret = false;
+    this.labels = {};
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#watch.observe(this);
+    theme.addEventListener('change', this.#redraw);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#watch.disconnect();
+    theme.removeEventListener('change', this.#redraw);
+  }
+
+  #redraw = (): void => this.requestUpdate();
+
+  #measure(): Geometry {
+    const width = Math.min(this.width, this.large ? 1180 : 860);
+    const small = width < 520;
+    const left = small ? 42 : this.large ? 96 : 66;
+    const right = small ? 24 : this.large ? 150 : 104;
+    const pair = (width - left - right) / mostPairs;
+    const radius = Math.min(pair / 2 - (small ? 3 : 7), this.large ? 42 : 36);
+    const spare = innerHeight - (this.large ? 52 + 150 : 52) - (radius * 2 + 66) - (this.large ? 380 : 300);
+    // Below 900 pixels the figure has the upper 45 % of the screen.
+    const row =
+      innerWidth <= 900
+        ? Math.max(2.6, Math.min(6, (innerHeight * 0.45 - radius * 2 - (small ? 224 : 330)) / places))
+        : Math.max(3, Math.min(9, spare / places));
+    return { width, left, pair, radius, top: radius * 2 + (small ? 16 : 44), row, small };
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    if (!this.places || this.width < 100) return nothing;
+    const g = this.#measure();
+    this.#geometry = g;
+    const height = g.top + places * g.row + 8;
+    const shape = this.places.table.numbers.dims.join('×');
+    return html`<svg class="${g.small ? 'small' : ''} ${this.large ? 'large' : ''}" width=${g.width} height=${height} role="group" aria-label="${this.labels.table} ${shape}">
+      ${this.#table(this.places, g)} ${this.#pairFrame(this.places, g)} ${this.#distances(this.places, g)} ${this.#rows(this.places, g)}
+      <g role="radiogroup" aria-label=${this.labels.clocks} @keydown=${this.#keys}>${this.places.columns.map((_, j) => this.#clock(this.places as Places, j, g))}</g>
+    </svg>`;
+  }
+
+  /** The left edge of a column. */
+  #x(column: number, { left, pair }: Geometry): number {
+    return left + (column * pair) / 2;
+  }
+
+  #table({ table, d, layout, sines, columns }: Places, g: Geometry): TemplateResult {
+    const cosines = new Set(sines ? columns.map(([, cosine]) => cosine) : []);
+    const shown = Array.from(table.numbers.data, (value, at) => (cosines.has(at % d) ? Number.NaN : value));
+    const height = places * g.row;
+    const gaps = columns.slice(1).map((_, j) => this.#x(layout === 'halves' ? j + 1 : 2 * (j + 1), g));
+    const names = Array.from({ length: d }, (_, c) => (columns.some(([sine]) => sine === c) ? 'sin' : 'cos'));
+    return svg`<image href=${pixels(shown, d, 1.3)} x=${g.left} y=${g.top} width=${(d * g.pair) / 2} height=${height} preserveAspectRatio="none"/>
+      ${layout === 'halves' ? nothing : gaps.map((x) => svg`<path d="M${x} ${g.top}v${height}" stroke="var(--cf-paper)" stroke-width=${g.small ? 1.5 : 3}/>`)}
+      ${g.small ? nothing : names.map((name, c) => svg`<text class="muted column" x=${this.#x(c, g) + g.pair / 4} y=${g.top - 8} text-anchor="middle" opacity=${cosines.has(c) ? 0.3 : 1}>${name}</text>`)}`;
+  }
+
+  /** The frame around the columns of the chosen pair, with lines from its clock where they stand elsewhere. */
+  #pairFrame({ columns, pair, layout }: Places, g: Geometry): TemplateResult {
+    const [sine = 0, cosine] = columns[pair] ?? [];
+    const wide = layout === 'interleaved' && cosine !== undefined;
+    const framed = wide ? [sine] : [sine, ...(cosine === undefined ? [] : [cosine])];
+    const clockX = this.#clockX(pair, g);
+    return svg`${framed.map((column) => svg`<rect x=${this.#x(column, g) - 1} y=${g.top - 2} width=${(wide ? 1 : 0.5) * g.pair + 1} height=${places * g.row + 4} fill="none" stroke="var(--cf-ink)" stroke-width="1.4" rx="2" opacity="0.8"/>`)}
+      ${
+        layout === 'halves'
+          ? framed.map((column) => {
+              const x = this.#x(column, g) + g.pair / 4;
+              const y = 8 + 2 * g.radius;
+              return svg`<path d="M${clockX} ${y}C${clockX} ${y + 12} ${x} ${y + 2} ${x} ${g.top - (g.small ? 3 : 20)}" fill="none" stroke="var(--cf-ink)" opacity="0.7"/>`;
+            })
+          : nothing
+      }`;
+  }
+
+  #clockX(j: number, { left, pair }: Geometry): number {
+    return left + (j + 0.5) * pair;
+  }
+
+  #clock(all: Places, j: number, g: Geometry): TemplateResult {
+    const { i, delta, pair, omegas, stepped, misprint, sines, d } = all;
+    const chosen = j === pair;
+    const hands: Hand[] = [{ ...this.#hand(all, i, j), colour: 'var(--cf-ink)' }];
+    if (!this.secret) hands.push({ ...this.#hand(all, i + delta, j), colour: 'var(--cf-accent)' });
+    if (chosen && misprint && !this.secret && typeof stepped !== 'string') {
+      const [across = 0, up = 0] = stepped.got.numbers.data;
+      hands.push({ across, up, colour: 'var(--cf-wrong)', dashed: true });
+    }
+    const turn = this.secret ? 0 : delta * (omegas[j] ?? 0);
+    const cx = this.#clockX(j, g);
+    const [first] = hands;
+    const said = filled(this.labels.clock ?? '', {
+      pair: j,
+      sin: two(first?.across ?? 0),
+      cos: two(first?.up ?? 0),
+      turn: omegas[j] ? spoken((2 * Math.PI) / omegas[j]) : '–',
+    });
+    return svg`<g class="clock" role="radio" tabindex=${chosen ? 0 : -1} aria-checked=${chosen} aria-label=${said} data-pair=${j} @click=${() => this.#choose(j)}>
+      <title>${said}</title>
+      ${clock({ cx, cy: g.radius + 8, radius: g.radius, hands, turn, shadows: sines || d % 2 === 1, bold: chosen, small: g.small })}
+    </g>`;
+  }
+
+  /** Across is the sine, up the cosine; a sine without its cosine has a hand all the same, which only its shadow is known of. */
+  #hand({ table, columns, d }: Places, row: number, j: number): { across: number; up: number } {
+    const [sine = 0, cosine] = columns[j] ?? [];
+    const { data } = table.numbers;
+    const across = data[row * d + sine] ?? 0;
+    return {
+      across,
+      up: cosine === undefined ? Math.sqrt(Math.max(0, 1 - across * across)) : (data[row * d + cosine] ?? 0),
+    };
+  }
+
+  /** Bars of how unlike row i each row is, and marks on those that look the same. */
+  #distances({ distances, twins, d }: Places, g: Geometry): TemplateResult {
+    const x = this.#x(d, g) + 16;
+    const room = Math.max(30, Math.min(200, g.width - x - 6));
+    const y = (row: number): number => g.top + row * g.row;
+    const bar = (distance: number, row: number): TemplateResult =>
+      svg`<rect x=${x} y=${y(row) + 1} width=${Math.max(1, (distance / 2) * room)} height=${Math.max(1, g.row - 2)} fill=${twins.includes(row) ? 'var(--cf-wrong)' : 'var(--cf-line-strong)'} opacity=${twins.includes(row) ? 1 : 0.55}/>`;
+    return svg`${g.small ? nothing : svg`<text class="muted column" x=${x} y=${g.top - 8}>${this.labels.distance}</text>${distances.map(bar)}`}
+      ${twins.map((row) => svg`<circle cx=${x + (g.small ? 0 : 9)} cy=${y(row + 0.5)} r="3.4" fill="var(--cf-wrong)"/>${g.small ? nothing : svg`<text class="twin" x=${x + 18} y=${y(row + 0.5) + 4}>${filled(this.labels.twin ?? '', { row })}</text>`}`)}`;
+  }
+
+  /** The frames around rows i and i + δ, and what is taken hold of. */
+  #rows({ i, delta, d }: Places, g: Geometry): TemplateResult {
+    const width = (d * g.pair) / 2;
+    const size = this.large ? 26 : 17;
+    const apart = Math.max(0, size - delta * g.row) / 2;
+    const framed = (row: number, name: string, colour: string, shift: number): TemplateResult => {
+      const y = g.top + row * g.row;
+      return svg`<rect x=${g.left - 3} y=${y - 1.5} width=${width + 6} height=${g.row + 3} fill="none" stroke=${colour} stroke-width="2" rx="3"/>
+        <text class="sym ${row === i ? '' : 'there'}" x=${g.left - 10} y=${y + g.row / 2 + 5 + shift} text-anchor="end" opacity=${delta === 0 && shift > 0 ? 0 : 1}>${name}</text>`;
+    };
+    return svg`${framed(i, 'i', 'var(--cf-ink)', -apart)}
+      ${this.secret ? nothing : framed(i + delta, 'i + δ', 'var(--cf-accent)', apart)}
+      <rect class="grab" x="0" y=${g.top - 6} width=${g.left + width} height=${places * g.row + 12} fill="transparent" @pointerdown=${this.#press} @pointermove=${this.#move} @pointerup=${this.#release} @pointercancel=${this.#release}/>`;
+  }
+
+  #rowAt(event: PointerEvent): number {
+    const g = this.#geometry;
+    const frame = this.renderRoot.querySelector('svg')?.getBoundingClientRect();
+    if (!g || !frame) return 0;
+    return Math.max(0, Math.min(places - 1, Math.floor((event.clientY - frame.top - g.top) / g.row)));
+  }
+
+  #press = (event: PointerEvent): void => {
+    if (!this.places) return;
+    const { i, delta } = this.places;
+    const row = this.#rowAt(event);
+    this.#dragged = Math.abs(row - i) <= Math.abs(row - i - delta) ? 'i' : 'delta';
+    (event.currentTarget as Element).setPointerCapture(event.pointerId);
+    this.#move(event);
+  };
+
+  #move = (event: PointerEvent): void => {
+    if (!this.#dragged || !this.places) return;
+    const { i, delta } = this.places;
+    const row = this.#rowAt(event);
+    const moved = this.#dragged === 'i' ? { i: Math.min(row, places - 1 - delta) } : { delta: Math.max(0, row - i) };
+    this.dispatchEvent(new CustomEvent('place-move', { detail: moved }));
+  };
+
+  #release = (): void => {
+    this.#dragged = undefined;
+  };
+
+  #choose(pair: number): void {
+    this.dispatchEvent(new CustomEvent('pair-choose', { detail: { pair } }));
+  }
+
+  #keys = async (event: KeyboardEvent): Promise<void> => {
+    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (by === undefined || !this.places) return;
+    event.preventDefault();
+    const count = this.places.columns.length;
+    const next = (this.places.pair + by + count) % count;
+    this.#choose(next);
+    this.renderRoot.querySelector<SVGElement>(`[data-pair='${next}']`)?.focus();
+  };
+}
+
+customElements.define('where-clocks', WhereClocks);

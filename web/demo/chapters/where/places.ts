@@ -1,0 +1,159 @@
+// What the sinusoids of chapter 3 show: the table, the step δ as a matrix, what it makes of row i, and which rows look alike.
+
+import { distinct_encodings, matmul, shift_matrix, sinusoidal_encoding, type Tensor } from 'clearformer';
+import { columnsOf, largestDifference, reshaped, stacked } from '../../book/tensors.js';
+
+type Float = Tensor<'float32'>;
+export type Layout = 'interleaved' | 'halves';
+
+/** Rows that are drawn. */
+export const places = 48;
+/** How many places are counted for `distinct_encodings`: one sine repeats itself, in float32, after some ten thousands. */
+const countedFor = (d: number): number => (d <= 2 ? 100_000 : 10_000);
+/** Rows nearer than this, as a share of a hand's length, look the same. */
+export const twinDistance = 0.06;
+
+export interface Asked {
+  readonly i: number;
+  readonly delta: number;
+  readonly d: number;
+  readonly pair: number;
+  readonly sines: boolean;
+  readonly misprint: boolean;
+  readonly layout: Layout;
+}
+
+/** A matrix or a vector with the call that made it. */
+export interface Made {
+  readonly source: string;
+  readonly numbers: Float;
+}
+
+/** The step from i to i + δ, of the chosen pair. */
+export interface Stepped {
+  /** [2, 2], as it should be or misprinted. */
+  readonly block: Made;
+  readonly from: Made;
+  readonly got: Made;
+  /** What row i + δ of the table holds. */
+  readonly wanted: Made;
+  readonly difference: number;
+  /** The largest difference over all pairs. */
+  readonly most: number;
+}
+
+export interface Places extends Asked {
+  readonly table: Made;
+  /** Sine and cosine of each pair; the last may have no cosine. */
+  readonly columns: readonly (readonly [number, number | undefined])[];
+  /** What each hand turns by from one place to the next, in radians; empty for an odd number of columns. */
+  readonly omegas: readonly number[];
+  /** Distance of each row to row i, as a share of one hand. */
+  readonly distances: readonly number[];
+  readonly twins: readonly number[];
+  /** How many encodings differ of how many places. */
+  readonly distinct: { readonly count: number; readonly of: number };
+  /** The step, or why there is none. */
+  readonly stepped: Stepped | string;
+}
+
+const call = (name: string, ...given: (string | number)[]): string => `${name}(${given.join(', ')})`;
+
+export async function placesOf(asked: Asked): Promise<Places> {
+  const { d, i, delta, layout, sines } = asked;
+  const options = { layout };
+  const whole = await sinusoidal_encoding(places, d, options);
+  const half = Math.ceil(d / 2);
+  const cosine = (j: number): number => (layout === 'halves' ? half + j : 2 * j + 1);
+  const columns = Array.from({ length: half }, (_, j) => {
+    return [layout === 'halves' ? j : 2 * j, cosine(j) < d ? cosine(j) : undefined] as const;
+  });
+  const name = call('sinusoidal_encoding', places, d, ...(layout === 'halves' ? ["{ layout: 'halves' }"] : []));
+  const shown = sines ? columns.map(([sine]) => sine) : Array.from({ length: d }, (_, c) => c);
+  const kept = columnsOf(whole, shown);
+  const distances = distancesTo(kept, i, Math.sqrt(half));
+  return {
+    ...asked,
+    table: { source: name, numbers: whole },
+    columns,
+    omegas: await turns(d, options),
+    distances,
+    twins: distances.flatMap((distance, row) => (row !== i && distance < twinDistance ? [row] : [])),
+    distinct: { count: await countDistinct(d), of: countedFor(d) },
+    stepped: d % 2 === 1 ? await refusal(delta, d) : await step(asked, whole, name, columns),
+  };
+}
+
+const distinctCounts = new Map<number, Promise<number>>();
+
+/** Counting takes tens of milliseconds: once for each number of columns, whose layout does not matter. */
+function countDistinct(d: number): Promise<number> {
+  const known = distinctCounts.get(d) ?? distinct_encodings(countedFor(d), d);
+  distinctCounts.set(d, known);
+  return known;
+}
+
+/** What the package says of a step where a sine has no cosine. */
+async function refusal(delta: number, d: number): Promise<string> {
+  try {
+    await shift_matrix(delta, d);
+    return '';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+async function turns(d: number, options: { layout: Layout }): Promise<number[]> {
+  if (d % 2 === 1) return [];
+  const one = await shift_matrix(1, d, options);
+  return Array.from({ length: d / 2 }, (_, j) => {
+    const [sine, cosine] = options.layout === 'halves' ? [j, d / 2 + j] : [2 * j, 2 * j + 1];
+    return Math.atan2(Number(one.slice(sine, cosine).item()), Number(one.slice(sine, sine).item()));
+  });
+}
+
+async function step(asked: Asked, table: Float, name: string, columns: Places['columns']): Promise<Stepped> {
+  const { i, delta, d, pair, misprint, layout } = asked;
+  const [sine = 0, cosine = 1] = columns[pair] ?? [];
+  const matrix = await shift_matrix(delta, d, { layout });
+  const at = (row: number, column: number): number => Number(matrix.slice(row, column).item());
+  const right = [at(sine, sine), at(sine, cosine), at(cosine, sine), at(cosine, cosine)];
+  const [cos = 0, sin = 0, minusSin = 0] = right;
+  const block = stacked(
+    misprint
+      ? [
+          [cos, sin],
+          [cos, minusSin],
+        ]
+      : [right.slice(0, 2), right.slice(2)],
+  );
+  const vector = (row: number): Float =>
+    reshaped(columnsOf(reshaped(table.slice(row), [1, d]), [sine, cosine]), [2, 1]);
+  const from = vector(i);
+  const wanted = vector(i + delta);
+  const got = await matmul(block, from);
+  const moved = await matmul(matrix, reshaped(table.slice(i), [d, 1]));
+  const where = layout === 'halves' ? `[[${sine}, ${cosine}]]` : `[${sine}:${cosine + 1}]`;
+  const both = layout === 'halves' ? where : `[${sine}:${cosine + 1}, ${sine}:${cosine + 1}]`;
+  const rows = `${name}[${i}]${where}`;
+  const shift = `${call('shift_matrix', delta, d, ...(layout === 'halves' ? ["{ layout: 'halves' }"] : []))}${both}`;
+  const source = misprint ? `${shift} with its second row misprinted` : shift;
+  return {
+    block: { source, numbers: block },
+    from: { source: rows, numbers: from },
+    got: { source: `matmul(${source}, ${rows})`, numbers: got },
+    wanted: { source: `${name}[${i + delta}]${where}`, numbers: wanted },
+    difference: largestDifference(got.data, wanted.data),
+    most: largestDifference(moved.data, table.slice(i + delta).data),
+  };
+}
+
+/** How far each row is from row i: the length of their difference over `unit`, the length of all hands together. */
+function distancesTo({ dims, data }: Float, i: number, unit: number): number[] {
+  const [rows = 0, columns = 0] = dims;
+  return Array.from({ length: rows }, (_, r) => {
+    let sum = 0;
+    for (let c = 0; c < columns; c++) sum += ((data[r * columns + c] ?? 0) - (data[i * columns + c] ?? 0)) ** 2;
+    return Math.sqrt(sum) / unit;
+  });
+}

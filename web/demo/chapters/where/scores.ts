@@ -1,0 +1,65 @@
+// <where-scores>: a bar for each distance between query and key, and which distance the two stand at.
+
+import type { Numbers } from 'clearformer/elements';
+import { css, html, LitElement, nothing, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
+import { figureStyles } from '../../book/figure_styles.js';
+
+class WhereScores extends LitElement {
+  static override properties: PropertyDeclarations = {
+    numbers: { attribute: false },
+    source: {},
+    label: {},
+    axis: {},
+    current: { type: Number },
+    width: { state: true },
+  };
+  declare numbers: Numbers | undefined;
+  declare source: string;
+  declare label: string;
+  /** What the bars are counted by. */
+  declare axis: string;
+  /** The bar that stands out; outside of them: none. */
+  declare current: number;
+  declare private width: number;
+  readonly #watch = new ResizeObserver(([entry]) => {
+    this.width = Math.min(860, Math.floor(entry?.contentRect.width ?? 0));
+  });
+
+  static override styles = [
+    figureStyles,
+    css`:host { min-height: 60px; } text { font-size: 11px; } .a { fill: var(--cf-accent); font-weight: 600; }`,
+  ];
+
+  constructor() {
+    super();
+    this.width = 0;
+    this.current = -1;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#watch.observe(this);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#watch.disconnect();
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    if (!this.numbers || this.width < 60) return nothing;
+    const values = Array.from(this.numbers.data, Number);
+    const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
+    const height = this.width < 520 ? 50 : 90;
+    const y = (value: number): number => 4 + ((high - value) / (high - low || 1)) * height;
+    const step = this.width / values.length;
+    const colour = (at: number): string => (at === this.current ? 'var(--cf-accent)' : 'var(--cf-line-strong)');
+    return html`<svg width=${this.width} height=${height + 26} role="img" aria-label=${this.label}>
+      ${values.map((value, at) => svg`<rect x=${at * step + 1} y=${Math.min(y(0), y(value))} width=${Math.max(1, step - 2)} height=${Math.max(1, Math.abs(y(value) - y(0)))} fill=${colour(at)} opacity=${at === this.current ? 1 : 0.6}/>`)}
+      <path d="M0 ${y(0)}H${this.width}" stroke="var(--cf-line-strong)"/>
+      ${values.map((_, at) => (at % 5 === 0 || at === this.current ? svg`<text class=${at === this.current ? 'a' : 'muted'} x=${(at + 0.5) * step} y=${height + 20} text-anchor="middle">${at === this.current || Math.abs(at - this.current) > 2 ? at : ''}</text>` : nothing))}
+    </svg>`;
+  }
+}
+
+customElements.define('where-scores', WhereScores);

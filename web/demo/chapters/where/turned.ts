@@ -1,0 +1,149 @@
+// Rotary positions: a query and a key of the model, turned by the package for any two places, and their product.
+
+import { bmm, matmul, type RotaryOptions, rotary, type Tensor } from 'clearformer';
+import type { Book, Sentence } from '../../book/book.js';
+import { activation } from '../../book/shelf.js';
+import { largestDifference, reshaped, stacked } from '../../book/tensors.js';
+import { transposed } from '../../book/weights.js';
+import type { Made } from './places.js';
+
+type Float = Tensor<'float32'>;
+
+/** Places that the query and the key can be taken to. */
+export const reach = 48;
+
+export interface TurnedAsked {
+  readonly layer: number;
+  readonly head: number;
+  /** Token whose key is taken; negative: from the end. */
+  readonly key: number;
+  /** Where the query and the key are put; undefined: where they stand in the sentence. */
+  readonly queryPlace: number | undefined;
+  readonly keyPlace: number | undefined;
+}
+
+export interface Turned {
+  readonly model: string;
+  readonly sentence: Sentence;
+  readonly layer: number;
+  readonly head: number;
+  /** The head of keys that it shares with others. */
+  readonly group: number;
+  readonly layers: number;
+  readonly heads: number;
+  readonly key: number;
+  readonly queryPlace: number;
+  readonly keyPlace: number;
+  /** As the model made them, not turned yet, and turned to their places: [1, d_head]. */
+  readonly plainQuery: Made;
+  readonly plainKey: Made;
+  readonly query: Made;
+  readonly keyRow: Made;
+  /** What each pair gives to the product: [pairs]. */
+  readonly parts: Made;
+  /** [1, 1]. */
+  readonly product: Made;
+  /** The product for each distance, the key staying where it is: [reach]. */
+  readonly byDistance: Made;
+  /** The largest difference to what the model made at the places of the sentence. */
+  readonly difference: number;
+}
+
+const rotaryKeys = [
+  'rope_theta',
+  'rope_parameters',
+  'rope_scaling',
+  'partial_rotary_factor',
+  'max_position_embeddings',
+] as const;
+
+/** The model that the sentence is read by, if it turns queries and keys; else the story model. */
+async function turningModel(book: Book): Promise<string> {
+  const { model } = await book.shelf.model(book.modelName);
+  const { cfg } = model;
+  return cfg.positional_embedding_type === 'rotary' && cfg.kind === 'decoder-only' ? book.modelName : 'stories260K';
+}
+
+export async function turnedOf(book: Book, asked: TurnedAsked): Promise<Turned> {
+  const name = await turningModel(book);
+  const { model } = await book.shelf.model(name);
+  const { n_layers: layers, n_heads: heads, n_key_value_heads, d_head: d } = model.cfg;
+  const layer = within(asked.layer, layers);
+  const head = within(asked.head, heads);
+  const sentence = await book.sentence(name, reach);
+  const key = within(asked.key, sentence.ids.length);
+  const hooks = ['hook_q', 'hook_k', 'hook_rot_q', 'hook_rot_k'].map((hook) => `blocks.${layer}.attn.${hook}`);
+  const pass = await book.shelf.pass(sentence.inputs, { names: hooks });
+  const groups = Number(n_key_value_heads ?? heads);
+  const group = Math.floor((head * groups) / heads);
+  const taken = (hook: number, pos: number, of: number): Made => ({
+    source: `${hooks[hook]}[0, ${pos}, ${of}]`,
+    numbers: reshaped(activation(pass, hooks[hook] ?? '').slice(0, pos, of), [1, d]),
+  });
+  const [plainQuery, plainKey] = [taken(0, sentence.focus, head), taken(1, key, group)];
+  const config = model.config as Readonly<Record<string, unknown>>;
+  const options: RotaryOptions = Object.fromEntries(
+    rotaryKeys.filter((one) => config[one] !== undefined && config[one] !== null).map((one) => [one, config[one]]),
+  );
+  const turn = async ({ source, numbers }: Made, place: number): Promise<Made> => ({
+    source: `rotary(${source}, [${place}])`,
+    numbers: reshaped(await rotary(reshaped(numbers, [1, 1, 1, d]), [place], options), [1, d]),
+  });
+  const queryPlace = within(asked.queryPlace ?? sentence.focus, reach);
+  const keyPlace = within(asked.keyPlace ?? key, reach);
+  const [query, keyRow] = [await turn(plainQuery, queryPlace), await turn(plainKey, keyPlace)];
+  const own = [await turn(plainQuery, sentence.focus), await turn(plainKey, key)];
+  const theirs = [taken(2, sentence.focus, head), taken(3, key, group)];
+  const column = transposed(keyRow.numbers);
+  const away = await rotary(
+    reshaped(stacked(Array.from({ length: reach }, () => plainQuery.numbers.data)), [1, 1, reach, d]),
+    Array.from({ length: reach }, (_, distance) => keyPlace + distance),
+    options,
+  );
+  return {
+    model: name,
+    sentence,
+    layer,
+    head,
+    group,
+    layers,
+    heads,
+    key,
+    queryPlace,
+    keyPlace,
+    plainQuery,
+    plainKey,
+    query,
+    keyRow,
+    parts: {
+      source: `bmm(pairs of ${query.source}, pairs of ${keyRow.source})`,
+      numbers: await partsOf(query.numbers, keyRow.numbers),
+    },
+    product: { source: `matmul(${query.source}, ${keyRow.source}ᵀ)`, numbers: await matmul(query.numbers, column) },
+    byDistance: {
+      source: `matmul(rotary(${plainQuery.source}, [${keyPlace} … ${keyPlace + reach - 1}]), ${keyRow.source}ᵀ)`,
+      numbers: reshaped(await matmul(reshaped(away, [reach, d]), column), [reach]),
+    },
+    difference: Math.max(
+      ...own.map(({ numbers }, i) => largestDifference(numbers.data, theirs[i]?.numbers.data ?? [])),
+    ),
+  };
+}
+
+/** The pairs (xᵢ, xᵢ₊ᵣ/₂) as rows. */
+export function pairsOf({ data }: Float): Float {
+  const half = data.length / 2;
+  return stacked(Array.from({ length: half }, (_, j) => [data[j] ?? 0, data[half + j] ?? 0]));
+}
+
+async function partsOf(query: Float, key: Float): Promise<Float> {
+  const half = query.data.length / 2;
+  const products = await bmm(reshaped(pairsOf(query), [half, 1, 2]), reshaped(pairsOf(key), [half, 2, 1]));
+  return reshaped(products, [half]);
+}
+
+/** A whole number from 0 to below `count`; negative ones count from the end. */
+function within(asked: number, count: number): number {
+  const whole = Number.isInteger(asked) ? (asked < 0 ? count + asked : asked) : 0;
+  return Math.max(0, Math.min(count - 1, whole));
+}

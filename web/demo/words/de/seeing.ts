@@ -1,0 +1,126 @@
+// German: chapter 11.
+
+import type { words as english } from '../en/seeing.js';
+
+export const words: typeof english = {
+  title: 'Sehen',
+  lead: 'Nichts in den Blöcken der Kapitel davor weiß, was ein Wort ist. Gib ihnen ein Bild als Reihe von Vektoren, und sie sehen. Dieses Modell hat von handgeschriebenen Ziffern gelernt; zeichne eine.',
+  steps: {
+    picture: {
+      title: 'Ein Bild hinein, zehn Werte heraus',
+      text: 'Das Bild hat 28 × 28 Pixel, jedes eine Zahl von −1, Papier, bis 1, Tinte. Das Modell sagt, wie viel es von jeder der zehn Klassen hält: hier {best}, mit {share}. Zeichne darüber, mit dem Zeiger oder mit Umschalt und den Pfeiltasten.',
+    },
+    patches: {
+      title: 'In Wörter geschnitten',
+      text: 'Ein Block liest eine Reihe von Vektoren, darum wird das Bild in 7 × 7 **Ausschnitte** (Patches) zu 4 × 4 Pixeln zerlegt. Jeder ist sechzehn Zahlen in einer Reihe, mehr ist ein Ausschnitt nicht. Wähle einen anderen.',
+    },
+    kernels: {
+      title: 'Jeder Ausschnitt trifft dieselben Kerne',
+      text: 'Sechzehn Zahlen mal sechzehn gelernte Gewichte, summiert, plus ein Bias: eine Zahl. Die Gewichte sind ein **Kern** (Kernel), ein kleines Bild dessen, worauf er anspricht: eine Kante, ein Punkt, Tinte links. {kernels} Kerne machen einen Vektor aus {kernels} Zahlen, und dieselben Kerne dienen jedem Platz. Das ist ein Matrixprodukt, oder eine Faltung, deren Schrittweite ihr Kern ist.',
+    },
+    positions: {
+      title: 'Ein Leser mehr, und ein Platz für jeden',
+      text: 'Davor steht ein Vektor, der aus keinem Ausschnitt kommt, das **Klassen-Token**: Es wird sammeln, was die Antwort braucht. Dann kommt zu jeder Zeile ein gelernter Vektor hinzu, einer für jeden Platz, {s|E + P = X}. Erst damit ist das Bild kein Beutel voller Ausschnitte mehr.',
+    },
+    similar: {
+      title: 'Was nah ist, hat ihm niemand gesagt',
+      text: 'Vergleiche die gelernte Position eines Platzes mit allen anderen (ihr Kosinus). Platz {place} gleicht am meisten Platz {nearest}. Zeilen, Spalten und Nachbarn stehen in der Tabelle, obwohl das Modell nur die Zahlen 1 bis 49 bekam.',
+    },
+    heads: {
+      title: 'Was das Klassen-Token liest',
+      text: 'Nun kommen die Blöcke der Kapitel davor, ohne Maske: Jeder Ausschnitt darf jeden lesen. Ein Punkt ist das Gewicht eines Ausschnitts, seine Fläche das Gewicht. Schalte einen Kopf stumm und sieh auf die Werte: Gewichte zeigen, was gelesen wurde, nicht, woran die Antwort hängt.',
+    },
+    rollout: {
+      title: 'Durch alle Blöcke auf einmal',
+      text: 'Multipliziere die Gewichte der Blöcke, wobei die Hälfte jeweils auf dem Strom vorbeiläuft (**Attention Rollout**): wie viel von jedem Ausschnitt beim Klassen-Token angekommen ist. Der größte Anteil ist {most}; gleichmäßig verteilt wären es {even}. Er folgt der Tinte.',
+    },
+    hide: {
+      title: 'Zwei Ausschnitte machen eine Fünf',
+      text: 'Lass Ausschnitte leer, und es muss ohne sie auskommen. Ohne {hidden} von 49 ist die {was} eine {best}, {share}, und der {was} bleiben {wasNow}. Klicke auf Ausschnitte, um sie zu verbergen und zu zeigen: Welche braucht es?',
+      ask: 'Zwei Ausschnitte des oberen Balkens sind leer. Was sagt das Modell jetzt?',
+    },
+    shuffle: {
+      title: 'Dieselben Ausschnitte, anderswo',
+      text: 'Alle 49 Ausschnitte sind da, in anderer Ordnung, und jeder bekommt die Position des Platzes, an dem er jetzt liegt. Das Modell sagt {best}, {share}. Ziehe Ausschnitte, oder klicke erst einen und dann einen anderen an, um sie zu tauschen.',
+      ask: 'Alle Ausschnitte sind da, in anderer Ordnung. Sieht es noch eine {was}?',
+    },
+    along: {
+      title: 'Die Positionen kommen mit',
+      text: 'Dieselbe Unordnung, aber jeder Ausschnitt behält den Positionsvektor, den er hatte. Die Werte sind die des geordneten Bildes: Der größte Unterschied ist {difference}. Aufmerksamkeit sieht eine Menge; nur die addierten Vektoren sagen, wo. [Ganz ohne Positionen](?pos=none) bedeutet die Ordnung auch nichts.',
+      ask: 'Jeder Ausschnitt nimmt jetzt seinen Positionsvektor mit. Wie weit sind die Werte von denen des geordneten Bildes entfernt?',
+    },
+  },
+  questions: {
+    blind: {
+      ask: 'Verbirg höchstens drei Ausschnitte, sodass es nicht mehr {was} sagt. ([Der Schritt dazu](?step=7))',
+      right: 'Mit {count} verborgenen sagt es {now}, nicht {was}.',
+      wrong: 'Mit {count} verborgenen sagt es {now}; ohne sagt es {was}. Ein bis drei dürfen verborgen sein.',
+    },
+    sharpest: {
+      ask: 'In welchem Block legt ein Kopf des Klassen-Tokens das größte Gewicht auf einen einzigen Ausschnitt?',
+      right: 'In Block {block}: {share} auf einem Ausschnitt.',
+      wrong: 'Dort ist das größte Gewicht {given}. In einem anderen Block ist es {share}.',
+    },
+    nearest: {
+      ask: 'Plätze zählen zeilenweise, von 1 bis 49. Wessen Positionsvektor gleicht am meisten dem von Platz 25 in der Mitte?',
+      right: 'Platz {best}, mit einem Kosinus von {cosine}.',
+      wrong: 'Sein Kosinus ist {given}; ein anderer Platz hat {cosine}.',
+    },
+  },
+  labels: {
+    says: 'Es sagt',
+    scores: 'Wahrscheinlichkeit jeder Klasse',
+    wasShare: 'war {share}',
+    pad: 'Zeichenfläche: zeichne mit dem Zeiger; Pfeiltasten bewegen den Stift, mit Umschalt zeichnen sie. Darunter stehen Beispiele.',
+    drawHere: 'hier zeichnen',
+    patches: 'Das Bild in 49 Ausschnitten: Pfeiltasten gehen, Eingabe wählt',
+    place: 'Platz {n}: Zeile {row}, Spalte {column}',
+    sample: 'Beispiel',
+    samples: 'Ziffern, die jemand geschrieben hat',
+    orFile: 'Ein Bild von dir …',
+    asMnist:
+      'Was du zeichnest oder mitbringst, wird zu 28 × 28 Pixeln mit sechzehn Graustufen, helle Striche, 20 Pixel lang, in der Mitte, wie die Ziffern von MNIST liegen; eine dunkle Ziffer auf hellem Papier wird umgekehrt. Alles davon steht in der Adresse.',
+    inARow: 'in einer Reihe',
+    patchNote: '{n} Ausschnitte, jeder eine Reihe von sechzehn Zahlen: wie Tokens für einen Text.',
+    patchShort: 'Ausschnitt {n}',
+    kernel: 'Kern',
+    kernels: 'Die Kerne der Patch-Projektion',
+    everywhere: 'Kern {kernel} an jedem Platz',
+    products: 'sechzehn Produkte',
+    bias: 'Bias',
+    patchVectors: 'Klassen-Token, Ausschnitte',
+    learned: 'gelernte Positionen',
+    input: 'Eingabe von Block 1',
+    firstNumber: 'die erste Zahl',
+    clsNote: 'Zeile 1 ist das Klassen-Token, dann kommen die Plätze, Zeile für Zeile. Jeder Vektor hat 96 Zahlen.',
+    similarities: 'Für jeden Platz seine Ähnlichkeit mit allen Plätzen',
+    likePlace: 'mit Platz {n}',
+    similarNote:
+      'Jedes kleine Quadrat gehört zu einem Platz und zeigt seinen Kosinus mit allen 49: rot gleich, blau entgegen.',
+    allHeads: 'Die Köpfe aller Blöcke',
+    head: 'Kopf',
+    block: 'Block',
+    whoLooks: 'Wer schaut',
+    classToken: 'Klassen-Token',
+    headReads: 'Block {block}, Kopf {head} liest am meisten bei',
+    silence: 'diesen Kopf stumm schalten',
+    allOn: 'Alle Köpfe wieder an',
+    ownScale: 'In jedem Quadrat ist das größte Gewicht ein voller Punkt.',
+    upTo: 'bis Block {block}',
+    rolloutScale: 'Der größte Punkt ist {most}; gleichmäßig auf alle Tokens verteilt wären es {even}.',
+    rolloutNote:
+      'Ein eigener Maßstab, derselbe in den vier Quadraten. Punkte liegen über der Tinte und verdecken nichts.',
+    hiddenCount: '{n} von {of} Ausschnitten sind leer',
+    showAll: 'Alle zeigen',
+    hideNote: 'Leer heißt Papier, −1 in allen sechzehn Pixeln. Das Modell hat nie von einem Bild mit Loch gelernt.',
+    shuffle: 'Mischen',
+    inOrder: 'In Ordnung bringen',
+    positionsOf: 'Positionen',
+    posStay: 'des Platzes',
+    posAlong: 'kommen mit',
+    posNone: 'keine',
+    difference: 'größter Unterschied eines Werts zum geordneten Bild',
+    dragNote: 'Ziehe einen Ausschnitt auf einen anderen: Sie tauschen die Plätze.',
+    movedNote: 'Nichts ist verloren, nur verlegt.',
+  },
+};
