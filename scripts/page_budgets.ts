@@ -69,11 +69,15 @@ async function traced(browser: Browser, page: Page, work: () => Promise<void>): 
   await work();
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
   const main = new Set(
-    traceEvents.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain').map(({ pid, tid }) => `${pid} ${tid}`),
+    traceEvents
+      .filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain')
+      .map(({ pid, tid }) => `${pid} ${tid}`),
   );
   const marked = traceEvents.find(({ name }) => name === 'first-number');
   const tasks = traceEvents
-    .filter(({ name, pid, tid }) => name.endsWith('RunTask') && main.has(`${pid} ${tid}`) && (!marked || pid === marked.pid))
+    .filter(
+      ({ name, pid, tid }) => name.endsWith('RunTask') && main.has(`${pid} ${tid}`) && (!marked || pid === marked.pid),
+    )
     .map(({ ts, tdur = 0 }) => ({ start: ts / 1000, cpu: tdur / 1000 }));
   return { tasks, events: traceEvents };
 }
@@ -94,7 +98,9 @@ interface Row {
 async function firstChapter(browser: Browser): Promise<Row[]> {
   const served = new Map<string, number>();
   const { url, stop } = await serve(served);
-  const page = await (await browser.newContext({ viewport: { width: 1440, height: 900 }, serviceWorkers: 'block' })).newPage();
+  const page = await (
+    await browser.newContext({ viewport: { width: 1440, height: 900 }, serviceWorkers: 'block' })
+  ).newPage();
   const { tasks, events } = await traced(browser, page, async () => {
     await page.goto(url);
     await page.waitForFunction(() => performance.getEntriesByName('first-number').length > 0);
@@ -113,7 +119,9 @@ async function firstChapter(browser: Browser): Promise<Row[]> {
 
 async function writing(browser: Browser): Promise<Row> {
   const { url, stop } = await serve(new Map());
-  const page = await (await browser.newContext({ viewport: { width: 1440, height: 900 }, serviceWorkers: 'block' })).newPage();
+  const page = await (
+    await browser.newContext({ viewport: { width: 1440, height: 900 }, serviceWorkers: 'block' })
+  ).newPage();
   const text = 'Lily went to the park. '.repeat(54).trim();
   await page.goto(`${url}#/next?t=${encodeURIComponent(text)}`);
   await page.waitForFunction(() => performance.getEntriesByName('first-number').length > 0);
@@ -126,7 +134,12 @@ async function writing(browser: Browser): Promise<Row> {
   await page.context().close();
   stop();
   const longest = Math.max(...tasks.map(({ cpu }) => cpu));
-  return { name: 'longest task while writing at 512 tokens', value: longest, limit: limits.longestTask, unit: 'ms of CPU' };
+  return {
+    name: 'longest task while writing at 512 tokens',
+    value: longest,
+    limit: limits.longestTask,
+    unit: 'ms of CPU',
+  };
 }
 
 export const command = commandOf(async () => {
@@ -136,7 +149,9 @@ export const command = commandOf(async () => {
     const rows = [...(await firstChapter(browser)), await writing(browser)];
     for (const { name, value, limit, unit } of rows) {
       const verdict = value <= limit ? 'within' : 'ABOVE';
-      console.log(`${name}: ${Math.round(value).toLocaleString('en')} ${unit}, ${verdict} ${limit.toLocaleString('en')}`);
+      console.log(
+        `${name}: ${Math.round(value).toLocaleString('en')} ${unit}, ${verdict} ${limit.toLocaleString('en')}`,
+      );
     }
   } finally {
     await browser.close();
