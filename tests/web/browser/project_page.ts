@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
 const project = fileURLToPath(new URL('../../../', import.meta.url));
 const types: Record<string, string> = {
@@ -36,9 +36,10 @@ export async function withPage<T>(
   headers: Record<string, string>,
   work: (page: Page) => Promise<T>,
   missing?: RegExp,
+  options: BrowserContextOptions = {},
 ): Promise<T> {
   const { server, url } = await serve(headers, missing);
-  const page = await browser.newPage();
+  const page = await browser.newPage(options);
   try {
     await page.goto(url);
     return await work(page);

@@ -146,7 +146,7 @@ export class HeadCanvas extends LitElement {
     const widths = labelWidths(views.A.columnLabels);
     const room = {
       width: this.width,
-      height: Math.max(380, innerHeight - (this.large ? 52 + 84 + 160 : 52 + 78 + 158)),
+      height: Math.max(380, innerHeight - (this.large ? 52 + 92 + 176 : 52 + 78 + 158)),
       large: this.large,
       labels: Math.max(0, ...labelWidths([...views.Q.rowLabels, ...views.V.rowLabels])),
       above: 20,

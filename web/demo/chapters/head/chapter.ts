@@ -74,7 +74,6 @@ export const chapter: Chapter = {
     d: '64',
     norm: '0',
     gen: 'identity',
-    b: '4',
     causal: '1',
   },
   steps: [

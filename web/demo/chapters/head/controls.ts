@@ -13,7 +13,7 @@ export const controlsStyles = css`
   .odds { justify-self: end; display: grid; justify-items: end; gap: 2px; font-variant-numeric: tabular-nums; }
   .odds p { white-space: nowrap; } .odds .then { display: flex; gap: 4px 14px; flex-wrap: wrap; justify-content: flex-end; }
   .odds .serif { font-size: 17px; }
-  .large .which, .large .odds, .large .which small { font-size: 22px; } .large .odds .serif { font-size: 26px; } .large .which select { min-height: 38px; }
+  .large .which, .large .odds { font-size: 24px; } .large .which small { display: none; } .large .odds .serif { font-size: 26px; } .large .which select { min-height: 38px; }
   @media (max-width: 900px) { .which small { display: none; } .odds { justify-self: start; justify-items: start; } .odds .then { justify-content: flex-start; } }
 `;
 

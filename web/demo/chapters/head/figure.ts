@@ -224,13 +224,21 @@ class FigureHead extends Figure<Shown, typeof words> {
         choose: (changes) => this.choose(changes),
       });
     return batch
-      ? batchView({ data: batch, labels, width, head: this.number('b'), choose: (b) => this.choose({ b: String(b) }) })
+      ? batchView({
+          data: batch,
+          labels,
+          width,
+          head: Number(this.value('b') || this.value('h')),
+          choose: (b) => this.choose({ b: String(b) }),
+        })
       : html``;
   }
 
   #lit(selected: Selected): ReadonlySet<FormulaPart> {
     const at = this.pointed ?? selected;
-    const lit = new Set<FormulaPart>(this.#view === 'root' ? ['d'] : litBy[at.matrix]);
+    if (this.#view === 'root') return new Set(['d']);
+    if (this.#view !== 'head') return new Set(['q', 'k']);
+    const lit = new Set<FormulaPart>(litBy[at.matrix]);
     if (at.matrix === 'S' && this.#stage !== 'raw') lit.add('d');
     if (at.matrix === 'S' && this.#stage === 'masked') lit.add('m');
     if (this.symbol) lit.add(this.symbol);

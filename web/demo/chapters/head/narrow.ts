@@ -12,7 +12,8 @@ export const narrowStyles = css`
   .row-head { display: flex; align-items: center; gap: 6px; font: 19px var(--cf-serif); min-height: 40px; }
   .row-head .plain { font: 20px var(--cf-sans); min-width: 40px; min-height: 40px; } .row-head .plain:first-of-type { margin-left: auto; }
   .row-line { display: grid; grid-template-columns: 34px minmax(0, 1fr); align-items: center; font: italic 17px var(--cf-serif); }
-  .row-line > span { text-align: right; padding-right: 6px; font-variant-numeric: tabular-nums; } .row-line small { font: 12px var(--cf-sans); }
+  .row-line > span { text-align: right; padding-right: 6px; font-variant-numeric: tabular-nums; } .row-line cf-matrix { font-style: normal; }
+  .row-line small { font: 12px var(--cf-sans); }
   .row-chain { color: var(--cf-muted); font-size: 14px; margin: 2px 0 0 34px; font-variant-numeric: tabular-nums; } .row-chain b { color: var(--cf-ink); font-weight: 600; }
   .row-bars text { font: 15px var(--cf-serif); } .row-bars text.share { font: 12px var(--cf-sans); } .row-bars .on { font-weight: 600; fill: var(--cf-k); }
   .row-bars [role='button'] { cursor: pointer; }
@@ -105,8 +106,22 @@ function scoreLines(request: NarrowRequest, key: number): TemplateResult {
   const weighed =
     stage === 'masked' && !hiding ? html` → ${hidden ? '−∞ → ' : ''}${labels.weight} <b>${share}</b>` : nothing;
   const root = html` ÷ √${now.Q.dims[1]} = ${two(at(now.scaled, focus, key))}`;
-  return html`${line(request, 'Q', focus, html`q`)}${line(request, 'K', key, html`k`)}
+  return html`${line(request, 'Q', focus, html`q`)}${line(request, 'K', key, html`k`)}${productLine(request, key)}
     <p class="row-chain">${labels.sum} ${two(at(now.raw, focus, key))}${stage === 'raw' ? nothing : root}${weighed}</p>`;
+}
+
+/** q · k term by term. */
+function productLine({ data, width, stage }: NarrowRequest, key: number): TemplateResult | typeof nothing {
+  const { now, focus } = data;
+  const q = rowOf(now.Q, focus);
+  if (q.length > shownElements) return nothing;
+  const k = rowOf(now.K, key);
+  const numbers = { dims: [q.length], data: q.map((value, i) => value * (k[i] ?? 0)) };
+  const [one, other] = [
+    data.source('Q', stage, { rows: [focus, focus + 1], columns: undefined }),
+    data.source('K', stage, { rows: [key, key + 1], columns: undefined }),
+  ];
+  return html`<div class="row-line"><span></span><cf-matrix caption="none" label="q ⊙ k" .numbers=${numbers} source="${one} ⊙ ${other}" .cellWidth=${(width - 56) / q.length} .cellHeight=${26}></cf-matrix></div>`;
 }
 
 function valueLines(request: NarrowRequest, order: readonly number[]): TemplateResult {

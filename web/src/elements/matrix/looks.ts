@@ -4,7 +4,9 @@ import { cssColour, inkOn, paper, type Rgb, signed, type Theme, weight } from '.
 import { decimals, short, small2, spoken, weightDigits } from '../formats.js';
 import type { Words } from '../words.js';
 
+/** What colours mean: above and below zero, weights from 0 to 1, or nothing. */
 export type Scale = 'signed' | 'weights' | 'plain';
+/** Decimals in a cell; `auto`: as many as fit it. */
 export type Digits = number | 'auto';
 /** Says something of a cell by its row and column. */
 export type CellTest = (row: number, column: number) => boolean;
@@ -14,7 +16,6 @@ export interface LookRequest {
   readonly bound: number;
   readonly digits: Digits;
   readonly theme: Theme;
-  readonly words: Words;
 }
 
 /** Marks of a cell that its number alone does not tell. */
@@ -31,8 +32,6 @@ export interface Look extends Marks {
   readonly fill: string;
   readonly ink: string;
   readonly text: string;
-  /** What is said after the cell's place. */
-  readonly said: string;
 }
 
 /** The text of a cell. Automatic digits: two decimals for values about one, else two or three digits. */
@@ -51,7 +50,8 @@ export function colourOf(value: number, { scale, bound, theme }: Pick<LookReques
   return scale === 'plain' ? paper[theme] : signed(value, bound, theme);
 }
 
-function saidOf(value: number, marks: Marks, words: Words): string {
+/** What a screen reader says after the cell's place. */
+export function saidOf(value: number, marks: Marks, words: Words): string {
   if (marks.secret) return words.hidden;
   const notes = [
     marks.masked ? words.masked : spoken(value),
@@ -62,9 +62,8 @@ function saidOf(value: number, marks: Marks, words: Words): string {
 }
 
 export function lookOf(value: number, marks: Marks, request: LookRequest): Look {
-  const said = saidOf(value, marks, request.words);
-  if (marks.secret) return { ...marks, rgb: undefined, fill: 'var(--_sunken)', ink: 'var(--_muted)', text: '?', said };
-  if (marks.masked) return { ...marks, rgb: undefined, fill: 'url(#hatch)', ink: 'var(--_muted)', text: '', said };
+  if (marks.secret) return { ...marks, rgb: undefined, fill: 'var(--_sunken)', ink: 'var(--_muted)', text: '?' };
+  if (marks.masked) return { ...marks, rgb: undefined, fill: 'url(#hatch)', ink: 'var(--_muted)', text: '' };
   const rgb = colourOf(value, request);
-  return { ...marks, rgb, fill: cssColour(rgb), ink: cssColour(inkOn(rgb)), text: cellText(value, request), said };
+  return { ...marks, rgb, fill: cssColour(rgb), ink: cssColour(inkOn(rgb)), text: cellText(value, request) };
 }

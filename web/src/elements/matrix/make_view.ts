@@ -5,7 +5,7 @@ import { type Cell, largest, type Numbers, shapeOf } from '../numbers.js';
 import { textWidth } from '../svg.js';
 import { words } from '../words.js';
 import { type CaptionPlace, type Layout, layoutOf } from './layout.js';
-import { type CellTest, cellText, type Digits, type Look, lookOf, type Scale } from './looks.js';
+import { type CellTest, cellText, type Digits, type Look, lookOf, type Marks, type Scale, saidOf } from './looks.js';
 import { labelSize, longestLabel } from './surround.js';
 import { type Hue, hueColour, type MatrixView, type Tracks } from './view.js';
 
@@ -62,19 +62,23 @@ export function viewOf(matrix: MatrixInput, numbers: Numbers, serif: string): Ma
   const [rows, columns] = drawnShape(matrix);
   const [, width] = shapeOf(numbers);
   const { scale, digits, theme } = matrix;
-  const request = { scale, bound: boundOf(matrix, numbers), digits, theme, words: said };
+  const request = { scale, bound: boundOf(matrix, numbers), digits, theme };
   const { masked = never, secret = never, changed = never, edited = never } = matrix;
   const given = (r: number, c: number): Cell => (transposed ? { row: c, column: r } : { row: r, column: c });
-  const look = (r: number, c: number): Look => {
-    const { row, column } = given(r, c);
-    const marks = { masked: masked(row, column), secret: secret(row, column) };
-    const seen = { changed: changed(row, column), edited: edited(row, column) };
-    return lookOf(Number(numbers.data[row * width + column]), { ...marks, ...seen }, request);
-  };
+  const valueAt = ({ row, column }: Cell): number => Number(numbers.data[row * width + column]);
+  const marksAt = ({ row, column }: Cell): Marks => ({
+    masked: masked(row, column),
+    secret: secret(row, column),
+    changed: changed(row, column),
+    edited: edited(row, column),
+  });
+  const look = (r: number, c: number): Look => lookOf(valueAt(given(r, c)), marksAt(given(r, c)), request);
   const placeName = (r: number, c: number): string => {
     const { row, column } = given(r, c);
     return `${said.row} ${rowLabels[row] || row + 1}, ${said.column} ${columnLabels[column] || column + 1}`;
   };
+  const cellName = (r: number, c: number): string =>
+    `${placeName(r, c)}: ${saidOf(valueAt(given(r, c)), marksAt(given(r, c)), said)}`;
   const silent = (side: Quiet): boolean => matrix.quiet === side || matrix.quiet === 'both';
   const beside = silent('rows') ? [] : rowLabels;
   const above = silent('columns') ? [] : columnLabels;
@@ -83,6 +87,7 @@ export function viewOf(matrix: MatrixInput, numbers: Numbers, serif: string): Ma
   return {
     look,
     placeName,
+    cellName,
     rowLabels: drawnRows.slice(0, rows),
     columnLabels: drawnColumns.slice(0, columns),
     boldRows: new Set(tracks.rows),
@@ -107,19 +112,24 @@ export function tracksOf({ rails, hue, transposed }: MatrixInput): Tracks {
 }
 
 /** Cells looked at for the longest text: more would take as long as drawing them. */
-const sample = 4096;
+const sample = 512;
+
+function longestText(matrix: MatrixInput, { data }: Numbers, bound: number): number {
+  const { scale, digits } = matrix;
+  const step = Math.max(1, Math.floor(data.length / sample));
+  let longest = 0;
+  for (let i = 0; i < data.length; i += step) {
+    longest = Math.max(longest, cellText(Number(data[i]), { scale, digits, bound }).length);
+  }
+  return longest;
+}
 
 export function layoutFor(matrix: MatrixInput, numbers: Numbers, view: MatrixView, hostWidth: number): Layout {
   const [rows, columns] = drawnShape(matrix);
   const font = `${labelSize}px ${view.serif}`;
   const widths = (labels: readonly string[]): number[] =>
     labels.map((label) => (label === '' ? 0 : Math.min(longestLabel, textWidth(label, font))));
-  const { cellWidth, cellHeight, scale, digits, caption } = matrix;
-  const bound = boundOf(matrix, numbers);
-  let longest = 0;
-  for (let i = 0; i < Math.min(numbers.data.length, sample); i++) {
-    longest = Math.max(longest, cellText(Number(numbers.data[i]), { scale, digits, bound }).length);
-  }
+  const { cellWidth, cellHeight, caption } = matrix;
   const name = textWidth(view.name, `italic 18px ${view.serif}`) + (view.transposed ? 8 : 0);
   const captionWidth = name + textWidth(view.about, '12.5px sans-serif') + view.shape.length * 7.3 + 24;
   return layoutOf({
@@ -132,6 +142,6 @@ export function layoutFor(matrix: MatrixInput, numbers: Numbers, view: MatrixVie
     columnLabels: widths(view.columnLabels),
     captionWidth: caption === 'none' ? 0 : captionWidth,
     caption,
-    longest,
+    longest: longestText(matrix, numbers, boundOf(matrix, numbers)),
   });
 }

@@ -83,6 +83,7 @@ export class CfMatrix extends ElementBase implements Drawn {
   declare transposed: boolean;
   /** Where name, meaning and shape stand. */
   declare caption: CaptionPlace;
+  /** Labels that are said but not drawn, because a neighbour draws them: of `rows`, `columns` or `both`. */
   declare quiet: Quiet;
   /** Hatched: takes no part. */
   declare masked: CellTest | undefined;
@@ -125,12 +126,14 @@ export class CfMatrix extends ElementBase implements Drawn {
     Object.assign(this, { cellWidth: 0, cellHeight: 0, editable: false });
   }
 
+  /** @internal */
   override connectedCallback(): void {
     super.connectedCallback();
     this.#sizes?.observe(this);
     document.fonts?.addEventListener('loadingdone', this.#fontsArrived);
   }
 
+  /** @internal */
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#width = 0;

@@ -1,7 +1,7 @@
 // Cells painted on a canvas, for matrices with thousands of them. One cell, where the keyboard is, also stands in the
 // accessibility tree, with its place among all.
 
-import { cssColour, type Rgb } from '../colours.js';
+import type { Rgb } from '../colours.js';
 import { setAttributes, svgElement } from '../svg.js';
 import { boxOf, type Layout } from './layout.js';
 import type { Look } from './looks.js';
@@ -44,7 +44,7 @@ export class PaintedCells {
 
   /** Names the one cell that the keyboard is at. */
   name(view: MatrixView, layout: Layout, row: number, column: number): void {
-    const label = `${view.placeName(row, column)}: ${view.look(row, column).said}`;
+    const label = view.cellName(row, column);
     const group = this.#host.querySelector('[role=row]') ?? svgElement('g', { role: 'row' }, this.#host);
     const cell = group.firstElementChild ?? svgElement('g', { role: 'gridcell' }, group);
     const rect = cell.firstElementChild ?? svgElement('rect', { fill: 'none' }, cell);
@@ -89,11 +89,14 @@ export class PaintedCells {
   }
 
   #squares(context: CanvasRenderingContext2D, view: MatrixView, layout: Layout, colours: PaintColours): void {
+    const hatched = hatch(context, colours);
     context.textAlign = 'center';
     context.font = `${layout.digits}px ${colours.font}`;
     for (let r = 0; r < layout.rows; r++) {
       for (let c = 0; c < layout.columns; c++) {
-        this.#square(context, view.look(r, c), boxOf(layout, { row: r, column: c }), layout.digits, colours);
+        const look = view.look(r, c);
+        context.fillStyle = look.masked ? hatched : look.rgb === undefined ? colours.sunken : look.fill;
+        this.#square(context, look, boxOf(layout, { row: r, column: c }), layout.digits, colours);
       }
     }
   }
@@ -105,9 +108,7 @@ export class PaintedCells {
     digits: number,
     colours: PaintColours,
   ): void {
-    context.fillStyle = look.rgb === undefined ? colours.sunken : cssColour(look.rgb);
     context.fillRect(x + 0.5, y + 0.5, width - 1, height - 1);
-    if (look.masked) hatch(context, x + 0.5, y + 0.5, width - 1, height - 1, colours.line);
     if (digits > 0 && look.text !== '') {
       context.fillStyle = look.rgb === undefined ? colours.muted : look.ink;
       context.fillText(look.text, x + width / 2, y + height / 2 + digits * 0.36);
@@ -131,18 +132,16 @@ function bytesOf(colour: string, context: CanvasRenderingContext2D): Rgb {
   return [red, green, blue];
 }
 
-function hatch(context: CanvasRenderingContext2D, x: number, y: number, w: number, h: number, colour: string): void {
-  context.save();
-  context.beginPath();
-  context.rect(x, y, w, h);
-  context.clip();
-  context.strokeStyle = colour;
-  context.lineWidth = 1;
-  context.beginPath();
-  for (let at = -h; at < w; at += 6) {
-    context.moveTo(x + at, y + h);
-    context.lineTo(x + at + h, y);
-  }
-  context.stroke();
-  context.restore();
+/** The hatch of masked cells, one tile. */
+function hatch(context: CanvasRenderingContext2D, colours: PaintColours): CanvasPattern | string {
+  const tile = document.createElement('canvas');
+  tile.width = tile.height = 6;
+  const inner = tile.getContext('2d');
+  if (inner === null) return colours.sunken;
+  inner.fillStyle = colours.sunken;
+  inner.fillRect(0, 0, 6, 6);
+  inner.strokeStyle = colours.line;
+  inner.globalAlpha = 0.45;
+  inner.stroke(new Path2D('M-1 7L7 -1M-4 4L4 -4M2 10L10 2'));
+  return context.createPattern(tile, 'repeat') ?? colours.sunken;
 }

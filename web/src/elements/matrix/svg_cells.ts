@@ -40,7 +40,7 @@ export class SvgCells {
     this.#layout = layout;
     this.#cells.forEach((row, r) => {
       row.forEach((cell, c) => {
-        this.#update(cell, view.look(r, c), view.placeName(r, c), { r, c, fade: !moved });
+        this.#update(cell, view.look(r, c), view.cellName(r, c), { r, c, fade: !moved });
       });
     });
   }
@@ -60,9 +60,9 @@ export class SvgCells {
     });
   }
 
-  #update(cell: Drawn, look: Look, place: string, at: { r: number; c: number; fade: boolean }): void {
+  #update(cell: Drawn, look: Look, name: string, at: { r: number; c: number; fade: boolean }): void {
     const before = cell.look;
-    const name = `${place}: ${look.said}`;
+    const renewed = before !== undefined && look.changed && name !== cell.name;
     if (name !== cell.name) {
       cell.name = name;
       cell.group.setAttribute('aria-label', name);
@@ -71,7 +71,6 @@ export class SvgCells {
     if (before?.text !== look.text || before.ink !== look.ink) this.#write(cell, look, at);
     if ((before?.edited ?? false) !== look.edited) this.#mark(cell, look.edited, at);
     if ((before?.changed ?? false) !== look.changed) this.#frame(cell, look.changed, at);
-    const renewed = look.changed && before !== undefined && before.said !== look.said;
     if (look.changed && at.fade && (renewed || !before?.changed)) fadeIn(cell.frame);
     cell.look = look;
   }

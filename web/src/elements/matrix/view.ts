@@ -4,6 +4,7 @@ import type { Cell } from '../numbers.js';
 import type { CaptionPlace } from './layout.js';
 import type { Look } from './looks.js';
 
+/** Who a matrix belongs to, as the colour of its brackets says. */
 export type Hue = 'q' | 'k' | 'v' | 'stream' | 'ink' | 'accent';
 
 /** CSS of a hue's colour; unknown ones are ink. */
@@ -16,6 +17,8 @@ export interface MatrixView {
   readonly look: (row: number, column: number) => Look;
   /** A cell's place in words: "row ar, column p". */
   readonly placeName: (row: number, column: number) => string;
+  /** The place with the number: "row ar, column p: 30.9". */
+  readonly cellName: (row: number, column: number) => string;
   readonly rowLabels: readonly string[];
   readonly columnLabels: readonly string[];
   readonly boldRows: ReadonlySet<number>;

@@ -1,0 +1,258 @@
+// Chapter 5's figure: a mask to paint on and the weights it leaves; what libraries make of a row that sees nothing; the
+// mistake of multiplying; one mask in four libraries.
+
+import { percent } from 'clearformer/elements';
+import { css, html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { Figure, type FigureCode } from '../../book/figure.js';
+import { figureStyles } from '../../book/figure_styles.js';
+import { filled } from '../../shell/shell_element.js';
+import type { words } from '../../words/en/masks.js';
+import { allowedOf, type MaskData, maskData, type Preset, presets, rowsText } from './mask_numbers.js';
+import { type EmptyRows, emptyRows, type Mistake, mistake, type Spelling, spellings } from './other_rules.js';
+import './paint.js';
+import type { Painted } from './paint.js';
+import { emptyView, librariesView, mistakeView, type ViewContext } from './views.js';
+
+type View = 'paint' | 'empty' | 'mistake' | 'libraries';
+
+interface Shown {
+  readonly mask: MaskData;
+  readonly view: View;
+  readonly empty?: EmptyRows;
+  readonly mistake?: Mistake;
+  readonly libraries?: readonly Spelling[];
+}
+
+class FigureMasks extends Figure<Shown, typeof words> {
+  static override properties: PropertyDeclarations = { ...Figure.properties, width: { state: true } };
+  declare private width: number;
+  #all: Readonly<Record<string, string>> = {};
+  readonly #watch = new ResizeObserver(([entry]) => {
+    this.width = Math.floor(entry?.contentRect.width ?? 0);
+  });
+
+  static override styles = [
+    figureStyles,
+    css`
+      .presets { display: flex; flex-wrap: wrap; gap: 6px; margin-bottom: 8px; }
+      .controls { min-height: 34px; margin-bottom: 8px; }
+      .two-up { display: grid; grid-template-columns: repeat(2, max-content); gap: 10px 34px; align-items: end; }
+      .pairs { display: grid; grid-template-columns: repeat(2, max-content); gap: 4px 30px; }
+      .odds { margin-top: 10px; display: flex; flex-wrap: wrap; gap: 4px 18px; align-items: baseline; font-variant-numeric: tabular-nums; }
+      .odds .serif { font-size: 17px; }
+      .libraries { display: grid; gap: 18px; } .libraries.two { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 16px 30px; }
+      .library h3 { font: 600 18px var(--cf-serif); margin: 0; } .library p { font-size: 14px; margin: 0 0 4px; } .library .code { overflow-wrap: anywhere; margin-top: 4px; }
+      .call { margin-top: 6px; color: var(--cf-muted); }
+      .note { color: var(--cf-muted); font-size: 13px; }
+      .large .library h3, .large .library p, .large .odds, .large .controls, .large .presets { font-size: 24px; } .large .odds .serif { font-size: 28px; } .large code { font-size: 20px; }
+      @media (max-width: 900px) { .presets { flex-wrap: nowrap; overflow-x: auto; } .presets .chip { white-space: nowrap; } .controls { margin-bottom: 2px; } }
+      @media (max-width: 640px) { .two-up, .pairs { grid-template-columns: max-content; gap: 2px; } .libraries.two { gap: 8px 12px; } .library p.muted { display: none; } .odds { margin-top: 4px; font-size: 14px; } }
+    `,
+  ];
+
+  constructor() {
+    super();
+    this.width = 0;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#watch.observe(this);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#watch.disconnect();
+  }
+
+  protected override key(): string {
+    const { address, modelName, text } = this.book;
+    const keys = ['l', 'h', 'mask', 'len', 'pre', 'key', 'rows', 'where', 'view'].map((key) => this.value(key));
+    return [modelName, text, address.get('q'), ...keys].join('\n');
+  }
+
+  protected override async compute(): Promise<Shown> {
+    const view = this.value('view') as View;
+    const preset = presets.find((one) => one === this.value('mask')) ?? 'causal';
+    const wanted = {
+      preset,
+      length: this.number('len'),
+      prefix: this.number('pre'),
+      without: this.number('key'),
+      rows: this.value('rows'),
+    };
+    const where = this.value('where') === 'all' ? 'all' : 'head';
+    const mask = await maskData(this.book, { layer: this.number('l'), head: this.number('h'), where }, wanted);
+    if (view === 'empty') return { mask, view, empty: await emptyRows(mask) };
+    if (view === 'mistake') return { mask, view, mistake: await mistake(mask) };
+    return view === 'libraries' ? { mask, view, libraries: await spellings(mask) } : { mask, view };
+  }
+
+  protected override valuesOf({ mask, mistake: wrong }: Shown): Record<string, string> {
+    const { labels, sentence, request, allowed, odds, hooks } = mask;
+    const [before, now] = [
+      [...odds].sort((a, b) => b.before - a.before)[0],
+      [...odds].sort((a, b) => b.now - a.now)[0],
+    ];
+    const values = {
+      row: labels[sentence.focus] ?? '',
+      n: String(labels.length),
+      length: String(request.length),
+      prefix: String(request.prefix),
+      secret: labels[request.without] ?? '',
+      last: labels.at(-1) ?? '',
+      hidden: String(allowed.flat().filter((sees) => !sees).length),
+      layer: String(hooks.layer + 1),
+      head: String(hooks.head + 1),
+      before: before?.label ?? '',
+      beforeOdds: percent(before?.before ?? 0),
+      now: now?.label ?? '',
+      nowOdds: percent(now?.now ?? 0),
+      ...(wrong && { broken: String(wrong.broken) }),
+    };
+    this.#all = { ...this.#all, ...values };
+    return values;
+  }
+
+  override valuesAt(step: string): Readonly<Record<string, string>> {
+    return { ...this.#all, ...super.valuesAt(step) };
+  }
+
+  override get blocks(): readonly number[] {
+    return [this.number('l') + 1];
+  }
+
+  protected override draw(data: Shown): TemplateResult {
+    const { mask, view } = data;
+    const { labels } = this.words;
+    const { sentence } = mask;
+    return html`<div class=${this.inClass ? 'large' : ''}>
+      <div class="presets" role="group" aria-label=${labels.presets}>${presets
+        .filter((preset) => preset !== 'painted' || mask.request.preset === 'painted')
+        .map(
+          (preset) =>
+            html`<button type="button" class="chip" aria-pressed=${preset === mask.request.preset} @click=${() => this.choose({ mask: preset })}>${labels[preset]}</button>`,
+        )}</div>
+      ${this.#controls(mask)}
+      ${sentence.of > sentence.ids.length ? html`<p class="note">${filled(labels.cut, { read: sentence.ids.length, of: sentence.of })}</p>` : nothing}
+      ${view === 'paint' ? this.#painting(mask) : this.#other(data)}
+    </div>`;
+  }
+
+  /** Cells so large that two matrices with their labels stand side by side. */
+  #cell({ labels }: MaskData, across: number): ViewContext['cell'] {
+    const beside = across === 2 && this.width > 640 ? 150 : 84;
+    const most = this.inClass ? 40 : 30;
+    const rows = this.width > 640 ? labels.length * across : labels.length * 1.2;
+    const columns = labels.length * (this.width > 640 ? across : 1);
+    const height = Math.max(
+      11,
+      Math.min(
+        this.inClass ? 34 : 27,
+        (innerHeight * (this.width > 640 ? 0.94 : 0.6) - 250) /
+          (across === 2 && rows > 0 ? labels.length * 1.05 : rows),
+      ),
+    );
+    return { width: Math.max(10, Math.min(most, (this.width - beside) / columns)), height };
+  }
+
+  #controls(mask: MaskData): TemplateResult {
+    const { labels } = this.words;
+    const { preset, length, prefix, without } = mask.request;
+    const slider = (key: 'len' | 'pre', name: string, value: number): TemplateResult =>
+      html`<label class="slider"><span>${name}</span><input type="range" min="0" max=${mask.labels.length} .value=${String(value)} aria-label=${name} @input=${(event: Event) => this.slide({ [key]: (event.target as HTMLInputElement).value })} /><output class="number">${value}</output></label>`;
+    const where = html`<span class="seg" role="group" aria-label=${labels.where}>${(['head', 'all'] as const).map(
+      (one) =>
+        html`<button type="button" aria-pressed=${this.value('where') === one} @click=${() => this.choose({ where: one })}>${labels[one]}</button>`,
+    )}</span>`;
+    return html`<div class="controls">
+      ${preset === 'padding' || preset === 'both' ? slider('len', labels.length, length) : nothing}
+      ${preset === 'prefix' ? slider('pre', labels.prefixLength, prefix) : nothing}
+      ${preset === 'without' ? this.#which(mask, without) : nothing}
+      ${this.value('view') === 'paint' ? where : nothing}
+    </div>`;
+  }
+
+  #which({ labels: tokens }: MaskData, without: number): TemplateResult {
+    const { labels } = this.words;
+    const choose = (event: Event): void => this.choose({ key: (event.target as HTMLSelectElement).value });
+    return html`<label class="slider"><span>${labels.hide}</span><select aria-label=${labels.hide} @change=${choose}>${tokens.map(
+      (token, i) => html`<option value=${i} ?selected=${i === without}>${token}</option>`,
+    )}</select></label>`;
+  }
+
+  #painting(mask: MaskData): TemplateResult {
+    const { labels } = this.words;
+    const { sentence } = mask;
+    const cell = this.#cell(mask, 2);
+    const hidden = (row: number, column: number): boolean => !mask.allowed[row]?.[column];
+    const rails = { rows: [sentence.focus], rowHue: 'q' };
+    const narrow = this.width <= 640;
+    const weights = narrow ? mask.weights.slice([sentence.focus, sentence.focus + 1]) : mask.weights;
+    const secret = this.revealed ? undefined : () => true;
+    return html`<div class="two-up">
+        <mask-canvas .added=${mask.added} .allowed=${mask.allowed} .labels=${mask.labels} .cell=${cell} about=${labels.aboutM}
+          source="scaled_dot_product_attention(0, 0, 0, { mask: ${mask.call}, need_scores: 'masked' })[1]" .selected=${{ row: sentence.focus, column: sentence.focus }}
+          @mask-paint=${(event: CustomEvent<Painted>) => this.#paint(event.detail, mask)}></mask-canvas>
+        <cf-matrix label="A" about=${labels.aboutA} scale="weights" .numbers=${weights} .rowLabels=${narrow ? [mask.labels[sentence.focus] ?? ''] : mask.labels} .columnLabels=${mask.labels} quiet=${narrow ? 'columns' : 'rows'}
+          source="scaled_dot_product_attention(q, k, v, { mask: ${mask.call}, need_weights: true })[1]${narrow ? `[${sentence.focus}]` : ''}" .cellWidth=${cell.width} .cellHeight=${cell.height} .masked=${narrow ? (_: number, column: number) => hidden(sentence.focus, column) : hidden} .secret=${secret} .rails=${narrow ? undefined : rails}
+          @cell-select=${(event: CustomEvent<{ row: number }>) => !narrow && this.choose({ q: String(event.detail.row) })}></cf-matrix>
+      </div>
+      <p class="call"><code>${mask.call}</code></p>
+      ${this.revealed ? this.#odds(mask) : nothing}`;
+  }
+
+  #odds({ odds, labels: tokens }: MaskData): TemplateResult | typeof nothing {
+    if (odds.length === 0) return nothing;
+    const { labels } = this.words;
+    return html`<p class="odds"><span class="muted">${filled(labels.next, { token: tokens.at(-1) ?? '' })}</span>${odds.map(
+      ({ label, before, now }) =>
+        html`<span><span class="serif">${label}</span> <span class="muted">${percent(before)} →</span> <b>${percent(now)}</b></span>`,
+    )}</p>`;
+  }
+
+  #paint({ row, column, sees, begins }: Painted, mask: MaskData): void {
+    // a stroke may be faster than what is computed from it
+    const n = mask.labels.length;
+    const preset = this.value('mask') as Preset;
+    const from = allowedOf({ ...mask.request, preset, rows: this.value('rows') }, n);
+    const allowed = from.map((seen, r) => seen.map((was, c) => (r === row && c === column ? sees : was)));
+    this[begins ? 'choose' : 'slide']({ mask: 'painted', rows: rowsText(allowed) });
+    const { labels } = this.words;
+    this.say(
+      filled(sees ? labels.maySee : labels.mayNotSee, {
+        row: mask.labels[row] ?? '',
+        column: mask.labels[column] ?? '',
+      }),
+    );
+  }
+
+  #other({ mask, empty, mistake: wrong, libraries }: Shown): TemplateResult {
+    const { labels } = this.words;
+    const context = { data: mask, labels, cell: this.#cell(mask, wrong ? 2 : 1), hiding: !this.revealed };
+    if (empty) return emptyView(context, empty);
+    if (wrong) {
+      const height = Math.max(12, Math.min(context.cell.height, (innerHeight - 330) / (2 * mask.labels.length)));
+      return mistakeView({ ...context, cell: { ...context.cell, height } }, wrong);
+    }
+    return libraries ? librariesView(context, libraries) : html``;
+  }
+
+  override code(): FigureCode {
+    const layer = this.number('l');
+    const head = this.number('h');
+    const call = this.data?.mask.call ?? 'Mask.causal()';
+    const shown = call === 'null' ? 'null' : call;
+    const plus = call.includes('.and(') ? 'Mask::causal() & Mask::valid_lens(lengths)' : { n: 'Mask()' }[call[0] ?? ''];
+    const cpp =
+      plus ??
+      call.replace('.', '::').replace(/\(\[.*\]\)|\(rows\)/, call.includes('valid_lens') ? '(lengths)' : '(rows)');
+    return {
+      js: `const mask = ${shown};\nconst [Z, A] = await scaled_dot_product_attention(q, k, v, { mask, need_weights: true });\n// in the running model: the scores before the mask, with −∞ where it hides\nawait model.run_with_hooks(inputs, {\n  edits: [{ hook: 'blocks.${layer}.attn.hook_attn_scores', head: ${head}, op: 'replace', value: masked }],\n});`,
+      cpp: `const Mask mask = ${cpp};\nattention_pooling(q, k, v, {.mask = mask, .keep = PoolingOptions::Keep::weights});`,
+      tl: `model.run_with_hooks(tokens, fwd_hooks=[("blocks.${layer}.attn.hook_attn_scores",\n    lambda s, hook: s.masked_fill(~allowed, -torch.inf))])`,
+    };
+  }
+}
+
+customElements.define('figure-masks', FigureMasks);

@@ -1,0 +1,214 @@
+// What a mask does to one head: the mask as numbers, the masked scores, the weights, and how the model goes on with them.
+
+import { type ActivationEdit, type HookName, Mask, scaled_dot_product_attention, softmax, Tensor } from 'clearformer';
+import type { Book, Sentence } from '../../book/book.js';
+import { activation, type Shelved } from '../../book/shelf.js';
+import type { Float } from '../head/head_numbers.js';
+import { type HeadHooks, headHooks } from '../head/hooks.js';
+
+export type Preset = 'none' | 'causal' | 'padding' | 'both' | 'prefix' | 'without' | 'empty' | 'painted';
+export const presets: readonly Preset[] = [
+  'none',
+  'causal',
+  'padding',
+  'both',
+  'prefix',
+  'without',
+  'empty',
+  'painted',
+];
+
+export interface MaskRequest {
+  readonly preset: Preset;
+  /** How many keys are a text; those behind are padding. */
+  readonly length: number;
+  /** How many tokens see each other whole. */
+  readonly prefix: number;
+  /** The key that nobody but its own token may read. */
+  readonly without: number;
+  /** The query that sees nothing, where one is asked for. */
+  readonly emptyRow: number;
+  /** Painted rows, as the address has them. */
+  readonly rows: string;
+}
+
+/** Which key each query may read, row by row. */
+export type Allowed = readonly (readonly boolean[])[];
+
+/** More tokens are not painted on. */
+export const mostTokens = 12;
+
+export function allowedOf({ preset, length, prefix, without, emptyRow, rows }: MaskRequest, n: number): Allowed {
+  const painted = preset === 'painted' ? readRows(rows, n) : undefined;
+  const sees = (query: number, key: number): boolean => {
+    if (painted) return painted[query]?.[key] ?? false;
+    if (preset === 'padding') return key < length;
+    if (preset === 'both') return key <= query && key < length;
+    if (preset === 'prefix') return key <= query || key < prefix;
+    if (preset === 'without') return key <= query && (key !== without || query === without);
+    if (preset === 'empty') return key <= query && query !== emptyRow;
+    return preset === 'none' || key <= query;
+  };
+  return Array.from({ length: n }, (_, query) => Array.from({ length: n }, (_, key) => sees(query, key)));
+}
+
+/** Rows as numbers to the base of 36, one bit for each key. */
+export const rowsText = (allowed: Allowed): string =>
+  allowed.map((row) => row.reduce((bits, sees, key) => bits + (sees ? 2 ** key : 0), 0).toString(36)).join('.');
+
+function readRows(text: string, n: number): Allowed {
+  const rows = text.split('.').map((row) => Number.parseInt(row, 36));
+  return Array.from({ length: n }, (_, query) =>
+    Array.from({ length: n }, (_, key) => Math.floor((rows[query] || 0) / 2 ** key) % 2 === 1),
+  );
+}
+
+export const flags = (allowed: Allowed, of: boolean): Tensor<'uint8'> =>
+  new Tensor(
+    'uint8',
+    Uint8Array.from(allowed.flat(), (sees) => (sees === of ? 1 : 0)),
+    [allowed.length, allowed.length],
+  );
+
+/** The package's mask, made by the maker that says it best, and that call. */
+export function maskOf(request: MaskRequest, allowed: Allowed): { mask: Mask | null; call: string } {
+  const { preset, length } = request;
+  if (preset === 'none') return { mask: null, call: 'null' };
+  if (preset === 'causal') return { mask: Mask.causal(), call: 'Mask.causal()' };
+  const lengths = `Mask.valid_lens([${length}])`;
+  if (preset === 'padding') return { mask: Mask.valid_lens([length]), call: lengths };
+  if (preset === 'both')
+    return { mask: Mask.causal().and(Mask.valid_lens([length])), call: `Mask.causal().and(${lengths})` };
+  return { mask: Mask.allow(flags(allowed, true)), call: 'Mask.allow(rows)' };
+}
+
+export interface Odds {
+  readonly label: string;
+  readonly before: number;
+  readonly now: number;
+}
+
+export interface MaskData {
+  readonly sentence: Sentence;
+  readonly labels: readonly string[];
+  readonly hooks: HeadHooks;
+  readonly request: MaskRequest;
+  readonly allowed: Allowed;
+  readonly mask: Mask | null;
+  readonly call: string;
+  readonly q: Float;
+  readonly k: Float;
+  readonly v: Float;
+  /** What is added to the scores: 0 and −∞. */
+  readonly added: Float;
+  /** Scores before the mask, and with it. */
+  readonly scores: Float;
+  readonly masked: Float;
+  readonly weights: Float;
+  readonly output: Float;
+  readonly odds: readonly Odds[];
+}
+
+export interface HeadOf {
+  readonly layer: number;
+  readonly head: number;
+  /** Whether the mask is put on this head alone or on all. */
+  readonly where: 'head' | 'all';
+}
+
+export async function maskData(
+  book: Book,
+  { layer, head, where }: HeadOf,
+  wanted: Omit<MaskRequest, 'emptyRow'>,
+): Promise<MaskData> {
+  const shelved = await book.shelf.model(book.modelName);
+  const hooks = headHooks(shelved.model, layer, head);
+  const sentence = await book.sentence(book.modelName, mostTokens);
+  const clean = await book.shelf.pass(sentence.inputs, { names: [hooks.q, hooks.k, hooks.v] });
+  const q = activation(clean, hooks.q).slice(0, null, head);
+  const k = activation(clean, hooks.k).slice(0, null, hooks.kvHead);
+  const v = activation(clean, hooks.v).slice(0, null, hooks.kvHead);
+  const request = { ...wanted, emptyRow: sentence.focus };
+  const allowed = allowedOf(request, sentence.ids.length);
+  const { mask, call } = maskOf(request, allowed);
+  const nothing = new Tensor('float32', new Float32Array(q.data.length), q.dims);
+  const [, added] = await scaled_dot_product_attention(nothing, nothing, nothing, { mask, need_scores: 'masked' });
+  const [, scores] = await scaled_dot_product_attention(q, k, v, { need_scores: 'raw' });
+  const [, masked] = await scaled_dot_product_attention(q, k, v, { mask, need_scores: 'masked' });
+  const [output, weights] = await scaled_dot_product_attention(q, k, v, { mask, need_weights: true });
+  const edits = await maskEdits(book, sentence, shelved, hooks, allowed, where);
+  return {
+    sentence,
+    labels: sentence.tokens.map(({ label }) => label),
+    hooks,
+    request,
+    allowed,
+    mask,
+    call,
+    q,
+    k,
+    v,
+    added,
+    scores,
+    masked,
+    weights,
+    output,
+    odds: await oddsOf(book, sentence, shelved, edits),
+  };
+}
+
+/**
+ * The mask in the running model: its scores before the mask, with −∞ where the painted one hides a key, in the place of its
+ * own masked ones. Put on all heads, each layer reads its scores with the layers before it masked already.
+ */
+export async function maskEdits(
+  book: Book,
+  { inputs }: Sentence,
+  { model }: Shelved,
+  hooks: HeadHooks,
+  allowed: Allowed,
+  where: 'head' | 'all',
+): Promise<ActivationEdit[]> {
+  const edits: ActivationEdit[] = [];
+  const layers = where === 'head' ? [hooks.layer] : Array.from({ length: hooks.layers }, (_, layer) => layer);
+  for (const layer of layers) {
+    const { raw, scores } = headHooks(model, layer, 0);
+    const pass = await book.shelf.pass(inputs, { names: [raw], edits });
+    const all = activation(pass, raw);
+    const value = where === 'head' ? all.slice(0, hooks.head) : all.slice(0);
+    edits.push({
+      hook: scores as HookName,
+      ...(where === 'head' && { head: hooks.head }),
+      op: 'replace',
+      value: hidden(value, allowed),
+    });
+  }
+  return edits;
+}
+
+/** [..., query, key] with −∞ where a query may not read a key. */
+function hidden({ data, dims }: Float, allowed: Allowed): Float {
+  const n = allowed.length;
+  const kept = data.map((value, i) => (allowed[Math.floor(i / n) % n]?.[i % n] ? value : Number.NEGATIVE_INFINITY));
+  return new Tensor('float32', kept, dims);
+}
+
+async function oddsOf(
+  book: Book,
+  { inputs }: Sentence,
+  { model, texts }: Shelved,
+  edits: readonly ActivationEdit[],
+): Promise<Odds[]> {
+  const names = ['hook_embed'];
+  const [clean, now] = [await book.shelf.pass(inputs, { names }), await book.shelf.pass(inputs, { names, edits })];
+  if (!texts || clean.logits.dims.at(-1) !== model.cfg.d_vocab) return [];
+  const [before, after] = [await softmax(clean.logits.slice(0, -1)), await softmax(now.logits.slice(0, -1))];
+  const best = (row: Float): number[] =>
+    Array.from(row.data.keys()).sort((a, b) => (row.data[b] ?? 0) - (row.data[a] ?? 0));
+  const ids = new Set([...best(before).slice(0, 1), ...best(after).slice(0, 3)]);
+  return [...ids].map((id) => ({
+    label: texts.alone(id).label,
+    before: before.data[id] ?? 0,
+    now: after.data[id] ?? 0,
+  }));
+}
