@@ -133,6 +133,12 @@ describe('what cannot be done exits with 1 and names the cause', { timeout }, ()
       expect(err).toMatch(/^clearformer: unsupported: .*no head for the task/);
     }
   });
+
+  it('a text for a model of images', async () => {
+    const { code, err } = await run(['classify', bundledModel('vit-mnist'), 'a']);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^clearformer: unsupported: .*is for .*image-classification.*, not for text-classification\n$/);
+  });
 });
 
 describe('standard output', { timeout }, () => {

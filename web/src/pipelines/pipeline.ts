@@ -108,7 +108,27 @@ export async function pipeline(
   const name = given ?? (await madeFor(folder, options.signal));
   const { load } = await loaders[name]();
   options.signal?.throwIfAborted();
-  return load({ task: task ?? name, pipeline: name }, folder, options);
+  return load({ task: task ?? name, pipeline: name }, folder, options).catch(async (thrown: unknown) => {
+    throw (await madeForOthers(name, folder, thrown, options.signal)) ?? thrown;
+  });
+}
+
+/** What is to be said of a file that is missing because the checkpoint was made for other tasks. */
+async function madeForOthers(
+  name: PipelineName,
+  folder: Folder,
+  thrown: unknown,
+  signal: AbortSignal | undefined,
+): Promise<ClearformerError | undefined> {
+  if (!(thrown instanceof ClearformerError) || thrown.code !== 'file_not_found') return undefined;
+  const { inspectFolder } = await import('../inspection/inspect_folder.js');
+  const found = await inspectFolder(folder, { signal }).catch(() => undefined);
+  if (found === undefined) return undefined;
+  const { architectures, model_type, pipelines } = found.inspection;
+  if (pipelines.length === 0 || pipelines.includes(name)) return undefined;
+  const what = architectures[0] ?? model_type;
+  const message = `pipeline: ${what} in ${folder.where} is for ${pipelines.join(' and ')}, not for ${name}`;
+  return new ClearformerError('unsupported', message, { option: 'task', expected: pipelines });
 }
 
 /** The pipeline that the checkpoint of a folder was made for. */

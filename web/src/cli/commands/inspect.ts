@@ -103,7 +103,7 @@ function facts(found: Inspection): [string, string][] {
     ['reads', found.input_modalities.join(', ')],
     ['tokenizer', tokenizer === null ? '' : tokenizer.files.join(', ')],
     ['processor', found.processor.join(', ')],
-    ['sizes', sizes.map(([name, value]) => `${name} ${value}`).join(', ')],
+    ['sizes', sizes.map(([name, value]) => `${name} ${rounded(Number(value))}`).join(', ')],
     ['parameters', parameters === null ? '' : String(parameters)],
     [
       'stored',
@@ -122,6 +122,8 @@ function facts(found: Inspection): [string, string][] {
   ];
 }
 
+/** Without the digits that a number kept in 32 bits does not have. */
+const rounded = (value: number) => (Number.isInteger(value) ? value : Number(value.toPrecision(7)));
 const ofSource = (bytes: number) => (bytes === 0 ? '' : `, ${bytes} bytes a token that was read`);
 
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
