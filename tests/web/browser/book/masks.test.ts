@@ -18,7 +18,10 @@ const painted = 'scaled_dot_product_attention(q, k, v, { mask: Mask.allow(rows),
 async function middle(page: Page, row: number, column: number): Promise<{ x: number; y: number }> {
   return page.locator('mask-canvas cf-matrix').evaluate(
     (matrix, [r, c]) => {
-      const { x, y, width, height } = (matrix as HTMLElement & { cellBox(r: number, c: number): DOMRect }).cellBox(r as number, c as number);
+      const { x, y, width, height } = (matrix as HTMLElement & { cellBox(r: number, c: number): DOMRect }).cellBox(
+        r as number,
+        c as number,
+      );
       return { x: x + width / 2, y: y + height / 2 };
     },
     [row, column],
