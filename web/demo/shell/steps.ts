@@ -8,6 +8,7 @@ const still = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Steps {
   #observer: IntersectionObserver | undefined;
+  #figureSize: ResizeObserver | undefined;
   /** Until when scrolling is the page's own and tells nothing about the reader. */
   #quietUntil = 0;
   /** When the reader last scrolled, or did what scrolls; a figure that grows moves the steps, too, and is not the reader. */
@@ -84,10 +85,10 @@ export class Steps {
       { rootMargin: band },
     );
     for (const section of this.#sections()) this.#observer.observe(section);
-  }
-
-  leave(): void {
-    this.#observer?.disconnect();
+    this.#figureSize?.disconnect();
+    this.#figureSize = new ResizeObserver(() => this.settle(chapter));
+    const figureBox = this.root.querySelector('.figure');
+    if (figureBox) this.#figureSize.observe(figureBox);
   }
 
   /** The height of the figure, under which a step has to stop. */

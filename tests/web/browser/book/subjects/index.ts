@@ -8,6 +8,7 @@ import { subjects as masks } from './masks.js';
 import { subjects as next } from './next.js';
 import { subjects as seeing } from './seeing.js';
 import type { Subject } from './subject.js';
+import { subjects as translate } from './translate.js';
 import { subjects as where } from './where.js';
 
 export const all: readonly Subject[] = [
@@ -16,6 +17,7 @@ export const all: readonly Subject[] = [
   ...head,
   ...masks,
   ...heads,
+  ...translate,
   ...seeing,
   ...cost,
   ...laboratory,
