@@ -26,5 +26,12 @@ export { type CellEdit, CfMatrix } from './elements/matrix/matrix.js';
 export type { Hue } from './elements/matrix/view.js';
 export type { Cell, Drawn, Numbers } from './elements/numbers.js';
 export { motionReduced, themeOf, watchTheme } from './elements/theme.js';
-export { type Token, type TokenNames, tokenPiece, tokenPieces, visibleToken } from './elements/token_pieces.js';
+export {
+  type Token,
+  type TokenNames,
+  tokenName,
+  tokenPiece,
+  tokenPieces,
+  visibleToken,
+} from './elements/token_pieces.js';
 export { CfTokens } from './elements/tokens.js';

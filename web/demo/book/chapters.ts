@@ -52,6 +52,16 @@ export const chapters: readonly ChapterFiles[] = [
     words: { en: () => import('../words/en/block.js'), de: () => import('../words/de/block.js') },
   },
   {
+    id: 'saying',
+    chapter: () => import('../chapters/saying/chapter.js'),
+    words: { en: () => import('../words/en/saying.js'), de: () => import('../words/de/saying.js') },
+  },
+  {
+    id: 'translate',
+    chapter: () => import('../chapters/translate/chapter.js'),
+    words: { en: () => import('../words/en/translate.js'), de: () => import('../words/de/translate.js') },
+  },
+  {
     id: 'seeing',
     chapter: () => import('../chapters/seeing/chapter.js'),
     words: { en: () => import('../words/en/seeing.js'), de: () => import('../words/de/seeing.js') },

@@ -54,6 +54,12 @@ export class CfLens extends ElementBase implements Drawn {
         text-align: right;
         font: 12.5px / 1.5 var(--_sans);
       }
+      [role='rowheader'] {
+        position: sticky;
+        left: 0;
+        z-index: 1;
+        background: var(--_paper);
+      }
       [role='columnheader'] {
         padding: 4px 2px;
         text-align: center;
