@@ -1,26 +1,15 @@
 // What must be there before anything is timed: peers, programs, package, models.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { buildPreset, tools, wasmPreset } from '../../scripts/build/cmake.js';
 import { digestOf, inProject, unlessFresh } from '../../scripts/build/fresh.js';
+import { installPackagesOf } from '../../scripts/build/own_packages.js';
 import { steps } from '../../scripts/build.js';
-import { run, step } from '../../scripts/toolchain/progress.js';
+import { run } from '../../scripts/toolchain/progress.js';
 import { childScript, pageContenders, tensorflowFiles } from './hosts/places.js';
 import { makeSource } from './models/make.js';
 import type { Contender, Engine } from './types.js';
 
 const here = inProject('tests/bench');
-
-/** The peers' packages, without their install scripts, which would download more. */
-async function installPeers(): Promise<void> {
-  const lock = inProject('tests/bench/package-lock.json');
-  const stamp = inProject('tests/bench/node_modules/.clearformer-lock');
-  const digest = digestOf([lock], `${process.platform} ${process.arch}`);
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
-  const args = ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
-  await step('Installing the peers (npm ci in tests/bench)', () => run('npm', args, { cwd: here }));
-  writeFileSync(stamp, digest);
-}
 
 /** The contenders' modules, for pages and for processes. */
 async function bundleContenders(): Promise<void> {
@@ -107,7 +96,7 @@ async function buildPrograms(preset: string): Promise<void> {
 
 /** Everything that is built, for the engines named. */
 export async function prepareEngines(engines: readonly Engine[]): Promise<void> {
-  await installPeers();
+  await installPackagesOf('tests/bench');
   await steps.wasm();
   await steps.package();
   await bundleContenders();

@@ -118,7 +118,7 @@ describe('pieces of a text', () => {
       all_special_ids: [0],
       vocab_size: words.length,
       decode: (ids: readonly number[]) => ids.map((id) => words[id]).join(''),
-      convert_ids_to_tokens: (ids: readonly number[]) => ids.map((id) => `#${words[id]}`),
+      convert_ids_to_tokens: (ids: readonly number[]) => ids.map((id) => words[id]),
     };
     const pieces = tokenPieces(names as never, [0, 1, 2, 3]);
     expect(pieces).toEqual([

@@ -1,4 +1,8 @@
-// The public exports of `clearformer/chat_template`: conversations for chat models, with the Jinja interpreter they need.
+/**
+ * The public exports of `clearformer/chat_template`: conversations for chat models, with the Jinja interpreter they
+ * need.
+ * @module clearformer/chat_template
+ */
 
 export {
   apply_chat_template,

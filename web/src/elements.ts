@@ -1,4 +1,7 @@
-// `clearformer/elements`: web components that draw the numbers of a transformer. Importing it registers their tags.
+/**
+ * `clearformer/elements`: web components that draw the numbers of a transformer. Importing it registers their tags.
+ * @module clearformer/elements
+ */
 
 export { CfAttention } from './elements/attention.js';
 export { type Bar, CfBars } from './elements/bars.js';
@@ -23,5 +26,12 @@ export { type CellEdit, CfMatrix } from './elements/matrix/matrix.js';
 export type { Hue } from './elements/matrix/view.js';
 export type { Cell, Drawn, Numbers } from './elements/numbers.js';
 export { motionReduced, themeOf, watchTheme } from './elements/theme.js';
-export { type Token, type TokenNames, tokenPiece, tokenPieces, visibleToken } from './elements/token_pieces.js';
+export {
+  type Token,
+  type TokenNames,
+  tokenName,
+  tokenPiece,
+  tokenPieces,
+  visibleToken,
+} from './elements/token_pieces.js';
 export { CfTokens } from './elements/tokens.js';

@@ -1,4 +1,7 @@
-// The public exports of `clearformer`.
+/**
+ * The public exports of `clearformer`.
+ * @module clearformer
+ */
 
 export { type AblateHeadsOptions, ablateHeads, type HeadAblation } from './analysis/ablate_heads.js';
 export type { AttentionPatterns } from './analysis/attention_patterns.js';
@@ -33,8 +36,12 @@ export type { TokenChoice } from './analysis/token_directions.js';
 export { type AudioInput, read_audio } from './audio/audio_input.js';
 export {
   AutoFeatureExtractor,
+  type FeatureExtractorCallOptions,
+  type FeatureExtractorLoadOptions,
+  type FeatureExtractorOutput,
   WhisperFeatureExtractor,
 } from './audio/feature_extractor.js';
+export type { WhisperFeatures } from './audio/feature_extractor_config.js';
 export { resample_audio } from './audio/sample_rate.js';
 export type { Integrity } from './checkpoint/files.js';
 export type { ProgressCallback, ProgressInfo } from './checkpoint/progress.js';
@@ -42,7 +49,13 @@ export type { Source, SourceOptions } from './checkpoint/source.js';
 export type { CacheLike, CacheOption } from './checkpoint/web_folder.js';
 export type { ImageSize } from './image/geometry.js';
 export type { ImageInput } from './image/image_input.js';
-export { AutoImageProcessor, ImageProcessor } from './image/image_processor.js';
+export {
+  AutoImageProcessor,
+  ImageProcessor,
+  type ImageProcessorCallOptions,
+  type ImageProcessorLoadOptions,
+  type ImageProcessorOutput,
+} from './image/image_processor.js';
 export type { ImageProcessorOptions } from './image/image_processor_config.js';
 export type { RawImage } from './image/raw_image.js';
 export { inspect } from './inspection/inspect.js';
@@ -108,7 +121,7 @@ export {
 } from './pipelines/pipeline.js';
 export type { Pooling, PoolingMode } from './pipelines/pooling.js';
 export type { Answer, QuestionAnsweringOptions, QuestionAnsweringPipeline } from './pipelines/question_answering.js';
-export type { ClassificationOptions, LabelScore } from './pipelines/scores.js';
+export type { ClassificationOptions, LabelScore, ScoreFunction } from './pipelines/scores.js';
 export type { Summarization, SummarizationPipeline } from './pipelines/summarization.js';
 export type {
   ClassifiedText,
@@ -146,6 +159,7 @@ export {
   type WantedScores,
 } from './primitives/attention.js';
 export { complexity, type LayerKind, type LayerSize } from './primitives/complexity.js';
+/** The teaching blocks of d2l.ai, by its names and with its order of arguments; `valid_lens` counts the keys that may be seen. */
 export * as d2l from './primitives/d2l.js';
 export {
   bmm,
@@ -177,6 +191,7 @@ export {
   tanh,
 } from './primitives/functional.js';
 export { Mask } from './primitives/mask.js';
+/** torch.nn's layers: its options, arguments and state_dict keys; batch first, inference only. */
 export * as nn from './primitives/nn.js';
 export {
   type Grid,

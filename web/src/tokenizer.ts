@@ -1,4 +1,8 @@
-// `clearformer/tokenizer`: everything about text, without the WASM. Tokenizers can be made here without waiting for anything.
+/**
+ * `clearformer/tokenizer`: everything about text, without the WASM. Tokenizers can be made here without waiting for
+ * anything.
+ * @module clearformer/tokenizer
+ */
 
 import { useTables } from './text/unicode.js';
 import * as tables from './text/unicode_tables.js';

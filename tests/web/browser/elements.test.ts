@@ -102,6 +102,7 @@ describe('a matrix', () => {
       const at = await cellCentre(page, 2, 3);
       await page.mouse.click(...at);
       expect(await events(page)).toContainEqual(['cell-select', { row: 2, column: 3 }]);
+      expect(await page.locator('#m [aria-selected=true]').getAttribute('id')).toBe('cell-2-3');
       await page.mouse.click(...at);
       const field = page.locator('#m .editor input');
       expect(await field.getAttribute('inputmode')).toBe('decimal');

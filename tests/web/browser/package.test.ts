@@ -131,6 +131,7 @@ describe('the installed package', () => {
     const script = `
       const { story } = await import(${JSON.stringify(join(folder, 'story.js'))});
       const { AutoTokenizer } = await import('clearformer/tokenizer');
+      await import('clearformer/elements');
       const tokenizer = await AutoTokenizer.from_pretrained(${JSON.stringify(stories)});
       console.log(JSON.stringify([await story(${JSON.stringify(stories)}, [{ worker: true, deterministic: true }, { deterministic: true }]), tokenizer.encode('Once')]));`;
     await writeFile(join(folder, 'node.mjs'), script);
@@ -147,13 +148,19 @@ describe('the installed package', () => {
       join(folder, 'types.ts'),
       `import { AutoModelForCausalLM, type Tensor } from 'clearformer';
        import { AutoTokenizer } from 'clearformer/tokenizer';
+       import { CfMatrix, type Cell, inkOn, weight } from 'clearformer/elements';
+       const matrix: CfMatrix = document.createElement('cf-matrix');
+       const chosen: Cell | undefined = matrix.selected;
+       const ink: number = inkOn(weight(0.5, 'dark'))[0];
+       // @ts-expect-error no such scale
+       matrix.scale = 'other';
        const model = await AutoModelForCausalLM.from_pretrained('a/b');
        const tokenizer = await AutoTokenizer.from_pretrained('a/b');
        const ids: Tensor<'int64'> = await model.generate(tokenizer('x'), { max_new_tokens: 3 });
        const logits: Float32Array = (await model({ input_ids: ids })).logits.data;
        // @ts-expect-error no such option
        await model.generate(tokenizer('x'), { max_tokens: 3 });
-       export { logits };`,
+       export { logits, chosen, ink };`,
     );
     const tsc = join(project, 'node_modules/typescript/bin/tsc');
     const strict = [

@@ -17,6 +17,11 @@ export const chapters: readonly ChapterFiles[] = [
     words: { en: () => import('../words/en/next.js'), de: () => import('../words/de/next.js') },
   },
   {
+    id: 'vectors',
+    chapter: () => import('../chapters/vectors/chapter.js'),
+    words: { en: () => import('../words/en/vectors.js'), de: () => import('../words/de/vectors.js') },
+  },
+  {
     id: 'where',
     chapter: () => import('../chapters/where/chapter.js'),
     words: { en: () => import('../words/en/where.js'), de: () => import('../words/de/where.js') },
@@ -35,6 +40,16 @@ export const chapters: readonly ChapterFiles[] = [
     id: 'heads',
     chapter: () => import('../chapters/heads/chapter.js'),
     words: { en: () => import('../words/en/heads.js'), de: () => import('../words/de/heads.js') },
+  },
+  {
+    id: 'block',
+    chapter: () => import('../chapters/block/chapter.js'),
+    words: { en: () => import('../words/en/block.js'), de: () => import('../words/de/block.js') },
+  },
+  {
+    id: 'translate',
+    chapter: () => import('../chapters/translate/chapter.js'),
+    words: { en: () => import('../words/en/translate.js'), de: () => import('../words/de/translate.js') },
   },
   {
     id: 'seeing',

@@ -11,6 +11,9 @@ const worker = 'service_worker.js';
 
 const digestOf = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex').slice(0, 16);
 
+/** Not kept without a network: the worker itself, source maps, and the documentation, a site of its own. */
+const left = /^service_worker\.js$|^docs\/|\.map$/;
+
 /** Digests by path; the page itself is `./`, since servers lead from index.html to its folder. */
 function filesIn(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -20,7 +23,7 @@ function filesIn(folder: string): Record<string, string> {
   const paths = files.map((file) => [relative(folder, file).split(sep).join('/'), file] as const);
   return Object.fromEntries(
     paths
-      .filter(([path]) => path !== worker && !path.endsWith('.map') && !path.endsWith('.md'))
+      .filter(([path]) => !left.test(path))
       .map(([path, file]) => [path === 'index.html' ? './' : path, digestOf(readFileSync(file))]),
   );
 }

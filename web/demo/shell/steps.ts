@@ -3,17 +3,43 @@
 import type { Address } from '../book/address.js';
 import type { Chapter, Step } from '../book/chapter.js';
 
+const scrollKeys = [' ', 'PageUp', 'PageDown', 'Home', 'End', 'ArrowUp', 'ArrowDown'];
 const still = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Steps {
   #observer: IntersectionObserver | undefined;
   /** Until when scrolling is the page's own and tells nothing about the reader. */
   #quietUntil = 0;
+  /** When the reader last scrolled, or did what scrolls; a figure that grows moves the steps, too, and is not the reader. */
+  #readerAt = Number.NEGATIVE_INFINITY;
+  #height = 0;
+
+  /** Whether the reader scrolls now: momentum goes on for a while. */
+  get #readerScrolls(): boolean {
+    return performance.now() - this.#readerAt < 1500;
+  }
+
+  /** The figure has been drawn: where it has another height, the step that the reader is at is brought back under it. */
+  settle(chapter: Chapter): void {
+    const height = this.root.querySelector<HTMLElement>('.figure')?.offsetHeight ?? 0;
+    if (height === this.#height || this.address.get('class') !== undefined) return;
+    this.#height = height;
+    this.watch(chapter);
+    if (this.address.get('step') !== undefined && !this.#readerScrolls) this.reveal(this.index(chapter));
+  }
 
   constructor(
     private readonly address: Address,
     private readonly root: HTMLElement,
-  ) {}
+  ) {
+    const moved = (): void => {
+      this.#readerAt = performance.now();
+    };
+    for (const type of ['wheel', 'touchmove']) addEventListener(type, moved, { passive: true });
+    addEventListener('keydown', ({ key }) => scrollKeys.includes(key) && moved());
+    addEventListener('pointerdown', ({ target }) => target === document.documentElement && moved()); // the scroll bar
+    addEventListener('scroll', () => this.#readerScrolls && moved(), { passive: true });
+  }
 
   /** The place of the step in the address, within the chapter's. */
   index(chapter: Chapter): number {
@@ -49,7 +75,8 @@ export class Steps {
     const band = this.#under() ? `-${low}px 0px -${Math.max(10, innerHeight - low - 50)}px 0px` : '-42% 0px -42% 0px';
     this.#observer = new IntersectionObserver(
       (entries) => {
-        if (performance.now() < this.#quietUntil || this.address.get('class') !== undefined) return;
+        if (!this.#readerScrolls || performance.now() < this.#quietUntil || this.address.get('class') !== undefined)
+          return;
         for (const { isIntersecting, target } of entries) {
           if (isIntersecting) this.go(chapter, this.#sections().indexOf(target as HTMLElement), false);
         }

@@ -13,6 +13,7 @@ import { type SweepOptions, sweep } from './sweep.js';
 
 const call = 'ablateHeads';
 
+/** Options of ablateHeads. */
 export interface AblateHeadsOptions extends SweepOptions {
   /** What a head gives in place of its own: nothing, or its mean over the batch and positions of this input. */
   op?: 'zero' | 'mean' | undefined;
@@ -20,6 +21,7 @@ export interface AblateHeadsOptions extends SweepOptions {
   hook?: LayerHook | undefined;
 }
 
+/** What ablateHeads found. */
 export interface HeadAblation {
   /** The metric of the model as it is. */
   baseline: number;

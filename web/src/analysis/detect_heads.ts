@@ -9,6 +9,7 @@ import { type HeadKind, type HeadScores, headKinds, headScores } from './head_sc
 import { defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
 import { type RepeatedTokensOptions, repeatedTokens } from './repeated_tokens.js';
 
+/** Options of detectHeads. */
 export interface DetectHeadsOptions extends RepeatedTokensOptions {
   /** What to run. Default: `batch` rows of `length` random tokens, each row repeated once. */
   inputs?: ModelInputs | undefined;
@@ -27,6 +28,7 @@ export interface DetectedHead {
   score: number;
 }
 
+/** What detectHeads found. */
 export interface DetectedHeads {
   /** For each kind [n_layers, n_heads]. */
   scores: HeadScores;

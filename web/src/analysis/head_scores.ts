@@ -14,6 +14,7 @@ import { type AttentionPatterns, selfAttention } from './attention_patterns.js';
 
 /** What heads are scored for. */
 export const headKinds = ['previous_token', 'first_token', 'duplicate_token', 'induction'] as const;
+/** A habit that heads are scored for. */
 export type HeadKind = (typeof headKinds)[number];
 
 /** [n_layers, n_heads] for each kind, between 0 and 1; NaN where no query of these tokens has such a key. */

@@ -13,6 +13,7 @@ import { type Positions, placesOf } from './positions.js';
 import { type ResidualPart, residualParts } from './residual_parts.js';
 import { type TokenChoice, type TokenDirections, tokenDirections } from './token_directions.js';
 
+/** Options of logitAttribution. */
 export interface LogitAttributionOptions {
   /** The token whose logit is taken apart: one for all rows of the batch, or one a row. */
   tokens: TokenChoice;
@@ -23,6 +24,7 @@ export interface LogitAttributionOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** A logit, or a difference of two, as a sum of what each part of the model wrote. */
 export interface LogitAttribution {
   /**
    * `embed`, `pos_embed`, then for each layer its heads (`L0H0`, …; those of cross-attention `L0C0`, …) and `0_mlp_out`,

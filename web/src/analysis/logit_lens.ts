@@ -10,6 +10,7 @@ import { Tensor } from '../tensor/tensor.js';
 import { defaultHook, layerHooks } from './layer_hooks.js';
 import { type Positions, placesOf, takePlaces } from './positions.js';
 
+/** Options of logitLens. */
 export interface LogitLensOptions {
   /** Which positions; default: all. A number drops the axis. */
   pos?: Positions | undefined;

@@ -15,6 +15,7 @@ import { type SweepOptions, sweep } from './sweep.js';
 
 const call = 'patchActivations';
 
+/** Options of patchActivations. */
 export interface PatchActivationsOptions extends SweepOptions {
   /** Inputs with the answer that is looked for, and inputs of the same dims without it. */
   clean: ModelInputs;
@@ -25,6 +26,7 @@ export interface PatchActivationsOptions extends SweepOptions {
   hook?: LayerHook | undefined;
 }
 
+/** What patchActivations found. */
 export interface ActivationPatching {
   /** The metric on the clean and on the corrupted input. */
   clean: number;

@@ -11,11 +11,13 @@ export interface SweepProgress {
   total: number;
 }
 
+/** What analyses share that run a model once for each head, position or layer. */
 export interface SweepOptions {
   /** What is watched. */
   metric: Metric;
   /** Aborting it rejects with its reason; the layer that is being computed is the last. */
   signal?: AbortSignal | undefined;
+  /** Called after every pass. */
   progress?: ((progress: SweepProgress) => void) | undefined;
 }
 

@@ -163,6 +163,7 @@ function frameMask(sounds: readonly Float32Array[], frames: number, hop: number)
   return new Tensor('int64', mask, [sounds.length, frames]);
 }
 
+/** Loads the feature extractor that a model came with. */
 export const AutoFeatureExtractor = {
   /**
    * Loads the feature extractor of a model: the part `feature_extractor` of processor_config.json, which transformers 5

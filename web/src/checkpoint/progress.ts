@@ -17,6 +17,7 @@ export interface ProgressInfo {
   file_total?: number;
 }
 
+/** Called while files are read. */
 export type ProgressCallback = (event: ProgressInfo) => void;
 
 /** Counts the bytes of a set of files and tells the callback. */

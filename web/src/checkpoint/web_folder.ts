@@ -6,9 +6,12 @@ import type { Folder, SourceFile } from './folder.js';
 
 /** What a cache of downloads must offer; the browser's `Cache` does. */
 export interface CacheLike {
+  /** The answer that is kept for a URL, or undefined. */
   match(request: string): Promise<Response | undefined>;
+  /** Keeps the answer for a URL. */
   put(request: string, response: Response): Promise<void>;
 }
+/** Where files from the web are kept: in the browser's cache, nowhere, or in a cache of your own. */
 export type CacheOption = 'auto' | 'none' | CacheLike;
 
 interface WebFolderOptions {

@@ -75,11 +75,13 @@ export class CfAttention extends ElementBase implements Drawn {
     Object.assign(this, { text: '', layer: 0, head: 0, pointed: null });
   }
 
+  /** @internal */
   override connectedCallback(): void {
     super.connectedCallback();
     this.requestUpdate();
   }
 
+  /** @internal */
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#task.stop();

@@ -10,6 +10,7 @@ import { listKey, listStyles } from './option_list.js';
 import { visibleToken } from './token_pieces.js';
 import { words } from './words.js';
 
+/** One bar. */
 export interface Bar {
   readonly label: string;
   readonly value: number;
@@ -145,11 +146,13 @@ export class CfBars extends ElementBase implements Drawn {
     Object.assign(this, { digits: 2, text: '', top: 10 });
   }
 
+  /** @internal */
   override connectedCallback(): void {
     super.connectedCallback();
     this.requestUpdate();
   }
 
+  /** @internal */
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#task.stop();

@@ -11,7 +11,9 @@ export interface ReactiveHost extends HTMLElement {
   readonly renderRoot: HTMLElement | DocumentFragment;
   /** Draws again, though no property was set. */
   requestUpdate(name?: PropertyKey, before?: unknown): void;
+  /** Called by the browser when the element enters a page. */
   connectedCallback(): void;
+  /** Called by the browser when the element leaves it. */
   disconnectedCallback(): void;
 }
 
@@ -82,6 +84,7 @@ export abstract class ElementBase extends Reactive {
     return this.#theme ?? 'light';
   }
 
+  /** @internal */
   override connectedCallback(): void {
     super.connectedCallback();
     this.#readTheme();
@@ -91,6 +94,7 @@ export abstract class ElementBase extends Reactive {
     });
   }
 
+  /** @internal */
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#unwatch?.();

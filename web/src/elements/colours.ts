@@ -1,6 +1,7 @@
 // Numbers as colours, and the ink that can be read on them. Signed values: zero is the paper, above it rose, below it blue.
 // Weights: a ramp whose lightness in OKLCH changes steadily, so that it reads the same with any kind of colour vision and in grey.
 
+/** What is drawn on: light paper or dark. */
 export type Theme = 'light' | 'dark';
 /** Red, green and blue, 0 … 255. */
 export type Rgb = readonly [red: number, green: number, blue: number];

@@ -60,11 +60,13 @@ export class CfFigure extends ElementBase {
     Object.assign(this, { address: '', label: '' });
   }
 
+  /** @internal */
   override connectedCallback(): void {
     super.connectedCallback();
     addEventListener('message', this.#message);
   }
 
+  /** @internal */
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     removeEventListener('message', this.#message);

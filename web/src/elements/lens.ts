@@ -10,6 +10,7 @@ import { type Cell, type Drawn, faultOf, type Numbers, sameCell } from './number
 import { type Token, visibleToken } from './token_pieces.js';
 import { words } from './words.js';
 
+/** What the model would say at a place, and how sure it is. */
 export interface LensCell {
   readonly token: string;
   readonly probability: number;
@@ -52,6 +53,12 @@ export class CfLens extends ElementBase implements Drawn {
         white-space: nowrap;
         text-align: right;
         font: 12.5px / 1.5 var(--_sans);
+      }
+      [role='rowheader'] {
+        position: sticky;
+        left: 0;
+        z-index: 1;
+        background: var(--_paper);
       }
       [role='columnheader'] {
         padding: 4px 2px;
@@ -122,11 +129,13 @@ export class CfLens extends ElementBase implements Drawn {
     return { dims: [this.cells.length, this.cells[0]?.length ?? 0], data };
   }
 
+  /** @internal */
   override connectedCallback(): void {
     super.connectedCallback();
     this.requestUpdate();
   }
 
+  /** @internal */
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#task.stop();

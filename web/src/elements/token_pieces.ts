@@ -2,6 +2,7 @@
 
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 
+/** A token as it is drawn. */
 export interface Token {
   /** As it stands in the text, its blank in front included. */
   readonly text: string;
@@ -23,12 +24,12 @@ const reach = 5;
 export function tokenPiece(tokenizer: TokenNames, ids: readonly number[]): Token {
   const id = ids.at(-1) ?? 0;
   const special = new Set(tokenizer.all_special_ids);
-  if (special.has(id)) return { text: tokenizer.decode([id]), id, special: true };
+  if (special.has(id)) return { text: tokenName(tokenizer, id), id, special: true };
   const near = ids.slice(-reach).filter((one) => !special.has(one));
   const before = tokenizer.decode(near.slice(0, -1));
   const after = tokenizer.decode(near);
   const text = after.startsWith(before) && !after.endsWith('\uFFFD') ? after.slice(before.length) : '';
-  return { text: text === '' ? nameOf(tokenizer, id) : text, id };
+  return { text: text === '' ? tokenName(tokenizer, id) : text, id };
 }
 
 /** A whole text in pieces. */
@@ -37,7 +38,7 @@ export function tokenPieces(tokenizer: TokenNames, ids: readonly number[]): Toke
 }
 
 /** A token as the vocabulary spells it; some models count more tokens than their vocabulary has. */
-function nameOf(tokenizer: TokenNames, id: number): string {
+export function tokenName(tokenizer: TokenNames, id: number): string {
   return id < tokenizer.vocab_size ? (tokenizer.convert_ids_to_tokens([id])[0] ?? '') : `#${id}`;
 }
 

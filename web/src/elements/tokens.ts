@@ -42,6 +42,14 @@ export class CfTokens extends ElementBase implements Drawn {
         font: 12px / 25px var(--_mono);
         padding-right: 5px;
       }
+      .numbered {
+        gap: 5px 3px;
+      }
+      .numbered [role='option'] {
+        padding: 3px 6px 2px;
+        background: var(--_sunken);
+        border-radius: 4px 4px 0 0;
+      }
       .id {
         display: block;
         text-align: center;
@@ -95,11 +103,13 @@ export class CfTokens extends ElementBase implements Drawn {
     this.active = 0;
   }
 
+  /** @internal */
   override connectedCallback(): void {
     super.connectedCallback();
     this.requestUpdate();
   }
 
+  /** @internal */
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#task.stop();
@@ -137,7 +147,7 @@ export class CfTokens extends ElementBase implements Drawn {
     if (this.tokens.length === 0) return this.#task.status();
     const at = Math.min(this.active, this.tokens.length - 1);
     return html`${this.#task.status()}<div
-      role="listbox" tabindex="0" aria-label=${this.label || words().tokens} aria-orientation="horizontal"
+      role="listbox" class=${this.ids ? 'numbered' : ''} tabindex="0" aria-label=${this.label || words().tokens} aria-orientation="horizontal"
       aria-activedescendant="token-${at}" @keydown=${this.#key} @focus=${this.#focus}
     >${this.tokens.map((token, index) => this.#option(token, index, at))}</div>`;
   }

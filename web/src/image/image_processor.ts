@@ -114,6 +114,7 @@ export interface ImageProcessor {
   (images: ImageInput | readonly ImageInput[], options?: ImageProcessorCallOptions): Promise<ImageProcessorOutput>;
 }
 
+/** Loads the image processor that a model came with. */
 export const AutoImageProcessor = {
   /**
    * Loads the image processor of a model: the part `image_processor` of processor_config.json, which transformers 5 writes,

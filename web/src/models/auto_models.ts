@@ -81,7 +81,9 @@ function autoModel<Model>(name: string, task: string, Made: ModelMaker<Model>): 
 
 /** The trunk without a head: `last_hidden_state`, `pooler_output`; of CLIP both towers and their similarity. */
 export const AutoModel = /* @__PURE__ */ autoModel('AutoModel', 'base', PreTrainedModel);
+/** Decoder-only language models: `logits` for the next token, `generate`. */
 export const AutoModelForCausalLM = /* @__PURE__ */ autoModel('AutoModelForCausalLM', 'causal-lm', GenerativeModel);
+/** Encoder-decoder language models: `logits` of the decoder, `generate`. */
 export const AutoModelForSeq2SeqLM = /* @__PURE__ */ autoModel('AutoModelForSeq2SeqLM', 'seq2seq-lm', GenerativeModel);
 /** Whisper. */
 export const AutoModelForSpeechSeq2Seq = /* @__PURE__ */ autoModel(
@@ -89,26 +91,31 @@ export const AutoModelForSpeechSeq2Seq = /* @__PURE__ */ autoModel(
   'speech-seq2seq',
   GenerativeModel,
 );
+/** Encoders that fill blanks: `logits` for every position. */
 export const AutoModelForMaskedLM = /* @__PURE__ */ autoModel(
   'AutoModelForMaskedLM',
   'masked-lm',
   PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
 );
+/** Classifiers of texts: `logits` [batch, label]. */
 export const AutoModelForSequenceClassification = /* @__PURE__ */ autoModel(
   'AutoModelForSequenceClassification',
   'sequence-classification',
   PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
 );
+/** Classifiers of tokens: `logits` [batch, pos, label]. */
 export const AutoModelForTokenClassification = /* @__PURE__ */ autoModel(
   'AutoModelForTokenClassification',
   'token-classification',
   PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
 );
+/** Finders of answers in a context: `start_logits` and `end_logits` [batch, pos]. */
 export const AutoModelForQuestionAnswering = /* @__PURE__ */ autoModel(
   'AutoModelForQuestionAnswering',
   'question-answering',
   PreTrainedModel<ModelOutput & { start_logits: Tensor<'float32'>; end_logits: Tensor<'float32'> }>,
 );
+/** Classifiers of images: `logits` [batch, label]. */
 export const AutoModelForImageClassification = /* @__PURE__ */ autoModel(
   'AutoModelForImageClassification',
   'image-classification',

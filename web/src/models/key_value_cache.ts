@@ -34,6 +34,7 @@ export class KeyValueCache {
     return this.#handle;
   }
 
+  /** How many tokens it holds, and how many bytes. */
   async info(): Promise<KeyValueCacheInfo> {
     return this.#engine.call('cache_info', { cache: this.handleFor(this.#engine) });
   }
@@ -47,9 +48,11 @@ export class KeyValueCache {
   dispose(): Promise<void> {
     return this.#lease.release();
   }
+  /** For `using`: disposes without waiting for it. */
   [disposeSymbol](): void {
     void this.dispose();
   }
+  /** For `await using`: the same as dispose(). */
   [asyncDisposeSymbol](): Promise<void> {
     return this.dispose();
   }

@@ -229,9 +229,11 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   dispose(): Promise<void> {
     return this.#lease.release();
   }
+  /** For `using`: disposes without waiting for it. */
   [disposeSymbol](): void {
     void this.dispose();
   }
+  /** For `await using`: the same as dispose(). */
   [asyncDisposeSymbol](): Promise<void> {
     return this.dispose();
   }

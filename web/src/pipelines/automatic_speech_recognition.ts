@@ -27,16 +27,19 @@ export interface SpeechRecognitionOptions extends Omit<GenerationCallOptions, 'n
   return_timestamps?: false | undefined;
 }
 
+/** What was said. */
 export interface RecognizedSpeech {
   text: string;
 }
 
+/** Speech to text, in the language that is spoken or in English. */
 export interface AutomaticSpeechRecognitionPipeline {
   /**
    * The text of a sound, or of each sound. Rejects as the feature extractor and `generate` do; `invalid_argument` for a sound
    * that is longer than the model reads at once when no `chunk_length_s` is given; `unsupported` for timestamps.
    */
   (audio: AudioInput, options?: SpeechRecognitionOptions): Promise<RecognizedSpeech>;
+  /** The same for several sounds. */
   (audio: readonly AudioInput[], options?: SpeechRecognitionOptions): Promise<RecognizedSpeech[]>;
 }
 

@@ -31,9 +31,11 @@ export abstract class Pipeline<
   dispose(): Promise<void> {
     return this.model.dispose();
   }
+  /** For `using`: disposes without waiting for it. */
   [disposeSymbol](): void {
     void this.dispose();
   }
+  /** For `await using`: the same as dispose(). */
   [asyncDisposeSymbol](): Promise<void> {
     return this.dispose();
   }

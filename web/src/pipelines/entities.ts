@@ -5,6 +5,7 @@
 
 import { argmax } from './scores.js';
 
+/** How tokens become entities, and which of a word's tokens decides. */
 export type AggregationStrategy = 'none' | 'simple' | 'first' | 'average' | 'max';
 
 /** A token of a text with the probabilities of its classes. */

@@ -32,6 +32,7 @@ export interface FeatureExtractionOptions extends TextCallOptions {
   normalize?: boolean | undefined;
 }
 
+/** Texts to vectors. */
 export interface FeatureExtractionPipeline {
   /**
    * [text, position, d_model], or with pooling [text, d_model]; of CLIP its text_embeds [text, embedding], of length 1. One

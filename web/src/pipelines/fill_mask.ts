@@ -26,12 +26,14 @@ export interface FilledMask {
   sequence: string;
 }
 
+/** The tokens that fit a blank. */
 export interface FillMaskPipeline {
   /**
    * The best tokens for the mask of a text, or of each text. A text must hold the tokenizer's `mask_token` once: none is
    * `invalid_argument`, several are `unsupported`. Rejects as well with `disposed` or the signal's reason.
    */
   (text: string, options?: FillMaskOptions): Promise<FilledMask[]>;
+  /** The same for several texts. */
   (texts: readonly string[], options?: FillMaskOptions): Promise<FilledMask[][]>;
 }
 

@@ -20,12 +20,14 @@ import { type CallOptions, callOptions, inBatches } from './texts.js';
 /** Options of a call. `top_k` is 5 by default. */
 export interface ImageClassificationOptions extends CallOptions, ClassificationOptions {}
 
+/** Images to classes. */
 export interface ImageClassificationPipeline {
   /**
    * The best classes of an image, or of each image. Rejects with `invalid_argument` or `unsupported` for what does not fit,
    * `disposed`, or the signal's reason.
    */
   (image: ImageInput, options?: ImageClassificationOptions): Promise<LabelScore[]>;
+  /** The same for several images. */
   (images: readonly ImageInput[], options?: ImageClassificationOptions): Promise<LabelScore[][]>;
 }
 

@@ -18,6 +18,7 @@ export interface ImageFeatureExtractionOptions extends CallOptions {
   pool?: boolean | undefined;
 }
 
+/** Images to vectors. */
 export interface ImageFeatureExtractionPipeline {
   /**
    * [image, position, d_model], or with `pool` [image, d_model]; of CLIP [image, embedding], without `pool` of length 1. One

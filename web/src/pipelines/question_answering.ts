@@ -32,6 +32,7 @@ export interface QuestionAnsweringOptions extends CallOptions {
   align_to_words?: boolean | undefined;
 }
 
+/** An answer: a part of the context. */
 export interface Answer {
   answer: string;
   /** Its probability. */
@@ -43,14 +44,18 @@ export interface Answer {
 
 type One = QuestionAnsweringOptions & { top_k?: 1 | undefined };
 
+/** Answers that stand in a text. */
 export interface QuestionAnsweringPipeline {
   /**
    * The answer to a question about a context, or with `top_k` other than 1 the best ones; for arrays of both, one result each.
    * Rejects with `invalid_argument` or `unsupported` for what does not fit, `disposed`, or the signal's reason.
    */
   (question: string, context: string, options?: One): Promise<Answer>;
+  /** The best answer for each question and context. */
   (questions: readonly string[], contexts: readonly string[], options?: One): Promise<Answer[]>;
+  /** The best answers. */
   (question: string, context: string, options: QuestionAnsweringOptions): Promise<Answer[]>;
+  /** The best answers for each question and context. */
   (questions: readonly string[], contexts: readonly string[], options: QuestionAnsweringOptions): Promise<Answer[][]>;
 }
 

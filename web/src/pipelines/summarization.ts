@@ -2,10 +2,12 @@
 
 import { type TextToTextOptions, TextToTextPipeline, textToTextLoader } from './text_to_text.js';
 
+/** A summary. */
 export interface Summarization {
   summary_text: string;
 }
 
+/** Texts to shorter ones. */
 export interface SummarizationPipeline {
   /**
    * One result for each text (`num_return_sequences` for each, where that is set), in an array for one text too, as

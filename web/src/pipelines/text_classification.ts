@@ -23,6 +23,7 @@ export type ClassifiedText = string | { readonly text: string; readonly text_pai
 /** Options of a call. `top_k` is 1 by default. */
 export interface TextClassificationOptions extends TextCallOptions, ClassificationOptions {}
 
+/** Texts to classes. */
 export interface TextClassificationPipeline {
   /**
    * The best class of each text, in an array for one text too, as upstream; with `top_k` other than 1 the best classes of
@@ -32,7 +33,9 @@ export interface TextClassificationPipeline {
     texts: ClassifiedText | readonly ClassifiedText[],
     options?: TextClassificationOptions & { top_k?: 1 | undefined },
   ): Promise<LabelScore[]>;
+  /** The best classes of a text. */
   (texts: ClassifiedText, options: TextClassificationOptions): Promise<LabelScore[]>;
+  /** The best classes of each text. */
   (texts: readonly ClassifiedText[], options: TextClassificationOptions): Promise<LabelScore[][]>;
 }
 

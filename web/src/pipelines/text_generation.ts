@@ -29,12 +29,14 @@ export interface TextGenerationOptions extends GenerationCallOptions, ChatOption
 export interface GeneratedText {
   generated_text: string;
 }
+/** A conversation with what the model added. */
 export interface GeneratedChat {
   generated_text: Message[];
 }
 
 type WithoutPrompt = TextGenerationOptions & { return_full_text: false };
 
+/** Texts and conversations, continued. */
 export interface TextGenerationPipeline {
   /**
    * Each text as it goes on, `num_return_sequences` times; a conversation with the assistant's answer (an answer that is there
@@ -42,10 +44,15 @@ export interface TextGenerationPipeline {
    * with `unsupported` for a streamer of several texts.
    */
   (text: string, options?: TextGenerationOptions): Promise<GeneratedText[]>;
+  /** The same for several texts. */
   (texts: readonly string[], options?: TextGenerationOptions): Promise<GeneratedText[][]>;
+  /** The answer alone, as text. */
   (chat: Chat, options: WithoutPrompt): Promise<GeneratedText[]>;
+  /** The answers alone, as texts. */
   (chats: readonly Chat[], options: WithoutPrompt): Promise<GeneratedText[][]>;
+  /** A conversation with the answer. */
   (chat: Chat, options?: TextGenerationOptions): Promise<GeneratedChat[]>;
+  /** Conversations with their answers. */
   (chats: readonly Chat[], options?: TextGenerationOptions): Promise<GeneratedChat[][]>;
 }
 

@@ -35,14 +35,18 @@ export interface TokenClassificationOptions extends TextCallOptions {
 type Ungrouped = TokenClassificationOptions & { aggregation_strategy?: 'none' | undefined };
 type Grouped = TokenClassificationOptions & { aggregation_strategy: Exclude<AggregationStrategy, 'none'> };
 
+/** Names and other entities in texts. */
 export interface TokenClassificationPipeline {
   /**
    * The entities of a text, or of each text, in order. Rejects with `invalid_argument` or `unsupported` for what does not
    * fit, `disposed`, or the signal's reason.
    */
   (text: string, options?: Ungrouped): Promise<TokenEntity[]>;
+  /** The same for several texts. */
   (texts: readonly string[], options?: Ungrouped): Promise<TokenEntity[][]>;
+  /** Tokens that belong together as one entity. */
   (text: string, options: Grouped): Promise<EntityGroup[]>;
+  /** The same for several texts. */
   (texts: readonly string[], options: Grouped): Promise<EntityGroup[][]>;
 }
 

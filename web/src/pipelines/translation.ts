@@ -2,10 +2,12 @@
 
 import { type TextToTextOptions, TextToTextPipeline, textToTextLoader } from './text_to_text.js';
 
+/** A translated text. */
 export interface Translation {
   translation_text: string;
 }
 
+/** Texts in another language. */
 export interface TranslationPipeline {
   /**
    * One result for each text (`num_return_sequences` for each, where that is set), in an array for one text too, as

@@ -21,6 +21,7 @@ export interface ZeroShotImageClassificationOptions extends CallOptions {
   hypothesis_template?: string | undefined;
 }
 
+/** Images to labels of your own. */
 export interface ZeroShotImageClassificationPipeline {
   /**
    * All labels with their probabilities for an image, or for each image, the likeliest first. Rejects with
@@ -31,6 +32,7 @@ export interface ZeroShotImageClassificationPipeline {
     candidate_labels: readonly string[],
     options?: ZeroShotImageClassificationOptions,
   ): Promise<LabelScore[]>;
+  /** The same for several images. */
   (
     images: readonly ImageInput[],
     candidate_labels: readonly string[],

@@ -87,9 +87,11 @@ export abstract class Module {
   async dispose(): Promise<void> {
     await this.#loaded?.lease.release();
   }
+  /** For `using`: disposes without waiting for it. */
   [disposeSymbol](): void {
     void this.dispose();
   }
+  /** For `await using`: the same as dispose(). */
   [asyncDisposeSymbol](): Promise<void> {
     return this.dispose();
   }

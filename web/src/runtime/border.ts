@@ -16,6 +16,7 @@ export interface TensorData {
   int64: BigInt64Array;
   uint8: Uint8Array;
 }
+/** The types that a tensor's elements can have. */
 export type TensorType = keyof TensorData;
 
 /** A tensor on its way into the core. */

@@ -5,6 +5,7 @@ import { ClearformerError } from '../support/error.js';
 
 export type { TensorData, TensorType };
 
+/** An element as JavaScript holds it: int64 a bigint, the others a number. */
 export type TensorElement<T extends TensorType = TensorType> = TensorData[T][number];
 /** Nested arrays of any depth; depth 0 is the element itself. */
 export type Nested<T> = T | Nested<T>[];

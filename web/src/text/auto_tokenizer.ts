@@ -34,6 +34,7 @@ export const tokenizerFiles: readonly string[] = [
   ...sentencePieces,
 ];
 
+/** Loads the tokenizer that a model came with. */
 export const AutoTokenizer = {
   /**
    * Loads tokenizer.json, or where there is none vocab.txt (BERT) or vocab.json and merges.txt (GPT-2, RoBERTa, CLIP,

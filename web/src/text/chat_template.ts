@@ -17,6 +17,7 @@ export interface Message {
   [more: string]: unknown;
 }
 
+/** How a conversation becomes a prompt. */
 export interface ChatTemplateOptions {
   /** A template, or the name of one of the tokenizer's. Default: `tool_use` with tools, else `default`, or its only one. */
   chat_template?: string | undefined;

@@ -65,7 +65,9 @@ function isTensor(ids: TokenIds): ids is Extract<TokenIds, { data: unknown }> {
 
 /** What `generate` tells while it runs: first the prompt's ids, then each step's, one row per sequence of the batch. */
 export interface Streamer {
+  /** Gets the ids of a step, [sequence][token]; the prompt first. */
   put(value: bigint[][]): void;
+  /** The last token has come. */
   end(): void;
 }
 
@@ -97,6 +99,7 @@ export class TextStreamer implements Streamer {
     this.#decoder = new IncrementalDecoder(tokenizer, { skip_special_tokens: options.skip_special_tokens });
   }
 
+  /** Gets the ids of one sequence's step; the prompt first. Throws `unsupported` for a batch. */
   put(value: bigint[][]): void {
     const [ids] = value;
     if (ids === undefined || value.length !== 1) {
@@ -112,6 +115,7 @@ export class TextStreamer implements Streamer {
     this.#tell(ids.map((id) => this.#decoder.push(Number(id))).join(''));
   }
 
+  /** The sequence is complete: what was held back comes out. */
   end(): void {
     this.#tell(this.#decoder.end());
     this.#decoder.begin([]);

@@ -30,6 +30,7 @@ import {
 } from './special_tokens.js';
 import { invalid, type Truncation, truncated } from './truncation.js';
 
+/** How ids become text. */
 export interface DecodeOptions {
   /** Leave out tokens such as `<s>`. Default false. */
   skip_special_tokens?: boolean | undefined;

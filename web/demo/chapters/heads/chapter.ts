@@ -4,8 +4,9 @@ import type { Book } from '../../book/book.js';
 import type { Chapter, Question, Verdict } from '../../book/chapter.js';
 import { largest } from '../../book/distribution.js';
 import { parseEdits } from '../../book/edits.js';
+import { leaders, oddsOf } from '../../book/odds.js';
 import { habits, need } from './habits.js';
-import { editsFor, oddsOf, subjectOf } from './reading.js';
+import { editsFor, subjectOf } from './reading.js';
 import './figure.js';
 import { percent, two } from 'clearformer/elements';
 
@@ -67,13 +68,7 @@ const half: Question = {
     const specs = parseEdits(book.address.get('edit')).filter(({ hook }) => hook.endsWith('attn.hook_z'));
     const edits = await editsFor(book, given, specs);
     const now = await book.shelf.pass(given, { names, edits });
-    const { texts } = await book.shelf.model(given.model);
-    const odds = await oddsOf(
-      clean,
-      now,
-      (id) => texts?.alone(id) ?? { id, text: `${id}`, label: `${id}`, special: false },
-    );
-    const first = [...odds].sort((a, b) => b.before - a.before)[0];
+    const { before: first } = leaders(await oddsOf(await book.shelf.model(given.model), clean, now));
     const right = specs.length > 0 && first !== undefined && first.now < first.before / 2;
     return {
       right,

@@ -4,8 +4,9 @@
 import type { DetectedHeads } from 'clearformer';
 import { html, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { type EditSpec, formatEdits, parseEdits, withEdit } from '../../book/edits.js';
-import { Figure, type FigureCode } from '../../book/figure.js';
+import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
+import { MeasuredFigure } from '../../book/measured_figure.js';
 import { filled } from '../../shell/shell_element.js';
 import type { words } from '../../words/en/heads.js';
 import { findView, needView } from './find_view.js';
@@ -30,41 +31,15 @@ export interface Data {
   readonly need?: Need;
 }
 
-interface Choice {
-  readonly key: string;
-  readonly name: string;
-  readonly options: readonly (readonly [value: string, text: string])[];
-  readonly chosen: string;
-}
-
-export class FigureHeads extends Figure<Data, typeof words> {
+export class FigureHeads extends MeasuredFigure<Data, typeof words> {
   static override styles = [figureStyles, headStyles];
-  static override properties: PropertyDeclarations = {
-    ...Figure.properties,
-    width: { state: true },
-    note: { state: true },
-  };
-  declare width: number;
+  static override properties: PropertyDeclarations = { ...MeasuredFigure.properties, note: { state: true } };
   /** What is said of the cell under the pointer. */
   declare note: string;
-  readonly #sizes = new ResizeObserver(([entry]) => {
-    if (entry) this.width = Math.round(entry.contentRect.width);
-  });
 
   constructor() {
     super();
-    this.width = 0;
     this.note = '';
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#sizes.observe(this);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#sizes.disconnect();
   }
 
   get view(): View {
@@ -140,22 +115,12 @@ export class FigureHeads extends Figure<Data, typeof words> {
     const layers = Array.from({ length: reading.layers }, (_, l) => [String(l), String(l + 1)] as const);
     const overAll = this.view === 'find' || this.view === 'need';
     return html`<div class="controls">
-      ${this.#choice({ key: 'who', name: labels.model, options: offered, chosen: this.who })}
-      ${overAll ? '' : this.#choice({ key: 'l', name: labels.layer, options: layers, chosen: String(reading.layer) })}
-      ${this.#choice({ key: 'view', name: labels.show, options: views.map((view) => [view, labels[view]] as const), chosen: this.view })}
+      ${this.choice({ key: 'who', name: labels.model, options: offered, chosen: this.who })}
+      ${overAll ? '' : this.choice({ key: 'l', name: labels.layer, options: layers, chosen: String(reading.layer) })}
+      ${this.choice({ key: 'view', name: labels.show, options: views.map((view) => [view, labels[view]] as const), chosen: this.view })}
       ${this.who === sorter ? html`<label class="slider">${labels.letters} <input type="text" maxlength="6" size="8" .value=${this.value('letters')} @change=${this.#letters} /></label>` : ''}
       ${reading.of > reading.tokens.length ? html`<span class="muted">${filled(this.shell.cut, { read: reading.tokens.length, of: reading.of })}</span>` : ''}
     </div>`;
-  }
-
-  /** One of several, as buttons, or where there is little room as a list. */
-  #choice({ key, name, options, chosen }: Choice): TemplateResult {
-    const choose = (value: string): void => this.choose({ [key]: value });
-    if (this.width < 700) {
-      const pick = ({ target }: Event): void => choose((target as HTMLSelectElement).value);
-      return html`<select aria-label=${name} @change=${pick}>${options.map(([value, text]) => html`<option value=${value} ?selected=${value === chosen}>${key === 'l' ? `${name} ${text}` : text}</option>`)}</select>`;
-    }
-    return html`<div class="seg" role="group" aria-label=${name}><span>${name}</span>${options.map(([value, text]) => html`<button type="button" aria-pressed=${value === chosen} @click=${() => choose(value)}>${text}</button>`)}</div>`;
   }
 
   #letters = ({ target }: Event): void => {

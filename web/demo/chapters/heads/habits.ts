@@ -10,6 +10,7 @@ import {
 } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import { largest } from '../../book/distribution.js';
+import { pieceOf } from '../../book/odds.js';
 import type { Piece } from '../../book/token_texts.js';
 import type { Subject } from './reading.js';
 
@@ -46,7 +47,8 @@ export interface Need {
 
 /** How much the logit of the likeliest token over the second changes without each head. */
 export async function need(book: Book, { given, stack }: Subject, signal?: AbortSignal): Promise<Need> {
-  const { model, texts } = await book.shelf.model(given.model);
+  const shelved = await book.shelf.model(given.model);
+  const { model } = shelved;
   const { logits } = await book.shelf.pass(given, { names: [`${stack}.0.hook_resid_pre`] });
   const [best = 0, second = 0] = largest(logits.slice(0, -1).data, 2);
   const ablation = await ablateHeads(model, given.inputs, {
@@ -55,6 +57,5 @@ export async function need(book: Book, { given, stack }: Subject, signal?: Abort
     signal,
     ...(stack === 'encoder' && { hook: 'encoder.*.attn.hook_z' }),
   });
-  const piece = (id: number): Piece => texts?.alone(id) ?? { id, text: `${id}`, label: `${id}`, special: false };
-  return { ablation, best: piece(best), second: piece(second) };
+  return { ablation, best: pieceOf(shelved, best), second: pieceOf(shelved, second) };
 }

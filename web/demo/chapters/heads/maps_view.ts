@@ -1,7 +1,8 @@
 // All heads of a layer side by side: their maps, what each takes along, whom one token reads in each, and the odds.
 
-import { percent, two } from 'clearformer/elements';
+import { two } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
+import { oddsBars } from '../../book/odds.js';
 import { vars } from '../../book/vars.js';
 import { filled } from '../../shell/shell_element.js';
 import type { Data, FigureHeads } from './figure.js';
@@ -104,7 +105,7 @@ function rows(figure: FigureHeads, reading: Reading): TemplateResult {
     <p class="caption">${filled(labels.whom, { token: tokens[focus]?.label ?? '' })} <span class="muted">${part}</span></p>
     <cf-matrix scale="weights" label="A" about=${labels.weightsOf} source="${stack}.${layer}.attn.hook_pattern[0, :, ${focus}, ${from}:${from + shown}]"
       .numbers=${{ dims: [heads, shown], data }} .rowLabels=${reading.patterns.map((_, head) => filled(labels.head, { head: head + 1 }))} .columnLabels=${names}
-      .cellWidth=${figure.width < 700 ? 0 : figure.inClass ? 46 : 38} .cellHeight=${figure.width < 700 ? 17 : figure.inClass ? 26 : 20}
+      .cellWidth=${figure.narrow ? 0 : figure.inClass ? 46 : 38} .cellHeight=${figure.narrow ? 17 : figure.inClass ? 26 : 20}
       .rails=${{ rows: [figure.headOf(reading)] }}
       @cell-select=${(event: CellEvent) => event.detail && figure.choose({ h: String(event.detail.row) })}></cf-matrix>
   </div>`;
@@ -114,16 +115,9 @@ function rows(figure: FigureHeads, reading: Reading): TemplateResult {
 export function odds(figure: FigureHeads, reading: Reading): TemplateResult {
   const { labels } = figure.words;
   const edited = reading.specs.length > 0;
-  const shown = figure.revealed ? reading.odds : [...reading.odds].sort((a, b) => b.before - a.before);
-  const items = shown.slice(0, figure.width < 700 ? 3 : shown.length).map(({ piece, now, before }) => ({
-    label: piece.label,
-    value: figure.revealed ? now : before,
-    note: edited && figure.revealed ? filled(labels.was, { share: percent(before) }) : undefined,
-  }));
   const off = figure.specs.length;
   return html`<div class="odds">
-    <p class="caption">${figure.revealed ? labels.nextWord : labels.guess}</p>
-    <cf-bars readonly source="softmax(logits[0, -1])" label=${labels.nextWord} max="1" .items=${items}></cf-bars>
+    ${oddsBars({ odds: reading.odds, edited, revealed: figure.revealed, narrow: figure.narrow, labels })}
     ${edited ? html`<p class="readout">${filled(labels.offCount, { n: off })}</p><button type="button" class="plain" @click=${() => figure.choose({ edit: '' })}>${labels.allOn}</button>` : html`<p class="readout">${labels.tryOff}</p>`}
     <p class="verdict">${labels.caveat}</p>
   </div>`;

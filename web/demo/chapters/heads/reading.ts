@@ -1,23 +1,17 @@
 // What all heads of one layer do with a text: their maps, what each takes along, what is written into the stream, and the
 // odds of the next token, as the model makes them and with the heads that were switched off.
 
-import { type ActivationEdit, softmax, Tensor } from 'clearformer';
+import { type ActivationEdit, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
-import { largest } from '../../book/distribution.js';
 import { type EditSpec, resolveEdits } from '../../book/edits.js';
-import { activation, type Pass, type PassInputs } from '../../book/shelf.js';
+import { type Odds, oddsOf } from '../../book/odds.js';
+import { activation, type PassInputs } from '../../book/shelf.js';
 import type { Piece } from '../../book/token_texts.js';
 
 /** How many tokens a map shows. */
 export const mostTokens = 10;
 export const sorter = 'gpt-nano-sort';
 export const translator = 'marian-tiny-en-fr';
-
-export interface Odds {
-  readonly piece: Piece;
-  readonly before: number;
-  readonly now: number;
-}
 
 /** A model with a text in it, and which of its stacks the chapter looks into. */
 export interface Subject {
@@ -91,7 +85,6 @@ export async function read(book: Book, subject: Subject, layer: number, specs: r
   const part = [from, from + shown] as const;
   const map = activation(now, `${block}.attn.hook_pattern`);
   const z = activation(now, `${block}.attn.hook_z`);
-  const { texts } = await book.shelf.model(given.model);
   const hook = `${block}.attn.hook_z`;
   return {
     ...subject,
@@ -104,7 +97,7 @@ export async function read(book: Book, subject: Subject, layer: number, specs: r
     taken: Array.from({ length: heads }, (_, head) => z.slice(0, part, head)),
     joined: flattened(z.slice(0, part)),
     out: activation(now, `${block}.hook_attn_out`).slice(0, part),
-    odds: await oddsOf(clean, now, (id) => texts?.alone(id) ?? { id, text: `${id}`, label: `${id}`, special: false }),
+    odds: await oddsOf(await book.shelf.model(given.model), clean, now),
   };
 }
 
@@ -115,16 +108,4 @@ export const silences = (spec: EditSpec, hook: string, head: number): boolean =>
 function flattened(z: Tensor<'float32'>): Tensor<'float32'> {
   const [positions = 0, heads = 0, width = 0] = z.dims;
   return new Tensor('float32', z.data, [positions, heads * width]);
-}
-
-const shownOdds = 7;
-
-/** The likeliest next tokens now, with what they were before; the one that was likeliest before is always among them. */
-export async function oddsOf(clean: Pass, now: Pass, piece: (id: number) => Piece): Promise<Odds[]> {
-  const before = (await softmax(clean.logits.slice(0, -1))).data;
-  const after = now === clean ? before : (await softmax(now.logits.slice(0, -1))).data;
-  const [first = 0] = largest(before, 1);
-  const best = largest(after, shownOdds);
-  const ids = best.includes(first) ? best : [...best.slice(0, -1), first];
-  return ids.map((id) => ({ piece: piece(id), before: before[id] ?? 0, now: after[id] ?? 0 }));
 }

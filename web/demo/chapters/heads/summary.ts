@@ -3,13 +3,13 @@
 import type { HeadKind } from 'clearformer';
 import { four, percent, spoken, two } from 'clearformer/elements';
 import { largest } from '../../book/distribution.js';
+import { leaders } from '../../book/odds.js';
 import type { Data } from './figure.js';
 import { kinds } from './habits.js';
 
 export function summary({ reading, split, mixing, habits, need }: Data): Record<string, string> {
   const { layer, heads, width, model, odds, tokens, focus, off } = reading;
-  const before = [...odds].sort((a, b) => b.before - a.before)[0];
-  const now = [...odds].sort((a, b) => b.now - a.now)[0];
+  const { before, now } = leaders(odds);
   const values: Record<string, string> = {
     ...{ layer: String(layer + 1), heads: String(heads), width: String(width), model: String(model) },
     token: tokens[focus]?.label ?? '',

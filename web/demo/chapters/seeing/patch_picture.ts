@@ -2,10 +2,10 @@
 
 import type { Drawn, Numbers } from 'clearformer/elements';
 import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { rove } from '../../book/roving.js';
 import { theme } from '../../book/theme.js';
 import { vars } from '../../book/vars.js';
 import { grid, patchSide, places } from './pixels.js';
-import { rove } from './roving.js';
 
 /** Of a patch's side: what lies between patches that are cut apart. */
 const cut = 0.18;

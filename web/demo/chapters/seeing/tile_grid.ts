@@ -2,9 +2,9 @@
 
 import { type Drawn, type Numbers, signed } from 'clearformer/elements';
 import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { rove } from '../../book/roving.js';
 import { theme } from '../../book/theme.js';
 import { vars } from '../../book/vars.js';
-import { rove } from './roving.js';
 
 /** Event: `tile-select` { tile }. */
 export class TileGrid extends LitElement implements Drawn {

@@ -2,6 +2,7 @@
 
 import type { Cell } from '../numbers.js';
 
+/** Where a matrix carries its name and shape. */
 export type CaptionPlace = 'below' | 'above' | 'none';
 
 export interface LayoutRequest {

@@ -4,7 +4,9 @@ import { cssColour, inkOn, paper, type Rgb, signed, type Theme, weight } from '.
 import { decimals, short, small2, spoken, weightDigits } from '../formats.js';
 import type { Words } from '../words.js';
 
+/** What colours mean: above and below zero, weights from 0 to 1, or nothing. */
 export type Scale = 'signed' | 'weights' | 'plain';
+/** Decimals in a cell; `auto`: as many as fit it. */
 export type Digits = number | 'auto';
 /** Says something of a cell by its row and column. */
 export type CellTest = (row: number, column: number) => boolean;

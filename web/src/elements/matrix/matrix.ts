@@ -126,12 +126,14 @@ export class CfMatrix extends ElementBase implements Drawn {
     Object.assign(this, { cellWidth: 0, cellHeight: 0, editable: false });
   }
 
+  /** @internal */
   override connectedCallback(): void {
     super.connectedCallback();
     this.#sizes?.observe(this);
     document.fonts?.addEventListener('loadingdone', this.#fontsArrived);
   }
 
+  /** @internal */
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#width = 0;

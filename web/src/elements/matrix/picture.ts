@@ -57,7 +57,16 @@ export class Picture {
   overlay(view: MatrixView, layout: Layout, frames: Frames, active: Cell): SVGRectElement | undefined {
     if (layout.painted) this.#onCanvas.name(view, layout, active.row, active.column);
     setAttributes(this.svg, { 'aria-activedescendant': cellId(active.row, active.column) });
+    this.#mark(frames.selected);
     return drawFrames(this.#frames, layout, frames);
+  }
+
+  /** Tells the accessibility tree which cell is chosen. */
+  #mark(selected: Cell | undefined): void {
+    const cell = selected && this.svg.querySelector(`#${cellId(selected.row, selected.column)}`);
+    if (cell?.ariaSelected === 'true') return;
+    this.svg.querySelector('[aria-selected]')?.removeAttribute('aria-selected');
+    cell?.setAttribute('aria-selected', 'true');
   }
 
   /** The page's colours, which arrive at the canvas as values of its own CSS properties. */

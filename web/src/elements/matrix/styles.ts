@@ -107,6 +107,10 @@ export const matrixStyles: CSSResult = css`
     outline: 2px solid var(--_accent);
     outline-offset: 1px;
   }
+  .editor input::selection {
+    color: var(--_paper);
+    background: var(--_accent);
+  }
   .editor button {
     display: none;
     min-width: 44px;

@@ -4,6 +4,7 @@ import type { Cell } from '../numbers.js';
 import type { CaptionPlace } from './layout.js';
 import type { Look } from './looks.js';
 
+/** Who a matrix belongs to, as the colour of its brackets says. */
 export type Hue = 'q' | 'k' | 'v' | 'stream' | 'ink' | 'accent';
 
 /** CSS of a hue's colour; unknown ones are ink. */

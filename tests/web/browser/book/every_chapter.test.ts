@@ -1,0 +1,123 @@
+// Every chapter, every step, at three widths, light and dark: nothing fails, nothing is cut, every control has a name, axe finds
+// nothing serious, the console is silent, and what is drawn says where it comes from.
+
+import { createRequire } from 'node:module';
+import type { CDPSession, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chapters } from '../../../../web/demo/book/chapters.js';
+import { Site, settled } from '../site.js';
+import { drawn } from './reader.js';
+
+const ids = chapters.map(({ id }) => id);
+const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const views = [
+  { width: 390, height: 844, colorScheme: 'dark' },
+  { width: 768, height: 1024, colorScheme: 'light' },
+  { width: 1440, height: 900, colorScheme: 'dark' },
+  { width: 1440, height: 900, colorScheme: 'light' },
+] as const;
+
+let site: Site;
+beforeAll(async () => {
+  site = await Site.start();
+});
+afterAll(() => site.stop());
+
+interface Fault {
+  id: string;
+  nodes: string[];
+}
+
+async function seriousFaults(page: Page): Promise<Fault[]> {
+  await page.addScriptTag({ path: axePath });
+  return page.evaluate(async () => {
+    interface Axe {
+      run(options: object): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>;
+    }
+    const { axe } = globalThis as unknown as { axe: Axe };
+    const { violations } = await axe.run({ resultTypes: ['violations'] });
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    return serious.map(({ id, nodes }) => ({ id, nodes: nodes.slice(0, 3).map((node) => node.html.slice(0, 200)) }));
+  });
+}
+
+const controls = new Set([
+  'button',
+  'link',
+  'textbox',
+  'slider',
+  'checkbox',
+  'combobox',
+  'listbox',
+  'option',
+  'grid',
+  'gridcell',
+  'switch',
+  'spinbutton',
+  'tab',
+]);
+
+/** Controls that a screen reader can't name, from the browser's own accessibility tree. */
+async function unnamedControls(session: CDPSession): Promise<string[]> {
+  const { nodes } = await session.send('Accessibility.getFullAXTree');
+  return nodes
+    .filter(
+      ({ ignored, role, name }) =>
+        !ignored && controls.has(String(role?.value)) && String(name?.value ?? '').trim() === '',
+    )
+    .map(({ role, properties }) => `${role?.value} ${JSON.stringify(properties?.slice(0, 2))}`);
+}
+
+/** What is wider than the page, or what the chapter says has failed. */
+async function brokenLooks(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const faults: string[] = [];
+    const { scrollWidth, clientWidth } = document.documentElement;
+    if (scrollWidth > clientWidth + 1) faults.push(`the page is ${scrollWidth} px wide in ${clientWidth}`);
+    const figure = document.querySelector('main .figure > *');
+    const failed = figure?.shadowRoot?.querySelector('.failed') ?? document.querySelector('.failed');
+    if (failed && figure?.localName !== 'figure-own') faults.push(`failed: ${failed.textContent?.trim()}`);
+    const faulty = figure?.shadowRoot?.querySelector('.fault');
+    if (faulty) faults.push(`an element: ${faulty.textContent}`);
+    const prose = document.querySelector('.step.on .prose')?.textContent ?? '';
+    if (/…[^.]{0,2} /.test(prose.replace(/\s…$/, ''))) faults.push(`not computed in: ${prose.trim().slice(0, 160)}`);
+    if ((figure?.getBoundingClientRect().height ?? 0) < 60) faults.push('the figure is empty');
+    return faults;
+  });
+}
+
+describe.each(ids)('%s', (chapter) => {
+  it.each(views)('$width px, $colorScheme', async ({ width, height, colorScheme }) => {
+    const { page, complaints } = await site.open(
+      { viewport: { width, height }, colorScheme, reducedMotion: 'reduce' },
+      chapter,
+    );
+    try {
+      const steps = Math.max(1, await page.locator('.step').count());
+      for (let step = 0; step < steps; step++) {
+        if (step > 0) await site.go(page, `${chapter}?step=${step}`);
+        expect(await brokenLooks(page), `step ${step}`).toEqual([]);
+        for (const { source } of await drawn(page)) expect(source.trim(), `step ${step}`).not.toBe('');
+      }
+      expect(await seriousFaults(page)).toEqual([]);
+      const session = await page.context().newCDPSession(page);
+      expect(await unnamedControls(session)).toEqual([]);
+      expect(complaints).toEqual([]);
+    } finally {
+      await page.context().close();
+    }
+  });
+
+  it('is the same after a reload, and Back leads back', async () => {
+    const { page } = await site.open({ reducedMotion: 'reduce' }, `${chapter}?step=1`);
+    const before = chapter === 'cost' ? [] : await drawn(page);
+    await page.reload();
+    await settled(page);
+    if (chapter !== 'cost') expect(await drawn(page)).toEqual(before);
+    await site.go(page, 'next');
+    await page.goBack();
+    await settled(page);
+    expect(new URL(page.url()).hash).toBe(`#/${chapter}?step=1`);
+    await page.context().close();
+  });
+});

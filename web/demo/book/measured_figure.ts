@@ -1,0 +1,54 @@
+// A figure that lays itself out by its width, with choices that are buttons or, where there is little room, lists.
+
+import { html, type PropertyDeclarations, type TemplateResult } from 'lit';
+import type { ChapterWords } from './chapter.js';
+import { Figure } from './figure.js';
+
+/** Below this width choices are lists and figures stand one under the other. */
+export const narrowBelow = 700;
+
+export interface Choice {
+  /** The key of the address that it sets. */
+  readonly key: string;
+  readonly name: string;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  readonly chosen: string;
+}
+
+export abstract class MeasuredFigure<Data, Words extends ChapterWords> extends Figure<Data, Words> {
+  static override properties: PropertyDeclarations = { ...Figure.properties, width: { state: true } };
+  /** Of the figure, in CSS pixels; 0 before it is known. */
+  declare width: number;
+  readonly #sizes = new ResizeObserver(([entry]) => {
+    if (entry) this.width = Math.round(entry.contentRect.width);
+  });
+
+  constructor() {
+    super();
+    this.width = 0;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#sizes.observe(this);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#sizes.disconnect();
+  }
+
+  get narrow(): boolean {
+    return this.width < narrowBelow;
+  }
+
+  /** One of several. */
+  protected choice({ key, name, options, chosen }: Choice): TemplateResult {
+    const choose = (value: string): void => this.choose({ [key]: value });
+    if (this.narrow) {
+      const pick = ({ target }: Event): void => choose((target as HTMLSelectElement).value);
+      return html`<select aria-label=${name} @change=${pick}>${options.map(([value, text]) => html`<option value=${value} ?selected=${value === chosen}>${/^\d+$/.test(text) ? `${name} ${text}` : text}</option>`)}</select>`;
+    }
+    return html`<div class="seg" role="group" aria-label=${name}><span>${name}</span>${options.map(([value, text]) => html`<button type="button" aria-pressed=${value === chosen} @click=${() => choose(value)}>${text}</button>`)}</div>`;
+  }
+}

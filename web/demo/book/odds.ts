@@ -1,0 +1,58 @@
+// The odds of the next token as the model makes them and as an edited pass does, and how they stand beside a figure.
+
+import { softmax } from 'clearformer';
+import { percent } from 'clearformer/elements';
+import { html, type TemplateResult } from 'lit';
+import { filled } from '../shell/shell_element.js';
+import { largest } from './distribution.js';
+import type { Pass, Shelved } from './shelf.js';
+import type { Piece } from './token_texts.js';
+
+export interface Odds {
+  readonly piece: Piece;
+  readonly before: number;
+  readonly now: number;
+}
+
+const most = 7;
+
+/** A token of a model as a candidate; of a model without a tokenizer its number. */
+export const pieceOf = ({ texts }: Shelved, id: number): Piece =>
+  texts?.alone(id) ?? { id, text: `${id}`, label: `${id}`, special: false };
+
+/** The likeliest next tokens now, with what they were before; the one that was likeliest before is always among them. */
+export async function oddsOf(shelved: Shelved, clean: Pass, now: Pass): Promise<Odds[]> {
+  const before = (await softmax(clean.logits.slice(0, -1))).data;
+  const after = now === clean ? before : (await softmax(now.logits.slice(0, -1))).data;
+  const [first = 0] = largest(before, 1);
+  const best = largest(after, most);
+  const ids = best.includes(first) ? best : [...best.slice(0, -1), first];
+  return ids.map((id) => ({ piece: pieceOf(shelved, id), before: before[id] ?? 0, now: after[id] ?? 0 }));
+}
+
+/** The one that was likeliest before, and the one that is now. */
+export function leaders(odds: readonly Odds[]): { before: Odds | undefined; now: Odds | undefined } {
+  const top = (of: (one: Odds) => number): Odds | undefined => [...odds].sort((a, b) => of(b) - of(a))[0];
+  return { before: top((one) => one.before), now: top((one) => one.now) };
+}
+
+export interface OddsView {
+  readonly odds: readonly Odds[];
+  readonly edited: boolean;
+  /** False while a class guesses: only what was before is shown. */
+  readonly revealed: boolean;
+  readonly narrow: boolean;
+  readonly labels: { readonly nextWord: string; readonly guess: string; readonly was: string };
+}
+
+/** Bars of the odds, with what they were. */
+export function oddsBars({ odds, edited, revealed, narrow, labels }: OddsView): TemplateResult {
+  const shown = revealed ? odds : [...odds].sort((a, b) => b.before - a.before);
+  const items = shown.slice(0, narrow ? 3 : shown.length).map(({ piece, now, before }) => ({
+    label: piece.label,
+    value: revealed ? now : before,
+    note: edited && revealed ? filled(labels.was, { share: percent(before) }) : undefined,
+  }));
+  return html`<p class="caption">${revealed ? labels.nextWord : labels.guess}</p>
+    <cf-bars readonly source="softmax(logits[0, -1])" label=${labels.nextWord} max="1" .items=${items}></cf-bars>`;
+}

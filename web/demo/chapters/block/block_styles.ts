@@ -1,0 +1,52 @@
+// Styles of chapter 7.
+
+import { css } from 'lit';
+
+export const blockStyles = css`
+  .all { min-height: 600px; }
+  .controls { gap: 6px 22px; margin-bottom: 8px; }
+  .controls.small { margin-bottom: 6px; }
+  select { min-height: 34px; max-width: 46%; }
+  .diagram { position: relative; margin: 0 0 8px; }
+  .diagram svg { position: absolute; inset: 0; }
+  .ribbon { fill: color-mix(in srgb, var(--cf-stream) 22%, var(--cf-paper)); transition: d 0.25s; }
+  .wire { fill: none; stroke: var(--cf-stream); stroke-width: 1.6; }
+  .wire.cut { stroke-dasharray: 3 5; opacity: 0.5; }
+  .sum { fill: var(--cf-paper); stroke: var(--cf-stream); stroke-width: 1.6; }
+  .plus { stroke: var(--cf-stream); stroke-width: 1.8; }
+  .box { position: absolute; border: 1.6px solid var(--cf-stream); background: var(--cf-raised); border-radius: 8px; padding: 0 4px; cursor: pointer; font: 14.5px/1.15 var(--cf-sans); }
+  .box:hover { background: var(--cf-sunken); }
+  .box.stream { border-radius: 999px; font-size: 13px; border-width: 1px; }
+  .box.norm { border-style: dashed; }
+  .box.out { border-color: var(--cf-line-strong); color: var(--cf-muted); text-decoration: line-through; }
+  .box[aria-pressed='true'] { background: var(--cf-ink); color: var(--cf-paper); border-color: var(--cf-ink); }
+  .diagram .switch { position: absolute; }
+  .diagram .switch input { transform: scale(0.82); transform-origin: right top; }
+  .with-odds { display: grid; grid-template-columns: minmax(0, 1fr) 262px; gap: 24px; align-items: start; }
+  .opened { min-width: 0; }
+  .caption { font: 18px/1.4 var(--cf-serif); margin: 0 0 2px; }
+  .odds .caption { margin-bottom: 6px; }
+  .odds .plain { padding-left: 0; }
+  .side-by-side { display: flex; gap: 14px 34px; flex-wrap: wrap; align-items: flex-end; }
+  .side-by-side > * { min-width: 0; }
+  .down { margin-bottom: 17px; }
+  .plot { overflow: visible; }
+  .axis { stroke: var(--cf-line-strong); fill: none; }
+  .curve { fill: none; stroke: var(--cf-line-strong); stroke-width: 1.2; }
+  .curve.on { stroke: var(--cf-ink); stroke-width: 2; }
+  .curve.post { stroke: var(--cf-stream); stroke-dasharray: 6 4; }
+  .curve.pre { stroke: var(--cf-accent); }
+  .dot { fill: var(--cf-accent); fill-opacity: 0.45; stroke: var(--cf-accent); stroke-width: 0.8; cursor: pointer; }
+  .dot.here { fill: var(--cf-ink); fill-opacity: 1; stroke: var(--cf-ink); }
+  .large-number { font: 600 44px/1.2 var(--cf-serif); }
+  .large .caption { font-size: 25px; }
+  .large .readout, .large .verdict { font-size: 24px; }
+  .large .seg, .large .box { font-size: 18px; }
+  @media (max-width: 1000px) {
+    .all { min-height: 0; }
+    .with-odds { grid-template-columns: minmax(0, 1fr); gap: 12px; }
+  }
+  @media (max-width: 700px) {
+    .odds .readout { display: none; }
+  }
+`;

@@ -1,0 +1,137 @@
+// A block as a diagram that is alive: the stream as a ribbon whose width is the length of the chosen token's vector, boxes
+// that read it and write into it, each of which opens its tensor, and switches that take a box out.
+
+import { two } from 'clearformer/elements';
+import { html, nothing, svg, type TemplateResult } from 'lit';
+import { activation } from '../../book/shelf.js';
+import { vars } from '../../book/vars.js';
+import { filled } from '../../shell/shell_element.js';
+import type { FigureBlock } from './figure.js';
+import type { Part } from './plan.js';
+import { lengthOf, type Reading, takesOut } from './reading.js';
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+interface Layout {
+  readonly narrow: boolean;
+  readonly width: number;
+  readonly height: number;
+  readonly box: { readonly width: number; readonly height: number };
+  place(at: number, beside: boolean): Point;
+}
+
+function layoutOf(width: number, length: number): Layout {
+  if (width < 700) {
+    const slot = 46;
+    const place = (at: number, beside: boolean): Point => ({
+      x: beside ? width * 0.66 : width * 0.22,
+      y: 26 + at * slot,
+    });
+    return {
+      narrow: true,
+      width,
+      height: 52 + length * slot,
+      box: { width: Math.min(130, width * 0.38), height: 36 },
+      place,
+    };
+  }
+  const slot = (width - 130) / length;
+  const place = (at: number, beside: boolean): Point => ({ x: 62 + at * slot, y: beside ? 36 : 146 });
+  return { narrow: false, width, height: 190, box: { width: Math.min(132, slot - 12), height: 44 }, place };
+}
+
+export function diagram(figure: FigureBlock, reading: Reading): TemplateResult {
+  const { plan } = reading;
+  const layout = layoutOf(figure.width || 1000, plan.length);
+  const chosen = figure.chosenPart(reading);
+  return html`<div class="diagram ${layout.narrow ? 'tall' : ''}" ${vars({ height: `${layout.height}px` })}>
+    <svg width=${layout.width} height=${layout.height} aria-hidden="true">${ribbon(reading, layout)}${wires(reading, layout)}</svg>
+    ${plan.parts.map((part) => box(figure, reading, part, { layout, chosen: part.id === chosen.id }))}
+  </div>`;
+}
+
+/** What each part is called. */
+export function nameOf(figure: FigureBlock, { plan, shape }: Reading, { kind, id }: Part): string {
+  const { labels } = figure.words;
+  if (kind === 'norm') return shape.norm === 'RMS' ? labels.rmsNorm : labels.layerNorm;
+  if (kind === 'stream')
+    return id === plan.parts[0]?.id ? labels.streamIn : id === plan.parts.at(-1)?.id ? labels.streamOut : labels.stream;
+  return labels[kind];
+}
+
+function box(
+  figure: FigureBlock,
+  reading: Reading,
+  part: Part,
+  { layout, chosen }: { layout: Layout; chosen: boolean },
+): TemplateResult {
+  const { stack, layer, shape, tokens } = reading;
+  const hook = `${stack}.${layer}.${part.id}`;
+  const { x, y } = layout.place(part.at, part.beside);
+  const [width, height] = part.kind === 'stream' ? [62, 26] : [layout.box.width, layout.box.height];
+  const out = reading.specs.some((spec) => takesOut(spec, hook));
+  const name = nameOf(figure, reading, part);
+  const place = { left: `${x - width / 2}px`, top: `${y - height / 2}px`, width: `${width}px`, height: `${height}px` };
+  const title = `${hook} [${tokens.length}, ${shape.model}]`;
+  const switched = ['attention', 'cross', 'mlp'].includes(part.kind);
+  return html`<button type="button" class="box ${part.kind} ${out ? 'out' : ''}" aria-pressed=${chosen} title=${title} aria-label="${name}: ${title}" ${vars(place)}
+      @click=${() => figure.choose({ box: part.id, view: 'tensor' })}>${name}</button>
+    ${
+      switched
+        ? html`<label class="switch" title=${filled(out ? figure.words.labels.putBack : figure.words.labels.takeOut, { box: name })} ${vars({ left: `${x + width / 2 - 30}px`, top: `${y + height / 2 + 4}px` })}>
+        <input type="checkbox" aria-label=${filled(figure.words.labels.switchName, { box: name, layer: layer + 1 })} .checked=${!out} @change=${() => figure.toggle(reading, part.id, reading.layer)} /></label>`
+        : nothing
+    }`;
+}
+
+/** Points of the stream with the vector's length there. */
+function along({ plan, now, stack, layer, focus }: Reading): { at: number; length: number }[] {
+  return plan.parts
+    .filter(({ beside }) => !beside)
+    .map(({ id, at }) => ({ at, length: lengthOf(activation(now, `${stack}.${layer}.${id}`).slice(0, focus).data) }));
+}
+
+function ribbon(reading: Reading, layout: Layout): TemplateResult {
+  const points = along(reading);
+  const largest = Math.max(...points.map(({ length }) => length), 1e-9);
+  const half = (length: number): number => 1.5 + (14 * length) / largest;
+  const turn = ({ x, y }: Point, off: number): string => (layout.narrow ? `${x + off} ${y}` : `${x} ${y + off}`);
+  const ends = points.map(({ at, length }) => ({ point: layout.place(at, false), half: half(length) }));
+  const one = ends.map(({ point, half: off }) => turn(point, -off));
+  const other = ends.map(({ point, half: off }) => turn(point, off)).reverse();
+  return svg`<path class="ribbon" d="M${[...one, ...other].join('L')}Z" />
+    ${points.map(({ at, length }) => {
+      const { x, y } = layout.place(at, false);
+      return layout.narrow
+        ? svg`<text class="muted" x=${x - 40} y=${y + 4} text-anchor="end">${two(length)}</text>`
+        : svg`<text class="muted" x=${x} y=${y + 38} text-anchor="middle">${two(length)}</text>`;
+    })}`;
+}
+
+/** Lines from the stream into the boxes and back, and the signs where they are added. */
+function wires({ plan, specs, stack, layer }: Reading, layout: Layout): TemplateResult {
+  const path = (from: Point, to: Point): string =>
+    layout.narrow ? `M${from.x} ${from.y}H${to.x}V${to.y}` : `M${from.x} ${from.y}V${to.y}H${to.x}`;
+  const groups = plan.sums.map((sum, i) => {
+    const inside = plan.parts.filter(({ beside, at }) => beside && at < sum && at > (plan.sums[i - 1] ?? -1));
+    return { sum, inside };
+  });
+  return svg`${groups.map(({ sum, inside }) => {
+    const [first, last] = [inside[0], inside.at(-1)];
+    if (!first || !last) return nothing;
+    const out = specs.some((spec) => takesOut(spec, `${stack}.${layer}.${last.id}`));
+    const enter = layout.place(first.at - (layout.narrow ? 0.55 : 0.5), false);
+    const start = layout.place(first.at, true);
+    const end = layout.place(last.at, true);
+    const joined = layout.place(sum, false);
+    const back = layout.narrow
+      ? `M${end.x} ${end.y}V${joined.y}H${joined.x + 11}`
+      : `M${end.x} ${end.y}H${joined.x}V${joined.y - 11}`;
+    return svg`<path class="wire" d=${path(enter, start)} /><path class="wire" d="M${start.x} ${start.y}L${end.x} ${end.y}" />
+      <path class="wire ${out ? 'cut' : ''}" d=${back} marker-end="" />
+      <circle class="sum" cx=${joined.x} cy=${joined.y} r="10" /><path class="plus" d="M${joined.x - 5} ${joined.y}h10M${joined.x} ${joined.y - 5}v10" />`;
+  })}`;
+}

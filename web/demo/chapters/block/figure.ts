@@ -1,0 +1,159 @@
+// The figure of chapter 7: the diagram of a block, and under it whatever is opened: a tensor, the stream through all
+// blocks, a norm, the feed-forward network's neurons, the two orders of the norm, or the model without a box.
+
+import { html, type TemplateResult } from 'lit';
+import { type EditSpec, formatEdits, parseEdits, withEdit } from '../../book/edits.js';
+import type { FigureCode } from '../../book/figure.js';
+import { figureStyles } from '../../book/figure_styles.js';
+import { MeasuredFigure } from '../../book/measured_figure.js';
+import { oddsBars } from '../../book/odds.js';
+import { filled } from '../../shell/shell_element.js';
+import type { words } from '../../words/en/block.js';
+import { blockStyles } from './block_styles.js';
+import { diagram, nameOf } from './diagram.js';
+import { type Missing, missing } from './missing.js';
+import { missingView } from './missing_view.js';
+import { mlpView } from './mlp_view.js';
+import { type Neurons, neurons } from './neurons.js';
+import { normView } from './norm_view.js';
+import { type Order, order } from './order.js';
+import { orderView } from './order_view.js';
+import type { Part } from './plan.js';
+import { partOf, type Reading, read, sorter, subjectOf, takesOut, translator } from './reading.js';
+import { streamView } from './stream_view.js';
+import { summary } from './summary.js';
+import { tensorView } from './tensor_view.js';
+
+export const views = ['tensor', 'stream', 'norm', 'mlp', 'order', 'without'] as const;
+export type View = (typeof views)[number];
+
+export interface Data {
+  readonly reading: Reading;
+  readonly view: View;
+  readonly neurons?: Neurons;
+  readonly order?: Order;
+  readonly missing?: Missing;
+}
+
+export class FigureBlock extends MeasuredFigure<Data, typeof words> {
+  static override styles = [figureStyles, blockStyles];
+
+  get view(): View {
+    return views.find((view) => view === this.value('view')) ?? 'tensor';
+  }
+
+  get who(): string {
+    return this.value('who') || this.book.modelName;
+  }
+
+  /** What the address takes out or changes, or else the step. */
+  get specs(): EditSpec[] {
+    return parseEdits(this.value('edit'));
+  }
+
+  override get blocks(): readonly number[] {
+    return this.data && this.who === this.book.modelName ? [this.data.reading.layer + 1] : [];
+  }
+
+  chosenPart(reading: Reading): Part {
+    return partOf(reading, this.value('box'));
+  }
+
+  protected override key(): string {
+    const { address } = this.book;
+    const text = this.who === sorter ? this.value('letters') : this.book.text;
+    return [this.who, text, address.get('q'), this.view, this.value('l'), this.value('edit'), this.value('act')].join(
+      '\n',
+    );
+  }
+
+  protected override async compute(signal: AbortSignal): Promise<Data> {
+    const { book, view } = this;
+    const subject = await subjectOf(book, this.who, this.value('letters'));
+    const layer = Math.max(0, Math.min(subject.shape.layers - 1, this.number('l') || 0));
+    const specs = this.specs.filter(({ hook }) => hook.startsWith(`${subject.stack}.`));
+    const reading = await read(book, subject, layer, specs);
+    return {
+      reading,
+      view,
+      ...(view === 'mlp' && { neurons: await neurons(book, reading, this.value('act')) }),
+      ...(view === 'order' && { order: await order(book, layer) }),
+      ...(view === 'without' && { missing: await missing(book, subject, signal) }),
+    };
+  }
+
+  protected override valuesOf(data: Data): Record<string, string> {
+    return summary(data);
+  }
+
+  protected override draw(data: Data): TemplateResult {
+    const { reading, view } = data;
+    const parts: Readonly<Record<View, () => TemplateResult>> = {
+      tensor: () => tensorView(this, reading),
+      stream: () => streamView(this, reading),
+      norm: () => normView(this, reading),
+      mlp: () => mlpView(this, data),
+      order: () => orderView(this, data),
+      without: () => missingView(this, data),
+    };
+    return html`<div class="all ${this.inClass ? 'large' : ''}">
+      ${this.#controls(reading)}
+      ${diagram(this, reading)}
+      <div class="with-odds"><div class="opened">${parts[view]()}</div>${this.#odds(reading)}</div>
+    </div>`;
+  }
+
+  #controls(reading: Reading): TemplateResult {
+    const { labels } = this.words;
+    const models = [
+      [this.book.modelName, labels.carried],
+      [sorter, labels.sorter],
+      [`${translator}.encoder`, labels.encoder],
+      [`${translator}.decoder`, labels.decoder],
+    ] as const;
+    const options = models.filter(([name], i) => models.findIndex(([other]) => other === name) === i);
+    const layers = Array.from({ length: reading.shape.layers }, (_, l) => [String(l), String(l + 1)] as const);
+    return html`<div class="controls">
+      ${this.choice({ key: 'who', name: labels.model, options, chosen: this.who })}
+      ${this.choice({ key: 'l', name: labels.layer, options: layers, chosen: String(reading.layer) })}
+      ${this.choice({ key: 'view', name: labels.show, options: views.map((view) => [view, labels[view]] as const), chosen: this.view })}
+      ${reading.of > reading.tokens.length ? html`<span class="muted">${filled(this.shell.cut, { read: reading.tokens.length, of: reading.of })}</span>` : ''}
+    </div>`;
+  }
+
+  #odds(reading: Reading): TemplateResult {
+    const { labels } = this.words;
+    const { odds, edited } = reading;
+    return html`<div class="odds">
+      ${oddsBars({ odds, edited, revealed: this.revealed, narrow: this.narrow, labels })}
+      ${edited ? html`<button type="button" class="plain" @click=${() => this.choose({ edit: '' })}>${labels.allBack}</button>` : html`<p class="readout">${labels.tryOut}</p>`}
+    </div>`;
+  }
+
+  /** Takes a box out of the model, or puts it back. */
+  toggle(reading: Reading, id: string, layer: number): void {
+    const hook = `${reading.stack}.${layer}.${id}`;
+    const out = this.specs.some((spec) => takesOut(spec, hook));
+    const specs = out ? this.specs.filter((spec) => !takesOut(spec, hook)) : withEdit(this.specs, { hook, op: 'zero' });
+    this.choose({ edit: formatEdits(specs) ?? '' });
+    const part = reading.plan.parts.find((one) => one.id === id);
+    const { boxBack, boxOut } = this.words.labels;
+    if (part) this.say(filled(out ? boxBack : boxOut, { box: nameOf(this, reading, part), layer: layer + 1 }));
+  }
+
+  override code(): FigureCode {
+    const reading = this.data?.reading;
+    const block = `${reading?.stack ?? 'blocks'}.${reading?.layer ?? 0}`;
+    const hook = `${block}.${reading ? this.chosenPart(reading).id : 'hook_resid_post'}`;
+    const text = JSON.stringify(this.who === sorter ? this.value('letters') : this.book.text);
+    const out = (reading?.specs ?? []).filter(({ op }) => op === 'zero').map((spec) => spec.hook);
+    const edits = out.map((name) => `{ hook: '${name}', op: 'zero' }`).join(', ');
+    return {
+      js: `const [logits, cache] = await model.run_with_cache(tokenizer(${text}), {\n  names_filter: ['${hook}', '*.hook_resid_*'],\n  edits: [${edits}],\n});\ncache['${hook}'];                              // [1, ${reading?.tokens.length ?? 'pos'}, ${reading?.shape.model ?? 'd_model'}]\nconst odds = await softmax(logits.slice(0, -1));\n// the same weights with the norm before or after\nconst block = new nn.TransformerEncoderLayer(128, 4, { dim_feedforward: 512, norm_first: true });`,
+      cpp: `Trace trace;\ntrace.capture("${hook}");\n${out.map((name) => `trace.edit(Edit{.hook = "${name}", .op = Edit::Op::zero});\n`).join('')}auto outputs = model->forward(inputs, &trace);`,
+      tl: `logits, cache = model.run_with_cache(${text})\ncache["${hook}"]`,
+    };
+  }
+}
+
+customElements.define('figure-block', FigureBlock);

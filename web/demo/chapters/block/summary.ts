@@ -1,0 +1,49 @@
+// What the prose of chapter 7 says of what the figure computed.
+
+import { decimals, percent, spoken, two } from 'clearformer/elements';
+import { leaders } from '../../book/odds.js';
+import { activation } from '../../book/shelf.js';
+import type { Data } from './figure.js';
+import { lengthOf } from './reading.js';
+
+export function summary({ reading, neurons, order, missing }: Data): Record<string, string> {
+  const { shape, layer, tokens, focus, depths, now, odds, stack } = reading;
+  const lengthAt = (hook: string | undefined): string =>
+    hook === undefined ? '' : two(lengthOf(activation(now, hook).slice(0, focus).data));
+  const { before, now: then } = leaders(odds);
+  const values: Record<string, string> = {
+    ...{
+      layer: String(layer + 1),
+      layers: String(shape.layers),
+      model: String(shape.model),
+      hidden: String(shape.hidden),
+    },
+    ...{ token: tokens[focus]?.label ?? '', first: lengthAt(depths[0]?.hook), last: lengthAt(depths.at(-1)?.hook) },
+    ...{ answer: before?.piece.label ?? '', before: percent(before?.before ?? 0), now: percent(before?.now ?? 0) },
+    ...{ saysNow: then?.piece.label ?? '', saysShare: percent(then?.now ?? 0) },
+  };
+  const written = activation(now, `${stack}.${layer}.hook_attn_out`).slice(0, focus).data;
+  values.read = two(lengthOf(written));
+  if (neurons) {
+    const on = neurons.pre.data.filter((x) => x > 0).length;
+    Object.assign(values, { on: String(on), neurons: String(neurons.pre.size) });
+  }
+  if (order) {
+    const { post, pre } = order.lengths;
+    Object.assign(values, {
+      agrees: spoken(order.agrees),
+      postFirst: decimals(post[1] ?? 0, 1),
+      postLast: decimals(post.at(-1) ?? 0, 1),
+    });
+    Object.assign(values, { preFirst: decimals(pre[1] ?? 0, 1), preLast: decimals(pre.at(-1) ?? 0, 1) });
+  }
+  if (missing) {
+    const { shares, boxes } = missing;
+    const worst = shares.data.indexOf(Math.min(...shares.data));
+    Object.assign(values, {
+      worstLayer: String(Math.floor(worst / boxes.length) + 1),
+      worstShare: percent(shares.data[worst] ?? 0),
+    });
+  }
+  return values;
+}

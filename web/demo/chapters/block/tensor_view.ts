@@ -1,0 +1,41 @@
+// The tensor of the part that is chosen in the diagram, a row for each token.
+
+import { four, two } from 'clearformer/elements';
+import { html, type TemplateResult } from 'lit';
+import { filled } from '../../shell/shell_element.js';
+import { nameOf } from './diagram.js';
+import type { FigureBlock } from './figure.js';
+import { lengthOf, type Reading, rowsOf } from './reading.js';
+
+export interface CellEvent extends CustomEvent<{ row: number; column: number } | null> {}
+
+/** Names of the tokens that are shown. */
+export const rowNames = ({ tokens, from, shown }: Reading): string[] =>
+  tokens.slice(from, from + shown).map(({ label }) => label);
+
+/** Width of a cell so that so many columns fit. */
+export const cellFor = (figure: FigureBlock, columns: number, share = 1): number => {
+  const room = figure.narrow ? figure.width - 70 : (figure.width - (figure.width >= 1000 ? 290 : 0) - 70) * share;
+  return Math.max(2, Math.min(14, room / columns));
+};
+
+/** Which tokens of all are drawn, where it is not all. */
+export const windowNote = (figure: FigureBlock, { from, shown, tokens }: Reading): string =>
+  shown < tokens.length
+    ? filled(figure.words.labels.window, { from: from + 1, to: from + shown, of: tokens.length })
+    : '';
+
+export function tensorView(figure: FigureBlock, reading: Reading): TemplateResult {
+  const { labels } = figure.words;
+  const part = figure.chosenPart(reading);
+  const { stack, layer, from, shown, focus, shape, tokens } = reading;
+  const hook = `${stack}.${layer}.${part.id}`;
+  const rows = rowsOf(reading, hook);
+  const row = rows.slice(focus - from);
+  const column = Math.max(0, Math.min(shape.model - 1, figure.number('c') || 0));
+  return html`<p class="caption">${nameOf(figure, reading, part)} <span class="muted">${windowNote(figure, reading)}</span></p>
+    <cf-matrix label=${part.kind === 'stream' ? 'x' : part.kind === 'norm' ? 'x̂' : 'Δx'} about=${hook} hue="stream" source="${hook}[0, ${from}:${from + shown}]" .numbers=${rows}
+      .rowLabels=${rowNames(reading)} .cellWidth=${cellFor(figure, shape.model)} .cellHeight=${figure.inClass ? 21 : 17} .selected=${{ row: focus - from, column }} .rails=${{ rows: [focus - from] }}
+      @cell-select=${(event: CellEvent) => event.detail && figure.choose({ q: String(from + event.detail.row), c: String(event.detail.column) })}></cf-matrix>
+    <p class="readout">${filled(labels.tensorRead, { token: tokens[focus]?.label ?? '', n: column + 1, value: four(row.data[column] ?? 0), length: two(lengthOf(row.data)), width: shape.model })}</p>`;
+}

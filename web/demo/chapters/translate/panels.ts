@@ -1,0 +1,155 @@
+// What stands below the two texts, for each view of chapter 9.
+
+import { two } from 'clearformer/elements';
+import { html, nothing, type TemplateResult } from 'lit';
+import { activation } from '../../book/shelf.js';
+import { filled } from '../../shell/shell_element.js';
+import type { FigureTranslate, Shown, View } from './figure.js';
+import { type Empty, rowsOf, type Told, weightsOf } from './reading.js';
+
+type Panel = (figure: FigureTranslate, told: Told, shown: Shown) => TemplateResult;
+
+export const panelOf = (figure: FigureTranslate, shown: Shown, told: Told): TemplateResult =>
+  (panels[figure.view] ?? panels.faces)(figure, told, shown);
+
+export function panelValues(_figure: FigureTranslate, told: Told, other: Told | Empty): Record<string, string> {
+  return {
+    score: two(told.score),
+    otherScore: other.kind === 'told' ? two(other.score) : '',
+    unknown: told.unknown.join(', '),
+  };
+}
+
+/** Rows or columns that are drawn of a long text. */
+const most = 14;
+
+/** A window of `count` places around one. */
+function around(focus: number, count: number): readonly [from: number, to: number] {
+  const from = Math.max(0, Math.min(count - most, focus - Math.floor(most / 2)));
+  return [from, Math.min(count, from + most)];
+}
+
+const labelsOf = (pieces: readonly { label: string }[], [from, to]: readonly [number, number]): string[] =>
+  pieces.slice(from, to).map(({ label }) => label);
+
+/** "Tokens 3 to 16 of 40" where not all are drawn. */
+function windowNote(
+  figure: FigureTranslate,
+  [from, to]: readonly [number, number],
+  count: number,
+): TemplateResult | typeof nothing {
+  if (to - from === count) return nothing;
+  return html`<p class="note">${filled(figure.words.labels.window, { from: from + 1, to, of: count })}</p>`;
+}
+
+/** The source's token that the step reads most. */
+function mostRead(figure: FigureTranslate, told: Told): number {
+  const { layer, head } = figure.chosenHead(told);
+  const { data } = weightsOf(told.pass, `decoder.${layer}.cross_attn.hook_pattern`, head).slice(told.step);
+  return data.indexOf(Math.max(...data));
+}
+
+const faces: Panel = (figure) => html`<p class="note">${figure.words.labels.facesNote}</p>${heads(figure)}`;
+
+function heads(figure: FigureTranslate): TemplateResult {
+  const { labels } = figure.words;
+  const told = figure.data?.told;
+  if (told?.kind !== 'told') return html``;
+  const chosen = figure.chosenHead(told);
+  const layers = Object.keys(told.pass.cache).filter((name) => name.endsWith('cross_attn.hook_pattern')).length;
+  const count = activation(told.pass, 'decoder.0.cross_attn.hook_pattern').dims[1] ?? 1;
+  const seg = (name: string, key: string, of: number, at: number): TemplateResult =>
+    html`<div class="seg" role="group" aria-label=${name}><span>${name}</span>${Array.from(
+      { length: of },
+      (_, i) =>
+        html`<button type="button" aria-pressed=${i === at ? 'true' : 'false'} @click=${() => figure.choose({ [key]: String(i) })}>${i + 1}</button>`,
+    )}</div>`;
+  return html`<div class="heads">${seg(labels.block, 'l', layers, chosen.layer)}${seg(labels.head, 'h', count, chosen.head)}</div>`;
+}
+
+const read: Panel = (figure, told) => {
+  const { labels } = figure.words;
+  const { layer, head } = figure.chosenHead(told);
+  const count = told.source.length;
+  const range = around(mostRead(figure, told), count);
+  const [from, to] = range;
+  const pattern = weightsOf(told.pass, `encoder.${layer}.attn.hook_pattern`, head).slice([from, to], [from, to]);
+  const memory = activation(told.pass, `encoder.${layer}.hook_normalized_resid_post`).slice(0, [from, to]);
+  const names = labelsOf(told.source, range);
+  return html`${heads(figure)}<div class="line">
+      <cf-matrix .numbers=${pattern} source="encoder.${layer}.attn.hook_pattern[0, ${head}${rangeText(range, count)}${rangeText(range, count)}]" label="A" about=${labels.everyoneReads} scale="weights" hue="k" .rowLabels=${names} .columnLabels=${names} cell-width="28" cell-height="22"></cf-matrix>
+      <cf-matrix .numbers=${memory} source="encoder.${layer}.hook_normalized_resid_post[0${rangeText(range, count)}]" label="M" about=${labels.memory} hue="k" cell-width="2.6" cell-height="22"></cf-matrix>
+    </div>${windowNote(figure, range, count)}`;
+};
+
+const rangeText = ([from, to]: readonly [number, number], count: number): string =>
+  to - from === count ? ', :' : `, ${from}:${to}`;
+
+const write: Panel = (figure, told) => {
+  const { labels } = figure.words;
+  const written = told.target.slice(0, told.step);
+  const { layer, head } = figure.chosenHead(told);
+  const count = figure.revealed ? told.ids.length - 1 : told.step + 1;
+  const range = around(told.step, count);
+  const [from, to] = range;
+  const pattern = weightsOf(told.pass, `decoder.${layer}.attn.hook_pattern`, head).slice([from, to], [from, to]);
+  const names = ['<s>', ...told.target.map(({ label }) => label)].slice(from, to);
+  return html`<p class="so-far" lang="fr">${written.map(({ text }, i) => html`<span class=${i < told.forced.length ? 'new' : ''}>${text}</span>`)} <span class="gap">${figure.revealed ? (told.target[told.step]?.label ?? '') : '?'}</span></p>
+    <cf-matrix .numbers=${pattern} source="decoder.${layer}.attn.hook_pattern[0, ${head}${rangeText(range, count)}${rangeText(range, count)}]" label="A" about=${labels.ownMask} scale="weights" hue="q" .rowLabels=${names} .columnLabels=${names} .rails=${{ rows: [told.step - from] }}
+      .masked=${(row: number, column: number) => column > row} cell-width="28" cell-height="21" @cell-select=${(event: CustomEvent<{ row: number }>) => figure.choose({ s: String(from + event.detail.row) })}></cf-matrix>
+    ${windowNote(figure, range, count)}<p class="note">${labels.clickToForce}</p>`;
+};
+
+const cross: Panel = (figure, told) => {
+  const { labels } = figure.words;
+  const { layer, head } = figure.chosenHead(told);
+  const { pass, step } = told;
+  const count = told.source.length;
+  const range = around(mostRead(figure, told), count);
+  const [from, to] = range;
+  const hook = (name: string): string => `decoder.${layer}.cross_attn.hook_${name}`;
+  const one = (name: string): ReturnType<typeof rowsOf> => rowsOf(pass, hook(name), head);
+  const names = labelsOf(told.source, range);
+  const weights = weightsOf(pass, hook('pattern'), head).slice(step, [from, to]);
+  const query = one('q').slice([step, step + 1]);
+  const z = one('z').slice([step, step + 1]);
+  const rows = rangeText(range, count).slice(2);
+  const before = step === 0 ? '<s>' : (told.target[step - 1]?.label ?? '');
+  const size = { width: 12, height: 17 };
+  return html`${heads(figure)}<div class="cross">
+      <cf-matrix .numbers=${query} source="${hook('q')}[0, ${step}, ${head}]" label="Q" about=${filled(labels.fromDecoder, { token: before })} caption="above" hue="q" .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
+      <span></span><span></span>
+      <cf-matrix .numbers=${one('k').slice([from, to])} source="${hook('k')}[0, ${rows}, ${head}]" label="K" about=${labels.fromEncoder} hue="k" .rowLabels=${names} .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
+      <cf-matrix .numbers=${{ dims: [to - from, 1], data: weights.data }} source="${hook('pattern')}[0, ${head}, ${step}, ${rows}]" label="A" about="" scale="weights" hue="ink" cell-width="40" .cellHeight=${size.height} digits="2"></cf-matrix>
+      <cf-matrix .numbers=${one('v').slice([from, to])} source="${hook('v')}[0, ${rows}, ${head}]" label="V" about=${labels.fromEncoder} hue="v" .rowLabels=${names} .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
+      <span></span><span></span>
+      <cf-matrix .numbers=${z} source="${hook('z')}[0, ${step}, ${head}]" label="Z" about=${labels.carried} hue="ink" .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
+    </div>${windowNote(figure, range, count)}`;
+};
+
+const map: Panel = (figure, told) => {
+  const { labels } = figure.words;
+  const { layer, head } = figure.chosenHead(told);
+  const hook = `decoder.${layer}.cross_attn.hook_pattern`;
+  const all = weightsOf(told.pass, hook, head);
+  const [rows, columns] = [around(told.step, told.target.length), around(mostRead(figure, told), told.source.length)];
+  return html`${heads(figure)}
+    <cf-matrix .numbers=${all.slice([...rows], [...columns])} source="${hook}[0, ${head}${rangeText(rows, told.target.length)}${rangeText(columns, told.source.length)}]" label="A" about=${labels.mapAbout} scale="weights" hue="q"
+      .rowLabels=${labelsOf(told.target, rows)} .columnLabels=${labelsOf(told.source, columns)} .rails=${{ rows: [told.step - rows[0]] }} cell-width="38" cell-height="24"
+      @cell-select=${(event: CustomEvent<{ row: number }>) => figure.choose({ s: String(rows[0] + event.detail.row) })}></cf-matrix>
+    ${windowNote(figure, rows, told.target.length)}${windowNote(figure, columns, told.source.length)}`;
+};
+
+const beams: Panel = (figure, told, { other }) => {
+  const { labels } = figure.words;
+  const wide = figure.value('b') === '4';
+  const [greedy, broad] = wide ? [other, told] : [told, other];
+  const line = (name: string, beam: string, one: Told | Empty): TemplateResult =>
+    one.kind === 'empty'
+      ? html``
+      : html`<div><button type="button" class="chip" aria-pressed=${figure.value('b') === beam ? 'true' : 'false'} @click=${() => figure.choose({ b: beam })}>${name}</button>
+          <span class="text" lang="fr">${one.sentence}</span><span class="readout">${labels.logProbability} <b>${two(one.score)}</b></span></div>`;
+  return html`<div class="both">${line(labels.greedy, '1', greedy)}${line(labels.beams, '4', broad)}</div><p class="note">${labels.beamsNote}</p>`;
+};
+
+const panels: Readonly<Record<View, Panel>> = { faces, read, write, cross, map, beams };

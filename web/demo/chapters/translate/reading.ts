@@ -1,0 +1,177 @@
+// What chapter 9 draws: the source as the encoder reads it, what the decoder writes from a prefix on, and how the two meet.
+
+import { ClearformerError, type GenerativeModel, log_softmax, softmax, type Tensor } from 'clearformer';
+import type { Book } from '../../book/book.js';
+import { largest } from '../../book/distribution.js';
+import { activation, type Pass, type PassInputs } from '../../book/shelf.js';
+import type { Piece, TokenTexts } from '../../book/token_texts.js';
+
+type Floats = Tensor<'float32'>;
+export const modelName = 'marian-tiny-en-fr';
+
+export interface Chosen {
+  readonly text: string;
+  /** Ids that the decoder is made to begin with, as the address writes them: `507.1877`. */
+  readonly forced: string;
+  readonly beams: number;
+  /** Which token of the target is being written. */
+  readonly step: number;
+}
+
+export interface Candidate {
+  readonly piece: Piece;
+  readonly probability: number;
+}
+
+export interface Told {
+  readonly kind: 'told';
+  readonly source: readonly Piece[];
+  /** The tokens that the text has; more than `source` where the model has no room. */
+  readonly of: number;
+  /** Pieces of the text that the vocabulary does not have. */
+  readonly unknown: readonly string[];
+  readonly forced: readonly number[];
+  /** What was written, each token from the one before it; the last is usually the end. */
+  readonly target: readonly Piece[];
+  readonly ids: readonly number[];
+  readonly sentence: string;
+  readonly inputs: PassInputs;
+  readonly pass: Pass;
+  readonly step: number;
+  /** Probabilities of the token that the step writes. */
+  readonly candidates: readonly Candidate[];
+  /** Sum of the log-probabilities of all tokens of the target. */
+  readonly score: number;
+}
+
+/** Nothing to translate. */
+export interface Empty {
+  readonly kind: 'empty';
+}
+
+const shownCandidates = 8;
+const hooks = [
+  'encoder.*.hook_normalized_resid_post',
+  'encoder.*.attn.hook_pattern',
+  'decoder.*.attn.hook_pattern',
+  'decoder.*.cross_attn.hook_q',
+  'decoder.*.cross_attn.hook_k',
+  'decoder.*.cross_attn.hook_v',
+  'decoder.*.cross_attn.hook_pattern',
+  'decoder.*.cross_attn.hook_z',
+];
+
+export async function tell(book: Book, chosen: Chosen): Promise<Told | Empty> {
+  const { text } = chosen;
+  if (text.trim() === '') return { kind: 'empty' };
+  const { writer, tokenizer, texts } = await book.shelf.model(modelName);
+  if (!writer || !tokenizer || !texts) throw new TypeError(`${modelName} translates`);
+  const all = Array.from(tokenizer(text).input_ids.data, Number);
+  const read = cutTo(all, writer.cfg.n_ctx);
+  const forced = forcedFrom(chosen.forced, writer.cfg.d_vocab);
+  const written = await writtenFrom(book, writer, { read, forced, beams: chosen.beams });
+  const inputs = inputsOf(read, written);
+  const { now } = await book.passes(inputs, hooks);
+  const step = Math.max(0, Math.min(written.length - 2, Number.isInteger(chosen.step) ? chosen.step : 0));
+  return {
+    kind: 'told',
+    source: texts.pieces(read),
+    of: all.length,
+    unknown: unknownOf(text, tokenizer),
+    forced,
+    target: texts.pieces(written).slice(1),
+    ids: written,
+    sentence: tokenizer.decode([...written], { skip_special_tokens: true }),
+    inputs,
+    pass: now,
+    step,
+    candidates: await candidatesOf(now.logits, step, texts),
+    score: await scoreOf(now.logits, written),
+  };
+}
+
+function inputsOf(read: readonly number[], written: readonly number[]): PassInputs {
+  return {
+    model: modelName,
+    key: `${read.join()}|${written.join()}`,
+    inputs: { input_ids: [[...read]], decoder_input_ids: [written.slice(0, -1)] },
+  };
+}
+
+/** The first tokens that there is room for; the last of all, the end of the text, stays last. */
+const cutTo = (ids: readonly number[], room: number): number[] =>
+  ids.length <= room ? [...ids] : [...ids.slice(0, room - 1), ...ids.slice(-1)];
+
+/** Throws `invalid_argument` for ids that the vocabulary does not have. */
+function forcedFrom(text: string, vocabulary: number): number[] {
+  if (text === '' || text === 'none') return [];
+  const ids = text.split('.').map(Number);
+  if (ids.every((id) => Number.isInteger(id) && id >= 0 && id < vocabulary)) return ids;
+  throw new ClearformerError('invalid_argument', `the tokens of the address (f) can't be read: ${text.slice(0, 40)}`);
+}
+
+interface Wanted {
+  readonly read: readonly number[];
+  readonly forced: readonly number[];
+  readonly beams: number;
+}
+
+const texts = new Map<string, Promise<number[]>>();
+const keptTexts = 40;
+
+/** The whole target with the token that starts it: what is forced, then what the model adds. */
+export function writtenFrom(book: Book, writer: GenerativeModel, wanted: Wanted): Promise<number[]> {
+  const key = JSON.stringify([wanted, book.editSpecs]);
+  const known = texts.get(key) ?? write(book, writer, wanted);
+  texts.set(key, known);
+  known.catch(() => texts.delete(key));
+  const [oldest] = texts.keys();
+  if (texts.size > keptTexts && oldest !== undefined) texts.delete(oldest);
+  return known;
+}
+
+async function write(book: Book, writer: GenerativeModel, { read, forced, beams }: Wanted): Promise<number[]> {
+  const { n_ctx } = writer.cfg;
+  const start = Number(writer.cfg.decoder_start_token_id ?? 0);
+  const ends = [writer.cfg.eos_token_id].flat().map(Number);
+  const prefix = [start, ...forced].slice(0, n_ctx - 1);
+  if (ends.includes(prefix.at(-1) ?? -1)) return prefix;
+  const edits = await book.edits(inputsOf(read, [...prefix, 0]));
+  const sequences = await writer.generate(
+    { input_ids: [[...read]], decoder_input_ids: [prefix] },
+    { num_beams: beams, do_sample: false, max_new_tokens: n_ctx - prefix.length, edits },
+  );
+  return Array.from(sequences.data, Number);
+}
+
+async function candidatesOf(logits: Floats, step: number, names: TokenTexts): Promise<Candidate[]> {
+  const { data } = await softmax(logits.slice(0, step));
+  return largest(data, shownCandidates).map((id) => ({ piece: names.alone(id), probability: data[id] ?? 0 }));
+}
+
+async function scoreOf(logits: Floats, written: readonly number[]): Promise<number> {
+  const logs = await log_softmax(logits);
+  const width = logs.dims[2] ?? 0;
+  return written.slice(1).reduce((sum, id, step) => sum + (logs.data[step * width + id] ?? 0), 0);
+}
+
+type Tokenizer = NonNullable<Awaited<ReturnType<Book['shelf']['model']>>['tokenizer']>;
+
+/** Words of the text in which a token stands for something that the vocabulary lacks. */
+function unknownOf(text: string, tokenizer: Tokenizer): string[] {
+  const { unk_token_id } = tokenizer;
+  if (unk_token_id === null || unk_token_id === undefined) return [];
+  const words = text.split(/\s+/).filter(Boolean);
+  const strange = words.filter((word) => Array.from(tokenizer(word).input_ids.data, Number).includes(unk_token_id));
+  return [...new Set(strange)];
+}
+
+/** Of [1, pos, head, d] one head's rows, [pos, d]. */
+export function rowsOf(pass: Pass, hook: string, head: number): Floats {
+  return activation(pass, hook).slice(0, null, head);
+}
+
+/** Of [1, head, query, key] one head's weights, [query, key]. */
+export function weightsOf(pass: Pass, hook: string, head: number): Floats {
+  return activation(pass, hook).slice(0, head);
+}

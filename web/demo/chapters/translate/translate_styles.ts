@@ -1,0 +1,33 @@
+// Styles of chapter 9.
+
+import { css } from 'lit';
+
+export const translateStyles = css`
+  .given { display: flex; gap: 8px 12px; flex-wrap: wrap; align-items: center; margin-bottom: 14px; }
+  .given textarea { flex: 1 1 300px; min-width: 0; font: 17px/1.4 var(--cf-serif); height: 40px; resize: vertical; }
+  .told { color: var(--cf-wrong); font-size: 14px; margin: 0 0 10px; }
+  .told.note { color: var(--cf-muted); }
+  .parts { display: grid; grid-template-columns: minmax(0, 1fr) minmax(250px, 340px); gap: 40px; margin-top: 18px; align-items: start; }
+  .parts.full { grid-template-columns: minmax(0, 1fr); }
+  .panel { min-width: 0; overflow-x: auto; }
+  .steps-row { display: flex; gap: 10px; align-items: center; flex-wrap: wrap; margin: 12px 0 0; }
+  .steps-row input { flex: 0 1 260px; }
+  .line { display: flex; gap: 26px; align-items: flex-start; flex-wrap: wrap; }
+  .cross { display: grid; grid-template-columns: max-content max-content max-content; gap: 6px 26px; align-items: start; justify-items: end; }
+  .heads { display: flex; gap: 8px 24px; flex-wrap: wrap; margin-bottom: 8px; }
+  .so-far { font: 26px/1.4 var(--cf-serif); margin: 0 0 12px; }
+  .so-far .new { color: var(--cf-q); }
+  .so-far .gap { display: inline-block; min-width: 2em; border-bottom: 2px solid var(--cf-accent); color: var(--cf-accent); }
+  .both { display: grid; gap: 16px; }
+  .both div { display: grid; grid-template-columns: 90px minmax(0, 1fr) max-content; gap: 16px; align-items: baseline; }
+  .both .text { font: 24px/1.35 var(--cf-serif); }
+  .note { color: var(--cf-muted); font-size: 14px; max-width: 68ch; margin-top: 10px; }
+  .large .note { display: none; }
+  .large .readout, .large .steps-row, .large .told, .large .both { font-size: 24px; }
+  .large .so-far, .large .both .text { font-size: 34px; }
+  @media (max-width: 900px) {
+    .parts { grid-template-columns: minmax(0, 1fr); gap: 16px; margin-top: 12px; }
+    .both div { grid-template-columns: minmax(0, 1fr); gap: 2px; }
+    .so-far { font-size: 21px; }
+  }
+`;

@@ -1,0 +1,214 @@
+// What chapter 1 draws: a text as tokens, the rows of the table that they stand for, which rows lie near, and what goes
+// into the first block.
+
+import { matmul, rms_norm, Tensor } from 'clearformer';
+import type { Book } from '../../book/book.js';
+import { activation, type PassInputs, type Shelved } from '../../book/shelf.js';
+import { largestDifference, reshaped } from '../../book/tensors.js';
+import type { Piece } from '../../book/token_texts.js';
+import { weightsOf } from '../../book/weights.js';
+
+type Float = Tensor<'float32'>;
+
+export const readers = ['stories260K', 'marian-tiny-en-fr', 'gpt-nano-sort'] as const;
+export type Reader = (typeof readers)[number];
+
+/** Where each keeps its table, and whose hooks its input goes by. */
+const places = {
+  stories260K: { table: 'model.embed_tokens.weight', side: '' },
+  'marian-tiny-en-fr': { table: 'model.shared.weight', side: 'encoder.' },
+  'gpt-nano-sort': { table: 'transformer.wte.weight', side: '' },
+} as const;
+
+export interface Made {
+  readonly source: string;
+  readonly numbers: Float;
+}
+
+/** A text as a model reads it. */
+export interface Split {
+  readonly reader: Reader;
+  readonly text: string;
+  readonly ids: readonly number[];
+  /** As the vocabulary spells them. */
+  readonly pieces: readonly Piece[];
+  /** How many tokens the model has room for. */
+  readonly room: number;
+  /** How many tokens it knows. */
+  readonly vocabulary: number;
+  /** Characters that the reader's alphabet lacks and that were left out. */
+  readonly dropped: number;
+}
+
+/** The rows of the table around the chosen one, and the chosen one as the model takes it. */
+export interface Table {
+  readonly id: number;
+  readonly piece: Piece;
+  readonly rows: number;
+  readonly first: number;
+  readonly labels: readonly string[];
+  /** [rows of the window, d]. */
+  readonly part: Made;
+  /** hook_embed of the token, [d]. */
+  readonly taken: Made;
+  /** What the row is multiplied with on the way. */
+  readonly scale: number;
+  readonly difference: number;
+}
+
+export interface Near {
+  readonly id: number;
+  readonly piece: Piece;
+  readonly rows: number;
+  readonly source: string;
+  readonly nearest: readonly { readonly piece: Piece; readonly cosine: number }[];
+  /** The chosen row and the nearest one. */
+  readonly rowsOfBoth: readonly Made[];
+}
+
+/** Token + position = input. */
+export interface Sum {
+  readonly pos: number;
+  readonly piece: Piece;
+  readonly token: Made;
+  /** Undefined where the model adds none. */
+  readonly position: Made | undefined;
+  readonly input: Made;
+  readonly difference: number;
+}
+
+/** Letters that the sorter knows. */
+const alphabet = /[^ABC]/g;
+
+export async function splitOf(book: Book, reader: Reader, text: string): Promise<Split> {
+  const { tokenizer, texts, model } = await book.shelf.model(reader);
+  if (!tokenizer || !texts) throw new TypeError(`${reader} reads no text`);
+  const upper = text.toUpperCase();
+  const read = reader === 'gpt-nano-sort' ? upper.replace(alphabet, '') : text;
+  const ids = Array.from(tokenizer(read).input_ids.data, Number);
+  const pieces = ids.map((id) => texts.alone(id));
+  const { n_ctx: room, d_vocab: vocabulary } = model.cfg;
+  return { reader, text: read, ids, pieces, room, vocabulary, dropped: text.length - read.length };
+}
+
+function inputsOf(reader: Reader, ids: readonly number[]): PassInputs {
+  const input_ids = [[...ids]];
+  const inputs = reader === 'marian-tiny-en-fr' ? { input_ids, decoder_input_ids: [[0]] } : { input_ids };
+  return { model: reader, key: ids.join(), inputs };
+}
+
+/** The whole table, [tokens, d], once for each model. */
+async function tableOf(reader: Reader): Promise<Made> {
+  const { table } = places[reader];
+  return { source: table, numbers: (await weightsOf(reader)).get(table) };
+}
+
+/** The token to look at: one of the whole vocabulary, or that of the text. */
+export interface Chosen {
+  readonly split: Split;
+  readonly pos: number;
+  /** An id of the reader's own choice. */
+  readonly id: number | undefined;
+}
+
+export async function readTable(book: Book, { split, pos, id }: Chosen): Promise<Table> {
+  const { reader, ids } = split;
+  const { model, texts } = (await book.shelf.model(reader)) as Required<Shelved>;
+  const table = await tableOf(reader);
+  const [rows = 0, d = 0] = table.numbers.dims;
+  const chosen = id ?? ids[pos] ?? 0;
+  const hook = `${places[reader].side}hook_embed`;
+  const [read, at] = id === undefined ? [ids.slice(0, split.room), pos] : [[id], 0];
+  const pass = await book.shelf.pass(inputsOf(reader, read), { names: [hook] });
+  const height = Math.min(rows, 15);
+  const first = Math.max(0, Math.min(rows - height, chosen - 7));
+  const taken = activation(pass, hook).slice(0, at);
+  const config = model.config as Readonly<Record<string, unknown>>;
+  const scale = config.scale_embedding === true ? Math.sqrt(d) : 1;
+  return {
+    id: chosen,
+    piece: texts.alone(chosen),
+    rows,
+    first,
+    labels: Array.from({ length: height }, (_, r) => `${first + r} ${texts.alone(first + r).label}`),
+    part: {
+      source: `${table.source}[${first}:${first + height}]`,
+      numbers: table.numbers.slice([first, first + height]),
+    },
+    taken: { source: `${hook}[0, ${at}]`, numbers: taken },
+    scale,
+    difference: largestDifference(
+      taken.data,
+      table.numbers.slice(chosen).data.map((value) => value * scale),
+    ),
+  };
+}
+
+const normed = new Map<Reader, Promise<Float>>();
+
+/** The table's rows at one length, so that products are cosines (times d). */
+function normedTable(reader: Reader, { numbers }: Made): Promise<Float> {
+  const known = normed.get(reader) ?? rms_norm(numbers, numbers.dims[1] ?? 1, { eps: 0 });
+  normed.set(reader, known);
+  return known;
+}
+
+export const shownNear = 8;
+
+/** The cosine of a row with every row: [tokens]. */
+export async function cosines(reader: Reader, id: number): Promise<Float> {
+  const rows = await normedTable(reader, await tableOf(reader));
+  const [count = 0, d = 1] = rows.dims;
+  const products = await matmul(rows, reshaped(rows.slice(id), [d, 1]));
+  return new Tensor(
+    'float32',
+    products.data.map((product) => product / d),
+    [count],
+  );
+}
+
+export async function readNear(book: Book, { split, pos, id }: Chosen): Promise<Near> {
+  const { reader, ids } = split;
+  const { texts } = (await book.shelf.model(reader)) as Required<Shelved>;
+  const table = await tableOf(reader);
+  const [rows = 0, d = 0] = table.numbers.dims;
+  const chosen = id ?? ids[pos] ?? 0;
+  const { data } = await cosines(reader, chosen);
+  const order = Array.from(data.keys())
+    .filter((other) => other !== chosen)
+    .sort((a, b) => (data[b] ?? 0) - (data[a] ?? 0));
+  const row = (of: number): Made => ({ source: `${table.source}[${of}]`, numbers: table.numbers.slice(of) });
+  return {
+    id: chosen,
+    piece: texts.alone(chosen),
+    rows,
+    source: `matmul(rms_norm(${table.source}), rms_norm(${table.source}[${chosen}])ᵀ) / ${d}`,
+    nearest: order.slice(0, shownNear).map((other) => ({ piece: texts.alone(other), cosine: data[other] ?? 0 })),
+    rowsOfBoth: [row(chosen), row(order[0] ?? chosen)],
+  };
+}
+
+export async function readSum(book: Book, { split, pos }: Chosen): Promise<Sum> {
+  const { reader, ids, pieces } = split;
+  const { side } = places[reader];
+  const added = reader !== 'stories260K';
+  const input = added ? `${side}hook_full_embed` : 'blocks.0.hook_resid_pre';
+  const names = [`${side}hook_embed`, ...(added ? [`${side}hook_pos_embed`] : []), input];
+  const pass = await book.shelf.pass(inputsOf(reader, ids.slice(0, split.room)), { names });
+  const made = (name: string): Made => ({
+    source: `${name}[0, ${pos}]`,
+    numbers: activation(pass, name).slice(0, pos),
+  });
+  const token = made(`${side}hook_embed`);
+  const position = added ? made(`${side}hook_pos_embed`) : undefined;
+  const whole = made(input);
+  const sum = token.numbers.data.map((value, i) => value + (position?.numbers.data[i] ?? 0));
+  return {
+    pos,
+    piece: pieces[pos] ?? { id: 0, text: '', label: '', special: false },
+    token,
+    position,
+    input: whole,
+    difference: largestDifference(sum, whole.numbers.data),
+  };
+}
