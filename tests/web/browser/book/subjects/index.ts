@@ -2,6 +2,7 @@
 
 import { subjects as cost } from './cost.js';
 import { subjects as heads } from './heads.js';
+import { subjects as kinds } from './kinds.js';
 import { subjects as laboratory } from './laboratory.js';
 import { subjects as next } from './next.js';
 import { subjects as seeing } from './seeing.js';
@@ -9,4 +10,13 @@ import type { Subject } from './subject.js';
 import { subjects as translate } from './translate.js';
 import { subjects as where } from './where.js';
 
-export const all: readonly Subject[] = [...next, ...where, ...heads, ...translate, ...seeing, ...cost, ...laboratory];
+export const all: readonly Subject[] = [
+  ...next,
+  ...where,
+  ...heads,
+  ...translate,
+  ...kinds,
+  ...seeing,
+  ...cost,
+  ...laboratory,
+];
