@@ -48,7 +48,7 @@ export const subjects: readonly Subject[] = [
       const [, cache] = await (await library.stories()).run_with_cache((await library.tokenizer())(sentence), {
         names_filter: 'blocks.0.attn.hook_pattern',
       });
-      const { data, dims } = cache['blocks.0.attn.hook_pattern'].slice(0, 0);
+      const { data, dims } = (cache['blocks.0.attn.hook_pattern'] as Tensor).slice(0, 0);
       return [
         [0, 0],
         [3, 1],
@@ -74,7 +74,7 @@ export const subjects: readonly Subject[] = [
         { input_ids, decoder_input_ids },
         { names_filter: 'decoder.2.cross_attn.hook_pattern' },
       );
-      const { data, dims } = cache['decoder.2.cross_attn.hook_pattern'].slice(0, 3);
+      const { data, dims } = (cache['decoder.2.cross_attn.hook_pattern'] as Tensor).slice(0, 3);
       return [0, 1, 2].map((i) => Number(data[i * (dims[1] ?? 0) + i]));
     },
   },
