@@ -10,13 +10,12 @@ from tokenizers import BertWordPieceTokenizer
 from torch.nn import functional
 from transformers import AutoConfig, AutoModelForMaskedLM, BertTokenizerFast
 
-from training import Progress, initialize, optimizer_of, parser, prepare, save, take_step
+from training import Progress, batches_of, initialize, optimizer_of, padded, parser, prepare, save, take_step
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]  # ids 0 to 4
 MASK = SPECIAL.index("[MASK]")
 IGNORED = -100
 HELD_OUT = 3000  # texts that only measure
-SPLIT_SEED = 17  # which they are depends on no option, so that a training which goes on has not seen them either
 WORDS = 40  # a text is at most so long: Tatoeba's longer sentences are left out, stories cut between sentences
 SENTENCES = 3  # of a story in one text, at most
 BLANKS = 0.25  # the share of a text's words that are asked for
@@ -95,23 +94,6 @@ def one_blank(ids, words, letters, generator):
     return ids[:at] + [MASK] + ids[at + 1:], [IGNORED] * at + [ids[at]] + [IGNORED] * (len(ids) - at - 1)
 
 
-def padded(rows, filler):
-    """Lists of ids as one tensor (N, longest)."""
-    longest = max(map(len, rows))
-    return torch.tensor([row + [filler] * (longest - len(row)) for row in rows])
-
-
-def batches_of(examples, size, generator):
-    """All examples once, in batches of similar length and in another order every time."""
-    order = generator.sample(examples, len(examples))
-    made = []
-    for start in range(0, len(order), size * BUCKET):
-        bucket = sorted(order[start:start + size * BUCKET], key=lambda example: len(example[0]))
-        made += [bucket[i:i + size] for i in range(0, len(bucket), size)]
-    generator.shuffle(made)
-    return made
-
-
 def scores_of(model, rows):
     """(logits, labels) of the blanks of `rows`, pairs of ids and labels: the output layer is run on nothing else."""
     ids, labels = padded([ids for ids, _ in rows], -1), padded([labels for _, labels in rows], IGNORED)
@@ -151,7 +133,7 @@ def train(model, args, examples, finished):
     progress, generator = Progress(steps), random.Random(args.seed)
     model.train()
     for epoch in range(1, args.epochs + 1):
-        for batch in batches_of(examples, args.batch_size, generator):
+        for batch in batches_of(examples, args.batch_size, BUCKET, lambda example: len(example[0]), generator):
             logits, labels = scores_of(model, [blanked(*example, model.config.vocab_size, generator) for example in batch])
             loss = functional.cross_entropy(logits, labels)
             take_step(model, loss, optimizer, schedule)
@@ -161,7 +143,7 @@ def train(model, args, examples, finished):
 
 def source_of(args, counts, digest, epoch, quality, shown):
     return [
-        f"Origin: trained from {'the model in --start' if args.start else 'scratch'} on {counts[0]:,} English sentences of Tatoeba (the English sides of the files of "
+        f"Origin: trained from scratch on {counts[0]:,} English sentences of Tatoeba (the English sides of the files of "
         f"manythings.org/anki in --data) and {counts[1]:,} passages of one to {SENTENCES} sentences that stories260K made up "
         f"(`sample_stories.py`), {epoch} of {args.epochs} epochs. Together, sorted, one a line: sha256 {digest}.",
         f"Task: {BLANKS:.0%} of a text's words are asked for, of which {HIDDEN:.0%} show [MASK] and {REPLACED:.0%} another token.",
@@ -177,39 +159,29 @@ def options():
     made = parser(__doc__, like="web/demo/public/models/bert-tiny-fill", seed=17, epochs=5, batch_size=192, learning_rate=3e-3,
                   weight_decay=0.01)
     made.add_argument("--stories", required=True, help="the file that sample_stories.py wrote")
-    made.add_argument("--start", help="a folder that this script wrote, to go on from instead of from chance")
     return made.parse_args()
-
-
-def beginning(args, texts):
-    """(model, tokenizer) that the training begins with; the tokenizer's files are written."""
-    if args.start:
-        tokenizer = BertTokenizerFast.from_pretrained(args.start)
-        tokenizer.save_pretrained(args.out)
-        return AutoModelForMaskedLM.from_pretrained(args.start), tokenizer
-    config = AutoConfig.from_pretrained(args.like)
-    model = AutoModelForMaskedLM.from_config(config)
-    initialize(model)
-    return model, train_tokenizer(texts, config, args.out)
 
 
 def main():
     args = options()
     prepare(args)
-    generator = random.Random(SPLIT_SEED)
+    generator = random.Random(args.seed)
     sources = [sentences_of(args.data), pieces_of(args.stories, generator)]
     texts = sorted(set().union(*sources))
     digest = hashlib.sha256("\n".join(texts).encode()).hexdigest()
     generator.shuffle(texts)
     held_out, texts = texts[:HELD_OUT], texts[HELD_OUT:][:args.limit]
+    config = AutoConfig.from_pretrained(args.like)
     os.makedirs(args.out, exist_ok=True)
-    model, tokenizer = beginning(args, texts)
+    tokenizer = train_tokenizer(texts, config, args.out)
     letters = {index for piece, index in tokenizer.get_vocab().items() if piece.isalpha()}
     rows = [one_blank(*example, letters, generator) for example in encoded(tokenizer, held_out)]
     rows = [row for row in rows if row]
     examples = encoded(tokenizer, texts)
     tokens = sum(len(ids) for ids, _ in examples)
     print(f"{len(examples):,} texts of {tokens:,} tokens to train on, {len(rows):,} blanks held out", flush=True)
+    model = AutoModelForMaskedLM.from_config(config)
+    initialize(model)
 
     def finished(epoch, minutes):
         first, five = accuracy(model, rows)

@@ -10,7 +10,7 @@ from torch.nn import functional
 from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
 from bleu import bleu, exact
-from training import Progress, optimizer_of, parser, prepare, save, sha256, take_step
+from training import Progress, batches_of, optimizer_of, padded, parser, prepare, save, sha256, take_step
 from sentence_pairs import read_pairs, split
 
 PAD, END, UNKNOWN = "<pad>", "</s>", "<unk>"  # ids 0, 1, 2
@@ -32,23 +32,6 @@ def train_tokenizer(pairs, vocabulary):
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"$A {END}", pair=f"$A $B {END}", special_tokens=[(END, tokenizer.token_to_id(END))])
     return tokenizer
-
-
-def padded(rows, filler):
-    """Lists of ids as one tensor (N, longest)."""
-    longest = max(map(len, rows))
-    return torch.tensor([row + [filler] * (longest - len(row)) for row in rows])
-
-
-def batches_of(examples, size, generator):
-    """All examples once, in batches of similar length and in another order every time."""
-    order = generator.sample(examples, len(examples))
-    made = []
-    for start in range(0, len(order), size * BUCKET):
-        bucket = sorted(order[start:start + size * BUCKET], key=lambda pair: (len(pair[1]), len(pair[0])))
-        made += [bucket[i:i + size] for i in range(0, len(bucket), size)]
-    generator.shuffle(made)
-    return made
 
 
 def loss_of(model, batch):
@@ -88,7 +71,7 @@ def train(model, args, examples, finished):
     progress, generator = Progress(steps), random.Random(args.seed)
     model.train()
     for epoch in range(1, args.epochs + 1):
-        for batch in batches_of(examples, args.batch_size, generator):
+        for batch in batches_of(examples, args.batch_size, BUCKET, lambda pair: (len(pair[1]), len(pair[0])), generator):
             loss = loss_of(model, batch)
             take_step(model, loss, optimizer, schedule)
             progress.add(loss, epoch)

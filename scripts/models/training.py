@@ -55,6 +55,26 @@ def initialize(model):
             torch.nn.init.xavier_uniform_(module.weight)
 
 
+def padded(rows, filler):
+    """Lists of ids as one tensor (N, longest)."""
+    longest = max(map(len, rows))
+    return torch.tensor([row + [filler] * (longest - len(row)) for row in rows])
+
+
+def batches_of(examples, size, bucket, length, generator):
+    """
+    All examples once, in another order every time; `bucket` batches are sorted by `length(example)` together, so that little of a
+    batch is padding.
+    """
+    order = generator.sample(examples, len(examples))
+    made = []
+    for start in range(0, len(order), size * bucket):
+        alike = sorted(order[start:start + size * bucket], key=length)
+        made += [alike[i:i + size] for i in range(0, len(alike), size)]
+    generator.shuffle(made)
+    return made
+
+
 def optimizer_of(model, args, steps):
     """
     AdamW and its schedule: the rate rises over the first twentieth of the steps and falls along a cosine to 0 at the last.

@@ -22,6 +22,11 @@ export const chapters: readonly ChapterFiles[] = [
     words: { en: () => import('../words/en/vectors.js'), de: () => import('../words/de/vectors.js') },
   },
   {
+    id: 'set',
+    chapter: () => import('../chapters/set/chapter.js'),
+    words: { en: () => import('../words/en/set.js'), de: () => import('../words/de/set.js') },
+  },
+  {
     id: 'where',
     chapter: () => import('../chapters/where/chapter.js'),
     words: { en: () => import('../words/en/where.js'), de: () => import('../words/de/where.js') },
@@ -45,6 +50,11 @@ export const chapters: readonly ChapterFiles[] = [
     id: 'block',
     chapter: () => import('../chapters/block/chapter.js'),
     words: { en: () => import('../words/en/block.js'), de: () => import('../words/de/block.js') },
+  },
+  {
+    id: 'saying',
+    chapter: () => import('../chapters/saying/chapter.js'),
+    words: { en: () => import('../words/en/saying.js'), de: () => import('../words/de/saying.js') },
   },
   {
     id: 'translate',
