@@ -60,6 +60,7 @@ export class Steps {
   }
 
   reveal(index: number): void {
+    this.#measure();
     this.#quietUntil = performance.now() + 700;
     this.#sections()[index]?.scrollIntoView({
       behavior: still.matches ? 'auto' : 'smooth',
@@ -70,8 +71,7 @@ export class Steps {
   /** Follows the reader's scrolling. */
   watch(chapter: Chapter): void {
     this.#observer?.disconnect();
-    const figure = this.root.querySelector<HTMLElement>('.figure')?.offsetHeight ?? 400;
-    this.root.style.setProperty('--fig', `${figure}px`);
+    const figure = this.#measure();
     const low = Math.min(52 + figure + 40, innerHeight - 60);
     const band = this.#under() ? `-${low}px 0px -${Math.max(10, innerHeight - low - 50)}px 0px` : '-42% 0px -42% 0px';
     this.#observer = new IntersectionObserver(
@@ -89,6 +89,13 @@ export class Steps {
     this.#figureSize = new ResizeObserver(() => this.settle(chapter));
     const figureBox = this.root.querySelector('.figure');
     if (figureBox) this.#figureSize.observe(figureBox);
+  }
+
+  /** The height of the figure, under which a step has to stop. */
+  #measure(): number {
+    const height = this.root.querySelector<HTMLElement>('.figure')?.offsetHeight ?? 400;
+    this.root.style.setProperty('--fig', `${height}px`);
+    return height;
   }
 
   #sections(): HTMLElement[] {
