@@ -7,12 +7,16 @@ import { subjects as laboratory } from './laboratory.js';
 import { subjects as masks } from './masks.js';
 import { subjects as next } from './next.js';
 import { subjects as seeing } from './seeing.js';
+import { subjects as set } from './set.js';
 import type { Subject } from './subject.js';
 import { subjects as translate } from './translate.js';
+import { subjects as vectors } from './vectors.js';
 import { subjects as where } from './where.js';
 
 export const all: readonly Subject[] = [
   ...next,
+  ...vectors,
+  ...set,
   ...where,
   ...head,
   ...masks,
