@@ -62,6 +62,11 @@ export const chapters: readonly ChapterFiles[] = [
     words: { en: () => import('../words/en/translate.js'), de: () => import('../words/de/translate.js') },
   },
   {
+    id: 'kinds',
+    chapter: () => import('../chapters/kinds/chapter.js'),
+    words: { en: () => import('../words/en/kinds.js'), de: () => import('../words/de/kinds.js') },
+  },
+  {
     id: 'seeing',
     chapter: () => import('../chapters/seeing/chapter.js'),
     words: { en: () => import('../words/en/seeing.js'), de: () => import('../words/de/seeing.js') },

@@ -1,8 +1,10 @@
 // The deep links of all chapters.
 
+import { subjects as block } from './block.js';
 import { subjects as cost } from './cost.js';
 import { subjects as head } from './head.js';
 import { subjects as heads } from './heads.js';
+import { subjects as kinds } from './kinds.js';
 import { subjects as laboratory } from './laboratory.js';
 import { subjects as masks } from './masks.js';
 import { subjects as next } from './next.js';
@@ -21,7 +23,9 @@ export const all: readonly Subject[] = [
   ...head,
   ...masks,
   ...heads,
+  ...block,
   ...translate,
+  ...kinds,
   ...seeing,
   ...cost,
   ...laboratory,

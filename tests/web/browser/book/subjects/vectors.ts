@@ -89,11 +89,11 @@ export const subjects: readonly Subject[] = [
     subject: 'Token + position of a translator: sinusoids',
     address: 'vectors?step=6&q=1',
     source: 'encoder.hook_pos_embed[0, 1]',
-    at: [[0], [64], [127]],
+    at: [[0], [64], [2], [66]],
     async expected() {
       const { data } = reference('positions/positions.safetensors', 'sinusoidal_halves_d64.table');
-      // The first sine and cosine do not depend on the width: sin 1 and cos 1. The last angle is 10000^(-126/128).
-      return [Number(data[64]), Number(data[64 + 32]), Math.fround(Math.cos(10000 ** (-126 / 128)))];
+      // Angles are 10000^(-2j / width): pair 2j of 128 columns is pair j of 64, of which row 1 is read.
+      return [0, 32, 1, 33].map((at) => Number(data[64 + at]));
     },
     reference: true,
     tolerance: 1.2e-7, // twice the reference's own float32_error
