@@ -1,12 +1,24 @@
 // The deep links of all chapters.
 
+import { subjects as block } from './block.js';
 import { subjects as cost } from './cost.js';
 import { subjects as heads } from './heads.js';
 import { subjects as laboratory } from './laboratory.js';
 import { subjects as next } from './next.js';
+import { subjects as saying } from './saying.js';
 import { subjects as seeing } from './seeing.js';
 import type { Subject } from './subject.js';
 import { subjects as translate } from './translate.js';
 import { subjects as where } from './where.js';
 
-export const all: readonly Subject[] = [...next, ...where, ...heads, ...translate, ...seeing, ...cost, ...laboratory];
+export const all: readonly Subject[] = [
+  ...next,
+  ...where,
+  ...heads,
+  ...block,
+  ...saying,
+  ...translate,
+  ...seeing,
+  ...cost,
+  ...laboratory,
+];
