@@ -10,7 +10,7 @@ export type Values = Readonly<Record<string, string>>;
 type Rendered = string | TemplateResult;
 
 const patterns =
-  /\*\*(?<bold>.+?)\*\*|\*(?<italic>[^*]+)\*|`(?<code>[^`]+)`|\{(?<hue>[qkvsa])\|(?<coloured>[^}]*)\}|\{(?<name>\w+)\}|\[(?<text>[^\]]+)\]\((?<target>[^)\s]+)\)/;
+  /\*\*(?<bold>.+?)\*\*|\*(?<italic>[^*]+)\*|`(?<code>[^`]+)`|\{(?<hue>[qkvsa])\|(?<coloured>(?:[^{}]|\{\w+\})*)\}|\{(?<name>\w+)\}|\[(?<text>[^\]]+)\]\((?<target>[^)\s]+)\)/;
 
 /** A string of the catalogue as a template; what has not been computed yet stands as an ellipsis. */
 export function markup(text: string, values: Values, address: Address): Rendered[] {

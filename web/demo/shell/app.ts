@@ -127,7 +127,8 @@ export class BookApp extends LitElement {
     // A step that a link names is gone to before scrolling tells anything.
     if (linked) this.steps.reveal(this.steps.index(chapter));
     else requestAnimationFrame(() => this.steps.watch(chapter));
-    await figure.settled(); // only then is the figure as high as it stays
+    await figure.settled();
+    for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame); // then it is as high as it stays
     if (this.open?.figure !== figure) return;
     if (linked) this.steps.reveal(this.steps.index(chapter));
     requestAnimationFrame(() => this.steps.watch(chapter));

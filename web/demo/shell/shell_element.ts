@@ -1,4 +1,4 @@
-// Parts of the shell are custom elements without a shadow tree: theme.css and print.css reach into them.
+// Parts of the shell are custom elements without a shadow tree: styles/ and print.css reach into them.
 
 import { LitElement, type PropertyDeclarations } from 'lit';
 import type { Book } from '../book/book.js';

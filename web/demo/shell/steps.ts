@@ -8,6 +8,7 @@ const still = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Steps {
   #observer: IntersectionObserver | undefined;
+  #figureSize: ResizeObserver | undefined;
   /** Until when scrolling is the page's own and tells nothing about the reader. */
   #quietUntil = 0;
   /** When the reader last scrolled, or did what scrolls; a figure that grows moves the steps, too, and is not the reader. */
@@ -59,6 +60,7 @@ export class Steps {
   }
 
   reveal(index: number): void {
+    this.#measure();
     this.#quietUntil = performance.now() + 700;
     this.#sections()[index]?.scrollIntoView({
       behavior: still.matches ? 'auto' : 'smooth',
@@ -69,8 +71,7 @@ export class Steps {
   /** Follows the reader's scrolling. */
   watch(chapter: Chapter): void {
     this.#observer?.disconnect();
-    const figure = this.root.querySelector<HTMLElement>('.figure')?.offsetHeight ?? 400;
-    this.root.style.setProperty('--fig', `${figure}px`);
+    const figure = this.#measure();
     const low = Math.min(52 + figure + 40, innerHeight - 60);
     const band = this.#under() ? `-${low}px 0px -${Math.max(10, innerHeight - low - 50)}px 0px` : '-42% 0px -42% 0px';
     this.#observer = new IntersectionObserver(
@@ -84,10 +85,17 @@ export class Steps {
       { rootMargin: band },
     );
     for (const section of this.#sections()) this.#observer.observe(section);
+    this.#figureSize?.disconnect();
+    this.#figureSize = new ResizeObserver(() => this.settle(chapter));
+    const figureBox = this.root.querySelector('.figure');
+    if (figureBox) this.#figureSize.observe(figureBox);
   }
 
-  leave(): void {
-    this.#observer?.disconnect();
+  /** The height of the figure, under which a step has to stop. */
+  #measure(): number {
+    const height = this.root.querySelector<HTMLElement>('.figure')?.offsetHeight ?? 400;
+    this.root.style.setProperty('--fig', `${height}px`);
+    return height;
   }
 
   #sections(): HTMLElement[] {

@@ -72,7 +72,7 @@ export class HeadCanvas extends LitElement {
       .corner { position: absolute; left: var(--left); top: 4px; width: var(--width); height: var(--corner-height); }
       .stages { position: absolute; left: var(--left); top: var(--top); font-size: 12.5px; z-index: 2; }
       .stages button { padding: 2px 9px; min-height: 24px; }
-      .large .stages { font-size: 20px; }
+      .large .stages { font-size: 22px; }
       .over .reads { font: 18px var(--cf-serif); } .large .over .reads { font-size: 26px; }
       .over .share { font-size: 12px; } .large .over .share { font-size: 17px; }
       .q-fill { fill: var(--cf-q); } .muted-fill { fill: var(--cf-muted); }
@@ -166,7 +166,7 @@ export class HeadCanvas extends LitElement {
       large: this.large,
       above,
     };
-    return html`<div class="canvas ${this.large ? 'large' : ''}" ${vars({ '--height': `${geometry.height}px` })}>
+    return html`<div class="canvas ${this.large ? 'large' : ''}" ${vars({ '--height': `${geometry.height + (this.large ? 16 : 0)}px` })}>
       ${order.map((name) => this.#matrix(name, views, geometry))}
       <div class="corner" ${vars({ '--left': `${geometry.left}px`, '--width': `${geometry.corner.width}px`, '--corner-height': `${geometry.corner.height}px` })}
         @pointerleave=${() => this.#point(undefined)}>

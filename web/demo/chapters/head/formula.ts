@@ -15,6 +15,7 @@ export const formulaStyles = css`
   .frac > span:first-child { border-bottom: 1.5px solid var(--cf-ink); padding: 0 4px 1px; }
   .large .formula { font-size: 32px; }
   @media (max-width: 900px) { .formula { font-size: 20px; } }
+  @media (max-width: 520px) { .formula { font-size: 16px; } .formula button { padding: 0 4px; } }
 `;
 
 export interface FormulaRequest {

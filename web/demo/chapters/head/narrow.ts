@@ -9,7 +9,7 @@ import { boundOf, editedHook } from './views.js';
 
 export const narrowStyles = css`
   .row-view { touch-action: pan-y; max-width: 620px; margin: 0 auto; }
-  .row-head { display: flex; align-items: center; gap: 6px; font: 19px var(--cf-serif); min-height: 40px; }
+  .row-head { display: flex; align-items: center; gap: 6px; font: 19px var(--cf-serif); min-height: 34px; }
   .row-head .plain { font: 20px var(--cf-sans); min-width: 40px; min-height: 40px; } .row-head .plain:first-of-type { margin-left: auto; }
   .row-line { display: grid; grid-template-columns: 34px minmax(0, 1fr); align-items: center; font: italic 17px var(--cf-serif); }
   .row-line > span { text-align: right; padding-right: 6px; font-variant-numeric: tabular-nums; } .row-line cf-matrix { font-style: normal; }
@@ -93,7 +93,7 @@ function line(
   const editable = matrix !== 'Z';
   return html`<div class="row-line"><span class=${matrix === 'Z' ? '' : matrix.toLowerCase()}>${name}</span>
     <cf-matrix caption="none" .numbers=${numbers} source=${data.source(matrix, request.stage, { rows: [row, row + 1], columns: part })} label=${matrix}
-      hue=${matrix === 'Z' ? 'ink' : matrix.toLowerCase()} .cellWidth=${(width - 56) / shown} .cellHeight=${28} ?editable=${editable}
+      hue=${matrix === 'Z' ? 'ink' : matrix.toLowerCase()} .cellWidth=${(width - 56) / shown} .cellHeight=${24} ?editable=${editable}
       .bound=${boundOf(data.before[matrix])} .edited=${(_: number, c: number) => request.edited(matrix, row, from + c)}
       @cell-edit=${({ detail }: CustomEvent<CellEdit>) => request.edit({ ...cell, column: from + detail.column }, detail.value)}></cf-matrix></div>`;
 }
@@ -121,7 +121,7 @@ function productLine({ data, width, stage }: NarrowRequest, key: number): Templa
     data.source('Q', stage, { rows: [focus, focus + 1], columns: undefined }),
     data.source('K', stage, { rows: [key, key + 1], columns: undefined }),
   ];
-  return html`<div class="row-line"><span></span><cf-matrix caption="none" label="q ⊙ k" .numbers=${numbers} source="${one} ⊙ ${other}" .cellWidth=${(width - 56) / q.length} .cellHeight=${26}></cf-matrix></div>`;
+  return html`<div class="row-line"><span></span><cf-matrix caption="none" label="q ⊙ k" .numbers=${numbers} source="${one} ⊙ ${other}" .cellWidth=${(width - 56) / q.length} .cellHeight=${22}></cf-matrix></div>`;
 }
 
 function valueLines(request: NarrowRequest, order: readonly number[]): TemplateResult {
@@ -138,8 +138,8 @@ function bars(request: NarrowRequest, key: number): TemplateResult {
   const { now, focus } = data;
   const most = Math.max(5, Math.floor(width / 36));
   const span = spanAround(data.keys.length, Math.min(focus, data.keys.length - 1), most, most);
-  const [step, base, tall] = [width / span.count, 112, 86];
-  return html`<svg class="row-bars" width=${width} height="150" role="group">
+  const [step, base, tall] = [width / span.count, 84, 62];
+  return html`<svg class="row-bars" width=${width} height="116" role="group">
     ${Array.from({ length: span.count }, (_, i) => {
       const column = span.from + i;
       const share = at(now.A, focus, column);
@@ -151,7 +151,7 @@ function bars(request: NarrowRequest, key: number): TemplateResult {
         if (event.key === 'Enter' || event.key === ' ') choose();
       };
       return svg`<g role="button" tabindex="0" aria-label="${data.keys[column]}: ${hidden ? '−∞' : decimals(share, 4)}" @click=${choose} @keydown=${keyed}>
-        <rect x=${i * step} y="0" width=${step} height="150" fill="transparent"/>
+        <rect x=${i * step} y="0" width=${step} height="116" fill="transparent"/>
         ${hidden ? svg`<rect x=${i * step + 3} y=${base - 24} width=${step - 5} height="24" fill="var(--cf-sunken)"/>` : svg`<rect x=${i * step + 3} y=${base - height} width=${Math.max(2, step - 5)} height=${height} rx="1.5" fill=${cssColour(weight(Math.max(0.1, share), theme.current))}/>`}
         ${share >= 0.02 ? svg`<text class="share" x=${x} y=${base - height - 5} text-anchor="middle">${decimals(share, 2)}</text>` : nothing}
         <text x=${x} y=${base + 19} text-anchor="middle" class=${column === key ? 'on' : ''}>${shortened(data.keys[column] ?? '', step)}</text>

@@ -42,7 +42,14 @@ export function parseOwn(text: string): OwnMatrices {
   return { Q: parseMatrix('Q', q), K: parseMatrix('K', k), V: parseMatrix('V', v) };
 }
 
-const short = (value: number): string => String(Number(value.toPrecision(6)));
+/** As few digits as give the same float32 again. */
+function short(value: number): string {
+  for (let digits = 4; digits < 9; digits++) {
+    const text = Number(value.toPrecision(digits));
+    if (Math.fround(text) === value) return String(text);
+  }
+  return String(Number(value.toPrecision(9)));
+}
 
 /** A matrix as text, rows apart by `between`. */
 export function matrixText({ dims, data }: Float, between: string): string {

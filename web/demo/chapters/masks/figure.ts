@@ -139,21 +139,15 @@ class FigureMasks extends Figure<Shown, typeof words> {
     </div>`;
   }
 
-  /** Cells so large that two matrices with their labels stand side by side. */
-  #cell({ labels }: MaskData, across: number): ViewContext['cell'] {
-    const beside = across === 2 && this.width > 640 ? 150 : 84;
-    const most = this.inClass ? 40 : 30;
-    const rows = this.width > 640 ? labels.length * across : labels.length * 1.2;
-    const columns = labels.length * (this.width > 640 ? across : 1);
-    const height = Math.max(
-      11,
-      Math.min(
-        this.inClass ? 34 : 27,
-        (innerHeight * (this.width > 640 ? 0.94 : 0.6) - 250) /
-          (across === 2 && rows > 0 ? labels.length * 1.05 : rows),
-      ),
-    );
-    return { width: Math.max(10, Math.min(most, (this.width - beside) / columns)), height };
+  /** Cells as large as fit: `across` and `down` matrices, with `others` pixels for what else stands there. */
+  #cell({ labels }: MaskData, across: number, down: number, others: number): ViewContext['cell'] {
+    const narrow = this.width <= 640;
+    const room = innerWidth <= 900 ? innerHeight * 0.45 : innerHeight - (this.inClass ? 250 : 60);
+    const beside = narrow ? 84 : 60 + 45 * across;
+    const width = (this.width - beside) / (labels.length * (narrow ? 1 : across));
+    const height = (room - others) / (labels.length * down);
+    const [widest, highest] = this.inClass ? [40, 34] : [30, 27];
+    return { width: Math.max(10, Math.min(widest, width)), height: Math.max(12, Math.min(highest, height)) };
   }
 
   #controls(mask: MaskData): TemplateResult {
@@ -184,7 +178,7 @@ class FigureMasks extends Figure<Shown, typeof words> {
   #painting(mask: MaskData): TemplateResult {
     const { labels } = this.words;
     const { sentence } = mask;
-    const cell = this.#cell(mask, 2);
+    const cell = this.#cell(mask, 2, 1, this.width <= 640 ? 218 : 230);
     const hidden = (row: number, column: number): boolean => !mask.allowed[row]?.[column];
     const rails = { rows: [sentence.focus], rowHue: 'q' };
     const narrow = this.width <= 640;
@@ -229,13 +223,10 @@ class FigureMasks extends Figure<Shown, typeof words> {
 
   #other({ mask, empty, mistake: wrong, libraries }: Shown): TemplateResult {
     const { labels } = this.words;
-    const context = { data: mask, labels, cell: this.#cell(mask, wrong ? 2 : 1), hiding: !this.revealed };
-    if (empty) return emptyView(context, empty);
-    if (wrong) {
-      const height = Math.max(12, Math.min(context.cell.height, (innerHeight - 330) / (2 * mask.labels.length)));
-      return mistakeView({ ...context, cell: { ...context.cell, height } }, wrong);
-    }
-    return libraries ? librariesView(context, libraries) : html``;
+    const context = { data: mask, labels, narrow: this.width <= 640, hiding: !this.revealed };
+    if (empty) return emptyView({ ...context, cell: this.#cell(mask, 1, 1, 150) }, empty);
+    if (wrong) return mistakeView({ ...context, cell: this.#cell(mask, 2, this.width <= 640 ? 1 : 2, 210) }, wrong);
+    return libraries ? librariesView({ ...context, cell: this.#cell(mask, 2, 1, 380) }, libraries) : html``;
   }
 
   override code(): FigureCode {

@@ -11,6 +11,8 @@ export interface ViewContext {
   readonly labels: Readonly<Record<string, string>>;
   readonly cell: { readonly width: number; readonly height: number };
   readonly hiding: boolean;
+  /** Whether there is room for two rows of a matrix only. */
+  readonly narrow: boolean;
 }
 
 export function emptyView({ data, labels, cell, hiding }: ViewContext, rows: EmptyRows): TemplateResult {
@@ -29,26 +31,34 @@ export function emptyView({ data, labels, cell, hiding }: ViewContext, rows: Emp
   return html`<div class="libraries">${(['zeros', 'nan', 'uniform'] as const).map(one)}</div>`;
 }
 
+interface Part {
+  readonly about: string | undefined;
+  readonly numbers: Float;
+  readonly source: string;
+  readonly weights?: true;
+  readonly masked?: true;
+}
+
 export function mistakeView(
-  { data, labels, cell, hiding }: ViewContext,
+  context: ViewContext,
   { product, productWeights, sum, sumWeights }: Mistake,
 ): TemplateResult {
+  const { data, labels, cell, hiding, narrow } = context;
+  const { focus } = data.sentence;
+  const [from, to] = narrow ? [Math.max(0, focus - 1), focus + 1] : [0, data.labels.length];
   const secret = hiding ? () => true : undefined;
-  const hidden = (r: number, c: number): boolean => !data.allowed[r]?.[c];
-  const matrix = (
-    label: string,
-    about: string | undefined,
-    numbers: Float,
-    source: string,
-    extra: { weights?: true; masked?: true; beside?: true },
-  ): TemplateResult =>
-    html`<cf-matrix label=${label} about=${about ?? ''} scale=${extra.weights ? 'weights' : 'signed'} .bound=${extra.weights ? 1 : 15} .numbers=${numbers} source=${source} .rowLabels=${data.labels} .columnLabels=${data.labels} quiet=${extra.beside ? 'rows' : ''}
-      .cellWidth=${cell.width} .cellHeight=${cell.height} .masked=${extra.masked ? hidden : undefined} .secret=${extra.weights ? secret : undefined}></cf-matrix>`;
+  const hidden = (r: number, c: number): boolean => !data.allowed[from + r]?.[c];
+  const rows = data.labels.slice(from, to);
+  const matrix = (label: string, { about, numbers, source, weights, masked }: Part, quiet: string): TemplateResult =>
+    html`<cf-matrix label=${label} about=${about ?? ''} scale=${weights ? 'weights' : 'signed'} .bound=${weights ? 1 : 15} .numbers=${numbers.slice([from, to])} source="${source}${narrow ? `[${from}:${to}]` : ''}" .rowLabels=${rows} .columnLabels=${data.labels} quiet=${quiet}
+      .cellWidth=${cell.width} .cellHeight=${cell.height} .masked=${masked ? hidden : undefined} .secret=${weights ? secret : undefined}></cf-matrix>`;
+  const scores = `scaled_dot_product_attention(S, I, I, { mask: ${data.call}, scale: 1, need_scores: 'masked' })[1]`;
+  const [beside, below] = narrow ? ['columns', 'columns'] : ['rows', ''];
   return html`<div class="pairs">
-    ${matrix('M ⊙ S', labels.multiplied, product, 'bmm(M, S), element by element', {})}
-    ${matrix('softmax', labels.wrongWeights, productWeights, 'softmax(M ⊙ S)', { weights: true, beside: true })}
-    ${matrix('S + M', labels.added, sum, `scaled_dot_product_attention(S, I, I, { mask: ${data.call}, scale: 1, need_scores: 'masked' })[1]`, { masked: true })}
-    ${matrix('softmax', labels.rightWeights, sumWeights, `masked_softmax(S, ${data.call})`, { weights: true, masked: true, beside: true })}
+    ${matrix('M ⊙ S', { about: labels.multiplied, numbers: product, source: 'bmm(M, S), element by element' }, '')}
+    ${matrix('softmax', { about: labels.wrongWeights, numbers: productWeights, source: 'softmax(M ⊙ S)', weights: true }, beside)}
+    ${matrix('S + M', { about: labels.added, numbers: sum, source: scores, masked: true }, below)}
+    ${matrix('softmax', { about: labels.rightWeights, numbers: sumWeights, source: `masked_softmax(S, ${data.call})`, weights: true, masked: true }, beside)}
   </div>`;
 }
 
@@ -59,9 +69,11 @@ const code: Readonly<Record<Library, string>> = {
   d2l: 'DotProductAttention()(q, k, v, valid_lens)',
 };
 
-export function librariesView({ labels, cell, hiding }: ViewContext, all: readonly Spelling[]): TemplateResult {
+export function librariesView({ labels, cell, hiding, narrow }: ViewContext, all: readonly Spelling[]): TemplateResult {
   const secret = hiding ? () => true : undefined;
-  const size = { width: Math.max(16, cell.width * 0.72), height: Math.max(14, cell.height * 0.72) };
+  const size = narrow
+    ? { width: Math.max(11, cell.width * 0.5), height: 11 }
+    : { width: Math.max(16, cell.width * 0.8), height: Math.max(12, cell.height * 0.8) };
   return html`<div class="libraries two">${all.map(
     ({ library, argument, call, apart }) => html`<div class="library">
       <h3>${labels[library]}</h3><p class="muted">${labels[`${library}About`]}</p>

@@ -2,8 +2,11 @@
 
 import { subjects as block } from './block.js';
 import { subjects as cost } from './cost.js';
+import { subjects as head } from './head.js';
 import { subjects as heads } from './heads.js';
+import { subjects as kinds } from './kinds.js';
 import { subjects as laboratory } from './laboratory.js';
+import { subjects as masks } from './masks.js';
 import { subjects as next } from './next.js';
 import { subjects as saying } from './saying.js';
 import { subjects as seeing } from './seeing.js';
@@ -14,10 +17,13 @@ import { subjects as where } from './where.js';
 export const all: readonly Subject[] = [
   ...next,
   ...where,
+  ...head,
+  ...masks,
   ...heads,
   ...block,
   ...saying,
   ...translate,
+  ...kinds,
   ...seeing,
   ...cost,
   ...laboratory,

@@ -1,0 +1,163 @@
+// Chapter 4 as a reader uses it: numbers are typed, taken back and linked; own matrices; the phone; the questions.
+
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Site, settled } from '../site.js';
+import { numbersOf, shownText } from './reader.js';
+
+let site: Site;
+beforeAll(async () => {
+  site = await Site.start();
+});
+afterAll(() => site.stop());
+
+const pattern = 'blocks.2.attn.hook_pattern[0, 4]';
+const query = 'blocks.2.attn.hook_rot_q[0, :, 4]';
+const weight = async (page: Page, row: number, key: number): Promise<number> =>
+  (await numbersOf(page, pattern)).data[row * 10 + key] ?? Number.NaN;
+
+/** Types a number into a cell, by keyboard alone. */
+async function type(page: Page, matrix: string, value: string): Promise<void> {
+  const grid = page.locator(`cf-matrix[data-name="${matrix}"]`).getByRole('grid');
+  await grid.focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.type(value);
+  await page.keyboard.press('Enter');
+  await settled(page);
+}
+
+describe('chapter 4', () => {
+  it('runs a typed number through the head and the model, and undoes it', async () => {
+    const { page, complaints } = await site.open({}, 'head?step=7&at=Q2&q=7');
+    const before = await weight(page, 7, 6);
+    expect(before).toBeGreaterThan(0.9);
+    await type(page, 'Q', '-9');
+    expect((await numbersOf(page, query)).data[7 * 8 + 2]).toBe(-9);
+    const after = await weight(page, 7, 6);
+    expect(Math.abs(after - before)).toBeGreaterThan(0.05);
+    expect(await shownText(page)).toContain('Next token:');
+    await page.reload();
+    await settled(page);
+    expect(await weight(page, 7, 6)).toBe(after);
+    await page.getByRole('button', { name: 'As it was' }).click();
+    await settled(page);
+    expect(await weight(page, 7, 6)).toBe(before);
+    await page.goBack();
+    await settled(page);
+    expect(await weight(page, 7, 6)).toBe(after);
+    expect(complaints).toEqual([]);
+  });
+
+  it.each(['K', 'V', 'S', 'A'])('takes a number typed into %s', async (matrix) => {
+    const at = matrix === 'K' || matrix === 'V' ? `${matrix}6.3` : `${matrix}6`;
+    const { page, complaints } = await site.open({}, `head?step=7&at=${at}&q=7`);
+    await type(page, matrix, '0.5');
+    const { data } = await numbersOf(page, 'blocks.2.attn.hook_z[0, :, 4]');
+    await page.getByRole('button', { name: 'As it was' }).click();
+    await settled(page);
+    expect((await numbersOf(page, 'blocks.2.attn.hook_z[0, :, 4]')).data.slice(56, 64)).not.toEqual(data.slice(56, 64));
+    expect(complaints).toEqual([]);
+  });
+
+  it('reads the projection off the running model: 64 products make the number', async () => {
+    const { page } = await site.open({}, 'head?step=0&at=V6.3&q=7');
+    const w = 'blocks.2.attn.hook_v[0, :, 2, 3] with blocks.2.ln1.hook_normalized = identity';
+    await page.waitForFunction((source) => {
+      const figure = document.querySelector('main .figure > *') as HTMLElement & { drawn(): { source: string }[] };
+      return figure.drawn().some((one) => one.source === source);
+    }, w);
+    const weights = (await numbersOf(page, w)).data;
+    const x = (await numbersOf(page, 'blocks.2.ln1.hook_normalized[0, 6]')).data;
+    const v = (await numbersOf(page, 'blocks.2.attn.hook_v[0, :, 2]')).data[6 * 8 + 3] ?? Number.NaN;
+    const sum = x.reduce((total, value, i) => total + value * (weights[i] ?? 0), 0);
+    expect(Math.abs(sum - v)).toBeLessThan(1e-5); // 64 products about 1 in float32
+  });
+
+  it('takes matrices of any size, and says what does not fit', async () => {
+    const { page, complaints } = await site.open({}, 'head');
+    await page.getByRole('button', { name: 'Your own Q, K, V' }).click();
+    const field = (name: string) => page.getByRole('textbox', { name: new RegExp(`^${name}:`) });
+    await field('Q').fill('1 0\n0 1\n1 1');
+    await field('K').fill('[[1, 0], [0, x]]');
+    await page.getByRole('button', { name: 'Use them' }).click();
+    expect(await page.getByRole('alert').textContent()).toContain('K, row 2');
+    await field('K').fill('[[1, 0], [0, 1]]');
+    await field('V').fill('2\n4');
+    await page.getByRole('checkbox', { name: 'no looking ahead' }).uncheck();
+    await page.getByRole('button', { name: 'Use them' }).click();
+    await settled(page);
+    const { dims, data } = await numbersOf(page, 'scaled_dot_product_attention(Q, K, V)');
+    expect(dims).toEqual([3, 1]);
+    expect(data[2]).toBeCloseTo(3, 6);
+    expect(complaints).toEqual([]);
+  });
+
+  it('tells of shapes that do not go together instead of drawing nothing', async () => {
+    const { page } = await site.open({}, 'head?qkv=1+2;3+4|1+2+3|1');
+    expect(await page.getByRole('alert').first().textContent()).toMatch(/shape/i);
+  });
+
+  it('draws a window of a long text and says so', async () => {
+    const text = Array.from({ length: 40 }, () => 'Lily went to the park.').join('+');
+    const { page, complaints } = await site.open({}, `head?t=${text}&q=100`);
+    const { dims } = await numbersOf(page, 'blocks.2.attn.hook_pattern[0, 4, 93:103, 93:103]');
+    expect(dims).toEqual([10, 10]);
+    expect(await shownText(page)).toMatch(/10 of \d+ tokens/);
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows another model’s head', async () => {
+    const { page, complaints } = await site.open({}, 'head?m=gpt-nano-sort&t=2+0+1&l=1&h=2');
+    expect((await numbersOf(page, 'blocks.1.attn.hook_pattern[0, 2]')).data.length).toBeGreaterThan(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it('goes from token to token on a phone and edits there', async () => {
+    const { page, complaints } = await site.open(
+      { viewport: { width: 390, height: 844 }, hasTouch: true },
+      'head?step=1&q=7',
+    );
+    await page.getByRole('button', { name: 'Token before' }).click();
+    await settled(page);
+    expect((await numbersOf(page, 'blocks.2.attn.hook_rot_q[0, 6:7, 4]')).dims).toEqual([1, 8]);
+    const grid = page.locator('cf-matrix[label="Q"]').getByRole('grid');
+    await grid.focus();
+    await page.keyboard.type('7');
+    await page.keyboard.press('Enter');
+    await settled(page);
+    expect((await numbersOf(page, 'blocks.2.attn.hook_rot_q[0, 6:7, 4]')).data).toContain(7);
+    expect(complaints).toEqual([]);
+  });
+
+  it('checks its questions by computing', async () => {
+    const { page } = await site.open({}, 'head');
+    const variance = page.locator('[data-question="variance"]');
+    await variance.scrollIntoViewIfNeeded();
+    await variance.getByRole('textbox').fill('16');
+    await variance.getByRole('button').click();
+    await variance.locator('.verdict.wrong').waitFor();
+    await variance.getByRole('textbox').fill('256');
+    await variance.getByRole('button').click();
+    await variance.locator('.verdict.right').waitFor();
+    const product = page.locator('[data-question="product"]');
+    await product.getByRole('textbox').fill('1');
+    await product.getByRole('button').click();
+    await product.locator('.verdict.wrong').waitFor();
+    await product.getByRole('textbox').fill('3');
+    await product.getByRole('button').click();
+    await product.locator('.verdict.right').waitFor();
+    const task = page.locator('[data-question="task"]');
+    await task.getByRole('button').click();
+    await task.locator('.verdict.wrong').waitFor();
+    await site.go(page, 'head?q=7&edit=blocks.2.attn.hook_rot_k@h2@p1@i7:set=-6');
+    await page.locator('[data-question="task"]').getByRole('button').click();
+    await page.locator('[data-question="task"] .verdict.right').waitFor();
+  });
+
+  it('hides the row while a class guesses', async () => {
+    const { page } = await site.open({}, 'head?step=5&class=1');
+    expect(await shownText(page)).toContain('Which one? How much?');
+    await page.getByRole('button', { name: 'Show' }).click();
+    expect(await shownText(page)).not.toContain('Which one? How much?');
+  });
+});

@@ -1,0 +1,113 @@
+// Chapter 5 as a reader uses it: cells are painted by pointer and by keyboard, and the model goes on with the mask.
+
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Site, settled } from '../site.js';
+import { drawn, numbersOf, shownText } from './reader.js';
+
+let site: Site;
+beforeAll(async () => {
+  site = await Site.start();
+});
+afterAll(() => site.stop());
+
+const causal = 'scaled_dot_product_attention(q, k, v, { mask: Mask.causal(), need_weights: true })[1]';
+const painted = 'scaled_dot_product_attention(q, k, v, { mask: Mask.allow(rows), need_weights: true })[1]';
+
+/** The middle of a cell of the mask on the screen. */
+async function middle(page: Page, row: number, column: number): Promise<{ x: number; y: number }> {
+  return page.locator('mask-canvas cf-matrix').evaluate(
+    (matrix, [r, c]) => {
+      const { x, y, width, height } = (matrix as HTMLElement & { cellBox(r: number, c: number): DOMRect }).cellBox(
+        r as number,
+        c as number,
+      );
+      return { x: x + width / 2, y: y + height / 2 };
+    },
+    [row, column],
+  );
+}
+
+describe('chapter 5', () => {
+  it('paints cells by a press and by dragging, keeps them in the link, and takes them back', async () => {
+    const { page, complaints } = await site.open({}, 'masks');
+    const before = (await numbersOf(page, causal)).data;
+    const [from, to] = [await middle(page, 7, 4), await middle(page, 7, 6)];
+    await page.mouse.move(from.x, from.y);
+    await page.mouse.down();
+    await page.mouse.move(to.x, to.y, { steps: 8 });
+    await page.mouse.up();
+    await settled(page);
+    const { data } = await numbersOf(page, painted);
+    expect([74, 75, 76].map((i) => data[i])).toEqual([0, 0, 0]);
+    expect(data.slice(70, 80).reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 5);
+    expect(data.slice(0, 70)).toEqual(before.slice(0, 70));
+    await page.reload();
+    await settled(page);
+    expect((await numbersOf(page, painted)).data).toEqual(data);
+    await page.goBack();
+    await settled(page);
+    expect((await numbersOf(page, causal)).data).toEqual(before);
+    expect(complaints).toEqual([]);
+  });
+
+  it('turns cells over by keyboard', async () => {
+    const { page, complaints } = await site.open({}, 'masks?q=7');
+    await page.locator('mask-canvas').getByRole('grid').focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Enter');
+    await settled(page);
+    expect((await numbersOf(page, painted)).data[76]).toBe(0);
+    expect(await shownText(page)).toContain('ar may not read p');
+    expect(complaints).toEqual([]);
+  });
+
+  it('puts the mask on the running model', async () => {
+    const { page } = await site.open({}, 'masks?step=1');
+    const text = await shownText(page);
+    const odds = /She 75\.0 % → ([\d.]+) %/.exec(text);
+    expect(Number(odds?.[1])).toBeLessThan(20);
+    await page.getByRole('button', { name: 'Causal', exact: true }).click();
+    await settled(page);
+    expect(await shownText(page)).toContain('She 75.0 % → 75.0 %'); // its own mask changes nothing
+  });
+
+  it('says which masks a library cannot express', async () => {
+    const { page } = await site.open({}, 'masks?step=7');
+    expect((await drawn(page)).length).toBe(4);
+    await page.getByRole('button', { name: 'Without a word' }).click();
+    await settled(page);
+    expect((await drawn(page)).length).toBe(2);
+    expect(await shownText(page)).toContain('It counts keys from the left');
+  });
+
+  it('shows all its views on a phone', async () => {
+    const { page, complaints } = await site.open({ viewport: { width: 390, height: 844 } }, 'masks');
+    for (const step of [0, 5, 6, 7]) {
+      await site.go(page, `masks?step=${step}`);
+      expect((await drawn(page)).length, `step ${step}`).toBeGreaterThan(1);
+      expect(await page.getByRole('alert').count()).toBe(0);
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  it('checks its questions by computing', async () => {
+    const { page } = await site.open({}, 'masks');
+    const hidden = page.locator('[data-question="hidden"]');
+    await hidden.scrollIntoViewIfNeeded();
+    await hidden.getByRole('textbox').fill('50');
+    await hidden.getByRole('button').click();
+    await hidden.locator('.verdict.wrong').waitFor();
+    await hidden.getByRole('textbox').fill('45');
+    await hidden.getByRole('button').click();
+    await hidden.locator('.verdict.right').waitFor();
+    const polarity = page.locator('[data-question="polarity"]');
+    await polarity.getByRole('button', { name: 'attention_mask' }).click();
+    await polarity.locator('.verdict.wrong').waitFor();
+    await polarity.getByRole('button', { name: 'MultiheadAttention' }).click();
+    await polarity.locator('.verdict.right').waitFor();
+    const alone = page.locator('[data-question="alone"]');
+    await alone.getByRole('button').click();
+    await alone.locator('.verdict.wrong').waitFor();
+  });
+});
