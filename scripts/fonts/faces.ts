@@ -68,7 +68,7 @@ const ascii = String.fromCodePoint(...Array.from({ length: 95 }, (_, i) => 32 + 
 const german = 'äöüßÄÖÜ';
 // What the translator writes, in capitals as far as sentences begin with them.
 const french = 'àâçéèêëîïôùûüœÀÂÇÉÈÊÎÔŒ';
-const marks = '\u00a0…–—“”„‘’‚«»·°×−';
+const marks = '\u00a0…–—“”„‘’‚«»‹›·°×−';
 const maths = '÷√∞≈≤≥←→²±';
 
 export interface Face {
@@ -105,16 +105,16 @@ export const faces: readonly Face[] = [
     typeface: 'sans',
     family: 'CF Sans',
     style: 'Regular',
-    characters: `${ascii}${german}${french}${marks}${maths}↑↓✓δθωσΣ`,
+    characters: `${ascii}${german}${french}${marks}${maths}↑↓✓δθωσΣ␣↵⇥ₒ`,
     features: ['tnum', 'kern'],
   },
-  // Beside code: signs that neither the serif nor the sans has are drawn from here, too (fonts.css).
+  // Beside code: signs that the serif and the sans have not are drawn from here, too (fonts.css).
   {
     file: 'mono.woff2',
     typeface: 'mono',
     family: 'CF Mono',
     style: 'Regular',
-    characters: `${ascii}${german}…·×−→√⊤▁∈⊙∘∇▸▾`,
+    characters: `${ascii}${german}…·×−→√⊤▁∈⊙∘▸▾∅■⌘⁴⁶`,
     features: [],
   },
 ];

@@ -1,5 +1,6 @@
 // Tokenizers in a real Chromium, whose Unicode may be another version than Node's: every code point, and the ten thousand lines.
 
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -23,7 +24,9 @@ const script = `
   globalThis.tested = { PreTrainedTokenizer, wrongLines, wrongBlocks };`;
 
 let browser: Browser;
-let page: Page;
+const pages: Page[] = []; // one for each core, in turns
+let turn = 0;
+const nextPage = () => pages[turn++ % pages.length] as Page;
 beforeAll(async () => {
   const bundle = await build({
     stdin: { contents: script, resolveDir: here('.') },
@@ -33,14 +36,17 @@ beforeAll(async () => {
     platform: 'browser',
   });
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: browserFlags });
-  page = await browser.newPage();
-  await page.addScriptTag({ content: bundle.outputFiles[0]?.text ?? '' });
+  for (let i = 0; i < availableParallelism(); i++) {
+    const page = await browser.newPage();
+    await page.addScriptTag({ content: bundle.outputFiles[0]?.text ?? '' });
+    pages.push(page);
+  }
 });
 afterAll(() => browser.close());
 
-describe('every code point', () => {
+describe.concurrent('every code point', () => {
   it.each(casesOf('tokenizer_unicode'))('$name', async ({ change, checksums }) => {
-    const wrong = await page.evaluate(
+    const wrong = await nextPage().evaluate(
       ({ change, checksums }) => tested.wrongBlocks(tested.PreTrainedTokenizer, change, checksums, 'assigned'),
       { change: change as object, checksums: checksums as number[] },
     );
@@ -48,9 +54,9 @@ describe('every code point', () => {
   });
 });
 
-describe('the sample', () => {
+describe.concurrent('the sample', () => {
   it.each(sampleCases())('$name', async (one) => {
-    const wrong = await page.evaluate(
+    const wrong = await nextPage().evaluate(
       ({ json, lines, hashes }) => tested.wrongLines(new tested.PreTrainedTokenizer(json), lines, hashes),
       { json: jsonOf(one), lines: sample.filter((_, i) => i % one.every === 0), hashes: hashesOf(one) },
     );

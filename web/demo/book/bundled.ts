@@ -13,6 +13,7 @@ const text = ['config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_c
 export const bundled = {
   stories260K: { task: 'causal-lm', files: [...text, 'generation_config.json'] },
   'gpt-nano-sort': { task: 'causal-lm', files: text },
+  'bert-tiny-fill': { task: 'masked-lm', files: text },
   'marian-tiny-en-fr': { task: 'seq2seq-lm', files: [...text, 'generation_config.json'] },
   'vit-mnist': {
     task: 'image-classification',

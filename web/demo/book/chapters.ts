@@ -22,6 +22,11 @@ export const chapters: readonly ChapterFiles[] = [
     words: { en: () => import('../words/en/vectors.js'), de: () => import('../words/de/vectors.js') },
   },
   {
+    id: 'set',
+    chapter: () => import('../chapters/set/chapter.js'),
+    words: { en: () => import('../words/en/set.js'), de: () => import('../words/de/set.js') },
+  },
+  {
     id: 'where',
     chapter: () => import('../chapters/where/chapter.js'),
     words: { en: () => import('../words/en/where.js'), de: () => import('../words/de/where.js') },
@@ -47,9 +52,19 @@ export const chapters: readonly ChapterFiles[] = [
     words: { en: () => import('../words/en/block.js'), de: () => import('../words/de/block.js') },
   },
   {
+    id: 'saying',
+    chapter: () => import('../chapters/saying/chapter.js'),
+    words: { en: () => import('../words/en/saying.js'), de: () => import('../words/de/saying.js') },
+  },
+  {
     id: 'translate',
     chapter: () => import('../chapters/translate/chapter.js'),
     words: { en: () => import('../words/en/translate.js'), de: () => import('../words/de/translate.js') },
+  },
+  {
+    id: 'kinds',
+    chapter: () => import('../chapters/kinds/chapter.js'),
+    words: { en: () => import('../words/en/kinds.js'), de: () => import('../words/de/kinds.js') },
   },
   {
     id: 'seeing',

@@ -15,6 +15,6 @@ export function notNegative(word: string): number {
 }
 
 /** For an option that can be given several times. */
-export function collected(word: string, before: readonly string[]): string[] {
+export function collected(word: string, before: readonly string[] = []): string[] {
   return [...before, word];
 }

@@ -9,12 +9,25 @@ const longestCluster = 5; // bytes of a grapheme that is looked up as a whole
 /** The normalizer of a `precompiled_charsmap` (base64). Throws `malformed_config` for what is none. */
 export function precompiled(charsmap: string): (text: AlignedText) => AlignedText {
   const find = readTable(charsmap);
-  const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+  const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
   return (aligned) => {
-    const replaced = Array.from(graphemes.segment(aligned.text), ({ segment }) => replacements(segment, find)).flat();
+    const replaced = graphemesOf(aligned.text, segmenter).flatMap((grapheme) => replacements(grapheme, find));
     const text = replaced.map(({ to }) => to).join('');
     return aligned.rewrite(text, () => rewritten(replaced));
   };
+}
+
+// Between two printable ASCII characters there is always a border. The segmenter, which is slow and slower on long texts, sees
+// the other stretches, with the neighbours that may belong to their ends.
+const stretches = /[ -~]?(?:[^ -~]+[ -~]?)+|[ -~]/g;
+
+function graphemesOf(text: string, segmenter: Intl.Segmenter): string[] {
+  const found: string[] = [];
+  for (const stretch of text.match(stretches) ?? []) {
+    if (stretch.length === 1) found.push(stretch);
+    else for (const { segment } of segmenter.segment(stretch)) found.push(segment);
+  }
+  return found;
 }
 
 type Find = (text: string) => string | undefined;

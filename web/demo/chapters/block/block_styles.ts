@@ -28,6 +28,7 @@ export const blockStyles = css`
   .odds .caption { margin-bottom: 6px; }
   .odds .plain { padding-left: 0; }
   .side-by-side { display: flex; gap: 14px 34px; flex-wrap: wrap; align-items: flex-end; }
+  .side-by-side.level { align-items: flex-start; }
   .side-by-side > * { min-width: 0; }
   .down { margin-bottom: 17px; }
   .plot { overflow: visible; }

@@ -46,7 +46,7 @@ export function normView(figure: FigureBlock, reading: Reading): TemplateResult 
     if (detail) figure.choose({ q: String(from + detail.row) });
   };
   return html`<div class="controls small"><div class="seg" role="group" aria-label=${labels.whichNorm}><span>${labels.whichNorm}</span>${norms.map(({ id }, i) => html`<button type="button" aria-pressed=${id === norm} @click=${() => figure.choose({ box: id })}>${i + 1}</button>`)}</div></div>
-    <div class="side-by-side">
+    <div class="side-by-side level">
       <div>
         <cf-matrix label="x" about=${labels.before} hue="stream" source="${block}.${before}[${range}]" .numbers=${input} .rowLabels=${rowNames(reading)} .cellWidth=${cell} .cellHeight=${high} .rails=${{ rows: [row] }} @cell-select=${pick}></cf-matrix>
         <p class="readout">${filled(labels.sizes, one(input.slice(row).data))}</p>

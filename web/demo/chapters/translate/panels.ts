@@ -3,6 +3,7 @@
 import { two } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
 import { activation } from '../../book/shelf.js';
+import { type Window, windowAround, windowText } from '../../book/window.js';
 import { filled } from '../../shell/shell_element.js';
 import type { FigureTranslate, Shown, View } from './figure.js';
 import { type Empty, rowsOf, type Told, weightsOf } from './reading.js';
@@ -23,21 +24,13 @@ export function panelValues(_figure: FigureTranslate, told: Told, other: Told | 
 /** Rows or columns that are drawn of a long text. */
 const most = 14;
 
-/** A window of `count` places around one. */
-function around(focus: number, count: number): readonly [from: number, to: number] {
-  const from = Math.max(0, Math.min(count - most, focus - Math.floor(most / 2)));
-  return [from, Math.min(count, from + most)];
-}
+const around = (focus: number, count: number): Window => windowAround(focus, count, most);
 
-const labelsOf = (pieces: readonly { label: string }[], [from, to]: readonly [number, number]): string[] =>
+const labelsOf = (pieces: readonly { label: string }[], [from, to]: Window): string[] =>
   pieces.slice(from, to).map(({ label }) => label);
 
 /** "Tokens 3 to 16 of 40" where not all are drawn. */
-function windowNote(
-  figure: FigureTranslate,
-  [from, to]: readonly [number, number],
-  count: number,
-): TemplateResult | typeof nothing {
+function windowNote(figure: FigureTranslate, [from, to]: Window, count: number): TemplateResult | typeof nothing {
   if (to - from === count) return nothing;
   return html`<p class="note">${filled(figure.words.labels.window, { from: from + 1, to, of: count })}</p>`;
 }
@@ -82,8 +75,7 @@ const read: Panel = (figure, told) => {
     </div>${windowNote(figure, range, count)}`;
 };
 
-const rangeText = ([from, to]: readonly [number, number], count: number): string =>
-  to - from === count ? ', :' : `, ${from}:${to}`;
+const rangeText = (range: Window, count: number): string => `, ${windowText(range, count)}`;
 
 const write: Panel = (figure, told) => {
   const { labels } = figure.words;

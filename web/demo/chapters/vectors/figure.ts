@@ -52,6 +52,7 @@ class FigureVectors extends Figure<VectorsData, typeof words> {
       .large .big { font-size: 30px; } .large .verdict { font-size: 24px; line-height: 1.3; } .large .seg button { font-size: 20px; } .large .field input { font-size: 30px; min-height: 54px; }
       @media (max-width: 900px) {
         .views { margin-bottom: 4px; } .field { margin-bottom: 8px; } .field input { font-size: 16px; min-height: 36px; }
+        .field.spare { display: none; } .views button, .seg button { padding: 4px 8px; } .controls { margin-bottom: 6px; }
         .big { font-size: 17px; margin: 4px 0; }
       }
     `,
@@ -129,7 +130,7 @@ class FigureVectors extends Figure<VectorsData, typeof words> {
     const selected = chosen && chosen.id === undefined ? chosen.pos : -1;
     return html`<div class=${this.inClass ? 'large' : ''}>
       <span class="seg views" role="group" aria-label=${labels.views}>${views.map((one) => html`<button type="button" aria-pressed=${one === view} @click=${() => this.choose({ v: one })}>${labels[one]}</button>`)}</span>
-      <div class="controls"><span class="seg" role="group" aria-label=${labels.readers}>${readers.map((one) => html`<button type="button" aria-pressed=${one === this.reader && !this.#all} @click=${() => this.choose({ of: one, id: undefined, all: '0' })}>${one}</button>`)}
+      <div class="controls"><span class="seg" role="group" aria-label=${labels.readers}>${readers.map((one) => html`<button type="button" aria-pressed=${one === this.reader && !this.#all} @click=${() => this.choose({ of: one, id: undefined, all: '0' })}>${labels[one]}</button>`)}
         ${view === 'cut' ? html`<button type="button" aria-pressed=${this.#all} @click=${() => this.choose({ all: this.#all ? '0' : '1' })}>${labels.all}</button>` : nothing}</span></div>
       ${this.#field()}
       ${splits.map((split) => html`<vectors-split class=${this.inClass ? 'large' : ''} .split=${split} .labels=${labels} selected=${split.reader === this.reader ? selected : -1} @token-select=${(event: CustomEvent<{ index: number }>) => this.#select(split, event.detail.index)}></vectors-split>`)}
@@ -145,7 +146,7 @@ class FigureVectors extends Figure<VectorsData, typeof words> {
       const { value } = event.target as HTMLInputElement;
       this.slide({ [letters ? 'letters' : 't']: value, q: undefined, id: undefined });
     };
-    return html`<div class="field"><input type="text" aria-label=${letters ? labels.lettersField : labels.field} .value=${this.text(letters ? 'gpt-nano-sort' : 'stories260K')} @input=${change} /></div>`;
+    return html`<div class="field ${this.view === 'cut' || letters ? '' : 'spare'}"><input type="text" aria-label=${letters ? labels.lettersField : labels.field} .value=${this.text(letters ? 'gpt-nano-sort' : 'stories260K')} @input=${change} /></div>`;
   }
 
   #select({ reader }: Split, index: number): void {

@@ -3,6 +3,7 @@
 import type { SvgPicture } from './to_svg.js';
 
 const scale = 2;
+const rounds = 3;
 
 export async function toPng({ text, width, height }: SvgPicture): Promise<Blob> {
   const url = URL.createObjectURL(new Blob([text], { type: 'image/svg+xml' }));
@@ -13,7 +14,13 @@ export async function toPng({ text, width, height }: SvgPicture): Promise<Blob> 
     const canvas = document.createElement('canvas');
     canvas.width = scale * width;
     canvas.height = scale * height;
-    canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    const context = canvas.getContext('2d');
+    // A browser reads the fonts inside of an image when text is first drawn with them: that text is missing until then.
+    for (let round = 0; round < rounds; round++) {
+      if (round > 0) await new Promise((resolve) => setTimeout(resolve, 60));
+      context?.clearRect(0, 0, canvas.width, canvas.height);
+      context?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    }
     return await new Promise((resolve, reject) => {
       canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The picture is too large for this browser.'))));
     });

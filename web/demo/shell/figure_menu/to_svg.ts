@@ -1,5 +1,6 @@
 // Any element as one SVG document that stands by itself: what the reader sees of it now, with its text as text.
 
+import { backgroundsIn } from './svg/backgrounds.js';
 import { isClear, painted } from './svg/colours.js';
 import { Drawing } from './svg/drawing.js';
 import { fontRules } from './svg/fonts.js';
@@ -29,8 +30,9 @@ function paperUnder(element: Element): string {
 
 /** The figure as it stands, clipped to its box. `title` is what readers of screens are told. */
 export async function toSvg(figure: Element, title: string): Promise<SvgPicture> {
+  const images = await backgroundsIn(figure);
   const rect = figure.getBoundingClientRect();
-  const drawing = new Drawing(rect);
+  const drawing = new Drawing(rect, images);
   const content = elementMarkup(figure, drawing, undefined) + missingMarkup(drawing);
   const fonts = await fontRules(drawing.families);
   const [width, height] = [Math.ceil(rect.width + 2 * margin), Math.ceil(rect.height + 2 * margin)];

@@ -34,12 +34,7 @@ export function addClassify(program: Command, context: Context): void {
     .description('The most probable labels of each text or image with their scores, best first.')
     .argument('<source>', 'folder, Hub id or URL of a model')
     .argument('[texts...]', 'the texts; - for the lines of standard input')
-    .option(
-      '--image <file>',
-      'path or URL of an image, - for standard input; can be given several times',
-      collected,
-      [],
-    )
+    .option('--image <file>', 'path or URL of an image, - for standard input; can be given several times', collected)
     .option('--labels, --candidate-labels <list>', 'labels to choose from, with commas (CLIP; needs --image)', labelsOf)
     .option('--hypothesis-template <text>', 'sentence around a label, with {} for it (default: This is a photo of {}.)')
     .option('--text-pair <text>', 'the second text of a pair')
@@ -48,7 +43,9 @@ export function addClassify(program: Command, context: Context): void {
     .option('--batch-size <n>', 'inputs that go through the model together', positive)
     .option('--json', 'print a list of { input, labels } as JSON');
   addLoadOptions(command).addHelpText('after', examples);
-  command.action((source: string, words: string[], options: Options) => classify(context, source, words, options));
+  command.action((source: string, words: string[], options: Omit<Options, 'image'>) =>
+    classify(context, source, words, { image: [], ...options }),
+  );
 }
 
 function labelsOf(word: string): string[] {

@@ -35,12 +35,7 @@ export function addEmbed(program: Command, context: Context): void {
     .description('One vector for each text, then one for each image: a JSON list a line.')
     .argument('<source>', 'folder, Hub id or URL of a model')
     .argument('[texts...]', 'the texts; - for the lines of standard input')
-    .option(
-      '--image <file>',
-      'path or URL of an image, - for standard input; can be given several times',
-      collected,
-      [],
-    )
+    .option('--image <file>', 'path or URL of an image, - for standard input; can be given several times', collected)
     .option('--similarity', 'print the cosines between all of them instead')
     .option(
       '--pooling <modes>',
@@ -53,7 +48,9 @@ export function addEmbed(program: Command, context: Context): void {
     .option('--batch-size <n>', 'inputs that go through the model together', positive)
     .option('--json', 'print { embeddings, similarity } as JSON');
   addLoadOptions(command).addHelpText('after', after);
-  command.action((source: string, words: string[], options: Options) => embed(context, source, words, options));
+  command.action((source: string, words: string[], options: Omit<Options, 'image'>) =>
+    embed(context, source, words, { image: [], ...options }),
+  );
 }
 
 function modesOf(word: string): PoolingMode[] {

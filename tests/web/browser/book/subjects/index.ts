@@ -1,8 +1,10 @@
 // The deep links of all chapters.
 
+import { subjects as block } from './block.js';
 import { subjects as cost } from './cost.js';
 import { subjects as head } from './head.js';
 import { subjects as heads } from './heads.js';
+import { subjects as kinds } from './kinds.js';
 import { subjects as laboratory } from './laboratory.js';
 import { subjects as masks } from './masks.js';
 import { subjects as next } from './next.js';
@@ -11,14 +13,4 @@ import type { Subject } from './subject.js';
 import { subjects as translate } from './translate.js';
 import { subjects as where } from './where.js';
 
-export const all: readonly Subject[] = [
-  ...next,
-  ...where,
-  ...head,
-  ...masks,
-  ...heads,
-  ...translate,
-  ...seeing,
-  ...cost,
-  ...laboratory,
-];
+export const all: readonly Subject[] = [...next, ...where, ...head, ...masks, ...heads, ...block, ...translate, ...kinds, ...seeing, ...cost, ...laboratory];

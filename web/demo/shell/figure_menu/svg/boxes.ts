@@ -1,5 +1,6 @@
 // The box of an HTML element: background, borders, round corners, the shadows that serve as borders.
 
+import { imageMarkup } from './backgrounds.js';
 import { isClear, painted } from './colours.js';
 import type { Drawing, Placed } from './drawing.js';
 import { gradientOf, parts } from './gradients.js';
@@ -90,7 +91,11 @@ export function boxMarkup(style: CSSStyleDeclaration, box: Placed, drawing: Draw
     ? ''
     : tag('rect', { ...rect, ...painted('fill', style.backgroundColor) });
   const images = style.backgroundImage === 'none' ? [] : parts(style.backgroundImage).reverse();
-  const fills = images.flatMap((image) => gradientOf(image, box, drawing) ?? []);
-  const over = fills.map((fill) => tag('rect', { ...rect, fill })).join('');
+  const over = images
+    .map((image) => {
+      const fill = gradientOf(image, box, drawing);
+      return fill ? tag('rect', { ...rect, fill }) : imageMarkup(image, style, box, drawing, rect.rx ?? 0);
+    })
+    .join('');
   return ground + over + rings(style, box) + borders(style, box);
 }

@@ -1,6 +1,7 @@
 // What the parts of one picture share while it is written: its place on the screen, the ids it hands out, its definitions,
 // the families of type it uses. Everything is measured on the screen, in px from the picture's upper left corner.
 
+import type { Images } from './backgrounds.js';
 import { tag } from './markup.js';
 
 /** The turn and scale of what stands inside CSS transforms. Without one nothing is turned. */
@@ -32,7 +33,10 @@ export class Drawing {
   readonly #wanted = new Map<string, Element>();
   #count = 0;
 
-  constructor(origin: DOMRect) {
+  constructor(
+    origin: DOMRect,
+    readonly images: Images,
+  ) {
     this.#origin = origin;
   }
 

@@ -27,3 +27,9 @@ export function group(attributes: Attributes, content: string): string {
   if (content === '' || Object.values(attributes).every((value) => value === undefined)) return content;
   return tag('g', attributes, content);
 }
+
+/** What CSS does to an element as a whole: its opacity, and filters such as `invert(1)`. */
+export const effectsOf = ({ opacity, filter }: CSSStyleDeclaration): Attributes => ({
+  opacity: opacity === '1' ? undefined : Number(opacity),
+  style: filter === 'none' || filter === '' ? undefined : `filter:${filter}`,
+});

@@ -1,8 +1,10 @@
 // ::before and ::after. Where such a box stands is told only of those that are positioned; of the others, which stand in
-// the flow, no browser tells it, so figures put what matters into elements.
+// the flow, no browser tells it. A block before everything else stands in the upper left corner; the rest is left out, so
+// figures put what matters into elements.
 
 import { boxMarkup } from './boxes.js';
 import { type Box, type Drawing, type Turn, turned } from './drawing.js';
+import { effectsOf, group } from './markup.js';
 import { lineMarkup } from './text.js';
 
 const number = (css: string): number => Number.parseFloat(css) || 0;
@@ -17,11 +19,20 @@ function paddingBox(element: Element, drawing: Drawing): Box | undefined {
   return { x: x + number(style.borderLeftWidth), y: y + number(style.borderTopWidth), width, height };
 }
 
+/** The content box of `element`. */
+function contentBox(element: Element, drawing: Drawing): Box {
+  const style = getComputedStyle(element);
+  const box = drawing.box(element.getBoundingClientRect());
+  const x = box.x + number(style.borderLeftWidth) + number(style.paddingLeft);
+  return { ...box, x, y: box.y + number(style.borderTopWidth) + number(style.paddingTop) };
+}
+
 export function pseudoMarkup(element: Element, name: '::before' | '::after', drawing: Drawing, turn?: Turn): string {
   const style = getComputedStyle(element, name);
-  if (style.content === 'none' || style.content === 'normal' || style.position !== 'absolute') return '';
-  if (style.display === 'none' || turn) return '';
-  const around = paddingBox(element, drawing);
+  if (style.content === 'none' || style.content === 'normal' || style.display === 'none' || turn) return '';
+  const first = name === '::before' && style.display === 'block' && style.position === 'static';
+  if (style.position !== 'absolute' && !first) return '';
+  const around = first ? contentBox(element, drawing) : paddingBox(element, drawing);
   if (!around) return '';
   const edges = ['paddingLeft', 'paddingRight', 'borderLeftWidth', 'borderRightWidth'] as const;
   const lines = ['paddingTop', 'paddingBottom', 'borderTopWidth', 'borderBottomWidth'] as const;
@@ -34,5 +45,5 @@ export function pseudoMarkup(element: Element, name: '::before' | '::after', dra
   const inner = turned(undefined, style.transform);
   const text = /^"(.*)"$/.exec(style.content)?.[1] ?? '';
   const line = text === '' ? '' : lineMarkup(text, box, style, drawing, inner);
-  return boxMarkup(style, drawing.placed(box, inner), drawing) + line;
+  return group(effectsOf(style), boxMarkup(style, drawing.placed(box, inner), drawing) + line);
 }

@@ -4,7 +4,7 @@
 import { boxMarkup, radiusOf } from './boxes.js';
 import { controlMarkup, isControl, isNative } from './controls.js';
 import { type Drawing, type Turn, turned } from './drawing.js';
-import { group } from './markup.js';
+import { effectsOf, group } from './markup.js';
 import { isPixels, pixelsMarkup } from './pictures.js';
 import { pseudoMarkup } from './pseudo.js';
 import { svgMarkup } from './svg_nodes.js';
@@ -96,6 +96,5 @@ export function elementMarkup(element: Element, drawing: Drawing, turn: Turn | u
   if (style.display === 'none' || style.opacity === '0' || element.localName === 'style') return '';
   if (style.display === 'contents') return childrenMarkup(element, style, drawing, turn);
   if (isForReadersOfScreens(element.getBoundingClientRect(), style)) return '';
-  const opacity = style.opacity === '1' ? undefined : Number(style.opacity);
-  return group({ opacity }, inner(element, style, drawing, turned(turn, style.transform)));
+  return group(effectsOf(style), inner(element, style, drawing, turned(turn, style.transform)));
 }

@@ -1,0 +1,80 @@
+// Chapter 10: three kinds on one sentence, a blank, another right side, the table of uses.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Site, settled } from '../site.js';
+import { drawn, numbersOf, shownText } from './reader.js';
+
+let site: Site;
+beforeAll(async () => {
+  site = await Site.start();
+});
+afterAll(() => site.stop());
+
+const own = 'softmax(bert-tiny-fill("She [MASK] to school.").logits[0, 2])';
+
+describe('chapter 10', () => {
+  it('shows a causal map with zeros above the diagonal, and an encoder’s without', async () => {
+    const { page, complaints } = await site.open({}, 'kinds?l=0&h=0');
+    const maps = (await drawn(page)).filter(({ source }) => source.includes('blocks.0.attn.hook_pattern'));
+    expect(maps).toHaveLength(2);
+    const above = ({ dims: [, columns = 0], data }: (typeof maps)[number]): number[] =>
+      data.filter((_, i) => i % columns > Math.floor(i / columns));
+    const [decoder, encoder] = maps;
+    if (!decoder || !encoder) throw new Error('two maps');
+    expect(above(decoder).every((weight) => weight === 0)).toBe(true);
+    expect(above(encoder).every((weight) => weight > 0)).toBe(true);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('fills another blank and reads another right side; reload and Back keep them', async () => {
+    const { page } = await site.open({}, 'kinds?step=5');
+    const before = await numbersOf(page, own);
+    await page.getByLabel('What follows the blank instead').fill('very happy.');
+    await page.getByRole('button', { name: 'Exchange' }).click();
+    await settled(page);
+    const happy = 'softmax(bert-tiny-fill("She [MASK] very happy.").logits[0, 2])';
+    const other = await numbersOf(page, happy);
+    expect(other.data).not.toEqual(before.data);
+    expect((await numbersOf(page, own)).data).toEqual(before.data);
+    await page.reload();
+    await settled(page);
+    expect((await numbersOf(page, happy)).data).toEqual(other.data);
+    await page.getByRole('button', { name: 'school.', exact: true }).click();
+    await settled(page);
+    expect(await shownText(page)).toContain('She went to [MASK].');
+    await page.goBack();
+    await settled(page);
+    expect((await numbersOf(page, happy)).data).toEqual(other.data);
+    await page.context().close();
+  });
+
+  it('answers live in the table of uses, and says what it cannot read', async () => {
+    const { page } = await site.open({}, 'kinds?step=6&t=The+cat+is+sleeping+under+the+table.');
+    expect(await shownText(page)).toContain('Le chat dort sous la table.');
+    await site.go(page, 'kinds?t=');
+    expect(await shownText(page)).toContain('There is nothing to read');
+    await site.go(page, `kinds?t=${encodeURIComponent('She is happy. '.repeat(30))}`);
+    expect(await shownText(page)).toMatch(/The first 64 of \d+ tokens are read/);
+    await page.context().close();
+  });
+
+  it('checks its questions by computing', async () => {
+    const { page } = await site.open({}, 'kinds');
+    const tokens = (await drawn(page)).find(({ source }) => source.includes('blocks.0.attn'))?.dims[0] ?? 0;
+    const cells = page.locator('[data-question=cells]');
+    await cells.scrollIntoViewIfNeeded();
+    await cells.getByRole('textbox').fill(String(tokens * tokens));
+    await cells.getByRole('button').click();
+    await cells.locator('.verdict.wrong').waitFor();
+    await cells.getByRole('textbox').fill(String((tokens * (tokens + 1)) / 2));
+    await cells.getByRole('button').click();
+    await cells.locator('.verdict.right').waitFor();
+    const right = page.locator('[data-question=right]');
+    await right.getByRole('button', { name: 'stories260K' }).click();
+    await right.locator('.verdict.wrong').waitFor();
+    await right.getByRole('button', { name: 'bert-tiny-fill' }).click();
+    await right.locator('.verdict.right').waitFor();
+    await page.context().close();
+  });
+});

@@ -1,0 +1,259 @@
+// Chapter 10: one sentence, three kinds of transformer: what each may see, what each is good for, and a blank to fill.
+
+import { four, percent } from 'clearformer/elements';
+import { css, html, nothing, type TemplateResult } from 'lit';
+import { Figure, type FigureCode } from '../../book/figure.js';
+import { figureStyles } from '../../book/figure_styles.js';
+import type { Window } from '../../book/window.js';
+import { windowAround, windowText } from '../../book/window.js';
+import { filled } from '../../shell/shell_element.js';
+import type { words } from '../../words/en/kinds.js';
+import { codeOf } from './code.js';
+import { change, decoderName, encoderName, type Filled, headOf, type Kinds, readKinds, weights } from './reading.js';
+import { usesTable } from './uses.js';
+
+export type Kind = 'decoder' | 'encoder' | 'both';
+export type View = 'masks' | 'uses' | 'fill';
+
+/** Tokens of a matrix that is drawn. */
+const most = 10;
+
+interface Shown {
+  readonly kinds: Kinds | undefined;
+}
+
+export class FigureKinds extends Figure<Shown, typeof words> {
+  static override styles = [
+    figureStyles,
+    css`
+      .given { display: flex; gap: 8px 12px; flex-wrap: wrap; align-items: center; margin-bottom: 16px; }
+      .given textarea { flex: 1 1 300px; min-width: 0; font: 17px/1.4 var(--cf-serif); height: 40px; resize: vertical; }
+      .three { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 36px; align-items: start; }
+      .three.maps { grid-template-columns: minmax(0, 1fr) minmax(0, 0.8fr) minmax(0, 1.4fr); }
+      .kind { transition: opacity 0.25s; min-width: 0; }
+      .kind.off { opacity: 0.32; }
+      .kind h3, .bars h3 { font: 600 19px/1.3 var(--cf-serif); margin: 0; }
+      .kind h3 button { border: 0; background: none; padding: 0; font: inherit; cursor: pointer; text-align: left; }
+      .kind h3 button:hover { color: var(--cf-accent); }
+      .kind > p { color: var(--cf-muted); font-size: 14px; margin: 0 0 10px; }
+      .kind .answer { font: 19px/1.4 var(--cf-serif); color: var(--cf-ink); margin: 12px 0 0; }
+      .pair { display: grid; grid-template-columns: max-content max-content; gap: 8px 18px; align-items: end; justify-items: end; }
+      .pair > :first-child { grid-column: 2; }
+      .heads { display: flex; gap: 8px 24px; flex-wrap: wrap; margin-top: 16px; }
+      .words { display: flex; flex-wrap: wrap; gap: 4px; margin-bottom: 6px; }
+      .words button { border: 0; background: none; padding: 2px 7px 4px; font: 27px/1.3 var(--cf-serif); cursor: pointer; border-bottom: 3px solid transparent; }
+      .words button:hover { border-color: var(--cf-line-strong); }
+      .words button[aria-pressed='true'] { border-color: var(--cf-accent); color: var(--cf-accent); }
+      .other { display: flex; gap: 8px 12px; flex-wrap: wrap; align-items: center; margin: 6px 0 16px; }
+      .other input { flex: 1 1 200px; max-width: 420px; font: 17px var(--cf-serif); }
+      .bars p { color: var(--cf-muted); font-size: 14px; margin: 2px 0 8px; min-height: 2.9em; }
+      .bars .in { font: 17px/1.4 var(--cf-serif); color: var(--cf-ink); }
+      table { border-collapse: collapse; width: 100%; }
+      th, td { text-align: left; vertical-align: top; padding: 9px 18px 9px 0; border-top: 1px solid var(--cf-line); font: 17px/1.4 var(--cf-serif); }
+      thead th { border: 0; font: 600 19px/1.3 var(--cf-serif); }
+      tbody th { font: 15px/1.5 var(--cf-sans); color: var(--cf-muted); width: 150px; }
+      td.no { color: var(--cf-muted); font: 14.5px/1.5 var(--cf-sans); }
+      .told { color: var(--cf-wrong); font-size: 14px; margin: 0 0 10px; }
+      .large .answer, .large td, .large .bars .in, .large .verdict { font-size: 26px; }
+      .large .words button { font-size: 38px; }
+      @media (max-width: 900px) {
+        .three, .three.maps { grid-template-columns: minmax(0, 1fr); gap: 22px; }
+        .kind.off { display: none; }
+        .bars p { min-height: 0; }
+        .words button { font-size: 21px; }
+        tbody th { width: auto; }
+        table, tbody, tr, th, td { display: block; } thead { display: none; }
+        td::before { content: attr(data-kind) ': '; color: var(--cf-muted); font: 13px var(--cf-sans); }
+      }
+    `,
+  ];
+
+  protected override key(): string {
+    return ['t', 'w', 'alt', 'edit'].map((key) => this.value(key)).join('\n');
+  }
+
+  protected override async compute(): Promise<Shown> {
+    const kinds = await readKinds(this.book, {
+      text: this.value('t'),
+      blank: this.number('w'),
+      other: this.value('alt'),
+    });
+    this.spineInputs = kinds?.encoder.sentence.inputs;
+    const [best] = kinds?.filled.candidates ?? [];
+    if (best) this.say(`${best.piece.label}, ${percent(best.probability)}`);
+    return { kinds };
+  }
+
+  override get blocks(): readonly number[] {
+    return this.view === 'masks' ? [this.number('l') + 1] : [];
+  }
+
+  get view(): View {
+    return this.value('v') as View;
+  }
+
+  protected override valuesOf({ kinds }: Shown): Record<string, string> {
+    if (!kinds) return {};
+    const { filled: own, refilled, fromLeft, words: all, blank, decoder, encoder } = kinds;
+    const name = ({ candidates: [best] }: Filled): string => best?.piece.label ?? '';
+    return {
+      word: (all[blank] ?? '').replace(/[.,;:!?…]+$/, ''),
+      fill: name(own),
+      fillShare: percent(own.candidates[0]?.probability ?? 0),
+      refill: name(refilled),
+      refillShare: percent(refilled.candidates[0]?.probability ?? 0),
+      left: kinds.left,
+      decoderChange: four(change(fromLeft, kinds.fromLeftOther)),
+      guess: name(fromLeft),
+      change: four(change(own, refilled)),
+      continued: kinds.continued,
+      translated: kinds.both.kind === 'told' ? kinds.both.sentence : '',
+      own: own.text,
+      other: refilled.text,
+      decoderTokens: String(decoder.sentence.tokens.length),
+      encoderTokens: String(encoder.sentence.tokens.length),
+    };
+  }
+
+  protected override draw({ kinds }: Shown): TemplateResult {
+    const { labels } = this.words;
+    const views: Readonly<Record<View, (kinds: Kinds) => TemplateResult>> = {
+      masks: (one) => this.#masks(one),
+      uses: (one) => usesTable(this, one),
+      fill: (one) => this.#fill(one),
+    };
+    const view = views[this.view] ?? views.masks;
+    return html`<div class=${this.inClass ? 'large' : ''}>
+      <form class="given" @submit=${this.#submit}>
+        <textarea name="t" rows="1" lang="en" aria-label=${labels.field} .value=${this.value('t')} @keydown=${this.#keys}></textarea>
+        <button class="primary">${this.shell.readIt}</button>
+      </form>
+      ${kinds ? html`${this.#told(kinds)}${view(kinds)}` : html`<p class="told" role="alert">${labels.empty}</p>`}
+    </div>`;
+  }
+
+  #told({ unknown, decoder, encoder, both }: Kinds): TemplateResult {
+    const { labels } = this.words;
+    const cut = [
+      { name: decoderName, read: decoder.sentence.tokens.length, of: decoder.sentence.of },
+      { name: encoderName, read: encoder.sentence.tokens.length, of: encoder.sentence.of },
+      ...(both.kind === 'told' ? [{ name: 'marian-tiny-en-fr', read: both.source.length, of: both.of }] : []),
+    ].filter(({ read, of }) => of > read);
+    return html`${cut.map(({ name, read, of }) => html`<p class="told">${name}: ${filled(this.shell.cut, { read, of })}</p>`)}
+      ${unknown ? html`<p class="told">${labels.unknown}</p>` : nothing}`;
+  }
+
+  #keys = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter' && !event.shiftKey) this.#submit(event);
+  };
+
+  #submit = (event: Event): void => {
+    event.preventDefault();
+    this.choose({ t: this.renderRoot.querySelector('textarea')?.value ?? '', w: undefined, q: undefined });
+  };
+
+  #masks(kinds: Kinds): TemplateResult {
+    const { labels } = this.words;
+    const [layer, head] = [this.number('l'), this.number('h')];
+    const { decoder, encoder, both } = kinds;
+    const left = weights(decoder.pass, 'blocks', layer, head);
+    const full = weights(encoder.pass, 'blocks', layer, head);
+    return html`<div class="three maps">
+        ${this.#kind('decoder', decoderName, labels.seesLeft, html`${this.#matrix(left, labelsOf(decoder.sentence.tokens), 'causal')}<p class="answer">… ${kinds.continued}</p>`)}
+        ${this.#kind('encoder', encoderName, labels.seesAll, html`${this.#matrix(full, labelsOf(encoder.sentence.tokens), 'full')}<p class="answer">${kinds.filled.text.replace('[MASK]', '▁▁')} → <b>${kinds.filled.candidates[0]?.piece.label}</b></p>`)}
+        ${both.kind === 'told' ? this.#kind('both', 'marian-tiny-en-fr', labels.seesBoth, this.#pair(both, layer, head)) : nothing}
+      </div>
+      <div class="heads">${this.#seg(labels.block, 'l', 3)}${this.#seg(labels.head, 'h', 4)}</div>`;
+  }
+
+  #pair(both: Extract<Kinds['both'], { kind: 'told' }>, layer: number, head: number): TemplateResult {
+    const { labels } = this.words;
+    const [reads, writes] = [labelsOf(both.source), labelsOf(both.target)];
+    const begun = ['<s>', ...writes].slice(0, writes.length);
+    const cross = headOf(both.pass, `decoder.${Math.min(layer, 2)}.cross_attn.hook_pattern`, head);
+    return html`<div class="pair">
+        ${this.#matrix(weights(both.pass, 'encoder', layer, head), reads, 'full', labels.encoderPart)}
+        ${this.#matrix(weights(both.pass, 'decoder', layer, head), begun, 'causal', labels.decoderPart)}
+        ${this.#matrix(cross, reads, 'full', labels.crossPart, writes)}
+      </div><p class="answer" lang="fr">${both.sentence}</p>`;
+  }
+
+  #kind(kind: Kind, model: string, sees: string, content: TemplateResult): TemplateResult {
+    const { labels } = this.words;
+    const chosen = this.value('k');
+    return html`<section class="kind ${chosen !== 'all' && chosen !== kind ? 'off' : ''}" data-kind=${kind}>
+      <h3><button type="button" aria-pressed=${chosen === kind ? 'true' : 'false'} @click=${() => this.choose({ k: chosen === kind ? 'all' : kind })}>${labels[kind]}</button></h3>
+      <p>${sees} <code>${model}</code></p>
+      ${content}
+    </section>`;
+  }
+
+  #matrix(
+    { numbers, source }: ReturnType<typeof headOf>,
+    keys: readonly string[],
+    mask: 'causal' | 'full',
+    about = '',
+    queries = keys,
+  ): TemplateResult {
+    const small = about !== '';
+    const [rows, columns] = [windowAround(0, queries.length, most), windowAround(0, keys.length, most)];
+    const part = numbers.slice([...rows], [...columns]);
+    const place = [windowText(rows, queries.length), windowText(columns, keys.length)].join(', ');
+    const size = small ? { width: 22, height: 18 } : { width: 31, height: 24 };
+    return html`<cf-matrix .numbers=${part} source="${source.slice(0, -1)}, ${place}]" label="A" about=${about || this.words.labels[mask]} scale="weights" hue="ink" .rowLabels=${queries.slice(...rows)} .columnLabels=${keys.slice(...columns)}
+        .masked=${mask === 'causal' ? (row: number, column: number) => column > row : undefined} .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
+      ${this.#note(rows, queries.length)}`;
+  }
+
+  #note([from, to]: Window, count: number): TemplateResult | typeof nothing {
+    return to - from === count
+      ? nothing
+      : html`<p class="muted">${filled(this.words.labels.window, { n: to - from, of: count })}</p>`;
+  }
+
+  #seg(name: string, key: string, count: number): TemplateResult {
+    const at = this.number(key);
+    const buttons = Array.from(
+      { length: count },
+      (_, i) =>
+        html`<button type="button" aria-pressed=${i === at ? 'true' : 'false'} @click=${() => this.choose({ [key]: String(i) })}>${i + 1}</button>`,
+    );
+    return html`<div class="seg" role="group" aria-label=${name}><span>${name}</span>${buttons}</div>`;
+  }
+
+  #fill(kinds: Kinds): TemplateResult {
+    const { labels } = this.words;
+    return html`<div class="words" role="group" aria-label=${labels.chooseWord}>${kinds.words.map(
+      (word, i) =>
+        html`<button type="button" aria-pressed=${i === kinds.blank ? 'true' : 'false'} @click=${() => this.choose({ w: String(i) })}>${word}</button>`,
+    )}</div>
+      <form class="other" @submit=${this.#exchange}><label for="alt">${labels.otherRight}</label>
+        <input id="alt" type="text" lang="en" autocomplete="off" .value=${this.value('alt')} /><button class="chip">${labels.exchange}</button></form>
+      <div class="three">
+        ${this.#bars(labels.ownSide, kinds.filled, 'encoder', labels.seesAll)}
+        ${this.#bars(labels.otherSide, kinds.refilled, 'encoder', labels.seesAll)}
+        ${this.#bars(labels.decoderSide, kinds.fromLeft, 'decoder', labels.seesLeft, `${kinds.left} …`)}
+      </div>
+      ${this.revealed ? html`<p class="verdict">${filled(labels.changes, { change: four(change(kinds.filled, kinds.refilled)), decoder: four(change(kinds.fromLeft, kinds.fromLeftOther)) })}</p>` : nothing}`;
+  }
+
+  #exchange = (event: Event): void => {
+    event.preventDefault();
+    this.choose({ alt: this.renderRoot.querySelector<HTMLInputElement>('#alt')?.value ?? '' });
+  };
+
+  #bars(title: string, one: Filled, kind: 'encoder' | 'decoder', sees: string, text = one.text): TemplateResult {
+    const model = kind === 'encoder' ? encoderName : decoderName;
+    const items = one.candidates.map(({ piece, probability }) => ({ label: piece.label, value: probability }));
+    return html`<div class="bars"><h3>${title}</h3><p>${sees} <code>${model}</code></p><p class="in" lang="en">${text}</p>
+      ${this.revealed ? html`<cf-bars readonly source="softmax(${model}(${JSON.stringify(one.text)}).logits[0, ${one.position}])" label=${title} .items=${items}></cf-bars>` : html`<p>?</p>`}</div>`;
+  }
+
+  override code(): FigureCode {
+    return codeOf(this);
+  }
+}
+
+const labelsOf = (pieces: readonly { label: string }[]): string[] => pieces.map(({ label }) => label);
+
+customElements.define('figure-kinds', FigureKinds);

@@ -1,0 +1,172 @@
+// What chapter 10 draws: one sentence as three kinds of transformer read it, and what each can say of it.
+
+import { softmax, type Tensor } from 'clearformer';
+import type { Book, Sentence } from '../../book/book.js';
+import { largest } from '../../book/distribution.js';
+import { activation, type Pass, type Shelved } from '../../book/shelf.js';
+import type { Piece } from '../../book/token_texts.js';
+import { type Empty, type Told, tell } from '../translate/reading.js';
+
+type Floats = Tensor<'float32'>;
+
+export const decoderName = 'stories260K';
+export const encoderName = 'bert-tiny-fill';
+
+export interface Candidate {
+  readonly piece: Piece;
+  readonly probability: number;
+}
+
+/** What may stand in a blank, and which position says so. */
+export interface Filled {
+  /** The text with its blank. */
+  readonly text: string;
+  readonly position: number;
+  readonly probabilities: Floats;
+  readonly candidates: readonly Candidate[];
+}
+
+/** A sentence as a stack of blocks reads it. */
+export interface Read {
+  readonly sentence: Sentence;
+  readonly pass: Pass;
+}
+
+export interface Kinds {
+  readonly words: readonly string[];
+  /** The word that is taken out. */
+  readonly blank: number;
+  readonly decoder: Read;
+  readonly encoder: Read;
+  readonly both: Told | Empty;
+  /** What the decoder writes after the sentence. */
+  readonly continued: string;
+  /** The encoder's candidates for the blank, with the sentence's own right side and with the other one. */
+  readonly filled: Filled;
+  readonly refilled: Filled;
+  /** The decoder's candidates, from what stands to the left of the blank. */
+  readonly fromLeft: Filled;
+  /** The same while the other right side stands behind it: the decoder does not see it. */
+  readonly fromLeftOther: Filled;
+  readonly left: string;
+  /** Whether the encoder's vocabulary lacks something of the sentence. */
+  readonly unknown: boolean;
+}
+
+export interface Chosen {
+  readonly text: string;
+  readonly blank: number;
+  /** What stands to the right of the blank instead. */
+  readonly other: string;
+}
+
+const shown = 7;
+const writtenTokens = 14;
+const wordEnd = /[.,;:!?…]+$/;
+
+/** The sentence in words; undefined where there is none. */
+export async function readKinds(book: Book, chosen: Chosen): Promise<Kinds | undefined> {
+  const words = chosen.text.split(/\s+/).filter(Boolean);
+  if (words.length === 0) return undefined;
+  const blank = Math.max(0, Math.min(words.length - 1, Number.isInteger(chosen.blank) ? chosen.blank : 0));
+  const left = words.slice(0, blank).join(' ');
+  const end = wordEnd.exec(words[blank] ?? '')?.[0] ?? '';
+  const right = words.slice(blank + 1).join(' ');
+  const [own, other] = [right, chosen.other].map((after) => ({ left, end, after }));
+  const encoder = await read(book, encoderName, chosen.text, 'blocks.*.attn.hook_pattern');
+  const { tokenizer } = await book.shelf.model(encoderName);
+  return {
+    words,
+    blank,
+    decoder: await read(book, decoderName, chosen.text, 'blocks.*.attn.hook_pattern'),
+    encoder,
+    both: await tell(book, { text: chosen.text, forced: 'none', beams: 4, step: 0 }),
+    continued: await continuation(book, chosen.text),
+    filled: await fill(book, own ?? { left, end, after: '' }),
+    refilled: await fill(book, other ?? { left, end, after: '' }),
+    left,
+    fromLeft: await guess(book, left, right),
+    fromLeftOther: await guess(book, left, chosen.other),
+    unknown: encoder.sentence.ids.includes(tokenizer?.unk_token_id ?? -1),
+  };
+}
+
+export async function read(book: Book, model: string, text: string, names: string): Promise<Read> {
+  const sentence = await book.sentence(model, Number.POSITIVE_INFINITY, text);
+  return { sentence, pass: await book.shelf.pass(sentence.inputs, { names: [names] }) };
+}
+
+interface Blank {
+  readonly left: string;
+  /** Full stops and the like that stay behind the blank. */
+  readonly end: string;
+  readonly after: string;
+}
+
+/** What the encoder puts into a blank. */
+export async function fill(book: Book, { left, end, after }: Blank): Promise<Filled> {
+  const shelved = await book.shelf.model(encoderName);
+  const mask = shelved.tokenizer?.mask_token ?? '';
+  const text = [left, `${mask}${end}`, after].filter(Boolean).join(' ');
+  const { sentence, pass } = await read(book, encoderName, text, 'hook_embed');
+  const position = Math.max(0, sentence.ids.indexOf(shelved.tokenizer?.mask_token_id ?? -1));
+  return candidates(shelved, text, position, pass.logits);
+}
+
+/** What the decoder would say after `left`, while it reads what follows, too. */
+export async function guess(book: Book, left: string, after: string): Promise<Filled> {
+  const { ids } = await book.sentence(decoderName, Number.POSITIVE_INFINITY, left);
+  const text = [left, after].filter(Boolean).join(' ');
+  const { pass } = await read(book, decoderName, text, 'hook_embed');
+  return candidates(await book.shelf.model(decoderName), text, ids.length - 1, pass.logits);
+}
+
+async function candidates({ texts }: Shelved, text: string, position: number, logits: Floats): Promise<Filled> {
+  const probabilities = await softmax(logits.slice(0, position));
+  const found = largest(probabilities.data, shown).flatMap((id) => {
+    const piece = texts?.alone(id);
+    return piece ? [{ piece, probability: probabilities.data[id] ?? 0 }] : [];
+  });
+  return { text, position, probabilities, candidates: found };
+}
+
+const continuations = new Map<string, Promise<string>>();
+
+function continuation(book: Book, text: string): Promise<string> {
+  const known = continuations.get(text) ?? written(book, text);
+  if (continuations.size > 40) continuations.clear();
+  continuations.set(text, known);
+  known.catch(() => continuations.delete(text));
+  return known;
+}
+
+async function written(book: Book, text: string): Promise<string> {
+  const { writer, tokenizer } = await book.shelf.model(decoderName);
+  const { ids } = await book.sentence(decoderName, Number.POSITIVE_INFINITY, text);
+  const room = (writer?.cfg.n_ctx ?? 0) - ids.length;
+  if (!writer || !tokenizer || room < 1) return '';
+  const max_new_tokens = Math.min(writtenTokens, room);
+  const sequences = await writer.generate({ input_ids: [[...ids]] }, { do_sample: false, max_new_tokens });
+  return tokenizer.decode(Array.from(sequences.data, Number).slice(ids.length), { skip_special_tokens: true }).trim();
+}
+
+/** One head's weights of one block, [query, key]; numbers beyond what there is take the last. */
+export function weights(pass: Pass, stack: string, layer: number, head: number): { numbers: Floats; source: string } {
+  const layers = Object.keys(pass.cache).filter(
+    (name) => name.startsWith(`${stack}.`) && name.endsWith('.attn.hook_pattern') && !name.includes('cross'),
+  ).length;
+  return headOf(pass, `${stack}.${Math.min(layer, layers - 1)}.attn.hook_pattern`, head);
+}
+
+export function headOf(pass: Pass, hook: string, head: number): { numbers: Floats; source: string } {
+  const tensor = activation(pass, hook);
+  const at = Math.min(head, (tensor.dims[1] ?? 1) - 1);
+  return { numbers: tensor.slice(0, at), source: `${hook}[0, ${at}]` };
+}
+
+/** The largest change of a probability between two fillings. */
+export function change(one: Filled, other: Filled): number {
+  return Math.max(
+    ...Array.from(one.probabilities.data, (value, id) => Math.abs(value - (other.probabilities.data[id] ?? 0))),
+  );
+}

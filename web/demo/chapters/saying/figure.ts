@@ -1,0 +1,176 @@
+// The figure of chapter 8: the whole distribution of the next token and what is left of it, the wheel and a hundred draws,
+// beams as a tree, the logit lens, and who wrote the answer.
+
+import { html, type TemplateResult } from 'lit';
+import type { FigureCode } from '../../book/figure.js';
+import { figureStyles } from '../../book/figure_styles.js';
+import { MeasuredFigure } from '../../book/measured_figure.js';
+import { filled } from '../../shell/shell_element.js';
+import type { words } from '../../words/en/saying.js';
+import { type Beams, beams } from './beams.js';
+import { beamsView } from './beams_view.js';
+import { type Attribution, attribution, type Lens, lens } from './inside.js';
+import { lensView, whoView } from './inside_view.js';
+import { type Draws, draws, type Odds, oddsOf, type Prompt, promptOf, type Settings } from './odds.js';
+import { oddsView } from './odds_view.js';
+import { sayingStyles } from './saying_styles.js';
+import { summary } from './summary.js';
+import { drawsView } from './wheel_view.js';
+
+export const views = ['odds', 'draws', 'beams', 'lens', 'who'] as const;
+export type View = (typeof views)[number];
+/** Draws of one press. */
+export const hundred = 100;
+
+export interface Data {
+  readonly view: View;
+  readonly prompt: Prompt;
+  readonly settings: Settings;
+  readonly odds: Odds;
+  readonly draws?: Draws;
+  readonly beams?: Beams;
+  readonly lens?: Lens;
+  readonly attribution?: Attribution;
+}
+
+export class FigureSaying extends MeasuredFigure<Data, typeof words> {
+  static override styles = [figureStyles, sayingStyles];
+
+  get view(): View {
+    return views.find((view) => view === this.value('view')) ?? 'odds';
+  }
+
+  /** Within what the package takes. */
+  get settings(): Settings {
+    const number = (key: string, least: number, most: number): number => {
+      const value = this.number(key);
+      return Number.isFinite(value) ? Math.max(least, Math.min(most, value)) : least;
+    };
+    return { temperature: number('temp', 0.1, 3), top_k: Math.round(number('k', 0, 512)), top_p: number('p', 0.01, 1) };
+  }
+
+  /** Ids that were written after the sentence. */
+  get written(): number[] {
+    return this.value('w').split('.').filter(Boolean).map(Number).filter(Number.isInteger);
+  }
+
+  get seed(): number {
+    return Math.max(0, Math.round(this.number('seed') || 0));
+  }
+
+  get beamWidth(): number {
+    return Math.max(2, Math.min(5, Math.round(this.number('beams') || 3)));
+  }
+
+  protected override key(): string {
+    const { temperature, top_k, top_p } = this.settings;
+    return [
+      this.book.modelName,
+      this.book.text,
+      this.written,
+      this.view,
+      temperature,
+      top_k,
+      top_p,
+      this.seed,
+      this.beamWidth,
+    ].join('\n');
+  }
+
+  protected override async compute(signal: AbortSignal): Promise<Data> {
+    const { book, view, settings } = this;
+    const prompt = await promptOf(book, this.written);
+    const odds = await oddsOf(book, prompt, settings);
+    return {
+      ...{ view, prompt, settings, odds },
+      ...(view === 'draws' && { draws: await draws(prompt, settings, { count: hundred, seed: this.seed }) }),
+      ...(view === 'beams' && { beams: await beams(prompt, this.beamWidth, signal) }),
+      ...(view === 'lens' && { lens: await lens(prompt, signal) }),
+      ...(view === 'who' && { attribution: await attribution(prompt, odds.logits.data, signal) }),
+    };
+  }
+
+  protected override valuesOf(data: Data): Record<string, string> {
+    return summary(data);
+  }
+
+  protected override draw(data: Data): TemplateResult {
+    const parts: Readonly<Record<View, () => TemplateResult>> = {
+      odds: () => oddsView(this, data),
+      draws: () => drawsView(this, data),
+      beams: () => beamsView(this, data),
+      lens: () => lensView(this, data),
+      who: () => whoView(this, data),
+    };
+    return html`<div class="all ${this.inClass ? 'large' : ''}">${this.#text(data)}${this.#controls(data)}${parts[data.view]()}</div>`;
+  }
+
+  /** The end of the text, with what was written on, each of which can be taken back. */
+  #text({ prompt }: Data): TemplateResult {
+    const { labels } = this.words;
+    const { tokens, sentence, of } = prompt;
+    const from = Math.max(0, sentence - 24);
+    const given = tokens.slice(from, sentence).filter(({ special }) => !special);
+    const kept = this.written;
+    return html`<p class="text">${from > 0 ? '… ' : ''}${given
+      .map(({ text }) => text)
+      .join('')
+      .trimStart()}${tokens
+      .slice(sentence)
+      .map(
+        ({ text }, i) =>
+          html`<button type="button" class="new" title=${labels.backTo} aria-label="${text}: ${labels.backTo}" @click=${() => this.choose({ w: kept.slice(0, i).join('.') || undefined })}>${text}</button>`,
+      )}<span class="gap" aria-hidden="true">&nbsp;</span>${of > sentence ? html` <span class="cut">${filled(this.shell.cut, { read: sentence, of })}</span>` : ''}</p>`;
+  }
+
+  #controls({ settings }: Data): TemplateResult {
+    const { labels } = this.words;
+    const sampled = this.view === 'odds' || this.view === 'draws';
+    return html`<div class="controls">
+      ${this.choice({ key: 'view', name: labels.show, options: views.map((view) => [view, labels[view]] as const), chosen: this.view })}
+      ${sampled ? html`${this.#slider('temp', labels.temperature, { least: 0.1, most: 3, step: 0.1 }, settings.temperature)}${this.#slider('k', labels.topK, { least: 0, most: 40, step: 1 }, settings.top_k)}${this.#slider('p', labels.topP, { least: 0.05, most: 1, step: 0.05 }, settings.top_p)}` : ''}
+      ${this.view === 'beams' ? this.choice({ key: 'beams', name: labels.width, options: ['2', '3', '4', '5'].map((n) => [n, n] as const), chosen: String(this.beamWidth) }) : ''}
+    </div>`;
+  }
+
+  #slider(
+    key: string,
+    name: string,
+    { least, most, step }: { least: number; most: number; step: number },
+    value: number,
+  ): TemplateResult {
+    const shown =
+      key === 'k' && value === 0
+        ? this.words.labels.all
+        : key === 'p' && value === 1
+          ? this.words.labels.all
+          : String(value);
+    const move = ({ target }: Event): void => this.slide({ [key]: (target as HTMLInputElement).value });
+    return html`<span class="slider"><span aria-hidden="true">${name}</span><input type="range" aria-label=${name} aria-valuetext=${shown} min=${least} max=${most} step=${step} .value=${String(value)} @input=${move} /><span class="value" aria-hidden="true">${shown}</span></span>`;
+  }
+
+  /** Writes a token on and asks what follows it. */
+  writeOn(id: number): void {
+    this.choose({ w: [...this.written, id].join('.') });
+  }
+
+  override code(): FigureCode {
+    const text = JSON.stringify(this.book.text);
+    const { temperature, top_k, top_p } = this.settings;
+    const sampling = `do_sample: true, temperature: ${temperature}, top_k: ${top_k}, top_p: ${top_p}`;
+    const perView: Readonly<Record<View, string>> = {
+      odds: `const { scores } = await model.generate(inputs, {\n  ${sampling}, max_new_tokens: 1,\n  output_scores: true, return_dict_in_generate: true,\n});\nconst odds = await softmax(scores[0].slice(0));`,
+      draws: `const drawn = await model.generate(inputs, {\n  ${sampling}, max_new_tokens: 1,\n  num_return_sequences: ${hundred}, seed: ${this.seed},\n});`,
+      beams: `for await (const step of model.generate_stream(inputs, { num_beams: ${this.beamWidth}, max_new_tokens: 7 })) {\n  step.token_ids; step.beam_indices; step.beam_scores;\n}`,
+      lens: 'const lens = await softmax(await logitLens(model, inputs)); // [layer, 1, position, token]',
+      who: 'const { labels, contributions } = await logitAttribution(model, inputs, { tokens: best, incorrect_tokens: second });',
+    };
+    return {
+      js: `const inputs = tokenizer(${text});\n${perView[this.view]}`,
+      cpp: `GenerationConfig config;\nconfig.do_sample = true;\nconfig.temperature = ${temperature};\nconfig.top_k = ${top_k};\nconfig.top_p = ${top_p};\nconfig.max_new_tokens = 1;\nGeneration generation(*model, inputs, config);`,
+      tl: `logits, cache = model.run_with_cache(${text})\n(logits[0, -1] / ${temperature}).softmax(-1)`,
+    };
+  }
+}
+
+customElements.define('figure-saying', FigureSaying);

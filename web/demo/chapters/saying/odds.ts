@@ -1,0 +1,172 @@
+// From the last row of the stream to a drawn token: logits, what temperature, top-k and top-p leave of them, and draws.
+// Scores and draws are the package's: `generate` with `output_scores` for one token.
+
+import { type GenerateOptions, matmul, softmax, Tensor } from 'clearformer';
+import type { Book } from '../../book/book.js';
+import { largest } from '../../book/distribution.js';
+import { pieceOf } from '../../book/odds.js';
+import { activation, type PassInputs, type Shelved } from '../../book/shelf.js';
+import type { Piece } from '../../book/token_texts.js';
+import { transposed, type Weights, weightsOf } from '../../book/weights.js';
+
+type Row = Tensor<'float32'>;
+
+/** What is read: the sentence, and what was written after it. */
+export interface Prompt {
+  readonly given: PassInputs;
+  readonly shelved: Shelved;
+  readonly ids: readonly number[];
+  readonly tokens: readonly Piece[];
+  /** How many of them are the sentence. */
+  readonly sentence: number;
+  readonly of: number;
+}
+
+/** Left free behind the text, so that it can be written on. */
+const room = 12;
+
+export async function promptOf(book: Book, written: readonly number[]): Promise<Prompt> {
+  const name = book.modelName;
+  const shelved = await book.shelf.model(name);
+  const context = shelved.model.cfg.n_ctx;
+  const most = context > 0 ? Math.max(1, context - room - written.length) : Number.POSITIVE_INFINITY;
+  const sentence = await book.sentence(name, most);
+  const ids = [...sentence.ids, ...written];
+  const given = { model: name, key: ids.join(), inputs: { input_ids: [ids] } };
+  return {
+    given,
+    shelved,
+    ids,
+    tokens: shelved.texts?.pieces(ids) ?? [],
+    sentence: sentence.ids.length,
+    of: sentence.of,
+  };
+}
+
+export interface Settings {
+  readonly temperature: number;
+  /** 0: all. */
+  readonly top_k: number;
+  /** 1: all. */
+  readonly top_p: number;
+}
+
+/** Nothing changed, nothing cut. */
+const plain = { temperature: 1, top_k: 0, top_p: 1 } as const;
+
+function writerOf({ shelved: { writer, name } }: Prompt): NonNullable<Shelved['writer']> {
+  if (!writer) throw new TypeError(`${name} writes no text`);
+  return writer;
+}
+
+/** What is chosen from after these settings, [vocabulary]; −∞ where a token is cut. */
+export async function scoresOf(prompt: Prompt, settings: Settings): Promise<Row> {
+  const options: GenerateOptions = { ...settings, do_sample: true, max_new_tokens: 1, seed: 1, use_cache: false };
+  const out = await writerOf(prompt).generate(prompt.given.inputs, {
+    ...options,
+    output_scores: true,
+    return_dict_in_generate: true,
+  });
+  const [scores] = out.scores ?? [];
+  if (!scores) throw new TypeError('generate gave no scores');
+  return scores.slice(0);
+}
+
+export interface Stage {
+  readonly id: 'model' | 'temperature' | 'top_k' | 'top_p';
+  readonly scores: Row;
+  readonly odds: Row;
+}
+
+export interface Unembedding {
+  /** The row of the stream that the output layer meets, [d_model], and its matrix [d_model, vocabulary]. */
+  readonly input: Row;
+  readonly inputSource: string;
+  readonly weight: Row;
+  readonly name: string;
+  /** Their product by the package, and its largest difference from the model's logits. */
+  readonly product: Row;
+  readonly difference: number;
+}
+
+export interface Odds {
+  readonly logits: Row;
+  readonly stages: readonly Stage[];
+  /** Ids, likeliest first by the model. */
+  readonly ranked: readonly number[];
+  readonly unembedding: Unembedding | undefined;
+}
+
+/** How many tokens of a larger vocabulary are drawn. */
+export const mostColumns = 1024;
+
+export async function oddsOf(book: Book, prompt: Prompt, { temperature, top_k, top_p }: Settings): Promise<Odds> {
+  const hook = 'ln_final.hook_out';
+  const hooked = prompt.shelved.model.hooks().some(({ name }) => name === hook);
+  const pass = await book.shelf.pass(prompt.given, { names: hooked ? [hook] : ['hook_embed'] });
+  const logits = pass.logits.slice(0, -1);
+  const stage = async (id: Stage['id'], scores: Row): Promise<Stage> => ({ id, scores, odds: await softmax(scores) });
+  const stages = [
+    await stage('model', logits),
+    await stage('temperature', await scoresOf(prompt, { ...plain, temperature })),
+    await stage('top_k', await scoresOf(prompt, { ...plain, temperature, top_k })),
+    await stage('top_p', await scoresOf(prompt, { temperature, top_k, top_p })),
+  ];
+  const ranked = largest(logits.data, Math.min(mostColumns, logits.size));
+  const weights = await weightsOf(prompt.given.model).catch(() => undefined); // of a reader's own model they are not read
+  const unembedding =
+    weights && hooked ? await unembed(activation(pass, hook).slice(0, -1), logits, weights) : undefined;
+  return { logits, stages, ranked, unembedding };
+}
+
+async function unembed(input: Row, logits: Row, weights: Weights): Promise<Unembedding | undefined> {
+  const name = ['lm_head.weight', 'model.embed_tokens.weight', 'transformer.wte.weight'].find((one) =>
+    weights.has(one),
+  );
+  if (name === undefined) return undefined;
+  const weight = transposed(weights.get(name));
+  const width = input.size;
+  const product = (await matmul(new Tensor('float32', input.data, [1, width]), weight)).slice(0);
+  const difference = product.data.reduce(
+    (most, value, id) => Math.max(most, Math.abs(value - (logits.data[id] ?? 0))),
+    0,
+  );
+  return { input, inputSource: 'ln_final.hook_out[0, -1]', weight, name, product, difference };
+}
+
+export interface Draws {
+  readonly count: number;
+  /** In the order they came. */
+  readonly order: readonly Piece[];
+  /** Tokens that came, most often first, with how often and how likely each was. */
+  readonly tokens: readonly { readonly piece: Piece; readonly times: number; readonly probability: number }[];
+}
+
+/** So many independent draws of the next token. */
+export async function draws(
+  prompt: Prompt,
+  settings: Settings,
+  { count, seed }: { count: number; seed: number },
+): Promise<Draws> {
+  const options = {
+    ...settings,
+    do_sample: true,
+    max_new_tokens: 1,
+    num_return_sequences: count,
+    seed,
+  };
+  const sequences = await writerOf(prompt).generate(prompt.given.inputs, options);
+  const drawn = Array.from(sequences.slice(null, -1).data, Number);
+  const times = new Map<number, number>();
+  for (const id of drawn) times.set(id, (times.get(id) ?? 0) + 1);
+  const odds = (await softmax(await scoresOf(prompt, settings))).data;
+  const expected = largest(odds, 8).filter((id) => (odds[id] ?? 0) > 0);
+  const ids = [...new Set([...expected, ...times.keys()])];
+  const tokens = ids.map((id) => ({
+    piece: pieceOf(prompt.shelved, id),
+    times: times.get(id) ?? 0,
+    probability: odds[id] ?? 0,
+  }));
+  const order = drawn.map((id) => pieceOf(prompt.shelved, id));
+  return { count, order, tokens: tokens.sort((a, b) => b.probability - a.probability) };
+}

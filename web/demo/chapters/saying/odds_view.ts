@@ -1,0 +1,159 @@
+// Stream · W_U → logits → temperature → top-k → top-p: every token of the vocabulary in every row, and the likeliest as bars.
+
+import { four, percent, spoken, two } from 'clearformer/elements';
+import { html, svg, type TemplateResult } from 'lit';
+import { pieceOf } from '../../book/odds.js';
+import { vars } from '../../book/vars.js';
+import { filled } from '../../shell/shell_element.js';
+import type { Data, FigureSaying } from './figure.js';
+import type { Odds, Stage } from './odds.js';
+
+export interface CellEvent extends CustomEvent<{ row: number; column: number } | null> {}
+type Numbers = { dims: number[]; data: Float32Array };
+
+/** The columns of a row of the vocabulary in the order they are drawn. */
+const picked = (row: { data: ArrayLike<number> }, ids: readonly number[]): Float32Array =>
+  Float32Array.from(ids, (id) => row.data[id] ?? 0);
+
+const row = (data: Float32Array): Numbers => ({ dims: [1, data.length], data });
+
+/** Ids in the order of the columns: by likelihood, or by number. */
+function columnsOf(figure: FigureSaying, { ranked }: Odds): readonly number[] {
+  return figure.value('sort') === 'id' ? [...ranked].sort((a, b) => a - b) : ranked;
+}
+
+export function oddsView(figure: FigureSaying, data: Data): TemplateResult {
+  const { odds, prompt } = data;
+  const { labels } = figure.words;
+  const ids = columnsOf(figure, odds);
+  const chosen =
+    ids.includes(figure.number('id')) && figure.value('id') !== '' ? figure.number('id') : (odds.ranked[0] ?? 0);
+  const column = ids.indexOf(chosen);
+  const side = figure.width >= 1000 ? 320 : 0;
+  const cell = Math.max(0.5, ((figure.width || 900) - side - 110) / ids.length);
+  const pick = ({ detail }: CellEvent): void => {
+    if (detail) figure.choose({ id: String(ids[detail.column]) });
+  };
+  const orders = [
+    ['rank', labels.byRank],
+    ['id', labels.byId],
+  ] as const;
+  return html`<div class="with-side">
+    <div>
+      <div class="controls small">${orders.map(([value, text]) => html`<button type="button" class="chip" aria-pressed=${value === (figure.value('sort') || 'rank')} @click=${() => figure.choose({ sort: value })}>${text}</button>`)}
+        <span class="readout">${filled(labels.vocabulary, { n: odds.logits.size })}${odds.logits.size > ids.length ? ` ${filled(labels.cutVocabulary, { n: ids.length })}` : ''}</span></div>
+      ${projection(figure, odds, { ids, column, cell, pick })}
+      <div class="stages">
+        <cf-matrix caption="none" label="p" about=${labels.stages} scale="weights" source="softmax(generate({ output_scores }).scores[0])" .numbers=${stack(odds.stages, ids)} .cellWidth=${cell} .cellHeight=${figure.inClass ? 24 : 17} .rails=${{ columns: [column] }}
+          .secret=${(stage: number) => stage > 0 && !figure.revealed} @cell-select=${pick}></cf-matrix>
+        <div class="stage-names" ${vars({ '--row': `${figure.inClass ? 24 : 17}px` })}>${odds.stages.map(({ id }) => html`<span>${labels[`stage_${id}`]}</span>`)}</div>
+      </div>
+      ${chart(figure, data)}
+    </div>
+    <div class="side">
+      <p class="caption">“${pieceOf(prompt.shelved, chosen).label}”</p>
+      ${readout(figure, data, chosen)}
+      <p class="caption">${labels.writeOn}</p>
+      ${bars(figure, data)}
+    </div>
+  </div>`;
+}
+
+function stack(stages: readonly Stage[], ids: readonly number[]): Numbers {
+  const data = new Float32Array(stages.length * ids.length);
+  stages.forEach(({ odds }, i) => {
+    data.set(picked(odds, ids), i * ids.length);
+  });
+  return { dims: [stages.length, ids.length], data };
+}
+
+interface Columns {
+  readonly ids: readonly number[];
+  readonly column: number;
+  readonly cell: number;
+  pick(event: CellEvent): void;
+}
+
+/** The last row of the stream meets a column of W_U for each token. */
+function projection(
+  figure: FigureSaying,
+  { unembedding, logits }: Odds,
+  { ids, column, cell, pick }: Columns,
+): TemplateResult {
+  const { labels } = figure.words;
+  const scores = html`<cf-matrix label="z" about=${labels.logits} source="logits[0, -1]" .numbers=${row(picked(logits, ids))} .cellWidth=${cell} .cellHeight=${18} .rails=${{ columns: [column] }} @cell-select=${pick}></cf-matrix>`;
+  if (!unembedding) return scores;
+  const { input, inputSource, weight, name } = unembedding;
+  const [depth = 0, words = 0] = weight.dims;
+  const turned = new Float32Array(depth * ids.length);
+  for (let d = 0; d < depth; d++)
+    ids.forEach((id, at) => {
+      turned[d * ids.length + at] = weight.data[d * words + id] ?? 0;
+    });
+  const wide = Math.min(14, (cell * ids.length) / depth);
+  return html`<cf-matrix label="x" about=${labels.stream} hue="stream" source=${inputSource} .numbers=${{ dims: [1, depth], data: input.data }} .cellWidth=${wide} .cellHeight=${16}></cf-matrix>
+    <cf-matrix caption="none" label="W" about=${labels.table} source="${name}ᵀ" .numbers=${{ dims: [depth, ids.length], data: turned }} .cellWidth=${cell} .cellHeight=${Math.max(1, 92 / depth)} .rails=${{ columns: [column] }} @cell-select=${pick}></cf-matrix>
+    ${scores}`;
+}
+
+function readout(figure: FigureSaying, { odds, settings }: Data, id: number): TemplateResult {
+  const { labels } = figure.words;
+  const { unembedding, logits, stages } = odds;
+  const at = (values: { data: ArrayLike<number> } | undefined): number => values?.data[id] ?? Number.NaN;
+  const shares = stages.map(({ odds: share }) => at(share));
+  const [model = 0, warm = 0, cut = 0, left = 0] = shares;
+  const gone = (share: number): string => (!figure.revealed ? '?' : share === 0 ? labels.cut : percent(share));
+  return html`<table class="readout">
+    ${unembedding ? html`<tr><td>x · w</td><td><b>${four(at(unembedding.product))}</b></td></tr>` : ''}
+    <tr><td>${labels.logit}</td><td><b>${four(at(logits))}</b></td></tr>
+    <tr><td>softmax</td><td><b>${percent(model)}</b></td></tr>
+    <tr><td>÷ ${settings.temperature}</td><td>${two(at(stages[1]?.scores))} → <b>${gone(warm)}</b></td></tr>
+    <tr><td>top-k ${settings.top_k || labels.all}</td><td><b>${gone(cut)}</b></td></tr>
+    <tr><td>top-p ${settings.top_p === 1 ? labels.all : settings.top_p}</td><td><b>${gone(left)}</b></td></tr>
+  </table>
+  ${unembedding ? html`<p class="verdict">${filled(labels.agrees, { difference: spoken(unembedding.difference) })}</p>` : ''}`;
+}
+
+const listed = 8;
+
+function bars(figure: FigureSaying, { odds, prompt }: Data): TemplateResult {
+  const { labels } = figure.words;
+  const [model, , , last] = odds.stages;
+  const shown = odds.ranked.slice(0, figure.narrow ? 4 : listed);
+  const items = shown.map((id) => {
+    const [was, now] = [model?.odds.data[id] ?? 0, last?.odds.data[id] ?? 0];
+    const note =
+      now === 0 ? labels.cut : Math.abs(now - was) > 1e-4 ? filled(labels.was, { share: percent(was) }) : undefined;
+    return {
+      label: pieceOf(prompt.shelved, id).label,
+      value: figure.revealed ? now : was,
+      note: figure.revealed ? note : undefined,
+    };
+  });
+  return html`<cf-bars source="softmax(generate({ output_scores }).scores[0])" label=${labels.writeOn} max="1" .items=${items}
+    @bar-select=${({ detail }: CustomEvent<{ index: number }>) => figure.writeOn(shown[detail.index] ?? 0)}></cf-bars>`;
+}
+
+/** The likeliest tokens: what the model gave each, as an outline, and what it has in the draw. */
+function chart(figure: FigureSaying, { odds, prompt }: Data): TemplateResult {
+  const { labels } = figure.words;
+  const width = Math.max(280, (figure.width || 900) - (figure.width >= 1000 ? 345 : 0));
+  const count = Math.min(odds.ranked.length, figure.narrow ? 10 : 22);
+  const [height, base] = [150, 122];
+  const slot = width / count;
+  const [model, , , last] = odds.stages;
+  const ids = odds.ranked.slice(0, count);
+  const tall = (share: number): number => share * (base - 16);
+  return html`<svg class="chart" width=${width} height=${height} role="img" aria-label=${labels.chartName}>
+    <path class="axis" d="M0 ${base}H${width}" />
+    ${ids.map((id, i) => {
+      const [was, now] = [model?.odds.data[id] ?? 0, figure.revealed ? (last?.odds.data[id] ?? 0) : 0];
+      const x = i * slot + slot * 0.18;
+      const gone = figure.revealed && now === 0;
+      return svg`<rect class="now" x=${x} y=${base - tall(now)} width=${slot * 0.64} height=${tall(now)} rx="1.5"/>
+        <rect class="was" x=${x} y=${base - tall(was)} width=${slot * 0.64} height=${tall(was)} rx="1.5"/>
+        <text class="serif ${gone ? 'gone' : ''}" x=${x + slot * 0.32} y=${base + 18} text-anchor="middle">${pieceOf(prompt.shelved, id).label}</text>
+        ${now >= 0.03 ? svg`<text x=${x + slot * 0.32} y=${base - tall(Math.max(now, was)) - 5} text-anchor="middle">${Math.round(now * 100)}</text>` : ''}`;
+    })}
+  </svg><p class="verdict">${labels.chartLegend}</p>`;
+}

@@ -1,0 +1,55 @@
+// What the prose of chapter 8 says of what the figure computed.
+
+import { percent, spoken, two } from 'clearformer/elements';
+import { pieceOf } from '../../book/odds.js';
+import type { Data } from './figure.js';
+
+export function summary({ odds, prompt, settings, draws, beams, lens, attribution }: Data): Record<string, string> {
+  const [best = 0, second = 0] = odds.ranked;
+  const name = (id: number): string => pieceOf(prompt.shelved, id).label;
+  const share = (stage: number, id: number): string => percent(odds.stages[stage]?.odds.data[id] ?? 0);
+  const left = odds.stages.map(({ scores }) =>
+    String(scores.data.filter((score) => score > Number.NEGATIVE_INFINITY).length),
+  );
+  const values: Record<string, string> = {
+    ...{ answer: name(best), second: name(second), vocabulary: String(odds.logits.size) },
+    ...{ logit: two(odds.logits.data[best] ?? 0), secondLogit: two(odds.logits.data[second] ?? 0) },
+    ...{ share: share(0, best), secondShare: share(0, second), warm: share(1, best), secondWarm: share(1, second) },
+    ...{ final: share(3, best), afterK: left[2] ?? '', left: left[3] ?? '' },
+    ...{ temperature: String(settings.temperature), topK: String(settings.top_k), topP: String(settings.top_p) },
+    difference: odds.unembedding ? spoken(odds.unembedding.difference) : '',
+  };
+  const drawn = draws?.tokens.find(({ piece }) => piece.id === best);
+  if (drawn)
+    Object.assign(values, {
+      times: String(drawn.times),
+      count: String(draws?.count),
+      different: String(draws?.tokens.filter(({ times }) => times > 0).length),
+    });
+  if (beams)
+    Object.assign(values, {
+      beamText: (beams.texts[0]?.text ?? '').trim(),
+      beamScore: two(beams.texts[0]?.score ?? 0),
+      otherText: (beams.texts[1]?.text ?? '').trim(),
+    });
+  if (lens) {
+    const ahead = lens.cells.findIndex((row) => row.at(-1)?.token === lens.answer.text);
+    Object.assign(values, {
+      lensAnswer: lens.answer.label,
+      lensLayer: String(ahead),
+      lensBefore: percent(lens.rise.data.at(-2) ?? 0),
+      lensEnd: percent(lens.rise.data.at(-1) ?? 0),
+    });
+  }
+  if (attribution) {
+    const [top] = [...attribution.parts].filter(({ label }) => /^L/.test(label)).sort((a, b) => b.value - a.value);
+    const at = /^L(\d+)H(\d+)$/.exec(top?.label ?? '');
+    Object.assign(values, {
+      whoLayer: String(Number(at?.[1]) + 1),
+      whoHead: String(Number(at?.[2]) + 1),
+      whoValue: two(top?.value ?? 0),
+    });
+    Object.assign(values, { lead: two(attribution.lead), other: attribution.other.label });
+  }
+  return values;
+}

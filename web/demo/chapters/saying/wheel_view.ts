@@ -1,0 +1,63 @@
+// The wheel: slices as wide as the odds, a hundred draws, and how near their counts come.
+
+import { percent } from 'clearformer/elements';
+import { html, svg, type TemplateResult } from 'lit';
+import { filled } from '../../shell/shell_element.js';
+import type { Data, FigureSaying } from './figure.js';
+import type { Draws } from './odds.js';
+
+const size = 300;
+const radius = 130;
+const centre = size / 2;
+
+export function drawsView(figure: FigureSaying, { draws }: Data): TemplateResult {
+  if (!draws) return html``;
+  const { labels } = figure.words;
+  const items = draws.tokens.slice(0, 12).map(({ piece, times, probability }) => ({
+    label: piece.label,
+    value: figure.revealed ? times / draws.count : 0,
+    note: filled(labels.expected, { share: percent(probability) }),
+  }));
+  return html`<div class="draws">
+    <div>
+      ${wheel(figure, draws)}
+      <button type="button" class="primary" @click=${() => figure.choose({ seed: String(figure.seed + 1) })}>${filled(labels.again, { n: draws.count })}</button>
+      <p class="verdict">${filled(labels.seed, { seed: figure.seed })}</p>
+    </div>
+    <div>
+      <p class="caption">${filled(labels.counts, { n: draws.count })}</p>
+      <cf-bars readonly source="generate({ num_return_sequences: ${draws.count}, max_new_tokens: 1, seed: ${figure.seed} })" label=${labels.countsName} max="1" .items=${items}></cf-bars>
+    </div>
+    <div>
+      <p class="caption">${labels.inOrder}</p>
+      <p class="order">${figure.revealed ? draws.order.map(({ label }) => html`<span>${label}</span>`) : '?'}</p>
+    </div>
+  </div>`;
+}
+
+function wheel(figure: FigureSaying, { tokens }: Draws): TemplateResult {
+  let start = 0;
+  const slices = tokens.map(({ piece, probability }, i) => {
+    const [from, to] = [start, start + probability];
+    start = to;
+    return { label: piece.label, from, to, i };
+  });
+  const point = (turn: number, r: number): string => {
+    const angle = turn * 2 * Math.PI - Math.PI / 2;
+    return `${(centre + r * Math.cos(angle)).toFixed(2)} ${(centre + r * Math.sin(angle)).toFixed(2)}`;
+  };
+  const path = (from: number, to: number): string => {
+    const end = Math.min(to, from + 0.99999);
+    return `M${centre} ${centre}L${point(from, radius)}A${radius} ${radius} 0 ${end - from > 0.5 ? 1 : 0} 1 ${point(end, radius)}Z`;
+  };
+  return html`<svg class="wheel" width=${size} height=${size} role="img" aria-label=${figure.words.labels.wheelName}>
+    <circle class="rest" cx=${centre} cy=${centre} r=${radius} />
+    ${slices.map(({ label, from, to, i }) => svg`<path class="slice s${i % 4}" d=${path(from, to)}><title>${label}: ${percent(to - from)}</title></path>`)}
+    ${slices
+      .filter(({ from, to }) => to - from > 0.035)
+      .map(({ label, from, to }) => {
+        const [x, y] = point((from + to) / 2, radius * 0.66).split(' ');
+        return svg`<text class="serif" x=${x} y=${y} dy="5" text-anchor="middle">${label}</text>`;
+      })}
+  </svg>`;
+}

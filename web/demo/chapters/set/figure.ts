@@ -1,0 +1,175 @@
+// The figure of chapter 2: tokens that are moved, their outputs that go along or do not, and a meter of the difference.
+
+import { decimals, four, spoken } from 'clearformer/elements';
+import { css, html, nothing, type TemplateResult } from 'lit';
+import { Figure, type FigureCode } from '../../book/figure.js';
+import { figureStyles } from '../../book/figure_styles.js';
+import { vars } from '../../book/vars.js';
+import { filled } from '../../shell/shell_element.js';
+import type { words } from '../../words/en/set.js';
+import { type Guess, type Letters, lettersMoved, lettersOf, mostTokens, type Story, storyMoved } from './reading.js';
+import './rows.js';
+import { seen } from './rows.js';
+
+/** The meter shows three decimals. */
+const three = (value: number): string => decimals(value, 3);
+
+export type SetData =
+  | { readonly view: 'letters'; readonly moved: Letters }
+  | { readonly view: 'story'; readonly moved: Story };
+
+class FigureSet extends Figure<SetData, typeof words> {
+  static override styles = [
+    figureStyles,
+    css`
+      .field input { width: 11em; font: 17px var(--cf-serif); letter-spacing: 0.08em; }
+      .body { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 30px; align-items: start; }
+      .meter { display: flex; align-items: center; gap: 16px; margin: 14px 0 6px; }
+      .track { flex: 1; height: 12px; border-radius: 2px; background: var(--cf-sunken); max-width: 420px; }
+      .track > div { height: 100%; width: calc(var(--share) * 100%); min-width: 2px; border-radius: 2px; background: var(--cf-k); transition: width 0.25s; } .off .track > div { background: var(--cf-wrong); }
+      .meter b { font: 600 26px var(--cf-serif); font-variant-numeric: tabular-nums; } .off b { color: var(--cf-wrong); }
+      .answers { display: grid; grid-template-columns: repeat(auto-fit, minmax(220px, 1fr)); gap: 10px 34px; margin-top: 8px; } h3 { font: 600 14px var(--cf-sans); margin: 0 0 4px; }
+      .large .meter b { font-size: 38px; } .large .meter, .large .verdict { font-size: 24px; } .large h3 { font-size: 22px; }
+      @media (max-width: 900px) { .body { grid-template-columns: 1fr; gap: 6px; } .weights { display: none; } .controls { gap: 4px 14px; margin-bottom: 6px; font-size: 14px; } .meter { margin: 6px 0 2px; } .meter b { font-size: 19px; } .field input { width: 8em; } }
+    `,
+  ];
+
+  get #view(): 'letters' | 'story' {
+    return this.value('v') === 'story' ? 'story' : 'letters';
+  }
+
+  get #text(): string {
+    return this.#view === 'story' ? this.book.text : this.value('letters');
+  }
+
+  protected override key(): string {
+    return [this.#view, this.#text, ...['o', 'pos', 'mask'].map((key) => this.value(key))].join('\n');
+  }
+
+  protected override async compute(): Promise<SetData> {
+    const order = this.value('o');
+    if (this.#view === 'story') return { view: 'story', moved: await storyMoved(this.book, this.#text, order) };
+    const asked = { positions: this.value('pos') === '1', causal: this.value('mask') === '1' };
+    return { view: 'letters', moved: await lettersMoved({ letters: this.#text, order, ...asked }) };
+  }
+
+  protected override valuesOf({ view, moved }: SetData): Record<string, string> {
+    const common = { difference: three(moved.difference), exact: spoken(moved.difference) };
+    if (view === 'story') {
+      return { ...common, read: moved.read, was: moved.written[0]?.label ?? '', is: moved.guesses[0]?.label ?? '' };
+    }
+    return { ...common, n: String(moved.labels.length), twins: moved.twins === undefined ? '–' : three(moved.twins) };
+  }
+
+  protected override draw(data: SetData): TemplateResult {
+    const { labels } = this.words;
+    const { view, moved } = data;
+    const choices = { letters: labels.letters, story: labels.story };
+    return html`<div class=${this.inClass ? 'large' : ''}>
+      <div class="controls">
+        <span class="seg" role="group" aria-label=${labels.who}>${Object.entries(choices).map(([one, name]) => html`<button type="button" aria-pressed=${one === view} @click=${() => this.choose({ v: one, o: undefined })}>${name}</button>`)}</span>
+        ${view === 'letters' ? this.#switches() : nothing}
+      </div>
+      <div class="controls">
+        ${view === 'letters' ? html`<label class="field"><input type="text" aria-label=${labels.field} .value=${lettersOf(this.#text)} @input=${(event: Event) => this.slide({ letters: lettersOf((event.target as HTMLInputElement).value) })} /></label>` : nothing}
+        <button type="button" class="chip" @click=${() => this.#shuffle(moved.order.length)}>${labels.shuffle}</button>
+        <button type="button" class="chip" @click=${() => this.#reorder(moved.order.toReversed())}>${labels.reverse}</button>
+        <button type="button" class="chip" ?disabled=${moved.order.every((token, place) => token === place)} @click=${() => this.#reorder(moved.order.toSorted((a, b) => a - b))}>${labels.asItWas}</button>
+      </div>
+      ${moved.labels.length === 0 ? html`<p class="verdict">${labels.nothing}</p>` : this.#body(data)}
+    </div>`;
+  }
+
+  #body(data: SetData): TemplateResult {
+    const { labels } = this.words;
+    const { view, moved } = data;
+    const secret = !this.revealed;
+    return html`<div class="body">
+        <set-rows .moved=${moved} .labels=${labels} ?secret=${secret} ?large=${this.inClass} beside=${view === 'story' ? 620 : 480} @order=${this.#ordered}></set-rows>
+        ${view === 'letters' && !secret ? this.#weights(moved) : nothing}
+      </div>
+      ${this.#meter(data, secret)}
+      ${view === 'story' && !secret ? this.#answers(moved) : nothing}
+      ${view === 'story' && moved.of > moved.labels.length ? html`<p class="verdict">${filled(labels.window, { n: mostTokens, of: moved.of })}</p>` : nothing}`;
+  }
+
+  #switches(): TemplateResult {
+    const { labels } = this.words;
+    const flag = (key: string, label: string): TemplateResult =>
+      html`<label class="switch"><input type="checkbox" role="switch" .checked=${this.value(key) === '1'} @change=${() => this.choose({ [key]: this.value(key) === '1' ? '0' : '1' })} />${label}</label>`;
+    return html`${flag('pos', labels.positions)} ${flag('mask', labels.mask)}`;
+  }
+
+  #weights({ weights, order, labels: tokens }: Letters): TemplateResult {
+    const names = order.map((token) => tokens[token] ?? '');
+    const size = Math.max(18, Math.min(30, Math.floor(200 / names.length)));
+    return html`<cf-matrix class="weights" .numbers=${weights.numbers} source=${weights.source} label="A" about=${this.words.labels.weights} hue="ink" scale="weights" .rowLabels=${names} .columnLabels=${names} .cellWidth=${size} .cellHeight=${size}></cf-matrix>`;
+  }
+
+  #meter({ view, moved }: SetData, secret: boolean): TemplateResult {
+    const { labels } = this.words;
+    const most = Math.max(...Array.from(moved.before.numbers.data, Math.abs));
+    const share = secret ? 0 : Math.min(1, moved.difference / most);
+    const off = !secret && moved.difference > seen;
+    const note = view === 'story' ? labels.meterStory : labels.meter;
+    return html`<div class="meter ${off ? 'off' : ''}"><span>${labels.largest}</span><div class="track"><div ${vars({ '--share': share })}></div></div><b data-difference=${moved.difference}>${secret ? '?' : three(moved.difference)}</b></div>
+      <p class="verdict">${secret ? '' : filled(note, { exact: spoken(moved.difference), most: four(most) })}</p>`;
+  }
+
+  #answers({ written, guesses, read }: Story): TemplateResult {
+    const { labels } = this.words;
+    const bars = (list: readonly Guess[], title: string, source: string): TemplateResult =>
+      html`<div><h3>${title}</h3><cf-bars readonly source=${source} label=${title} max="1" .items=${list.map(({ label, probability }) => ({ label, value: probability }))}></cf-bars></div>`;
+    return html`<div class="answers">${bars(written, labels.afterWritten, 'softmax(logits[0, -1]), as written')}${bars(guesses, filled(labels.afterMoved, { read }), 'softmax(logits[0, -1]), as moved')}</div>`;
+  }
+
+  #ordered = (event: CustomEvent<{ order: readonly number[]; first: boolean }>): void => {
+    const { order, first } = event.detail;
+    const changes = { o: order.join('.') };
+    if (first) this.choose(changes);
+    else this.slide(changes);
+    void this.#tell();
+  };
+
+  async #tell(): Promise<void> {
+    await this.settled();
+    if (this.data) this.say(`${this.words.labels.largest} ${three(this.data.moved.difference)}`);
+  }
+
+  #reorder(order: readonly number[]): void {
+    this.choose({ o: order.join('.') });
+    void this.#tell();
+  }
+
+  #shuffle(count: number): void {
+    const order = Array.from({ length: count }, (_, at) => at);
+    for (let at = count - 1; at > 0; at--) {
+      const [other = 0] = crypto.getRandomValues(new Uint32Array(1));
+      const to = other % (at + 1);
+      [order[at], order[to]] = [order[to] ?? 0, order[at] ?? 0];
+    }
+    this.#reorder(order);
+  }
+
+  override get blocks(): readonly number[] {
+    return this.data?.view === 'story' ? [5] : [1];
+  }
+
+  override code(): FigureCode {
+    const order = this.data?.moved.order.join(', ') ?? '';
+    if (this.#view === 'story') {
+      return {
+        js: `const order = [${order}];\nconst moved = [ids[0], ...order.map((at) => ids[1 + at])];\nconst logits = await model.run_with_hooks({ input_ids: [moved] });\nconst odds = await softmax(logits.slice(0, -1));`,
+        cpp: 'auto outputs = model->forward(inputs);\noutputs.at("logits");',
+        tl: `model(tokens[:, [0] + [1 + at for at in [${order}]]])[0, -1].softmax(-1).topk(5)`,
+      };
+    }
+    const mask = this.value('mask') === '1' ? ', { is_causal: true }' : '';
+    return {
+      js: `const attention = new nn.MultiheadAttention(48, 3);\nawait attention.load_state_dict(weights); // of gpt-nano-sort's first block\nconst order = [${order}];\nconst [output, weights] = await attention.forward(x, x, x${mask}); // x: rows in this order`,
+      cpp: 'const MultiheadAttention attention(config, weights);\nconst auto result = attention.forward(x, x, x, {});',
+    };
+  }
+}
+
+customElements.define('figure-set', FigureSet);

@@ -1,0 +1,163 @@
+// <set-rows>: tokens as chips, each with the numbers that come out for it; chips are moved by hand or by keys, and their
+// numbers go along.
+
+import type { Numbers } from 'clearformer/elements';
+import { decimals } from 'clearformer/elements';
+import { css, html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { figureStyles } from '../../book/figure_styles.js';
+import { pixels } from '../../book/pixels.js';
+import { theme } from '../../book/theme.js';
+import { vars } from '../../book/vars.js';
+import { filled } from '../../shell/shell_element.js';
+import type { Moved } from './reading.js';
+
+/** A difference that cannot be seen at the digits shown. */
+export const seen = 5e-5;
+
+/** Events: `order` { order, first }: whether a new move begins with it, or one goes on. */
+class SetRows extends LitElement {
+  static override properties: PropertyDeclarations = {
+    moved: { attribute: false },
+    labels: { attribute: false },
+    secret: { type: Boolean },
+    large: { type: Boolean },
+    beside: { type: Number },
+  };
+  declare moved: Moved | undefined;
+  declare labels: Readonly<Record<string, string>>;
+  /** The outputs are not to be seen yet. */
+  declare secret: boolean;
+  declare large: boolean;
+  /** Pixels of the screen's height that other things take. */
+  declare beside: number;
+  #dragged: number | undefined;
+  /** Whether the held chip has left its place. */
+  #under = false;
+
+  static override styles = [
+    figureStyles,
+    css`
+      .rows { position: relative; height: calc(var(--count) * var(--row)); touch-action: none; }
+      .row { position: absolute; left: 0; right: 0; height: var(--row); transform: translateY(calc(var(--place) * var(--row))); transition: transform 0.25s; display: grid; grid-template-columns: minmax(64px, auto) minmax(0, 1fr) 74px; gap: 14px; align-items: center; }
+      .row.held { z-index: 2; transition: none; }
+      .token { display: inline-flex; justify-content: center; align-items: center; height: calc(var(--row) - 6px); min-width: 56px; padding: 0 12px; border: 1px solid var(--cf-line-strong); border-radius: 999px; background: var(--cf-raised); font: 17px var(--cf-serif); cursor: grab; touch-action: none; user-select: none; white-space: pre; }
+      .token:hover { border-color: var(--cf-ink); } .held .token { border-color: var(--cf-accent); box-shadow: 0 2px 10px rgb(0 0 0 / 0.18); cursor: grabbing; }
+      .strip { width: 100%; height: calc(var(--row) - 10px); image-rendering: pixelated; display: block; }
+      .secret { color: var(--cf-muted); text-align: center; }
+      .difference { font-size: 13px; color: var(--cf-muted); text-align: right; } .difference.off { color: var(--cf-wrong); font-weight: 600; }
+      .large .token { font-size: min(24px, calc(var(--row) - 8px)); } .large .difference { font-size: min(24px, calc(var(--row) - 6px)); }
+      .large .row { grid-template-columns: minmax(90px, auto) minmax(0, 1fr) 100px; }
+      @media (max-width: 600px) { .row { grid-template-columns: minmax(48px, auto) minmax(0, 1fr) 52px; gap: 8px; } .token { min-width: 44px; padding: 0 8px; font-size: min(15px, calc(var(--row) - 7px)); } .difference { font-size: 12px; } }
+    `,
+  ];
+
+  constructor() {
+    super();
+    this.labels = {};
+    this.secret = false;
+    this.large = false;
+    this.beside = 480;
+  }
+
+  get source(): string {
+    return this.moved?.now.source ?? '';
+  }
+  get numbers(): Numbers | undefined {
+    return this.moved?.now.numbers;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    theme.addEventListener('change', this.#redraw);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    theme.removeEventListener('change', this.#redraw);
+  }
+
+  #redraw = (): void => this.requestUpdate();
+
+  /** Pixels for one token; fewer where many stand below each other or the screen is low. */
+  get #row(): number {
+    const count = Math.max(1, this.moved?.order.length ?? 1);
+    const room = innerWidth <= 900 ? innerHeight * 0.45 - 180 : innerHeight - this.beside - (this.large ? 60 : 0);
+    return Math.max(20, Math.min(this.large ? 48 : 38, Math.floor(room / count)));
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    if (!this.moved) return nothing;
+    const { labels, order, now, differences } = this.moved;
+    const bound = Math.max(...Array.from(now.numbers.data, Math.abs)) * 0.7;
+    // The chips stay where they are in the tree, so that one that is moved keeps the keyboard.
+    return html`<div class="rows ${this.large ? 'large' : ''}" role="group" aria-label=${this.labels.chips} ${vars({ '--count': order.length, '--row': `${this.#row}px` })}
+      @pointermove=${this.#move} @pointerup=${this.#drop} @pointercancel=${this.#drop}>
+      ${labels.map((label, token) => this.#chip(label, token, order.indexOf(token), now.numbers, differences, bound))}
+    </div>`;
+  }
+
+  #chip(
+    label: string,
+    token: number,
+    place: number,
+    numbers: Numbers & { slice(at: number): Numbers },
+    differences: readonly number[],
+    bound: number,
+  ): TemplateResult {
+    const row = numbers.slice(place);
+    const off = (differences[place] ?? 0) > seen;
+    const said = filled(this.labels.chip ?? '', { token: label, place: place + 1, of: differences.length });
+    return html`<div class="row ${this.#dragged === token ? 'held' : ''}" ${vars({ '--place': place })}>
+      <button type="button" class="token" data-token=${token} aria-label=${said} @pointerdown=${(event: PointerEvent) => this.#hold(event, token)} @keydown=${(event: KeyboardEvent) => this.#key(event, place)}>${label}</button>
+      ${this.secret ? html`<span class="secret">?</span>` : html`<img class="strip" alt="" src=${pixels(row.data, row.data.length, bound)} />`}
+      <span class="difference number ${off ? 'off' : ''}">${this.secret ? '?' : decimals(differences[place] ?? 0, 3)}</span>
+    </div>`;
+  }
+
+  #hold(event: PointerEvent, token: number): void {
+    this.#dragged = token;
+    this.#under = false;
+    (event.currentTarget as Element).setPointerCapture(event.pointerId);
+    this.requestUpdate();
+  }
+
+  #move = (event: PointerEvent): void => {
+    if (this.#dragged === undefined || !this.moved) return;
+    const frame = this.renderRoot.querySelector('.rows')?.getBoundingClientRect();
+    if (!frame) return;
+    const { order } = this.moved;
+    const place = Math.max(0, Math.min(order.length - 1, Math.floor((event.clientY - frame.top) / this.#row)));
+    this.#put(order.indexOf(this.#dragged), place, !this.#under);
+  };
+
+  #drop = (): void => {
+    if (this.#dragged === undefined) return;
+    this.#dragged = undefined;
+    this.requestUpdate();
+  };
+
+  #key(event: KeyboardEvent, place: number): void {
+    const last = (this.moved?.order.length ?? 1) - 1;
+    const to = {
+      ArrowUp: place - 1,
+      ArrowLeft: place - 1,
+      ArrowDown: place + 1,
+      ArrowRight: place + 1,
+      Home: 0,
+      End: last,
+    }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    this.#put(place, Math.max(0, Math.min(last, to)), true);
+  }
+
+  #put(from: number, to: number, first: boolean): void {
+    if (!this.moved || from === to) return;
+    const order = [...this.moved.order];
+    order.splice(to, 0, ...order.splice(from, 1));
+    this.#under = true;
+    this.dispatchEvent(new CustomEvent('order', { detail: { order, first } }));
+  }
+}
+
+customElements.define('set-rows', SetRows);
