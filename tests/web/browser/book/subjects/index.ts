@@ -8,6 +8,7 @@ import { subjects as kinds } from './kinds.js';
 import { subjects as laboratory } from './laboratory.js';
 import { subjects as masks } from './masks.js';
 import { subjects as next } from './next.js';
+import { subjects as saying } from './saying.js';
 import { subjects as seeing } from './seeing.js';
 import { subjects as set } from './set.js';
 import type { Subject } from './subject.js';
@@ -24,6 +25,7 @@ export const all: readonly Subject[] = [
   ...masks,
   ...heads,
   ...block,
+  ...saying,
   ...translate,
   ...kinds,
   ...seeing,
