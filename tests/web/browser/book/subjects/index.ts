@@ -10,7 +10,21 @@ import { subjects as masks } from './masks.js';
 import { subjects as next } from './next.js';
 import { subjects as seeing } from './seeing.js';
 import type { Subject } from './subject.js';
+import { subjects as trained } from './trained.js';
 import { subjects as translate } from './translate.js';
 import { subjects as where } from './where.js';
 
-export const all: readonly Subject[] = [...next, ...where, ...head, ...masks, ...heads, ...block, ...translate, ...kinds, ...seeing, ...cost, ...laboratory];
+export const all: readonly Subject[] = [
+  ...next,
+  ...where,
+  ...head,
+  ...masks,
+  ...heads,
+  ...block,
+  ...translate,
+  ...kinds,
+  ...seeing,
+  ...cost,
+  ...laboratory,
+  ...trained,
+];
