@@ -142,7 +142,7 @@ class FigureMasks extends Figure<Shown, typeof words> {
   /** Cells as large as fit: `across` and `down` matrices, with `others` pixels for what else stands there. */
   #cell({ labels }: MaskData, across: number, down: number, others: number): ViewContext['cell'] {
     const narrow = this.width <= 640;
-    const room = innerWidth <= 900 ? innerHeight * 0.45 : innerHeight - (this.inClass ? 250 : 60);
+    const room = innerWidth <= 900 ? innerHeight * 0.45 : innerHeight - (this.inClass ? 390 : 60);
     const beside = narrow ? 84 : 60 + 45 * across;
     const width = (this.width - beside) / (labels.length * (narrow ? 1 : across));
     const height = (room - others) / (labels.length * down);
