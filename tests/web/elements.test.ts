@@ -129,6 +129,24 @@ describe('pieces of a text', () => {
     ]);
   });
 
+  it('names the bytes of a character that several tokens make, and ids that no token has', () => {
+    const words = ['Hello', '<byte 1>', '<byte 2>'];
+    const decode = (ids: readonly number[]): string =>
+      ids
+        .map((id) => words[id])
+        .join('')
+        .replace('<byte 1><byte 2>', 'é')
+        .replace(/<byte .>/, '\uFFFD');
+    const convert_ids_to_tokens = (ids: readonly number[]) => ids.map((id) => words[id] ?? '');
+    const names = { all_special_ids: [], vocab_size: words.length, decode, convert_ids_to_tokens };
+    const texts = [
+      [0, 1],
+      [0, 1, 2],
+      [0, 9],
+    ].map((ids) => tokenPieces(names as never, ids).at(-1)?.text);
+    expect(texts).toEqual(['<byte 1>', '<byte 2>', '#9']);
+  });
+
   it('can be seen', () => {
     expect(['', ' ', '\n', ' dog', '\t'].map(visibleToken)).toEqual(['∅', '␣', '↵', ' dog', '⇥']);
   });

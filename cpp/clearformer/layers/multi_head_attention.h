@@ -34,8 +34,8 @@ struct AttentionConfig {
   float softcap = 0.0f;                 // > 0: see AttentionOptions
   std::optional<NormConfig> head_norm;  // of each query and key before rotation (Qwen3, Gemma 3)
   std::size_t additive_hidden = 0;      // > 0: additive scoring inside the heads, with that size
-  bool learned_extra_key = false;  // one more key and value, "bias_k" and "bias_v" (1, 1, G·d)
-  bool zero_extra_key = false;     // one more key and value of zeros
+  bool learned_extra_key = false;       // one more key and value, "bias_k" and "bias_v" (1, 1, G·d)
+  bool zero_extra_key = false;          // one more key and value of zeros
   EmptyRow empty_row = EmptyRow::zeros;
 };
 

@@ -44,7 +44,7 @@ struct ModelInputs {
 /// something about (its own name: it stands alone).
 struct InputName {
   std::string_view name;
-  ModelInputs::Input ModelInputs::*member;
+  ModelInputs::Input ModelInputs::* member;
   DType dtype;
   std::string_view about = name;
 };

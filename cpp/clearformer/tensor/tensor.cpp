@@ -6,7 +6,7 @@
 namespace clearformer {
 
 void* allocate_aligned(std::size_t bytes) {
-  void* memory = ::operator new (bytes, std::align_val_t{Tensor::kAlignment}, std::nothrow);
+  void* memory = ::operator new(bytes, std::align_val_t{Tensor::kAlignment}, std::nothrow);
   if (memory == nullptr) {
     fail(ErrorCode::out_of_memory, "out of memory: an allocation of ", bytes, " bytes was refused");
   }
@@ -14,7 +14,7 @@ void* allocate_aligned(std::size_t bytes) {
 }
 
 void release_aligned(void* memory) {
-  ::operator delete (memory, std::align_val_t{Tensor::kAlignment});
+  ::operator delete(memory, std::align_val_t{Tensor::kAlignment});
 }
 
 void TensorView::expect_dtype(DType wanted) const {

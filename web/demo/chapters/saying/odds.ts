@@ -136,6 +136,7 @@ async function unembed(input: Row, logits: Row, weights: Weights): Promise<Unemb
 
 export interface Draws {
   readonly count: number;
+  readonly seed: number;
   /** In the order they came. */
   readonly order: readonly Piece[];
   /** Tokens that came, most often first, with how often and how likely each was. */
@@ -168,5 +169,5 @@ export async function draws(
     probability: odds[id] ?? 0,
   }));
   const order = drawn.map((id) => pieceOf(prompt.shelved, id));
-  return { count, order, tokens: tokens.sort((a, b) => b.probability - a.probability) };
+  return { count, seed, order, tokens: tokens.sort((a, b) => b.probability - a.probability) };
 }

@@ -10,6 +10,7 @@ const size = 300;
 const radius = 130;
 const centre = size / 2;
 
+/** Row i of a generation draws with seed + i, so the next hundred begin behind those that were. */
 export function drawsView(figure: FigureSaying, { draws }: Data): TemplateResult {
   if (!draws) return html``;
   const { labels } = figure.words;
@@ -21,12 +22,12 @@ export function drawsView(figure: FigureSaying, { draws }: Data): TemplateResult
   return html`<div class="draws">
     <div>
       ${wheel(figure, draws)}
-      <button type="button" class="primary" @click=${() => figure.choose({ seed: String(figure.seed + 1) })}>${filled(labels.again, { n: draws.count })}</button>
-      <p class="verdict">${filled(labels.seed, { seed: figure.seed })}</p>
+      <button type="button" class="primary" @click=${() => figure.choose({ seed: String(draws.seed + draws.count) })}>${filled(labels.again, { n: draws.count })}</button>
+      <p class="verdict">${filled(labels.seed, { seed: draws.seed })}</p>
     </div>
     <div>
       <p class="caption">${filled(labels.counts, { n: draws.count })}</p>
-      <cf-bars readonly source="generate({ num_return_sequences: ${draws.count}, max_new_tokens: 1, seed: ${figure.seed} })" label=${labels.countsName} max="1" .items=${items}></cf-bars>
+      <cf-bars readonly source="generate({ num_return_sequences: ${draws.count}, max_new_tokens: 1, seed: ${draws.seed} })" label=${labels.countsName} max="1" .items=${items}></cf-bars>
     </div>
     <div>
       <p class="caption">${labels.inOrder}</p>

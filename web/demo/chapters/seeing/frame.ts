@@ -7,7 +7,7 @@ import { type Greys, side } from './pixels.js';
 /** The side of the canvas that is drawn on, and that files are fitted into. */
 export const canvasSide = 280;
 
-interface Frame {
+export interface Frame {
   /** Where the drawing's origin goes, and how much it is magnified. */
   readonly left: number;
   readonly top: number;
@@ -20,7 +20,7 @@ const fill = 20 / 28;
 const noise = 40;
 
 /** Undefined where nothing is drawn. */
-function mnistFrame(rgba: ArrayLike<number>): Frame | undefined {
+export function mnistFrame(rgba: ArrayLike<number>): Frame | undefined {
   let [left, top, right, bottom, mass, sumX, sumY] = [canvasSide, canvasSide, -1, -1, 0, 0, 0];
   for (let y = 0; y < canvasSide; y++) {
     for (let x = 0; x < canvasSide; x++) {

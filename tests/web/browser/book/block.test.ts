@@ -1,0 +1,86 @@
+// Chapter 7 as a reader uses it: boxes are opened and taken out, the two orders of the norm, the questions.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Site, settled } from '../site.js';
+import { drawn, numbersOf, shownText } from './reader.js';
+
+let site: Site;
+beforeAll(async () => {
+  site = await Site.start();
+});
+afterAll(() => site.stop());
+
+const odds = 'softmax(logits[0, -1])';
+
+describe('chapter 7', () => {
+  it('opens the tensor of a box and takes the box out', async () => {
+    const { page, complaints } = await site.open({}, 'block?l=1');
+    await page.getByRole('button', { name: /^feed-forward:/ }).click();
+    await settled(page);
+    const added = await numbersOf(page, 'blocks.1.hook_mlp_out[0, 0:10]');
+    expect(added.dims).toEqual([10, 64]);
+    const before = (await numbersOf(page, odds)).data;
+    await page.getByRole('checkbox', { name: 'feed-forward of block 2 in use' }).uncheck();
+    await settled(page);
+    expect((await numbersOf(page, 'blocks.1.hook_mlp_out[0, 0:10]')).data.every((value) => value === 0)).toBe(true);
+    expect((await numbersOf(page, odds)).data).not.toEqual(before);
+    await page.goBack();
+    await settled(page);
+    expect((await numbersOf(page, odds)).data).toEqual(before);
+    expect(complaints).toEqual([]);
+  });
+
+  it('keeps the length of the vector with the norm behind the sum, and lets it grow with the norm before the box', async () => {
+    const { page, complaints } = await site.open({}, 'block?step=5');
+    const { data, dims } = await numbersOf(page, 'norm(block(block(…)))');
+    const steps = dims[1] ?? 0;
+    const [post, pre] = [data.slice(0, steps), data.slice(steps)];
+    const last = (row: number[]): number => row.at(-1) ?? 0;
+    expect(Math.abs(last(post) - (post[1] ?? 0))).toBeLessThan(1);
+    for (let i = 1; i < steps; i++) expect(pre[i]).toBeGreaterThan(pre[i - 1] ?? 0);
+    expect(await shownText(page)).toMatch(/it is the translator’s own block 1: largest difference (0|\d\.\d+e−\d)/);
+    expect(complaints).toEqual([]);
+  });
+
+  it('normalises rows to size 1', async () => {
+    const { page } = await site.open({}, 'block?step=2');
+    const { data, dims } = await numbersOf(page, 'blocks.2.ln1.hook_normalized[0, 0:10]');
+    const [rows = 0, width = 0] = dims;
+    for (let row = 0; row < rows; row++) {
+      const squares = data.slice(row * width, (row + 1) * width).reduce((sum, x) => sum + x * x, 0);
+      expect(Math.sqrt(squares / width)).toBeCloseTo(1, 3);
+    }
+  });
+
+  it.each(['gpt-nano-sort', 'marian-tiny-en-fr.encoder', 'marian-tiny-en-fr.decoder'])(
+    'shows %s in every view',
+    async (who) => {
+      const { page, complaints } = await site.open({}, `block?who=${who}&l=0`);
+      for (const view of ['stream', 'norm', 'mlp', 'without']) {
+        await site.go(page, `block?who=${who}&l=0&view=${view}`);
+        expect((await drawn(page)).length, view).toBeGreaterThan(1);
+        expect(await page.getByRole('alert').count()).toBe(0);
+      }
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  it('keeps the step of a link while its figure is drawn', async () => {
+    const { page } = await site.open({}, 'block?step=4');
+    await page.waitForTimeout(800);
+    expect(new URL(page.url()).hash).toContain('step=4');
+    expect(await page.locator('.step.on').getAttribute('data-step')).toBe('bend');
+  });
+
+  it('checks its questions by computing', async () => {
+    const { page } = await site.open({}, 'block');
+    const question = page.locator('[data-question="weights"]');
+    await question.scrollIntoViewIfNeeded();
+    await question.getByRole('textbox').fill(String(2 * 64 * 172));
+    await question.getByRole('button').click();
+    await question.locator('.verdict.wrong').waitFor();
+    await question.getByRole('textbox').fill(String(3 * 64 * 172));
+    await question.getByRole('button').click();
+    await question.locator('.verdict.right').waitFor();
+  });
+});
