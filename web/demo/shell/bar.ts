@@ -62,7 +62,7 @@ export function bar(app: BookApp, open: Open): TemplateResult {
 
   function languages({ book }: BookApp, { language }: Open): TemplateResult {
     const other: Language = language === 'en' ? 'de' : 'en';
-    return html`<button class="plain" type="button" lang=${other} title=${other === 'de' ? 'Deutsch' : 'English'} aria-label=${other === 'de' ? 'Deutsch' : 'English'}
+    return html`<button class="plain" type="button" lang=${other} title=${other === 'de' ? 'Deutsch' : 'English'} aria-label=${other === 'de' ? 'DE: Deutsch' : 'EN: English'}
       @click=${() => {
         book.language = other;
       }}>${other.toUpperCase()}</button>`;

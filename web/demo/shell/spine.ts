@@ -79,7 +79,7 @@ class BookSpine extends ShellElement {
       ${rows.map((_, i) => {
         const label = i === 0 ? this.words.spineInput : filled(this.words.spineBlock, { block: i });
         const from = changedFrom[i];
-        return html`<button type="button" class=${this.here.includes(i) ? 'here' : ''} title=${label} aria-label=${label} @click=${() => this.#open(i)}>
+        return html`<button type="button" class=${this.here.includes(i) ? 'here' : ''} title=${label} aria-label="${i === 0 ? this.words.spineIn : i}: ${label}" @click=${() => this.#open(i)}>
           <span>${i === 0 ? this.words.spineIn : i}</span><canvas data-row=${i}></canvas>
           ${from === undefined ? nothing : html`<span class="changed" ${vars({ left: `${23 + from * width}px`, width: `${(columns - from) * width}px` })}></span>`}
         </button>`;

@@ -99,6 +99,13 @@ export class CfBars extends ElementBase implements Drawn {
       .selected .number {
         color: var(--_ink);
       }
+      .said {
+        position: absolute;
+        width: 1px;
+        height: 1px;
+        overflow: hidden;
+        clip-path: inset(50%);
+      }
       .note {
         color: var(--_muted);
         margin-left: 6px;
@@ -202,14 +209,13 @@ export class CfBars extends ElementBase implements Drawn {
   #bar(item: Bar, index: number, { most, twoSided }: { most: number; twoSided: boolean }): TemplateResult {
     const shown = this.#shown(item.value);
     const share = Math.max(-1, Math.min(1, Number.isNaN(item.value) ? 0 : item.value / most));
-    const content = html`<span class="label">${visibleToken(item.label)}</span><span
+    const content = html`<span class="label">${visibleToken(item.label)}</span><span class="said">, </span><span
         class="track ${twoSided ? '' : 'after'}">${twoSided ? this.#around(share) : this.#along(share)}<span
         class="number">${shown}${item.note ? html`<span class="note">${item.note}</span>` : nothing}</span></span>`;
     const classes = `bar ${item.selected ? 'selected' : ''} ${index === this.active ? 'at' : ''}`;
     if (this.readonly) return html`<li class=${classes}>${content}</li>`;
-    const said = [visibleToken(item.label).trim(), shown, ...(item.note ? [item.note] : [])].join(', ');
     return html`<div
-      role="option" id="bar-${index}" class=${classes} aria-selected=${item.selected ? 'true' : 'false'} aria-label=${said}
+      role="option" id="bar-${index}" class=${classes} aria-selected=${item.selected ? 'true' : 'false'}
       @click=${() => this.#choose(index)}
     >${content}</div>`;
   }
