@@ -131,8 +131,16 @@ export class Site {
 export async function settled(page: Page): Promise<void> {
   await page.locator('main .figure > *').waitFor({ state: 'attached' });
   await page.evaluate(async () => {
-    const app = document.querySelector('book-app') as HTMLElement & { updateComplete: Promise<unknown> };
-    await new Promise((resolve) => setTimeout(resolve, 20)); // a chapter that has just been named is not open yet
+    const app = document.querySelector('book-app') as HTMLElement & {
+      updateComplete: Promise<unknown>;
+      open?: { chapter: { id: string } };
+    };
+    // The chapter that has just been named is not open yet; a name that none has opens the first.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const named = /^#\/(\w*)/.exec(location.hash)?.[1] ?? '';
+    for (let i = 0; i < 100 && app.open?.chapter.id !== (named || 'next'); i++) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
     await app.updateComplete;
     const figure = document.querySelector('main .figure > *') as HTMLElement & { settled(): Promise<void> };
     await figure.settled();
