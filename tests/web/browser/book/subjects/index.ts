@@ -17,4 +17,20 @@ import { subjects as translate } from './translate.js';
 import { subjects as vectors } from './vectors.js';
 import { subjects as where } from './where.js';
 
-export const all: readonly Subject[] = [...next, ...vectors, ...set, ...where, ...head, ...masks, ...heads, ...block, ...saying, ...translate, ...kinds, ...seeing, ...cost, ...laboratory, ...trained];
+export const all: readonly Subject[] = [
+  ...next,
+  ...vectors,
+  ...set,
+  ...where,
+  ...head,
+  ...masks,
+  ...heads,
+  ...block,
+  ...saying,
+  ...translate,
+  ...kinds,
+  ...seeing,
+  ...cost,
+  ...laboratory,
+  ...trained,
+];
