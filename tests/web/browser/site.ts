@@ -107,9 +107,10 @@ export async function figureSettled(): Promise<void> {
     updateComplete: Promise<unknown>;
   }
   const app = document.querySelector('book-app') as App;
-  // A chapter that has just been named is not open yet; where none has that name, another opens.
-  const opened = (): boolean => app.failure !== undefined || app.open?.chapter.id === app.book.address.chapter;
-  for (let waited = 0; waited === 0 || (waited < 10_000 && !opened()); waited += 20)
+  // A chapter that has just been named is not open yet; a name that none has opens the first.
+  const opened = (): boolean =>
+    app.failure !== undefined || app.open?.chapter.id === (app.book.address.chapter || 'next');
+  for (let waited = 0; waited === 0 || (waited < 5000 && !opened()); waited += 20)
     await new Promise((resolve) => setTimeout(resolve, 20));
   await app.updateComplete;
   const figure = document.querySelector('main .figure > *') as HTMLElement & { settled(): Promise<void> };

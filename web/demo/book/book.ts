@@ -87,9 +87,9 @@ export class Book extends EventTarget {
     this.address.set({ edit: formatEdits(specs) }, 'push');
   }
 
-  /** The edits of the address for a pass over these inputs. */
-  edits(given: PassInputs): Promise<ActivationEdit[]> {
-    return resolveEdits(this.editSpecs, async (hook, edits) => {
+  /** The edits of the address, or these, for a pass over these inputs. */
+  edits(given: PassInputs, specs: readonly EditSpec[] = this.editSpecs): Promise<ActivationEdit[]> {
+    return resolveEdits(specs, async (hook, edits) => {
       return activation(await this.shelf.pass(given, { names: [hook], edits }), hook);
     });
   }

@@ -17,7 +17,7 @@ export const figureStyles = css`
   .failed { border-left: 3px solid var(--cf-wrong); padding: 8px 16px; margin: 32px 0; display: grid; gap: 6px; max-width: 70ch; overflow-wrap: anywhere; }
   .failed b { color: var(--cf-wrong); }
   .controls { display: flex; gap: 10px 26px; flex-wrap: wrap; align-items: center; margin-bottom: 14px; }
-  .seg { display: inline-flex; gap: 2px; align-items: center; color: var(--cf-muted); border: 0; padding: 0; margin: 0; }
+  .seg { display: inline-flex; flex-wrap: wrap; gap: 2px; align-items: center; color: var(--cf-muted); border: 0; padding: 0; margin: 0; }
   .seg > span, .seg legend { margin-right: 8px; padding: 0; float: left; }
   .seg button { border: 0; background: none; padding: 4px 10px; border-radius: 6px; cursor: pointer; min-height: 30px; font-variant-numeric: tabular-nums; color: var(--cf-muted); }
   .seg button:hover { color: var(--cf-ink); }

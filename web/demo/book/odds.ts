@@ -46,7 +46,8 @@ export interface OddsView {
 }
 
 /** Bars of the odds, with what they were. */
-export function oddsBars({ odds, edited, revealed, narrow, labels }: OddsView): TemplateResult {
+export function oddsBars({ odds, edited, narrow, labels, ...given }: OddsView): TemplateResult {
+  const revealed = given.revealed || !edited;
   const shown = revealed ? odds : [...odds].sort((a, b) => b.before - a.before);
   const items = shown.slice(0, narrow ? 3 : shown.length).map(({ piece, now, before }) => ({
     label: piece.label,

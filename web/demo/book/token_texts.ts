@@ -17,8 +17,13 @@ export function labelOf(text: string): string {
   return bare.replaceAll(' ', '␣').replaceAll('\n', '↵').replaceAll('\t', '⇥') || '∅';
 }
 
+/** A piece depends on so many ids at most (the reach of `tokenPiece`), so pieces are remembered by them. */
+const reach = 5;
+const mostKnown = 4096;
+
 export class TokenTexts {
   readonly #special: ReadonlySet<number>;
+  readonly #known = new Map<string, Piece>();
 
   constructor(private readonly tokenizer: TokenNames) {
     this.#special = new Set(tokenizer.all_special_ids);
@@ -26,12 +31,19 @@ export class TokenTexts {
 
   /** The piece of the last of `ids`. */
   piece(ids: readonly number[]): Piece {
-    const { text, special = false } = tokenPiece(this.tokenizer, ids);
-    return { id: ids.at(-1) ?? 0, text, label: special ? text : labelOf(text), special };
+    const near = ids.slice(-reach);
+    const key = near.join();
+    const known = this.#known.get(key);
+    if (known) return known;
+    const { text, special = false } = tokenPiece(this.tokenizer, near);
+    const piece = { id: near.at(-1) ?? 0, text, label: special ? text : labelOf(text), special };
+    if (this.#known.size >= mostKnown) this.#known.clear();
+    this.#known.set(key, piece);
+    return piece;
   }
 
   pieces(ids: readonly number[]): Piece[] {
-    return ids.map((_, i) => this.piece(ids.slice(0, i + 1)));
+    return ids.map((_, i) => this.piece(ids.slice(Math.max(0, i + 1 - reach), i + 1)));
   }
 
   /** A token by itself, as a candidate for the next place. */

@@ -12,7 +12,8 @@ interface Connection {
 }
 
 function obstacle(): OfflineState | undefined {
-  if (import.meta.env.DEV) return { state: 'off', reason: 'development' };
+  // Vite's server for development puts its client into the page; there is no list of files then.
+  if (document.querySelector('script[src*="@vite/client"]')) return { state: 'off', reason: 'development' };
   if (!isSecureContext) return { state: 'off', reason: 'insecure' };
   if (!('serviceWorker' in navigator)) return { state: 'off', reason: 'unsupported' };
   if (window.top !== window) return { state: 'off', reason: 'frame' };

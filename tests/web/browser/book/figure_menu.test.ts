@@ -131,6 +131,28 @@ describe('the menu of a figure', () => {
     expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Figure');
   });
 
+  it('makes a picture of every chapter that stands by itself and holds the words of the figure', async () => {
+    const links = page.locator('nav.where .pop a');
+    await page.getByRole('navigation', { name: 'Chapters' }).getByRole('button').click();
+    await links.first().waitFor();
+    const chapters = await links.evaluateAll((found) => found.map((link) => link.getAttribute('href')?.slice(2) ?? ''));
+    expect(chapters.length).toBeGreaterThan(1);
+    for (const chapter of chapters) {
+      await site.go(page, chapter);
+      await page.getByRole('button', { name: 'Figure', exact: true }).click();
+      const { bytes } = await saved('SVG');
+      const found = await page.evaluate((svg) => {
+        const parsed = new DOMParser().parseFromString(svg, 'image/svg+xml');
+        const texts = [...parsed.querySelectorAll('text')].map((each) => each.textContent ?? '');
+        return { faults: parsed.querySelectorAll('parsererror').length, marks: texts.join(' ').split(/\s+/).length };
+      }, bytes.toString('utf8'));
+      expect(found.faults, chapter).toBe(0);
+      expect(found.marks, chapter).toBeGreaterThan(5);
+      expect(bytes.toString('utf8'), chapter).not.toMatch(/url\((?!#|data:)|href="(?!#|data:)/);
+      await page.keyboard.press('Escape');
+    }
+  });
+
   it('leaves nothing in the console', () => {
     expect(open.complaints).toEqual([]);
   });

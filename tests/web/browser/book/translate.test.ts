@@ -19,7 +19,7 @@ describe('chapter 9', () => {
   it('forces a token by a bar, goes on from it, and Back and a link keep it', async () => {
     const { page, complaints } = await site.open({}, 'translate?step=2&s=0');
     const free = await written(page);
-    await page.getByRole('option', { name: /^La,/ }).click();
+    await page.getByRole('option', { name: /^La\b/ }).click();
     await settled(page);
     const forced = await written(page);
     expect(forced).toContain('La chat te');

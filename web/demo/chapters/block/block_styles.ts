@@ -30,6 +30,7 @@ export const blockStyles = css`
   .side-by-side { display: flex; gap: 14px 34px; flex-wrap: wrap; align-items: flex-end; }
   .side-by-side.level { align-items: flex-start; }
   .side-by-side > * { min-width: 0; }
+  .rest { flex: 1 1 360px; }
   .down { margin-bottom: 17px; }
   .plot { overflow: visible; }
   .axis { stroke: var(--cf-line-strong); fill: none; }
@@ -42,6 +43,7 @@ export const blockStyles = css`
   .large-number { font: 600 44px/1.2 var(--cf-serif); }
   .large .caption { font-size: 25px; }
   .large .readout, .large .verdict { font-size: 24px; }
+  .large .odds .readout { display: none; }
   .large .seg, .large .box { font-size: 18px; }
   @media (max-width: 1000px) {
     .all { min-height: 0; }

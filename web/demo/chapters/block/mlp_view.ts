@@ -33,13 +33,13 @@ export function mlpView(figure: FigureBlock, { reading, neurons }: Data): Templa
       ${scatter(figure, neurons, chosen)}
       <p class="verdict">● ${labels.ownCurve}</p>
     </div>
-    <div>
+    <div class="rest">
       <p class="caption">${filled(labels.neuronsOf, { n: count, token: tokens[focus]?.label ?? '', width: shape.model })}</p>
       ${strip('a', labels.pre, `${at}.hook_pre[0, ${focus}]`, pre)}
       ${linear ? strip('b', labels.linear, `${at}.hook_pre_linear[0, ${focus}]`, linear) : ''}
       ${curve === own ? strip('h', labels.post, `${at}.hook_post[0, ${focus}]`, post) : strip('h', filled(labels.postOther, { curve: labels[curve] }), `${curve}(${at}.hook_pre[0, ${focus}])`, neurons.bent)}
       <p class="readout">${readout(figure, neurons, chosen)}</p>
-      <p class="verdict">${filled(labels.onShare, { on: pre.data.filter((x) => x > 0).length, n: count })}</p>
+      <p class="verdict">${filled(labels.onShare, { on: !figure.revealed ? '?' : pre.data.filter((x) => x > 0).length, n: count })}</p>
     </div>
   </div>`;
 }
@@ -70,6 +70,6 @@ function scatter(figure: FigureBlock, { pre, bent, linear, xs, ys, curve }: Neur
     ${ticks.map((tick) => svg`<text class="muted" x=${x(tick)} y=${height - 8} text-anchor="middle">${two(tick).replace(/\.00$/, '')}</text>`)}
     <text class="muted" x=${left - 6} y=${y(reach) + 10} text-anchor="end">${reach}</text>
     ${curves.map((one) => svg`<path class="curve ${one === curve ? 'on' : ''}" d="M${line(one)}" />`)}
-    ${Array.from(pre.data, (value, i) => svg`<circle class="dot ${i === chosen ? 'here' : ''}" cx=${x(value)} cy=${y(bent.data[i] ?? 0)} r=${linear ? 2 + (4 * (sizes[i] ?? 0)) / most : 3} @click=${() => figure.choose({ n: String(i) })}><title>${i + 1}: ${two(value)} → ${two(bent.data[i] ?? 0)}</title></circle>`)}
+    ${Array.from(figure.revealed ? pre.data : [], (value, i) => svg`<circle class="dot ${i === chosen ? 'here' : ''}" cx=${x(value)} cy=${y(bent.data[i] ?? 0)} r=${linear ? 2 + (4 * (sizes[i] ?? 0)) / most : 3} @click=${() => figure.choose({ n: String(i) })}><title>${i + 1}: ${two(value)} → ${two(bent.data[i] ?? 0)}</title></circle>`)}
   </svg>`;
 }

@@ -40,7 +40,7 @@ export async function neurons(book: Book, reading: Reading, chosen: string): Pro
   const at = (leaf: string): string => `${stack}.${layer}.mlp.${leaf}`;
   const gated = hooks.has(at('hook_pre_linear'));
   const names = ['hook_pre', 'hook_post', ...(gated ? ['hook_pre_linear'] : [])].map(at);
-  const edits = specs.map(({ hook, op }) => ({ hook: hook as never, op: op as 'zero' }));
+  const edits = await book.edits(given, specs);
   const pass = await book.shelf.pass(given, { names, edits });
   const row = (leaf: string): Row => activation(pass, at(leaf)).slice(0, focus);
   const own = curveOf(shape.activation);

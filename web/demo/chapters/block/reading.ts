@@ -3,7 +3,7 @@
 
 import type { PreTrainedModel, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
-import { type EditSpec, resolveEdits } from '../../book/edits.js';
+import type { EditSpec } from '../../book/edits.js';
 import { type Odds, oddsOf } from '../../book/odds.js';
 import { activation, type Pass, type PassInputs } from '../../book/shelf.js';
 import type { Piece } from '../../book/token_texts.js';
@@ -130,9 +130,7 @@ export async function read(book: Book, subject: Subject, layer: number, specs: r
   const inside = leaves.map((leaf) => `${block}.${leaf}`);
   const names = [...new Set([...depths.map(({ hook }) => hook), ...inside])];
   const clean = await book.shelf.pass(given, { names });
-  const edits = await resolveEdits(specs, async (hook, before) =>
-    activation(await book.shelf.pass(given, { names: [hook], edits: before }), hook),
-  );
+  const edits = await book.edits(given, specs);
   const now = edits.length === 0 ? clean : await book.shelf.pass(given, { names, edits });
   const shown = Math.min(mostTokens, tokens.length);
   const from = Math.max(0, Math.min(focus - Math.ceil(mostTokens / 2), tokens.length - shown));

@@ -86,8 +86,8 @@ export function batchView({ data, labels, width, head, choose }: BatchRequest): 
   const columns = S.dims[2] ?? 0;
   const chosen = Math.min(head, heads - 1);
   const narrow = width < 700;
-  const cell = Math.max(5, Math.min(30, Math.floor((width - (narrow ? 90 : 160)) / (d + 2 * columns))));
-  const height = Math.max(narrow ? 10 : 15, Math.round(cell * 0.84));
+  const cell = Math.max(5, Math.min(30, Math.floor((width - (narrow ? 170 : 160)) / (d + 2 * columns))));
+  const height = Math.max(narrow ? 9 : 15, Math.round(cell * 0.84));
   const shape = (tensor: Float): string => `[${tensor.dims.join(', ')}]`;
   const thumbs = (room: number): number =>
     Math.max(3, Math.min(7, Math.floor((room - 20 * Math.min(heads, 8)) / (Math.min(heads, 8) * columns))));

@@ -166,7 +166,7 @@ export class HeadCanvas extends LitElement {
       large: this.large,
       above,
     };
-    return html`<div class="canvas ${this.large ? 'large' : ''}" ${vars({ '--height': `${geometry.height + (this.large ? 16 : 0)}px` })}>
+    return html`<div class="canvas ${this.large ? 'large' : ''}" ${vars({ '--height': `${geometry.height + (this.large ? 16 : 0) + (spans.keys.count * geometry.cell.width < 230 ? 22 : 0)}px` })}>
       ${order.map((name) => this.#matrix(name, views, geometry))}
       <div class="corner" ${vars({ '--left': `${geometry.left}px`, '--width': `${geometry.corner.width}px`, '--corner-height': `${geometry.corner.height}px` })}
         @pointerleave=${() => this.#point(undefined)}>
@@ -244,10 +244,12 @@ export class HeadCanvas extends LitElement {
     return known;
   }
 
-  #stages({ places, middle, cell }: Geometry, { queries }: Spans): TemplateResult {
+  #stages({ places, middle, cell }: Geometry, { queries, keys }: Spans): TemplateResult {
     const { labels } = this;
     const texts = { raw: labels.stageRaw, scaled: labels.stageScaled, masked: labels.stageMasked };
-    const place = { '--left': `${places.S.x + 14}px`, '--top': `${middle + queries.count * cell.height + 4}px` };
+    const under = keys.count * cell.width < 230 ? 26 : 4; // beside the shape where there is room for both
+    const top = middle + queries.count * cell.height + under;
+    const place = { '--left': `${places.S.x + 14}px`, '--top': `${top}px` };
     return html`<div class="seg stages" role="group" aria-label=${labels.stages ?? ''} ${vars(place)}>${Object.entries(
       texts,
     ).map(

@@ -50,6 +50,8 @@ export interface Room {
 
 const gaps = { Q: 34, S: 34, A: 62 };
 const top = 26;
+/** What a read-out, buttons and captions need where matrices are small. */
+const least = { Q: 250, S: 200, A: 250, Z: 190, upper: 160 };
 
 export function geometryOf(spans: Spans, room: Room): Geometry {
   const { queries, keys, inner, outer } = spans;
@@ -58,17 +60,31 @@ export function geometryOf(spans: Spans, room: Room): Geometry {
   const beforeZ = Math.max(gaps.A, room.labels + 24);
   const fixed = labels + gaps.Q + gaps.S + beforeZ + 10;
   const width = Math.min(44, (room.width - fixed) / columns);
+  const wide = fixed + least.Q + least.S + least.A + least.Z <= room.width;
+  const slot = (count: number, needed: number): number => Math.max(count * width, wide ? needed : 0);
+  const slots = {
+    Q: slot(inner.count, least.Q),
+    S: slot(keys.count, least.S),
+    A: slot(keys.count, least.A),
+    Z: slot(outer.count, least.Z),
+  };
+  const taken = fixed + slots.Q + slots.S + slots.A + slots.Z;
+  const scale = taken > room.width ? (room.width - fixed) / (taken - fixed) : 1;
   const upper = Math.max(inner.count, keys.count);
   const between = 14 + room.above;
   const fitting = (room.height - top - between - 28) / (upper + queries.count);
   const height = Math.max(15, Math.min(room.large ? 30 : 26, fitting));
-  const left = Math.max(0, (room.width - fixed - columns * width) / 2);
-  const middle = top + upper * height + between;
-  const x = { Q: left + labels, S: 0, A: 0, Z: 0 };
-  x.S = x.Q + inner.count * width + gaps.Q;
-  x.A = x.S + keys.count * width + gaps.S;
-  x.Z = x.A + keys.count * width + beforeZ;
-  const over = (count: number): number => top + (upper - count) * height;
+  const above = Math.max(upper * height, least.upper);
+  const left = Math.max(0, (room.width - Math.min(taken, room.width)) / 2);
+  const middle = top + above + between;
+  // Q stands at the right of its slot, beside S; where slots had to shrink, matrices take their own width at least.
+  const place = (count: number, needed: number): number => Math.max(count * width, needed * scale);
+  const x = { Q: 0, S: 0, A: 0, Z: 0 };
+  x.S = left + labels + place(inner.count, slots.Q) + gaps.Q;
+  x.Q = x.S - gaps.Q - inner.count * width;
+  x.A = x.S + place(keys.count, slots.S) + gaps.S;
+  x.Z = x.A + place(keys.count, slots.A) + beforeZ;
+  const over = (count: number): number => top + above - count * height;
   return {
     cell: { width, height },
     places: {

@@ -11,10 +11,10 @@ export const narrowStyles = css`
   .row-view { touch-action: pan-y; max-width: 620px; margin: 0 auto; }
   .row-head { display: flex; align-items: center; gap: 6px; font: 19px var(--cf-serif); min-height: 34px; }
   .row-head .plain { font: 20px var(--cf-sans); min-width: 40px; min-height: 40px; } .row-head .plain:first-of-type { margin-left: auto; }
-  .row-line { display: grid; grid-template-columns: 34px minmax(0, 1fr); align-items: center; font: italic 17px var(--cf-serif); }
-  .row-line > span { text-align: right; padding-right: 6px; font-variant-numeric: tabular-nums; } .row-line cf-matrix { font-style: normal; }
+  .row-line { display: grid; grid-template-columns: 48px minmax(0, 1fr); align-items: center; font: italic 17px var(--cf-serif); }
+  .row-line > span { text-align: right; padding-right: 6px; font-variant-numeric: tabular-nums; white-space: nowrap; } .row-line cf-matrix { font-style: normal; }
   .row-line small { font: 12px var(--cf-sans); }
-  .row-chain { color: var(--cf-muted); font-size: 14px; margin: 2px 0 0 34px; font-variant-numeric: tabular-nums; } .row-chain b { color: var(--cf-ink); font-weight: 600; }
+  .row-chain { color: var(--cf-muted); font-size: 14px; margin: 2px 0 0 48px; font-variant-numeric: tabular-nums; } .row-chain b { color: var(--cf-ink); font-weight: 600; }
   .row-bars text { font: 15px var(--cf-serif); } .row-bars text.share { font: 12px var(--cf-sans); } .row-bars .on { font-weight: 600; fill: var(--cf-k); }
   .row-bars [role='button'] { cursor: pointer; }
 `;
@@ -52,7 +52,7 @@ export function narrow(request: NarrowRequest): TemplateResult {
     start = event.clientX;
   }} @pointerup=${swipe}>
     <div class="row-head">
-      <span><span class="q">${data.queries[focus]}</span><span class="muted"> ${values ? labels.takes : '·'} </span>${values ? nothing : html`<span class="k">${data.keys[key]}</span>`}</span>
+      <span><span class="q">${data.queries[focus]}</span><span class="muted"> ${values ? labels.mixes : '·'} </span>${values ? nothing : html`<span class="k">${data.keys[key]}</span>`}</span>
       <button type="button" class="plain" aria-label=${labels.before ?? ''} ?disabled=${focus === 0} @click=${() => request.focus(focus - 1)}>‹</button>
       <button type="button" class="plain" aria-label=${labels.after ?? ''} ?disabled=${focus === last} @click=${() => request.focus(focus + 1)}>›</button>
     </div>
@@ -93,7 +93,7 @@ function line(
   const editable = matrix !== 'Z';
   return html`<div class="row-line"><span class=${matrix === 'Z' ? '' : matrix.toLowerCase()}>${name}</span>
     <cf-matrix caption="none" .numbers=${numbers} source=${data.source(matrix, request.stage, { rows: [row, row + 1], columns: part })} label=${matrix}
-      hue=${matrix === 'Z' ? 'ink' : matrix.toLowerCase()} .cellWidth=${(width - 56) / shown} .cellHeight=${24} ?editable=${editable}
+      hue=${matrix === 'Z' ? 'ink' : matrix.toLowerCase()} .cellWidth=${(width - 70) / shown} .cellHeight=${24} ?editable=${editable}
       .bound=${boundOf(data.before[matrix])} .edited=${(_: number, c: number) => request.edited(matrix, row, from + c)}
       @cell-edit=${({ detail }: CustomEvent<CellEdit>) => request.edit({ ...cell, column: from + detail.column }, detail.value)}></cf-matrix></div>`;
 }
@@ -121,7 +121,7 @@ function productLine({ data, width, stage }: NarrowRequest, key: number): Templa
     data.source('Q', stage, { rows: [focus, focus + 1], columns: undefined }),
     data.source('K', stage, { rows: [key, key + 1], columns: undefined }),
   ];
-  return html`<div class="row-line"><span></span><cf-matrix caption="none" label="q ⊙ k" .numbers=${numbers} source="${one} ⊙ ${other}" .cellWidth=${(width - 56) / q.length} .cellHeight=${22}></cf-matrix></div>`;
+  return html`<div class="row-line"><span></span><cf-matrix caption="none" label="q ⊙ k" .numbers=${numbers} source="${one} ⊙ ${other}" .cellWidth=${(width - 70) / q.length} .cellHeight=${22}></cf-matrix></div>`;
 }
 
 function valueLines(request: NarrowRequest, order: readonly number[]): TemplateResult {

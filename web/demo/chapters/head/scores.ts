@@ -102,7 +102,7 @@ export const scoresStyles = css`
   .scores-tools { display: flex; gap: 8px 26px; flex-wrap: wrap; justify-content: center; margin: 4px 0 14px; align-items: center; }
   .large .scores-view h3, .large .scores-view .form, .large .scores-tools, .large .scores-view .readout { font-size: 24px; }
   @media (max-width: 1100px) { .scores-view { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
-  @media (max-width: 700px) { .scores-view { grid-template-columns: minmax(0, 1fr); gap: 4px; } .scores-view .form { display: none; } .scores-tools { font-size: 14px; margin-bottom: 6px; } }
+  @media (max-width: 700px) { .scores-view { grid-template-columns: minmax(0, 1fr); gap: 4px; } .scores-view .form { display: none; } .scores-view { gap: 0; } .scores-view h3 { font-size: 14px; line-height: 1.2; } .scores-view .readout { font-size: 12px; line-height: 1.2; } .scores-view > :first-child .readout { display: none; } .scores-tools { font-size: 14px; margin: 0; gap: 0 14px; } }
 `;
 
 export interface ScoresView {
@@ -134,7 +134,7 @@ export function scoresView({ data, head, labels, width, identity, choose }: Scor
   const matrix = (name: ScoreName): TemplateResult => html`<div>
     <h3>${labels[name]}</h3><p class="form">${forms[name]}</p>
     <cf-matrix scale="weights" label="A" caption=${narrow ? 'none' : 'below'} .numbers=${data.weights[name].slice([first, Math.min(first + rows, head.queries.length)], [from, from + most])} source="${data.sources[name]}[${first}:${first + rows}, ${from}:${from + most}]"
-      .rowLabels=${head.queries.slice(first, first + rows)} .columnLabels=${head.keys.slice(from, from + most)} quiet=${name === 'dot' || columns === 2 ? (narrow && name !== 'dot' ? 'columns' : '') : 'rows'} .cellWidth=${cell} .cellHeight=${narrow ? 24 : Math.max(16, cell * 0.84)}
+      .rowLabels=${head.queries.slice(first, first + rows)} .columnLabels=${head.keys.slice(from, from + most)} quiet=${name === 'dot' || columns === 2 ? (narrow && name !== 'dot' ? 'columns' : '') : 'rows'} .cellWidth=${cell} .cellHeight=${narrow ? 17 : Math.max(16, cell * 0.84)}
       .masked=${(r: number, c: number) => head.hooks !== undefined && from + c > first + r} .rails=${{ rows: [head.focus - first], rowHue: 'q' }}></cf-matrix>
     <p class="readout">${name === 'dot' ? labels.compared : filled(labels.apart ?? '', { difference: '' })}${name === 'dot' ? '' : html`<b>${spoken(data.apart[name])}</b>`}</p>
   </div>`;

@@ -6,7 +6,7 @@ import { largest } from '../../book/distribution.js';
 import { parseEdits } from '../../book/edits.js';
 import { leaders, oddsOf } from '../../book/odds.js';
 import { habits, need } from './habits.js';
-import { editsFor, subjectOf } from './reading.js';
+import { subjectOf } from './reading.js';
 import './figure.js';
 import { percent, two } from 'clearformer/elements';
 
@@ -66,7 +66,7 @@ const half: Question = {
     const names = ['blocks.0.hook_resid_pre'];
     const clean = await book.shelf.pass(given, { names });
     const specs = parseEdits(book.address.get('edit')).filter(({ hook }) => hook.endsWith('attn.hook_z'));
-    const edits = await editsFor(book, given, specs);
+    const edits = await book.edits(given, specs);
     const now = await book.shelf.pass(given, { names, edits });
     const { before: first } = leaders(await oddsOf(await book.shelf.model(given.model), clean, now));
     const right = specs.length > 0 && first !== undefined && first.now < first.before / 2;

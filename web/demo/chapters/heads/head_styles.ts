@@ -44,6 +44,7 @@ export const headStyles = css`
   .large .caption { font-size: 25px; }
   .large .said, .large .readout { font-size: 24px; min-height: 36px; }
   .large .seg, .large .name { font-size: 18px; }
+  .large .odds .readout, .large .odds .verdict { display: none; }
   .large .habit { font-size: 15px; min-height: 22px; }
   select { min-height: 34px; max-width: 45%; }
   @media (max-width: 700px) {

@@ -1,9 +1,9 @@
 // What all heads of one layer do with a text: their maps, what each takes along, what is written into the stream, and the
 // odds of the next token, as the model makes them and with the heads that were switched off.
 
-import { type ActivationEdit, Tensor } from 'clearformer';
+import { Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
-import { type EditSpec, resolveEdits } from '../../book/edits.js';
+import type { EditSpec } from '../../book/edits.js';
 import { type Odds, oddsOf } from '../../book/odds.js';
 import { activation, type PassInputs } from '../../book/shelf.js';
 import type { Piece } from '../../book/token_texts.js';
@@ -66,19 +66,12 @@ export async function subjectOf(book: Book, name: string, letters: string): Prom
   };
 }
 
-/** The package's edits for a list of the address. */
-export function editsFor(book: Book, given: PassInputs, specs: readonly EditSpec[]): Promise<ActivationEdit[]> {
-  return resolveEdits(specs, async (hook, edits) =>
-    activation(await book.shelf.pass(given, { names: [hook], edits }), hook),
-  );
-}
-
 export async function read(book: Book, subject: Subject, layer: number, specs: readonly EditSpec[]): Promise<Reading> {
   const { given, stack, heads, tokens, focus } = subject;
   const block = `${stack}.${layer}`;
   const names = ['attn.hook_pattern', 'attn.hook_z', 'hook_attn_out'].map((leaf) => `${block}.${leaf}`);
   const clean = await book.shelf.pass(given, { names });
-  const edits = await editsFor(book, given, specs);
+  const edits = await book.edits(given, specs);
   const now = edits.length === 0 ? clean : await book.shelf.pass(given, { names, edits });
   const from = Math.max(0, Math.min(focus - Math.ceil(mostTokens / 2), tokens.length - mostTokens));
   const shown = Math.min(mostTokens, tokens.length);

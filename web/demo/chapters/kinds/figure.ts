@@ -27,11 +27,11 @@ export class FigureKinds extends Figure<Shown, typeof words> {
     figureStyles,
     css`
       .given { display: flex; gap: 8px 12px; flex-wrap: wrap; align-items: center; margin-bottom: 16px; }
-      .given textarea { flex: 1 1 300px; min-width: 0; font: 17px/1.4 var(--cf-serif); height: 40px; resize: vertical; }
+      .given textarea { flex: 1 1 160px; min-width: 0; font: 17px/1.4 var(--cf-serif); height: 40px; resize: vertical; }
       .three { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 36px; align-items: start; }
       .three.maps { grid-template-columns: minmax(0, 1fr) minmax(0, 0.8fr) minmax(0, 1.4fr); }
-      .kind { transition: opacity 0.25s; min-width: 0; }
-      .kind.off { opacity: 0.32; }
+      .kind { min-width: 0; }
+      .kind.on h3 button { border-bottom: 3px solid var(--cf-accent); }
       .kind h3, .bars h3 { font: 600 19px/1.3 var(--cf-serif); margin: 0; }
       .kind h3 button { border: 0; background: none; padding: 0; font: inherit; cursor: pointer; text-align: left; }
       .kind h3 button:hover { color: var(--cf-accent); }
@@ -59,6 +59,9 @@ export class FigureKinds extends Figure<Shown, typeof words> {
       @media (max-width: 900px) {
         .three, .three.maps { grid-template-columns: minmax(0, 1fr); gap: 22px; }
         .kind.off { display: none; }
+        .pair { display: flex; flex-wrap: wrap; justify-content: flex-start; }
+        .pair cf-matrix { width: max-content; }
+        .view-fill .given { display: none; }
         .bars p { min-height: 0; }
         .words button { font-size: 21px; }
         tbody th { width: auto; }
@@ -123,7 +126,7 @@ export class FigureKinds extends Figure<Shown, typeof words> {
       fill: (one) => this.#fill(one),
     };
     const view = views[this.view] ?? views.masks;
-    return html`<div class=${this.inClass ? 'large' : ''}>
+    return html`<div class="view-${this.view} ${this.inClass ? 'large' : ''}">
       <form class="given" @submit=${this.#submit}>
         <textarea name="t" rows="1" lang="en" aria-label=${labels.field} .value=${this.value('t')} @keydown=${this.#keys}></textarea>
         <button class="primary">${this.shell.readIt}</button>
@@ -181,7 +184,7 @@ export class FigureKinds extends Figure<Shown, typeof words> {
   #kind(kind: Kind, model: string, sees: string, content: TemplateResult): TemplateResult {
     const { labels } = this.words;
     const chosen = this.value('k');
-    return html`<section class="kind ${chosen !== 'all' && chosen !== kind ? 'off' : ''}" data-kind=${kind}>
+    return html`<section class="kind ${chosen === kind ? 'on' : ''} ${chosen !== 'all' && chosen !== kind ? 'off' : ''}" data-kind=${kind}>
       <h3><button type="button" aria-pressed=${chosen === kind ? 'true' : 'false'} @click=${() => this.choose({ k: chosen === kind ? 'all' : kind })}>${labels[kind]}</button></h3>
       <p>${sees} <code>${model}</code></p>
       ${content}

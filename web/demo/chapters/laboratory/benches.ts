@@ -2,6 +2,7 @@
 
 import { type HookName, type PreTrainedModel, toJSON, toNpy, toSafetensors } from 'clearformer';
 import { type Bar, type Cell, decimals, four } from 'clearformer/elements';
+import '../../shell/offline_state.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import type { EditSpec } from '../../book/edits.js';
 import { activation } from '../../book/shelf.js';
@@ -215,7 +216,7 @@ function exportBench(figure: FigureLaboratory, { subject }: Extract<Result, { vi
   return html`<h3>${labels.exportAll}</h3>
     <div class="row">${(['safetensors', 'json', 'npy'] as const).map((format) => html`<button type="button" class="chip" @click=${() => void save(figure, subject, format)}>${labels[format]}</button>`)}</div>
     <p class="verdict">${filled(labels.exportNote ?? '', { hooks: subject.model.hooks().length, hook: figure.request.hook })}</p>
-    <h3>${labels.facts}</h3><p class="verdict">${filled(labels.factsLine ?? '', { version: facts[0] ?? '', simd: facts[1] ?? '', threads: facts[2] ?? '', wasm: facts[3] ?? '', heap: facts[4] ?? '' })}</p>`;
+    <h3>${labels.facts}</h3><p class="verdict">${filled(labels.factsLine ?? '', { version: facts[0] ?? '', simd: facts[1] ?? '', threads: facts[2] ?? '', wasm: facts[3] ?? '', heap: facts[4] ?? '' })} ${labels.offline} <offline-state .labels=${labels}></offline-state></p>`;
 }
 
 /** The whole cache of the pass, edits in force, as a file. */

@@ -46,7 +46,7 @@ class FigureMasks extends Figure<Shown, typeof words> {
       .note { color: var(--cf-muted); font-size: 13px; }
       .large .library h3, .large .library p, .large .odds, .large .controls, .large .presets { font-size: 24px; } .large .odds .serif { font-size: 28px; } .large code { font-size: 20px; }
       @media (max-width: 900px) { .presets { flex-wrap: nowrap; overflow-x: auto; } .presets .chip { white-space: nowrap; } .controls { margin-bottom: 2px; } }
-      @media (max-width: 640px) { .two-up, .pairs { grid-template-columns: max-content; gap: 2px; } .libraries.two { gap: 8px 12px; } .library p.muted { display: none; } .odds { margin-top: 4px; font-size: 14px; } }
+      @media (max-width: 640px) { .two-up, .pairs { grid-template-columns: max-content; gap: 2px; } .libraries.two { gap: 8px 12px; } .library p.muted, .two .library .code { display: none; } .two .library h3 { font-size: 13px; overflow-wrap: anywhere; } .two .library .verdict { font-size: 12px; margin: 0; } .odds { margin-top: 4px; font-size: 14px; } }
     `,
   ];
 
@@ -142,7 +142,7 @@ class FigureMasks extends Figure<Shown, typeof words> {
   /** Cells as large as fit: `across` and `down` matrices, with `others` pixels for what else stands there. */
   #cell({ labels }: MaskData, across: number, down: number, others: number): ViewContext['cell'] {
     const narrow = this.width <= 640;
-    const room = innerWidth <= 900 ? innerHeight * 0.45 : innerHeight - (this.inClass ? 250 : 60);
+    const room = innerWidth <= 900 ? innerHeight * 0.45 : innerHeight - (this.inClass ? 390 : 60);
     const beside = narrow ? 84 : 60 + 45 * across;
     const width = (this.width - beside) / (labels.length * (narrow ? 1 : across));
     const height = (room - others) / (labels.length * down);

@@ -80,7 +80,7 @@ export function librariesView({ labels, cell, hiding, narrow }: ViewContext, all
       ${
         argument
           ? html`<cf-matrix caption="none" scale=${library === 'd2l' ? 'plain' : 'weights'} digits="0" label=${library} .numbers=${{ dims: argument.dims, data: Array.from(argument.data, Number) }} source="${call.replace(/^Mask\.\w+/, '')} of ${call}" .cellWidth=${size.width} .cellHeight=${size.height} .secret=${secret}></cf-matrix>
-            <p class="code"><code>${code[library]}</code></p><p class="verdict">${labels.sameWeights} <b>${spoken(apart ?? 0)}</b></p>`
+            ${narrow && library === 'd2l' ? html`<p class="number">${Array.from(argument.data).join(' ')}</p>` : ''}<p class="code"><code>${code[library]}</code></p><p class="verdict">${labels.sameWeights} <b>${spoken(apart ?? 0)}</b></p>`
           : html`<p class="verdict">${labels[`${library}Cannot`]}</p>`
       }
     </div>`,

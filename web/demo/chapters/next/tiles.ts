@@ -1,6 +1,7 @@
 // The model as tiles: a column for each token, a row for each block, the stream's numbers as a square of cells, lines to the
 // tokens that the last one reads, and what it would say if the model ended there.
 
+import type { Tensor } from 'clearformer';
 import type { Numbers } from 'clearformer/elements';
 import { percent, signed, weight } from 'clearformer/elements';
 import { css, html, LitElement, nothing, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
@@ -103,6 +104,8 @@ class ModelTiles extends LitElement {
     const last = centre(columns - 1);
     const tensor = stream[l]?.tensor;
     const bound = tensor ? 2 * Math.sqrt(tensor.data.reduce((sum, x) => sum + x * x, 0) / tensor.data.length) : 1;
+    const side = Math.ceil(Math.sqrt(tensor?.dims[1] ?? 1));
+    const href = tensor ? picture(tensor.slice([from, null]), side, bound) : '';
     const animated = this.still ? '' : 'block';
     return svg`<g class="${animated} ${l === stream.length - 1 ? 'last' : ''}">
       ${
@@ -112,7 +115,13 @@ class ModelTiles extends LitElement {
               .slice(from)
               .map((share, i) => line(centre(i), y - row + tile, last, y, share))
       }
-      ${tokens.slice(from).map((token, i) => svg`<image x=${centre(i) - tile / 2} y=${y} width=${tile} height=${tile} preserveAspectRatio="none" href=${picture(tensor?.slice(from + i).data ?? [], bound)}><title>${token.label}</title></image>`)}
+      ${tokens.slice(from).map(
+        (
+          token,
+          i,
+        ) => svg`<svg x=${centre(i) - tile / 2} y=${y} width=${tile} height=${tile} viewBox="${i * side} 0 ${side} ${side}" preserveAspectRatio="none">
+          <image width=${columns * side} height=${side} href=${href}><title>${token.label}</title></image></svg>`,
+      )}
       <rect x=${last - tile / 2 - 2.5} y=${y - 2.5} width=${tile + 5} height=${tile + 5} fill="none" stroke="var(--cf-ink)" stroke-width="1.2" rx="2"/>
       ${small ? nothing : svg`<text class="muted" x="0" y=${y + tile / 2 + 4}>${l === 0 ? this.labels.token : `${this.labels.block} ${l}`}</text>`}
       ${guess(lens[l], last + tile / 2 + 16, y + tile / 2, width, l === stream.length - 1, small)}
@@ -145,19 +154,21 @@ function guess(
     <text class="muted" x=${width} y=${y - 1} text-anchor="end">${percent(one.probability)}</text>`;
 }
 
-/** A vector as a picture eight cells high, or the next whole square. */
-function picture(values: ArrayLike<number>, bound: number): string {
-  const side = Math.ceil(Math.sqrt(values.length));
+/** Vectors [tokens, d_model] as squares of cells beside each other: one picture for a whole block. */
+function picture({ data, dims }: Tensor<'float32'>, side: number, bound: number): string {
+  const [tokens = 0, width = 0] = dims;
   const canvas = document.createElement('canvas');
-  canvas.width = side;
-  canvas.height = Math.ceil(values.length / side);
+  canvas.width = tokens * side;
+  canvas.height = side;
   const context = canvas.getContext('2d');
-  if (!context || values.length === 0) return '';
+  if (!context || data.length === 0) return '';
   const image = context.createImageData(canvas.width, canvas.height);
-  for (let i = 0; i < values.length; i++) {
-    const [red, green, blue] = signed(values[i] ?? 0, bound, theme.current);
-    image.data.set([red, green, blue, 255], 4 * i);
-  }
+  data.forEach((value, i) => {
+    const [token, cell] = [Math.floor(i / width), i % width];
+    const at = Math.floor(cell / side) * canvas.width + token * side + (cell % side);
+    const [red, green, blue] = signed(value, bound, theme.current);
+    image.data.set([red, green, blue, 255], 4 * at);
+  });
   context.putImageData(image, 0, 0);
   return canvas.toDataURL();
 }

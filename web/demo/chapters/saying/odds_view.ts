@@ -39,7 +39,7 @@ export function oddsView(figure: FigureSaying, data: Data): TemplateResult {
     ['id', labels.byId],
   ] as const;
   return html`<div class="with-side">
-    <div>
+    <div class="strips">
       <div class="controls small">${orders.map(([value, text]) => html`<button type="button" class="chip" aria-pressed=${value === (figure.value('sort') || 'rank')} @click=${() => figure.choose({ sort: value })}>${text}</button>`)}
         <span class="readout">${filled(labels.vocabulary, { n: odds.logits.size })}${odds.logits.size > ids.length ? ` ${filled(labels.cutVocabulary, { n: ids.length })}` : ''}</span></div>
       ${projection(figure, odds, { ids, column, cell, pick })}

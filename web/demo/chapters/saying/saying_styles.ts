@@ -59,6 +59,10 @@ export const sayingStyles = css`
   }
   @media (max-width: 700px) {
     .text { font-size: 20px; }
+    .strips { display: flex; flex-direction: column; }
+    .strips .chart, .strips .verdict { order: -1; }
+    .strips .controls { display: none; }
+    .slider { font-size: 13px; }
     .order { grid-template-columns: repeat(6, auto); font-size: 13px; }
   }
 `;

@@ -90,7 +90,7 @@ export class FigureTranslate extends Figure<Shown, typeof words> {
   }
 
   protected override draw(shown: Shown): TemplateResult {
-    return html`<div class=${this.inClass ? 'large' : ''}>${this.#field()}${shown.told.kind === 'empty' ? html`<p class="told" role="alert">${this.words.labels.empty}</p>` : this.#told(shown, shown.told)}</div>`;
+    return html`<div class="view-${this.view} ${this.inClass ? 'large' : ''}">${this.#field()}${shown.told.kind === 'empty' ? html`<p class="told" role="alert">${this.words.labels.empty}</p>` : this.#told(shown, shown.told)}</div>`;
   }
 
   #field(): TemplateResult {

@@ -21,6 +21,9 @@ export function panelValues(_figure: FigureTranslate, told: Told, other: Told | 
   };
 }
 
+/** Where matrices take the width there is. */
+const narrow = matchMedia('(max-width: 500px)');
+
 /** Rows or columns that are drawn of a long text. */
 const most = 14;
 
@@ -127,7 +130,7 @@ const map: Panel = (figure, told) => {
   const [rows, columns] = [around(told.step, told.target.length), around(mostRead(figure, told), told.source.length)];
   return html`${heads(figure)}
     <cf-matrix .numbers=${all.slice([...rows], [...columns])} source="${hook}[0, ${head}${rangeText(rows, told.target.length)}${rangeText(columns, told.source.length)}]" label="A" about=${labels.mapAbout} scale="weights" hue="q"
-      .rowLabels=${labelsOf(told.target, rows)} .columnLabels=${labelsOf(told.source, columns)} .rails=${{ rows: [told.step - rows[0]] }} cell-width="38" cell-height="24"
+      .rowLabels=${labelsOf(told.target, rows)} .columnLabels=${labelsOf(told.source, columns)} .rails=${{ rows: [told.step - rows[0]] }} .cellWidth=${narrow.matches ? 0 : 38} cell-height="24"
       @cell-select=${(event: CustomEvent<{ row: number }>) => figure.choose({ s: String(rows[0] + event.detail.row) })}></cf-matrix>
     ${windowNote(figure, rows, told.target.length)}${windowNote(figure, columns, told.source.length)}`;
 };

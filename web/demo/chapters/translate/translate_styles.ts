@@ -4,7 +4,7 @@ import { css } from 'lit';
 
 export const translateStyles = css`
   .given { display: flex; gap: 8px 12px; flex-wrap: wrap; align-items: center; margin-bottom: 14px; }
-  .given textarea { flex: 1 1 300px; min-width: 0; font: 17px/1.4 var(--cf-serif); height: 40px; resize: vertical; }
+  .given textarea { flex: 1 1 160px; min-width: 0; font: 17px/1.4 var(--cf-serif); height: 40px; resize: vertical; }
   .told { color: var(--cf-wrong); font-size: 14px; margin: 0 0 10px; }
   .told.note { color: var(--cf-muted); }
   .parts { display: grid; grid-template-columns: minmax(0, 1fr) minmax(250px, 340px); gap: 40px; margin-top: 18px; align-items: start; }
@@ -29,5 +29,8 @@ export const translateStyles = css`
     .parts { grid-template-columns: minmax(0, 1fr); gap: 16px; margin-top: 12px; }
     .both div { grid-template-columns: minmax(0, 1fr); gap: 2px; }
     .so-far { font-size: 21px; }
+    .view-read .given, .view-cross .given, .view-map .given, .view-beams .given { display: none; }
+    .view-read text-faces, .view-cross text-faces, .view-map text-faces, .view-beams text-faces { display: none; }
+    .steps-row { margin-top: 4px; }
   }
 `;

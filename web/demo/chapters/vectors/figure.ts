@@ -37,8 +37,8 @@ export interface VectorsData {
 }
 
 class FigureVectors extends Figure<VectorsData, typeof words> {
-  /** The number of the strips that is read out. */
-  #column = 5;
+  /** The number of the strips that is read out; undefined: the largest of the input. */
+  #column: number | undefined;
   static override styles = [
     figureStyles,
     css`
@@ -205,7 +205,8 @@ class FigureVectors extends Figure<VectorsData, typeof words> {
     const width = this.#width(d, 8);
     const all = [token, ...(position ? [position] : []), input];
     const most = Math.max(...all.flatMap(({ numbers }) => Array.from(numbers.data, Math.abs)));
-    const column = Math.min(d - 1, this.#column);
+    const sizes = Array.from(input.numbers.data, Math.abs);
+    const column = Math.min(d - 1, this.#column ?? sizes.indexOf(Math.max(...sizes)));
     const point = (event: CustomEvent<{ column: number } | null>): void => {
       if (!event.detail) return;
       this.#column = event.detail.column;

@@ -28,6 +28,7 @@ class VectorsSplit extends LitElement {
       header { display: flex; gap: 12px; align-items: baseline; margin-bottom: 2px; }
       header b { font-weight: 600; }
       :host(.large) header { font-size: 24px; }
+      :host(.large) cf-tokens { zoom: 1.45; }
     `,
   ];
 

@@ -89,6 +89,7 @@ export const words: typeof english = {
     spends: 'vergibt 1 an',
     reads: 'liest',
     takes: 'nimmt aus Spalte',
+    mixes: 'nimmt',
     weight: 'Gewicht',
     guess: 'Welches? Wie viel?',
     hiddenKey: 'nach der Anfrage: Gewicht',

@@ -49,7 +49,7 @@ export const words: ShellWords = {
   notHere: 'Das kann dieses Modell nicht',
   chapters: {
     next: { title: 'Was kommt als Nächstes?', about: 'ein Satz, und wie wahrscheinlich jedes nächste Token ist' },
-    vectors: { title: 'Wörter zu Vektoren', about: 'Text, Tokens, eine Tabelle von Vektoren' },
+    vectors: { title: 'Von Wörtern zu Vektoren', about: 'Text, Tokens, eine Tabelle von Vektoren' },
     set: { title: 'Eine Menge hat keine Ordnung', about: 'warum Attention allein keine Wortstellung kennt' },
     where: { title: 'Sagen, wo', about: 'Sinus, Kosinus, Uhren, eine Drehung' },
     head: { title: 'Ein Kopf, Zahl für Zahl', about: 'Anfragen, Schlüssel, Werte, Zelle für Zelle' },

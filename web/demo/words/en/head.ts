@@ -86,6 +86,7 @@ export const words = {
     spends: 'spends 1 on',
     reads: 'reads',
     takes: 'takes from column',
+    mixes: 'takes',
     weight: 'weight',
     guess: 'Which one? How much?',
     hiddenKey: 'after the query: weight',

@@ -73,7 +73,12 @@ async function encoderStream(library: Library): Promise<{ input: Tensor<'float32
   const inputs = (await library.tokenizer('marian-tiny-en-fr'))('Lily went to the park.');
   const names_filter = ['encoder.0.hook_resid_pre', 'encoder.0.hook_normalized_resid_post'] as const;
   const [, cache] = await model.run_with_cache(inputs, { names_filter: [...names_filter] });
-  return { input: cache[names_filter[0]].slice(0), output: cache[names_filter[1]].slice(0) };
+  const captured = (name: (typeof names_filter)[number]): Tensor<'float32'> => {
+    const found = cache[name];
+    if (!found) throw new Error(`${name} was not captured`);
+    return found.slice(0);
+  };
+  return { input: captured(names_filter[0]), output: captured(names_filter[1]) };
 }
 
 export const subjects: readonly Subject[] = [
@@ -149,7 +154,7 @@ export const subjects: readonly Subject[] = [
       const decoder_input_ids = [ids.slice(0, 6)];
       const name = 'decoder.1.hook_cross_attn_out';
       const [, cache] = await model.run_with_cache({ ...inputs, decoder_input_ids }, { names_filter: name });
-      const { data } = cache[name];
+      const { data = new Float32Array() } = cache[name] ?? {};
       return [data[0] ?? 0, data[3 * 128 + 60] ?? 0, data[5 * 128 + 127] ?? 0];
     },
     tolerance: 1e-4,

@@ -10,12 +10,17 @@ import { subjects as masks } from './masks.js';
 import { subjects as next } from './next.js';
 import { subjects as saying } from './saying.js';
 import { subjects as seeing } from './seeing.js';
+import { subjects as set } from './set.js';
 import type { Subject } from './subject.js';
+import { subjects as trained } from './trained.js';
 import { subjects as translate } from './translate.js';
+import { subjects as vectors } from './vectors.js';
 import { subjects as where } from './where.js';
 
 export const all: readonly Subject[] = [
   ...next,
+  ...vectors,
+  ...set,
   ...where,
   ...head,
   ...masks,
@@ -27,4 +32,5 @@ export const all: readonly Subject[] = [
   ...seeing,
   ...cost,
   ...laboratory,
+  ...trained,
 ];

@@ -1,0 +1,129 @@
+// Chapter 2 as a reader uses it: tokens are moved by hand and by keys, their outputs go along or do not.
+
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Site, settled } from '../site.js';
+import { drawn, numbersOf, shownText } from './reader.js';
+
+let site: Site;
+beforeAll(async () => {
+  site = await Site.start();
+});
+afterAll(() => site.stop());
+
+const difference = async (page: Page): Promise<number> =>
+  Number(await page.locator('[data-difference]').getAttribute('data-difference'));
+const outputs = async (page: Page): Promise<number[]> =>
+  (await drawn(page)).find(({ source }) => source.includes('[0], x = '))?.data ?? [];
+
+describe('chapter 2', () => {
+  it('moves a letter by keys: its output goes along, and the chip keeps the keyboard', async () => {
+    const { page, complaints } = await site.open({}, 'set');
+    const before = await outputs(page);
+    const chip = page.getByRole('button', { name: /^C, place 1 of 6/ });
+    await chip.focus();
+    await page.keyboard.press('ArrowDown');
+    await settled(page);
+    await page.keyboard.press('ArrowDown');
+    await settled(page);
+    expect(page.url()).toContain('o=1.2.0.3.4.5');
+    const after = await outputs(page);
+    [1, 2, 0, 3, 4, 5].forEach((token, place) => {
+      for (let at = 0; at < 48; at++) {
+        // Sums of six products in another order: a few units in the last place of numbers below 0.1.
+        expect(Math.abs((after[place * 48 + at] ?? 1) - (before[token * 48 + at] ?? 0))).toBeLessThan(1e-7);
+      }
+    });
+    expect(await difference(page)).toBeLessThan(1e-7);
+    expect(page.url()).not.toContain('step=');
+    expect(complaints).toEqual([]);
+  });
+
+  it('moves a letter by hand; one Back takes the whole drag back', async () => {
+    const { page } = await site.open({}, 'set');
+    const boxes = await Promise.all(
+      [1, 4].map((place) => page.getByRole('button', { name: new RegExp(`place ${place} of 6`) }).boundingBox()),
+    );
+    const [from, to] = boxes.map((box) => ({ x: (box?.x ?? 0) + 20, y: (box?.y ?? 0) + (box?.height ?? 0) / 2 }));
+    await page.mouse.move(from?.x ?? 0, from?.y ?? 0);
+    await page.mouse.down();
+    await page.mouse.move(to?.x ?? 0, to?.y ?? 0, { steps: 6 });
+    await page.mouse.up();
+    await settled(page);
+    expect(page.url()).toContain('o=1.2.3.0.4.5');
+    await page.reload();
+    await settled(page);
+    expect(await shownText(page)).toContain('largest difference');
+    expect(page.url()).toContain('o=1.2.3.0.4.5');
+    await page.goBack();
+    await settled(page);
+    expect(page.url()).not.toContain('o=');
+  });
+
+  it('jumps with positions and with a mask, and rests without', async () => {
+    const { page } = await site.open({}, 'set?step=1');
+    expect(await difference(page)).toBeLessThan(1e-7);
+    await page.getByRole('switch', { name: 'positions' }).click();
+    await settled(page);
+    expect(await difference(page)).toBeGreaterThan(0.01);
+    await page.getByRole('switch', { name: 'positions' }).click();
+    await page.getByRole('switch', { name: 'causal mask' }).click();
+    await settled(page);
+    expect(await difference(page)).toBeGreaterThan(0.01);
+  });
+
+  it('reads the sentence in another order with the whole model', async () => {
+    const { page, complaints } = await site.open({}, 'set?step=6');
+    const [written, moved] = await Promise.all(
+      ['as written', 'as moved'].map((how) => numbersOf(page, `softmax(logits[0, -1]), ${how}`)),
+    );
+    expect(moved?.data).not.toEqual(written?.data);
+    await page.getByRole('button', { name: 'As it was' }).click();
+    await settled(page);
+    expect((await numbersOf(page, 'softmax(logits[0, -1]), as moved')).data).toEqual(written?.data);
+    expect(await difference(page)).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it('hides the outputs until the class has guessed', async () => {
+    const { page } = await site.open({}, 'set?step=1&class=1');
+    expect(await page.locator('.strip').count()).toBe(0);
+    await page.getByRole('button', { name: 'Show' }).click();
+    await settled(page);
+    expect(await page.locator('.strip').count()).toBe(6);
+  });
+
+  it('checks its questions by computing', async () => {
+    const { page } = await site.open({}, 'set?o=3.0.5.1.4.2');
+    const kinds = page.locator('[data-question="kinds"]');
+    for (const [answer, verdict] of [
+      ['6', 'wrong'],
+      ['3', 'right'],
+    ] as const) {
+      await kinds.getByRole('textbox').fill(answer);
+      await kinds.getByRole('button').click();
+      await kinds.locator(`.verdict.${verdict}`).waitFor();
+    }
+    const masked = page.locator('[data-question="masked"]');
+    await masked.getByRole('button').click();
+    await masked.locator('.verdict.wrong').waitFor();
+    await page.getByRole('switch', { name: 'causal mask' }).click();
+    await masked.getByRole('button').click();
+    await masked.locator('.verdict.right').waitFor();
+    const next = page.locator('[data-question="next"]');
+    await next.scrollIntoViewIfNeeded();
+    const options = next.getByRole('button');
+    await options.first().waitFor();
+    const verdicts: (string | null)[] = [];
+    for (let at = 0; at < (await options.count()); at++) {
+      await options.nth(at).click();
+      await next.locator('.verdict').waitFor();
+      await page.waitForFunction(
+        (name) => document.querySelector('[data-question="next"] .verdict')?.textContent?.includes(name),
+        `“${await options.nth(at).textContent()}”`,
+      );
+      verdicts.push(await next.locator('.verdict').getAttribute('class'));
+    }
+    expect(verdicts.filter((name) => name?.includes('right'))).toHaveLength(1);
+  });
+});
