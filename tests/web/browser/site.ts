@@ -98,10 +98,10 @@ export async function turnTo(hash: string): Promise<void> {
   await told;
 }
 
-/** `settled` inside the page, once there is a figure. */
+/** `settled` inside the page. Sent to the browser, too. */
 export async function figureSettled(): Promise<void> {
   interface App extends HTMLElement {
-    book: { address: { chapter: string } };
+    book?: { address: { chapter: string } };
     open: { chapter: { id: string } } | undefined;
     failure: unknown;
     updateComplete: Promise<unknown>;
@@ -109,7 +109,7 @@ export async function figureSettled(): Promise<void> {
   const app = document.querySelector('book-app') as App;
   // A chapter that has just been named is not open yet; a name that none has opens the first.
   const opened = (): boolean =>
-    app.failure !== undefined || app.open?.chapter.id === (app.book.address.chapter || 'next');
+    app.failure !== undefined || app.open?.chapter.id === (app.book?.address.chapter || 'next');
   for (let waited = 0; waited === 0 || (waited < 5000 && !opened()); waited += 20)
     await new Promise((resolve) => setTimeout(resolve, 20));
   await app.updateComplete;

@@ -60,18 +60,12 @@ export class FirefoxSite {
     await this.page.setViewport({ width, height });
     await this.page.goto('about:blank');
     await this.page.goto(`${this.server.url}#/${address}`);
-    await this.#settled();
+    await this.page.evaluate(figureSettled);
   }
 
   /** Another address in the same page, as a link leads there. */
   async go(address: string): Promise<void> {
     await this.page.evaluate(turnTo, `#/${address}`);
-    await this.#settled();
-  }
-
-  /** Resolves when the open chapter's figure has drawn what the address asks for. */
-  async #settled(): Promise<void> {
-    await this.page.waitForSelector('main .figure > *');
     await this.page.evaluate(figureSettled);
   }
 }
