@@ -57,6 +57,19 @@ const glueWithoutFiles: Plugin = {
   },
 };
 
+// lit's build that can be imported where there is no HTMLElement brings a whole document for servers along, which reads
+// every global of a page when it is loaded: in a frame of another site that is refused. All it needs is a class to extend.
+const litWithoutDocument: Plugin = {
+  name: 'lit without a document',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^@lit-labs\/ssr-dom-shim$/ }, ({ path }) => ({ path, namespace: 'no document' }));
+    onLoad({ filter: /.*/, namespace: 'no document' }, () => ({
+      contents: `export const HTMLElement = globalThis.HTMLElement ?? class {};
+        export const customElements = globalThis.customElements;`,
+    }));
+  },
+};
+
 const bundleOptions = {
   bundle: true,
   format: 'esm',
@@ -68,7 +81,7 @@ const bundleOptions = {
   sourcemap: true,
   legalComments: 'inline',
   logLevel: 'warning',
-  plugins: [glueWithoutFiles],
+  plugins: [glueWithoutFiles, litWithoutDocument],
 } satisfies BuildOptions;
 
 // What stays a file of its own beside index.js, so that bundlers can leave it out of a page that does not use it: inside

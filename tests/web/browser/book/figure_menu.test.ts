@@ -96,7 +96,7 @@ describe('the menu of a figure', () => {
           .map(({ source, numbers }) => ({ source, dims: [...numbers.dims], data: Array.from(numbers.data) })),
       );
     for (const { source, dims, data } of drawn) {
-      const { bytes } = await saved(`Save ${source} for NumPy`);
+      const { bytes } = await saved(`.npy: save ${source} for NumPy`);
       const start = 10 + bytes.readUInt16LE(8);
       const header = bytes.toString('latin1', 10, start);
       expect(header).toContain(`'shape': (${dims.length === 1 ? `${dims[0]},` : dims.join(', ')})`);

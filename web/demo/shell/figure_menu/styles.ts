@@ -9,6 +9,7 @@ export const menuStyles = css`
   p { margin: 0; color: var(--cf-muted); font-size: 13px; }
   button { font: inherit; color: inherit; }
   .acts { display: flex; flex-wrap: wrap; gap: 6px; }
+  p + .acts { margin-top: 8px; }
   .chip { border: 1px solid var(--cf-line-strong); background: none; border-radius: 999px; padding: 4px 12px; cursor: pointer; min-height: 30px; }
   .chip:hover { background: var(--cf-sunken); }
   .chip[aria-pressed='true'], .chip[aria-expanded='true'] { background: var(--cf-ink); color: var(--cf-paper); border-color: var(--cf-ink); }
