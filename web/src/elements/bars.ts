@@ -211,7 +211,7 @@ export class CfBars extends ElementBase implements Drawn {
     const share = Math.max(-1, Math.min(1, Number.isNaN(item.value) ? 0 : item.value / most));
     const content = html`<span class="label">${visibleToken(item.label)}</span><span class="said">, </span><span
         class="track ${twoSided ? '' : 'after'}">${twoSided ? this.#around(share) : this.#along(share)}<span
-        class="number">${shown}${item.note ? html`<span class="note">${item.note}</span>` : nothing}</span></span>`;
+        class="number">${shown}${item.note ? html`<span class="said">, </span><span class="note">${item.note}</span>` : nothing}</span></span>`;
     const classes = `bar ${item.selected ? 'selected' : ''} ${index === this.active ? 'at' : ''}`;
     if (this.readonly) return html`<li class=${classes}>${content}</li>`;
     return html`<div

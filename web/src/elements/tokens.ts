@@ -50,6 +50,13 @@ export class CfTokens extends ElementBase implements Drawn {
         background: var(--_sunken);
         border-radius: 4px 4px 0 0;
       }
+      .said {
+        position: absolute;
+        width: 1px;
+        height: 1px;
+        overflow: hidden;
+        clip-path: inset(50%);
+      }
       .id {
         display: block;
         text-align: center;
@@ -169,15 +176,14 @@ export class CfTokens extends ElementBase implements Drawn {
       ...(index === at ? ['at'] : []),
     ];
     const shown = visibleToken(token.text);
-    const said = [
-      shown.trim(),
-      ...(token.special ? [words().special] : []),
-      ...(value === undefined ? [] : [spoken(value)]),
-    ];
+    const aside = (text: string): TemplateResult => html`<span class="said">, ${text}</span>`;
+    const numbered = this.ids && token.id !== undefined;
     return html`<span
       role="option" id="token-${index}" class=${classes.join(' ')} aria-selected=${index === this.selected}
-      aria-label=${said.join(', ')} @click=${() => this.#choose(index)}
-    >${shown}${this.ids && token.id !== undefined ? html`<span class="id">${token.id}</span>` : nothing}</span>`;
+      @click=${() => this.#choose(index)}
+    >${shown}${token.special ? aside(words().special) : nothing}${value === undefined ? nothing : aside(spoken(value))}${
+      numbered ? html`<span class="said">, </span><span class="id">${token.id}</span>` : nothing
+    }</span>`;
   }
 
   /** @internal */

@@ -44,3 +44,8 @@ describe('the page shows what the library computes', () => {
     },
   );
 });
+
+it('at least fifty places are compared with references of PyTorch', () => {
+  const compared = all.filter(({ reference }) => reference).reduce((sum, { at }) => sum + at.length, 0);
+  expect(compared).toBeGreaterThanOrEqual(50);
+});

@@ -153,7 +153,7 @@ function bars(request: NarrowRequest, key: number): TemplateResult {
       return svg`<g role="button" tabindex="0" aria-label="${data.keys[column]}: ${hidden ? '−∞' : decimals(share, 4)}" @click=${choose} @keydown=${keyed}>
         <rect x=${i * step} y="0" width=${step} height="116" fill="transparent"/>
         ${hidden ? svg`<rect x=${i * step + 3} y=${base - 24} width=${step - 5} height="24" fill="var(--cf-sunken)"/>` : svg`<rect x=${i * step + 3} y=${base - height} width=${Math.max(2, step - 5)} height=${height} rx="1.5" fill=${cssColour(weight(Math.max(0.1, share), theme.current))}/>`}
-        ${share >= 0.02 ? svg`<text class="share" x=${x} y=${base - height - 5} text-anchor="middle">${decimals(share, 2)}</text>` : nothing}
+        ${share >= 0.02 ? svg`<text class="share" aria-hidden="true" x=${x} y=${base - height - 5} text-anchor="middle">${decimals(share, 2)}</text>` : nothing}
         <text x=${x} y=${base + 19} text-anchor="middle" class=${column === key ? 'on' : ''}>${shortened(data.keys[column] ?? '', step)}</text>
         ${column === focus ? svg`<path d="M${i * step + 5} ${base + 28}h${step - 10}" stroke="var(--cf-q)" stroke-width="2.5"/>` : nothing}
       </g>`;

@@ -67,7 +67,7 @@ async function withDecoder(
   ids: readonly number[],
   writer: GenerativeModel | undefined,
 ): Promise<{ inputs: PassInputs; written: number[] }> {
-  if (!writer || writer.cfg.task !== 'seq2seq-lm') return { inputs, written: [] };
+  if (writer?.cfg.task !== 'seq2seq-lm') return { inputs, written: [] };
   const sequences = await writer.generate({ input_ids: [[...ids]] }, { do_sample: false, max_new_tokens: mostTokens });
   const written = Array.from(sequences.data, Number).slice(0, -1);
   const key = `${inputs.key}|${written.join()}`;
