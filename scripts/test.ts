@@ -1,6 +1,6 @@
 // npm test [-- stage …]: everything from a fresh clone to the verdict. All stages run, also after one has failed.
 // Stages: native (C++), wasm (the same C++ tests as WebAssembly under Node), ts (the package under Node, with trained
-// checkpoints that are fetched once), browser (the page in Chromium), check (formats, types, import directions, sizes).
+// checkpoints that are fetched once), browser (the page in Chromium and Firefox), check (formats, types, import directions, sizes).
 
 import { buildPreset, testPreset, wasmPreset } from './build/cmake.js';
 import { inProject } from './build/fresh.js';
@@ -9,7 +9,7 @@ import { check } from './check.js';
 import { commandOf } from './main.js';
 import { fetchCheckpoints } from './models/checkpoints.js';
 import { type Environment, run, seconds, step, timesOfSteps } from './toolchain/progress.js';
-import { findChromium, SetupError } from './toolchain.js';
+import { findChromium, findFirefox, SetupError } from './toolchain.js';
 
 const vitest = (project: string, env: Environment = {}): Promise<unknown> =>
   step(`Testing ${project}`, () =>
@@ -39,7 +39,7 @@ const stages: Readonly<Record<StageName, () => Promise<void>>> = {
   browser: async () => {
     await buildPackage();
     await steps.page();
-    await vitest('browser', { CHROMIUM: await findChromium() });
+    await vitest('browser', { CHROMIUM: await findChromium(), FIREFOX: (await findFirefox()) ?? '' });
   },
   check: async () => {
     await buildPackage();

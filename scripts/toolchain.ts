@@ -8,11 +8,12 @@ import { commandOf } from './main.js';
 import { cacheFolder } from './toolchain/cache.js';
 import { findChromium } from './toolchain/chromium.js';
 import { type Emscripten, findEmscripten } from './toolchain/emscripten.js';
+import { findFirefox } from './toolchain/firefox.js';
 import { findLibraries, type Libraries } from './toolchain/libraries.js';
 import { type BuildPrograms, findBuildPrograms, findCppCompiler } from './toolchain/programs.js';
 import { SetupError } from './toolchain/progress.js';
 
-export { findChromium, findCppCompiler, SetupError };
+export { findChromium, findCppCompiler, findFirefox, SetupError };
 
 export interface BuildTools extends BuildPrograms, Libraries {
   cmakeArguments: readonly string[];
@@ -79,6 +80,7 @@ async function provide(options: readonly string[]): Promise<void> {
     console.log(`${name}: ${build[name] ?? 'not found: CMake fetches it'}`);
   }
   console.log(`chromium: ${await findChromium()}`);
+  console.log(`firefox: ${(await findFirefox()) ?? 'none: the page is tested in Chromium alone'}`);
 }
 
 export const command = commandOf(provide, ['--env']);

@@ -56,12 +56,28 @@ function nameTable(family: string, style: string): Buffer {
   return Buffer.concat([head, ...texts]);
 }
 
-/** `font` (SFNT) with the names of `family` and `style` alone. */
+/** The first bytes of a font of so many tables: their number, and what helps to search them. */
+function headerOf(font: Buffer, count: number): Buffer {
+  const header = Buffer.from(font.subarray(0, headerSize));
+  const steps = Math.floor(Math.log2(count));
+  const range = entrySize * 2 ** steps;
+  [count, range, steps, entrySize * count - range].forEach((value, i) => {
+    header.writeUInt16BE(value, 4 + 2 * i);
+  });
+  return header;
+}
+
+/**
+ * `font` (SFNT) with the names of `family` and `style` alone, and without `STAT`: it says by names that are no longer there how
+ * menus list a family's members, and Firefox complains of every such font.
+ */
 export function named(font: Buffer, family: string, style: string): Buffer {
   const name = nameTable(family, style);
-  const tables = tablesOf(font).map((table) => (table.tag === 'name' ? { ...table, content: name } : table));
+  const tables = tablesOf(font)
+    .filter(({ tag }) => tag !== 'STAT')
+    .map((table) => (table.tag === 'name' ? { ...table, content: name } : table));
   const directory = Buffer.alloc(headerSize + entrySize * tables.length);
-  font.copy(directory, 0, 0, headerSize);
+  headerOf(font, tables.length).copy(directory);
   const parts = [directory];
   let offset = directory.length;
   tables.forEach(({ tag, content }, i) => {

@@ -1,5 +1,6 @@
-// Debian packages without installing them: a private apt state in the cache, with the machine's own archive and any
-// suite, and packages unpacked into a folder. Works as any user; nothing of the system is changed.
+// Debian packages: installed in the system by root, or without installing them: a private apt state in the cache, with the
+// machine's own archive and any suite, and packages unpacked into a folder, which works as any user and changes nothing of the
+// system.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +13,17 @@ const sources = '/etc/apt';
 export async function haveApt(): Promise<boolean> {
   if (process.platform !== 'linux') return false;
   return (await query('apt-get', ['--version'])) !== '' && (await query('dpkg', ['--version'])) !== '';
+}
+
+/** Installs packages in the system when this is root and there is an apt; says whether it did. */
+export async function installPackages(what: string, packages: readonly string[]): Promise<boolean> {
+  if (process.getuid?.() !== 0 || !(await haveApt())) return false;
+  const options = { env: { DEBIAN_FRONTEND: 'noninteractive' } };
+  await step(`Installing ${what} (apt-get, as root)`, async () => {
+    await run('apt-get', ['update', '-q'], options);
+    await run('apt-get', ['install', '-q', '-y', '--no-install-recommends', ...packages], options);
+  });
+  return true;
 }
 
 /** The machine's own suite ("bookworm"), or '' when it does not say. */

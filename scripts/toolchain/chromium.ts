@@ -4,10 +4,10 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { haveApt, ownSuite, unpackPackages } from './apt.js';
+import { haveApt, installPackages, ownSuite, unpackPackages } from './apt.js';
 import { cacheFolder, completeFolder } from './cache.js';
 import { onPath } from './programs.js';
-import { query, run, SetupError, step } from './progress.js';
+import { query, SetupError } from './progress.js';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
 const macChrome = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
@@ -43,13 +43,7 @@ const starts = async (file: string): Promise<boolean> =>
   /\d+\.\d+/.test(await query(file, ['--version', '--no-sandbox'], { timeout: 60_000 }));
 
 async function installed(): Promise<string | undefined> {
-  if (process.getuid?.() !== 0 || !(await haveApt())) return undefined;
-  const options = { env: { DEBIAN_FRONTEND: 'noninteractive' } };
-  await step('Installing Chromium (apt-get, as root)', async () => {
-    await run('apt-get', ['update', '-q'], options);
-    await run('apt-get', ['install', '-q', '-y', '--no-install-recommends', ...packages], options);
-  });
-  return onPath('chromium');
+  return (await installPackages('Chromium', packages)) ? onPath('chromium') : undefined;
 }
 
 async function unpacked(): Promise<string | undefined> {

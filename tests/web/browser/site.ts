@@ -1,31 +1,8 @@
-// The built page as a static site under a path of its own, and a Chromium that opens it and keeps what it complains of.
+// A Chromium that opens the built page and keeps what it complains of.
 
-import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { extname, join, normalize } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type PageServer, servePage } from './page_server.js';
 
-const folder = fileURLToPath(new URL('../../../build/page/', import.meta.url));
-/** The page must work under any path, so it is never served at the root. */
-const base = '/some/where/';
-/** What `npm start` sends too: with these the page may use threads. */
-export const isolation = {
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-embedder-policy': 'require-corp',
-};
-const contentTypes: Record<string, string> = {
-  '.css': 'text/css',
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.json': 'application/json',
-  '.png': 'image/png',
-  '.svg': 'image/svg+xml',
-  '.webmanifest': 'application/manifest+json',
-  '.woff2': 'font/woff2',
-  '.wasm': 'application/wasm',
-};
 export const browserFlags = [
   '--headless',
   '--no-sandbox',
@@ -37,19 +14,6 @@ export const browserFlags = [
   '--disable-sync',
 ];
 
-async function answer(path: string): Promise<{ status: number; type: string; body: Buffer | string }> {
-  const missing = { status: 404, type: 'text/plain', body: 'not here' };
-  if (!path.startsWith(base)) return missing;
-  const name = normalize(path.slice(base.length) || 'index.html');
-  if (name.startsWith('..')) return missing;
-  try {
-    const type = contentTypes[extname(name)] ?? 'application/octet-stream';
-    return { status: 200, type, body: await readFile(join(folder, name)) };
-  } catch {
-    return missing;
-  }
-}
-
 export interface OpenPage {
   page: Page;
   /** Errors and warnings of the console, exceptions, failed requests, and requests to elsewhere. */
@@ -57,39 +21,34 @@ export interface OpenPage {
 }
 
 export class Site {
-  readonly url: string;
-  /** Paths of the page that were asked for. */
-  readonly requests: string[] = [];
-  /** Other contents for files of the page, by path. */
-  readonly replaced = new Map<string, string>();
   private constructor(
     private readonly browser: Browser,
-    private readonly close: () => void,
-    url: string,
-  ) {
-    this.url = url;
-  }
+    private readonly server: PageServer,
+  ) {}
 
-  static async start(headers: Record<string, string> = isolation): Promise<Site> {
-    let site: Site | undefined;
-    const server = createServer(async (request, response) => {
-      const path = new URL(request.url ?? '/', 'http://site').pathname;
-      const { status, type, body } = await answer(path);
-      const name = path.slice(base.length);
-      site?.requests.push(name);
-      response.writeHead(status, { ...headers, 'content-type': type }).end(site?.replaced.get(name) ?? body);
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
+  static async start(headers?: Readonly<Record<string, string>>): Promise<Site> {
     const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
     const browser = await chromium.launch({ executablePath, args: browserFlags });
-    site = new Site(browser, () => server.close(), `http://127.0.0.1:${port}${base}`);
-    return site;
+    return new Site(browser, await servePage(headers));
   }
 
   async stop(): Promise<void> {
     await this.browser.close();
-    this.close();
+    this.server.close();
+  }
+
+  get url(): string {
+    return this.server.url;
+  }
+
+  /** Paths of the page that were asked for. */
+  get requests(): string[] {
+    return this.server.requests;
+  }
+
+  /** Other contents for files of the page, by path. */
+  get replaced(): Map<string, string> {
+    return this.server.replaced;
   }
 
   /** Opens the page at an address (`head?step=2`) and waits until its figure has drawn what the address asks for. */
@@ -120,9 +79,7 @@ export class Site {
 
   /** Another address in the same page, as a link leads there. */
   async go(page: Page, address: string): Promise<void> {
-    await page.evaluate((hash) => {
-      location.hash = hash;
-    }, `#/${address}`);
+    await page.evaluate(turnTo, `#/${address}`);
     await settled(page);
   }
 }
@@ -130,20 +87,33 @@ export class Site {
 /** Resolves when the open chapter's figure has drawn what the address asks for. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main .figure > *').waitFor({ state: 'attached' });
-  await page.evaluate(async () => {
-    const app = document.querySelector('book-app') as HTMLElement & {
-      updateComplete: Promise<unknown>;
-      open?: { chapter: { id: string } };
-    };
-    // The chapter that has just been named is not open yet; a name that none has opens the first.
+  await page.evaluate(figureSettled);
+}
+
+/** Follows a link inside the page; resolves when the page has been told. Sent to the browser: it uses nothing from outside. */
+export async function turnTo(hash: string): Promise<void> {
+  if (location.hash === new URL(hash, location.href).hash) return;
+  const told = new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }));
+  location.hash = hash;
+  await told;
+}
+
+/** `settled` inside the page. Sent to the browser, too. */
+export async function figureSettled(): Promise<void> {
+  interface App extends HTMLElement {
+    book?: { address: { chapter: string } };
+    open: { chapter: { id: string } } | undefined;
+    failure: unknown;
+    updateComplete: Promise<unknown>;
+  }
+  const app = document.querySelector('book-app') as App;
+  // A chapter that has just been named is not open yet; a name that none has opens the first.
+  const opened = (): boolean =>
+    app.failure !== undefined || app.open?.chapter.id === (app.book?.address.chapter || 'next');
+  for (let waited = 0; waited === 0 || (waited < 5000 && !opened()); waited += 20)
     await new Promise((resolve) => setTimeout(resolve, 20));
-    const named = /^#\/(\w*)/.exec(location.hash)?.[1] ?? '';
-    for (let i = 0; i < 100 && app.open?.chapter.id !== (named || 'next'); i++) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    await app.updateComplete;
-    const figure = document.querySelector('main .figure > *') as HTMLElement & { settled(): Promise<void> };
-    await figure.settled();
-    await app.updateComplete;
-  });
+  await app.updateComplete;
+  const figure = document.querySelector('main .figure > *') as HTMLElement & { settled(): Promise<void> };
+  await figure.settled();
+  await app.updateComplete;
 }

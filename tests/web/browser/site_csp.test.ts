@@ -3,7 +3,8 @@
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isolation, Site } from './site.js';
+import { isolation } from './page_server.js';
+import { Site } from './site.js';
 
 const policy = [
   "default-src 'self'",

@@ -3,8 +3,9 @@
 import { availableParallelism } from 'node:os';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { isolation } from './page_server.js';
 import { runInPage, withPage } from './project_page.js';
-import { browserFlags, isolation, Site } from './site.js';
+import { browserFlags, Site } from './site.js';
 
 const model = '/web/demo/public/models/stories260K';
 

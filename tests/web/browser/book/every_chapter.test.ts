@@ -6,7 +6,7 @@ import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chapters } from '../../../../web/demo/book/chapters.js';
 import { Site, settled } from '../site.js';
-import { drawn } from './reader.js';
+import { brokenLooks, drawn } from './reader.js';
 
 const ids = chapters.map(({ id }) => id);
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -72,24 +72,6 @@ async function unnamedControls(session: CDPSession): Promise<string[]> {
         !ignored && controls.has(String(role?.value)) && String(name?.value ?? '').trim() === '',
     )
     .map(({ role, properties }) => `${role?.value} ${JSON.stringify(properties?.slice(0, 2))}`);
-}
-
-/** What is wider than the page, or what the chapter says has failed. */
-async function brokenLooks(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
-    const faults: string[] = [];
-    const { scrollWidth, clientWidth } = document.documentElement;
-    if (scrollWidth > clientWidth + 1) faults.push(`the page is ${scrollWidth} px wide in ${clientWidth}`);
-    const figure = document.querySelector('main .figure > *');
-    const failed = figure?.shadowRoot?.querySelector('.failed') ?? document.querySelector('.failed');
-    if (failed && figure?.localName !== 'figure-own') faults.push(`failed: ${failed.textContent?.trim()}`);
-    const faulty = figure?.shadowRoot?.querySelector('.fault');
-    if (faulty) faults.push(`an element: ${faulty.textContent}`);
-    const prose = document.querySelector('.step.on .prose')?.textContent ?? '';
-    if (/…[^.]{0,2} /.test(prose.replace(/\s…$/, ''))) faults.push(`not computed in: ${prose.trim().slice(0, 160)}`);
-    if ((figure?.getBoundingClientRect().height ?? 0) < 60) faults.push('the figure is empty');
-    return faults;
-  });
 }
 
 describe.each(ids)('%s', (chapter) => {

@@ -2,6 +2,9 @@
 
 import type { Page } from 'playwright-core';
 
+/** A page of either browser's driver. */
+export type EvaluatingPage = { evaluate<R>(work: () => R | Promise<R>): Promise<R> };
+
 export interface ReadNumbers {
   source: string;
   dims: number[];
@@ -9,7 +12,7 @@ export interface ReadNumbers {
 }
 
 /** Everything that the open figure draws, with its numbers. */
-export async function drawn(page: Page): Promise<ReadNumbers[]> {
+export async function drawn(page: EvaluatingPage): Promise<ReadNumbers[]> {
   return page.evaluate(() => {
     interface Drawing extends Element {
       source: string;
@@ -25,7 +28,7 @@ export async function drawn(page: Page): Promise<ReadNumbers[]> {
 }
 
 /** The numbers that come from `source`; throws naming what is drawn instead. */
-export async function numbersOf(page: Page, source: string): Promise<ReadNumbers> {
+export async function numbersOf(page: EvaluatingPage, source: string): Promise<ReadNumbers> {
   const all = await drawn(page);
   const found = all.find((one) => one.source === source);
   if (found) return found;
@@ -42,5 +45,23 @@ export async function shownText(page: Page): Promise<string> {
       return [...root.childNodes].map(textOf).join('');
     };
     return textOf(document.body).replace(/\s+/g, ' ');
+  });
+}
+
+/** What is wider than the page, or what the chapter says has failed. */
+export async function brokenLooks(page: EvaluatingPage): Promise<string[]> {
+  return page.evaluate(() => {
+    const faults: string[] = [];
+    const { scrollWidth, clientWidth } = document.documentElement;
+    if (scrollWidth > clientWidth + 1) faults.push(`the page is ${scrollWidth} px wide in ${clientWidth}`);
+    const figure = document.querySelector('main .figure > *');
+    const failed = figure?.shadowRoot?.querySelector('.failed') ?? document.querySelector('.failed');
+    if (failed && figure?.localName !== 'figure-own') faults.push(`failed: ${failed.textContent?.trim()}`);
+    const faulty = figure?.shadowRoot?.querySelector('.fault');
+    if (faulty) faults.push(`an element: ${faulty.textContent}`);
+    const prose = document.querySelector('.step.on .prose')?.textContent ?? '';
+    if (/…[^.]{0,2} /.test(prose.replace(/\s…$/, ''))) faults.push(`not computed in: ${prose.trim().slice(0, 160)}`);
+    if ((figure?.getBoundingClientRect().height ?? 0) < 60) faults.push('the figure is empty');
+    return faults;
   });
 }

@@ -66,7 +66,7 @@ export class HeadCanvas extends LitElement {
     figureStyles,
     readoutStyles,
     css`
-      .canvas { position: relative; height: var(--height); }
+      .canvas { position: relative; height: var(--height); overflow-x: clip; } /* matrices are wider than their pictures */
       cf-matrix { position: absolute; }
       .over { position: absolute; inset: 0; pointer-events: none; overflow: visible; z-index: 1; }
       .corner { position: absolute; left: var(--left); top: 4px; width: var(--width); height: var(--corner-height); }

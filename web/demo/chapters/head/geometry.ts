@@ -61,29 +61,30 @@ export function geometryOf(spans: Spans, room: Room): Geometry {
   const fixed = labels + gaps.Q + gaps.S + beforeZ + 10;
   const width = Math.min(44, (room.width - fixed) / columns);
   const wide = fixed + least.Q + least.S + least.A + least.Z <= room.width;
-  const slot = (count: number, needed: number): number => Math.max(count * width, wide ? needed : 0);
-  const slots = {
-    Q: slot(inner.count, least.Q),
-    S: slot(keys.count, least.S),
-    A: slot(keys.count, least.A),
-    Z: slot(outer.count, least.Z),
+  // What captions and read-outs need beside the cells, as far as the cells leave it.
+  const wanted = (count: number, needed: number): number => (wide ? Math.max(0, needed - count * width) : 0);
+  const extra = {
+    Q: wanted(inner.count, least.Q),
+    S: wanted(keys.count, least.S),
+    A: wanted(keys.count, least.A),
+    Z: wanted(outer.count, least.Z),
   };
-  const taken = fixed + slots.Q + slots.S + slots.A + slots.Z;
-  const scale = taken > room.width ? (room.width - fixed) / (taken - fixed) : 1;
+  const extras = extra.Q + extra.S + extra.A + extra.Z;
+  const share = extras > 0 ? Math.min(1, (room.width - fixed - columns * width) / extras) : 0;
+  const taken = fixed + columns * width + share * extras;
   const upper = Math.max(inner.count, keys.count);
   const between = 14 + room.above;
   const fitting = (room.height - top - between - 28) / (upper + queries.count);
   const height = Math.max(15, Math.min(room.large ? 30 : 26, fitting));
   const above = Math.max(upper * height, least.upper);
-  const left = Math.max(0, (room.width - Math.min(taken, room.width)) / 2);
+  const left = Math.max(0, (room.width - taken) / 2);
   const middle = top + above + between;
-  // Q stands at the right of its slot, beside S; where slots had to shrink, matrices take their own width at least.
-  const place = (count: number, needed: number): number => Math.max(count * width, needed * scale);
+  // Q stands at the right of its slot, beside S.
   const x = { Q: 0, S: 0, A: 0, Z: 0 };
-  x.S = left + labels + place(inner.count, slots.Q) + gaps.Q;
+  x.S = left + labels + inner.count * width + share * extra.Q + gaps.Q;
   x.Q = x.S - gaps.Q - inner.count * width;
-  x.A = x.S + place(keys.count, slots.S) + gaps.S;
-  x.Z = x.A + place(keys.count, slots.A) + beforeZ;
+  x.A = x.S + keys.count * width + share * extra.S + gaps.S;
+  x.Z = x.A + keys.count * width + share * extra.A + beforeZ;
   const over = (count: number): number => top + above - count * height;
   return {
     cell: { width, height },

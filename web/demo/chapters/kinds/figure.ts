@@ -27,7 +27,7 @@ export class FigureKinds extends Figure<Shown, typeof words> {
     figureStyles,
     css`
       .given { display: flex; gap: 8px 12px; flex-wrap: wrap; align-items: center; margin-bottom: 16px; }
-      .given textarea { flex: 1 1 160px; min-width: 0; font: 17px/1.4 var(--cf-serif); height: 40px; resize: vertical; }
+      .given textarea { flex: 1 1 160px; min-width: 0; font: 17px/1.4 var(--cf-serif); min-height: 40px; field-sizing: content; resize: vertical; }
       .three { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 36px; align-items: start; }
       .three.maps { grid-template-columns: minmax(0, 1fr) minmax(0, 0.8fr) minmax(0, 1.4fr); }
       .kind { min-width: 0; }

@@ -52,7 +52,7 @@ export class TextFaces extends LitElement implements Drawn {
     button[aria-pressed='true'] { border-color: var(--cf-q); }
     button:focus-visible { outline: 2px solid var(--cf-accent); outline-offset: 2px; }
     @media (max-width: 900px) { .line { gap: 2px 3px; } .line > * { font-size: 18px; padding: 1px 3px 2px; } .gap { height: 46px; } }
-    .sr-only { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+    .sr-only { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); }
     .k { color: var(--cf-k); } .q { color: var(--cf-q); }
   `;
 

@@ -1,0 +1,72 @@
+// The book in Firefox: every chapter's first steps, wide and on a phone, without a fault, and the numbers of deep links.
+
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chapters } from '../../../../web/demo/book/chapters.js';
+import { FirefoxSite, firefoxPath } from './firefox.js';
+import { brokenLooks, drawn, numbersOf } from './reader.js';
+import { all } from './subjects/index.js';
+import { Library } from './subjects/subject.js';
+
+const ids = chapters.map(({ id }) => id);
+const views = [
+  { width: 1440, height: 900 },
+  { width: 390, height: 844 },
+] as const;
+/** Firefox may run the build with relaxed SIMD, whose fused products round differently from those under Node. */
+const acrossBuilds = 2e-4;
+const compared = all.filter(({ address }) => ['next', 'where', 'head'].includes(address.split('?')[0] ?? ''));
+const pictures = fileURLToPath(new URL('../../../../build/walks/', import.meta.url));
+
+/** By how many pixels the figure is wider than its place. Firefox shows scroll bars that take room; Chromium's are hidden. */
+function figureOverflow(): number {
+  const place = document.querySelector('main .figure');
+  return place ? place.scrollWidth - place.clientWidth : Number.NaN;
+}
+
+describe.skipIf(firefoxPath === '')('Firefox', () => {
+  let site: FirefoxSite;
+  const library = new Library();
+  beforeAll(async () => {
+    mkdirSync(pictures, { recursive: true });
+    site = await FirefoxSite.start();
+  });
+  afterAll(async () => {
+    await site.stop();
+    await library.dispose();
+  });
+
+  describe.each(views)('$width px', ({ width, height }) => {
+    beforeAll(() => site.open('next', width, height));
+
+    it.each(ids)('%s', async (chapter) => {
+      for (const step of [0, 1, 2]) {
+        await site.go(`${chapter}?step=${step}`);
+        expect(await brokenLooks(site.page), `step ${step}`).toEqual([]);
+        if (width > 700)
+          expect(await site.page.evaluate(figureOverflow), `step ${step}: too wide`).toBeLessThanOrEqual(0);
+        for (const { source } of await drawn(site.page)) expect(source.trim(), `step ${step}`).not.toBe('');
+        if (step === 0) await site.page.screenshot({ path: `${pictures}firefox-${width}-${chapter}.png` });
+      }
+      expect(site.complaints.splice(0)).toEqual([]);
+    });
+  });
+
+  describe('the numbers of deep links', () => {
+    beforeAll(() => site.open('next', 1440, 900));
+
+    it.each(compared)('$address: $source', async ({ address, source, at, expected, tolerance = 0 }) => {
+      await site.go(address);
+      const { dims, data } = await numbersOf(site.page, source);
+      const wanted = await expected(library);
+      at.forEach((place, i) => {
+        const shown = data[place.reduce((flat, index, axis) => flat * (dims[axis] ?? 0) + index, 0)] ?? Number.NaN;
+        const difference = Math.abs(shown - (wanted[i] ?? Number.NaN));
+        const same = Object.is(shown, wanted[i]) || difference <= tolerance + acrossBuilds;
+        expect(same, `${source}[${place}]: Firefox shows ${shown}, expected ${wanted[i]}`).toBe(true);
+      });
+      expect(site.complaints.splice(0)).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,71 @@
+// A Firefox that opens the built page, driven over WebDriver BiDi, and what it complains of.
+
+import { existsSync } from 'node:fs';
+import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import { type PageServer, servePage } from '../page_server.js';
+import { figureSettled, turnTo } from '../site.js';
+
+/** `npm test` sets FIREFOX: to '' where there is none. */
+export const firefoxPath = process.env.FIREFOX ?? ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find(existsSync) ?? '';
+
+const preferences = {
+  'dom.serviceWorkers.enabled': false, // else each page would fetch all files of the page
+  'ui.prefersReducedMotion': 1,
+};
+
+export class FirefoxSite {
+  /** Errors and warnings of the console, exceptions, failed requests, and requests to elsewhere. */
+  readonly complaints: string[] = [];
+  private constructor(
+    private readonly browser: Browser,
+    private readonly server: PageServer,
+    readonly page: Page,
+  ) {}
+
+  static async start(): Promise<FirefoxSite> {
+    const browser = await puppeteer.launch({
+      browser: 'firefox',
+      executablePath: firefoxPath,
+      headless: true,
+      extraPrefsFirefox: preferences,
+    });
+    const site = new FirefoxSite(browser, await servePage(), await browser.newPage());
+    site.#listen();
+    return site;
+  }
+
+  #listen(): void {
+    const { page, complaints } = this;
+    page.on('console', (message) => {
+      if (['error', 'warn'].includes(message.type())) complaints.push(`console: ${message.text()}`);
+    });
+    page.on('pageerror', (error) => complaints.push(`exception: ${error instanceof Error ? error.message : error}`));
+    page.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(this.server.url) && !/^(data|blob|about):/.test(url))
+        complaints.push(`request to elsewhere: ${url}`);
+    });
+    page.on('response', (response) => {
+      if (response.status() >= 400) complaints.push(`HTTP ${response.status()}: ${response.url()}`);
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.browser.close();
+    this.server.close();
+  }
+
+  /** The page anew at an address and a size. */
+  async open(address: string, width: number, height: number): Promise<void> {
+    await this.page.setViewport({ width, height });
+    await this.page.goto('about:blank');
+    await this.page.goto(`${this.server.url}#/${address}`);
+    await this.page.evaluate(figureSettled);
+  }
+
+  /** Another address in the same page, as a link leads there. */
+  async go(address: string): Promise<void> {
+    await this.page.evaluate(turnTo, `#/${address}`);
+    await this.page.evaluate(figureSettled);
+  }
+}

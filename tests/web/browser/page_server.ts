@@ -1,0 +1,64 @@
+// The built page as a static site under a path of its own.
+
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const folder = fileURLToPath(new URL('../../../build/page/', import.meta.url));
+/** The page must work under any path, so it is never served at the root. */
+const base = '/some/where/';
+/** What `npm start` sends too: with these the page may use threads. */
+export const isolation = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+};
+const contentTypes: Record<string, string> = {
+  '.css': 'text/css',
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+  '.wasm': 'application/wasm',
+};
+
+async function answer(path: string): Promise<{ status: number; type: string; body: Buffer | string }> {
+  const missing = { status: 404, type: 'text/plain', body: 'not here' };
+  if (!path.startsWith(base)) return missing;
+  const name = normalize(path.slice(base.length) || 'index.html');
+  if (name.startsWith('..')) return missing;
+  try {
+    const type = contentTypes[extname(name)] ?? 'application/octet-stream';
+    return { status: 200, type, body: await readFile(join(folder, name)) };
+  } catch {
+    return missing;
+  }
+}
+
+export interface PageServer {
+  readonly url: string;
+  /** Paths of the page that were asked for. */
+  readonly requests: string[];
+  /** Other contents for files of the page, by path. */
+  readonly replaced: Map<string, string>;
+  close(): void;
+}
+
+export async function servePage(headers: Readonly<Record<string, string>> = isolation): Promise<PageServer> {
+  const requests: string[] = [];
+  const replaced = new Map<string, string>();
+  const server = createServer(async (request, response) => {
+    const path = new URL(request.url ?? '/', 'http://site').pathname;
+    const { status, type, body } = await answer(path);
+    const name = path.slice(base.length);
+    requests.push(name);
+    response.writeHead(status, { ...headers, 'content-type': type }).end(replaced.get(name) ?? body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}${base}`, requests, replaced, close: () => void server.close() };
+}
