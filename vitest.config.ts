@@ -26,7 +26,14 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { ...shared, name: 'ts', include: ['tests/web/**/*.test.ts'], exclude: ['tests/web/browser/**'] },
+        test: {
+          ...shared,
+          name: 'ts',
+          include: ['tests/web/**/*.test.ts'],
+          exclude: ['tests/web/browser/**'],
+          testTimeout: 60_000, // files run side by side: a slow or busy machine is no fault
+          hookTimeout: 60_000,
+        },
       },
       {
         extends: true,
