@@ -58,7 +58,7 @@ describe('chapter 8', () => {
 
   it('writes a word on, and a reload keeps it', async () => {
     const { page } = await site.open({}, 'saying');
-    await page.getByRole('option', { name: /^She,/ }).click();
+    await page.getByRole('option', { name: /^She\b/ }).click();
     await settled(page);
     const after = (await numbersOf(page, 'logits[0, -1]')).data;
     await page.reload();
