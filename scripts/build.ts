@@ -1,13 +1,15 @@
 // npm run build [-- step …]: makes the WebAssembly, the package in dist/ and the page. Steps by themselves:
-// native (library, command line and tests), wasm (the module, both variants), package, page, docs (into the page's folder).
+// native (library, command line and tests), wasm (the module, both variants), package, page, docs (into the page's folder),
+// licences (THIRD_PARTY_LICENSES, of what wasm and package made).
 
 import { buildPreset, buildWasm } from './build/cmake.js';
 import { buildDocs } from './build/docs.js';
+import { writeLicences } from './build/licences.js';
 import { buildPackage } from './build/package.js';
 import { buildPage } from './build/page.js';
 import { commandOf } from './main.js';
 
-type StepName = 'native' | 'wasm' | 'package' | 'page' | 'docs';
+type StepName = 'native' | 'wasm' | 'package' | 'page' | 'docs' | 'licences';
 
 export const steps: Readonly<Record<StepName, () => Promise<void>>> = {
   native: () => buildPreset('release'),
@@ -15,6 +17,7 @@ export const steps: Readonly<Record<StepName, () => Promise<void>>> = {
   package: buildPackage,
   page: buildPage,
   docs: buildDocs,
+  licences: writeLicences,
 };
 
 const defaultSteps: readonly StepName[] = ['wasm', 'package', 'page', 'docs'];

@@ -1,4 +1,5 @@
-// npm run check: formats and lint, types, import directions, file lengths, the package's exports, download sizes.
+// npm run check: formats and lint, types, import directions, file lengths, the package's exports,
+// licences, links of packed pages, download sizes.
 // With "-- --fix" formats are put right instead of reported.
 
 import { steps } from './build.js';
@@ -6,6 +7,8 @@ import { checkExports } from './check/exports.js';
 import { checkCppFormat, checkWebFormat } from './check/formats.js';
 import { checkImports } from './check/imports.js';
 import { checkLengths } from './check/lengths.js';
+import { checkLicences } from './check/licences.js';
+import { checkLinks } from './check/links.js';
 import { checkSizes } from './check/sizes.js';
 import { checkTypes } from './check/types.js';
 import { commandOf } from './main.js';
@@ -18,6 +21,8 @@ const checks: Readonly<Record<string, (fix: boolean) => Promise<string>>> = {
   'import directions': checkImports,
   'file lengths': checkLengths,
   exports: checkExports,
+  licences: checkLicences,
+  'links of packed pages': checkLinks,
   sizes: checkSizes,
 };
 

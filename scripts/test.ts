@@ -1,6 +1,7 @@
 // npm test [-- stage …]: everything from a fresh clone to the verdict. All stages run, also after one has failed.
 // Stages: native (C++), wasm (the same C++ tests as WebAssembly under Node), ts (the package under Node, with trained
 // checkpoints that are fetched once), browser (the page in Chromium and Firefox), check (formats, types, import directions, sizes).
+// By its name alone: aarch64 (C++ cross-compiled, under qemu-user), which needs a compiler and an emulator for it.
 
 import { buildPreset, testPreset, wasmPreset } from './build/cmake.js';
 import { inProject } from './build/fresh.js';
@@ -9,7 +10,7 @@ import { check } from './check.js';
 import { commandOf } from './main.js';
 import { fetchCheckpoints } from './models/checkpoints.js';
 import { type Environment, run, seconds, step, timesOfSteps } from './toolchain/progress.js';
-import { findChromium, findFirefox, SetupError } from './toolchain.js';
+import { findAarch64, findChromium, findFirefox, SetupError } from './toolchain.js';
 
 const vitest = (project: string, env: Environment = {}): Promise<unknown> =>
   step(`Testing ${project}`, () =>
@@ -20,7 +21,7 @@ const vitest = (project: string, env: Environment = {}): Promise<unknown> =>
     }),
   );
 
-type StageName = 'native' | 'wasm' | 'ts' | 'browser' | 'check';
+type StageName = 'native' | 'wasm' | 'ts' | 'browser' | 'check' | 'aarch64';
 
 const stages: Readonly<Record<StageName, () => Promise<void>>> = {
   native: async () => {
@@ -44,6 +45,11 @@ const stages: Readonly<Record<StageName, () => Promise<void>>> = {
   check: async () => {
     await buildPackage();
     await check();
+  },
+  aarch64: async () => {
+    await findAarch64();
+    await buildPreset('aarch64');
+    await testPreset('aarch64');
   },
 };
 
@@ -71,11 +77,12 @@ async function runStage(name: StageName): Promise<Verdict> {
 }
 
 const stageNames = Object.keys(stages) as StageName[];
+const usual = stageNames.filter((name) => name !== 'aarch64');
 
 export const command = commandOf(async (names) => {
   const start = Date.now();
   const results: Verdict[] = [];
-  for (const name of names.length > 0 ? names : stageNames) results.push(await runStage(name));
+  for (const name of names.length > 0 ? names : usual) results.push(await runStage(name));
   console.log(`\n=== Summary (${seconds(start)})`);
   for (const { name, passed, time } of results)
     console.log(`${passed ? 'passed' : 'FAILED'}  ${name.padEnd(8)} ${time}`);

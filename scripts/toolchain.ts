@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 
 import { commandOf } from './main.js';
+import { findAarch64 } from './toolchain/aarch64.js';
 import { cacheFolder } from './toolchain/cache.js';
 import { findChromium } from './toolchain/chromium.js';
 import { type Emscripten, findEmscripten } from './toolchain/emscripten.js';
@@ -13,7 +14,7 @@ import { findLibraries, type Libraries } from './toolchain/libraries.js';
 import { type BuildPrograms, findBuildPrograms, findCppCompiler } from './toolchain/programs.js';
 import { SetupError } from './toolchain/progress.js';
 
-export { findChromium, findCppCompiler, findFirefox, SetupError };
+export { findAarch64, findChromium, findCppCompiler, findFirefox, SetupError };
 
 export interface BuildTools extends BuildPrograms, Libraries {
   cmakeArguments: readonly string[];

@@ -1,11 +1,10 @@
-// The border to JavaScript: the table at the end lists every exported function.
+// The border to JavaScript: the table lists every exported function but those of threads.cpp.
 // Each takes one object and returns { ok: true, value } or { ok: false, error: { code, message } }.
 
 #include <emscripten/bind.h>
 #include <emscripten/heap.h>
 
 #include "bindings/functions.h"
-#include "bindings/threads.h"
 
 using namespace clearformer::bindings;  // NOLINT: this file is the table and nothing else
 
@@ -66,8 +65,4 @@ EMSCRIPTEN_BINDINGS(clearformer) {
   function("module_create", &guarded<module_create>);
   function("module_forward", &guarded<module_forward>);
   function("release", &guarded<release>);
-#if defined(__wasm_atomics__)
-  function("threads_prepare", &guarded<threads_prepare>);
-  function("threads_use", &guarded<threads_use>);
-#endif
 }

@@ -11,7 +11,10 @@ namespace clearformer::bindings {
 using emscripten::val;
 
 Handles& handles() {
-  static Handles all;
+  static Handles all = [] {
+    budget_memory();
+    return Handles();
+  }();
   return all;
 }
 
@@ -26,6 +29,7 @@ val build_info(const Arguments&) {
   info.set("version", std::string(CLEARFORMER_VERSION));
   info.set("simd", std::string(simd::name_of(simd::selected())));
   info.set("heap_bytes", static_cast<double>(emscripten_get_heap_size()));
+  info.set("most_heap_bytes", static_cast<double>(emscripten_get_heap_max()));
   return info;
 }
 
@@ -48,8 +52,12 @@ val checkpoint_open(const Arguments& arguments) {
     plan = plan_matrices(arguments.text("config"), task_in(arguments), *format,
                          arguments.text("config_name"));
   }
+  auto reader = std::make_shared<CheckpointReader>(std::move(plan));
+  if (arguments.has("index")) {
+    reader->expect_places(ShardIndex::parse(arguments.text("index"), arguments.text("index_name")));
+  }
   val result = val::object();
-  result.set("checkpoint", handles().add(std::make_shared<CheckpointReader>(std::move(plan))));
+  result.set("checkpoint", handles().add(std::move(reader)));
   return result;
 }
 

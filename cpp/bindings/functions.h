@@ -31,6 +31,8 @@ emscripten::val release(const Arguments& arguments);
 emscripten::val inspect(const Arguments& arguments);
 
 // memory.cpp
+/// Has all requests compared with what this instance can hold.
+void budget_memory();
 emscripten::val memory_use(const Arguments& arguments);
 
 // model.cpp

@@ -54,10 +54,10 @@ val generation_create(const Arguments& arguments) {
   auto observation = std::make_unique<Observation>(arguments, *model->model);
   if (Trace* trace = observation->trace()) {
     trace->watch_steps();
-    if (!given.cache) observation->check_fits(*model->model, given.inputs);
   }
   auto open = std::make_shared<OpenGeneration>(std::move(model), given.cache, given.inputs,
                                                std::move(config), std::move(observation));
+  if (arguments.flag("hold_scores")) open->generation.hold_scores();
   result.set("num_sequences", open->generation.returned());
   result.set("prompt", to_value(open->generation.sequences()));
   if (const GenerationWarning& warning = open->generation.warning(); warning.code != nullptr) {
@@ -78,6 +78,9 @@ val generation_step(const Arguments& arguments) {
     return val::object();
   }
   const Pace pace(arguments);
+  if (arguments.has("changed_scores")) {
+    open->generation.step().scores = arguments.floats("changed_scores");
+  }
   try {
     while (!open->generation.advance(open->observation->trace())) {
       if (pace.over()) return Pace::pending();
@@ -85,6 +88,11 @@ val generation_step(const Arguments& arguments) {
   } catch (...) {
     open->observation->forget();
     throw;
+  }
+  if (open->generation.held()) {
+    val result = val::object();
+    result.set("held_scores", to_value(open->generation.step().scores));
+    return result;
   }
   const Generation::Step step = std::move(open->generation.step());
   val result = answer_of(arguments, step);

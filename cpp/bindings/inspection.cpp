@@ -8,11 +8,40 @@ namespace clearformer::bindings {
 
 using emscripten::val;
 
+namespace {
+
+// What is wrong with each option, and which names a token that the vocabulary does not have: such a model
+// loads, and generates until that token is asked for.
+void check_generation(const Arguments& arguments, Inspection& found) {
+  const bool own = arguments.has("generation_config");
+  if (!own && !found.config) return;
+  const std::string file = own ? "generation_config.json" : "config.json";
+  const std::size_t vocabulary = found.cache ? found.config->d_vocab() : 0;
+  found.problems.collect(file, [&] {
+    const ConfigReader reader(arguments.text(own ? "generation_config" : "config"), file);
+    for (const auto& [key, value] : reader.root().object()) {
+      found.problems.collect(file, [&, &key = key, &value = value] {
+        GenerationConfig config;
+        config.update(reader.with_members({{key, value}}), GenerationConfig::Unknown::ignore);
+        const auto token = config.largest_token();
+        if (!token || vocabulary == 0 || static_cast<std::size_t>(*token) < vocabulary) return;
+        found.problems.push_back({ErrorCode::malformed_config, Problem::Severity::warning,
+                                  concat(file, ": \"", key, "\" names token ", *token,
+                                         ", the vocabulary has ", vocabulary),
+                                  file});
+      });
+    }
+  });
+}
+
+}  // namespace
+
 val inspect(const Arguments& arguments) {
   InspectedFolder folder;
   if (arguments.has("config")) folder.config = arguments.text("config");
   if (arguments.has("index")) folder.index = arguments.text("index");
   if (arguments.has("task")) folder.task = arguments.text("task");
+  if (arguments.has("dtype")) folder.dtype = arguments.text("dtype");
   for (const Arguments& file : arguments.objects("files")) {
     folder.files.push_back({file.text("name"), file.count("bytes"), file.bytes("start")});
   }
@@ -20,9 +49,8 @@ val inspect(const Arguments& arguments) {
   val result = val::object();
   if (found.config) {
     result.set("cfg", cfg_of(*found.config));
-    found.problems.collect("generation_config.json",
-                           [&] { defaults_of(arguments, *found.config); });
   }
+  check_generation(arguments, found);
   result.set("facts", to_json(found));
   return result;
 }

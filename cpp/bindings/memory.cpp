@@ -1,9 +1,12 @@
 // Border function: how much memory there is in use, and for what.
 
+#include <emscripten/heap.h>
+
 #include <algorithm>
 #include <set>
 
 #include "bindings/functions.h"
+#include "clearformer/tensor/memory_budget.h"
 #include "clearformer/tensor/scratch.h"
 
 namespace clearformer::bindings {
@@ -35,6 +38,11 @@ MemoryUse Handles::memory() const {
   }
   use.workspace += scratch_bytes();
   return use;
+}
+
+void budget_memory() {
+  memory_budget().limit = emscripten_get_heap_max();
+  memory_budget().used = [] { return std::uint64_t{handles().memory().total()}; };
 }
 
 std::size_t Handles::note_peak() { return peak_ = std::max(peak_, memory().total()); }

@@ -22,7 +22,7 @@ struct OpenPass {
     if (arguments.has("stop_at_layer")) {
       given.inputs.stop_at_layer = static_cast<std::size_t>(arguments.count("stop_at_layer"));
     }
-    observation.check_fits(*open.model, given.inputs);
+    open.model->expect_memory(given.inputs, observation.trace());
     pass = open.model->start(given.inputs, observation.trace());
   }
   GivenInputs given;

@@ -1,7 +1,5 @@
 #include "bindings/observation.h"
 
-#include <emscripten/heap.h>
-
 namespace clearformer::bindings {
 
 using emscripten::val;
@@ -53,17 +51,6 @@ void Observation::read_edits(const Arguments& arguments) {
     trace_.edit(std::move(edit));
     asked_ = true;
   }
-}
-
-void Observation::check_fits(Model& model, const ModelInputs& inputs) const {
-  if (!asked_) return;
-  const double wanted = static_cast<double>(model.capture_bytes(inputs, trace_));
-  const double left = static_cast<double>(emscripten_get_heap_max()) -
-                      static_cast<double>(handles().memory().total());
-  if (wanted <= left) return;
-  const auto megabytes = [](double bytes) { return static_cast<std::int64_t>(bytes / 1e6); };
-  fail(ErrorCode::out_of_memory, "capturing what was asked for takes ", megabytes(wanted),
-       " MB, and ", megabytes(left), " MB of memory are left");
 }
 
 void Observation::report(val& result) {

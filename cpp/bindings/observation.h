@@ -15,9 +15,6 @@ class Observation {
 
   /// Null when nothing is asked for.
   Trace* trace() { return asked_ ? &trace_ : nullptr; }
-  /// Throws out_of_memory, with the sizes, when what is captured in a pass over these inputs does not
-  /// fit beside what is held already.
-  void check_fits(Model& model, const ModelInputs& inputs) const;
   /// Adds `lists`, hidden_states, attentions and the like, and `captured` to `result`, and forgets
   /// them here.
   void report(emscripten::val& result);

@@ -1,12 +1,12 @@
-#include "bindings/threads.h"
+// Border functions of the builds with shared memory: the threads of the pool, which JavaScript makes.
 
-#if defined(__wasm_atomics__)
-
+#include <emscripten/bind.h>
 #include <pthread.h>
 
 #include <cstdint>
 #include <new>
 
+#include "bindings/marshal.h"
 #include "clearformer/tensor/thread_pool.h"
 
 extern "C" {
@@ -72,8 +72,10 @@ std::size_t threads_in(const Arguments& arguments) {
   return static_cast<std::size_t>(threads);
 }
 
-}  // namespace
-
+/// { threads } -> { entry, failed, slots }: makes a stack for each thread but the caller's. Each is then
+/// an instance of the module on the same memory, in a worker of its own, that calls the function at
+/// `entry` of the table with its slot. That call does not return; if it traps, the one at `failed` is
+/// called the same way.
 val threads_prepare(const Arguments& arguments) {
   const std::size_t threads = threads_in(arguments);
   const std::size_t tls = rounded(__builtin_wasm_tls_size());
@@ -92,12 +94,19 @@ val threads_prepare(const Arguments& arguments) {
   return result;
 }
 
+/// { threads, caller_may_sleep } -> {}: from now on loops are shared out to so many.
 val threads_use(const Arguments& arguments) {
   set_caller_wait(arguments.flag("caller_may_sleep") ? CallerWait::sleep : CallerWait::spin);
   set_num_threads(threads_in(arguments));
   return val::object();
 }
 
+}  // namespace
+
 }  // namespace clearformer::bindings
 
-#endif
+EMSCRIPTEN_BINDINGS(clearformer_threads) {
+  using namespace clearformer::bindings;  // NOLINT: as in bindings.cpp
+  emscripten::function("threads_prepare", &guarded<threads_prepare>);
+  emscripten::function("threads_use", &guarded<threads_use>);
+}

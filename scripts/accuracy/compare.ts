@@ -41,13 +41,16 @@ function rowOf({ data, width }: Scores, row: number): Float32Array {
 }
 
 function argmax(row: Float32Array): number {
-  return row.reduce((best, value, i) => (value > (row[best] ?? 0) ? i : best), 0);
+  let best = 0;
+  for (let i = 1; i < row.length; i++) if ((row[i] ?? 0) > (row[best] ?? 0)) best = i;
+  return best;
 }
 
 /** -log of the probability of `target` among the scores. */
 function surprise(row: Float32Array, target: number): number {
-  const largest = row.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
-  const sum = row.reduce((total, value) => total + Math.exp(value - largest), 0);
+  const largest = row[argmax(row)] ?? Number.NaN;
+  let sum = 0;
+  for (let i = 0; i < row.length; i++) sum += Math.exp((row[i] ?? 0) - largest);
   return largest + Math.log(sum) - (row[target] ?? Number.NaN);
 }
 
@@ -59,8 +62,8 @@ function perplexity({ scores, targets }: Observation): number {
 
 function cosine(a: Float32Array, b: Float32Array): number {
   let [ab, aa, bb] = [0, 0, 0];
-  for (const [i, x] of a.entries()) {
-    const y = b[i] ?? 0;
+  for (let i = 0; i < a.length; i++) {
+    const [x, y] = [a[i] ?? 0, b[i] ?? 0];
     ab += x * y;
     aa += x * x;
     bb += y * y;
@@ -85,8 +88,10 @@ function compareScores(reference: Scores, found: Scores): Comparison {
   let [squares, largest, spread, same] = [0, 0, 0, 0];
   for (let row = 0; row < rows; row++) {
     const [wanted, given] = [rowOf(reference, row), rowOf(found, row)];
-    const mean = wanted.reduce((sum, value) => sum + value, 0) / width;
-    for (const [i, value] of wanted.entries()) {
+    let mean = 0;
+    for (let i = 0; i < width; i++) mean += (wanted[i] ?? Number.NaN) / width;
+    for (let i = 0; i < width; i++) {
+      const value = wanted[i] ?? Number.NaN;
       const error = (given[i] ?? Number.NaN) - value;
       squares += error * error;
       largest = Math.max(largest, Math.abs(error));

@@ -20,24 +20,42 @@ interface Model {
 export interface Subject<M extends Model, Prepared> {
   load(project: string, options: LoadOptions): Promise<M>;
   /** Makes the inputs, with the fp32 model. */
-  prepare(project: string, model: M): Promise<Prepared>;
+  prepare(project: string, model: M, extent: Extent): Promise<Prepared>;
+  /** What the model says of the inputs. */
   observe(model: M, prepared: Prepared): Promise<Observation>;
+  /** Tokens of greedy texts, for a model that writes. */
+  write?(model: M, prepared: Prepared): Promise<readonly (readonly number[])[]>;
 }
 
-/** Resolves to a row for fp32 and one for every dtype that is asked for, compared with it. */
-export type Measure = (project: string, dtypes: readonly NarrowType[], options?: LoadOptions) => Promise<Measured[]>;
+/** `whole`: all of the table in web/examples/dtypes.md; `bars`: what the tests' bars concern, without greedy texts. */
+export type Extent = 'whole' | 'bars';
 
-export function measureOf<M extends Model, Prepared>({ load, prepare, observe }: Subject<M, Prepared>): Measure {
-  return async (project, dtypes, options = {}) => {
-    const exact = await load(project, options);
-    const prepared = await prepare(project, exact);
-    const reference = await observe(exact, prepared);
+/** The dtypes to compare with fp32, and those of which only the memory is asked. */
+export interface Asked {
+  compared: readonly NarrowType[];
+  weighed?: readonly NarrowType[];
+  extent: Extent;
+}
+
+/** Resolves to a row for fp32 and one for every dtype that is asked for. */
+export type Measure = (project: string, asked: Asked, options?: LoadOptions) => Promise<Measured[]>;
+
+export function measureOf<M extends Model, Prepared>(subject: Subject<M, Prepared>): Measure {
+  const seen = async (model: M, prepared: Prepared, extent: Extent): Promise<Observation> => {
+    const written = extent === 'whole' ? await subject.write?.(model, prepared) : undefined;
+    return { ...(await subject.observe(model, prepared)), ...(written !== undefined && { written }) };
+  };
+  return async (project, { compared, weighed = [], extent }, options = {}) => {
+    const exact = await subject.load(project, options);
+    const prepared = await subject.prepare(project, exact, extent);
+    const reference = await seen(exact, prepared, extent);
     const bytesOf = (model: M): number => model.info().memory.weights;
     const results: Measured[] = [{ dtype: 'fp32', bytes: bytesOf(exact), ...compare(reference, reference) }];
     await exact.dispose();
-    for (const dtype of dtypes) {
-      const model = await load(project, { ...options, dtype });
-      results.push({ dtype, bytes: bytesOf(model), ...compare(reference, await observe(model, prepared)) });
+    for (const dtype of [...compared, ...weighed]) {
+      const model = await subject.load(project, { ...options, dtype });
+      const found = compared.includes(dtype) ? compare(reference, await seen(model, prepared, extent)) : {};
+      results.push({ dtype, bytes: bytesOf(model), ...found });
       await model.dispose();
     }
     return results;

@@ -103,11 +103,11 @@ const stories = measureOf({
     }
     return { prompts, texts };
   },
-  async observe(model, { prompts, texts }) {
+  observe: (model, { texts }) => predictions(texts, 0, async (text) => (await model({ input_ids: [text] })).logits),
+  async write(model, { prompts }) {
     const written: number[][] = [];
     for (const input_ids of prompts) written.push(firstOf(await model.generate({ input_ids }, { max_new_tokens: 60 })));
-    const logitsOf = async (text: number[]) => (await model({ input_ids: [text] })).logits;
-    return { ...(await predictions(texts, 0, logitsOf)), written };
+    return written;
   },
 });
 
@@ -116,26 +116,28 @@ const sorter = measureOf({
   load: (project, options) => AutoModelForCausalLM.from_pretrained(bundled(project, 'gpt-nano-sort'), options),
   prepare: async () =>
     Array.from({ length: 729 }, (_, n) => Array.from({ length: 6 }, (_, i) => Math.floor(n / 3 ** i) % 3)),
+  async write(model, texts) {
+    return idsOf(await model.generate({ input_ids: texts }, { max_new_tokens: 5, eos_token_id: null }));
+  },
   async observe(model, texts) {
-    const options = { max_new_tokens: 5, eos_token_id: null };
-    const written = idsOf(await model.generate({ input_ids: texts }, options));
     const whole = texts.map((text) => [...text, ...text.toSorted((a, b) => a - b)].slice(0, 11));
     const { logits } = await model({ input_ids: whole });
     const [, length = 0, width = 0] = logits.dims;
     const answers = whole.map((_, row) => logits.data.slice((row * length + 5) * width, (row + 1) * length * width));
-    return { scores: { data: joined(answers), width }, written };
+    return { scores: { data: joined(answers), width } };
   },
 });
 
-/** Twenty digits, each in nine places: 180 images. */
+/** Twenty digits, each in nine places (for the bars three): 180 images. */
 const digits = measureOf({
   load: (project, options) => AutoModelForImageClassification.from_pretrained(bundled(project, 'vit-mnist'), options),
-  async prepare(project) {
+  async prepare(project, _model, extent) {
     const { tensors } = readSafetensors(fixture(project, 'digits.safetensors'));
     const images = tensors.find(({ name }) => name === 'images');
     if (!images) throw new Error('digits.safetensors has no images');
     const [count = 0, height = 0, width = 0] = images.shape;
-    const shifts = [-2, 0, 2].flatMap((down) => [-2, 0, 2].map((right) => ({ down, right })));
+    const every = [-2, 0, 2].flatMap((down) => [-2, 0, 2].map((right) => ({ down, right })));
+    const shifts = extent === 'whole' ? every : every.filter(({ down, right }) => down === right);
     const pixels = new Float32Array(count * shifts.length * height * width).fill(-1);
     let at = 0;
     for (let image = 0; image < count; image++) {
@@ -165,25 +167,30 @@ const translator = measureOf({
     for (const input_ids of sources) texts.push(firstOf(await model.generate({ input_ids }, greedy)));
     return { sources, texts };
   },
-  async observe(model, { sources, texts }) {
-    const written: number[][] = [];
-    for (const input_ids of sources) written.push(firstOf(await model.generate({ input_ids }, greedy)));
+  observe(model, { sources, texts }) {
     const logitsOf = async (text: number[], i: number) =>
       (await model({ input_ids: sources[i] ?? [], decoder_input_ids: [text] })).logits;
-    return { ...(await predictions(texts, 0, logitsOf)), written };
+    return predictions(texts, 0, logitsOf);
+  },
+  async write(model, { sources }) {
+    const written: number[][] = [];
+    for (const input_ids of sources) written.push(firstOf(await model.generate({ input_ids }, greedy)));
+    return written;
   },
 });
 const greedy = { num_beams: 1, max_new_tokens: 40 };
 
-/** Embeddings of 36 sentences: the mean over their tokens. */
+/** Embeddings of 36 sentences (for the bars twelve): the mean over their tokens. */
 const sentences = measureOf({
   load: (_project, options) => AutoModel.from_pretrained(checkpointFolder('all-MiniLM-L6-v2'), options),
-  async prepare(project) {
+  async prepare(project, _model, extent) {
     const tokenizer = await AutoTokenizer.from_pretrained(checkpointFolder('all-MiniLM-L6-v2'));
     const texts = casesOf(project)
       .filter(({ name }) => name === 'sentence_embeddings')
       .map(({ text }) => text as string[]);
-    return [...texts.flat(), ...sentencesOf(project)].map((sentence) => idsOf(tokenizer(sentence).input_ids));
+    const all = [...texts.flat(), ...sentencesOf(project)];
+    const asked = extent === 'whole' ? all : all.slice(0, 12);
+    return asked.map((sentence) => idsOf(tokenizer(sentence).input_ids));
   },
   async observe(model, inputs) {
     const vectors: Float32Array[] = [];
@@ -199,18 +206,19 @@ const sentences = measureOf({
   },
 });
 
-/** Two recordings, 11 and 30 seconds, and what it writes down of them in fp32. */
+/** Two recordings, 11 and 30 seconds (for the bars the first alone), and what it writes down of them in fp32. */
 const listener = measureOf({
   load: (_project, options) => AutoModelForSpeechSeq2Seq.from_pretrained(checkpointFolder('whisper-tiny'), options),
-  async prepare(project, model) {
+  async prepare(project, model, extent) {
     const extractor = await WhisperFeatureExtractor.from_pretrained(checkpointFolder('whisper-tiny'));
     const files = [fixture(project, 'jfk.wav'), join(checkpointFolder('whisper-tiny'), 'a13.wav')];
     const sounds: Tensor<'float32'>[] = [];
-    for (const file of files) {
+    const asked = extent === 'whole' ? files : files.slice(0, 1);
+    for (const file of asked) {
       const { input_features } = await extractor(await read_audio(new Uint8Array(readFileSync(file))));
       sounds.push(input_features);
     }
-    return { sounds, texts: await written(model, sounds) };
+    return { sounds, texts: extent === 'whole' ? await written(model, sounds) : [transcript(project)] };
   },
   async observe(model, { sounds, texts }) {
     const vectors: Float32Array[] = [];
@@ -222,9 +230,20 @@ const listener = measureOf({
       return read.logits;
     };
     const predicted = await predictions(texts, spoken.length - 1, logitsOf);
-    return { ...predicted, vectors, written: await written(model, sounds) };
+    return { ...predicted, vectors };
   },
+  write: (model, { sounds }) => written(model, sounds),
 });
+
+/** What it writes of the first recording in fp32, as committed. */
+function transcript(project: string): number[] {
+  const { tensors } = readSafetensors(fixture(project, 'speech.safetensors'));
+  const tensor = tensors.find(({ name }) => name === 'jfk.sequences');
+  if (!tensor) throw new Error('speech.safetensors has no jfk.sequences');
+  const { length } = tensor.bytes;
+  return Array.from({ length: length / 8 }, (_, i) => Number(tensor.bytes.readBigInt64LE(8 * i)));
+}
+
 const spoken = [50258, 50259, 50359, 50363]; // start, English, transcribe, without times
 
 async function written(model: GenerativeModel, sounds: readonly Tensor<'float32'>[]): Promise<number[][]> {

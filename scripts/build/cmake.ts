@@ -9,18 +9,17 @@ import { type Environment, run, step } from '../toolchain/progress.js';
 import { type BuildTools, findBuildTools, findCppCompiler, findWasmTools, type WasmTools } from '../toolchain.js';
 import { digestOf, inProject, unlessFresh } from './fresh.js';
 
-/** The WebAssembly build that the C++ tests run in: both programs, with and without relaxed SIMD. */
+/** All WebAssembly: the modules, with and without relaxed SIMD and threads, and the C++ tests. */
 export const wasmPreset = 'wasm';
-/** The same with threads is tested through the package. */
-const threadsPreset = 'wasm-threads';
-const modulePresets = [wasmPreset, threadsPreset];
+/** Where its build lies. */
+export const wasmFolder = inProject('build', wasmPreset);
 
 /** Every build of the module by its name: where it lies, without its extension. */
 export const modules = {
-  simd128: inProject('build', wasmPreset, 'clearformer-simd128'),
-  relaxed: inProject('build', wasmPreset, 'clearformer-relaxed'),
-  'simd128-threads': inProject('build', threadsPreset, 'clearformer-simd128-threads'),
-  'relaxed-threads': inProject('build', threadsPreset, 'clearformer-relaxed-threads'),
+  simd128: join(wasmFolder, 'clearformer-simd128'),
+  relaxed: join(wasmFolder, 'clearformer-relaxed'),
+  'simd128-threads': join(wasmFolder, 'clearformer-simd128-threads'),
+  'relaxed-threads': join(wasmFolder, 'clearformer-relaxed-threads'),
 };
 
 export type ModuleName = keyof typeof modules;
@@ -49,7 +48,7 @@ interface Settings {
 
 async function settingsOf(preset: string): Promise<Settings> {
   const { cmakeArguments } = await tools.build();
-  if (!modulePresets.includes(preset)) {
+  if (preset !== wasmPreset) {
     findCppCompiler(); // says how to get one, where CMake would fail with a riddle
     return { env: {}, cmakeArguments };
   }
@@ -92,9 +91,7 @@ export async function buildPreset(preset: string, targets: readonly string[] = [
 }
 
 /** Builds every WebAssembly module, without tests. */
-export async function buildWasm(): Promise<void> {
-  for (const preset of modulePresets) await buildPreset(preset, ['clearformer_module']);
-}
+export const buildWasm = (): Promise<void> => buildPreset(wasmPreset, ['clearformer_module']);
 
 /** Runs the tests of a preset that has been built. */
 export async function testPreset(preset: string): Promise<void> {

@@ -5,6 +5,7 @@ import { chmodSync, readFileSync } from 'node:fs';
 import type { BuildOptions, Plugin } from 'esbuild';
 import { inProject } from './fresh.js';
 import { generationOptions } from './generation_options.js';
+import { noteBundled } from './licences.js';
 
 type Build = typeof import('esbuild').build;
 
@@ -50,7 +51,7 @@ export async function bundleCommandLine(build: Build, options: BuildOptions): Pr
     target: 'node20.16',
     mainFields: ['module', 'main'],
     sourcemap: false,
-    plugins: [builtModules, thePackage],
+    plugins: [builtModules, thePackage, noteBundled],
     entryPoints: [inProject('web/src/cli/main.ts')],
     // commander is CommonJS and asks for Node's modules by require.
     banner: {

@@ -5,7 +5,9 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { onPath } from '../toolchain/programs.js';
 import { run, SetupError, step } from '../toolchain/progress.js';
+import { buildCppDocs } from './cpp_docs.js';
 import { digestOf, inProject, unlessFresh } from './fresh.js';
 import { installPackagesOf } from './own_packages.js';
 import { pageFolder } from './page.js';
@@ -15,6 +17,8 @@ const folder = inProject('build/docs');
 const fonts = inProject('web/demo/fonts');
 /** What typedoc.json calls the page, since links in the bar have to be absolute there. */
 const book = 'https://book.invalid/';
+/** To the C++ reference, for those who have doxygen. */
+const cppLink = /<a href="[^"]*\/docs\/cpp\/annotated.html"[^>]*>[^<]*<\/a>/g;
 /** Scripts inside of pages, as a file: a strict content security policy refuses them there. */
 const beginScript = 'assets/begin.js';
 
@@ -25,7 +29,7 @@ const inputs = [
   'web/demo/fonts.css',
   'web/demo/fonts',
   'web/demo/public/icon.svg',
-  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'scripts/build/docs.ts'],
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'scripts/build/docs.ts'],
   ...['package-lock.json', 'typedoc.json', 'tsconfig.json', 'look.css'].map((name) => `${home}/${name}`),
 ];
 
@@ -62,6 +66,7 @@ function settlePages(): void {
         return `<script src="${base}${beginScript}"></script>`;
       })
       .replace(/ style="font-size:(\d+)px"/g, ' font-size="$1"')
+      .replace(onPath('doxygen') ? /$^/ : cppLink, '')
       .replaceAll(book, `${base}../`);
     const left = /<script>|\sstyle="|\son\w+="/.exec(settled);
     if (left) throw new SetupError(`typedoc has changed: ${file} holds ${left[0]}`);
@@ -88,10 +93,14 @@ async function makeDocs(): Promise<void> {
 export async function buildDocs(): Promise<void> {
   const recipe = {
     stamp: inProject('build/docs.stamp'),
-    digest: digestOf(inputs.map((name) => inProject(name))),
+    digest: digestOf(
+      inputs.map((name) => inProject(name)),
+      onPath('doxygen'),
+    ),
     outputs: [join(folder, 'index.html')],
   };
   await unlessFresh(recipe, () => step('Making the documentation (build/page/docs)', makeDocs));
   if (!existsSync(pageFolder)) throw new SetupError('build/page is missing: run "npm run build -- page" first.');
   cpSync(folder, join(pageFolder, 'docs'), { recursive: true });
+  await buildCppDocs(join(pageFolder, 'docs/cpp'));
 }

@@ -8,7 +8,8 @@ import { inProject } from './fresh.js';
 
 const file = 'web/src/models/generation_options.ts';
 // Values that a word cannot be, and requests for what is no text.
-const notWords = /\b(NamesFilter|PreTrainedTokenizer|AbortSignal|Streamer)\b/;
+const notWords =
+  /\b(NamesFilter|PreTrainedTokenizer|AbortSignal|Streamer|StoppingCriterion|StoppingCriteria|ScoresProcessor)\b/;
 const notText = /^output_/;
 
 /** An option as the command line shows it. */

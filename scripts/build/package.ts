@@ -1,20 +1,21 @@
-// The npm package: web/src bundled into dist/ as ES modules, with its type declarations and the .wasm files beside it.
+// The npm package: web/src bundled into dist/ as ES modules, with its type declarations and the .wasm files beside it, and
+// the builds in one file (one_file.ts).
 
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 import type { BuildOptions, Plugin } from 'esbuild';
-import { run, SetupError, step } from '../toolchain/progress.js';
+import { SetupError, step } from '../toolchain/progress.js';
 import { type ModuleName, modules } from './cmake.js';
 import { bundleCommandLine } from './command_line.js';
+import { emitDeclarations } from './declarations.js';
 import { digestOf, inProject, unlessFresh } from './fresh.js';
+import { glueFiles, glueText } from './glue.js';
+import { bundledFile, noteBundled } from './licences.js';
+import { bundleInOneFile, minified } from './one_file.js';
 
 type Build = typeof import('esbuild').build;
-/** Contents by the name that is imported. */
-type Texts = Readonly<Record<string, string>>;
 
-const entries = ['index', 'tokenizer', 'chat_template', 'elements', 'worker', 'thread'];
-const inlineEntry = 'inline'; // everything in one file, for bundlers that leave the other files behind
+const entries = ['index', 'tokenizer', 'chat_template', 'elements'];
 const variants = Object.keys(modules) as ModuleName[];
 const wasmFile = (variant: ModuleName): string => `${modules[variant]}.wasm`;
 const glueFile = (variant: ModuleName): string => `${modules[variant]}.mjs`;
@@ -35,25 +36,10 @@ function requireSameGlue(): void {
   }
 }
 
-// The package starts the WASM itself, so that nothing is left for the glue to find: its ways of doing that would make
-// browser bundlers look for Node's modules and for a .wasm file of their own. Emscripten's own workers are not used: the
-// glue asks whether it runs in one without saying what that is.
 const glueWithoutFiles: Plugin = {
   name: 'glue without files',
-  setup(build) {
-    build.onLoad({ filter: /clearformer-simd128(-threads)?\.mjs$/ }, ({ path }) => {
-      const text = readFileSync(path, 'utf8')
-        .replace(/var ENVIRONMENT_IS_NODE=[^;]*;/, '')
-        .replaceAll('ENVIRONMENT_IS_NODE', 'false')
-        .replaceAll('ENVIRONMENT_IS_WASM_WORKER', 'false')
-        .replace(/new URL\("clearformer-simd128(-threads)?\.wasm",\s*import\.meta\.url\)\.href/, '""');
-      const left = /import\("[^"]*"\)|"clearformer-simd128[^"]*\.wasm",\s*import\.meta/.exec(
-        text.replace(/if\(false\)\{const\{createRequire\}[^}]*\}/, ''),
-      );
-      if (left)
-        throw new SetupError(`Emscripten's glue has changed: scripts/build/package.ts does not expect ${left[0]}.`);
-      return { contents: text, loader: 'js' };
-    });
+  setup({ onLoad }) {
+    onLoad({ filter: glueFiles }, ({ path }) => ({ contents: glueText(path), loader: 'js' }));
   },
 };
 
@@ -77,11 +63,11 @@ const bundleOptions = {
   platform: 'neutral',
   mainFields: ['module', 'main'],
   conditions: ['node'], // lit's build that can be imported where there is no HTMLElement; in browsers it does the same
-  minify: true,
-  sourcemap: true,
+  minifySyntax: true,
+  minifyWhitespace: true,
   legalComments: 'inline',
   logLevel: 'warning',
-  plugins: [glueWithoutFiles, litWithoutDocument],
+  plugins: [glueWithoutFiles, litWithoutDocument, noteBundled],
 } satisfies BuildOptions;
 
 // What stays a file of its own beside index.js, so that bundlers can leave it out of a page that does not use it: inside
@@ -99,7 +85,8 @@ const separateFiles: Plugin = {
 };
 
 async function bundleModules(build: Build): Promise<void> {
-  await build({
+  const { outputFiles } = await build({
+    write: false,
     ...bundleOptions,
     plugins: [...bundleOptions.plugins, separateFiles],
     entryPoints: Object.fromEntries([
@@ -110,45 +97,7 @@ async function bundleModules(build: Build): Promise<void> {
     splitting: true,
     chunkNames: '[name]-[hash]',
   });
-}
-
-/** Puts runtime/assets_inline.ts in the place of runtime/assets.ts, with these texts for its files. */
-const inlineFiles = (texts: Texts): Plugin => ({
-  name: 'inline files',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /\/assets\.js$/ }, () => ({ path: inProject('web/src/runtime/assets_inline.ts') }));
-    onResolve({ filter: /^inline:/ }, ({ path }) => ({ path: path.replace('inline:', ''), namespace: 'inline' }));
-    onLoad({ filter: /.*/, namespace: 'inline' }, ({ path }) => ({ contents: texts[path] ?? '', loader: 'text' }));
-  },
-});
-
-/** A script of a worker in one piece. */
-async function scriptText(build: Build, name: string, texts: Texts): Promise<string> {
-  const { outputFiles } = await build({
-    ...bundleOptions,
-    sourcemap: false,
-    plugins: [...bundleOptions.plugins, inlineFiles(texts)],
-    entryPoints: [inProject(`web/src/${name}.ts`)],
-    write: false,
-  });
-  return outputFiles[0]?.text ?? '';
-}
-
-async function bundleInline(build: Build): Promise<void> {
-  const zipped = (variant: ModuleName): string =>
-    gzipSync(readFileSync(wasmFile(variant)), { level: 9 }).toString('base64');
-  const nothing = Object.fromEntries(['worker', ...variants].map((name) => [name, '']));
-  const thread = await scriptText(build, 'thread', {});
-  // The worker is handed the WASM, and starts threads but no worker.
-  const worker = await scriptText(build, 'worker', { ...nothing, thread });
-  const wasm = Object.fromEntries(variants.map((variant) => [variant, zipped(variant)]));
-  await build({
-    ...bundleOptions,
-    sourcemap: false,
-    plugins: [...bundleOptions.plugins, inlineFiles({ ...wasm, worker, thread })],
-    entryPoints: [inProject(`web/src/${inlineEntry}.ts`)],
-    outfile: dist(`${inlineEntry}.js`),
-  });
+  for (const { path, text } of outputFiles) writeFileSync(path, await minified(text));
 }
 
 async function makeDist(): Promise<void> {
@@ -158,10 +107,9 @@ async function makeDist(): Promise<void> {
   for (const variant of variants) copyFileSync(wasmFile(variant), dist(`clearformer-${variant}.wasm`));
   const { build } = await import('esbuild');
   await bundleModules(build);
-  await bundleInline(build);
+  await bundleInOneFile(build, bundleOptions, wasmFile('simd128'));
   await bundleCommandLine(build, bundleOptions);
-  const tsc = inProject('node_modules/typescript/bin/tsc');
-  await run(process.execPath, [tsc, '-p', inProject('tsconfig.package.json')], { cwd: inProject() });
+  await emitDeclarations();
 }
 
 export async function buildPackage(): Promise<void> {
@@ -183,9 +131,11 @@ export async function buildPackage(): Promise<void> {
       ...variants.flatMap((each) => [wasmFile(each), glueFile(each)]),
     ]),
     outputs: [
-      ...[...entries, inlineEntry].flatMap((name) => [dist(`${name}.js`), dist(`${name}.d.ts`)]),
+      ...[...entries, 'whole', 'worker'].flatMap((name) => [dist(`${name}.js`), dist(`${name}.d.ts`)]),
+      ...['node', 'inline', 'embedded'].map((name) => dist(`${name}.js`)),
       ...variants.map((each) => dist(`clearformer-${each}.wasm`)),
       dist('cli.js'),
+      bundledFile,
     ],
   };
   await unlessFresh(recipe, () => step('Building the package (dist/)', makeDist));

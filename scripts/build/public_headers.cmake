@@ -28,3 +28,9 @@ function(clearformer_install_headers root destination)
     file(INSTALL DESTINATION ${destination}/${folder} TYPE FILE FILES ${root}/${header})
   endforeach()
 endfunction()
+
+if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)  # cmake -P: prints them, one a line
+  clearformer_public_headers(${CMAKE_CURRENT_LIST_DIR}/../../cpp headers)
+  list(JOIN headers "\n" lines)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E echo "${lines}")
+endif()

@@ -38,9 +38,10 @@ const webOrder = [
   ['models', 'primitives'],
   ['analysis', 'audio', 'inspection'],
   ['pipelines'],
-  ['worker', 'thread'],
+  ['worker'],
   ['index', 'elements'],
-  ['inline', 'cli'],
+  ['node'],
+  ['whole', 'cli'],
 ];
 
 function roomsBelow(room: string): Set<string> {
@@ -151,14 +152,31 @@ async function checkPackage(): Promise<Part> {
   return { count: files.size, faults: [...faults, ...checkOrder(graph)] };
 }
 
+// The page's rooms, and those that a file there must not import. The table of chapters fetches each when it is opened.
+const pageAbove: Readonly<Record<string, readonly string[]>> = {
+  words: ['book', 'chapters', 'shell'],
+  book: ['chapters', 'shell'],
+  chapters: ['shell'],
+};
+const pageTable = 'web/demo/book/chapters.ts';
+const pageRoom = (file: string): string => /^web\/demo\/(\w+)\//.exec(file)?.[1] ?? '';
+
+function checkPageRooms(file: string, targets: readonly string[]): string[] {
+  if (file === pageTable) return [];
+  const above = pageAbove[pageRoom(file)] ?? [];
+  const wrong = targets.filter((target) => above.includes(pageRoom(target)));
+  return wrong.map((target) => `${file}: ${pageRoom(file)} must not import ${target}`);
+}
+
 async function checkPage(): Promise<Part> {
   const files = new Set(await projectFiles(/^web\/demo\/.*\.(ts|js|mjs)$/));
+  const upward = [...files].flatMap((file) => checkPageRooms(file, targetsOf(file, files)));
   const faults = [...files].flatMap((file) =>
     targetsOf(file, files)
       .filter((target) => !target.startsWith('web/demo/'))
       .map((target) => `${file}: imports ${target}; the page imports the package by its name alone`),
   );
-  return { count: files.size, faults };
+  return { count: files.size, faults: [...faults, ...upward] };
 }
 
 export async function checkImports(): Promise<string> {

@@ -102,6 +102,45 @@ def text_tasks(made):
              "roberta_64", [*entity_calls(ENTITY_TEXTS[1:]), (["she is in rome, the man"], {"aggregation_strategy": "average", "ignore_labels": []})], NER)
 
 
+def zero_shot(made):
+    """Entailment as the last class, as the first, and without a name, which upstream takes the last for."""
+    template = {"hypothesis_template": "in {}."}
+    labels = ["rome", "a song", "the sea"]
+    calls = [([TEXTS[0], labels], template), ([TEXTS, labels], template), ([TEXTS[:2], labels], template | {"multi_label": True}),
+             ([TEXTS[1], "rome, song"], template), ([TEXTS[1], ["song"]], template),
+             (["the man sings in the house near the sea and in rome", labels], template)]
+    for name, classes in (("last", ["contradiction", "neutral", "entailment"]), ("first", ["ENTAILMENT", "NEUTRAL", "CONTRADICTION"]),
+                          ("unnamed", ["LABEL_0", "LABEL_1", "LABEL_2"])):
+        config = {"id2label": {str(i): label for i, label in enumerate(classes)}, "label2id": {label: i for i, label in enumerate(classes)}}
+        made.run(f"zero_shot_{name}", "zero-shot-classification", "bert/odd_sequence_classification", BertForSequenceClassification,
+                 "wordpiece_97", calls, config)
+
+
+def ranking(made):
+    """CrossEncoder.rank of sentence-transformers by its formula, on a model of one class."""
+    model, tokenizer = made.load("bert/odd_sequence_classification", BertForSequenceClassification), made.tokenizers["wordpiece_97"]
+    model.classifier.weight.data, model.classifier.bias.data = model.classifier.weight.data[:1], model.classifier.bias.data[:1]
+    model.config.num_labels, model.num_labels = 1, 1
+    model.save_pretrained(os.path.join(made.group.folder, "ranker"))
+    documents = ["the man is in rome", "she sings", "the cat sees a ship on the sea and the man sings near it", "rome"]
+
+    def rank(query, top_k=None, sigmoid=True, text=True):
+        inputs = tokenizer([query] * len(documents), documents, padding=True, truncation=True, return_tensors="pt")
+        logits = model(**inputs).logits[:, 0]
+        scores = logits.sigmoid() if sigmoid else logits
+        order = sorted(range(len(documents)), key=lambda i: -float(logits[i]))[:top_k]
+        return [{"corpus_id": i, "score": float(scores[i])} | ({"text": documents[i]} if text else {}) for i in order]
+
+    calls = [{"arguments": ["who is in rome?", documents], "options": {}, "answer": rank("who is in rome?")},
+             {"arguments": [["who is in rome?", "who sings?"], documents], "options": {"top_k": 2},
+              "answer": [rank("who is in rome?", 2), rank("who sings?", 2)]},
+             {"arguments": ["who sings?", documents], "options": {"return_documents": False}, "answer": rank("who sings?", text=False)}]
+    made.group.add({"name": "ranking", "op": "text-ranking", "checkpoint": "pipelines/ranker", "calls": plain(calls), "tokenizer": "wordpiece_97"})
+    plain_scores = [{"arguments": ["who sings?", documents], "options": {}, "answer": rank("who sings?", sigmoid=False)}]
+    made.group.add({"name": "ranking_without_activation", "op": "text-ranking", "checkpoint": "pipelines/ranker", "calls": plain(plain_scores),
+                    "tokenizer": "wordpiece_97", "config": {"sbert_ce_default_activation_function": "torch.nn.modules.linear.Identity"}})
+
+
 ENTITY_TEXTS = ["Anna is in Rome, the man sings", "i see 4 men in paris"]
 
 
@@ -218,11 +257,12 @@ def text_to_text(made):
     """encode, generate, decode: what TranslationPipeline and SummarizationPipeline of transformers 4 do."""
     wanted = [("translation", "marian/odd", MarianMTModel, "marian_97", "translation_text", {}),
               ("summarization", "bart/odd", BartForConditionalGeneration, "bart_97", "summary_text",
-               {"task_specific_params": {"summarization": {"prefix": "she said: ", "num_beams": 2, "max_length": 12, "length_penalty": 2.0}}})]
+               {"task_specific_params": {"summarization": {"prefix": "she said: ", "num_beams": 2, "max_length": 12, "length_penalty": 2.0}}}),
+              ("text2text-generation", "bart/odd", BartForConditionalGeneration, "bart_97", "generated_text", {"prefix": "she said: "})]
     for task, checkpoint, model_class, name, key, config in wanted:
         model, tokenizer = made.load(checkpoint, model_class), made.tokenizers[name]
         settings = dict(config.get("task_specific_params", {}).get(task, {}))
-        prefix = settings.pop("prefix", "")
+        prefix = settings.pop("prefix", config.get("prefix", ""))
         calls = []
         for texts, options in (([TEXTS[0]], {"max_new_tokens": 9}), (TEXTS, {"max_new_tokens": 6}), (TEXTS[:1], {})):
             if not options and not settings:
@@ -296,7 +336,7 @@ def main():
     args = arguments(__doc__.splitlines()[0])
     shutil.rmtree(os.path.join(args.out, "pipelines"), ignore_errors=True)
     made = Pipelines(args)
-    for part in (text_tasks, long_entities, features, question_answering, generation, text_to_text, images, speech):
+    for part in (text_tasks, zero_shot, ranking, long_entities, features, question_answering, generation, text_to_text, images, speech):
         part(made)
     made.group.save()
 

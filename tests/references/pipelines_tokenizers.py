@@ -95,12 +95,24 @@ def whisper_97():
     return WhisperTokenizer(vocab=vocab, merges=merges, additional_special_tokens=special)
 
 
+def whisper_times_97():
+    """<|notimestamps|> is token 60, the 36 behind it are times; they are added tokens, but no special ones, as upstream."""
+    vocab, merges = bpe(60, WHISPER_SPECIAL)
+    vocab["<|notimestamps|>"] = 60
+    tokenizer = WhisperTokenizer(vocab=vocab, merges=merges, additional_special_tokens=[*WHISPER_SPECIAL, "<|notimestamps|>"])
+    tokenizer.add_tokens([AddedToken(f"<|{i * 0.05:.2f}|>", special=False, normalized=False) for i in range(36)])
+    return tokenizer
+
+
+WHISPERS = {"whisper_97": whisper_97, "whisper_times_97": whisper_times_97}
+
+
 def write(folder, name):
     """Writes tokenizer.json and tokenizer_config.json, and gives transformers' tokenizer of them."""
     path = os.path.join(folder, name)
     os.makedirs(path, exist_ok=True)
-    if name == "whisper_97":
-        made = whisper_97()
+    if name in WHISPERS:
+        made = WHISPERS[name]()
         tokenizer, config = made.backend_tokenizer, {"tokenizer_class": "WhisperTokenizer", "eos_token": "<|endoftext|>"}
     else:
         tokenizer, config = MAKERS[name]()

@@ -110,11 +110,13 @@ const tone = (hertz: number, rate: number, count: number) =>
 const decibels = (ratio: number) => 20 * Math.log10(ratio);
 
 describe('other sampling rates', () => {
-  const rates = [8000, 11025, 22050, 24000, 32000, 44100, 48000, 96000, 44101];
+  const odd = 44101; // without a common divisor: each sample has weights of its own, which take their time
+  const rates = [8000, 11025, 22050, 24000, 32000, 44100, 48000, 96000, odd];
 
   it.each(rates)('%i Hz keeps tones in the pass band as they are', (rate) => {
     const lower = Math.min(rate, 16000);
-    for (const hertz of [100, lower * 0.1, lower * 0.3, lower * 0.44]) {
+    const tones = [lower * 0.44, 100, lower * 0.1, lower * 0.3];
+    for (const hertz of rate === odd ? tones.slice(0, 2) : tones) {
       const found = resample_audio(tone(hertz, rate, rate), rate, 16000);
       expect(found.length).toBe(16000);
       const wanted = tone(hertz, 16000, 16000);
@@ -127,7 +129,8 @@ describe('other sampling rates', () => {
   });
 
   it.each(rates.filter((rate) => rate > 16000))('%i Hz folds nothing back', (rate) => {
-    for (const hertz of [8000, 8200, 9000, 10900].filter((one) => one < rate / 2)) {
+    const tones = [8000, 9000, 8200, 10900].filter((one) => one < rate / 2);
+    for (const hertz of rate === odd ? tones.slice(0, 2) : tones) {
       const found = resample_audio(tone(hertz, rate, rate), rate, 16000).slice(2000, 14000);
       const loudest = found.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
       expect(decibels(loudest), `${hertz} Hz`).toBeLessThan(-110);

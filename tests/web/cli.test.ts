@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-import { bundledModel, program, run, shell } from './support/command.js';
+import { bundledModel, program, run, runProcess, shell } from './support/command.js';
 
 const stories = bundledModel('stories260K');
 const commands = [
@@ -40,7 +40,7 @@ describe('help and version', { timeout }, () => {
     const members = /interface GenerationOptions[^{]*\{([\s\S]*?)\n\}/.exec(source)?.[1] ?? '';
     const names = Array.from(members.matchAll(/^ {2}(\w+)\?:/gm), ([, name = '']) => name);
     expect(names.length).toBeGreaterThan(35);
-    const notWords = ['names_filter', 'tokenizer', 'signal'];
+    const notWords = ['names_filter', 'tokenizer', 'signal', 'streamer', 'stopping_criteria', 'logits_processor'];
     for (const name of names.filter((one) => !notWords.includes(one) && !one.startsWith('output_'))) {
       expect(out).toMatch(new RegExp(`^ +--${name.replaceAll('_', '-')} `, 'm'));
     }
@@ -48,7 +48,7 @@ describe('help and version', { timeout }, () => {
 
   it('prints the version of the package', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-    expect(await run(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' });
+    expect(await runProcess(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' });
   });
 });
 
@@ -94,6 +94,11 @@ describe('wrong words exit with 2 and say what is wrong', { timeout }, () => {
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(new RegExp(part, 's'));
   });
+
+  it('as a process, too', async () => {
+    const { code, out, err } = await runProcess(['inspect', stories, '--yaml']);
+    expect([code, out, err]).toEqual([2, '', expect.stringMatching(/^clearformer: unknown option '--yaml'/)]);
+  });
 });
 
 describe('what cannot be done exits with 1 and names the cause', { timeout }, () => {
@@ -108,7 +113,7 @@ describe('what cannot be done exits with 1 and names the cause', { timeout }, ()
     ['transcribe', ['a.wav']],
     ['tokenize', ['a']],
   ])('%s of a folder that is not there', async (name, words) => {
-    const { code, out, err } = await run([name, '/there/is/none', ...words]);
+    const { code, out, err } = await runProcess([name, '/there/is/none', ...words]);
     expect([code, out, err]).toEqual([1, '', 'clearformer: /there/is/none is no folder\n']);
   });
 
@@ -117,7 +122,7 @@ describe('what cannot be done exits with 1 and names the cause', { timeout }, ()
     expect([file.code, file.err]).toEqual([1, expect.stringContaining('is a file, not the folder of a model')]);
     const server = await run(['tokenize', 'http://127.0.0.1:9/model', 'a']);
     expect([server.code, server.err]).toEqual([1, expect.stringContaining('network_error')]);
-    const bytes = await run(['tokenize', stories, '-'], { stdin: Uint8Array.of(97, 0xff) });
+    const bytes = await runProcess(['tokenize', stories, '-'], { stdin: Uint8Array.of(97, 0xff) });
     expect([bytes.code, bytes.err]).toEqual([1, 'clearformer: standard input is no text in UTF-8\n']);
     const nothing = await run(['embed', stories, '-']);
     expect([nothing.code, nothing.err]).toEqual([1, 'clearformer: standard input is empty\n']);
@@ -130,7 +135,7 @@ describe('what cannot be done exits with 1 and names the cause', { timeout }, ()
     ]) {
       const { code, out, err } = await run(words);
       expect([code, out]).toEqual([1, '']);
-      expect(err).toMatch(/^clearformer: unsupported: .*no head for the task/);
+      expect(err).toMatch(/^clearformer: unsupported: .*is for .*text-generation, not for (text-class|transl).*\n$/);
     }
   });
 
@@ -178,7 +183,7 @@ describe('standard output', { timeout }, () => {
   });
 
   it('no progress is drawn where nobody looks', async () => {
-    const { err } = await run(['generate', stories, 'a']);
+    const { err } = await runProcess(['generate', stories, 'a']);
     expect(err).toBe('');
   });
 });

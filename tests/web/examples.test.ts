@@ -4,7 +4,15 @@ import { describe, expect, it } from 'vitest';
 import { blocksOf, pageText, printed } from './support/pages.js';
 import { casesOf } from './support/references.js';
 
-describe.each(['attention.md', 'models.md', 'onnx.md', 'seeing.md', 'threads.md'])('%s', (name) => {
+describe.each([
+  'attention.md',
+  'from_transformers_js.md',
+  'loading.md',
+  'models.md',
+  'onnx.md',
+  'seeing.md',
+  'threads.md',
+])('%s', (name) => {
   it('prints what it says', async () => {
     const blocks = blocksOf(pageText(name));
     const found = await printed(blocks);

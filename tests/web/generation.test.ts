@@ -359,7 +359,7 @@ describe('generation', () => {
     [{ bad_words_ids: [[1, 1.5]] }, 'invalid_argument', 'bad_words_ids'],
     [{ bad_words_ids: [[512]] }, 'invalid_argument', '512'],
     [{ repetition_penalty: 0 }, 'invalid_argument', 'repetition_penalty'],
-    [{ stopping_criteria: () => true }, 'unsupported', 'stopping_criteria'],
+    [{ stopping_criteria: 'soon' }, 'invalid_argument', 'stopping_criteria'],
     [{ max_new_tokens: 0 }, 'invalid_argument', 'max_new_tokens'],
     [{ max_new_tokens: 1.5 }, 'invalid_argument', 'max_new_tokens'],
     [{ max_new_tokens: 2 ** 21 }, 'invalid_argument', '1048576'],

@@ -7,7 +7,7 @@ import {
   ImageProcessor,
   type ImageProcessorCallOptions,
 } from '../../web/src/image/image_processor.js';
-import { checkedImage, type Pixels, type RawImage, withChannels } from '../../web/src/image/raw_image.js';
+import { checkedImage, type ImagePixels, type Pixels, withChannels } from '../../web/src/image/pixels.js';
 import { resize } from '../../web/src/image/resampling.js';
 import { type Case, casesOf, fixturePath, type Reference, readReferences } from './support/references.js';
 
@@ -24,7 +24,7 @@ function reference(key: string | undefined): Reference {
 /** A stored image [height, width, channels]; `kind` makes bytes of it. */
 function imageOf(
   key: string,
-  kind: (data: Float32Array) => RawImage['data'] = (data) => Uint8Array.from(data),
+  kind: (data: Float32Array) => ImagePixels['data'] = (data) => Uint8Array.from(data),
 ): Pixels {
   const { dims, data } = reference(key);
   const [height, width, channels] = dims as [number, number, number];
@@ -87,14 +87,14 @@ describe('image processors', () => {
   it.each(ofOp('image_processor'))('$name', async (one) => {
     const processor = await processorOf(one);
     const kind = one.name.startsWith('float') ? (data: Float32Array) => data : undefined;
-    const images = Object.values(one.inputs).map((key) => imageOf(key, kind) as RawImage);
+    const images = Object.values(one.inputs).map((key) => imageOf(key, kind) as ImagePixels);
     const { pixel_values } = await processor(images);
     expect(pixel_values.dims).toEqual(reference(one.outputs.pixel_values).dims);
     expectSame(pixel_values.data, reference(one.outputs.pixel_values));
     if (one.outputs.resized === undefined) return;
     const whole = await processor(images, { do_rescale: false, do_normalize: false });
     expectSame(whole.pixel_values.data, reference(one.outputs.resized));
-    const alone = await processor(images[0] as RawImage);
+    const alone = await processor(images[0] as ImagePixels);
     expect(alone.pixel_values.data).toEqual(pixel_values.data.slice(0, alone.pixel_values.size));
   });
 

@@ -129,6 +129,7 @@ describe('inspect', () => {
     expect(found.problems).toMatchObject([
       { code: 'file_not_found', file: 'b.safetensors', severity: 'error' },
       { code: 'malformed_file', severity: 'warning' },
+      { code: 'malformed_file', severity: 'error', message: expect.stringContaining('not in b.safetensors') },
     ]);
     expect(found.memory).toEqual((await inspect(storiesPath)).memory);
     expect(found.missing_tensors).toEqual([]);

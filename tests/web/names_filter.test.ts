@@ -20,5 +20,13 @@ describe('names_filter', () => {
     expect(meant(['hook_embed', /1\.hook/g])).toEqual([names[0], names[2]]);
     expect(meant('blocks.*')).toEqual(names.slice(1));
     expect(meant((name) => name.startsWith('blocks.2'))).toEqual([names[3]]);
+    expect(meant('*.1.*resid**')).toEqual([names[2]]);
+    expect(meant('hook*embed')).toEqual([names[0]]);
+  });
+
+  it('a pattern of thousands of stars is one like any other', () => {
+    expect(meant(`${'*'.repeat(5000) as '*'}embed`)).toEqual([names[0]]);
+    expect(() => meant(`${'*o'.repeat(5000) as '*o'}x`)).toThrow('no hook is named');
+    expect(() => meant('hook_*_embed*')).toThrow('no hook is named'); // what stands before and after must not overlap
   });
 });

@@ -1,13 +1,14 @@
 // Long sound in chunks: how many there are where the sound ends at an edge, and where their tokens are joined.
 import { describe, expect, it } from 'vitest';
-import { type Chunking, chunksOf, joined } from '../../web/src/pipelines/overlapping_chunks.js';
+import { type Chunking, chunksOf, joined as joinedBy } from '../../web/src/pipelines/overlapping_chunks.js';
 
 const chunking: Chunking = { length: 6, left: 1, right: 1 };
+const joined = (sequences: number[][]) => joinedBy(sequences, (left, right) => left === right);
 const spans = (samples: number, given = chunking) =>
   chunksOf(
     Float32Array.from({ length: samples }, (_, i) => i),
     given,
-  ).map((chunk) => [chunk[0], chunk.at(-1)]);
+  ).map(({ samples }) => [samples[0], samples.at(-1)]);
 
 describe('chunksOf', () => {
   it.each([
@@ -53,7 +54,7 @@ describe('chunksOf', () => {
         Float32Array.from({ length: samples }, (_, i) => i),
         { length: 5, left: 0, right: 0 },
       );
-      expect(once.flatMap((chunk) => [...chunk])).toEqual(Array.from({ length: samples }, (_, i) => i));
+      expect(once.flatMap(({ samples }) => [...samples])).toEqual(Array.from({ length: samples }, (_, i) => i));
       expect(spans(samples).at(-1)?.[1]).toBe(samples - 1);
     }
   });

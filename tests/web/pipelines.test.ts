@@ -1,6 +1,6 @@
 // Pipelines: every task against transformers' own, on both builds; batches equal their members.
 
-import { pipeline } from 'clearformer';
+import { configure, pipeline } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { directory } from './support/directory_handle.js';
 import { failureOf } from './support/failures.js';
@@ -87,6 +87,79 @@ const numberTokenizer = {
   }),
   'tokenizer_config.json': jsonFile({ pad_token: '[PAD]', tokenizer_class: 'PreTrainedTokenizerFast' }),
 };
+
+describe('pairs of texts', () => {
+  it('long lists of labels and documents go through the model in batches', async () => {
+    const [zero, ranking] = [pipelineCase('zero_shot_last'), pipelineCase('ranking')];
+    await using classifier = await pipeline('zero-shot-classification', filesOf(zero), { deterministic: true });
+    await using ranker = await pipeline('text-ranking', filesOf(ranking), { deterministic: true });
+    const labels = Array.from({ length: 37 }, (_, i) => `the ${'abcdefghijklmnopqrstuvwxyz'[i % 26]} ${i}`);
+    const options = { hypothesis_template: 'in {}.', truncation: true };
+    const whole = await classifier(['she sings', 'the man'], labels, options);
+    expect(whole.map(({ labels: { length } }) => length)).toEqual([37, 37]);
+    expect(whole[0]?.scores.reduce((a, b) => a + b)).toBeCloseTo(1, 6);
+    expect(await classifier(['she sings', 'the man'], labels, { ...options, batch_size: 1 })).toEqual(whole);
+    const ranked = await ranker('she sings', labels);
+    expect(ranked.map(({ corpus_id }) => corpus_id).sort((a, b) => a - b)).toEqual(labels.map((_, i) => i));
+    expect(await ranker('she sings', labels, { batch_size: 5 })).toEqual(ranked);
+    const reason = new Error('enough');
+    const signal = AbortSignal.abort(reason);
+    await expect(classifier('she sings', labels, { ...options, signal })).rejects.toBe(reason);
+    await expect(ranker('she sings', labels, { signal })).rejects.toBe(reason);
+  });
+
+  it('a classifier without a class named entailment warns', async () => {
+    const heard: string[] = [];
+    configure({ onWarning: ({ code }) => heard.push(code) });
+    await using pipe = await pipeline('zero-shot-classification', filesOf(pipelineCase('zero_shot_unnamed')), here);
+    configure({ onWarning: undefined });
+    expect([heard, pipe.task]).toEqual([['no_entailment'], 'zero-shot-classification']);
+  });
+
+  it('sentence-similarity is the cosine of embeddings', async () => {
+    const texts = ['the man is in rome.', 'she sings', 'in rome, the man sings'] as const;
+    const [source_sentence, ...sentences] = texts;
+    const files = {
+      ...folderFiles('pipelines/wordpiece_64'),
+      ...folderFiles('models/sentence_transformers/mean_normalized'),
+    };
+    await using pipe = await pipeline('sentence-similarity', files, here);
+    await using embed = await pipeline('embeddings', files, here);
+    const vectors = (await embed(texts)).tolist() as number[][];
+    const dot = (i: number) => vectors[0]?.reduce((sum, x, at) => sum + x * (vectors[i]?.[at] as number), 0) as number;
+    const found = await pipe({ source_sentence, sentences });
+    expect(found).toEqual([expect.closeTo(dot(1), 6), expect.closeTo(dot(2), 6)]);
+    expect(await pipe({ source_sentence, sentences: [source_sentence] })).toEqual([expect.closeTo(1, 6)]);
+    expect((await failureOf(() => pipe([...texts] as never))).code).toBe('invalid_argument');
+    await using plain = await pipeline('sentence-similarity', filesOf(pipelineCase('features')), here);
+    const mean = await plain({ source_sentence, sentences }); // nothing says how: the mean
+    expect(mean).toEqual(await plain({ source_sentence, sentences }, { pooling: 'mean' }));
+  });
+
+  it('bits of embeddings are those above 0, eight in a byte', async () => {
+    await using pipe = await pipeline('feature-extraction', filesOf(pipelineCase('features')), here);
+    const vectors = await pipe(['the man is in rome.', 'she sings'], { pooling: 'mean' });
+    const [texts = 0, size = 0] = vectors.dims;
+    const bytes = await pipe(['the man is in rome.', 'she sings'], {
+      pooling: 'mean',
+      quantize: true,
+      precision: 'ubinary',
+    });
+    const signed = await pipe(['the man is in rome.', 'she sings'], { pooling: 'mean', quantize: true });
+    expect([bytes.type, bytes.dims, signed.type, signed.dims]).toEqual([
+      'uint8',
+      [texts, size / 8],
+      'int8',
+      [texts, size / 8],
+    ]);
+    vectors.data.forEach((value, i) => {
+      expect(((bytes.data[i >> 3] as number) >> (7 - (i % 8))) & 1).toBe(Number(value > 0));
+    });
+    expect(Array.from(signed.data)).toEqual(Array.from(bytes.data, (byte) => byte - 128));
+  });
+});
+
+const here = { deterministic: true };
 
 describe('feature-extraction of sentence-transformers folders', () => {
   const text = 'the man is in rome.';

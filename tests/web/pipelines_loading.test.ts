@@ -220,15 +220,56 @@ describe('what fails leaves nothing behind', () => {
 });
 
 describe('what is refused', () => {
-  it.each([
-    ['object-detection', 'unsupported'],
-    ['toString', 'unsupported'],
-    ['translation_to_fr', 'unsupported'],
-  ])('the task %s', async (task, code) => {
+  it.each(['toString', 'translation_to_fr', 'table-question-answering'])('the task %s', async (task) => {
     const failure = await failureOf(() => pipeline(task as PipelineTask, filesFor('masks'), here));
-    expect(failure.code).toBe(code);
-    expect(failure.message).toContain(String(task));
+    expect(failure.code).toBe('unsupported');
+    expect(failure.message).toContain(`'${task}' is no task`);
     expect(failure.message).toContain('fill-mask');
+  });
+
+  // What transformers.js 4 has besides, by its SUPPORTED_TASKS and TASK_ALIASES.
+  it.each([
+    ['audio-classification', 'automatic-speech-recognition'],
+    ['zero-shot-audio-classification', 'automatic-speech-recognition'],
+    ['text-to-audio', 'speechSynthesis'],
+    ['text-to-speech', 'speechSynthesis'],
+    ['image-to-text', 'zero-shot-image-classification'],
+    ['image-segmentation', 'image-classification'],
+    ['background-removal', '@huggingface/transformers'],
+    ['object-detection', 'image-classification'],
+    ['zero-shot-object-detection', 'zero-shot-image-classification'],
+    ['document-question-answering', 'question-answering'],
+    ['image-to-image', '@huggingface/transformers'],
+    ['depth-estimation', '@huggingface/transformers'],
+    ['visual-question-answering', 'zero-shot-image-classification'],
+  ])('the task %s, with what to use', async (task, instead) => {
+    const failure = await failureOf(() => pipeline(task as PipelineTask, filesFor('masks'), here));
+    expect(failure).toMatchObject({ code: 'unsupported', details: { option: 'task' } });
+    expect(failure.message).toContain(`'${task}' is not supported`);
+    expect(failure.message).toContain(instead);
+  });
+
+  it('a task without a source, with a checkpoint that does it', async () => {
+    const failure = await failureOf(() => pipeline('sentiment-analysis', undefined as unknown as Files));
+    expect(failure).toMatchObject({ code: 'invalid_argument', details: { option: 'source' } });
+    expect(failure.message).toContain('distilbert/distilbert-base-uncased-finetuned-sst-2-english');
+  });
+
+  it.each(['device', 'session_options', 'use_external_data_format', 'model_file_name', 'subfolder', 'config'])(
+    'the option %s of transformers.js, with its cure',
+    async (option) => {
+      const failure = await failureOf(() => pipeline('fill-mask', filesFor('masks'), { [option]: 'webgpu' }));
+      expect(failure).toMatchObject({ code: 'unsupported', details: { option } });
+      expect(failure.message).toMatch(/leave it out|source/);
+    },
+  );
+
+  it('a classifier of one class for zero-shot-classification, one of several for text-ranking', async () => {
+    const zero = await failureOf(() => pipeline('zero-shot-classification', filesFor('ranking'), here));
+    expect(zero).toMatchObject({ code: 'unsupported' });
+    expect(zero.message).toContain('text-ranking');
+    await using ranker = await pipeline('text-ranking', filesFor('classes'), here);
+    expect((await failureOf(() => ranker('a', ['b']))).message).toContain('text-classification');
   });
 
   it('options and sources', async () => {
@@ -262,7 +303,14 @@ describe('what is refused', () => {
     ['answers', ['who', ''], {}, 'invalid_argument', 'empty'],
     ['answers', ['who', 'in rome'], { max_answer_length: 3 }, 'unsupported', 'max_answer_length'],
     ['features', ['a'], { pooling: 'median' }, 'invalid_argument', 'median'],
-    ['features', ['a'], { quantize: true }, 'unsupported', 'quantize'],
+    ['features', ['a'], { quantize: true }, 'invalid_argument', 'quantize'],
+    ['features', ['a'], { quantize: true, precision: 'int4' }, 'invalid_argument', 'precision'],
+    ['zero_shot_last', ['a', []], {}, 'invalid_argument', 'candidate_labels'],
+    ['zero_shot_last', ['a', ' , '], {}, 'invalid_argument', 'candidate_labels'],
+    ['zero_shot_last', ['a', ['b']], { hypothesis_template: 'about' }, 'invalid_argument', 'hypothesis_template'],
+    ['ranking', ['a', []], {}, 'invalid_argument', 'documents'],
+    ['ranking', ['a', ['b']], { top_k: 0 }, 'invalid_argument', 'top_k'],
+    ['ranking', ['a', ['b']], { function_to_apply: 'softmax' }, 'invalid_argument', 'function_to_apply'],
     ['features', [[]], {}, 'invalid_argument', 'at least one'],
     ['texts', ['a'], { return_dict_in_generate: true }, 'unsupported', 'return_dict_in_generate'],
     ['texts', ['a'], { output_scores: true }, 'unsupported', 'output_scores'],
@@ -282,7 +330,7 @@ describe('what is refused', () => {
       'invalid_argument',
       'hypothesis_template',
     ],
-    ['speech', [sound(0, 900)], { return_timestamps: true }, 'unsupported', 'return_timestamps'],
+    ['speech', [sound(0, 900)], { return_timestamps: true }, 'invalid_argument', 'no_timestamps_token_id'],
     ['speech', [sound(0, 900)], { language: 'latin' }, 'invalid_argument', 'latin'],
     ['speech', [sound(0, 900)], { task: 'sing' }, 'invalid_argument', 'task'],
     ['speech', [sound(0, 1700)], {}, 'invalid_argument', 'chunk_length_s'],

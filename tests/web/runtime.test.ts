@@ -126,7 +126,7 @@ describe('memory', () => {
     const grown = (await reserved()) - before;
     expect(disposed).toHaveLength(100);
     expect(grown).toBeLessThan(100e6); // kept, each would hold more than 2 MB
-  }, 60_000);
+  });
 
   it('comes back at the end of a block', async () => {
     const model = await load();

@@ -269,7 +269,7 @@ describe.each(variants)('a decoder (%s)', (variant) => {
     const { workspace } = model.info().memory;
     const failure = await failureOf(() => model.run_with_cache({ input_ids: many }, { names_filter: '*' }));
     expect(failure.code).toBe('out_of_memory');
-    expect(failure.message).toMatch(/takes \d{4,} MB, and \d+ MB of memory are left/);
+    expect(failure.message).toMatch(/takes \d+\.\d GB, and \d+\.\d GB of 4\.2 GB are left/);
     expect(model.info().memory.workspace).toBe(workspace); // nothing was computed: that takes 40 times this room
     expect((await model({ input_ids })).logits).toEqual(logits);
   });

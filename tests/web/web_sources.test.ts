@@ -1,25 +1,20 @@
 // Models behind http: Hub ids, folders, servers of every temper, the cache, and downloads that are stopped.
 
-import {
-  AutoModelForCausalLM,
-  AutoTokenizer,
-  type CacheLike,
-  configure,
-  type LoadOptions,
-  type ProgressInfo,
-} from 'clearformer';
+import { AutoModelForCausalLM, AutoTokenizer, configure, type LoadOptions, type ProgressInfo } from 'clearformer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { storiesFiles } from './support/checkpoints.js';
 import { failureOf } from './support/failures.js';
+import { MemoryCache } from './support/memory_cache.js';
 import { FileServer, gate } from './support/server.js';
 
 const files = storiesFiles();
 let server: FileServer;
 beforeEach(async () => {
   server = await FileServer.start({ ...files });
+  configure({ retryDelay: 5, onWarning: () => {} });
 });
 afterEach(async () => {
-  configure({ remoteHost: undefined, fetch: undefined });
+  configure({ remoteHost: undefined, fetch: undefined, retryDelay: undefined, onWarning: undefined });
   await server.stop();
 });
 
@@ -200,21 +195,6 @@ describe('an abort', () => {
     stalled.open();
   });
 });
-
-/** A cache like the browser's, in memory. */
-class MemoryCache implements CacheLike {
-  readonly kept = new Map<string, { body: ArrayBuffer; headers: Headers }>();
-  full = false;
-
-  async match(request: string): Promise<Response | undefined> {
-    const found = this.kept.get(request);
-    return found && new Response(found.body.slice(0), { headers: found.headers });
-  }
-  async put(request: string, response: Response): Promise<void> {
-    if (this.full) throw new DOMException('no space', 'QuotaExceededError');
-    this.kept.set(request, { body: await response.arrayBuffer(), headers: response.headers });
-  }
-}
 
 describe('the cache', () => {
   const downloads = () => server.requests.filter((request) => request.startsWith('GET')).length;

@@ -2,7 +2,7 @@
 
 import { theme } from './book/theme.js';
 import './shell/app.js';
-import { offline } from './shell/offline.js';
+import { offline } from './book/offline.js';
 import { preparePrinting } from './shell/print.js';
 
 theme.restore();

@@ -24,6 +24,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     assetsInlineLimit: 0,
+    license: { fileName: 'licences.md' }, // read by scripts/build/page.ts, which puts THIRD_PARTY_LICENSES in its place
   },
   // The dev server may read the package and its dependencies, which lie above this folder.
   server: { headers, fs: { allow: [here('../..')] } },

@@ -7,6 +7,7 @@
 export {
   apply_chat_template,
   type ChatTemplateOptions,
+  type ChatTokenizer,
   type Message,
   read_chat_template,
 } from './text/chat_template.js';

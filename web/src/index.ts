@@ -33,7 +33,7 @@ export type { Positions } from './analysis/positions.js';
 export { toSafetensors } from './analysis/safetensors.js';
 export type { SweepOptions, SweepProgress } from './analysis/sweep.js';
 export type { TokenChoice } from './analysis/token_directions.js';
-export { type AudioInput, read_audio } from './audio/audio_input.js';
+export { type AudioInput, read_audio, read_audio as load_audio } from './audio/audio_input.js';
 export {
   AutoFeatureExtractor,
   type FeatureExtractorCallOptions,
@@ -43,10 +43,19 @@ export {
 } from './audio/feature_extractor.js';
 export type { WhisperFeatures } from './audio/feature_extractor_config.js';
 export { resample_audio } from './audio/sample_rate.js';
+export { AutoConfig, type PretrainedConfig } from './checkpoint/auto_config.js';
+export {
+  type CacheClearOptions,
+  type CacheListOptions,
+  clearCache,
+  listCache,
+} from './checkpoint/cached_models.js';
 export type { Integrity } from './checkpoint/files.js';
 export type { ProgressCallback, ProgressInfo } from './checkpoint/progress.js';
+export type { CacheLike } from './checkpoint/response_store.js';
 export type { Source, SourceOptions } from './checkpoint/source.js';
-export type { CacheLike, CacheOption } from './checkpoint/web_folder.js';
+export type { CachedFile, CachedModel } from './checkpoint/store.js';
+export type { CacheOption } from './checkpoint/web_folder.js';
 export type { ImageSize } from './image/geometry.js';
 export type { ImageInput } from './image/image_input.js';
 export {
@@ -57,7 +66,8 @@ export {
   type ImageProcessorOutput,
 } from './image/image_processor.js';
 export type { ImageProcessorOptions } from './image/image_processor_config.js';
-export type { RawImage } from './image/raw_image.js';
+export type { ImagePixels } from './image/pixels.js';
+export { type ChannelOrder, load_image, RawImage, type Resample } from './image/raw_image.js';
 export { inspect } from './inspection/inspect.js';
 export type {
   CacheBytes,
@@ -82,12 +92,64 @@ export {
   type LoadOptions,
 } from './models/auto_models.js';
 export type { ActivationEdit, EditOp, ForwardHook, HookFunction } from './models/edits.js';
+export {
+  EosTokenCriteria,
+  InterruptableStoppingCriteria,
+  LogitsProcessor,
+  LogitsProcessorList,
+  LogitsWarper,
+  MaxLengthCriteria,
+  type ScoresProcessor,
+  StoppingCriteria,
+  StoppingCriteriaList,
+  type StoppingCriterion,
+} from './models/generation_functions.js';
 export type { GenerateOptions, GenerateStreamOptions, GenerationOptions } from './models/generation_options.js';
 export type { GenerateOutput, GenerationStep, StepTensors } from './models/generation_output.js';
-export type { GenerativeModel } from './models/generative_model.js';
+export type { GenerateInputs, GenerativeModel } from './models/generative_model.js';
 export type { NameFilter, NamesFilter } from './models/hooks.js';
 export type { ModelInputs, PromptInputs } from './models/inputs.js';
-export type { KeyValueCache, KeyValueCacheInfo } from './models/key_value_cache.js';
+export { KeyValueCache as DynamicCache, type KeyValueCache, type KeyValueCacheInfo } from './models/key_value_cache.js';
+export {
+  BartForConditionalGeneration,
+  BertForMaskedLM,
+  BertForQuestionAnswering,
+  BertForSequenceClassification,
+  BertForTokenClassification,
+  BertModel,
+  CLIPModel,
+  DeiTForImageClassification,
+  DeiTModel,
+  DistilBertForMaskedLM,
+  DistilBertForQuestionAnswering,
+  DistilBertForSequenceClassification,
+  DistilBertForTokenClassification,
+  DistilBertModel,
+  Gemma2ForCausalLM,
+  Gemma3ForCausalLM,
+  GPT2LMHeadModel,
+  GPT2Model,
+  GPTNeoForCausalLM,
+  LlamaForCausalLM,
+  MarianMTModel,
+  MistralForCausalLM,
+  ModernBertForMaskedLM,
+  ModernBertForSequenceClassification,
+  ModernBertModel,
+  Phi3ForCausalLM,
+  PhiForCausalLM,
+  Qwen2ForCausalLM,
+  Qwen3ForCausalLM,
+  RobertaForMaskedLM,
+  RobertaForQuestionAnswering,
+  RobertaForSequenceClassification,
+  RobertaForTokenClassification,
+  RobertaModel,
+  T5ForConditionalGeneration,
+  ViTForImageClassification,
+  ViTModel,
+  WhisperForConditionalGeneration,
+} from './models/named_models.js';
 export type { EditOptions, StopOptions } from './models/observation.js';
 export type { CausalLMOutput, ModelOutput, TowerOutput } from './models/outputs.js';
 export type {
@@ -97,10 +159,12 @@ export type {
   RunWithCacheOptions,
   RunWithHooksOptions,
 } from './models/pre_trained_model.js';
+export { AutoProcessor, Processor, type ProcessorLoadOptions } from './pipelines/auto_processor.js';
 export type {
   AutomaticSpeechRecognitionPipeline,
   RecognizedSpeech,
   SpeechRecognitionOptions,
+  TimedSpeech,
 } from './pipelines/automatic_speech_recognition.js';
 export type { ChatOptions } from './pipelines/chat_inputs.js';
 export type { AggregationStrategy, EntityGroup, TokenEntity } from './pipelines/entities.js';
@@ -122,6 +186,12 @@ export {
 export type { Pooling, PoolingMode } from './pipelines/pooling.js';
 export type { Answer, QuestionAnsweringOptions, QuestionAnsweringPipeline } from './pipelines/question_answering.js';
 export type { ClassificationOptions, LabelScore, ScoreFunction } from './pipelines/scores.js';
+export type {
+  SentencePairs,
+  SentenceSimilarityOptions,
+  SentenceSimilarityPipeline,
+} from './pipelines/sentence_similarity.js';
+export type { SpeechChunk } from './pipelines/spoken_text.js';
 export type { Summarization, SummarizationPipeline } from './pipelines/summarization.js';
 export type {
   ClassifiedText,
@@ -135,11 +205,18 @@ export type {
   TextGenerationOptions,
   TextGenerationPipeline,
 } from './pipelines/text_generation.js';
+export type { RankedText, TextRankingOptions, TextRankingPipeline } from './pipelines/text_ranking.js';
 export type { TextToTextOptions } from './pipelines/text_to_text.js';
+export type { Text2TextGeneration, Text2TextGenerationPipeline } from './pipelines/text2text_generation.js';
 export type { CallOptions, TextCallOptions } from './pipelines/texts.js';
 export type { TokenClassificationOptions, TokenClassificationPipeline } from './pipelines/token_classification.js';
-export type { Translation, TranslationPipeline } from './pipelines/translation.js';
+export type { Translation, TranslationOptions, TranslationPipeline } from './pipelines/translation.js';
 export { validate } from './pipelines/validate.js';
+export type {
+  ZeroShotClassification,
+  ZeroShotClassificationOptions,
+  ZeroShotClassificationPipeline,
+} from './pipelines/zero_shot_classification.js';
 export type {
   ZeroShotImageClassificationOptions,
   ZeroShotImageClassificationPipeline,
@@ -232,6 +309,24 @@ export type { HookName, TransformerLens3Name } from './runtime/hook_names.js';
 export type { EngineOptions } from './runtime/start_engine.js';
 export type { RuntimeOptions } from './runtime/wasm.js';
 export type { ClearformerWarning, WarningCode } from './support/config.js';
+export { env } from './support/env.js';
+export { type InterpolateOptions, type InterpolationMode, interpolate, interpolate_4d } from './tensor/interpolate.js';
+export {
+  cat,
+  cos_sim,
+  dot,
+  full,
+  mean,
+  mean_pooling,
+  ones,
+  ones_like,
+  permute,
+  stack,
+  std_mean,
+  topk,
+  zeros,
+  zeros_like,
+} from './tensor/operations.js';
 export type { NestedInput, TensorInput } from './tensor/tensor_input.js';
 export type { ActivationCache, ModuleCache } from './tensor/tensor_output.js';
 export * from './text/exports.js';

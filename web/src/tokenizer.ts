@@ -4,9 +4,9 @@
  * @module clearformer/tokenizer
  */
 
-import { useTables } from './text/unicode.js';
-import * as tables from './text/unicode_tables.js';
+import * as onDemand from './text/on_demand.js';
+import { useOnDemand } from './text/unicode.js';
 
-useTables(tables);
+useOnDemand(onDemand);
 
 export * from './text/exports.js';

@@ -1,17 +1,21 @@
-// The worker's side: one core, calls one after the other. Before each, and between the layers of long ones, it returns to
-// the event loop, so that a `cancel` that was sent meanwhile is seen.
+// What runs in the package's workers: one script for both kinds. A core's worker makes its calls one after the other;
+// before each, and between the layers of long ones, it returns to the event loop, so that a `cancel` that was sent
+// meanwhile is seen. A thread of the pool (runtime/serve_thread.ts) is told its orders and nothing else.
 
 import type { MemoryUse } from './runtime/border.js';
 import { Core } from './runtime/core.js';
 import { noMemory } from './runtime/engine.js';
 import { isPaced, runPaced } from './runtime/paced.js';
-import { buffersOf, packError, type Reply, type Request, type Started } from './runtime/worker_protocol.js';
+import { serveThread } from './runtime/serve_thread.js';
+import type { ThreadOrders } from './runtime/thread_pool.js';
+import { buffersOf, packError, type Reply, type Request, type Sign } from './runtime/worker_protocol.js';
 import { ClearformerError } from './support/error.js';
 import { isNode, nextTurn, nodeModule } from './support/platform.js';
 
 interface Port {
-  send(reply: Reply, transfer: ArrayBuffer[]): void;
-  listen(handle: (request: Request) => void): void;
+  send(reply: Reply | Sign, transfer: ArrayBuffer[]): void;
+  /** What cannot be read, as memory that this engine does not share, is an error of the worker. */
+  listen(handle: (request: Request | ThreadOrders) => void): void;
 }
 
 type Job = Exclude<Request, { kind: 'cancel' }>;
@@ -23,7 +27,9 @@ let core: Core | undefined;
 /** The job that is under way, and whether nobody waits for it any more. */
 let current: { id: number; cancelled: boolean } | undefined;
 
+void sign().then((found) => port.send(found, []));
 port.listen((request) => {
+  if ('slot' in request) return serveThread(request, () => port.send(true, []));
   if (request.kind !== 'cancel') {
     waiting.push(request);
     if (!working) void work();
@@ -57,14 +63,13 @@ async function answer(job: Job): Promise<void> {
 }
 
 function use(): { heapBytes: number; memory: MemoryUse } {
-  return { heapBytes: core?.heapBytes ?? 0, memory: core?.memory ?? noMemory };
+  return { heapBytes: core?.heapBytes ?? 0, memory: core?.use ?? noMemory };
 }
 
 async function run(job: Job, cancelled: () => boolean): Promise<unknown> {
   if (job.kind === 'start') {
-    core = await Core.start(job.compiled, job.threads);
-    const started: Started = { held: await holdLock(job.lock), threads: core.threads };
-    return started;
+    core = await Core.start(job.compiled);
+    return core.memory;
   }
   if (core === undefined) throw new ClearformerError('internal', `worker: ${job.kind} before start`);
   if (job.kind === 'write') {
@@ -75,27 +80,35 @@ async function run(job: Job, cancelled: () => boolean): Promise<unknown> {
   return isPaced(job.name) ? runPaced(core, job.name, given, cancelled) : core.run(job.name, given);
 }
 
-/** Takes a lock that only this worker's end frees, which no event reports. Resolves to whether it is held. */
-function holdLock(name: string): Promise<boolean> {
-  if (isNode() || navigator.locks === undefined) return Promise.resolve(false);
-  return new Promise((held) => {
+/** Makes what only this worker's end undoes, since no event reports it: the lock of its name, else a blob. */
+function sign(): Promise<Sign> {
+  if (isNode()) return Promise.resolve(null); // there events do
+  const blob = () => URL.createObjectURL(new Blob());
+  if (navigator.locks === undefined) return Promise.resolve(blob());
+  return new Promise((found) => {
     const hold = () => {
-      held(true);
+      found(true);
       return new Promise(() => {});
     };
-    navigator.locks.request(name, hold).catch(() => held(false)); // a page without an origin has no locks
+    navigator.locks.request(self.name, hold).catch(() => found(blob())); // a page without an origin has no locks
   });
+}
+
+function unreadable(): never {
+  throw new Error('the worker was sent what it cannot read');
 }
 
 function browserPort(): Port {
   const scope = globalThis as unknown as {
-    postMessage(reply: Reply, transfer: ArrayBuffer[]): void;
-    onmessage: (event: MessageEvent<Request>) => void;
+    postMessage(reply: Reply | Sign, transfer: ArrayBuffer[]): void;
+    onmessage: (event: MessageEvent<Request | ThreadOrders>) => void;
+    onmessageerror: () => void;
   };
   return {
     send: (reply, transfer) => scope.postMessage(reply, transfer),
     listen: (handle) => {
       scope.onmessage = (event) => handle(event.data);
+      scope.onmessageerror = unreadable;
     },
   };
 }
@@ -106,6 +119,6 @@ function nodePort(): Port {
     throw new ClearformerError('worker_failed', 'worker.js is no module to import: it runs in a worker');
   return {
     send: (reply, transfer) => parentPort.postMessage(reply, transfer),
-    listen: (handle) => parentPort.on('message', handle),
+    listen: (handle) => parentPort.on('message', handle).on('messageerror', unreadable),
   };
 }

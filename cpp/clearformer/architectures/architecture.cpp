@@ -15,6 +15,7 @@ Task task_of(const ConfigReader& config) {
 
 ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> task) {
   const Architecture& architecture = architecture_of(config);
+  config.texts("architectures");  // a list of texts, whether it is asked or not
   if (const auto quantized = config.object("quantization_config")) {
     config.refuse(
         ErrorCode::unsupported, "quantization_config", "says that the weights are stored as ",
@@ -43,6 +44,17 @@ NameMap Architecture::names(const Weights& weights) const {
   }
   names.add(rules);
   return names;
+}
+
+void Architecture::expect_one_prefix(const Weights& weights) const {
+  for (const std::string& name : weights.unused()) {
+    for (const std::string_view prefix : prefixes) {
+      weights.expect_no_twin(name, concat(prefix, name));
+      if (name.starts_with(prefix)) {
+        weights.expect_no_twin(name, std::string_view(name).substr(prefix.size()));
+      }
+    }
+  }
 }
 
 std::vector<NameMap> Architecture::spellings() const {

@@ -35,6 +35,8 @@ struct Architecture {
 
   /// How this checkpoint spells the names of the shared layers.
   NameMap names(const Weights& weights) const;
+  /// Throws malformed_file for a weight that is there twice, with a prefix of the trunk and without it.
+  void expect_one_prefix(const Weights& weights) const;
   /// All the ways a checkpoint may spell them, for when its files are not open yet.
   std::vector<NameMap> spellings() const;
 };

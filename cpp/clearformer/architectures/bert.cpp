@@ -15,8 +15,8 @@ ModelConfig read_bert_trunk(const ConfigReader& config, Task task, const BertKey
   model.tied = config.flag("tie_word_embeddings");
   read_tokens(config, model);
   const std::size_t d_model = config.size(keys.d_model);
-  const NormConfig norm =
-      layer_norm(d_model, config.knows("layer_norm_eps") ? config.number("layer_norm_eps") : 1e-12);
+  const NormConfig norm = layer_norm(
+      d_model, config.knows("layer_norm_eps") ? read_epsilon(config, "layer_norm_eps") : 1e-12);
   TowerConfig& tower = model.tower;
   tower.max_positions = config.size("max_position_embeddings");
   tower.stack.layers = read_layers(config, keys.layers);

@@ -61,7 +61,7 @@ TowerConfig read_stack(const ConfigReader& config, ModelConfig& model) {
   tower.last_hidden = TowerConfig::LastHidden::raw;
   tower.stack.layers = read_layers(config, "num_hidden_layers");
   BlockConfig& block = tower.stack.block;
-  block.norm = layer_norm(d_model, config.number("layer_norm_eps"));
+  block.norm = layer_norm(d_model, read_epsilon(config, "layer_norm_eps"));
   block.attention = read_heads(config, "num_attention_heads", d_model);
   block.attention.bias = Bias::present;
   block.feed_forward = {d_model, config.size("intermediate_size"),

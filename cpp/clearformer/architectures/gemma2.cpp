@@ -57,7 +57,7 @@ ModelConfig read_gemma_like(const ConfigReader& config, Task task, const RotaryK
   block.order = NormOrder::both;
   block.norm.weight_offset = 1.0f;
   const double scalar = config.number("query_pre_attn_scalar");
-  if (!(scalar > 0.0)) config.refuse_value("query_pre_attn_scalar", "must be > 0");
+  if (!(scalar > 0.0)) config.refuse_must("query_pre_attn_scalar", "be > 0");
   block.attention.scale = 1.0 / std::sqrt(scalar);
   model.tower.text->scale = std::sqrt(static_cast<float>(model.d_model()));
   model.output.softcap = read_softcap(config, "final_logit_softcapping");

@@ -45,7 +45,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   tower.stack.layers = read_layers(config, "n_layer");
   tower.stack.scale_by_depth = config.flag("scale_attn_by_inverse_layer_idx");
   BlockConfig& block = tower.stack.block;
-  block.norm = layer_norm(d_model, config.number("layer_norm_epsilon"));
+  block.norm = layer_norm(d_model, read_epsilon(config, "layer_norm_epsilon"));
   block.attention = read_heads(config, "n_head", d_model);
   block.attention.bias = Bias::present;
   if (!config.flag("scale_attn_weights")) block.attention.scale = 1.0;

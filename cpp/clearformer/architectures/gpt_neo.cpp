@@ -37,9 +37,7 @@ std::vector<std::string> attention_layers(const ConfigReader& config) {
   std::vector<std::string> layers = config.texts("attention_layers");
   const Json* runs = config.find_set("attention_types");
   if (!layers.empty() || runs == nullptr) return layers;
-  const auto refuse = [&] {
-    config.refuse_value("attention_types", "must be [[[name, …], n], …]");
-  };
+  const auto refuse = [&] { config.refuse_must("attention_types", "be [[[name, …], n], …]"); };
   if (!runs->is_array()) refuse();
   for (const Json& run : runs->array()) {
     const bool pair = run.is_array() && run.array().size() == 2 && run.array()[0].is_array();
@@ -81,7 +79,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   tower.stack.spans = spans(config, tower.stack.layers);
   tower.window_before = config.size("window_size") - 1;
   BlockConfig& block = tower.stack.block;
-  block.norm = layer_norm(d_model, config.number("layer_norm_epsilon"));
+  block.norm = layer_norm(d_model, read_epsilon(config, "layer_norm_epsilon"));
   block.attention = read_heads(config, "num_heads", d_model);
   block.attention.bias.output = Bias::present;
   block.attention.scale = 1.0;

@@ -70,8 +70,9 @@ ModelConfig read_llama_like(const ConfigReader& config, Task task, const RotaryK
   tower.max_positions = config.size("max_position_embeddings");
   BlockConfig& block = tower.stack.block;
   block.attention = llama::read_attention(config, d_model);
-  block.norm = config.knows("rms_norm_eps") ? rms_norm(d_model, config.number("rms_norm_eps"))
-                                            : layer_norm(d_model, config.number("layer_norm_eps"));
+  block.norm = config.knows("rms_norm_eps")
+                   ? rms_norm(d_model, read_epsilon(config, "rms_norm_eps"))
+                   : layer_norm(d_model, read_epsilon(config, "layer_norm_eps"));
   const char* activation = config.knows("hidden_act") ? "hidden_act" : "hidden_activation";
   block.feed_forward = {d_model, config.size("intermediate_size"),
                         read_activation(config, activation, model), Gate::present,

@@ -49,7 +49,7 @@ Span usual_span(const ConfigReader& config, std::size_t layer) {
 TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
   TowerConfig tower;
   const std::size_t d_model = config.size("hidden_size");
-  NormConfig norm = layer_norm(d_model, config.number("norm_eps"));
+  NormConfig norm = layer_norm(d_model, read_epsilon(config, "norm_eps"));
   norm.bias = config.flag("norm_bias");
   tower.max_positions = config.size("max_position_embeddings");
   tower.stack.layers = read_layers(config, "num_hidden_layers");

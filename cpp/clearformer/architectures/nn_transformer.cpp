@@ -55,7 +55,7 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model, std::stri
   tower.stack.blocks = "";
   BlockConfig& block = tower.stack.block;
   block.order = config.flag("norm_first") ? NormOrder::pre : NormOrder::post;
-  block.norm = layer_norm(d_model, config.number("layer_norm_eps"));
+  block.norm = layer_norm(d_model, read_epsilon(config, "layer_norm_eps"));
   block.norm.bias = bias == Bias::present;
   block.attention = read_heads(config, "nhead", d_model);
   block.attention.bias = bias;

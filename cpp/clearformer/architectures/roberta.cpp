@@ -45,7 +45,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   TextEmbeddingConfig& text = *model.tower.text;
   text.token_types = config.size("type_vocab_size");
   text.uncounted_id = config.token("pad_token_id");
-  if (!text.uncounted_id) config.refuse_value("pad_token_id", "must be a token id");
+  if (!text.uncounted_id) config.refuse_must("pad_token_id", "be a token id");
   text.position_offset = static_cast<std::size_t>(*text.uncounted_id) + 1;
   if (text.position_rows <= text.position_offset) {
     config.refuse_value("max_position_embeddings", "is ", text.position_rows,

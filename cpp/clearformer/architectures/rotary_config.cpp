@@ -50,7 +50,7 @@ ConfigReader parameters_of_layer(const ConfigReader& config, const RotaryKeys& k
   Json::Object merged;
   for (const Json* from : {before, own}) {
     if (from == nullptr) continue;
-    if (!from->is_object()) config.refuse_value("rope_parameters", "must hold objects");
+    if (!from->is_object()) config.refuse_must("rope_parameters", "hold objects");
     for (const auto& [key, value] : from->object()) {
       if (key == "truncate" || (from == own && before != nullptr && before->find(key))) continue;
       merged.emplace_back(key, value);
@@ -78,7 +78,7 @@ std::optional<ConfigReader> parameters(const ConfigReader& config, const RotaryK
 
 double positive(const ConfigReader& reader, std::string_view key, double fallback) {
   const double value = reader.number(key, fallback);
-  if (!(value > 0.0)) reader.refuse_value(key, "must be > 0, it is ", value);
+  if (!(value > 0.0)) reader.refuse_must(key, "be > 0");
   return value;
 }
 
@@ -136,7 +136,7 @@ double read_part(const ConfigReader& config, const ConfigReader* rope, Kind kind
   const ConfigReader& reader = inside && !outside ? *rope : config;
   const double part = reader.number(kPart, 1.0);
   if (!(part > 0.0 && part <= 1.0)) {
-    reader.refuse_value(kPart, "must be in (0, 1], it is ", part);
+    reader.refuse_must(kPart, "be in (0, 1]");
   }
   return part;
 }

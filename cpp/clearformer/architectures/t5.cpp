@@ -84,7 +84,7 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
   tower.stack.layers = read_layers(config, "num_layers");
   tower.stack.blocks = "";
   BlockConfig& block = tower.stack.block;
-  block.norm = rms_norm(d_model, config.number("layer_norm_epsilon"));
+  block.norm = rms_norm(d_model, read_epsilon(config, "layer_norm_epsilon"));
   AttentionConfig& attention = block.attention;
   attention.d_model = d_model;
   attention.num_heads = attention.num_key_value_heads = config.size("num_heads");

@@ -40,6 +40,10 @@ AttentionConfig read_heads(const ConfigReader& config, std::string_view heads,
   return attention;
 }
 
+double read_epsilon(const ConfigReader& config, std::string_view key) {
+  return config.number_in(key, 0.0, 1.0);
+}
+
 std::size_t read_layers(const ConfigReader& config, std::string_view key) {
   constexpr std::size_t kMost = 10000;
   const std::size_t layers = config.size(key);

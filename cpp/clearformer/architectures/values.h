@@ -18,6 +18,9 @@ void read_tokens(const ConfigReader& config, ModelConfig& model);
 /// number.
 AttentionConfig read_heads(const ConfigReader& config, std::string_view heads, std::size_t d_model);
 
+/// What is added to a variance: from 0 to 1.
+double read_epsilon(const ConfigReader& config, std::string_view key);
+
 /// How many layers `key` says; throws for more than any model has, before lists of that length are made.
 std::size_t read_layers(const ConfigReader& config, std::string_view key);
 

@@ -58,10 +58,10 @@ std::pair<std::size_t, std::size_t> read_extent(const ConfigReader& config, std:
   const std::vector<double> sizes = config.numbers(key);
   for (const double size : sizes) {
     if (sizes.size() != 2 || size < 1.0 || size > 1e6) {
-      config.refuse_value(key, "must be a number or [height, width]");
+      config.refuse_must(key, "be a number or [height, width]");
     }
   }
-  if (sizes.empty()) config.refuse_value(key, "must be a number or [height, width]");
+  if (sizes.empty()) config.refuse_must(key, "be a number or [height, width]");
   return {static_cast<std::size_t>(sizes[0]), static_cast<std::size_t>(sizes[1])};
 }
 
@@ -71,7 +71,7 @@ ModelConfig read_vit_like(const ConfigReader& config, Task task) {
   model.task = task;
   model.kind = ModelKind::encoder_only;
   const std::size_t d_model = config.size("hidden_size");
-  const NormConfig norm = layer_norm(d_model, config.number("layer_norm_eps"));
+  const NormConfig norm = layer_norm(d_model, read_epsilon(config, "layer_norm_eps"));
   TowerConfig& tower = model.tower;
   tower.last_hidden = TowerConfig::LastHidden::raw;
   tower.stack.layers = read_layers(config, "num_hidden_layers");

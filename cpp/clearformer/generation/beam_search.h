@@ -11,6 +11,7 @@
 
 namespace clearformer {
 
+/// Beam search over a model, one token a step.
 class BeamSearch {
  public:
   /// `prompts` (B) are of equal length, below max_length. Throws invalid_argument when the vocabulary

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "clearformer/models/cost.h"
+#include "clearformer/tensor/memory_budget.h"
+#include "clearformer/tensor/typed_memory.h"
+
 namespace clearformer {
 
 namespace {
@@ -57,6 +61,9 @@ std::shared_ptr<const GenerationConfig> checked(GenerationConfig config) {
   return std::make_shared<const GenerationConfig>(std::move(config));
 }
 
+// 1 GiB, of which several copies must fit in WebAssembly's 4.
+constexpr std::size_t kMostScores = std::size_t{1} << 28;
+
 // The rows as a tensor, int32, short ones filled up.
 Tensor padded(const std::vector<TokenSpan>& rows, std::int32_t fill) {
   std::size_t length = 0;
@@ -72,7 +79,7 @@ Tensor padded(const std::vector<TokenSpan>& rows, std::int32_t fill) {
 
 }  // namespace
 
-Generation::Generation(Model& model, const ModelInputs& inputs, GenerationConfig config)
+Generation::Generation(Model& model, const ModelInputs& inputs, GenerationConfig config) try
     : model_(model),
       config_(checked(std::move(config))),
       prompt_(read_prompt(model, inputs, *config_)),
@@ -94,6 +101,13 @@ Generation::Generation(Model& model, const ModelInputs& inputs, GenerationConfig
     fail(ErrorCode::invalid_argument, "generate: past_key_values hold ", past,
          " positions, the prompt has ", length, "; crop them, so that there is one left to read");
   }
+  const Shape scores{rows_.size(), branches_, model.config().d_vocab()};
+  if (scores.elements() > kMostScores) {
+    fail(ErrorCode::out_of_memory,
+         "generate: a token's scores [prompt, beam or sequence, vocabulary] = ", scores.text(),
+         " are more than ", kMostScores, ": ask for fewer prompts, beams or sequences");
+  }
+  expect_memory();
   if (config_->num_beams > 1) {
     search_.emplace(config_, prompt_.tokens, max_length_, model.config().d_vocab());
   }
@@ -105,6 +119,30 @@ Generation::Generation(Model& model, const ModelInputs& inputs, GenerationConfig
     source_inputs_.*name.member = source_.back().view();
   }
   source_inputs_.cache = cache_;
+} catch (const std::bad_alloc&) {
+  typed_memory([] { throw; });
+}
+
+// Keys and values of all tokens that may come, beside two copies of a token's scores.
+void Generation::expect_memory() const {
+  const CacheBytes bytes = cache_bytes(model_.config());
+  const std::uint64_t rows = std::uint64_t{rows_.size()} * branches_;
+  const std::uint64_t prompt = rows_.front().size();
+  const std::uint64_t source = prompt_.encoder.empty() ? 0 : prompt_.encoder.front().size();
+  const std::uint64_t fixed =
+      rows * (2 * sizeof(float) * model_.config().d_vocab() + source * bytes.per_source_position);
+  const std::uint64_t position = rows * (bytes.per_position + sizeof(std::int32_t));
+  const std::uint64_t held = cache_->bytes(), left = memory_budget().left() + held;
+  const std::uint64_t fit = left <= fixed ? 0 : (left - fixed) / position;
+  if (max_length_ <= fit) return;
+  std::uint64_t all = bounded_product(position, max_length_);
+  if (all < ~fixed) all += fixed;
+  clearformer::expect_memory(all - held,
+                             concat("generate: keys, values and scores of ", rows,
+                                    " sequences of up to ", max_length_, " tokens take"),
+                             fit > prompt
+                                 ? concat("; max_new_tokens up to ", fit - prompt, " fit")
+                                 : std::string("; ask for fewer prompts, beams or sequences"));
 }
 
 bool Generation::is_end(std::int32_t token) const {
@@ -149,10 +187,14 @@ void Generation::begin(Trace* trace) {
 }
 
 bool Generation::advance(Trace* trace) {
+  return typed_memory([&] { return compute_layer(trace); });
+}
+
+bool Generation::compute_layer(Trace* trace) {
   if (done_) fail(ErrorCode::invalid_argument, "generate: this generation is complete");
   try {
-    if (!pass_) begin(trace);
-    if (pass_->step()) return false;
+    if (!pass_ && !held_) begin(trace);
+    if (!held_ && pass_->step()) return false;
   } catch (...) {
     pass_.reset();  // which leaves the cache as it was
     throw;
@@ -181,12 +223,13 @@ Generation::Step Generation::next(Trace* trace) {
 }
 
 void Generation::complete() {
-  step_ = {};
-  step_.logits = std::move(pass_->outputs().at("logits"));
-  pass_.reset();
-  step_.logits.reshape({step_.logits.dim(0), model_.config().d_vocab()});
-  if (made_ == 0) branch();
-  step_.scores = step_.logits.clone();
+  if (!held_) {
+    process();
+    held_ = holds_;
+    if (held_) return;
+  }
+  held_ = false;
+  for (std::size_t row = 0; row < rows_.size(); ++row) processors_.finish(scores_of(row));
   if (search_) {
     choose_beams();
   } else {
@@ -215,21 +258,31 @@ void Generation::branch() {
   if (!prompt_.mask.empty()) prompt_.mask = repeated(prompt_.mask, branches_);
 }
 
-void Generation::process(std::size_t row) {
+Scores Generation::scores_of(std::size_t row) {
   const std::size_t vocabulary = step_.scores.dim(1);
-  const Scores scores(step_.scores.f32() + row * vocabulary, vocabulary);
-  if (search_) normalize(scores);
-  const TokenSpan encoder =
-      prompt_.encoder.empty() ? TokenSpan() : TokenSpan(prompt_.encoder[row / branches_]);
-  processors_.apply(scores, tokens_of(row), encoder);
+  return {step_.scores.f32() + row * vocabulary, vocabulary};
+}
+
+// The pass's logits become scores.
+void Generation::process() {
+  step_ = {};
+  step_.logits = std::move(pass_->outputs().at("logits"));
+  pass_.reset();
+  step_.logits.reshape({step_.logits.dim(0), model_.config().d_vocab()});
+  if (made_ == 0) branch();
+  step_.scores = step_.logits.clone();
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    if (search_) normalize(scores_of(row));
+    const TokenSpan encoder =
+        prompt_.encoder.empty() ? TokenSpan() : TokenSpan(prompt_.encoder[row / branches_]);
+    processors_.apply(scores_of(row), tokens_of(row), encoder);
+  }
 }
 
 void Generation::choose() {
-  const std::size_t vocabulary = step_.scores.dim(1);
   bool all_ended = true;
   for (std::size_t row = 0; row < rows_.size(); ++row) {
-    process(row);
-    const std::span<const float> scores(step_.scores.f32() + row * vocabulary, vocabulary);
+    const Scores scores = scores_of(row);
     const bool pads = config_->pad_token_id || !config_->eos_token_ids.empty();
     std::int32_t token = 0;
     if (ended_[row] != 0 && pads) {
@@ -246,7 +299,6 @@ void Generation::choose() {
 }
 
 void Generation::choose_beams() {
-  for (std::size_t row = 0; row < rows_.size(); ++row) process(row);
   search_->advance({step_.scores.f32(), step_.scores.elements()}, out_of_time());
   std::vector<std::size_t> parents;
   for (const BeamSearch::Beam& beam : search_->running()) {
@@ -273,13 +325,15 @@ std::size_t Generation::returned() const {
 }
 
 Tensor Generation::sequences() const {
-  std::vector<TokenSpan> rows;
-  if (!search_) {
-    for (const TokenIds& row : rows_) rows.push_back(row);
-    return padded(rows, 0);  // they are of equal length
-  }
-  for (const BeamSearch::Beam* beam : search_->results()) rows.push_back(beam->tokens);
-  return padded(rows, search_->fill());
+  return typed_memory([&] {
+    std::vector<TokenSpan> rows;
+    if (!search_) {
+      for (const TokenIds& row : rows_) rows.push_back(row);
+      return padded(rows, 0);  // they are of equal length
+    }
+    for (const BeamSearch::Beam* beam : search_->results()) rows.push_back(beam->tokens);
+    return padded(rows, search_->fill());
+  });
 }
 
 Tensor Generation::sequences_scores() const {

@@ -9,6 +9,7 @@
 
 namespace clearformer {
 
+/// A generation under way: each next() computes one token for every sequence.
 class Generation {
  public:
   /// Takes the inputs of a forward pass (copies are kept; see prompt.h for what is read from them).
@@ -20,6 +21,7 @@ class Generation {
   Generation(const Generation&) = delete;
   Generation& operator=(const Generation&) = delete;
 
+  /// What one step has written.
   struct Step {
     std::vector<std::int32_t> tokens;  // (R); a finished sequence gets the padding token
     Tensor logits;                     // (R, V), as the model gave them
@@ -36,6 +38,10 @@ class Generation {
   /// Throws invalid_argument once done, or when the scores leave no token to choose, which ends it.
   /// An error, or leaving in the middle of a step, leaves in the cache what was there before it.
   bool advance(Trace* trace = nullptr);
+  /// From now on a step stops once when its scores are processed: advance() is true and held() too,
+  /// step().scores may be changed, and the next call of advance() chooses the tokens.
+  void hold_scores() { holds_ = true; }
+  bool held() const { return held_; }
   /// Leaves the step under way; the next call of advance() begins it anew.
   void abandon() { pass_.reset(); }
   /// The step that was completed last.
@@ -62,12 +68,15 @@ class Generation {
   KeyValueCache& cache() { return *cache_; }
 
  private:
+  void expect_memory() const;
+  bool compute_layer(Trace* trace);
   void begin(Trace* trace);
   void complete();
   void branch();
   void choose();
   void choose_beams();
-  void process(std::size_t row);
+  void process();
+  Scores scores_of(std::size_t row);
   TokenSpan tokens_of(std::size_t row) const;
   bool is_end(std::int32_t token) const;
   bool out_of_time() const;
@@ -93,6 +102,7 @@ class Generation {
   std::vector<char> ended_;  // (R)
   Stopwatch time_;
   Step step_;
+  bool holds_ = false, held_ = false;
   bool done_ = false;
 };
 

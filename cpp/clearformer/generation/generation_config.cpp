@@ -1,5 +1,6 @@
 #include "clearformer/generation/generation_config.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace clearformer {
@@ -59,6 +60,9 @@ constexpr Option kOptions[] = {
     {"begin_suppress_tokens", &Config::begin_suppress_tokens},
     {"remove_invalid_values", &Config::remove_invalid_values},
     {"renormalize_logits", &Config::renormalize_logits},
+    {"return_timestamps", &Config::return_timestamps},
+    {"no_timestamps_token_id", &Config::no_timestamps_token_id},
+    {"max_initial_timestamp_index", &Config::max_initial_timestamp_index},
     {"temperature", &Config::temperature, Range::positive},
     {"top_k", &Config::top_k},
     {"top_p", &Config::top_p, Range::fraction},
@@ -105,7 +109,7 @@ std::size_t whole_number(const ConfigReader& options, std::string_view key, cons
                          std::size_t least = 0) {
   const auto number = value.unsigned_integer();
   if (!number || *number < least || *number > 0x7fffffff) {
-    options.refuse_value(key, "must be a whole number >= ", least);
+    options.refuse_must(key, "be a whole number from ", least, " to 2147483647");
   }
   return static_cast<std::size_t>(*number);
 }
@@ -115,15 +119,15 @@ double number_in(const ConfigReader& options, std::string_view key, Range range)
   // Scores multiplied or divided by more would overflow. A hair over 1e-30, as JSON may be read.
   const bool sane = value >= 0.999e-30 && value <= 1.001e30;
   if (range == Range::positive && !sane) {
-    options.refuse_value(
-        key, "must be > 0 (from 1e-30 to 1e30)",
-        key == "temperature" ? "; for the most probable token use do_sample: false" : "");
+    options.refuse_must(
+        key, "be > 0 (from 1e-30 to 1e30",
+        key == "temperature" ? "; for the most probable token use do_sample: false)" : ")");
   }
   if (range == Range::fraction && !(value > 0.0 && value <= 1.0)) {
-    options.refuse_value(key, "must be in (0, 1]");
+    options.refuse_must(key, "be in (0, 1]");
   }
   if (range == Range::from_zero && !(value >= 0.0 && value <= 1.0)) {
-    options.refuse_value(key, "must be in [0, 1]");
+    options.refuse_must(key, "be in [0, 1]");
   }
   return value;
 }
@@ -153,23 +157,23 @@ TokenIds token_list(const ConfigReader& options, std::string_view key, const Jso
   if (value.is_array()) {
     for (const Json& entry : value.array()) {
       const auto id = entry.unsigned_integer();
-      if (!id || *id > 0x7fffffff) options.refuse_value(key, "must hold token ids");
+      if (!id || *id > 0x7fffffff) options.refuse_must(key, "hold token ids");
       ids.push_back(static_cast<std::int32_t>(*id));
     }
   }
-  if (ids.empty()) options.refuse_value(key, "must hold lists of token ids, none of them empty");
+  if (ids.empty()) options.refuse_must(key, "hold lists of token ids, none of them empty");
   return ids;
 }
 
 const Json::Array& list_of(const ConfigReader& options, std::string_view key, const Json& value) {
-  if (!value.is_array()) options.refuse_value(key, "must be a list");
+  if (!value.is_array()) options.refuse_must(key, "be a list");
   return value.array();
 }
 
 // The two members of a pair such as [1, 50359].
 const Json::Array& pair_of(const ConfigReader& options, std::string_view key, const Json& value) {
   if (!value.is_array() || value.array().size() != 2) {
-    options.refuse_value(key, "must hold pairs, as Hugging Face has them");
+    options.refuse_must(key, "hold pairs, as Hugging Face has them");
   }
   return value.array();
 }
@@ -189,7 +193,7 @@ void read_bias(Config& config, std::string_view key, const ConfigReader& options
   config.sequence_bias.clear();
   for (const Json& entry : list_of(options, key, value)) {
     const Json::Array& pair = pair_of(options, key, entry);
-    if (!pair[1].is_number()) options.refuse_value(key, "must hold [[token ids], number]");
+    if (!pair[1].is_number()) options.refuse_must(key, "hold [[token ids], number]");
     TokenIds ids = token_list(options, key, pair[0]);
     std::erase_if(config.sequence_bias, [&](const auto& other) { return other.sequence == ids; });
     config.sequence_bias.push_back({std::move(ids), static_cast<float>(pair[1].number())});
@@ -211,7 +215,7 @@ void read_forced(Config& config, std::string_view key, const ConfigReader& optio
 void read_decay(Config& config, std::string_view key, const ConfigReader& options,
                 const Json& value) {
   const Json::Array& pair = pair_of(options, key, value);
-  if (!pair[1].is_number()) options.refuse_value(key, "must be [start, factor]");
+  if (!pair[1].is_number()) options.refuse_must(key, "be [start, factor]");
   config.exponential_decay_length_penalty = {whole_number(options, key, pair[0]), pair[1].number()};
 }
 
@@ -223,7 +227,7 @@ void read_early_stopping(Config& config, std::string_view key, const ConfigReade
   } else if (value.is_string() && value.string() == "never") {
     config.early_stopping = EarlyStopping::never;
   } else {
-    options.refuse_value(key, "must be true, false or \"never\"");
+    options.refuse_must(key, "be true, false or \"never\"");
   }
 }
 
@@ -235,7 +239,7 @@ void read_stop_strings(Config& config, std::string_view key, const ConfigReader&
     return;
   }
   for (const Json& text : list_of(options, key, value)) {
-    if (!text.is_string()) options.refuse_value(key, "must hold strings only");
+    if (!text.is_string()) options.refuse_must(key, "hold strings only");
     config.stop_strings.push_back(text.string());
   }
 }
@@ -282,7 +286,7 @@ void refuse(const Unsupported& option, const ConfigReader& options, const Json& 
 
 void read_seed(Config& config, const ConfigReader& options, const Json& value) {
   if (value.is_null()) return;
-  if (!value.unsigned_integer()) options.refuse_value("seed", "must be a whole number >= 0");
+  if (!value.unsigned_integer()) options.refuse_must("seed", "be a whole number >= 0");
   config.seed = *value.unsigned_integer();
 }
 
@@ -315,6 +319,21 @@ void GenerationConfig::update(const ConfigReader& options, Unknown unknown) {
   }
 }
 
+std::optional<std::int32_t> GenerationConfig::largest_token() const {
+  std::int32_t largest = -1;
+  const auto add = [&](const TokenIds& ids) {
+    for (const std::int32_t id : ids) largest = std::max(largest, id);
+  };
+  for (const Option& option : kOptions) {
+    if (option.kind == Kind::token && this->*option.token) add({*(this->*option.token)});
+    if (option.kind == Kind::tokens) add(this->*option.tokens);
+  }
+  for (const TokenIds& word : bad_words_ids) add(word);
+  for (const SequenceBias& entry : sequence_bias) add(entry.sequence);
+  for (const ForcedToken& entry : forced_decoder_ids) add({entry.token});
+  return largest < 0 ? std::nullopt : std::optional<std::int32_t>(largest);
+}
+
 void GenerationConfig::check() const {
   if (num_beams > 1 && num_return_sequences > num_beams) {
     fail(ErrorCode::invalid_argument, "generate: num_return_sequences (", num_return_sequences,
@@ -323,6 +342,11 @@ void GenerationConfig::check() const {
   if (num_beams == 1 && !do_sample && num_return_sequences > 1) {
     fail(ErrorCode::invalid_argument, "generate: num_return_sequences of ", num_return_sequences,
          " needs num_beams or do_sample, one greedy continuation is like the other");
+  }
+  if (return_timestamps && (!no_timestamps_token_id || eos_token_ids.empty())) {
+    fail(ErrorCode::invalid_argument,
+         "generate: return_timestamps needs no_timestamps_token_id and eos_token_id, which a "
+         "Whisper's generation_config.json names");
   }
   if (!stop_strings.empty()) {
     fail(ErrorCode::unsupported,

@@ -10,6 +10,7 @@
 
 namespace clearformer {
 
+/// Ids of tokens, in order.
 using TokenIds = std::vector<std::int32_t>;
 
 /// When a beam search that has num_beams finished sequences ends.
@@ -19,6 +20,7 @@ enum class EarlyStopping {
   never,         // "never": when no running beam can become better, however long it gets
 };
 
+/// The options of generate() under Hugging Face's names, with its defaults.
 struct GenerationConfig {
   // Length. Lengths count the prompt; of an encoder-decoder, the decoder's.
   std::optional<std::size_t> max_new_tokens;
@@ -43,6 +45,7 @@ struct GenerationConfig {
   std::size_t no_repeat_ngram_size = 0;     // 0: off
   std::size_t encoder_no_repeat_ngram_size = 0;
   std::vector<TokenIds> bad_words_ids;
+  /// Added to the score of the last token of `sequence` where the tokens before it stand already.
   struct SequenceBias {
     TokenIds sequence;
     float bias;
@@ -50,6 +53,7 @@ struct GenerationConfig {
   std::vector<SequenceBias> sequence_bias;
   std::optional<std::int32_t> forced_bos_token_id;
   TokenIds forced_eos_token_id;
+  /// A token that stands at a position whatever its score.
   struct ForcedToken {
     std::size_t position;
     std::int32_t token;
@@ -57,6 +61,7 @@ struct GenerationConfig {
   std::vector<ForcedToken> forced_decoder_ids;
   TokenIds suppress_tokens;
   TokenIds begin_suppress_tokens;
+  /// From `start` on the end token's score grows by factor ^ (tokens since).
   struct LengthDecay {
     std::size_t start;  // new tokens
     double factor;
@@ -64,6 +69,10 @@ struct GenerationConfig {
   std::optional<LengthDecay> exponential_decay_length_penalty;
   bool remove_invalid_values = false;
   bool renormalize_logits = false;
+  // Whisper: its text comes between tokens of time, those behind no_timestamps_token_id.
+  bool return_timestamps = false;
+  std::optional<std::int32_t> no_timestamps_token_id;
+  std::optional<std::size_t> max_initial_timestamp_index;  // of the first one; none: any
 
   // What a draw may choose; see sampler.h
   double temperature = 1.0;     // > 0, at least 1e-30
@@ -91,6 +100,8 @@ struct GenerationConfig {
 
   /// Throws invalid_argument for options that contradict each other.
   void check() const;
+  /// The highest id among its tokens, if it has any.
+  std::optional<std::int32_t> largest_token() const;
 };
 
 }  // namespace clearformer

@@ -111,6 +111,32 @@ void apply_length_decay(Scores scores, TokenSpan ids, double factor, std::size_t
   });
 }
 
+void keep_times_in_order(Scores scores, TokenSpan written, const TimeTokens& tokens) {
+  const Scores text = scores.first(tokens.first), times = scores.subspan(tokens.first);
+  const auto rule_out = [](Scores part) { std::fill(part.begin(), part.end(), -kInfinity); };
+  const auto is_time = [&](std::int32_t id) {
+    return static_cast<std::size_t>(id) >= tokens.first;
+  };
+  text.back() = -kInfinity;  // "no timestamps"
+  if (written.empty()) {
+    rule_out(text);
+    if (tokens.latest) rule_out(times.subspan(std::min(*tokens.latest + 1, times.size())));
+  } else {
+    const bool last = is_time(written.back());
+    const bool pair = written.size() < 2 || is_time(written[written.size() - 2]);
+    if (last) rule_out(pair ? times : scores.first(tokens.end));
+    const auto latest = std::find_if(written.rbegin(), written.rend(), is_time);
+    if (latest != written.rend()) {
+      const std::size_t past = static_cast<std::size_t>(*latest) - tokens.first;
+      rule_out(times.first(past + (last && !pair ? 0 : 1)));
+    }
+  }
+  const float top = *std::max_element(times.begin(), times.end());
+  double sum = 0.0;
+  for (const float score : times) sum += portable_exp(static_cast<double>(score) - top);
+  if (top + portable_log(sum) > *std::max_element(text.begin(), text.end())) rule_out(text);
+}
+
 void normalize(Scores scores) {
   const float top = *std::max_element(scores.begin(), scores.end());
   double sum = 0.0;
@@ -146,6 +172,11 @@ LogitsProcessors::LogitsProcessors(std::shared_ptr<const GenerationConfig> confi
   for (const auto& [position, token] : config_->forced_decoder_ids) {
     check_tokens("forced_decoder_ids", {&token, 1}, vocabulary);
     begin_ = position + 1;
+  }
+  if (config_->return_timestamps) {
+    const std::int32_t last = *config_->no_timestamps_token_id + 1;  // there is at least one time
+    check_tokens("no_timestamps_token_id", {&last, 1}, vocabulary);
+    check_tokens("eos_token_id", config_->eos_token_ids, vocabulary);
   }
 }
 
@@ -195,8 +226,17 @@ void LogitsProcessors::apply(Scores scores, TokenSpan tokens, TokenSpan encoder)
     }
   }
   suppress(scores, tokens.size());
-  if (config.do_sample) narrow(scores, config, tokens_to_keep_);
-  if (config.renormalize_logits) normalize(scores);
+  if (config.return_timestamps) {
+    keep_times_in_order(scores, tokens.subspan(std::min(begin_, tokens.size())),
+                        {static_cast<std::size_t>(*config.no_timestamps_token_id) + 1,
+                         static_cast<std::size_t>(config.eos_token_ids.front()),
+                         config.max_initial_timestamp_index});
+  }
+}
+
+void LogitsProcessors::finish(Scores scores) const {
+  if (config_->do_sample) narrow(scores, *config_, tokens_to_keep_);
+  if (config_->renormalize_logits) normalize(scores);
 }
 
 }  // namespace clearformer

@@ -11,7 +11,9 @@
 
 namespace clearformer {
 
+/// One score for each token of the vocabulary.
 using Scores = std::span<float>;
+/// Tokens that somebody else holds.
 using TokenSpan = std::span<const std::int32_t>;
 
 /// Scores of the tokens in `seen`: above 0 divided by the penalty, below 0 multiplied by it.
@@ -35,6 +37,14 @@ void force(Scores scores, TokenSpan ids);
 void remove_invalid_values(Scores scores);
 /// Adds |score| · (factor^steps - 1) to the scores of `ids`.
 void apply_length_decay(Scores scores, TokenSpan ids, double factor, std::size_t steps);
+/// Whisper's order of time tokens, which are those from `first` up: `written` begins with one, at most
+/// `latest` behind the first one; they come in pairs, but before the end (`end`; ids below are text); none is before the
+/// last one; and where together they are likelier than any other token, one of them comes.
+struct TimeTokens {
+  std::size_t first, end;
+  std::optional<std::size_t> latest;
+};
+void keep_times_in_order(Scores scores, TokenSpan written, const TimeTokens& times);
 /// scores -> log softmax(scores).
 void normalize(Scores scores);
 
@@ -50,6 +60,8 @@ class LogitsProcessors {
   /// `encoder` is what the encoder_* options look at: the encoder's input, or a decoder-only
   /// model's prompt.
   void apply(Scores scores, TokenSpan tokens, TokenSpan encoder) const;
+  /// What comes after all processors, the caller's own among them: what a draw may choose.
+  void finish(Scores scores) const;
 
  private:
   void limit_length(Scores scores, std::size_t length) const;

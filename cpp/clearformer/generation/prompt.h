@@ -14,6 +14,7 @@ struct GenerationWarning {
   std::string message;
 };
 
+/// The tokens a generation begins with, without the padding, and what they were given with.
 struct Prompt {
   std::vector<TokenIds>
       tokens;  // (B) rows of T; of an encoder-decoder what its decoder begins with

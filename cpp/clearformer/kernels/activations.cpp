@@ -48,7 +48,7 @@ void relu(const float* in, float* out, std::size_t count) {
 
 void silu(const float* in, float* out, std::size_t count) {
   transform(in, out, count, [](Vec x) {
-    return xsimd::select(x < Vec(kSiluVanishes), Vec(0.0f), x / (Vec(1.0f) + exp(-x)));
+    return xsimd::select(x < Vec(kSiluVanishes), Vec(0.0f), divide(x, Vec(1.0f) + exp(-x)));
   });
 }
 
@@ -56,7 +56,8 @@ void quick_gelu(const float* in, float* out, std::size_t count) {
   const Vec slope(1.702f);
   transform(in, out, count, [slope](Vec x) {
     const Vec scaled = slope * x;
-    return xsimd::select(scaled < Vec(kSiluVanishes), Vec(0.0f), x / (Vec(1.0f) + exp(-scaled)));
+    return xsimd::select(scaled < Vec(kSiluVanishes), Vec(0.0f),
+                         divide(x, Vec(1.0f) + exp(-scaled)));
   });
 }
 
@@ -82,7 +83,7 @@ void hyperbolic_tangent(const float* in, float* out, std::size_t count) {
 void sigmoid(const float* in, float* out, std::size_t count) {
   transform_by(in, out, count, [](Vec x) {
     const Vec small = power_of(-xsimd::abs(x));  // of the two, the one that is at most 1
-    return xsimd::select(x < Vec(0.0f), small, Vec(1.0f)) / (Vec(1.0f) + small);
+    return divide(xsimd::select(x < Vec(0.0f), small, Vec(1.0f)), Vec(1.0f) + small);
   });
 }
 
@@ -91,7 +92,7 @@ void softplus(const float* in, float* out, std::size_t count) {
 }
 
 void sqrt_softplus(const float* in, float* out, std::size_t count) {
-  transform_by(in, out, count, [](Vec x) { return xsimd::sqrt(softplus_of(x)); });
+  transform_by(in, out, count, [](Vec x) { return square_root(softplus_of(x)); });
 }
 
 void error_function(const float* in, float* out, std::size_t count) {
@@ -101,7 +102,7 @@ void error_function(const float* in, float* out, std::size_t count) {
 void laplace(const float* in, float* out, std::size_t count) {
   transform_by(in, out, count, [](Vec x) {
     constexpr float kMean = 0.707107f, kDeviation = 0.398942572f;  // 0.282095 · √2
-    return Vec(0.5f) * (Vec(1.0f) + erf_of((x - Vec(kMean)) / Vec(kDeviation)));
+    return Vec(0.5f) * (Vec(1.0f) + erf_of(divide(x - Vec(kMean), Vec(kDeviation))));
   });
 }
 
@@ -110,7 +111,7 @@ void mish(const float* in, float* out, std::size_t count) {
     // tanh(ln(1 + e)) = ((1 + e)² - 1) / ((1 + e)² + 1); above 20 it rounds to 1
     const Vec e = power_of(at_most(x, 20.0f));
     const Vec square = e * (e + Vec(2.0f));
-    return xsimd::select(x < Vec(kSiluVanishes), Vec(0.0f), x * (square / (square + Vec(2.0f))));
+    return xsimd::select(x < Vec(kSiluVanishes), Vec(0.0f), x * divide(square, square + Vec(2.0f)));
   });
 }
 
@@ -132,7 +133,7 @@ void leaky_relu(const float* in, float* out, std::size_t count) {
 
 void hard_swish(const float* in, float* out, std::size_t count) {
   transform_by(in, out, count, [](Vec x) {
-    const Vec share = at_most(x + Vec(3.0f), 6.0f) / Vec(6.0f);
+    const Vec share = divide(at_most(x + Vec(3.0f), 6.0f), Vec(6.0f));
     return xsimd::select(x < Vec(-3.0f), Vec(0.0f), x * share);
   });
 }
@@ -144,7 +145,7 @@ void clipped_gelu(const float* in, float* out, std::size_t count) {
 
 void softcap(float* x, float cap, std::size_t count) {
   const Vec limit(cap);
-  transform(x, x, count, [limit](Vec score) { return limit * tanh(score / limit); });
+  transform(x, x, count, [limit](Vec score) { return limit * tanh(divide(score, limit)); });
 }
 
 }  // namespace clearformer::kernels::CLEARFORMER_TARGET

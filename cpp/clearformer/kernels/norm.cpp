@@ -56,7 +56,7 @@ void divide_rows(const float* x, const float* scale, float* out, std::size_t row
                  std::size_t columns) {
   for (std::size_t row = 0; row < rows; ++row, x += columns, out += columns) {
     const Vec divisor(scale[row]);
-    transform(x, out, columns, [divisor](Vec value) { return value / divisor; });
+    transform(x, out, columns, [divisor](Vec value) { return divide(value, divisor); });
   }
 }
 
@@ -65,7 +65,7 @@ void divide_scale_shift_rows(const RowNorm& norm, float* out) {
   for (std::size_t row = 0; row < norm.rows; ++row, x += norm.columns, out += norm.columns) {
     const Vec divisor(norm.scale[row]);
     for_each(norm.columns, [&](std::size_t i, auto lanes) {
-      Vec value = load(x + i, lanes) / divisor;
+      Vec value = divide(load(x + i, lanes), divisor);
       if (norm.weight != nullptr) value *= load(norm.weight + i, lanes);
       if (norm.bias != nullptr) value += load(norm.bias + i, lanes);
       store(out + i, lanes, value);

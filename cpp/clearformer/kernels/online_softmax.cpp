@@ -62,7 +62,7 @@ void end_online_softmax(const OnlineSoftmaxArgs& args) {
   for (std::size_t row = 0; row < args.rows; ++row) {
     float* output = args.output + row * args.output_stride;
     const Vec total(args.total[row] == 0.0f ? 1.0f : args.total[row]);
-    transform(output, output, args.width, [total](Vec value) { return value / total; });
+    transform(output, output, args.width, [total](Vec value) { return divide(value, total); });
   }
 }
 

@@ -21,6 +21,7 @@ struct PairwiseArgs {
   const float* weights = nullptr;  // (K), for the kernels that take some
 };
 
+/// A kernel of this file.
 using PairwiseKernel = void (*)(const PairwiseArgs& args);
 
 /// scores(m, n) = Σ_k weights[k] · tanh(query(m, k) + key(n, k))

@@ -14,6 +14,7 @@
 
 namespace clearformer {
 
+/// Where the norm stands: before the sub-layer, behind the sum, both, or one norm for sub-layers that run side by side.
 enum class NormOrder { pre, post, both, parallel };
 
 /// The hook names of one residual step: the norm's scope (the second norm's has "_post" behind it),
@@ -22,6 +23,7 @@ struct AddNormHooks {
   std::string_view norm, update, sum;
 };
 
+/// A residual step: a sub-layer's output added to its input, with the norms around it.
 class AddNorm {
  public:
   /// Loads the norm from scope / name, with NormOrder::both a second one from name_post.

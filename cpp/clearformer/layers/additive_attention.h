@@ -7,6 +7,7 @@
 
 namespace clearformer {
 
+/// The parameters of additive scoring: projections of queries and keys, and the vector they meet.
 class AdditiveScore {
  public:
   AdditiveScore() = default;

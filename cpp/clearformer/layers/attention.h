@@ -18,6 +18,7 @@ enum class EmptyRow {
   uniform,  // equal weights over all keys, as in d2l.ai
 };
 
+/// The options of attention(), over heads.
 struct AttentionOptions {
   ScoreSpec score;
   float softcap = 0.0f;  // > 0: scores become softcap · tanh(score / softcap)

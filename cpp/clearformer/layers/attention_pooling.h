@@ -8,6 +8,7 @@
 
 namespace clearformer {
 
+/// The options of attention_pooling().
 struct PoolingOptions {
   Mask mask;
   Scoring score;
@@ -22,6 +23,7 @@ struct PoolingOptions {
   Keep keep = Keep::nothing;
 };
 
+/// What attention_pooling() gives.
 struct Pooled {
   Tensor output;  // (…, H, T, d_v)
   Tensor kept;    // (…, H, T, S), or empty

@@ -10,12 +10,14 @@
 
 namespace clearformer {
 
+/// The sizes of an AudioEmbedding.
 struct AudioEmbeddingConfig {
   std::size_t mel_bins = 80;
   std::size_t positions = 1500;  // F/2
   std::size_t d_model = 0;
 };
 
+/// Frames of a spectrogram to vectors: two convolutions and positions.
 class AudioEmbedding {
  public:
   /// Loads "conv1", "conv2" (weights (D, in, 3) with biases) and "pos_embed.weight".

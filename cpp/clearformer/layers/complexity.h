@@ -14,6 +14,7 @@
 
 namespace clearformer {
 
+/// The layers of the paper's table.
 enum class LayerKind {
   self_attention,
   recurrent,
@@ -22,6 +23,7 @@ enum class LayerKind {
   restricted_self_attention,
 };
 
+/// The sizes of a layer whose cost is asked for.
 struct LayerSize {
   std::size_t sequence_length = 0;  // n
   std::size_t d_model = 0;          // d
@@ -29,6 +31,7 @@ struct LayerSize {
   std::size_t neighbourhood = 0;    // r, of restricted self-attention
 };
 
+/// What a layer costs: multiplications, sequential steps and the longest path between two positions.
 struct Complexity {
   /// Exactly, biases and nonlinearities left out:
   ///   self-attention  2·n²·d: Q·Kᵀ and the weights times V

@@ -8,6 +8,7 @@
 
 namespace clearformer {
 
+/// What a layer's forward pass is handed besides its inputs.
 struct Context {
   Arena& arena;      // where activations live
   TraceScope trace;  // where this layer stands in the tree of hook names

@@ -8,6 +8,7 @@
 
 namespace clearformer {
 
+/// A stack of decoder blocks and its final norm.
 class Decoder {
  public:
   /// Loads "blocks.0" … and "ln_final".

@@ -10,6 +10,7 @@
 
 namespace clearformer {
 
+/// One layer of a decoder: self-attention, attention to the memory, feed-forward.
 class DecoderBlock {
  public:
   /// Loads "ln1", "attn", "ln2", "cross_attn", "ln3", "mlp".

@@ -10,6 +10,7 @@
 
 namespace clearformer {
 
+/// A table of vectors, one a row, looked up by id.
 class Embedding {
  public:
   /// exact: small, such as positions; kept as it is. words: the vocabulary's, in the format the

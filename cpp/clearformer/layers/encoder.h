@@ -11,6 +11,7 @@
 
 namespace clearformer {
 
+/// Whether a norm comes behind the last block.
 enum class FinalNorm { none, present };
 
 /// Which positions a layer attends to.
@@ -19,6 +20,7 @@ enum class Span {
   local,  // of these the ones within its window
 };
 
+/// A stack of equal blocks.
 struct StackConfig {
   BlockConfig block;
   std::size_t layers = 0;
@@ -50,6 +52,7 @@ struct StackState {
   }
 };
 
+/// A stack of encoder blocks and its final norm.
 class Encoder {
  public:
   /// Loads "blocks.0" … and "ln_final".

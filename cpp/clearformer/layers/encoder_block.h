@@ -12,6 +12,7 @@
 
 namespace clearformer {
 
+/// The parts of one block, encoder's or decoder's.
 struct BlockConfig {
   AttentionConfig attention;
   FeedForwardConfig feed_forward;
@@ -20,6 +21,7 @@ struct BlockConfig {
   std::optional<NormConfig> attention_norm;  // of ln1 where it differs from the others
 };
 
+/// One layer of an encoder, or of a decoder without memory: self-attention, feed-forward.
 class EncoderBlock {
  public:
   /// Loads "ln1", "attn", "ln2" (but for NormOrder::parallel), "mlp".

@@ -43,8 +43,10 @@ std::optional<Activation> elementwise_named(std::string_view name);
 /// In place on `count` floats.
 void apply(Activation activation, float* x, std::size_t count);
 
+/// Whether the hidden vector is multiplied by an activated second one.
 enum class Gate { none, present };
 
+/// The sizes of a FeedForward, its activation and gate.
 struct FeedForwardConfig {
   std::size_t d_model = 0;
   std::size_t d_hidden = 0;
@@ -53,6 +55,7 @@ struct FeedForwardConfig {
   Bias bias = Bias::present;
 };
 
+/// The position-wise feed-forward layer, gated or not.
 class FeedForward {
  public:
   /// Loads "up_proj", "down_proj" and, gated, "gate_proj".

@@ -44,6 +44,7 @@ Tensor softplus(const TensorView& x, float beta, float threshold);
 /// 1612.08083), GEGLU, SwiGLU, ReGLU with other gates (Shazeer 2020, arXiv 2002.05202).
 Tensor gated(Activation gate, const TensorView& x, std::ptrdiff_t axis = -1);
 
+/// The options of conv1d(), as torch has them.
 struct ConvolutionOptions {
   std::size_t stride = 1, dilation = 1, groups = 1;
   std::size_t padding = 0, padding_behind = 0;  // zeros before the first and behind the last frame

@@ -17,7 +17,9 @@ struct HeadsOf {
     return data + b * batch_stride + t * row_stride + h * head_stride;
   }
 };
+/// Operands that are read.
 using Heads = HeadsOf<const float>;
+/// Operands that are written.
 using MutableHeads = HeadsOf<float>;
 
 /// A tensor (B, T, H, d), the order linear layers produce.
@@ -26,7 +28,9 @@ HeadsOf<Float> positions_first(Float* data, const Shape& shape) {
   const std::size_t row = shape[2] * shape[3];
   return {data, shape[0], shape[1], shape[2], shape[3], shape[1] * row, row, shape[3]};
 }
+/// The same of a view.
 inline Heads positions_first(const TensorView& x) { return positions_first(x.f32(), x.shape()); }
+/// The same to write to.
 inline MutableHeads positions_first_mutable(const MutableTensorView& x) {
   return positions_first(x.f32(), x.shape());
 }
@@ -37,7 +41,9 @@ HeadsOf<Float> heads_first(Float* data, const Shape& shape) {
   const std::size_t head = shape[2] * shape[3];
   return {data, shape[0], shape[2], shape[1], shape[3], shape[1] * head, shape[3], head};
 }
+/// The same of a view.
 inline Heads heads_first(const TensorView& x) { return heads_first(x.f32(), x.shape()); }
+/// The same to write to.
 inline MutableHeads heads_first_mutable(const MutableTensorView& x) {
   return heads_first(x.f32(), x.shape());
 }

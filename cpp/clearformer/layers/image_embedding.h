@@ -14,6 +14,7 @@
 
 namespace clearformer {
 
+/// The sizes and parts of an ImageEmbedding.
 struct ImageEmbeddingConfig {
   PatchConfig patch;
   std::size_t image_height = 224;
@@ -25,6 +26,7 @@ struct ImageEmbeddingConfig {
   Grid grid() const { return {image_height / patch.patch_height, image_width / patch.patch_width}; }
 };
 
+/// Patches of an image to vectors: class token, distillation token, positions.
 class ImageEmbedding {
  public:
   /// Loads "patch_embed", "cls_token", "distillation_token", "pos_embed", "embed.ln".

@@ -16,6 +16,7 @@ namespace clearformer {
 ///   values  panels of W dimensions: position s, dimension i at (i / W · capacity + s) · W + i % W
 class PackedKeyValues {
  public:
+  /// All sizes but the number of positions.
   struct Sizes {
     std::size_t batch = 0, heads = 0, key_dim = 0, value_dim = 0;
     bool operator==(const Sizes&) const = default;

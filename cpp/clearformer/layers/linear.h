@@ -9,11 +9,13 @@
 
 namespace clearformer {
 
+/// Whether a vector is added.
 enum class Bias { none, present };
 
 /// What becomes of the numbers that a layer's output holds: they are replaced, or added to.
 enum class Write { over, onto };
 
+/// y = x·Wᵀ + b, the weights in any format.
 class Linear {
  public:
   Linear() = default;

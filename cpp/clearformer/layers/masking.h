@@ -13,6 +13,7 @@
 
 namespace clearformer {
 
+/// Which keys each query may attend to, or what is added to their scores.
 class Mask {
  public:
   /// No restriction.

@@ -21,6 +21,7 @@ struct AttentionBias {
   Bias query, key, value, output;
 };
 
+/// The sizes and options of multi-head attention.
 struct AttentionConfig {
   std::size_t d_model = 0;
   std::size_t num_heads = 0;
@@ -54,8 +55,10 @@ struct AttentionState {
   KeyRole role = KeyRole::sequence;
 };
 
+/// Multi-head attention with its projections, rotation, cache and biases.
 class MultiHeadAttention {
  public:
+  /// Where queries, keys and values are projected from.
   struct Inputs {
     TensorView queries;  // (B, T, D_q)
     TensorView keys;     // (B, S, D_k); not read where a cache holds the memory

@@ -10,8 +10,10 @@
 
 namespace clearformer {
 
+/// Which of the norms.
 enum class NormKind { layer, rms, none };  // none: out = x
 
+/// Which norm, over how many numbers, with which epsilon.
 struct NormConfig {
   NormKind kind = NormKind::layer;
   Shape shape{0};  // of the axes normalized together, the last ones; those of weight and bias
@@ -21,6 +23,7 @@ struct NormConfig {
   float weight_offset = 0.0f;  // added to the stored weight: 1 in Gemma
 };
 
+/// LayerNorm or RMSNorm over the last axis.
 class Normalization {
  public:
   /// Loads "weight" and, for LayerNorm, "bias" of the scope, as far as the config has them.

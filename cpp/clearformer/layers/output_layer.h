@@ -9,6 +9,7 @@
 
 namespace clearformer {
 
+/// The sizes of an OutputLayer and what is done to its logits.
 struct OutputConfig {
   std::size_t d_model = 0;
   std::size_t vocabulary = 0;
@@ -17,6 +18,7 @@ struct OutputConfig {
   float softcap = 0.0f;  // > 0: logits stay within ± that (Gemma 2)
 };
 
+/// Hidden states to logits, by a matrix of its own or the embedding's table.
 class OutputLayer {
  public:
   /// Loads "weight" and, where the config says so, "bias". Tied to an embedding whose table is

@@ -19,6 +19,7 @@ enum class Remainder {
   drop,    // they are left out, as torch.nn.Conv2d does
 };
 
+/// The sizes of images and of their patches.
 struct PatchConfig {
   std::size_t channels = 3;
   std::size_t patch_height = 16;
@@ -28,6 +29,7 @@ struct PatchConfig {
   Remainder remainder = Remainder::refuse;
 };
 
+/// Each patch of an image to a vector: a convolution whose stride is its width.
 class PatchEmbedding {
  public:
   /// Loads "weight" and, where asked for, "bias" of the scope.

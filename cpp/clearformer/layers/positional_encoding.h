@@ -20,6 +20,7 @@ enum class SinusoidLayout {
   whisper,      // halves with a geometric series that reaches 1/base: Whisper, tensor2tensor
 };
 
+/// The size and order of sinusoidal encodings.
 struct SinusoidConfig {
   std::size_t d_model = 0;
   double base = 10000.0;

@@ -26,6 +26,7 @@ Tensor alibi_slopes(std::size_t num_heads);
 /// (1, H, T, S)
 Tensor alibi_bias(std::size_t num_heads, const RelativeSpan& span);
 
+/// T5's buckets of distances, which share a bias each.
 struct RelativeBuckets {
   /// bidirectional: half of the buckets for keys behind the query; causal: those share bucket 0.
   enum class Direction { bidirectional, causal };

@@ -20,6 +20,7 @@ struct RotaryTable {
   RotaryLayout layout = RotaryLayout::halves;
 };
 
+/// Rotary positions: the tables of cosines and sines, and their use.
 class RotaryEmbedding {
  public:
   explicit RotaryEmbedding(RotaryConfig config);

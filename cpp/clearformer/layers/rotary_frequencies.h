@@ -21,6 +21,7 @@
 
 namespace clearformer {
 
+/// How the frequencies change for sequences longer than those of the training.
 struct RotaryScaling {
   enum class Kind { none, linear, dynamic, llama3, yarn, longrope, proportional };
   Kind kind = Kind::none;
@@ -45,6 +46,7 @@ enum class RotaryLayout {
   interleaved,  // (x_{2i}, x_{2i + 1}): the paper, GPT-J
 };
 
+/// Which elements of a head vector are turned, and how fast.
 struct RotaryConfig {
   std::size_t d_head = 0;
   std::size_t rotary_dim = 0;  // r, even; 0: all of d_head
@@ -53,6 +55,7 @@ struct RotaryConfig {
   RotaryScaling scaling = {};
 };
 
+/// The angle by which each pair turns from one position to the next.
 struct RotaryFrequencies {
   std::vector<double> radians;    // per position, one a pair
   double attention_factor = 1.0;  // multiplies every cosine and sine

@@ -15,6 +15,7 @@
 
 namespace clearformer {
 
+/// The sizes and parts of a TextEmbedding.
 struct TextEmbeddingConfig {
   enum class Positions { none, learned, sinusoidal };
 
@@ -33,6 +34,7 @@ struct TextEmbeddingConfig {
   std::optional<std::int32_t> uncounted_id;
 };
 
+/// Token ids to vectors: words, positions, token types, norm.
 class TextEmbedding {
  public:
   /// Loads "embed" unless the table is shared with another layer, "pos_embed", "token_type_embed",
@@ -43,6 +45,7 @@ class TextEmbedding {
   const TextEmbeddingConfig& config() const { return config_; }
   const Embedding* tokens() const { return tokens_.get(); }
 
+  /// What is embedded.
   struct Inputs {
     TensorView ids;
     const TensorView* token_types = nullptr;  // none: zeros

@@ -46,6 +46,7 @@ struct Edit {
 /// "zero", "mean", …; throws invalid_argument for any other name.
 Edit::Op op_named(std::string_view name);
 
+/// Which values of a pass are copied or changed, and the copies.
 class Trace {
  public:
   using Function = std::function<void(std::string_view name, const MutableTensorView& value)>;
@@ -66,6 +67,7 @@ class Trace {
   /// Throws invalid_argument for an edit that met no hook point in the passes so far.
   void check_all_met() const;
 
+  /// The copy of a value, with its hook's name and its axes in words.
   struct Captured {
     std::string name;
     std::string legend;

@@ -3,6 +3,7 @@
 
 #include "clearformer/loading/inspection.h"
 #include "clearformer/loading/pretrained_folder.h"
+#include "clearformer/tensor/typed_memory.h"
 
 namespace clearformer {
 
@@ -34,9 +35,7 @@ InspectedFolder::File start_of(const std::string& folder, const std::string& nam
   return file;
 }
 
-}  // namespace
-
-InspectedFolder InspectedFolder::read(const std::string& folder) {
+InspectedFolder found_in(const std::string& folder) {
   InspectedFolder found;
   const std::string config = folder + "/config.json", index = "model.safetensors.index.json";
   found.config = file_text(config);
@@ -54,6 +53,12 @@ InspectedFolder InspectedFolder::read(const std::string& folder) {
     found.problems.collect(name, [&] { found.files.push_back(start_of(folder, name)); });
   }
   return found;
+}
+
+}  // namespace
+
+InspectedFolder InspectedFolder::read(const std::string& folder) {
+  return typed_memory([&] { return found_in(folder); });
 }
 
 }  // namespace clearformer

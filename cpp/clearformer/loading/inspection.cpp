@@ -6,6 +6,8 @@
 #include "clearformer/loading/load_model.h"
 #include "clearformer/loading/matrix_policy.h"
 #include "clearformer/loading/ties.h"
+#include "clearformer/tensor/memory_budget.h"
+#include "clearformer/tensor/typed_memory.h"
 #include "clearformer/weights/incoming_tensor.h"
 #include "clearformer/weights/json_writer.h"
 
@@ -34,16 +36,22 @@ class Inspector {
       found_.problems.collect(file.name, [&] { read_header(file); });
     }
     if (folder_.index) {
-      found_.problems.collect(
-          kIndex, [&] { files_ = ShardIndex::parse(*folder_.index, kIndex).files.size(); });
+      found_.problems.collect(kIndex, [&] { read_index(); });
     }
     if (whole()) count_parameters();
     if (folder_.config) found_.problems.collect(kConfig, [&] { read_config(); });
+    if (folder_.config && !found_.config) find_more(found_.problems.back().text);
     if (found_.config) found_.problems.collect({}, [&] { find_needs(); });
     return std::move(found_);
   }
 
  private:
+  void read_index() {
+    ShardIndex index = ShardIndex::parse(*folder_.index, kIndex);
+    files_ = index.files.size();
+    for (const auto& [file, stored] : found_.tensors) index.check(stored, file);
+  }
+
   void read_header(const InspectedFolder::File& file) {
     SafetensorsHeader header = SafetensorsHeader::read(file.start, file.bytes, file.name);
     found_.readable.push_back(file.name);
@@ -73,6 +81,29 @@ class Inspector {
     found_.config = read_model_config(reader, task);
     choose_pipeline(reader);
     find_cache();
+  }
+
+  // What else is of the wrong kind once the key is left out that the first problem names. What is missing
+  // or does not fit the rest may come of that key, and is not told.
+  void find_more(std::string problem) {
+    const std::string start = concat(kConfig, ": \"");
+    if (!problem.starts_with(start)) return;
+    ConfigReader reader(*folder_.config, kConfig);
+    const auto task = folder_.task ? std::optional<Task>(task_named(*folder_.task)) : std::nullopt;
+    while (true) {
+      const std::string key =
+          problem.substr(start.size(), problem.find('"', start.size()) - start.size());
+      if (!reader.knows(key)) return;
+      reader = reader.without(key);
+      try {
+        read_model_config(reader, task);
+        return;
+      } catch (const Error& error) {
+        problem = error.what();
+        if (!problem.starts_with(start) || problem.find("\" must ") == std::string::npos) return;
+        found_.problems.push_back({error.code(), Problem::Severity::error, problem, kConfig});
+      }
+    }
   }
 
   void try_task(const Architecture& architecture, const ConfigReader& reader, Task task) {
@@ -106,13 +137,8 @@ class Inspector {
   }
 
   void find_cache() {
-    const ModelConfig& config = *found_.config;
-    const bool reads_source = config.kind == ModelKind::encoder_decoder;
-    if (config.kind != ModelKind::decoder_only && !reads_source) return;
-    const AttentionConfig& attention = config.main().stack.block.attention;
-    const std::uint64_t heads = attention.num_heads, groups = attention.num_key_value_heads;
-    const std::uint64_t bytes = 2 * sizeof(float) * config.n_layers() * attention.d_head;
-    found_.cache = {bytes * (groups == 0 ? heads : groups), reads_source ? bytes * heads : 0};
+    const CacheBytes bytes = cache_bytes(*found_.config);
+    if (bytes.per_position != 0) found_.cache = bytes;
   }
 
   // Layers that are built over headers take no memory for weights.
@@ -126,6 +152,7 @@ class Inspector {
       weights.modernize();
       take(weights, architecture, matrices);
       for (const std::string_view pattern : architecture.ignored) weights.ignore(pattern);
+      found_.problems.collect({}, [&] { architecture.expect_one_prefix(weights); });
       found_.unexpected = weights.unused();
       report(weights);
     }
@@ -150,6 +177,7 @@ class Inspector {
       return;  // too many of them to go on
     }
     found_.memory = memory_of(weights.bytes_taken(), matrices);
+    if (whole()) compare_memory();
     if (found_.parameters) return;
     found_.parameters = weights.bytes_taken() / sizeof(float);
     for (const MatrixRequest& matrix : matrices) {
@@ -157,21 +185,40 @@ class Inspector {
     }
   }
 
-  // A file of a dtype that is not read is refused at its first tensor.
   void describe(Weights& weights) {
-    std::string refused;  // dtypes
     for (const auto& [file, stored] : found_.tensors) {
       found_.problems.collect(file, [&, &file = file, &stored = stored] {
-        const auto dtype = IncomingTensor::memory_dtype(stored.dtype);
-        weights.add(stored.name, file,
-                    Weights::described(stored.native_shape(), dtype.value_or(DType::f32)));
-        if (!dtype && refused.find(stored.dtype) == std::string::npos) {
-          refused += stored.dtype;
-          fail(ErrorCode::unsupported, file, ": tensor \"", stored.name, "\": dtype ", stored.dtype,
-               " is not supported");
+        StoredWeight weight;
+        weight.unread = IncomingTensor::unreadable(stored);
+        if (weight.unread.empty()) {
+          weight = Weights::described(stored.native_shape(),
+                                      *IncomingTensor::memory_dtype(stored.dtype));
         }
+        weights.add(stored.name, file, std::move(weight));
       });
     }
+  }
+
+  // What the dtype to be loaded takes, or else fp32, against what memory holds.
+  void compare_memory() {
+    const std::uint64_t limit = memory_budget().limit;
+    const auto* first = std::find(std::begin(Inspection::kDTypes), std::end(Inspection::kDTypes),
+                                  folder_.dtype.value_or("fp32"));
+    const auto wanted = static_cast<std::size_t>(first - Inspection::kDTypes);
+    const Inspection::Memory& memory = *found_.memory;
+    if (wanted == memory.size() || memory[wanted] <= limit) return;
+    std::string cure = "; no dtype fits";
+    Problem::Severity severity = Problem::Severity::error;
+    for (std::size_t i = memory.size(); i-- != 0;) {
+      if (memory[i] > limit) continue;
+      cure = concat("; dtype '", Inspection::kDTypes[i], "' needs ", size_text(memory[i]));
+      if (!folder_.dtype) severity = Problem::Severity::warning;
+    }
+    found_.problems.push_back({ErrorCode::out_of_memory,
+                               severity,
+                               concat("the weights need ", size_text(memory[wanted]), " in ",
+                                      Inspection::kDTypes[wanted], ", of ", size_text(limit), cure),
+                               {}});
   }
 
   Inspection::Memory memory_of(std::uint64_t others,
@@ -204,7 +251,9 @@ class Inspector {
 
 }  // namespace
 
-Inspection inspect(const InspectedFolder& folder) { return Inspector(folder).run(); }
+Inspection inspect(const InspectedFolder& folder) {
+  return typed_memory([&] { return Inspector(folder).run(); });
+}
 
 namespace {
 
@@ -221,7 +270,7 @@ void write_memory(JsonWriter& json, const Inspection& inspection) {
   json.close('}');
 }
 
-void write_cache(JsonWriter& json, const std::optional<Inspection::CacheBytes>& cache) {
+void write_cache(JsonWriter& json, const std::optional<CacheBytes>& cache) {
   if (!cache) return json.key("cache").null();
   json.key("cache").open('{');
   json.key("per_position").count(cache->per_position);

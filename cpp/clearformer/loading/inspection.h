@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "clearformer/models/config.h"
+#include "clearformer/models/cost.h"
 #include "clearformer/weights/safetensors.h"
 
 namespace clearformer {
@@ -38,6 +38,7 @@ class Problems : public std::vector<Problem> {
 
 /// What is looked at.
 struct InspectedFolder {
+  /// A safetensors file by its beginning.
   struct File {
     std::string name;
     std::uint64_t bytes = 0;  // of the whole file
@@ -47,13 +48,16 @@ struct InspectedFolder {
   std::optional<std::string> index;   // model.safetensors.index.json, as text
   std::vector<File> files;            // safetensors files
   std::optional<std::string> task;    // see task_named(); none: what the config names
+  std::optional<std::string> dtype;   // it is to be loaded in; none: any will do
   Problems problems;                  // files that cannot be opened
 
   /// Those of a folder on disk. What is wrong with them is among the problems.
   static InspectedFolder read(const std::string& folder);
 };
 
+/// What a folder holds, what it takes and what is wrong with it.
 struct Inspection {
+  /// A tensor and the file it is in.
   struct Tensor {
     std::string file;
     StoredTensor stored;
@@ -61,11 +65,6 @@ struct Inspection {
   /// The formats that memory is told for.
   static constexpr std::string_view kDTypes[] = {"fp32", "fp16", "q8", "q4"};
   using Memory = std::array<std::uint64_t, std::size(kDTypes)>;
-  /// Keys and values, in bytes of one sequence, without what fills rows up to the machine's vectors.
-  struct CacheBytes {
-    std::uint64_t per_position = 0;         // of the text that is generated
-    std::uint64_t per_source_position = 0;  // that the encoder read
-  };
 
   std::string model_type;                   // also where it is not supported; may be empty
   std::vector<std::string> classes;         // "architectures" of config.json

@@ -8,6 +8,7 @@
 #include "clearformer/models/dual_encoder.h"
 #include "clearformer/models/encoder_decoder.h"
 #include "clearformer/models/encoder_only.h"
+#include "clearformer/tensor/typed_memory.h"
 
 namespace clearformer {
 
@@ -40,6 +41,21 @@ std::unique_ptr<Model> make_model(ModelConfig config, const Weights& weights,
   });
 }
 
+std::unique_ptr<Model> loaded_model(Weights weights, std::string_view config_text,
+                                    std::optional<Task> task, std::string config_file) {
+  const ConfigReader reader(config_text, std::move(config_file));
+  const Architecture& architecture = architecture_of(reader);
+  ModelConfig config = read_model_config(reader, task);
+  weights.modernize();
+  const NameMap names = architecture.names(weights);
+  settle_ties(config, weights, names);
+  auto model = make_model(std::move(config), weights, WeightScope(weights, names));
+  for (const std::string_view pattern : architecture.ignored) weights.ignore(pattern);
+  architecture.expect_one_prefix(weights);
+  model->loaded(weights);
+  return model;
+}
+
 }  // namespace
 
 void record_weights(ModelConfig config, const WeightScope& scope) {
@@ -70,23 +86,17 @@ MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task,
 
 std::unique_ptr<Model> load_model(Weights weights, std::string_view config_text,
                                   std::optional<Task> task, std::string config_file) {
-  const ConfigReader reader(config_text, std::move(config_file));
-  const Architecture& architecture = architecture_of(reader);
-  ModelConfig config = read_model_config(reader, task);
-  weights.modernize();
-  const NameMap names = architecture.names(weights);
-  settle_ties(config, weights, names);
-  auto model = make_model(std::move(config), weights, WeightScope(weights, names));
-  for (const std::string_view pattern : architecture.ignored) weights.ignore(pattern);
-  model->loaded(weights);
-  return model;
+  return typed_memory(
+      [&] { return loaded_model(std::move(weights), config_text, task, std::move(config_file)); });
 }
 
 std::unique_ptr<Model> from_pretrained(const std::string& folder, std::optional<Task> task,
                                        MatrixFormat dtype) {
-  PretrainedFolder checkpoint = PretrainedFolder::read(
-      folder, [&](const std::string& config) { return plan_matrices(config, task, dtype); });
-  return load_model(std::move(checkpoint.weights), checkpoint.config, task);
+  return typed_memory([&] {
+    PretrainedFolder checkpoint = PretrainedFolder::read(
+        folder, [&](const std::string& config) { return plan_matrices(config, task, dtype); });
+    return loaded_model(std::move(checkpoint.weights), checkpoint.config, task, "config.json");
+  });
 }
 
 }  // namespace clearformer

@@ -27,6 +27,7 @@ namespace clearformer {
 /// The format for one matrix of a model that is loaded in `asked`.
 MatrixFormat format_of(const MatrixRequest& matrix, MatrixFormat asked);
 
+/// The format for each matrix that a model asks for.
 using MatrixPolicy = std::function<MatrixFormat(const MatrixRequest&)>;
 
 /// The plan for the checkpoint that config.json describes: under every name it may have, each

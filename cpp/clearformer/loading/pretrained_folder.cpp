@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "clearformer/tensor/typed_memory.h"
 #include "clearformer/weights/checkpoint_reader.h"
 
 namespace clearformer {
@@ -19,7 +20,9 @@ std::optional<std::string> file_text(const std::string& path) {
   return text;
 }
 
-PretrainedFolder PretrainedFolder::read(const std::string& folder, const PlanOf& plan_of) {
+namespace {
+
+PretrainedFolder opened(const std::string& folder, const PretrainedFolder::PlanOf& plan_of) {
   PretrainedFolder checkpoint;
   auto config = file_text(folder + "/config.json");
   if (!config) fail(ErrorCode::invalid_argument, "cannot open ", folder, "/config.json");
@@ -28,14 +31,21 @@ PretrainedFolder PretrainedFolder::read(const std::string& folder, const PlanOf&
   CheckpointReader reader(plan_of ? plan_of(checkpoint.config) : MatrixPlan());
   const std::string index_name = "model.safetensors.index.json";
   if (const auto index = file_text(folder + "/" + index_name)) {
-    for (const std::string& file : ShardIndex::parse(*index, index_name).files) {
-      reader.read_file(folder + "/" + file, file);
-    }
+    ShardIndex places = ShardIndex::parse(*index, index_name);
+    const std::vector<std::string> files = places.files;
+    reader.expect_places(std::move(places));
+    for (const std::string& file : files) reader.read_file(folder + "/" + file, file);
   } else {
     reader.read_file(folder + "/model.safetensors", "model.safetensors");
   }
   checkpoint.weights = reader.finish();
   return checkpoint;
+}
+
+}  // namespace
+
+PretrainedFolder PretrainedFolder::read(const std::string& folder, const PlanOf& plan_of) {
+  return typed_memory([&] { return opened(folder, plan_of); });
 }
 
 }  // namespace clearformer

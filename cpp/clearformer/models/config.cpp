@@ -42,15 +42,19 @@ struct NamedPipeline {
 // Of several that fit the first is what a checkpoint is taken for.
 constexpr NamedPipeline kPipelines[] = {
     {"feature-extraction", Task::base, Reads::text},
+    {"sentence-similarity", Task::base, Reads::text},
     {"image-feature-extraction", Task::base, Reads::image},
     {"zero-shot-image-classification", Task::base, Reads::text_and_image},
     {"fill-mask", Task::masked_lm, Reads::text},
     {"text-classification", Task::sequence_classification, Reads::text},
+    {"zero-shot-classification", Task::sequence_classification, Reads::text},
+    {"text-ranking", Task::sequence_classification, Reads::text},
     {"token-classification", Task::token_classification, Reads::text},
     {"question-answering", Task::question_answering, Reads::text},
     {"text-generation", Task::causal_lm, Reads::text},
     {"translation", Task::seq2seq_lm, Reads::text},
     {"summarization", Task::seq2seq_lm, Reads::text},
+    {"text2text-generation", Task::seq2seq_lm, Reads::text},
     {"automatic-speech-recognition", Task::seq2seq_lm, Reads::sound},
     {"image-classification", Task::image_classification, Reads::image},
 };

@@ -35,6 +35,7 @@ enum class ModelKind { encoder_only, decoder_only, encoder_decoder, dual_encoder
 /// "encoder-only", …
 std::string_view to_string(ModelKind kind);
 
+/// What config.json says, in the terms of the shared layers.
 struct ModelConfig {
   std::string model_type;  // "llama"
   Task task = Task::base;

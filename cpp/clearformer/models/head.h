@@ -11,6 +11,7 @@
 
 namespace clearformer {
 
+/// The parts of a Head; one that is not there is left out.
 struct HeadConfig {
   /// Which positions are read: every one, the first (class token), the second (distillation token),
   /// the mean of those the mask allows, the one that is given for each sequence.
@@ -24,11 +25,13 @@ struct HeadConfig {
   Bias bias = Bias::present;
 };
 
+/// What turns an encoder's last hidden states into an answer.
 class Head {
  public:
   /// Loads "dense", "norm" and "out" of the scope; tied: W_out is that embedding's table.
   Head(const WeightScope& scope, const HeadConfig& config, const Embedding* tied = nullptr);
 
+  /// Which positions pick() reads, where the config leaves that to the call.
   struct Positions {
     const TensorView* mask = nullptr;        // (B, T) uint8, for Pick::mean; none: all
     const std::size_t* positions = nullptr;  // one a sequence, for Pick::given

@@ -11,6 +11,7 @@
 
 namespace clearformer {
 
+/// For each token the vector whose product with the residual stream is its logit.
 struct Directions {
   Tensor vectors;  // (N, D), or (N, H, d) of heads
   Tensor bias;     // (N), what the layers' biases add

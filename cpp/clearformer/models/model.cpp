@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "clearformer/models/cost.h"
+#include "clearformer/tensor/memory_budget.h"
+#include "clearformer/tensor/typed_memory.h"
+
 namespace clearformer {
 
 Tensor* ModelOutputs::find(std::string_view name) {
@@ -18,9 +22,11 @@ Tensor& ModelOutputs::at(std::string_view name) {
 }
 
 ModelOutputs Model::forward(const ModelInputs& inputs, Trace* trace) {
-  const std::unique_ptr<ForwardPass> pass = start(inputs, trace);
-  while (pass->step()) continue;
-  return std::move(pass->outputs());
+  return typed_memory([&] {
+    const std::unique_ptr<ForwardPass> pass = start(inputs, trace);
+    while (pass->step()) continue;
+    return std::move(pass->outputs());
+  });
 }
 
 KeyValueCache Model::make_cache() const {
@@ -81,6 +87,32 @@ std::uint64_t Model::capture_bytes(const ModelInputs& inputs, const Trace& trace
     }
   }
   return (kept + scores) * sizeof(float);
+}
+
+void Model::expect_memory(const ModelInputs& inputs, const Trace* trace) {
+  const std::vector<PassSize> passes = sizes(inputs);
+  if (passes.empty()) return;
+  if (trace != nullptr) {
+    clearformer::expect_memory(capture_bytes(inputs, *trace), "capturing what was asked for takes");
+  }
+  std::uint64_t activations = 0;
+  for (const PassSize& pass : passes) {
+    const bool second = pass.scope == "decoder" || pass.scope == "vision_model";
+    const TowerConfig& tower = second ? *config_.second : config_.tower;
+    activations = std::max(activations, activation_bytes(tower, pass));
+  }
+  const PassSize& last = passes.back();
+  const std::uint64_t positions = bounded_product(last.batch, last.positions);
+  const bool words = word_output().output != nullptr && inputs.logits == LogitsOf::all_positions &&
+                     !inputs.stop_at_layer;
+  const std::uint64_t outputs = words ? config_.d_vocab() * sizeof(float) : 0;
+  const std::uint64_t kept = inputs.cache != nullptr ? cache_bytes(config_).per_position : 0;
+  // The room of earlier passes is used again.
+  const std::uint64_t fresh = activations - std::min<std::uint64_t>(activations, arena_.bytes());
+  const std::uint64_t more = bounded_product(positions, outputs + kept);
+  clearformer::expect_memory(fresh + std::min(more, ~fresh),
+                             concat("forward: ", last.batch, " sequences of ", last.positions,
+                                    " positions take at least"));
 }
 
 Tensor Model::unembed(const TensorView& residual, Normalize normalize) {

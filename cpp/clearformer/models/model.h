@@ -17,6 +17,7 @@
 
 namespace clearformer {
 
+/// Which positions logits are computed for.
 enum class LogitsOf { all_positions, last_position };
 
 /// Inputs of a forward pass under Hugging Face's names. Each model takes some of them and refuses
@@ -48,6 +49,7 @@ struct InputName {
   DType dtype;
   std::string_view about = name;
 };
+/// All inputs there are.
 inline constexpr InputName kInputNames[] = {
     {"input_ids", &ModelInputs::input_ids, DType::i32},
     {"attention_mask", &ModelInputs::attention_mask, DType::u8, "input_ids"},
@@ -100,6 +102,7 @@ struct HookPoint {
   Shape shape;         // for one position of one sequence
 };
 
+/// A model: named inputs to named outputs, whatever its architecture.
 class Model {
  public:
   explicit Model(ModelConfig config) : config_(std::move(config)) {}
@@ -133,6 +136,9 @@ class Model {
   const std::vector<HookPoint>& hooks();
   /// Bytes that capturing what the trace asks for takes in a pass over these inputs.
   std::uint64_t capture_bytes(const ModelInputs& inputs, const Trace& trace);
+  /// Throws out_of_memory, with the sizes, where a pass over these inputs certainly takes more memory than is left
+  /// (see memory_budget.h); as start() for inputs that do not fit the model.
+  void expect_memory(const ModelInputs& inputs, const Trace* trace);
 
   /// What the final norm, where there is one, and the output layer or head make of a residual stream
   /// (B, T, D): the "logit lens". Throws unsupported where there is no such layer.

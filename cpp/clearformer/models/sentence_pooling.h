@@ -14,6 +14,7 @@
 
 namespace clearformer {
 
+/// Hugging Face sentence-transformers' ways to make one vector of a sequence's.
 enum class PoolingMode { cls, max, mean, mean_sqrt_len, weighted_mean, last_token };
 
 /// The mode of that name (as above), or nothing.

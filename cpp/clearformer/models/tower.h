@@ -15,6 +15,7 @@
 
 namespace clearformer {
 
+/// The parts of a Tower.
 struct TowerConfig {
   // One of the three.
   std::optional<TextEmbeddingConfig> text;
@@ -42,6 +43,7 @@ struct TowerConfig {
   }
 };
 
+/// What a Tower reads.
 struct TowerInputs {
   std::optional<TensorView> ids, token_types, positions;  // of text
   std::optional<TensorView> attention_mask;               // (B, S) uint8, 0 = padding
@@ -61,6 +63,7 @@ struct PassSize {
   std::size_t memory = 0;  // positions that cross-attention reads
 };
 
+/// One stack of blocks with the embedding, positions and masks that come before it.
 class Tower {
  public:
   /// `what` names the tower in messages ("forward", "encoder"). tokens: the table it shares with

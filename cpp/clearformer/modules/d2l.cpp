@@ -156,7 +156,7 @@ std::unique_ptr<Module> feed_forward(const ConfigReader& options, const WeightSc
 // "patch_size": one size for both sides, or height and width. Edges that fill no patch are left out.
 std::unique_ptr<Module> patch_embedding(const ConfigReader& options, const WeightScope& scope) {
   const Shape patch = shape_option(options, "patch_size");
-  if (patch.rank() > 2) options.refuse_value("patch_size", "must be one size, or height and width");
+  if (patch.rank() > 2) options.refuse_must("patch_size", "be one size, or height and width");
   const auto stored = scope.stored_shape("conv.weight");
   PatchConfig config{3, patch[0], patch.back(0), options.size("num_hiddens")};
   if (stored && stored->rank() == 4) config.channels = (*stored)[1];

@@ -24,10 +24,10 @@ Shape modules::shape_option(const ConfigReader& options, std::string_view key) {
   Shape shape;
   for (const Json& dim : value->array()) {
     const auto size = dim.unsigned_integer();
-    if (!size || *size == 0) options.refuse_value(key, "must hold sizes >= 1");
+    if (!size || *size == 0) options.refuse_must(key, "hold sizes >= 1");
     shape.append(static_cast<std::size_t>(*size));
   }
-  if (shape.rank() == 0) options.refuse_value(key, "must hold at least one size");
+  if (shape.rank() == 0) options.refuse_must(key, "hold at least one size");
   return shape;
 }
 

@@ -15,6 +15,7 @@
 
 namespace clearformer {
 
+/// A layer of torch.nn or d2l.ai by its name: its options, its state_dict and its forward pass.
 class Module {
  public:
   /// Named tensors and masks of one call; look-ups throw invalid_argument naming what is missing.

@@ -2,8 +2,9 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
-#ifndef CLEARFORMER_ONLY_TARGET
+#if defined(__x86_64__)
 #include <xsimd/xsimd.hpp>
 #endif
 
@@ -15,9 +16,14 @@ namespace {
 Target detect() { return Target::relaxed; }
 #elif defined(__wasm_simd128__)
 Target detect() { return Target::simd128; }
-#elif defined(CLEARFORMER_ONLY_TARGET)
-Target detect() { return Target::CLEARFORMER_ONLY_TARGET; }
 #else
+#if defined(__aarch64__)
+constexpr Target kBestFirst[] = {Target::neon_fma, Target::neon};
+
+bool runs(Target) { return true; }
+#else
+constexpr Target kBestFirst[] = {Target::avx512, Target::avx2, Target::sse2};
+
 bool runs(Target target) {
   const auto available = xsimd::available_architectures();
   switch (target) {
@@ -26,9 +32,9 @@ bool runs(Target target) {
     default: return target == Target::sse2;
   }
 }
+#endif
 
 Target detect() {
-  constexpr Target kBestFirst[] = {Target::avx512, Target::avx2, Target::sse2};
   const char* wanted = std::getenv("CLEARFORMER_SIMD");
   for (const Target target : kBestFirst) {
     if (wanted != nullptr && std::strcmp(wanted, name_of(target)) == 0 && runs(target))
@@ -37,7 +43,7 @@ Target detect() {
   for (const Target target : kBestFirst) {
     if (runs(target)) return target;
   }
-  return Target::sse2;
+  return std::end(kBestFirst)[-1];
 }
 #endif
 
@@ -54,6 +60,7 @@ const char* name_of(Target target) {
     case Target::avx2: return "avx2";
     case Target::avx512: return "avx512";
     case Target::neon: return "neon";
+    case Target::neon_fma: return "neon_fma";
     case Target::simd128: return "simd128";
     case Target::relaxed: return "relaxed";
   }

@@ -5,21 +5,31 @@
 
 namespace clearformer::simd {
 
-enum class Target { sse2, avx2, avx512, neon, simd128, relaxed };
+/// Instruction sets that kernels are compiled for.
+enum class Target { sse2, avx2, avx512, neon, neon_fma, simd128, relaxed };
 
 /// The target the kernels of this process run on: the best that processor and build have (avx512: with VNNI,
-/// which Intel has since Cascade Lake and AMD since Zen 4), or, on
-/// x86-64, the one the environment variable CLEARFORMER_SIMD names (sse2, avx2, avx512) if it runs.
+/// which Intel has since Cascade Lake and AMD since Zen 4), or the one the environment variable CLEARFORMER_SIMD names
+/// (sse2, avx2, avx512; neon, neon_fma) if it runs. sse2, neon and simd128 give the same bits: they round products
+/// before they add them, which the others do not.
 Target selected();
 
 /// "avx2", "simd128", …
 const char* name_of(Target target);
 
+/// The one of a kernel's functions, one for each target of the build, that runs here.
+#if defined(__aarch64__)
+template <class Function>
+Function* best(Function* neon, Function* neon_fma) {
+  return selected() == Target::neon ? neon : neon_fma;
+}
+#else
 template <class Function>
 Function* best(Function* sse2, Function* avx2, Function* avx512) {
   const Target target = selected();
   return target == Target::avx512 ? avx512 : target == Target::avx2 ? avx2 : sse2;
 }
+#endif
 
 }  // namespace clearformer::simd
 
@@ -34,6 +44,15 @@ Function* best(Function* sse2, Function* avx2, Function* avx512) {
   namespace CLEARFORMER_TARGET {              \
   result name(__VA_ARGS__);                   \
   }
+#elif defined(__aarch64__)
+#define CLEARFORMER_KERNEL(result, name, ...) \
+  namespace neon {                            \
+  result name(__VA_ARGS__);                   \
+  }                                           \
+  namespace neon_fma {                        \
+  result name(__VA_ARGS__);                   \
+  }                                           \
+  inline result (*const name)(__VA_ARGS__) = ::clearformer::simd::best(neon::name, neon_fma::name);
 #else
 #define CLEARFORMER_KERNEL(result, name, ...) \
   namespace sse2 {                            \

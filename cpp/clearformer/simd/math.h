@@ -44,7 +44,7 @@ inline Vec exp(Vec x) {
 /// ln(1 + x) for 0 <= x <= 1: 2 artanh(t) with t = x / (2 + x), an odd series.
 inline Vec log_of_one_plus(Vec x) {
   constexpr float kSeries[] = {0.6666664f, 0.4000756f, 0.2823662f, 0.268515f};
-  const Vec t = x / (x + Vec(2.0f)), square = t * t;
+  const Vec t = divide(x, x + Vec(2.0f)), square = t * t;
   return multiply_add(t * square, polynomial(kSeries, square), t + t);
 }
 
@@ -62,7 +62,7 @@ inline Vec erf(Vec x) {
                               0.0150548872f, 0.00117070065f, 3.78318400e-05f};
   x = clamp(x, 3.95f);
   const Vec square = x * x;
-  return x * polynomial(kAbove, square) / polynomial(kBelow, square);
+  return divide(x * polynomial(kAbove, square), polynomial(kBelow, square));
 }
 
 inline Vec tanh(Vec x) {
@@ -70,7 +70,7 @@ inline Vec tanh(Vec x) {
   constexpr float kBelow[] = {1.0f, 0.467130452f, 0.0258711241f, 0.000328311377f, 7.76212801e-07f};
   x = clamp(x, 9.02f);
   const Vec square = x * x;
-  return x * polynomial(kAbove, square) / polynomial(kBelow, square);
+  return divide(x * polynomial(kAbove, square), polynomial(kBelow, square));
 }
 
 }  // namespace clearformer::simd::CLEARFORMER_TARGET

@@ -14,6 +14,8 @@
 
 #if defined(__wasm_relaxed_simd__)
 #include <wasm_simd128.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace clearformer::simd::CLEARFORMER_TARGET {
@@ -67,17 +69,44 @@ inline void store(float* to, Vec value) { value.store_unaligned(to); }
   for (std::size_t lane = 0; lane < count; ++lane) to[lane] = lanes[lane];
 }
 
-/// a * b + c: one rounding where the target has a fused form, two on SSE2 and plain simd128.
+/// a * b + c: one rounding where the target has a fused form, two on SSE2, plain simd128 and neon (which has one, and
+/// leaves it to neon_fma).
 inline Vec multiply_add(Vec a, Vec b, Vec c) {
 #if defined(__wasm_relaxed_simd__)
   return Vec(wasm_f32x4_relaxed_madd(a, b, c));
+#elif defined(CLEARFORMER_TWO_ROUNDINGS)
+  return a * b + c;
 #else
   return xsimd::fma(a, b, c);
 #endif
 }
 
+// xsimd's quotients and roots of floats are estimates on aarch64 (two steps of Newton's, NaN for the root of infinity).
+inline Vec divide(Vec a, Vec b) {
+#if defined(__aarch64__)
+  return Vec(vdivq_f32(a, b));
+#else
+  return a / b;
+#endif
+}
+inline Vec square_root(Vec x) {
+#if defined(__aarch64__)
+  return Vec(vsqrtq_f32(x));
+#else
+  return xsimd::sqrt(x);
+#endif
+}
+
 inline Vec max(Vec a, Vec b) { return xsimd::max(a, b); }
-inline float sum(Vec x) { return xsimd::reduce_add(x); }
+inline float sum(Vec x) {
+#if defined( \
+    __aarch64__)  // in the order of SSE2 and simd128; the instruction for it adds neighbours first
+  const float32x2_t halves = vadd_f32(vget_low_f32(x), vget_high_f32(x));
+  return vget_lane_f32(halves, 0) + vget_lane_f32(halves, 1);
+#else
+  return xsimd::reduce_add(x);
+#endif
+}
 inline double sum(DoubleVec x) { return xsimd::reduce_add(x); }
 inline float max_lane(Vec x) { return xsimd::reduce_max(x); }
 

@@ -9,6 +9,7 @@
 
 namespace clearformer {
 
+/// Memory for the activations of one pass, given back all at once.
 class Arena {
  public:
   Arena() = default;

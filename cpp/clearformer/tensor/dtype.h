@@ -9,8 +9,10 @@
 
 namespace clearformer {
 
+/// The types of a tensor's numbers.
 enum class DType { f32, f16, bf16, i32, i64, u8 };
 
+/// Bytes of one number.
 constexpr std::size_t size_of(DType dtype) {
   switch (dtype) {
     case DType::f32: return 4;
@@ -23,8 +25,10 @@ constexpr std::size_t size_of(DType dtype) {
   return 0;
 }
 
+/// "f32", "bf16", …
 std::string_view to_string(DType dtype);
 
+/// The dtype of numbers of a type.
 template <class T>
 struct DTypeOf;
 template <>

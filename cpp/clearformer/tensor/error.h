@@ -12,6 +12,7 @@
 
 namespace clearformer {
 
+/// What kind of failure an Error is.
 enum class ErrorCode {
   invalid_argument,  // a value the caller passed cannot be used
   shape_mismatch,    // shapes that do not fit each other or the rule of the operation
@@ -28,7 +29,8 @@ enum class ErrorCode {
 std::string_view to_string(ErrorCode code);
 
 /// Thrown by every public call that cannot do what was asked; the message names the operation,
-/// the rule and the actual values.
+/// the rule and the actual values. Where memory is refused loading, inspecting, forward passes and
+/// generations throw out_of_memory; smaller calls may throw std::bad_alloc for what is no tensor.
 class Error : public std::exception {
  public:
   Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
@@ -68,7 +70,9 @@ class Text {
   };
 };
 
+/// All parts as one string.
 std::string joined(std::initializer_list<Text> parts);
+/// Throws an Error with the parts as its message; fail() is how it is called.
 [[noreturn]] void throw_error(ErrorCode code, std::initializer_list<Text> parts);
 
 /// Joins strings and numbers: concat("head ", 3, " of ", 8).

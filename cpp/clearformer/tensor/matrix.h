@@ -38,6 +38,7 @@ constexpr std::size_t block_of(MatrixFormat format, std::size_t inputs) {
   }
 }
 
+/// The weights (N, K) of a linear layer in one of the formats: as rows, or packed for the product.
 class Matrix {
  public:
   static constexpr int kZero8 = 128, kZero4 = 8;

@@ -3,14 +3,23 @@
 namespace clearformer {
 
 bool matches_pattern(std::string_view name, std::string_view pattern) {
-  const std::size_t star = pattern.find('*');
-  if (star == std::string_view::npos) return name == pattern;
-  if (name.substr(0, star) != pattern.substr(0, star)) return false;
-  const std::string_view rest = pattern.substr(star + 1);
-  for (std::size_t skipped = star; skipped <= name.size(); ++skipped) {
-    if (matches_pattern(name.substr(skipped), rest)) return true;
+  // Only the last star takes more when what follows does not fit: an earlier one would find nothing that this one misses.
+  std::size_t at = 0, next = 0, star = std::string_view::npos, taken = 0;
+  while (at < name.size()) {
+    if (next < pattern.size() && pattern[next] == '*') {
+      star = next++;
+      taken = at;
+    } else if (next < pattern.size() && pattern[next] == name[at]) {
+      ++next;
+      ++at;
+    } else if (star != std::string_view::npos) {
+      next = star + 1;
+      at = ++taken;
+    } else {
+      return false;
+    }
   }
-  return false;
+  return pattern.find_first_not_of('*', next) == std::string_view::npos;
 }
 
 }  // namespace clearformer

@@ -10,6 +10,7 @@
 
 namespace clearformer {
 
+/// The sizes of a tensor's axes, outermost first.
 class Shape {
  public:
   static constexpr std::size_t kMaxRank = 8;

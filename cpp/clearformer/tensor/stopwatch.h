@@ -3,6 +3,7 @@
 
 namespace clearformer {
 
+/// Seconds since it was made.
 class Stopwatch {
  public:
   double seconds() const { return now() - start_; }

@@ -1,12 +1,17 @@
 #include "clearformer/tensor/tensor.h"
 
 #include <cstring>
+#include <limits>
 #include <new>
 
 namespace clearformer {
 
 void* allocate_aligned(std::size_t bytes) {
-  void* memory = ::operator new(bytes, std::align_val_t{Tensor::kAlignment}, std::nothrow);
+  // An allocator's own bookkeeping wraps around above sizes like these.
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() - 0xFFFF;
+  void* memory = bytes > kMost
+                     ? nullptr
+                     : ::operator new(bytes, std::align_val_t{Tensor::kAlignment}, std::nothrow);
   if (memory == nullptr) {
     fail(ErrorCode::out_of_memory, "out of memory: an allocation of ", bytes, " bytes was refused");
   }

@@ -109,6 +109,7 @@ Shape broadcast_shape(const Shape& left, const Shape& right);
 
 /// Aligned memory, or an out_of_memory Error that states the size; free it with release_aligned.
 void* allocate_aligned(std::size_t bytes);
+/// Frees what allocate_aligned gave.
 void release_aligned(void* memory);
 
 }  // namespace clearformer

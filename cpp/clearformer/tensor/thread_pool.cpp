@@ -1,6 +1,19 @@
 #include "clearformer/tensor/thread_pool.h"
 
-#if defined(CLEARFORMER_HAS_THREADS)
+#if defined(__EMSCRIPTEN__) && !defined(__wasm_atomics__)
+
+// WebAssembly without shared memory: one thread. What asks for more is removed when the program is linked.
+namespace clearformer {
+
+std::size_t num_threads() { return 1; }
+void set_num_threads(std::size_t) {}
+void detail::share_out(std::size_t tasks, Turn turn, const void* body) {
+  for (std::size_t task = 0; task < tasks; ++task) turn(body, task, 0);
+}
+
+}  // namespace clearformer
+
+#else
 
 #include "clearformer/tensor/atomic_wait.h"
 

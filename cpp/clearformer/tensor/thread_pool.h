@@ -6,23 +6,18 @@
 #include <cstddef>
 #include <type_traits>
 
-// WebAssembly without shared memory has one thread, and the loops below are plain loops.
-#if !defined(__EMSCRIPTEN__) || defined(__wasm_atomics__)
-#define CLEARFORMER_HAS_THREADS 1
-#endif
-
 namespace clearformer {
-
-#if defined(CLEARFORMER_HAS_THREADS)
 
 /// Threads that share the loops, the caller among them: 1 until more are set.
 std::size_t num_threads();
 
 /// Makes the pool so large, 1 … kMaxThreads; where the system refuses a thread it stays smaller, and
 /// num_threads() says how large. Waits for a loop that is under way; not for use inside of one.
-/// In WebAssembly the threads must be serving already (see serve_parallel_loops).
+/// In WebAssembly the threads must be serving already (see serve_parallel_loops); without shared memory
+/// there is one for good.
 void set_num_threads(std::size_t count);
 
+/// The most threads a pool may have.
 inline constexpr std::size_t kMaxThreads = 64;
 
 #if defined(__wasm_atomics__)
@@ -43,15 +38,11 @@ void set_caller_wait(CallerWait wait);
 #endif
 
 namespace detail {
+/// One task of a loop, done by a thread of the pool.
 using Turn = void (*)(const void* body, std::size_t task, std::size_t worker);
+/// Runs the tasks of a loop on all threads of the pool.
 void share_out(std::size_t tasks, Turn turn, const void* body);
 }  // namespace detail
-
-#else
-
-constexpr std::size_t num_threads() { return 1; }
-
-#endif
 
 /// Calls body(task, worker) once for each task < tasks, in any order, and returns when all have
 /// returned. Calls at the same time have different workers < num_threads(): the index of memory that
@@ -60,7 +51,6 @@ constexpr std::size_t num_threads() { return 1; }
 /// in the calling thread, as worker 0: loops may be nested and called from anywhere.
 template <class Body>
 void parallel_for(std::size_t tasks, const Body& body) {
-#if defined(CLEARFORMER_HAS_THREADS)
   if (tasks > 1 && num_threads() > 1) {
     return detail::share_out(
         tasks,
@@ -69,7 +59,6 @@ void parallel_for(std::size_t tasks, const Body& body) {
         },
         &body);
   }
-#endif
   for (std::size_t task = 0; task < tasks; ++task) body(task, std::size_t{0});
 }
 

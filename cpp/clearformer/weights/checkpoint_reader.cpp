@@ -7,6 +7,10 @@
 
 namespace clearformer {
 
+namespace {
+constexpr std::size_t kPassedAtOnce = 1 << 16;
+}
+
 void CheckpointReader::begin_file(std::string name, std::uint64_t bytes) {
   if (stage_ != Stage::closed) {
     fail(ErrorCode::invalid_argument, "checkpoint: ", file_, " is still open");
@@ -23,7 +27,10 @@ CheckpointReader::Window CheckpointReader::window() {
   switch (stage_) {
     case Stage::prefix:
     case Stage::header: return {buffer_.data() + filled_, buffer_.size() - filled_};
-    case Stage::data: return incoming_.window();
+    case Stage::data:
+      if (unread_.empty()) return incoming_.window();
+      return {buffer_.data(),
+              static_cast<std::size_t>(std::min<std::uint64_t>(passed_, buffer_.size()))};
     case Stage::closed:
     case Stage::complete: break;
   }
@@ -36,8 +43,8 @@ void CheckpointReader::commit(std::size_t bytes) {
          window().size);
   }
   if (stage_ == Stage::data) {
-    incoming_.commit(bytes);
-    if (incoming_.window().size == 0) tensor_complete();
+    unread_.empty() ? incoming_.commit(bytes) : static_cast<void>(passed_ -= bytes);
+    if (window().size == 0) tensor_complete();
     return;
   }
   filled_ += bytes;
@@ -56,6 +63,7 @@ void CheckpointReader::header_complete() {
   const std::string_view json(reinterpret_cast<const char*>(buffer_.data()), buffer_.size());
   const std::uint64_t data_bytes = file_bytes_ - SafetensorsHeader::kPrefixBytes - buffer_.size();
   header_ = SafetensorsHeader::parse(json, data_bytes, file_);
+  for (const StoredTensor& tensor : header_.tensors) index_places_.check(tensor, file_);
   buffer_ = {};
   index_ = 0;
   open_tensor();
@@ -64,16 +72,16 @@ void CheckpointReader::header_complete() {
 // Makes room for the tensor at index_; empty tensors are complete at once.
 void CheckpointReader::open_tensor() {
   for (; index_ < header_.tensors.size(); ++index_) {
-    const auto dtype = IncomingTensor::memory_dtype(stored().dtype);
-    if (!dtype) {
-      fail(ErrorCode::unsupported, file_, ": tensor \"", stored().name, "\": dtype ",
-           stored().dtype, " is not supported");
+    unread_ = IncomingTensor::unreadable(stored());
+    if (unread_.empty()) {
+      incoming_ = IncomingTensor(stored(), *IncomingTensor::memory_dtype(stored().dtype),
+                                 plan_.find(stored().name));
+    } else {
+      passed_ = stored().end - stored().begin;
+      buffer_.resize(kPassedAtOnce);
     }
-    incoming_ = IncomingTensor(stored(), *dtype, plan_.find(stored().name));
-    if (incoming_.window().size != 0) {
-      stage_ = Stage::data;
-      return;
-    }
+    stage_ = Stage::data;
+    if (window().size != 0) return;
     keep_tensor();
   }
   stage_ = Stage::complete;
@@ -86,8 +94,14 @@ void CheckpointReader::tensor_complete() {
 }
 
 void CheckpointReader::keep_tensor() {
-  StoredWeight weight = incoming_.finish();
-  incoming_ = IncomingTensor();
+  StoredWeight weight;
+  if (unread_.empty()) {
+    weight = incoming_.finish();
+    incoming_ = IncomingTensor();
+  } else {
+    weight.unread = std::move(unread_);
+    buffer_ = {};
+  }
   weight_bytes_ += weight.bytes();
   weights_.add(stored().name, file_, std::move(weight));
 }

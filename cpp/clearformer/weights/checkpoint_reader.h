@@ -11,6 +11,7 @@
 
 namespace clearformer {
 
+/// Takes the bytes of safetensors files as they come, and puts each tensor where it stays.
 class CheckpointReader {
  public:
   /// Where the next bytes of the open file go. Empty (size 0) when the file is complete.
@@ -19,6 +20,8 @@ class CheckpointReader {
   CheckpointReader() = default;
   /// Matrices that `plan` names are kept in the formats it says.
   explicit CheckpointReader(MatrixPlan plan) : plan_(std::move(plan)) {}
+  /// Which file the index says that each tensor is in; another one is refused when its header was read.
+  void expect_places(ShardIndex index) { index_places_ = std::move(index); }
 
   /// Opens a file of `bytes` bytes in all; files come one after another.
   void begin_file(std::string name, std::uint64_t bytes);
@@ -48,6 +51,7 @@ class CheckpointReader {
   const StoredTensor& stored() const { return header_.tensors[index_]; }
 
   MatrixPlan plan_;
+  ShardIndex index_places_;
   Weights weights_;
   std::uint64_t weight_bytes_ = 0;
 
@@ -60,6 +64,8 @@ class CheckpointReader {
   SafetensorsHeader header_;
   std::size_t index_ = 0;  // tensor being read
   IncomingTensor incoming_;
+  std::string unread_;        // why the tensor is passed over; empty: it is not
+  std::uint64_t passed_ = 0;  // bytes of it that are still to come
 };
 
 }  // namespace clearformer

@@ -19,6 +19,12 @@ ConfigReader ConfigReader::with_members(Json::Object members) const {
   return reader;
 }
 
+ConfigReader ConfigReader::without(std::string_view key) const {
+  Json::Object members = root_.object();
+  std::erase_if(members, [&](const auto& member) { return member.first == key; });
+  return ConfigReader(Json(std::move(members)), file_, code_);
+}
+
 const Json* ConfigReader::find_set(std::string_view key) const {
   const Json* value = root_.find(key);
   if (value == nullptr && closed_) {
@@ -29,14 +35,20 @@ const Json* ConfigReader::find_set(std::string_view key) const {
 
 const Json& ConfigReader::required(std::string_view key) const {
   const Json* value = find_set(key);
-  if (value == nullptr) refuse_value(key, "is missing");
+  if (value == nullptr) refuse_value(key, root_.find(key) == nullptr ? "is missing" : "is null");
   return *value;
+}
+
+void ConfigReader::refuse_rule(std::string_view key, std::initializer_list<Text> rule) const {
+  const Json* value = root_.find(key);
+  refuse_value(key, "must ", joined(rule), ", it is ",
+               value == nullptr ? "missing" : value->text());
 }
 
 std::size_t ConfigReader::size(std::string_view key) const {
   const auto value = required(key).unsigned_integer();
   if (!value || *value == 0 || *value > kMaxInt) {
-    refuse_value(key, "must be a whole number from 1 to ", kMaxInt);
+    refuse_must(key, "be a whole number from 1 to ", kMaxInt);
   }
   return static_cast<std::size_t>(*value);
 }
@@ -49,14 +61,21 @@ std::size_t ConfigReader::count(std::string_view key, std::size_t fallback) cons
   const Json* value = find_set(key);
   if (value == nullptr) return fallback;
   const auto number = value->unsigned_integer();
-  if (!number || *number > kMaxInt) refuse_value(key, "must be a whole number >= 0");
+  if (!number || *number > kMaxInt) refuse_must(key, "be a whole number >= 0");
   return static_cast<std::size_t>(*number);
 }
 
 double ConfigReader::number(std::string_view key) const {
   const Json& value = required(key);
-  if (!value.is_number()) refuse_value(key, "must be a number");
+  if (!value.is_number()) refuse_must(key, "be a number");
   return value.number();
+}
+
+double ConfigReader::number_in(std::string_view key, double least, double most) const {
+  const double value = number(key);
+  if (!(value >= least && value <= most))
+    refuse_must(key, "be a number from ", least, " to ", most);
+  return value;
 }
 
 double ConfigReader::number(std::string_view key, double fallback) const {
@@ -66,13 +85,13 @@ double ConfigReader::number(std::string_view key, double fallback) const {
 bool ConfigReader::flag(std::string_view key, bool fallback) const {
   const Json* value = find_set(key);
   if (value == nullptr) return fallback;
-  if (!value->is_bool()) refuse_value(key, "must be true or false");
+  if (!value->is_bool()) refuse_must(key, "be true or false");
   return value->boolean();
 }
 
 std::string ConfigReader::text(std::string_view key) const {
   const Json& value = required(key);
-  if (!value.is_string()) refuse_value(key, "must be a string");
+  if (!value.is_string()) refuse_must(key, "be a string");
   return value.string();
 }
 
@@ -83,10 +102,10 @@ std::string ConfigReader::text(std::string_view key, std::string fallback) const
 std::vector<std::string> ConfigReader::texts(std::string_view key) const {
   const Json* value = find_set(key);
   if (value == nullptr) return {};
-  if (!value->is_array()) refuse_value(key, "must be a list of strings");
+  if (!value->is_array()) refuse_must(key, "be a list of strings");
   std::vector<std::string> list;
   for (const Json& entry : value->array()) {
-    if (!entry.is_string()) refuse_value(key, "must hold strings only");
+    if (!entry.is_string()) refuse_must(key, "hold strings only");
     list.push_back(entry.string());
   }
   return list;
@@ -94,10 +113,10 @@ std::vector<std::string> ConfigReader::texts(std::string_view key) const {
 
 std::vector<double> ConfigReader::numbers(std::string_view key) const {
   const Json& value = required(key);
-  if (!value.is_array()) refuse_value(key, "must be a list of numbers");
+  if (!value.is_array()) refuse_must(key, "be a list of numbers");
   std::vector<double> list;
   for (const Json& entry : value.array()) {
-    if (!entry.is_number()) refuse_value(key, "must hold numbers only");
+    if (!entry.is_number()) refuse_must(key, "hold numbers only");
     list.push_back(entry.number());
   }
   return list;
@@ -107,7 +126,7 @@ std::optional<std::int32_t> ConfigReader::token(std::string_view key) const {
   const Json* value = find_set(key);
   if (value == nullptr) return std::nullopt;
   const auto id = value->unsigned_integer();
-  if (!id || *id > kMaxInt) refuse_value(key, "must be a token id");
+  if (!id || *id > kMaxInt) refuse_must(key, "be a token id");
   return static_cast<std::int32_t>(*id);
 }
 
@@ -118,7 +137,7 @@ std::vector<std::int32_t> ConfigReader::tokens(std::string_view key) const {
   std::vector<std::int32_t> ids;
   for (const Json& entry : value->array()) {
     const auto id = entry.unsigned_integer();
-    if (!id || *id > kMaxInt) refuse_value(key, "must hold token ids only");
+    if (!id || *id > kMaxInt) refuse_must(key, "hold token ids only");
     ids.push_back(static_cast<std::int32_t>(*id));
   }
   return ids;
@@ -127,7 +146,7 @@ std::vector<std::int32_t> ConfigReader::tokens(std::string_view key) const {
 std::optional<ConfigReader> ConfigReader::object(std::string_view key) const {
   const Json* value = find_set(key);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_object()) refuse_value(key, "must be an object");
+  if (!value->is_object()) refuse_must(key, "be an object");
   return ConfigReader(*value, concat(file_, ": \"", key, "\""), code_);
 }
 

@@ -10,6 +10,7 @@
 
 namespace clearformer {
 
+/// The values of a JSON object, each checked as it is read.
 class ConfigReader {
  public:
   /// Parses the text; throws `code` when it is not a JSON object, as for every wrong value later:
@@ -19,6 +20,8 @@ class ConfigReader {
   /// A reader of the same file and code over `members`, which are all the keys it knows: looking
   /// up another one is an error of the program.
   ConfigReader with_members(Json::Object members) const;
+  /// A reader over all but one member.
+  ConfigReader without(std::string_view key) const;
   /// A reader over `members` as if they stood under `key`.
   ConfigReader nested(std::string_view key, Json::Object members) const {
     return ConfigReader(Json(std::move(members)), concat(file_, ": \"", key, "\""), code_);
@@ -41,6 +44,8 @@ class ConfigReader {
   /// A whole number from 0 on.
   std::size_t count(std::string_view key, std::size_t fallback) const;
   double number(std::string_view key) const;
+  /// A number from `least` to `most`.
+  double number_in(std::string_view key, double least, double most) const;
   double number(std::string_view key, double fallback) const;
   /// Null and absence count as false, or as the fallback.
   bool flag(std::string_view key, bool fallback = false) const;
@@ -62,6 +67,11 @@ class ConfigReader {
   [[noreturn]] void refuse_value(std::string_view key, const Parts&... rule) const {
     refuse(code_, key, rule...);
   }
+  /// The same of a value that must be something else: the value stands at the end.
+  template <class... Parts>
+  [[noreturn]] void refuse_must(std::string_view key, const Parts&... rule) const {
+    refuse_rule(key, {Text(rule)...});
+  }
   /// Throws `code` with the file and the key in front.
   template <class... Parts>
   [[noreturn]] void refuse(ErrorCode code, std::string_view key, const Parts&... rule) const {
@@ -72,6 +82,7 @@ class ConfigReader {
   ConfigReader(Json root, std::string file, ErrorCode code)
       : root_(std::move(root)), file_(std::move(file)), code_(code) {}
   const Json& required(std::string_view key) const;
+  [[noreturn]] void refuse_rule(std::string_view key, std::initializer_list<Text> rule) const;
 
   Json root_;
   std::string file_;

@@ -12,6 +12,14 @@ constexpr std::size_t kColumnsAtOnce = 16;  // a cache line of each stored row
 
 }  // namespace
 
+std::string IncomingTensor::unreadable(const StoredTensor& stored) {
+  if (!memory_dtype(stored.dtype)) return concat("dtype ", stored.dtype, " is not supported");
+  if (stored.shape.size() > Shape::kMaxRank) {
+    return concat("more than ", Shape::kMaxRank, " dimensions are not supported");
+  }
+  return {};
+}
+
 std::optional<DType> IncomingTensor::memory_dtype(std::string_view stored) {
   if (stored == "F32" || stored == "F16" || stored == "BF16") return DType::f32;
   if (stored == "I32") return DType::i32;
@@ -110,9 +118,9 @@ void IncomingTensor::round_columns() {
 }
 
 StoredWeight IncomingTensor::finish() {
-  if (planned_.format == MatrixFormat::f32) return {shape_, std::move(strip_), {}};
+  if (planned_.format == MatrixFormat::f32) return {shape_, std::move(strip_), {}, {}};
   if (planned_.layout == Layout::in_out) round_columns();
-  return {shape_, {}, std::move(matrix_)};
+  return {shape_, {}, std::move(matrix_), {}};
 }
 
 }  // namespace clearformer

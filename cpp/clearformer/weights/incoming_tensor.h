@@ -13,6 +13,7 @@
 
 namespace clearformer {
 
+/// One tensor on its way from a file's bytes to where it stays.
 class IncomingTensor {
  public:
   /// Where the next bytes go; size 0: the tensor is complete.
@@ -23,6 +24,8 @@ class IncomingTensor {
 
   /// The dtype a stored tensor has in memory; nothing for types that no layer reads.
   static std::optional<DType> memory_dtype(std::string_view stored);
+  /// Why such a tensor is passed over, empty where it is read.
+  static std::string unreadable(const StoredTensor& stored);
 
   IncomingTensor() = default;
   /// `planned` null: it is kept in `dtype`, its memory_dtype.

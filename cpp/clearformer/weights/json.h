@@ -15,6 +15,7 @@
 
 namespace clearformer {
 
+/// A parsed JSON value; whole numbers stay whole.
 class Json {
  public:
   using Array = std::vector<Json>;
@@ -24,6 +25,14 @@ class Json {
 
   Json() = default;
   explicit Json(Value value) : value_(std::move(value)) {}
+  Json(Json&&) = default;
+  Json& operator=(Json&&) = default;
+  // Each alternative is copied by itself, then moved: libstdc++ 12 reads a variant's index that was never set where
+  // memory is refused while the variant itself is copied.
+  Json(const Json& other) {
+    std::visit([this](auto value) { value_ = std::move(value); }, other.value_);
+  }
+  Json& operator=(const Json& other) { return *this = Json(other); }
 
   /// Parses `text`; throws an Error of `code` whose message starts with `document`.
   static Json parse(std::string_view text, std::string_view document, ErrorCode code);
@@ -49,6 +58,8 @@ class Json {
   /// An integer that is >= 0, or nothing.
   std::optional<std::uint64_t> unsigned_integer() const;
   std::optional<std::int64_t> integer() const;
+  /// It as a message shows it: a short text whole, of a list or an object what it is.
+  std::string text() const;
 
  private:
   template <class T>

@@ -25,8 +25,10 @@ struct MatrixRequest {
   std::string stored = {};  // the checkpoint's name for the tensor it is, or is a part of
 };
 
+/// In which format each stored matrix is to be kept.
 class MatrixPlan {
  public:
+  /// How a tensor of the file becomes a matrix.
   struct Entry {
     MatrixFormat format = MatrixFormat::f32;
     Layout layout = Layout::out_in;

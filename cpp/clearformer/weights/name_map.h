@@ -34,6 +34,7 @@ struct StoredName {
   Layout layout = Layout::out_in;
 };
 
+/// Our names of tensors to those of a checkpoint.
 class NameMap {
  public:
   /// The first rule that fits at a segment wins; segments no rule fits stay. `prefix` is put before

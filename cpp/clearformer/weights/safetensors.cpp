@@ -215,11 +215,23 @@ SafetensorsHeader SafetensorsHeader::read(std::string_view start, std::uint64_t 
   return parse(json, file_bytes - kPrefixBytes - length, file);
 }
 
+// Headers mostly list tensors as the index does: each is looked for behind the one before it.
+void ShardIndex::check(const StoredTensor& tensor, std::string_view file) {
+  for (std::size_t tried = 0; tried < file_of_tensor.size(); ++tried) {
+    next_ = next_ + 1 < file_of_tensor.size() ? next_ + 1 : 0;
+    const auto& [known, place] = file_of_tensor[next_];
+    if (known != tensor.name) continue;
+    if (place == file) return;
+    refuse(name, "weight_map: \"", known, "\" is in ", file, ", not in ", place);
+  }
+}
+
 ShardIndex ShardIndex::parse(std::string_view json, std::string_view file) {
   const Json root = Json::parse(json, file, ErrorCode::malformed_file);
   const Json* map = root.find("weight_map");
   if (map == nullptr || !map->is_object()) refuse(file, "\"weight_map\" must map tensors to files");
   ShardIndex index;
+  index.name = file;
   for (const auto& [tensor, name] : map->object()) {
     if (!name.is_string()) refuse(file, "weight_map: \"", tensor, "\" names no file");
     const std::string& shard = name.string();

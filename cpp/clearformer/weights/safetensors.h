@@ -25,6 +25,7 @@ struct StoredTensor {
   Shape native_shape() const;
 };
 
+/// The header of a safetensors file: its tensors and its metadata.
 struct SafetensorsHeader {
   static constexpr std::uint64_t kPrefixBytes = 8;
   static constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
@@ -52,9 +53,16 @@ struct SafetensorsHeader {
 struct ShardIndex {
   static ShardIndex parse(std::string_view json, std::string_view file);
 
+  /// Throws malformed_file for a tensor of `file` that the index says is in another one.
+  void check(const StoredTensor& tensor, std::string_view file);
+
+  std::string name;                // of the index itself
   std::vector<std::string> files;  // each once, in order of first mention
   std::vector<std::pair<std::string, std::string>> file_of_tensor;
   std::uint64_t total_size = 0;  // as the index states it; 0 when it does not
+
+ private:
+  std::size_t next_ = 0;
 };
 
 }  // namespace clearformer

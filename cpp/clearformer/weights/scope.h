@@ -10,6 +10,7 @@
 
 namespace clearformer {
 
+/// The tensors below a prefix of names, from which layers take theirs.
 class WeightScope {
  public:
   WeightScope(Weights& weights, const NameMap& names, std::string path = "")

@@ -98,7 +98,7 @@ Weights Weights::recording(std::vector<MatrixRequest>& requests) {
 
 void Weights::add(std::string name, std::string file, Tensor tensor) {
   const Shape shape = tensor.shape();
-  add(std::move(name), std::move(file), StoredWeight{shape, std::move(tensor), {}});
+  add(std::move(name), std::move(file), StoredWeight{shape, std::move(tensor), {}, {}});
 }
 
 void Weights::add(std::string name, std::string file, StoredWeight weight) {
@@ -174,6 +174,12 @@ Weights::Entry* Weights::claim(const StoredName& stored, const Shape& expected) 
     fail(ErrorCode::invalid_argument, "weights: \"", stored.name, "\" was taken twice");
   }
   entry.taken = true;
+  if (!entry.weight.unread.empty()) {
+    remember(ErrorCode::unsupported, stored.name,
+             concat(entry.file, ": tensor \"", stored.name, "\": ", entry.weight.unread));
+    entry.faulty = true;
+    return nullptr;
+  }
   const DType dtype = entry.weight.matrix.empty() ? entry.weight.tensor.dtype() : DType::f32;
   if (!(entry.weight.shape == wanted)) {
     remember(ErrorCode::shape_mismatch, stored.name,
@@ -253,6 +259,13 @@ void Weights::check(Unexpected unexpected) const {
     for (const std::string& name : unused()) append(concat("tensor \"", name, "\" is unexpected"));
   }
   if (!text.empty()) fail(code, "weights: ", text);
+}
+
+void Weights::expect_no_twin(const std::string& name, std::string_view twin) const {
+  const auto found = entries_.find(twin);
+  if (name == twin || found == entries_.end() || !found->second.taken) return;
+  fail(ErrorCode::malformed_file, entries_.find(name)->second.file, ": tensor \"", name,
+       "\" and \"", twin, "\" are the same weight under two prefixes");
 }
 
 std::vector<std::string> Weights::unused() const {

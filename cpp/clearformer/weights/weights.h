@@ -12,13 +12,15 @@ namespace clearformer {
 
 /// A tensor of a checkpoint in memory: as it is, or rounded.
 struct StoredWeight {
-  Shape shape{0};  // in the file
-  Tensor tensor;   // empty where it is rounded
-  Matrix matrix;   // (out, in), however it lies in the file
+  Shape shape{0};      // in the file
+  Tensor tensor;       // empty where it is rounded
+  Matrix matrix;       // (out, in), however it lies in the file
+  std::string unread;  // why it was not read; it is refused where a model needs it
 
   std::size_t bytes() const { return matrix.empty() ? tensor.view().bytes() : matrix.bytes(); }
 };
 
+/// All tensors of a checkpoint, each handed out once.
 class Weights {
  public:
   /// Matrices are allocated with room up to a multiple of this many rows, so that a layer can pack
@@ -35,7 +37,7 @@ class Weights {
   static Weights recording(std::vector<MatrixRequest>& requests);
   /// A tensor of which only the header was read.
   static StoredWeight described(const Shape& shape, DType dtype) {
-    return {shape, Tensor({0}, dtype), {}};
+    return {shape, Tensor({0}, dtype), {}, {}};
   }
 
   /// Adds a tensor; throws malformed_file when the name is there already (two shards hold it).
@@ -71,6 +73,7 @@ class Weights {
   /// Bytes of all that was taken; of recording weights: of what is no matrix, in fp32.
   std::uint64_t bytes_taken() const { return bytes_taken_; }
 
+  /// A tensor that is missing, or has another shape or dtype than the model.
   struct Problem {
     ErrorCode code;
     std::string tensor, text;
@@ -84,6 +87,8 @@ class Weights {
   /// Unexpected::refuse also the tensors that nobody took.
   void check(Unexpected unexpected) const;
 
+  /// Throws malformed_file where `name`, which nobody took, is the same as `twin`, which somebody took, under another prefix.
+  void expect_no_twin(const std::string& name, std::string_view twin) const;
   /// Names that nobody took, sorted.
   std::vector<std::string> unused() const;
   std::vector<std::string> names() const;

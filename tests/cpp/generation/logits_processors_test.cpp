@@ -23,6 +23,7 @@ std::vector<float> processed(const std::string& json, std::vector<float> scores,
   const LogitsProcessors processors(config, prompt_length, config->max_length.value_or(1000),
                                     scores.size());
   processors.apply(scores, tokens, encoder);
+  processors.finish(scores);
   return scores;
 }
 
@@ -101,6 +102,23 @@ TEST(LogitsProcessors, TokensCanBeForcedByPosition) {
   EXPECT_EQ(processed(json, none, {9, 0, 0, 0}), (std::vector<float>{1, kMinusInfinity, 3}));
 }
 
+// Whisper's: 0 and 1 are text, 2 is the end, 3 says that there are no times, 4 to 6 are the times.
+TEST(LogitsProcessors, TimesComeInOrderAndInPairs) {
+  const char* json = R"({"return_timestamps": true, "no_timestamps_token_id": 3, "eos_token_id": 2,
+                         "max_initial_timestamp_index": 1})";
+  constexpr float kNo = kMinusInfinity;
+  const std::vector<float> text = {5, 5, 5, 5, 1, 1, 1};
+  EXPECT_EQ(processed(json, text, {9}), (std::vector<float>{kNo, kNo, kNo, kNo, 1, 1, kNo}));
+  EXPECT_EQ(processed(json, text, {9, 4}), (std::vector<float>{5, 5, 5, kNo, kNo, kNo, kNo}));
+  EXPECT_EQ(processed(json, text, {9, 4, 0}), (std::vector<float>{5, 5, 5, kNo, kNo, 1, 1}));
+  EXPECT_EQ(processed(json, text, {9, 4, 0, 5}), (std::vector<float>{kNo, kNo, 5, kNo, kNo, 1, 1}));
+  EXPECT_EQ(processed(json, text, {9, 4, 0, 5, 5}),
+            (std::vector<float>{5, 5, 5, kNo, kNo, kNo, kNo}));
+  // Each of the two times is less likely than the text, both together are likelier.
+  EXPECT_EQ(processed(json, {5, 5, 5, 5, 4.5, 4.5, 4.5}, {9, 4, 0}),
+            (std::vector<float>{kNo, kNo, kNo, kNo, kNo, 4.5, 4.5}));
+}
+
 TEST(LogitsProcessors, TheEndBecomesLikelierByLength) {
   const char* json = R"({"exponential_decay_length_penalty": [2, 2.0], "eos_token_id": [0, 1]})";
   EXPECT_EQ(processed(json, {-1, 3, 5}, {9, 9, 9}), (std::vector<float>{-1, 3, 5}));
@@ -157,8 +175,9 @@ TEST(LogitsProcessors, EqualTheReference) {
                                       *reference->option("prompt_length").unsigned_integer(),
                                       config.max_length.value_or(1000), vocabulary);
     for (std::size_t row = 0; row < scores.dim(0); ++row) {
-      processors.apply({scores.f32() + row * vocabulary, vocabulary}, row_of(ids, row),
-                       row_of(source, row));
+      const Scores own(scores.f32() + row * vocabulary, vocabulary);
+      processors.apply(own, row_of(ids, row), row_of(source, row));
+      processors.finish(own);
     }
     // A handful of float32 operations on a score; what stays must be the same.
     expect_close(reference->name(), scores, reference->output("processed_scores"),
@@ -180,8 +199,10 @@ TEST(LogitsProcessors, EqualTheReferenceOnScoresOfAModel) {
                   GenerationConfig::Unknown::refuse);
     Tensor scores = reference->input("scores").clone();
     const Tensor ids = reference->int32_input("input_ids");
-    LogitsProcessors(std::make_shared<const GenerationConfig>(config), ids.dim(1), 1000, 512)
-        .apply({scores.f32(), 512}, row_of(ids, 0), row_of(ids, 0));
+    const LogitsProcessors processors(std::make_shared<const GenerationConfig>(config), ids.dim(1),
+                                      1000, 512);
+    processors.apply({scores.f32(), 512}, row_of(ids, 0), row_of(ids, 0));
+    processors.finish({scores.f32(), 512});
     expect_close(reference->name(), scores, reference->output("processed_scores"),
                  Bound{0.0, gamma(2)});
     ++compared;

@@ -40,7 +40,8 @@ TEST(Functional, LogSoftmaxEqualsTheReference) {
 }
 
 TEST(Functional, SoftmaxOfAnAxisIsThatOfItsRows) {
-  const Tensor& x = Fixture("functional").at("log_softmax_cube_dim0").input("input");  // (2, 3, 4)
+  const Fixture fixture("functional");
+  const Tensor& x = fixture.at("log_softmax_cube_dim0").input("input");  // (2, 3, 4)
   for (const std::ptrdiff_t axis : {0, 1, 2}) {
     const Tensor weights = softmax(x, axis), logs = log_softmax(x, axis);
     for (std::size_t i = 0; i < x.elements(); ++i) {

@@ -3,57 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 
 #include "clearformer/loading/load_model.h"
 #include "clearformer/loading/matrix_policy.h"
 #include "clearformer/models/model.h"
+#include "support/counted_memory.h"
 #include "support/random.h"
 #include "support/safetensors_file.h"
-
-namespace {
-
-constexpr std::size_t kHead = 64;  // before each block: its size, in front of any alignment
-std::size_t allocated = 0, peak = 0;
-
-void* counted(std::size_t bytes) {
-  void* block = std::aligned_alloc(kHead, (bytes + 2 * kHead - 1) / kHead * kHead);
-  if (block == nullptr) return nullptr;
-  *static_cast<std::size_t*>(block) = bytes;
-  allocated += bytes;
-  peak = std::max(peak, allocated);
-  return static_cast<char*>(block) + kHead;
-}
-
-void* counted_or_throw(std::size_t bytes) {
-  void* memory = counted(bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-void released(void* memory) {
-  if (memory == nullptr) return;
-  void* block = static_cast<char*>(memory) - kHead;
-  allocated -= *static_cast<std::size_t*>(block);
-  std::free(block);
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return counted_or_throw(bytes); }
-void* operator new[](std::size_t bytes) { return counted_or_throw(bytes); }
-void* operator new(std::size_t bytes, std::align_val_t) { return counted_or_throw(bytes); }
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes); }
-void* operator new(std::size_t bytes, std::align_val_t, const std::nothrow_t&) noexcept {
-  return counted(bytes);
-}
-void operator delete(void* memory) noexcept { released(memory); }
-void operator delete[](void* memory) noexcept { released(memory); }
-void operator delete(void* memory, std::size_t) noexcept { released(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { released(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { released(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { released(memory); }
 
 namespace clearformer::test {
 namespace {
@@ -142,13 +98,13 @@ class LoadingMemory : public ::testing::TestWithParam<MatrixFormat> {};
 
 TEST_P(LoadingMemory, IsThatOfTheWeightsAndOneTensor) {
   read(GetParam());  // what is made once, such as tables of the library
-  const std::size_t before = allocated;
-  peak = allocated;
+  const std::size_t before = counted::live;
+  counted::peak = counted::live;
   Weights weights = read(GetParam());
-  const std::size_t most = peak - before;
-  peak = allocated;
+  const std::size_t most = counted::peak - before;
+  counted::peak = counted::live;
   const std::unique_ptr<Model> model = load_model(std::move(weights), config());
-  const std::size_t kept = model->weight_bytes(), most_packing = peak - before;
+  const std::size_t kept = model->weight_bytes(), most_packing = counted::peak - before;
   // All matrices are widths of a multiple of 32, so that panels add nothing but the words' last one.
   constexpr std::size_t kLargestInOut = kWidth * 4 * kWidth * sizeof(float);
   constexpr std::size_t kStaging = 3 << 16, kNames = 64 << 10;

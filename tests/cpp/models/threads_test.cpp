@@ -16,12 +16,6 @@ namespace {
 
 constexpr std::size_t kThreads[] = {2, 3, 8};
 
-#if defined(CLEARFORMER_HAS_THREADS)
-void use_threads(std::size_t count) { set_num_threads(count); }
-#else
-void use_threads(std::size_t) {}
-#endif
-
 void expect_bits_of_one_thread(const Tensor& found, const Tensor& expected,
                                const std::string& what) {
   ASSERT_EQ(found.shape(), expected.shape()) << what;
@@ -40,7 +34,7 @@ void expect_same_outputs(const ModelOutputs& found, const ModelOutputs& expected
 
 class Threads : public ::testing::TestWithParam<const char*> {
  protected:
-  void TearDown() override { use_threads(1); }
+  void TearDown() override { set_num_threads(1); }
 };
 
 TEST_P(Threads, LeaveEveryOutputAndHookAsItIs) {
@@ -54,13 +48,13 @@ TEST_P(Threads, LeaveEveryOutputAndHookAsItIs) {
     const Tensor ids = random_ids(7, 24, length, model->config().d_vocab());
     ModelInputs inputs = inputs_of(ids);
     if (model->config().kind == ModelKind::encoder_decoder) inputs.decoder_input_ids = ids.view();
-    use_threads(1);
+    set_num_threads(1);
     const ModelOutputs alone = model->forward(inputs);
     Trace all_alone;
     all_alone.capture("*");
     model->forward(inputs, &all_alone);
     for (const std::size_t count : kThreads) {
-      use_threads(count);
+      set_num_threads(count);
       const std::string what = entry.path().filename().string() + concat(", ", count, " threads");
       expect_same_outputs(model->forward(inputs), alone, what);
       Trace all;
@@ -89,13 +83,13 @@ TEST(ThreadsOfAStory, LeaveItsTokensAsTheyAre) {
   config.eos_token_ids.clear();
   config.do_sample = true;
   config.seed = 5;
-  use_threads(1);
+  set_num_threads(1);
   const auto alone = generate(*model, ids, config);
   for (const std::size_t count : kThreads) {
-    use_threads(count);
+    set_num_threads(count);
     EXPECT_EQ(generate(*model, ids, config), alone) << count << " threads";
   }
-  use_threads(1);
+  set_num_threads(1);
 }
 
 }  // namespace

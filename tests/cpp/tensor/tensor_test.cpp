@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "support/expect_error.h"
@@ -69,6 +71,20 @@ TEST(Tensor, AWrongElementTypeIsRefused) {
   expect_error(ErrorCode::dtype_mismatch, {"[2, 3]", "int64", "float32"}, [&] { tensor.f32(); });
   expect_error(ErrorCode::dtype_mismatch, {"int64", "int32"},
                [&] { tensor.view().as<std::int32_t>(); });
+}
+
+// With 32-bit addresses the end of such a block wraps around, past what is in use.
+TEST(Tensor, ARefusedGiantLeavesTheHeapAsItWas) {
+  if (sizeof(std::size_t) > 4) GTEST_SKIP() << "addresses of 64 bits do not wrap";
+  const Tensor before = Tensor::zeros({1 << 20}, DType::u8);
+  for (const std::size_t spare : {64u, 256u, 4096u, 1u << 20}) {
+    expect_error(ErrorCode::out_of_memory, {"refused"},
+                 [spare] { Tensor({std::size_t{0} - spare}, DType::u8); });
+    Tensor after({1 << 20}, DType::u8);
+    std::memset(after.data(), 1, after.elements());
+  }
+  const auto* bytes = static_cast<const char*>(before.data());
+  EXPECT_TRUE(std::all_of(bytes, bytes + (1 << 20), [](char byte) { return byte == 0; }));
 }
 
 TEST(Tensor, SizesBeyondTheAddressSpaceAreRefused) {

@@ -134,15 +134,22 @@ TEST(CheckpointReader, CountsTheBytesOfTheWeights) {
   EXPECT_EQ(reader.weight_bytes(), 4u * 4 + 3 * 4 + 2 * 4 + 4 + 8 + 1 + 1 + 4);
 }
 
-TEST(CheckpointReader, DtypesNoLayerReadsAreRefusedByName) {
+TEST(CheckpointReader, DtypesNoLayerReadsArePassedOverAndRefusedByNameWhereTheyAreNeeded) {
   const std::pair<const char*, int> counts[] = {{"I8", 16}, {"F8_E4M3", 16}, {"F4", 32},
                                                 {"I16", 8}, {"U32", 4},      {"F64", 2},
                                                 {"C64", 2}, {"U64", 2}};
   for (const auto& [dtype, count] : counts) {
-    const std::string header = concat(R"({"w": {"dtype": ")", dtype, R"(", "shape": [)", count,
-                                      R"(], "data_offsets": [0, 16]}})");
-    expect_error(ErrorCode::unsupported, {kFile, "\"w\"", dtype},
-                 [&] { read_safetensors(safetensors(header, std::string(16, '\0'))); });
+    const std::string header = concat(
+        R"({"w": {"dtype": ")", dtype, R"(", "shape": [)", count,
+        R"(], "data_offsets": [0, 16]}, "x": {"dtype": "F32", "shape": [1], "data_offsets": [16, 20]}})");
+    for (const std::size_t chunk : {1u, 7u, 1u << 20}) {
+      Weights weights = read_safetensors(safetensors(header, std::string(20, '\1')), chunk);
+      EXPECT_FALSE(take(weights, "x", {1}).empty());
+      weights.check(Weights::Unexpected::keep);
+      EXPECT_EQ(weights.unused(), std::vector<std::string>{"w"});
+      expect_error(ErrorCode::unsupported, {kFile, "\"w\"", dtype},
+                   [&] { take(weights, "w", {16}); });
+    }
   }
 }
 

@@ -32,7 +32,7 @@ TEST(ConfigReader, SizesAreWholeNumbersFromOne) {
   EXPECT_EQ(reader(R"({"n": null})").size("n", 7), 7u);
   const auto look = [](const ConfigReader& config) { config.size("n"); };
   expect_refused("{}", {"\"n\"", "missing"}, look);
-  expect_refused(R"({"n": null})", {"\"n\"", "missing"}, look);
+  expect_refused(R"({"n": null})", {"\"n\"", "is null"}, look);
   for (const char* json : {R"({"n": 0})", R"({"n": -1})", R"({"n": 1.5})", R"({"n": 64.0})",
                            R"({"n": "64"})", R"({"n": true})", R"({"n": [64]})",
                            R"({"n": 2147483648})", R"({"n": 18446744073709551615})"}) {

@@ -100,6 +100,27 @@ TEST(Json, RefusesAKeyThatAppearsTwice) {
   EXPECT_EQ(parse_json(R"({"a": {"a": 1}, "b": {"a": 2}})").object().size(), 2u);
 }
 
+TEST(Json, RefusesHalvesOfSurrogatePairs) {
+  for (const char* half :
+       {"\\ude00", "\\udc00", "\\udfff", "\\ud800", "\\ud83d x", "\\ud83d\\u0041"}) {
+    expect_refused(concat("\"", half, "\""), {});
+    expect_refused(concat("{\"", half, "\": 1}"), {});
+    expect_refused(concat("[\"a", half, "b\"]"), {});
+  }
+  EXPECT_EQ(parse_json(R"("\ud83d\ude00 \ud7ff\ue000")").string(),
+            "\xf0\x9f\x98\x80 \xed\x9f\xbf\xee\x80\x80");
+}
+
+TEST(Json, IsCopiedWhole) {
+  const Json json = parse_json(R"({"a": [1, {"b": "a text that is not short at all"}], "c": 2.5})");
+  Json copy = json;
+  EXPECT_EQ(copy.find("a")->array()[1].find("b")->string(), "a text that is not short at all");
+  copy = *json.find("a");
+  EXPECT_EQ(copy.array()[0].integer(), 1);
+  copy = Json(copy.array()[1]);
+  EXPECT_EQ(copy.object().size(), 1u);
+}
+
 TEST(Json, BoundsTheDepth) {
   const auto nested = [](std::size_t depth) {
     return std::string(depth, '[') + std::string(depth, ']');

@@ -1,25 +1,14 @@
 // The package as users get it: packed, installed into an empty folder, run in Node, in Vite's dev server, built by Vite
 // under a strict content security policy, without any bundler, and from another host.
 
-import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { availableParallelism, tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { build, createServer as createViteServer } from 'vite';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { casesOf } from '../support/references.js';
-
-const run = promisify(execFile);
-const project = fileURLToPath(new URL('../../../', import.meta.url));
-const stories = join(project, 'web/demo/public/models/stories260K');
-const greedy = casesOf('stories260K').find((one) => one.name === 'greedy_200');
-const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'];
-const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { greedyText, installPackage, project, run, serve, stories, toldBy } from '../support/installed_package.js';
+import { browserFlags } from './site.js';
 
 /** What every consumer runs: a model for every way of running it. */
 const story = (from: string) => `
@@ -46,21 +35,13 @@ const html = (script: string) =>
 let folder: string;
 let browser: Browser;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'clearformer-package-'));
-  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: project });
-  const { version } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
-  await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./clearformer-${version}.tgz`], {
-    cwd: folder,
-  });
+  folder = await installPackage();
   await writeFile(join(folder, 'story.js'), story('clearformer'));
   await writeFile(join(folder, 'main.js'), main);
   await writeFile(join(folder, 'index.html'), html('./main.js'));
-  await mkdir(join(folder, 'public'));
-  await cp(stories, join(folder, 'public/model'), { recursive: true });
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: [...flags, ...quiet],
+    args: browserFlags,
   });
 });
 afterAll(async () => {
@@ -68,54 +49,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const types: Record<string, string> = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.json': 'application/json',
-  '.wasm': 'application/wasm',
-};
-
-/** Serves folders, the first that has the file. */
-async function serve(roots: string[], headers: Record<string, string> = {}): Promise<{ server: Server; url: string }> {
-  const server = createServer(async (request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://x');
-    const name = pathname.endsWith('/') ? `${pathname}index.html` : pathname;
-    for (const root of roots) {
-      const body = await readFile(join(root, name)).catch(() => undefined);
-      if (body === undefined) continue;
-      response.writeHead(200, {
-        ...headers,
-        'content-type': types[extname(name)] ?? 'application/octet-stream',
-        'content-length': body.byteLength,
-      });
-      return void response.end(request.method === 'HEAD' ? undefined : body);
-    }
-    response.writeHead(404, headers).end();
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
-}
-
-/** What the page at `url` tells, and what the console complained of. */
-async function toldBy(url: string): Promise<{ told: unknown; complaints: string[] }> {
-  const page = await browser.newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
-  await page.goto(url);
-  const told = await vi.waitUntil(() => page.evaluate('window.told'), { timeout: 60_000, interval: 50 });
-  await page.close();
-  return { told, complaints };
-}
-
 const isolation = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-embedder-policy': 'require-corp',
 };
 const expected = (worker: boolean, simd: string, threads: unknown = expect.objectContaining({ used: 1 })) =>
-  expect.objectContaining({ text: greedy?.text, dims: [1, 8, 5, 5], worker, simd, threads });
+  expect.objectContaining({ text: greedyText, dims: [1, 8, 5, 5], worker, simd, threads });
 /** Chromium runs both builds. */
 const everyWay = [expected(true, 'relaxed'), expected(false, 'relaxed'), expected(true, 'simd128')];
 /** As many threads as the machine has processors, four at most. */
@@ -142,6 +81,35 @@ describe('the installed package', () => {
       [1, 403],
     ]);
   });
+
+  it.runIf('require_module' in process.features)(
+    'is one for import and require, and its classes keep their names',
+    async () => {
+      await writeFile(
+        join(folder, 'required.cjs'),
+        `const { AutoModelForCausalLM, AutoTokenizer, Tensor } = require('clearformer');
+       const { apply_chat_template } = require('clearformer/chat_template');
+       const inline = require('clearformer/inline');
+       (async () => {
+         const tokenizer = await AutoTokenizer.from_pretrained(${JSON.stringify(stories)});
+         const told = [];
+         for (const options of [{}, { worker: true }, { numThreads: 2 }]) {
+           const model = await AutoModelForCausalLM.from_pretrained(${JSON.stringify(stories)}, options);
+           const ids = await model.generate(tokenizer('Once upon a time'), { max_new_tokens: 200, eos_token_id: null });
+           told.push(tokenizer.batch_decode(ids, { skip_special_tokens: true })[0]);
+           await model.dispose();
+         }
+         const one = await import('clearformer');
+         const same = [one, inline, await import('clearformer/tokenizer')].every((each) => each.Tensor === Tensor);
+         console.log(JSON.stringify([told, typeof apply_chat_template, same, Tensor.name, one.Tensor.name]));
+       })();`,
+      );
+      const { stdout, stderr } = await run(process.execPath, ['required.cjs'], { cwd: folder });
+      expect(stderr).toBe('');
+      const told = [greedyText, greedyText, greedyText];
+      expect(JSON.parse(stdout)).toEqual([told, 'function', true, 'Tensor', 'Tensor']);
+    },
+  );
 
   it('has types that need nothing else', async () => {
     await writeFile(
@@ -206,7 +174,7 @@ describe('the installed package', () => {
       server: { host: '127.0.0.1', port: 0, headers },
     });
     await server.listen();
-    const { told, complaints } = await toldBy(server.resolvedUrls?.local[0] ?? '');
+    const { told, complaints } = await toldBy(browser, server.resolvedUrls?.local[0] ?? '');
     await server.close();
     expect(complaints).toEqual([]);
     expect(told).toEqual(ways);
@@ -219,9 +187,9 @@ describe('the installed package', () => {
       [{}, everyWay],
       [isolation, everyWayIsolated],
     ] as const) {
-      const { server, url } = await serve([join(folder, 'out')], { ...headers, 'content-security-policy': policy });
-      const { told, complaints } = await toldBy(url);
-      server.close();
+      const server = await serve([join(folder, 'out')], { ...headers, 'content-security-policy': policy });
+      const { told, complaints } = await toldBy(browser, server.url);
+      server.stop();
       expect(complaints).toEqual([]);
       expect(told).toEqual(ways);
     }
@@ -244,19 +212,19 @@ describe('the installed package', () => {
       await writeFile(join(site, 'story.js'), story(`${base}clearformer/dist/index.js`));
       await writeFile(join(site, 'main.js'), main);
       await writeFile(join(site, 'index.html'), html('./main.js'));
-      const { server, url } = await serve([site, folder, join(folder, 'public')], headers);
-      const { told, complaints } = await toldBy(url);
-      server.close();
+      const server = await serve([site, folder, join(folder, 'public')], headers);
+      const { told, complaints } = await toldBy(browser, server.url);
+      server.stop();
       expect(complaints).toEqual([]);
       expect(told).toEqual(ways);
     }
-    cdn.server.close();
+    cdn.stop();
   });
 
   it('tells when a worker ends without a word', async () => {
-    const { server, url } = await serve([folder, join(folder, 'public')]);
+    const server = await serve([folder, join(folder, 'public')]);
     const page = await browser.newPage();
-    await page.goto(`${url}node_modules/clearformer/package.json`);
+    await page.goto(`${server.url}node_modules/clearformer/package.json`);
     const code = await page.evaluate(`(async () => {
       const dist = new URL('dist/', location.href).href;
       const { AutoModelForCausalLM, configure } = await import(dist + 'index.js');
@@ -267,18 +235,18 @@ describe('the installed package', () => {
       return Promise.all(failures);
     })()`);
     await page.close();
-    server.close();
+    server.stop();
     expect(code).toEqual(['worker_failed', 'worker_failed']);
   });
 
   it('caches in the browser and asks again', async () => {
-    const { server, url } = await serve([folder, join(folder, 'public')], { etag: '"1"' });
+    const server = await serve([folder, join(folder, 'public')], { etag: '"1"' });
     const page = await browser.newPage();
     const downloads: string[] = [];
     page.on('request', (request) => {
       if (request.method() === 'GET' && request.url().includes('/model/')) downloads.push(request.url());
     });
-    await page.goto(`${url}node_modules/clearformer/package.json`);
+    await page.goto(`${server.url}node_modules/clearformer/package.json`);
     const load = `import(new URL('dist/index.js', location.href).href).then(async ({ AutoModelForCausalLM }) => {
       const model = await AutoModelForCausalLM.from_pretrained('/model');
       await model.dispose();
@@ -289,6 +257,6 @@ describe('the installed package', () => {
     expect(await page.evaluate(load)).toBe(3);
     expect(downloads).toHaveLength(3);
     await page.close();
-    server.close();
+    server.stop();
   });
 });

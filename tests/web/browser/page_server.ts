@@ -5,8 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
 
-const folder = fileURLToPath(new URL('../../../build/page/', import.meta.url));
+const built = fileURLToPath(new URL('../../../build/page/', import.meta.url));
 /** The page must work under any path, so it is never served at the root. */
 const base = '/some/where/';
 /** What `npm start` sends too: with these the page may use threads. */
@@ -26,7 +27,7 @@ const contentTypes: Record<string, string> = {
   '.wasm': 'application/wasm',
 };
 
-async function answer(path: string): Promise<{ status: number; type: string; body: Buffer | string }> {
+async function answer(path: string, folder: string): Promise<{ status: number; type: string; body: Buffer | string }> {
   const missing = { status: 404, type: 'text/plain', body: 'not here' };
   if (!path.startsWith(base)) return missing;
   const name = normalize(path.slice(base.length) || 'index.html');
@@ -45,20 +46,40 @@ export interface PageServer {
   readonly requests: string[];
   /** Other contents for files of the page, by path. */
   readonly replaced: Map<string, string>;
+  /** Bytes of the bodies that were sent, by path. */
+  readonly sent: Map<string, number>;
   close(): void;
 }
 
-export async function servePage(headers: Readonly<Record<string, string>> = isolation): Promise<PageServer> {
+export interface PageServerOptions {
+  /** Where the page was built to. */
+  readonly folder?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Bodies are compressed, as a web host does it; fonts are already. */
+  readonly encoding?: 'br' | undefined;
+}
+
+export async function servePage({
+  folder = built,
+  headers = isolation,
+  encoding,
+}: PageServerOptions = {}): Promise<PageServer> {
   const requests: string[] = [];
+  const sent = new Map<string, number>();
   const replaced = new Map<string, string>();
   const server = createServer(async (request, response) => {
     const path = new URL(request.url ?? '/', 'http://site').pathname;
-    const { status, type, body } = await answer(path);
+    const { status, type, body } = await answer(path, folder);
     const name = path.slice(base.length);
     requests.push(name);
-    response.writeHead(status, { ...headers, 'content-type': type }).end(replaced.get(name) ?? body);
+    const plain = replaced.get(name) ?? body;
+    const packed = encoding === 'br' && type !== 'font/woff2';
+    const bytes = packed ? brotliCompressSync(plain) : Buffer.from(plain);
+    sent.set(name, bytes.length);
+    const coding = packed ? { 'content-encoding': encoding } : {};
+    response.writeHead(status, { ...headers, 'content-type': type, ...coding }).end(bytes);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}${base}`, requests, replaced, close: () => void server.close() };
+  return { url: `http://127.0.0.1:${port}${base}`, requests, replaced, sent, close: () => void server.close() };
 }

@@ -15,7 +15,10 @@ const types: Record<string, string> = {
 };
 
 /** The project's folder under these headers, but for the files that are not to be found. */
-async function serve(headers: Record<string, string>, missing?: RegExp): Promise<{ server: Server; url: string }> {
+export async function serveProject(
+  headers: Record<string, string>,
+  missing?: RegExp,
+): Promise<{ server: Server; url: string }> {
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://x');
     if (pathname === '/') {
@@ -38,7 +41,7 @@ export async function withPage<T>(
   missing?: RegExp,
   options: BrowserContextOptions = {},
 ): Promise<T> {
-  const { server, url } = await serve(headers, missing);
+  const { server, url } = await serveProject(headers, missing);
   const page = await browser.newPage(options);
   try {
     await page.goto(url);
@@ -49,8 +52,21 @@ export async function withPage<T>(
   }
 }
 
+/** A call of a function as text for a page, with the functions of its file's imports that it uses. */
+export function pageProgram<A>(
+  program: (given: A) => Promise<unknown>,
+  given: A,
+  ...used: readonly ((...given: never[]) => unknown)[]
+): string {
+  const functions = used.map((each) => `const ${each.name} = ${each};`).join('\n');
+  const text = `(() => { ${functions}\nreturn (${program})(${JSON.stringify(given)}); })()`;
+  // As the test runner writes imports.
+  return text
+    .replaceAll('__vite_ssr_dynamic_import__', 'import')
+    .replace(/\(0,\s*__vite_ssr_import_\d+__\.(\w+)\)/g, '$1');
+}
+
 /** Runs a function of one argument in the page; what it imports there stays an import. */
 export async function runInPage<A, R>(page: Page, program: (given: A) => Promise<R>, given: A): Promise<R> {
-  const text = String(program).replaceAll('__vite_ssr_dynamic_import__', 'import'); // as the test runner writes it
-  return page.evaluate(`(${text})(${JSON.stringify(given)})`);
+  return page.evaluate(pageProgram(program, given));
 }

@@ -29,7 +29,7 @@ export class Site {
   static async start(headers?: Readonly<Record<string, string>>): Promise<Site> {
     const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
     const browser = await chromium.launch({ executablePath, args: browserFlags });
-    return new Site(browser, await servePage(headers));
+    return new Site(browser, await servePage({ ...(headers && { headers }) }));
   }
 
   async stop(): Promise<void> {
@@ -110,7 +110,7 @@ export async function figureSettled(): Promise<void> {
   // A chapter that has just been named is not open yet; a name that none has opens the first.
   const opened = (): boolean =>
     app.failure !== undefined || app.open?.chapter.id === (app.book?.address.chapter || 'next');
-  for (let waited = 0; waited === 0 || (waited < 5000 && !opened()); waited += 20)
+  for (let waited = 0; waited === 0 || (waited < 60_000 && !opened()); waited += 20)
     await new Promise((resolve) => setTimeout(resolve, 20));
   await app.updateComplete;
   const figure = document.querySelector('main .figure > *') as HTMLElement & { settled(): Promise<void> };

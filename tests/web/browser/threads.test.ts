@@ -59,13 +59,13 @@ describe('on an isolated page', () => {
     });
   });
 
-  it('the inline entry has them', async () => {
+  it('the inline entry, which carries one build, has one and says why', async () => {
     await withPage(browser, isolation, async (page) => {
-      const alone = await tell(page, { numThreads: 1 });
+      const alone = await tell(page, { numThreads: 1, deterministic: true });
       for (const worker of [false, true]) {
         expect(await tell(page, { worker, numThreads: 2 }, 'inline')).toMatchObject({
           digest: alone.digest,
-          threads: { used: 2 },
+          threads: { used: 1, reason: expect.stringContaining('without threads') },
         });
       }
     });
@@ -76,26 +76,23 @@ describe('on an isolated page', () => {
       const seen = new Set<string>();
       page.on('worker', (worker) => seen.add(worker.url()));
       await tell(page, { worker: false, numThreads: 3 });
-      expect([...seen].join()).toContain('thread');
+      expect(seen.size).toBeGreaterThan(0);
       await vi.waitUntil(() => page.workers().length === 0, { timeout: 10_000 });
     });
   });
 
   it.each([
-    ['script is not to be found', isolation, /thread\.js$/],
+    ['script is not to be found', isolation, /worker\.js$/],
     ['script the page forbids', { ...isolation, 'content-security-policy': "worker-src 'none'" }, undefined],
   ])('there is one where the %s, and the reason told', async (_, headers, missing) => {
     await withPage(
       browser,
       headers,
       async (page) => {
-        const ways = missing === undefined ? [false] : [false, true];
-        for (const worker of ways) {
-          const { threads, digest } = await tell(page, { worker, numThreads: 2 });
-          expect(threads.used).toBe(1);
-          expect(threads.reason).toContain('could not be started');
-          expect(digest).toBe((await tell(page, { worker, numThreads: 1 })).digest);
-        }
+        const { threads, digest } = await tell(page, { worker: false, numThreads: 2 });
+        expect(threads.used).toBe(1);
+        expect(threads.reason).toContain('could not be started');
+        expect(digest).toBe((await tell(page, { worker: false, numThreads: 1 })).digest);
       },
       missing,
     );

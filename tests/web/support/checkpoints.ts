@@ -1,6 +1,7 @@
 // Checkpoints in memory, whole or spoiled in one place.
 
 import { readFileSync } from 'node:fs';
+import { noise } from './noise.js';
 import { storiesPath } from './references.js';
 
 export type Files = Record<string, Uint8Array>;
@@ -44,4 +45,18 @@ export function configured(change: Record<string, unknown>): Files {
   const files = storiesFiles();
   const config = { ...JSON.parse(new TextDecoder().decode(files['config.json'])), ...change };
   return { ...files, 'config.json': new TextEncoder().encode(JSON.stringify(config)) };
+}
+
+/** stories260K with a tensor that nobody needs, so that its weights are three pieces. */
+export function largeStories(): Files {
+  const files = storiesFiles();
+  const { header, data } = taken(files['model.safetensors'] as Uint8Array);
+  const padding = noise(9 << 20);
+  const end = data.byteLength;
+  header['padding.weight'] = {
+    dtype: 'F16',
+    shape: [padding.byteLength / 2],
+    data_offsets: [end, end + padding.byteLength],
+  };
+  return { ...files, 'model.safetensors': safetensors(header, Buffer.concat([data, padding])) };
 }

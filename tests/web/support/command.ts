@@ -1,10 +1,11 @@
-// The command line as a process, and folders for it to read.
+// The command line, within this process and as one of its own, and folders for it to read.
 
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { Readable, Writable } from 'node:stream';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll } from 'vitest';
 
 export const program = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
@@ -20,14 +21,62 @@ export interface Result {
 export interface RunOptions {
   /** Contents of standard input; default: none. */
   stdin?: string | Uint8Array;
-  cwd?: string;
-  /** Node's own flags. */
-  node?: readonly string[];
 }
 
-/** Runs `clearformer` with these words to its end. */
-export function run(words: readonly string[], { stdin = '', cwd, node = [] }: RunOptions = {}): Promise<Result> {
-  const child = spawn(process.execPath, [...node, program, ...words], { ...(cwd !== undefined && { cwd }) });
+let runs = 0;
+
+/**
+ * Runs `clearformer` with these words to its end, within this process, where most of what it loads stays loaded. Arguments,
+ * streams and the exit are its own; `runProcess` starts it as users do, which costs some tenths of a second of processor time.
+ */
+export async function run(words: readonly string[], { stdin = '' }: RunOptions = {}): Promise<Result> {
+  const result: Result = { code: null, out: '', err: '' };
+  const collector = (name: 'out' | 'err') =>
+    new Writable({
+      decodeStrings: false,
+      write(text: string, _encoding, done) {
+        result[name] += text;
+        done();
+      },
+    });
+  const replaced = {
+    argv: [process.execPath, program, ...words],
+    stdin: Readable.from([Buffer.from(stdin)]),
+    stdout: collector('out'),
+    stderr: collector('err'),
+    exit: (code: number) => {
+      result.code ??= code;
+    },
+  };
+  const own = Object.keys(replaced).map((name) => [name, Object.getOwnPropertyDescriptor(process, name)] as const);
+  const listeners = process.listeners('SIGINT');
+  for (const [name, value] of Object.entries(replaced)) {
+    Object.defineProperty(process, name, { value, configurable: true, writable: true });
+  }
+  try {
+    await import(/* @vite-ignore */ `${pathToFileURL(program).href}?run=${runs++}`); // evaluates the program's own file anew
+  } finally {
+    for (const [name, descriptor] of own) Object.defineProperty(process, name, descriptor as PropertyDescriptor);
+    for (const added of process.listeners('SIGINT')) {
+      if (!listeners.includes(added)) process.off('SIGINT', added);
+    }
+  }
+  return result;
+}
+
+export interface ProcessOptions extends RunOptions {
+  cwd?: string;
+}
+
+/** Runs `clearformer` as a process of its own. */
+export function runProcess(words: readonly string[], { stdin = '', cwd }: ProcessOptions = {}): Promise<Result> {
+  const child = spawn(process.execPath, [program, ...words], { ...(cwd !== undefined && { cwd }) });
+  child.stdin.on('error', () => {}); // a program that reads no input may end before it is written
+  child.stdin.end(stdin);
+  return resultOf(child);
+}
+
+function resultOf(child: ChildProcessByStdio<Writable | null, Readable, Readable>): Promise<Result> {
   const text = { out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     text.out += part;
@@ -35,8 +84,6 @@ export function run(words: readonly string[], { stdin = '', cwd, node = [] }: Ru
   child.stderr.setEncoding('utf8').on('data', (part: string) => {
     text.err += part;
   });
-  child.stdin.on('error', () => {}); // a program that reads no input may end before it is written
-  child.stdin.end(stdin);
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, ...text })));
 }
 
@@ -50,15 +97,7 @@ export async function json(words: readonly string[], options?: RunOptions) {
 /** Runs a line of the shell, with "$CLEARFORMER" for the program. */
 export function shell(line: string): Promise<Result> {
   const env = { ...process.env, CLEARFORMER: program, NODE: process.execPath };
-  const child = spawn('bash', ['-c', line], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const text = { out: '', err: '' };
-  child.stdout.setEncoding('utf8').on('data', (part: string) => {
-    text.out += part;
-  });
-  child.stderr.setEncoding('utf8').on('data', (part: string) => {
-    text.err += part;
-  });
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, ...text })));
+  return resultOf(spawn('bash', ['-c', line], { env, stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
 const folders: string[] = [];

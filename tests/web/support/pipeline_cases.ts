@@ -1,7 +1,7 @@
 // The cases of tests/fixtures/pipelines: checkpoints with their tokenizers in memory, arguments, and answers.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { type RawImage, Tensor } from 'clearformer';
+import { type ImagePixels, Tensor } from 'clearformer';
 import { expect } from 'vitest';
 import type { Files } from './checkpoints.js';
 import { expectClose, fixturePath, readReferences } from './references.js';
@@ -65,7 +65,7 @@ export function filesOf({ checkpoint, tokenizer, config, generation_config, file
 }
 
 /** RGB noise, as the references' script makes it. */
-export function picture(seed: number, height: number, width: number): RawImage {
+export function picture(seed: number, height: number, width: number): ImagePixels {
   const data = Uint8Array.from({ length: height * width * 3 }, (_, i) => (i * i * 7 + i * 31 + seed * 53) % 256);
   return { data, height, width, channels: 3 };
 }

@@ -34,30 +34,53 @@ interface HeaderEntry {
   data_offsets: [number, number];
 }
 
+/** A safetensors file of F32 and I64, of which tensors are read one by one: each time a copy of its own. */
+class ReferenceFile {
+  readonly #path: string;
+  readonly #bytes: Uint8Array;
+  readonly #start: number;
+  readonly #header: Readonly<Record<string, HeaderEntry>>;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#bytes = new Uint8Array(readFileSync(path));
+    const { buffer, byteOffset } = this.#bytes;
+    this.#start = 8 + Number(new DataView(buffer, byteOffset).getBigUint64(0, true));
+    const { __metadata__: _, ...header } = JSON.parse(
+      new TextDecoder().decode(this.#bytes.subarray(8, this.#start)),
+    ) as Record<string, HeaderEntry>;
+    this.#header = header;
+  }
+
+  get names(): string[] {
+    return Object.keys(this.#header);
+  }
+
+  read(name: string): Reference | undefined {
+    const entry = this.#header[name];
+    if (entry === undefined) return undefined;
+    const [from, to] = entry.data_offsets;
+    const { buffer } = this.#bytes.slice(this.#start + from, this.#start + to);
+    if (entry.dtype !== 'F32' && entry.dtype !== 'I64') throw new Error(`${this.#path}: ${name} is ${entry.dtype}`);
+    return { dims: entry.shape, data: entry.dtype === 'F32' ? new Float32Array(buffer) : new BigInt64Array(buffer) };
+  }
+}
+
 /** All tensors of a safetensors file of F32 and I64. */
 export function readReferences(path: string): Map<string, Reference> {
-  const bytes = new Uint8Array(readFileSync(path));
-  const headerBytes = Number(new DataView(bytes.buffer).getBigUint64(0, true));
-  const header: Record<string, HeaderEntry> = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + headerBytes)));
-  const tensors = new Map<string, Reference>();
-  for (const [name, entry] of Object.entries(header)) {
-    if (name === '__metadata__') continue;
-    const [start, end] = entry.data_offsets.map((offset) => 8 + headerBytes + offset) as [number, number];
-    const { buffer } = bytes.slice(start, end);
-    if (entry.dtype !== 'F32' && entry.dtype !== 'I64') throw new Error(`${path}: ${name} is ${entry.dtype}`);
-    tensors.set(name, {
-      dims: entry.shape,
-      data: entry.dtype === 'F32' ? new Float32Array(buffer) : new BigInt64Array(buffer),
-    });
-  }
-  return tensors;
+  const file = new ReferenceFile(path);
+  return new Map(file.names.map((name) => [name, file.read(name) as Reference]));
 }
+
+const files = new Map<string, ReferenceFile>();
 
 /** The tensors of a case by the names of its inputs and outputs. */
 export function tensorsOf(folder: string, one: Case): (name: string) => Reference {
-  const tensors = readReferences(fixturePath(`${folder}/${one.file}`));
+  const path = fixturePath(`${folder}/${one.file}`);
+  const file = files.get(path) ?? new ReferenceFile(path);
+  files.set(path, file);
   return (name) => {
-    const tensor = tensors.get(one.inputs[name] ?? one.outputs[name] ?? '');
+    const tensor = file.read(one.inputs[name] ?? one.outputs[name] ?? '');
     if (tensor === undefined) throw new Error(`${folder}: case ${one.name} has no ${name}`);
     return tensor;
   };

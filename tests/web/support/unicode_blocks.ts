@@ -14,12 +14,16 @@ function isTested(first: number, which: 'assigned' | 'all'): boolean {
 
 /** `a<character>b ` for every character of a block. */
 function textOf(first: number): string {
+  const known = texts.get(first);
+  if (known !== undefined) return known;
   let text = '';
   for (let code = first; code < first + block; code++) {
     if (code < 0xd800 || code > 0xdfff) text += `a${String.fromCodePoint(code)}b `;
   }
+  texts.set(first, text);
   return text;
 }
+const texts = new Map<number, string>();
 
 const remainders = Uint32Array.from({ length: 0x100 }, (_, byte) => {
   let rest = byte;
@@ -30,7 +34,7 @@ const remainders = Uint32Array.from({ length: 0x100 }, (_, byte) => {
 /** CRC-32 of the words' UTF-8, each followed by a line end. */
 function checksum(words: readonly string[]): number {
   let rest = -1;
-  for (const byte of new TextEncoder().encode(words.map((word) => `${word}\n`).join(''))) {
+  for (const byte of new TextEncoder().encode(words.length > 0 ? `${words.join('\n')}\n` : '')) {
     rest = (rest >>> 8) ^ (remainders[(rest ^ byte) & 0xff] ?? 0);
   }
   return (rest ^ -1) >>> 0;

@@ -4,7 +4,7 @@
 /** Changes of parameters; undefined takes one away. */
 export type Changes = Readonly<Record<string, string | undefined>>;
 /** `push`: a choice, which Back and undo take back. `replace`: one more value of what is being moved. */
-export type Manner = 'push' | 'replace';
+type Manner = 'push' | 'replace';
 
 /** What stays when another chapter is opened; the rest belongs to the chapter it was chosen in. */
 const shared = ['t', 'q', 'm', 'lang', 'class', 'embed'];

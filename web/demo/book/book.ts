@@ -22,15 +22,15 @@ export interface Sentence {
 }
 
 /** A pass as the model makes it, and with the edits of the address. */
-export interface Passes {
+interface Passes {
   readonly clean: Pass;
   /** The same object as `clean` where nothing is edited. */
   readonly now: Pass;
 }
 
 const languageKey = 'clearformer-language';
-export const firstSentence = 'Lily went to the park.';
-export const firstModel = 'stories260K';
+const firstSentence = 'Lily went to the park.';
+const firstModel = 'stories260K';
 
 export class Book extends EventTarget {
   readonly address = new Address();

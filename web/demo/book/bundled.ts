@@ -3,7 +3,7 @@
 
 import { ClearformerError } from 'clearformer';
 
-export interface Bundled {
+interface Bundled {
   readonly task: 'causal-lm' | 'masked-lm' | 'seq2seq-lm' | 'image-classification';
   readonly files: readonly string[];
 }

@@ -56,8 +56,11 @@ export interface Chapter {
   readonly defaults: Defaults;
   readonly steps: readonly Step[];
   readonly questions: readonly Question[];
-  /** The bundled model whose residual stream stands at the edge; by default that of the address (`m`). */
-  readonly spine?: string;
+  /**
+   * The figure has a model of its own: the edge shows what that reads (`spineInputs`), nothing before, and no other model is
+   * loaded for the sentence at the top. By default both show the sentence as the model of the address reads it.
+   */
+  readonly spine?: 'figure';
 }
 
 /** The strings of a step, in markup (see markup.ts). */

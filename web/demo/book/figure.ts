@@ -3,11 +3,12 @@
 
 import type { Drawn } from 'clearformer/elements';
 import { html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
-import { errorText } from '../shell/error_text.js';
 import type { ShellWords } from '../words/en/shell.js';
 import type { Changes } from './address.js';
 import type { Book } from './book.js';
 import type { Chapter, ChapterWords, Step } from './chapter.js';
+import { ThemeColours } from './controllers.js';
+import { errorText } from './error_text.js';
 import { figureStyles } from './figure_styles.js';
 import type { PassInputs } from './shelf.js';
 
@@ -51,6 +52,7 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
 
   constructor() {
     super();
+    new ThemeColours(this);
     this.revealed = true;
     this.said = '';
   }
@@ -95,7 +97,7 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     this.said = text;
   }
 
-  /** What the model of this figure reads, for the spine; undefined: the sentence. */
+  /** What the model of this figure reads, for the spine of a chapter that leaves it to its figure. */
   spineInputs: PassInputs | undefined;
 
   /** The blocks that the figure shows, counted from 1; 0 is the input of the first. */

@@ -31,8 +31,8 @@ export const figureStyles = css`
   .primary:hover { background: color-mix(in srgb, var(--cf-ink) 86%, var(--cf-paper)); }
   button:disabled { opacity: 0.45; cursor: default; }
   .switch { display: inline-flex; gap: 9px; align-items: center; cursor: pointer; }
-  .switch input { appearance: none; width: 34px; height: 20px; border-radius: 20px; background: var(--cf-line-strong); margin: 0; position: relative; cursor: pointer; transition: background 0.2s; flex: none; }
-  .switch input::after { content: ''; position: absolute; width: 16px; height: 16px; border-radius: 50%; background: var(--cf-paper); top: 2px; left: 2px; transition: left 0.2s; }
+  .switch input { appearance: none; width: 34px; height: 20px; border-radius: 20px; background: var(--cf-line-strong); margin: 0; position: relative; cursor: pointer; flex: none; }
+  .switch input::after { content: ''; position: absolute; width: 16px; height: 16px; border-radius: 50%; background: var(--cf-paper); top: 2px; left: 2px; }
   .switch input:checked { background: var(--cf-accent); }
   .switch input:checked::after { left: 16px; }
   .slider { display: inline-flex; gap: 9px; align-items: center; }
@@ -49,5 +49,5 @@ export const figureStyles = css`
   svg .serif { font-family: var(--cf-serif); font-size: 14.5px; }
   :focus-visible { outline: 2px solid var(--cf-accent); outline-offset: 2px; border-radius: 4px; }
   .sr-only { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-  @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important; } }
+  @media (prefers-reduced-motion: no-preference) { .switch input { transition: background 0.2s; } .switch input::after { transition: left 0.2s; } }
 `;

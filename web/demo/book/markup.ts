@@ -6,7 +6,7 @@
 import { html, type TemplateResult } from 'lit';
 import type { Address, Changes } from './address.js';
 
-export type Values = Readonly<Record<string, string>>;
+type Values = Readonly<Record<string, string>>;
 type Rendered = string | TemplateResult;
 
 const patterns =
@@ -50,6 +50,15 @@ function link(text: Rendered[], target: string, address: Address): TemplateResul
 const cleared = (changes: Changes): Changes =>
   Object.fromEntries(Object.entries(changes).map(([key, value]) => [key, value === '' ? undefined : value]));
 
+const sentenceEnds = /(?<=[.!?][”“"»)*]?)\s+(?=[\p{Lu}[*{`„“"«])/u;
+
+/** The sentences whose values have all been computed: none stands there with a gap in it. */
+export function computed(text: string, values: Values): string {
+  const known = (sentence: string): boolean =>
+    Array.from(sentence.matchAll(/\{(\w+)\}/g)).every(([, name = '']) => values[name] !== undefined);
+  return text.split(sentenceEnds).filter(known).join(' ');
+}
+
 /** The same text without its markup, for titles and attributes. */
 export function plain(text: string, values: Values = {}): string {
   const found = patterns.exec(text);
@@ -59,3 +68,7 @@ export function plain(text: string, values: Values = {}): string {
   const shown = inner === undefined ? (values[name ?? ''] ?? '…') : plain(inner, values);
   return text.slice(0, found.index) + shown + plain(text.slice(found.index + found[0].length), values);
 }
+
+/** `{read} of {of}` with its values. */
+export const filled = (text: string, values: Readonly<Record<string, string | number>>): string =>
+  text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? '…'));

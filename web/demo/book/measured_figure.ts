@@ -1,13 +1,14 @@
 // A figure that lays itself out by its width, with choices that are buttons or, where there is little room, lists.
 
-import { html, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { html, type TemplateResult } from 'lit';
 import type { ChapterWords } from './chapter.js';
+import { OwnWidth } from './controllers.js';
 import { Figure } from './figure.js';
 
 /** Below this width choices are lists and figures stand one under the other. */
-export const narrowBelow = 700;
+const narrowBelow = 700;
 
-export interface Choice {
+interface Choice {
   /** The key of the address that it sets. */
   readonly key: string;
   readonly name: string;
@@ -16,26 +17,11 @@ export interface Choice {
 }
 
 export abstract class MeasuredFigure<Data, Words extends ChapterWords> extends Figure<Data, Words> {
-  static override properties: PropertyDeclarations = { ...Figure.properties, width: { state: true } };
+  readonly #box = new OwnWidth(this);
+
   /** Of the figure, in CSS pixels; 0 before it is known. */
-  declare width: number;
-  readonly #sizes = new ResizeObserver(([entry]) => {
-    if (entry) this.width = Math.round(entry.contentRect.width);
-  });
-
-  constructor() {
-    super();
-    this.width = 0;
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#sizes.observe(this);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#sizes.disconnect();
+  get width(): number {
+    return this.#box.width;
   }
 
   get narrow(): boolean {

@@ -3,8 +3,8 @@
 import { softmax } from 'clearformer';
 import { percent } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
-import { filled } from '../shell/shell_element.js';
-import { largest } from './distribution.js';
+import { largest } from './largest.js';
+import { filled } from './markup.js';
 import type { Pass, Shelved } from './shelf.js';
 import type { Piece } from './token_texts.js';
 
@@ -36,7 +36,7 @@ export function leaders(odds: readonly Odds[]): { before: Odds | undefined; now:
   return { before: top((one) => one.before), now: top((one) => one.now) };
 }
 
-export interface OddsView {
+interface OddsView {
   readonly odds: readonly Odds[];
   readonly edited: boolean;
   /** False while a class guesses: only what was before is shown. */

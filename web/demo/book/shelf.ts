@@ -55,14 +55,14 @@ export function activation({ cache }: Pass, name: string): Tensor<'float32'> {
   throw new ClearformerError('invalid_argument', `${name} is not among the activations that were asked for`);
 }
 
-export interface PassOptions {
+interface PassOptions {
   /** Names of hooks, with `*`. */
   names: readonly string[];
   edits?: readonly ActivationEdit[];
 }
 
 /** How far the loading of a model is; `total` is 0 while it is unknown. */
-export interface Loading {
+interface Loading {
   readonly name: string;
   readonly loaded: number;
   readonly total: number;

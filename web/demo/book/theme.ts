@@ -1,6 +1,6 @@
 // Dark or light: the system's choice until the reader makes one, which is remembered. Dispatches 'change'.
 
-export type Theme = 'light' | 'dark';
+type Theme = 'light' | 'dark';
 
 const storageKey = 'clearformer-theme';
 const darkPreference = matchMedia('(prefers-color-scheme: dark)');

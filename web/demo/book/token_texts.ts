@@ -12,7 +12,7 @@ export interface Piece {
 }
 
 /** A token's text as a label: " dog" is "dog", a blank by itself "␣", a line's end "↵". */
-export function labelOf(text: string): string {
+function labelOf(text: string): string {
   const bare = text.startsWith(' ') && text.length > 1 ? text.slice(1) : text;
   return bare.replaceAll(' ', '␣').replaceAll('\n', '↵').replaceAll('\t', '⇥') || '∅';
 }

@@ -4,7 +4,7 @@
 import { nothing } from 'lit';
 import { Directive, directive, type ElementPart, type PartInfo, PartType } from 'lit/directive.js';
 
-export type Vars = Readonly<Record<string, string | number>>;
+type Vars = Readonly<Record<string, string | number>>;
 
 class VarsDirective extends Directive {
   #set: readonly string[] = [];

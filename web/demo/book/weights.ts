@@ -74,19 +74,3 @@ function half(bits: number): number {
   if (exponent === 0) return sign * 2 ** -14 * (fraction / 1024);
   return sign * 2 ** (exponent - 15) * (1 + fraction / 1024);
 }
-
-/** Rows and columns exchanged: a linear layer's [out, in] as the matrix that x is multiplied with. */
-export function transposed({ data, dims }: Tensor<'float32'>): Tensor<'float32'> {
-  const [rows = 0, columns = 0] = dims;
-  const turned = new Float32Array(rows * columns);
-  for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) turned[c * rows + r] = data[r * columns + c] ?? 0;
-  return new Tensor('float32', turned, [columns, rows]);
-}
-
-/** Columns `from` up to `to` of a matrix. */
-export function columnsOf({ data, dims }: Tensor<'float32'>, from: number, to: number): Tensor<'float32'> {
-  const [rows = 0, width = 0] = dims;
-  const taken = new Float32Array(rows * (to - from));
-  for (let r = 0; r < rows; r++) taken.set(data.subarray(r * width + from, r * width + to), r * (to - from));
-  return new Tensor('float32', taken, [rows, to - from]);
-}

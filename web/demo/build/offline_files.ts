@@ -11,8 +11,8 @@ const worker = 'service_worker.js';
 
 const digestOf = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex').slice(0, 16);
 
-/** Not kept without a network: the worker itself, source maps, and the documentation, a site of its own. */
-const left = /^service_worker\.js$|^docs\/|\.map$/;
+/** Not kept without a network: the worker itself, source maps, licences, and the documentation, a site of its own. */
+const left = /^service_worker\.js$|^licences\.md$|^docs\/|\.map$/;
 
 /** Digests by path; the page itself is `./`, since servers lead from index.html to its folder. */
 function filesIn(folder: string): Record<string, string> {

@@ -155,7 +155,7 @@ export class BookApp extends LitElement {
     const { chapter, shell, figure } = this.open;
     return html`<a class="skip" href="#main" @click=${this.#skip}>${shell.skip}</a>
       ${bar(this, this.open)}
-      ${chapter.layout === 'home' ? nothing : html`<book-spine .book=${this.book} .words=${shell} .inputs=${figure.spineInputs} .here=${figure.blocks}></book-spine>`}
+      ${chapter.layout === 'home' ? nothing : html`<book-spine .book=${this.book} .words=${shell} .inputs=${figure.spineInputs} .waiting=${chapter.spine === 'figure' && !figure.spineInputs} .here=${figure.blocks}></book-spine>`}
       <main id="main" tabindex="-1">
         ${this.failure === undefined ? keyed(chapter.id, chapterView(this, this.open)) : this.#failed()}
       </main>

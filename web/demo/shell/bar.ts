@@ -13,12 +13,13 @@ const back = html`<svg viewBox="0 0 18 18" aria-hidden="true"><path d="M4 7h7a4 
 const forth = html`<svg viewBox="0 0 18 18" aria-hidden="true"><path d="M14 7H7a4 4 0 0 0 0 8h4M14 7l-3.2-3.2M14 7l-3.2 3.2" /></svg>`;
 
 export function bar(app: BookApp, open: Open): TemplateResult {
-  const { shell, chapter } = open;
+  const { shell, chapter, figure } = open;
+  const whole = chapter.spine === 'figure' ? figure.value('t') || app.book.text : undefined;
   const { address } = app.book;
   return html`<header class="bar">
     <a class="mark" href=${address.href('next')} aria-label=${shell.home}>clearformer</a>
     ${contents(app, open)}
-    <book-sentence .book=${app.book} .words=${shell}></book-sentence>
+    <book-sentence .book=${app.book} .words=${shell} .whole=${whole}></book-sentence>
     <div class="tools">
       ${address.canUndo ? icon(shell.undo, back, () => address.undo()) : nothing}
       ${address.canRedo ? icon(shell.redo, forth, () => address.redo()) : nothing}

@@ -1,9 +1,8 @@
 // Class mode: the step's sentence under the figure, large, and the question before the answer.
 
 import { html, nothing, type TemplateResult } from 'lit';
-import { markup } from '../book/markup.js';
+import { computed, filled, markup } from '../book/markup.js';
 import type { BookApp, Open } from './app.js';
-import { filled } from './shell_element.js';
 
 export function caption(app: BookApp, { chapter, words, shell, figure }: Open): TemplateResult | typeof nothing {
   const { address } = app.book;
@@ -16,7 +15,7 @@ export function caption(app: BookApp, { chapter, words, shell, figure }: Open): 
   const count = filled(shell.step, { step: at + 1, of: chapter.steps.length });
   return html`<footer class="caption">
     <span class="count" aria-label=${count}>${at + 1} / ${chapter.steps.length}</span>
-    <p role="status">${markup(asking ? (texts.ask ?? '') : texts.text, figure.values, address)}</p>
+    <p role="status">${markup(asking ? (texts.ask ?? '') : computed(texts.text, figure.values), figure.values, address)}</p>
     ${
       asking
         ? html`<button class="primary" type="button" @click=${() => app.forward()}>${shell.show}</button>`

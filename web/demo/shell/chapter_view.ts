@@ -2,7 +2,7 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { ChapterId } from '../book/chapter.js';
-import { markup } from '../book/markup.js';
+import { computed, markup } from '../book/markup.js';
 import type { BookApp, Open } from './app.js';
 
 export function chapterView(app: BookApp, open: Open): TemplateResult {
@@ -20,7 +20,7 @@ export function chapterView(app: BookApp, open: Open): TemplateResult {
 }
 
 function intro({ book }: BookApp, { words, figure }: Open): TemplateResult {
-  return html`<div class="intro"><h1>${words.title}</h1><div class="prose"><p>${markup(words.lead, figure.values, book.address)}</p></div></div>`;
+  return html`<div class="intro"><h1>${words.title}</h1><div class="prose"><p>${markup(computed(words.lead, figure.values), figure.values, book.address)}</p></div></div>`;
 }
 
 function steps(app: BookApp, { chapter, words, figure, shell }: Open): TemplateResult {
@@ -29,10 +29,11 @@ function steps(app: BookApp, { chapter, words, figure, shell }: Open): TemplateR
   return html`<div class="steps">${chapter.steps.map(({ id, defaults = {} }, i) => {
     const text = words.steps[id];
     const touched = i === at && Object.keys(defaults).some((key) => address.get(key) !== undefined);
+    const values = figure.valuesAt(id);
     return html`<section class="step ${i === at ? 'on' : ''}" data-step=${id} aria-current=${i === at ? 'step' : nothing}>
-      <h2>${markup(text?.title ?? '', figure.valuesAt(id), address)}</h2>
+      <h2>${markup(text?.title ?? '', values, address)}</h2>
       <div class="prose">
-        <p>${markup(text?.text ?? '', figure.valuesAt(id), address)}</p>
+        <p>${markup(computed(text?.text ?? '', values), values, address)}</p>
         ${touched ? html`<p class="step-tools"><button type="button" class="plain" @click=${() => asInTheBook(app, Object.keys(defaults))}>${shell.asInTheBook}</button></p>` : nothing}
       </div>
     </section>`;

@@ -2,8 +2,8 @@
 
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import type { Chapter, ChapterWords, Question, Verdict } from '../book/chapter.js';
+import { errorText } from '../book/error_text.js';
 import { markup } from '../book/markup.js';
-import { errorText } from './error_text.js';
 import { ShellElement } from './shell_element.js';
 
 type Outcome = Verdict | { failure: unknown };

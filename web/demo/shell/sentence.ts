@@ -1,18 +1,22 @@
 // The sentence that is carried from chapter to chapter: its tokens to choose from, a window of them around the chosen one,
-// and a field to change it.
+// and a field to change it. Where a figure reads it with a model of its own it stands here as it was written.
 
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import type { Sentence } from '../book/book.js';
-import { filled, ShellElement } from './shell_element.js';
+import { filled } from '../book/markup.js';
+import { ShellElement } from './shell_element.js';
 
 /** Letters of the window, so that the bar stays one line. */
 const windowLetters = 56;
 
 class BookSentence extends ShellElement {
   static override properties: PropertyDeclarations = {
+    whole: { attribute: false },
     sentence: { state: true },
     editing: { state: true },
   };
+  /** The sentence of a chapter whose figure has a model of its own. */
+  declare whole: string | undefined;
   declare private sentence: Sentence | undefined;
   declare private editing: boolean;
   #read = '';
@@ -23,6 +27,7 @@ class BookSentence extends ShellElement {
   }
 
   protected override willUpdate(): void {
+    if (this.whole !== undefined) return;
     const wanted = [this.book.modelName, this.book.text, this.book.address.get('q')].join('\n');
     if (wanted === this.#read) return;
     this.#read = wanted;
@@ -39,12 +44,13 @@ class BookSentence extends ShellElement {
 
   protected override render(): TemplateResult | typeof nothing {
     if (this.editing) return this.#form();
+    if (this.whole !== undefined) return html`<span class="whole">${this.whole}</span>${this.#pencil()}`;
     return this.sentence ? this.#tokens(this.sentence) : nothing;
   }
 
   #tokens(sentence: Sentence): TemplateResult {
     const { tokens, focus, of } = sentence;
-    const [from, to] = windowAround(
+    const [from, to] = longestFitting(
       tokens.map(({ text }) => text.length),
       focus,
     );
@@ -59,14 +65,18 @@ class BookSentence extends ShellElement {
         ${to < tokens.length ? html`<span class="more" title=${this.words.later}>&nbsp;${tokens.length - to} …</span>` : nothing}
       </div>
       ${cut ? html`<span class="more" title=${cut}>${tokens.length} / ${of}</span>` : nothing}
-      <button type="button" class="plain icon" aria-label=${this.words.changeSentence} title=${this.words.changeSentence} @click=${this.#edit}>
-        <svg viewBox="0 0 18 18" aria-hidden="true"><path d="M11.5 3.5l3 3L6 15l-3.6.6L3 12z" /></svg>
-      </button>`;
+      ${this.#pencil()}`;
+  }
+
+  #pencil(): TemplateResult {
+    return html`<button type="button" class="plain icon" aria-label=${this.words.changeSentence} title=${this.words.changeSentence} @click=${this.#edit}>
+      <svg viewBox="0 0 18 18" aria-hidden="true"><path d="M11.5 3.5l3 3L6 15l-3.6.6L3 12z" /></svg>
+    </button>`;
   }
 
   #form(): TemplateResult {
     return html`<form @submit=${this.#submit} @keydown=${this.#keys}>
-      <textarea name="text" rows="1" aria-label=${this.words.sentenceField} .value=${this.book.text}></textarea>
+      <textarea name="text" rows="1" aria-label=${this.words.sentenceField} .value=${this.whole ?? this.book.text}></textarea>
       <button class="plain" type="submit">${this.words.readIt}</button>
       <button class="plain" type="button" @click=${this.#leave}>${this.words.cancel}</button>
     </form>`;
@@ -112,7 +122,7 @@ class BookSentence extends ShellElement {
 }
 
 /** The positions shown: as many as fit, the chosen one among them. */
-function windowAround(lengths: readonly number[], focus: number): [from: number, to: number] {
+function longestFitting(lengths: readonly number[], focus: number): [from: number, to: number] {
   let [from, to, letters] = [focus, focus + 1, lengths[focus] ?? 0];
   for (let grown = true; grown; ) {
     grown = false;

@@ -30,7 +30,3 @@ export abstract class ShellElement extends LitElement {
     this.book?.shelf.removeEventListener('change', this.redraw);
   }
 }
-
-/** `{read} of {of}` with its values. */
-export const filled = (text: string, values: Readonly<Record<string, string | number>>): string =>
-  text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? '…'));

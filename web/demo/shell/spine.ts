@@ -2,12 +2,14 @@
 // token. It says where the chapter is, takes clicks, and shows what an edit changed downstream.
 
 import type { Tensor } from 'clearformer';
-import { signed, type Theme } from 'clearformer/elements';
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { ThemeColours } from '../book/controllers.js';
+import { filled } from '../book/markup.js';
+import { paint, usualBound } from '../book/pixels.js';
 import { activation, type PassInputs } from '../book/shelf.js';
-import { theme } from '../book/theme.js';
+import { transposed } from '../book/tensors.js';
 import { vars } from '../book/vars.js';
-import { filled, ShellElement } from './shell_element.js';
+import { ShellElement } from './shell_element.js';
 
 interface Stream {
   /** [pos, d_model] of the input of the first block and of what each block leaves. */
@@ -23,11 +25,14 @@ const most = 64; // columns
 class BookSpine extends ShellElement {
   static override properties: PropertyDeclarations = {
     inputs: { attribute: false },
+    waiting: { attribute: false },
     here: { attribute: false },
     stream: { state: true },
   };
   /** What the figure's model reads; by default the sentence. */
   declare inputs: PassInputs | undefined;
+  /** Whether the figure has yet to say what it reads. */
+  declare waiting: boolean;
   /** The blocks that the figure shows, counted from 1; 0 is the input. */
   declare here: readonly number[];
   declare private stream: Stream | undefined;
@@ -35,16 +40,22 @@ class BookSpine extends ShellElement {
 
   constructor() {
     super();
+    new ThemeColours(this);
+    this.waiting = false;
     this.here = [];
   }
 
   protected override willUpdate(): void {
     const { address, text, modelName } = this.book;
-    const key = [this.inputs?.model ?? modelName, this.inputs?.key ?? text, address.get('edit'), address.get('q')].join(
-      '\n',
-    );
+    const key = this.waiting
+      ? ''
+      : [this.inputs?.model ?? modelName, this.inputs?.key ?? text, address.get('edit'), address.get('q')].join('\n');
     if (key === this.#key) return;
     this.#key = key;
+    if (this.waiting) {
+      this.stream = undefined;
+      return;
+    }
     this.#read().then(
       (stream) => {
         if (this.#key === key) this.stream = stream;
@@ -93,7 +104,9 @@ class BookSpine extends ShellElement {
     const height = Math.max(18, Math.min(66, (innerHeight - 140) / rows.length - 11));
     for (const canvas of this.querySelectorAll('canvas')) {
       const row = rows[Number(canvas.dataset.row)];
-      if (row) paint(canvas, row, height, theme.current);
+      if (!row) continue;
+      paint(canvas, transposed(row).data, row.dims[0] ?? 0, usualBound(row.data)); // tokens across, the numbers of each down
+      canvas.style.height = `${height}px`;
     }
   }
 
@@ -126,25 +139,6 @@ function firstDifference(one: Tensor<'float32'>, other: Tensor<'float32'> | unde
   const width = one.dims[1] ?? 1;
   const at = one.data.findIndex((value, i) => !Object.is(value, other.data[i]));
   return at < 0 ? undefined : Math.floor(at / width);
-}
-
-/** Tokens across, the numbers of each down; the colour is full at twice the root mean square. */
-function paint(canvas: HTMLCanvasElement, { data, dims }: Tensor<'float32'>, height: number, theme: Theme): void {
-  const [columns = 0, width = 0] = dims;
-  canvas.width = columns;
-  canvas.height = width;
-  canvas.style.height = `${height}px`;
-  const context = canvas.getContext('2d');
-  if (!context || columns === 0) return;
-  const image = context.createImageData(columns, width);
-  const bound = 2 * Math.sqrt(data.reduce((sum, x) => sum + x * x, 0) / data.length);
-  for (let row = 0; row < width; row++) {
-    for (let column = 0; column < columns; column++) {
-      const [red, green, blue] = signed(data[column * width + row] ?? 0, bound, theme);
-      image.data.set([red, green, blue, 255], 4 * (row * columns + column));
-    }
-  }
-  context.putImageData(image, 0, 0);
 }
 
 customElements.define('book-spine', BookSpine);

@@ -4,7 +4,7 @@ import { ClearformerError } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { bytesOf, exportedTensor, roomFor } from './exported_tensor.js';
 
-const descriptions = { float32: '<f4', int32: '<i4', int64: '<i8', uint8: '|u1' };
+const descriptions = { float32: '<f4', int32: '<i4', int64: '<i8', uint8: '|u1', int8: '|i1' };
 const mostAxes = 64; // of an array in NumPy 2
 const growth = 21; // digits that numpy.save leaves room for, so that a file's first axis can grow in place
 

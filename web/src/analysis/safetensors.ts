@@ -5,8 +5,8 @@ import { ClearformerError, textOf } from '../support/error.js';
 import type { Tensor, TensorType } from '../tensor/tensor.js';
 import { bytesOf, exportedTensor, roomFor } from './exported_tensor.js';
 
-const types = { float32: 'F32', int32: 'I32', int64: 'I64', uint8: 'U8' };
-const order: readonly TensorType[] = ['int64', 'float32', 'int32', 'uint8'];
+const types = { float32: 'F32', int32: 'I32', int64: 'I64', uint8: 'U8', int8: 'I8' };
+const order: readonly TensorType[] = ['int64', 'float32', 'int32', 'int8', 'uint8'];
 const longestHeader = 100_000_000; // bytes that the library reads
 
 /**

@@ -3,13 +3,13 @@
 import type { ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { readProcessorConfig } from '../checkpoint/processor_config.js';
-import { openSource, type Source, type SourceOptions } from '../checkpoint/source.js';
+import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import { run } from '../primitives/shared_core.js';
 import type { ArgumentsOf, TensorOut } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { checkOptions, throwIfAborted } from '../support/options.js';
+import { checkOptions, ownOptions, throwIfAborted } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { type AudioInput, read_audio } from './audio_input.js';
 import { type WhisperFeatures, whisperFeatures } from './feature_extractor_config.js';
@@ -178,9 +178,10 @@ export const AutoFeatureExtractor = {
 async function load(
   call: string,
   source: Source,
-  options: FeatureExtractorLoadOptions,
+  given: FeatureExtractorLoadOptions,
 ): Promise<WhisperFeatureExtractor> {
-  checkOptions(call, options, ['revision', 'local_files_only', 'cache', 'signal', 'integrity']);
+  const known = [...sourceOptions, 'signal', 'integrity'];
+  const options = await ownOptions(call, given, (own) => checkOptions(call, own, known));
   options.signal?.throwIfAborted();
   return readFeatureExtractor(openSource(source, options), options);
 }

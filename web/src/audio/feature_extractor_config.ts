@@ -30,6 +30,15 @@ const defaults: WhisperFeatures = {
   return_attention_mask: false,
 };
 
+// An hour of sound, and frames of a few seconds: far above any model's, and what memory and time allow.
+const largest = {
+  feature_size: 1024,
+  sampling_rate: 384_000,
+  hop_length: 65_536,
+  chunk_length: 3600,
+  n_fft: 65_536,
+};
+
 // Without a part in the result, or computed anew from the numbers above, as upstream does.
 const inert = [
   'feature_extractor_type',
@@ -81,6 +90,8 @@ function checked(option: keyof WhisperFeatures, value: unknown, file: string): n
     throw refused('true or false');
   }
   if (typeof value !== 'number' || !Number.isFinite(value)) throw refused('a number');
-  if (option !== 'padding_value' && !(Number.isInteger(value) && value > 0)) throw refused('a whole number > 0');
+  if (option === 'padding_value') return value;
+  const most = largest[option];
+  if (!(Number.isInteger(value) && value > 0 && value <= most)) throw refused(`a whole number from 1 to ${most}`);
   return value;
 }

@@ -14,10 +14,12 @@ const beta = 0.1102 * (attenuation - 8.7);
 const transition = (attenuation - 7.95) / (14.36 * 2 * crossings);
 const perSample = 1024; // entries of the table for one sample of the lower rate; interpolating errs by 4e-7
 const mostWeights = 2 ** 23; // kept; very odd ratios have more, and compute theirs anew
+const mostRatio = 256; // of rates: each sample costs as many steps
 
 /**
  * `samples` at another rate, both in hertz: as many as last as long, rounded up. What is outside counts as silence.
- * Throws `invalid_argument` for rates that are not whole numbers > 0.
+ * Throws `invalid_argument` for rates that are not whole numbers > 0, `unsupported` where one is more than 256 times the
+ * other.
  */
 export function resample_audio(samples: Float32Array, from: number, to: number): Float32Array {
   for (const rate of [from, to]) {
@@ -27,6 +29,10 @@ export function resample_audio(samples: Float32Array, from: number, to: number):
     });
   }
   if (from === to) return samples;
+  if (Math.max(from / to, to / from) > mostRatio) {
+    const range = `${Math.ceil(to / mostRatio)} to ${to * mostRatio}`;
+    throw new ClearformerError('unsupported', `sound of ${from} hertz at ${to}: it must be of ${range}`);
+  }
   const divisor = greatestCommonDivisor(from, to);
   const [up, down] = [to / divisor, from / divisor];
   const stretch = Math.max(1, from / to); // samples of the input in one of the lower rate

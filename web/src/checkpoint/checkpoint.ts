@@ -1,6 +1,6 @@
 // A checkpoint on its way into the core: finds its files, knows their sizes, streams the weights into the core's memory.
 
-import type { Handle, WeightType } from '../runtime/border.js';
+import type { ArgumentsOf, Handle, WeightType } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import {
@@ -13,7 +13,7 @@ import {
   readRequired,
   type TextFile,
 } from './files.js';
-import type { Folder, SourceFile } from './folder.js';
+import type { Folder, SourceFile, WeightsFile } from './folder.js';
 import { Progress, type ProgressCallback } from './progress.js';
 
 /** How a checkpoint is loaded. */
@@ -58,10 +58,34 @@ export async function loadCheckpoint(
     progress.done(text.name);
   }
   const engine = await starting;
-  const described = { config: config.text, config_name: config.name, ...(task !== undefined && { task }) };
-  const { checkpoint: handle } = await engine.call('checkpoint_open', { dtype: options.dtype ?? 'fp32', ...described });
+  const dtype = options.dtype ?? 'fp32';
+  const described = { config: config.text, ...(task !== undefined && { task }) };
+  const generation = generationConfig && { generation_config: generationConfig.text };
+  await expectFit(engine, weights, { ...described, ...generation, dtype }, options.signal);
+  const { index } = weights;
+  const places = index && { index: index.text, index_name: index.name };
+  const { checkpoint: handle } = await engine.call('checkpoint_open', {
+    dtype,
+    config_name: config.name,
+    ...described,
+    ...places,
+  });
   for (const { file, bytes } of weights.files) await streamFile(engine, handle, file, bytes, progress, options);
   return { handle, config, generationConfig, progress };
+}
+
+/** Of weights that could be too large for memory the headers are read first, and all that they tell. */
+async function expectFit(
+  engine: Engine,
+  { files, index }: FoundWeights,
+  described: Omit<ArgumentsOf<'inspect'>, 'files' | 'index'>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { most_heap_bytes } = await engine.call('build_info', {});
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  if (2 * bytes <= most_heap_bytes) return; // float16 becomes float32
+  const { checkHeaders } = await import('./check_headers.js');
+  await checkHeaders(engine, files, { ...described, ...(index && { index: index.text }) }, signal);
 }
 
 /** config.json; a model the core does not have is refused before its weights are read. */
@@ -81,16 +105,16 @@ async function readConfig(
   return config;
 }
 
-interface WeightsFile {
-  file: SourceFile;
-  bytes: number;
+interface FoundWeights {
+  files: WeightsFile[];
+  index: TextFile | undefined;
 }
 
 async function findWeights(
   folder: Folder,
   starting: Promise<Engine>,
   options: CheckpointOptions,
-): Promise<{ files: WeightsFile[]; index: TextFile | undefined }> {
+): Promise<FoundWeights> {
   const whole = await folder.find(weightsName, options.signal);
   if (whole !== undefined && !whole.html) return { files: [await sized(whole, options)], index: undefined };
   const index = await readOptional(folder, indexName, options);

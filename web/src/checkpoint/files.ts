@@ -2,6 +2,7 @@
 
 import { ClearformerError, messageOf } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
+import { deepest, isDeeper } from './file_rules.js';
 import type { Folder, SourceFile } from './folder.js';
 
 /** A text file with the bytes it was read from. */
@@ -9,6 +10,25 @@ export interface TextFile {
   name: string;
   text: string;
   bytes: number;
+}
+
+/** Texts with a vocabulary in them, and all other texts: no model's has nearly as many bytes. */
+const mostBytes = { vocabulary: 512 << 20, other: 32 << 20 };
+const vocabularies = /^(tokenizer\.json|vocab\.(json|txt)|merges\.txt)$/;
+
+/** The chunks of a text. One that does not end, or would be more than any text of its kind, is refused. */
+export async function* readTextChunks(file: SourceFile, options: ReadOptions): AsyncIterable<Uint8Array> {
+  const most = vocabularies.test(file.name) ? mostBytes.vocabulary : mostBytes.other;
+  const refuse = (bytes: number | string) => {
+    throw malformed(file, `has ${bytes} bytes, and no more than ${most} are read: it is no file of a model`);
+  };
+  if ((file.size ?? 0) > most) refuse(file.size ?? 0);
+  let bytes = 0;
+  for await (const chunk of readChunks(file, options)) {
+    bytes += chunk.byteLength;
+    if (bytes > most) refuse(`more than ${most}`);
+    yield chunk;
+  }
 }
 
 /** Expected SHA-256 (64 hexadecimal digits) by file name. */
@@ -46,7 +66,7 @@ export function checkIntegrity(integrity: Integrity | undefined, read: readonly 
 export async function* readChunks(file: SourceFile, options: ReadOptions): AsyncIterable<Uint8Array> {
   const { signal, integrity } = options;
   const expected = integrity?.[file.name]?.toLowerCase();
-  const hash = expected === undefined ? undefined : new (await import('./sha256.js')).Sha256();
+  const hash = expected === undefined ? undefined : await (await import('./digest.js')).runningSha256();
   for await (const chunk of file.chunks(signal)) {
     throwIfAborted(signal);
     hash?.update(chunk);
@@ -87,7 +107,7 @@ async function readText(file: SourceFile, options: ReadOptions): Promise<TextFil
   let bytes = 0;
   let text = '';
   try {
-    for await (const chunk of readChunks(file, options)) {
+    for await (const chunk of readTextChunks(file, options)) {
       bytes += chunk.byteLength;
       text += decoder.decode(chunk, { stream: true });
     }
@@ -110,6 +130,8 @@ function checkJson(file: SourceFile, text: string): void {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw malformed(file, 'is not a JSON object');
+  if (!vocabularies.test(file.name) && isDeeper(value))
+    throw malformed(file, `is nested deeper than ${deepest} levels`);
 }
 
 function malformed(file: SourceFile, why: string): ClearformerError {

@@ -18,6 +18,12 @@ export interface SourceFile {
   chunks(signal?: AbortSignal, first?: number): AsyncIterable<Uint8Array>;
 }
 
+/** A safetensors file of a checkpoint. */
+export interface WeightsFile {
+  file: SourceFile;
+  bytes: number;
+}
+
 /** A folder of files. */
 export interface Folder {
   readonly where: string;

@@ -23,12 +23,22 @@ export class Sha256 {
 
   update(bytes: Uint8Array): void {
     this.#length += bytes.byteLength;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     for (let offset = 0; offset < bytes.byteLength; ) {
+      if (this.#filled === 0 && offset + 64 <= bytes.byteLength) {
+        expand(view, offset, this.#schedule); // where it lies
+        compress(this.#state, this.#schedule);
+        offset += 64;
+        continue;
+      }
       const taken = Math.min(64 - this.#filled, bytes.byteLength - offset);
       this.#block.set(bytes.subarray(offset, offset + taken), this.#filled);
       this.#filled += taken;
       offset += taken;
-      if (this.#filled === 64) this.#compress();
+      if (this.#filled < 64) continue;
+      expand(new DataView(this.#block.buffer), 0, this.#schedule);
+      compress(this.#state, this.#schedule);
+      this.#filled = 0;
     }
   }
 
@@ -41,45 +51,56 @@ export class Sha256 {
     this.update(padding);
     return [...this.#state].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
   }
+}
 
-  #compress(): void {
-    const w = this.#expand();
-    const s = this.#state;
-    let [a, b, c, d] = [at(s, 0), at(s, 1), at(s, 2), at(s, 3)];
-    let [e, f, g, h] = [at(s, 4), at(s, 5), at(s, 6), at(s, 7)];
-    for (let i = 0; i < 64; i++) {
-      const choose = (e & f) ^ (~e & g);
-      const majority = (a & b) ^ (a & c) ^ (b & c);
-      const first =
-        (h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + choose + at(roundConstants, i) + at(w, i)) | 0;
-      const second = ((rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + majority) | 0;
-      h = g;
-      g = f;
-      f = e;
-      e = (d + first) | 0;
-      d = c;
-      c = b;
-      b = a;
-      a = (first + second) | 0;
-    }
-    const words = [a, b, c, d, e, f, g, h] as const;
-    for (let i = 0; i < 8; i++) s[i] = (at(s, i) + (words[i] as number)) | 0;
-    this.#filled = 0;
+/** One block of 64 bytes. Plain variables, and nothing made on the way: engines keep them in registers. */
+function compress(state: Int32Array, w: Int32Array): void {
+  let a = at(state, 0);
+  let b = at(state, 1);
+  let c = at(state, 2);
+  let d = at(state, 3);
+  let e = at(state, 4);
+  let f = at(state, 5);
+  let g = at(state, 6);
+  let h = at(state, 7);
+  for (let i = 0; i < 64; i++) {
+    const choose = (e & f) ^ (~e & g);
+    const majority = (a & b) ^ (a & c) ^ (b & c);
+    const first = (h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + choose + at(roundConstants, i) + at(w, i)) | 0;
+    const second = ((rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + majority) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = (d + first) | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = (first + second) | 0;
   }
+  add(state, 0, a);
+  add(state, 1, b);
+  add(state, 2, c);
+  add(state, 3, d);
+  add(state, 4, e);
+  add(state, 5, f);
+  add(state, 6, g);
+  add(state, 7, h);
+}
 
-  #expand(): Int32Array {
-    const w = this.#schedule;
-    const view = new DataView(this.#block.buffer);
-    for (let i = 0; i < 16; i++) w[i] = view.getInt32(4 * i);
-    for (let i = 16; i < 64; i++) {
-      const x = at(w, i - 15);
-      const y = at(w, i - 2);
-      const low = rotate(x, 7) ^ rotate(x, 18) ^ (x >>> 3);
-      const high = rotate(y, 17) ^ rotate(y, 19) ^ (y >>> 10);
-      w[i] = (at(w, i - 16) + low + at(w, i - 7) + high) | 0;
-    }
-    return w;
+/** The message schedule of a block. */
+function expand(block: DataView, offset: number, w: Int32Array): void {
+  for (let i = 0; i < 16; i++) w[i] = block.getInt32(offset + 4 * i);
+  for (let i = 16; i < 64; i++) {
+    const x = at(w, i - 15);
+    const y = at(w, i - 2);
+    const low = rotate(x, 7) ^ rotate(x, 18) ^ (x >>> 3);
+    const high = rotate(y, 17) ^ rotate(y, 19) ^ (y >>> 10);
+    w[i] = (at(w, i - 16) + low + at(w, i - 7) + high) | 0;
   }
+}
+
+function add(words: Int32Array, index: number, word: number): void {
+  words[index] = (at(words, index) + word) | 0;
 }
 
 function rotate(word: number, by: number): number {

@@ -2,9 +2,9 @@
 
 import { remoteHost } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
-import { baseUrl, isNode, nodeModule } from '../support/platform.js';
+import { baseUrl, environment, isNode, loadPart, nodeModule } from '../support/platform.js';
 import type { Folder, SourceFile } from './folder.js';
-import { type CacheOption, WebFolder } from './web_folder.js';
+import type { CacheOption, WebFolderOptions } from './web_folder.js';
 
 /**
  * A checkpoint's folder: a Hub id (`org/name`), the URL of a folder, the files of a file picker or a drop, a directory
@@ -22,14 +22,37 @@ export type Source =
 export interface SourceOptions {
   /** Branch, tag or commit of a Hub repository (default `main`). */
   revision?: string | undefined;
-  /** Only what is cached or local; nothing is fetched. */
+  /** Only what is cached or local; nothing is fetched. With Node `HF_HUB_OFFLINE` has the same effect on Hub ids. */
   local_files_only?: boolean | undefined;
-  /** `auto` keeps downloads in the browser's Cache storage and asks the server whether they are current. */
+  /**
+   * `auto` keeps downloads, in the browser's Cache storage or with Node on disk where Python's huggingface_hub keeps them, and
+   * asks the server whether they are current. See web/examples/loading.md.
+   */
   cache?: CacheOption | undefined;
+  /** Node: the folder of all downloads (default: HF_HUB_CACHE, or `hub` in HF_HOME, or ~/.cache/huggingface/hub). */
+  cache_dir?: string | undefined;
+  /**
+   * A token of the Hub, for models that are private or gated; with Node by default HF_TOKEN or the one of `hf auth login`. It
+   * is sent to the Hub's host alone. `false` sends none.
+   */
+  token?: string | false | undefined;
+  /** The host that a Hub id is resolved against, in place of the one that `configure` sets. */
+  remote_host?: string | undefined;
 }
+
+/** The names of the options that say how a source is read. */
+export const sourceOptions: readonly string[] = [
+  'revision',
+  'local_files_only',
+  'cache',
+  'cache_dir',
+  'token',
+  'remote_host',
+];
 
 /** Opens a source. Throws `invalid_argument` for what is none. */
 export function openSource(source: Source, options: SourceOptions): Folder {
+  checkSourceOptions(options);
   if (typeof source === 'string') return openString(source, options);
   if (source instanceof URL) return openUrl(source, options);
   if (typeof source !== 'object' || source === null) throw notASource();
@@ -42,6 +65,22 @@ export function openSource(source: Source, options: SourceOptions): Folder {
   return new MemoryFolder('the given record', new Map(Object.entries(source as Record<string, Contents>)));
 }
 
+function checkSourceOptions({ cache = 'auto', cache_dir, token, remote_host }: SourceOptions): void {
+  const refuse = (option: string, why: string, code: 'invalid_argument' | 'unsupported' = 'invalid_argument') => {
+    throw new ClearformerError(code, `${option}: ${why}`, { option });
+  };
+  if (cache !== 'auto' && cache !== 'none' && (typeof cache !== 'object' || cache === null))
+    refuse('cache', `'${String(cache)}' is neither 'auto', 'none' nor a cache`);
+  if (cache_dir !== undefined && (typeof cache_dir !== 'string' || cache_dir === ''))
+    refuse('cache_dir', 'must be a path');
+  if (cache_dir !== undefined && !isNode()) refuse('cache_dir', 'a browser has no folders: see cache', 'unsupported');
+  if (cache_dir !== undefined && cache !== 'auto')
+    refuse('cache_dir', 'is for the cache on disk, and cache is another');
+  if (token !== undefined && token !== false && (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)))
+    refuse('token', 'must be a text without spaces, or false');
+  if (remote_host !== undefined && !/^https?:\/\//.test(remote_host)) refuse('remote_host', 'must be an http(s) URL');
+}
+
 function notASource(): ClearformerError {
   return new ClearformerError(
     'invalid_argument',
@@ -52,7 +91,7 @@ function notASource(): ClearformerError {
 function openString(source: string, options: SourceOptions): Folder {
   if (/^[a-z][a-z0-9+.-]+:/i.test(source) && !/^[a-z]:[\\/]/i.test(source)) return openUrl(new URL(source), options);
   if (/^(\.{0,2}[\\/]|\.{1,2}$|[a-z]:[\\/])/i.test(source)) {
-    return isNode() ? new DiskFolder(source) : openUrl(new URL(source, baseUrl()), options);
+    return isNode() ? openPath(source) : openUrl(new URL(source, baseUrl()), options);
   }
   if (!/^[\w-][\w.-]*(\/[\w-][\w.-]*)?$/.test(source)) {
     throw new ClearformerError(
@@ -60,15 +99,21 @@ function openString(source: string, options: SourceOptions): Folder {
       `'${source}' is neither a Hub id (org/name), nor a URL, nor a path that starts with './' or '/'`,
     );
   }
-  const { revision = 'main' } = options;
-  const url = new URL(`${source}/resolve/${encodeURIComponent(revision)}/`, `${remoteHost()}/`);
-  const immutable = /^[0-9a-f]{40}$/.test(revision);
-  return new WebFolder(url, { ...options, immutable });
+  const { revision = 'main', local_files_only = isOffline() } = options;
+  const host = (options.remote_host ?? remoteHost()).replace(/\/+$/, '');
+  const base = new URL(`${source}/resolve/${encodeURIComponent(revision)}/`, `${host}/`);
+  return openWeb(base, { id: source, revision }, host, { ...options, local_files_only });
+}
+
+/** Whether the environment wants no model to be fetched, as Python's huggingface_hub reads it. */
+function isOffline(): boolean {
+  return /^(1|on|yes|true)$/i.test(environment('HF_HUB_OFFLINE') ?? environment('TRANSFORMERS_OFFLINE') ?? '');
 }
 
 function openUrl(url: URL, options: SourceOptions): Folder {
-  if (url.protocol === 'file:') return new DiskFolder(nodeModule('node:url').fileURLToPath(url));
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+  if (url.protocol === 'file:') return openPath(nodeModule('node:url').fileURLToPath(url));
+  // An extension's own files have a protocol of their own.
+  if (!['http:', 'https:', new URL(baseUrl()).protocol].includes(url.protocol)) {
     throw new ClearformerError('invalid_argument', `${url.href}: a source's URL must be http, https or (Node) file`);
   }
   if (options.revision !== undefined) {
@@ -76,7 +121,44 @@ function openUrl(url: URL, options: SourceOptions): Folder {
   }
   const folder = new URL(url);
   if (!folder.pathname.endsWith('/')) folder.pathname += '/';
-  return new WebFolder(folder, { ...options, immutable: false });
+  return openWeb(folder, undefined, options.remote_host ?? remoteHost(), options);
+}
+
+/** A folder whose code is loaded when it is opened, not with the page. */
+class LaterFolder implements Folder {
+  readonly list?: () => Promise<string[]>;
+  readonly #folder: Promise<Folder>;
+
+  constructor(
+    readonly where: string,
+    folder: Promise<Folder>,
+    listed: 'listed' | 'not listed',
+  ) {
+    this.#folder = folder;
+    folder.catch(() => {}); // who looks for a file hears of it
+    if (listed === 'listed') this.list = async () => (await folder).list?.() ?? [];
+  }
+
+  async find(name: string, signal?: AbortSignal): Promise<SourceFile | undefined> {
+    return (await this.#folder).find(name, signal);
+  }
+
+  only(): Folder {
+    return this;
+  }
+}
+
+function openWeb(base: URL, hub: WebFolderOptions['hub'], host: string, options: SourceOptions): Folder {
+  const { cache = 'auto', cache_dir, local_files_only = false, token } = options;
+  const where = local_files_only ? `the cache of ${base.href} (local_files_only)` : base.href;
+  const given = { base, hub, host, cache, cache_dir, local_files_only, token };
+  const folder = loadPart(() => import('./web_folder.js')).then(({ WebFolder }) => new WebFolder(given, where));
+  return new LaterFolder(where, folder, 'not listed');
+}
+
+function openPath(path: string): Folder {
+  const folder = import('./disk_folder.js').then(({ DiskFolder }) => new DiskFolder(path));
+  return new LaterFolder(path, folder, 'listed');
 }
 
 type Contents = Blob | ArrayBuffer | Uint8Array;
@@ -165,49 +247,5 @@ class HandleFolder implements Folder {
 
   only(): Folder {
     return this;
-  }
-}
-
-/** A folder of the local disk (Node). */
-class DiskFolder implements Folder {
-  constructor(readonly where: string) {}
-
-  async find(name: string): Promise<SourceFile | undefined> {
-    const { stat } = nodeModule('node:fs/promises');
-    const path = `${this.where.replace(/[\\/]+$/, '')}/${name}`;
-    const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
-      if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return undefined;
-      throw new ClearformerError(
-        'file_not_found',
-        `${path} could not be read (${cause.message})`,
-        { file: name, where: path },
-        cause,
-      );
-    });
-    if (!found?.isFile()) return undefined;
-    return { name, where: path, size: found.size, borrowed: false, html: false, chunks: () => diskParts(path) };
-  }
-
-  async list(): Promise<string[]> {
-    return nodeModule('node:fs/promises')
-      .readdir(this.where)
-      .catch(() => []);
-  }
-
-  only(): Folder {
-    return this;
-  }
-}
-
-async function* diskParts(path: string): AsyncIterable<Uint8Array> {
-  const file = await nodeModule('node:fs/promises').open(path);
-  try {
-    for (;;) {
-      const { bytesRead, buffer } = await file.read(new Uint8Array(partBytes), 0, partBytes);
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
-    }
-  } finally {
-    await file.close();
   }
 }

@@ -49,7 +49,7 @@ export class CfBars extends ElementBase implements Drawn {
         background: var(--_sunken);
       }
       .label {
-        font: 17px / 1.25 var(--_serif);
+        font: var(--cf-label-size, 17px) / 1.25 var(--_serif);
         text-align: right;
         white-space: pre;
         overflow: hidden;
@@ -63,16 +63,17 @@ export class CfBars extends ElementBase implements Drawn {
         grid-template-columns: minmax(0, 1fr) minmax(62px, max-content);
         column-gap: 10px;
         align-items: center;
+        font-size: var(--cf-number-size, 13.5px);
       }
       .track.after {
         display: flex;
-        padding-right: var(--_room, 72px);
+        padding-right: var(--_room, 5.4em);
       }
       .after .number {
-        margin-right: calc(-1 * var(--_room, 72px));
+        margin-right: calc(-1 * var(--_room, 5.4em));
       }
       .notes {
-        --_room: 168px;
+        --_room: 12.5em;
       }
       svg {
         display: block;
@@ -91,7 +92,6 @@ export class CfBars extends ElementBase implements Drawn {
       }
       .number {
         color: var(--_muted);
-        font-size: 13.5px;
         font-variant-numeric: tabular-nums;
         white-space: nowrap;
       }

@@ -1,6 +1,6 @@
 // The sizes images are brought to, and the part in the middle that is kept.
 
-import type { Pixels } from './raw_image.js';
+import type { Pixels } from './pixels.js';
 
 /** A size in the spellings of preprocessor_config.json; edges in pixels. */
 export type ImageSize =

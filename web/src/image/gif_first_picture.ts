@@ -2,7 +2,7 @@
 // what the picture does not cover has the transparent colour, or else the first one.
 // Source: CompuServe 1990, Graphics Interchange Format 89a.
 
-import type { Pixels } from './raw_image.js';
+import type { Pixels } from './pixels.js';
 
 interface Picture {
   left: number;

@@ -1,7 +1,7 @@
 // Image files that are named or given as bytes, and their decoding in Node. Loaded with the first of them.
 
 import { readNamed } from '../support/media_file.js';
-import type { Pixels } from './raw_image.js';
+import type { Pixels } from './pixels.js';
 import { decodeWithSharp } from './sharp_decoder.js';
 
 /** The file that a URL, a path or bytes mean. */

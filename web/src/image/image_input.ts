@@ -2,15 +2,15 @@
 
 import { ClearformerError, messageOf } from '../support/error.js';
 import { isNode } from '../support/platform.js';
-import { checkedImage, type Pixels, type RawImage } from './raw_image.js';
+import { checkedImage, type ImagePixels, type Pixels } from './pixels.js';
 
 /**
- * An image: pixels in plain memory; an image file by its URL, its path (Node) or its contents (in Node PNG, JPEG, WebP and
+ * An image: pixels in plain memory (a RawImage is such); an image file by its URL, its path (Node) or its contents (in Node PNG, JPEG, WebP and
  * GIF, which the package sharp decodes where it is installed); or (browsers) an ImageData, ImageBitmap, canvas or image
  * element.
  */
 export type ImageInput =
-  | RawImage
+  | ImagePixels
   | ImageData
   | ImageBitmap
   | HTMLCanvasElement

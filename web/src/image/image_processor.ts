@@ -3,10 +3,10 @@
 import { type ReadOptions, readOptional } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { readProcessorConfig } from '../checkpoint/processor_config.js';
-import { openSource, type Source, type SourceOptions } from '../checkpoint/source.js';
+import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
+import { checkOptions, ownOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { centerCrop, resizedTo } from './geometry.js';
 import { type ImageInput, readImage } from './image_input.js';
@@ -18,7 +18,7 @@ import {
   imageProcessorType,
   imageSteps,
 } from './image_processor_config.js';
-import { type Pixels, withChannels } from './raw_image.js';
+import { type Pixels, withChannels } from './pixels.js';
 import { resize } from './resampling.js';
 
 /** How an image processor is loaded: a model's options, as far as they concern files. */
@@ -126,8 +126,9 @@ export const AutoImageProcessor = {
   },
 };
 
-async function load(call: string, source: Source, options: ImageProcessorLoadOptions): Promise<ImageProcessor> {
-  checkOptions(call, options, ['revision', 'local_files_only', 'cache', 'signal', 'integrity']);
+async function load(call: string, source: Source, given: ImageProcessorLoadOptions): Promise<ImageProcessor> {
+  const known = [...sourceOptions, 'signal', 'integrity'];
+  const options = await ownOptions(call, given, (own) => checkOptions(call, own, known));
   options.signal?.throwIfAborted();
   return readImageProcessor(openSource(source, options), options);
 }

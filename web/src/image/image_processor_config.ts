@@ -201,11 +201,14 @@ class Reader {
     const size = typeof value === 'number' ? edge : pair;
     if (typeof size === 'object' && size !== null && !Array.isArray(size)) {
       const edges = Object.entries(size).filter(([, length]) => length !== null && length !== undefined);
-      const whole = edges.every(([, length]) => Number.isInteger(length) && (length as number) > 0);
+      const whole = edges.every(
+        ([, edge]) => Number.isInteger(edge) && (edge as number) > 0 && (edge as number) <= longest,
+      );
       const names = edges.map(([name]) => name).sort();
       if (whole && spellings.includes(names.join())) return Object.fromEntries(edges) as unknown as ImageSize;
     }
-    throw this.#refused(option, 'an edge, a pair, or an object of height and width, shortest_edge or the like');
+    const rule = `an edge from 1 to ${longest}, a pair, or an object of height and width, shortest_edge or the like`;
+    throw this.#refused(option, rule);
   }
 
   #refused(option: keyof ImageProcessorOptions, rule: string): ClearformerError {
@@ -214,6 +217,9 @@ class Reader {
     return new ClearformerError(this.code, `${this.where}: ${option} must be ${rule}, it is ${shown}`, { option });
   }
 }
+
+/** The longest edge that an image gets, in pixels: a square of it takes 0.8 GB. */
+const longest = 8192;
 
 const spellings = [
   'height,width',

@@ -1,83 +1,258 @@
-// Images in plain memory, and their way from grey to colour and back.
+// RawImage: an image in memory, with transformers.js' methods. Numbers are Pillow's: resizing, grey, the middle that is kept.
 
 import { ClearformerError, textOf } from '../support/error.js';
+import { isNode, nodeModule } from '../support/platform.js';
+import { Tensor } from '../tensor/tensor.js';
+import { centerCrop } from './geometry.js';
+import { type ImageInput, readImage } from './image_input.js';
+import { checkedImage, type ImagePixels, type Pixels, withChannels } from './pixels.js';
+import { resamplings, resize } from './resampling.js';
 
-/** An image in plain memory: rows from the top, pixels from the left, the channels of a pixel side by side. */
-export interface RawImage {
-  /** Whole numbers from 0 to 255, or float32; see ImageProcessor for what those mean. */
-  readonly data: Uint8Array | Uint8ClampedArray | Float32Array;
-  /** In pixels. */
-  readonly width: number;
-  readonly height: number;
-  /** 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA; default: as many as `data` has for each pixel. */
-  readonly channels?: 1 | 2 | 3 | 4 | undefined;
-}
+/** Which axis of a tensor holds the channels: the first, or the last. */
+export type ChannelOrder = 'CHW' | 'HWC';
+/** How an image is resampled, by Pillow's numbers or by name. */
+export type Resample = 0 | 1 | 2 | 3 | 4 | 5 | 'nearest' | 'lanczos' | 'bilinear' | 'bicubic' | 'box' | 'hamming';
 
-/** An image that was checked. */
-export interface Pixels {
-  data: Uint8Array | Uint8ClampedArray | Float32Array;
-  width: number;
-  height: number;
-  channels: number;
-}
-
-/** `image` as Pixels; `invalid_argument` or `shape_mismatch` where it is none. */
-export function checkedImage(call: string, image: unknown): Pixels {
-  const { data, width, height, channels } = (image ?? {}) as { [K in keyof RawImage]?: unknown };
-  if (!(data instanceof Uint8Array || data instanceof Uint8ClampedArray || data instanceof Float32Array)) {
-    const kinds = 'an image file (URL, path or contents), an ImageData, an ImageBitmap, a canvas, an image element';
-    throw new ClearformerError(
-      'invalid_argument',
-      `${call}: an image is ${kinds} or { data, width, height, channels } with bytes or float32, not ${textOf(data ?? image)}`,
-    );
-  }
-  const [columns, rows] = [extent(call, 'width', width), extent(call, 'height', height)];
-  const count = channels === undefined ? data.length / (columns * rows) : channels;
-  if (count === 1 || count === 2 || count === 3 || count === 4) {
-    if (data.length === columns * rows * count) return { data, width: columns, height: rows, channels: count };
-  }
-  throw new ClearformerError(
-    'shape_mismatch',
-    `${call}: data of ${data.length} elements is no image of ${columns} x ${rows} pixels with ${
-      channels === undefined ? '1 to 4' : textOf(channels)
-    } channels`,
-  );
-}
-
-function extent(call: string, name: string, value: unknown): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value > 0) return value;
-  throw new ClearformerError(
-    'invalid_argument',
-    `${call}: ${name} must be a whole number > 0, it is ${textOf(value)}`,
-    {
-      option: name,
-    },
-  );
-}
+type Bytes = Uint8Array | Uint8ClampedArray;
+const names = ['nearest', 'lanczos', 'bilinear', 'bicubic', 'box', 'hamming'];
+const types: Readonly<Record<string, string>> = { jpg: 'jpeg', jpeg: 'jpeg', webp: 'webp', gif: 'gif' };
 
 /**
- * The image with one channel or three, as Pillow's convert('L') and convert('RGB'): alpha is left out, grey is repeated,
- * and colour becomes grey by ITU-R 601-2, for bytes in fixed point.
+ * An image of bytes: rows from the top, pixels from the left, the channels of a pixel side by side. Methods that change it
+ * give back the image itself. What is no image or does not fit throws `invalid_argument` or `shape_mismatch`.
  */
-export function withChannels(image: Pixels, channels: 1 | 3): Pixels {
-  if (image.channels === channels) return image;
-  const { data, channels: from } = image;
-  const pixels = image.width * image.height;
-  const out = data instanceof Float32Array ? new Float32Array(pixels * channels) : new Uint8Array(pixels * channels);
-  const grey = data instanceof Float32Array ? floatLuma : byteLuma;
-  for (let i = 0; i < pixels; i++) {
-    const at = i * from;
-    if (channels === 1) out[i] = from < 3 ? (data[at] as number) : grey(data, at);
-    else for (let c = 0; c < 3; c++) out[i * 3 + c] = data[from < 3 ? at : at + c] as number;
+export class RawImage implements ImagePixels {
+  data: Bytes;
+  /** In pixels. */
+  width: number;
+  height: number;
+  /** 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. */
+  channels: 1 | 2 | 3 | 4;
+
+  constructor(data: Bytes, width: number, height: number, channels: 1 | 2 | 3 | 4) {
+    const image = checkedImage('RawImage', { data, width, height, channels });
+    if (image.data instanceof Float32Array) {
+      throw new ClearformerError('dtype_mismatch', 'RawImage: holds bytes, and data is a Float32Array');
+    }
+    this.data = image.data;
+    this.width = width;
+    this.height = height;
+    this.channels = channels;
   }
-  return { ...image, data: out, channels };
+
+  /** [width, height] */
+  get size(): [width: number, height: number] {
+    return [this.width, this.height];
+  }
+
+  /** Any image: a file by URL, path (Node) or contents, a canvas, an ImageData … A RawImage is given back as it is. */
+  static async read(input: ImageInput): Promise<RawImage> {
+    return input instanceof RawImage ? input : made(await readImage('RawImage.read', input));
+  }
+  /** An image file by its URL or, with Node, its path. */
+  static fromURL(url: string | URL): Promise<RawImage> {
+    return RawImage.read(url);
+  }
+  /** An image file by its contents. */
+  static fromBlob(blob: Blob): Promise<RawImage> {
+    return RawImage.read(blob);
+  }
+  /** What a canvas shows, as RGBA. */
+  static fromCanvas(canvas: HTMLCanvasElement | OffscreenCanvas): RawImage {
+    const context = canvas.getContext('2d') as CanvasRenderingContext2D;
+    const { data, width, height } = context.getImageData(0, 0, canvas.width, canvas.height);
+    return new RawImage(data, width, height, 4);
+  }
+  /** From a tensor of uint8, [channel, height, width] or with the channels last. */
+  static fromTensor(tensor: Tensor, channel_format: ChannelOrder = 'CHW'): RawImage {
+    const order = checkedOrder('RawImage.fromTensor', channel_format);
+    if (tensor.type !== 'uint8' || tensor.dims.length !== 3) {
+      const found = `${tensor.type} [${tensor.dims.join(', ')}]`;
+      throw new ClearformerError('dtype_mismatch', `RawImage.fromTensor: needs uint8 with three axes, got ${found}`);
+    }
+    const { data, dims } = order === 'CHW' ? tensor.permute(1, 2, 0) : tensor;
+    const [height, width, channels] = dims as [number, number, number];
+    return made({ data: data as Uint8Array, width, height, channels });
+  }
+
+  /** uint8 [channel, height, width], or with the channels last. */
+  toTensor(channel_format: ChannelOrder = 'CHW'): Tensor<'uint8'> {
+    const order = checkedOrder('RawImage.toTensor', channel_format);
+    const tensor = new Tensor('uint8', new Uint8Array(this.data), [this.height, this.width, this.channels]);
+    return order === 'CHW' ? tensor.permute(2, 0, 1) : tensor;
+  }
+
+  /** One channel, by ITU-R 601-2 as Pillow's convert('L'). */
+  grayscale(): this {
+    return this.#become(withChannels(this, 1));
+  }
+  /** Three channels: alpha is left out. */
+  rgb(): this {
+    return this.#become(withChannels(this, 3));
+  }
+  /** Four channels: opaque where there was no alpha. */
+  rgba(): this {
+    if (this.channels === 4) return this;
+    const alpha = this.channels === 2 ? this.split()[1] : undefined;
+    this.rgb();
+    const data = new Uint8ClampedArray(this.width * this.height * 4).fill(255);
+    for (let i = 0; i < data.length / 4; i++) {
+      data.set(this.data.subarray(i * 3, i * 3 + 3), i * 4);
+      if (alpha !== undefined) data[i * 4 + 3] = alpha.data[i] as number;
+    }
+    return this.#become({ ...this.#pixels(), data, channels: 4 });
+  }
+  /** 1, 3 or 4 channels. */
+  convert(numChannels: number): this {
+    if (numChannels === this.channels) return this;
+    if (numChannels === 1) return this.grayscale();
+    if (numChannels === 3) return this.rgb();
+    if (numChannels === 4) return this.rgba();
+    const found = textOf(numChannels);
+    throw new ClearformerError('invalid_argument', `RawImage.convert: to 1, 3 or 4 channels, not ${found}`);
+  }
+  /** Its channels become RGBA, with the alpha of a mask of one channel. */
+  putAlpha(mask: RawImage): this {
+    if (mask.width !== this.width || mask.height !== this.height || mask.channels !== 1) {
+      const found = `${mask.width} x ${mask.height} with ${mask.channels} channels`;
+      throw new ClearformerError(
+        'shape_mismatch',
+        `RawImage.putAlpha: a mask of ${this.width} x ${this.height} with 1 channel is needed, not ${found}`,
+      );
+    }
+    this.rgba();
+    mask.data.forEach((value, i) => {
+      this.data[i * 4 + 3] = value;
+    });
+    return this;
+  }
+  /** Each channel as an image of its own. */
+  split(): RawImage[] {
+    return Array.from({ length: this.channels }, (_, channel) => {
+      const data = new Uint8ClampedArray(this.width * this.height);
+      for (let i = 0; i < data.length; i++) data[i] = this.data[i * this.channels + channel] as number;
+      return new RawImage(data, this.width, this.height, 1);
+    });
+  }
+
+  /** Another size in pixels; null or -1 for one of them keeps the ratio. The numbers are Pillow's. Default: bilinear. */
+  async resize(
+    width: number | null,
+    height: number | null,
+    { resample = 2 }: { resample?: Resample | undefined } = {},
+  ): Promise<this> {
+    const filter = typeof resample === 'string' ? names.indexOf(resample) : resample;
+    if (!resamplings.includes(filter)) {
+      const message = `RawImage.resize: resample is ${textOf(resample)} (known: 0 to 5, ${names.join(', ')})`;
+      throw new ClearformerError('unsupported', message, { option: 'resample' });
+    }
+    const open = (edge: number | null) => edge === null || edge === -1;
+    if (open(width) && open(height)) return this;
+    const columns = open(width) ? Math.round((Number(height) / this.height) * this.width) : Number(width);
+    const rows = open(height) ? Math.round((Number(width) / this.width) * this.height) : Number(height);
+    checkExtents('resize', [columns, rows], 1);
+    return this.#become(resize(this, columns, rows, filter));
+  }
+  /** The part [x_min, y_min, x_max, y_max], those pixels included. */
+  async crop([x_min, y_min, x_max, y_max]: readonly [number, number, number, number]): Promise<this> {
+    const [left, top] = [Math.max(x_min, 0), Math.max(y_min, 0)];
+    const [width, height] = [Math.min(x_max, this.width - 1) - left + 1, Math.min(y_max, this.height - 1) - top + 1];
+    checkExtents('crop', [width, height], 1);
+    return this.#become(this.#framed(width, height, left, top));
+  }
+  /** The middle; what the image lacks is 0. */
+  async center_crop(crop_width: number, crop_height: number): Promise<this> {
+    checkExtents('center_crop', [crop_width, crop_height], 1);
+    return this.#become(centerCrop(this, crop_height, crop_width));
+  }
+  /** Zeros around it: [left, right, top, bottom] in pixels. */
+  async pad([left, right, top, bottom]: readonly [number, number, number, number]): Promise<this> {
+    checkExtents('pad', [left, right, top, bottom], 0);
+    return this.#become(this.#framed(this.width + left + right, this.height + top + bottom, -left, -top));
+  }
+  /** A copy. */
+  clone(): RawImage {
+    return new RawImage(this.data.slice(), this.width, this.height, this.channels);
+  }
+
+  /** An OffscreenCanvas that shows it; `unsupported` where there is none. */
+  toCanvas(): OffscreenCanvas {
+    if (typeof OffscreenCanvas !== 'function') {
+      const instead = 'use toBlob, save or toTensor';
+      throw new ClearformerError('unsupported', `RawImage.toCanvas: there is no canvas here; ${instead}`);
+    }
+    const { data, width, height } = this.clone().rgba();
+    const canvas = new OffscreenCanvas(width, height);
+    canvas.getContext('2d')?.putImageData(new ImageData(new Uint8ClampedArray(data), width, height), 0, 0);
+    return canvas;
+  }
+  /** An image file; in Node by the package sharp, where it is installed. `quality` from 0 to 1 is that of JPEG and WebP. */
+  async toBlob(type = 'image/png', quality = 1): Promise<Blob> {
+    if (!isNode()) return this.toCanvas().convertToBlob({ type, quality });
+    const { encodeWithSharp } = await import('./sharp_decoder.js');
+    const bytes = { ...this.#pixels(), data: new Uint8Array(this.data) };
+    return new Blob([(await encodeWithSharp('RawImage.toBlob', bytes, type, quality)) as BlobPart], { type });
+  }
+  /** Writes an image file (Node), or has the browser download one; its ending says which format, PNG else. */
+  async save(path: string): Promise<void> {
+    const ending = path.split('.').pop()?.toLowerCase() ?? '';
+    const blob = await this.toBlob(`image/${types[ending] ?? 'png'}`);
+    if (isNode()) {
+      await nodeModule('node:fs/promises').writeFile(path, new Uint8Array(await blob.arrayBuffer()));
+      return;
+    }
+    if (typeof document === 'undefined') {
+      const instead = 'send what toBlob() gives to the page';
+      throw new ClearformerError('unsupported', `RawImage.save: a worker cannot save; ${instead}`);
+    }
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(blob);
+    link.download = path;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+
+  /** A frame of this size whose top left corner lies at a place of the image; zeros outside. */
+  #framed(width: number, height: number, left: number, top: number): Pixels {
+    const { channels } = this;
+    const data = new Uint8ClampedArray(width * height * channels);
+    const [start, end] = [Math.max(left, 0), Math.min(left + width, this.width)];
+    for (let y = Math.max(top, 0); y < Math.min(top + height, this.height); y++) {
+      const row = this.data.subarray((y * this.width + start) * channels, (y * this.width + end) * channels);
+      data.set(row, ((y - top) * width + start - left) * channels);
+    }
+    return { data, width, height, channels };
+  }
+
+  #pixels(): Pixels {
+    const { data, width, height, channels } = this;
+    return { data, width, height, channels };
+  }
+
+  #become({ data, width, height, channels }: Pixels): this {
+    return Object.assign(this, { data, width, height, channels });
+  }
 }
 
-function byteLuma(data: ArrayLike<number>, at: number): number {
-  const [red, green, blue] = [data[at] as number, data[at + 1] as number, data[at + 2] as number];
-  return (red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16;
+function made({ data, width, height, channels }: Pixels): RawImage {
+  return new RawImage(data as Bytes, width, height, channels as 1 | 2 | 3 | 4);
 }
 
-function floatLuma(data: ArrayLike<number>, at: number): number {
-  return ((data[at] as number) * 299 + (data[at + 1] as number) * 587 + (data[at + 2] as number) * 114) / 1000;
+function checkedOrder(call: string, order: ChannelOrder): ChannelOrder {
+  if (order === 'CHW' || order === 'HWC') return order;
+  throw new ClearformerError('unsupported', `${call}: channels are 'CHW' or 'HWC', not ${textOf(order)}`);
+}
+
+function checkExtents(method: string, pixels: readonly number[], least: number): void {
+  if (pixels.every((count) => Number.isInteger(count) && count >= least)) return;
+  const found = pixels.map(textOf).join(', ');
+  throw new ClearformerError(
+    'invalid_argument',
+    `RawImage.${method}: whole numbers of pixels from ${least}, not ${found}`,
+  );
+}
+
+/** Any image as a RawImage; see `RawImage.read`. */
+export function load_image(input: ImageInput): Promise<RawImage> {
+  return RawImage.read(input);
 }

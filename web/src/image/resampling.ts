@@ -4,7 +4,7 @@
 //   out(i) = Σ_j w((j + 1/2 - c)/s) · in(j) / Σ_j w((j + 1/2 - c)/s),  c = (i + 1/2)·n/n',  s = max(n/n', 1)
 // Source: Pillow's Image.resize, src/libImaging/Resample.c; nearest: Geometry.c. Checked bit by bit against Pillow.
 
-import type { Pixels } from './raw_image.js';
+import type { Pixels } from './pixels.js';
 
 interface Filter {
   /** Distance from which on the weight is 0, in pixels of the smaller image. */

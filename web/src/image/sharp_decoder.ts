@@ -4,7 +4,7 @@
 import { ClearformerError, messageOf } from '../support/error.js';
 import { nodeModule } from '../support/platform.js';
 import { surrounded, withoutTransparency } from './gif_first_picture.js';
-import { type Pixels, withChannels } from './raw_image.js';
+import { type Pixels, withChannels } from './pixels.js';
 
 type Bytes = Pixels & { data: Uint8Array };
 
@@ -15,12 +15,15 @@ interface Sharp {
   toColourspace(space: string): Sharp;
   pipelineColourspace(space: string): Sharp;
   raw(options?: { depth?: string }): Sharp;
+  toFormat(format: string, options: { quality: number }): Sharp;
+  toBuffer(): Promise<Uint8Array>;
   toBuffer(options: { resolveWithObject: true }): Promise<{
     data: Uint8Array;
     info: { width: number; height: number; channels: number };
   }>;
 }
-type MakeSharp = (bytes: Uint8Array, options: { ignoreIcc: boolean; failOn: string }) => Sharp;
+type RawPixels = { raw: { width: number; height: number; channels: number } };
+type MakeSharp = (bytes: Uint8Array, options: { ignoreIcc: boolean; failOn: string } | RawPixels) => Sharp;
 
 const formats = ['png', 'jpeg', 'webp', 'gif'];
 
@@ -84,6 +87,18 @@ function fromInks({ data, width, height, channels }: Bytes): Bytes {
     }
   }
   return { data: out, width, height, channels: 3 };
+}
+
+/** An image file of these pixels; `quality` from 0 to 1. */
+export async function encodeWithSharp(call: string, image: Bytes, type: string, quality: number): Promise<Uint8Array> {
+  const { data, width, height, channels } = image;
+  const format = type.replace('image/', '');
+  if (!formats.includes(format)) {
+    const known = formats.map((each) => `image/${each}`).join(', ');
+    throw new ClearformerError('unsupported', `${call}: ${type} is not written (known: ${known})`, { option: 'type' });
+  }
+  const lossy = { quality: Math.max(1, Math.round(quality * 100)) };
+  return loadSharp(call)(data, { raw: { width, height, channels } }).toFormat(format, lossy).toBuffer();
 }
 
 /** No import statement names sharp, so bundlers have nothing to resolve. */

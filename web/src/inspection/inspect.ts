@@ -1,10 +1,11 @@
 // inspect(): what a folder holds. What it takes is loaded when it is called.
 
-import { openSource, type Source } from '../checkpoint/source.js';
+import { openSource, type Source, sourceOptions } from '../checkpoint/source.js';
 import { checkOptions, throwIfAborted } from '../support/options.js';
+import { loadPart } from '../support/platform.js';
 import type { Inspection, InspectOptions } from './inspection.js';
 
-const knownOptions = ['task', 'revision', 'local_files_only', 'cache', 'signal'];
+const knownOptions = ['task', ...sourceOptions, 'signal'];
 
 /** @internal */
 export function checkInspectOptions(call: string, options: InspectOptions): void {
@@ -21,6 +22,6 @@ export function checkInspectOptions(call: string, options: InspectOptions): void
 export async function inspect(source: Source, options: InspectOptions = {}): Promise<Inspection> {
   checkInspectOptions('inspect', options);
   const folder = openSource(source, options);
-  const { inspectFolder } = await import('./inspect_folder.js');
+  const { inspectFolder } = await loadPart(() => import('./inspect_folder.js'));
   return (await inspectFolder(folder, options)).inspection;
 }

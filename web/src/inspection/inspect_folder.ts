@@ -32,7 +32,6 @@ export async function inspectFolder(
   ]);
   const { facts, cfg } = await run('inspect', {
     config,
-    config_name: 'config.json',
     index: look.index,
     generation_config: generation,
     task: options.task,

@@ -4,13 +4,13 @@ import { loadCheckpoint } from '../checkpoint/checkpoint.js';
 import type { Integrity } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import type { ProgressCallback } from '../checkpoint/progress.js';
-import { openSource, type Source, type SourceOptions } from '../checkpoint/source.js';
+import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import type { WeightType } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { type EngineOptions, startEngine } from '../runtime/start_engine.js';
 import { isDeterministic } from '../runtime/wasm.js';
 import { ClearformerError } from '../support/error.js';
-import { abortable, checkOptions } from '../support/options.js';
+import { abortable, checkOptions, ownOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { tokenizerFiles } from '../text/auto_tokenizer.js';
 import { GenerativeModel } from './generative_model.js';
@@ -34,10 +34,8 @@ export interface LoadOptions extends SourceOptions, EngineOptions {
 
 const weightTypes: readonly WeightType[] = ['fp32', 'fp16', 'q8', 'q4'];
 const knownOptions = [
+  ...sourceOptions,
   'dtype',
-  'revision',
-  'local_files_only',
-  'cache',
   'progress_callback',
   'signal',
   'worker',
@@ -62,7 +60,8 @@ export interface AutoModelClass<Model> {
   /**
    * Loads config.json, generation_config.json (if there) and the weights: model.safetensors or the shards of
    * model.safetensors.index.json. Rejects with `file_not_found`, `network_error`, `malformed_file`, `malformed_config`,
-   * `missing_tensor`, `shape_mismatch`, `dtype_mismatch`, `unsupported` (an architecture or a head that is not there),
+   * `missing_tensor`, `shape_mismatch`, `dtype_mismatch`, `unsupported` (an architecture or a head that is not there, an
+   * engine that computes wrong),
    * `integrity_mismatch`, `out_of_memory`, `wasm_unavailable`, `worker_failed`, or the signal's reason.
    */
   from_pretrained(source: Source, options?: LoadOptions): Promise<Model>;
@@ -72,8 +71,8 @@ type ModelMaker<Model> = new (loaded: LoadedModel) => Model;
 
 function autoModel<Model>(name: string, task: string, Made: ModelMaker<Model>): AutoModelClass<Model> {
   return {
-    async from_pretrained(source, options = {}) {
-      checkLoadOptions(`${name}.from_pretrained`, options);
+    async from_pretrained(source, given = {}) {
+      const options = await ownLoadOptions(`${name}.from_pretrained`, given);
       return new Made(await loadModel(openSource(source, options), task, options));
     },
   };
@@ -128,7 +127,12 @@ export const AutoModelForZeroShotImageClassification = /* @__PURE__ */ autoModel
   PreTrainedModel,
 );
 
-export function checkLoadOptions(call: string, options: LoadOptions): void {
+/** The options of loading, checked and in this library's spelling. */
+export function ownLoadOptions(call: string, given: LoadOptions): Promise<LoadOptions> {
+  return ownOptions(call, given, (options) => checkLoadOptions(call, options));
+}
+
+function checkLoadOptions(call: string, options: LoadOptions): void {
   checkOptions(call, options, knownOptions);
   const { dtype = 'fp32', signal } = options;
   if (!weightTypes.includes(dtype)) {
@@ -143,17 +147,21 @@ export function checkLoadOptions(call: string, options: LoadOptions): void {
 /** @internal A model in an engine of its own. Without a task it is the one config.json names. */
 export async function loadModel(folder: Folder, task: string | undefined, options: LoadOptions): Promise<LoadedModel> {
   const starting = startEngine(options);
+  const ended = new AbortController(); // with the engine, or when anything fails: then nobody waits for downloads
+  const signal = options.signal ? AbortSignal.any([options.signal, ended.signal]) : ended.signal;
   try {
-    const reading = loadCheckpoint(folder, starting, task, options);
-    const [engine, checkpoint] = await abortable(Promise.all([starting, reading]), options.signal);
+    starting.then(({ over }) => over.addEventListener('abort', () => ended.abort(over.reason))).catch(() => {});
+    const reading = loadCheckpoint(folder, starting, task, { ...options, signal });
+    const [engine, checkpoint] = await abortable(Promise.all([starting, reading]), signal);
     const { handle, config, generationConfig, progress } = checkpoint;
-    const created = await engine.call('model_create', {
+    const described = {
       checkpoint: handle,
       config: config.text,
       config_name: config.name,
       ...(generationConfig && { generation_config: generationConfig.text }),
       ...(task !== undefined && { task }),
-    });
+    };
+    const created = await engine.call('model_create', described, options.signal);
     const { hooks } = await engine.call('model_hooks', { model: created.model });
     const { version, simd } = await engine.call('build_info', {});
     if (isDeterministic(options) && simd === 'relaxed') {
@@ -163,7 +171,7 @@ export async function loadModel(folder: Folder, task: string | undefined, option
     }
     options.signal?.throwIfAborted();
     progress.ready();
-    const { cache, local_files_only, revision, integrity } = options;
+    const { integrity } = options;
     const parsed = { config: JSON.parse(config.text), generation: JSON.parse(generationConfig?.text ?? '{}') };
     return {
       engine,
@@ -176,9 +184,10 @@ export async function loadModel(folder: Folder, task: string | undefined, option
       build: { version, simd },
       dtype: options.dtype ?? 'fp32',
       folder: folder.only(companionFiles),
-      fileOptions: { cache, local_files_only, revision, integrity },
+      fileOptions: { integrity },
     };
   } catch (thrown) {
+    ended.abort(thrown);
     void close(starting);
     throw thrown;
   }

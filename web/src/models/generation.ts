@@ -7,8 +7,8 @@ import { nextTurn } from '../support/platform.js';
 import { warn } from '../support/warning.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { toTensor } from '../tensor/tensor_output.js';
-import type { Streamer } from '../text/text_streamer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
+import type { Callbacks } from './generation_callbacks.js';
 import type { GenerateOptions, GenerateStreamOptions, GenerationRequest } from './generation_options.js';
 import {
   byKind,
@@ -49,6 +49,8 @@ class GenerationRun {
     private readonly value: GenerationValue,
     private readonly request: GenerationRequest,
     private readonly stops: StopStrings | undefined,
+    private readonly callbacks: Callbacks | undefined,
+    private readonly past: KeyValueCache | undefined,
   ) {
     if (request.signal?.aborted) this.#abort();
     request.signal?.addEventListener('abort', this.#abort, { once: true });
@@ -56,18 +58,20 @@ class GenerationRun {
 
   static async start(
     host: GeneratingModel,
-    { inputs }: GenerationInputs,
+    { inputs, past_key_values }: GenerationInputs,
     request: GenerationRequest,
   ): Promise<GenerationRun> {
     const { engine, model } = host;
     const { options, signal, stop_strings, observation } = request;
-    const given = { model, ...inputs, options, ...observation.request };
+    const hold_scores = request.processors.length > 0;
+    const given = { model, ...inputs, options, ...observation.request, hold_scores };
     const value = await engine.call('generation_create', given, signal);
     try {
       if (value.warning !== undefined) warn(value.warning);
       const tokenizer = stop_strings.length > 0 ? await stopTokenizer(host, request, value) : undefined;
       const stops = tokenizer && new StopStrings(stop_strings, tokenizer, promptRows(value), [...value.eos_token_ids]);
-      return new GenerationRun(engine, value, request, stops);
+      const callbacks = await followed(request, value);
+      return new GenerationRun(engine, value, request, stops, callbacks, past_key_values);
     } catch (thrown) {
       await releaseHandle(engine, value.generation);
       throw thrown;
@@ -87,29 +91,44 @@ class GenerationRun {
 
   /** The steps to the end. A remote engine computes the next one while the caller handles this one. */
   async *steps(): AsyncGenerator<StepValue, void, undefined> {
+    const { streamer } = this.request;
+    streamer?.put(this.prompt.map((row) => row.map(BigInt)));
     for (;;) {
       let value = await (this.#ahead ?? this.#next());
+      if (this.past?.isEmpty) this.past.fill(this.engine, await this.#cache());
+      streamer?.put(Array.from(value.token_ids.data, (id) => [BigInt(id)]));
       if (await this.#endRows(value)) value = { ...value, done: true };
       const { done } = value;
       this.#ahead = this.engine.remote && !done ? this.#next() : undefined;
       this.#ahead?.catch(() => {}); // whoever asks for the next step hears of it
+      if (done) streamer?.end();
       yield value;
       if (done) return;
       if (!this.engine.remote) await nextTurn();
     }
   }
 
-  #next(): Promise<StepValue> {
+  async #next(): Promise<StepValue> {
     const { generation } = this.value;
-    const step = this.engine.call('generation_step', { generation, ...this.request.step }, this.#stop.signal);
-    return step.catch((thrown: unknown) => {
+    const step = { generation, ...this.request.step };
+    const { signal } = this.#stop;
+    try {
+      const value = await this.engine.call('generation_step', step, signal);
+      if (!('held_scores' in value)) return value;
+      const scores = toTensor(value.held_scores);
+      const { data, dims } = (await this.callbacks?.processed(scores)) ?? scores;
+      const changed_scores = { data, dims: [...dims] };
+      return (await this.engine.call('generation_step', { ...step, changed_scores }, signal)) as StepValue;
+    } catch (thrown) {
       throw this.request.observation.cause(thrown);
-    });
+    }
   }
 
-  /** Ends the rows that met a stop string; whether all rows are finished now. */
+  /** Ends the rows that met a stop string or a criterion; whether all rows are finished now. */
   async #endRows(value: StepValue): Promise<boolean> {
-    this.stopped = (value.done ? undefined : this.stops?.found([...value.token_ids.data])) ?? [];
+    const asked = (await this.callbacks?.ended(value)) ?? [];
+    const found = this.stops?.found([...value.token_ids.data]) ?? [];
+    this.stopped = value.done ? [] : [...new Set([...asked, ...found])];
     if (this.stopped.length === 0) return false;
     const rows = { data: Int32Array.from(this.stopped), dims: [this.stopped.length] };
     const { done } = await this.engine.call('generation_end', { generation: this.value.generation, rows });
@@ -127,9 +146,13 @@ class GenerationRun {
     };
   }
 
+  /** Keys and values of all positions read. */
   async cache(): Promise<KeyValueCache> {
-    const { past_key_values } = await this.engine.call('generation_cache', { generation: this.value.generation });
-    return new KeyValueCache(this.engine, past_key_values);
+    return this.past ?? new KeyValueCache(this.engine, await this.#cache());
+  }
+
+  async #cache(): Promise<Handle> {
+    return (await this.engine.call('generation_cache', { generation: this.value.generation })).past_key_values;
   }
 
   /** Gives the generation back; a step that is being computed for nobody ends. */
@@ -145,6 +168,20 @@ function promptRows({ prompt, num_sequences }: GenerationValue): number[][] {
   return Array.from({ length: num_sequences }, (_, row) => [
     ...(rows[Math.floor((row * rows.length) / num_sequences)] as number[]),
   ]);
+}
+
+/** What asks the caller's functions, where there are any. */
+async function followed(request: GenerationRequest, value: GenerationValue): Promise<Callbacks | undefined> {
+  const { call, streamer, criteria, processors } = request;
+  const follower = streamer ? 'streamer' : criteria.length > 0 ? 'stopping_criteria' : undefined;
+  if (follower && value.num_beams > 1) {
+    const cure = follower === 'streamer' ? 'generate_stream tells each step' : 'use signal or max_time';
+    const message = `${call}: ${follower} cannot follow a beam search; ${cure}`;
+    throw new ClearformerError('unsupported', message, { option: follower });
+  }
+  if (criteria.length === 0 && processors.length === 0) return undefined;
+  const { Callbacks } = await import('./generation_callbacks.js'); // few generations need it
+  return new Callbacks(rowsOf(value.prompt), request);
 }
 
 async function stopTokenizer(
@@ -169,31 +206,16 @@ export async function generate(
 ): Promise<Tensor<'int64'> | GenerateOutput> {
   const run = await GenerationRun.start(host, inputs, request);
   try {
-    const steps = await collect(run, options.streamer);
+    const steps: StepTensors[] = [];
+    for await (const value of run.steps()) steps.push(stepTensors(value));
     const result = await run.result();
     if (!options.return_dict_in_generate) return result.sequences;
     const cached = options.use_cache ?? true;
-    const past = cached && { past_key_values: inputs.past_key_values ?? (await run.cache()) };
+    const past = cached && { past_key_values: await run.cache() };
     return { ...result, ...byKind(steps), ...past };
   } finally {
     await run.end();
   }
-}
-
-async function collect(run: GenerationRun, streamer: Streamer | undefined): Promise<StepTensors[]> {
-  if (streamer !== undefined && run.beams) {
-    throw new ClearformerError('unsupported', 'generate: a streamer cannot follow a beam search', {
-      option: 'streamer',
-    });
-  }
-  streamer?.put(run.prompt.map((row) => row.map(BigInt)));
-  const steps: StepTensors[] = [];
-  for await (const value of run.steps()) {
-    streamer?.put(Array.from(value.token_ids.data, (id) => [BigInt(id)]));
-    steps.push(stepTensors(value));
-  }
-  streamer?.end();
-  return steps;
 }
 
 /** `generate_stream`: step by step. */

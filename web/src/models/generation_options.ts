@@ -4,6 +4,7 @@ import type { HookPoint, OptionValue, OutputRequest, StepRequest } from '../runt
 import { ClearformerError } from '../support/error.js';
 import type { Streamer } from '../text/text_streamer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
+import type { ScoresProcessor, StoppingCriterion } from './generation_functions.js';
 import type { NamesFilter } from './hooks.js';
 import { type EditOptions, type Observation, observe } from './observation.js';
 
@@ -66,6 +67,12 @@ export interface GenerationOptions extends EditOptions {
   /** Scores are normalised after all rules. */
   renormalize_logits?: boolean | undefined;
 
+  /**
+   * Whisper: the text stands between times, tokens behind no_timestamps_token_id; they come in pairs and in order. Not with
+   * that token in the prompt.
+   */
+  return_timestamps?: boolean | undefined;
+
   // What a draw may choose.
   /** Divides the logits: below 1 sharper, above 1 flatter. */
   temperature?: number | undefined;
@@ -105,6 +112,20 @@ export interface GenerationOptions extends EditOptions {
   tokenizer?: PreTrainedTokenizer | null | undefined;
   /** Aborting it rejects with its reason, within one layer's time. */
   signal?: AbortSignal | undefined;
+
+  // Functions of the caller's. They run in this thread; a model in a worker waits for them with each token.
+  /** Told the prompt's ids, then each step's; not for beam search. */
+  streamer?: Streamer | null | undefined;
+  /** Asked after each token which sequences end; not for beam search. */
+  stopping_criteria?: StoppingCriterion | readonly StoppingCriterion[] | null | undefined;
+  /**
+   * Change the scores of each step, in the order given: behind the rules above, before temperature and what follows it.
+   * They cost a copy of the scores, [row, vocabulary], each way, and with a worker two messages a token.
+   */
+  logits_processor?: ScoresProcessor | readonly ScoresProcessor[] | null | undefined;
+
+  /** Options that hold where no other says so, as an object. */
+  generation_config?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
 /** Options of `generate`. */
@@ -113,7 +134,6 @@ export interface GenerateOptions extends GenerationOptions {
   return_dict_in_generate?: boolean | undefined;
   /** Whether that object holds past_key_values. Default true. */
   use_cache?: boolean | undefined;
-  streamer?: Streamer | undefined;
 }
 
 /** Options of `generate_stream`. */
@@ -125,10 +145,11 @@ export interface GenerateStreamOptions extends GenerationOptions {
 const stepOptions = ['output_scores', 'output_logits'] as const;
 const listOptions = ['output_attentions', 'output_hidden_states'] as const;
 const inside = ['names_filter', 'edits', 'fwd_hooks'];
-const sharedOptions = ['signal', 'tokenizer', 'stop_strings', ...inside, ...stepOptions, ...listOptions];
+const functions = ['streamer', 'stopping_criteria', 'logits_processor'];
+const sharedOptions = ['signal', 'tokenizer', 'stop_strings', ...functions, ...inside, ...stepOptions, ...listOptions];
 /** Options that are this side's; the core never sees them. */
 const ownOptions = {
-  generate: ['return_dict_in_generate', 'use_cache', 'streamer', ...sharedOptions],
+  generate: ['return_dict_in_generate', 'use_cache', ...sharedOptions],
   generate_stream: ['skip_special_tokens', ...sharedOptions],
 };
 
@@ -143,6 +164,9 @@ export interface GenerationRequest {
   signal: AbortSignal | undefined;
   tokenizer: PreTrainedTokenizer | null | undefined;
   stop_strings: readonly string[];
+  streamer: Streamer | null | undefined;
+  criteria: readonly StoppingCriterion[];
+  processors: readonly ScoresProcessor[];
 }
 
 /**
@@ -176,7 +200,26 @@ export function sortOptions(
   const { request, cause } = observe(call, asked, model.hooks, model.remote);
   const observation = { request: { ...request, ...lists }, cause };
   const { signal, tokenizer } = given;
-  return { call, options, step, observation, signal, tokenizer, stop_strings: stopStrings(call, stops) };
+  const { streamer } = given;
+  if (streamer && (typeof streamer.put !== 'function' || typeof streamer.end !== 'function')) {
+    throw new ClearformerError('invalid_argument', `${call}: streamer must have put() and end()`, {
+      option: 'streamer',
+    });
+  }
+  return {
+    ...{ call, options, step, observation, signal, tokenizer, streamer },
+    stop_strings: stopStrings(call, stops),
+    criteria: functionsIn(call, 'stopping_criteria', given.stopping_criteria),
+    processors: functionsIn(call, 'logits_processor', given.logits_processor),
+  };
+}
+
+function functionsIn<F>(call: string, option: string, given: F | readonly F[] | null | undefined): F[] {
+  const list = [given ?? []].flat() as F[];
+  if (list.every((one) => typeof one === 'function')) return list;
+  throw new ClearformerError('invalid_argument', `${call}: ${option} must be a function, or a list of functions`, {
+    option,
+  });
 }
 
 function stopStrings(call: string, value: unknown): string[] {

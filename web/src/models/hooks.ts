@@ -3,7 +3,7 @@
 import type { HookPoint } from '../runtime/border.js';
 import { type HookName, ourName, type TransformerLens3Name } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
-import { patternOf } from '../support/pattern.js';
+import { nameTest } from '../support/pattern.js';
 
 /** One way to say which activations are meant; in text, `*` stands for any characters. */
 export type NameFilter =
@@ -43,9 +43,9 @@ function testOf(option: string, filter: NameFilter, hooks: readonly HookPoint[])
     throw new ClearformerError('invalid_argument', `${option}: needs names, patterns, a RegExp or a function`, {
       option,
     });
-  const pattern = patternOf(ourName(filter));
-  if (!hooks.some(({ name }) => pattern.test(name))) throw unknownName(option, filter, hooks);
-  return (name) => pattern.test(name);
+  const test = nameTest(ourName(filter));
+  if (!hooks.some(({ name }) => test(name))) throw unknownName(option, filter, hooks);
+  return test;
 }
 
 function unknownName(option: string, filter: string, hooks: readonly HookPoint[]): ClearformerError {

@@ -5,6 +5,7 @@ import type { Engine } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { type IntegerInput, integerMatrix } from '../tensor/integer_input.js';
+import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
 import { KeyValueCache } from './key_value_cache.js';
 
@@ -20,7 +21,7 @@ export interface PromptInputs {
   decoder_input_ids?: IntegerInput | undefined;
   decoder_attention_mask?: IntegerInput | undefined;
   /** Keys and values of the first positions of `input_ids`; the call extends them in place. */
-  past_key_values?: KeyValueCache | undefined;
+  past_key_values?: KeyValueCache | null | undefined;
 }
 
 /** Inputs of a forward pass. Each kind of model takes some of them and refuses the others by name. */
@@ -62,6 +63,30 @@ const forwardInputs = [
   'interpolate_pos_encoding',
 ];
 
+/**
+ * What was passed to `generate` as inputs and options, in either way: `generate(inputs, options)`, or all in one object,
+ * where `inputs` is the model's main input. Throws `invalid_argument` for what is said twice.
+ */
+export function separated<O extends object>(call: string, given: PromptInputs & O, options: O): [PromptInputs, O] {
+  if (given instanceof Tensor) return separated(call, { inputs: given } as unknown as PromptInputs & O, options);
+  if (typeof given !== 'object' || given === null || Array.isArray(given) || typeof options !== 'object') {
+    return [given, options];
+  }
+  const inputs: Record<string, unknown> = {};
+  const rest: Record<string, unknown> = { ...(options as object) };
+  for (const [key, value] of Object.entries(given)) {
+    const isSound = key === 'inputs' && value instanceof Tensor && value.type === 'float32';
+    const name = key !== 'inputs' ? key : isSound ? 'input_features' : 'input_ids';
+    const to = promptInputs.includes(name) ? inputs : rest;
+    if (to[name] !== undefined && value !== undefined) {
+      throw new ClearformerError('invalid_argument', `${call}: ${name} is given twice`, { option: name });
+    }
+    to[name] ??= value;
+  }
+  const { generation_config, ...own } = rest;
+  return [inputs, { ...(generation_config as object), ...own } as O];
+}
+
 /** The inputs of a generation for the core. Throws `unsupported` for an input nobody reads. */
 export function promptIn(call: string, inputs: PromptInputs, engine: Engine): RunInputs {
   checkOptions(call, inputs, promptInputs);
@@ -86,13 +111,14 @@ function converted(call: string, inputs: ModelInputs, engine: Engine): RunInputs
   }
   if (inputs?.interpolate_pos_encoding === true) run.interpolate_pos_encoding = true;
   const past = inputs?.past_key_values;
-  if (past === undefined) return run;
+  if (past === undefined || past === null) return run;
   if (!(past instanceof KeyValueCache)) {
     throw new ClearformerError('invalid_argument', `${call}: past_key_values must be what an earlier call returned`, {
       option: 'past_key_values',
     });
   }
-  run.past_key_values = past.handleFor(engine);
+  const handle = past.handleFor(engine);
+  if (handle !== undefined) run.past_key_values = handle;
   return run;
 }
 

@@ -196,10 +196,13 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   ): Promise<{ value: ForwardValue; past: KeyValueCache | undefined }> {
     const { engine, model } = this.open();
     const given = forwardIn(call, inputs, engine);
-    const value = await engine.call('model_forward', { model, ...given, ...request }, signal);
+    const held = inputs.past_key_values ?? undefined;
+    const own = held?.isEmpty ? { ...request, use_cache: true } : request;
+    const value = await engine.call('model_forward', { model, ...given, ...own }, signal);
     const { past_key_values: handle } = value;
-    const past = inputs.past_key_values ?? (handle === undefined ? undefined : new KeyValueCache(engine, handle));
-    return { value, past };
+    if (handle === undefined) return { value, past: held };
+    if (held?.isEmpty) held.fill(engine, handle);
+    return { value, past: held ?? new KeyValueCache(engine, handle) };
   }
 
   /** The points of the forward pass that can be captured and edited, with their dims and axes. */

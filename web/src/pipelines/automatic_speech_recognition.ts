@@ -8,42 +8,78 @@ import type { Folder } from '../checkpoint/folder.js';
 import { GenerativeModel } from '../models/generative_model.js';
 import { ClearformerError } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
+import { warn } from '../support/warning.js';
+import type { Tensor } from '../tensor/tensor.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { Pipeline } from './base_pipeline.js';
 import { type GenerationCallOptions, generationDefaults, splitOptions, type TextOptions } from './generation_call.js';
 import { loader } from './load_pipeline.js';
-import { chunkingOf, chunksOf, joined } from './overlapping_chunks.js';
+import { type Chunk, chunkingOf, chunksOf } from './overlapping_chunks.js';
+import { checkChoice } from './scores.js';
+import { type ChunkTokens, type SpeechChunk, type SpokenOptions, spokenText } from './spoken_text.js';
 import { inBatches } from './texts.js';
+import { firstTimeOf, spokenTokens } from './whisper_passes.js';
 import { type SpeechTask, whisperConfig, whisperPrompt } from './whisper_prompt.js';
 
 /** Options of a call: those of `generate`, and what is this task's. `batch_size` counts chunks and is 1 by default. */
-export interface SpeechRecognitionOptions extends Omit<GenerationCallOptions, 'num_return_sequences'>, SpeechTask {
+export interface SpeechRecognitionOptions
+  extends Omit<GenerationCallOptions, 'num_return_sequences' | 'return_timestamps'>,
+    SpeechTask {
   /** Seconds of sound that are read at once; longer sounds are cut into such chunks. Default: one chunk, not cut. */
   chunk_length_s?: number | undefined;
   /** Seconds that neighbouring chunks share, on both sides or left and right. Default: a sixth of chunk_length_s. */
   stride_length_s?: number | readonly [number, number] | undefined;
-  /** Only false: times are not told. */
-  return_timestamps?: false | undefined;
+  /** Tell in `chunks` when what was said: true for segments, 'word' for words. Default: as generation_config.json says, else false. */
+  return_timestamps?: boolean | 'word' | undefined;
+  /** Tell in `chunks` in which language what was said. Default false. */
+  return_language?: boolean | undefined;
+  /** Reject where the sound ends in the middle of a segment, instead of giving that segment no end. Default false. */
+  force_full_sequences?: boolean | undefined;
 }
 
 /** What was said. */
 export interface RecognizedSpeech {
   text: string;
+  /** With `return_timestamps`, or `return_language`: the segments or words of the text. */
+  chunks?: SpeechChunk[];
 }
+
+/** A segment or a word with its times. */
+export interface TimedSpeech extends SpeechChunk {
+  /** In seconds, start and end; null where the model does not say. */
+  timestamp: [number | null, number | null];
+}
+
+type WithTimes = SpeechRecognitionOptions & { return_timestamps: true | 'word' };
 
 /** Speech to text, in the language that is spoken or in English. */
 export interface AutomaticSpeechRecognitionPipeline {
   /**
+   * The text of a sound with its segments or words. A sound that is longer than the model reads at once is read in passes, each
+   * from the last segment's end on, or with `chunk_length_s` in chunks.
+   */
+  (audio: AudioInput, options: WithTimes): Promise<RecognizedSpeech & { chunks: TimedSpeech[] }>;
+  /** The same for several sounds. */
+  (audio: readonly AudioInput[], options: WithTimes): Promise<(RecognizedSpeech & { chunks: TimedSpeech[] })[]>;
+  /**
    * The text of a sound, or of each sound. Rejects as the feature extractor and `generate` do; `invalid_argument` for a sound
-   * that is longer than the model reads at once when no `chunk_length_s` is given; `unsupported` for timestamps.
+   * that is longer than the model reads at once when neither `chunk_length_s` nor `return_timestamps` is given.
    */
   (audio: AudioInput, options?: SpeechRecognitionOptions): Promise<RecognizedSpeech>;
   /** The same for several sounds. */
   (audio: readonly AudioInput[], options?: SpeechRecognitionOptions): Promise<RecognizedSpeech[]>;
 }
 
-const ownOptions = ['chunk_length_s', 'stride_length_s', 'return_timestamps', 'language', 'task'];
+const ownOptions = [
+  'chunk_length_s',
+  'stride_length_s',
+  'return_timestamps',
+  'return_language',
+  'force_full_sequences',
+  'language',
+  'task',
+];
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
 export class AutomaticSpeechRecognitionPipeline extends Pipeline<
@@ -59,6 +95,7 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
     super(task, model);
     this.tokenizer = tokenizer;
     this.processor = extractor.on(model.open().engine);
+    warnOfFallbacks(task, model);
   }
 
   /** @internal */
@@ -67,32 +104,57 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
     options: SpeechRecognitionOptions = {},
   ): Promise<RecognizedSpeech | RecognizedSpeech[]> {
     const list = Array.isArray(audio) ? (audio as readonly AudioInput[]) : [audio as AudioInput];
-    const { generate } = splitOptions(this.task, options, ownOptions, list.length);
+    const { generate } = splitOptions(this.task, options as GenerationCallOptions, ownOptions, list.length);
     this.#refuse(options);
+    const times = this.#times(options);
     const results: RecognizedSpeech[] = [];
     for (const one of list) {
       throwIfAborted(options.signal);
-      const chunks = this.#chunks(await read_audio(one, this.processor.features.sampling_rate), options);
+      const chunks = this.#chunks(await read_audio(one, this.processor.features.sampling_rate), options, times);
       const batches = { batch_size: options.batch_size ?? 1, signal: options.signal };
-      const tokens = await inBatches(chunks, batches, (part) => this.#tokens(part, options, generate));
-      results.push({ text: this.tokenizer.decode(joined(tokens.filter(({ length }) => length > 0))) });
+      const tokens = await inBatches(chunks, batches, (part) => this.#tokens(part, options, { generate, times }));
+      results.push(spokenText(tokens, this.#spoken(options, times)));
     }
     return Array.isArray(audio) ? results : (results[0] as RecognizedSpeech);
   }
 
   #refuse(options: SpeechRecognitionOptions): void {
-    const given = options as Record<string, unknown>;
-    const option = ['return_timestamps', 'num_return_sequences'].find(
-      (name) => given[name] !== undefined && given[name] !== false,
-    );
-    if (option === undefined) return;
-    throw new ClearformerError('unsupported', `${this.task}: ${option} is not supported`, { option });
+    for (const [option, why] of Object.entries(refused)) {
+      if ((options as Record<string, unknown>)[option] === undefined) continue;
+      throw new ClearformerError('unsupported', `${this.task}: ${option} is not supported: ${why}`, { option });
+    }
+    for (const option of ['return_language', 'force_full_sequences'] as const) {
+      checkChoice(option, options[option] ?? false, [true, false]);
+    }
   }
 
-  #chunks(samples: Float32Array, options: SpeechRecognitionOptions): Float32Array[] {
+  #times({ return_timestamps }: SpeechRecognitionOptions): Times {
+    const wanted = return_timestamps ?? whisperConfig(this.model).return_timestamps ?? false;
+    checkChoice('return_timestamps', wanted, [true, false, 'word']);
+    return wanted === 'word' ? 'words' : wanted ? 'segments' : 'none';
+  }
+
+  /** The seconds that one position of the encoder's output stands for. */
+  get #precision(): number {
+    return this.processor.features.chunk_length / Number(this.model.config.max_source_positions ?? 1500);
+  }
+
+  #spoken(options: SpeechRecognitionOptions, times: Times): SpokenOptions {
+    return {
+      tokenizer: this.tokenizer,
+      times,
+      languages: options.return_language ? 'told' : 'not told',
+      firstTime: firstTimeOf(this.model),
+      precision: this.#precision,
+      positions: Number(this.model.config.max_source_positions ?? 1500),
+      onlyWhole: options.force_full_sequences ?? false,
+    };
+  }
+
+  #chunks(samples: Float32Array, options: SpeechRecognitionOptions, times: Times): Chunk[] {
     const { chunk_length_s, stride_length_s } = options;
     const { sampling_rate: rate, chunk_length: most } = this.processor.features;
-    if (chunk_length_s !== undefined) {
+    if (chunk_length_s !== undefined && chunk_length_s !== 0) {
       return chunksOf(samples, chunkingOf(chunk_length_s, stride_length_s, { rate, most }));
     }
     if (stride_length_s !== undefined) {
@@ -100,34 +162,92 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
         option: 'stride_length_s',
       });
     }
-    if (samples.length <= most * rate) return [samples];
+    if (samples.length <= most * rate || times !== 'none') return [{ samples, left: 0, right: 0 }];
     const seconds = (samples.length / rate).toFixed(1);
     throw new ClearformerError(
       'invalid_argument',
-      `${this.task}: the sound has ${seconds} seconds, the model reads ${most} at once: pass chunk_length_s`,
+      `${this.task}: the sound has ${seconds} seconds, the model reads ${most} at once: pass chunk_length_s, or return_timestamps`,
       { option: 'chunk_length_s' },
     );
   }
 
-  /** The tokens of text that each chunk's speech has. */
+  /** The tokens of each chunk's speech. */
   async #tokens(
-    chunks: readonly Float32Array[],
+    chunks: readonly Chunk[],
     options: SpeechRecognitionOptions,
-    given: TextOptions,
-  ): Promise<number[][]> {
+    { generate: given, times }: { generate: TextOptions; times: Times },
+  ): Promise<ChunkTokens[]> {
     const { signal } = options;
-    const { input_features } = await this.processor(chunks, { signal, return_attention_mask: false });
-    const decoder_input_ids = await whisperPrompt(this.model, input_features, options, signal);
-    const length = decoder_input_ids[0]?.length ?? 0;
-    const usual = generationDefaults(this.model, given, {}, length);
-    const settings = { tokenizer: this.tokenizer, forced_decoder_ids: null, ...usual, ...given };
-    const sequences = await this.model.generate({ input_features, decoder_input_ids }, settings);
-    const special = new Set(this.tokenizer.all_special_ids);
-    const firstTime = (whisperConfig(this.model).no_timestamps_token_id ?? Number.POSITIVE_INFINITY) + 1;
-    return chunks.map((_, row) =>
-      Array.from(sequences.slice(row).data.slice(length), Number).filter((id) => !special.has(id) && id < firstTime),
+    const { sampling_rate: rate, chunk_length, hop_length } = this.processor.features;
+    const sounds = chunks.map(({ samples }) => samples);
+    const isLong = sounds.some(({ length }) => length > chunk_length * rate); // then it is the only one
+    const { input_features } = await this.processor(sounds, {
+      ...(isLong && { padding: 'longest', truncation: false }),
+      return_attention_mask: false,
+      signal,
+    });
+    const total = input_features.dims[2] ?? 0;
+    const { language, task } = options;
+    const first = isLong ? firstFrames(input_features, (chunk_length * rate) / hop_length) : input_features;
+    const { ids, languages } = await whisperPrompt(
+      this.model,
+      first,
+      { language, task, times: times !== 'none' },
+      signal,
     );
+    const usual = generationDefaults(this.model, given, {}, ids[0]?.length ?? 0);
+    const own = { forced_decoder_ids: null, return_timestamps: times !== 'none' };
+    const found = await spokenTokens({
+      model: this.model,
+      input_features,
+      prompt: ids,
+      frames: sounds.map(({ length }) => Math.min(total, Math.ceil(length / hop_length))),
+      settings: { tokenizer: this.tokenizer, ...usual, ...given, ...own },
+      times,
+      precision: this.#precision,
+    });
+    const isChunked = options.chunk_length_s !== undefined && options.chunk_length_s !== 0;
+    return found.map((one, i) => {
+      const { samples, left, right } = chunks[i] as Chunk;
+      const stride = { length: samples.length / rate, left: left / rate, right: right / rate };
+      return {
+        ids: one.ids,
+        ...(times === 'words' && { times: one.times }),
+        language: languages[i],
+        ...(isChunked && { stride }),
+      };
+    });
   }
+}
+
+type Times = SpokenOptions['times'];
+
+/** Options of transformers and transformers.js that are not obeyed here. */
+const refused: Readonly<Record<string, string>> = {
+  num_return_sequences: 'a sound has one text',
+  num_frames: 'the frames of a sound are counted here: leave it out',
+  prompt_ids: 'pass decoder_input_ids to model.generate()',
+};
+
+/** What generation_config.json may ask for that has no effect here: transformers reads a pass again when it looks wrong. */
+const fallbacks = [
+  'logprob_threshold',
+  'compression_ratio_threshold',
+  'no_speech_threshold',
+  'condition_on_prev_tokens',
+  'prompt_condition_type',
+];
+
+function warnOfFallbacks(task: string, { generation_config }: GenerativeModel): void {
+  const asked = fallbacks.filter((name) => (generation_config[name] ?? false) !== false);
+  if (asked.length === 0) return;
+  const message = `${task}: generation_config.json sets ${asked.join(', ')}, which have no effect: each pass is read once`;
+  warn({ code: 'no_fallback', message });
+}
+
+/** The part of a spectrogram that the model reads at once. */
+function firstFrames(features: Tensor<'float32'>, frames: number): Tensor<'float32'> {
+  return features.slice([0, features.dims[0] ?? 0], [0, features.dims[1] ?? 0], [0, frames]);
 }
 
 interface Beside {

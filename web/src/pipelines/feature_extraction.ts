@@ -5,7 +5,7 @@ import type { Folder } from '../checkpoint/folder.js';
 import { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
-import type { Tensor } from '../tensor/tensor.js';
+import { Tensor } from '../tensor/tensor.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { TokenizerOutput } from '../text/batch.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
@@ -13,6 +13,7 @@ import { needed, Pipeline } from './base_pipeline.js';
 import { joinedRows } from './joined_rows.js';
 import { loader } from './load_pipeline.js';
 import { normalized, type Pooling, type PoolingMode, pool, poolingModes } from './pooling.js';
+import { checkChoice } from './scores.js';
 import { type EmbeddingDefaults, readEmbeddingDefaults } from './sentence_transformers.js';
 import {
   inBatches,
@@ -30,7 +31,13 @@ export interface FeatureExtractionOptions extends TextCallOptions {
   pooling?: Pooling | readonly PoolingMode[] | undefined;
   /** Vectors of length 1. Default: what modules.json says where pooling is not given, else false. */
   normalize?: boolean | undefined;
+  /** One bit instead of each number, whether it is above 0: eight in a byte, the first in its highest bit. Default false. */
+  quantize?: boolean | undefined;
+  /** With `quantize`: bytes as int8, 128 less (`binary`, default), or as uint8. */
+  precision?: 'binary' | 'ubinary' | undefined;
 }
+
+type Quantized = FeatureExtractionOptions & { quantize: true };
 
 /** Texts to vectors. */
 export interface FeatureExtractionPipeline {
@@ -40,32 +47,54 @@ export interface FeatureExtractionPipeline {
    * computes for padding. Rejects with `invalid_argument` or
    * `unsupported` for what does not fit, `disposed`, or the signal's reason.
    */
-  // biome-ignore lint/style/useShorthandFunctionType: it must merge with the class
-  (texts: string | readonly string[], options?: FeatureExtractionOptions): Promise<Tensor<'float32'>>;
+  (
+    texts: string | readonly string[],
+    options?: FeatureExtractionOptions & { quantize?: false | undefined },
+  ): Promise<Tensor<'float32'>>;
+  /** [text, d_model / 8]: bits of pooled vectors. */
+  (
+    texts: string | readonly string[],
+    options: Quantized & { precision?: 'binary' | undefined },
+  ): Promise<Tensor<'int8'>>;
+  /** The same as bytes without a sign. */
+  (texts: string | readonly string[], options: Quantized & { precision: 'ubinary' }): Promise<Tensor<'uint8'>>;
 }
+
+type Features = Tensor<'float32'> | Tensor<'int8'> | Tensor<'uint8'>;
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
 export class FeatureExtractionPipeline extends Pipeline<
   [string | readonly string[], FeatureExtractionOptions?],
-  Tensor<'float32'>,
+  Features,
   PreTrainedModel
 > {
   readonly tokenizer: PreTrainedTokenizer;
   readonly #defaults: EmbeddingDefaults;
 
   /** @internal */
-  constructor(task: string, model: PreTrainedModel, { tokenizer, defaults }: Beside) {
+  constructor(task: string, model: PreTrainedModel, { tokenizer, defaults }: BesideEmbedding) {
     super(task, model);
     this.tokenizer = tokenizer;
     this.#defaults = defaults;
   }
 
   /** @internal */
-  override async _call(
-    texts: string | readonly string[],
-    options: FeatureExtractionOptions = {},
-  ): Promise<Tensor<'float32'>> {
-    checkOptions(this.task, options, [...textCallOptions, 'pooling', 'normalize']);
+  override async _call(texts: string | readonly string[], options: FeatureExtractionOptions = {}): Promise<Features> {
+    checkOptions(this.task, options, [...textCallOptions, 'pooling', 'normalize', 'quantize', 'precision']);
+    const { quantize = false, precision = 'binary' } = options;
+    checkChoice('precision', precision, ['binary', 'ubinary']);
+    const vectors = await this.#vectors(texts, options);
+    return quantize ? quantized(this.task, vectors, precision) : vectors;
+  }
+
+  /** @internal One vector of length 1 for each text, for who compares them. */
+  unitVectors(texts: readonly string[], options: FeatureExtractionOptions): Promise<Tensor<'float32'>> {
+    checkOptions(this.task, options, [...textCallOptions, 'pooling']);
+    const isTold = options.pooling !== undefined || this.#defaults.pooling.length > 0;
+    return this.#vectors(texts, { ...options, ...(!isTold && { pooling: 'mean' }), normalize: true });
+  }
+
+  async #vectors(texts: string | readonly string[], options: FeatureExtractionOptions): Promise<Tensor<'float32'>> {
     const given = textList(this.task, texts);
     if (given.length === 0) throw new ClearformerError('invalid_argument', `${this.task}: needs at least one text`);
     const list = this.#defaults.do_lower_case ? given.map((text) => text.toLowerCase()) : given;
@@ -129,12 +158,37 @@ export class FeatureExtractionPipeline extends Pipeline<
   }
 }
 
-interface Beside {
+/** A bit for each number, as sentence-transformers packs them. */
+function quantized(
+  call: string,
+  { dims, data }: Tensor<'float32'>,
+  precision: 'binary' | 'ubinary',
+): Tensor<'int8'> | Tensor<'uint8'> {
+  const [texts = 0, size = 0] = dims;
+  if (dims.length !== 2 || size % 8 !== 0) {
+    const message = `${call}: quantize needs pooling and vectors of a multiple of 8 numbers, not [${dims.join(', ')}]`;
+    throw new ClearformerError('invalid_argument', message, { option: 'quantize' });
+  }
+  const bytes = new Uint8Array(data.length / 8);
+  data.forEach((value, i) => {
+    if (value > 0) (bytes[i >> 3] as number) |= 0x80 >> (i & 7);
+  });
+  if (precision === 'ubinary') return new Tensor('uint8', bytes, [texts, size / 8]);
+  return new Tensor(
+    'int8',
+    Int8Array.from(bytes, (byte) => byte - 128),
+    [texts, size / 8],
+  );
+}
+
+/** @internal What stands beside an embedding model. */
+export interface BesideEmbedding {
   tokenizer: PreTrainedTokenizer;
   defaults: EmbeddingDefaults;
 }
 
-async function read(folder: Folder, options: ReadOptions): Promise<Beside> {
+/** @internal */
+export async function readEmbedding(folder: Folder, options: ReadOptions): Promise<BesideEmbedding> {
   const [tokenizer, defaults] = await Promise.all([
     readTokenizer(folder, options),
     readEmbeddingDefaults(folder, options),
@@ -143,8 +197,8 @@ async function read(folder: Folder, options: ReadOptions): Promise<Beside> {
 }
 
 /** @internal */
-export const load = loader<PreTrainedModel, Beside, FeatureExtractionPipeline>({
+export const load = loader<PreTrainedModel, BesideEmbedding, FeatureExtractionPipeline>({
   Model: PreTrainedModel,
-  read,
+  read: readEmbedding,
   create: (task, model, beside) => new FeatureExtractionPipeline(task, model, beside),
 });

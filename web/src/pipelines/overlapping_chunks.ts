@@ -1,5 +1,5 @@
 // Long sound in chunks that overlap, and the tokens of the chunks joined where they say the same. As transformers'
-// pipeline does it for Whisper without timestamps.
+// pipeline does it for Whisper.
 
 import { ClearformerError } from '../support/error.js';
 
@@ -34,23 +34,33 @@ export function chunkingOf(
   return chunking;
 }
 
-/** The chunks of a sound: views of it. */
-export function chunksOf(samples: Float32Array, { length, left, right }: Chunking): Float32Array[] {
-  const chunks: Float32Array[] = [];
+/** A part of a sound, a view of it, with what of it its neighbours have, too. */
+export interface Chunk {
+  samples: Float32Array;
+  left: number;
+  right: number;
+}
+
+/** The chunks of a sound. */
+export function chunksOf(samples: Float32Array, { length, left, right }: Chunking): Chunk[] {
+  const chunks: Chunk[] = [];
   for (let start = 0; start < samples.length; start += length - left - right) {
-    const chunk = samples.subarray(start, start + length);
-    if (start === 0 || chunk.length > left) chunks.push(chunk);
-    if (start + length >= samples.length) break;
+    const part = samples.subarray(start, start + length);
+    const [isFirst, isLast] = [start === 0, start + length >= samples.length];
+    if (isFirst || part.length > left) {
+      chunks.push({ samples: part, left: isFirst ? 0 : left, right: isLast ? 0 : right });
+    }
+    if (isLast) break;
   }
   return chunks;
 }
 
 /** Tokens of chunks that follow one another as one sequence: each pair is cut in the middle of their best agreement. */
-export function joined(sequences: readonly (readonly number[])[]): number[] {
-  const all: number[] = [];
+export function joined<T>(sequences: readonly (readonly T[])[], agree: (left: T, right: T) => boolean): T[] {
+  const all: T[] = [];
   let [left = []] = sequences;
   for (const right of sequences.slice(1)) {
-    const { leftMiddle, rightMiddle } = agreement(left, right);
+    const { leftMiddle, rightMiddle } = agreement(left, right, agree);
     all.push(...left.slice(0, leftMiddle));
     left = right.slice(rightMiddle);
   }
@@ -58,7 +68,11 @@ export function joined(sequences: readonly (readonly number[])[]): number[] {
 }
 
 /** Of all ways to lay the end of one over the start of the other, the one in which most tokens agree. */
-function agreement(left: readonly number[], right: readonly number[]): { leftMiddle: number; rightMiddle: number } {
+function agreement<T>(
+  left: readonly T[],
+  right: readonly T[],
+  agree: (left: T, right: T) => boolean,
+): { leftMiddle: number; rightMiddle: number } {
   let most = 0;
   let best = { leftMiddle: left.length, rightMiddle: 0 };
   for (let overlap = 1; overlap < left.length + right.length; overlap++) {
@@ -67,7 +81,7 @@ function agreement(left: readonly number[], right: readonly number[]): { leftMid
     const rightStart = Math.max(0, overlap - left.length);
     let matches = 0;
     for (let i = 0; i < leftEnd - leftStart; i++) {
-      if (left[leftStart + i] === right[rightStart + i]) matches++;
+      if (agree(left[leftStart + i] as T, right[rightStart + i] as T)) matches++;
     }
     const share = matches / overlap + overlap / 10000; // the last part favours long agreements
     if (matches <= 1 || share <= most) continue;

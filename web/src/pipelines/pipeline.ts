@@ -3,9 +3,10 @@
 import type { Folder } from '../checkpoint/folder.js';
 import { SharedFolder } from '../checkpoint/shared_folder.js';
 import { openSource, type Source } from '../checkpoint/source.js';
-import { checkLoadOptions, type LoadOptions } from '../models/auto_models.js';
+import { type LoadOptions, ownLoadOptions } from '../models/auto_models.js';
 import type { PipelineName } from '../runtime/border.js';
-import { ClearformerError, textOf } from '../support/error.js';
+import { ClearformerError } from '../support/error.js';
+import { loadPart } from '../support/platform.js';
 import type { AutomaticSpeechRecognitionPipeline } from './automatic_speech_recognition.js';
 import type { FeatureExtractionPipeline } from './feature_extraction.js';
 import type { FillMaskPipeline } from './fill_mask.js';
@@ -13,11 +14,15 @@ import type { ImageClassificationPipeline } from './image_classification.js';
 import type { ImageFeatureExtractionPipeline } from './image_feature_extraction.js';
 import type { Load } from './load_pipeline.js';
 import type { QuestionAnsweringPipeline } from './question_answering.js';
+import type { SentenceSimilarityPipeline } from './sentence_similarity.js';
 import type { SummarizationPipeline } from './summarization.js';
 import type { TextClassificationPipeline } from './text_classification.js';
 import type { TextGenerationPipeline } from './text_generation.js';
+import type { TextRankingPipeline } from './text_ranking.js';
+import type { Text2TextGenerationPipeline } from './text2text_generation.js';
 import type { TokenClassificationPipeline } from './token_classification.js';
 import type { TranslationPipeline } from './translation.js';
+import type { ZeroShotClassificationPipeline } from './zero_shot_classification.js';
 import type { ZeroShotImageClassificationPipeline } from './zero_shot_image_classification.js';
 
 /** The pipelines by task. */
@@ -28,17 +33,22 @@ export interface Pipelines {
   'image-classification': ImageClassificationPipeline;
   'image-feature-extraction': ImageFeatureExtractionPipeline;
   'question-answering': QuestionAnsweringPipeline;
+  'sentence-similarity': SentenceSimilarityPipeline;
   summarization: SummarizationPipeline;
   'text-classification': TextClassificationPipeline;
   'text-generation': TextGenerationPipeline;
+  'text-ranking': TextRankingPipeline;
+  'text2text-generation': Text2TextGenerationPipeline;
   'token-classification': TokenClassificationPipeline;
   translation: TranslationPipeline;
+  'zero-shot-classification': ZeroShotClassificationPipeline;
   'zero-shot-image-classification': ZeroShotImageClassificationPipeline;
 }
 
 /** Other names of tasks; a translation may name its languages, as T5 wants it: `translation_en_to_de`. */
 export interface TaskAliases {
   asr: 'automatic-speech-recognition';
+  embeddings: 'feature-extraction';
   ner: 'token-classification';
   'sentiment-analysis': 'text-classification';
   [translation: `translation_${string}_to_${string}`]: 'translation';
@@ -61,15 +71,20 @@ const loaders: { [Task in PipelineName]: () => Promise<{ load: Load<Pipelines[Ta
   'image-classification': () => import('./image_classification.js'),
   'image-feature-extraction': () => import('./image_feature_extraction.js'),
   'question-answering': () => import('./question_answering.js'),
+  'sentence-similarity': () => import('./sentence_similarity.js'),
   summarization: () => import('./summarization.js'),
   'text-classification': () => import('./text_classification.js'),
   'text-generation': () => import('./text_generation.js'),
+  'text-ranking': () => import('./text_ranking.js'),
+  'text2text-generation': () => import('./text2text_generation.js'),
   'token-classification': () => import('./token_classification.js'),
   translation: () => import('./translation.js'),
+  'zero-shot-classification': () => import('./zero_shot_classification.js'),
   'zero-shot-image-classification': () => import('./zero_shot_image_classification.js'),
 };
 const aliases: Readonly<Record<string, keyof Pipelines>> = {
   asr: 'automatic-speech-recognition',
+  embeddings: 'feature-extraction',
   ner: 'token-classification',
   'sentiment-analysis': 'text-classification',
 };
@@ -78,7 +93,7 @@ const aliases: Readonly<Record<string, keyof Pipelines>> = {
  * A pipeline for a task, with model, tokenizer and processor from one source; options are those of a model. Without a task
  * it is the one the checkpoint was made for, as `inspect` tells it. Progress is told over all files together; aborting
  * `signal` stops all of it and leaves nothing behind. Rejects with `unsupported` for a task or an option that is not known
- * and where a checkpoint was made for no task, `invalid_argument` without a source, and else as `from_pretrained` of the
+ * (where transformers.js knows it, with what to use here) and where a checkpoint was made for no task, `invalid_argument` without a source, and else as `from_pretrained` of the
  * parts.
  */
 export async function pipeline<Task extends PipelineTask>(
@@ -94,33 +109,33 @@ export async function pipeline(
 export async function pipeline(
   task: PipelineTask | undefined,
   source: Source,
-  options: LoadOptions = {},
+  given_options: LoadOptions = {},
 ): Promise<Pipelines[PipelineName]> {
   const given = task === undefined ? undefined : nameOf(task);
-  if (source === undefined || source === null) {
-    const who = given === undefined ? '' : `${given} `;
-    throw new ClearformerError('invalid_argument', `pipeline: ${who}has no default model: pass a source`, {
-      option: 'source',
-    });
-  }
-  checkLoadOptions('pipeline', options);
+  if (task !== undefined && given === undefined) throw (await advice()).unknownTask(task, knownTasks());
+  if (source === undefined || source === null) throw (await advice()).noSource(given);
+  const options = await ownLoadOptions('pipeline', given_options);
   const folder = new SharedFolder(openSource(source, options));
   const name = given ?? (await madeFor(folder, options.signal));
-  const { load } = await loaders[name]();
+  const { load } = await loadPart<Awaited<ReturnType<(typeof loaders)[PipelineName]>>>(loaders[name]);
   options.signal?.throwIfAborted();
   return load({ task: task ?? name, pipeline: name }, folder, options).catch(async (thrown: unknown) => {
     throw (await madeForOthers(name, folder, thrown, options.signal)) ?? thrown;
   });
 }
 
-/** What is to be said of a file that is missing because the checkpoint was made for other tasks. */
+/**
+ * What is to be said of a file or a head that is missing because the checkpoint was made for other tasks: the parts of a
+ * pipeline load side by side, and which of them fails first is chance.
+ */
 async function madeForOthers(
   name: PipelineName,
   folder: Folder,
   thrown: unknown,
   signal: AbortSignal | undefined,
 ): Promise<ClearformerError | undefined> {
-  if (!(thrown instanceof ClearformerError) || thrown.code !== 'file_not_found') return undefined;
+  if (!(thrown instanceof ClearformerError) || !['file_not_found', 'unsupported'].includes(thrown.code))
+    return undefined;
   const { inspectFolder } = await import('../inspection/inspect_folder.js');
   const found = await inspectFolder(folder, { signal }).catch(() => undefined);
   if (found === undefined) return undefined;
@@ -149,16 +164,12 @@ async function madeFor(folder: Folder, signal: AbortSignal | undefined): Promise
   );
 }
 
-function nameOf(task: unknown): keyof Pipelines {
-  if (typeof task === 'string') {
-    if (Object.hasOwn(loaders, task)) return task as keyof Pipelines;
-    if (Object.hasOwn(aliases, task)) return aliases[task] as keyof Pipelines;
-    if (/^translation_\w+_to_\w+$/.test(task)) return 'translation';
-  }
-  const expected = [...Object.keys(loaders), ...Object.keys(aliases)];
-  throw new ClearformerError(
-    'unsupported',
-    `pipeline: ${typeof task === 'string' ? `'${task}'` : textOf(task)} is no task that is known (known: ${expected.join(', ')})`,
-    { option: 'task', expected },
-  );
+const advice = () => import('./task_advice.js'); // few calls need it
+const knownTasks = () => [...Object.keys(loaders), ...Object.keys(aliases)];
+
+function nameOf(task: unknown): keyof Pipelines | undefined {
+  if (typeof task !== 'string') return undefined;
+  if (Object.hasOwn(loaders, task)) return task as keyof Pipelines;
+  if (Object.hasOwn(aliases, task)) return aliases[task];
+  return /^translation_\w+_to_\w+$/.test(task) ? 'translation' : undefined;
 }

@@ -55,6 +55,6 @@ export async function normalized(model: PreTrainedModel, tensor: Tensor<'float32
   return toTensor(await model.open().engine.call('unit_vectors', { x: tensorIn(tensor) }));
 }
 
-function tensorIn({ data, dims }: Tensor): TensorIn {
+function tensorIn({ data, dims }: Tensor<'float32'> | Tensor<'int64'>): TensorIn {
   return { data, dims: [...dims] };
 }

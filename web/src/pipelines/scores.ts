@@ -28,10 +28,10 @@ export function argmax(values: ArrayLike<number>): number {
   return best;
 }
 
-/** Indices of the k largest values (null: of all), largest first; of equal ones the first comes first. */
+/** Indices of the k largest values (null or 0: of all), largest first; of equal ones the first comes first. */
 export function topIndices(values: readonly number[], k: number | null): number[] {
   const order = values.map((_, i) => i).sort((a, b) => (values[b] as number) - (values[a] as number) || a - b);
-  return k === null ? order : order.slice(0, k);
+  return order.slice(0, k || order.length);
 }
 
 /** Throws `invalid_argument` unless `value` is a whole number from `least` up. */
@@ -66,9 +66,19 @@ export function labelOf(config: Readonly<Record<string, unknown>>, id: number): 
   return typeof label === 'string' ? label : `LABEL_${id}`;
 }
 
+/** Labels in the sentence around them. Throws `invalid_argument` for one without a place for the label. */
+export function sentencesOf(call: string, labels: readonly string[], template: unknown): string[] {
+  if (typeof template === 'string' && template.includes('{}')) {
+    return labels.map((label) => template.split('{}').join(label));
+  }
+  throw new ClearformerError('invalid_argument', `${call}: hypothesis_template must be a text that holds {}`, {
+    option: 'hypothesis_template',
+  });
+}
+
 /** Options of the tasks that answer with classes. */
 export interface ClassificationOptions {
-  /** How many classes, best first; null: all. */
+  /** How many classes, best first; null or 0: all. */
   top_k?: number | null | undefined;
   /** Default: as config.json's problem_type says, else sigmoid for one class, softmax for several. */
   function_to_apply?: ScoreFunction | undefined;
@@ -76,7 +86,7 @@ export interface ClassificationOptions {
 
 /** Throws `invalid_argument` for values these options cannot have. */
 export function checkClassification({ top_k, function_to_apply }: ClassificationOptions): void {
-  if (top_k !== undefined && top_k !== null) checkCount('top_k', top_k);
+  if (top_k !== undefined && top_k !== null) checkCount('top_k', top_k, 0);
   if (function_to_apply !== undefined) {
     checkChoice('function_to_apply', function_to_apply, ['softmax', 'sigmoid', 'none']);
   }

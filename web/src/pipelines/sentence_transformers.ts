@@ -1,5 +1,6 @@
 // The layout of sentence-transformers: modules.json names the steps from a text to its embedding, each with a folder.
 
+import { brokenRules, expectNone } from '../checkpoint/file_rules.js';
 import { type ReadOptions, readOptional, readRequired } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
@@ -19,8 +20,8 @@ const none: EmbeddingDefaults = { pooling: [], normalize: false, max_seq_length:
 const list = 'modules.json';
 
 interface Module {
-  type?: unknown;
-  path?: unknown;
+  type: string;
+  path: string;
 }
 
 /**
@@ -32,13 +33,15 @@ export async function readEmbeddingDefaults(folder: Folder, options: ReadOptions
   if (modules === undefined) return none;
   const defaults = { ...none };
   for (const { type, path } of modules) {
-    const kind = String(type).split('.').at(-1) ?? '';
-    const own = path === '' || path === undefined ? '' : `${String(path)}/`;
+    const kind = type.split('.').at(-1) ?? '';
+    const own = path === '' ? '' : `${path}/`;
     if (kind === 'Normalize') defaults.normalize = true;
     else if (kind === 'Transformer') Object.assign(defaults, await readTransformer(folder, own, options));
     else if (kind === 'Pooling') {
       const name = `${own}config.json`;
-      defaults.pooling = modesOf(JSON.parse((await readRequired(folder, name, options)).text), name);
+      const config = JSON.parse((await readRequired(folder, name, options)).text);
+      expectNone(brokenRules('Pooling/config.json', config, name));
+      defaults.pooling = modesOf(config, name);
     } else {
       throw new ClearformerError(
         'unsupported',
@@ -60,18 +63,21 @@ async function readModules(folder: Folder, options: ReadOptions): Promise<Module
     throw malformed(folder, list, `is not JSON (${messageOf(cause)})`);
   }
   if (!Array.isArray(modules)) throw malformed(folder, list, 'is not a JSON array');
-  return modules;
+  expectNone(brokenRules(list, modules as unknown as Record<string, unknown>));
+  return modules.map(({ type, path }) => ({ type, path: path ?? '' }));
 }
 
 async function readTransformer(folder: Folder, own: string, options: ReadOptions): Promise<Partial<EmbeddingDefaults>> {
   const name = `${own}sentence_bert_config.json`;
   const file = await readOptional(folder, name, options);
   if (file === undefined) return {};
-  const { max_seq_length, do_lower_case = false } = JSON.parse(file.text) as Record<string, unknown>;
-  if (max_seq_length !== undefined && max_seq_length !== null && !Number.isSafeInteger(max_seq_length)) {
-    throw malformed(folder, name, `has the max_seq_length ${textOf(max_seq_length)}`);
-  }
-  return { max_seq_length: (max_seq_length as number | null) ?? undefined, do_lower_case: do_lower_case === true };
+  const values = JSON.parse(file.text);
+  expectNone(brokenRules('sentence_bert_config.json', values, name));
+  const { max_seq_length, do_lower_case } = values as {
+    max_seq_length?: number | null;
+    do_lower_case?: boolean | null;
+  };
+  return { max_seq_length: max_seq_length ?? undefined, do_lower_case: do_lower_case === true };
 }
 
 /** pooling_mode_…: true for each mode, or (newer) pooling_mode with one name or several. */

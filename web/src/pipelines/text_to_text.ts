@@ -14,6 +14,9 @@ export interface TextToTextOptions extends GenerationCallOptions {
   truncation?: boolean | undefined;
 }
 
+/** What config.json sets for a task (T5, BART): the text before each text, and options of generate(). */
+export type TaskSettings = TextOptions & { prefix: string };
+
 /** The base of pipelines from text to text; `Written` is what they call the result. */
 export abstract class TextToTextPipeline<Written> extends Pipeline<
   [string | readonly string[], TextToTextOptions?],
@@ -28,14 +31,22 @@ export abstract class TextToTextPipeline<Written> extends Pipeline<
     this.tokenizer = tokenizer;
   }
 
+  /** @internal Names of options that only this task has. */
+  protected readonly ownOptions: readonly string[] = [];
+
+  /** @internal What config.json sets for the task. */
+  protected settings(_options: TextToTextOptions): TaskSettings {
+    return taskSettings(this.model.config, this.task);
+  }
+
   /** @internal The result of one text. */
   protected abstract written(text: string): Written;
 
   /** @internal */
   override async _call(texts: string | readonly string[], options: TextToTextOptions = {}): Promise<Written[]> {
     const list = textList(this.task, texts);
-    const { generate } = splitOptions(this.task, options, ['truncation'], list.length);
-    const { prefix, ...ofTask } = taskSettings(this.model.config, this.task);
+    const { generate } = splitOptions(this.task, options, ['truncation', ...this.ownOptions], list.length);
+    const { prefix, ...ofTask } = this.settings(options);
     const usual = generationDefaults(this.model, generate, ofTask, 1);
     const settings = { tokenizer: this.tokenizer, ...usual, ...generate };
     return inTextBatches(list, this.tokenizer, options, async (part) => {
@@ -49,11 +60,11 @@ export abstract class TextToTextPipeline<Written> extends Pipeline<
   }
 }
 
-/** What config.json sets for a task (T5, BART): the text before each text, and options of generate(). */
-function taskSettings(
+/** The settings of a task in config.json. */
+export function taskSettings(
   { prefix, task_specific_params }: Readonly<Record<string, unknown>>,
   task: string,
-): TextOptions & { prefix: string } {
+): TaskSettings {
   const settings = (task_specific_params as Record<string, Record<string, unknown>> | null | undefined)?.[task];
   return { ...settings, prefix: String(settings?.prefix ?? prefix ?? '') };
 }

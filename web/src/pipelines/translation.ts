@@ -1,6 +1,23 @@
 // translation: a text in another language.
 
-import { type TextToTextOptions, TextToTextPipeline, textToTextLoader } from './text_to_text.js';
+import { ClearformerError } from '../support/error.js';
+import {
+  type TaskSettings,
+  type TextToTextOptions,
+  TextToTextPipeline,
+  taskSettings,
+  textToTextLoader,
+} from './text_to_text.js';
+
+/** Options of a call. */
+export interface TranslationOptions extends TextToTextOptions {
+  /**
+   * Languages, as the model calls them. `tgt_lang` is one that config.json has settings for (T5's `translation_en_to_fr`; with
+   * `src_lang`), or that the tokenizer has a token for (`>>fra<<` of an opus-mt model with several targets).
+   */
+  src_lang?: string | undefined;
+  tgt_lang?: string | undefined;
+}
 
 /** A translated text. */
 export interface Translation {
@@ -14,11 +31,35 @@ export interface TranslationPipeline {
    * upstream. Options are generate()'s. Rejects as `generate` does.
    */
   // biome-ignore lint/style/useShorthandFunctionType: it must merge with the class
-  (texts: string | readonly string[], options?: TextToTextOptions): Promise<Translation[]>;
+  (texts: string | readonly string[], options?: TranslationOptions): Promise<Translation[]>;
 }
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
 export class TranslationPipeline extends TextToTextPipeline<Translation> {
+  /** @internal */
+  protected override readonly ownOptions: readonly string[] = ['src_lang', 'tgt_lang'];
+
+  /** @internal */
+  protected override settings(options: TranslationOptions): TaskSettings {
+    const { src_lang, tgt_lang } = options;
+    if (src_lang === undefined && tgt_lang === undefined) return super.settings(options);
+    const { config } = this.model;
+    const task = `translation_${src_lang}_to_${tgt_lang}`;
+    if (Object.hasOwn(Object(config.task_specific_params), task)) return taskSettings(config, task);
+    const token = `>>${tgt_lang}<<`;
+    const [id] = this.tokenizer.convert_tokens_to_ids([token]);
+    if (id !== null && id !== undefined && id !== this.tokenizer.unk_token_id) {
+      const { prefix, ...others } = super.settings(options);
+      return { ...others, prefix: `${prefix}${token} ` };
+    }
+    const option = tgt_lang === undefined ? 'src_lang' : 'tgt_lang';
+    throw new ClearformerError(
+      'unsupported',
+      `${this.task}: src_lang and tgt_lang: config.json has no ${task} and the tokenizer no ${token}; leave them out where a model has one pair of languages`,
+      { option },
+    );
+  }
+
   /** @internal */
   protected override written(translation_text: string): Translation {
     return { translation_text };

@@ -3,6 +3,7 @@
 import { openSource, type Source } from '../checkpoint/source.js';
 import { checkInspectOptions } from '../inspection/inspect.js';
 import type { Inspection, InspectOptions } from '../inspection/inspection.js';
+import { loadPart } from '../support/platform.js';
 
 /**
  * The same as `inspect` with the problems that only reading everything shows: weights that are NaN or infinite, files that
@@ -12,9 +13,8 @@ import type { Inspection, InspectOptions } from '../inspection/inspection.js';
 export async function validate(source: Source, options: InspectOptions = {}): Promise<Inspection> {
   checkInspectOptions('validate', options);
   const folder = openSource(source, options);
-  const [{ SharedFolder }, { validateFolder }] = await Promise.all([
-    import('../checkpoint/shared_folder.js'),
-    import('./validate_folder.js'),
-  ]);
+  const [{ SharedFolder }, { validateFolder }] = await loadPart(() =>
+    Promise.all([import('../checkpoint/shared_folder.js'), import('./validate_folder.js')]),
+  );
   return validateFolder(new SharedFolder(folder), options);
 }

@@ -6,6 +6,7 @@ import { type InspectedFile, inspectFolder, isValid, problemOf } from '../inspec
 import type { Inspection, InspectOptions, Problem } from '../inspection/inspection.js';
 import { notFinite } from '../inspection/not_finite.js';
 import { ClearformerError } from '../support/error.js';
+import { fileProblems, joinedProblems } from './file_problems.js';
 
 /** @internal Of an open folder. */
 export async function validateFolder(
@@ -13,9 +14,11 @@ export async function validateFolder(
   { task, signal }: Pick<InspectOptions, 'task' | 'signal'>,
 ): Promise<Inspection> {
   const { inspection, weights } = await inspectFolder(folder, { task, signal });
-  const problems = [...inspection.problems];
+  let problems = [...inspection.problems];
   for (const file of weights) problems.push(...(await weightProblems(file, inspection, signal)));
-  for (const check of checks) problems.push(...(await problemsOf(() => check(folder, inspection, signal))));
+  for (const check of checks) {
+    problems = joinedProblems(problems, await problemsOf(() => check(folder, inspection, signal)));
+  }
   return { ...inspection, valid: isValid(problems), problems };
 }
 
@@ -67,7 +70,10 @@ const checkModules: Check = async (folder, _, signal) => {
   return [];
 };
 
-const checks: readonly Check[] = [checkTokenizer, checkProcessor, checkModules];
+const checkFiles: Check = async (folder, { cfg }, signal) =>
+  (await fileProblems(folder, cfg?.d_model, signal)).map((error) => problemOf(error, 'error'));
+
+const checks: readonly Check[] = [checkTokenizer, checkProcessor, checkModules, checkFiles];
 
 function fault(code: Problem['code'], file: string, what: string): Problem {
   return { code, severity: 'error', message: `${file}: ${what}`, file };

@@ -16,13 +16,16 @@ export interface SpeechTask {
 
 type Ids = Readonly<Record<string, number>>;
 
-/** The part of a Whisper's generation_config.json that tells its prompt. */
+/** What a Whisper's generation_config.json tells of its prompt and of its times. */
 interface WhisperConfig {
   decoder_start_token_id: number;
   is_multilingual?: boolean;
   lang_to_id?: Ids;
   task_to_id?: Ids;
   no_timestamps_token_id?: number;
+  /** [layer, head] of the cross-attentions that follow the sound. */
+  alignment_heads?: readonly (readonly [number, number])[] | null;
+  return_timestamps?: boolean | null;
   language?: string | null;
   task?: 'transcribe' | 'translate' | null;
 }
@@ -31,33 +34,45 @@ export function whisperConfig(model: GenerativeModel): WhisperConfig {
   return model.generation_config as unknown as WhisperConfig;
 }
 
+/** What each sound of a batch begins with. */
+export interface WhisperPrompt {
+  ids: number[][];
+  /** English names, such as "french"; undefined where the model knows one language only. */
+  languages: (string | undefined)[];
+}
+
 /**
- * The first tokens for each sound of a batch. Without a language the model is asked for it, which takes a pass of its own.
- * Throws `invalid_argument` for a language or task that the model does not have.
+ * The first tokens for each sound of a batch; `times` says whether the text comes between times. Without a language the model is
+ * asked for it, which takes a pass of its own. Throws `invalid_argument` for a language or task that the model does not have.
  */
 export async function whisperPrompt(
   model: GenerativeModel,
   input_features: Tensor<'float32'>,
-  given: SpeechTask,
+  given: SpeechTask & { times: boolean },
   signal: AbortSignal | undefined,
-): Promise<number[][]> {
+): Promise<WhisperPrompt> {
   const config = whisperConfig(model);
   const { lang_to_id, task_to_id, no_timestamps_token_id, decoder_start_token_id: start } = config;
   const batch = input_features.dims[0] ?? 0;
-  const end = no_timestamps_token_id === undefined ? [] : [no_timestamps_token_id];
+  const end = no_timestamps_token_id === undefined || given.times ? [] : [no_timestamps_token_id];
   const language = given.language ?? config.language ?? undefined;
   const task = given.task ?? config.task ?? undefined;
   if (task !== undefined) checkChoice('task', task, ['transcribe', 'translate']);
   if (lang_to_id === undefined || task_to_id === undefined || config.is_multilingual === false) {
     refuseForOneLanguage(given);
-    return Array.from({ length: batch }, () => [start, ...end]);
+    const ids = Array.from({ length: batch }, () => [start, ...end]);
+    return { ids, languages: ids.map(() => undefined) };
   }
   const languages =
     language === undefined
       ? await heardLanguages(model, input_features, { start, ids: Object.values(lang_to_id) }, signal)
       : new Array<number>(batch).fill(languageId(language, lang_to_id));
   const what = task_to_id[task ?? 'transcribe'];
-  return languages.map((id) => [start, id, ...(what === undefined ? [] : [what]), ...end]);
+  const named = new Map(Object.entries(lang_to_id).map(([token, id]) => [id, nameOfLanguage(token.slice(2, -2))]));
+  return {
+    ids: languages.map((id) => [start, id, ...(what === undefined ? [] : [what]), ...end]),
+    languages: languages.map((id) => named.get(id)),
+  };
 }
 
 function refuseForOneLanguage(given: SpeechTask): void {
@@ -96,16 +111,18 @@ const ownNames: Readonly<Record<string, string>> = {
 function languageId(language: string, ids: Ids): number {
   const wanted = String(language).toLowerCase();
   const codes = Object.keys(ids).map((token) => token.slice(2, -2));
-  const names = new Intl.DisplayNames('en', { type: 'language' });
   const code =
-    codes.find((each) => each === wanted || `<|${each}|>` === wanted) ?? codes.find((each) => nameOf(each) === wanted);
+    codes.find((each) => each === wanted || `<|${each}|>` === wanted) ??
+    codes.find((each) => nameOfLanguage(each) === wanted);
   if (code !== undefined) return ids[`<|${code}|>`] as number;
   throw new ClearformerError('invalid_argument', `language: ${textOf(language)} is none of ${codes.join(', ')}`, {
     option: 'language',
     expected: codes,
   });
+}
 
-  function nameOf(each: string): string {
-    return ownNames[each] ?? names.of(each)?.toLowerCase() ?? each;
-  }
+/** The name of a language in English, in lower case. */
+function nameOfLanguage(code: string): string {
+  const names = new Intl.DisplayNames('en', { type: 'language' });
+  return ownNames[code] ?? names.of(code)?.toLowerCase() ?? code;
 }

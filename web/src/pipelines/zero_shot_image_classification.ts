@@ -5,15 +5,15 @@ import type { Folder } from '../checkpoint/folder.js';
 import type { ImageInput } from '../image/image_input.js';
 import { type ImageProcessor, readImageProcessor } from '../image/image_processor.js';
 import { PreTrainedModel } from '../models/pre_trained_model.js';
-import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { needed, Pipeline } from './base_pipeline.js';
 import { imageList } from './images.js';
 import { loader } from './load_pipeline.js';
-import { type LabelScore, rowOf, softmax, topIndices } from './scores.js';
-import { type CallOptions, callOptions, inBatches, modelInputs, textList, tokenizing } from './texts.js';
+import { type LabelScore, rowOf, sentencesOf, softmax, topIndices } from './scores.js';
+import { checkTexts } from './text_pairs.js';
+import { type CallOptions, callOptions, inBatches, modelInputs, tokenizing } from './texts.js';
 
 /** Options of a call. */
 export interface ZeroShotImageClassificationOptions extends CallOptions {
@@ -64,7 +64,8 @@ export class ZeroShotImageClassificationPipeline extends Pipeline<
   ): Promise<LabelScore[] | LabelScore[][]> {
     checkOptions(this.task, options, [...callOptions, 'hypothesis_template']);
     const { hypothesis_template: template = 'This is a photo of {}.', signal } = options;
-    const texts = this.#sentences(candidate_labels, template);
+    checkTexts(this.task, 'candidate_labels', candidate_labels);
+    const texts = sentencesOf(this.task, candidate_labels, template);
     const encoded = this.tokenizer(texts, { ...tokenizing(this.tokenizer, {}), return_tensor: true });
     const { input_ids, attention_mask } = modelInputs(encoded);
     const results = await inBatches(imageList(images), options, async (part) => {
@@ -80,20 +81,6 @@ export class ZeroShotImageClassificationPipeline extends Pipeline<
       });
     });
     return Array.isArray(images) ? results : (results[0] as LabelScore[]);
-  }
-
-  #sentences(labels: readonly string[], template: string): string[] {
-    if (!Array.isArray(labels) || labels.length === 0) {
-      throw new ClearformerError('invalid_argument', `${this.task}: candidate_labels must be an array of texts`, {
-        option: 'candidate_labels',
-      });
-    }
-    if (typeof template !== 'string' || !template.includes('{}')) {
-      throw new ClearformerError('invalid_argument', `${this.task}: hypothesis_template must be a text that holds {}`, {
-        option: 'hypothesis_template',
-      });
-    }
-    return textList(this.task, labels).map((label) => template.split('{}').join(label));
   }
 }
 

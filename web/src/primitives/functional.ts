@@ -4,7 +4,7 @@
 import type { EmptyRow } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
-import type { Tensor } from '../tensor/tensor.js';
+import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
 import { finite, whole } from './arguments.js';
 import { type Mask, termsOf } from './mask.js';
@@ -13,17 +13,34 @@ import { compute } from './shared_core.js';
 
 type Float = Tensor<'float32'>;
 
-/** softmax(x)ᵢ = exp(xᵢ - max x) / Σⱼ exp(xⱼ - max x) along `dim` (negative counts from the end). Dims stay. */
-export async function softmax(input: TensorInput, dim = -1): Promise<Float> {
-  return compute('softmax', alongAxis('softmax', input, dim));
+/**
+ * softmax(x)ᵢ = exp(xᵢ - max x) / Σⱼ exp(xⱼ - max x) along `dim` (negative counts from the end). Dims stay. A bare
+ * Float32Array, such as `logits.data`, gives one at once, as in transformers.js.
+ */
+export function softmax(input: Float32Array): Float32Array;
+export function softmax(input: TensorInput, dim?: number): Promise<Tensor<'float32'>>;
+export function softmax(input: TensorInput | Float32Array, dim = -1): Promise<Float> | Float32Array {
+  if (input instanceof Float32Array) return vector(input).softmax().data;
+  return along('softmax', input, dim);
 }
 
 /**
  * ln softmax(x) along `dim`, as xᵢ - max x - ln Σⱼ exp(xⱼ - max x): neither overflows nor loses small weights. Dims stay.
- * A row of -Infinity stays one, as softmax gives zeros there.
+ * A row of -Infinity stays one, as softmax gives zeros there. A bare Float32Array gives one at once, as in transformers.js.
  */
-export async function log_softmax(input: TensorInput, dim = -1): Promise<Float> {
-  return compute('log_softmax', alongAxis('log_softmax', input, dim));
+export function log_softmax(input: Float32Array): Float32Array;
+export function log_softmax(input: TensorInput, dim?: number): Promise<Tensor<'float32'>>;
+export function log_softmax(input: TensorInput | Float32Array, dim = -1): Promise<Float> | Float32Array {
+  if (!(input instanceof Float32Array)) return along('log_softmax', input, dim);
+  const own = vector(input);
+  const below = own.sub(own.max());
+  return below.sub(Math.log(Number(below.map(Math.exp).sum().item()))).data;
+}
+
+const vector = (data: Float32Array): Float => new Tensor('float32', data, [data.length]);
+
+async function along(call: 'softmax' | 'log_softmax', input: TensorInput, dim: number): Promise<Float> {
+  return compute(call, alongAxis(call, input, dim));
 }
 
 function alongAxis(call: string, input: TensorInput, dim: number) {

@@ -4,7 +4,7 @@ import type { Handle, MaskTerm, PlainOptions, TensorIn } from '../runtime/border
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
-import { patternOf } from '../support/pattern.js';
+import { nameTest } from '../support/pattern.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
@@ -177,7 +177,7 @@ export function hookNames(kind: string, options: ForwardOptions<HookNames>, know
 
 /** Throws for a name or pattern that captured nothing. */
 function checkNames(kind: string, names: readonly string[], captured: readonly string[]): void {
-  const missing = names.find((name) => !captured.some((hook) => patternOf(name).test(hook)));
+  const missing = names.find((name) => !captured.some(nameTest(name)));
   if (missing !== undefined) throw refused(kind, 'names', `no hook is named '${missing}' (['*'] gives all there are)`);
 }
 

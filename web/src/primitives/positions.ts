@@ -1,5 +1,6 @@
 // Positions: what is added to embeddings, turned in queries and keys, or added to scores so that attention sees the order.
 
+import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { floats, integers, type TensorInput } from '../tensor/tensor_input.js';
@@ -40,12 +41,22 @@ export async function sinusoidal_encoding(
 ): Promise<Float> {
   const call = 'sinusoidal_encoding';
   const config = sinusoid(call, d_model, options);
-  return compute(call, { ...config, positions: positionsOf(`${call}: positions`, positions) });
+  return compute(call, { ...config, positions: positionsOf(`${call}: positions`, positions, d_model) });
 }
 
-function positionsOf(what: string, positions: TensorInput | number) {
+const mostNumbers = 2 ** 28; // 1 GiB: the table and its copy must fit in WebAssembly's 4
+
+function expectTable(what: string, ...sides: readonly number[]): void {
+  if (sides.reduce((product, side) => product * side, 1) <= mostNumbers) return;
+  const message = `${what}: a table [${sides.join(', ')}] has more than ${mostNumbers} numbers`;
+  throw new ClearformerError('out_of_memory', message);
+}
+
+/** `width`: how many numbers come of each. */
+function positionsOf(what: string, positions: TensorInput | number, width: number) {
   if (typeof positions !== 'number') return integers(what, positions);
   const count = whole(what, 'their number', positions, 0);
+  expectTable(what, count, width);
   return { data: Int32Array.from({ length: count }, (_, i) => i), dims: [count] };
 }
 
@@ -55,6 +66,7 @@ function positionsOf(what: string, positions: TensorInput | number) {
  */
 export async function shift_matrix(delta: number, d_model: number, options: SinusoidOptions = {}): Promise<Float> {
   const config = sinusoid('shift_matrix', d_model, options);
+  expectTable('shift_matrix', d_model, d_model);
   return compute('shift_matrix', { ...config, delta: whole('shift_matrix', 'delta', delta, -(2 ** 31)) });
 }
 
@@ -93,12 +105,16 @@ function spanOf(call: string, span: RelativeSpan, more: readonly string[] = []) 
 
 /** The slopes m [num_heads] of ALiBi, for any number of heads (Press et al. 2021, arXiv 2108.12409). */
 export async function alibi_slopes(num_heads: number): Promise<Float> {
-  return compute('alibi_slopes', sizes('alibi_slopes', { num_heads }, 1));
+  const wanted = sizes('alibi_slopes', { num_heads }, 1);
+  expectTable('alibi_slopes', num_heads);
+  return compute('alibi_slopes', wanted);
 }
 
 /** -m(head) · |query position - key position|: [1, num_heads, queries, keys], for `Mask.additive`. */
 export async function alibi_bias(num_heads: number, span: RelativeSpan): Promise<Float> {
-  return compute('alibi_bias', { ...sizes('alibi_bias', { num_heads }, 1), ...spanOf('alibi_bias', span) });
+  const wanted = { ...sizes('alibi_bias', { num_heads }, 1), ...spanOf('alibi_bias', span) };
+  expectTable('alibi_bias', num_heads, wanted.queries, wanted.keys);
+  return compute('alibi_bias', wanted);
 }
 
 /** T5's buckets of relative positions (Raffel et al. 2019, arXiv 1910.10683, section 2.1). */

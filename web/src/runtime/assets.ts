@@ -1,40 +1,41 @@
 // Where the package's own files lie: beside this module. Bundlers know these forms of `new URL` and move the files along.
-// The inline entry is built with assets_inline.ts in place of this file.
+// The package in one script has assets_whole.ts in place of this file.
 
+import { baseUrl } from '../support/platform.js';
 import type { Variant } from './border.js';
 
 export const assets = {
-  /** The .wasm file: its URL, or its bytes where they are part of the script. */
+  /** Whether the script needs no other files. */
+  inOneFile: false,
+
+  /** The .wasm file: its URL, or its bytes where there is a copy. */
   wasm(variant: Variant, shared: boolean): URL | Promise<Uint8Array> {
     if (shared) {
       return variant === 'relaxed'
-        ? new URL('./clearformer-relaxed-threads.wasm', import.meta.url)
-        : new URL('./clearformer-simd128-threads.wasm', import.meta.url);
+        ? settled(new URL('./clearformer-relaxed-threads.wasm', import.meta.url))
+        : settled(new URL('./clearformer-simd128-threads.wasm', import.meta.url));
     }
     return variant === 'relaxed'
-      ? new URL('./clearformer-relaxed.wasm', import.meta.url)
-      : new URL('./clearformer-simd128.wasm', import.meta.url);
+      ? settled(new URL('./clearformer-relaxed.wasm', import.meta.url))
+      : settled(new URL('./clearformer-simd128.wasm', import.meta.url));
   },
 
-  /** A browser's worker that runs worker.js. */
-  startWorker(): Worker {
-    return new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
-  },
-
-  /** worker.js beside this file, for engines and pages that load it some other way. Bundlers must not see this one. */
-  workerUrl(): URL {
-    return beside('worker.js');
-  },
-
-  /** The same two of thread.js. */
-  startThread(): Worker {
-    return new Worker(new URL('./thread.js', import.meta.url), { type: 'module' });
-  },
-  threadUrl(): URL {
-    return beside('thread.js');
+  /** The script of workers. */
+  workerUrl(): URL | Promise<URL> {
+    return settled(new URL('./worker.js', import.meta.url));
   },
 };
 
-function beside(name: string): URL {
-  return new URL(import.meta.url.replace(/[^/]*$/, name));
+// Two places have a copy of this module elsewhere than beside its files, and the files where they were: the folder in which
+// Vite up to 7 keeps dependencies while it serves for development, and hosts that bundle packages on demand (esm.sh,
+// jsdelivr's +esm).
+const elsewhere = /(\/node_modules\/)\.[^?]*\/deps\/|(\/clearformer@[^/]+\/)(?!dist\/)([^?]*\/)?(?=[^/]*$)/;
+
+function settled(url: URL): URL {
+  return new URL(
+    url.href.replace(elsewhere, (_, packages?: string, own?: string) =>
+      packages === undefined ? `${own}dist/` : `${packages}clearformer/dist/`,
+    ),
+    baseUrl(), // some bundlers' URLs have no host
+  );
 }

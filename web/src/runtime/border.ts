@@ -15,6 +15,7 @@ export interface TensorData {
   int32: Int32Array;
   int64: BigInt64Array;
   uint8: Uint8Array;
+  int8: Int8Array;
 }
 /** The types that a tensor's elements can have. */
 export type TensorType = keyof TensorData;
@@ -53,11 +54,15 @@ export type PipelineName =
   | 'image-classification'
   | 'image-feature-extraction'
   | 'question-answering'
+  | 'sentence-similarity'
   | 'summarization'
   | 'text-classification'
   | 'text-generation'
+  | 'text-ranking'
+  | 'text2text-generation'
   | 'token-classification'
   | 'translation'
+  | 'zero-shot-classification'
   | 'zero-shot-image-classification';
 
 /** The shape of a model, in TransformerLens's spelling (`n_layers`, `d_model`, …) plus `model_type`. */
@@ -108,6 +113,9 @@ export interface StepRequest {
   output_scores?: boolean;
   output_logits?: boolean;
 }
+
+/** An answer in the middle of a step: scores [row, vocabulary], which the next call gives back changed. */
+export type HeldStep = { held_scores: TensorOut<'float32'> };
 
 /** A value of an option of generation. The core knows the names and refuses those it does not. */
 export type OptionValue = boolean | number | string | null | readonly OptionValue[];
@@ -248,13 +256,14 @@ interface Call<Arguments, Value> {
   value: Value;
 }
 type Nothing = Record<string, never>;
+type Texts<N extends string> = { [K in N]?: string | undefined };
 
 /** Every function of the border: its one argument object and the value of its answer. */
 export interface Border {
-  build_info: Call<Nothing, { version: string; simd: Variant; heap_bytes: number }>;
+  build_info: Call<Nothing, { version: string; simd: Variant; heap_bytes: number; most_heap_bytes: number }>;
   memory_use: Call<Nothing, MemoryUse>;
   checkpoint_open: Call<
-    { dtype: WeightType } & Loose<{ config?: string; config_name?: string; task?: string }>,
+    { dtype: WeightType } & Texts<'config' | 'config_name' | 'task' | 'index' | 'index_name'>,
     { checkpoint: Handle }
   >;
   checkpoint_index: Call<{ text: string; name: string }, { files: string[]; total_size: number | null }>;
@@ -264,12 +273,9 @@ export interface Border {
   checkpoint_end_file: Call<{ checkpoint: Handle }, Nothing>;
   /** The facts are JSON: what the core knows of `Inspection` but `cfg`, and `readable`, the files whose header is right. */
   inspect: Call<
-    { files: { name: string; bytes: number; start: Uint8Array }[]; config_name: string } & Loose<{
-      config?: string;
-      index?: string;
-      generation_config?: string;
-      task?: string;
-    }>,
+    { files: { name: string; bytes: number; start: Uint8Array }[]; dtype?: WeightType | undefined } & Texts<
+      'config' | 'index' | 'generation_config' | 'task'
+    >,
     { facts: string; cfg?: ModelShape }
   >;
   model_check: Call<
@@ -295,10 +301,11 @@ export interface Border {
         model: Handle;
         options: Record<string, OptionValue>;
         past_key_values?: Handle | undefined;
+        hold_scores?: boolean; // each step is answered twice, first as a HeldStep
       },
     GenerationValue
   >;
-  generation_step: Call<StepRequest & Paced & { generation: Handle }, StepValue>;
+  generation_step: Call<StepRequest & Paced & { generation: Handle; changed_scores?: TensorIn }, StepValue | HeldStep>;
   generation_end: Call<{ generation: Handle; rows: TensorIn }, { done: boolean }>;
   generation_result: Call<
     { generation: Handle },

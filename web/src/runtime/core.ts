@@ -4,52 +4,36 @@ import createCore from '../../../build/wasm/clearformer-simd128.mjs';
 import { ClearformerError, messageOf } from '../support/error.js';
 import type { Answer, ArgumentsOf, BorderName, CoreModule, CreateCore, Handle, MemoryUse, ValueOf } from './border.js';
 import { noMemory } from './engine.js';
-import { maySleep, refused, ThreadPool, type Threads } from './threads.js';
+import { selfTest } from './self_test.js';
 import type { CompiledCore } from './wasm.js';
 
 /** The core. Every model has an instance of its own, so that letting go of it gives all its memory back. */
 export class Core {
-  threads: Threads = { used: 1, reason: '' };
-  #module: CoreModule;
-  #pool: ThreadPool | undefined;
+  readonly #module: CoreModule;
+  /** The instance's memory, where threads can share it. */
+  readonly memory: WebAssembly.Memory | undefined;
   #trap: unknown;
 
-  constructor(module: CoreModule) {
+  constructor(module: CoreModule, memory?: WebAssembly.Memory) {
     this.#module = module;
+    this.memory = memory;
   }
 
-  /**
-   * Makes an instance, with its threads: fewer than were wanted when they cannot be had, and `threads` says why. Throws
-   * `wasm_unavailable` when the engine refuses (most often: no memory left).
-   */
-  static async start(compiled: CompiledCore, threads: Threads): Promise<Core> {
+  /** Makes an instance. Throws `wasm_unavailable` when the engine refuses (most often: no memory left), `unsupported` when it computes wrong. */
+  static async start(compiled: CompiledCore): Promise<Core> {
     try {
-      const { module, memory } = await instantiate(compiled);
-      const core = new Core(module);
-      core.threads = threads;
-      if (memory !== undefined) await core.#startThreads(compiled.module, memory);
+      const core = await instantiate(compiled);
+      selfTest(core);
       return core;
     } catch (cause) {
+      if (cause instanceof ClearformerError && cause.code === 'unsupported') throw cause;
       throw new ClearformerError('wasm_unavailable', `the WASM core did not start (${messageOf(cause)})`, {}, cause);
     }
   }
 
-  async #startThreads(module: WebAssembly.Module, memory: WebAssembly.Memory): Promise<void> {
-    const { used } = this.threads;
-    if (used === 1) return;
-    const { entry, failed, slots } = this.run('threads_prepare', { threads: used });
-    try {
-      this.#pool = await ThreadPool.start({ module, memory, entry, failed }, slots);
-    } catch (cause) {
-      this.threads = refused(cause);
-      return;
-    }
-    this.run('threads_use', { threads: used, caller_may_sleep: maySleep() });
-  }
-
-  /** Ends the threads. */
-  close(): void {
-    this.#pool?.end();
+  /** From now on all calls fail for this reason. */
+  stop(why: unknown): void {
+    this.#trap ??= why;
   }
 
   /** Size of the instance's memory in bytes. */
@@ -58,7 +42,7 @@ export class Core {
   }
 
   /** What its objects hold; nothing after a trap, when nothing can be asked any more. */
-  get memory(): MemoryUse {
+  get use(): MemoryUse {
     return this.#trap === undefined ? this.run('memory_use', {}) : noMemory;
   }
 
@@ -69,7 +53,7 @@ export class Core {
     try {
       answer = (this.#module[name] as (given: ArgumentsOf<N>) => Answer<ValueOf<N>>)(given);
     } catch (trap) {
-      this.#trap = trap ?? 'unknown';
+      this.stop(trap ?? 'unknown');
       throw this.#poisoned(name);
     }
     if (answer.ok) return answer.value;
@@ -101,13 +85,7 @@ export class Core {
   }
 }
 
-interface Instance {
-  module: CoreModule;
-  /** The memory, where it can be shared. */
-  memory: WebAssembly.Memory | undefined;
-}
-
-async function instantiate({ module: compiled, shared }: CompiledCore): Promise<Instance> {
+async function instantiate({ module: compiled, shared }: CompiledCore): Promise<Core> {
   const create = shared ? await glueWithThreads() : createCore;
   let memory: WebAssembly.Memory | undefined;
   const lines: string[] = [];
@@ -122,12 +100,12 @@ async function instantiate({ module: compiled, shared }: CompiledCore): Promise<
       printErr: (text) => lines.push(text),
     }).then(resolve, reject);
   });
-  return { module, memory };
+  return new Core(module, memory);
 }
 
 /** Loaded only by those who use it. */
 async function glueWithThreads(): Promise<CreateCore> {
-  const glue = await import('../../../build/wasm-threads/clearformer-simd128-threads.mjs');
+  const glue = await import('../../../build/wasm/clearformer-simd128-threads.mjs');
   return glue.default;
 }
 

@@ -14,6 +14,8 @@ export interface Engine {
   /** Size of the .wasm file in bytes. */
   readonly wasmBytes: number;
   readonly threads: Threads;
+  /** Aborts, with the reason that calls then reject with, when the engine is closed or dies. */
+  readonly over: AbortSignal;
   call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>>;
   /** Hands over the next bytes of a file. A chunk that is not `borrowed` may be taken away from the caller. */
   write(checkpoint: Handle, chunk: Uint8Array, borrowed: boolean): Promise<void>;

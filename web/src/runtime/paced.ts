@@ -14,7 +14,8 @@ export function isPaced(name: BorderName): boolean {
   return paced.includes(name);
 }
 
-interface Runner {
+/** What runs calls of the border at once. */
+export interface Runner {
   run<N extends BorderName>(name: N, given: ArgumentsOf<N>): ValueOf<N>;
 }
 

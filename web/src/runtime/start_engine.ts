@@ -2,7 +2,7 @@
 
 import { ClearformerError } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
-import { isPage } from '../support/platform.js';
+import { isNode, isPage, loadPart } from '../support/platform.js';
 import type { ArgumentsOf, BorderName, Handle, MemoryUse, ValueOf } from './border.js';
 import { type Engine, noMemory } from './engine.js';
 import { isPaced, runPaced } from './paced.js';
@@ -59,20 +59,35 @@ async function compileFor(wanted: Threads, options: RuntimeOptions): Promise<Rea
 class LocalEngine implements Engine {
   readonly remote = false;
   readonly wasmBytes: number;
-  readonly threads: Threads;
+  threads: Threads;
   #core: import('./core.js').Core | undefined;
+  #pool: import('./thread_pool.js').ThreadPool | undefined;
+  readonly #over = new AbortController();
   /** The call that left in between and will be made again; no other one may come upon the core's workspace in use. */
   #underWay: Promise<unknown> | undefined;
 
-  private constructor(core: import('./core.js').Core, wasmBytes: number) {
+  private constructor(core: import('./core.js').Core, wasmBytes: number, threads: Threads) {
     this.#core = core;
     this.wasmBytes = wasmBytes;
-    this.threads = core.threads;
+    this.threads = threads;
   }
 
   static async start(compiled: CompiledCore, threads: Threads): Promise<LocalEngine> {
-    const { Core } = await import('./core.js'); // pages with workers never load the glue in their own thread
-    return new LocalEngine(await Core.start(compiled, threads), compiled.bytes);
+    const { Core } = await loadPart(() => import('./core.js')); // pages with workers never load the glue in their own thread
+    const core = await Core.start(compiled);
+    const engine = new LocalEngine(core, compiled.bytes, threads);
+    const { memory } = core;
+    if (memory === undefined || threads.used === 1) return engine;
+    const { startThreads } = await loadPart(() => import('./thread_pool.js'));
+    const died = (why: string) => core.stop(new Error(why));
+    const caller_may_sleep = isNode() || typeof document === 'undefined';
+    engine.#pool = await startThreads({ engine, compiled, memory, threads, caller_may_sleep, died });
+    engine.threads = engine.#pool.threads;
+    return engine;
+  }
+
+  get over(): AbortSignal {
+    return this.#over.signal;
   }
 
   get heapBytes(): number {
@@ -80,7 +95,7 @@ class LocalEngine implements Engine {
   }
 
   get memory(): MemoryUse {
-    return this.#core?.memory ?? noMemory;
+    return this.#core?.use ?? noMemory;
   }
 
   async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
@@ -89,7 +104,7 @@ class LocalEngine implements Engine {
     throwIfAborted(signal);
     const core = this.#open();
     if (!isPaced(name)) return core.run(name, given);
-    const stopped = () => signal?.aborted === true || this.#core === undefined;
+    const stopped = () => signal?.aborted === true || this.over.aborted;
     const run = runPaced(core, name, given, stopped);
     const over = () => {
       this.#underWay = undefined;
@@ -106,8 +121,9 @@ class LocalEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    this.#core?.close();
     this.#core = undefined;
+    this.#over.abort(disposed());
+    this.#pool?.end();
   }
 
   #open(): import('./core.js').Core {

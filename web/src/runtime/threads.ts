@@ -1,10 +1,8 @@
-// Threads: how many a model may have and why not more, and the pool of workers that serve them.
+// Threads: how many a model may have and why not more. thread_pool.ts starts them.
 
 import { configuration } from '../support/config.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { isNode } from '../support/platform.js';
-import { assets } from './assets.js';
-import { startBrowserWorker, startNodeWorker } from './workers.js';
 
 /** Threads that compute, and why not more. */
 export interface Threads {
@@ -53,94 +51,6 @@ export function planThreads(given: number | 'auto' | undefined): Threads {
 
 function asked(used: number): Threads {
   return { used, reason: `numThreads is ${used}` };
-}
-
-/** Whether the thread that makes calls may wait for the others asleep: all but a page's own may. */
-export function maySleep(): boolean {
-  return isNode() || typeof document === 'undefined';
-}
-
-/** What each thread is told; thread.ts has the other side of it. */
-export interface Orders {
-  module: WebAssembly.Module;
-  memory: WebAssembly.Memory;
-  entry: number;
-  failed: number;
-}
-
-/** A thread's worker, the same in browsers and in Node. */
-interface Member {
-  send(orders: Orders & { slot: number }): void;
-  end(): void;
-  /** Resolves when it serves, rejects when it cannot. */
-  readonly ready: Promise<void>;
-}
-
-/** How long a thread may take to start, in milliseconds: some page loads are slow, none as slow as this. */
-const patience = 20_000;
-
-/** Workers that serve the pool of one core. */
-export class ThreadPool {
-  readonly #members: readonly Member[];
-
-  private constructor(members: readonly Member[]) {
-    this.#members = members;
-  }
-
-  /** Starts a thread for each slot. Rejects, with none left, unless all of them come to serve. */
-  static async start(orders: Orders, slots: readonly number[]): Promise<ThreadPool> {
-    const members: Member[] = [];
-    const pool = new ThreadPool(members);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    try {
-      for (const slot of slots) {
-        const member = isNode() ? nodeMember() : browserMember();
-        members.push(member);
-        member.ready.catch(() => {}); // of several that fail the first is told
-        member.send({ ...orders, slot });
-      }
-      const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`it did not start in ${patience / 1000} s`)), patience);
-      });
-      await Promise.race([Promise.all(members.map(({ ready }) => ready)), late]);
-      return pool;
-    } catch (cause) {
-      pool.end();
-      throw cause;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  end(): void {
-    for (const member of this.#members) member.end();
-  }
-}
-
-function browserMember(): Member {
-  const worker = startBrowserWorker(assets.startThread, assets.threadUrl);
-  const ready = new Promise<void>((resolve, reject) => {
-    worker.onmessage = () => resolve();
-    worker.onmessageerror = () => reject(new Error('the memory cannot be shared with a worker'));
-    worker.onerror = (event) => {
-      event.preventDefault?.();
-      reject(new Error(event.message || 'its script could not be loaded'));
-    };
-  });
-  return { ready, send: (orders) => worker.postMessage(orders), end: () => worker.terminate() };
-}
-
-function nodeMember(): Member {
-  const worker = startNodeWorker(assets.threadUrl());
-  const ready = new Promise<void>((resolve, reject) => {
-    worker.once('message', () => {
-      worker.unref(); // from now on it only serves: the process may end
-      resolve();
-    });
-    worker.on('error', reject);
-    worker.once('exit', (code) => reject(new Error(`it ended with code ${code}`)));
-  });
-  return { ready, send: (orders) => worker.postMessage(orders), end: () => void worker.terminate() };
 }
 
 /** Why there is one thread although more were wanted. */

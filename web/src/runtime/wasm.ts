@@ -79,11 +79,20 @@ export function compileCore(options: RuntimeOptions, shared: boolean): Promise<C
   if (binary !== undefined) return remember(compiledByBytes, binary, () => compile(bytesOf(binary), 'wasmBinary'));
   const variant = chooseVariant(isDeterministic(options));
   const given = options.wasmUrl ?? configuration.wasmUrl;
-  const wasm = given === undefined ? assets.wasm(variant, shared) : fileAt(given, variant, shared);
+  const wasm = given === undefined ? ownFile(variant, shared) : fileAt(given, variant, shared);
   if (wasm instanceof URL) {
     return remember(compiledByOrigin, wasm.href, async () => compile(await readWasm(wasm), wasm.href));
   }
-  return remember(compiledByOrigin, nameOf(variant, shared), async () => compile(await wasm, 'the inline copy'));
+  return remember(compiledByOrigin, 'inline', async () => compile(await wasm, 'the inline copy'));
+}
+
+/** A script that a bundler made for old browsers has no address, beside which the files would lie. */
+function ownFile(variant: Variant, shared: boolean): URL | Promise<Uint8Array> {
+  try {
+    return assets.wasm(variant, shared);
+  } catch {
+    return fileAt('./', variant, shared);
+  }
 }
 
 function remember<K, V>(
@@ -113,13 +122,10 @@ function fileAt(given: string | URL, variant: Variant, shared: boolean): URL {
   return url.pathname.endsWith('/') ? new URL(nameOf(variant, shared), url) : url;
 }
 
-const remedy = 'set wasmUrl to where the .wasm file is served, pass wasmBinary, or import from clearformer/inline';
-
-/** What to do; Vite up to 7 moves a dependency's script away from its files while it serves for development. */
-function remedyFor(where: string): string {
-  return where.includes('/.vite/deps/')
-    ? `add optimizeDeps: { exclude: ['clearformer'] } to Vite's settings, or ${remedy}`
-    : remedy;
+/** `what` is wrong with the file; what can be done about it is loaded when it is needed. */
+async function unavailable(where: string, what: string, cause?: unknown): Promise<ClearformerError> {
+  const cure = import('./cures.js').then(({ wasmCure }) => `: ${wasmCure(where, what, assets.inOneFile)}`);
+  return new ClearformerError('wasm_unavailable', `${where} ${what}${await cure.catch(() => '')}`, { where }, cause);
 }
 
 async function readWasm(url: URL): Promise<Uint8Array> {
@@ -129,12 +135,7 @@ async function readWasm(url: URL): Promise<Uint8Array> {
     if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
     return new Uint8Array(await answer.arrayBuffer());
   } catch (cause) {
-    throw new ClearformerError(
-      'wasm_unavailable',
-      `${url.href} could not be read (${messageOf(cause)}): ${remedyFor(url.href)}`,
-      { where: url.href },
-      cause,
-    );
+    throw await unavailable(url.href, `could not be read (${messageOf(cause)})`, cause);
   }
 }
 
@@ -143,20 +144,13 @@ async function compile(bytes: Uint8Array, where: string): Promise<CompiledCore> 
   if (!magic.every((byte, i) => bytes[i] === byte)) {
     const html = bytes[0] === 0x3c; // '<'
     const found = html ? 'an HTML page came back instead of it' : 'it does not start with \\0asm';
-    throw new ClearformerError('wasm_unavailable', `${where} is no WebAssembly file (${found}): ${remedyFor(where)}`, {
-      where,
-    });
+    throw await unavailable(where, `is no WebAssembly file (${found})`);
   }
   try {
     const module = await WebAssembly.compile(bytes as Uint8Array<ArrayBuffer>);
     const shared = WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory');
     return { module, bytes: bytes.byteLength, shared };
   } catch (cause) {
-    throw new ClearformerError(
-      'wasm_unavailable',
-      `${where} does not compile here (${messageOf(cause)})`,
-      { where },
-      cause,
-    );
+    throw await unavailable(where, `does not compile here (${messageOf(cause)})`, cause);
   }
 }

@@ -2,21 +2,20 @@
 
 import { ClearformerError, type ErrorCode, type ErrorDetails, messageOf } from '../support/error.js';
 import type { BorderName, MemoryUse } from './border.js';
-import type { Threads } from './threads.js';
 import type { CompiledCore } from './wasm.js';
 
-/** To the worker. `start` is answered with Started; `cancel` drops a call that has not begun. */
+/**
+ * The first message of every worker, which says that its script runs, and what will tell of its end: the lock of its name,
+ * the address of a blob, or (null) its events alone.
+ */
+export type Sign = true | string | null;
+
+/** To the worker. `start` is answered with the core's memory where it can be shared; `cancel` drops a call that has not begun. */
 export type Request =
-  | { kind: 'start'; id: number; compiled: CompiledCore; threads: Threads; lock: string }
+  | { kind: 'start'; id: number; compiled: CompiledCore }
   | { kind: 'call'; id: number; name: BorderName; given: unknown }
   | { kind: 'write'; id: number; checkpoint: number; chunk: Uint8Array }
   | { kind: 'cancel'; id: number };
-
-/** Whether the worker holds the lock it was told, and its threads. */
-export interface Started {
-  held: boolean;
-  threads: Threads;
-}
 
 /** From the worker. `heapBytes` is the size of the core's memory after the call, `memory` what its objects hold of it. */
 export type Reply = { id: number; heapBytes: number; memory: MemoryUse } & (

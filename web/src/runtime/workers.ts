@@ -1,25 +1,190 @@
-// Starting the package's own scripts in workers, in browsers and in Node.
+// Workers with the package's script, in browsers and in Node, watched from their birth on: whatever ends one is told.
 
-import { baseUrl, nodeModule } from '../support/platform.js';
+import { configuration } from '../support/config.js';
+import { ClearformerError, messageOf } from '../support/error.js';
+import { baseUrl, isNode, nodeModule } from '../support/platform.js';
+import { assets } from './assets.js';
+import type { Sign } from './worker_protocol.js';
 
-/**
- * A browser's worker: as `start` does it, or, where the script at `url` is another host's, by way of a script of our own
- * that imports it, which the page may do.
- */
-export function startBrowserWorker(start: () => Worker, url: () => string | URL): Worker {
+interface TypesPolicy {
+  createScriptURL(url: string): string;
+}
+interface TypesPolicies {
+  createPolicy(name: string, rules: TypesPolicy): TypesPolicy;
+}
+
+let policy: TypesPolicy | undefined;
+
+/** For pages that take the addresses of scripts only from policies they know by name. Nothing else gets at this policy. */
+function trusted(script: string): string {
+  const { trustedTypes } = globalThis as { trustedTypes?: TypesPolicies };
   try {
-    return start();
+    policy ??= trustedTypes?.createPolicy('clearformer', { createScriptURL: (url) => url });
+  } catch {} // the page does not know this one, and need not where it takes addresses from anyone
+  return policy?.createScriptURL(script) ?? script;
+}
+
+/** A browser's worker. A script of another host is imported by one of our own, which pages may start. */
+export function startBrowserWorker(url: string | URL, name = ''): Worker {
+  const script = new URL(url, baseUrl()).href;
+  const options: WorkerOptions = { type: 'module', name };
+  try {
+    return new Worker(trusted(script), options);
   } catch (cause) {
     if (!(cause instanceof DOMException && cause.name === 'SecurityError')) throw cause;
-    const script = new Blob([`import ${JSON.stringify(new URL(url(), baseUrl()).href)};`], { type: 'text/javascript' });
-    return new Worker(URL.createObjectURL(script), { type: 'module' });
+    const own = new Blob([`import ${JSON.stringify(script)};`], { type: 'text/javascript' });
+    return new Worker(trusted(URL.createObjectURL(own)), options);
   }
 }
 
-export type NodeWorker = import('node:worker_threads').Worker;
+/** A worker, the same in browsers and in Node. */
+export interface LiveWorker {
+  send(message: unknown, transfer: Transferable[]): void;
+  /** Whether answers are awaited: only then must it keep Node's process alive, as it does at first. */
+  busy(yes: boolean): void;
+  /** Ends it; nobody is told. */
+  end(): Promise<void>;
+}
 
-/** Node's worker. Flags of the process, such as --input-type, are not for it. */
-export function startNodeWorker(url: string | URL): NodeWorker {
+/** What a worker's events say, before and after its script has said that it runs. */
+interface Events {
+  heard(message: unknown): void;
+  /** The script does not run, or an error of it was not caught. */
+  failed(why: string, cause?: unknown): void;
+  /** It is gone. */
+  ended(why: string): void;
+}
+
+interface Begun extends LiveWorker {
+  /** Tells of ends without an event, from the moment on at which the script runs. */
+  watch(sign: Sign): void;
+}
+
+/** Browsers do not say when a worker is ended before its script runs; then another one has said that it does by now. */
+const again = [700, 1700]; // milliseconds; usual is a tenth of it, and somebody waits
+
+/** What whoever starts a worker wants to know of it: what it says and why it is no more, of which the first reason counts. */
+export interface WorkerListener {
+  heard(message: unknown): void;
+  died(why: string): void;
+}
+
+/**
+ * A worker whose script runs. Rejects with `worker_failed`, and leaves none behind, when it is ended or fails before, and
+ * when it says nothing for as long as a server may be silent (`configure({ timeout })`; three seconds at least).
+ */
+export async function startWorker(listener: WorkerListener): Promise<LiveWorker> {
+  const script = configuration.workerUrl ?? (await assets.workerUrl());
+  const begun: Begun[] = [];
+  const timers: ReturnType<typeof setTimeout>[] = [];
+  let chosen: Begun | undefined;
+  try {
+    return await new Promise<LiveWorker>((resolve, reject) => {
+      const refuse = (why: string, cause?: unknown) => reject(new ClearformerError('worker_failed', why, {}, cause));
+      let failing = false; // Node's workers fail and then end: the first reason has a cure, which takes a moment
+      const end = (why: string) => (chosen ? listener.died(why) : failing || refuse(why));
+      const fail = async (why: string, cause?: unknown) => {
+        failing = true;
+        if (chosen) listener.died(why);
+        else refuse(await withCure(why, script), cause);
+      };
+      const begin = () => {
+        const heard = (message: unknown) => {
+          if (worker === chosen) return listener.heard(message);
+          if (chosen) return;
+          chosen = worker;
+          worker.watch(message as Sign);
+          resolve(worker);
+        };
+        const begins = isNode() ? beginInNode : beginInBrowser;
+        let worker: Begun;
+        try {
+          worker = begins(script, { heard, failed: fail, ended: end });
+          begun.push(worker);
+        } catch (cause) {
+          void fail(`the worker could not be started (${messageOf(cause)})`, cause);
+        }
+      };
+      const silence = Math.max(configuration.timeout ?? 30_000, 3000);
+      timers.push(setTimeout(() => void fail(`the worker's script said nothing for ${silence} ms`), silence));
+      if (!isNode()) timers.push(...again.map((delay) => setTimeout(begin, delay)));
+      begin();
+    });
+  } finally {
+    timers.forEach(clearTimeout);
+    for (const worker of begun) if (worker !== chosen) void worker.end();
+  }
+}
+
+/** Adds what can be done about it, which is loaded when it is needed. */
+async function withCure(why: string, script: string | URL): Promise<string> {
+  const ways = { inOneFile: assets.inOneFile, ...(!isNode() && { start: startBrowserWorker }) };
+  const url = new URL(script, baseUrl());
+  const cure = import('./cures.js').then(async ({ workerCure }) => `: ${await workerCure(why, url, ways)}`);
+  return why + (await cure.catch(() => ''));
+}
+
+const terminated = 'the worker was ended by terminate()';
+const silent = 'the worker ended without a word (most often: out of memory)';
+
+function beginInBrowser(script: string | URL, { heard, failed, ended }: Events): Begun {
+  const name = `clearformer-${Date.now()}-${Math.random()}`;
+  const over = new AbortController();
+  const { signal } = over;
+  const worker = startBrowserWorker(script, name);
+  worker.onmessage = (event) => heard(event.data);
+  worker.onmessageerror = () => failed('the worker sent what cannot be read');
+  worker.onerror = (event) => {
+    event.preventDefault?.();
+    failed(`the worker failed (${event.message || 'its script could not be loaded'})`);
+  };
+  const { terminate } = worker;
+  const end = async () => {
+    over.abort();
+    worker.onmessage = worker.onmessageerror = worker.onerror = null;
+    terminate.call(worker);
+  };
+  // Others that end it, too, are told of by nothing else before its script runs, and late while it computes.
+  worker.terminate = () => {
+    if (signal.aborted) return;
+    void end();
+    ended(terminated);
+  };
+  const gone = () => signal.aborted || ended(silent);
+  return {
+    send: (message, transfer) => worker.postMessage(message, transfer),
+    busy: () => {},
+    end,
+    watch: (sign) => {
+      if (sign === true) navigator.locks.request(name, { signal }, gone).catch(() => {});
+      else if (sign) void import('./blob_watch.js').then(({ watchBlob }) => watchBlob(sign, signal, gone));
+    },
+  };
+}
+
+/** Flags of the process, such as --input-type, are not for it. */
+function beginInNode(script: string | URL, { heard, failed, ended }: Events): Begun {
   const { Worker } = nodeModule('node:worker_threads');
-  return new Worker(new URL(url), { execArgv: [] });
+  const worker = new Worker(new URL(script), { execArgv: [] });
+  worker.on('message', heard);
+  worker.on('messageerror', (cause) => failed('the worker sent what cannot be read', cause));
+  worker.on('error', (cause) => failed(`the worker failed (${messageOf(cause)})`, cause));
+  const exited = (code: number) => ended(`the worker ended with code ${code}`);
+  worker.on('exit', exited);
+  const { terminate } = worker;
+  const end = async () => {
+    for (const event of ['message', 'messageerror', 'error']) worker.removeAllListeners(event);
+    worker.off('exit', exited).on('error', () => {}); // others may wait for its end
+    await terminate.call(worker);
+  };
+  worker.terminate = () => {
+    ended(terminated);
+    return terminate.call(worker);
+  };
+  return {
+    send: (message, transfer) => worker.postMessage(message, transfer as import('node:worker_threads').Transferable[]),
+    busy: (yes) => (yes ? worker.ref() : worker.unref()),
+    end,
+    watch: () => {},
+  };
 }

@@ -50,7 +50,11 @@ export class ClearformerError extends Error {
 
 /** The sentence of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  if (!(thrown instanceof Error)) return String(thrown);
+  // "fetch failed" hides the reason in its cause, and a host of several addresses in the first of its errors.
+  const [first] = thrown instanceof AggregateError ? thrown.errors : [];
+  const cause = thrown instanceof TypeError ? thrown.cause : first;
+  return (cause instanceof Error && messageOf(cause)) || thrown.message || thrown.name;
 }
 
 /** Any value as a few words for a sentence. */

@@ -17,6 +17,23 @@ export function checkOptions(call: string, given: unknown, known: readonly strin
   }
 }
 
+/**
+ * The options of a call that loads, checked: what transformers.js spells otherwise is translated where `check` refuses it, or
+ * refused with what to use.
+ */
+export async function ownOptions<O>(call: string, given: O, check: (options: O) => void): Promise<O> {
+  try {
+    check(given);
+    return given;
+  } catch (thrown) {
+    const { translated } = await import('./foreign_options.js'); // few calls need it
+    const own = translated(call, given) as O | undefined;
+    if (own === undefined) throw thrown;
+    check(own);
+    return own;
+  }
+}
+
 /** Rejects as the DOM does: with the signal's reason. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw signal.reason;

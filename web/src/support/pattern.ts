@@ -1,6 +1,18 @@
-// Texts in which `*` stands for any characters.
+// Names in which `*` stands for any characters.
 
 /** A test for the whole of a name. */
-export function patternOf(text: string): RegExp {
-  return new RegExp(`^${text.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`);
+export function nameTest(pattern: string): (name: string) => boolean {
+  const [start = '', ...parts] = pattern.split('*');
+  const end = parts.pop();
+  if (end === undefined) return (name) => name === pattern;
+  return (name) => {
+    if (!name.startsWith(start) || !name.endsWith(end)) return false;
+    let from = start.length;
+    for (const part of parts) {
+      const place = name.indexOf(part, from); // where it comes first: a later one would leave less to those that follow
+      if (place < 0) return false;
+      from = place + part.length;
+    }
+    return from <= name.length - end.length;
+  };
 }

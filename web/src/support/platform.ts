@@ -3,14 +3,20 @@
 import { ClearformerError } from './error.js';
 
 interface NodeProcess {
+  env?: Readonly<Record<string, string | undefined>>;
   versions?: { node?: string };
   getBuiltinModule?(name: string): unknown;
 }
 
 /** The modules of Node that are used where Node is. */
 interface NodeModules {
+  'node:crypto': typeof import('node:crypto');
+  'node:fs': typeof import('node:fs');
   'node:fs/promises': typeof import('node:fs/promises');
   'node:module': typeof import('node:module');
+  'node:os': typeof import('node:os');
+  'node:path': typeof import('node:path');
+  'node:process': typeof import('node:process');
   'node:url': typeof import('node:url');
   'node:worker_threads': typeof import('node:worker_threads');
 }
@@ -23,6 +29,11 @@ function nodeProcess(): NodeProcess | undefined {
 /** Whether Node's own modules are there (Node, Bun, Deno). */
 export function isNode(): boolean {
   return nodeProcess() !== undefined;
+}
+
+/** A variable of Node's environment that is set and not empty. */
+export function environment(name: string): string | undefined {
+  return nodeProcess()?.env?.[name] || undefined;
 }
 
 /** Whether there is a page around, so that long work belongs into a worker. */
@@ -44,6 +55,15 @@ export function nodeModule<N extends keyof NodeModules>(name: N): NodeModules[N]
     throw new ClearformerError('unsupported', `${name} is not here: outside browsers Node 20.16 or newer is needed`);
   }
   return load(name) as NodeModules[N];
+}
+
+/** Loads what is a file of its own. Service workers may not do that. */
+export function loadPart<T>(load: () => Promise<T>): Promise<T> {
+  return load().catch((cause: unknown) => {
+    if (!('ServiceWorkerGlobalScope' in globalThis)) throw cause;
+    const why = 'service workers load no scripts later: import from clearformer/inline, or bundle them into one file';
+    throw new ClearformerError('unsupported', why, {}, cause);
+  });
 }
 
 /** Resolves in a later turn of the event loop: timers, messages and aborts get theirs first. */

@@ -1,7 +1,8 @@
 // Tensor: an n-dimensional array in JavaScript's own memory, row-major. Every result of the package is one.
 
 import type { TensorData, TensorType } from '../runtime/border.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, type ErrorCode, textOf } from '../support/error.js';
+import { best, elementCount, offsets, rangeOf, taken, total } from './elements.js';
 
 export type { TensorData, TensorType };
 
@@ -10,13 +11,31 @@ export type TensorElement<T extends TensorType = TensorType> = TensorData[T][num
 /** Nested arrays of any depth; depth 0 is the element itself. */
 export type Nested<T> = T | Nested<T>[];
 
-const arrays = { float32: Float32Array, int32: Int32Array, int64: BigInt64Array, uint8: Uint8Array };
+/** An axis, negative from the end; several; or null: all. */
+export type Axes = number | readonly number[] | null;
+
+/** What stands on the other side of an arithmetic operation: a number, or a tensor of the same type that broadcasts. */
+export type Operand<T extends TensorType> = number | bigint | Tensor<T>;
+
+const arrays = {
+  float32: Float32Array,
+  int32: Int32Array,
+  int64: BigInt64Array,
+  uint8: Uint8Array,
+  int8: Int8Array,
+};
 
 /**
  * An n-dimensional array. `data` is row-major and has the product of `dims` elements; `dims` of length 0 is a scalar.
  * Throws `shape_mismatch` when `data` and `dims` disagree, `dtype_mismatch` when `data` is not the type's array.
+ *
+ * Methods compute at once, in JavaScript, with torch's semantics, and give new tensors; rows (`tensor[0]`, iteration) and
+ * other shapes (`view`, `squeeze`, `unsqueeze`, `flatten`) share the data. They throw `invalid_argument` for an axis that is
+ * not there, `shape_mismatch` for dims that do not fit, `dtype_mismatch` for element types that the operation does not have.
  */
 export class Tensor<T extends TensorType = TensorType> {
+  /** The row of this number, negative from the end: a tensor without the first axis that shares the data. */
+  readonly [row: number]: Tensor<T>;
   readonly type: T;
   readonly data: TensorData[T];
   readonly dims: readonly number[];
@@ -75,6 +94,270 @@ export class Tensor<T extends TensorType = TensorType> {
     return nest(0, 0, this.size);
   }
 
+  static {
+    // Asked for what a tensor has not: whole numbers are rows.
+    const rows: ProxyHandler<object> = {
+      get: (target, key, tensor) =>
+        typeof key === 'string' && /^-?\d+$/.test(key) && tensor instanceof Tensor
+          ? tensor.#row(Number(key))
+          : Reflect.get(target, key, tensor),
+    };
+    Object.setPrototypeOf(Tensor.prototype, new Proxy(Object.prototype, rows));
+  }
+
+  #row(index: number): Tensor<T> {
+    const [extent, ...dims] = this.dims;
+    if (extent === undefined) throw this.#error('invalid_argument', 'row', 'a scalar has none');
+    const at = index < 0 ? index + extent : index;
+    if (at < 0 || at >= extent) throw this.#error('invalid_argument', 'row', `there is no ${index}`);
+    const size = elementCount(dims);
+    return new Tensor(this.type, this.data.subarray(at * size, (at + 1) * size) as TensorData[T], dims);
+  }
+
+  /** Along the first axis: its rows, or of a tensor with one axis the elements. */
+  *[Symbol.iterator](): Generator<Tensor<T> | TensorElement<T>, void, undefined> {
+    if (this.dims.length === 1) yield* this.data as Iterable<TensorElement<T>>;
+    else for (let row = 0; row < (this.dims[0] ?? 0); row++) yield this.#row(row);
+  }
+
+  /** A copy. */
+  clone(): Tensor<T> {
+    return new Tensor(this.type, this.data.slice() as TensorData[T], this.dims);
+  }
+
+  /** The same numbers as another type; fractions are cut off. The tensor itself where it has that type. */
+  to<R extends TensorType>(type: R): Tensor<R> {
+    if ((this.type as TensorType) === type) return this as unknown as Tensor<R>;
+    if (!(type in arrays)) {
+      const known = Object.keys(arrays).join(', ');
+      throw this.#error('unsupported', 'to', `there is no type '${String(type)}' (known: ${known})`);
+    }
+    const values = Array.from(this.data as ArrayLike<number | bigint>, (value) => {
+      if (type !== 'int64') return Number(value);
+      if (Number.isFinite(Number(value))) return typeof value === 'bigint' ? value : BigInt(Math.trunc(value));
+      throw this.#error('dtype_mismatch', 'to', `${value} is no whole number`);
+    });
+    return new Tensor(type, (arrays[type] as typeof Float32Array).from(values as number[]) as TensorData[R], this.dims);
+  }
+
+  /** The same data with other dims; -1, once, stands for what is left. */
+  view(...dims: number[] | [readonly number[]]): Tensor<T> {
+    const wanted = dims.flat();
+    const open = wanted.indexOf(-1);
+    if (open >= 0) wanted[open] = this.size / (elementCount(wanted.with(open, 1)) || 1);
+    if (!wanted.every(Number.isSafeInteger) || elementCount(wanted) !== this.size) {
+      throw this.#error('shape_mismatch', 'view', `${this.size} elements do not make [${dims.flat().join(', ')}]`);
+    }
+    return new Tensor(this.type, this.data, wanted);
+  }
+  /** The same as `view`. */
+  reshape(...dims: number[] | [readonly number[]]): Tensor<T> {
+    return this.view(...dims);
+  }
+  /** The axes from `start_dim` to `end_dim`, that one included, as one. */
+  flatten(start_dim = 0, end_dim = -1): Tensor<T> {
+    if (this.dims.length === 0) return this.view(1);
+    const [start, end] = [this.#axis('flatten', start_dim), this.#axis('flatten', end_dim)];
+    return this.view(
+      ...this.dims.slice(0, start),
+      elementCount(this.dims.slice(start, end + 1)),
+      ...this.dims.slice(end + 1),
+    );
+  }
+  /** Without the axes `dim` that have extent 1; null: without all such axes. */
+  squeeze(dim: Axes = null): Tensor<T> {
+    const axes = this.#axes('squeeze', dim);
+    return this.view(this.dims.filter((extent, axis) => extent !== 1 || !axes.includes(axis)));
+  }
+  /** With an axis of extent 1 before axis `dim`; -1: at the end. */
+  unsqueeze(dim: number): Tensor<T> {
+    return this.view(this.dims.toSpliced(this.#axis('unsqueeze', dim, this.dims.length + 1), 0, 1));
+  }
+
+  /** The axes in another order, all of them named. */
+  permute(...dims: number[] | [readonly number[]]): Tensor<T> {
+    const order = this.#axes('permute', dims.flat());
+    if (order.length !== this.dims.length || new Set(order).size !== order.length) {
+      throw this.#error('invalid_argument', 'permute', `[${order.join(', ')}] does not name each axis once`);
+    }
+    if (order.every((axis, i) => axis === i)) return this.view(this.dims);
+    const strides = this.stride();
+    const pick = (from: readonly number[]) => order.map((axis) => from[axis] as number);
+    const dimsOut = pick(this.dims);
+    return new Tensor(this.type, taken(this.data, offsets(dimsOut, pick(strides))), dimsOut);
+  }
+  /** Two axes in each other's place, as in torch; or as many as there are in another order, as in transformers.js. */
+  transpose(...dims: number[]): Tensor<T> {
+    if (dims.length !== 2) return this.permute(...dims);
+    const [first, second] = this.#axes('transpose', dims) as [number, number];
+    const swapped = (axis: number) => (axis === first ? second : axis === second ? first : axis);
+    return this.permute(this.dims.map((_, axis) => swapped(axis)));
+  }
+  /** Elements from one index to the next, by axis. */
+  stride(): number[] {
+    return this.dims.map((_, axis) => elementCount(this.dims.slice(axis + 1)));
+  }
+
+  /** The sum along `dim`; null: of all. float32, of whole numbers int64. */
+  sum(dim: Axes = null, keepdim = false): Tensor {
+    if (this.type === 'float32') return this.#folded('sum', 'float32', dim, keepdim, total);
+    const count = (row: TensorData[TensorType]) =>
+      (row as BigInt64Array).reduce((sum, value) => sum + BigInt(value), 0n);
+    return this.#folded('sum', 'int64', dim, keepdim, count);
+  }
+  /** The mean along `dim`; null: of all. Of float32 only. */
+  mean(dim: Axes = null, keepdim = false): Tensor<'float32'> {
+    this.#float('mean');
+    return this.#folded('mean', 'float32', dim, keepdim, (row) => total(row) / row.length);
+  }
+  /** (Σ |x|^p)^(1/p) along `dim`; 'fro' is 2, Infinity the largest. Of float32 only. */
+  norm(p: number | 'fro' = 'fro', dim: Axes = null, keepdim = false): Tensor<'float32'> {
+    this.#float('norm');
+    const power = p === 'fro' ? 2 : p;
+    if (typeof power !== 'number') throw this.#error('unsupported', 'norm', `there is no '${String(p)}'`);
+    return this.#folded('norm', 'float32', dim, keepdim, (row) => {
+      const sizes = (row as Float32Array).map(Math.abs);
+      if (power === Number.POSITIVE_INFINITY) return sizes.reduce((most, size) => Math.max(most, size), 0);
+      return sizes.reduce((sum, size) => sum + size ** power, 0) ** (1 / power);
+    });
+  }
+  /** The largest values along `dim`; null: of all. Where they stand: `argmax`. NaN counts as the largest, and the least. */
+  max(dim: Axes = null, keepdim = false): Tensor<T> {
+    return this.#folded('max', this.type, dim, keepdim, (row) => row[best('max', row, 1)] as number);
+  }
+  /** The least values along `dim`; null: of all. */
+  min(dim: Axes = null, keepdim = false): Tensor<T> {
+    return this.#folded('min', this.type, dim, keepdim, (row) => row[best('min', row, -1)] as number);
+  }
+  /** The index of the first largest value along `dim`; null: in the data. */
+  argmax(dim: number | null = null, keepdim = false): Tensor<'int64'> {
+    return this.#folded('argmax', 'int64', dim, keepdim, (row) => BigInt(best('argmax', row, 1)));
+  }
+  /** The index of the first least value along `dim`; null: in the data. */
+  argmin(dim: number | null = null, keepdim = false): Tensor<'int64'> {
+    return this.#folded('argmin', 'int64', dim, keepdim, (row) => BigInt(best('argmin', row, -1)));
+  }
+
+  /** Each element as `callback` makes it of the element, its index in `data`, and `data`. */
+  map(callback: (value: TensorElement<T>, index: number, data: TensorData[T]) => TensorElement<T>): Tensor<T> {
+    return new Tensor(this.type, this.data.map(callback as never) as TensorData[T], this.dims);
+  }
+  /** Element by element; a tensor on the other side broadcasts. */
+  add(other: Operand<T>): Tensor<T> {
+    return this.#with('add', other, (a, b) => a + b);
+  }
+  /** Element by element; a tensor on the other side broadcasts. */
+  sub(other: Operand<T>): Tensor<T> {
+    return this.#with('sub', other, (a, b) => a - b);
+  }
+  /** Element by element, no matrix product; a tensor on the other side broadcasts. */
+  mul(other: Operand<T>): Tensor<T> {
+    return this.#with('mul', other, (a, b) => a * b);
+  }
+  /** Element by element; a tensor on the other side broadcasts. Whole numbers become float32 first. */
+  div(other: Operand<T>): Tensor<'float32'> {
+    const divisor = other instanceof Tensor ? other.to('float32') : Number(other);
+    return this.to('float32').#with('div', divisor, (a, b) => a / b);
+  }
+  /** -x. */
+  neg(): Tensor<T> {
+    return this.mul(-1);
+  }
+  /** min(max(x, min), max). */
+  clamp(min: number, max: number): Tensor<T> {
+    const edge = (value: number) => (Number.isFinite(value) ? this.#scalar('clamp', value).item() : value);
+    const [least, most] = [edge(min), edge(max)] as [TensorElement<T>, TensorElement<T>];
+    return this.map((value) => (value < least ? least : value > most ? most : value));
+  }
+  /** 1 / (1 + exp(-x)). Of float32 only. */
+  sigmoid(): Tensor<'float32'> {
+    return this.#float('sigmoid').map((value) => 1 / (1 + Math.exp(-value)));
+  }
+  /** exp(x - max x) / Σ exp(x - max x) along `dim`. Of float32 only. */
+  softmax(dim = -1): Tensor<'float32'> {
+    const own = this.#float('softmax');
+    const powers = own.sub(own.max(dim, true)).map(Math.exp);
+    return powers.div(powers.sum(dim, true) as Tensor<'float32'>);
+  }
+  /** x / max(‖x‖ₚ, 1e-12) along `dim`. Of float32 only. */
+  normalize(p = 2, dim = 1): Tensor<'float32'> {
+    const own = this.#float('normalize');
+    return own.div(own.norm(p, dim, true).clamp(1e-12, Number.POSITIVE_INFINITY));
+  }
+
+  #error(code: ErrorCode, call: string, why: string): ClearformerError {
+    return new ClearformerError(
+      code,
+      `Tensor.${call}: ${why}, dims are [${this.dims.join(', ')}], type is ${this.type}`,
+    );
+  }
+
+  #float(call: string): Tensor<'float32'> {
+    if (this.type === 'float32') return this as unknown as Tensor<'float32'>;
+    throw this.#error('dtype_mismatch', call, "needs float32; convert with .to('float32')");
+  }
+
+  #axis(call: string, dim: number, rank = this.dims.length): number {
+    if (Number.isInteger(dim) && dim >= -rank && dim < rank) return dim < 0 ? dim + rank : dim;
+    throw this.#error('invalid_argument', call, `there is no axis ${String(dim)}`);
+  }
+
+  #axes(call: string, dim: Axes): number[] {
+    return dim === null ? [...this.dims.keys()] : [dim].flat().map((one) => this.#axis(call, one));
+  }
+
+  /** One number for each row along the axes `dim`. */
+  #folded<R extends TensorType>(
+    call: string,
+    type: R,
+    dim: Axes,
+    keepdim: boolean,
+    fold: (row: TensorData[T]) => number | bigint,
+  ): Tensor<R> {
+    const axes = this.#axes(call, dim);
+    const kept = [...this.dims.keys()].filter((axis) => !axes.includes(axis));
+    const { data } = dim === null ? this : this.permute(...kept, ...axes);
+    const dims = kept.map((axis) => this.dims[axis] as number);
+    const length = elementCount(axes.map((axis) => this.dims[axis] as number));
+    const out = new arrays[type](elementCount(dims)) as TensorData[R];
+    for (let row = 0; row < out.length; row++) {
+      out[row] = fold(data.subarray(row * length, (row + 1) * length) as TensorData[T]) as number;
+    }
+    return new Tensor(type, out, keepdim ? this.dims.map((extent, axis) => (axes.includes(axis) ? 1 : extent)) : dims);
+  }
+
+  #with(call: string, other: Operand<T>, combine: (a: number, b: number) => number): Tensor<T> {
+    const right = other instanceof Tensor ? other : this.#scalar(call, other);
+    if (right.type !== this.type) {
+      throw this.#error('dtype_mismatch', call, `the other is ${right.type}; convert one with .to('${this.type}')`);
+    }
+    const rank = Math.max(this.dims.length, right.dims.length);
+    const aligned = (dims: readonly number[]) => [...new Array<number>(rank - dims.length).fill(1), ...dims];
+    const [a, b] = [aligned(this.dims), aligned(right.dims)];
+    const dims = a.map((extent, axis) => (extent === 1 ? (b[axis] as number) : extent));
+    if (b.some((extent, axis) => extent !== 1 && extent !== dims[axis])) {
+      throw this.#error('shape_mismatch', call, `the other's dims [${right.dims.join(', ')}] do not broadcast to it`);
+    }
+    const part = (from: Tensor<T>, own: number[]) => {
+      const strides = from.view(own).stride();
+      const steps = strides.map((stride, axis) => (own[axis] === 1 ? 0 : stride));
+      return taken(from.data, offsets(dims, steps)) as unknown as Float32Array;
+    };
+    const [left, beside] = [part(this, a), part(right, b)];
+    for (let i = 0; i < left.length; i++) left[i] = combine(left[i] as number, beside[i] as number);
+    return new Tensor(this.type, left as unknown as TensorData[T], dims);
+  }
+
+  #scalar(call: string, value: number | bigint): Tensor<T> {
+    const whole = this.type !== 'float32';
+    if ((typeof value !== 'number' && typeof value !== 'bigint') || (whole && !Number.isSafeInteger(Number(value)))) {
+      const need = `${textOf(value)} is no ${whole ? "whole number; convert with .to('float32')" : 'number or tensor'}`;
+      throw this.#error('dtype_mismatch', call, need);
+    }
+    const element = this.type === 'int64' ? BigInt(value) : Number(value);
+    return new Tensor(this.type, (arrays[this.type] as typeof Float32Array).of(element as number) as TensorData[T], []);
+  }
+
   /**
    * A copy of a part. One argument per axis, from the first: a number takes that index and drops the axis, `[start, end]`
    * takes a range (end excluded, null = to the end), null takes everything. Negative numbers count from the end.
@@ -88,57 +371,11 @@ export class Tensor<T extends TensorType = TensorType> {
       );
     }
     const ranges = this.dims.map((extent, axis) => rangeOf(parts[axis] ?? null, extent, axis));
-    const taken = ranges.map(([start, end]) => end - start);
-    const data = this.data.slice(0, elementCount(taken)) as TensorData[T];
-    copyPart(this.data, this.dims, ranges, data);
-    const dims = taken.filter((_, axis) => typeof parts[axis] !== 'number');
+    const extents = ranges.map(([start, end]) => end - start);
+    const strides = this.stride();
+    const first = ranges.reduce((sum, [start], axis) => sum + start * (strides[axis] as number), 0);
+    const data = taken(this.data, offsets(extents, strides, first));
+    const dims = extents.filter((_, axis) => typeof parts[axis] !== 'number');
     return new Tensor(this.type, data, dims);
   }
-}
-
-/** Number of elements of a shape; 1 for a scalar. Throws `invalid_argument` for anything but whole numbers >= 0. */
-export function elementCount(dims: readonly number[]): number {
-  return dims.reduce((count, extent) => {
-    if (!Number.isSafeInteger(extent) || extent < 0) {
-      throw new ClearformerError('invalid_argument', `dims must be whole numbers from 0, got [${dims.join(', ')}]`);
-    }
-    return count * extent;
-  }, 1);
-}
-
-type Range = readonly [start: number, end: number];
-
-function rangeOf(part: number | readonly [number, number | null] | null, extent: number, axis: number): Range {
-  const resolve = (index: number) => (index < 0 ? index + extent : index);
-  const start = part === null ? 0 : resolve(typeof part === 'number' ? part : part[0]);
-  const last = typeof part === 'number' ? start + 1 : part === null || part[1] === null ? extent : resolve(part[1]);
-  if (!Number.isInteger(start) || !Number.isInteger(last) || start < 0 || last > extent || start > last) {
-    throw new ClearformerError(
-      'invalid_argument',
-      `Tensor.slice: ${JSON.stringify(part)} is outside axis ${axis} of extent ${extent}`,
-    );
-  }
-  return [start, last];
-}
-
-/** Copies the part that `ranges` takes, run by run along the last axis. */
-function copyPart(
-  from: TensorData[TensorType],
-  dims: readonly number[],
-  ranges: readonly Range[],
-  to: TensorData[TensorType],
-): void {
-  const strides = dims.map((_, axis) => elementCount(dims.slice(axis + 1)));
-  let written = 0;
-  const visit = (axis: number, offset: number): void => {
-    const [start, end] = ranges[axis] ?? [0, 1];
-    const stride = strides[axis] ?? 1;
-    if (axis >= ranges.length - 1) {
-      to.set(from.subarray(offset + start, offset + end) as never, written);
-      written += end - start;
-      return;
-    }
-    for (let i = start; i < end; i++) visit(axis + 1, offset + i * stride);
-  };
-  visit(0, 0);
 }

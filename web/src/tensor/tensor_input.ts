@@ -2,7 +2,8 @@
 
 import type { TensorIn } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { elementCount, type Tensor, type TensorData, type TensorType } from './tensor.js';
+import { elementCount } from './elements.js';
+import type { Tensor, TensorData, TensorType } from './tensor.js';
 
 /** Arrays up to 8 deep, the innermost ones of numbers, bigints or booleans. */
 export type NestedInput = readonly (number | bigint | boolean | NestedInput)[];

@@ -1,9 +1,11 @@
 // Added tokens such as <s> or [MASK]: they are found in the text before the model sees it, and never taken apart.
 
+import { shownValue } from '../checkpoint/file_rules.js';
 import type { AlignedText } from './aligned_text.js';
 import { classOf } from './code_points.js';
 import type { Normalize } from './normalizers.js';
 import { escapedText } from './patterns.js';
+import { idReader, isObject, malformed } from './step.js';
 import { once, whiteSpace, wordCharacters } from './unicode.js';
 
 /** One entry of tokenizer.json's `added_tokens`. */
@@ -17,6 +19,20 @@ export interface AddedToken {
   /** Looked for after normalization, in the normalized spelling. */
   normalized?: boolean;
   special?: boolean;
+}
+
+/** The tokens that a file lists. Throws `malformed_config` for what is no token. */
+export function readAddedTokens(held: unknown): AddedToken[] {
+  if (held === undefined || held === null) return [];
+  if (!Array.isArray(held)) throw malformed(`added_tokens must be a list, and is ${shownValue(held)}`);
+  const idFrom = idReader('added_tokens');
+  for (const [i, token] of held.entries()) {
+    const { id, content } = isObject(token) ? token : {};
+    if (typeof content !== 'string')
+      throw malformed(`entry ${i} of added_tokens must have a content, a text, and is ${shownValue(token)}`);
+    idFrom(id, content);
+  }
+  return held;
 }
 
 /** A piece of a text; `token`: the added token it is. */

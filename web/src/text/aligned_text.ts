@@ -1,6 +1,8 @@
 // Text that remembers where it came from: after every change each UTF-16 code unit still knows its span of the original.
 // The rules by which a new character inherits a span are those of the `tokenizers` crate's NormalizedString.
 
+import type { Pattern } from './pattern.js';
+
 /** Half-open span [start, end) of the original text in UTF-16 code units. */
 export type Span = readonly [start: number, end: number];
 
@@ -41,12 +43,12 @@ export class AlignedText {
   }
 
   /** Replaces every match of a global pattern. What comes in its place takes the span of the match's last character. */
-  replace(pattern: RegExp, content: (match: string) => string): AlignedText {
-    if (!this.tracked) return this.#changed(this.text.replace(pattern, content), undefined);
+  replace(pattern: Pattern, content: (match: string) => string): AlignedText {
+    if (!this.tracked) return this.#changed(pattern[Symbol.replace](this.text, content), undefined);
     const spans: number[] = [];
     let text = '';
     let last = -1;
-    for (const { 0: match, index } of this.text.matchAll(pattern)) {
+    for (const { 0: match, index } of pattern[Symbol.matchAll](this.text)) {
       this.#copy(Math.max(last, 0), index, spans);
       const replacement = content(match);
       text += this.text.slice(Math.max(last, 0), index) + replacement;

@@ -1,23 +1,25 @@
 // AutoTokenizer: a tokenizer from the same source as a model, with the same options.
 
+import { brokenRules, expectNone } from '../checkpoint/file_rules.js';
 import { type ReadOptions, readOptional, readRequired, type TextFile } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { Progress, type ProgressCallback } from '../checkpoint/progress.js';
-import { openSource, type Source, type SourceOptions } from '../checkpoint/source.js';
+import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import { ClearformerError } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
-import { needsTables } from './encoder.js';
+import { checkOptions, ownOptions } from '../support/options.js';
+import { loadPart } from '../support/platform.js';
+import { needsOnDemand } from './encoder.js';
 import { readPlain } from './plain_text.js';
 import { familyOf, namesSpecialTokens, specialNames, type TokenizerConfig, tokenText } from './special_tokens.js';
 import { PreTrainedTokenizer } from './tokenizer.js';
-import { loadTables } from './unicode.js';
+import { useOnDemand } from './unicode.js';
 
 /** How a tokenizer is loaded: a model's options, as far as they concern files. */
 export interface TokenizerLoadOptions extends SourceOptions, ReadOptions {
   progress_callback?: ProgressCallback | undefined;
 }
 
-const knownOptions = ['revision', 'local_files_only', 'cache', 'signal', 'integrity', 'progress_callback'];
+const knownOptions = [...sourceOptions, 'signal', 'integrity', 'progress_callback'];
 const main = 'tokenizer.json';
 export const sentencePieces = ['source.spm', 'spiece.model', 'sentencepiece.bpe.model', 'tokenizer.model'];
 
@@ -42,8 +44,9 @@ export const AutoTokenizer = {
    * `model_type` of config.json). Rejects with `file_not_found`, `network_error`, `malformed_config`, `integrity_mismatch`,
    * `unsupported` for folders that hold SentencePiece files only, or the signal's reason.
    */
-  async from_pretrained(source: Source, options: TokenizerLoadOptions = {}): Promise<PreTrainedTokenizer> {
-    checkOptions('AutoTokenizer.from_pretrained', options, knownOptions);
+  async from_pretrained(source: Source, given: TokenizerLoadOptions = {}): Promise<PreTrainedTokenizer> {
+    const call = 'AutoTokenizer.from_pretrained';
+    const options = await ownOptions(call, given, (own) => checkOptions(call, own, knownOptions));
     options.signal?.throwIfAborted();
     return readTokenizer(openSource(source, options), options);
   },
@@ -53,8 +56,9 @@ export const AutoTokenizer = {
 export async function readTokenizer(folder: Folder, options: TokenizerLoadOptions): Promise<PreTrainedTokenizer> {
   const texts: TextFile[] = [];
   const parsed = (text: TextFile | undefined): TokenizerConfig => {
-    if (text !== undefined) texts.push(text);
-    return text === undefined ? {} : JSON.parse(text.text);
+    if (text === undefined) return {};
+    texts.push(text);
+    return ruled(text);
   };
   const [given, json] = await Promise.all([
     readOptional(folder, 'tokenizer_config.json', options),
@@ -71,10 +75,22 @@ export async function readTokenizer(folder: Folder, options: TokenizerLoadOption
   const progress = new Progress(folder.where, sizes, options.progress_callback);
   for (const text of texts) progress.add(text.name, text.bytes);
   for (const text of texts) progress.done(text.name);
-  if (needsTables(tokenizerJson, config)) await loadTables();
-  const tokenizer = new PreTrainedTokenizer(tokenizerJson, config);
+  if (needsOnDemand(tokenizerJson, config)) useOnDemand(await loadPart(() => import('./on_demand.js')));
+  const tokenizer = made(tokenizerJson, config, held === undefined ? texts : undefined);
   progress.ready();
   return tokenizer;
+}
+
+/** The tokenizer; what is wrong with a vocabulary that was put into tokenizer.json's form is told of its own file. */
+function made(json: object, config: TokenizerConfig, texts: readonly TextFile[] | undefined): PreTrainedTokenizer {
+  try {
+    return new PreTrainedTokenizer(json, config);
+  } catch (thrown) {
+    if (texts === undefined || !(thrown instanceof ClearformerError) || thrown.details.file !== main) throw thrown;
+    const own = /merges/.test(thrown.message) ? /^merges/ : /^vocab/;
+    const file = texts.find(({ name }) => own.test(name))?.name ?? main;
+    throw new ClearformerError(thrown.code, thrown.message.replace(main, file), { file }, thrown);
+  }
 }
 
 /** tokenizer_config.json with what only older files say: the special tokens, and by the kind of model the class. */
@@ -114,11 +130,17 @@ async function fromOtherFiles(
     return refuseSentencePiece(folder, options);
   }
   texts.push(...[vocabulary, merges, added].filter((text) => text !== undefined));
-  const whole =
-    added === undefined ? config : { ...config, added_tokens_decoder: legacyTokens(JSON.parse(added.text), config) };
+  const whole = added === undefined ? config : { ...config, added_tokens_decoder: legacyTokens(ruled(added), config) };
   const { fromVocabAndMerges, fromVocabTxt } = await import('./vocabulary_files.js'); // few folders need it
   if (family === 'bert') return fromVocabTxt(vocabulary.text, whole);
-  return fromVocabAndMerges(JSON.parse(vocabulary.text), merges?.text ?? '', whole, family);
+  return fromVocabAndMerges(ruled(vocabulary), merges?.text ?? '', whole, family);
+}
+
+/** A file's object, whose values are what that file may hold. */
+function ruled({ name, text }: TextFile) {
+  const values = JSON.parse(text);
+  expectNone(brokenRules(name, values));
+  return values;
 }
 
 /** added_tokens.json holds ids by token; which of them are special, the other files say. */

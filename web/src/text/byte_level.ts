@@ -2,6 +2,9 @@
 
 import type { AlignedText } from './aligned_text.js';
 
+/** What GPT-2 takes for words. */
+export const gpt2Words = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+
 const isPrintable = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
 
 const alphabet = (() => {
@@ -19,7 +22,7 @@ function spelledBytes(text: string): string {
 
 /** A text whose UTF-8 bytes are spelled in the alphabet. */
 export function spellBytes(text: AlignedText): AlignedText {
-  return text.replace(/[\s\S]/gu, spelledBytes);
+  return text.replace(/[^!-~]/gu, spelledBytes); // those between spell themselves
 }
 
 /** The bytes that a token spells; those of its own UTF-8 when one of its characters is not of the alphabet. */

@@ -1,8 +1,9 @@
 // Byte-pair encoding: a word's characters, of which the pair that was merged first in training is merged again and again.
 // Source: Sennrich et al. 2016, arXiv 1508.07909, section 3.2.
 
+import { shownValue } from '../checkpoint/file_rules.js';
 import { byteFallback, type Model, type ModelParts, type WordPart } from './model_parts.js';
-import { flagOf, malformed, textOf, unsupported } from './step.js';
+import { flagOf, malformed, mustBe, textOf, unsupported } from './step.js';
 
 const cachedWords = 10_000;
 const longestCached = 256; // code units
@@ -80,7 +81,7 @@ class Merges {
   constructor({ step, ids }: ModelParts) {
     this.#count = Array.from(ids.values()).reduce((most, id) => Math.max(most, id), 0) + 1;
     const prefix = textOf(step, 'continuing_subword_prefix', '').length;
-    if (!Array.isArray(step.merges)) throw malformed('BPE: merges must be a list');
+    if (!Array.isArray(step.merges)) throw mustBe(step, 'merges', 'a list');
     for (const [rank, merge] of step.merges.entries()) {
       const [left, right] = halves(merge, rank);
       const [first, second] = [ids.get(left), ids.get(right)];
@@ -137,7 +138,7 @@ function halves(merge: unknown, rank: number): readonly [string, string] {
   const [left, right, more]: unknown[] =
     typeof merge === 'string' ? merge.split(' ') : Array.isArray(merge) ? merge : [];
   if (typeof left === 'string' && typeof right === 'string' && more === undefined) return [left, right];
-  throw malformed(`BPE: entry ${rank} of merges is no pair`);
+  throw malformed(`BPE: entry ${rank} of merges must be a pair of tokens, and is ${shownValue(merge)}`);
 }
 
 /** Puts a number into a binary heap, the least first. */

@@ -3,18 +3,28 @@
 import { Template } from '@huggingface/jinja';
 import type { ReadOptions } from '../checkpoint/files.js';
 import { readOptional } from '../checkpoint/files.js';
-import { openSource, type Source, type SourceOptions } from '../checkpoint/source.js';
+import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import type { TokenizerCallOptions, TokenizerOutput } from './batch.js';
 import { readPlain } from './plain_text.js';
-import type { PreTrainedTokenizer } from './tokenizer.js';
 
 /** One turn of a conversation. Templates may read more than these two. */
 export interface Message {
   role: string;
   content?: unknown;
   [more: string]: unknown;
+}
+
+/** As much of a ChatTokenizer as a template needs. */
+export interface ChatTokenizer {
+  readonly chat_template: string | Readonly<Record<string, string>> | null;
+  readonly special_tokens_map: Readonly<Record<string, string>>;
+  /** Token ids of texts. */
+  (
+    text: string | readonly string[],
+    options?: TokenizerCallOptions & { return_tensor?: true | undefined },
+  ): TokenizerOutput;
 }
 
 /** How a conversation becomes a prompt. */
@@ -55,22 +65,22 @@ type Conversation = readonly Message[];
  * for what the template refuses, `malformed_config` for a template that is none.
  */
 export function apply_chat_template(
-  tokenizer: PreTrainedTokenizer,
+  tokenizer: ChatTokenizer,
   conversation: Conversation,
   options: ChatTemplateOptions & { tokenize: false },
 ): string;
 export function apply_chat_template(
-  tokenizer: PreTrainedTokenizer,
+  tokenizer: ChatTokenizer,
   conversations: readonly Conversation[],
   options: ChatTemplateOptions & { tokenize: false },
 ): string[];
 export function apply_chat_template(
-  tokenizer: PreTrainedTokenizer,
+  tokenizer: ChatTokenizer,
   conversation: Conversation | readonly Conversation[],
   options?: ChatTemplateOptions & { tokenize?: true | undefined },
 ): TokenizerOutput;
 export function apply_chat_template(
-  tokenizer: PreTrainedTokenizer,
+  tokenizer: ChatTokenizer,
   conversation: Conversation | readonly Conversation[],
   options: ChatTemplateOptions = {},
 ): TokenizerOutput | string | string[] {
@@ -93,7 +103,7 @@ export function apply_chat_template(
  * `chat_template`. Rejects with `file_not_found` when the folder has neither.
  */
 export async function read_chat_template(source: Source, options: SourceOptions & ReadOptions = {}): Promise<string> {
-  checkOptions('read_chat_template', options, ['revision', 'local_files_only', 'cache', 'signal', 'integrity']);
+  checkOptions('read_chat_template', options, [...sourceOptions, 'signal', 'integrity']);
   const folder = openSource(source, options);
   const plain = await readPlain(folder, 'chat_template.jinja', options);
   if (plain !== undefined) return plain.text;
@@ -110,10 +120,7 @@ function refusal(option: string, why: string): ClearformerError {
   return new ClearformerError('invalid_argument', `apply_chat_template: ${why}`, { option });
 }
 
-function templateOf(
-  { chat_template: own }: PreTrainedTokenizer,
-  { chat_template, tools }: ChatTemplateOptions,
-): string {
+function templateOf({ chat_template: own }: ChatTokenizer, { chat_template, tools }: ChatTemplateOptions): string {
   if (own === null || typeof own === 'string') {
     const text = chat_template ?? own;
     if (text !== null) return text;
@@ -147,7 +154,7 @@ function render(
   template: Template,
   source: string,
   conversation: Conversation,
-  tokenizer: PreTrainedTokenizer,
+  tokenizer: ChatTokenizer,
   options: ChatTemplateOptions,
 ): string {
   const { continue_final_message: goesOn, tools = null, documents = null, add_generation_prompt = false } = options;

@@ -50,7 +50,7 @@ const makers: Readonly<Record<string, (step: Step) => Decode>> = {
   Replace: (step) => {
     const pattern = patternOf(step.pattern);
     const content = textOf(step, 'content');
-    return each((text) => text.replace(pattern, () => content));
+    return each((text) => pattern[Symbol.replace](text, () => content));
   },
   Strip: (step) => {
     const content = characterOf(step, 'content', ' ');

@@ -7,7 +7,7 @@ import type { Model, WordPart } from './model_parts.js';
 import { normalizerOf } from './normalizers.js';
 import { needsSpans, type PreTokenize, preTokenizerOf } from './pre_tokenizers.js';
 import type { TokenizerConfig } from './special_tokens.js';
-import { TablesMissing } from './unicode.js';
+import { NotLoaded, onDemand } from './unicode.js';
 
 /** One token of a text, with all that an encoding tells of it. */
 export interface Token {
@@ -31,22 +31,23 @@ export interface TokenizerJson {
   added_tokens?: AddedToken[];
 }
 
-/** Whether a tokenizer asks for categories of characters. */
-export function needsTables(
+/** Whether a tokenizer asks for categories of characters or patterns, and they are not there yet. */
+export function needsOnDemand(
   json: TokenizerJson & { decoder?: unknown },
   { added_tokens_decoder }: TokenizerConfig,
 ): boolean {
-  if (/"single_word":true/.test(JSON.stringify([json.added_tokens, added_tokens_decoder]))) return true;
   try {
+    if (/"single_word":true/.test(JSON.stringify([json.added_tokens, added_tokens_decoder]))) onDemand();
     normalizerOf(json.normalizer);
     preTokenizerOf(json.pre_tokenizer);
     decoderOf(json.decoder, null);
   } catch (thrown) {
-    return thrown instanceof TablesMissing; // what else is wrong is told when the tokenizer is made
+    return thrown instanceof NotLoaded; // what else is wrong is told when the tokenizer is made
   }
   return false;
 }
 
+const nowhere = [0, 0] as const;
 const loneSurrogate = /\p{Surrogate}/gu; // no UTF-8 stands for one
 
 export class Encoder {
@@ -67,13 +68,18 @@ export class Encoder {
   /** The text's tokens. Where they begin and end in it is worked out only `withOffsets`. */
   encode(text: string, sequence: 0 | 1, withOffsets: boolean): Token[] {
     const aligned = AlignedText.of(text.replace(loneSurrogate, '\ufffd'), withOffsets || this.#needsSpans);
-    const words = this.#findAdded(aligned).flatMap((piece) => this.#words(piece));
-    return words.flatMap(({ text: whole, parts }, word) =>
-      parts.map(({ id, from, to, value }) => {
-        const [start, end] = withOffsets ? whole.spanOf(from, to) : [0, 0];
-        return { id, start, end, word, sequence, type: sequence, value };
-      }),
-    );
+    const tokens: Token[] = [];
+    let word = 0;
+    for (const piece of this.#findAdded(aligned)) {
+      for (const { text: whole, parts } of this.#words(piece)) {
+        for (const { id, from, to, value } of parts) {
+          const [start, end] = withOffsets ? whole.spanOf(from, to) : nowhere;
+          tokens.push({ id, start, end, word, sequence, type: sequence, value });
+        }
+        word++;
+      }
+    }
+    return tokens;
   }
 
   /** The words of a piece, with the tokens of each; an added token is a word of its own. */

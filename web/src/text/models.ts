@@ -1,8 +1,9 @@
 // tokenizer.json's `model`: from one word to its tokens, each with the part of the word it stands for.
 
+import { shownValue } from '../checkpoint/file_rules.js';
 import { bytePairEncoding } from './byte_pair_encoding.js';
 import { idOrUnknown, type Model, type ModelParts, type Scored, type WordPart } from './model_parts.js';
-import { countOf, isObject, malformed, type Step, textOf, unknownStep } from './step.js';
+import { countOf, idOf, idReader, isObject, malformed, type Step, textOf, unknownStep } from './step.js';
 import { unigram } from './unigram.js';
 
 /** The model of a tokenizer.json. Throws `unsupported` for one of an unknown type, `malformed_config` for a broken one. */
@@ -12,7 +13,10 @@ export function modelOf(held: unknown): Model {
   const scored = Array.isArray(vocab) ? scoresOf(vocab) : undefined;
   const ids = new Map(scored?.map(([token], id) => [token, id]) ?? idsOf(vocab));
   const step: Step = { ...held, type: typeof held.type === 'string' ? held.type : guessed(held) };
-  const unknown = typeof unk_id === 'number' ? unk_id : ids.get(typeof unk_token === 'string' ? unk_token : '');
+  const unknown =
+    unk_id !== undefined && unk_id !== null
+      ? idOf(unk_id, 'unk_id')
+      : ids.get(typeof unk_token === 'string' ? unk_token : '');
   const parts: ModelParts = { step, ids, unknown };
   if (step.type === 'BPE') return { kind: 'BPE', ids, tokenize: bytePairEncoding(parts) };
   if (step.type === 'WordPiece') return { kind: 'WordPiece', ids, tokenize: wordPiece(parts) };
@@ -23,18 +27,16 @@ export function modelOf(held: unknown): Model {
 }
 
 function idsOf(vocab: unknown): (readonly [string, number])[] {
-  if (!isObject(vocab)) throw malformed('the model has no vocab');
-  return Object.entries(vocab).map(([token, id]) => {
-    if (typeof id === 'number' && Number.isSafeInteger(id) && id >= 0) return [token, id];
-    throw malformed(`the id of ${JSON.stringify(token)} in vocab must be a whole number from 0 up`);
-  });
+  if (!isObject(vocab)) throw malformed(`the model's vocab must be an object or a list, and is ${shownValue(vocab)}`);
+  const idFrom = idReader('vocab');
+  return Object.entries(vocab).map(([token, id]) => [token, idFrom(id, token)]);
 }
 
 function scoresOf(vocab: readonly unknown[]): Scored {
   return vocab.map((entry, id) => {
     const [token, score]: unknown[] = Array.isArray(entry) ? entry : [];
-    if (typeof token === 'string' && typeof score === 'number') return [token, score];
-    throw malformed(`entry ${id} of vocab must be a token and its score`);
+    if (typeof token === 'string' && Number.isFinite(score)) return [token, score as number];
+    throw malformed(`entry ${id} of vocab must be a token and its score, a finite number, and is ${shownValue(entry)}`);
   });
 }
 

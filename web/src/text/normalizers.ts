@@ -74,11 +74,15 @@ function lowercasing(): Normalize {
 }
 
 function strip(step: Step): Normalize {
-  const spaces = classOf(whiteSpace);
-  const left = flagOf(step, 'strip_left', true) ? `^${spaces}+` : '(?!)';
-  const right = flagOf(step, 'strip_right', true) ? `${spaces}+$` : '(?!)';
-  const pattern = new RegExp(`${left}|${right}`, 'gu');
-  return (text) => text.replace(pattern, nothing);
+  const space = new RegExp(classOf(whiteSpace), 'u');
+  const [left, right] = [flagOf(step, 'strip_left', true), flagOf(step, 'strip_right', true)];
+  return (given) => {
+    const { text } = given;
+    let [from, to] = [0, text.length];
+    while (left && from < to && space.test(text.charAt(from))) from++;
+    while (right && from < to && space.test(text.charAt(to - 1))) to--;
+    return given.slice(from, to);
+  };
 }
 
 function bert(step: Step): Normalize {

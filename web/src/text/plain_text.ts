@@ -1,6 +1,6 @@
 // Files of a tokenizer's folder that are no JSON.
 
-import { type ReadOptions, readChunks, type TextFile } from '../checkpoint/files.js';
+import { type ReadOptions, readTextChunks, type TextFile } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { ClearformerError } from '../support/error.js';
 
@@ -12,7 +12,7 @@ export async function readPlain(folder: Folder, name: string, options: ReadOptio
   let bytes = 0;
   let text = '';
   try {
-    for await (const chunk of readChunks(file, options)) {
+    for await (const chunk of readTextChunks(file, options)) {
       bytes += chunk.byteLength;
       text += decoder.decode(chunk, { stream: true });
     }

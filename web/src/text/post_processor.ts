@@ -1,8 +1,9 @@
 // tokenizer.json's `post_processor`: the special tokens around a text or a pair, and which spaces count as part of a token.
 
+import { shownValue } from '../checkpoint/file_rules.js';
 import { classOf, codePointsOf, union } from './code_points.js';
 import type { Token } from './encoder.js';
-import { asStep, isObject, malformed, type Step, stepsOf, unknownStep } from './step.js';
+import { asStep, isObject, lastId, malformed, mustBe, type Step, stepsOf, unknownStep } from './step.js';
 import { whiteSpace } from './unicode.js';
 
 /** A row of tokens, followed by the rows that truncation left over. */
@@ -20,20 +21,27 @@ export class PostProcessor {
   readonly #pair: readonly Slot[];
   readonly #trim: ((row: readonly Token[], text: string) => Token[]) | undefined;
 
-  /** `spelling`: how the vocabulary spells an id. Throws `unsupported` for a step of an unknown type. */
-  constructor(held: unknown, spelling: (id: number) => string) {
+  /**
+   * `spelling`: how the vocabulary spells an id, if it has it. Throws `unsupported` for a step of an unknown type,
+   * `malformed_config` for an id that no token has.
+   */
+  constructor(held: unknown, spelling: (id: number) => string | undefined) {
     const steps = flat(held);
     const unknown = steps.find(({ type }) => !(type in templates));
     if (unknown !== undefined) throw unknownStep('post-processor', unknown.type);
     const template = steps.find(({ type }) => type !== 'ByteLevel');
     [this.#single, this.#pair] = templates[template?.type ?? 'ByteLevel']?.(template ?? { type: '' }) ?? bare;
+    for (const slot of [...this.#single, ...this.#pair]) {
+      const stranger = 'special' in slot ? slot.special.find((id) => spelling(id) === undefined) : undefined;
+      if (stranger !== undefined) throw malformed(`${template?.type}: no token has the id ${stranger}`);
+    }
     const trims = steps.find(
       ({ type, trim_offsets }) => type !== 'BertProcessing' && (trim_offsets ?? type === 'ByteLevel'),
     );
     if (trims === undefined) return;
     const prefixed = trims.add_prefix_space !== false;
     this.#trim = (row, text) =>
-      row.map((token, i) => trimmed(token, spelling(token.id), text, prefixed && (i === 0 || token.start === 0)));
+      row.map((token, i) => trimmed(token, spelling(token.id) ?? '', text, prefixed && (i === 0 || token.start === 0)));
   }
 
   /** How many special tokens come to a text or a pair. */
@@ -70,7 +78,7 @@ const bare: Template = [
 function idIn(step: Step, key: 'cls' | 'sep'): number[] {
   const pair = step[key];
   if (Array.isArray(pair) && isId(pair[1])) return [pair[1]];
-  throw malformed(`${step.type}: ${key} must be a token and its id`);
+  throw mustBe(step, key, 'a token and its id');
 }
 
 const templates: Readonly<Record<string, (step: Step) => Template>> = {
@@ -88,7 +96,7 @@ const templates: Readonly<Record<string, (step: Step) => Template>> = {
   TemplateProcessing: (step) => {
     const slotsOf = (pieces: unknown, key: string) => {
       if (Array.isArray(pieces)) return pieces.map((piece) => slotOf(piece, step.special_tokens));
-      throw malformed(`TemplateProcessing: ${key} must be a list`);
+      throw mustBe(step, key, 'a list');
     };
     return [slotsOf(step.single, 'single'), slotsOf(step.pair, 'pair')];
   },
@@ -99,20 +107,24 @@ function slotOf(piece: unknown, tokens: unknown): Slot {
   if (isObject(text) && (text.id === 'A' || text.id === 'B')) {
     return { text: text.id === 'A' ? 0 : 1, type: typeIn(text) };
   }
-  if (!isObject(token)) throw malformed('TemplateProcessing: a piece is neither a Sequence A or B nor a SpecialToken');
+  if (!isObject(token)) {
+    throw malformed(
+      `TemplateProcessing: a piece must be a Sequence A or B or a SpecialToken, and is ${shownValue(piece)}`,
+    );
+  }
   const named = isObject(tokens) ? tokens[String(token.id)] : undefined;
   const ids: unknown = isObject(named) ? named.ids : undefined;
   if (Array.isArray(ids) && ids.every(isId)) return { special: ids, type: typeIn(token) };
-  throw malformed(`TemplateProcessing: ${String(token.id)} is none of its special tokens`);
+  throw malformed(`TemplateProcessing: special_tokens has no token ${shownValue(token.id)} with a list of ids`);
 }
 
 function typeIn({ type_id = 0 }: Readonly<Record<string, unknown>>): number {
   if (isId(type_id)) return type_id;
-  throw malformed('TemplateProcessing: type_id must be a whole number');
+  throw malformed(`TemplateProcessing: type_id must be a whole number, and is ${shownValue(type_id)}`);
 }
 
 function isId(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= lastId;
 }
 
 function flat(held: unknown): Step[] {

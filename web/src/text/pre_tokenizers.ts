@@ -1,7 +1,8 @@
 // tokenizer.json's `pre_tokenizer`: how a normalized text is cut into the words that the model sees one by one.
 
 import type { AlignedText } from './aligned_text.js';
-import { spellBytes } from './byte_level.js';
+import { gpt2Words, spellBytes } from './byte_level.js';
+import type { Pattern } from './pattern.js';
 import { literalPattern, patternOf } from './patterns.js';
 import {
   asStep,
@@ -9,7 +10,7 @@ import {
   countOf,
   flagOf,
   isObject,
-  malformed,
+  mustBe,
   type Step,
   stepsOf,
   textOf,
@@ -26,9 +27,7 @@ type Behavior = (typeof behaviors)[number];
 const spaces = once(() => patternWith(whiteSpace));
 const marks = once(() => patternWith(punctuation()));
 const words = once(() => patternWith(wordCharacters(), '+|', neitherNorSpace(wordCharacters()), '+'));
-const gpt2Words = once(() =>
-  patternOf({ Regex: "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+" }),
-);
+const gpt2 = once(() => patternOf({ Regex: gpt2Words }));
 const character = /[\s\S]/gu;
 
 /** The pre-tokenizer of a tokenizer.json; throws `unsupported` for one of an unknown type. */
@@ -70,7 +69,7 @@ function behaviorOf(step: Step, usual?: Behavior): Behavior {
   const given = textOf(step, 'behavior', usual).replaceAll('_', '').toLowerCase();
   const found = behaviors.find((behavior) => behavior.toLowerCase() === given);
   if (found !== undefined) return found;
-  throw malformed(`${step.type}: behavior must be one of ${behaviors.join(', ')}`);
+  throw mustBe(step, 'behavior', `one of ${behaviors.join(', ')}`);
 }
 
 function chain(...steps: readonly PreTokenize[]): PreTokenize {
@@ -78,7 +77,7 @@ function chain(...steps: readonly PreTokenize[]): PreTokenize {
 }
 
 /** `invert`: the matches are what stays, and what lies between them are the delimiters. */
-function splitter(pattern: RegExp, behavior: Behavior, invert = false): PreTokenize {
+function splitter(pattern: Pattern, behavior: Behavior, invert = false): PreTokenize {
   return (piece) => cut(piece, join(matches(piece.text, pattern, invert), behavior));
 }
 
@@ -89,10 +88,10 @@ interface Part {
   delimiter: boolean;
 }
 
-function matches(text: string, pattern: RegExp, invert: boolean): Part[] {
+function matches(text: string, pattern: Pattern, invert: boolean): Part[] {
   const parts: Part[] = [];
   let last = 0;
-  for (const { 0: match, index } of text.matchAll(pattern)) {
+  for (const { 0: match, index } of pattern[Symbol.matchAll](text)) {
     if (last < index) parts.push({ from: last, to: index, delimiter: invert });
     last = index + match.length;
     if (last > index) parts.push({ from: index, to: last, delimiter: !invert });
@@ -130,7 +129,7 @@ function runs(text: string, length: number): { from: number; to: number }[] {
 
 function byteLevel(step: Step): PreTokenize {
   const prefixes = flagOf(step, 'add_prefix_space', true);
-  const split = flagOf(step, 'use_regex', true) ? splitter(gpt2Words(), 'Isolated') : undefined;
+  const split = flagOf(step, 'use_regex', true) ? splitter(gpt2(), 'Isolated') : undefined;
   return (piece) => {
     const prefixed = prefixes && !piece.text.startsWith(' ') ? piece.prepend(' ') : piece;
     return (split?.(prefixed) ?? [prefixed]).map(spellBytes);
@@ -140,8 +139,8 @@ function byteLevel(step: Step): PreTokenize {
 function metaspace(step: Step): PreTokenize {
   const mark = characterOf(step, 'replacement', '▁');
   const scheme = flagOf(step, 'add_prefix_space', true) ? textOf(step, 'prepend_scheme', 'always') : 'never';
-  if (!['always', 'first', 'never'].includes(scheme))
-    throw malformed(`Metaspace: prepend_scheme ${scheme} is not known`);
+  const schemes = ['always', 'first', 'never'];
+  if (!schemes.includes(scheme)) throw mustBe(step, 'prepend_scheme', `one of ${schemes.join(', ')}`);
   const split = flagOf(step, 'split', true) ? splitter(literalPattern(mark), 'MergedWithNext') : undefined;
   return (piece) => {
     const marked = piece.replace(/ /g, () => mark);

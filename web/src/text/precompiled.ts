@@ -10,9 +10,17 @@ const longestCluster = 5; // bytes of a grapheme that is looked up as a whole
 export function precompiled(charsmap: string): (text: AlignedText) => AlignedText {
   const find = readTable(charsmap);
   const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+  const ascii = Array.from({ length: 0x80 }, (_, code) => replacements(String.fromCharCode(code), find));
   return (aligned) => {
-    const replaced = graphemesOf(aligned.text, segmenter).flatMap((grapheme) => replacements(grapheme, find));
-    const text = replaced.map(({ to }) => to).join('');
+    const replaced: Replacement[] = [];
+    let text = '';
+    for (const grapheme of graphemesOf(aligned.text, segmenter)) {
+      const known = grapheme.length === 1 ? ascii[grapheme.charCodeAt(0)] : undefined;
+      for (const one of known ?? replacements(grapheme, find)) {
+        replaced.push(one);
+        text += one.to;
+      }
+    }
     return aligned.rewrite(text, () => rewritten(replaced));
   };
 }
@@ -30,16 +38,18 @@ function graphemesOf(text: string, segmenter: Intl.Segmenter): string[] {
   return found;
 }
 
-type Find = (text: string) => string | undefined;
+/** What takes the place of a text, given as its UTF-8. */
+type Find = (bytes: Uint8Array) => string | undefined;
 interface Replacement {
   from: string;
   to: string;
 }
 
 function replacements(grapheme: string, find: Find): Replacement[] {
-  const whole = utf8.encode(grapheme).length <= longestCluster ? find(grapheme) : undefined;
+  const bytes = utf8.encode(grapheme);
+  const whole = bytes.length <= longestCluster ? find(bytes) : undefined;
   if (whole !== undefined) return [{ from: grapheme, to: whole }];
-  return Array.from(grapheme, (from) => ({ from, to: find(from) ?? from }));
+  return Array.from(grapheme, (from) => ({ from, to: find(utf8.encode(from)) ?? from }));
 }
 
 function rewritten(replaced: readonly Replacement[]): Rewritten {
@@ -67,8 +77,8 @@ function readTable(charsmap: string): Find {
   const units = new Uint32Array(bytes.buffer.slice(4, 4 + size));
   const texts = bytes.subarray(4 + size);
   const decoder = new TextDecoder();
-  return (text) => {
-    const at = shortestPrefix(units, utf8.encode(text));
+  return (bytes) => {
+    const at = shortestPrefix(units, bytes);
     return at === undefined ? undefined : decoder.decode(texts.subarray(at, texts.indexOf(0, at)));
   };
 }

@@ -1,6 +1,9 @@
 // The steps of tokenizer.json: objects with a `type`, and what that type needs. Everything else is refused by name.
 
+import { isObject, lastId, shownValue } from '../checkpoint/file_rules.js';
 import { ClearformerError } from '../support/error.js';
+
+export { isObject, lastId };
 
 /** One step of tokenizer.json. */
 export type Step = { readonly type: string } & Readonly<Record<string, unknown>>;
@@ -17,44 +20,68 @@ export function unknownStep(kind: string, type: string): ClearformerError {
   return unsupported(`${kind} ${type} is not known`);
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 export function asStep(value: unknown, kind: string): Step {
-  if (isObject(value) && typeof value.type === 'string') return { ...value, type: value.type };
+  if (isObject(value) && typeof value.type === 'string') {
+    // Types are looked up in objects, which know 'constructor' and the like.
+    if (value.type in Object.prototype) throw unknownStep(kind, value.type);
+    return { ...value, type: value.type };
+  }
   throw malformed(`a ${kind} has no type`);
 }
 
 /** The steps of a Sequence. */
 export function stepsOf(step: Step, key: string): Step[] {
   const list = step[key];
-  if (!Array.isArray(list)) throw malformed(`${step.type}: ${key} must be a list`);
+  if (!Array.isArray(list)) throw mustBe(step, key, 'a list');
   return list.map((each) => asStep(each, key.slice(0, -1)));
+}
+
+/** The refusal of a step's value, which it names. */
+export function mustBe(step: Step, key: string, rule: string): ClearformerError {
+  return malformed(`${step.type}: ${key} must be ${rule}, and is ${shownValue(step[key])}`);
 }
 
 export function textOf(step: Step, key: string, usual?: string): string {
   const value = step[key] ?? usual;
   if (typeof value === 'string') return value;
-  throw malformed(`${step.type}: ${key} must be a text`);
+  throw mustBe(step, key, 'a text');
 }
 
 /** One character. */
 export function characterOf(step: Step, key: string, usual?: string): string {
   const text = textOf(step, key, usual);
   if (Array.from(text).length === 1) return text;
-  throw malformed(`${step.type}: ${key} must be one character`);
+  throw mustBe(step, key, 'one character');
 }
 
 export function flagOf(step: Step, key: string, usual?: boolean): boolean {
   const value = step[key] ?? usual;
   if (typeof value === 'boolean') return value;
-  throw malformed(`${step.type}: ${key} must be true or false`);
+  throw mustBe(step, key, 'true or false');
+}
+
+/** An id of a token, which `what` names. */
+export function idOf(value: unknown, what: string): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= lastId) return value;
+  throw malformed(`${what} must be a whole number from 0 to ${lastId}, and is ${shownValue(value)}`);
+}
+
+/** Reads the ids of a list's tokens one by one: no two tokens have the same. */
+export function idReader(list: string): (value: unknown, token: string) => number {
+  const tokens = new Map<number, string>();
+  return (value, token) => {
+    const name = JSON.stringify(token);
+    const id = idOf(value, `the id of ${name} in ${list}`);
+    const other = tokens.get(id) ?? token;
+    if (other !== token) throw malformed(`${list}: ${JSON.stringify(other)} and ${name} have the id ${id}`);
+    tokens.set(id, token);
+    return id;
+  };
 }
 
 /** A whole number from `least` up. */
 export function countOf(step: Step, key: string, least: number, usual?: number): number {
   const value = step[key] ?? usual;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return value;
-  throw malformed(`${step.type}: ${key} must be a whole number from ${least} up`);
+  throw mustBe(step, key, `a whole number from ${least} up`);
 }

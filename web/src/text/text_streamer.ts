@@ -2,6 +2,7 @@
 
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
+import { isNode, nodeModule } from '../support/platform.js';
 import type { PreTrainedTokenizer, TokenIds } from './tokenizer.js';
 
 /** What an unfinished character decodes to. */
@@ -71,32 +72,46 @@ export interface Streamer {
   end(): void;
 }
 
+/** The base of streamers: overwrite both. */
+export abstract class BaseStreamer implements Streamer {
+  /** Gets the ids of a step, [sequence][token]; the prompt first. */
+  abstract put(value: bigint[][]): void;
+  /** The last token has come. */
+  abstract end(): void;
+}
+
 /** Options of TextStreamer, as in transformers.js. */
 export interface TextStreamerOptions {
   /** Leave the prompt out. Default false. */
   skip_prompt?: boolean | undefined;
   skip_special_tokens?: boolean | undefined;
-  /** Gets every piece of text. */
-  callback_function?: ((text: string) => void) | undefined;
+  /** Gets every piece of text. Default: it is printed, to the standard output or else the console. */
+  callback_function?: ((text: string) => void) | null | undefined;
   /** Gets every step's token ids. */
-  token_callback_function?: ((ids: bigint[]) => void) | undefined;
+  token_callback_function?: ((ids: bigint[]) => void) | null | undefined;
+  /** `skip_special_tokens` may stand here, too. */
+  decode_kwargs?: { skip_special_tokens?: boolean | undefined } | undefined;
+}
+
+function print(text: string): void {
+  if (isNode()) nodeModule('node:process').stdout.write(text);
+  else console.log(text);
 }
 
 /** Turns the tokens of one sequence into text while they are generated: `generate(inputs, { streamer })`. */
-export class TextStreamer implements Streamer {
+export class TextStreamer extends BaseStreamer {
   readonly #options: TextStreamerOptions;
   readonly #decoder: IncrementalDecoder;
   #prompt = true;
 
   constructor(tokenizer: PreTrainedTokenizer, options: TextStreamerOptions = {}) {
-    checkOptions('TextStreamer', options, [
-      'skip_prompt',
-      'skip_special_tokens',
-      'callback_function',
-      'token_callback_function',
-    ]);
-    this.#options = options;
-    this.#decoder = new IncrementalDecoder(tokenizer, { skip_special_tokens: options.skip_special_tokens });
+    super();
+    const { decode_kwargs, ...own } = options;
+    const functions = ['callback_function', 'token_callback_function'];
+    checkOptions('TextStreamer', own, ['skip_prompt', 'skip_special_tokens', ...functions]);
+    this.#options = own;
+    const { skip_special_tokens } = own;
+    this.#decoder = new IncrementalDecoder(tokenizer, { skip_special_tokens, ...decode_kwargs });
   }
 
   /** Gets the ids of one sequence's step; the prompt first. Throws `unsupported` for a batch. */
@@ -120,9 +135,10 @@ export class TextStreamer implements Streamer {
     this.#tell(this.#decoder.end());
     this.#decoder.begin([]);
     this.#prompt = true;
+    if (!this.#options.callback_function && isNode()) print('\n');
   }
 
   #tell(text: string): void {
-    if (text !== '') this.#options.callback_function?.(text);
+    if (text !== '') (this.#options.callback_function ?? print)(text);
   }
 }

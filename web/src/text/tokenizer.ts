@@ -1,9 +1,11 @@
 // Text to token ids and back, with padding, truncation and tensors.
 
+import { brokenTokenizerRules, expectNone } from '../checkpoint/file_rules.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
+import { readAddedTokens } from './added_tokens.js';
 import {
   callOptions,
   layOut,
@@ -16,6 +18,7 @@ import {
   truncationLimit,
   truncationStrategy,
 } from './batch.js';
+import type { ChatPromptOptions, Chats, Conversation } from './chat_prompt.js';
 import { cleanedUp, decoderOf } from './decoder.js';
 import { Encoder, type Token, type TokenizerJson } from './encoder.js';
 import type { Model } from './model_parts.js';
@@ -28,6 +31,7 @@ import {
   specialTokensOf,
   type TokenizerConfig,
 } from './special_tokens.js';
+import { templatesOf } from './template_names.js';
 import { invalid, type Truncation, truncated } from './truncation.js';
 
 /** How ids become text. */
@@ -100,14 +104,15 @@ export class PreTrainedTokenizer extends Callable<
     this.#config = config as TokenizerConfig;
     const json = tokenizerJson as FullJson;
     try {
+      expectNone(brokenTokenizerRules(tokenizerJson, config));
       this.#model = modelOf(json.model);
-      const added_tokens = addedTokensOf(json.added_tokens ?? [], this.#model.ids, this.#config);
+      const added_tokens = addedTokensOf(readAddedTokens(json.added_tokens), this.#model.ids, this.#config);
       this.#addedIds = new Map(added_tokens.map(({ content, id }) => [content, id]));
       this.#specialAdded = new Set(added_tokens.filter(({ special }) => special).map(({ id }) => id));
       this.#tokens = spellings(this.#model.ids, this.#addedIds);
       this.#decode = decoderOf(json.decoder, json.model.end_of_word_suffix);
       this.#encoder = new Encoder({ ...json, added_tokens }, this.#model);
-      this.#postProcessor = new PostProcessor(json.post_processor, (id) => this.#tokens[id] ?? '');
+      this.#postProcessor = new PostProcessor(json.post_processor, (id) => this.#tokens[id]);
     } catch (cause) {
       if (cause instanceof ClearformerError) throw cause;
       throw new ClearformerError(
@@ -119,8 +124,9 @@ export class PreTrainedTokenizer extends Callable<
     }
     const stored = { padding: json.padding ?? {}, truncation: json.truncation ?? {} };
     const { padding_side, truncation_side, model_max_length, pad_token_type_id, chat_template } = this.#config;
-    this.padding_side = (padding_side ?? lower(stored.padding.direction)) === 'left' ? 'left' : 'right';
-    this.truncation_side = (truncation_side ?? lower(stored.truncation.direction)) === 'left' ? 'left' : 'right';
+    this.padding_side = (padding_side ?? stored.padding.direction?.toLowerCase()) === 'left' ? 'left' : 'right';
+    this.truncation_side =
+      (truncation_side ?? stored.truncation.direction?.toLowerCase()) === 'left' ? 'left' : 'right';
     this.#padType = Number(pad_token_type_id ?? stored.padding.pad_type_id ?? 0);
     const special = specialTokensOf(this.#config, (token) => this.#idOf(token) !== null);
     this.bos_token = special.bos_token;
@@ -230,6 +236,26 @@ export class PreTrainedTokenizer extends Callable<
       );
     }
     return Array.from({ length: batch.dims[0] ?? 0 }, (_, row) => this.decode(batch.slice(row), options));
+  }
+
+  /**
+   * A conversation, or a batch of them, as the model's own template writes it: ids and mask, or with `tokenize: false` the
+   * text. Rejects like `apply_chat_template` of `clearformer/chat_template`.
+   */
+  apply_chat_template(conversation: Conversation, options: ChatPromptOptions & { tokenize: false }): Promise<string>;
+  apply_chat_template(
+    conversation: Chats,
+    options: ChatPromptOptions & { return_dict: false },
+  ): Promise<Tensor<'int64'>>;
+  apply_chat_template(
+    conversation: Chats,
+    options?: ChatPromptOptions & { tokenize?: true | undefined },
+  ): Promise<TokenizerOutput>;
+  async apply_chat_template(
+    conversation: Chats,
+    options: ChatPromptOptions = {},
+  ): Promise<string | string[] | TokenizerOutput | Tensor<'int64'>> {
+    return (await import('./chat_prompt.js')).chatPrompt(this, conversation, options);
   }
 
   /** How the vocabulary spells an id, or each of several. */
@@ -347,16 +373,6 @@ function spellings(...vocabularies: readonly ReadonlyMap<string, number>[]): str
   const tokens: string[] = [];
   for (const ids of vocabularies) for (const [token, id] of ids) tokens[id] = token;
   return tokens;
-}
-
-function lower(direction: string | undefined): string | undefined {
-  return direction?.toLowerCase();
-}
-
-/** tokenizer_config.json holds one template, or a list of named ones. */
-function templatesOf(held: unknown): string | Record<string, string> | null {
-  if (Array.isArray(held)) return Object.fromEntries(held.map(({ name, template }) => [name, template]));
-  return typeof held === 'string' ? held : null;
 }
 
 function areTexts(given: unknown): given is readonly string[] {

@@ -2,36 +2,33 @@
 
 import { ClearformerError } from '../support/error.js';
 import { type CodePoints, classOf, codePointsOf, complement, union, without } from './code_points.js';
+import type { Pattern } from './pattern.js';
 
-/** The tables of unicode_tables.ts. Tokenizers of SentencePiece's kind do without them. */
-type Tables = typeof import('./unicode_tables.js');
+/** What on_demand.ts has: the tables, and patterns. Tokenizers of SentencePiece's kind do without. */
+type OnDemand = typeof import('./unicode_tables.js') & { regularExpression(source: string): Pattern };
 
-let tables: Tables | undefined;
+let loaded: OnDemand | undefined;
 
-export function useTables(given: Tables): void {
-  tables = given;
+export function useOnDemand(given: OnDemand): void {
+  loaded = given;
 }
 
-export async function loadTables(): Promise<void> {
-  tables ??= await import('./unicode_tables.js');
-}
-
-/** A tokenizer was made that asks for categories before the tables were there. */
-export class TablesMissing extends ClearformerError {
+/** A tokenizer was made that asks for categories or patterns before they were there. */
+export class NotLoaded extends ClearformerError {
   constructor() {
     const how = "load the tokenizer with AutoTokenizer, or import PreTrainedTokenizer from 'clearformer/tokenizer'";
     super('unsupported', `tokenizer.json has steps that need the tables of Unicode, which are not loaded: ${how}`);
   }
 }
 
-function loaded(): Tables {
-  if (tables === undefined) throw new TablesMissing();
-  return tables;
+export function onDemand(): OnDemand {
+  if (loaded === undefined) throw new NotLoaded();
+  return loaded;
 }
 
 /** Ranges by kind: a general category, and letters for what other parts of the crate see in these code points. */
 const rangesByKind = once((): ReadonlyMap<string, CodePoints> => {
-  const { kinds, kindLetters, runs } = loaded();
+  const { kinds, kindLetters, runs } = onDemand();
   const names = kinds.split(' ');
   const byLetter = new Map(Array.from(kindLetters, (letter, i) => [letter, names[i] ?? '']));
   const found = new Map<string, number[]>(names.map((name) => [name, []]));
@@ -99,7 +96,7 @@ export function patternWith(...parts: readonly (string | CodePoints)[]): RegExp 
 export function smallLetter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x80) return character.toLowerCase();
-  const pair = loaded().newLowercase.find(([from, to]) => from <= code && code <= to);
+  const pair = onDemand().newLowercase.find(([from, to]) => from <= code && code <= to);
   return pair === undefined ? character.toLowerCase() : String.fromCodePoint(code + pair[2]);
 }
 

@@ -1,6 +1,6 @@
 // Unigram: of all ways to cut a word into tokens the most probable. Source: Kudo 2018, arXiv 1804.10959.
 
-import { byteFallback, idOrUnknown, type Model, type ModelParts, type Scored } from './model_parts.js';
+import { byteFallback, idOrUnknown, type Model, type ModelParts, type Scored, type WordPart } from './model_parts.js';
 import { malformed } from './step.js';
 
 const unknownPenalty = 10; // SentencePiece's: an unknown character scores so much less than the rarest token
@@ -13,41 +13,45 @@ export function unigram(parts: ModelParts, vocab: Scored): Model['tokenize'] {
   const bytesOf = byteFallback(parts);
   const scores = vocab.map(([, score]) => asCrateReads(score));
   const least = scores.reduce((low, score) => Math.min(low, score), Number.POSITIVE_INFINITY);
-  const search: Search = { parts, scores, unknownScore: least - unknownPenalty, trie: trieOf(vocab) };
-  return (word) =>
-    bestPath(search, word).flatMap(({ from, to }) => {
+  const search = new Search(parts, scores, least - unknownPenalty, trieOf(vocab, parts.ids));
+  return (word) => {
+    const found: WordPart[] = [];
+    for (const { from, to } of search.bestPath(word)) {
       const value = word.slice(from, to);
-      const bytes = parts.ids.has(value) ? undefined : bytesOf(value);
-      if (bytes !== undefined) return bytes.map((id) => ({ id, from, to }));
-      return [{ id: idOrUnknown(parts, value), from, to, value }];
-    });
+      const id = parts.ids.get(value);
+      const bytes = id === undefined ? bytesOf(value) : undefined;
+      if (bytes === undefined) found.push({ id: id ?? idOrUnknown(parts, value), from, to, value });
+      else for (const byte of bytes) found.push({ id: byte, from, to });
+    }
+    return found;
+  };
 }
 
-/** The tokens' characters, letter by letter; `ends`: a token is complete here. */
+/** The tokens' code points, one by one; `id`: of the token that is complete here, -1 where none is. */
 interface Trie {
-  next: Map<string, Trie>;
-  ends: boolean;
+  next: Map<number, Trie>;
+  id: number;
 }
 
-interface Search {
-  readonly parts: ModelParts;
-  readonly scores: readonly number[];
-  readonly unknownScore: number;
-  readonly trie: Trie;
-}
-
-function trieOf(vocab: Scored): Trie {
-  const root: Trie = { next: new Map(), ends: false };
+function trieOf(vocab: Scored, ids: ReadonlyMap<string, number>): Trie {
+  const root: Trie = { next: new Map(), id: -1 };
   for (const [token] of vocab) {
     let node = root;
-    for (const character of token) {
-      const child = node.next.get(character) ?? { next: new Map(), ends: false };
-      node.next.set(character, child);
+    for (let at = 0; at < token.length; ) {
+      const code = token.codePointAt(at) ?? 0;
+      const child = node.next.get(code) ?? { next: new Map(), id: -1 };
+      node.next.set(code, child);
       node = child;
+      at += unitsOf(code);
     }
-    node.ends = true;
+    node.id = ids.get(token) ?? -1;
   }
   return root;
+}
+
+/** UTF-16 code units of a code point. */
+function unitsOf(code: number): number {
+  return code > 0xffff ? 2 : 1;
 }
 
 /**
@@ -59,47 +63,77 @@ function asCrateReads(score: number): number {
   return /e/.test(fraction) ? score : Number(whole + fraction) / Number(`1e${fraction.length}`);
 }
 
-/** Viterbi: of all ways to cut the word, the one with the highest sum of scores; unknown characters side by side are one. */
-function bestPath(search: Search, word: string): { from: number; to: number }[] {
-  const best = Array.from({ length: word.length + 1 }, () => ({ from: -1, score: 0, unknown: false }));
-  const start = { from: -1, score: 0, unknown: false };
-  const at = (place: number) => best[place] ?? start;
-  const reach = (from: number, to: number, score: number, unknown: boolean) => {
-    const end = best[to];
-    if (end !== undefined && (end.from < 0 || score > end.score)) Object.assign(end, { from, score, unknown });
-  };
-  for (let from = 0; from < word.length; ) {
-    const next = from + ((word.codePointAt(from) ?? 0) > 0xffff ? 2 : 1);
-    const { score } = at(from);
-    const ends = endsOfTokens(search.trie, word, from);
-    for (const to of ends) {
-      const id = search.parts.ids.get(word.slice(from, to)) ?? -1;
-      reach(from, to, (search.scores[id] ?? search.unknownScore) + score, id === search.parts.unknown);
-    }
-    if (!ends.includes(next)) reach(from, next, search.unknownScore + score, true);
-    from = next;
-  }
-  const path: { from: number; to: number }[] = [];
-  for (let to = word.length, after = false; to > 0; ) {
-    const { from, unknown } = at(to);
-    const last = path.at(-1);
-    if (unknown && after && last !== undefined) last.from = from;
-    else path.push({ from, to });
-    after = unknown;
-    to = from;
-  }
-  return path.reverse();
-}
+class Search {
+  // By place in the word: where the best last token begins (-1: not reached yet), the sum up to here, whether that is unknown.
+  // They are kept from word to word.
+  #from = new Int32Array(64);
+  #score = new Float64Array(64);
+  #unknown = new Uint8Array(64);
 
-function endsOfTokens(trie: Trie, word: string, from: number): number[] {
-  const ends: number[] = [];
-  let node: Trie | undefined = trie;
-  for (let at = from; at < word.length; ) {
-    const character = String.fromCodePoint(word.codePointAt(at) ?? 0);
-    node = node.next.get(character);
-    if (node === undefined) break;
-    at += character.length;
-    if (node.ends) ends.push(at);
+  constructor(
+    private readonly parts: ModelParts,
+    private readonly scores: readonly number[],
+    private readonly unknownScore: number,
+    private readonly trie: Trie,
+  ) {}
+
+  /** Viterbi: of all ways to cut the word, the one with the highest sum of scores; unknown characters side by side are one. */
+  bestPath(word: string): { from: number; to: number }[] {
+    this.#begin(word.length + 1);
+    for (let from = 0; from < word.length; ) {
+      const next = from + unitsOf(word.codePointAt(from) ?? 0);
+      const score = this.#score[from] ?? 0;
+      if (!this.#tokensFrom(word, from, next)) this.#reach(from, next, this.unknownScore + score, 1);
+      from = next;
+    }
+    const path: { from: number; to: number }[] = [];
+    for (let to = word.length, after = false; to > 0; ) {
+      const from = this.#from[to] ?? 0;
+      const unknown = this.#unknown[to] === 1;
+      const last = path.at(-1);
+      if (unknown && after && last !== undefined) last.from = from;
+      else path.push({ from, to });
+      after = unknown;
+      to = from;
+    }
+    return path.reverse();
   }
-  return ends;
+
+  #begin(places: number): void {
+    if (this.#from.length < places) {
+      this.#from = new Int32Array(2 * places);
+      this.#score = new Float64Array(2 * places);
+      this.#unknown = new Uint8Array(2 * places);
+    }
+    this.#from.fill(-1, 0, places);
+    this.#score[0] = 0;
+  }
+
+  /** Reaches every place where a token that begins at `from` ends; whether `next` is one. */
+  #tokensFrom(word: string, from: number, next: number): boolean {
+    const score = this.#score[from] ?? 0;
+    let [reachesNext, node]: [boolean, Trie | undefined] = [false, this.trie];
+    for (let to = from; to < word.length; ) {
+      const code = word.codePointAt(to) ?? 0;
+      node = node.next.get(code);
+      if (node === undefined) break;
+      to += unitsOf(code);
+      if (node.id < 0) continue;
+      this.#reach(
+        from,
+        to,
+        (this.scores[node.id] ?? this.unknownScore) + score,
+        Number(node.id === this.parts.unknown),
+      );
+      reachesNext ||= to === next;
+    }
+    return reachesNext;
+  }
+
+  #reach(from: number, to: number, score: number, unknown: number): void {
+    if ((this.#from[to] ?? 0) >= 0 && score <= (this.#score[to] ?? 0)) return;
+    this.#from[to] = from;
+    this.#score[to] = score;
+    this.#unknown[to] = unknown;
+  }
 }

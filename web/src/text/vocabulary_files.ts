@@ -1,6 +1,7 @@
 // Folders without tokenizer.json: vocab.txt (BERT) or vocab.json with merges.txt (GPT-2, RoBERTa, CLIP, Whisper), read as
 // transformers' classes of these names read them, and put into tokenizer.json's form.
 
+import { ClearformerError } from '../support/error.js';
 import { addedTokensOf, type Family, specialTokensOf, type TokenizerConfig } from './special_tokens.js';
 import type { Step } from './step.js';
 
@@ -10,6 +11,8 @@ type Vocab = Record<string, number>;
 export function fromVocabTxt(text: string, config: TokenizerConfig): object {
   const lines = text.split('\n').map((line) => line.trimEnd());
   if (lines.at(-1) === '') lines.pop();
+  if (lines.length === 0)
+    throw new ClearformerError('malformed_config', 'vocab.txt: it has no token', { file: 'vocab.txt' });
   const vocab: Vocab = Object.fromEntries(lines.map((line, id) => [line, id]));
   const { special, added_tokens } = specialOf(vocab, config);
   const piece = (name: 'cls_token' | 'sep_token') => [special[name]?.content ?? '', special[name]?.id ?? 0];
@@ -35,7 +38,8 @@ export function fromVocabTxt(text: string, config: TokenizerConfig): object {
   };
 }
 
-const clipWords =
+/** What CLIP takes for words. */
+export const clipWords =
   "<\\|startoftext\\|>|<\\|endoftext\\|>|'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+";
 
 /** tokenizer.json of vocab.json (ids by token) and merges.txt (a pair a line, the most frequent first). */

@@ -1,4 +1,5 @@
-// The book in Firefox: every chapter's first steps, wide and on a phone, without a fault, and the numbers of deep links.
+// The book in Firefox: every chapter's first steps, wide, on a tablet in dark and on a phone, without a fault, and the numbers
+// of deep links.
 
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,8 +12,9 @@ import { Library } from './subjects/subject.js';
 
 const ids = chapters.map(({ id }) => id);
 const views = [
-  { width: 1440, height: 900 },
-  { width: 390, height: 844 },
+  { width: 1440, height: 900, steps: [0, 1, 2], theme: 'light' },
+  { width: 390, height: 844, steps: [0, 1, 2], theme: 'light' },
+  { width: 768, height: 1024, steps: [0], theme: 'dark' },
 ] as const;
 /** Firefox may run the build with relaxed SIMD, whose fused products round differently from those under Node. */
 const acrossBuilds = 2e-4;
@@ -23,6 +25,16 @@ const pictures = fileURLToPath(new URL('../../../../build/walks/', import.meta.u
 function figureOverflow(): number {
   const place = document.querySelector('main .figure');
   return place ? place.scrollWidth - place.clientWidth : Number.NaN;
+}
+
+/** By the lightness of the ink. */
+function shownTheme(): string {
+  const ink = getComputedStyle(document.body).color.match(/\d+/g) ?? [];
+  return Number(ink[0]) > 128 ? 'dark' : 'light';
+}
+
+function pressTheme(): void {
+  document.querySelector<HTMLElement>('.tools > button:last-child')?.click();
 }
 
 describe.skipIf(firefoxPath === '')('Firefox', () => {
@@ -37,11 +49,15 @@ describe.skipIf(firefoxPath === '')('Firefox', () => {
     await library.dispose();
   });
 
-  describe.each(views)('$width px', ({ width, height }) => {
-    beforeAll(() => site.open('next', width, height));
+  describe.each(views)('$width px, $theme', ({ width, height, steps, theme }) => {
+    beforeAll(async () => {
+      await site.open('next', width, height);
+      if ((await site.page.evaluate(shownTheme)) !== theme) await site.page.evaluate(pressTheme);
+      expect(await site.page.evaluate(shownTheme)).toBe(theme);
+    });
 
     it.each(ids)('%s', async (chapter) => {
-      for (const step of [0, 1, 2]) {
+      for (const step of steps) {
         await site.go(`${chapter}?step=${step}`);
         expect(await brokenLooks(site.page), `step ${step}`).toEqual([]);
         if (width > 700)

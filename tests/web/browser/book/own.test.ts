@@ -49,6 +49,14 @@ describe('a folder of stories', () => {
     expect(open.complaints).toEqual([]);
     await site.go(open.page, 'own');
   });
+
+  it('is not compared with another model in the laboratory', async () => {
+    await site.go(open.page, 'laboratory?m=own&view=compare');
+    const text = await shownText(open.page);
+    expect(text).toContain('unsupported');
+    expect(text).toContain('the files of your own are not kept');
+    await site.go(open.page, 'own?m=stories260K');
+  });
 });
 
 describe('what is wrong is said with its cause', () => {

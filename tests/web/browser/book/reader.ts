@@ -11,19 +11,35 @@ export interface ReadNumbers {
   data: number[];
 }
 
+/**
+ * Everything that the open figure draws, as a text: equal texts, equal bits. The numbers are bytes in it, for a driver takes
+ * longer over each number that leaves the page than the page over its figure.
+ */
+export const drawnText = (page: EvaluatingPage): Promise<string> => page.evaluate(drawnTextNow);
+
+/** `drawnText` inside the page. Sent to the browser: it uses nothing from outside. */
+export function drawnTextNow(): string {
+  interface Drawing extends Element {
+    source: string;
+    numbers: { dims: readonly number[]; data: ArrayLike<number> };
+  }
+  const base64 = (data: ArrayLike<number>): string => {
+    let text = '';
+    for (const byte of new Uint8Array(Float64Array.from(data).buffer)) text += String.fromCharCode(byte);
+    return btoa(text);
+  };
+  const figure = document.querySelector('main .figure > *') as HTMLElement & { drawn(): Drawing[] };
+  return JSON.stringify(
+    figure.drawn().map(({ source, numbers }) => ({ source, dims: [...numbers.dims], data: base64(numbers.data) })),
+  );
+}
+
 /** Everything that the open figure draws, with its numbers. */
 export async function drawn(page: EvaluatingPage): Promise<ReadNumbers[]> {
-  return page.evaluate(() => {
-    interface Drawing extends Element {
-      source: string;
-      numbers: { dims: readonly number[]; data: ArrayLike<number> };
-    }
-    const figure = document.querySelector('main .figure > *') as HTMLElement & { drawn(): Drawing[] };
-    return figure.drawn().map(({ source, numbers }) => ({
-      source,
-      dims: [...numbers.dims],
-      data: Array.from(numbers.data),
-    }));
+  const read: { source: string; dims: number[]; data: string }[] = JSON.parse(await drawnText(page));
+  return read.map(({ data, ...rest }) => {
+    const bytes = Uint8Array.from(Buffer.from(data, 'base64'));
+    return { ...rest, data: Array.from(new Float64Array(bytes.buffer)) };
   });
 }
 
@@ -32,7 +48,12 @@ export async function numbersOf(page: EvaluatingPage, source: string): Promise<R
   const all = await drawn(page);
   const found = all.find((one) => one.source === source);
   if (found) return found;
-  throw new Error(`nothing is drawn from ${source}; drawn: ${all.map((one) => one.source).join('; ')}`);
+  const says = await page.evaluate(
+    () => document.querySelector('main .figure > *')?.shadowRoot?.textContent?.replace(/\s+/g, ' ').slice(0, 300) ?? '',
+  );
+  throw new Error(
+    `nothing is drawn from ${source}; drawn: ${all.map((one) => one.source).join('; ')}; the figure says: ${says}`,
+  );
 }
 
 /** The text of the page that is seen, shadow trees included. */
@@ -49,19 +70,20 @@ export async function shownText(page: Page): Promise<string> {
 }
 
 /** What is wider than the page, or what the chapter says has failed. */
-export async function brokenLooks(page: EvaluatingPage): Promise<string[]> {
-  return page.evaluate(() => {
-    const faults: string[] = [];
-    const { scrollWidth, clientWidth } = document.documentElement;
-    if (scrollWidth > clientWidth + 1) faults.push(`the page is ${scrollWidth} px wide in ${clientWidth}`);
-    const figure = document.querySelector('main .figure > *');
-    const failed = figure?.shadowRoot?.querySelector('.failed') ?? document.querySelector('.failed');
-    if (failed && figure?.localName !== 'figure-own') faults.push(`failed: ${failed.textContent?.trim()}`);
-    const faulty = figure?.shadowRoot?.querySelector('.fault');
-    if (faulty) faults.push(`an element: ${faulty.textContent}`);
-    const prose = document.querySelector('.step.on .prose')?.textContent ?? '';
-    if (/…[^.]{0,2} /.test(prose.replace(/\s…$/, ''))) faults.push(`not computed in: ${prose.trim().slice(0, 160)}`);
-    if ((figure?.getBoundingClientRect().height ?? 0) < 60) faults.push('the figure is empty');
-    return faults;
-  });
+export const brokenLooks = (page: EvaluatingPage): Promise<string[]> => page.evaluate(brokenLooksNow);
+
+/** `brokenLooks` inside the page. Sent to the browser, too. */
+export function brokenLooksNow(): string[] {
+  const faults: string[] = [];
+  const { scrollWidth, clientWidth } = document.documentElement;
+  if (scrollWidth > clientWidth + 1) faults.push(`the page is ${scrollWidth} px wide in ${clientWidth}`);
+  const figure = document.querySelector('main .figure > *');
+  const failed = figure?.shadowRoot?.querySelector('.failed') ?? document.querySelector('.failed');
+  if (failed && figure?.localName !== 'figure-own') faults.push(`failed: ${failed.textContent?.trim()}`);
+  const faulty = figure?.shadowRoot?.querySelector('.fault');
+  if (faulty) faults.push(`an element: ${faulty.textContent}`);
+  const prose = document.querySelector('.step.on .prose')?.textContent ?? '';
+  if (/…[^.]{0,2} /.test(prose.replace(/\s…$/, ''))) faults.push(`not computed in: ${prose.trim().slice(0, 160)}`);
+  if ((figure?.getBoundingClientRect().height ?? 0) < 60) faults.push('the figure is empty');
+  return faults;
 }

@@ -98,7 +98,7 @@ it('a researcher edits, shares the link, and takes the numbers along', async () 
     await picture(page, `researcher-${view}`);
   }
   await page.context().close();
-}, 300_000);
+});
 
 it('a phone shows every figure in its upper part, and swipes scroll', async () => {
   const phone = {
@@ -120,7 +120,7 @@ it('a phone shows every figure in its upper part, and swipes scroll', async () =
   }
   expect(complaints).toEqual([]);
   await page.context().close();
-}, 300_000);
+});
 
 it('a keyboard alone reaches a cell, changes it, and takes it back', async () => {
   const { page } = await site.open({ reducedMotion: 'reduce' }, 'laboratory');
@@ -149,4 +149,4 @@ it('a keyboard alone reaches a cell, changes it, and takes it back', async () =>
   await settled(page);
   expect((await numbersOf(page, 'blocks.2.attn.hook_pattern[0, 0, :, :]')).data).toEqual(before.data);
   await page.context().close();
-}, 120_000);
+});

@@ -9,7 +9,8 @@ export const blockStyles = css`
   select { min-height: 34px; max-width: 46%; }
   .diagram { position: relative; margin: 0 0 8px; }
   .diagram svg { position: absolute; inset: 0; }
-  .ribbon { fill: color-mix(in srgb, var(--cf-stream) 22%, var(--cf-paper)); transition: d 0.25s; }
+  .ribbon { fill: color-mix(in srgb, var(--cf-stream) 22%, var(--cf-paper)); }
+  @media (prefers-reduced-motion: no-preference) { .ribbon { transition: d 0.25s; } }
   .wire { fill: none; stroke: var(--cf-stream); stroke-width: 1.6; }
   .wire.cut { stroke-dasharray: 3 5; opacity: 0.5; }
   .sum { fill: var(--cf-paper); stroke: var(--cf-stream); stroke-width: 1.6; }
@@ -44,7 +45,7 @@ export const blockStyles = css`
   .large .caption { font-size: 25px; }
   .large .readout, .large .verdict { font-size: 24px; }
   .large .odds .readout { display: none; }
-  .large .seg, .large .box { font-size: 18px; }
+  .large .seg, .large .box { font-size: 18px; } .large .box.stream { font-size: 15px; }
   @media (max-width: 1000px) {
     .all { min-height: 0; }
     .with-odds { grid-template-columns: minmax(0, 1fr); gap: 12px; }

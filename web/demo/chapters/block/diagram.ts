@@ -3,9 +3,9 @@
 
 import { two } from 'clearformer/elements';
 import { html, nothing, svg, type TemplateResult } from 'lit';
+import { filled } from '../../book/markup.js';
 import { activation } from '../../book/shelf.js';
 import { vars } from '../../book/vars.js';
-import { filled } from '../../shell/shell_element.js';
 import type { FigureBlock } from './figure.js';
 import type { Part } from './plan.js';
 import { lengthOf, type Reading, takesOut } from './reading.js';

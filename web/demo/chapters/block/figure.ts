@@ -5,9 +5,9 @@ import { html, type TemplateResult } from 'lit';
 import { type EditSpec, formatEdits, parseEdits, withEdit } from '../../book/edits.js';
 import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
+import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
 import { oddsBars } from '../../book/odds.js';
-import { filled } from '../../shell/shell_element.js';
 import type { words } from '../../words/en/block.js';
 import { blockStyles } from './block_styles.js';
 import { diagram, nameOf } from './diagram.js';
@@ -24,7 +24,7 @@ import { streamView } from './stream_view.js';
 import { summary } from './summary.js';
 import { tensorView } from './tensor_view.js';
 
-export const views = ['tensor', 'stream', 'norm', 'mlp', 'order', 'without'] as const;
+const views = ['tensor', 'stream', 'norm', 'mlp', 'order', 'without'] as const;
 export type View = (typeof views)[number];
 
 export interface Data {

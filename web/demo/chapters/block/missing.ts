@@ -2,7 +2,7 @@
 
 import { softmax, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
-import { largest } from '../../book/distribution.js';
+import { largest } from '../../book/largest.js';
 import { pieceOf } from '../../book/odds.js';
 import type { Piece } from '../../book/token_texts.js';
 import type { Subject } from './reading.js';
@@ -17,7 +17,7 @@ export interface Missing {
   readonly says: readonly (readonly Piece[])[];
 }
 
-export const boxesOf = ({ hooks, stack }: Subject): string[] =>
+const boxesOf = ({ hooks, stack }: Subject): string[] =>
   ['hook_attn_out', 'hook_cross_attn_out', 'hook_mlp_out'].filter((leaf) => hooks.has(`${stack}.0.${leaf}`));
 
 export async function missing(book: Book, subject: Subject, signal?: AbortSignal): Promise<Missing> {

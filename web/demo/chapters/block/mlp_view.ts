@@ -2,7 +2,7 @@
 
 import { four, two } from 'clearformer/elements';
 import { html, svg, type TemplateResult } from 'lit';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
 import type { Data, FigureBlock } from './figure.js';
 import { type Curve, curves, type Neurons } from './neurons.js';
 import type { CellEvent } from './tensor_view.js';
@@ -54,7 +54,7 @@ function readout(figure: FigureBlock, { pre, linear, bent, post, curve, own }: N
 
 /** Dots that hide others are left small; a dot's place is what the neuron gets and what the curve makes of it. */
 function scatter(figure: FigureBlock, { pre, bent, linear, xs, ys, curve }: Neurons, chosen: number): TemplateResult {
-  const width = figure.narrow ? Math.min(plot.width, figure.width - 8) : plot.width;
+  const width = figure.narrow ? Math.max(0, Math.min(plot.width, figure.width - 8)) : plot.width;
   const { height, left, right, top, bottom } = plot;
   const reach = xs.data.at(-1) ?? 3;
   const lowest = Math.min(-0.5, ...Array.from(ys[curve].data));

@@ -32,8 +32,7 @@ export interface Neurons {
 }
 
 /** The curve that a config's name of an activation means. */
-export const curveOf = (name: string): Curve =>
-  name.includes('gelu') ? 'gelu' : name.includes('relu') ? 'relu' : 'silu';
+const curveOf = (name: string): Curve => (name.includes('gelu') ? 'gelu' : name.includes('relu') ? 'relu' : 'silu');
 
 export async function neurons(book: Book, reading: Reading, chosen: string): Promise<Neurons> {
   const { stack, layer, focus, given, specs, shape, hooks } = reading;

@@ -2,7 +2,7 @@
 
 import { four, two } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
 import type { FigureBlock } from './figure.js';
 import { lengthOf, type Reading, rowsOf } from './reading.js';
 import { type CellEvent, cellFor, rowNames } from './tensor_view.js';

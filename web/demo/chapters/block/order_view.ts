@@ -2,7 +2,7 @@
 
 import { decimals, spoken } from 'clearformer/elements';
 import { html, svg, type TemplateResult } from 'lit';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
 import type { Data, FigureBlock } from './figure.js';
 import { type Order, repeats } from './order.js';
 import { mostTokens } from './reading.js';

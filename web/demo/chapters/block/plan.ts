@@ -1,7 +1,7 @@
 // What a block is made of, read off its hooks: where the stream is, which boxes read it and write into it, and whether a
 // norm stands before a box (pre-norm) or on the stream behind the sum (post-norm).
 
-export type PartKind = 'stream' | 'norm' | 'attention' | 'cross' | 'mlp';
+type PartKind = 'stream' | 'norm' | 'attention' | 'cross' | 'mlp';
 
 export interface Part {
   /** The hook that the part opens, behind the block's name. */

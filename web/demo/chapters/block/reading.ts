@@ -14,7 +14,7 @@ export const translator = 'marian-tiny-en-fr';
 /** How many tokens are drawn at once. */
 export const mostTokens = 10;
 
-export interface Shape {
+interface Shape {
   readonly layers: number;
   readonly model: number;
   readonly hidden: number;
@@ -108,7 +108,7 @@ const kindOf: Readonly<Record<string, Depth['kind']>> = {
 };
 
 /** Where the stream can be read: before the first block, behind every sum, and behind a norm that ends a block. */
-export function depthsOf({ stack, shape, hooks }: Subject): Depth[] {
+function depthsOf({ stack, shape, hooks }: Subject): Depth[] {
   const depths: Depth[] = [{ hook: `${stack}.0.hook_resid_pre`, layer: 0, kind: 'in' }];
   for (let layer = 0; layer < shape.layers; layer++) {
     for (const leaf of [...streamLeaves.slice(1), 'hook_normalized_resid_post']) {

@@ -2,8 +2,8 @@
 
 import { decimals } from 'clearformer/elements';
 import { html, svg, type TemplateResult } from 'lit';
+import { filled } from '../../book/markup.js';
 import { activation } from '../../book/shelf.js';
-import { filled } from '../../shell/shell_element.js';
 import type { FigureBlock } from './figure.js';
 import { type Depth, lengthOf, type Reading } from './reading.js';
 import { type CellEvent, cellFor, rowNames, windowNote } from './tensor_view.js';

@@ -5,7 +5,7 @@ import { type Bar, decimals } from 'clearformer/elements';
 import { css, html, type TemplateResult } from 'lit';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
 import type { words } from '../../words/en/cost.js';
 import { kinds, works } from './counting.js';
 import './plot.js';

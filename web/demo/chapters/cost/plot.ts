@@ -3,6 +3,7 @@
 import type { Numbers } from 'clearformer/elements';
 import { decimals } from 'clearformer/elements';
 import { css, html, LitElement, nothing, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
+import { OwnWidth } from '../../book/controllers.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import type { Point } from './timing.js';
 
@@ -20,16 +21,12 @@ class CostPlot extends LitElement {
     lengths: { attribute: false },
     source: {},
     labels: { attribute: false },
-    width: { state: true },
   };
   declare series: readonly Series[];
   declare lengths: readonly number[];
   declare source: string;
   declare labels: Readonly<Record<string, string>>;
-  declare private width: number;
-  readonly #watch = new ResizeObserver(([entry]) => {
-    this.width = Math.floor(entry?.contentRect.width ?? 0);
-  });
+  readonly #box = new OwnWidth(this);
 
   static override styles = [
     figureStyles,
@@ -49,35 +46,20 @@ class CostPlot extends LitElement {
     return { dims: [this.series.length, this.lengths.length], data };
   }
 
-  constructor() {
-    super();
-    this.width = 0;
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#watch.observe(this);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#watch.disconnect();
-  }
-
   protected override render(): TemplateResult | typeof nothing {
-    if (this.width < 100 || !this.series) return nothing;
-    const [height, left, bottom, top] = [Math.min(460, this.width * 0.62), 56, 40, 16];
-    const right = this.width < 500 ? 12 : 150;
+    if (this.#box.width < 100 || !this.series) return nothing;
+    const [height, left, bottom, top] = [Math.min(460, this.#box.width * 0.62), 56, 40, 16];
+    const right = this.#box.width < 500 ? 12 : 150;
     const all = this.series.flatMap(({ points }) => points.map(({ milliseconds }) => Math.max(milliseconds, 1e-3)));
     const [low, high] = [Math.floor(Math.log10(Math.min(...all))), Math.ceil(Math.log10(Math.max(...all)))];
     const [first = 1, last = 2] = [this.lengths[0], this.lengths.at(-1)];
     const x = (n: number): number =>
-      left + ((this.width - left - right) * Math.log(n / first)) / Math.log(last / first);
+      left + ((this.#box.width - left - right) * Math.log(n / first)) / Math.log(last / first);
     const y = (ms: number): number =>
       top + ((height - top - bottom) * (high - Math.log10(Math.max(ms, 1e-3)))) / Math.max(1, high - low);
     const decades = Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i));
-    return html`<svg width=${this.width} height=${height} role="img" aria-label=${this.labels.plot}>
-      ${decades.map((ms) => svg`<path class="grid" d="M${left} ${y(ms)}H${this.width - right}"/><text class="muted" x=${left - 8} y=${y(ms) + 4} text-anchor="end">${ms >= 1 ? ms : decimals(ms, -Math.round(Math.log10(ms)))}</text>`)}
+    return html`<svg width=${this.#box.width} height=${height} role="img" aria-label=${this.labels.plot}>
+      ${decades.map((ms) => svg`<path class="grid" d="M${left} ${y(ms)}H${this.#box.width - right}"/><text class="muted" x=${left - 8} y=${y(ms) + 4} text-anchor="end">${ms >= 1 ? ms : decimals(ms, -Math.round(Math.log10(ms)))}</text>`)}
       ${this.lengths.map((n) => svg`<text class="muted" x=${x(n)} y=${height - bottom + 20} text-anchor="middle">${n}</text>`)}
       <text class="muted" x=${left} y=${height - 4}>${this.labels.tokens}</text>
       <text class="muted" x="0" y=${top - 4}>ms</text>

@@ -3,7 +3,7 @@
 import { inspect, type ModelInfo } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import { type BundledName, bundledFiles } from '../../book/bundled.js';
-import { largest } from '../../book/distribution.js';
+import { largest } from '../../book/largest.js';
 import { shelve } from '../../book/shelf.js';
 import { medianTime } from './timing.js';
 

@@ -1,7 +1,8 @@
 // Times of layers on this device: the package's own functions, in turns, the median of several calls. No call is begun
 // that would hold the page up for long.
 
-import { conv1d, matmul, scaled_dot_product_attention, Tensor, tanh } from 'clearformer';
+import { conv1d, matmul, scaled_dot_product_attention, type Tensor, tanh } from 'clearformer';
+import { uniform } from '../../book/random.js';
 
 export const lengths: readonly number[] = [16, 32, 64, 128, 256, 512];
 export type Timed = 'self_attention' | 'recurrent' | 'convolutional';
@@ -17,32 +18,22 @@ const repeats = 5;
 /** A single call that took longer ends its series. */
 const longest = 25;
 
-/** Numbers between −1 and 1 that do not depend on the engine: a linear congruential generator (Numerical Recipes). */
-function drawn(dims: readonly number[], seed: number): Tensor<'float32'> {
-  let state = seed >>> 0;
-  const data = Float32Array.from({ length: dims.reduce((a, b) => a * b, 1) }, () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 31 - 1;
-  });
-  return new Tensor('float32', data, dims);
-}
-
 type Layer = (n: number) => Promise<unknown>;
 
 function layersOf(d: number, k: number): Record<Timed, Layer> {
-  const weight = drawn([d, d], 1);
-  const kernel = drawn([d, d, k], 2);
+  const weight = uniform([d, d], 1);
+  const kernel = uniform([d, d, k], 2);
   return {
     async self_attention(n) {
-      const [q, key, v] = [drawn([n, d], 3), drawn([n, d], 4), drawn([n, d], 5)];
+      const [q, key, v] = [uniform([n, d], 3), uniform([n, d], 4), uniform([n, d], 5)];
       return () => scaled_dot_product_attention(q, key, v);
     },
     async convolutional(n) {
-      const x = drawn([d, n], 6);
+      const x = uniform([d, n], 6);
       return () => conv1d(x, kernel, { padding: 'same' });
     },
     async recurrent(n) {
-      const start = drawn([1, d], 7);
+      const start = uniform([1, d], 7);
       return async () => {
         let state: Tensor<'float32'> = start;
         for (let t = 0; t < n; t++) state = await tanh(await matmul(state, weight));

@@ -3,8 +3,9 @@
 import { bmm, matmul, Tensor } from 'clearformer';
 import { spoken } from 'clearformer/elements';
 import { css, html, type TemplateResult } from 'lit';
-import { filled } from '../../shell/shell_element.js';
-import { type Float, type HeadData, transposed } from './head_numbers.js';
+import { filled } from '../../book/markup.js';
+import { transposed } from '../../book/tensors.js';
+import type { Float, HeadData } from './head_numbers.js';
 
 export interface BatchData {
   /** [head, position, d], [head, d, position] and their products [head, position, position]. */
@@ -72,7 +73,7 @@ export const batchStyles = css`
   @media (max-width: 700px) { .batch-view .shapes { font-size: 14px; } .batch-view .stack { gap: 6px 10px; } .batch-view .times { font-size: 18px; } }
 `;
 
-export interface BatchRequest {
+interface BatchRequest {
   readonly data: BatchData;
   readonly labels: Readonly<Record<string, string>>;
   readonly width: number;

@@ -3,15 +3,17 @@
 
 import type { Cell, CellEdit, CfMatrix, Rails } from 'clearformer/elements';
 import { css, html, LitElement, type nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { OwnWidth, ThemeColours } from '../../book/controllers.js';
 import type { EditSpec } from '../../book/edits.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { vars } from '../../book/vars.js';
+import { windowAround } from '../../book/window.js';
 import { type Geometry, geometryOf, labelsAbove, labelWidths, type Spans } from './geometry.js';
 import type { HeadData, MatrixName, Stage } from './head_numbers.js';
 import { overlay } from './overlay.js';
 import type { Projections } from './read_weights.js';
 import { readout, readoutStyles } from './readout.js';
-import { type Selected, spanAround } from './selection.js';
+import type { Selected } from './selection.js';
 import { type Views, viewsOf } from './views.js';
 
 /** A symbol of the formula. */
@@ -23,7 +25,7 @@ const hues = { Q: 'q', K: 'k', V: 'v', S: 'ink', A: 'ink', Z: 'ink' } as const;
 const tellingOf = (host: HTMLElement, type: string, detail: unknown): boolean =>
   host.dispatchEvent(new CustomEvent(type, { detail }));
 
-export class HeadCanvas extends LitElement {
+class HeadCanvas extends LitElement {
   static override properties: PropertyDeclarations = {
     data: { attribute: false },
     stage: {},
@@ -36,7 +38,6 @@ export class HeadCanvas extends LitElement {
     projections: { attribute: false },
     hovered: { state: true },
     product: { state: true },
-    width: { state: true },
   };
   declare data: HeadData | undefined;
   declare stage: Stage;
@@ -52,15 +53,12 @@ export class HeadCanvas extends LitElement {
   declare private hovered: Selected | undefined;
   /** Which of the read-out's products is pointed at. */
   declare private product: number | undefined;
-  declare private width: number;
   #views: Views | undefined;
   #geometry: Geometry | undefined;
   #viewKey: readonly unknown[] = [];
   readonly #rails = new Map<string, Rails>();
   readonly #corners = new Map<string, { left: number; top: number }>();
-  readonly #watch = new ResizeObserver(([entry]) => {
-    this.width = Math.floor(entry?.contentRect.width ?? 0);
-  });
+  readonly #box = new OwnWidth(this);
 
   static override styles = [
     figureStyles,
@@ -81,20 +79,10 @@ export class HeadCanvas extends LitElement {
 
   constructor() {
     super();
+    new ThemeColours(this);
     this.stage = 'masked';
     this.edits = [];
-    this.width = 0;
     this.labels = {};
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#watch.observe(this);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#watch.disconnect();
   }
 
   get #at(): Selected {
@@ -111,10 +99,10 @@ export class HeadCanvas extends LitElement {
     const [keys = 0, outer = 0] = now.V.dims;
     const { matrix, column } = this.selected;
     const tokens = {
-      queries: spanAround(queries, focus, 12, 10),
-      keys: spanAround(keys, Math.min(focus, keys - 1), 12, 10),
+      queries: windowAround(focus, queries, 12, 10),
+      keys: windowAround(Math.min(focus, keys - 1), keys, 12, 10),
     };
-    const wide = this.width - 280 > 22 * (2 * tokens.keys.count + inner + outer);
+    const wide = this.#box.width - 280 > 22 * (2 * tokens.keys.count + inner + outer);
     const block = (of: number, place: number): Spans['inner'] => {
       if (of <= 8 || (of <= 16 && wide)) return { from: 0, count: of, of };
       const from = Math.min(Math.floor(place / 8) * 8, of - 8);
@@ -139,13 +127,13 @@ export class HeadCanvas extends LitElement {
 
   protected override render(): TemplateResult | typeof nothing {
     const { data } = this;
-    if (!data || this.width < 100) return html`<div class="canvas"></div>`;
+    if (!data || this.#box.width < 100) return html`<div class="canvas"></div>`;
     const spans = this.#spans(data);
     const secretRow = this.hiding ? data.focus : -1;
     const views = this.#viewsFor(data, spans, secretRow);
     const widths = labelWidths(views.A.columnLabels);
     const room = {
-      width: this.width,
+      width: this.#box.width,
       height: Math.max(380, innerHeight - (this.large ? 52 + 92 + 176 : 52 + 78 + 158)),
       large: this.large,
       labels: Math.max(0, ...labelWidths([...views.Q.rowLabels, ...views.V.rowLabels])),
@@ -173,7 +161,7 @@ export class HeadCanvas extends LitElement {
         ${readout({ ...context, product: this.product, point: this.#point, projections: this.projections })}
       </div>
       ${this.#stages(geometry, spans)}
-      ${overlay({ ...context, part: this.symbol, product: this.product, width: this.width })}
+      ${overlay({ ...context, part: this.symbol, product: this.product, width: this.#box.width })}
     </div>`;
   }
 

@@ -3,7 +3,7 @@
 import type { EditSpec } from '../../book/edits.js';
 import type { FigureCode } from '../../book/figure.js';
 
-export interface CodeRequest {
+interface CodeRequest {
   readonly view: string;
   readonly text: string;
   readonly layer: number;

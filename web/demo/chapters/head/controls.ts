@@ -2,7 +2,7 @@
 
 import { percent } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
 import type { HeadData } from './head_numbers.js';
 
 export const controlsStyles = css`
@@ -19,7 +19,7 @@ export const controlsStyles = css`
 
 type Labels = Readonly<Record<string, string>>;
 
-export interface ControlsRequest {
+interface ControlsRequest {
   readonly head: HeadData;
   readonly labels: Labels;
   readonly isOwn: boolean;
@@ -42,7 +42,7 @@ export function controls({ head, labels, isOwn, choose, own }: ControlsRequest):
   </div>`;
 }
 
-export interface OddsRequest {
+interface OddsRequest {
   readonly head: HeadData;
   readonly labels: Labels;
   readonly edited: boolean;

@@ -2,9 +2,10 @@
 
 import { two } from 'clearformer/elements';
 import { css, html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
-import { Figure, type FigureCode } from '../../book/figure.js';
+import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
+import { MeasuredFigure } from '../../book/measured_figure.js';
 import type { words } from '../../words/en/head.js';
 import { type BatchData, batchData, batchStyles, batchView } from './batch.js';
 import './canvas.js';
@@ -33,6 +34,9 @@ export interface Shown {
   readonly batch?: BatchData;
 }
 
+/** Below this width, in CSS pixels, captions of the six matrices meet: a row at a time is shown. */
+const canvasFrom = 960;
+
 const litBy: Readonly<Record<MatrixName, readonly FormulaPart[]>> = {
   Q: ['q'],
   K: ['k'],
@@ -42,14 +46,13 @@ const litBy: Readonly<Record<MatrixName, readonly FormulaPart[]>> = {
   Z: ['soft', 'v'],
 };
 
-class FigureHead extends Figure<Shown, typeof words> {
+class FigureHead extends MeasuredFigure<Shown, typeof words> {
   static override properties: PropertyDeclarations = {
-    ...Figure.properties,
+    ...MeasuredFigure.properties,
     symbol: { state: true },
     pointed: { state: true },
     open: { state: true },
     problem: { state: true },
-    width: { state: true },
     projections: { state: true },
   };
   declare private symbol: FormulaPart | undefined;
@@ -57,13 +60,9 @@ class FigureHead extends Figure<Shown, typeof words> {
   /** Whether the fields for the reader's own matrices are open. */
   declare private open: boolean;
   declare private problem: string;
-  declare private width: number;
   declare private projections: Projections | undefined;
   #projectionsOf = '';
   #all: Readonly<Record<string, string>> = {};
-  readonly #watch = new ResizeObserver(([entry]) => {
-    this.width = Math.floor(entry?.contentRect.width ?? 0);
-  });
 
   static override styles = [
     figureStyles,
@@ -83,19 +82,8 @@ class FigureHead extends Figure<Shown, typeof words> {
 
   constructor() {
     super();
-    this.width = 0;
     this.problem = '';
     this.open = false;
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#watch.observe(this);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#watch.disconnect();
   }
 
   get #own(): boolean {
@@ -183,7 +171,7 @@ class FigureHead extends Figure<Shown, typeof words> {
   #head(head: HeadData, selected: Selected): TemplateResult {
     const { labels } = this.words;
     const edits = this.book.editSpecs;
-    if (this.width > 0 && this.width < 880) {
+    if (this.width > 0 && this.width < canvasFrom) {
       return narrow({
         data: head,
         selected,

@@ -18,7 +18,7 @@ export const formulaStyles = css`
   @media (max-width: 520px) { .formula { font-size: 16px; } .formula button { padding: 0 4px; } }
 `;
 
-export interface FormulaRequest {
+interface FormulaRequest {
   readonly lit: ReadonlySet<FormulaPart>;
   readonly labels: Readonly<Record<string, string>>;
   point(part: FormulaPart | undefined): void;

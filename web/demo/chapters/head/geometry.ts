@@ -1,15 +1,15 @@
 // Where the six matrices stand. Row meets column twice: Q left of S and Kᵀ above it, A left of Z and V above it, at one cell
 // size; over Q and over A two corners stay empty.
 
+import type { Window } from '../../book/window.js';
 import type { MatrixName } from './head_numbers.js';
-import type { Span } from './selection.js';
 
 export interface Spans {
-  readonly queries: Span;
-  readonly keys: Span;
+  readonly queries: Window;
+  readonly keys: Window;
   /** Elements of q and k, and of v. */
-  readonly inner: Span;
-  readonly outer: Span;
+  readonly inner: Window;
+  readonly outer: Window;
 }
 
 export interface Geometry {
@@ -37,7 +37,7 @@ export function drawnSize(matrix: MatrixName, { queries, keys, inner, outer }: S
   return [rows.count, columns.count];
 }
 
-export interface Room {
+interface Room {
   readonly width: number;
   /** What the window leaves for the matrices. */
   readonly height: number;

@@ -1,9 +1,11 @@
 // The numbers of one attention head: of a pass of the model, as it is and with the reader's edits, or of matrices that the
 // reader brought.
 
-import { ClearformerError, Mask, matmul, scaled_dot_product_attention, softmax, Tensor } from 'clearformer';
+import { ClearformerError, Mask, matmul, scaled_dot_product_attention, softmax, type Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import { activation, type Pass, type Shelved } from '../../book/shelf.js';
+import { transposed } from '../../book/tensors.js';
+import { type Part, partText } from '../../book/window.js';
 import { type HeadHooks, headHooks } from './hooks.js';
 import { type OwnMatrices, parseOwn } from './own_matrices.js';
 
@@ -12,9 +14,9 @@ export type MatrixName = 'Q' | 'K' | 'V' | 'S' | 'A' | 'Z';
 /** What S shows: q · k, divided by √d, or with the mask added. */
 export type Stage = 'raw' | 'scaled' | 'masked';
 /** The matrices of one head, all [rows, columns]; S in its three stages. */
-export type HeadNumbers = Readonly<Record<'Q' | 'K' | 'V' | 'A' | 'Z' | Stage, Float>>;
+type HeadNumbers = Readonly<Record<'Q' | 'K' | 'V' | 'A' | 'Z' | Stage, Float>>;
 
-export interface Odds {
+interface Odds {
   readonly label: string;
   readonly before: number;
   readonly now: number;
@@ -28,7 +30,7 @@ export interface HeadData {
   readonly keys: readonly string[];
   readonly focus: number;
   /** Where each matrix comes from, to be completed with the part that is drawn. */
-  source(matrix: MatrixName, stage: Stage, part: Part): string;
+  source(matrix: MatrixName, stage: Stage, part: MatrixPart): string;
   /** Of a model's head. */
   readonly hooks?: HeadHooks;
   readonly shelved?: Shelved;
@@ -43,23 +45,10 @@ export interface HeadData {
   readonly of: number;
 }
 
-/** Rows and columns, end excluded; undefined: all. */
-export interface Part {
-  readonly rows: readonly [number, number] | undefined;
-  readonly columns: readonly [number, number] | undefined;
-}
-
-export const range = (part: readonly [number, number] | undefined): string =>
-  part === undefined ? ':' : `${part[0]}:${part[1]}`;
-
-/** Indices exchanged: [rows, columns] as [columns, rows]. */
-export function transposed({ dims, data }: Float): Float {
-  const [rows = 0, columns = 0] = dims;
-  const turned = Float32Array.from(
-    { length: data.length },
-    (_, i) => data[(i % rows) * columns + Math.floor(i / rows)] ?? 0,
-  );
-  return new Tensor('float32', turned, [columns, rows]);
+/** What is drawn of a matrix. */
+interface MatrixPart {
+  readonly rows: Part;
+  readonly columns: Part;
 }
 
 export const at = ({ dims, data }: Float, row: number, column: number): number =>
@@ -74,7 +63,7 @@ export function largestAt(row: ArrayLike<number>): number {
   return best;
 }
 
-export interface Wanted {
+interface Wanted {
   readonly layer: number;
   readonly head: number;
   /** The reader's own matrices, as the address has them; empty: the model's. */
@@ -134,17 +123,17 @@ async function numbersOf(pass: Pass, hooks: HeadHooks): Promise<HeadNumbers> {
   };
 }
 
-function hookSource(hooks: HeadHooks, matrix: MatrixName, stage: Stage, { rows, columns }: Part): string {
+function hookSource(hooks: HeadHooks, matrix: MatrixName, stage: Stage, { rows, columns }: MatrixPart): string {
   const { head, kvHead, q, k, v, raw, scores, pattern, z } = hooks;
-  const rest = columns === undefined ? '' : `, ${range(columns)}`;
-  if (matrix === 'Q') return `${q}[0, ${range(rows)}, ${head}${rest}]`;
-  if (matrix === 'K') return `${k}[0, ${range(rows)}, ${kvHead}${rest}]`;
-  if (matrix === 'V') return `${v}[0, ${range(rows)}, ${kvHead}${rest}]`;
-  if (matrix === 'Z') return `${z}[0, ${range(rows)}, ${head}${rest}]`;
+  const rest = columns === undefined ? '' : `, ${partText(columns)}`;
+  if (matrix === 'Q') return `${q}[0, ${partText(rows)}, ${head}${rest}]`;
+  if (matrix === 'K') return `${k}[0, ${partText(rows)}, ${kvHead}${rest}]`;
+  if (matrix === 'V') return `${v}[0, ${partText(rows)}, ${kvHead}${rest}]`;
+  if (matrix === 'Z') return `${z}[0, ${partText(rows)}, ${head}${rest}]`;
   const name = matrix === 'A' ? pattern : stage === 'scaled' ? raw : scores;
-  const part = rows === undefined && columns === undefined ? '' : `, ${range(rows)}, ${range(columns)}`;
+  const part = rows === undefined && columns === undefined ? '' : `, ${partText(rows)}, ${partText(columns)}`;
   if (matrix === 'S' && stage === 'raw')
-    return `matmul(${q}[0, ${range(rows)}, ${head}], ${k}[0, ${range(columns)}, ${kvHead}]ᵀ)`;
+    return `matmul(${q}[0, ${partText(rows)}, ${head}], ${k}[0, ${partText(columns)}, ${kvHead}]ᵀ)`;
   return `${name}[0, ${head}${part}]`;
 }
 
@@ -192,8 +181,8 @@ async function ownNumbers({ Q, K, V }: OwnMatrices, is_causal: boolean): Promise
   return { Q, K, V, raw: await matmul(Q, transposed(K)), scaled, masked, A, Z };
 }
 
-function ownSource(matrix: MatrixName, stage: Stage, { rows, columns }: Part, causal: boolean): string {
-  const part = rows === undefined && columns === undefined ? '' : `[${range(rows)}, ${range(columns)}]`;
+function ownSource(matrix: MatrixName, stage: Stage, { rows, columns }: MatrixPart, causal: boolean): string {
+  const part = rows === undefined && columns === undefined ? '' : `[${partText(rows)}, ${partText(columns)}]`;
   if (matrix === 'Q' || matrix === 'K' || matrix === 'V') return `${matrix}${part}`;
   const mask = causal ? ', { is_causal: true' : ', {';
   if (matrix === 'Z')

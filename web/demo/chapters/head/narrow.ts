@@ -3,8 +3,9 @@
 import { type CellEdit, cssColour, decimals, four, two, weight } from 'clearformer/elements';
 import { css, html, nothing, svg, type TemplateResult } from 'lit';
 import { theme } from '../../book/theme.js';
+import { windowAround } from '../../book/window.js';
 import { at, type HeadData, type MatrixName, rowOf, type Stage } from './head_numbers.js';
-import { type Selected, spanAround } from './selection.js';
+import type { Selected } from './selection.js';
 import { boundOf, editedHook } from './views.js';
 
 export const narrowStyles = css`
@@ -19,7 +20,7 @@ export const narrowStyles = css`
   .row-bars [role='button'] { cursor: pointer; }
 `;
 
-export interface NarrowRequest {
+interface NarrowRequest {
   readonly data: HeadData;
   readonly selected: Selected;
   readonly stage: Stage;
@@ -137,7 +138,7 @@ function bars(request: NarrowRequest, key: number): TemplateResult {
   const { data, width } = request;
   const { now, focus } = data;
   const most = Math.max(5, Math.floor(width / 36));
-  const span = spanAround(data.keys.length, Math.min(focus, data.keys.length - 1), most, most);
+  const span = windowAround(Math.min(focus, data.keys.length - 1), data.keys.length, most);
   const [step, base, tall] = [width / span.count, 84, 62];
   return html`<svg class="row-bars" width=${width} height="116" role="group">
     ${Array.from({ length: span.count }, (_, i) => {

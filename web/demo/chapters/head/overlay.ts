@@ -4,10 +4,11 @@
 import { cssColour, decimals, weight } from 'clearformer/elements';
 import { nothing, svg, type TemplateResult } from 'lit';
 import { theme } from '../../book/theme.js';
+import { inWindow } from '../../book/window.js';
 import type { FormulaPart } from './canvas.js';
 import { drawnSize, type Geometry, type Spans } from './geometry.js';
 import { at, type HeadData, largestAt, type MatrixName, rowOf, type Stage } from './head_numbers.js';
-import { inSpan, ofKeys, type Selected } from './selection.js';
+import { ofKeys, type Selected } from './selection.js';
 import type { Views } from './views.js';
 
 export interface DrawingContext {
@@ -90,12 +91,12 @@ function productFrames(context: OverlayContext): TemplateResult | typeof nothing
   const { product, views, at: chosen } = context;
   if (product === undefined) return nothing;
   const { matrix, row, column } = chosen;
-  if (matrix === 'S' && inSpan(views.Q.columns, product)) {
+  if (matrix === 'S' && inWindow(views.Q.columns, product)) {
     const element = product - views.Q.columns.from;
     return svg`${frame(context, 'Q', 'ink', 2.6, { row: row - views.Q.rows.from, column: element })}
       ${frame(context, 'K', 'ink', 2.6, { row: element, column: column - views.K.rows.from })}`;
   }
-  if (matrix !== 'Z' || !inSpan(views.A.columns, product)) return nothing;
+  if (matrix !== 'Z' || !inWindow(views.A.columns, product)) return nothing;
   const key = product - views.A.columns.from;
   return svg`${frame(context, 'A', 'ink', 2.6, { row: row - views.A.rows.from, column: key })}
     ${frame(context, 'V', 'ink', 2.6, { row: key, column: column - views.V.columns.from })}`;

@@ -11,7 +11,7 @@ export interface OwnMatrices {
 }
 
 /** One matrix. Throws `invalid_argument` or `shape_mismatch` that names it and the row. */
-export function parseMatrix(name: string, text: string): Float {
+function parseMatrix(name: string, text: string): Float {
   const lines = text
     .replaceAll('−', '-')
     .replaceAll(/\]\s*,?\s*\[/g, ';')

@@ -11,7 +11,7 @@ export const ownStyles = css`
   @media (max-width: 700px) { .own { grid-template-columns: 1fr; } .own textarea { min-height: 76px; } }
 `;
 
-export interface OwnRequest {
+interface OwnRequest {
   /** What the fields begin with. */
   readonly matrices: OwnMatrices;
   readonly causal: boolean;

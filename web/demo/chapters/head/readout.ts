@@ -2,14 +2,14 @@
 
 import { cssColour, decimals, four, type Numbers, signed, two, weight } from 'clearformer/elements';
 import { css, html, nothing, svg, type TemplateResult } from 'lit';
+import { filled } from '../../book/markup.js';
 import { theme } from '../../book/theme.js';
 import { vars } from '../../book/vars.js';
-import { filled } from '../../shell/shell_element.js';
 import { at, type Float, rowOf } from './head_numbers.js';
 import type { DrawingContext } from './overlay.js';
 import type { Projections } from './read_weights.js';
 
-export interface ReadoutContext extends DrawingContext {
+interface ReadoutContext extends DrawingContext {
   /** The term that is pointed at. */
   readonly product: number | undefined;
   readonly point: (product: number | undefined) => void;

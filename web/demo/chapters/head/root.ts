@@ -4,16 +4,16 @@
 import { attention_pooling, scaled_dot_product_attention, Tensor } from 'clearformer';
 import { type Cell, decimals, short } from 'clearformer/elements';
 import { css, html, type TemplateResult } from 'lit';
+import { normal } from '../../book/random.js';
 import type { Float } from './head_numbers.js';
-import { normal } from './random.js';
 
-export const sizes = [4, 8, 16, 32, 64, 128, 256, 512, 1024] as const;
+const sizes = [4, 8, 16, 32, 64, 128, 256, 512, 1024] as const;
 /** Enough that the variance is met within a few per cent. */
 const [queries, keys] = [64, 64];
 const [shownQueries, shownKeys] = [8, 12];
 
 /** Of random queries and keys of one size. */
-export interface Spread {
+interface Spread {
   readonly variance: number;
   readonly scaledVariance: number;
   /** The mean over the queries of the largest weight among the keys. */
@@ -87,7 +87,7 @@ export const rootStyles = css`
   @media (max-width: 700px) { .root-view { gap: 8px 14px; } .root-view h3 { font-size: 16px; } .root-view .readout { font-size: 13px; } }
 `;
 
-export const spreadRows = (spreads: readonly Spread[]): Float => {
+const spreadRows = (spreads: readonly Spread[]): Float => {
   const rows = [
     spreads.map((one) => one.variance),
     spreads.map((one) => one.scaledVariance),
@@ -97,7 +97,7 @@ export const spreadRows = (spreads: readonly Spread[]): Float => {
   return new Tensor('float32', Float32Array.from(rows.flat()), [rows.length, spreads.length]);
 };
 
-export interface RootRequest {
+interface RootRequest {
   readonly data: RootData;
   readonly labels: Readonly<Record<string, string>>;
   readonly width: number;

@@ -3,11 +3,11 @@
 import { type AttentionPoolingOptions, attention_pooling, rms_norm, Tensor } from 'clearformer';
 import { spoken } from 'clearformer/elements';
 import { css, html, type TemplateResult } from 'lit';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
+import { normal } from '../../book/random.js';
 import type { Float, HeadData } from './head_numbers.js';
-import { normal } from './random.js';
 
-export type ScoreName = 'dot' | 'general' | 'additive' | 'distance';
+type ScoreName = 'dot' | 'general' | 'additive' | 'distance';
 
 export interface ScoresData {
   readonly weights: Readonly<Record<ScoreName, Float>>;
@@ -19,7 +19,7 @@ export interface ScoresData {
   readonly norms: readonly [least: number, most: number];
 }
 
-export interface ScoresRequest {
+interface ScoresRequest {
   readonly equalNorms: boolean;
   /** Whether M is the identity; else it is drawn at random. */
   readonly identity: boolean;
@@ -105,7 +105,7 @@ export const scoresStyles = css`
   @media (max-width: 700px) { .scores-view { grid-template-columns: minmax(0, 1fr); gap: 4px; } .scores-view .form { display: none; } .scores-view { gap: 0; } .scores-view h3 { font-size: 14px; line-height: 1.2; } .scores-view .readout { font-size: 12px; line-height: 1.2; } .scores-view > :first-child .readout { display: none; } .scores-tools { font-size: 14px; margin: 0; gap: 0 14px; } }
 `;
 
-export interface ScoresView {
+interface ScoresView {
   readonly data: ScoresData;
   readonly head: HeadData;
   readonly labels: Readonly<Record<string, string>>;

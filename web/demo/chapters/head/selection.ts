@@ -45,23 +45,3 @@ function hidden({ now, focus }: HeadData): Selected | undefined {
   }
   return undefined;
 }
-
-/** The part of a long row of tokens or numbers that is drawn. */
-export interface Span {
-  readonly from: number;
-  readonly count: number;
-  readonly of: number;
-}
-
-/** All, or `count` around a place, with more before it than after. */
-export function spanAround(of: number, place: number, most: number, count: number): Span {
-  if (of <= most) return { from: 0, count: of, of };
-  const from = Math.max(0, Math.min(of - count, place - Math.floor(count * 0.7)));
-  return { from, count, of };
-}
-
-export const inSpan = ({ from, count }: Span, place: number): boolean => place >= from && place < from + count;
-
-/** As the part of a source, undefined for all. */
-export const partOf = ({ from, count, of }: Span): readonly [number, number] | undefined =>
-  count === of ? undefined : [from, from + count];

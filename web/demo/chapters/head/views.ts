@@ -2,17 +2,17 @@
 
 import type { CellTest, Numbers } from 'clearformer/elements';
 import type { EditSpec } from '../../book/edits.js';
+import { partOf, rangeOf, type Window } from '../../book/window.js';
 import type { Spans } from './geometry.js';
 import { at, type Float, type HeadData, type MatrixName, type Stage } from './head_numbers.js';
-import { partOf, type Span } from './selection.js';
 
-export interface MatrixView {
+interface MatrixView {
   readonly name: MatrixName;
   readonly numbers: Numbers;
   readonly source: string;
   /** Rows and columns of `numbers` within the whole. */
-  readonly rows: Span;
-  readonly columns: Span;
+  readonly rows: Window;
+  readonly columns: Window;
   readonly bound: number;
   readonly rowLabels: readonly string[];
   readonly columnLabels: readonly string[];
@@ -25,7 +25,7 @@ export interface MatrixView {
 
 export type Views = Readonly<Record<MatrixName, MatrixView>>;
 
-export interface ViewRequest {
+interface ViewRequest {
   readonly data: HeadData;
   readonly spans: Spans;
   readonly stage: Stage;
@@ -34,7 +34,7 @@ export interface ViewRequest {
   readonly edits: readonly EditSpec[];
 }
 
-export const stageOf = (matrix: MatrixName, stage: Stage): Exclude<MatrixName, 'S'> | Stage =>
+const stageOf = (matrix: MatrixName, stage: Stage): Exclude<MatrixName, 'S'> | Stage =>
   matrix === 'S' ? stage : matrix;
 
 /** The full colour: twice the root mean square of what is finite. */
@@ -55,23 +55,22 @@ export function viewsOf(request: ViewRequest): Views {
   const { queries, keys, inner, outer } = spans;
   const { before, now } = data;
   const [ofScores, ofValues] = [boundOf(before.Q, before.K), boundOf(before.V, before.Z)];
-  const elements = (span: Span): string[] => Array.from({ length: span.count }, (_, i) => String(span.from + i + 1));
+  const elements = (span: Window): string[] => Array.from({ length: span.count }, (_, i) => String(span.from + i + 1));
   const rowNames = data.queries.slice(queries.from, queries.from + queries.count);
   const keyNames = data.keys.slice(keys.from, keys.from + keys.count);
   const view = (
     name: MatrixName,
-    rows: Span,
-    columns: Span,
+    rows: Window,
+    columns: Window,
     bound: number,
     labels: readonly (readonly string[])[],
   ): MatrixView => {
     const whole = now[stageOf(name, stage)];
-    const part = { rows: partOf(rows), columns: partOf(columns) };
     const [rowLabels = [], columnLabels = []] = labels;
     return {
       name,
-      numbers: whole.slice([rows.from, rows.from + rows.count], [columns.from, columns.from + columns.count]),
-      source: data.source(name, stage, part),
+      numbers: whole.slice(rangeOf(rows), rangeOf(columns)),
+      source: data.source(name, stage, { rows: partOf(rows), columns: partOf(columns) }),
       rows,
       columns,
       bound,
@@ -93,7 +92,12 @@ export function viewsOf(request: ViewRequest): Views {
 
 type Marks = Pick<MatrixView, 'masked' | 'changed' | 'edited' | 'secret'>;
 
-function marksOf({ data, stage, secretRow, edits }: ViewRequest, name: MatrixName, rows: Span, columns: Span): Marks {
+function marksOf(
+  { data, stage, secretRow, edits }: ViewRequest,
+  name: MatrixName,
+  rows: Window,
+  columns: Window,
+): Marks {
   const { before, now } = data;
   const hides = name === 'A' || (name === 'S' && stage === 'masked');
   const hidden: CellTest = (r, c) => at(before.masked, rows.from + r, columns.from + c) === Number.NEGATIVE_INFINITY;
@@ -131,8 +135,8 @@ function editedBy(
   data: HeadData,
   name: MatrixName,
   stage: Stage,
-  rows: Span,
-  columns: Span,
+  rows: Window,
+  columns: Window,
 ): CellTest {
   const place = editedHook(data, name, stage);
   const mine = edits.filter(({ hook, head }) => hook === place?.hook && head === place.head);

@@ -2,8 +2,8 @@
 
 import type { Book } from '../../book/book.js';
 import type { Chapter, Question, Verdict } from '../../book/chapter.js';
-import { largest } from '../../book/distribution.js';
 import { parseEdits } from '../../book/edits.js';
+import { largest } from '../../book/largest.js';
 import { leaders, oddsOf } from '../../book/odds.js';
 import { habits, need } from './habits.js';
 import { subjectOf } from './reading.js';

@@ -6,8 +6,8 @@ import { html, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { type EditSpec, formatEdits, parseEdits, withEdit } from '../../book/edits.js';
 import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
+import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
-import { filled } from '../../shell/shell_element.js';
 import type { words } from '../../words/en/heads.js';
 import { findView, needView } from './find_view.js';
 import { habits, type Need, need } from './habits.js';
@@ -19,7 +19,7 @@ import { type Reading, read, silences, sorter, subjectOf, translator } from './r
 import { splitView } from './split_view.js';
 import { summary } from './summary.js';
 
-export const views = ['read', 'split', 'join', 'find', 'need'] as const;
+const views = ['read', 'split', 'join', 'find', 'need'] as const;
 export type View = (typeof views)[number];
 
 export interface Data {

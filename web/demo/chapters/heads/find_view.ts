@@ -3,8 +3,8 @@
 import type { HeadKind } from 'clearformer';
 import { two } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
-import { largest } from '../../book/distribution.js';
-import { filled } from '../../shell/shell_element.js';
+import { largest } from '../../book/largest.js';
+import { filled } from '../../book/markup.js';
 import type { Data, FigureHeads } from './figure.js';
 import { kinds } from './habits.js';
 import { odds } from './maps_view.js';

@@ -9,7 +9,7 @@ import {
   logitDifference,
 } from 'clearformer';
 import type { Book } from '../../book/book.js';
-import { largest } from '../../book/distribution.js';
+import { largest } from '../../book/largest.js';
 import { pieceOf } from '../../book/odds.js';
 import type { Piece } from '../../book/token_texts.js';
 import type { Subject } from './reading.js';

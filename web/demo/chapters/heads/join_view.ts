@@ -2,8 +2,8 @@
 
 import { four, spoken, two } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
+import { filled } from '../../book/markup.js';
 import { vars } from '../../book/vars.js';
-import { filled } from '../../shell/shell_element.js';
 import type { Data, FigureHeads } from './figure.js';
 import { boundOf, hueOf, odds } from './maps_view.js';
 import type { Mixing } from './projection.js';

@@ -2,9 +2,9 @@
 
 import { two } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
+import { filled } from '../../book/markup.js';
 import { oddsBars } from '../../book/odds.js';
 import { vars } from '../../book/vars.js';
-import { filled } from '../../shell/shell_element.js';
 import type { Data, FigureHeads } from './figure.js';
 import { kinds } from './habits.js';
 import type { Reading } from './reading.js';

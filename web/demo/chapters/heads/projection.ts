@@ -4,7 +4,8 @@
 import { layer_norm, matmul, rms_norm, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import { activation } from '../../book/shelf.js';
-import { columnsOf, transposed, type Weights, weightsOf } from '../../book/weights.js';
+import { stacked, transposed } from '../../book/tensors.js';
+import { type Weights, weightsOf } from '../../book/weights.js';
 import type { Reading } from './reading.js';
 
 type Matrix = Tensor<'float32'>;
@@ -26,7 +27,7 @@ function linear(weights: Weights, { stack, layer }: Reading, which: Projection |
     const all = weights.get(`${gpt2}c_attn.weight`);
     const width = (all.dims[1] ?? 0) / 3;
     const at = projections.indexOf(which) * width;
-    return { weight: columnsOf(all, at, at + width), name: `${gpt2}c_attn.weight[:, ${at}:${at + width}]` };
+    return { weight: all.slice(null, [at, at + width]), name: `${gpt2}c_attn.weight[:, ${at}:${at + width}]` };
   }
   const layers = stack === 'encoder' ? 'model.encoder.layers' : 'model.layers';
   const of = `${layers}.${layer}.self_attn.`;
@@ -59,7 +60,9 @@ export async function split(book: Book, reading: Reading, which: Projection): Pr
   const heads = which === 'q' ? reading.heads : reading.keyHeads;
   const { width } = reading;
   const combined = await matmul(input, weight.weight);
-  const parts = Array.from({ length: heads }, (_, head) => columnsOf(weight.weight, head * width, (head + 1) * width));
+  const parts = Array.from({ length: heads }, (_, head) =>
+    weight.weight.slice(null, [head * width, (head + 1) * width]),
+  );
   const alone = await Promise.all(parts.map((part) => matmul(input, part)));
   const joined = sideBySide(alone);
   const difference = minus(combined, joined);
@@ -113,7 +116,7 @@ export async function mixing(book: Book, reading: Reading): Promise<Mixing> {
       matmul(z.slice([focus - from, focus - from + 1]), weight.weight.slice([head * width, (head + 1) * width])),
     ),
   );
-  const adds = stacked(rows.map((row) => row.slice(0)));
+  const adds = stacked(rows.map(({ data }) => data));
   const before = `${stack}.${layer}.hook_resid_pre`;
   const stream = activation(await book.shelf.pass(given, { names: [before] }), before).slice(0, focus);
   const written = reading.out.slice(focus - from).data;
@@ -127,15 +130,6 @@ export async function mixing(book: Book, reading: Reading): Promise<Mixing> {
 }
 
 const norm = (row: Float32Array): number => Math.sqrt(row.reduce((sum, value) => sum + value * value, 0));
-
-function stacked(rows: readonly Matrix[]): Matrix {
-  const width = rows[0]?.size ?? 0;
-  const data = new Float32Array(rows.length * width);
-  rows.forEach((row, i) => {
-    data.set(row.data, i * width);
-  });
-  return new Tensor('float32', data, [rows.length, width]);
-}
 
 function sideBySide(parts: readonly Matrix[]): Matrix {
   const [rows = 0, width = 0] = parts[0]?.dims ?? [];

@@ -2,7 +2,7 @@
 
 import { spoken } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
 import type { Data, FigureHeads } from './figure.js';
 import { bands, pairCell } from './join_view.js';
 import { hueOf } from './maps_view.js';

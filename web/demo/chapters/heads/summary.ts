@@ -2,7 +2,7 @@
 
 import type { HeadKind } from 'clearformer';
 import { four, percent, spoken, two } from 'clearformer/elements';
-import { largest } from '../../book/distribution.js';
+import { largest } from '../../book/largest.js';
 import { leaders } from '../../book/odds.js';
 import type { Data } from './figure.js';
 import { kinds } from './habits.js';

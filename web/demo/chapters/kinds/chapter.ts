@@ -62,5 +62,5 @@ export const chapter: Chapter = {
     { id: 'uses', defaults: { v: 'uses' } },
   ],
   questions: [cells, right],
-  spine: encoderName,
+  spine: 'figure',
 };

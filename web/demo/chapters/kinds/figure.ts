@@ -4,9 +4,8 @@ import { four, percent } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
-import type { Window } from '../../book/window.js';
-import { windowAround, windowText } from '../../book/window.js';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
+import { partOf, partText, rangeOf, type Window, windowAround } from '../../book/window.js';
 import type { words } from '../../words/en/kinds.js';
 import { codeOf } from './code.js';
 import { change, decoderName, encoderName, type Filled, headOf, type Kinds, readKinds, weights } from './reading.js';
@@ -200,18 +199,16 @@ export class FigureKinds extends Figure<Shown, typeof words> {
   ): TemplateResult {
     const small = about !== '';
     const [rows, columns] = [windowAround(0, queries.length, most), windowAround(0, keys.length, most)];
-    const part = numbers.slice([...rows], [...columns]);
-    const place = [windowText(rows, queries.length), windowText(columns, keys.length)].join(', ');
+    const part = numbers.slice(rangeOf(rows), rangeOf(columns));
+    const place = [rows, columns].map((window) => partText(partOf(window))).join(', ');
     const size = small ? { width: 22, height: 18 } : { width: 31, height: 24 };
-    return html`<cf-matrix .numbers=${part} source="${source.slice(0, -1)}, ${place}]" label="A" about=${about || this.words.labels[mask]} scale="weights" hue="ink" .rowLabels=${queries.slice(...rows)} .columnLabels=${keys.slice(...columns)}
+    return html`<cf-matrix .numbers=${part} source="${source.slice(0, -1)}, ${place}]" label="A" about=${about || this.words.labels[mask]} scale="weights" hue="ink" .rowLabels=${queries.slice(...rangeOf(rows))} .columnLabels=${keys.slice(...rangeOf(columns))}
         .masked=${mask === 'causal' ? (row: number, column: number) => column > row : undefined} .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
-      ${this.#note(rows, queries.length)}`;
+      ${this.#note(rows)}`;
   }
 
-  #note([from, to]: Window, count: number): TemplateResult | typeof nothing {
-    return to - from === count
-      ? nothing
-      : html`<p class="muted">${filled(this.words.labels.window, { n: to - from, of: count })}</p>`;
+  #note({ count, of }: Window): TemplateResult | typeof nothing {
+    return count === of ? nothing : html`<p class="muted">${filled(this.words.labels.window, { n: count, of })}</p>`;
   }
 
   #seg(name: string, key: string, count: number): TemplateResult {

@@ -2,7 +2,7 @@
 
 import { softmax, type Tensor } from 'clearformer';
 import type { Book, Sentence } from '../../book/book.js';
-import { largest } from '../../book/distribution.js';
+import { largest } from '../../book/largest.js';
 import { activation, type Pass, type Shelved } from '../../book/shelf.js';
 import type { Piece } from '../../book/token_texts.js';
 import { type Empty, type Told, tell } from '../translate/reading.js';
@@ -12,7 +12,7 @@ type Floats = Tensor<'float32'>;
 export const decoderName = 'stories260K';
 export const encoderName = 'bert-tiny-fill';
 
-export interface Candidate {
+interface Candidate {
   readonly piece: Piece;
   readonly probability: number;
 }
@@ -27,7 +27,7 @@ export interface Filled {
 }
 
 /** A sentence as a stack of blocks reads it. */
-export interface Read {
+interface Read {
   readonly sentence: Sentence;
   readonly pass: Pass;
 }

@@ -1,13 +1,20 @@
 // The benches of the laboratory: one function each, from what was computed to what is drawn.
 
-import { type HookName, type PreTrainedModel, toJSON, toNpy, toSafetensors } from 'clearformer';
+import {
+  type ActivationPatching,
+  type HookName,
+  type PreTrainedModel,
+  toJSON,
+  toNpy,
+  toSafetensors,
+} from 'clearformer';
 import { type Bar, type Cell, decimals, four } from 'clearformer/elements';
-import '../../shell/offline_state.js';
+import '../../book/offline_state.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import type { EditSpec } from '../../book/edits.js';
+import { filled } from '../../book/markup.js';
 import { activation } from '../../book/shelf.js';
 import type { Piece } from '../../book/token_texts.js';
-import { filled } from '../../shell/shell_element.js';
 import { editForm } from './edit_form.js';
 import type { FigureLaboratory } from './figure.js';
 import type { Answer, Subject } from './subject.js';
@@ -42,10 +49,9 @@ function answers(figure: FigureLaboratory, { answers: all, right, wrong }: Subje
 
 function hookBench(
   figure: FigureLaboratory,
-  { subject, tensor, axes, edited }: Extract<Result, { view: 'hook' }>,
+  { subject, hook, tensor, axes, edited }: Extract<Result, { view: 'hook' }>,
 ): TemplateResult {
   const { labels } = figure.words;
-  const { hook } = figure.request;
   const head = axes.findIndex((axis) => axis === 'head' || axis === 'key_value_head');
   const heads = head < 0 ? 0 : (tensor.dims[head] ?? 0);
   const chosen = Math.min(Math.max(0, heads - 1), Math.max(0, figure.number('h')));
@@ -60,7 +66,7 @@ function hookBench(
   const rows = hook.startsWith('decoder') ? subject.written : subject.tokens;
   const keys = hook.includes('cross_attn') ? subject.tokens : rows;
   const isPattern = hook.endsWith('hook_pattern');
-  return html`${hookField(figure, subject.model)}
+  return html`${hookField(figure, subject.model, hook)}
     ${heads > 1 ? html`<div class="seg" role="group" aria-label=${labels.head}><span>${labels.head}</span>${Array.from({ length: heads }, (_, i) => html`<button type="button" aria-pressed=${i === chosen} @click=${() => figure.choose({ h: String(i) })}>${i}</button>`)}</div>` : nothing}
     <div class="scroll"><cf-matrix source=${source} .numbers=${numbers} label=${isPattern ? 'A' : ''} about=${source}
       scale=${isPattern ? 'weights' : 'signed'} .rowLabels=${labelsOf(rows)} .columnLabels=${square ? labelsOf(keys) : []}
@@ -78,14 +84,10 @@ function editCell(
   figure.book.addEdit(spec);
 }
 
-function hookField(figure: FigureLaboratory, model: PreTrainedModel): TemplateResult {
+function hookField(figure: FigureLaboratory, model: PreTrainedModel, hook: string): TemplateResult {
   const { labels } = figure.words;
-  const names = model.hooks().map(({ name }) => name as string);
-  const choose = (event: Event): void => {
-    const { value } = event.target as HTMLInputElement;
-    if (names.includes(value)) figure.choose({ hook: value });
-  };
-  return html`<label class="row">${labels.hookName}<input class="wide" type="text" list="hooks" .value=${figure.request.hook} @change=${choose} /></label>
+  const choose = (event: Event): void => figure.choose({ hook: (event.target as HTMLInputElement).value.trim() });
+  return html`<label class="row">${labels.hookName}<input class="wide" type="text" list="hooks" .value=${hook} @change=${choose} /></label>
     <datalist id="hooks">${model.hooks().map(({ name, dims }) => html`<option value=${name}>[${dims.join(', ')}]</option>`)}</datalist>`;
 }
 
@@ -162,15 +164,27 @@ function patchingBench(
 ): TemplateResult {
   const { labels } = figure.words;
   const { by } = figure.request;
-  const [layers = 0, extent = 1] = patching.patched.dims;
-  const columns = by === 'position' ? labelsOf(subject.tokens) : by === 'head' ? numbered('H', extent) : [];
   const change = (event: Event): void => figure.choose({ t2: (event.target as HTMLInputElement).value });
+  const lengths = { n: other.length, of: subject.tokens.length };
   return html`${answers(figure, subject)}
     <label class="row">${labels.other}<input class="wide" type="text" .value=${figure.request.other} @change=${change} /></label>
     <div class="seg" role="group" aria-label=${labels.by}>${(['position', 'head', 'layer'] as const).map((way) => html`<button type="button" aria-pressed=${way === by} @click=${() => figure.choose({ by: way })}>${labels[way]}</button>`)}</div>
-    <div class="scroll"><cf-matrix source="patchActivations(model, { clean, corrupted, metric, by: '${by}' }).patched" .numbers=${patching.patched.dims.length === 1 ? { dims: [layers, 1], data: patching.patched.data } : patching.patched}
+    ${patching ? patched(figure, subject, patching, other) : html`<p class="verdict" role="status">${filled(labels.patchingLengths ?? '', lengths)}</p>`}`;
+}
+
+function patched(
+  figure: FigureLaboratory,
+  subject: Subject,
+  { patched: numbers, clean, corrupted }: ActivationPatching,
+  other: readonly Piece[],
+): TemplateResult {
+  const { labels } = figure.words;
+  const { by } = figure.request;
+  const [layers = 0, extent = 1] = numbers.dims;
+  const columns = by === 'position' ? labelsOf(subject.tokens) : by === 'head' ? numbered('H', extent) : [];
+  return html`<div class="scroll"><cf-matrix source="patchActivations(model, { clean, corrupted, metric, by: '${by}' }).patched" .numbers=${numbers.dims.length === 1 ? { dims: [layers, 1], data: numbers.data } : numbers}
       label="P" about=${labels.patchingAbout} digits="1" .rowLabels=${numbered('L', layers)} .columnLabels=${columns}></cf-matrix></div>
-    <p class="verdict">${filled(labels.patchingNote ?? '', { clean: four(patching.clean), corrupted: four(patching.corrupted), text: other.map(({ label }) => label).join(' ') })}</p>`;
+    <p class="verdict">${filled(labels.patchingNote ?? '', { clean: four(clean), corrupted: four(corrupted), text: other.map(({ label }) => label).join(' ') })}</p>`;
 }
 
 function detectBench(figure: FigureLaboratory, { detected }: Extract<Result, { view: 'detect' }>): TemplateResult {
@@ -191,19 +205,19 @@ function compareBench(
   { subject, comparison }: Extract<Result, { view: 'compare' }>,
 ): TemplateResult {
   const { labels } = figure.words;
-  const { dtype, differences, answers: rows } = comparison;
+  const { here, dtype, differences, answers: rows } = comparison;
   const numbers = { dims: [1, differences.length], data: differences };
   const columns = subject.written.length > 0 ? subject.written : subject.tokens;
   const bars = (of: 'here' | 'there'): Bar[] => rows.map((row) => ({ label: row.piece.label, value: row[of] }));
   return html`<div class="seg" role="group" aria-label=${labels.dtype}>${(['fp16', 'q8', 'q4'] as const).map((each) => html`<button type="button" aria-pressed=${each === dtype} @click=${() => figure.choose({ dt: each })}>${each}</button>`)}</div>
-    <div class="two"><div><h3>fp32</h3><cf-bars readonly label="fp32" max="1" source="softmax(logits[0, -1])" .items=${bars('here')}></cf-bars></div>
+    <div class="two"><div><h3>${here}</h3><cf-bars readonly label=${here} max="1" source="softmax(logits[0, -1])" .items=${bars('here')}></cf-bars></div>
       <div><h3>${dtype}</h3><cf-bars readonly label=${dtype} max="1" source="softmax(logits[0, -1]) with dtype: '${dtype}'" .items=${bars('there')}></cf-bars></div></div>
     <h3>${labels.differences}</h3>
     <div class="scroll"><cf-matrix source="max |logits − logits with dtype: '${dtype}'|" .numbers=${numbers} digits="2" about=${labels.differences} .rowLabels=${[dtype]} .columnLabels=${labelsOf(columns)}></cf-matrix></div>
     <p class="verdict">${labels.compareNote}</p>`;
 }
 
-function exportBench(figure: FigureLaboratory, { subject }: Extract<Result, { view: 'export' }>): TemplateResult {
+function exportBench(figure: FigureLaboratory, { subject, hook }: Extract<Result, { view: 'export' }>): TemplateResult {
   const { labels } = figure.words;
   const info = subject.model.info();
   const facts = [
@@ -214,8 +228,8 @@ function exportBench(figure: FigureLaboratory, { subject }: Extract<Result, { vi
     `${info.heapBytes} B`,
   ];
   return html`<h3>${labels.exportAll}</h3>
-    <div class="row">${(['safetensors', 'json', 'npy'] as const).map((format) => html`<button type="button" class="chip" @click=${() => void save(figure, subject, format)}>${labels[format]}</button>`)}</div>
-    <p class="verdict">${filled(labels.exportNote ?? '', { hooks: subject.model.hooks().length, hook: figure.request.hook })}</p>
+    <div class="row">${(['safetensors', 'json', 'npy'] as const).map((format) => html`<button type="button" class="chip" @click=${() => void save(figure, subject, hook, format)}>${labels[format]}</button>`)}</div>
+    <p class="verdict">${filled(labels.exportNote ?? '', { hooks: subject.model.hooks().length, hook })}</p>
     <h3>${labels.facts}</h3><p class="verdict">${filled(labels.factsLine ?? '', { version: facts[0] ?? '', simd: facts[1] ?? '', threads: facts[2] ?? '', wasm: facts[3] ?? '', heap: facts[4] ?? '' })} ${labels.offline} <offline-state .labels=${labels}></offline-state></p>`;
 }
 
@@ -223,20 +237,21 @@ function exportBench(figure: FigureLaboratory, { subject }: Extract<Result, { vi
 async function save(
   figure: FigureLaboratory,
   { inputs }: Subject,
+  hook: string,
   format: 'safetensors' | 'json' | 'npy',
 ): Promise<void> {
-  const { book, request } = figure;
-  const { now } = await book.passes(inputs, format === 'npy' ? [request.hook] : ['*']);
+  const { book } = figure;
+  const { now } = await book.passes(inputs, format === 'npy' ? [hook] : ['*']);
   const blob = new Blob([bytesOf()]);
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
-  link.download = format === 'npy' ? `${request.hook}.npy` : `cache.${format}`;
+  link.download = format === 'npy' ? `${hook}.npy` : `cache.${format}`;
   link.click();
   URL.revokeObjectURL(link.href);
   figure.say(`${link.download}, ${blob.size} B`);
 
   function bytesOf(): BlobPart {
-    if (format === 'npy') return toNpy(activation(now, request.hook as HookName)) as BlobPart;
+    if (format === 'npy') return toNpy(activation(now, hook as HookName)) as BlobPart;
     if (format === 'safetensors') return toSafetensors(now.cache) as BlobPart;
     const entries = Object.entries(now.cache).map(([name, tensor]) => `${JSON.stringify(name)}: ${toJSON(tensor)}`);
     return `{\n${entries.join(',\n')}\n}\n`;

@@ -4,7 +4,8 @@ import type { FigureCode } from '../../book/figure.js';
 import type { FigureLaboratory } from './figure.js';
 
 export function codeOf(figure: FigureLaboratory): FigureCode {
-  const { view, hook, by, dtype } = figure.request;
+  const { view, by, dtype, usualHook } = figure.request;
+  const hook = figure.data && 'hook' in figure.data ? figure.data.hook : usualHook;
   const text = JSON.stringify(figure.book.text);
   const begin = `const inputs = tokenizer(${text});\n`;
   const trace = `Trace trace;\ntrace.capture("${hook}");\nmodel->forward(inputs, &trace);\ntrace.at("${hook}");`;

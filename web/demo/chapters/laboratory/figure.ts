@@ -4,7 +4,7 @@ import { decimals } from 'clearformer/elements';
 import { css, html, type TemplateResult } from 'lit';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
 import type { words } from '../../words/en/laboratory.js';
 import { benches } from './benches.js';
 import { codeOf } from './code.js';
@@ -37,7 +37,8 @@ export class FigureLaboratory extends Figure<Result, typeof words> {
     const [by, dtype] = [this.value('by'), this.value('dt')];
     return {
       view: this.view,
-      hook: this.value('hook'),
+      hook: this.book.address.get('hook'),
+      usualHook: this.value('hook'),
       by: by === 'head' || by === 'layer' ? by : 'position',
       other: this.value('t2') || this.words.labels.otherSentence,
       dtype: dtype === 'fp16' || dtype === 'q4' ? dtype : 'q8',
@@ -46,9 +47,10 @@ export class FigureLaboratory extends Figure<Result, typeof words> {
 
   protected override key(): string {
     const { address, modelName, text } = this.book;
-    const { hook, by, other, dtype } = this.request;
+    const { hook, usualHook, by, other, dtype } = this.request;
     const own = {
-      hook: [hook, address.get('edit')],
+      hook: [hook, usualHook, address.get('edit')],
+      export: [hook, usualHook],
       edit: [address.get('edit')],
       patching: [by, other],
       compare: [dtype],
@@ -74,10 +76,11 @@ export class FigureLaboratory extends Figure<Result, typeof words> {
       hooks: String(model.hooks().length),
       ...(result.view === 'attribution' && { difference: decimals(result.attribution.logits.data[0] ?? 0, 2) }),
       ...(result.view === 'ablation' && { difference: decimals(result.ablation.baseline, 2) }),
-      ...(result.view === 'patching' && {
-        clean: decimals(result.patching.clean, 2),
-        corrupted: decimals(result.patching.corrupted, 2),
-      }),
+      ...(result.view === 'patching' &&
+        result.patching && {
+          clean: decimals(result.patching.clean, 2),
+          corrupted: decimals(result.patching.corrupted, 2),
+        }),
       ...(result.view === 'detect' && { found: String(result.detected.heads.length) }),
     };
   }

@@ -1,8 +1,8 @@
 // What the laboratory looks into: a model that reads text, what it reads, and the two answers that are weighed against each other.
 
-import { ClearformerError, type GenerativeModel, type PreTrainedModel } from 'clearformer';
+import { ClearformerError, type GenerativeModel, type PreTrainedModel, softmax } from 'clearformer';
 import type { Book } from '../../book/book.js';
-import { largest, softmax } from '../../book/distribution.js';
+import { largest } from '../../book/largest.js';
 import type { PassInputs } from '../../book/shelf.js';
 import type { Piece, TokenTexts } from '../../book/token_texts.js';
 
@@ -27,7 +27,7 @@ export interface Subject {
 }
 
 /** Columns of grids and positions of maps stay readable and are computed at once. */
-export const mostTokens = 48;
+const mostTokens = 48;
 
 export async function subjectOf(book: Book): Promise<Subject> {
   const { model, writer, texts, tokenizer } = await book.shelf.model(book.modelName);
@@ -40,7 +40,7 @@ export async function subjectOf(book: Book): Promise<Subject> {
   const sentence = await book.sentence(book.modelName, mostTokens);
   const { inputs, written } = await withDecoder(sentence.inputs, sentence.ids, writer);
   const { logits } = await book.shelf.pass(inputs, { names: [] });
-  const odds = softmax(logits.slice(0, -1).data);
+  const { data: odds } = await softmax(logits.slice(0, -1));
   const answer = (id: number): Answer => ({ ...texts.alone(id), probability: odds[id] ?? 0 });
   const best = largest(odds, 12);
   const chosen = (key: string, otherwise: number): number => {

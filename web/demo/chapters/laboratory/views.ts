@@ -3,19 +3,22 @@
 import {
   type ActivationPatching,
   ablateHeads,
+  ClearformerError,
   type DetectedHeads,
   detectHeads,
   type HeadAblation,
+  type HookPoint,
   type LogitAttribution,
   logitAttribution,
   logitDifference,
   logitLens,
   patchActivations,
+  softmax,
   type Tensor,
 } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import { bundled, bundledFiles, isBundled } from '../../book/bundled.js';
-import { largest, softmax } from '../../book/distribution.js';
+import { largest } from '../../book/largest.js';
 import { activation, type Pass, shelve } from '../../book/shelf.js';
 import type { Piece } from '../../book/token_texts.js';
 import { type Answer, type Subject, subjectOf } from './subject.js';
@@ -33,12 +36,12 @@ export const views = [
 ] as const;
 export type View = (typeof views)[number];
 
-export interface Guess {
+interface Guess {
   readonly piece: Piece;
   readonly probability: number;
 }
 
-export interface Effect {
+interface Effect {
   /** Odds of the same tokens as they are and with the edits. */
   readonly before: readonly Answer[];
   readonly after: readonly number[];
@@ -46,7 +49,9 @@ export interface Effect {
   readonly writes: readonly [string, string];
 }
 
-export interface Comparison {
+interface Comparison {
+  /** What the weights of the model of the page are kept in, and those of the other. */
+  readonly here: string;
   readonly dtype: string;
   /** The largest change of a logit at each position. */
   readonly differences: Float32Array;
@@ -55,20 +60,24 @@ export interface Comparison {
 
 /** What a view has computed; the subject is there in each. */
 export type Result = { readonly subject: Subject } & (
-  | { view: 'hook'; tensor: Tensor<'float32'>; axes: readonly string[]; edited: boolean }
+  | { view: 'hook'; hook: string; tensor: Tensor<'float32'>; axes: readonly string[]; edited: boolean }
   | { view: 'edit'; effect: Effect }
   | { view: 'lens'; layers: readonly (readonly Guess[])[] }
   | { view: 'attribution'; attribution: LogitAttribution }
   | { view: 'ablation'; ablation: HeadAblation }
-  | { view: 'patching'; patching: ActivationPatching; other: readonly Piece[] }
+  /** No patching where the other sentence has not as many tokens. */
+  | { view: 'patching'; patching: ActivationPatching | undefined; other: readonly Piece[] }
   | { view: 'detect'; detected: DetectedHeads }
   | { view: 'compare'; comparison: Comparison }
-  | { view: 'export' }
+  | { view: 'export'; hook: string }
 );
 
 export interface Request {
   readonly view: View;
-  readonly hook: string;
+  /** The reader's choice. */
+  readonly hook: string | undefined;
+  /** Shown where the reader has chosen none and the model has it. */
+  readonly usualHook: string;
   readonly by: 'position' | 'head' | 'layer';
   readonly other: string;
   readonly dtype: 'fp16' | 'q8' | 'q4';
@@ -80,7 +89,7 @@ export async function look(book: Book, request: Request, signal: AbortSignal): P
   const { model, inputs } = subject;
   switch (request.view) {
     case 'hook':
-      return { view: 'hook', subject, ...(await hookOf(book, subject, request.hook)) };
+      return { view: 'hook', subject, ...(await hookOf(book, subject, request)) };
     case 'edit':
       return { view: 'edit', subject, effect: await effectOf(book, subject, signal) };
     case 'lens':
@@ -97,27 +106,41 @@ export async function look(book: Book, request: Request, signal: AbortSignal): P
       return { view: 'ablation', subject, ablation: await ablateHeads(model, inputs.inputs, { metric, signal }) };
     case 'patching': {
       const corrupted = await book.sentence(book.modelName, Number.POSITIVE_INFINITY, request.other);
+      const other = corrupted.tokens;
+      if (other.length !== subject.tokens.length) return { view: 'patching', subject, patching: undefined, other };
       const options = { clean: inputs.inputs, corrupted: corrupted.inputs.inputs, metric, by: request.by, signal };
-      return { view: 'patching', subject, patching: await patchActivations(model, options), other: corrupted.tokens };
+      return { view: 'patching', subject, patching: await patchActivations(model, options), other };
     }
     case 'detect':
       return { view: 'detect', subject, detected: await detectHeads(model, { signal }) };
     case 'compare':
       return { view: 'compare', subject, comparison: await compared(book, subject, request.dtype, signal) };
     default:
-      return { view: 'export', subject };
+      return { view: 'export', subject, hook: chosenHook(subject, request).name };
   }
 }
 
 async function hookOf(
   book: Book,
-  { model, inputs }: Subject,
-  hook: string,
-): Promise<{ tensor: Tensor<'float32'>; axes: readonly string[]; edited: boolean }> {
-  const point = model.hooks().find(({ name }) => name === hook) ?? model.hooks()[0];
-  const name = point?.name ?? '';
-  const { clean, now } = await book.passes(inputs, [name]);
-  return { tensor: activation(now, name), axes: point?.axes ?? [], edited: now !== clean };
+  subject: Subject,
+  request: Request,
+): Promise<{ hook: string; tensor: Tensor<'float32'>; axes: readonly string[]; edited: boolean }> {
+  const { name, axes } = chosenHook(subject, request);
+  const { clean, now } = await book.passes(subject.inputs, [name]);
+  return { hook: name, tensor: activation(now, name), axes, edited: now !== clean };
+}
+
+/** The hook that is asked for; where none is, the usual one, or the first of a model that names its hooks otherwise. */
+function chosenHook({ model }: Subject, { hook, usualHook }: Request): HookPoint {
+  const points = model.hooks();
+  const point = points.find(({ name }) => name === (hook ?? usualHook)) ?? (hook === undefined ? points[0] : undefined);
+  if (point) return point;
+  const like = points.map(({ name }) => name).filter((name) => name.split('.').at(-1) === hook?.split('.').at(-1));
+  const some = (like.length > 0 ? like : points.map(({ name }) => name)).slice(0, 3).join(', ');
+  throw new ClearformerError(
+    'invalid_argument',
+    `this model has no hook '${hook}': undo, or take one of its ${points.length}, as ${some}`,
+  );
 }
 
 async function effectOf(
@@ -126,7 +149,7 @@ async function effectOf(
   signal: AbortSignal,
 ): Promise<Effect> {
   const { now } = await book.passes(inputs, []);
-  const after = softmax(now.logits.slice(0, -1).data);
+  const { data: after } = await softmax(now.logits.slice(0, -1));
   const edits = await book.edits(inputs);
   const write = async (edited: boolean): Promise<string> => {
     if (!writer) return '';
@@ -148,11 +171,11 @@ async function effectOf(
 }
 
 async function lensOf({ model, inputs, texts }: Subject, signal: AbortSignal): Promise<Guess[][]> {
-  const lens = await logitLens(model, inputs.inputs, { signal });
+  const lens = await softmax(await logitLens(model, inputs.inputs, { signal }));
   const [layers = 0, , positions = 0] = lens.dims;
   return Array.from({ length: layers }, (_, layer) =>
     Array.from({ length: positions }, (__, position) => {
-      const odds = softmax(lens.slice(layer, 0, position).data);
+      const odds = lens.slice(layer, 0, position).data;
       const [best = 0] = largest(odds, 1);
       return { piece: texts.alone(best), probability: odds[best] ?? 0 };
     }),
@@ -161,18 +184,23 @@ async function lensOf({ model, inputs, texts }: Subject, signal: AbortSignal): P
 
 async function compared(
   book: Book,
-  { inputs, answers }: Subject,
+  { model, inputs, answers }: Subject,
   dtype: Request['dtype'],
   signal: AbortSignal,
 ): Promise<Comparison> {
-  const name = isBundled(book.modelName) ? book.modelName : 'stories260K';
+  const name = book.modelName;
+  if (!isBundled(name)) {
+    const why = 'a model is compared with itself by loading it a second time, and the files of your own are not kept';
+    throw new ClearformerError('unsupported', `${why}: take a model of the page, or load yours with another dtype`);
+  }
   const here = await book.shelf.pass(inputs, { names: [] });
   const other = await shelve(name, bundled[name].task, await bundledFiles(name, signal), { dtype, signal });
   try {
     const [logits] = await other.model.run_with_cache(inputs.inputs, { names_filter: [], signal });
-    const [one, two] = [softmax(here.logits.slice(0, -1).data), softmax(logits.slice(0, -1).data)];
+    const { data: one } = await softmax(here.logits.slice(0, -1));
+    const { data: two } = await softmax(logits.slice(0, -1));
     const row = answers.slice(0, 8).map((piece) => ({ piece, here: one[piece.id] ?? 0, there: two[piece.id] ?? 0 }));
-    return { dtype, differences: differencesOf(here, logits), answers: row };
+    return { here: model.dtype, dtype, differences: differencesOf(here, logits), answers: row };
   } finally {
     await other.model.dispose();
   }

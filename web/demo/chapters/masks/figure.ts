@@ -2,10 +2,11 @@
 // mistake of multiplying; one mask in four libraries.
 
 import { percent } from 'clearformer/elements';
-import { css, html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
-import { Figure, type FigureCode } from '../../book/figure.js';
+import { css, html, nothing, type TemplateResult } from 'lit';
+import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
+import { MeasuredFigure } from '../../book/measured_figure.js';
 import type { words } from '../../words/en/masks.js';
 import { allowedOf, type MaskData, maskData, type Preset, presets, rowsText } from './mask_numbers.js';
 import { type EmptyRows, emptyRows, type Mistake, mistake, type Spelling, spellings } from './other_rules.js';
@@ -23,13 +24,8 @@ interface Shown {
   readonly libraries?: readonly Spelling[];
 }
 
-class FigureMasks extends Figure<Shown, typeof words> {
-  static override properties: PropertyDeclarations = { ...Figure.properties, width: { state: true } };
-  declare private width: number;
+class FigureMasks extends MeasuredFigure<Shown, typeof words> {
   #all: Readonly<Record<string, string>> = {};
-  readonly #watch = new ResizeObserver(([entry]) => {
-    this.width = Math.floor(entry?.contentRect.width ?? 0);
-  });
 
   static override styles = [
     figureStyles,
@@ -49,21 +45,6 @@ class FigureMasks extends Figure<Shown, typeof words> {
       @media (max-width: 640px) { .two-up, .pairs { grid-template-columns: max-content; gap: 2px; } .libraries.two { gap: 8px 12px; } .library p.muted, .two .library .code { display: none; } .two .library h3 { font-size: 13px; overflow-wrap: anywhere; } .two .library .verdict { font-size: 12px; margin: 0; } .odds { margin-top: 4px; font-size: 14px; } }
     `,
   ];
-
-  constructor() {
-    super();
-    this.width = 0;
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#watch.observe(this);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#watch.disconnect();
-  }
 
   protected override key(): string {
     const { address, modelName, text } = this.book;

@@ -18,7 +18,7 @@ export const presets: readonly Preset[] = [
   'painted',
 ];
 
-export interface MaskRequest {
+interface MaskRequest {
   readonly preset: Preset;
   /** How many keys are a text; those behind are padding. */
   readonly length: number;
@@ -36,7 +36,7 @@ export interface MaskRequest {
 export type Allowed = readonly (readonly boolean[])[];
 
 /** More tokens are not painted on. */
-export const mostTokens = 12;
+const mostTokens = 12;
 
 export function allowedOf({ preset, length, prefix, without, emptyRow, rows }: MaskRequest, n: number): Allowed {
   const painted = preset === 'painted' ? readRows(rows, n) : undefined;
@@ -71,7 +71,7 @@ export const flags = (allowed: Allowed, of: boolean): Tensor<'uint8'> =>
   );
 
 /** The package's mask, made by the maker that says it best, and that call. */
-export function maskOf(request: MaskRequest, allowed: Allowed): { mask: Mask | null; call: string } {
+function maskOf(request: MaskRequest, allowed: Allowed): { mask: Mask | null; call: string } {
   const { preset, length } = request;
   if (preset === 'none') return { mask: null, call: 'null' };
   if (preset === 'causal') return { mask: Mask.causal(), call: 'Mask.causal()' };
@@ -82,7 +82,7 @@ export function maskOf(request: MaskRequest, allowed: Allowed): { mask: Mask | n
   return { mask: Mask.allow(flags(allowed, true)), call: 'Mask.allow(rows)' };
 }
 
-export interface Odds {
+interface Odds {
   readonly label: string;
   readonly before: number;
   readonly now: number;
@@ -109,7 +109,7 @@ export interface MaskData {
   readonly odds: readonly Odds[];
 }
 
-export interface HeadOf {
+interface HeadOf {
   readonly layer: number;
   readonly head: number;
   /** Whether the mask is put on this head alone or on all. */
@@ -161,7 +161,7 @@ export async function maskData(
  * The mask in the running model: its scores before the mask, with −∞ where the painted one hides a key, in the place of its
  * own masked ones. Put on all heads, each layer reads its scores with the layers before it masked already.
  */
-export async function maskEdits(
+async function maskEdits(
   book: Book,
   { inputs }: Sentence,
   { model }: Shelved,

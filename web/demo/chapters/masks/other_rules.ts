@@ -10,11 +10,12 @@ import {
   softmax,
   Tensor,
 } from 'clearformer';
-import { type Float, transposed } from '../head/head_numbers.js';
+import { transposed } from '../../book/tensors.js';
+import type { Float } from '../head/head_numbers.js';
 import { type Allowed, flags, type MaskData } from './mask_numbers.js';
 
 const row = (tensor: Float, at: number): Float => tensor.slice([at, at + 1]);
-export const column = (values: readonly number[]): Float =>
+const column = (values: readonly number[]): Float =>
   new Tensor('float32', Float32Array.from(values), [values.length, 1]);
 
 /** The weights of one query and what it takes with them, as three libraries have it. */

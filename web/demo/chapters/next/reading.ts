@@ -1,8 +1,8 @@
 // What chapter 0 draws: the stream of the last tokens through all blocks, whom the last one reads, what it would say after each.
 
-import { logitLens, type Tensor } from 'clearformer';
+import { logitLens, softmax, type Tensor } from 'clearformer';
 import type { Book, Sentence } from '../../book/book.js';
-import { largest, softmax } from '../../book/distribution.js';
+import { largest } from '../../book/largest.js';
 import { activation } from '../../book/shelf.js';
 import type { Piece } from '../../book/token_texts.js';
 
@@ -24,12 +24,12 @@ export interface Reading {
   /** The likeliest token if the model ended before each block, and after the last. */
   readonly lens: readonly Guess[];
   /** Probabilities of all tokens after the last, and the likeliest. */
-  readonly probabilities: Float64Array;
+  readonly probabilities: Float32Array;
   readonly guesses: readonly Guess[];
   readonly full: boolean;
 }
 
-export const shownGuesses = 8;
+const shownGuesses = 8;
 
 export async function read(book: Book, written: readonly number[]): Promise<Reading> {
   const sentence = await book.sentence();
@@ -43,8 +43,9 @@ export async function read(book: Book, written: readonly number[]): Promise<Read
   const pass = await book.shelf.pass(inputs, { names: [...names, 'blocks.*.attn.hook_pattern'] });
   const lens = await logitLens(model, inputs.inputs, { pos: -1 });
   const guess = (id: number, probability: number): Guess => ({ piece: texts.alone(id), probability });
-  const rows = Array.from({ length: layers + 1 }, (_, l) => softmax(lens.slice(l, 0).data));
-  const probabilities = rows[layers] ?? new Float64Array();
+  const odds = await softmax(lens.slice(null, 0));
+  const rows = Array.from({ length: layers + 1 }, (_, l) => odds.slice(l).data);
+  const probabilities = odds.slice(layers).data;
   const tokens = texts.pieces(ids);
   return {
     sentence,

@@ -3,9 +3,11 @@
 
 import type { Tensor } from 'clearformer';
 import type { Numbers } from 'clearformer/elements';
-import { percent, signed, weight } from 'clearformer/elements';
+import { percent, weight } from 'clearformer/elements';
 import { css, html, LitElement, nothing, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
+import { OwnWidth, ThemeColours } from '../../book/controllers.js';
 import { figureStyles } from '../../book/figure_styles.js';
+import { pixels, usualBound } from '../../book/pixels.js';
 import { theme } from '../../book/theme.js';
 import type { Guess, Reading } from './reading.js';
 
@@ -25,23 +27,19 @@ class ModelTiles extends LitElement {
     reading: { attribute: false },
     labels: { attribute: false },
     still: { type: Boolean },
-    width: { state: true },
   };
   declare reading: Reading | undefined;
   declare labels: Readonly<Record<string, string>>;
   /** Whether the blocks have lit up before. */
   declare still: boolean;
-  declare private width: number;
-  readonly #watch = new ResizeObserver(([entry]) => {
-    this.width = Math.min(900, Math.floor(entry?.contentRect.width ?? 0));
-  });
+  readonly #box = new OwnWidth(this, 900);
 
   static override styles = [
     figureStyles,
     css`
       :host { min-height: 320px; }
       image { image-rendering: pixelated; }
-      .block { animation: light 0.4s backwards; }
+      @media (prefers-reduced-motion: no-preference) { .block { animation: light 0.4s backwards; } }
       @keyframes light { from { opacity: 0.06; } }
       .token { font: 18px var(--cf-serif); } .token.special { font: 11px var(--cf-mono); fill: var(--cf-muted); }
       .small .token { font-size: 14px; } .small .token.special { font-size: 8px; }
@@ -60,36 +58,22 @@ class ModelTiles extends LitElement {
 
   constructor() {
     super();
-    this.width = 0;
+    new ThemeColours(this);
     this.still = false;
   }
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#watch.observe(this);
-    theme.addEventListener('change', this.#redraw);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#watch.disconnect();
-    theme.removeEventListener('change', this.#redraw);
-  }
-
-  #redraw = (): void => this.requestUpdate();
-
   protected override render(): TemplateResult | typeof nothing {
-    if (!this.reading || this.width < 100) return nothing;
+    if (!this.reading || this.#box.width < 100) return nothing;
     const { tokens, stream } = this.reading;
     const from = Math.max(0, tokens.length - mostColumns);
     const columns = tokens.length - from;
-    const small = this.width < 520;
+    const small = this.#box.width < 520;
     const [left, right] = small ? [12, 92] : [66, 150];
-    const column = Math.min(64, (this.width - left - right) / columns);
+    const column = Math.min(64, (this.#box.width - left - right) / columns);
     const tile = Math.max(8, Math.floor(Math.min(column - (small ? 3 : 10), 44) / 8) * 8);
-    const layout = { width: this.width, left, column, tile, row: tile + (small ? 16 : 24), small };
+    const layout = { width: this.#box.width, left, column, tile, row: tile + (small ? 16 : 24), small };
     const height = 34 + stream.length * layout.row;
-    return html`<svg class=${small ? 'small' : ''} width=${this.width} height=${height} role="img" aria-label=${this.labels.model}>
+    return html`<svg class=${small ? 'small' : ''} width=${this.#box.width} height=${height} role="img" aria-label=${this.labels.model}>
       ${tokens.slice(from).map(({ label, special }, i) => svg`<text class="token ${special ? 'special' : ''}" x=${left + (i + 0.5) * column} y="18" text-anchor="middle">${label}</text>`)}
       ${small ? nothing : svg`<text class="muted" x=${left + columns * column + 16} y="18">${this.labels.wouldSay}</text>`}
       ${stream.map((_, l) => this.#block(l, from, columns, layout))}
@@ -103,7 +87,7 @@ class ModelTiles extends LitElement {
     const centre = (i: number): number => left + (i + 0.5) * column;
     const last = centre(columns - 1);
     const tensor = stream[l]?.tensor;
-    const bound = tensor ? 2 * Math.sqrt(tensor.data.reduce((sum, x) => sum + x * x, 0) / tensor.data.length) : 1;
+    const bound = tensor ? usualBound(tensor.data) : 1;
     const side = Math.ceil(Math.sqrt(tensor?.dims[1] ?? 1));
     const href = tensor ? picture(tensor.slice([from, null]), side, bound) : '';
     const animated = this.still ? '' : 'block';
@@ -157,20 +141,12 @@ function guess(
 /** Vectors [tokens, d_model] as squares of cells beside each other: one picture for a whole block. */
 function picture({ data, dims }: Tensor<'float32'>, side: number, bound: number): string {
   const [tokens = 0, width = 0] = dims;
-  const canvas = document.createElement('canvas');
-  canvas.width = tokens * side;
-  canvas.height = side;
-  const context = canvas.getContext('2d');
-  if (!context || data.length === 0) return '';
-  const image = context.createImageData(canvas.width, canvas.height);
+  const cells = new Float32Array(tokens * side * side).fill(Number.NaN);
   data.forEach((value, i) => {
     const [token, cell] = [Math.floor(i / width), i % width];
-    const at = Math.floor(cell / side) * canvas.width + token * side + (cell % side);
-    const [red, green, blue] = signed(value, bound, theme.current);
-    image.data.set([red, green, blue, 255], 4 * at);
+    cells[Math.floor(cell / side) * tokens * side + token * side + (cell % side)] = value;
   });
-  context.putImageData(image, 0, 0);
-  return canvas.toDataURL();
+  return pixels(cells, tokens * side, bound);
 }
 
 customElements.define('model-tiles', ModelTiles);

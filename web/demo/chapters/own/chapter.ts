@@ -7,6 +7,7 @@ export const chapter: Chapter = {
   id: 'own',
   layout: 'beside',
   tag: 'figure-own',
+  spine: 'figure',
   defaults: {},
   steps: [{ id: 'choose' }, { id: 'look' }, { id: 'load' }, { id: 'read' }],
   questions: [],

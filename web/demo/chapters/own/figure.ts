@@ -4,10 +4,10 @@ import type { Inspection } from 'clearformer';
 import { type Bar, decimals } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
 import type { ChapterId } from '../../book/chapter.js';
+import { errorText } from '../../book/error_text.js';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
-import { errorText } from '../../shell/error_text.js';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
 import type { words } from '../../words/en/own.js';
 import './file_pick.js';
 import { type Dtype, dtypes, opening } from './opening.js';
@@ -44,6 +44,8 @@ class FigureOwn extends Figure<number, typeof words> {
   }
 
   protected override async compute(): Promise<number> {
+    const reads = opening.form?.task === 'text-generation' || opening.form?.task === 'fill-mask';
+    this.spineInputs = reads ? (await this.book.sentence('own')).inputs : undefined;
     return opening.revision;
   }
 

@@ -4,7 +4,7 @@ import { css, html, LitElement, type PropertyDeclarations, type TemplateResult }
 import { figureStyles } from '../../book/figure_styles.js';
 import { droppedFiles } from './dropped_files.js';
 
-export class FilePick extends LitElement {
+class FilePick extends LitElement {
   static override properties: PropertyDeclarations = {
     heading: {},
     hint: {},

@@ -11,16 +11,17 @@ import {
   pipeline,
   read_audio,
   type Source,
+  type Tensor,
 } from 'clearformer';
-import { cosine } from './cosine.js';
+import { cosines, ofOneLength, reshaped } from '../../book/tensors.js';
 
 /** What the reader gave: a text for every field, and files. */
-export interface Given {
+interface Given {
   texts: readonly string[];
   files: readonly Blob[];
 }
 
-export interface LabelScore {
+interface LabelScore {
   label: string;
   score: number;
 }
@@ -28,14 +29,14 @@ export interface LabelScore {
 /** Classes with scores, the likeness of two things, or a text. */
 export type Answer = { classes: LabelScore[] } | { likeness: number } | { text: string };
 
-export interface FormDescription {
+interface FormDescription {
   /** Names of the fields in the catalogue, and what stands in each at first; {mask} is the tokenizer's own mask. */
   fields: readonly { label: FieldLabel; value: string }[];
   /** Which files it needs, and how many. */
   files?: { kind: 'image' | 'audio'; count: number };
 }
 
-export type FieldLabel =
+type FieldLabel =
   | 'maskedText'
   | 'text'
   | 'secondText'
@@ -85,6 +86,11 @@ function nonEmpty(text: string | undefined): string {
   throw new ClearformerError('invalid_argument', 'the text is empty: write one first');
 }
 
+async function cosineOf(one: Tensor<'float32'>, other: Tensor<'float32'>): Promise<number> {
+  const [a, b] = await Promise.all([one, other].map((vector) => ofOneLength(reshaped(vector, [1, vector.size]))));
+  return a && b ? (await cosines(a, b)).item() : Number.NaN;
+}
+
 export const forms: Readonly<Record<PipelineName, Opener>> = {
   'text-generation': opener('text-generation', {
     fields: [{ label: 'prompt', value: 'Once upon a time' }],
@@ -107,6 +113,13 @@ export const forms: Readonly<Record<PipelineName, Opener>> = {
       return { text: answer?.summary_text ?? '' };
     },
   }),
+  'text2text-generation': opener('text2text-generation', {
+    fields: [{ label: 'prompt', value: 'Translate to German: The weather is fine today.' }],
+    run: async (pipe, { texts: [text] }, signal) => {
+      const [answer] = await pipe(nonEmpty(text), { signal });
+      return { text: answer?.generated_text ?? '' };
+    },
+  }),
   'image-classification': opener('image-classification', {
     fields: [],
     files: { kind: 'image', count: 1 },
@@ -127,6 +140,27 @@ export const forms: Readonly<Record<PipelineName, Opener>> = {
     run: async (pipe, { texts: [text = '', text_pair = ''] }, signal) => ({
       classes: await pipe(text_pair === '' ? text : { text, text_pair }, { top_k: most, signal }),
     }),
+  }),
+  'zero-shot-classification': opener('zero-shot-classification', {
+    fields: [
+      { label: 'text', value: 'The new phone has a better camera.' },
+      { label: 'classes', value: 'technology, sports, cooking' },
+    ],
+    run: async (pipe, { texts: [text = '', names = ''] }, signal) => {
+      const { labels, scores } = await pipe(text, names, { signal });
+      return { classes: labels.map((label, i) => ({ label, score: scores[i] as number })) };
+    },
+  }),
+  'text-ranking': opener('text-ranking', {
+    fields: [
+      { label: 'question', value: 'How many people live in Berlin?' },
+      { label: 'text', value: 'Berlin had 3.5 million inhabitants in 2022.' },
+      { label: 'otherText', value: 'Berlin is well known for its museums.' },
+    ],
+    run: async (pipe, { texts: [question = '', ...documents] }, signal) => {
+      const found = await pipe(question, documents, { signal });
+      return { classes: found.map(({ text = '', score }) => ({ label: text, score })) };
+    },
   }),
   'token-classification': opener('token-classification', {
     fields: [{ label: 'text', value: 'Marie Curie was born in Warsaw and worked in Paris.' }],
@@ -153,7 +187,17 @@ export const forms: Readonly<Record<PipelineName, Opener>> = {
     run: async (pipe, { texts }, signal) => {
       const usual = await pipe(texts, { signal });
       const vectors = usual.dims.length === 2 ? usual : await pipe(texts, { pooling: 'mean', signal });
-      return { likeness: await cosine(vectors.slice(0), vectors.slice(1)) };
+      return { likeness: await cosineOf(vectors.slice(0), vectors.slice(1)) };
+    },
+  }),
+  'sentence-similarity': opener('sentence-similarity', {
+    fields: [
+      { label: 'text', value: 'A man is eating food.' },
+      { label: 'otherText', value: 'Someone is having a meal.' },
+    ],
+    run: async (pipe, { texts: [source_sentence = '', ...sentences] }, signal) => {
+      const [likeness = 0] = await pipe({ source_sentence, sentences }, { signal });
+      return { likeness };
     },
   }),
   'image-feature-extraction': opener('image-feature-extraction', {
@@ -163,7 +207,7 @@ export const forms: Readonly<Record<PipelineName, Opener>> = {
       const features = await pipe(files, { signal });
       const ofClassToken = (image: number) =>
         features.dims.length === 3 ? features.slice(image, 0) : features.slice(image);
-      return { likeness: await cosine(ofClassToken(0), ofClassToken(1)) };
+      return { likeness: await cosineOf(ofClassToken(0), ofClassToken(1)) };
     },
   }),
   'zero-shot-image-classification': opener('zero-shot-image-classification', {

@@ -17,14 +17,14 @@ import { forms, type OpenForm } from './forms.js';
 export type Dtype = NonNullable<LoadOptions['dtype']>;
 export const dtypes: readonly Dtype[] = ['fp32', 'fp16', 'q8', 'q4'];
 
-export interface Loading {
+interface Loading {
   readonly file: string;
   readonly loaded: number;
   /** 0 while it is unknown. */
   readonly total: number;
 }
 
-export class Opening extends EventTarget {
+class Opening extends EventTarget {
   label = '';
   inspection: Inspection | undefined;
   form: OpenForm | undefined;

@@ -10,14 +10,14 @@ import {
   type PropertyValues,
   type TemplateResult,
 } from 'lit';
+import { errorText } from '../../book/error_text.js';
 import { figureStyles } from '../../book/figure_styles.js';
-import { errorText } from '../../shell/error_text.js';
 import type { words as english } from '../../words/en/own.js';
 import type { ShellWords } from '../../words/en/shell.js';
 import './file_pick.js';
 import type { Answer, OpenForm } from './forms.js';
 
-export class TaskForm extends LitElement {
+class TaskForm extends LitElement {
   static override properties: PropertyDeclarations = {
     open: { attribute: false },
     labels: { attribute: false },

@@ -2,7 +2,7 @@
 
 import { percent, two } from 'clearformer/elements';
 import { html, svg, type TemplateResult } from 'lit';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
 import { type Beams, type Node, steps } from './beams.js';
 import type { Data, FigureSaying } from './figure.js';
 

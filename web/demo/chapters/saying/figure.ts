@@ -4,8 +4,8 @@
 import { html, type TemplateResult } from 'lit';
 import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
+import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
-import { filled } from '../../shell/shell_element.js';
 import type { words } from '../../words/en/saying.js';
 import { type Beams, beams } from './beams.js';
 import { beamsView } from './beams_view.js';
@@ -17,10 +17,10 @@ import { sayingStyles } from './saying_styles.js';
 import { summary } from './summary.js';
 import { drawsView } from './wheel_view.js';
 
-export const views = ['odds', 'draws', 'beams', 'lens', 'who'] as const;
+const views = ['odds', 'draws', 'beams', 'lens', 'who'] as const;
 export type View = (typeof views)[number];
 /** Draws of one press. */
-export const hundred = 100;
+const hundred = 100;
 
 export interface Data {
   readonly view: View;

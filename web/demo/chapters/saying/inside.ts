@@ -1,13 +1,13 @@
 // When the model knows, and who said so: the logit lens over the last positions, and the parts that a logit is the sum of.
 
 import { logitAttribution, logitLens, softmax, Tensor } from 'clearformer';
-import { largest } from '../../book/distribution.js';
+import { largest } from '../../book/largest.js';
 import { pieceOf } from '../../book/odds.js';
 import type { Piece } from '../../book/token_texts.js';
 import type { Prompt } from './odds.js';
 
 /** Positions that the lens shows. */
-export const mostPositions = 9;
+const mostPositions = 9;
 
 export interface Lens {
   readonly from: number;
@@ -37,7 +37,7 @@ export async function lens({ shelved, given, tokens }: Prompt, signal: AbortSign
   return { from, cells, answer: pieceOf(shelved, answer), rise: new Tensor('float32', rise, [1, layers]) };
 }
 
-export interface Part {
+interface Part {
   readonly label: string;
   readonly value: number;
 }

@@ -2,7 +2,7 @@
 
 import { two } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
 import type { Data, FigureSaying } from './figure.js';
 import type { CellEvent } from './odds_view.js';
 

@@ -3,11 +3,12 @@
 
 import { type GenerateOptions, matmul, softmax, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
-import { largest } from '../../book/distribution.js';
+import { largest } from '../../book/largest.js';
 import { pieceOf } from '../../book/odds.js';
 import { activation, type PassInputs, type Shelved } from '../../book/shelf.js';
+import { transposed } from '../../book/tensors.js';
 import type { Piece } from '../../book/token_texts.js';
-import { transposed, type Weights, weightsOf } from '../../book/weights.js';
+import { type Weights, weightsOf } from '../../book/weights.js';
 
 type Row = Tensor<'float32'>;
 
@@ -78,7 +79,7 @@ export interface Stage {
   readonly odds: Row;
 }
 
-export interface Unembedding {
+interface Unembedding {
   /** The row of the stream that the output layer meets, [d_model], and its matrix [d_model, vocabulary]. */
   readonly input: Row;
   readonly inputSource: string;
@@ -98,7 +99,7 @@ export interface Odds {
 }
 
 /** How many tokens of a larger vocabulary are drawn. */
-export const mostColumns = 1024;
+const mostColumns = 1024;
 
 export async function oddsOf(book: Book, prompt: Prompt, { temperature, top_k, top_p }: Settings): Promise<Odds> {
   const hook = 'ln_final.hook_out';

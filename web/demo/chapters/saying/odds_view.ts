@@ -2,9 +2,9 @@
 
 import { four, percent, spoken, two } from 'clearformer/elements';
 import { html, svg, type TemplateResult } from 'lit';
+import { filled } from '../../book/markup.js';
 import { pieceOf } from '../../book/odds.js';
 import { vars } from '../../book/vars.js';
-import { filled } from '../../shell/shell_element.js';
 import type { Data, FigureSaying } from './figure.js';
 import type { Odds, Stage } from './odds.js';
 
@@ -119,7 +119,7 @@ const listed = 8;
 function bars(figure: FigureSaying, { odds, prompt }: Data): TemplateResult {
   const { labels } = figure.words;
   const [model, , , last] = odds.stages;
-  const shown = odds.ranked.slice(0, figure.narrow ? 4 : listed);
+  const shown = odds.ranked.slice(0, figure.narrow || figure.inClass ? 4 : listed);
   const items = shown.map((id) => {
     const [was, now] = [model?.odds.data[id] ?? 0, last?.odds.data[id] ?? 0];
     const note =

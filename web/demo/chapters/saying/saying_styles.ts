@@ -30,9 +30,14 @@ export const sayingStyles = css`
   .gone { fill: var(--cf-muted); text-decoration: line-through; }
   .draws { display: flex; gap: 20px 48px; flex-wrap: wrap; align-items: flex-start; }
   .draws > * { min-width: 0; }
+  .draws > div:first-child { max-width: 320px; }
   .draws > div:nth-child(2) { flex: 1 1 320px; max-width: 460px; }
   .draws > .wide-bars { flex: 1 1 420px; max-width: 700px; }
   .wheel { max-width: 100%; height: auto; }
+  .turning { transform: rotate(var(--turn)); transform-origin: 50% 50%; }
+  .turning text { transform: rotate(calc(-1 * var(--turn))); transform-box: fill-box; transform-origin: 50% 50%; }
+  .pointer { fill: var(--cf-ink); }
+  @media (prefers-reduced-motion: no-preference) { .turning, .turning text { transition: transform 1.2s cubic-bezier(0.15, 0.6, 0.25, 1); } }
   .rest { fill: var(--cf-sunken); }
   .slice { stroke: var(--cf-paper); stroke-width: 1.5; }
   .s0 { fill: color-mix(in srgb, var(--cf-accent) 34%, var(--cf-paper)); }
@@ -53,6 +58,7 @@ export const sayingStyles = css`
   .large .caption { font-size: 25px; }
   .large .readout, .large .verdict { font-size: 24px; }
   .large .seg, .large .slider { font-size: 18px; }
+  .large .side .verdict { display: none; } .large .readout td { white-space: nowrap; padding-right: 2px; }
   @media (max-width: 1000px) {
     .all { min-height: 0; }
     .with-side { grid-template-columns: minmax(0, 1fr); gap: 12px; }

@@ -2,7 +2,8 @@
 
 import { percent } from 'clearformer/elements';
 import { html, svg, type TemplateResult } from 'lit';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
+import { vars } from '../../book/vars.js';
 import type { Data, FigureSaying } from './figure.js';
 import type { Draws } from './odds.js';
 
@@ -23,7 +24,7 @@ export function drawsView(figure: FigureSaying, { draws }: Data): TemplateResult
     <div>
       ${wheel(figure, draws)}
       <button type="button" class="primary" @click=${() => figure.choose({ seed: String(draws.seed + draws.count) })}>${filled(labels.again, { n: draws.count })}</button>
-      <p class="verdict">${filled(labels.seed, { seed: draws.seed })}</p>
+      <p class="verdict">${figure.revealed ? filled(labels.lastDraw, { token: draws.order.at(-1)?.label ?? '' }) : ''} ${filled(labels.seed, { seed: draws.seed })}</p>
     </div>
     <div>
       <p class="caption">${filled(labels.counts, { n: draws.count })}</p>
@@ -36,7 +37,17 @@ export function drawsView(figure: FigureSaying, { draws }: Data): TemplateResult
   </div>`;
 }
 
-function wheel(figure: FigureSaying, { tokens }: Draws): TemplateResult {
+/** How far the wheel has turned, in turns: two for each hundred draws, and on to the last token that was drawn. */
+function turnOf(figure: FigureSaying, { tokens, order, seed, count }: Draws): number {
+  if (!figure.revealed) return 0;
+  const last = tokens.findIndex(({ piece }) => piece.id === order.at(-1)?.id);
+  const before = tokens.slice(0, Math.max(0, last)).reduce((sum, { probability }) => sum + probability, 0);
+  const middle = before + (tokens[last]?.probability ?? 0) / 2;
+  return 2 * Math.round(seed / count) + 1 - middle;
+}
+
+function wheel(figure: FigureSaying, draws: Draws): TemplateResult {
+  const { tokens } = draws;
   let start = 0;
   const slices = tokens.map(({ piece, probability }, i) => {
     const [from, to] = [start, start + probability];
@@ -52,6 +63,7 @@ function wheel(figure: FigureSaying, { tokens }: Draws): TemplateResult {
     return `M${centre} ${centre}L${point(from, radius)}A${radius} ${radius} 0 ${end - from > 0.5 ? 1 : 0} 1 ${point(end, radius)}Z`;
   };
   return html`<svg class="wheel" width=${size} height=${size} role="img" aria-label=${figure.words.labels.wheelName}>
+    <g class="turning" ${vars({ '--turn': `${360 * turnOf(figure, draws)}deg` })}>
     <circle class="rest" cx=${centre} cy=${centre} r=${radius} />
     ${slices.map(({ label, from, to, i }) => svg`<path class="slice s${i % 4}" d=${path(from, to)}><title>${label}: ${percent(to - from)}</title></path>`)}
     ${slices
@@ -59,6 +71,7 @@ function wheel(figure: FigureSaying, { tokens }: Draws): TemplateResult {
       .map(({ label, from, to }) => {
         const [x, y] = point((from + to) / 2, radius * 0.66).split(' ');
         return svg`<text class="serif" x=${x} y=${y} dy="5" text-anchor="middle">${label}</text>`;
-      })}
+      })}</g>
+    ${figure.revealed ? svg`<path class="pointer" d="M${centre} ${centre - radius + 8}l-7 -17h14z"/>` : ''}
   </svg>`;
 }

@@ -103,5 +103,5 @@ export const chapter: Chapter = {
     { id: 'along', defaults: { v: 'order', order: mixed, pos: 'along' }, predict: true },
   ],
   questions: [blind, sharpest, nearest],
-  spine: 'vit-mnist',
+  spine: 'figure',
 };

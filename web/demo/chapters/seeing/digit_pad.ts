@@ -1,6 +1,7 @@
 // <digit-pad>: a place to draw with the mouse, a pen, a finger or the arrow keys. Gives what was drawn, bright on black.
 
 import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { ThemeColours } from '../../book/controllers.js';
 import { theme } from '../../book/theme.js';
 import { vars } from '../../book/vars.js';
 import { blackCanvas, canvasSide } from './frame.js';
@@ -17,7 +18,7 @@ interface Point {
 }
 
 /** Event: `drawing`, an OffscreenCanvasRenderingContext2D of 280 × 280, after each stroke. */
-export class DigitPad extends LitElement {
+class DigitPad extends LitElement {
   static override properties: PropertyDeclarations = {
     label: {},
     hint: {},
@@ -46,6 +47,7 @@ export class DigitPad extends LitElement {
 
   constructor() {
     super();
+    new ThemeColours(this);
     this.label = '';
     this.hint = '';
     this.drawn = false;

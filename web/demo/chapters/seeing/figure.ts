@@ -4,7 +4,7 @@ import { four, percent } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
 import type { words } from '../../words/en/seeing.js';
 import { codeOf } from './code.js';
 import './digit_pad.js';
@@ -16,7 +16,7 @@ import { modelName, overPlaces, type Seen, see } from './reading.js';
 import { seeingStyles } from './seeing_styles.js';
 import { attended, stageOf } from './stages.js';
 
-export type SeeingWords = typeof words;
+type SeeingWords = typeof words;
 export type View = 'picture' | 'patches' | 'kernels' | 'positions' | 'similar' | 'heads' | 'rollout' | 'hide' | 'order';
 
 export class FigureSeeing extends Figure<Seen, SeeingWords> {

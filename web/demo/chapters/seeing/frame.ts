@@ -7,7 +7,7 @@ import { type Greys, side } from './pixels.js';
 /** The side of the canvas that is drawn on, and that files are fitted into. */
 export const canvasSide = 280;
 
-export interface Frame {
+interface Frame {
   /** Where the drawing's origin goes, and how much it is magnified. */
   readonly left: number;
   readonly top: number;

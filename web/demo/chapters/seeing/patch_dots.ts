@@ -3,7 +3,7 @@
 import type { Drawn, Numbers } from 'clearformer/elements';
 import { css, html, LitElement, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
 
-export class PatchDots extends LitElement implements Drawn {
+class PatchDots extends LitElement implements Drawn {
   static override properties: PropertyDeclarations = {
     numbers: { attribute: false },
     source: {},

@@ -2,8 +2,8 @@
 
 import type { Drawn, Numbers } from 'clearformer/elements';
 import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { ThemeColours } from '../../book/controllers.js';
 import { rove } from '../../book/roving.js';
-import { theme } from '../../book/theme.js';
 import { vars } from '../../book/vars.js';
 import { grid, patchSide, places } from './pixels.js';
 
@@ -12,7 +12,7 @@ const cut = 0.18;
 const resolution = 16; // canvas pixels a pixel of the picture
 
 /** Events: `patch-select` { place } on click, Enter or Space; `patch-move` { from, to } after dragging; `patch-point` { place } or null. */
-export class PatchPicture extends LitElement implements Drawn {
+class PatchPicture extends LitElement implements Drawn {
   static override properties: PropertyDeclarations = {
     numbers: { attribute: false },
     source: {},
@@ -63,6 +63,7 @@ export class PatchPicture extends LitElement implements Drawn {
 
   constructor() {
     super();
+    new ThemeColours(this);
     this.source = '';
     this.label = '';
     this.placeName = String;
@@ -71,18 +72,6 @@ export class PatchPicture extends LitElement implements Drawn {
     this.apart = false;
     this.faint = false;
     this.movable = false;
-  }
-
-  #redraw = (): void => this.requestUpdate();
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    theme.addEventListener('change', this.#redraw);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    theme.removeEventListener('change', this.#redraw);
   }
 
   protected override render(): TemplateResult {

@@ -60,7 +60,7 @@ function boxOf(values: readonly number[]): Box | undefined {
 }
 
 /** The picture that a text of `textOf` holds. Throws `invalid_argument` for another text. */
-export function pictureOf(text: string): Greys {
+function pictureOf(text: string): Greys {
   const greys = new Uint8Array(side * side);
   if (text === empty) return greys;
   const values = Array.from(text.slice(1), (letter) => numberOf.get(letter) ?? -1);
@@ -86,7 +86,7 @@ export const samplesUrl = (): string => new URL('models/vit-mnist/samples.png', 
 let samples: Promise<Greys[]> | undefined;
 
 /** Ten digits that people wrote, 0 to 9. */
-export function loadSamples(): Promise<Greys[]> {
+function loadSamples(): Promise<Greys[]> {
   samples ??= readSamples();
   samples.catch(() => {
     samples = undefined; // the next call tries again

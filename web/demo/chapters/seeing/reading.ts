@@ -2,7 +2,7 @@
 
 import { type ActivationEdit, attentionRollout, matmul, rms_norm, softmax, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
-import { largest } from '../../book/distribution.js';
+import { largest } from '../../book/largest.js';
 import { activation, type PassInputs } from '../../book/shelf.js';
 import {
   type Greys,
@@ -57,7 +57,7 @@ export interface Seen {
 }
 
 /** The patch projection: [kernel, 1, 4, 4] and [kernel]. */
-export interface Kernels {
+interface Kernels {
   readonly weight: Floats;
   readonly bias: Floats;
 }
@@ -102,7 +102,7 @@ async function scored(logits: Floats): Promise<Seen['before']> {
 }
 
 /** A picture as the model's image processor gives it. */
-export async function inputsOf(book: Book, greys: Greys, key: string): Promise<PassInputs> {
+async function inputsOf(book: Book, greys: Greys, key: string): Promise<PassInputs> {
   const { processor } = await book.shelf.model(modelName);
   if (!processor) throw new TypeError(`${modelName} has an image processor`);
   const { pixel_values } = await processor({ data: greys, width: side, height: side, channels: 1 });
@@ -127,7 +127,7 @@ function positionEdits(mode: string, order: readonly number[], positions: Floats
  * The kernels, read out of the running model: one picture has a single pixel of 1 in each of sixteen patches, another pixel in
  * each, and zeros elsewhere. What such a patch becomes, less what a patch of zeros becomes, is that pixel's weight in each kernel.
  */
-export async function kernelsOf(book: Book): Promise<Kernels> {
+async function kernelsOf(book: Book): Promise<Kernels> {
   const impulses = new Float32Array(side * side);
   for (let k = 0; k < patchPixels; k++) impulses[pixelAt(k, k)] = 1;
   const pixel_values = new Tensor('float32', impulses, [1, 1, side, side]);
@@ -151,7 +151,7 @@ export async function kernelsOf(book: Book): Promise<Kernels> {
 }
 
 /** Cosines: rows brought to length 1, then every row times every row. */
-export async function likenessOf(positions: Floats): Promise<Floats> {
+async function likenessOf(positions: Floats): Promise<Floats> {
   const rows = positions.slice([1, null]);
   const [count = 0, width = 0] = rows.dims;
   const weight = new Tensor('float32', new Float32Array(width).fill(1 / Math.sqrt(width)), [width]);

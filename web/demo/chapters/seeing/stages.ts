@@ -2,9 +2,9 @@
 
 import { four, percent, two } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
+import { filled } from '../../book/markup.js';
 import { theme } from '../../book/theme.js';
 import { vars } from '../../book/vars.js';
-import { filled } from '../../shell/shell_element.js';
 import type { FigureSeeing, View } from './figure.js';
 import { grid, patchPixels, patchSide, pixelAt, places, sampleCount, samplesUrl } from './pixels.js';
 import { overPlaces, type Positions, type Seen } from './reading.js';
@@ -15,7 +15,7 @@ type Stage = (figure: FigureSeeing, seen: Seen) => TemplateResult;
 export const stageOf: Stage = (figure, seen) => (stages[figure.view] ?? stages.picture)(figure, seen);
 
 /** Weights over the places that are drawn on the picture, and where they come from. */
-export interface Attended {
+interface Attended {
   readonly numbers: { dims: number[]; data: Float32Array };
   readonly source: string;
   /** The weight of a dot as large as a patch. */

@@ -2,12 +2,13 @@
 
 import { type Drawn, type Numbers, signed } from 'clearformer/elements';
 import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { ThemeColours } from '../../book/controllers.js';
 import { rove } from '../../book/roving.js';
 import { theme } from '../../book/theme.js';
 import { vars } from '../../book/vars.js';
 
 /** Event: `tile-select` { tile }. */
-export class TileGrid extends LitElement implements Drawn {
+class TileGrid extends LitElement implements Drawn {
   static override properties: PropertyDeclarations = {
     numbers: { attribute: false },
     source: {},
@@ -41,23 +42,12 @@ export class TileGrid extends LitElement implements Drawn {
 
   constructor() {
     super();
+    new ThemeColours(this);
     this.source = '';
     this.label = '';
     this.tileName = String;
     this.across = 8;
     this.bound = 1;
-  }
-
-  #redraw = (): void => this.requestUpdate();
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    theme.addEventListener('change', this.#redraw);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    theme.removeEventListener('change', this.#redraw);
   }
 
   get #shape(): { tiles: number; rows: number; columns: number } {

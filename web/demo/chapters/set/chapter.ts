@@ -3,7 +3,7 @@
 import { softmax } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import type { Chapter, Question, Verdict } from '../../book/chapter.js';
-import { largest } from '../../book/distribution.js';
+import { largest } from '../../book/largest.js';
 import './figure.js';
 import { distinctRows, lettersMoved } from './reading.js';
 
@@ -46,7 +46,7 @@ async function turnedRound(book: Book): Promise<{ best: string; options: string[
     { names: [`blocks.${model.cfg.n_layers - 1}.hook_resid_post`] },
   );
   const odds = await softmax(logits.slice(0, -1));
-  const likely = largest(Float64Array.from(odds.data), 4).map((id) => texts?.alone(id).label ?? '');
+  const likely = largest(odds.data, 4).map((id) => texts?.alone(id).label ?? '');
   return { best: likely[0] ?? '', options: likely.toSorted() };
 }
 

@@ -4,8 +4,8 @@ import { decimals, four, spoken } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
+import { filled } from '../../book/markup.js';
 import { vars } from '../../book/vars.js';
-import { filled } from '../../shell/shell_element.js';
 import type { words } from '../../words/en/set.js';
 import { type Guess, type Letters, lettersMoved, lettersOf, mostTokens, type Story, storyMoved } from './reading.js';
 import './rows.js';
@@ -14,7 +14,7 @@ import { seen } from './rows.js';
 /** The meter shows three decimals. */
 const three = (value: number): string => decimals(value, 3);
 
-export type SetData =
+type SetData =
   | { readonly view: 'letters'; readonly moved: Letters }
   | { readonly view: 'story'; readonly moved: Story };
 
@@ -26,7 +26,7 @@ class FigureSet extends Figure<SetData, typeof words> {
       .body { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 30px; align-items: start; }
       .meter { display: flex; align-items: center; gap: 16px; margin: 14px 0 6px; }
       .track { flex: 1; height: 12px; border-radius: 2px; background: var(--cf-sunken); max-width: 420px; }
-      .track > div { height: 100%; width: calc(var(--share) * 100%); min-width: 2px; border-radius: 2px; background: var(--cf-k); transition: width 0.25s; } .off .track > div { background: var(--cf-wrong); }
+      .track > div { height: 100%; width: calc(var(--share) * 100%); min-width: 2px; border-radius: 2px; background: var(--cf-k); } @media (prefers-reduced-motion: no-preference) { .track > div { transition: width 0.25s; } } .off .track > div { background: var(--cf-wrong); }
       .meter b { font: 600 26px var(--cf-serif); font-variant-numeric: tabular-nums; } .off b { color: var(--cf-wrong); }
       .answers { display: grid; grid-template-columns: repeat(auto-fit, minmax(220px, 1fr)); gap: 10px 34px; margin-top: 8px; } h3 { font: 600 14px var(--cf-sans); margin: 0 0 4px; }
       .large .meter b { font-size: 38px; } .large .meter, .large .verdict { font-size: 24px; } .large h3 { font-size: 22px; }

@@ -2,14 +2,14 @@
 
 import { layer_norm, nn, softmax, type Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
-import { largest } from '../../book/distribution.js';
+import { largest } from '../../book/largest.js';
 import { activation, type Shelved } from '../../book/shelf.js';
-import { largestDifference, stacked } from '../../book/tensors.js';
-import { transposed, weightsOf } from '../../book/weights.js';
+import { largestDifference, stacked, transposed } from '../../book/tensors.js';
+import { weightsOf } from '../../book/weights.js';
 
 type Float = Tensor<'float32'>;
 
-export interface Made {
+interface Made {
   readonly source: string;
   readonly numbers: Float;
 }
@@ -30,7 +30,7 @@ export interface Moved {
 }
 
 /** A whole order of `count` from what an address says: what it names first, the others after it. */
-export function orderOf(text: string, count: number): number[] {
+function orderOf(text: string, count: number): number[] {
   const named = text === '' ? [] : text.split('.').map(Number);
   const first = [...new Set(named)].filter((at) => Number.isInteger(at) && at >= 0 && at < count);
   const others = Array.from({ length: count }, (_, at) => at).filter((at) => !first.includes(at));
@@ -45,11 +45,11 @@ function compared(labels: readonly string[], order: readonly number[], before: M
 }
 
 export const sorter = 'gpt-nano-sort';
-export const alphabet = 'ABC';
+const alphabet = 'ABC';
 /** Places that the sorter has rows for. */
-export const mostLetters = 11;
+const mostLetters = 11;
 
-export interface LettersAsked {
+interface LettersAsked {
   readonly letters: string;
   readonly order: string;
   readonly positions: boolean;
@@ -176,7 +176,7 @@ export async function storyMoved(book: Book, text: string, ordered: string): Pro
     const inputs = { model: name, key: input_ids.join(), inputs: { input_ids } };
     const pass = await book.shelf.pass(inputs, { names: [hook] });
     const odds = await softmax(pass.logits.slice(0, -1));
-    const guesses = largest(Float64Array.from(odds.data), shownGuesses).map((id) => ({
+    const guesses = largest(odds.data, shownGuesses).map((id) => ({
       label: texts.alone(id).label,
       probability: odds.data[id] ?? 0,
     }));

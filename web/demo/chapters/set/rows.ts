@@ -4,11 +4,11 @@
 import type { Numbers } from 'clearformer/elements';
 import { decimals } from 'clearformer/elements';
 import { css, html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { ThemeColours } from '../../book/controllers.js';
 import { figureStyles } from '../../book/figure_styles.js';
+import { filled } from '../../book/markup.js';
 import { pixels } from '../../book/pixels.js';
-import { theme } from '../../book/theme.js';
 import { vars } from '../../book/vars.js';
-import { filled } from '../../shell/shell_element.js';
 import type { Moved } from './reading.js';
 
 /** A difference that cannot be seen at the digits shown. */
@@ -38,8 +38,9 @@ class SetRows extends LitElement {
     figureStyles,
     css`
       .rows { position: relative; height: calc(var(--count) * var(--row)); touch-action: none; }
-      .row { position: absolute; left: 0; right: 0; height: var(--row); transform: translateY(calc(var(--place) * var(--row))); transition: transform 0.25s; display: grid; grid-template-columns: minmax(64px, auto) minmax(0, 1fr) 74px; gap: 14px; align-items: center; }
-      .row.held { z-index: 2; transition: none; }
+      .row { position: absolute; left: 0; right: 0; height: var(--row); transform: translateY(calc(var(--place) * var(--row))); display: grid; grid-template-columns: minmax(64px, auto) minmax(0, 1fr) 74px; gap: 14px; align-items: center; }
+      .row.held { z-index: 2; }
+      @media (prefers-reduced-motion: no-preference) { .row:not(.held) { transition: transform 0.25s; } }
       .token { display: inline-flex; justify-content: center; align-items: center; height: calc(var(--row) - 6px); min-width: 56px; padding: 0 12px; border: 1px solid var(--cf-line-strong); border-radius: 999px; background: var(--cf-raised); font: 17px var(--cf-serif); cursor: grab; touch-action: none; user-select: none; white-space: pre; }
       .token:hover { border-color: var(--cf-ink); } .held .token { border-color: var(--cf-accent); box-shadow: 0 2px 10px rgb(0 0 0 / 0.18); cursor: grabbing; }
       .strip { width: 100%; height: calc(var(--row) - 10px); image-rendering: pixelated; display: block; }
@@ -53,6 +54,7 @@ class SetRows extends LitElement {
 
   constructor() {
     super();
+    new ThemeColours(this);
     this.labels = {};
     this.secret = false;
     this.large = false;
@@ -65,18 +67,6 @@ class SetRows extends LitElement {
   get numbers(): Numbers | undefined {
     return this.moved?.now.numbers;
   }
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    theme.addEventListener('change', this.#redraw);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    theme.removeEventListener('change', this.#redraw);
-  }
-
-  #redraw = (): void => this.requestUpdate();
 
   /** Pixels for one token; fewer where many stand below each other or the screen is low. */
   get #row(): number {

@@ -103,5 +103,5 @@ export const chapter: Chapter = {
     { id: 'limits', defaults: { v: 'faces', t: strange, s: '0' } },
   ],
   questions: [source, once, forced],
-  spine: modelName,
+  spine: 'figure',
 };

@@ -2,6 +2,7 @@
 
 import { cssColour, type Drawn, inkOn, type Numbers, percent, visibleToken, weight } from 'clearformer/elements';
 import { css, html, LitElement, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
+import { OwnWidth, ThemeColours } from '../../book/controllers.js';
 import { rove } from '../../book/roving.js';
 import { theme } from '../../book/theme.js';
 import type { Piece } from '../../book/token_texts.js';
@@ -17,7 +18,7 @@ interface Line {
 const least = 0.04;
 
 /** Event: `step-select` { index }, a token of the target. */
-export class TextFaces extends LitElement implements Drawn {
+class TextFaces extends LitElement implements Drawn {
   static override properties: PropertyDeclarations = {
     numbers: { attribute: false },
     source: {},
@@ -35,7 +36,6 @@ export class TextFaces extends LitElement implements Drawn {
   declare step: number;
   declare labels: { readonly reads: string; readonly writes: string };
   declare private lines: readonly Line[];
-  readonly #sizes = new ResizeObserver(() => this.#measure());
 
   static override styles = css`
     :host { display: block; position: relative; }
@@ -58,22 +58,14 @@ export class TextFaces extends LitElement implements Drawn {
 
   constructor() {
     super();
+    new OwnWidth(this); // lines are measured anew
+    new ThemeColours(this);
     this.source = '';
     this.reads = [];
     this.writes = [];
     this.step = 0;
     this.labels = { reads: '', writes: '' };
     this.lines = [];
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#sizes.observe(this);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#sizes.disconnect();
   }
 
   protected override render(): TemplateResult {

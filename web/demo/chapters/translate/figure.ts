@@ -4,7 +4,7 @@ import { type Numbers, percent } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
 import type { words } from '../../words/en/translate.js';
 import { codeOf } from './code.js';
 import './faces.js';

@@ -2,9 +2,9 @@
 
 import { two } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
+import { filled } from '../../book/markup.js';
 import { activation } from '../../book/shelf.js';
-import { type Window, windowAround, windowText } from '../../book/window.js';
-import { filled } from '../../shell/shell_element.js';
+import { partOf, partText, rangeOf, type Window, windowAround } from '../../book/window.js';
 import type { FigureTranslate, Shown, View } from './figure.js';
 import { type Empty, rowsOf, type Told, weightsOf } from './reading.js';
 
@@ -27,15 +27,13 @@ const narrow = matchMedia('(max-width: 500px)');
 /** Rows or columns that are drawn of a long text. */
 const most = 14;
 
-const around = (focus: number, count: number): Window => windowAround(focus, count, most);
-
-const labelsOf = (pieces: readonly { label: string }[], [from, to]: Window): string[] =>
-  pieces.slice(from, to).map(({ label }) => label);
+const labelsOf = (pieces: readonly { label: string }[], window: Window): string[] =>
+  pieces.slice(...rangeOf(window)).map(({ label }) => label);
 
 /** "Tokens 3 to 16 of 40" where not all are drawn. */
-function windowNote(figure: FigureTranslate, [from, to]: Window, count: number): TemplateResult | typeof nothing {
-  if (to - from === count) return nothing;
-  return html`<p class="note">${filled(figure.words.labels.window, { from: from + 1, to, of: count })}</p>`;
+function windowNote(figure: FigureTranslate, { from, count, of }: Window): TemplateResult | typeof nothing {
+  if (count === of) return nothing;
+  return html`<p class="note">${filled(figure.words.labels.window, { from: from + 1, to: from + count, of })}</p>`;
 }
 
 /** The source's token that the step reads most. */
@@ -66,60 +64,59 @@ function heads(figure: FigureTranslate): TemplateResult {
 const read: Panel = (figure, told) => {
   const { labels } = figure.words;
   const { layer, head } = figure.chosenHead(told);
-  const count = told.source.length;
-  const range = around(mostRead(figure, told), count);
-  const [from, to] = range;
-  const pattern = weightsOf(told.pass, `encoder.${layer}.attn.hook_pattern`, head).slice([from, to], [from, to]);
-  const memory = activation(told.pass, `encoder.${layer}.hook_normalized_resid_post`).slice(0, [from, to]);
-  const names = labelsOf(told.source, range);
+  const window = windowAround(mostRead(figure, told), told.source.length, most);
+  const range = rangeOf(window);
+  const pattern = weightsOf(told.pass, `encoder.${layer}.attn.hook_pattern`, head).slice(range, range);
+  const memory = activation(told.pass, `encoder.${layer}.hook_normalized_resid_post`).slice(0, range);
+  const names = labelsOf(told.source, window);
   return html`${heads(figure)}<div class="line">
-      <cf-matrix .numbers=${pattern} source="encoder.${layer}.attn.hook_pattern[0, ${head}${rangeText(range, count)}${rangeText(range, count)}]" label="A" about=${labels.everyoneReads} scale="weights" hue="k" .rowLabels=${names} .columnLabels=${names} cell-width="28" cell-height="22"></cf-matrix>
-      <cf-matrix .numbers=${memory} source="encoder.${layer}.hook_normalized_resid_post[0${rangeText(range, count)}]" label="M" about=${labels.memory} hue="k" cell-width="2.6" cell-height="22"></cf-matrix>
-    </div>${windowNote(figure, range, count)}`;
+      <cf-matrix .numbers=${pattern} source="encoder.${layer}.attn.hook_pattern[0, ${head}${rangeText(window)}${rangeText(window)}]" label="A" about=${labels.everyoneReads} scale="weights" hue="k" .rowLabels=${names} .columnLabels=${names} cell-width="28" cell-height="22"></cf-matrix>
+      <cf-matrix .numbers=${memory} source="encoder.${layer}.hook_normalized_resid_post[0${rangeText(window)}]" label="M" about=${labels.memory} hue="k" cell-width="2.6" cell-height="22"></cf-matrix>
+    </div>${windowNote(figure, window)}`;
 };
 
-const rangeText = (range: Window, count: number): string => `, ${windowText(range, count)}`;
+const rangeText = (window: Window): string => `, ${partText(partOf(window))}`;
 
 const write: Panel = (figure, told) => {
   const { labels } = figure.words;
   const written = told.target.slice(0, told.step);
   const { layer, head } = figure.chosenHead(told);
   const count = figure.revealed ? told.ids.length - 1 : told.step + 1;
-  const range = around(told.step, count);
-  const [from, to] = range;
-  const pattern = weightsOf(told.pass, `decoder.${layer}.attn.hook_pattern`, head).slice([from, to], [from, to]);
-  const names = ['<s>', ...told.target.map(({ label }) => label)].slice(from, to);
+  const window = windowAround(told.step, count, most);
+  const range = rangeOf(window);
+  const [from] = range;
+  const pattern = weightsOf(told.pass, `decoder.${layer}.attn.hook_pattern`, head).slice(range, range);
+  const names = ['<s>', ...told.target.map(({ label }) => label)].slice(...range);
   return html`<p class="so-far" lang="fr">${written.map(({ text }, i) => html`<span class=${i < told.forced.length ? 'new' : ''}>${text}</span>`)} <span class="gap">${figure.revealed ? (told.target[told.step]?.label ?? '') : '?'}</span></p>
-    <cf-matrix .numbers=${pattern} source="decoder.${layer}.attn.hook_pattern[0, ${head}${rangeText(range, count)}${rangeText(range, count)}]" label="A" about=${labels.ownMask} scale="weights" hue="q" .rowLabels=${names} .columnLabels=${names} .rails=${{ rows: [told.step - from] }}
+    <cf-matrix .numbers=${pattern} source="decoder.${layer}.attn.hook_pattern[0, ${head}${rangeText(window)}${rangeText(window)}]" label="A" about=${labels.ownMask} scale="weights" hue="q" .rowLabels=${names} .columnLabels=${names} .rails=${{ rows: [told.step - from] }}
       .masked=${(row: number, column: number) => column > row} cell-width="28" cell-height="21" @cell-select=${(event: CustomEvent<{ row: number }>) => figure.choose({ s: String(from + event.detail.row) })}></cf-matrix>
-    ${windowNote(figure, range, count)}<p class="note">${labels.clickToForce}</p>`;
+    ${windowNote(figure, window)}<p class="note">${labels.clickToForce}</p>`;
 };
 
 const cross: Panel = (figure, told) => {
   const { labels } = figure.words;
   const { layer, head } = figure.chosenHead(told);
   const { pass, step } = told;
-  const count = told.source.length;
-  const range = around(mostRead(figure, told), count);
-  const [from, to] = range;
+  const window = windowAround(mostRead(figure, told), told.source.length, most);
+  const range = rangeOf(window);
   const hook = (name: string): string => `decoder.${layer}.cross_attn.hook_${name}`;
   const one = (name: string): ReturnType<typeof rowsOf> => rowsOf(pass, hook(name), head);
-  const names = labelsOf(told.source, range);
-  const weights = weightsOf(pass, hook('pattern'), head).slice(step, [from, to]);
+  const names = labelsOf(told.source, window);
+  const weights = weightsOf(pass, hook('pattern'), head).slice(step, range);
   const query = one('q').slice([step, step + 1]);
   const z = one('z').slice([step, step + 1]);
-  const rows = rangeText(range, count).slice(2);
+  const rows = rangeText(window).slice(2);
   const before = step === 0 ? '<s>' : (told.target[step - 1]?.label ?? '');
   const size = { width: 12, height: 17 };
   return html`${heads(figure)}<div class="cross">
       <cf-matrix .numbers=${query} source="${hook('q')}[0, ${step}, ${head}]" label="Q" about=${filled(labels.fromDecoder, { token: before })} caption="above" hue="q" .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
       <span></span><span></span>
-      <cf-matrix .numbers=${one('k').slice([from, to])} source="${hook('k')}[0, ${rows}, ${head}]" label="K" about=${labels.fromEncoder} hue="k" .rowLabels=${names} .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
-      <cf-matrix .numbers=${{ dims: [to - from, 1], data: weights.data }} source="${hook('pattern')}[0, ${head}, ${step}, ${rows}]" label="A" about="" scale="weights" hue="ink" cell-width="40" .cellHeight=${size.height} digits="2"></cf-matrix>
-      <cf-matrix .numbers=${one('v').slice([from, to])} source="${hook('v')}[0, ${rows}, ${head}]" label="V" about=${labels.fromEncoder} hue="v" .rowLabels=${names} .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
+      <cf-matrix .numbers=${one('k').slice(range)} source="${hook('k')}[0, ${rows}, ${head}]" label="K" about=${labels.fromEncoder} hue="k" .rowLabels=${names} .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
+      <cf-matrix .numbers=${{ dims: [window.count, 1], data: weights.data }} source="${hook('pattern')}[0, ${head}, ${step}, ${rows}]" label="A" about="" scale="weights" hue="ink" cell-width="40" .cellHeight=${size.height} digits="2"></cf-matrix>
+      <cf-matrix .numbers=${one('v').slice(range)} source="${hook('v')}[0, ${rows}, ${head}]" label="V" about=${labels.fromEncoder} hue="v" .rowLabels=${names} .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
       <span></span><span></span>
       <cf-matrix .numbers=${z} source="${hook('z')}[0, ${step}, ${head}]" label="Z" about=${labels.carried} hue="ink" .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
-    </div>${windowNote(figure, range, count)}`;
+    </div>${windowNote(figure, window)}`;
 };
 
 const map: Panel = (figure, told) => {
@@ -127,12 +124,13 @@ const map: Panel = (figure, told) => {
   const { layer, head } = figure.chosenHead(told);
   const hook = `decoder.${layer}.cross_attn.hook_pattern`;
   const all = weightsOf(told.pass, hook, head);
-  const [rows, columns] = [around(told.step, told.target.length), around(mostRead(figure, told), told.source.length)];
+  const rows = windowAround(told.step, told.target.length, most);
+  const columns = windowAround(mostRead(figure, told), told.source.length, most);
   return html`${heads(figure)}
-    <cf-matrix .numbers=${all.slice([...rows], [...columns])} source="${hook}[0, ${head}${rangeText(rows, told.target.length)}${rangeText(columns, told.source.length)}]" label="A" about=${labels.mapAbout} scale="weights" hue="q"
-      .rowLabels=${labelsOf(told.target, rows)} .columnLabels=${labelsOf(told.source, columns)} .rails=${{ rows: [told.step - rows[0]] }} .cellWidth=${narrow.matches ? 0 : 38} cell-height="24"
-      @cell-select=${(event: CustomEvent<{ row: number }>) => figure.choose({ s: String(rows[0] + event.detail.row) })}></cf-matrix>
-    ${windowNote(figure, rows, told.target.length)}${windowNote(figure, columns, told.source.length)}`;
+    <cf-matrix .numbers=${all.slice(rangeOf(rows), rangeOf(columns))} source="${hook}[0, ${head}${rangeText(rows)}${rangeText(columns)}]" label="A" about=${labels.mapAbout} scale="weights" hue="q"
+      .rowLabels=${labelsOf(told.target, rows)} .columnLabels=${labelsOf(told.source, columns)} .rails=${{ rows: [told.step - rows.from] }} .cellWidth=${narrow.matches ? 0 : 38} cell-height="24"
+      @cell-select=${(event: CustomEvent<{ row: number }>) => figure.choose({ s: String(rows.from + event.detail.row) })}></cf-matrix>
+    ${windowNote(figure, rows)}${windowNote(figure, columns)}`;
 };
 
 const beams: Panel = (figure, told, { other }) => {

@@ -2,7 +2,7 @@
 
 import { ClearformerError, type GenerativeModel, log_softmax, softmax, type Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
-import { largest } from '../../book/distribution.js';
+import { largest } from '../../book/largest.js';
 import { activation, type Pass, type PassInputs } from '../../book/shelf.js';
 import type { Piece, TokenTexts } from '../../book/token_texts.js';
 
@@ -18,7 +18,7 @@ export interface Chosen {
   readonly step: number;
 }
 
-export interface Candidate {
+interface Candidate {
   readonly piece: Piece;
   readonly probability: number;
 }
@@ -120,7 +120,7 @@ const texts = new Map<string, Promise<number[]>>();
 const keptTexts = 40;
 
 /** The whole target with the token that starts it: what is forced, then what the model adds. */
-export function writtenFrom(book: Book, writer: GenerativeModel, wanted: Wanted): Promise<number[]> {
+function writtenFrom(book: Book, writer: GenerativeModel, wanted: Wanted): Promise<number[]> {
   const key = JSON.stringify([wanted, book.editSpecs]);
   const known = texts.get(key) ?? write(book, writer, wanted);
   texts.set(key, known);

@@ -3,7 +3,7 @@
 import type { Book } from '../../book/book.js';
 import type { Chapter, Question, Verdict } from '../../book/chapter.js';
 import './figure.js';
-import { cosines } from './reading.js';
+import { likeness } from './reading.js';
 
 const model = 'stories260K';
 
@@ -41,7 +41,7 @@ const nearest: Question = {
     const { tokenizer } = await shelf.model(model);
     const idOf = (word: string): number =>
       Number(tokenizer?.(word.trim(), { add_special_tokens: false }).input_ids.data[0] ?? 0);
-    const { data } = await cosines(model, idOf('big'));
+    const { data } = await likeness(model, idOf('big'));
     const found = choices.map((word) => ({ word: word.trim(), cosine: data[idOf(word)] ?? 0 }));
     found.sort((a, b) => b.cosine - a.cosine);
     const own = found.find(({ word }) => word === answer);

@@ -4,8 +4,7 @@ import { four, two } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
-import { markup } from '../../book/markup.js';
-import { filled } from '../../shell/shell_element.js';
+import { filled, markup } from '../../book/markup.js';
 import type { words } from '../../words/en/vectors.js';
 import { codeOf } from './code.js';
 import {
@@ -23,7 +22,7 @@ import {
 } from './reading.js';
 import './split.js';
 
-export const views = ['cut', 'table', 'near', 'sum'] as const;
+const views = ['cut', 'table', 'near', 'sum'] as const;
 export type View = (typeof views)[number];
 
 export interface VectorsData {

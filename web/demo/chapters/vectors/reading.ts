@@ -1,10 +1,10 @@
 // What chapter 1 draws: a text as tokens, the rows of the table that they stand for, which rows lie near, and what goes
 // into the first block.
 
-import { matmul, rms_norm, Tensor } from 'clearformer';
+import type { Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import { activation, type PassInputs, type Shelved } from '../../book/shelf.js';
-import { largestDifference, reshaped } from '../../book/tensors.js';
+import { cosines, largestDifference, ofOneLength } from '../../book/tensors.js';
 import type { Piece } from '../../book/token_texts.js';
 import { weightsOf } from '../../book/weights.js';
 
@@ -20,7 +20,7 @@ const places = {
   'gpt-nano-sort': { table: 'transformer.wte.weight', side: '' },
 } as const;
 
-export interface Made {
+interface Made {
   readonly source: string;
   readonly numbers: Float;
 }
@@ -146,25 +146,18 @@ export async function readTable(book: Book, { split, pos, id }: Chosen): Promise
 
 const normed = new Map<Reader, Promise<Float>>();
 
-/** The table's rows at one length, so that products are cosines (times d). */
 function normedTable(reader: Reader, { numbers }: Made): Promise<Float> {
-  const known = normed.get(reader) ?? rms_norm(numbers, numbers.dims[1] ?? 1, { eps: 0 });
+  const known = normed.get(reader) ?? ofOneLength(numbers);
   normed.set(reader, known);
   return known;
 }
 
-export const shownNear = 8;
+const shownNear = 8;
 
 /** The cosine of a row with every row: [tokens]. */
-export async function cosines(reader: Reader, id: number): Promise<Float> {
+export async function likeness(reader: Reader, id: number): Promise<Float> {
   const rows = await normedTable(reader, await tableOf(reader));
-  const [count = 0, d = 1] = rows.dims;
-  const products = await matmul(rows, reshaped(rows.slice(id), [d, 1]));
-  return new Tensor(
-    'float32',
-    products.data.map((product) => product / d),
-    [count],
-  );
+  return (await cosines(rows, rows.slice([id, id + 1]))).slice(null, 0);
 }
 
 export async function readNear(book: Book, { split, pos, id }: Chosen): Promise<Near> {
@@ -173,7 +166,7 @@ export async function readNear(book: Book, { split, pos, id }: Chosen): Promise<
   const table = await tableOf(reader);
   const [rows = 0, d = 0] = table.numbers.dims;
   const chosen = id ?? ids[pos] ?? 0;
-  const { data } = await cosines(reader, chosen);
+  const { data } = await likeness(reader, chosen);
   const order = Array.from(data.keys())
     .filter((other) => other !== chosen)
     .sort((a, b) => (data[b] ?? 0) - (data[a] ?? 0));

@@ -3,7 +3,7 @@
 import type { Numbers, Token } from 'clearformer/elements';
 import { css, html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { figureStyles } from '../../book/figure_styles.js';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
 import type { Split } from './reading.js';
 
 /** Tokens that are drawn at once, around the chosen one. */

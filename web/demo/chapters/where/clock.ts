@@ -9,7 +9,7 @@ export interface Hand {
   readonly dashed?: boolean;
 }
 
-export interface Dial {
+interface Dial {
   readonly cx: number;
   readonly cy: number;
   readonly radius: number;

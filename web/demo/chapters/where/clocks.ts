@@ -3,10 +3,10 @@
 import type { Numbers } from 'clearformer/elements';
 import { spoken, two } from 'clearformer/elements';
 import { css, html, LitElement, nothing, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
+import { OwnWidth, ThemeColours } from '../../book/controllers.js';
 import { figureStyles } from '../../book/figure_styles.js';
+import { filled } from '../../book/markup.js';
 import { pixels } from '../../book/pixels.js';
-import { theme } from '../../book/theme.js';
-import { filled } from '../../shell/shell_element.js';
 import { clock, type Hand } from './clock.js';
 import { type Places, places } from './places.js';
 
@@ -24,25 +24,21 @@ interface Geometry {
 }
 
 /** Events: `place-move` { i } or { delta } while dragging, `pair-choose` { pair }. */
-export class WhereClocks extends LitElement {
+class WhereClocks extends LitElement {
   static override properties: PropertyDeclarations = {
     places: { attribute: false },
     labels: { attribute: false },
     large: { type: Boolean },
     secret: { type: Boolean },
-    width: { state: true },
   };
   declare places: Places | undefined;
   declare labels: Readonly<Record<string, string>>;
   declare large: boolean;
   /** Where δ leads is not to be seen yet. */
   declare secret: boolean;
-  declare private width: number;
   #geometry: Geometry | undefined;
   #dragged: 'i' | 'delta' | undefined;
-  readonly #watch = new ResizeObserver(([entry]) => {
-    this.width = Math.floor(entry?.contentRect.width ?? 0);
-  });
+  readonly #box = new OwnWidth(this);
 
   static override styles = [
     figureStyles,
@@ -69,28 +65,14 @@ export class WhereClocks extends LitElement {
 
   constructor() {
     super();
-    this.width = 0;
+    new ThemeColours(this);
     this.large = false;
     this.secret = false;
     this.labels = {};
   }
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#watch.observe(this);
-    theme.addEventListener('change', this.#redraw);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#watch.disconnect();
-    theme.removeEventListener('change', this.#redraw);
-  }
-
-  #redraw = (): void => this.requestUpdate();
-
   #measure(): Geometry {
-    const width = Math.min(this.width, this.large ? 1180 : 860);
+    const width = Math.min(this.#box.width, this.large ? 1180 : 860);
     const small = width < 520;
     const left = small ? 42 : this.large ? 96 : 66;
     const right = small ? 24 : this.large ? 150 : 104;
@@ -106,7 +88,7 @@ export class WhereClocks extends LitElement {
   }
 
   protected override render(): TemplateResult | typeof nothing {
-    if (!this.places || this.width < 100) return nothing;
+    if (!this.places || this.#box.width < 100) return nothing;
     const g = this.#measure();
     this.#geometry = g;
     const height = g.top + places * g.row + 8;

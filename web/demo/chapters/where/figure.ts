@@ -5,7 +5,7 @@ import { spoken, two } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
-import { filled } from '../../shell/shell_element.js';
+import { filled } from '../../book/markup.js';
 import type { words } from '../../words/en/where.js';
 import { type Biases, biasesOf, biasTokens } from './biases.js';
 import './clocks.js';
@@ -18,7 +18,7 @@ import { biasView, learnedView } from './tables_view.js';
 import { type Turned, turnedOf } from './turned.js';
 import { turnedView } from './turned_view.js';
 
-export const views = ['sinusoids', 'tables', 'rotary', 'bias'] as const;
+const views = ['sinusoids', 'tables', 'rotary', 'bias'] as const;
 export type View = (typeof views)[number];
 
 export type WhereData =
@@ -27,7 +27,7 @@ export type WhereData =
   | { readonly view: 'rotary'; readonly turned: Turned }
   | { readonly view: 'bias'; readonly biases: Biases; readonly tokens: readonly string[]; readonly of: number };
 
-export const columnChoices = [1, 2, 4, 8, 16] as const;
+const columnChoices = [1, 2, 4, 8, 16] as const;
 
 const clamped = (value: number, low: number, high: number): number =>
   Math.max(low, Math.min(high, Number.isInteger(value) ? value : low));

@@ -1,14 +1,13 @@
 // The tables of positions that models carry: learned ones and Marian's sinusoids, and how alike their rows are.
 
-import { matmul, rms_norm, sinusoidal_encoding, Tensor } from 'clearformer';
+import { sinusoidal_encoding, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import { activation, type PassInputs } from '../../book/shelf.js';
-import { largestDifference } from '../../book/tensors.js';
-import { transposed } from '../../book/weights.js';
+import { cosines, largestDifference, ofOneLength } from '../../book/tensors.js';
 import type { Made } from './places.js';
 
 export const tableModels = ['gpt-nano-sort', 'vit-mnist', 'marian-tiny-en-fr'] as const;
-export type TableModel = (typeof tableModels)[number];
+type TableModel = (typeof tableModels)[number];
 
 export interface Learned {
   readonly model: TableModel;
@@ -40,19 +39,16 @@ export async function learnedOf(book: Book, name: TableModel): Promise<Learned> 
   const pass = await book.shelf.pass(given, { names: [hook] });
   const numbers = activation(pass, hook).slice(0);
   const [count = 0, d = 0] = numbers.dims;
-  const rows = await rms_norm(numbers, d, { eps: 0 });
-  const products = await matmul(rows, transposed(rows));
-  const cosines = new Tensor(
-    'float32',
-    products.data.map((product) => product / d),
-    products.dims,
-  );
+  const rows = await ofOneLength(numbers);
   const sinusoids = model.cfg.positional_embedding_type === 'sinusoidal';
   const made = sinusoids ? await sinusoidal_encoding(count, d, { layout: 'halves' }) : undefined;
   return {
     model: name,
     table: { source: `${hook}[0]`, numbers },
-    similarity: { source: `matmul(rms_norm(${hook}[0]), rms_norm(${hook}[0])ᵀ) / ${d}`, numbers: cosines },
+    similarity: {
+      source: `matmul(rms_norm(${hook}[0]), rms_norm(${hook}[0])ᵀ) / ${d}`,
+      numbers: await cosines(rows, rows),
+    },
     difference: made && largestDifference(numbers.data, made.data),
   };
 }

@@ -4,14 +4,14 @@ import { distinct_encodings, matmul, shift_matrix, sinusoidal_encoding, type Ten
 import { columnsOf, largestDifference, reshaped, stacked } from '../../book/tensors.js';
 
 type Float = Tensor<'float32'>;
-export type Layout = 'interleaved' | 'halves';
+type Layout = 'interleaved' | 'halves';
 
 /** Rows that are drawn. */
 export const places = 48;
 /** How many places are counted for `distinct_encodings`: one sine repeats itself, in float32, after some ten thousands. */
 const countedFor = (d: number): number => (d <= 2 ? 100_000 : 10_000);
 /** Rows nearer than this, as a share of a hand's length, look the same. */
-export const twinDistance = 0.06;
+const twinDistance = 0.06;
 
 export interface Asked {
   readonly i: number;

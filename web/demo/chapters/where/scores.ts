@@ -2,6 +2,7 @@
 
 import type { Numbers } from 'clearformer/elements';
 import { css, html, LitElement, nothing, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
+import { OwnWidth } from '../../book/controllers.js';
 import { figureStyles } from '../../book/figure_styles.js';
 
 class WhereScores extends LitElement {
@@ -11,7 +12,6 @@ class WhereScores extends LitElement {
     label: {},
     axis: {},
     current: { type: Number },
-    width: { state: true },
   };
   declare numbers: Numbers | undefined;
   declare source: string;
@@ -20,10 +20,7 @@ class WhereScores extends LitElement {
   declare axis: string;
   /** The bar that stands out; outside of them: none. */
   declare current: number;
-  declare private width: number;
-  readonly #watch = new ResizeObserver(([entry]) => {
-    this.width = Math.min(860, Math.floor(entry?.contentRect.width ?? 0));
-  });
+  readonly #box = new OwnWidth(this, 860);
 
   static override styles = [
     figureStyles,
@@ -32,31 +29,20 @@ class WhereScores extends LitElement {
 
   constructor() {
     super();
-    this.width = 0;
     this.current = -1;
   }
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#watch.observe(this);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#watch.disconnect();
-  }
-
   protected override render(): TemplateResult | typeof nothing {
-    if (!this.numbers || this.width < 60) return nothing;
+    if (!this.numbers || this.#box.width < 60) return nothing;
     const values = Array.from(this.numbers.data, Number);
     const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
-    const height = this.width < 520 ? 50 : 90;
+    const height = this.#box.width < 520 ? 50 : 90;
     const y = (value: number): number => 4 + ((high - value) / (high - low || 1)) * height;
-    const step = this.width / values.length;
+    const step = this.#box.width / values.length;
     const colour = (at: number): string => (at === this.current ? 'var(--cf-accent)' : 'var(--cf-line-strong)');
-    return html`<svg width=${this.width} height=${height + 26} role="img" aria-label=${this.label}>
+    return html`<svg width=${this.#box.width} height=${height + 26} role="img" aria-label=${this.label}>
       ${values.map((value, at) => svg`<rect x=${at * step + 1} y=${Math.min(y(0), y(value))} width=${Math.max(1, step - 2)} height=${Math.max(1, Math.abs(y(value) - y(0)))} fill=${colour(at)} opacity=${at === this.current ? 1 : 0.6}/>`)}
-      <path d="M0 ${y(0)}H${this.width}" stroke="var(--cf-line-strong)"/>
+      <path d="M0 ${y(0)}H${this.#box.width}" stroke="var(--cf-line-strong)"/>
       ${values.map((_, at) => (at % 5 === 0 || at === this.current ? svg`<text class=${at === this.current ? 'a' : 'muted'} x=${(at + 0.5) * step} y=${height + 20} text-anchor="middle">${at === this.current || Math.abs(at - this.current) > 2 ? at : ''}</text>` : nothing))}
     </svg>`;
   }

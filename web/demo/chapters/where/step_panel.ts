@@ -3,8 +3,7 @@
 import { four, spoken, two } from 'clearformer/elements';
 import { html, nothing, svg, type TemplateResult } from 'lit';
 import '../../book/bracketed.js';
-import { markup } from '../../book/markup.js';
-import { filled } from '../../shell/shell_element.js';
+import { filled, markup } from '../../book/markup.js';
 import { clock, type Hand } from './clock.js';
 import type { WhereFigure } from './figure.js';
 import { type Places, places, type Stepped } from './places.js';

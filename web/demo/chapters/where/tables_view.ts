@@ -3,8 +3,8 @@
 import type { Cell } from 'clearformer/elements';
 import { four, spoken } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
+import { filled } from '../../book/markup.js';
 import { reshaped } from '../../book/tensors.js';
-import { filled } from '../../shell/shell_element.js';
 import { type Biases, biasTokens } from './biases.js';
 import type { WhereFigure } from './figure.js';
 import { type Learned, tableModels } from './learned.js';

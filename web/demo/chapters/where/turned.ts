@@ -3,8 +3,7 @@
 import { bmm, matmul, type RotaryOptions, rotary, type Tensor } from 'clearformer';
 import type { Book, Sentence } from '../../book/book.js';
 import { activation } from '../../book/shelf.js';
-import { largestDifference, reshaped, stacked } from '../../book/tensors.js';
-import { transposed } from '../../book/weights.js';
+import { largestDifference, reshaped, stacked, transposed } from '../../book/tensors.js';
 import type { Made } from './places.js';
 
 type Float = Tensor<'float32'>;
@@ -12,7 +11,7 @@ type Float = Tensor<'float32'>;
 /** Places that the query and the key can be taken to. */
 export const reach = 48;
 
-export interface TurnedAsked {
+interface TurnedAsked {
   readonly layer: number;
   readonly head: number;
   /** Token whose key is taken; negative: from the end. */

@@ -3,8 +3,7 @@
 
 import { four, two } from 'clearformer/elements';
 import { html, nothing, svg, type TemplateResult } from 'lit';
-import { markup } from '../../book/markup.js';
-import { filled } from '../../shell/shell_element.js';
+import { filled, markup } from '../../book/markup.js';
 import { clock } from './clock.js';
 import type { WhereFigure } from './figure.js';
 import './scores.js';

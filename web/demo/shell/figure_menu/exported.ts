@@ -19,7 +19,7 @@ export interface Matrix {
 }
 
 /** The numbers as a tensor: float32 bit for bit, whole numbers as they are; JavaScript's own become float32. */
-export function tensorOf({ data, dims }: Numbers): Tensor {
+function tensorOf({ data, dims }: Numbers): Tensor {
   if (data instanceof Int32Array) return new Tensor('int32', data, dims);
   if (data instanceof Uint8Array) return new Tensor('uint8', data, dims);
   return new Tensor('float32', data instanceof Float32Array ? data : Float32Array.from(data), dims);

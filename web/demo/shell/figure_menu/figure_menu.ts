@@ -2,6 +2,7 @@
 // another page. A panel that the shell opens beside its button; on Escape it asks to be closed (event `close`).
 
 import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { filled } from '../../book/markup.js';
 import type { MenuWords } from '../../words/en/menu.js';
 import { csvOf, type Matrix, type MenuFigure, matricesOf, npyOf, save, shapeText } from './exported.js';
 import { menuStyles } from './styles.js';
@@ -13,7 +14,6 @@ const catalogues = {
   de: () => import('../../words/de/menu.js'),
 };
 
-const filled = (text: string, name: string, value: string): string => text.replace(`{${name}}`, value);
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export class FigureMenu extends LitElement {
@@ -83,7 +83,7 @@ export class FigureMenu extends LitElement {
     try {
       this.status = await work(words);
     } catch (error) {
-      this.status = filled(words.failed, 'reason', messageOf(error));
+      this.status = filled(words.failed, { reason: messageOf(error) });
     }
   }
 
@@ -109,7 +109,7 @@ export class FigureMenu extends LitElement {
       const file = `${figure.chapter.id}.${kind}`;
       if (kind === 'svg') save(file, new Blob([picture.text], { type: 'image/svg+xml' }));
       else save(file, await (await import('./to_png.js')).toPng(picture));
-      return filled(words.saved, 'file', file);
+      return filled(words.saved, { file });
     });
   }
 
@@ -117,7 +117,7 @@ export class FigureMenu extends LitElement {
     void this.#run((words) => {
       const file = `${matrix.file}.${kind}`;
       save(file, kind === 'csv' ? csvOf(matrix) : npyOf(matrix));
-      return filled(words.saved, 'file', file);
+      return filled(words.saved, { file });
     });
   }
 
@@ -188,7 +188,7 @@ export class FigureMenu extends LitElement {
     const matrices = matricesOf(figure);
     if (matrices.length === 0) return html`<p>${words.noNumbers}</p>`;
     const button = (matrix: Matrix, kind: 'csv' | 'npy'): TemplateResult => {
-      const label = filled(kind === 'csv' ? words.csvOf : words.npyOf, 'source', matrix.source);
+      const label = filled(kind === 'csv' ? words.csvOf : words.npyOf, { source: matrix.source });
       return html`<button class="chip small" type="button" title=${label} aria-label=${label} @click=${() => this.#numbers(matrix, kind)}>${words[kind]}</button>`;
     };
     return html`<ul class="numbers">

@@ -20,7 +20,7 @@ export const words: typeof english = {
     },
     feed: {
       title: 'Jedes Token für sich',
-      text: 'Das Feed-forward-Netz macht aus {model} Zahlen {hidden}, biegt jede und geht auf {model} zurück. Jeder Punkt ist ein Neuron von „{token}“: nach rechts, was es bekommt, nach oben, was die Kurve durchlässt. Von {neurons} Neuronen bekommen {on} mehr als null.',
+      text: 'Das Feed-forward-Netz macht aus {model} Zahlen {hidden}, biegt jede und geht auf {model} zurück. Jeder Punkt ist ein Neuron: nach rechts, was es bekommt, nach oben, was die Kurve durchlässt. Von den {neurons} Neuronen von „{token}“ bekommen {on} mehr als null.',
       ask: 'Wie viele der Neuronen bekommen eine Zahl über null? Ein Zehntel, die Hälfte, fast alle?',
     },
     bend: {

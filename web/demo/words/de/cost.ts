@@ -33,7 +33,7 @@ export const words: typeof english = {
     },
     device: {
       title: 'Worauf es läuft',
-      text: 'Die Maschine, die alle Bilder rechnet: WebAssembly mit 128-Bit-SIMD in einem Worker. Wo der Browser geteilten Speicher erlaubt, nutzt sie mehrere Threads; wo nicht, steht hier der Grund.',
+      text: 'Die Maschine, die alle Abbildungen rechnet: WebAssembly mit 128-Bit-SIMD in einem Worker. Wo der Browser geteilten Speicher erlaubt, nutzt sie mehrere Threads; wo nicht, steht hier der Grund.',
     },
   },
   questions: {
@@ -45,7 +45,7 @@ export const words: typeof english = {
     doubling: {
       ask: 'Der Text wird doppelt so lang. Um welchen Faktor wächst die Arbeit der Self-Attention?',
       right: 'Ja, auf das {ratio}-Fache: jedes von doppelt so vielen Tokens trifft doppelt so viele.',
-      wrong: 'Gezählt: das {ratio}-Fache. Probiere *n* und 2*n* im Bild.',
+      wrong: 'Gezählt: das {ratio}-Fache. Probiere *n* und 2*n* in der Abbildung.',
     },
   },
   labels: {

@@ -12,7 +12,7 @@ export const words: typeof english = {
     },
     meet: {
       title: 'Zeile trifft Spalte',
-      text: 'Eine Zeile von {q|**Q**} läuft nach rechts, eine Spalte von {k|**K**} nach unten, und wo sie sich treffen, steht die Summe von {d} Produkten: wie gut das, was ein Token sucht, zu dem passt, worauf das andere antwortet. *{row}* und *{best}* ergeben {product}.',
+      text: 'Eine Zeile von {q|**Q**} läuft nach rechts, eine Spalte von {k|**K**} nach unten, und wo sie sich treffen, steht die Summe ihrer Produkte: wie gut das, was ein Token sucht, zu dem passt, worauf das andere antwortet. Die {d} Produkte von *{row}* und *{best}* ergeben {product}.',
     },
     divide: {
       title: 'Durch √d teilen',
@@ -46,7 +46,7 @@ export const words: typeof english = {
     },
     batch: {
       title: 'Alle Köpfe auf einmal',
-      text: '{heads} Köpfe sind ein Stapel von {heads} Matrizen. `bmm` multipliziert jede mit ihrer Partnerin: Die Formen sagen es, und Kopf {head} bekommt die Zahlen, die du gesehen hast. In diesem Modell haben {kvHeads} Köpfe Schlüssel und Werte, Nachbarn teilen sie sich (gruppierte Anfragen).',
+      text: '`bmm` multipliziert einen Stapel von Matrizen, jede mit ihrer Partnerin: Die Formen sagen es. Von {heads} Köpfen bekommt Kopf {head} die Zahlen, die du gesehen hast. In diesem Modell haben {kvHeads} Köpfe Schlüssel und Werte, Nachbarn teilen sie sich (gruppierte Anfragen).',
     },
   },
   questions: {

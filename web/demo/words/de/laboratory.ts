@@ -4,7 +4,7 @@ import type { words as english } from '../en/laboratory.js';
 
 export const words: typeof english = {
   title: 'Labor',
-  lead: 'Jede Zahl des Modells hat einen Namen, und jede lässt sich lesen, ändern und speichern. Der Satz oben läuft hindurch; neun Werkbänke sehen sich an, was geschieht. Alles davon ist die API des Pakets: der Code steht im Menü des Bildes.',
+  lead: 'Jede Zahl des Modells hat einen Namen, und jede lässt sich lesen, ändern und speichern. Der Satz oben läuft hindurch; neun Werkbänke sehen sich an, was geschieht. Alles davon ist die API des Pakets: der Code steht im Menü der Abbildung.',
   steps: {
     hook: {
       title: 'Jede Zahl bei ihrem Namen',
@@ -90,6 +90,8 @@ export const words: typeof english = {
     position: 'Position',
     layer: 'Schicht',
     patchingAbout: 'der Vorsprung mit jeder Übertragung',
+    patchingLengths:
+      'Der zweite Satz ist {n} Tokens lang, der erste {of}: Was übertragen wird, braucht seinen Platz, also mache sie gleich lang.',
     patchingNote: 'Erster Satz {clean}, zweiter {corrupted}: {text}',
     previous_token: 'das Token davor',
     first_token: 'das erste Token',

@@ -12,7 +12,7 @@ export const words: typeof english = {
     },
     odds: {
       title: 'Aus Punkten werden Chancen',
-      text: 'Softmax macht sie positiv, und zusammen sind sie 1: {share} für „{answer}“, {secondShare} für „{second}“, fast nichts für den Rest. Hier stehen alle {vocabulary} nach ihrer Nummer, in der Ordnung des Wortschatzes; keines hat genau null.',
+      text: 'Softmax macht sie positiv, und zusammen sind sie 1. „{answer}“ bekommt {share}, „{second}“ {secondShare}, der Rest fast nichts. Hier stehen alle {vocabulary} nach ihrer Nummer, in der Ordnung des Wortschatzes; keines hat genau null.',
     },
     temperature: {
       title: 'Temperatur',
@@ -94,6 +94,7 @@ export const words: typeof english = {
     chartLegend: 'Umriss: das Modell. Gefüllt: woraus gezogen wird, in Prozent.',
     expected: 'Chance {share}',
     again: 'Noch {n}-mal drehen',
+    lastDraw: 'Die letzte Drehung hielt bei „{token}“.',
     seed: 'Drehungen mit Startwert {seed}: gleicher Startwert, gleiche Drehungen.',
     counts: 'Wo {n} Drehungen hielten',
     countsName: 'Anteil der Züge',

@@ -25,7 +25,7 @@ export const words: typeof english = {
     },
     few: {
       title: 'Zu wenige Uhren',
-      text: 'Mit zwei Spalten gibt es eine Uhr, und nach 44 Tokens zeigt sie fast wieder dieselbe Zeit. Zeilen, die wie Zeile {i} aussehen, sind markiert. Ganz gleich sind sie nie: Von {counted} Plätzen sind {distinct} verschieden. Mit [einer Spalte](?d=1) hört auch das auf. Mehr Uhren, und die Zwillinge trennen sich: [4](?d=4) [8](?d=8) [16](?d=16).',
+      text: 'Mit zwei Spalten gibt es eine Uhr, und immer wieder zeigt sie fast dieselbe Zeit: Zeilen, die wie Zeile {i} aussehen, sind markiert ({twins}). Ganz gleich sind sie nie: Von {counted} Plätzen sind {distinct} verschieden. Mit [einer Spalte](?d=1) hört auch das auf. Mehr Uhren, und die Zwillinge trennen sich: [4](?d=4) [8](?d=8) [16](?d=16).',
     },
     misprint: {
       title: 'Ein häufiger Druckfehler',

@@ -18,7 +18,7 @@ export const words = {
     },
     feed: {
       title: 'Each token by itself',
-      text: 'The feed-forward network makes {hidden} numbers out of {model}, bends each, and goes back to {model}. Each dot is one neuron of “{token}”: to the right what it gets, upwards what the curve lets through. Of {neurons} neurons {on} get more than zero.',
+      text: 'The feed-forward network makes {hidden} numbers out of {model}, bends each, and goes back to {model}. Each dot is one neuron: to the right what it gets, upwards what the curve lets through. Of the {neurons} neurons of “{token}” {on} get more than zero.',
       ask: 'How many of the neurons get a number above zero? A tenth, a half, nearly all?',
     },
     bend: {

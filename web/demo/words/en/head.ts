@@ -10,7 +10,7 @@ export const words = {
     },
     meet: {
       title: 'Row meets column',
-      text: 'A row of {q|**Q**} runs right, a column of {k|**K**} runs down, and where they meet stands the sum of {d} products: how well what one token looks for agrees with what the other answers to. *{row}* and *{best}* make {product}.',
+      text: 'A row of {q|**Q**} runs right, a column of {k|**K**} runs down, and where they meet stands the sum of their products: how well what one token looks for agrees with what the other answers to. The {d} products of *{row}* and *{best}* make {product}.',
     },
     divide: {
       title: 'Divide by √d',
@@ -44,7 +44,7 @@ export const words = {
     },
     batch: {
       title: 'All heads at once',
-      text: '{heads} heads are a stack of {heads} matrices. `bmm` multiplies each by its partner: the shapes say it, and head {head} gets the numbers that you have seen. Of this model {kvHeads} heads hold keys and values, so neighbours share them (grouped queries).',
+      text: '`bmm` multiplies a stack of matrices, each by its partner: the shapes say it. Of {heads} heads, head {head} gets the numbers that you have seen. Of this model {kvHeads} heads hold keys and values, so neighbours share them (grouped queries).',
     },
   },
   questions: {

@@ -88,6 +88,8 @@ export const words = {
     position: 'position',
     layer: 'layer',
     patchingAbout: 'the lead with each patch',
+    patchingLengths:
+      'The second sentence is {n} tokens long, the first {of}: what is carried over needs its own place, so make them equally long.',
     patchingNote: 'First sentence {clean}, second {corrupted}: {text}',
     previous_token: 'the token before',
     first_token: 'the first token',

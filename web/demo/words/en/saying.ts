@@ -10,7 +10,7 @@ export const words = {
     },
     odds: {
       title: 'Scores become odds',
-      text: 'Softmax makes them positive, and together they are 1: {share} for “{answer}”, {secondShare} for “{second}”, nearly nothing for the rest. Here all {vocabulary} stand by their number, in the order of the vocabulary; no token has exactly zero.',
+      text: 'Softmax makes them positive, and together they are 1. “{answer}” gets {share}, “{second}” {secondShare}, the rest nearly nothing. Here all {vocabulary} stand by their number, in the order of the vocabulary; no token has exactly zero.',
     },
     temperature: {
       title: 'Temperature',
@@ -92,6 +92,7 @@ export const words = {
     chartLegend: 'Outline: the model. Filled: what is drawn from, in per cent.',
     expected: 'odds {share}',
     again: 'Turn {n} times more',
+    lastDraw: 'The last turn stopped at “{token}”.',
     seed: 'Turns with seed {seed}: the same seed, the same turns.',
     counts: 'Where {n} turns stopped',
     countsName: 'Share of the draws',

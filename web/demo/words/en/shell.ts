@@ -41,10 +41,6 @@ export const words = {
   nextChapter: 'Next chapter',
   previousChapter: 'Previous chapter',
   contents: 'Contents',
-  bundledModels: 'The models of this page: whose they are',
-  source: 'Source code',
-  documentation: 'Documentation of the package',
-  notHere: 'This model can’t do that',
   chapters: {
     next: { title: 'What comes next?', about: 'a sentence, and the odds of the next token' },
     vectors: { title: 'Words to vectors', about: 'text, tokens, a table of vectors' },

@@ -23,7 +23,7 @@ export const words = {
     },
     few: {
       title: 'Too few clocks',
-      text: 'With two columns there is one clock, and after 44 tokens it shows almost the same time again. Rows that look like row {i} are marked. Exactly the same they never are: of {counted} places {distinct} differ. With [one column](?d=1) even that ends. Add clocks and the twins part: [4](?d=4) [8](?d=8) [16](?d=16).',
+      text: 'With two columns there is one clock, and every so often it shows almost the same time again: rows that look like row {i} are marked ({twins}). Exactly the same they never are: of {counted} places {distinct} differ. With [one column](?d=1) even that ends. Add clocks and the twins part: [4](?d=4) [8](?d=8) [16](?d=16).',
     },
     misprint: {
       title: 'A common misprint',

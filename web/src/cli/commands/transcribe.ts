@@ -1,7 +1,13 @@
 // clearformer transcribe: what is said in a sound.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type AudioInput, pipeline, type SpeechRecognitionOptions } from '../../index.js';
+import {
+  type AudioInput,
+  pipeline,
+  type RecognizedSpeech,
+  type SpeechChunk,
+  type SpeechRecognitionOptions,
+} from '../../index.js';
 import type { Context } from '../context.js';
 import { UsageError } from '../failures.js';
 import { addGenerationOptions, generationOptions } from '../generation_flags.js';
@@ -19,7 +25,7 @@ interface Options extends SharedOptions {
 
 const after = `
 Sounds are WAV files: PCM of 8, 16, 24 or 32 bits or float32, any number of channels, any rate. Sounds beyond 30 seconds need
---chunk-length-s.
+--chunk-length-s or --return-timestamps, which prints start and end in seconds before each segment.
 
 Examples:
   clearformer transcribe ./whisper-tiny speech.wav
@@ -38,7 +44,7 @@ export function addTranscribe(program: Command, context: Context): void {
     .addOption(task.choices(['transcribe', 'translate']))
     .option('--chunk-length-s <seconds>', 'cut longer sounds into parts of so many seconds', notNegative)
     .option('--stride-length-s <seconds>', 'what parts share on both sides, or left,right (default: a sixth)', strideOf)
-    .option('--json', 'print a list of { file, text } as JSON');
+    .option('--json', 'print a list of { file, text, chunks } as JSON, chunks with --return-timestamps');
   addGenerationOptions(addLoadOptions(command), ['num_return_sequences']).addHelpText('after', after);
   command.action((source: string, words: string[], options: Options) => transcribe(context, source, words, options));
 }
@@ -47,6 +53,11 @@ function strideOf(word: string): number | [number, number] {
   const [left, right, ...more] = word.split(',').map(notNegative);
   if (left === undefined || more.length > 0) throw new InvalidArgumentError('It must be seconds, or left,right.');
   return right === undefined ? left : [left, right];
+}
+
+/** Start and end in seconds, and what was said. */
+function timed({ timestamp = [null, null], text }: SpeechChunk): string {
+  return [...timestamp.map((time) => time?.toFixed(2) ?? ''), text.trim()].join('\t');
 }
 
 async function transcribe(context: Context, source: string, words: readonly string[], options: Options): Promise<void> {
@@ -59,12 +70,13 @@ async function transcribe(context: Context, source: string, words: readonly stri
     pipeline('automatic-speech-recognition', from, load),
   );
   try {
-    const all: { file: string; text: string }[] = [];
+    const all: ({ file: string } & RecognizedSpeech)[] = [];
     for (const file of words) {
       const sound: AudioInput = file === '-' ? await standardInput() : fileOf(file);
-      const text = (await recognizer(sound, settings)).text.trim();
-      all.push({ file, text });
-      if (!options.json) output.line(words.length > 1 ? `${file}\t${text}` : text);
+      const { text, chunks } = await recognizer(sound, settings);
+      all.push({ file, text: text.trim(), ...(chunks && { chunks }) });
+      if (options.json) continue;
+      for (const line of chunks?.map(timed) ?? [text.trim()]) output.line(words.length > 1 ? `${file}\t${line}` : line);
     }
     if (options.json) output.json(all);
   } finally {

@@ -1,7 +1,7 @@
 // Deep links of chapter 4. "Once upon a time" is the prompt of PyTorch's references of stories260K.
 
 import { attention_pooling, bmm, rms_norm, scaled_dot_product_attention, type Tensor } from 'clearformer';
-import { normal } from '../../../../../web/demo/chapters/head/random.js';
+import { normal } from '../../../../../web/demo/book/random.js';
 import { fixturePath, readReferences } from '../../../support/references.js';
 import type { Library, Subject } from './subject.js';
 

@@ -9,7 +9,7 @@ import { typeOf } from './text.js';
 
 type Written = Record<string, string | number | undefined>;
 /** How HTML inside a foreignObject is written: the walk hands itself over. */
-export type HtmlWriter = (element: Element) => string;
+type HtmlWriter = (element: Element) => string;
 
 // Properties that children take over: written where they differ from what the parent has. Values are SVG's own defaults.
 const inherited: Readonly<Record<string, string>> = {

@@ -1,0 +1,26 @@
+#include "clearformer/models/cost.h"
+
+#include <algorithm>
+
+#include "clearformer/tensor/memory_budget.h"
+
+namespace clearformer {
+
+CacheBytes cache_bytes(const ModelConfig& config) {
+  const bool reads_source = config.kind == ModelKind::encoder_decoder;
+  if (config.kind != ModelKind::decoder_only && !reads_source) return {};
+  const AttentionConfig& attention = config.main().stack.block.attention;
+  const std::uint64_t heads = attention.num_heads, groups = attention.num_key_value_heads;
+  const std::uint64_t bytes = 2 * sizeof(float) * config.n_layers() * attention.d_head;
+  return {bytes * (groups == 0 ? heads : groups), reads_source ? bytes * heads : 0};
+}
+
+std::uint64_t activation_bytes(const TowerConfig& tower, const PassSize& pass) {
+  const BlockConfig& block = tower.stack.block;
+  const std::uint64_t d_model = tower.d_model();
+  const std::uint64_t width =
+      d_model + std::max<std::uint64_t>(block.feed_forward.d_hidden, d_model);
+  return bounded_product(bounded_product(pass.batch, pass.positions), width * sizeof(float));
+}
+
+}  // namespace clearformer

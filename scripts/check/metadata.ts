@@ -1,0 +1,41 @@
+// What package.json says of the project to registries and people: there must be addresses, and real ones before a release.
+
+import { readFileSync } from 'node:fs';
+
+import { inProject } from '../build/fresh.js';
+import { SetupError } from '../toolchain/progress.js';
+
+interface PackageJson {
+  name: string;
+  version: string;
+  description?: string;
+  keywords?: readonly string[];
+  license?: string;
+  author?: string;
+  homepage?: string;
+  repository?: { type?: string; url?: string };
+  bugs?: { url?: string };
+}
+
+export const packageJson = (): PackageJson => JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
+
+/** The addresses by the name of their field. */
+function addresses({ homepage = '', repository, bugs }: PackageJson): Record<string, string> {
+  return { repository: repository?.url ?? '', homepage, bugs: bugs?.url ?? '' };
+}
+
+/** Refuses fields that are missing and addresses of the domain `.invalid`, which stand for one that is not known yet. */
+export function checkMetadata(): string {
+  const found = packageJson();
+  const faults: string[] = [];
+  for (const field of ['description', 'license', 'author'] as const)
+    if (!found[field]) faults.push(`package.json has no ${field}`);
+  if ((found.keywords ?? []).length === 0) faults.push('package.json has no keywords');
+  for (const [field, address] of Object.entries(addresses(found))) {
+    if (!/^(git\+)?https:\/\/[\w.-]+\//.test(address)) faults.push(`package.json: ${field} must be an https address`);
+    else if (/^(git\+)?https:\/\/[\w.-]*\.invalid\//.test(address))
+      faults.push(`package.json: ${field} is ${address}, which stands for the real one: fill it in`);
+  }
+  if (faults.length > 0) throw new SetupError(faults.join('\n'));
+  return Object.values(addresses(found)).join(', ');
+}

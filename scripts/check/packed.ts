@@ -1,0 +1,50 @@
+// What npm packs: which files, and that no other is among them.
+
+import { readFileSync } from 'node:fs';
+
+import { inProject } from '../build/fresh.js';
+import { run, SetupError } from '../toolchain/progress.js';
+
+export interface PackedFile {
+  path: string;
+  size: number;
+}
+
+interface Packed {
+  filename: string;
+  /** Of the tarball, in bytes. */
+  size: number;
+  files: readonly PackedFile[];
+}
+
+const tarballLimit = 1_500_000;
+/** What belongs into the package beside package.json. */
+const expected =
+  /^(package\.json|README\.md|LICENSE|THIRD_PARTY_LICENSES|(CHANGELOG|CONTRIBUTING|SECURITY)\.md|web\/examples\/\w+\.md|dist\/.*\.(js|d\.ts|wasm))$/;
+const required = ['README.md', 'LICENSE', 'THIRD_PARTY_LICENSES', 'CHANGELOG.md', 'dist/index.js', 'dist/index.d.ts'];
+
+/** Packs the project as it is into `folder`, without building; a dry run without one. */
+export async function pack(folder?: string): Promise<Packed> {
+  const where = folder ? ['--pack-destination', folder] : ['--dry-run'];
+  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--loglevel=error', ...where], {
+    cwd: inProject(),
+  });
+  const [packed] = JSON.parse(stdout) as Packed[];
+  if (!packed) throw new SetupError('npm pack has packed nothing.');
+  return packed;
+}
+
+export const packedFiles = async (): Promise<readonly PackedFile[]> => (await pack()).files;
+
+/** Refuses a package with files that do not belong there, without those that do, of this machine's paths, or too large. */
+export function checkPacked({ files, size }: Packed): string {
+  const paths = files.map(({ path }) => path);
+  const faults = paths.filter((path) => !expected.test(path)).map((path) => `${path} does not belong into the package`);
+  for (const path of required) if (!paths.includes(path)) faults.push(`${path} is not in the package`);
+  for (const path of paths.filter((each) => /\.(js|d\.ts|json)$/.test(each)))
+    if (readFileSync(inProject(path), 'utf8').includes(inProject().replace(/\/$/, '')))
+      faults.push(`${path} holds the path of this folder`);
+  if (size > tarballLimit) faults.push(`the tarball has ${size} bytes; the limit is ${tarballLimit}`);
+  if (faults.length > 0) throw new SetupError(faults.join('\n'));
+  return `${files.length} files, ${(size / 1e6).toFixed(2)} MB packed`;
+}

@@ -1,0 +1,20 @@
+// npm run examples [-- name …]: the projects of web/examples that install from the registry, each from the packed package, as its
+// README says. Those that install nothing else are part of npm test.
+
+import { inProject } from './build/fresh.js';
+import { steps } from './build.js';
+import { type Command, reportErrors } from './main.js';
+import { run } from './toolchain/progress.js';
+import { findChromium } from './toolchain.js';
+
+async function examples(names: readonly string[]): Promise<void> {
+  await steps.wasm();
+  await steps.package();
+  await run(process.execPath, [inProject('node_modules/vitest/vitest.mjs'), 'run', '--project', 'examples', ...names], {
+    cwd: inProject(),
+    env: { CHROMIUM: await findChromium() },
+    show: true,
+  });
+}
+
+export const command: Command = (names) => reportErrors(() => examples(names));

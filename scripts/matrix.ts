@@ -1,0 +1,198 @@
+// npm run matrix [-- name …]: the package, packed, in every place of tests/matrix/projects.ts whose name contains one of the
+// words: installed from the registry, built, run in Chromium or by its own engine. The text that stories260K writes there is
+// compared with what the package gives in this repository. Writes the table in web/examples/bundlers.md.
+
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+import { type Project, projects } from '../tests/matrix/projects.js';
+import { serveFolders } from '../tests/matrix/serve.js';
+import { browserFlags } from '../tests/web/browser/site.js';
+import { inProject } from './build/fresh.js';
+import { steps } from './build.js';
+import { pack } from './check/packed.js';
+import { type Command, reportErrors } from './main.js';
+import { cacheFolder } from './toolchain/cache.js';
+import { messageOf, query, run, SetupError, step } from './toolchain/progress.js';
+import { findChromium } from './toolchain.js';
+
+const page = inProject('web/examples/bundlers.md');
+const model = inProject('web/demo/public/models/stories260K');
+const patience = 90_000;
+
+/** A setting of the docs: the block behind its mark. */
+function settingOf(name: string): string {
+  const found = new RegExp(`<!-- setting: ${name} -->\\s*\`\`\`\\w*\\n([\\s\\S]*?)\`\`\``).exec(
+    readFileSync(page, 'utf8'),
+  );
+  if (!found?.[1]) throw new SetupError(`web/examples/bundlers.md has no setting ${name}.`);
+  return found[1];
+}
+
+interface Row {
+  name: string;
+  version: string;
+  /** What is wrong; empty where the text is right. */
+  fault: string;
+  settings: readonly string[];
+}
+
+const shell = (command: string, cwd: string): Promise<{ stdout: string }> =>
+  run('sh', ['-c', command], { cwd, env: { CI: '1', NEXT_TELEMETRY_DISABLED: '1' } });
+
+/** A folder with the project's files, the model, and what it installs. */
+async function prepare(project: Project, tarball: string): Promise<string> {
+  const folder = join(cacheFolder(), 'matrix', project.name.replace(/\W+/g, '-').toLowerCase());
+  mkdirSync(folder, { recursive: true });
+  for (const old of ['out', 'told.txt', '.next', 'node_modules/clearformer'])
+    rmSync(join(folder, old), { recursive: true, force: true });
+  const settings = Object.entries(project.settings ?? {}).map(([file, name]) => [file, settingOf(name)] as const);
+  for (const [file, text] of [...Object.entries(project.files), ...settings]) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  }
+  cpSync(model, join(folder, 'public/model'), { recursive: true });
+  const dependencies = { ...project.packages, clearformer: `file:${tarball}` };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }));
+  rmSync(join(folder, 'package-lock.json'), { force: true }); // it would know another tarball of this version
+  await shell('npm install --prefer-offline --no-audit --no-fund --loglevel=error', folder);
+  return folder;
+}
+
+function versionOf(project: Project, folder: string): string {
+  const name = Object.keys(project.packages)[0];
+  if (name === undefined) return process.version.slice(1);
+  return JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version;
+}
+
+async function toldBy(browser: Browser, url: string): Promise<string> {
+  const opened = await browser.newPage();
+  try {
+    await opened.goto(url, { timeout: patience });
+    const told = await opened.waitForFunction('window.told', undefined, { timeout: patience });
+    return String(await told.jsonValue());
+  } finally {
+    await opened.close();
+  }
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
+    });
+  });
+
+/** Everything that the project says, which should all hold the same text. */
+async function textsOf({ run: how }: Project, folder: string, browser: Browser): Promise<string[]> {
+  if (how.kind === 'program') return [(await shell(how.command, folder)).stdout];
+  if (how.kind === 'page') {
+    const served = await serveFolders([join(folder, how.folder)]);
+    try {
+      return [await toldBy(browser, served.url)];
+    } finally {
+      served.stop();
+    }
+  }
+  const port = await freePort();
+  const server = spawn('sh', ['-c', `exec ${how.command}`], {
+    cwd: folder,
+    env: { ...process.env, PORT: String(port) },
+    detached: true,
+    stdio: 'ignore',
+  });
+  const at = (path: string): string => `http://127.0.0.1:${port}${path}`;
+  try {
+    await answering(at(how.page ?? how.answers?.[0] ?? '/'));
+    const texts = how.page === undefined ? [] : [await toldBy(browser, at(how.page))];
+    for (const path of how.answers ?? []) texts.push(unescaped(await (await fetch(at(path))).text()));
+    return texts;
+  } finally {
+    if (server.pid !== undefined) process.kill(-server.pid);
+  }
+}
+
+async function answering(url: string): Promise<void> {
+  const end = Date.now() + patience;
+  while (Date.now() < end) {
+    if (
+      await fetch(url).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    )
+      return;
+    await new Promise((done) => setTimeout(done, 200));
+  }
+  throw new Error(`${url} did not answer`);
+}
+
+const unescaped = (text: string): string => text.replaceAll('&#x27;', "'").replaceAll('&quot;', '"');
+
+async function rowOf(project: Project, tarball: string, browser: Browser, expected: string): Promise<Row> {
+  const settings = [...new Set(Object.values(project.settings ?? {}))];
+  let version = '';
+  try {
+    const folder = await prepare(project, tarball);
+    version = versionOf(project, folder);
+    for (const command of project.build ?? []) await shell(command, folder);
+    const wrong = (await textsOf(project, folder, browser)).find((text) => !text.includes(expected));
+    return { name: project.name, version, settings, fault: wrong === undefined ? '' : `says ${wrong.slice(0, 300)}` };
+  } catch (error) {
+    return { name: project.name, version, settings, fault: messageOf(error) };
+  }
+}
+
+/** The table with these rows in the place of those of the same name. */
+function writeTable(rows: readonly Row[]): void {
+  const text = readFileSync(page, 'utf8');
+  const [begin, end] = ['<!-- matrix: begin -->\n', '<!-- matrix: end -->'];
+  const [before = '', rest = ''] = text.split(begin);
+  const [table = '', after = ''] = rest.split(end);
+  const lines = new Map(
+    table
+      .split('\n')
+      .flatMap((line) => (/^\| (?!place|---)/.test(line) ? [[line.split(' | ')[0]?.slice(2), line]] : [])),
+  );
+  const date = new Date().toISOString().slice(0, 10);
+  for (const { name, version, fault, settings } of rows) {
+    const needs = settings.map((each) => `\`${each}\``).join(', ') || 'none';
+    lines.set(name, `| ${name} | ${version} | ${needs} | ${fault === '' ? 'works' : 'fails'} | ${date} |`);
+  }
+  const kept = projects.flatMap(({ name }) => lines.get(name) ?? []);
+  const head = '| place | version | setting | | checked |\n| --- | --- | --- | --- | --- |\n';
+  writeFileSync(page, `${before}${begin}${head}${kept.join('\n')}\n${end}${after}`);
+}
+
+async function matrix(words: readonly string[]): Promise<void> {
+  await steps.package();
+  const home = join(cacheFolder(), 'matrix');
+  mkdirSync(home, { recursive: true });
+  const tarball = join(home, (await pack(home)).filename);
+  const chosen = projects.filter(
+    ({ name }) => words.length === 0 || words.some((word) => name.toLowerCase().includes(word.toLowerCase())),
+  );
+  const browser = await chromium.launch({ executablePath: await findChromium(), args: browserFlags });
+  const own = `import { AutoModelForCausalLM, AutoTokenizer } from './dist/whole.js';
+    const tokenizer = await AutoTokenizer.from_pretrained('${model}');
+    const ids = await (await AutoModelForCausalLM.from_pretrained('${model}')).generate(tokenizer('Once upon a time'), { max_new_tokens: 200, eos_token_id: null });
+    console.log(tokenizer.batch_decode(ids, { skip_special_tokens: true })[0]);`;
+  const expected = (await query(process.execPath, ['--input-type=module', '-e', own], { cwd: inProject() })).trim();
+  if (!existsSync(tarball) || expected.length < 100)
+    throw new SetupError('The package of this repository does not run.');
+  const rows: Row[] = [];
+  for (const project of chosen) {
+    const row = await step(project.name, () => rowOf(project, tarball, browser, expected));
+    if (row.fault !== '') console.log(`FAILED ${row.name}: ${row.fault}`);
+    rows.push(row);
+    writeTable([row]);
+  }
+  await browser.close();
+  const failed = rows.filter(({ fault }) => fault !== '');
+  if (failed.length > 0) throw new SetupError(`Failed: ${failed.map(({ name }) => name).join('; ')}.`);
+}
+
+export const command: Command = (words) => reportErrors(() => matrix(words));

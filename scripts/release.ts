@@ -1,0 +1,104 @@
+// npm run release [-- --dry-run [check …]]: runs every check that a release has to pass, then tags it. Publishing is the
+// work of .github/workflows/release.yml, which a pushed tag starts. With --dry-run nothing is tagged, and checks may be
+// named to run these alone.
+
+import { inProject } from './build/fresh.js';
+import { steps } from './build.js';
+import { checkExports } from './check/exports.js';
+import { checkLicences } from './check/licences.js';
+import { checkLinks } from './check/links.js';
+import { checkMetadata } from './check/metadata.js';
+import { checkPacked } from './check/packed.js';
+import { check } from './check.js';
+import { commandOf } from './main.js';
+import { checkWholeConsumer } from './release/consumer.js';
+import { checkTypesResolve, packForRelease } from './release/tarball.js';
+import { checkTree, tagRelease } from './release/tree.js';
+import { checkVersion, datedVersion } from './release/version.js';
+import { run, SetupError, seconds } from './toolchain/progress.js';
+
+async function runTests(...stages: readonly string[]): Promise<string> {
+  await run(process.execPath, [inProject('scripts/run.mjs'), 'test', ...stages], { cwd: inProject(), show: true });
+  return '';
+}
+
+async function build(): Promise<string> {
+  for (const name of ['wasm', 'package', 'page'] as const) await steps[name]();
+  return '';
+}
+
+type Name =
+  | 'tree'
+  | 'metadata'
+  | 'build'
+  | 'version'
+  | 'licences'
+  | 'links'
+  | 'pack'
+  | 'publint'
+  | 'types'
+  | 'docs'
+  | 'check'
+  | 'tests'
+  | 'aarch64'
+  | 'consumer';
+
+/** In the order in which they run: the quick ones first. Each resolves to what it found, or throws what is wrong. */
+const checks: Readonly<Record<Name, () => Promise<string> | string>> = {
+  tree: checkTree,
+  metadata: checkMetadata,
+  build,
+  version: checkVersion,
+  licences: checkLicences,
+  links: checkLinks,
+  pack: async () => checkPacked(await packForRelease()),
+  publint: checkExports,
+  types: checkTypesResolve,
+  docs: async () => {
+    await steps.docs();
+    return 'build/page/docs';
+  },
+  check: async () => {
+    await check();
+    return '';
+  },
+  tests: () => runTests(),
+  aarch64: () => runTests('aarch64'),
+  consumer: checkWholeConsumer,
+};
+
+async function runChecks(names: readonly Name[]): Promise<void> {
+  const failed: Name[] = [];
+  for (const name of names) {
+    const start = Date.now();
+    console.log(`\n=== ${name}`);
+    try {
+      const found = await checks[name]();
+      console.log(`passed  ${name} (${seconds(start)})${found ? `: ${found}` : ''}`);
+    } catch (error) {
+      if (!(error instanceof SetupError)) throw error;
+      console.log(`FAILED  ${name} (${seconds(start)})\n${error.message}`);
+      failed.push(name);
+    }
+  }
+  if (failed.length > 0) throw new SetupError(`Not to be released. Failed: ${failed.join(', ')}.`);
+  console.log(`\n${names.length} checks passed.`);
+}
+
+const all = Object.keys(checks) as Name[];
+const dryRun = '--dry-run';
+
+export const command = commandOf<Name | typeof dryRun>(
+  async (words) => {
+    const named = words.filter((word) => word !== dryRun);
+    if (words.includes(dryRun)) {
+      await runChecks(named.length > 0 ? named : all);
+      return;
+    }
+    if (named.length > 0) throw new SetupError(`Single checks are for ${dryRun}: a release has to pass all of them.`);
+    const version = datedVersion();
+    await runChecks(all);
+    await tagRelease(version);
+  },
+  [dryRun, ...all],
+);

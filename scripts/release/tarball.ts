@@ -1,0 +1,36 @@
+// The tarball that would be published, in build/release_tarball, and whether its types are found as its files are.
+
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { inProject } from '../build/fresh.js';
+import { installPackagesOf } from '../build/own_packages.js';
+import { pack } from '../check/packed.js';
+import { run, SetupError } from '../toolchain/progress.js';
+
+const home = 'scripts/release';
+const folder = inProject('build/release_tarball');
+
+export async function packForRelease(): ReturnType<typeof pack> {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  return pack(folder);
+}
+
+/**
+ * attw ("are the types wrong?") over the tarball, for Node and bundlers. `node10` is TypeScript's resolution of before
+ * package.json's "exports"; the rule that is left out is about require() of ES modules, which Node does from 22.12 on.
+ */
+export async function checkTypesResolve(): Promise<string> {
+  await installPackagesOf(home);
+  await packForRelease();
+  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
+  const attw = inProject(home, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+  const args = [attw, join(folder, tarball), '--profile', 'node16', '--ignore-rules', 'cjs-resolves-to-esm'];
+  const { code, output } = await run(process.execPath, [...args, '--no-color', '--no-emoji', '--format', 'ascii'], {
+    cwd: inProject(),
+    check: false,
+  });
+  if (code !== 0) throw new SetupError(output);
+  return tarball;
+}

@@ -1,0 +1,224 @@
+// Memory that is refused at any allocation while a model is loaded, run, watched and disposed: a typed error, nothing
+// leaked, and afterwards the same bits. CLEARFORMER_EVERY_ALLOCATION=1 tries every single one, else some are.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <tuple>
+
+#include "allocation/failing_memory.h"
+#include "clearformer/generation/generation.h"
+#include "clearformer/loading/inspection.h"
+#include "clearformer/loading/load_model.h"
+#include "clearformer/tensor/typed_memory.h"
+#include "support/files.h"
+
+namespace clearformer::test {
+namespace {
+
+struct Subject {
+  const char* name;
+  const char* folder;  // below tests/fixtures/models
+  bool generates;
+};
+constexpr Subject kSubjects[] = {{"llama", "../llama_tiny/odd", true},
+                                 {"bert", "bert/odd_base", false},
+                                 {"t5", "t5/even", true},
+                                 {"vit", "vit/odd_base", false}};
+
+// A sum of all bits that does not forget their order (FNV-1a).
+class Digest {
+ public:
+  void add(const void* bytes, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      sum_ = (sum_ ^ static_cast<const unsigned char*>(bytes)[i]) * 0x100000001b3u;
+    }
+  }
+  void add(const TensorView& tensor) { add(tensor.data(), tensor.bytes()); }
+  std::uint64_t sum() const { return sum_; }
+
+ private:
+  std::uint64_t sum_ = 0xcbf29ce484222325u;
+};
+
+// Inputs that are made before memory fails.
+struct Given {
+  explicit Given(const ModelConfig& config) : ids({1, 4}, DType::i32) {
+    for (int i = 0; i < 4; ++i) ids.mutable_view().as<std::int32_t>()[i] = 5 + 3 * i;
+    if (config.kind == ModelKind::encoder_only && config.tower.image) {
+      pixels = Tensor::zeros({1, 1, 20, 20});
+      for (std::size_t i = 0; i < pixels.elements(); ++i) {
+        pixels.f32()[i] = static_cast<float>(i % 7) - 3.0f;
+      }
+      inputs.pixel_values = pixels.view();
+      return;
+    }
+    inputs.input_ids = ids.view();
+  }
+  Tensor ids, pixels;
+  ModelInputs inputs;
+};
+
+// Every number of a pass, watched and not, and a generation.
+std::uint64_t run(Model& model, const Subject& subject, const ModelInputs& given) {
+  Digest digest;
+  ModelInputs inputs = given;
+  if (model.config().kind == ModelKind::encoder_decoder) inputs.decoder_input_ids = given.input_ids;
+  for (const auto& [name, tensor] : model.forward(inputs).tensors) digest.add(tensor.view());
+  Trace all;
+  typed_memory([&] { all.capture("*"); });  // one of the small calls that may throw bad_alloc
+  model.forward(inputs, &all);
+  for (const Trace::Captured& each : all.captured()) digest.add(each.value.view());
+  if (!subject.generates) return digest.sum();
+  for (const std::size_t beams : {1, 2}) {
+    GenerationConfig config;
+    config.max_new_tokens = 3;
+    config.num_beams = beams;
+    Generation generation(model, given, config);
+    while (!generation.done()) digest.add(generation.next().scores.view());
+    digest.add(generation.sequences().view());
+  }
+  return digest.sum();
+}
+
+class EveryAllocation : public ::testing::TestWithParam<Subject> {
+ protected:
+  const std::string folder = fixture_path(std::string("models/") + GetParam().folder);
+  const Given given{load()->config()};
+
+  std::unique_ptr<Model> load() const { return from_pretrained(folder); }
+  // All of it: load, run, watch, generate, dispose.
+  std::uint64_t all() const { return run(*load(), GetParam(), given.inputs); }
+};
+
+// The steps from one allocation that fails to the next: all of them, or a prime so that no kind of
+// allocation that comes at regular distances is passed over.
+std::size_t stride(std::size_t usual) {
+  return std::getenv("CLEARFORMER_EVERY_ALLOCATION") != nullptr ? 1 : usual;
+}
+
+enum class Outcome {
+  whole,     // there were fewer allocations than that
+  refused,   // told as out_of_memory
+  managed,   // without the memory: it was only to save time
+  untyped,   // another exception
+  miscoded,  // an Error of another code
+};
+
+// Calls `work` with one allocation failing.
+template <class Work>
+Outcome outcome_of(std::size_t which, Failing how, Work work) {
+  fail_allocations(which, how);
+  try {
+    work();
+    const bool whole = allocations() < which;
+    stop_failing();
+    return whole ? Outcome::whole : Outcome::managed;
+  } catch (const Error& error) {
+    stop_failing();
+    return error.code() == ErrorCode::out_of_memory ? Outcome::refused : Outcome::miscoded;
+  } catch (const std::exception&) {
+    stop_failing();
+    return Outcome::untyped;
+  }
+}
+
+// Calls `work` with every step-th allocation failing in turn, and `after` behind each; returns how many were refused.
+template <class Work, class After>
+std::size_t fail_each(std::size_t step, Failing how, Work work, After after) {
+  std::size_t refused = 0;
+  Outcome outcome = Outcome::refused;
+  for (std::size_t which = 1; outcome != Outcome::whole; which += step) {
+    outcome = outcome_of(which, how, work);
+    EXPECT_NE(outcome, Outcome::untyped) << "allocation " << which;
+    EXPECT_NE(outcome, Outcome::miscoded) << "allocation " << which;
+    refused += outcome == Outcome::refused ? 1 : 0;
+    after(which, outcome);
+    if (::testing::Test::HasFailure()) break;
+  }
+  return refused;
+}
+
+// What is alive behind each is what was before.
+auto expect_no_leak() {
+  return [before = live_bytes()](std::size_t which, Outcome) {
+    EXPECT_EQ(live_bytes(), before) << "allocation " << which;
+  };
+}
+
+TEST_P(EveryAllocation, OfLoadingRunningAndDisposing) {
+  const std::uint64_t expected = all();  // also what is made once
+  for (const Failing how : {Failing::once, Failing::from_on}) {
+    EXPECT_GT(fail_each(stride(211), how, [&] { all(); }, expect_no_leak()), 5u);
+    EXPECT_EQ(all(), expected);
+  }
+}
+
+TEST_P(EveryAllocation, OfAModelThatGoesOnLiving) {
+  const auto model = load();
+  const std::uint64_t expected = run(*model, GetParam(), given.inputs);
+  for (const Failing how : {Failing::once, Failing::from_on}) {
+    // The workspace stays with the model: what is alive is compared behind whole runs.
+    const std::size_t before = live_bytes();
+    const auto work = [&] { run(*model, GetParam(), given.inputs); };
+    std::size_t turn = 0;
+    const auto after = [&](std::size_t which, Outcome outcome) {
+      if (++turn % 8 != 0 && outcome != Outcome::whole) return;
+      EXPECT_EQ(run(*model, GetParam(), given.inputs), expected) << "allocation " << which;
+      EXPECT_EQ(live_bytes(), before) << "allocation " << which;
+    };
+    EXPECT_GT(fail_each(stride(31), how, work, after), 5u);
+  }
+}
+
+// A generation whose step failed has ended, or begins the step anew and writes the same.
+TEST_P(EveryAllocation, OfAStepLeavesTheGenerationAsItWas) {
+  if (!GetParam().generates) return;
+  const auto model = load();
+  for (const std::size_t beams : {1, 2}) {
+    GenerationConfig config;
+    config.max_new_tokens = 3;
+    config.num_beams = beams;
+    const auto tokens = [&](std::size_t which) {
+      Generation generation(*model, given.inputs, config);
+      generation.next();
+      const Outcome outcome = outcome_of(which, Failing::once, [&] { generation.next(); });
+      const bool ended = outcome == Outcome::refused && generation.done();
+      while (!generation.done()) generation.next();
+      Digest digest;
+      digest.add(generation.sequences().view());
+      return std::tuple(outcome, ended, digest.sum());
+    };
+    constexpr std::size_t kNever = ~std::size_t{0};
+    const std::uint64_t expected = std::get<2>(tokens(kNever));
+    Outcome outcome = Outcome::refused;
+    for (std::size_t which = 1; outcome != Outcome::whole && !HasFailure(); which += stride(3)) {
+      bool ended = false;
+      std::uint64_t sum = 0;
+      std::tie(outcome, ended, sum) = tokens(which);
+      if (!ended) {
+        EXPECT_EQ(sum, expected) << beams << " beams, allocation " << which;
+      }
+      EXPECT_NE(outcome, Outcome::untyped) << beams << " beams, allocation " << which;
+    }
+  }
+}
+
+TEST_P(EveryAllocation, OfInspection) {
+  // A tensor's memory is one of the problems, all other memory is thrown.
+  const auto look = [&] {
+    for (const Problem& problem : inspect(InspectedFolder::read(folder)).problems) {
+      if (problem.code == ErrorCode::out_of_memory) throw Error(problem.code, "told");
+    }
+  };
+  look();
+  for (const Failing how : {Failing::once, Failing::from_on}) {
+    EXPECT_GT(fail_each(stride(37), how, look, expect_no_leak()), 5u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Subjects, EveryAllocation, ::testing::ValuesIn(kSubjects),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace clearformer::test

@@ -1,0 +1,31 @@
+// story FOLDER: what a user's first program may be: goes on with "Once upon a time" and prints the new tokens, and how
+// much the last position attends to each.
+#include <clearformer/clearformer.h>
+
+#include <cstdint>
+#include <iostream>
+
+int main(int argc, char** argv) {
+  using namespace clearformer;
+  if (argc != 2) return 2;
+  try {
+    const auto model = from_pretrained(argv[1]);
+    const std::int32_t prompt[] = {1, 403, 407, 261, 378};
+    ModelInputs inputs;
+    inputs.input_ids = TensorView(prompt, DType::i32, {1, 5});
+    Trace trace;
+    trace.capture("blocks.0.attn.hook_pattern");  // (B, H, T, S)
+    model->forward(inputs, &trace);
+    std::cout << trace.at("blocks.0.attn.hook_pattern").shape()[3] << " keys:";
+
+    GenerationConfig config;
+    config.max_new_tokens = 6;
+    Generation story(*model, inputs, config);
+    while (!story.done()) std::cout << " " << story.next().tokens[0];
+    std::cout << std::endl;
+  } catch (const Error& error) {
+    std::cerr << error.what() << std::endl;
+    return 1;
+  }
+  return std::cout ? 0 : 1;
+}

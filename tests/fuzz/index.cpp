@@ -1,0 +1,38 @@
+// Target: a model.safetensors.index.json. It is refused, or names files that lie in the folder itself, each once.
+#include <set>
+
+#include "clearformer/tensor/error.h"
+#include "clearformer/weights/safetensors.h"
+#include "support/files.h"
+#include "targets.h"
+
+namespace clearformer::fuzz {
+
+void run_index(std::string_view bytes) {
+  try {
+    const ShardIndex index = ShardIndex::parse(bytes, "index");
+    const std::set<std::string> files(index.files.begin(), index.files.end());
+    promise(!files.empty() && files.size() == index.files.size(), "a file is named twice, or none");
+    for (const std::string& file : files) {
+      promise(!file.empty() && file != "." && file != "..", "a name that is no file's");
+      promise(file.find_first_of(std::string_view("/\\\0", 3)) == file.npos, "a file elsewhere");
+    }
+    std::set<std::string> tensors, used;
+    for (const auto& [tensor, file] : index.file_of_tensor) {
+      promise(tensors.insert(tensor).second, "a tensor is listed twice");
+      used.insert(file);
+    }
+    promise(used == files, "the files are not those of the tensors");
+  } catch (const Error& error) {
+    promise(error.code() == ErrorCode::malformed_file, "an index is refused with another code");
+  }
+}
+
+std::vector<std::string> index_seeds() {
+  return {
+      R"({"metadata": {"total_size": 12}, "weight_map": {"a": "one.safetensors", "b": "two.safetensors"}})",
+      R"({"weight_map":{"\u00e9":"x-00001-of-00002.safetensors","":"x-00001-of-00002.safetensors"}})",
+      test::read_bytes(test::fixture_path("llama_tiny/sharded/model.safetensors.index.json"))};
+}
+
+}  // namespace clearformer::fuzz

@@ -1,0 +1,29 @@
+// The laboratory refuses what the model does not have, and says how its own numbers are kept.
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type OpenPage, Site } from '../site.js';
+import { numbersOf, shownText } from './reader.js';
+
+let site: Site;
+let open: OpenPage;
+beforeAll(async () => {
+  site = await Site.start();
+  open = await site.open({}, 'laboratory');
+});
+afterAll(() => site.stop());
+
+it('names a hook that the model does not have, and takes one that it has', async () => {
+  await site.go(open.page, 'laboratory?hook=blocks.9.attn.hook_z');
+  const text = await shownText(open.page);
+  expect(text).toContain('invalid_argument');
+  expect(text).toContain("no hook 'blocks.9.attn.hook_z'");
+  expect(text).toContain('blocks.0.attn.hook_z');
+  await site.go(open.page, 'laboratory?hook=blocks.1.hook_resid_post');
+  expect((await numbersOf(open.page, 'blocks.1.hook_resid_post[0, :, :]')).dims[1]).toBe(64);
+});
+
+it('shows the first hook of a model that has not the usual one', async () => {
+  await site.go(open.page, 'laboratory?m=marian-tiny-en-fr&t=The+cat+is+black.');
+  expect(await open.page.locator('figure-laboratory input.wide').inputValue()).toMatch(/^encoder\./);
+  expect(open.complaints).toEqual([]);
+});

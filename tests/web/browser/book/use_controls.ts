@@ -1,0 +1,103 @@
+// What the test of all controls runs inside the page: which controls are there, and using one as a reader does. These functions
+// are sent to the browser: they use nothing from outside of themselves.
+
+export interface Control {
+  /** Names it again after the page was drawn anew. */
+  readonly key: string;
+  readonly kind: string;
+}
+
+declare global {
+  interface Window {
+    /** Elements by key, as `controlsNow` found them last. */
+    controlsByKey: Map<string, HTMLElement>;
+  }
+}
+
+/**
+ * The controls of the open step that have a name of their own: those of its figure, of its prose and, if asked for, of the
+ * questions and the bar. Of a group of more than `most` equal ones, as the cells of a picture, the first, the middle and the last.
+ */
+export function controlsNow({ parts, most }: { parts: readonly string[]; most: number }): Control[] {
+  const roles =
+    'a[href], button, input, select, textarea, summary, [role=button], [role=grid], [role=listbox], [role=application], [role=slider]';
+  const within = (root: Element | ShadowRoot): HTMLElement[] =>
+    [...root.querySelectorAll<HTMLElement>('*')].flatMap((element) => [
+      ...(element.matches(roles) ? [element] : []),
+      ...(element.shadowRoot ? within(element.shadowRoot) : []),
+    ]);
+  const nameOf = (element: HTMLElement): string => {
+    const label = (element as HTMLInputElement).labels?.[0]?.textContent;
+    return (element.getAttribute('aria-label') ?? label ?? element.title ?? '') || (element.textContent ?? '');
+  };
+  const kindOf = (element: HTMLElement): string =>
+    element.getAttribute('role') ?? (element instanceof HTMLInputElement ? element.type : element.localName);
+  const groups = new Map<string, HTMLElement[]>();
+  for (const part of parts) {
+    for (const root of document.querySelectorAll(part)) {
+      for (const element of [...within(root), ...(root.shadowRoot ? within(root.shadowRoot) : [])]) {
+        if (element.checkVisibility() === false || element.matches(':disabled')) continue;
+        const group = element.closest('[role=group], [role=list], ul, svg')?.getAttribute('aria-label') ?? part;
+        const host = (element.getRootNode() as ShadowRoot).host?.localName ?? '';
+        const key = [host, group, kindOf(element)].join(' / ');
+        groups.set(key, [...(groups.get(key) ?? []), element]);
+      }
+    }
+  }
+  window.controlsByKey = new Map();
+  const found: Control[] = [];
+  for (const [group, members] of groups) {
+    const all = members.length > most ? [members[0], members[members.length >> 1], members.at(-1)] : members;
+    for (const element of all) {
+      if (!element) continue;
+      const name = nameOf(element).replace(/\s+/g, ' ').trim().slice(0, 60);
+      let key = `${group} / ${name}`;
+      while (window.controlsByKey.has(key)) key += '′';
+      window.controlsByKey.set(key, element);
+      found.push({ key, kind: kindOf(element) });
+    }
+  }
+  return found;
+}
+
+/**
+ * Uses a control once: presses it, turns it over, moves it by one, chooses another option, writes one letter more. False where it
+ * is not there.
+ */
+export function useControl({ key, kind }: Control): boolean {
+  const element = window.controlsByKey.get(key);
+  if (!element) return false;
+  const told = (...types: string[]): void => {
+    for (const type of types) element.dispatchEvent(new Event(type, { bubbles: true, composed: true }));
+  };
+  const press = (...names: string[]): void => {
+    for (const name of names)
+      element.dispatchEvent(
+        new KeyboardEvent('keydown', { key: name, bubbles: true, composed: true, cancelable: true }),
+      );
+  };
+  if (element instanceof HTMLSelectElement) {
+    element.selectedIndex = (element.selectedIndex + 1) % element.options.length;
+    told('input', 'change');
+  } else if (kind === 'range' || kind === 'number') {
+    const field = element as HTMLInputElement;
+    const [low, high] = [Number(field.min || -1), Number(field.max || 1e9)];
+    const step = Number(field.step) || 1;
+    const value = Number(field.value);
+    field.value = String(value + step <= high ? value + step : Math.max(low, value - step));
+    told('input', 'change');
+  } else if (['text', 'search', 'textarea'].includes(kind)) {
+    const field = element as HTMLInputElement;
+    const options = [...(field.list?.options ?? [])].map(({ value }) => value).filter((value) => value !== field.value);
+    field.value = options[0] ?? `${field.value}${field.value.at(-1) ?? 'A'}`;
+    told('input', 'change');
+  } else if (kind === 'grid' || kind === 'listbox' || kind === 'application' || kind === 'slider') {
+    element.focus();
+    press('ArrowRight', 'Enter', 'Escape');
+  } else if (element instanceof HTMLElement) {
+    element.click();
+  } else {
+    (element as Element).dispatchEvent(new MouseEvent('click', { bubbles: true, composed: true, cancelable: true }));
+  }
+  return true;
+}

@@ -1,0 +1,55 @@
+// The bits of tests/fixtures/digests.json in Chromium and in Firefox, with one, two and four threads.
+
+import type { Server } from 'node:http';
+import { chromium } from 'playwright-core';
+import puppeteer from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { alone, type Digests, digestsOf, recordedOf, type Subject, shared } from '../support/digests.js';
+import { firefoxPath } from './book/firefox.js';
+import { isolation } from './page_server.js';
+import { pageProgram, serveProject } from './project_page.js';
+import { browserFlags } from './site.js';
+
+let server: Server;
+let url: string;
+beforeAll(async () => {
+  ({ server, url } = await serveProject(isolation));
+});
+afterAll(() => server.close());
+
+interface Opened {
+  evaluate(program: string): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+async function openChromium(): Promise<Opened> {
+  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+  const browser = await chromium.launch({ executablePath, args: browserFlags });
+  const page = await browser.newPage();
+  await page.goto(url);
+  return { evaluate: (program) => page.evaluate(program), close: () => browser.close() };
+}
+
+async function openFirefox(): Promise<Opened> {
+  const browser = await puppeteer.launch({ browser: 'firefox', executablePath: firefoxPath, headless: true });
+  const page = await browser.newPage();
+  await page.goto(url);
+  return { evaluate: (program) => page.evaluate(program), close: () => browser.close() };
+}
+
+describe.each([
+  { name: 'Chromium', open: openChromium, here: true },
+  { name: 'Firefox', open: openFirefox, here: firefoxPath !== '' },
+])('$name', ({ open, here }) => {
+  it.skipIf(!here)('gives the same bits', async () => {
+    const browser = await open();
+    const found = (subjects: readonly Subject[]) =>
+      browser.evaluate(pageProgram(digestsOf, ['/dist/index.js', '/', subjects])) as Promise<Digests>;
+    expect(await found(alone)).toEqual(recordedOf(alone));
+    for (const threads of [2, 4]) {
+      const subjects = shared.filter(({ numThreads }) => numThreads === threads);
+      expect(await found(subjects)).toEqual(recordedOf(subjects));
+    }
+    await browser.close();
+  });
+});

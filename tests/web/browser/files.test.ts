@@ -1,0 +1,228 @@
+// Where the package finds its files, and what it says where it cannot: pages with content security policies, Trusted Types,
+// other hosts, service workers and extensions. Each writes what stories260K writes, or tells the cure that works there.
+
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { greedyText, installPackage, type Served, serve, toldBy, writeFiles } from '../support/installed_package.js';
+import { browserFlags } from './site.js';
+
+let folder: string;
+let browser: Browser;
+const servers: Served[] = [];
+beforeAll(async () => {
+  folder = await installPackage();
+  browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: browserFlags,
+  });
+});
+afterAll(async () => {
+  await browser?.close();
+  for (const server of servers) server.stop();
+  await rm(folder, { recursive: true });
+});
+
+const served = async (roots: string[], headers: Record<string, string> = {}): Promise<Served> => {
+  const server = await serve(roots, headers);
+  servers.push(server);
+  return server;
+};
+
+/** A function `tell(model, options)` that resolves to the text, or to the error's message. */
+const told = (from: string): string => `
+import { AutoModelForCausalLM, AutoTokenizer, configure } from '${from}';
+async function tell(model, options, settings = {}) {
+  try {
+    configure(settings);
+    const tokenizer = await AutoTokenizer.from_pretrained(model);
+    const loaded = await AutoModelForCausalLM.from_pretrained(model, options);
+    const ids = await loaded.generate(tokenizer('Once upon a time'), { max_new_tokens: 200, eos_token_id: null });
+    await loaded.dispose();
+    return tokenizer.batch_decode(ids, { skip_special_tokens: true })[0];
+  } catch (error) {
+    return String(error);
+  }
+}`;
+const html =
+  '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module" src="main.js"></script>';
+
+/** What a page with that script tells. Its folder has the package at /node_modules and the model at /model. */
+async function page(
+  from: string,
+  {
+    headers = {},
+    options = '{}',
+    settings = '{}',
+  }: { headers?: Record<string, string>; options?: string; settings?: string } = {},
+): Promise<{ told: unknown; complaints: string[] }> {
+  const site = await mkdtemp(join(folder, 'site-'));
+  const main = `${told(from)}\nwindow.told = await tell(new URL('model/', document.baseURI), ${options}, ${settings});`;
+  await writeFiles(site, { 'index.html': html, 'main.js': main });
+  return toldBy(browser, (await served([site, folder, join(folder, 'public')], headers)).url);
+}
+
+const dist = '/node_modules/clearformer/dist';
+const index = `${dist}/index.js`;
+const inline = `${dist}/inline.js`;
+const policy = (more: string): Record<string, string> => ({
+  'content-security-policy': `default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src data:; ${more}`,
+});
+
+describe('a page', () => {
+  it.each([
+    ['index.js', index],
+    ['inline.js', inline],
+  ])('runs %s', async (_, from) => {
+    expect(await page(from)).toEqual({ told: greedyText, complaints: [] });
+  });
+
+  it('with Trusted Types knows the package by its policy', async () => {
+    const types = (names: string) => policy(`require-trusted-types-for 'script'; trusted-types ${names}`);
+    expect(await page(index, { headers: types('clearformer') })).toEqual({ told: greedyText, complaints: [] });
+    const { told } = await page(index, { headers: types('other') });
+    expect(told).toContain('allow the policy clearformer in trusted-types');
+    expect((await page(index, { headers: types("'none'"), options: '{ worker: false }' })).told).toBe(greedyText);
+  });
+
+  it('whose policy refuses made workers is told what to serve, and that works', async () => {
+    const { told } = await page(inline, { headers: policy("worker-src 'self'") });
+    expect(told).toContain('(worker-src) refuses workers from blob:');
+    expect(told).toContain('set workerUrl');
+    expect(told).not.toContain('clearformer/inline');
+    const settings = `{ workerUrl: '${dist}/worker.js' }`;
+    expect((await page(inline, { headers: policy("worker-src 'self'"), settings })).told).toBe(greedyText);
+  });
+
+  it('whose policy refuses all workers is told to do without, and that works', async () => {
+    const { told } = await page(index, { headers: policy("worker-src 'none'") });
+    expect(told).toContain('(worker-src) refuses workers from http');
+    expect(told).toContain('worker: false');
+    const options = '{ worker: false }';
+    expect((await page(index, { headers: policy("worker-src 'none'"), options })).told).toBe(greedyText);
+  });
+
+  it('whose policy refuses WebAssembly is told what to allow', async () => {
+    const { told } = await page(index, { headers: { 'content-security-policy': "script-src 'self'" } });
+    expect(told).toContain("allow 'wasm-unsafe-eval' in script-src");
+  });
+
+  it('that lacks the files is told which, and what would work', async () => {
+    const missing = await page(index, { settings: "{ workerUrl: '/none.js' }" });
+    expect(missing.told).toContain('none.js is not there (HTTP 404)');
+    expect(missing.told).toContain('import from clearformer/inline');
+    const strict = await page(index, { headers: policy("worker-src 'self'"), settings: "{ workerUrl: '/none.js' }" });
+    expect(strict.told).not.toContain('clearformer/inline');
+    const wasm = await page(index, { settings: "{ wasmUrl: '/none/' }" });
+    expect(wasm.told).toContain('set wasmUrl to where the .wasm files of clearformer/dist are served');
+  });
+});
+
+describe('another host', () => {
+  const open = { 'access-control-allow-origin': '*' };
+
+  it('that serves packages gives the worker, too; where the page takes only its own, it is told', async () => {
+    const host = await served([join(folder, 'node_modules')], open);
+    const from = `${host.url}clearformer/dist/index.js`;
+    expect(await page(from)).toEqual({ told: greedyText, complaints: [] });
+    const strict = { 'content-security-policy': `worker-src 'self'` };
+    const { told } = await page(from, { headers: strict });
+    expect(told).toContain("serve clearformer's dist/worker.js from this site and set workerUrl");
+  });
+
+  it.each([
+    ['esm.sh', 'clearformer@0.1.0/es2022/clearformer.mjs.js'],
+    ['+esm of jsdelivr', 'npm/clearformer@0.1.0/+esm.js'],
+  ])('that bundles them on demand (%s) has its files where they were', async (_, path) => {
+    const { build } = await import('esbuild');
+    const site = await mkdtemp(join(tmpdir(), 'clearformer-host-'));
+    const entryPoints = [join(folder, 'node_modules/clearformer/dist/index.js')];
+    await build({ entryPoints, bundle: true, format: 'esm', outfile: join(site, path), minify: true });
+    const home = join(site, path.replace(/(clearformer@[^/]+)\/.*/, '$1'));
+    await cp(join(folder, 'node_modules/clearformer/dist'), join(home, 'dist'), { recursive: true });
+    const host = await served([site], open);
+    expect(await page(`${host.url}${path}`)).toEqual({ told: greedyText, complaints: [] });
+    await rm(site, { recursive: true });
+  });
+});
+
+describe('a service worker', () => {
+  /** What a service worker with that script answers to the page. */
+  async function serviceWorker(script: string): Promise<unknown> {
+    const site = await mkdtemp(join(folder, 'site-'));
+    await writeFiles(site, {
+      'index.html': html,
+      'worker.js': script,
+      'main.js': `
+        navigator.serviceWorker.onmessage = ({ data }) => { window.told = data; };
+        const registration = await navigator.serviceWorker.register('worker.js', { type: 'module' });
+        const worker = registration.installing ?? registration.active;
+        worker.postMessage(new URL('model/', document.baseURI).href);`,
+    });
+    const context = await browser.newContext();
+    const { url } = await served([site, folder, join(folder, 'public')]);
+    const { told } = await toldBy(context, url);
+    await context.close();
+    return told;
+  }
+  const script = (from: string): string => `${told(from)}
+    self.onmessage = (event) => event.waitUntil(tell(event.data, {}).then((text) => event.source.postMessage(text)));`;
+
+  it('runs inline.js', async () => {
+    expect(await serviceWorker(script(inline))).toBe(greedyText);
+  });
+
+  it('runs index.js when it is bundled', async () => {
+    const { build } = await import('esbuild');
+    const { outputFiles } = await build({
+      stdin: { contents: script('clearformer'), resolveDir: folder },
+      bundle: true,
+      format: 'esm',
+      write: false,
+      define: { 'import.meta.url': JSON.stringify(`http://127.0.0.1:1${index}`) },
+    });
+    const text = (outputFiles[0]?.text ?? '').replaceAll('"http://127.0.0.1:1', `self.location.origin + "`);
+    expect(await serviceWorker(text)).toBe(greedyText);
+  });
+
+  it('is told what to import where scripts cannot be loaded later', async () => {
+    expect(await serviceWorker(script(index))).toContain('import from clearformer/inline');
+  });
+});
+
+describe('an extension', () => {
+  it('runs inline.js in its background', async () => {
+    const extension = await mkdtemp(join(tmpdir(), 'clearformer-extension-'));
+    await cp(join(folder, 'node_modules/clearformer/dist'), join(extension, 'dist'), { recursive: true });
+    await cp(join(folder, 'public/model'), join(extension, 'model'), { recursive: true });
+    const manifest = {
+      manifest_version: 3,
+      name: 'stories',
+      version: '1',
+      background: { service_worker: 'background.js', type: 'module' },
+      content_security_policy: { extension_pages: "script-src 'self' 'wasm-unsafe-eval'" },
+    };
+    await writeFiles(extension, {
+      'manifest.json': JSON.stringify(manifest),
+      'background.js': `${told('./dist/inline.js')}\nself.story = () => tell(chrome.runtime.getURL('model/'), {});`,
+    });
+    const profile = await mkdtemp(join(tmpdir(), 'clearformer-profile-'));
+    const context = await chromium.launchPersistentContext(profile, {
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      headless: false,
+      args: [
+        ...browserFlags,
+        '--headless=new',
+        `--disable-extensions-except=${extension}`,
+        `--load-extension=${extension}`,
+      ],
+    });
+    const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
+    expect(await worker.evaluate('self.story()')).toBe(greedyText);
+    await context.close();
+    await rm(extension, { recursive: true });
+    await rm(profile, { recursive: true });
+  });
+});

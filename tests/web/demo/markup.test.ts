@@ -1,0 +1,21 @@
+// Prose without the sentences whose numbers have not been computed.
+
+import { expect, it } from 'vitest';
+import { computed } from '../../../web/demo/book/markup.js';
+
+const text =
+  'A head reads. It leaves “{token}” {share}. {q|**Q**} asks, and {k|K} answers “{other}.” Choose [one](?h={n}) of *them*.';
+
+it('leaves sentences out whole, and only those', () => {
+  expect(computed(text, {})).toBe('A head reads.');
+  expect(computed(text, { token: 'she', share: '0.4' })).toBe('A head reads. It leaves “{token}” {share}.');
+  expect(computed(text, { token: 'she', share: '0.4', other: 'Lily', n: '1' })).toBe(text);
+  expect(computed('Only {one}.', {})).toBe('');
+  expect(computed('', {})).toBe('');
+});
+
+it('does not cut within a sentence', () => {
+  const whole = 'From 0.4 to {n}, i.e. more than a half: 3 of 4.';
+  expect(computed(whole, {})).toBe('');
+  expect(computed(whole, { n: '1' })).toBe(whole);
+});

@@ -1,0 +1,322 @@
+// generate() as transformers.js is used to it: options among the inputs, criteria and processors as functions, caches that
+// are passed on, streamers; in this thread and in a worker, against what the core's own options give.
+
+import {
+  AutoModelForCausalLM,
+  AutoTokenizer,
+  DynamicCache,
+  EosTokenCriteria,
+  type GenerateInputs,
+  type GenerativeModel,
+  InterruptableStoppingCriteria,
+  LogitsProcessor,
+  LogitsProcessorList,
+  MaxLengthCriteria,
+  type PreTrainedTokenizer,
+  StoppingCriteria,
+  StoppingCriteriaList,
+  type Tensor,
+  TextStreamer,
+  WhisperTextStreamer,
+} from 'clearformer';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failureOf } from './support/failures.js';
+import { storiesPath } from './support/references.js';
+
+const max_new_tokens = 12;
+const list = (found: Tensor | { sequences: Tensor }): number[] => {
+  const ids = 'sequences' in found ? found.sequences : found;
+  return Array.from(ids.data as BigInt64Array, Number);
+};
+let tokenizer: PreTrainedTokenizer;
+beforeAll(async () => {
+  tokenizer = await AutoTokenizer.from_pretrained(storiesPath);
+});
+
+/** Rules a token out, as transformers.js' own processors do: in place, row by row. */
+class Without extends LogitsProcessor {
+  constructor(readonly token: number) {
+    super();
+  }
+  override _call(input_ids: bigint[][], scores: Tensor<'float32'>): Tensor<'float32'> {
+    input_ids.forEach((_, row) => {
+      const data = scores[row]?.data as Float32Array;
+      data[this.token] = Number.NEGATIVE_INFINITY;
+    });
+    return scores;
+  }
+}
+
+describe.each([
+  ['in this thread', false],
+  ['in a worker', true],
+])('%s', (_, worker) => {
+  let model: GenerativeModel;
+  let inputs: { input_ids: Tensor<'int64'>; attention_mask: Tensor<'int64'> };
+  let plain: number[];
+  beforeAll(async () => {
+    model = await AutoModelForCausalLM.from_pretrained(storiesPath, { worker });
+    inputs = tokenizer('Once upon a time');
+    plain = list(await model.generate(inputs, { max_new_tokens }));
+  });
+  afterAll(() => model.dispose());
+
+  it.each<[string, () => GenerateInputs]>([
+    ['options among the inputs', () => ({ ...inputs, max_new_tokens })],
+    ['the main input as inputs', () => ({ inputs: inputs.input_ids, max_new_tokens })],
+    ['a generation_config', () => ({ ...inputs, generation_config: { max_new_tokens } })],
+    [
+      'options over a generation_config',
+      () => ({ ...inputs, max_new_tokens, generation_config: { max_new_tokens: 2 } }),
+    ],
+    ['no functions', () => ({ ...inputs, max_new_tokens, stopping_criteria: null, logits_processor: [] })],
+  ])('takes %s', async (_name, given) => {
+    expect(list(await model.generate(given()))).toEqual(plain);
+    const ids: number[] = [];
+    for await (const { token_id } of model.generate_stream(given())) ids.push(token_id);
+    expect(ids).toEqual(plain.slice(-max_new_tokens));
+  });
+
+  it('takes ids alone, and the dict that is asked for among the inputs', async () => {
+    const found = await model.generate({
+      ...inputs,
+      max_new_tokens,
+      return_dict_in_generate: true,
+      output_scores: true,
+    });
+    expect([list(found.sequences), found.scores?.length]).toEqual([plain, max_new_tokens]);
+    await found.past_key_values?.dispose();
+  });
+
+  it.each<[string, () => GenerateInputs, string, string]>([
+    ['an unknown key', () => ({ ...inputs, max_new_token: 3 }) as GenerateInputs, 'unsupported', 'max_new_token'],
+    [
+      'an input of other models',
+      () => ({ ...inputs, pixel_values: inputs.input_ids }) as GenerateInputs,
+      'unsupported',
+      'pixel_values',
+    ],
+    [
+      'a criterion that is none',
+      () => ({ ...inputs, stopping_criteria: 5 as never }),
+      'invalid_argument',
+      'stopping_criteria',
+    ],
+    [
+      'a processor that is none',
+      () => ({ ...inputs, logits_processor: ['x' as never] }),
+      'invalid_argument',
+      'logits_processor',
+    ],
+    [
+      'criteria for beams',
+      () => ({ ...inputs, num_beams: 2, stopping_criteria: () => true }),
+      'unsupported',
+      'stopping_criteria',
+    ],
+    [
+      'a streamer for beams',
+      () => ({ ...inputs, num_beams: 2, streamer: new TextStreamer(tokenizer) }),
+      'unsupported',
+      'streamer',
+    ],
+    [
+      'scores of other dims',
+      () => ({ ...inputs, logits_processor: (_ids, scores) => scores.view(-1) }),
+      'invalid_argument',
+      'logits_processor',
+    ],
+  ])('refuses %s by name', async (_name, given, code, option) => {
+    for (const call of [() => model.generate(given()), () => model.generate_stream(given()).next()]) {
+      const failure = await failureOf(call);
+      expect([failure.code, failure.message.includes(option)]).toEqual([code, true]);
+    }
+  });
+
+  it('refuses what is given twice, and passes on what a function throws', async () => {
+    const twice = await failureOf(() => model.generate({ ...inputs, max_new_tokens }, { max_new_tokens: 3 }));
+    expect([twice.code, twice.message]).toEqual(['invalid_argument', 'generate: max_new_tokens is given twice']);
+    const broken = new Error('of the caller');
+    const throws = () => {
+      throw broken;
+    };
+    await expect(model.generate({ ...inputs, logits_processor: throws })).rejects.toBe(broken);
+    await expect(model.generate({ ...inputs, stopping_criteria: throws })).rejects.toBe(broken);
+    expect(list(await model.generate({ ...inputs, max_new_tokens }))).toEqual(plain);
+  });
+
+  it('stops where criteria say so', async () => {
+    const length = (count: number) => async (given: GenerateInputs) =>
+      expect(list(await model.generate(given)).length).toBe(count);
+    await length(8)({ ...inputs, max_new_tokens, stopping_criteria: new MaxLengthCriteria(8) });
+    const all = new StoppingCriteriaList();
+    all.push(new MaxLengthCriteria(11));
+    all.extend([new MaxLengthCriteria(9)]);
+    await length(9)({ ...inputs, max_new_tokens, stopping_criteria: all });
+    await length(10)({ ...inputs, max_new_tokens, stopping_criteria: [(ids) => ids.map((row) => row.length === 10)] });
+    const end = plain[7] as number;
+    await length(plain.indexOf(end) + 1)({ ...inputs, max_new_tokens, stopping_criteria: new EosTokenCriteria([end]) });
+    await length(7)({ ...inputs, max_new_tokens, stopping_criteria: async (ids) => ids[0]?.length === 7 });
+  });
+
+  it('ends one sequence of a batch and lets the others go on', async () => {
+    const row = [...inputs.input_ids.data];
+    const batch = { input_ids: [row, row] };
+    const seen: number[] = [];
+    class First extends StoppingCriteria {
+      override _call(input_ids: bigint[][]): boolean[] {
+        seen.push(input_ids[0]?.length ?? 0);
+        return input_ids.map((ids, row) => row === 0 && ids.length >= 8);
+      }
+    }
+    const found = await model.generate({ ...batch, max_new_tokens, pad_token_id: 0, stopping_criteria: new First() });
+    const [first, second] = found.tolist() as bigint[][];
+    expect(first?.map(Number)).toEqual([...plain.slice(0, 8), ...new Array(max_new_tokens - 3).fill(0)]);
+    expect(second?.map(Number)).toEqual(plain);
+    expect(seen).toEqual(Array.from({ length: max_new_tokens }, (_, i) => inputs.input_ids.size + i + 1));
+  });
+
+  it('can be interrupted, and then goes on again', async () => {
+    const stop = new InterruptableStoppingCriteria();
+    const given = { ...inputs, max_new_tokens, stopping_criteria: stop };
+    const lengths: number[] = [];
+    const interrupt = (ids: bigint[]) => lengths.push(ids.length) === 4 && stop.interrupt();
+    const quiet = () => {};
+    const streamer = new TextStreamer(tokenizer, { callback_function: quiet, token_callback_function: interrupt });
+    expect((await model.generate({ ...given, streamer })).dims[1]).toBeLessThan(plain.length);
+    stop.reset();
+    expect(list(await model.generate(given))).toEqual(plain);
+  });
+
+  it('lets processors change the scores, as the core would', async () => {
+    const token = plain[inputs.input_ids.size] as number;
+    const wanted = list(await model.generate({ ...inputs, max_new_tokens, suppress_tokens: [token] }));
+    expect(wanted).not.toEqual(plain);
+    const processors = new LogitsProcessorList();
+    processors.extend([new Without(token)]);
+    for (const logits_processor of [new Without(token), processors, [new Without(token), new Without(token)]]) {
+      expect(list(await model.generate({ ...inputs, max_new_tokens, logits_processor }))).toEqual(wanted);
+    }
+    const own = list(
+      await model.generate({
+        ...inputs,
+        max_new_tokens,
+        logits_processor: (_ids, scores) => scores.map((s, i) => (i === token ? -1e30 : s)),
+      }),
+    );
+    expect(own).toEqual(wanted);
+  });
+
+  it('processes before temperature and what follows, the same draws, beams and several sequences', async () => {
+    const keep = (_ids: bigint[][], scores: Tensor<'float32'>) => scores;
+    for (const options of [
+      { do_sample: true, seed: 5, temperature: 0.8, top_k: 12, top_p: 0.9, num_return_sequences: 3 },
+      { num_beams: 3, num_return_sequences: 2, repetition_penalty: 1.3 },
+      { no_repeat_ngram_size: 2, min_new_tokens: 4, output_scores: true, return_dict_in_generate: true as const },
+    ]) {
+      const given = { ...inputs, max_new_tokens, ...options };
+      const [with_, without] = [
+        await model.generate({ ...given, logits_processor: keep }),
+        await model.generate(given),
+      ];
+      expect(list(with_)).toEqual(list(without));
+    }
+    // Scores before the temperature: doubling them is half the temperature.
+    const draw = { ...inputs, max_new_tokens, do_sample: true, seed: 3 };
+    const doubled = await model.generate({
+      ...draw,
+      temperature: 1,
+      logits_processor: (_ids, scores) => scores.mul(2),
+    });
+    expect(list(doubled)).toEqual(list(await model.generate({ ...draw, temperature: 0.5 })));
+  });
+
+  it('tells processors the sequences that beams follow', async () => {
+    const told: bigint[][][] = [];
+    const logits_processor = (ids: bigint[][]) => void told.push(ids);
+    const steps: { ids: number[]; parents: number[] }[] = [];
+    for await (const step of model.generate_stream({ ...inputs, max_new_tokens: 5, num_beams: 3, logits_processor })) {
+      steps.push({ ids: step.token_ids, parents: step.beam_indices ?? [] });
+    }
+    let rows = [0, 1, 2].map(() => list(inputs.input_ids));
+    for (const [i, step] of steps.entries()) {
+      expect(told[i]?.map((row) => row.map(Number))).toEqual(rows);
+      rows = step.ids.map((id, row) => [...(rows[step.parents[row] as number] as number[]), id]);
+    }
+    expect(told.length).toBe(5);
+  });
+
+  it('fills an empty cache and goes on from it', async () => {
+    const past_key_values = new DynamicCache();
+    expect(await past_key_values.get_seq_length()).toBe(0);
+    const first = await model.generate({
+      ...inputs,
+      past_key_values,
+      max_new_tokens: 5,
+      return_dict_in_generate: true,
+    });
+    expect(first.past_key_values).toBe(past_key_values);
+    expect(await past_key_values.get_seq_length()).toBe(inputs.input_ids.size + 4);
+    const second = await model.generate({
+      inputs: first.sequences,
+      past_key_values,
+      max_new_tokens: max_new_tokens - 5,
+    });
+    expect(list(second)).toEqual(plain);
+    await past_key_values.dispose();
+    const empty = new DynamicCache();
+    const { past_key_values: same } = await model({ ...inputs, past_key_values: empty });
+    expect(same).toBe(empty);
+    expect((await empty.info()).length).toBe(inputs.input_ids.size);
+    await empty.dispose();
+    await new DynamicCache().dispose();
+  });
+});
+
+describe('streamers', () => {
+  const quiet = { callback_function: () => {} };
+
+  it('take their options under decode_kwargs, too', () => {
+    const texts: string[] = [];
+    const options = {
+      callback_function: (text: string) => texts.push(text),
+      decode_kwargs: { skip_special_tokens: false },
+    };
+    const streamer = new TextStreamer(tokenizer, options as unknown as { callback_function: (text: string) => void });
+    streamer.put([[BigInt(tokenizer.bos_token_id as number)]]);
+    streamer.end();
+    expect(texts.join('')).toContain('<s>');
+  });
+
+  it('refuse what they do not have', async () => {
+    const failure = await failureOf(() => new TextStreamer(tokenizer, { ...quiet, timeout: 5 } as object));
+    expect([failure.code, failure.message.includes('timeout')]).toEqual(['unsupported', true]);
+  });
+
+  it('tell the times that Whisper writes', () => {
+    // A vocabulary of three words; the times stand behind <|notimestamps|>.
+    const words = ['a', 'b', '<|notimestamps|>', '<|0.00|>', '<|0.02|>', '<|0.04|>'];
+    const vocab = Object.fromEntries(words.map((word, id) => [word, id]));
+    const whisper = new (tokenizer.constructor as typeof PreTrainedTokenizer)({
+      model: { type: 'WordLevel', vocab, unk_token: 'a' },
+      decoder: null,
+    });
+    const told: (string | number | bigint[])[] = [];
+    const streamer = new WhisperTextStreamer(whisper, {
+      callback_function: (text) => told.push(text),
+      on_chunk_start: (time) => told.push(`start ${time}`),
+      on_chunk_end: (time) => told.push(`end ${time}`),
+      on_finalize: () => told.push('done'),
+    });
+    for (const id of [3n, 0n, 5n, 4n, 1n]) streamer.put([[id]]);
+    streamer.end();
+    expect(told.filter((each) => each !== '').map(String)).toEqual([
+      'start 0',
+      'a',
+      'end 0.04',
+      'start 0.02',
+      ' b',
+      'done',
+    ]);
+  });
+});

@@ -1,0 +1,96 @@
+// Downloads that broke off and were given up: the next load fetches the rest alone, of just the same file.
+
+import { describe, expect, it } from 'vitest';
+import { configure } from '../../../web/src/support/config.js';
+import { MemoryCache } from '../support/memory_cache.js';
+import { noise } from '../support/noise.js';
+import { bench, digestFrom, digestOf, readFile } from '../support/reading.js';
+
+const mb = 1 << 20;
+const weights = noise(10 * mb + 12345); // three pieces
+const name = 'model.safetensors';
+const test = bench(() => ({ [name]: weights }));
+
+/** A load that fails after so many bytes. */
+async function brokenOff(options: object, bytes: number): Promise<void> {
+  configure({ retries: 0 });
+  test.hub.faults.set(name, [{ cutAfter: bytes }, 'always']);
+  await expect(readFile(test.hub.id, name, options)).rejects.toMatchObject({ code: 'network_error' });
+  test.hub.faults.clear();
+  test.hub.seen.length = 0;
+  test.hub.sent = 0;
+}
+
+describe.each(['disk', 'cache of answers'])('on %s', (where) => {
+  const cache = new MemoryCache();
+  const options = () => (where === 'disk' ? { cache_dir: test.cache_dir } : { cache });
+
+  it.each([1000, 4 * mb, 9 * mb + 1])('a download that broke off after %i bytes goes on there', async (bytes) => {
+    cache.kept.clear();
+    await brokenOff(options(), bytes);
+    expect(await digestFrom(test.hub.id, name, options())).toBe(digestOf(weights));
+    expect(test.hub.downloads).toEqual([`${name} bytes=${bytes}-`]);
+    expect(test.hub.sent).toBe(weights.byteLength - bytes);
+    test.hub.seen.length = 0;
+    expect(await digestFrom(test.hub.id, name, options())).toBe(digestOf(weights));
+    expect(test.hub.downloads).toEqual([]);
+    expect(test.warnings).toEqual([]);
+  });
+
+  it('what was stopped by its caller goes on, too', async () => {
+    cache.kept.clear();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const reading = readFile(test.hub.id, name, { ...options(), signal }, (bytes) => {
+      if (bytes > 5 * mb) controller.abort(new Error('stopped'));
+    });
+    await expect(reading).rejects.toThrow('stopped');
+    test.hub.seen.length = 0;
+    expect(await digestFrom(test.hub.id, name, options())).toBe(digestOf(weights));
+    expect(test.hub.downloads).toHaveLength(1);
+    expect(Number(/bytes=(\d+)-/.exec(test.hub.downloads[0] ?? '')?.[1])).toBeGreaterThanOrEqual(4 * mb);
+  });
+
+  it('a file that is another one by now is fetched from its first byte', async () => {
+    cache.kept.clear();
+    await brokenOff(options(), 5 * mb);
+    const other = noise(weights.byteLength, 2);
+    test.hub.files[name] = other;
+    expect(await digestFrom(test.hub.id, name, options())).toBe(digestOf(other));
+    expect(test.hub.downloads).toEqual([name]);
+  });
+
+  it('one whose checksum is wrong in the end is not kept, nor any of it', async () => {
+    cache.kept.clear();
+    test.hub.faults.set(name, [{ flipAt: 100 }]);
+    await expect(readFile(test.hub.id, name, options())).rejects.toMatchObject({ code: 'integrity_mismatch' });
+    test.hub.seen.length = 0;
+    expect(await digestFrom(test.hub.id, name, options())).toBe(digestOf(weights));
+    expect(test.hub.downloads).toEqual([name]);
+  });
+});
+
+it('a piece of a cache of answers that changed is mended in its place, the last one too', async () => {
+  const cache = new MemoryCache();
+  expect(await digestFrom(test.hub.id, name, { cache })).toBe(digestOf(weights));
+  for (const kept of [...cache.kept.values()]) {
+    new Uint8Array(kept.body)[5] = 255 - (new Uint8Array(kept.body)[5] ?? 0);
+    test.warnings.length = 0;
+    expect(await digestFrom(test.hub.id, name, { cache })).toBe(digestOf(weights));
+    expect(test.warnings).toMatchObject([{ code: 'damaged_cache' }]);
+    expect(await digestFrom(test.hub.id, name, { cache })).toBe(digestOf(weights));
+    expect(test.warnings).toHaveLength(1);
+  }
+});
+
+it('a range is asked for under the etag of a file that has no checksum', async () => {
+  const url = `${test.hub.cdn}/`;
+  configure({ retries: 0 });
+  test.hub.faults.set(name, [{ cutAfter: 2 * mb }]);
+  await expect(readFile(url, name, { cache_dir: test.cache_dir })).rejects.toMatchObject({ code: 'network_error' });
+  expect(await digestFrom(url, name, { cache_dir: test.cache_dir })).toBe(digestOf(weights));
+  expect(test.hub.seen.at(-1)?.headers).toMatchObject({
+    range: `bytes=${2 * mb}-`,
+    'if-range': `"stored-${weights.byteLength}"`,
+  });
+});

@@ -1,0 +1,149 @@
+// When speech was said: times of segments and words against transformers' pipeline, in passes and in chunks.
+
+import { readFileSync } from 'node:fs';
+import { configure, pipeline, read_audio } from 'clearformer';
+import { describe, expect, it } from 'vitest';
+import { checkpointFolder } from '../../scripts/models/checkpoints.js';
+import { failureOf } from './support/failures.js';
+import { argumentsOf, expectAnswer, filesOf, type PipelineCase, sound } from './support/pipeline_cases.js';
+import { fixturePath } from './support/references.js';
+import { optionsFor, variants } from './support/variants.js';
+
+interface RealCall {
+  options: { language: string; return_timestamps: true | 'word' };
+  answer: unknown;
+}
+
+const [tiny, real] = JSON.parse(readFileSync(fixturePath('speech/cases.json'), 'utf8')).cases as [
+  PipelineCase,
+  { calls: RealCall[] },
+];
+const here = { deterministic: true };
+
+describe.each(variants)('%s: random weights', (variant) => {
+  it('has the times that transformers has', { timeout: 120_000 }, async () => {
+    await using pipe = await pipeline('automatic-speech-recognition', filesOf(tiny), optionsFor(variant));
+    for (const [i, { arguments: given, options, answer }] of tiny.calls.entries()) {
+      const [samples] = argumentsOf(given) as [Float32Array];
+      expectAnswer(await pipe(samples, options), answer, `call ${i}, ${JSON.stringify([given, options])}`);
+    }
+  });
+});
+
+describe('whisper-tiny', () => {
+  it('has the times of speech that transformers has, of long sound in passes and in chunks', {
+    timeout: 600_000,
+  }, async () => {
+    const folder = checkpointFolder('whisper-tiny');
+    const files = [fixturePath('real_models/jfk.wav'), `${folder}/a13.wav`];
+    const [jfk, a13] = (await Promise.all(files.map((file) => read_audio(file)))) as [Float32Array, Float32Array];
+    const sound = new Float32Array(a13.length + jfk.length);
+    sound.set(a13);
+    sound.set(jfk, a13.length);
+    await using pipe = await pipeline('automatic-speech-recognition', folder, { ...here, worker: true });
+    for (const { options, answer } of real.calls) {
+      expectAnswer(await pipe(sound, options), answer, JSON.stringify(options));
+    }
+  });
+});
+
+describe('what is asked for', () => {
+  const files = () => filesOf(tiny);
+
+  it('thresholds of second tries in generation_config.json are told to have no effect', async () => {
+    const heard: string[] = [];
+    configure({ onWarning: ({ code, message }) => heard.push(`${code}: ${message}`) });
+    const own = files();
+    const name = 'generation_config.json';
+    const config = JSON.parse(new TextDecoder().decode(own[name]));
+    const withSettings = (more: object) => ({
+      ...own,
+      [name]: new TextEncoder().encode(JSON.stringify({ ...config, ...more })),
+    });
+    try {
+      const quiet = { logprob_threshold: null, condition_on_prev_tokens: false };
+      await (await pipeline('automatic-speech-recognition', withSettings(quiet), here)).dispose();
+      expect(heard).toEqual([]);
+      const asking = { logprob_threshold: -1, no_speech_threshold: 0.6 };
+      await (await pipeline('automatic-speech-recognition', withSettings(asking), here)).dispose();
+      expect(heard).toEqual([expect.stringMatching(/^no_fallback: .*logprob_threshold, no_speech_threshold/)]);
+    } finally {
+      configure({ onWarning: undefined });
+    }
+  });
+
+  it('the order of an example: text, chunks, timestamp', async () => {
+    await using pipe = await pipeline('automatic-speech-recognition', files(), here);
+    const { text, chunks } = await pipe(sound(0, 1400), { language: 'en', return_timestamps: true });
+    expect(chunks.map((chunk) => chunk.text).join('')).toBe(text);
+    for (const { timestamp } of chunks) expect(timestamp).toHaveLength(2);
+    expect(await pipe(sound(0, 1400), { language: 'en' })).toEqual({ text: expect.any(String) });
+    const several = await pipe([sound(0, 1400), sound(1, 900)], { language: 'en', return_timestamps: true });
+    expect(several[0]).toEqual({ text, chunks });
+    expect(several).toHaveLength(2);
+  });
+
+  it('generation_config.json may ask for times; a call may not want them', async () => {
+    const config = { ...tiny.generation_config, return_timestamps: true };
+    await using pipe = await pipeline(
+      'automatic-speech-recognition',
+      filesOf({ ...tiny, generation_config: config }),
+      here,
+    );
+    expect((await pipe(sound(0, 1400), { language: 'en' })).chunks).toBeDefined();
+    expect((await pipe(sound(0, 1400), { language: 'en', return_timestamps: false })).chunks).toBeUndefined();
+  });
+
+  it('results do not depend on how many chunks go through the model together', async () => {
+    await using pipe = await pipeline('automatic-speech-recognition', files(), here);
+    const options = { language: 'en', return_timestamps: 'word', chunk_length_s: 1, stride_length_s: 0.2 } as const;
+    const one = await pipe(sound(4, 5200), options);
+    expect(await pipe(sound(4, 5200), { ...options, batch_size: 4 })).toEqual(one);
+  });
+
+  it('a worker gives the same, and an abort ends it', async () => {
+    await using pipe = await pipeline('automatic-speech-recognition', files(), { ...here, worker: true });
+    await using same = await pipeline('automatic-speech-recognition', files(), here);
+    const options = { language: 'fr', return_timestamps: 'word' } as const;
+    expect(await pipe(sound(2, 4500), options)).toEqual(await same(sound(2, 4500), options));
+    const reason = new Error('enough');
+    const controller = new AbortController();
+    const streamer = { put: () => controller.abort(reason), end: () => {} };
+    await expect(pipe(sound(2, 4500), { ...options, streamer, signal: controller.signal })).rejects.toBe(reason);
+  });
+
+  it.each([
+    [{ return_timestamps: 'char' }, 'invalid_argument', 'return_timestamps'],
+    [{ return_language: 'yes' }, 'invalid_argument', 'return_language'],
+    [{ force_full_sequences: 1 }, 'invalid_argument', 'force_full_sequences'],
+    [{ return_timestamps: true, force_full_sequences: true }, 'unsupported', 'force_full_sequences'],
+    [{ num_frames: 3000 }, 'unsupported', 'num_frames'],
+    [{ prompt_ids: [1] }, 'unsupported', 'prompt_ids'],
+    [{ return_token_timestamps: true }, 'unsupported', 'return_token_timestamps'],
+    [{ logprob_threshold: -1 }, 'unsupported', 'logprob_threshold'],
+  ])('%o is refused', async (options, code, word) => {
+    await using pipe = await pipeline('automatic-speech-recognition', files(), here);
+    const failure = await failureOf(() => pipe(sound(0, 1400), { language: 'en', ...options } as object));
+    expect(failure.code).toBe(code);
+    expect(failure.message).toContain(word);
+  });
+
+  it('words need heads that follow the sound, times need their tokens', async () => {
+    const { alignment_heads: _, ...headless } = tiny.generation_config as Record<string, unknown>;
+    await using pipe = await pipeline(
+      'automatic-speech-recognition',
+      filesOf({ ...tiny, generation_config: headless }),
+      here,
+    );
+    const words = await failureOf(() => pipe(sound(0, 1400), { language: 'en', return_timestamps: 'word' }));
+    expect(words.message).toContain('alignment_heads');
+    const bare = { is_multilingual: false, max_length: 20 };
+    await using timeless = await pipeline(
+      'automatic-speech-recognition',
+      filesOf({ ...tiny, generation_config: bare }),
+      here,
+    );
+    const times = await failureOf(() => timeless(sound(0, 1400), { return_timestamps: true }));
+    expect(times.message).toContain('no_timestamps_token_id');
+  });
+});

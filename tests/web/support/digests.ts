@@ -1,0 +1,106 @@
+// Digests of what models give, which every engine, every number of threads and every machine has to give again:
+// tests/fixtures/digests.json, by model, dtype and output. DIGESTS=write makes it anew.
+
+import { readFileSync } from 'node:fs';
+
+/** A model, and how it is loaded. */
+export interface Subject {
+  /** Its folder in the project. */
+  folder: string;
+  /** Its class. */
+  auto: string;
+  dtype: 'fp32' | 'q8' | 'q4';
+  numThreads: number;
+}
+
+const bundled = {
+  stories260K: 'AutoModelForCausalLM',
+  'gpt-nano-sort': 'AutoModelForCausalLM',
+  'bert-tiny-fill': 'AutoModelForMaskedLM',
+  'marian-tiny-en-fr': 'AutoModelForSeq2SeqLM',
+  'vit-mnist': 'AutoModelForImageClassification',
+};
+const ofArchitectures = {
+  AutoModel: ['bert', 'roberta', 'distilbert', 'modernbert', 'vit', 'deit'],
+  AutoModelForCausalLM: ['gpt2', 'gpt_neo', 'mistral', 'qwen2', 'qwen3', 'phi', 'phi3', 'gemma2', 'gemma3_text'],
+  AutoModelForSeq2SeqLM: ['nn_transformer', 'marian', 'bart', 't5', 'whisper'],
+  AutoModelForZeroShotImageClassification: ['clip'],
+};
+
+/** The page's models in three dtypes, and one of each architecture. */
+export const subjects: readonly Omit<Subject, 'numThreads'>[] = [
+  ...Object.entries(bundled).flatMap(([name, auto]) =>
+    (['fp32', 'q8', 'q4'] as const).map((dtype) => ({ folder: `web/demo/public/models/${name}`, auto, dtype })),
+  ),
+  ...Object.entries(ofArchitectures).flatMap(([auto, names]) =>
+    names.map((name) => {
+      const checkpoint = auto === 'AutoModel' ? 'even_base' : 'even';
+      return { folder: `tests/fixtures/models/${name}/${checkpoint}`, auto, dtype: 'fp32' as const };
+    }),
+  ),
+  { folder: 'tests/fixtures/llama_tiny/odd', auto: 'AutoModelForCausalLM', dtype: 'fp32' },
+];
+
+/** Models big enough for their loops to be shared out. */
+export const shared: readonly Subject[] = [2, 4].flatMap((numThreads) =>
+  subjects
+    .filter(({ folder, dtype }) => folder.startsWith('web/') && dtype !== 'q4')
+    .map((subject) => ({ ...subject, numThreads })),
+);
+export const alone: readonly Subject[] = subjects.map((subject) => ({ ...subject, numThreads: 1 }));
+
+/** By model and dtype: SHA-256 of the bytes of each output. */
+export type Digests = Record<string, Record<string, string>>;
+
+export const digestsFile = new URL('../../fixtures/digests.json', import.meta.url);
+export const recorded = (): Digests => JSON.parse(readFileSync(digestsFile, 'utf8'));
+
+/** What `recorded` has of these. */
+export function recordedOf(wanted: readonly Subject[]): Digests {
+  const all = recorded();
+  return Object.fromEntries(wanted.map(({ folder, dtype }) => [`${folder} ${dtype}`, all[`${folder} ${dtype}`] ?? {}]));
+}
+
+/** Digests of what the subjects give, with the package at `entry` and the project at `root`. Runs in pages, too. */
+export async function digestsOf([entry, root, wanted]: [string, string, readonly Subject[]]): Promise<Digests> {
+  const library = await import(entry);
+  type Config = Record<string, number & Record<string, number>>;
+  const integers = (count: number, below: number) => ({ length: count, of: (i: number) => (i * 37 + 5) % below });
+  const filled = (dims: number[], of: (i: number) => number) => ({
+    data: Float32Array.from({ length: dims.reduce((a, b) => a * b) }, (_, i) => of(i)),
+    dims,
+  });
+  const inputsOf = (cfg: { d_vocab: number; n_ctx: number }, config: Config, big: boolean) => {
+    const [rows, length] = big ? [4, Math.min(cfg.n_ctx || 32, 32)] : [2, 6];
+    const vision = (config.vision_config ?? config) as Config;
+    const below = (config.text_config?.vocab_size as number | undefined) ?? cfg.d_vocab;
+    const { of } = integers(rows * length, below);
+    const ids = Array.from({ length: rows }, (_, row) => Array.from({ length }, (_, i) => of(row * length + i)));
+    const size = vision.image_size as number | undefined;
+    const mels = config.num_mel_bins as number | undefined;
+    // Quotients are exact everywhere, as sines need not be.
+    const noise = (i: number) => ((i * 7919) % 1021) / 511 - 1;
+    const seq2seq = config.is_encoder_decoder as unknown as boolean | undefined;
+    if (mels) {
+      const frames = 2 * (config.max_source_positions as number);
+      return { input_features: filled([2, mels, frames], noise), decoder_input_ids: ids };
+    }
+    const pixels = size && { pixel_values: filled([2, (vision.num_channels as number) ?? 3, size, size], noise) };
+    return { ...(below > 0 && { input_ids: ids }), ...pixels, ...(seq2seq && { decoder_input_ids: ids }) };
+  };
+  const found: Digests = {};
+  for (const { folder, auto, dtype, numThreads } of wanted) {
+    const model = await library[auto].from_pretrained(`${root}${folder}`, { dtype, numThreads, deterministic: true });
+    if (model.info().threads.used !== numThreads) throw new Error(model.info().threads.reason);
+    const outputs = await model(inputsOf(model.cfg, model.config, folder.startsWith('web/')));
+    const digests: Record<string, string> = {};
+    for (const [name, tensor] of Object.entries(outputs as Record<string, { data?: Float32Array<ArrayBuffer> }>)) {
+      if (!(tensor?.data instanceof Float32Array)) continue;
+      const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', tensor.data));
+      digests[name] = Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    }
+    found[`${folder} ${dtype}`] = digests;
+    await model.dispose();
+  }
+  return found;
+}

@@ -1,0 +1,162 @@
+// What the fuzzing tests share: how many runs and which seed, values nobody expects, and damage to bytes, texts and JSON.
+// `npm run fuzz -- typescript` sets the variables: CLEARFORMER_FUZZ_TIMES for more runs, CLEARFORMER_FUZZ_SEED for others.
+
+import { ClearformerError } from 'clearformer';
+import fc, { type Arbitrary } from 'fast-check';
+
+const times = Number(process.env.CLEARFORMER_FUZZ_TIMES ?? 1);
+const seed = Number(process.env.CLEARFORMER_FUZZ_SEED ?? 20260101);
+
+interface Counts {
+  done: number;
+  refused: number;
+}
+
+/** Checks `property` on `usual` draws, or as many times as asked for, and tells how they ended. */
+export async function fuzz<Value>(
+  name: string,
+  usual: number,
+  values: Arbitrary<Value>,
+  property: (value: Value) => unknown,
+): Promise<Counts> {
+  const counts = { done: 0, refused: 0 };
+  const numRuns = Math.ceil(usual * times);
+  const check = fc.asyncProperty(values, async (value) => {
+    const start = performance.now();
+    if (await isRefused(() => property(value))) counts.refused++;
+    else counts.done++;
+    const took = performance.now() - start;
+    if (took > mostTime) throw new Error(`took ${took} ms`);
+  });
+  await fc.assert(check, { seed, numRuns });
+  console.log(`fuzz ${name}: ${numRuns} runs, seed ${seed}: ${counts.done} done, ${counts.refused} refused`);
+  return counts;
+}
+
+// In milliseconds: far more than any input of these sizes may take, on a busy machine too.
+const mostTime = 10_000;
+
+/** Whether `work` was refused with a typed error that says something; any other error is thrown on. */
+export async function isRefused(work: () => unknown): Promise<boolean> {
+  try {
+    await work();
+    return false;
+  } catch (thrown) {
+    if (thrown instanceof ClearformerError && thrown.code !== 'internal' && thrown.message.length > 10) return true;
+    throw thrown;
+  }
+}
+
+/** Values of every type, as a stranger's file or a careless caller may have them. */
+export const anything: Arbitrary<unknown> = fc.oneof(
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    false,
+    '',
+    'x',
+    '65',
+    [],
+    {},
+    [[]],
+    0,
+    -1,
+    1,
+    0.5,
+    65.5,
+    1e9,
+    2 ** 31,
+    2 ** 53,
+    -0,
+  ),
+  fc.constantFrom<unknown>(
+    'constructor',
+    '__proto__',
+    'toString',
+    '(a+)+$',
+    '\ud800',
+    '\u0000',
+    '[',
+    '\\p{L}+',
+    '.*.*',
+  ),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+
+interface Change {
+  /** Which way to go at each level. */
+  path: number[];
+  kind: 'replace' | 'remove' | 'repeat' | 'rename';
+  value: unknown;
+}
+
+const change: Arbitrary<Change> = fc.record({
+  path: fc.array(fc.nat(1000), { minLength: 1, maxLength: 6 }),
+  kind: fc.constantFrom('replace', 'replace', 'replace', 'remove', 'repeat', 'rename'),
+  value: anything,
+});
+
+type Tree = Record<string, unknown> | unknown[];
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null;
+
+function changed(root: unknown, { path, kind, value }: Change): unknown {
+  const copy: unknown = structuredClone(root);
+  let at = copy;
+  for (const [depth, turn] of path.entries()) {
+    if (!isTree(at)) break;
+    const keys = Object.keys(at);
+    const key = keys[turn % Math.max(keys.length, 1)];
+    if (key === undefined) break;
+    const node = at as Record<string, unknown>;
+    if (depth < path.length - 1 && isTree(node[key])) {
+      at = node[key];
+      continue;
+    }
+    if (kind === 'replace') node[key] = value;
+    else if (kind === 'remove') delete node[key];
+    else if (kind === 'repeat' && Array.isArray(at)) at.push(at[turn % at.length]);
+    else node[`${key}x`] = node[key];
+    break;
+  }
+  return copy;
+}
+
+/** One of `trees`, with one to three changes anywhere in it. */
+export const damagedJson = (trees: readonly unknown[]): Arbitrary<unknown> =>
+  fc
+    .tuple(fc.constantFrom(...trees), fc.array(change, { minLength: 1, maxLength: 3 }))
+    .map(([tree, changes]) => changes.reduce(changed, tree));
+
+/** One of `files` with some bytes overwritten, and often an end that is missing; the beginning is hit most. */
+export const damagedBytes = (files: readonly Uint8Array[]): Arbitrary<Uint8Array> =>
+  fc
+    .record({
+      file: fc.constantFrom(...files),
+      bytes: fc.array(fc.tuple(fc.oneof(fc.nat(64), fc.nat(64), fc.nat(1 << 20)), fc.nat(255)), { maxLength: 6 }),
+      kept: fc.oneof(
+        { weight: 3, arbitrary: fc.constant(1) },
+        { weight: 1, arbitrary: fc.double({ min: 0, max: 1, noNaN: true }) },
+      ),
+    })
+    .map(({ file, bytes, kept }) => {
+      const copy = file.slice(0, Math.ceil(file.length * kept));
+      for (const [place, byte] of bytes) if (copy.length > 0) copy[place % copy.length] = byte;
+      return copy;
+    });
+
+/** One of `texts` with pieces of `words` put in, taken out or put in another place. */
+export const damagedText = (texts: readonly string[], words: readonly string[]): Arbitrary<string> =>
+  fc
+    .tuple(
+      fc.constantFrom(...texts),
+      fc.array(fc.tuple(fc.nat(), fc.nat(12), fc.oneof(fc.constantFrom('', ...words), fc.string({ maxLength: 3 }))), {
+        minLength: 1,
+        maxLength: 4,
+      }),
+    )
+    .map(([text, changes]) =>
+      changes.reduce((all, [place, removed, put]) => {
+        const at = place % (all.length + 1);
+        return all.slice(0, at) + put + all.slice(at + removed);
+      }, text),
+    );

@@ -1,0 +1,229 @@
+// Tensor's methods and the functions beside them against PyTorch; what they refuse; what shares its data and what does not.
+
+import {
+  cat,
+  cos_sim,
+  dot,
+  full,
+  type InterpolationMode,
+  interpolate,
+  interpolate_4d,
+  mean,
+  mean_pooling,
+  ones_like,
+  permute,
+  stack,
+  std_mean,
+  Tensor,
+  topk,
+  zeros,
+} from 'clearformer';
+import { describe, expect, it } from 'vitest';
+import { failureOf } from './support/failures.js';
+import { type Case, casesOf, tensorsOf } from './support/references.js';
+
+const folder = 'tensor_methods';
+const cases = casesOf(folder);
+const methods = new Set(Object.getOwnPropertyNames(Tensor.prototype));
+
+/** A tensor of a case, with its own dims: a scalar is one element in the file. */
+function given(one: Case): (name: string) => Tensor {
+  const tensor = tensorsOf(folder, one);
+  const all = one.dims as Record<string, number[]>;
+  return (name) => {
+    const { data } = tensor(name);
+    const dims = all[name] as number[];
+    return data instanceof Float32Array ? new Tensor('float32', data, dims) : new Tensor('int64', data, dims);
+  };
+}
+
+/** Sums of n numbers differ by their order: n roundings of 2⁻²⁴, for the fourth roots of `norm` four times as many. */
+function expectNear(name: string, found: Tensor, wanted: Tensor): void {
+  expect([name, ...found.dims]).toEqual([name, ...wanted.dims]);
+  expect(found.type, name).toBe(wanted.type);
+  wanted.data.forEach((value, i) => {
+    const [a, b] = [Number(found.data[i]), Number(value)];
+    const isEqual = Object.is(a, b) || a === b || Math.abs(a - b) <= 2e-6 * Math.max(1, Math.abs(b));
+    if (!isEqual) expect.fail(`${name}[${i}] is ${a}, wanted ${b}`);
+  });
+}
+
+type Method = (this: Tensor, ...given: unknown[]) => Tensor;
+
+function called(one: Case): Tensor {
+  const tensor = given(one);
+  const own = tensor('input');
+  const rest = 'other' in one.inputs ? [tensor('other')] : (one.options.args as unknown[]);
+  return ((own as unknown as Record<string, Method>)[one.op] as Method).apply(own, rest);
+}
+
+describe('methods of Tensor', () => {
+  const byMethod = new Map<string, Case[]>();
+  for (const one of cases) byMethod.set(one.op, [...(byMethod.get(one.op) ?? []), one]);
+
+  it.each([...byMethod.keys()].filter((op) => methods.has(op)))('%s as torch', (op) => {
+    const own = byMethod.get(op) ?? [];
+    for (const one of own) expectNear(one.name, called(one), given(one)('output'));
+    expect(own.length).toBeGreaterThan(0);
+  });
+});
+
+describe('functions of tensors', () => {
+  const of = (op: string) => cases.filter((one) => one.op === op).map((one) => [one.name, one] as const);
+
+  it.each([...of('cat'), ...of('stack')])('%s', (_, one) => {
+    const tensor = given(one);
+    const call = one.op === 'cat' ? cat : stack;
+    const found = call([tensor('a'), tensor('b')], one.options.dim as number);
+    expectNear(one.name, found, tensor('output'));
+  });
+
+  it.each(of('topk'))('%s', async (_, one) => {
+    const tensor = given(one);
+    const [values, indices] = await topk(tensor('input'), one.options.k as number);
+    expectNear(one.name, values, tensor('values'));
+    expectNear(one.name, indices, tensor('indices'));
+  });
+
+  it.each(of('std_mean'))('%s', (_, one) => {
+    const tensor = given(one);
+    const { dim, correction } = one.options as { dim: number | null; correction: number };
+    const [std, middle] = std_mean(tensor('input'), dim, correction);
+    expectNear(one.name, std, tensor('std'));
+    expectNear(one.name, middle, tensor('mean'));
+    expectNear(one.name, mean(tensor('input'), dim), tensor('mean'));
+  });
+
+  it.each(of('mean_pooling'))('%s', (_, one) => {
+    const tensor = given(one);
+    expectNear(one.name, mean_pooling(tensor('input'), tensor('mask')), tensor('output'));
+  });
+
+  it.each(of('interpolate_4d'))('%s', async (_, one) => {
+    const tensor = given(one);
+    const { size, mode } = one.options as { size: [number, number]; mode: InterpolationMode };
+    const [input, wanted] = [tensor('input'), tensor('output')];
+    expectNear(one.name, await interpolate_4d(input, { size, mode }), wanted);
+    expectNear(one.name, await interpolate_4d(input, { size: [1, 2, ...size], mode }), wanted);
+    expectNear(one.name, interpolate(input.squeeze(0), size, mode).unsqueeze(0), wanted);
+  });
+
+  it('dot and cos_sim take vectors of one length', async () => {
+    expect(dot([1, 2, 3], Float32Array.of(4, 5, 6))).toBe(32);
+    expect(cos_sim([3, 4], [4, 3])).toBeCloseTo(24 / 25, 15);
+    expect((await failureOf(() => dot([1], [1, 2]))).code).toBe('shape_mismatch');
+    expect((await failureOf(() => cos_sim([1, 2, 3], [1, 2]))).code).toBe('shape_mismatch');
+  });
+
+  it('makes tensors of one value', () => {
+    expect(full([2], 0.5).tolist()).toEqual([0.5, 0.5]);
+    expect(full([1], true).type).toBe('uint8');
+    expect(zeros([2, 1]).tolist()).toEqual([[0n], [0n]]);
+    expect(ones_like(full([1, 2], 3)).tolist()).toEqual([[1n, 1n]]);
+    expect(permute(full([2, 3], 1), [1, 0]).dims).toEqual([3, 2]);
+  });
+});
+
+const cube = new Tensor(
+  'float32',
+  Float32Array.from({ length: 24 }, (_, i) => i),
+  [2, 3, 4],
+);
+
+describe('rows', () => {
+  it('are tensors that share the data, from either end', () => {
+    const own = cube.clone();
+    const row = own[1]?.[-1];
+    expect([row?.dims, row?.tolist()]).toEqual([[4], [20, 21, 22, 23]]);
+    row?.data.fill(7);
+    expect(own.slice(1, 2).tolist()).toEqual([7, 7, 7, 7]);
+    expect(row?.[2]?.item()).toBe(7);
+    expect(cube.slice(1, 2).tolist()).toEqual([20, 21, 22, 23]);
+  });
+
+  it('are what iteration gives, and elements where there is one axis', () => {
+    expect([...cube].map((row) => (row as Tensor).dims)).toEqual([
+      [3, 4],
+      [3, 4],
+    ]);
+    expect([...cube.slice(0, 0)]).toEqual([0, 1, 2, 3]);
+    expect([...full([0, 3], 1)]).toEqual([]);
+  });
+
+  it('that are not there throw, and other names are undefined', async () => {
+    expect((await failureOf(() => cube[2])).code).toBe('invalid_argument');
+    expect((await failureOf(() => full([], 1)[0])).code).toBe('invalid_argument');
+    expect((cube as unknown as { then: unknown }).then).toBeUndefined();
+    expect(Object.keys(cube)).toEqual(['type', 'data', 'dims']);
+  });
+});
+
+describe('types', () => {
+  it('are converted as torch does, fractions cut off', () => {
+    const parts = new Tensor('float32', Float32Array.of(-1.5, 2.9, 300), [3]);
+    expect(parts.to('int64').tolist()).toEqual([-1n, 2n, 300n]);
+    expect(parts.to('int32').tolist()).toEqual([-1, 2, 300]);
+    expect(parts.to('int64').to('float32').tolist()).toEqual([-1, 2, 300]);
+    expect(parts.to('float32')).toBe(parts);
+  });
+
+  it.each<[string, () => unknown, string]>([
+    ['an unknown type', () => cube.to('float16' as 'float32'), 'unsupported'],
+    ['NaN as int64', () => full([1], Number.NaN).to('int64'), 'dtype_mismatch'],
+    ['means of whole numbers', () => full([2], 1n).mean(), 'dtype_mismatch'],
+    ['softmax of whole numbers', () => full([2], 1n).softmax(), 'dtype_mismatch'],
+    ['two types', () => (full([2], 1n) as Tensor).add(full([2], 1)), 'dtype_mismatch'],
+    ['a fraction to whole numbers', () => full([2], 1n).mul(0.5), 'dtype_mismatch'],
+    ['a text', () => full([2], 1).mul('2' as unknown as number), 'dtype_mismatch'],
+    ['an axis that is not there', () => cube.sum(3), 'invalid_argument'],
+    ['half an axis', () => cube.softmax(0.5), 'invalid_argument'],
+    ['an axis named twice', () => cube.permute(0, 0, 1), 'invalid_argument'],
+    ['too few axes', () => cube.permute(1, 0), 'invalid_argument'],
+    ['a view of another size', () => cube.view(5, 5), 'shape_mismatch'],
+    ['a view that leaves nothing whole', () => cube.view(-1, 7), 'shape_mismatch'],
+    ['two open dims', () => cube.view(-1, -1), 'invalid_argument'],
+    ['dims that do not broadcast', () => cube.add(full([3], 1)), 'shape_mismatch'],
+    ['the largest of nothing', () => full([0], 1).max(), 'shape_mismatch'],
+    ['an unknown norm', () => cube.norm('nuc' as 'fro'), 'unsupported'],
+    ['cat of nothing', () => cat([]), 'invalid_argument'],
+    ['cat of other dims', () => cat([cube, full([2, 3], 1)]), 'shape_mismatch'],
+    ['cat of other types', () => cat<'float32' | 'int64'>([full([1], 1), full([1], 1n)]), 'dtype_mismatch'],
+    ['cat along no axis', () => cat([cube], 3), 'invalid_argument'],
+    ['stack of other dims', () => stack([full([2], 1), full([3], 1)]), 'shape_mismatch'],
+    ['topk of none', () => topk(cube, 0), 'invalid_argument'],
+    ['interpolate in four axes', () => interpolate(full([1, 1, 2, 2], 1), [1, 1]), 'shape_mismatch'],
+    ['an unknown mode', () => interpolate(full([1, 2, 2], 1), [1, 1], 'area' as 'nearest'), 'unsupported'],
+    ['no size', () => interpolate_4d(full([1, 1, 2, 2], 1), {} as { size: number[] }), 'invalid_argument'],
+  ])('%s is refused', async (_, call, code) => {
+    const failure = await failureOf(async () => call());
+    expect([failure.name, failure.code]).toEqual(['ClearformerError', code]);
+  });
+
+  it('NaN is the largest and the least, as in torch', () => {
+    const holed = new Tensor('float32', Float32Array.of(1, Number.NaN, 3), [3]);
+    expect([holed.max().item(), holed.min().item()]).toEqual([Number.NaN, Number.NaN]);
+    expect([holed.argmax().item(), holed.argmin().item()]).toEqual([1n, 1n]);
+  });
+
+  it('whole numbers stay whole, but for quotients', () => {
+    const ids = full([2, 2], 6n);
+    expect(
+      ids
+        .add(1)
+        .mul(2n)
+        .sub(full([2], 4n))
+        .tolist(),
+    ).toEqual([
+      [10n, 10n],
+      [10n, 10n],
+    ]);
+    expect(ids.div(4).tolist()).toEqual([
+      [1.5, 1.5],
+      [1.5, 1.5],
+    ]);
+    expect(new Tensor('uint8', Uint8Array.of(200, 100), [2]).sum().item()).toBe(300n);
+    expect(ids.clamp(0, 5).sum().item()).toBe(20n);
+    expect(ids.clamp(Number.NEGATIVE_INFINITY, 5).sum().item()).toBe(20n);
+    expect(() => ids.clamp(0.5, 5)).toThrow(expect.objectContaining({ code: 'dtype_mismatch' }));
+  });
+});

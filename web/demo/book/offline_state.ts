@@ -1,0 +1,33 @@
+// <offline-state>: whether the page is kept for use without a network, and if not why, in the words that `labels` has for it.
+
+import { LitElement, type PropertyDeclarations } from 'lit';
+import { type OfflineState, offline } from './offline.js';
+
+/** `offline_ready`, … by the state; of a page that is not kept, by the reason. */
+type OfflineLabels = Readonly<Record<string, string>>;
+
+const keyOf = (now: OfflineState): string => `offline_${now.state === 'off' ? now.reason : now.state}`;
+
+class OfflineStateText extends LitElement {
+  static override properties: PropertyDeclarations = { labels: { attribute: false } };
+  declare labels: OfflineLabels;
+
+  #redraw = (): void => this.requestUpdate();
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    offline.addEventListener('change', this.#redraw);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    offline.removeEventListener('change', this.#redraw);
+  }
+
+  protected override render(): string {
+    const text = this.labels[keyOf(offline.now)] ?? '';
+    return text.replace('{message}', offline.now.state === 'failed' ? offline.now.message : '');
+  }
+}
+
+customElements.define('offline-state', OfflineStateText);

@@ -1,0 +1,3 @@
+// The worker is a module, too: it loads what the package loads on demand.
+
+export default { worker: { format: 'es' } };

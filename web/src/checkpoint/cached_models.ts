@@ -1,0 +1,79 @@
+// What earlier loads left behind: listCache() tells it, clearCache() removes it. What that takes is loaded when it is called.
+
+import { remoteHost } from '../support/config.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { isNode } from '../support/platform.js';
+import type { CachedModel } from './store.js';
+
+/** Where to look. */
+export interface CacheListOptions {
+  /** Node: the folder that was given as `cache_dir` when the models were loaded. */
+  cache_dir?: string | undefined;
+}
+
+/** What to remove. */
+export interface CacheClearOptions extends CacheListOptions {
+  /** The Hub id or the URL of the folder, as `listCache` tells it; all sources without it. */
+  source?: string | undefined;
+}
+
+/**
+ * The models that earlier loads left in the browser's cache or, with Node, on disk, where Python's downloads are listed as
+ * well. Empty where there is no cache.
+ */
+export async function listCache(options: CacheListOptions = {}): Promise<CachedModel[]> {
+  const cache_dir = checked('listCache', options, ['cache_dir']);
+  if (isNode()) return (await import('./disk_listing.js')).listDisk(cache_dir);
+  const { cacheName, listResponses } = await import('./response_store.js');
+  const models = new Map<string, CachedModel>();
+  for (const { href, bytes, complete } of await listResponses(await browserCache(cacheName))) {
+    const { source, revision, file } = partsOf(href);
+    const model = models.get(source) ?? { source, where: `the browser's cache '${cacheName}'`, bytes: 0, files: [] };
+    model.bytes += bytes;
+    model.files.push({ file, revision, bytes, complete });
+    models.set(source, model);
+  }
+  return [...models.values()];
+}
+
+/**
+ * Removes what earlier loads of one source left behind, or of all. Resolves to the bytes that it took. On disk a `source` goes
+ * with everything of its folder; without one Python's downloads stay.
+ */
+export async function clearCache(options: CacheClearOptions = {}): Promise<number> {
+  const cache_dir = checked('clearCache', options, ['cache_dir', 'source']);
+  const { source } = options;
+  if (isNode()) return (await import('./disk_listing.js')).clearDisk(source, cache_dir);
+  const { cacheName, clearResponses } = await import('./response_store.js');
+  const isMeant = (href: string) => source === undefined || partsOf(href).source === source;
+  return clearResponses(await browserCache(cacheName), isMeant);
+}
+
+function checked(call: string, options: CacheClearOptions, known: readonly string[]): string | undefined {
+  checkOptions(call, options, known);
+  const { cache_dir } = options;
+  if (cache_dir === undefined || isNode()) return cache_dir;
+  const message = `${call}: cache_dir: a browser has no folders, but one cache for each site`;
+  throw new ClearformerError('unsupported', message, { option: 'cache_dir' });
+}
+
+/** A page that may not have one has nothing kept either. */
+async function browserCache(name: string): Promise<Pick<Cache, 'keys' | 'match' | 'delete'>> {
+  const nothing = { keys: async () => [], match: async () => undefined, delete: async () => false };
+  if (typeof caches === 'undefined') return nothing;
+  return caches.open(name).catch(() => nothing);
+}
+
+/** A file's address as source, revision and name: those of the Hub, or of any other folder. */
+function partsOf(href: string): { source: string; revision: string; file: string } {
+  const host = `${remoteHost()}/`;
+  const [, source, revision, file] =
+    (href.startsWith(host) && /^([\w.-]+(?:\/[\w.-]+)?)\/resolve\/([^/]+)\/([^?]+)/.exec(href.slice(host.length))) ||
+    [];
+  if (source !== undefined && revision !== undefined && file !== undefined)
+    return { source, revision: decodeURIComponent(revision), file: decodeURIComponent(file) };
+  const { pathname } = new URL(href);
+  const name = pathname.slice(pathname.lastIndexOf('/') + 1);
+  return { source: new URL('.', href).href, revision: '', file: decodeURIComponent(name) };
+}

@@ -1,0 +1,51 @@
+// A folder of the local disk (Node).
+
+import { ClearformerError } from '../support/error.js';
+import { nodeModule } from '../support/platform.js';
+import type { Folder, SourceFile } from './folder.js';
+
+const partBytes = 1 << 20; // small enough that an abort is noticed at once
+
+/** The files below a path. */
+export class DiskFolder implements Folder {
+  constructor(readonly where: string) {}
+
+  async find(name: string): Promise<SourceFile | undefined> {
+    const { stat } = nodeModule('node:fs/promises');
+    const path = `${this.where.replace(/[\\/]+$/, '')}/${name}`;
+    const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return undefined;
+      throw new ClearformerError(
+        'file_not_found',
+        `${path} could not be read (${cause.message})`,
+        { file: name, where: path },
+        cause,
+      );
+    });
+    if (!found?.isFile()) return undefined;
+    return { name, where: path, size: found.size, borrowed: false, html: false, chunks: () => diskParts(path) };
+  }
+
+  async list(): Promise<string[]> {
+    return nodeModule('node:fs/promises')
+      .readdir(this.where)
+      .catch(() => []);
+  }
+
+  only(): Folder {
+    return this;
+  }
+}
+
+async function* diskParts(path: string): AsyncIterable<Uint8Array> {
+  const file = await nodeModule('node:fs/promises').open(path);
+  try {
+    for (;;) {
+      const { bytesRead, buffer } = await file.read(new Uint8Array(partBytes), 0, partBytes);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,145 @@
+// The folder of one repository as Python's huggingface_hub lays it out (Node): blobs/<etag>, snapshots/<commit>/<file> that
+// points to a blob, refs/<revision> that names a commit, .no_exist/<commit>/<file>. Beside them `.pieces/<etag>`, which is ours:
+// the checksums of a blob's pieces.
+
+import { ClearformerError } from '../support/error.js';
+import { nodeModule } from '../support/platform.js';
+import { givenCache, hubCache, webCache } from './hub_home.js';
+import type { RemoteFile } from './remote_file.js';
+
+/** A repository of the Hub, or the address of a folder elsewhere. */
+export type Origin = { readonly id: string; readonly revision: string } | URL;
+
+/** Where everything of one repository is. */
+export class DiskRepository {
+  readonly folder: string;
+  readonly #root: string;
+  readonly #origin: Origin;
+
+  constructor(origin: Origin, cacheDir: string | undefined) {
+    const { join } = nodeModule('node:path');
+    this.#origin = origin;
+    this.#root = rootOf(origin, cacheDir);
+    this.folder = join(this.#root, folderName(origin));
+  }
+
+  /** Branch, tag or commit. */
+  get revision(): string {
+    return this.#origin instanceof URL ? 'current' : this.#origin.revision;
+  }
+
+  blob(name: string): string {
+    return nodeModule('node:path').join(this.folder, 'blobs', name);
+  }
+
+  /**
+   * The name of a file's blob: the etag, as Python names it, where that is a checksum. Others need not differ from file to file.
+   */
+  nameOf({ version, name }: RemoteFile): string {
+    const isHub = !(this.#origin instanceof URL);
+    if (isHub && /^[0-9a-f]{32,64}$/.test(version ?? '')) return version ?? '';
+    return `v-${digestOf(`${version ?? this.revision} ${name}`)}`;
+  }
+
+  partial(name: string): string {
+    return this.blob(`${name}.clearformer.incomplete`);
+  }
+
+  pieces(name: string): string {
+    return nodeModule('node:path').join(this.folder, '.pieces', name);
+  }
+
+  lock(name: string): string {
+    const { basename, join } = nodeModule('node:path');
+    return join(this.#root, '.locks', basename(this.folder), `${name}.clearformer.lock`);
+  }
+
+  /** A file of a commit. Throws for a name that leads out of the folder. */
+  pointer(commit: string, name: string): string {
+    return this.#below('snapshots', commit, name);
+  }
+
+  missing(commit: string, name: string): string {
+    return this.#below('.no_exist', commit, name);
+  }
+
+  #below(kind: string, commit: string, name: string): string {
+    const parts = name.split('/');
+    if (parts.some((part) => part === '' || part === '.' || part === '..' || /[\\:\0]/.test(part))) {
+      throw new ClearformerError('malformed_file', `'${name}' is no name of a file in a folder`, { file: name });
+    }
+    return nodeModule('node:path').join(this.folder, kind, commit, ...parts);
+  }
+
+  /** The commit of the revision: its own name, what was noted the last time, or where there are no commits its name. */
+  async commit(): Promise<string> {
+    if (/^[0-9a-f]{40}$/.test(this.revision)) return this.revision;
+    const noted = await nodeModule('node:fs/promises')
+      .readFile(this.#ref(), 'utf8')
+      .catch(() => '');
+    return /^[\w.-]+$/.test(noted.trim()) ? noted.trim() : this.revision.replace(/[^\w.-]|^\.+/g, '--');
+  }
+
+  /** Notes which commit the revision is. */
+  async note(commit: string | undefined): Promise<void> {
+    if (commit === undefined || !/^[\w-]+$/.test(commit) || commit === (await this.commit())) return;
+    await writeWhole(this.#ref(), commit);
+  }
+
+  #ref(): string {
+    return nodeModule('node:path').join(
+      this.folder,
+      'refs',
+      ...this.revision.split('/').filter((part) => part !== '..'),
+    );
+  }
+
+  /** Makes a file of a commit point to a blob. */
+  async point(commit: string, name: string, blob: string): Promise<void> {
+    const { copyFile, link, mkdir, readlink, rename, rm, symlink } = nodeModule('node:fs/promises');
+    const { basename, dirname, relative } = nodeModule('node:path');
+    const pointer = this.pointer(commit, name);
+    const target = relative(dirname(pointer), this.blob(blob));
+    const old = await readlink(pointer).catch(() => undefined);
+    if (old === target) return;
+    await mkdir(dirname(pointer), { recursive: true });
+    const made = `${pointer}.${unique()}`;
+    // Windows allows links of this kind to few users.
+    await symlink(target, made).catch(() => link(this.blob(blob), made).catch(() => copyFile(this.blob(blob), made)));
+    await rename(made, pointer);
+    if (old === undefined || !(this.#origin instanceof URL)) return;
+    // Elsewhere than on the Hub no commit wants the old one again.
+    for (const path of [this.blob(basename(old)), this.pieces(basename(old))]) await rm(path, { force: true });
+  }
+
+  /** Writes down which address this is the folder of, where that is no repository of the Hub. */
+  async describe(): Promise<void> {
+    if (this.#origin instanceof URL)
+      await writeWhole(nodeModule('node:path').join(this.folder, 'url'), this.#origin.href);
+  }
+}
+
+function rootOf(origin: Origin, cacheDir: string | undefined): string {
+  if (cacheDir !== undefined) return givenCache(cacheDir);
+  return origin instanceof URL ? webCache() : hubCache();
+}
+
+function folderName(origin: Origin): string {
+  if (!(origin instanceof URL)) return `models--${origin.id.replaceAll('/', '--')}`;
+  return `web--${origin.host.replace(/[^\w.-]/g, '-')}--${digestOf(origin.href)}`;
+}
+
+function digestOf(text: string): string {
+  return nodeModule('node:crypto').createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+export const unique = (): string => nodeModule('node:crypto').randomUUID().slice(0, 8);
+
+/** A small file, whole or not there: who reads it meanwhile sees the old one. */
+export async function writeWhole(path: string, text: string): Promise<void> {
+  const { mkdir, rename, writeFile } = nodeModule('node:fs/promises');
+  await mkdir(nodeModule('node:path').dirname(path), { recursive: true });
+  const made = `${path}.${unique()}.tmp`;
+  await writeFile(made, text);
+  await rename(made, path);
+}

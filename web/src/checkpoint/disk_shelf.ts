@@ -1,0 +1,205 @@
+// One file on disk, in pieces whose checksums stand in a file beside it (Node).
+
+import { nodeModule } from '../support/platform.js';
+import { sha256Of } from './digest.js';
+import type { DiskLock } from './disk_lock.js';
+import { lengthOfPiece, pieceBytes, pieceCount, type Shelf } from './store.js';
+
+/** What is noted of a piece. */
+interface PieceNote {
+  length: number;
+  sha256: string;
+}
+
+/** The checksums of a file's pieces: a line for each, of which the last one counts. */
+export class PieceNotes {
+  readonly path: string;
+  #notes: Promise<Map<number, PieceNote>> | undefined;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  async #read(): Promise<Map<number, PieceNote>> {
+    const text = await nodeModule('node:fs/promises')
+      .readFile(this.path, 'utf8')
+      .catch(() => '');
+    const lines = [...text.matchAll(/^(\d+) (\d+) ([0-9a-f]{64})$/gm)];
+    return new Map(lines.map(([, index, length, sha256 = '']) => [Number(index), { length: Number(length), sha256 }]));
+  }
+
+  all(): Promise<Map<number, PieceNote>> {
+    this.#notes ??= this.#read();
+    return this.#notes;
+  }
+
+  /** The size of the file, where there are notes of it. */
+  async size(): Promise<number | undefined> {
+    const ends = [...(await this.all())].map(([index, { length }]) => index * pieceBytes + length);
+    return ends.length === 0 ? undefined : Math.max(...ends);
+  }
+
+  /** Notes pieces, and `downloaded` where they are of a file that this package fetched. */
+  async add(pieces: ReadonlyMap<number, PieceNote>, mark = ''): Promise<void> {
+    const { appendFile, mkdir } = nodeModule('node:fs/promises');
+    const notes = await this.all();
+    for (const [index, note] of pieces) notes.set(index, note);
+    await mkdir(nodeModule('node:path').dirname(this.path), { recursive: true });
+    const lines = [...pieces].map(([index, { length, sha256 }]) => `${index} ${length} ${sha256}\n`);
+    await appendFile(this.path, lines.join('') + mark);
+  }
+
+  async drop(): Promise<void> {
+    this.#notes = undefined;
+    await nodeModule('node:fs/promises').rm(this.path, { force: true });
+  }
+}
+
+/** The line that marks files which this package fetched. */
+export const downloadedMark = 'downloaded\n';
+
+/** What is done with a file that is being fetched. */
+interface Keeping {
+  /** Where it belongs when it is whole. */
+  readonly blob: string;
+  readonly lock: DiskLock;
+  register(): Promise<void>;
+}
+
+/** A file on disk: a whole one, or one that is being fetched. */
+export class DiskShelf implements Shelf {
+  readonly #notes: PieceNotes;
+  readonly #size: number | null;
+  readonly #keeping: Keeping | undefined;
+  #path: string;
+  /** What tells the file apart from another one that came in its place. */
+  #inode: number | undefined;
+
+  constructor(notes: PieceNotes, path: string, size: number | null, keeping?: Keeping) {
+    this.#notes = notes;
+    this.#path = path;
+    this.#size = size;
+    this.#keeping = keeping;
+  }
+
+  get where(): string {
+    return this.#path;
+  }
+
+  async digest(index: number): Promise<string | undefined> {
+    return (await this.#notes.all()).get(index)?.sha256;
+  }
+
+  async get(index: number): Promise<Uint8Array | undefined> {
+    const note = (await this.#notes.all()).get(index);
+    if (note === undefined) return undefined;
+    const bytes = await readAt(this.#path, index * pieceBytes, note.length);
+    return bytes?.byteLength === note.length && (await sha256Of(bytes)) === note.sha256 ? bytes : undefined;
+  }
+
+  async put(index: number, bytes: Uint8Array): Promise<void> {
+    const note = { length: bytes.byteLength, sha256: await sha256Of(bytes) };
+    await this.#write(index * pieceBytes, bytes);
+    await this.#notes.add(new Map([[index, note]]));
+  }
+
+  async #write(position: number, bytes: Uint8Array): Promise<void> {
+    const { constants, mkdir, open } = nodeModule('node:fs/promises');
+    await mkdir(nodeModule('node:path').dirname(this.#path), { recursive: true });
+    // A file that is gone was taken over by another process: it is not made anew with a hole at its begin.
+    const create = this.#keeping !== undefined && this.#inode === undefined ? constants.O_CREAT : 0;
+    const file = await open(this.#path, constants.O_RDWR | create);
+    try {
+      this.#inode ??= (await file.stat()).ino;
+      for (let at = 0; at < bytes.byteLength; ) {
+        const { bytesWritten } = await file.write(bytes, at, bytes.byteLength - at, position + at);
+        at += bytesWritten;
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  async finish(index: number, bytes: Uint8Array): Promise<void> {
+    const { rename, stat, truncate } = nodeModule('node:fs/promises');
+    await this.put(index, bytes);
+    await truncate(this.#path, index * pieceBytes + bytes.byteLength);
+    await this.#notes.add(new Map(), downloadedMark);
+    const { blob, register } = this.#keeping ?? {};
+    if (blob === undefined) return;
+    if (blob !== this.#path && (await stat(this.#path)).ino === this.#inode) await rename(this.#path, blob);
+    this.#path = blob;
+    await register?.();
+  }
+
+  touch(): void {
+    this.#keeping?.lock.touch();
+  }
+
+  async drop(): Promise<void> {
+    const { rm } = nodeModule('node:fs/promises');
+    await rm(this.#path, { force: true });
+    await this.#notes.drop();
+  }
+
+  async close(): Promise<void> {
+    await this.#keeping?.lock.release();
+  }
+
+  /**
+   * A file that Python downloaded has no checksums of pieces: it is compared with its name, where that is one, and gets
+   * them.
+   */
+  async isSound(name: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const size = this.#size ?? 0;
+    if ((await this.#notes.all()).size >= pieceCount(size)) return true;
+    if ((await sizeOf(this.#path)) !== size) return false;
+    const hashes = hashesFor(name, size);
+    const found = new Map<number, PieceNote>();
+    for (let index = 0; index < pieceCount(size); index++) {
+      signal?.throwIfAborted();
+      const bytes = await readAt(this.#path, index * pieceBytes, lengthOfPiece(index, size));
+      if (bytes === undefined) return false;
+      for (const hash of hashes) hash.update(bytes);
+      found.set(index, { length: bytes.byteLength, sha256: await sha256Of(bytes) });
+    }
+    if (hashes.length > 0 && !hashes.some((hash) => hash.digest('hex') === name)) return false;
+    await this.#notes.add(found).catch(() => {}); // a folder that may only be read: the next time it is compared again
+    return true;
+  }
+}
+
+/** The hashes that a blob's name can be the result of: SHA-256, or git's SHA-1, or that of a server that is not git's. */
+function hashesFor(name: string, size: number): readonly ReturnType<typeof import('node:crypto').createHash>[] {
+  const { createHash } = nodeModule('node:crypto');
+  if (/^[0-9a-f]{64}$/.test(name)) return [createHash('sha256')];
+  if (!/^[0-9a-f]{40}$/.test(name)) return [];
+  return [createHash('sha1').update(`blob ${size}\0`), createHash('sha1')];
+}
+
+/** Bytes of a file; undefined where there is none. */
+export async function sizeOf(path: string): Promise<number | undefined> {
+  const found = await nodeModule('node:fs/promises')
+    .stat(path)
+    .catch(() => undefined);
+  return found?.isFile() ? found.size : undefined;
+}
+
+async function readAt(path: string, position: number, length: number): Promise<Uint8Array | undefined> {
+  const file = await nodeModule('node:fs/promises')
+    .open(path)
+    .catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const bytes = new Uint8Array(length);
+    let filled = 0;
+    while (filled < length) {
+      const { bytesRead } = await file.read(bytes, filled, length - filled, position + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return bytes.subarray(0, filled);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,91 @@
+// Downloads on disk, where Python's huggingface_hub keeps them and finds them (Node).
+
+import { ClearformerError } from '../support/error.js';
+import { nodeModule } from '../support/platform.js';
+import { lockFile } from './disk_lock.js';
+import { DiskRepository, type Origin } from './disk_repository.js';
+import { DiskShelf, PieceNotes, sizeOf } from './disk_shelf.js';
+import type { RemoteFile } from './remote_file.js';
+import type { KeptFile, Shelf, Store } from './store.js';
+
+/** One repository's files on disk. */
+export class DiskStore implements Store {
+  readonly #repository: DiskRepository;
+
+  constructor(origin: Origin, cacheDir: string | undefined) {
+    this.#repository = new DiskRepository(origin, cacheDir);
+  }
+
+  async find(name: string): Promise<KeptFile | 'absent' | undefined> {
+    const commit = await this.#repository.commit();
+    const kept = await this.#kept(this.#repository.pointer(commit, name));
+    if (kept !== undefined) return kept;
+    return (await sizeOf(this.#repository.missing(commit, name))) === undefined ? undefined : 'absent';
+  }
+
+  async match(file: RemoteFile): Promise<KeptFile | undefined> {
+    const blob = this.#repository.nameOf(file);
+    const kept = await this.#kept(this.#repository.blob(blob), file.size);
+    if (kept !== undefined) await this.#register(file, blob).catch(() => {}); // a folder that may only be read
+    if (kept !== undefined || file.commit === undefined) return kept;
+    // Where links cannot be made, Python moves the file to its commit.
+    return this.#kept(this.#repository.pointer(file.commit, file.name), file.size);
+  }
+
+  async #kept(path: string, told?: number | null): Promise<KeptFile | undefined> {
+    const { basename, dirname, relative, sep } = nodeModule('node:path');
+    const { realpath } = nodeModule('node:fs/promises');
+    const real = await realpath(path).catch(() => undefined);
+    const found = await sizeOf(real ?? path);
+    if (real === undefined || found === undefined) return undefined;
+    const isBlob = basename(dirname(real)) === 'blobs';
+    const name = isBlob ? basename(real) : relative(this.#repository.folder, path).replaceAll(sep, '--');
+    const notes = new PieceNotes(this.#repository.pieces(name));
+    const size = told ?? (await notes.size()) ?? found;
+    const shelf = new DiskShelf(notes, real, size);
+    return { size, version: isBlob ? name : undefined, shelf, isSound: (signal) => shelf.isSound(name, signal) };
+  }
+
+  async leaveOut(name: string, commit: string | undefined): Promise<void> {
+    const { mkdir, writeFile } = nodeModule('node:fs/promises');
+    const path = this.#repository.missing(commit ?? (await this.#repository.commit()), name);
+    await mkdir(nodeModule('node:path').dirname(path), { recursive: true });
+    await writeFile(path, '');
+    await this.#repository.note(commit);
+  }
+
+  async open(file: RemoteFile, signal: AbortSignal | undefined): Promise<Shelf> {
+    const repository = this.#repository;
+    const name = repository.nameOf(file);
+    repository.pointer('', file.name); // throws for a name that must not become a path
+    const lock = await lockFile(repository.lock(name), signal);
+    try {
+      const blob = repository.blob(name);
+      const done = (await sizeOf(blob)) === file.size; // by another process, meanwhile
+      if (!done) await requireSpace(repository.folder, file.size ?? 0);
+      const notes = new PieceNotes(repository.pieces(name));
+      const keep = { blob, lock, register: () => this.#register(file, name) };
+      return new DiskShelf(notes, done ? blob : repository.partial(name), file.size, keep);
+    } catch (thrown) {
+      await lock.release();
+      throw thrown;
+    }
+  }
+
+  /** A blob becomes a file of its commit. */
+  async #register(file: RemoteFile, blob: string): Promise<void> {
+    await this.#repository.note(file.commit);
+    await this.#repository.point(file.commit ?? (await this.#repository.commit()), file.name, blob);
+    await this.#repository.describe();
+  }
+}
+
+/** Rejects where the disk has less room than a file wants: better before it is full than after. */
+async function requireSpace(folder: string, bytes: number): Promise<void> {
+  const { mkdir, statfs } = nodeModule('node:fs/promises');
+  await mkdir(folder, { recursive: true });
+  const disk = await statfs(folder).catch(() => undefined);
+  if (disk === undefined || disk.bavail * disk.bsize >= bytes) return;
+  const message = `${folder}: the disk has room for ${disk.bavail * disk.bsize} bytes, the file has ${bytes}`;
+  throw new ClearformerError('out_of_memory', message, { where: folder });
+}

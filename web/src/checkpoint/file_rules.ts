@@ -1,0 +1,182 @@
+// The rules of the JSON files that stand beside a model, one table a file: which values a key may have. Loading refuses
+// the first that is none, `validate` lists all. Null counts as absent; keys that no table has are not read.
+// (config.json, generation_config.json, the index and the headers of weights are the core's.)
+
+import { ClearformerError } from '../support/error.js';
+
+type Values = Readonly<Record<string, unknown>>;
+type Kind = keyof typeof kinds;
+/** What a key (`*`: any) must be: a kind, one of several texts, or for every member of an object or a list a kind. */
+type Rule = Kind | readonly string[] | { readonly each: Rule | Table };
+type Table = Readonly<Record<string, Rule>>;
+
+/** Ids are paired in one double (tokenizer.json's merges): left · (the highest + 1) + right. */
+export const lastId = 2 ** 26 - 1;
+
+export const isObject = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Levels that JSON may have. A vocabulary has few and many members, and is not searched for more. */
+export const deepest = 64;
+
+/** Whether a value has more levels than that. */
+export function isDeeper(value: unknown, levels = deepest): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1));
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isWhole = (value: unknown, least: number, most: number) =>
+  Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+const isToken = (value: unknown): boolean => isText(value) || (isObject(value) && isText(value.content));
+
+const kinds = {
+  flag: ['true or false', (value: unknown) => typeof value === 'boolean'],
+  text: ['a text', isText],
+  texts: ['a list of texts', (value: unknown) => Array.isArray(value) && value.every(isText)],
+  id: [`a whole number from 0 to ${lastId}`, (value: unknown) => isWhole(value, 0, lastId)],
+  count: ['a whole number from 0 to 2147483647', (value: unknown) => isWhole(value, 0, 2 ** 31 - 1)],
+  size: ['a whole number from 1 to 2147483647', (value: unknown) => isWhole(value, 1, 2 ** 31 - 1)],
+  positive: ['a number above 0', (value: unknown) => typeof value === 'number' && value > 0],
+  token: ['a text, or an object with its content', isToken],
+  tokens: ['a list of tokens', (value: unknown) => (Array.isArray(value) ? value.every(isToken) : isObject(value))],
+  module: [
+    'an object with a type, a text, and a path of plain names',
+    (value: unknown) => {
+      const { type, path = '' } = isObject(value) ? value : {};
+      return isText(type) && isText(path) && !/(^|\/)\.*(\/|$)|[\\?#]/.test(path || 'x');
+    },
+  ],
+  template: [
+    'a text, or a list of names and templates',
+    (value: unknown) =>
+      isText(value) ||
+      (Array.isArray(value) && value.every((one) => isObject(one) && isText(one.name) && isText(one.template))),
+  ],
+} as const;
+
+const side = ['left', 'right'];
+const direction = [...side, 'Left', 'Right'];
+const roles: Table = {
+  bos_token: 'token',
+  eos_token: 'token',
+  unk_token: 'token',
+  sep_token: 'token',
+  pad_token: 'token',
+  cls_token: 'token',
+  mask_token: 'token',
+  additional_special_tokens: 'tokens',
+  extra_special_tokens: 'tokens',
+};
+const addedToken: Table = {
+  content: 'text',
+  special: 'flag',
+  single_word: 'flag',
+  lstrip: 'flag',
+  rstrip: 'flag',
+  normalized: 'flag',
+};
+
+const tables: Readonly<Record<string, Table>> = {
+  'tokenizer.json': { added_tokens: { each: addedToken } },
+  'tokenizer.json: padding': { direction, pad_id: 'id', pad_type_id: 'id', pad_token: 'text' },
+  'tokenizer.json: truncation': { direction, max_length: 'count', stride: 'count' },
+  'tokenizer_config.json': {
+    ...roles,
+    added_tokens_decoder: { each: addedToken },
+    model_max_length: 'positive',
+    padding_side: side,
+    truncation_side: side,
+    pad_token_type_id: 'id',
+    tokenizer_class: 'text',
+    model_input_names: 'texts',
+    chat_template: 'template',
+    clean_up_tokenization_spaces: 'flag',
+    add_prefix_space: 'flag',
+    do_lower_case: 'flag',
+    tokenize_chinese_chars: 'flag',
+    strip_accents: 'flag',
+  },
+  'special_tokens_map.json': roles,
+  'added_tokens.json': { '*': 'id' },
+  'vocab.json': { '*': 'id' },
+  'modules.json': { '*': 'module' },
+  'sentence_bert_config.json': { max_seq_length: 'size', do_lower_case: 'flag' },
+  'Pooling/config.json': {
+    word_embedding_dimension: 'size',
+    embedding_dimension: 'size',
+    include_prompt: 'flag',
+    pooling_mode_cls_token: 'flag',
+    pooling_mode_mean_tokens: 'flag',
+    pooling_mode_max_tokens: 'flag',
+    pooling_mode_mean_sqrt_len_tokens: 'flag',
+    pooling_mode_weightedmean_tokens: 'flag',
+    pooling_mode_lasttoken: 'flag',
+  },
+  'config_sentence_transformers.json': {
+    prompts: { each: 'text' },
+    default_prompt_name: 'text',
+    similarity_fn_name: ['cosine', 'dot', 'euclidean', 'manhattan'],
+  },
+};
+
+/** Every rule that the values of `file` break; `name` where it stands, if that is in a folder of its own. */
+export function brokenRules(file: string, values: Values, name = file): ClearformerError[] {
+  const broken: ClearformerError[] = [];
+  const [main = name] = name.split(': ');
+  const refuse = (key: string, rule: string, value: unknown) => {
+    const message = `${name}: ${key} must be ${rule}, and is ${shownValue(value)}`;
+    broken.push(new ClearformerError('malformed_config', message, { file: main, option: key }));
+  };
+  const check = (key: string, rule: Rule | Table, value: unknown): void => {
+    if (Array.isArray(rule)) {
+      if (!rule.includes(value)) refuse(key, `one of ${rule.join(', ')}`, value);
+    } else if (typeof rule === 'string') {
+      const [what, fits] = kinds[rule as Kind];
+      if (!fits(value)) refuse(key, what, value);
+    } else if ('each' in rule) {
+      if (typeof value !== 'object') refuse(key, 'an object or a list', value);
+      else every(value as Values, rule.each as Rule, (own) => `${key}[${own}]`);
+    } else if (isObject(value)) {
+      keyed(value, rule as Table, `${key}.`);
+    } else refuse(key, 'an object', value);
+  };
+  const every = (members: Values, rule: Rule, keyOf: (own: string) => string) => {
+    for (const [own, member] of Object.entries(members)) check(keyOf(own), rule, member);
+  };
+  const keyed = (held: Values, table: Table, start: string) => {
+    for (const [key, rule] of Object.entries(table)) {
+      const value = held[key];
+      if (value !== undefined && value !== null) check(start + key, rule, value);
+    }
+  };
+  const { '*': any, ...table } = tables[file] ?? {};
+  if (any !== undefined) every(values, any, (own) => own);
+  keyed(values, table, '');
+  return broken;
+}
+
+/** Every rule that tokenizer.json and tokenizer_config.json break, where no step of the tokenizer reads them. */
+export function brokenTokenizerRules(json: object, config: object): ClearformerError[] {
+  const held = json as Values;
+  const part = (name: string) => brokenRules(`tokenizer.json: ${name}`, isObject(held[name]) ? held[name] : {});
+  const deep = ['normalizer', 'pre_tokenizer', 'post_processor', 'decoder'].filter((name) => isDeeper(held[name]));
+  const nested = (name: string) => `tokenizer.json: ${name} is nested deeper than ${deepest} levels`;
+  return [
+    ...deep.map((name) => new ClearformerError('malformed_config', nested(name), { file: 'tokenizer.json' })),
+    ...brokenRules('tokenizer.json', held),
+    ...part('padding'),
+    ...part('truncation'),
+    ...brokenRules('tokenizer_config.json', config as Values),
+  ];
+}
+
+/** Throws the first of them. */
+export function expectNone([first]: readonly ClearformerError[]): void {
+  if (first !== undefined) throw first;
+}
+
+/** A value as a message shows it. */
+export function shownValue(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}

@@ -1,0 +1,43 @@
+// Where Python's huggingface_hub keeps files and the token: the same variables of the environment, read the same way (Node).
+
+import { environment, nodeModule } from '../support/platform.js';
+
+/** `~` and `$NAME` as os.path.expanduser and expandvars replace them. */
+function expanded(path: string): string {
+  const home = nodeModule('node:os').homedir();
+  const whole = path === '~' || /^~[\\/]/.test(path) ? home + path.slice(1) : path;
+  return whole.replace(/\$(?:(\w+)|\{(\w+)\})/g, (text, name, braced) => environment(name ?? braced) ?? text);
+}
+
+function home(): string {
+  const { join } = nodeModule('node:path');
+  const caches = environment('XDG_CACHE_HOME') ?? join(nodeModule('node:os').homedir(), '.cache');
+  return expanded(environment('HF_HOME') ?? join(caches, 'huggingface'));
+}
+
+/** The folder of all repositories: `~/.cache/huggingface/hub` unless the environment says otherwise. */
+export function hubCache(): string {
+  const { join } = nodeModule('node:path');
+  return expanded(environment('HF_HUB_CACHE') ?? environment('HUGGINGFACE_HUB_CACHE') ?? join(home(), 'hub'));
+}
+
+/** What comes from elsewhere than the Hub is kept beside it, where Python does not look for repositories. */
+export function webCache(): string {
+  return nodeModule('node:path').join(home(), 'clearformer');
+}
+
+/** The folder that a caller names, with `~` and variables. */
+export function givenCache(folder: string): string {
+  return nodeModule('node:path').resolve(expanded(folder));
+}
+
+/** HF_TOKEN, or the token that `hf auth login` wrote. */
+export async function storedToken(): Promise<string | undefined> {
+  const own = environment('HF_TOKEN') ?? environment('HUGGING_FACE_HUB_TOKEN');
+  if (own !== undefined) return own.trim() || undefined;
+  const path = expanded(environment('HF_TOKEN_PATH') ?? nodeModule('node:path').join(home(), 'token'));
+  const text = await nodeModule('node:fs/promises')
+    .readFile(path, 'utf8')
+    .catch(() => '');
+  return text.trim() || undefined;
+}

@@ -1,0 +1,148 @@
+// What a server tells of a file before it sends it: its size, its version, its checksum, the commit it belongs to.
+
+import { ClearformerError } from '../support/error.js';
+import { type Answer, ask, type Call, refused, type Token } from './transport.js';
+
+/** A file as its server describes it. */
+export interface RemoteFile {
+  readonly name: string;
+  readonly href: string;
+  /** Bytes; null when the server does not say. */
+  readonly size: number | null;
+  /** What changes when the file changes; null when the server does not say. */
+  readonly version: string | null;
+  /** The etag of the file where it lies, which a range can be asked for under; absent where only the Hub's word is known. */
+  readonly etag: string | undefined;
+  /** SHA-256 that the Hub states (files of LFS), lower case. */
+  readonly sha256: string | undefined;
+  /** SHA-1 of git's blob, the Hub's etag of files that are no LFS. */
+  readonly gitSha1: string | undefined;
+  /** Whether it lies on another host than was asked, so that the Hub's own word about it is not known. */
+  readonly moved: boolean;
+  /** The commit that the answer is of. */
+  readonly commit: string | undefined;
+  /** Whether the server calls it an HTML page. */
+  readonly html: boolean;
+}
+
+/** Where files are asked for. */
+export interface Place {
+  readonly token: Token | undefined;
+  /** Id and revision of a repository of the Hub. */
+  readonly hub: { id: string; revision: string } | undefined;
+}
+
+/** That a server does not have a file, and at which commit. */
+export interface Absence {
+  readonly absent: true;
+  readonly commit: string | undefined;
+}
+
+/** Asks what a server has under an address. Rejects with `network_error`, or `file_not_found` for a whole repository. */
+export async function lookUp(
+  name: string,
+  href: string,
+  place: Place,
+  signal: AbortSignal | undefined,
+  retries?: number,
+): Promise<RemoteFile | Absence> {
+  const call: Call = { name, href, method: 'HEAD', token: place.token, signal };
+  let answer = await ask(call, retries);
+  await answer.cancel();
+  if ([400, 403, 405, 501].includes(answer.status)) {
+    answer = await ask({ ...call, method: 'GET' }, retries); // a server that knows no HEAD
+    await answer.cancel();
+  }
+  const { headers, status } = answer;
+  refuseRepository(call, answer, place);
+  const [commit] = /^[\w-]{1,64}$/.exec(headers.get('x-repo-commit') ?? '') ?? []; // it becomes part of paths
+  if (status === 404 || status === 410) return { absent: true, commit };
+  if (!answer.ok) throw refused(call, answer);
+  return { name, href, commit, ...described(answer, place) };
+}
+
+function described(answer: Answer, place: Place): Omit<RemoteFile, 'name' | 'href' | 'commit'> {
+  const { headers } = answer;
+  const linked = plain(headers.get('x-linked-etag'));
+  const own = headers.get('etag');
+  const digest = linked ?? (place.hub === undefined || answer.redirected ? undefined : plain(own));
+  return {
+    size: sizeOf(headers),
+    version: linked ?? versionOf(headers),
+    etag: linked === undefined && own?.startsWith('"') ? own : undefined,
+    sha256: digest !== undefined && /^[0-9a-f]{64}$/i.test(digest) ? digest.toLowerCase() : undefined,
+    gitSha1: digest !== undefined && /^[0-9a-f]{40}$/i.test(digest) ? digest.toLowerCase() : undefined,
+    moved: answer.redirected,
+    html: /^text\/html\b/.test(headers.get('content-type') ?? ''),
+  };
+}
+
+/** An etag without its quotes; undefined for one that is weak, which names no bytes. */
+function plain(etag: string | null): string | undefined {
+  return etag === null || etag.startsWith('W/') ? undefined : etag.replace(/^"|"$/g, '');
+}
+
+function versionOf(headers: Headers): string | null {
+  const modified = headers.get('last-modified');
+  const own = headers.get('etag');
+  return plain(own) ?? own ?? (modified === null ? null : `${modified}, ${headers.get('content-length')} bytes`);
+}
+
+/**
+ * The size of the contents; null when the server does not say, or says the size of a compressed form, or 0: that may be the
+ * length of the answer to HEAD, which has no contents.
+ */
+function sizeOf(headers: Headers): number | null {
+  const length = headers.get('x-linked-size') ?? (headers.has('x-linked-etag') ? null : headers.get('content-length'));
+  return headers.has('content-encoding') ? null : Number(length) || null;
+}
+
+/** The Hub says by a header of its own what is missing when it is more than the file. */
+function refuseRepository(call: Call, { headers, status }: Answer, { hub, token }: Place): void {
+  const code = headers.get('x-error-code');
+  if (hub === undefined || code === null) return;
+  const details = { file: call.name, where: call.href, status };
+  const withToken = token === undefined ? ', or it is private and needs a token' : ' that this token may see';
+  if (code === 'RepoNotFound')
+    throw new ClearformerError(
+      'file_not_found',
+      `the Hub has no repository ${hub.id}${withToken} (${call.href})`,
+      details,
+    );
+  if (code === 'RevisionNotFound')
+    throw new ClearformerError('file_not_found', `${hub.id} has no revision ${hub.revision} (${call.href})`, details);
+  if (code !== 'GatedRepo') return;
+  const cure = `accept its conditions on its page${token === undefined ? ' and pass a token' : ''}`;
+  const message = `${call.name}: ${hub.id} is gated and asks for permission: ${cure} (${call.href})`;
+  throw new ClearformerError('network_error', message, details);
+}
+
+/**
+ * The same file with the Hub's checksum. Browsers follow redirects by themselves and do not show what the Hub says on the way;
+ * the pointer that stands for a file of LFS in git says it, too.
+ */
+export async function withChecksum(
+  file: RemoteFile,
+  place: Place,
+  signal: AbortSignal | undefined,
+): Promise<RemoteFile> {
+  if (!file.moved || place.hub === undefined || file.sha256 !== undefined) return file;
+  const href = file.href.replace('/resolve/', '/raw/');
+  const call: Call = { name: file.name, href, method: 'GET', token: place.token, signal };
+  try {
+    const answer = await ask(call, 0);
+    let text = '';
+    for await (const chunk of answer.chunks(() => text.length)) {
+      text += new TextDecoder().decode(chunk);
+      if (text.length > mostPointerBytes) break;
+    }
+    const [, sha256] = /^oid sha256:([0-9a-f]{64})$/m.exec(answer.ok ? text : '') ?? [];
+    const [, size] = /^size (\d+)$/m.exec(text) ?? [];
+    return sha256 === undefined || Number(size) !== file.size ? file : { ...file, sha256 };
+  } catch (thrown) {
+    if (signal?.aborted) throw thrown;
+    return file; // no Hub, but a mirror without pointers
+  }
+}
+
+const mostPointerBytes = 1000; // git-lfs allows 1024

@@ -1,0 +1,222 @@
+// Downloads in a cache of answers: the browser's, or one of the caller's own. The last piece of a file is the answer under
+// the file's own address, and comes there last; the others have addresses of their own.
+
+import { sha256Of } from './digest.js';
+import type { RemoteFile } from './remote_file.js';
+import { type KeptFile, pieceBytes, pieceCount, type Shelf, type Store } from './store.js';
+
+/** What a cache of downloads must offer; the browser's `Cache` does. */
+export interface CacheLike {
+  /** The answer that is kept for a URL, or undefined. */
+  match(request: string): Promise<Response | undefined>;
+  /** Keeps the answer for a URL. */
+  put(request: string, response: Response): Promise<void>;
+  /** Forgets the answer for a URL. Without it, what is to be forgotten is overwritten with an answer that counts as none. */
+  delete?(request: string): Promise<boolean>;
+}
+
+/** The browser's cache that holds downloads. */
+export const cacheName = 'clearformer';
+
+// An answer keeps these of its own, since a page may not see all headers of another host.
+const headers = {
+  version: 'x-clearformer-version',
+  /** Bytes of the file. */
+  size: 'x-clearformer-size',
+  /** Bytes of the piece. */
+  kept: 'x-clearformer-kept',
+  /** SHA-256 of the piece. */
+  digest: 'x-clearformer-sha256',
+  /** The server has no such file. */
+  absent: 'x-clearformer-absent',
+} as const;
+
+const pieceKey = 'clearformer-piece';
+
+/** What is kept under an address, as `listResponses` tells it. */
+export interface KeptResponse {
+  href: string;
+  bytes: number;
+  /** Whether all of the file is there. */
+  complete: boolean;
+}
+
+function addressOf(href: string, index: number): string {
+  const url = new URL(href);
+  url.searchParams.set(pieceKey, String(index));
+  return url.href;
+}
+
+/** Files below one address, in a cache of answers. */
+export class ResponseStore implements Store {
+  readonly #cache: CacheLike;
+  readonly #address: (name: string) => string;
+
+  constructor(cache: CacheLike, address: (name: string) => string) {
+    this.#cache = cache;
+    this.#address = address;
+  }
+
+  async find(name: string): Promise<KeptFile | 'absent' | undefined> {
+    const href = this.#address(name);
+    const first = await this.#cache.match(href);
+    await first?.body?.cancel();
+    if (first === undefined) return undefined;
+    if (first.headers.has(headers.absent)) return 'absent';
+    const version = first.headers.get(headers.version) ?? '';
+    const size = Number(first.headers.get(headers.size) ?? Number.NaN);
+    if (Number.isNaN(size) || !isOf(first.headers, version)) return undefined;
+    return { size, version, shelf: new ResponseShelf(this.#cache, href, version, size), isSound: async () => true };
+  }
+
+  async match({ name, version }: RemoteFile): Promise<KeptFile | undefined> {
+    const kept = await this.find(name);
+    return kept !== 'absent' && kept?.version === (version ?? '') ? kept : undefined;
+  }
+
+  async leaveOut(name: string, commit: string | undefined): Promise<void> {
+    if (commit === undefined) return;
+    await this.#cache.put(this.#address(name), new Response(null, { headers: { [headers.absent]: commit } }));
+  }
+
+  async open({ href, version, size }: RemoteFile, signal: AbortSignal | undefined): Promise<Shelf> {
+    return new ResponseShelf(this.#cache, href, version ?? '', size, await lockOf(href, signal));
+  }
+}
+
+const isOf = (found: Headers, version: string) => found.get(headers.version) === version && found.has(headers.digest);
+
+/** Keeps other tabs from fetching the same file meanwhile. Resolves to what lets them. */
+function lockOf(href: string, signal: AbortSignal | undefined): Promise<() => void> {
+  const { locks } = (globalThis.navigator ?? {}) as Partial<Navigator>;
+  if (locks === undefined) return Promise.resolve(() => {});
+  return new Promise((resolve, reject) => {
+    const hold = () => new Promise<void>((release) => resolve(release));
+    const options = signal === undefined ? {} : { signal };
+    locks.request(`clearformer ${href}`, options, hold).catch((thrown: unknown) => {
+      if (signal?.aborted) reject(signal.reason);
+      else if (thrown) resolve(() => {}); // a page without an origin has no locks
+    });
+  });
+}
+
+class ResponseShelf implements Shelf {
+  readonly where = 'the cache';
+  readonly #cache: CacheLike;
+  readonly #href: string;
+  readonly #version: string;
+  readonly #size: number | null;
+  #count: number;
+  readonly #unlock: () => void;
+
+  constructor(cache: CacheLike, href: string, version: string, size: number | null, unlock: () => void = () => {}) {
+    this.#cache = cache;
+    this.#href = href;
+    this.#version = version;
+    this.#size = size;
+    this.#unlock = unlock;
+    this.#count = size === null ? 0 : pieceCount(size);
+  }
+
+  async get(index: number): Promise<Uint8Array | undefined> {
+    const found = await this.#found(index);
+    if (found === undefined) return undefined;
+    const bytes = new Uint8Array(await found.arrayBuffer());
+    return (await sha256Of(bytes)) === found.headers.get(headers.digest) ? bytes : undefined;
+  }
+
+  async digest(index: number): Promise<string | undefined> {
+    const found = await this.#found(index);
+    await found?.body?.cancel();
+    return found?.headers.get(headers.digest) ?? undefined;
+  }
+
+  async #found(index: number): Promise<Response | undefined> {
+    const isLast = index === this.#count - 1;
+    for (const address of [...(isLast ? [this.#href] : []), addressOf(this.#href, index)]) {
+      const found = await this.#cache.match(address);
+      if (found !== undefined && isOf(found.headers, this.#version)) return found;
+      await found?.body?.cancel();
+    }
+    return undefined;
+  }
+
+  async put(index: number, bytes: Uint8Array): Promise<void> {
+    this.#count = Math.max(this.#count, index + 1);
+    const isMended = index === this.#count - 1 && isOf(await this.#headersOf(this.#href), this.#version);
+    await this.#put(isMended ? this.#href : addressOf(this.#href, index), bytes, this.#size);
+  }
+
+  async #headersOf(address: string): Promise<Headers> {
+    const found = await this.#cache.match(address);
+    await found?.body?.cancel();
+    return found?.headers ?? new Headers();
+  }
+
+  async #put(address: string, bytes: Uint8Array, size: number | null): Promise<void> {
+    const told: Record<string, string> = {
+      [headers.version]: this.#version,
+      [headers.kept]: String(bytes.byteLength),
+      [headers.digest]: await sha256Of(bytes),
+      ...(size !== null && { [headers.size]: String(size) }),
+    };
+    await this.#cache.put(address, new Response(bytes as BufferSource, { headers: told }));
+  }
+
+  async finish(index: number, bytes: Uint8Array): Promise<void> {
+    await this.#put(this.#href, bytes, index * pieceBytes + bytes.byteLength);
+    await forget(this.#cache, addressOf(this.#href, index)); // what an earlier download left of it
+  }
+
+  async close(): Promise<void> {
+    this.#unlock();
+  }
+
+  touch(): void {} // locks of a browser end with the tab that holds them
+
+  async drop(): Promise<void> {
+    await forget(this.#cache, this.#href);
+    for (let index = 0; index < this.#count; index++) await forget(this.#cache, addressOf(this.#href, index));
+  }
+}
+
+async function forget(cache: CacheLike, address: string): Promise<void> {
+  if (cache.delete !== undefined) await cache.delete(address);
+  else if ((await cache.match(address)) !== undefined) await cache.put(address, new Response(null));
+}
+
+/** What the browser's cache holds, file by file. */
+export async function listResponses(cache: Pick<Cache, 'keys' | 'match'>): Promise<KeptResponse[]> {
+  const files = new Map<string, KeptResponse>();
+  for (const { url } of await cache.keys()) {
+    const found = (await cache.match(url))?.headers;
+    if (found === undefined || !found.has(headers.kept)) continue;
+    const href = wholeAddress(url);
+    const file = files.get(href) ?? { href, bytes: 0, complete: false };
+    file.bytes += Number(found.get(headers.kept));
+    file.complete ||= url === href;
+    files.set(href, file);
+  }
+  return [...files.values()];
+}
+
+/** Removes whatever is kept of the files that are meant. Resolves to its bytes. */
+export async function clearResponses(
+  cache: Pick<Cache, 'keys' | 'match' | 'delete'>,
+  isMeant: (href: string) => boolean,
+): Promise<number> {
+  let bytes = 0;
+  for (const { url } of await cache.keys()) {
+    if (!isMeant(wholeAddress(url))) continue;
+    bytes += Number((await cache.match(url))?.headers.get(headers.kept) ?? 0);
+    await cache.delete(url);
+  }
+  return bytes;
+}
+
+function wholeAddress(href: string): string {
+  const url = new URL(href);
+  if (!url.searchParams.has(pieceKey)) return href;
+  url.searchParams.delete(pieceKey);
+  return url.href;
+}

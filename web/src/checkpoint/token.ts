@@ -1,0 +1,24 @@
+// Which token is sent to which host: the one that was given or that Python's huggingface_hub would send, to the Hub alone.
+
+import { ClearformerError } from '../support/error.js';
+import { isNode } from '../support/platform.js';
+import type { Token } from './transport.js';
+
+/** A token of the Hub, or false for none. */
+export type TokenOption = string | false;
+
+/** The token for what is below an address. Throws `unsupported` where a token was given for another host than the Hub's. */
+export async function tokenFor(
+  { origin }: URL,
+  host: string,
+  given: TokenOption | undefined,
+): Promise<Token | undefined> {
+  if (given === false) return undefined;
+  if (origin !== new URL(host).origin) {
+    if (given === undefined) return undefined;
+    const message = `token: ${origin} is not the Hub's host (${host}): name it as remote_host, or see configure({ fetch })`;
+    throw new ClearformerError('unsupported', message, { option: 'token' });
+  }
+  const value = given ?? (isNode() ? await (await import('./hub_home.js')).storedToken() : undefined);
+  return value === undefined ? undefined : { value, origin };
+}

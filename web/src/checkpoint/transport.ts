@@ -1,0 +1,260 @@
+// One request over http: it is answered or told within the deadline for silence, an abort ends it at once, the token goes to
+// its own host alone, and every failure says whether it may pass.
+
+import { configuration } from '../support/config.js';
+import { ClearformerError, messageOf } from '../support/error.js';
+import { isNode } from '../support/platform.js';
+
+/** A token of the Hub, and the origin that it is for. */
+export interface Token {
+  readonly value: string;
+  readonly origin: string;
+}
+
+/** A request for a file. */
+export interface Call {
+  readonly name: string;
+  readonly href: string;
+  readonly method: 'GET' | 'HEAD';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly token: Token | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A failure that may pass: what to throw in the end, and what is known of when to try again. */
+export class Passing {
+  constructor(
+    readonly error: ClearformerError,
+    /** Milliseconds that the server asks to wait. */
+    readonly wait?: number,
+    /** How often it is worth trying again. */
+    readonly most = Number.POSITIVE_INFINITY,
+  ) {}
+}
+
+const longestWait = 60_000; // ms: whoever is asked to wait longer wants to know it
+const longestPause = 10_000; // ms
+
+/** Waits before another try, or throws the failure where there is to be none. `failures` is how many came before it. */
+export async function beforeRetry(failure: unknown, failures: number, signal: AbortSignal | undefined): Promise<void> {
+  if (!(failure instanceof Passing)) throw failure;
+  const { retries = 4, retryDelay = 500 } = configuration;
+  const { error, wait, most } = failure;
+  if (failures >= Math.min(retries, most) || (wait ?? 0) > longestWait) throw error;
+  // Clients that failed together do not come back together.
+  await pause(wait ?? Math.min(retryDelay * 2 ** failures, longestPause) * (0.5 + Math.random() / 2), signal);
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** Makes a request until it is answered for good; `retries` can be fewer than are configured. */
+export async function ask(call: Call, retries = Number.POSITIVE_INFINITY): Promise<Answer> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await askOnce(call);
+    } catch (thrown) {
+      if (thrown instanceof Passing && failures >= retries) throw thrown.error;
+      await beforeRetry(thrown, failures, call.signal);
+    }
+  }
+}
+
+/** One try. Throws a `Passing` where no answer comes, or one that may be another the next time. */
+export async function askOnce(call: Call): Promise<Answer> {
+  call.signal?.throwIfAborted();
+  const watch = new Watch(call);
+  const response = await watch.over(follow(call, watch.signal), 'did not answer').catch((cause: unknown) => {
+    watch.end();
+    // A browser tells no cause: it may be a rule of its own that no other try changes.
+    throw failed(call, 'could not be fetched', cause, isLasting(cause) ? 0 : isNode() ? undefined : 2);
+  });
+  const answer = new Answer(response, call, watch);
+  if (!passing(answer.status)) return answer;
+  await answer.cancel();
+  throw new Passing(refused(call, answer), retryAfter(answer.headers));
+}
+
+const linked = 'x-linked-etag';
+const mostRedirects = 10;
+
+/**
+ * The answer after all redirects. Where they can be followed by hand (not in browsers), the Hub's word about a file that lies
+ * elsewhere is taken in place of that other host's. Browsers keep tokens from other hosts by themselves.
+ */
+async function follow(call: Call, signal: AbortSignal): Promise<Response> {
+  const send = configuration.fetch ?? fetch;
+  const byHand = isNode();
+  let { href } = call;
+  for (let redirects = 0; ; redirects++) {
+    const headers: Record<string, string> = { ...call.headers };
+    if (byHand) headers['accept-encoding'] = 'identity'; // else sizes and ranges are those of the compressed form
+    if (call.token?.origin === new URL(href).origin) headers.authorization = `Bearer ${call.token.value}`;
+    // `no-cache` lets the browser's own cache answer only after asking the server.
+    const init = { method: call.method, cache: 'no-cache', redirect: byHand ? 'manual' : 'follow' } as const;
+    const response = await send(href, { ...init, headers, signal });
+    const location = byHand && response.status > 300 && response.status < 309 ? response.headers.get('location') : null;
+    if (location === null || (call.method === 'HEAD' && response.headers.has(linked))) return response;
+    await response.body?.cancel();
+    href = new URL(location, href).href;
+    if (redirects === mostRedirects) throw new Error(`more than ${mostRedirects} redirects`);
+  }
+}
+
+/** The deadline for silence, and the caller's abort, over the parts of one exchange. */
+class Watch {
+  readonly #controller = new AbortController();
+  readonly #call: Call;
+  readonly #stop = () => this.#controller.abort(this.#call.signal?.reason);
+
+  constructor(call: Call) {
+    this.#call = call;
+    call.signal?.addEventListener('abort', this.#stop, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The work's result, unless an abort or the deadline is first. */
+  async over<T>(work: Promise<T>, what: string): Promise<T> {
+    const { timeout = 30_000 } = configuration;
+    const { signal } = this;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let stop = () => {};
+    const first = new Promise<never>((_, reject) => {
+      stop = () => reject(signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
+      const silence = () => this.#controller.abort(new Error(`${what} for ${timeout / 1000} s`));
+      timer = setTimeout(silence, timeout);
+    });
+    try {
+      return await Promise.race([work, first]);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  /** Ends the exchange, if it has not ended by itself. */
+  end(): void {
+    this.#call.signal?.removeEventListener('abort', this.#stop);
+    this.#controller.abort();
+  }
+}
+
+/** What a server answers. The body is read once, or cancelled. */
+export class Answer {
+  readonly #response: Response;
+  readonly #call: Call;
+  readonly #watch: Watch;
+
+  constructor(response: Response, call: Call, watch: Watch) {
+    this.#response = response;
+    this.#call = call;
+    this.#watch = watch;
+    if (response.body === null) watch.end();
+  }
+
+  get status(): number {
+    return this.#response.status;
+  }
+
+  /** Whether there is something, here or where the Hub points to. */
+  get ok(): boolean {
+    return this.#response.ok || this.headers.has(linked);
+  }
+
+  get headers(): Headers {
+    return this.#response.headers;
+  }
+
+  /** Whether the answer is that of another host than was asked. */
+  get redirected(): boolean {
+    const { url } = this.#response; // empty where a `fetch` of the caller's own made the answer
+    return url !== '' && new URL(url).origin !== new URL(this.#call.href).origin;
+  }
+
+  /** The body. Throws a `Passing` where it breaks off; `position` is for its words. */
+  async *chunks(position: () => number): AsyncIterable<Uint8Array> {
+    const reader = this.#response.body?.getReader();
+    try {
+      for (;;) {
+        const read: Promise<{ value?: Uint8Array | undefined }> = reader?.read() ?? Promise.resolve({});
+        const part = await this.#watch.over(read, 'sent nothing').catch((cause: unknown) => {
+          throw failed(this.#call, `stopped after ${position()} bytes`, cause);
+        });
+        if (part.value === undefined) return;
+        yield part.value;
+      }
+    } finally {
+      this.#watch.end();
+      reader?.cancel().catch(() => {}); // after the end it does nothing
+    }
+  }
+
+  async cancel(): Promise<void> {
+    await this.#response.body?.cancel().catch(() => {});
+    this.#watch.end();
+  }
+}
+
+/** Causes that another try a moment later does not mend. */
+function isLasting(thrown: unknown): boolean {
+  if (typeof navigator === 'object' && navigator.onLine === false) return true;
+  if (!(thrown instanceof Error)) return false;
+  const { code, cause } = thrown as NodeJS.ErrnoException;
+  if (/^(ECONNREFUSED|ConnectionRefused|ENOTFOUND|ERR_|CERT_|DEPTH_|SELF_|UNABLE_)/.test(code ?? '')) return true;
+  const inner = thrown instanceof AggregateError ? thrown.errors : [cause];
+  return inner.some(isLasting);
+}
+
+/** What to throw for an exchange that failed: the caller's reason where the caller ended it. */
+function failed(call: Call, what: string, cause: unknown, most?: number): unknown {
+  if (call.signal?.aborted) return call.signal.reason;
+  const message = `${call.name}: ${call.href} ${what} (${messageOf(cause)})`;
+  return new Passing(
+    new ClearformerError('network_error', message, { file: call.name, where: call.href }, cause),
+    undefined,
+    most,
+  );
+}
+
+function passing(status: number): boolean {
+  return status === 408 || status === 425 || status === 429 || (status >= 500 && status !== 501 && status !== 505);
+}
+
+/** Milliseconds, from seconds or a date. */
+function retryAfter(headers: Headers): number | undefined {
+  const text = headers.get('retry-after');
+  if (text === null) return undefined;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}
+
+/** An answer that is none, in the words of who gave it. */
+export function refused({ name, href, token }: Call, { status, headers }: Answer): ClearformerError {
+  const told = headers.get('x-error-message');
+  const again = headers.get('retry-after');
+  let why = 'the server refused';
+  if (status === 401 || status === 403) {
+    const cure = token === undefined ? 'pass a token' : 'the token that was sent does not have it';
+    why = `the server asks for permission (the Hub does so for models it does not have, too): ${cure}`;
+  }
+  if (status === 429) why = 'the server is asked too often';
+  if (again !== null) why += `, it asks to wait (Retry-After: ${again})`;
+  const message = `${name}: ${why} (HTTP ${status} for ${href}${told === null ? '' : `: ${told}`})`;
+  return new ClearformerError('network_error', message, { file: name, where: href, status });
+}

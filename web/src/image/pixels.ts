@@ -1,0 +1,83 @@
+// Images in plain memory, and their way from grey to colour and back.
+
+import { ClearformerError, textOf } from '../support/error.js';
+
+/** An image in plain memory: rows from the top, pixels from the left, the channels of a pixel side by side. */
+export interface ImagePixels {
+  /** Whole numbers from 0 to 255, or float32; see ImageProcessor for what those mean. */
+  readonly data: Uint8Array | Uint8ClampedArray | Float32Array;
+  /** In pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA; default: as many as `data` has for each pixel. */
+  readonly channels?: 1 | 2 | 3 | 4 | undefined;
+}
+
+/** An image that was checked. */
+export interface Pixels {
+  data: Uint8Array | Uint8ClampedArray | Float32Array;
+  width: number;
+  height: number;
+  channels: number;
+}
+
+/** `image` as Pixels; `invalid_argument` or `shape_mismatch` where it is none. */
+export function checkedImage(call: string, image: unknown): Pixels {
+  const { data, width, height, channels } = (image ?? {}) as { [K in keyof ImagePixels]?: unknown };
+  if (!(data instanceof Uint8Array || data instanceof Uint8ClampedArray || data instanceof Float32Array)) {
+    const kinds = 'an image file (URL, path or contents), an ImageData, an ImageBitmap, a canvas, an image element';
+    throw new ClearformerError(
+      'invalid_argument',
+      `${call}: an image is ${kinds} or { data, width, height, channels } with bytes or float32, not ${textOf(data ?? image)}`,
+    );
+  }
+  const [columns, rows] = [extent(call, 'width', width), extent(call, 'height', height)];
+  const count = channels === undefined ? data.length / (columns * rows) : channels;
+  if (count === 1 || count === 2 || count === 3 || count === 4) {
+    if (data.length === columns * rows * count) return { data, width: columns, height: rows, channels: count };
+  }
+  throw new ClearformerError(
+    'shape_mismatch',
+    `${call}: data of ${data.length} elements is no image of ${columns} x ${rows} pixels with ${
+      channels === undefined ? '1 to 4' : textOf(channels)
+    } channels`,
+  );
+}
+
+function extent(call: string, name: string, value: unknown): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value > 0) return value;
+  throw new ClearformerError(
+    'invalid_argument',
+    `${call}: ${name} must be a whole number > 0, it is ${textOf(value)}`,
+    {
+      option: name,
+    },
+  );
+}
+
+/**
+ * The image with one channel or three, as Pillow's convert('L') and convert('RGB'): alpha is left out, grey is repeated,
+ * and colour becomes grey by ITU-R 601-2, for bytes in fixed point.
+ */
+export function withChannels(image: Pixels, channels: 1 | 3): Pixels {
+  if (image.channels === channels) return image;
+  const { data, channels: from } = image;
+  const pixels = image.width * image.height;
+  const out = data instanceof Float32Array ? new Float32Array(pixels * channels) : new Uint8Array(pixels * channels);
+  const grey = data instanceof Float32Array ? floatLuma : byteLuma;
+  for (let i = 0; i < pixels; i++) {
+    const at = i * from;
+    if (channels === 1) out[i] = from < 3 ? (data[at] as number) : grey(data, at);
+    else for (let c = 0; c < 3; c++) out[i * 3 + c] = data[from < 3 ? at : at + c] as number;
+  }
+  return { ...image, data: out, channels };
+}
+
+function byteLuma(data: ArrayLike<number>, at: number): number {
+  const [red, green, blue] = [data[at] as number, data[at + 1] as number, data[at + 2] as number];
+  return (red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16;
+}
+
+function floatLuma(data: ArrayLike<number>, at: number): number {
+  return ((data[at] as number) * 299 + (data[at + 1] as number) * 587 + (data[at + 2] as number) * 114) / 1000;
+}

@@ -1,0 +1,138 @@
+// Functions of the caller's that take part in a generation, under transformers.js' names: they say which sequences end, and
+// change the scores that tokens are chosen from.
+
+import { Callable } from '../support/callable.js';
+import type { Tensor } from '../tensor/tensor.js';
+
+/** Tells for each sequence (its ids so far, the prompt included), or for all at once, whether it ends. */
+export type StoppingCriterion = (input_ids: bigint[][]) => Answer | Promise<Answer>;
+type Answer = boolean | readonly boolean[];
+
+/**
+ * Changes the scores [sequence, vocabulary] that the next tokens are chosen from: in place, row by row through `scores[i].data`,
+ * or by giving back others of the same dims.
+ */
+export type ScoresProcessor = (input_ids: bigint[][], scores: Tensor<'float32'>) => Changed | Promise<Changed>;
+// biome-ignore lint/suspicious/noConfusingVoidType: a function that changes them in place gives nothing back
+type Changed = Tensor<'float32'> | void;
+
+/** The base of classes whose instances are criteria: `_call` tells for each sequence whether it ends. */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
+export abstract class StoppingCriteria extends Callable<[bigint[][]], readonly boolean[]> {}
+
+/** Callable as a criterion. */
+export interface StoppingCriteria {
+  /** For each sequence whether it ends. */
+  // biome-ignore lint/style/useShorthandFunctionType: a type of this name would not merge with the class
+  (input_ids: bigint[][]): readonly boolean[];
+}
+
+/** Several criteria as one: a sequence ends when one of them says so. */
+export class StoppingCriteriaList extends StoppingCriteria {
+  /** The criteria, in their order. */
+  readonly criteria: ((input_ids: bigint[][]) => Answer)[] = [];
+
+  /** Takes one more. */
+  push(item: (input_ids: bigint[][]) => Answer): void {
+    this.criteria.push(item);
+  }
+  /** Takes a criterion, an array of them or another list. */
+  extend(items: ((input_ids: bigint[][]) => Answer) | Iterable<(input_ids: bigint[][]) => Answer>): void {
+    if (Symbol.iterator in items) this.criteria.push(...items);
+    else this.criteria.push(items);
+  }
+  /** @internal */
+  override _call(input_ids: bigint[][]): readonly boolean[] {
+    const answers = this.criteria.map((criterion) => criterion(input_ids));
+    return input_ids.map((_, row) => answers.some((answer) => (Array.isArray(answer) ? answer[row] : answer) === true));
+  }
+  /** The criteria, in their order. */
+  [Symbol.iterator](): Iterator<(input_ids: bigint[][]) => Answer> {
+    return this.criteria.values();
+  }
+}
+
+/** A sequence ends with `max_length` tokens, the prompt included. */
+export class MaxLengthCriteria extends StoppingCriteria {
+  readonly max_length: number;
+
+  constructor(max_length: number) {
+    super();
+    this.max_length = max_length;
+  }
+  /** @internal */
+  override _call(input_ids: bigint[][]): readonly boolean[] {
+    return input_ids.map((ids) => ids.length >= this.max_length);
+  }
+}
+
+/** A sequence ends with one of these tokens. */
+export class EosTokenCriteria extends StoppingCriteria {
+  readonly eos_token_id: readonly number[];
+
+  constructor(eos_token_id: number | readonly number[]) {
+    super();
+    this.eos_token_id = [eos_token_id].flat();
+  }
+  /** @internal */
+  override _call(input_ids: bigint[][]): readonly boolean[] {
+    return input_ids.map((ids) => this.eos_token_id.includes(Number(ids.at(-1))));
+  }
+}
+
+/** Ends all sequences with the next token once `interrupt()` was called. */
+export class InterruptableStoppingCriteria extends StoppingCriteria {
+  interrupted = false;
+
+  /** All sequences end with the next token. */
+  interrupt(): void {
+    this.interrupted = true;
+  }
+  /** Before the next generation. */
+  reset(): void {
+    this.interrupted = false;
+  }
+  /** @internal */
+  override _call(input_ids: bigint[][]): readonly boolean[] {
+    return input_ids.map(() => this.interrupted);
+  }
+}
+
+/** The base of classes whose instances are processors: `_call` changes scores. */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
+export abstract class LogitsProcessor extends Callable<[bigint[][], Tensor<'float32'>], Tensor<'float32'>> {}
+
+/** Callable as a processor. */
+export interface LogitsProcessor {
+  /** Changes scores [sequence, vocabulary]. */
+  // biome-ignore lint/style/useShorthandFunctionType: a type of this name would not merge with the class
+  (input_ids: bigint[][], scores: Tensor<'float32'>): Tensor<'float32'>;
+}
+
+/** The same as a LogitsProcessor. */
+export abstract class LogitsWarper extends LogitsProcessor {}
+
+type SyncProcessor = (input_ids: bigint[][], scores: Tensor<'float32'>) => Changed;
+
+/** Several processors as one, in their order. */
+export class LogitsProcessorList extends LogitsProcessor {
+  /** The processors, in their order. */
+  readonly processors: SyncProcessor[] = [];
+
+  /** Takes one more. */
+  push(item: SyncProcessor): void {
+    this.processors.push(item);
+  }
+  /** Takes several more. */
+  extend(items: Iterable<SyncProcessor>): void {
+    this.processors.push(...items);
+  }
+  /** @internal */
+  override _call(input_ids: bigint[][], scores: Tensor<'float32'>): Tensor<'float32'> {
+    return this.processors.reduce((held, processor) => processor(input_ids, held) ?? held, scores);
+  }
+  /** The processors, in their order. */
+  [Symbol.iterator](): Iterator<SyncProcessor> {
+    return this.processors.values();
+  }
+}

@@ -1,0 +1,117 @@
+// AutoProcessor: all that stands before a model, whatever it reads: an image processor, a feature extractor, a tokenizer.
+
+import type { AudioInput } from '../audio/audio_input.js';
+import {
+  type FeatureExtractorCallOptions,
+  type FeatureExtractorOutput,
+  readFeatureExtractor,
+  type WhisperFeatureExtractor,
+} from '../audio/feature_extractor.js';
+import { notFound, type ReadOptions } from '../checkpoint/files.js';
+import { SharedFolder } from '../checkpoint/shared_folder.js';
+import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
+import type { ImageInput } from '../image/image_input.js';
+import {
+  type ImageProcessor,
+  type ImageProcessorCallOptions,
+  type ImageProcessorOutput,
+  readImageProcessor,
+} from '../image/image_processor.js';
+import { Callable } from '../support/callable.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions, ownOptions } from '../support/options.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { readTokenizer } from '../text/auto_tokenizer.js';
+import type { DecodeOptions, PreTrainedTokenizer, TokenIds } from '../text/tokenizer.js';
+
+interface Parts {
+  image_processor: ImageProcessor | undefined;
+  feature_extractor: WhisperFeatureExtractor | undefined;
+  tokenizer: PreTrainedTokenizer | undefined;
+}
+
+/** How a processor is loaded: a model's options, as far as they concern files. */
+export interface ProcessorLoadOptions extends SourceOptions, ReadOptions {}
+
+export interface Processor {
+  /** Images as `pixel_values`, sounds as `input_features`; texts go to `processor.tokenizer`. */
+  (images: ImageInput | readonly ImageInput[], options?: ImageProcessorCallOptions): Promise<ImageProcessorOutput>;
+  (sounds: AudioInput | readonly AudioInput[], options?: FeatureExtractorCallOptions): Promise<FeatureExtractorOutput>;
+}
+
+/** What stands before a model. It is a function: `await processor(image)`. */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
+export class Processor extends Callable<
+  [ImageInput & AudioInput, object?],
+  Promise<ImageProcessorOutput | FeatureExtractorOutput>
+> {
+  /** What the model came with; undefined where it has none. */
+  readonly image_processor: ImageProcessor | undefined;
+  readonly feature_extractor: WhisperFeatureExtractor | undefined;
+  readonly tokenizer: PreTrainedTokenizer | undefined;
+
+  /** @internal */
+  constructor({ image_processor, feature_extractor, tokenizer }: Parts) {
+    super();
+    this.image_processor = image_processor;
+    this.feature_extractor = feature_extractor;
+    this.tokenizer = tokenizer;
+  }
+
+  /** @internal */
+  override async _call(
+    input: ImageInput & AudioInput,
+    options?: object,
+  ): Promise<ImageProcessorOutput | FeatureExtractorOutput> {
+    if (this.image_processor !== undefined) return this.image_processor(input, options);
+    if (this.feature_extractor !== undefined) return this.feature_extractor(input, options);
+    throw new ClearformerError('unsupported', 'processor: the model reads texts alone; call processor.tokenizer');
+  }
+
+  /** `tokenizer.batch_decode`. */
+  batch_decode(batch: Tensor | readonly TokenIds[], options?: DecodeOptions): string[] {
+    return this.#ownTokenizer('batch_decode').batch_decode(batch, options);
+  }
+  /** `tokenizer.decode`. */
+  decode(ids: TokenIds, options?: DecodeOptions): string {
+    return this.#ownTokenizer('decode').decode(ids, options);
+  }
+
+  #ownTokenizer(method: string): PreTrainedTokenizer {
+    if (this.tokenizer !== undefined) return this.tokenizer;
+    throw new ClearformerError('unsupported', `processor.${method}: there is no tokenizer beside the model`);
+  }
+}
+
+/** Loads all that stands before a model. */
+export const AutoProcessor = {
+  /**
+   * The image processor or feature extractor that the model came with, and its tokenizer. Rejects with `file_not_found`
+   * where there is none of them, and else as AutoImageProcessor, AutoFeatureExtractor and AutoTokenizer.
+   */
+  async from_pretrained(source: Source, given: ProcessorLoadOptions = {}): Promise<Processor> {
+    const call = 'AutoProcessor.from_pretrained';
+    const known = [...sourceOptions, 'signal', 'integrity'];
+    const options = await ownOptions(call, given, (own) => checkOptions(call, own, known));
+    options.signal?.throwIfAborted();
+    const folder = new SharedFolder(openSource(source, options));
+    const [feature_extractor, tokenizer] = await Promise.all([
+      present(readFeatureExtractor(folder, options), ['unsupported']),
+      present(readTokenizer(folder, options), []),
+    ]);
+    // A file for sound is none for images, and the other way round.
+    const image_processor = feature_extractor ? undefined : await present(readImageProcessor(folder, options), []);
+    if (feature_extractor ?? tokenizer ?? image_processor) {
+      return new Processor({ image_processor, feature_extractor, tokenizer });
+    }
+    throw notFound(folder, 'preprocessor_config.json');
+  },
+};
+
+/** A part, or undefined where its files are not there (or belong to another kind of part). */
+async function present<Part>(reading: Promise<Part>, others: readonly string[]): Promise<Part | undefined> {
+  return reading.catch((thrown: unknown) => {
+    if (thrown instanceof ClearformerError && ['file_not_found', ...others].includes(thrown.code)) return undefined;
+    throw thrown;
+  });
+}

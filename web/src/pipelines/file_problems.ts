@@ -1,0 +1,128 @@
+// All that the rules of a folder's small files find, and where these files do not fit each other: what `validate` tells of
+// them beside what keeps a tokenizer, a processor or an embedding from being made.
+
+import { brokenRules, brokenTokenizerRules, isObject } from '../checkpoint/file_rules.js';
+import { readOptional } from '../checkpoint/files.js';
+import type { Folder } from '../checkpoint/folder.js';
+import type { Problem } from '../inspection/inspection.js';
+import { ClearformerError, messageOf } from '../support/error.js';
+import { readPlain } from '../text/plain_text.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+const list = 'modules.json';
+const prompts = 'config_sentence_transformers.json';
+
+/** What is wrong with the files beside the model that are JSON, `d_model` being the model's width where it is known. */
+export async function fileProblems(
+  folder: Folder,
+  d_model: number | undefined,
+  signal: AbortSignal | undefined,
+): Promise<ClearformerError[]> {
+  const read = async (name: string): Promise<Values | undefined> => {
+    const file = await readOptional(folder, name, { signal });
+    return file && JSON.parse(file.text);
+  };
+  const found: ClearformerError[] = [];
+  /** Of a file that is no JSON object: that is told, too. */
+  const attempt = async (work: () => Promise<ClearformerError[]>) => {
+    try {
+      found.push(...(await work()));
+    } catch (thrown) {
+      if (!(thrown instanceof ClearformerError) || thrown.code === 'network_error') throw thrown;
+      found.push(thrown);
+    }
+  };
+  const small = ['special_tokens_map.json', 'added_tokens.json'];
+  for (const name of small) await attempt(async () => brokenRules(name, (await read(name)) ?? {}));
+  await attempt(async () => {
+    const [json, config] = [await read('tokenizer.json'), await read('tokenizer_config.json')];
+    const vocabulary = json === undefined ? await read('vocab.json') : undefined;
+    return [...brokenTokenizerRules(json ?? {}, config ?? {}), ...brokenRules('vocab.json', vocabulary ?? {})];
+  });
+  await attempt(async () => promptProblems((await read(prompts)) ?? {}));
+  for (const { kind, path } of await modules(folder, signal, attempt)) {
+    await attempt(async () => {
+      if (kind === 'Transformer') {
+        const name = `${path}sentence_bert_config.json`;
+        return brokenRules('sentence_bert_config.json', (await read(name)) ?? {}, name);
+      }
+      const name = `${path}config.json`;
+      return poolingProblems((await read(name)) ?? {}, name, d_model);
+    });
+  }
+  await attempt(() => templateProblems(folder, signal));
+  return found;
+}
+
+/** The steps of modules.json that have a file of settings. */
+async function modules(
+  folder: Folder,
+  signal: AbortSignal | undefined,
+  attempt: (work: () => Promise<ClearformerError[]>) => Promise<void>,
+): Promise<{ kind: string; path: string }[]> {
+  const steps: { kind: string; path: string }[] = [];
+  await attempt(async () => {
+    const text = (await readPlain(folder, list, { signal }))?.text;
+    let held: unknown;
+    try {
+      held = JSON.parse(text ?? '[]');
+    } catch {
+      return []; // told by who reads it
+    }
+    if (!Array.isArray(held)) return [];
+    const broken = brokenRules(list, held as unknown as Values);
+    for (const { type, path } of broken.length > 0 ? [] : held) {
+      const kind = type.split('.').at(-1);
+      if (kind === 'Transformer' || kind === 'Pooling') steps.push({ kind, path: path ? `${path}/` : '' });
+    }
+    return broken;
+  });
+  return steps;
+}
+
+function poolingProblems(values: Values, name: string, d_model: number | undefined): ClearformerError[] {
+  const broken = brokenRules('Pooling/config.json', values, name);
+  const width = values.word_embedding_dimension ?? values.embedding_dimension ?? d_model;
+  if (broken.length > 0 || d_model === undefined || width === d_model) return broken;
+  return [refusal(name, `word_embedding_dimension is ${String(width)}, and the model has ${d_model} dimensions`)];
+}
+
+function promptProblems(values: Values): ClearformerError[] {
+  const broken = brokenRules(prompts, values);
+  const { default_prompt_name: name, prompts: known } = values;
+  if (broken.length > 0 || typeof name !== 'string' || (isObject(known) && name in known)) return broken;
+  return [refusal(prompts, `default_prompt_name ${JSON.stringify(name)} is none of its prompts`)];
+}
+
+/** Templates that are none. */
+async function templateProblems(folder: Folder, signal: AbortSignal | undefined): Promise<ClearformerError[]> {
+  const plain = await readPlain(folder, 'chat_template.jinja', { signal });
+  const config = await readOptional(folder, 'tokenizer_config.json', { signal });
+  const held: unknown = config && JSON.parse(config.text).chat_template;
+  const own = Array.isArray(held) ? held.map((one) => one?.template) : [held];
+  const templates = [
+    ...own.map((text) => ['tokenizer_config.json', 'chat_template: ', text] as const),
+    ['chat_template.jinja', '', plain?.text] as const,
+  ];
+  const found: ClearformerError[] = [];
+  for (const [file, key, text] of templates) {
+    if (typeof text !== 'string') continue;
+    const { Template } = await import('@huggingface/jinja');
+    try {
+      new Template(text);
+    } catch (cause) {
+      found.push(refusal(file, `${key}it is no template: ${messageOf(cause)}`));
+    }
+  }
+  return found;
+}
+
+function refusal(file: string, why: string): ClearformerError {
+  return new ClearformerError('malformed_config', `${file}: ${why}`, { file });
+}
+
+/** `problems` with those of `more` that are not among them. */
+export function joinedProblems(problems: readonly Problem[], more: readonly Problem[]): Problem[] {
+  return [...problems, ...more.filter(({ message }) => !problems.some((other) => other.message === message))];
+}

@@ -1,0 +1,113 @@
+// text-ranking: which documents answer a query best, as a cross-encoder judges that reads query and document together.
+// Names and defaults are those of CrossEncoder.rank in sentence-transformers.
+
+import { PreTrainedModel } from '../models/pre_trained_model.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { readTokenizer } from '../text/auto_tokenizer.js';
+import type { PreTrainedTokenizer } from '../text/tokenizer.js';
+import { type LogitsModel, Pipeline } from './base_pipeline.js';
+import { loader } from './load_pipeline.js';
+import { checkChoice, checkCount, topIndices } from './scores.js';
+import { checkTexts, logitsOfPairs } from './text_pairs.js';
+import { type TextCallOptions, textCallOptions, textList } from './texts.js';
+
+/** Options of a call. */
+export interface TextRankingOptions extends TextCallOptions {
+  /** How many documents, best first. Default: all. */
+  top_k?: number | null | undefined;
+  /** Whether results hold the documents' text. Default true. */
+  return_documents?: boolean | undefined;
+  /** What makes scores of logits. Default: what config.json says, else sigmoid. */
+  function_to_apply?: 'sigmoid' | 'none' | undefined;
+}
+
+/** A document and how well it fits. */
+export interface RankedText {
+  /** Its place among the documents. */
+  corpus_id: number;
+  score: number;
+  text?: string;
+}
+
+/** Documents in the order of a query. */
+export interface TextRankingPipeline {
+  /**
+   * The documents, the best first, for a query. Rejects with `invalid_argument` or `unsupported` for what does not fit,
+   * `disposed`, or the signal's reason.
+   */
+  (query: string, documents: readonly string[], options?: TextRankingOptions): Promise<RankedText[]>;
+  /** The same for several queries. */
+  (queries: readonly string[], documents: readonly string[], options?: TextRankingOptions): Promise<RankedText[][]>;
+}
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
+export class TextRankingPipeline extends Pipeline<
+  [string | readonly string[], readonly string[], TextRankingOptions?],
+  RankedText[] | RankedText[][],
+  LogitsModel
+> {
+  readonly tokenizer: PreTrainedTokenizer;
+
+  /** @internal */
+  constructor(task: string, model: LogitsModel, tokenizer: PreTrainedTokenizer) {
+    super(task, model);
+    this.tokenizer = tokenizer;
+  }
+
+  /** @internal */
+  override async _call(
+    queries: string | readonly string[],
+    documents: readonly string[],
+    options: TextRankingOptions = {},
+  ): Promise<RankedText[] | RankedText[][]> {
+    checkOptions(this.task, options, [...textCallOptions, 'top_k', 'return_documents', 'function_to_apply']);
+    const { top_k = null, return_documents = true } = options;
+    const { function_to_apply: apply = usualActivation(this.model.config) } = options;
+    if (top_k !== null) checkCount('top_k', top_k);
+    checkChoice('function_to_apply', apply, ['sigmoid', 'none']);
+    checkTexts(this.task, 'documents', documents);
+    const list = textList(this.task, queries);
+    const pairs = list.flatMap((text) => documents.map((text_pair) => ({ text, text_pair })));
+    const logits = (await logitsOfPairs(this, pairs, options, 'longest_first')).map((row) => this.#only(row));
+    const results = list.map((_, query) => {
+      const own = logits.slice(query * documents.length, (query + 1) * documents.length);
+      const scores = apply === 'none' ? own : own.map((x) => 1 / (1 + Math.exp(-x)));
+      return topIndices(own, top_k).map((corpus_id) => {
+        const text = return_documents ? { text: documents[corpus_id] as string } : {};
+        return { corpus_id, score: scores[corpus_id] as number, ...text };
+      });
+    });
+    return Array.isArray(queries) ? results : (results[0] as RankedText[]);
+  }
+
+  #only(row: Float32Array): number {
+    if (row.length === 1) return row[0] as number;
+    throw new ClearformerError(
+      'unsupported',
+      `${this.task}: this model has ${row.length} classes, a ranking takes one with one score a pair; for classes of pairs there is text-classification with { text, text_pair }`,
+      { option: 'task' },
+    );
+  }
+}
+
+/** The activation in config.json, which versions of sentence-transformers keep in different places. */
+function usualActivation(config: Readonly<Record<string, unknown>>): 'sigmoid' | 'none' {
+  const own = config.sentence_transformers as Readonly<Record<string, unknown>> | undefined;
+  const name = own?.activation_fn ?? config.sbert_ce_default_activation_function;
+  const kind = name === undefined || name === null ? 'Sigmoid' : String(name).split('.').at(-1);
+  if (kind === 'Sigmoid') return 'sigmoid';
+  if (kind === 'Identity') return 'none';
+  throw new ClearformerError(
+    'unsupported',
+    `text-ranking: config.json names the activation ${String(name)}, known are Sigmoid and Identity; pass function_to_apply`,
+    { option: 'function_to_apply' },
+  );
+}
+
+/** @internal */
+export const load = loader<LogitsModel, PreTrainedTokenizer, TextRankingPipeline>({
+  Model: PreTrainedModel,
+  read: readTokenizer,
+  create: (task, model, tokenizer) => new TextRankingPipeline(task, model, tokenizer),
+});

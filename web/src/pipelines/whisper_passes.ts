@@ -1,0 +1,169 @@
+// A sound that Whisper reads in passes: where the last segment of a pass has no end yet, the next pass goes on at its start. As
+// transformers' generate() does it for Whisper. Source: Radford et al. 2022, arXiv 2212.04356, section 3.8, without its fallbacks.
+
+import type { GenerateOptions } from '../models/generation_options.js';
+import type { GenerateOutput } from '../models/generation_output.js';
+import type { GenerativeModel } from '../models/generative_model.js';
+import { ClearformerError } from '../support/error.js';
+import { Tensor } from '../tensor/tensor.js';
+import { rowOf } from './scores.js';
+import { tokenPositions } from './token_times.js';
+import { whisperConfig } from './whisper_prompt.js';
+
+/** What one sound of a batch says. */
+export interface SpokenTokens {
+  ids: number[];
+  /** When each token ends, in seconds from the sound's start; where it was asked for. */
+  times: number[];
+}
+
+export interface Passes {
+  model: GenerativeModel;
+  /** [sound, mel bin, frame] */
+  input_features: Tensor<'float32'>;
+  /** What each sound begins with. */
+  prompt: readonly (readonly number[])[];
+  /** How many frames of each are sound, the rest is padding. */
+  frames: readonly number[];
+  /** Options of generate(). */
+  settings: Settings;
+  times: 'none' | 'segments' | 'words';
+  /** Seconds from one position of the encoder's output to the next, which is two frames. */
+  precision: number;
+}
+
+type Settings = GenerateOptions & { return_dict_in_generate?: undefined };
+
+const framesAPosition = 2; // the encoder's second convolution has a stride of 2
+
+interface Sound extends SpokenTokens {
+  row: number;
+  /** The frame that the next pass begins with. */
+  at: number;
+}
+
+/** The tokens of each sound. */
+export async function spokenTokens(passes: Passes): Promise<SpokenTokens[]> {
+  const { input_features, prompt } = passes;
+  const total = input_features.dims[2] ?? 0;
+  const sounds = prompt.map((_, row): Sound => ({ row, at: 0, ids: [], times: [] }));
+  for (let open = sounds; open.length > 0; open = open.filter(({ at }) => at < total)) {
+    const found = await pass(passes, open);
+    open.forEach((sound, i) => {
+      const { ids, times } = found[i] as SpokenTokens;
+      const { kept, frames } = segmentsOf(ids, firstTimeOf(passes.model));
+      const start = (sound.at / framesAPosition) * passes.precision;
+      sound.ids.push(...ids.slice(0, kept));
+      sound.times.push(...times.slice(0, kept).map((time) => Math.fround(time + start)));
+      sound.at =
+        frames === undefined || frames === 0 ? Math.min(total, sound.at + windowOf(passes)) : sound.at + frames;
+    });
+  }
+  return sounds;
+}
+
+/** The first token that is a time; beyond all tokens where a model has none. */
+export function firstTimeOf(model: GenerativeModel): number {
+  return (whisperConfig(model).no_timestamps_token_id ?? Number.MAX_SAFE_INTEGER - 1) + 1;
+}
+
+/** Frames that the model reads at once. */
+function windowOf({ model }: Passes): number {
+  return framesAPosition * Number(model.config.max_source_positions ?? 1500);
+}
+
+/**
+ * How many tokens belong to segments that have an end, and the frame at which the next pass begins; undefined: behind what was
+ * read. Two times in a row are the end of a segment and the start of the next; one at the very end says that no speech follows.
+ */
+function segmentsOf(ids: readonly number[], first: number): { kept: number; frames?: number } {
+  const isTime = (i: number) => i >= 0 && (ids[i] as number) >= first;
+  const last = ids.length - 1;
+  const pair = ids.findLastIndex((_, i) => isTime(i) && isTime(i - 1));
+  const endsWithOne = isTime(last) && last > 0 && !isTime(last - 1);
+  if (pair < 0 || endsWithOne) return { kept: ids.length };
+  return { kept: pair + 1, frames: ((ids[pair - 1] as number) - first) * framesAPosition };
+}
+
+async function pass(passes: Passes, sounds: readonly Sound[]): Promise<SpokenTokens[]> {
+  const { model, prompt, settings, times } = passes;
+  const input_features = cutOut(passes, sounds);
+  const decoder_input_ids = sounds.map(({ row }) => [...(prompt[row] as readonly number[])]);
+  const inputs = { input_features, decoder_input_ids };
+  const length = decoder_input_ids[0]?.length ?? 0;
+  const written = (sequences: Tensor<'int64'>) =>
+    sounds.map((_, i) => untilEnd(Array.from(sequences.slice(i).data.slice(length), Number), passes));
+  if (times !== 'words') {
+    return written(await model.generate(inputs, settings)).map(({ ids }) => ({ ids, times: [] }));
+  }
+  const heads = alignmentHeads(model);
+  const names_filter = [...new Set(heads.map(([layer]) => patternOf(layer)))];
+  const observed = { ...settings, names_filter, return_dict_in_generate: true, use_cache: false } as const;
+  const output = await model.generate(inputs, observed);
+  return written(output.sequences).map(({ ids, count }, i) => {
+    const weights = weightsOf(output, i, { count, heads, sounds: sounds.length });
+    const frames = (passes.frames[(sounds[i] as Sound).row] as number) - (sounds[i] as Sound).at;
+    const positions = weights[0]?.[0]?.length ?? 1;
+    const heard = Math.min(positions, Math.max(1, Math.floor(frames / framesAPosition)));
+    const filter = Number(model.config.median_filter_width ?? 7);
+    const found = tokenPositions(weights, heard, filter).map((at) => Math.fround(at * passes.precision));
+    return { ids, times: found.slice(0, ids.length) };
+  });
+}
+
+/** What the model reads of each sound: from where it is on, filled up with zeros. */
+function cutOut(passes: Passes, sounds: readonly Sound[]): Tensor<'float32'> {
+  const { input_features } = passes;
+  const [, bins = 0, total = 0] = input_features.dims;
+  const window = windowOf(passes);
+  if (total === window && sounds.length === input_features.dims[0] && sounds.every(({ at }) => at === 0)) {
+    return input_features;
+  }
+  const cut = new Float32Array(sounds.length * bins * window);
+  sounds.forEach(({ row, at }, i) => {
+    const from = rowOf(input_features, row);
+    for (let bin = 0; bin < bins; bin++) {
+      const start = bin * total + at;
+      cut.set(from.subarray(start, Math.min((bin + 1) * total, start + window)), (i * bins + bin) * window);
+    }
+  });
+  return new Tensor('float32', cut, [sounds.length, bins, window]);
+}
+
+/** The tokens before the end token, and how many there are with it. */
+function untilEnd(ids: number[], { model, settings }: Passes): { ids: number[]; count: number } {
+  const ends = [settings.eos_token_id ?? model.generation_config.eos_token_id].flat();
+  const end = ids.findIndex((id) => ends.includes(id));
+  return end < 0 ? { ids, count: ids.length } : { ids: ids.slice(0, end), count: end + 1 };
+}
+
+const patternOf = (layer: number) => `decoder.${layer}.cross_attn.hook_pattern` as const;
+
+function alignmentHeads(model: GenerativeModel): readonly (readonly [number, number])[] {
+  const { alignment_heads: heads } = whisperConfig(model);
+  if (Array.isArray(heads) && heads.length > 0) return heads;
+  throw new ClearformerError(
+    'unsupported',
+    "automatic-speech-recognition: return_timestamps: 'word' needs alignment_heads in generation_config.json, which of this model's heads follow the sound; true gives the times of segments",
+    { option: 'return_timestamps', file: 'generation_config.json' },
+  );
+}
+
+/** [head][token][position]: where each head looked when the decoder read the token; the last one is not read. */
+function weightsOf(
+  { cache = [], beam_indices }: GenerateOutput,
+  sequence: number,
+  { count, heads, sounds }: { count: number; heads: readonly (readonly [number, number])[]; sounds: number },
+): Float32Array[][] {
+  return heads.map(([layer, head]) =>
+    Array.from({ length: count - 1 }, (_, token) => {
+      const step = token + 1; // the first one reads the prompt
+      const pattern = cache[step]?.[patternOf(layer)] as Tensor<'float32'>; // [row, head, 1, position]
+      const [rows = 0, all = 0, , positions = 0] = pattern.dims;
+      const row =
+        beam_indices === undefined ? sequence * (rows / sounds) : Number(beam_indices.slice(sequence, step).item());
+      const start = (row * all + head) * positions;
+      return pattern.data.subarray(start, start + positions);
+    }),
+  );
+}

@@ -1,0 +1,145 @@
+// zero-shot-classification: which of some labels, given as text, fits a text best. A model that was trained to tell whether one text
+// follows from another judges "This example is {label}." Source: Yin et al. 2019, Benchmarking Zero-shot Text Classification.
+
+import { PreTrainedModel } from '../models/pre_trained_model.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { warn } from '../support/warning.js';
+import { readTokenizer } from '../text/auto_tokenizer.js';
+import type { PreTrainedTokenizer } from '../text/tokenizer.js';
+import { type LogitsModel, Pipeline } from './base_pipeline.js';
+import { loader } from './load_pipeline.js';
+import { sentencesOf, softmax, topIndices } from './scores.js';
+import { checkTexts, logitsOfPairs } from './text_pairs.js';
+import { type TextCallOptions, textCallOptions, textList } from './texts.js';
+
+/** Options of a call. A text that is too long is cut, its hypothesis is not. */
+export interface ZeroShotClassificationOptions extends TextCallOptions {
+  /** The sentence around a label; {} stands for it. Default: `This example is {}.` */
+  hypothesis_template?: string | undefined;
+  /** Each label by itself: its score is how likely it follows against its contradiction. Default false: scores sum to 1. */
+  multi_label?: boolean | undefined;
+}
+
+/** A text and all labels, the likeliest first. */
+export interface ZeroShotClassification {
+  sequence: string;
+  labels: string[];
+  /** Of the labels, in the same order. */
+  scores: number[];
+}
+
+/** Texts to labels of your own. */
+export interface ZeroShotClassificationPipeline {
+  /**
+   * All labels with their probabilities for a text. Labels are an array, or one text with commas between them. Rejects with
+   * `invalid_argument` or `unsupported` for what does not fit, `disposed`, or the signal's reason.
+   */
+  (
+    text: string,
+    candidate_labels: string | readonly string[],
+    options?: ZeroShotClassificationOptions,
+  ): Promise<ZeroShotClassification>;
+  /** The same for several texts. */
+  (
+    texts: readonly string[],
+    candidate_labels: string | readonly string[],
+    options?: ZeroShotClassificationOptions,
+  ): Promise<ZeroShotClassification[]>;
+}
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
+export class ZeroShotClassificationPipeline extends Pipeline<
+  [string | readonly string[], string | readonly string[], ZeroShotClassificationOptions?],
+  ZeroShotClassification | ZeroShotClassification[],
+  LogitsModel
+> {
+  readonly tokenizer: PreTrainedTokenizer;
+  readonly #classes: { entailment: number; contradiction: number };
+
+  /** @internal */
+  constructor(task: string, model: LogitsModel, tokenizer: PreTrainedTokenizer) {
+    super(task, model);
+    this.tokenizer = tokenizer;
+    this.#classes = judgements(model.config);
+  }
+
+  /** @internal */
+  override async _call(
+    texts: string | readonly string[],
+    candidate_labels: string | readonly string[],
+    options: ZeroShotClassificationOptions = {},
+  ): Promise<ZeroShotClassification | ZeroShotClassification[]> {
+    checkOptions(this.task, options, [...textCallOptions, 'hypothesis_template', 'multi_label']);
+    const { hypothesis_template: template = 'This example is {}.', multi_label = false } = options;
+    const list = textList(this.task, texts);
+    const labels = typeof candidate_labels === 'string' ? separated(candidate_labels) : candidate_labels;
+    checkTexts(this.task, 'candidate_labels', labels);
+    const hypotheses = sentencesOf(this.task, labels, template);
+    const pairs = list.flatMap((text) => hypotheses.map((text_pair) => ({ text, text_pair })));
+    const logits = await logitsOfPairs(this, pairs, options, 'only_first');
+    const results = list.map((sequence, i) => {
+      const own = logits.slice(i * labels.length, (i + 1) * labels.length);
+      const scores = this.#scores(own, multi_label || labels.length === 1);
+      const order = topIndices(scores, null);
+      return {
+        sequence,
+        labels: order.map((at) => labels[at] as string),
+        scores: order.map((at) => scores[at] as number),
+      };
+    });
+    return Array.isArray(texts) ? results : (results[0] as ZeroShotClassification);
+  }
+
+  /** Of one text: each label against its contradiction, or all labels against each other. */
+  #scores(logits: readonly Float32Array[], each: boolean): number[] {
+    const { entailment, contradiction } = this.#classes;
+    if (!each) return softmax(logits.map((row) => row[entailment] as number));
+    return logits.map((row) => softmax([row[contradiction] as number, row[entailment] as number])[1] as number);
+  }
+}
+
+function separated(labels: string): string[] {
+  return labels
+    .split(',')
+    .map((label) => label.trim())
+    .filter((label) => label !== '');
+}
+
+/**
+ * The classes that say "follows" and "contradicts", by their names in config.json; where nothing is named entailment it is the
+ * last class, as upstream, with a warning. Throws `unsupported` for a model of fewer than two classes.
+ */
+function judgements({ label2id, id2label }: Readonly<Record<string, unknown>>): {
+  entailment: number;
+  contradiction: number;
+} {
+  const ids = new Map(Object.entries((id2label ?? {}) as Record<string, unknown>).map(([id, name]) => [name, id]));
+  const named = [...Object.entries((label2id ?? {}) as Record<string, unknown>), ...ids];
+  const find = (test: RegExp) => {
+    const found = named.find(([name]) => test.test(String(name)))?.[1];
+    return found === undefined ? undefined : Number(found);
+  };
+  const last = Math.max(1, ...named.map(([, id]) => Number(id)));
+  const entailment = find(/^entail/i);
+  if (entailment === undefined) {
+    const message = 'zero-shot-classification: config.json names no class "entailment": the last one is taken for it';
+    warn({ code: 'no_entailment', message });
+  }
+  const follows = entailment ?? last;
+  const contradiction = find(/^(contradiction|not_entailment)/i) ?? (follows === 0 ? last : 0);
+  if (new Set(named.map(([, id]) => Number(id))).size !== 1 && contradiction !== follows)
+    return { entailment: follows, contradiction };
+  throw new ClearformerError(
+    'unsupported',
+    'zero-shot-classification: this model has one class, it takes one that tells entailment from contradiction; for one score a pair there is text-ranking',
+    { option: 'task' },
+  );
+}
+
+/** @internal */
+export const load = loader<LogitsModel, PreTrainedTokenizer, ZeroShotClassificationPipeline>({
+  Model: PreTrainedModel,
+  read: readTokenizer,
+  create: (task, model, tokenizer) => new ZeroShotClassificationPipeline(task, model, tokenizer),
+});

@@ -1,0 +1,77 @@
+// The pool of workers that serve the loops of one core; serve_thread.ts is their side of it. Loaded where there are threads.
+
+import type { Engine } from './engine.js';
+import { refused, type Threads } from './threads.js';
+import type { CompiledCore } from './wasm.js';
+import { type LiveWorker, startWorker } from './workers.js';
+
+/** What one of the threads is told. */
+export interface ThreadOrders {
+  module: WebAssembly.Module;
+  memory: WebAssembly.Memory;
+  entry: number;
+  failed: number;
+  slot: number;
+}
+
+/** A core that is to have threads, and what is to be done when one of them is no more: the core may wait for it for ever. */
+export interface ThreadsWanted {
+  engine: Pick<Engine, 'call'>;
+  compiled: CompiledCore;
+  memory: WebAssembly.Memory;
+  threads: Threads;
+  /** Whether the thread that makes calls may wait for the others asleep: all but a page's own may. */
+  caller_may_sleep: boolean;
+  died(why: string): void;
+}
+
+export interface ThreadPool {
+  threads: Threads;
+  end(): void;
+}
+
+/** Starts as many as are wanted, or none; then `threads` says why. */
+export async function startThreads(wanted: ThreadsWanted): Promise<ThreadPool> {
+  const { engine, compiled, memory, threads, caller_may_sleep } = wanted;
+  const { slots, ...entries } = await engine.call('threads_prepare', { threads: threads.used });
+  const members: Member[] = [];
+  const end = () => {
+    for (const member of members) member.end();
+  };
+  let died = (_: string) => {};
+  const lost = new Promise<never>((_, reject) => {
+    died = (why) => reject(new Error(why));
+  });
+  try {
+    for (const slot of slots)
+      members.push(startMember({ module: compiled.module, memory, ...entries, slot }, (why) => died(why)));
+    await Promise.race([Promise.all(members.map(({ ready }) => ready)), lost]);
+    died = (why) => wanted.died(`a thread of the pool is no more (${why})`);
+    await engine.call('threads_use', { threads: threads.used, caller_may_sleep });
+  } catch (cause) {
+    end();
+    return { threads: refused(cause), end };
+  }
+  return { threads, end };
+}
+
+interface Member {
+  /** Resolves when it serves, rejects when it cannot. */
+  readonly ready: Promise<void>;
+  end(): void;
+}
+
+function startMember(orders: ThreadOrders, died: (why: string) => void): Member {
+  let serves = () => {};
+  const told = new Promise<void>((resolve) => {
+    serves = resolve;
+  });
+  const starting = startWorker({ heard: serves, died });
+  const begin = async () => {
+    const worker = await starting;
+    worker.send(orders, []);
+    await told;
+    worker.busy(false); // from now on it only serves: the process may end
+  };
+  return { ready: begin(), end: () => void starting.then((worker: LiveWorker) => worker.end()).catch(() => {}) };
+}

@@ -1,0 +1,71 @@
+// Options of loading that transformers.js has: what means something here is translated, the rest refused with what to use.
+
+import { ClearformerError, textOf } from './error.js';
+
+type Options = Readonly<Record<string, unknown>>;
+
+const onProcessor =
+  'this library computes on the processor, with WebAssembly SIMD and threads (numThreads): leave it out';
+const inSource = 'name the folder in the source, as a URL or path';
+
+/** Why an option is not there, and what to use. */
+const cures: Readonly<Record<string, string>> = {
+  device: onProcessor,
+  session_options: 'there is no ONNX session: leave it out (threads: numThreads)',
+  use_external_data_format: 'safetensors files name their own parts: leave it out',
+  model_file_name: 'it is model.safetensors, or what model.safetensors.index.json names: leave it out',
+  subfolder: inSource,
+  config: 'pass the files themselves as the source, config.json among them',
+  quantized: "use dtype: 'q8' (or 'q4', 'fp16')",
+};
+
+/** Values that ask for what happens anyway. */
+const usual: Readonly<Record<string, readonly unknown[]>> = {
+  device: ['wasm', 'cpu', 'auto'],
+  use_external_data_format: [false],
+  model_file_name: ['model'],
+  subfolder: ['', '.'],
+  dtype: ['auto'],
+};
+
+/** Formats of ONNX exports, and what weights are rounded to here. */
+const roundings: Readonly<Record<string, string>> = {
+  int8: 'q8',
+  uint8: 'q8',
+  bnb4: 'q4',
+  q4f16: 'q4',
+  q2: 'q4',
+  q2f16: 'q4',
+  q1: 'q4',
+  q1f16: 'q4',
+};
+
+/** The options without what is transformers.js' own; undefined where nothing is. Throws `unsupported` with the cure. */
+export function translated(call: string, given: unknown): Options | undefined {
+  if (typeof given !== 'object' || given === null) return undefined;
+  const own: Record<string, unknown> = { ...given };
+  let found = false;
+  for (const [option, value] of Object.entries(own)) {
+    const isForeign = Object.hasOwn(cures, option) || (option === 'dtype' && isOtherDtype(value));
+    if (!isForeign) continue;
+    found = true;
+    delete own[option];
+    if (value === null || value === undefined || usual[option]?.includes(value)) continue;
+    if (option === 'quantized' && typeof value === 'boolean') own.dtype ??= value ? 'q8' : 'fp32';
+    else throw refused(call, option, value);
+  }
+  return found ? own : undefined;
+}
+
+function isOtherDtype(value: unknown): boolean {
+  return value === null || value === 'auto' || typeof value === 'object' || Object.hasOwn(roundings, String(value));
+}
+
+function refused(call: string, option: string, value: unknown): ClearformerError {
+  const rounding =
+    typeof value === 'object' ? "one of 'fp32', 'fp16', 'q8', 'q4' for all files" : roundings[String(value)];
+  const cure =
+    option === 'dtype' ? `use ${typeof value === 'object' ? rounding : `dtype: '${rounding}'`}` : cures[option];
+  const what = typeof value === 'string' ? `${option}: '${value}'` : `${option}: ${textOf(value)}`;
+  return new ClearformerError('unsupported', `${call}: ${what} is not supported: ${cure}`, { option });
+}

@@ -1,0 +1,157 @@
+// Functions of tensors under transformers.js' names, computed at once in JavaScript with torch's semantics.
+
+import { ClearformerError, textOf } from '../support/error.js';
+import { best, elementCount } from './elements.js';
+import { type Axes, Tensor, type TensorData, type TensorType } from './tensor.js';
+
+/** One tensor behind the other along `dim`. Throws `shape_mismatch` or `dtype_mismatch` where they do not fit together. */
+export function cat<T extends TensorType>(tensors: readonly Tensor<T>[], dim = 0): Tensor<T> {
+  const [first] = tensors;
+  if (first === undefined) throw new ClearformerError('invalid_argument', 'cat: needs at least one tensor');
+  const axis = dim < 0 ? dim + first.dims.length : dim;
+  if (first.dims[axis] === undefined) {
+    throw new ClearformerError('invalid_argument', `cat: dims [${first.dims.join(', ')}] have no axis ${String(dim)}`);
+  }
+  for (const { type, dims } of tensors) {
+    if (type !== first.type) throw new ClearformerError('dtype_mismatch', `cat: ${first.type} and ${type} do not mix`);
+    if (dims.length !== first.dims.length || dims.some((extent, i) => i !== axis && extent !== first.dims[i])) {
+      const message = `cat: dims [${first.dims.join(', ')}] and [${dims.join(', ')}] differ beside axis ${axis}`;
+      throw new ClearformerError('shape_mismatch', message);
+    }
+  }
+  const dims = first.dims.with(
+    axis,
+    tensors.reduce((sum, each) => sum + (each.dims[axis] as number), 0),
+  );
+  const data = new (first.data.constructor as Float32ArrayConstructor)(elementCount(dims)) as unknown as TensorData[T];
+  const inner = elementCount(dims.slice(axis + 1));
+  let to = 0;
+  for (let outer = 0; outer < elementCount(dims.slice(0, axis)); outer++) {
+    for (const each of tensors) {
+      const size = (each.dims[axis] as number) * inner;
+      data.set(each.data.subarray(outer * size, (outer + 1) * size) as never, to);
+      to += size;
+    }
+  }
+  return new Tensor(first.type, data, dims);
+}
+
+/** Tensors of equal dims, one behind the other along a new axis `dim`. */
+export function stack<T extends TensorType>(tensors: readonly Tensor<T>[], dim = 0): Tensor<T> {
+  const at = dim < 0 ? dim + (tensors[0]?.dims.length ?? 0) + 1 : dim;
+  return cat(
+    tensors.map((each) => each.unsqueeze(at)),
+    at,
+  );
+}
+
+/** `tensor.permute(axes)`. */
+export function permute<T extends TensorType>(tensor: Tensor<T>, axes: readonly number[]): Tensor<T> {
+  return tensor.permute(axes);
+}
+
+/** `input.mean(dim, keepdim)`. */
+export function mean(input: Tensor, dim: Axes = null, keepdim = false): Tensor<'float32'> {
+  return input.mean(dim, keepdim);
+}
+
+/** Standard deviation and mean along `dim`; null: of all. `correction` 1: of a sample, 0: of all there is. */
+export function std_mean(
+  input: Tensor,
+  dim: Axes = null,
+  correction = 1,
+  keepdim = false,
+): [std: Tensor<'float32'>, mean: Tensor<'float32'>] {
+  const wide = input.mean(dim, true);
+  const own = (input as Tensor<'float32'>).sub(wide);
+  const count = input.size / Math.max(wide.size, 1);
+  const squares = own.mul(own).sum(dim, keepdim) as Tensor<'float32'>;
+  const std = squares.map((sum) => Math.sqrt(sum / Math.max(count - correction, 0)));
+  return [std, wide.view(std.dims)];
+}
+
+/** The `k` largest values of the last axis, the largest first, and their indices (null: all); equal ones in their order. */
+export async function topk<T extends TensorType>(
+  x: Tensor<T>,
+  k: number | null = null,
+): Promise<[values: Tensor<T>, indices: Tensor<'int64'>]> {
+  const extent = x.dims.at(-1) ?? 1;
+  const count = Math.min(k ?? extent, extent);
+  if (!Number.isInteger(count) || count < 1) {
+    throw new ClearformerError('invalid_argument', `topk: k must be a whole number > 0, it is ${textOf(k)}`, {
+      option: 'k',
+    });
+  }
+  const rows = x.size / extent;
+  const values = new (x.data.constructor as Float32ArrayConstructor)(rows * count);
+  const indices = new BigInt64Array(rows * count);
+  for (let row = 0; row < rows; row++) {
+    const data = x.data.subarray(row * extent, (row + 1) * extent) as Float32Array;
+    const order = Array.from(data.keys());
+    const rank = (i: number) => (Number.isNaN(data[i]) ? Number.POSITIVE_INFINITY : (data[i] as number)); // as torch
+    if (count === 1) order[0] = best('topk', data, 1);
+    else order.sort((one, other) => Number(rank(one) < rank(other)) - Number(rank(one) > rank(other)));
+    for (let i = 0; i < count; i++) {
+      values[row * count + i] = data[order[i] as number] as number;
+      indices[row * count + i] = BigInt(order[i] as number);
+    }
+  }
+  const dims = x.dims.length === 0 ? [] : [...x.dims.slice(0, -1), count];
+  return [new Tensor(x.type, values as unknown as TensorData[T], dims), new Tensor('int64', indices, dims)];
+}
+
+/**
+ * One vector for each text: the mean of last_hidden_state [batch, position, d_model] where attention_mask [batch, position]
+ * is 1: [batch, d_model].
+ */
+export function mean_pooling(last_hidden_state: Tensor, attention_mask: Tensor): Tensor<'float32'> {
+  const mask = attention_mask.to('float32').unsqueeze(-1);
+  const sum = last_hidden_state.to('float32').mul(mask).sum(1) as Tensor<'float32'>;
+  return sum.div((mask.sum(1) as Tensor<'float32'>).clamp(1e-9, Number.POSITIVE_INFINITY));
+}
+
+/** A tensor of one value: float32 for a number, int64 for a bigint, uint8 for a boolean. */
+export function full(size: readonly number[], fill_value: number): Tensor<'float32'>;
+export function full(size: readonly number[], fill_value: bigint): Tensor<'int64'>;
+export function full(size: readonly number[], fill_value: boolean): Tensor<'uint8'>;
+export function full(size: readonly number[], fill_value: number | bigint | boolean): Tensor {
+  const count = elementCount(size);
+  if (count > 2 ** 30) {
+    throw new ClearformerError('out_of_memory', `full: [${size.join(', ')}] has more than ${2 ** 30} elements`);
+  }
+  if (typeof fill_value === 'number') return new Tensor('float32', new Float32Array(count).fill(fill_value), size);
+  if (typeof fill_value === 'bigint') return new Tensor('int64', new BigInt64Array(count).fill(fill_value), size);
+  return new Tensor('uint8', new Uint8Array(count).fill(Number(fill_value)), size);
+}
+
+/** int64 ones. */
+export function ones(size: readonly number[]): Tensor<'int64'> {
+  return full(size, 1n);
+}
+/** int64 ones with the dims of a tensor. */
+export function ones_like(tensor: Tensor): Tensor<'int64'> {
+  return full(tensor.dims, 1n);
+}
+/** int64 zeros. */
+export function zeros(size: readonly number[]): Tensor<'int64'> {
+  return full(size, 0n);
+}
+/** int64 zeros with the dims of a tensor. */
+export function zeros_like(tensor: Tensor): Tensor<'int64'> {
+  return full(tensor.dims, 0n);
+}
+
+/** Σ aᵢ·bᵢ of two vectors of one length. */
+export function dot(arr1: ArrayLike<number>, arr2: ArrayLike<number>): number {
+  if (arr1.length !== arr2.length) {
+    throw new ClearformerError('shape_mismatch', `dot: vectors of ${arr1.length} and ${arr2.length} elements`);
+  }
+  let sum = 0;
+  for (let i = 0; i < arr1.length; i++) sum += (arr1[i] as number) * (arr2[i] as number);
+  return sum;
+}
+
+/** The cosine of the angle between two vectors of one length: dot(a, b) / (‖a‖·‖b‖). */
+export function cos_sim(arr1: ArrayLike<number>, arr2: ArrayLike<number>): number {
+  return dot(arr1, arr2) / Math.sqrt(dot(arr1, arr1) * dot(arr2, arr2));
+}
