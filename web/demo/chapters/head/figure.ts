@@ -62,6 +62,7 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
   declare private problem: string;
   declare private projections: Projections | undefined;
   #projectionsOf = '';
+  #reading: Promise<void> | undefined;
   #all: Readonly<Record<string, string>> = {};
 
   static override styles = [
@@ -115,7 +116,7 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
       causal: this.value('causal') === '1',
       focus: this.value('q'),
     });
-    void this.#readWeights(head);
+    this.#readWeights(head);
     if (view === 'root') return { head, view, root: await rootData(this.number('d')) };
     if (view === 'scores') {
       const scores = await scoresData(head, {
@@ -128,14 +129,24 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
   }
 
   /** Once for each head, after the figure stands. */
-  async #readWeights({ shelved, hooks }: HeadData): Promise<void> {
+  #readWeights({ shelved, hooks }: HeadData): void {
     const wanted = hooks && shelved ? [shelved.name, hooks.layer, hooks.head].join() : '';
     if (wanted === this.#projectionsOf) return;
     this.#projectionsOf = wanted;
     this.projections = undefined;
     if (!hooks || !shelved) return;
-    const read = await readProjections(this.book.shelf, shelved, hooks).catch(() => undefined); // the strip of weights stays away
-    if (this.#projectionsOf === wanted) this.projections = read;
+    this.#reading = readProjections(this.book.shelf, shelved, hooks).then(
+      (read) => {
+        if (this.#projectionsOf === wanted) this.projections = read;
+      },
+      () => undefined, // the strip of weights stays away
+    );
+  }
+
+  override async settled(): Promise<void> {
+    await super.settled();
+    await this.#reading;
+    await this.updateComplete;
   }
 
   protected override valuesOf({ head, root }: Shown): Record<string, string> {
