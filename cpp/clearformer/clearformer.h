@@ -1,5 +1,5 @@
-// The public header of clearformer: load a Hugging Face checkpoint, run it, look inside;
-// and the blocks it is made of, one by one.
+// The public header of clearformer: load and run a Hugging Face checkpoint and trace its internals; and the
+// building blocks by themselves.
 #pragma once
 
 #include "clearformer/generation/generation.h"

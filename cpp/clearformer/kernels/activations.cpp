@@ -8,7 +8,7 @@ namespace clearformer::kernels::CLEARFORMER_TARGET {
 using namespace simd::CLEARFORMER_TARGET;
 
 namespace {
-// Below these GELU (both forms) and SiLU round to -0; x · 0 and x / inf would turn -inf into NaN.
+// Below these, GELU (both forms) and SiLU round to -0; x · 0 and x / inf would give NaN for -inf.
 constexpr float kGeluVanishes = -15.0f;
 constexpr float kSiluVanishes = -104.0f;
 
@@ -16,7 +16,7 @@ inline Vec gelu(Vec x, Vec twice_cdf) {
   return xsimd::select(x < Vec(kGeluVanishes), Vec(0.0f), Vec(0.5f) * x * twice_cdf);
 }
 
-// The loop of the functions that few models use: code counts there, not the call of every register.
+// The loop of rarely used functions: small code matters there, not the indirect call per register.
 CLEARFORMER_LOOP void transform_by(const float* in, float* out, std::size_t count,
                                    Vec (*apply)(Vec)) {
   transform(in, out, count, apply);
@@ -25,7 +25,7 @@ CLEARFORMER_LOOP void transform_by(const float* in, float* out, std::size_t coun
 Vec at_most(Vec x, float limit) { return xsimd::select(x > Vec(limit), Vec(limit), x); }
 Vec at_least_zero(Vec x) { return xsimd::select(x < Vec(0.0f), Vec(0.0f), x); }
 
-// erf with ±1 where float32 has it: the fraction is a unit in the last place off there.
+// erf, with exactly ±1 where float32 rounds to it: the approximation is one ulp off there.
 [[gnu::noinline]] Vec erf_of(Vec x) {
   constexpr float kOne = 3.92f;
   const Vec y = xsimd::select(x > Vec(kOne), Vec(1.0f), erf(x));
@@ -41,7 +41,7 @@ Vec at_least_zero(Vec x) { return xsimd::select(x < Vec(0.0f), Vec(0.0f), x); }
 }  // namespace
 
 void relu(const float* in, float* out, std::size_t count) {
-  transform(in, out, count, [](Vec x) {  // a NaN stays
+  transform(in, out, count, [](Vec x) {  // NaN propagates
     return xsimd::select(x < Vec(0.0f), Vec(0.0f), x);
   });
 }
@@ -82,7 +82,7 @@ void hyperbolic_tangent(const float* in, float* out, std::size_t count) {
 
 void sigmoid(const float* in, float* out, std::size_t count) {
   transform_by(in, out, count, [](Vec x) {
-    const Vec small = power_of(-xsimd::abs(x));  // of the two, the one that is at most 1
+    const Vec small = power_of(-xsimd::abs(x));  // exponent <= 0: no overflow
     return divide(xsimd::select(x < Vec(0.0f), small, Vec(1.0f)), Vec(1.0f) + small);
   });
 }

@@ -1,5 +1,5 @@
-// The activation functions of feed-forward layers, elementwise; in and out may be the same array. A NaN
-// stays one. The common ones have a loop of their own; the rare ones share one, through a pointer.
+// The activation functions of feed-forward layers, elementwise; in and out may be the same array. NaN propagates.
+// The common functions have a loop of their own; the rare ones share one that calls through a pointer.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ CLEARFORMER_KERNEL(void, quick_gelu, const float* in, float* out, std::size_t co
 CLEARFORMER_KERNEL(void, hyperbolic_tangent, const float* in, float* out, std::size_t count)
 /// 1 / (1 + exp(-x))
 CLEARFORMER_KERNEL(void, sigmoid, const float* in, float* out, std::size_t count)
-/// ln(1 + exp(x)), as max(x, 0) + ln(1 + exp(-|x|)): it neither overflows nor cancels
+/// ln(1 + exp(x)), computed as max(x, 0) + ln(1 + exp(-|x|)) without overflow or cancellation
 CLEARFORMER_KERNEL(void, softplus, const float* in, float* out, std::size_t count)
 /// √(ln(1 + exp(x)))
 CLEARFORMER_KERNEL(void, sqrt_softplus, const float* in, float* out, std::size_t count)
@@ -34,9 +34,9 @@ CLEARFORMER_KERNEL(void, laplace, const float* in, float* out, std::size_t count
 CLEARFORMER_KERNEL(void, mish, const float* in, float* out, std::size_t count)
 /// max(x, 0)² (So et al. 2021, arXiv 2109.08668)
 CLEARFORMER_KERNEL(void, relu_squared, const float* in, float* out, std::size_t count)
-/// x held within 0 and 6
+/// x clamped to 0 … 6
 CLEARFORMER_KERNEL(void, relu6, const float* in, float* out, std::size_t count)
-/// x, below 0 x / 100
+/// x, or x / 100 below 0
 CLEARFORMER_KERNEL(void, leaky_relu, const float* in, float* out, std::size_t count)
 /// x · relu6(x + 3) / 6; -inf gives 0 (Howard et al. 2019, arXiv 1905.02244)
 CLEARFORMER_KERNEL(void, hard_swish, const float* in, float* out, std::size_t count)

@@ -1,4 +1,4 @@
-// How a tile of sums leaves the registers, for all matrix products (see Epilogue in matmul.h).
+// The epilogue of all matrix products: how a tile of sums is written (see Epilogue in matmul.h).
 // Included by kernel files only.
 #pragma once
 
@@ -14,14 +14,14 @@ using namespace simd::CLEARFORMER_TARGET;
 /// Columns of one panel.
 inline constexpr std::size_t kWidth = kTileVectors * kLanes;
 
-/// Where a product goes.
+/// The destination of a product.
 struct Destination {
   const Epilogue& epilogue;
   float* c;
   std::size_t c_stride;
   std::size_t n;
 
-  /// Writes the vector of `row` that starts at `column`, which is one of N.
+  /// Writes the vector of `row` that starts at `column` < N.
   template <class Lanes>
   void put(std::size_t row, std::size_t column, Vec sum, Lanes lanes) const {
     sum *= Vec(epilogue.scale);
@@ -32,8 +32,8 @@ struct Destination {
     store(c + row * c_stride + column, lanes, sum);
   }
 
-  /// Writes a tile of sums, the columns past N left out. The sums are handed on by value: those of the
-  /// caller's loop stay in registers.
+  /// Writes a tile of sums, without the columns past N. Passed by value, so that the caller's loop keeps its sums in
+  /// registers.
   template <std::size_t Rows>
   struct Tile {
     Vec sums[Rows][kTileVectors];
@@ -44,7 +44,7 @@ struct Destination {
   }
 
  private:
-  // Out of line: there are many kinds of tile.
+  // Not inlined: there are many kinds of tile.
   CLEARFORMER_LOOP void write(std::size_t first_row, std::size_t rows, std::size_t panel,
                               const Vec (*sums)[kTileVectors]) const {
     for (std::size_t row = first_row; row < first_row + rows; ++row, ++sums) {
@@ -60,8 +60,8 @@ struct Destination {
   }
 };
 
-/// multiply<P>(panel) for all panels of `n` columns, P at most Panels of them at once, with the
-/// activation after every few of them, while they are in the cache.
+/// Calls multiply<P>(panel) for all panels of `n` columns, at most P = Panels at once, and applies the activation
+/// after every few panels, while they are in the cache.
 template <std::size_t Panels = 1, class Multiply>
 inline void for_each_panel(const Destination& to, std::size_t rows, Multiply multiply) {
   constexpr std::size_t kGroup = 16;
@@ -80,8 +80,8 @@ inline void for_each_panel(const Destination& to, std::size_t rows, Multiply mul
   }
 }
 
-/// tile<R>(row) for all rows, R at most Rows; of smaller tiles there are those of even R and of one
-/// row, as many as their code is worth.
+/// Calls tile<R>(row) for all rows, R at most Rows; smaller tiles exist for even R and for one row only, to limit
+/// code size.
 template <std::size_t Rows, class Tile>
 inline void for_each_tile(std::size_t row, std::size_t rows, Tile tile) {
   for (; row + Rows <= rows; row += Rows) tile.template operator()<Rows>(row);

@@ -1,5 +1,5 @@
-// The register tile of products in float: some rows by one panel, whose elements are floats or
-// halves. Included by kernel files only.
+// The register tile of float products: some rows by one panel, whose elements are fp32 or fp16. Included by kernel
+// files only.
 #pragma once
 
 #include "clearformer/kernels/epilogue.h"
@@ -14,7 +14,7 @@ struct FloatRows {
   std::size_t m, k;
 };
 
-/// The columns of one input of a panel.
+/// Loads the panel's columns for one input.
 inline void load_columns(const float* from, Vec (&columns)[kTileVectors]) {
   for (std::size_t v = 0; v < kTileVectors; ++v) columns[v] = load(from + v * kLanes);
 }
@@ -22,7 +22,7 @@ inline void load_columns(const std::uint16_t* from, Vec (&columns)[kTileVectors]
   load_halves(from, columns);
 }
 
-// The depth loop is not unrolled: V8 and two-address machines spill otherwise.
+// The depth loop is not unrolled: V8, and compilers for two-address machines, would spill registers.
 template <std::size_t Rows, class Element>
 CLEARFORMER_LOOP void multiply_tile(const FloatRows& rows, std::size_t row, const Element* b,
                                     const Destination& to, std::size_t panel) {
@@ -48,7 +48,7 @@ CLEARFORMER_LOOP void multiply_tile(const FloatRows& rows, std::size_t row, cons
   to.write(row, panel, tile);
 }
 
-/// A single row by Panels panels at once: with one, each step has to wait for the sum before.
+/// A single row by Panels panels at once: with one panel, every step waits for the previous sum.
 template <std::size_t Panels, class Element>
 CLEARFORMER_LOOP void multiply_row(const FloatRows& rows, const Element* b, std::size_t stride,
                                    const Destination& to, std::size_t panel) {
@@ -73,8 +73,8 @@ CLEARFORMER_LOOP void multiply_row(const FloatRows& rows, const Element* b, std:
   }
 }
 
-/// A single row by all panels, `stride` elements from one to the next. From the main memory a single
-/// stream comes fastest, and more of them far slower; from the caches two panels at once do.
+/// A single row by all panels, `stride` elements apart. Matrices larger than the cache are read as one stream, since
+/// several streams from main memory are far slower; from the caches two panels at once are faster.
 template <class Element>
 inline void multiply_single_row(const FloatRows& rows, const Element* b, std::size_t stride,
                                 const Destination& to) {

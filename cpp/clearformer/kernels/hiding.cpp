@@ -6,7 +6,7 @@
 
 namespace clearformer::kernels::CLEARFORMER_TARGET {
 
-// The compiler makes vector code of it.
+// The compiler vectorises this.
 void hide_where(float* scores, const std::uint8_t* flags, std::size_t count, std::uint8_t hidden) {
   constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
   for (std::size_t i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// Scores that a mask hides.
+// Masks scores.
 #pragma once
 
 #include <cstddef>

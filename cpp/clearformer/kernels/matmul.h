@@ -1,5 +1,5 @@
-// Matrix product with the right-hand side packed in panels, the shape all linear layers and both
-// products of attention have.
+// Matrix product with the right-hand side packed in panels, as used by linear layers and both products of
+// attention.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace clearformer::kernels {
 
-/// What becomes of a product's elements on their way out of the registers:
-///   C = activation(scale · (A·B) + bias) + residual
+/// Operations fused into a product, applied before its elements are stored:
+///   C = activation(scale · (A·B) + bias + residual)
 struct Epilogue {
   float scale = 1.0f;
   const float* bias = nullptr;      // (N), or none
@@ -28,10 +28,9 @@ struct ProductArgs {
 
 /// A: (M, K), rows `a_stride` floats apart.
 /// B: (K, N) in panels of W = panel_width() columns: panel p starts at b + p * panel_stride and
-/// holds element (k, p·W + j) at k * W + j. The last panel is W wide too; columns past N are read
-/// but never written, so they may hold anything.
-/// Each element is summed over k in order, whatever M and N are: results do not depend on how rows
-/// are grouped.
+/// holds element (k, j) at k * W + j. The last panel is padded to W columns; columns past N are read but never
+/// written to C, so their contents are arbitrary.
+/// Each element is summed over k in order, for any M and N: results do not depend on how rows are grouped.
 struct MatmulArgs : ProductArgs {
   const float* a = nullptr;
   std::size_t a_stride = 0;

@@ -28,7 +28,7 @@ float scale_of(const DoubleSum& squares, std::size_t count, float eps) {
 void center_rows(const float* x, float* centered, float* scale, std::size_t rows,
                  std::size_t columns, float eps) {
   for (std::size_t row = 0; row < rows; ++row, x += columns, centered += columns) {
-    // The mean as a float and what the float leaves out: x - high is exact near the mean.
+    // The mean as a float plus the rounding error of that: x - high is exact near the mean.
     const double mean = total_of(x, columns) / static_cast<double>(columns);
     const Vec high(static_cast<float>(mean));
     const Vec low(static_cast<float>(mean - static_cast<double>(static_cast<float>(mean))));

@@ -19,9 +19,9 @@ float highest_of(const float* scores, std::size_t columns, float so_far) {
   return max_lane(highest);
 }
 
-// Turns scores into exp(score - highest) and returns their sum.
+// Replaces scores by exp(score - highest) and returns their sum.
 float exponentiate(float* scores, std::size_t columns, float highest) {
-  // With nothing but -inf there is no difference to take: exp(-inf - 0) is the 0 that is wanted.
+  // If all scores are -inf, subtracting the maximum would give NaN: exp(-inf - 0) is the intended 0.
   const Vec shift(highest == kMinusInfinity ? 0.0f : highest);
   Vec total(0.0f);
   for_each(columns, [&](std::size_t i, auto lanes) {

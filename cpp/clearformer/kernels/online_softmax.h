@@ -1,5 +1,5 @@
-// Softmax over scores that come in blocks, with the weighted sum of values that follows it (online
-// softmax: Milakov & Gimelshein 2018, arXiv 1805.02867; Rabe & Staats 2021, arXiv 2112.05682).
+// Online softmax: softmax over scores that arrive in blocks, with the weighted sum of values
+// (Milakov & Gimelshein 2018, arXiv 1805.02867; Rabe & Staats 2021, arXiv 2112.05682).
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace clearformer::kernels {
 
-/// One more block of scores for some rows. What is kept from block to block: the highest score so
-/// far, the total of exp(score - highest), and the output, the sum of values so weighted.
+/// A block of scores for some rows, and the state carried from block to block: the running maximum, the running sum
+/// of exp(score - highest), and the output, the values weighted by the same exponentials.
 struct OnlineSoftmaxArgs {
   float* scores = nullptr;  // (rows, columns), rows score_stride floats apart
   std::size_t score_stride = 0;
@@ -20,14 +20,14 @@ struct OnlineSoftmaxArgs {
   std::size_t output_stride = 0, width = 0;
 };
 
-/// The first block: starts highest and total; the output is not touched.
-/// scores become exp(score - highest); -inf becomes 0 also where all of a row are.
+/// The first block: initialises highest and total, leaves the output alone.
+/// Scores become exp(score - highest); -inf becomes 0, also in a row that is -inf throughout.
 CLEARFORMER_KERNEL(void, begin_online_softmax, const OnlineSoftmaxArgs& args)
 
-/// A later block: where a row's highest score rises, its total and output are scaled down to it.
+/// A later block: where a row's maximum rises, its total and output are rescaled.
 CLEARFORMER_KERNEL(void, continue_online_softmax, const OnlineSoftmaxArgs& args)
 
-/// After the last: output[r, :] = output[r, :] / total[r], 0 where no score was above -inf.
+/// After the last block: output[r, :] = output[r, :] / total[r], or 0 where all scores were -inf.
 CLEARFORMER_KERNEL(void, end_online_softmax, const OnlineSoftmaxArgs& args)
 
 }  // namespace clearformer::kernels

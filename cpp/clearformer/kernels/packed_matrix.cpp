@@ -21,7 +21,7 @@ PanelFormat panel_format(MatrixFormat format) {
   }
 }
 
-// Panels are laid out as quantized_matmul.h says.
+// The panel layouts are those of quantized_matmul.h.
 
 std::size_t bytes_of_panel(MatrixFormat format, std::size_t inputs) {
   return panel_bytes(panel_format(format), inputs, block_of(format, inputs));
@@ -32,11 +32,11 @@ std::size_t place16(std::size_t k, std::size_t column) {
   return 2 * (k * width + column % half * 2 + column / half);
 }
 
-// Of q8 and q4: where the elements and scales of an output lie in a block.
+// Of q8 and q4: the position of an output's elements and scales within a block.
 struct BlockLayout {
   std::size_t block, bytes;     // inputs and bytes of a whole block
-  std::size_t columns, column;  // that lie side by side, and which of them it is
-  int shift = 0;                // q4: to the half of the byte
+  std::size_t columns, column;  // adjacent columns, and the output's index among them
+  int shift = 0;                // q4: selects the nibble
 
   BlockLayout(MatrixFormat format, std::size_t inputs, std::size_t output)
       : block(block_of(format, inputs)) {
@@ -48,7 +48,7 @@ struct BlockLayout {
     shift = place < columns ? 0 : 4;
   }
   std::size_t element(std::size_t k) const { return (k / 4 * columns + column) * 4 + k % 4; }
-  // Behind the elements of `count` inputs.
+  // The offset behind the elements of `count` inputs.
   std::size_t elements(std::size_t count) const {
     return (count + kInputBlock - 1) / kInputBlock * kInputBlock * columns;
   }
@@ -104,7 +104,7 @@ void pack_row(const Matrix& weight, std::size_t output, unsigned char* panel) {
   }
 }
 
-// Makes the columns first … end the whole of a product; its panels are the caller's to move.
+// Restricts a product to the columns first … end - 1; the caller offsets the panels.
 template <class Args>
 void take_columns(Args& args, std::size_t first, std::size_t end) {
   args.c += first;
@@ -113,9 +113,9 @@ void take_columns(Args& args, std::size_t first, std::size_t end) {
   if (args.epilogue.residual != nullptr) args.epilogue.residual += first;
 }
 
-// A product shared out to the threads: by panels, or by rows where there are few panels.
+// Runs a product in parallel: by panels, or by rows if there are few panels.
 void multiply_shared(const MatmulArgs& args) {
-  constexpr std::size_t kRows = 12;  // whole tiles of every target
+  constexpr std::size_t kRows = 12;  // a multiple of every target's tile
   const std::size_t width = panel_width(), panels = (args.n + width - 1) / width;
   if (panels >= 2 * num_threads() || args.m < 2 * kRows) {
     return parallel_ranges(panels, args.m * args.k * width, 1,
@@ -161,7 +161,7 @@ void PackedMatrix::pack_floats(Tensor rows) {
     std::memcpy(roomy.data(), panels_.data(), outputs_ * inputs_ * sizeof(float));
     panels_ = std::move(roomy);
   }
-  // Rows p·W … p·W + W - 1 fill the same memory as panel p: transpose block by block.
+  // Rows p·W … p·W + W - 1 occupy the memory of panel p: transpose block by block.
   std::vector<float> block_rows(width * inputs_);
   for (std::size_t panel = 0; panel < panels; ++panel) {
     float* block = panels_.f32() + panel * width * inputs_;
@@ -265,7 +265,7 @@ void PackedMatrix::multiply_quantized(const float* x, const ProductArgs& product
 
 namespace {
 
-// Whole numbers that need no rounding to bytes; their signs and sizes are mixed.
+// Small integers of mixed sign and size, which q8 and q4 represent exactly.
 float known_number(std::size_t i) {
   return static_cast<float>(static_cast<int>((i * 2654435761u >> 13) % 15) - 7);
 }

@@ -1,4 +1,4 @@
-// PackedMatrix: the weight of a linear layer in the panels that the matrix products read, packed once.
+// PackedMatrix: the weight of a linear layer, packed once into the panels that the matrix products read.
 #pragma once
 
 #include "clearformer/tensor/matrix.h"
@@ -11,9 +11,9 @@ struct ProductArgs;  // of matmul.h
 class PackedMatrix {
  public:
   PackedMatrix() = default;
-  /// Packs a weight (N outputs, K inputs) as torch.nn.Linear stores it; fp32 in place where the
-  /// tensor has room for whole panels (Weights::allocate leaves it), else through one copy. An empty
-  /// matrix, whose problem is reported elsewhere, gives an empty one.
+  /// Packs a weight (N outputs, K inputs) as torch.nn.Linear stores it; fp32 in place if the tensor has room for whole
+  /// panels (Weights::allocate provides it), otherwise through one copy. An empty matrix, the result of a problem
+  /// reported elsewhere, gives an empty one.
   explicit PackedMatrix(Matrix weight);
   explicit PackedMatrix(Tensor weight) : PackedMatrix(Matrix(std::move(weight))) {}
 
@@ -22,7 +22,7 @@ class PackedMatrix {
   std::size_t inputs() const { return inputs_; }
   std::size_t bytes() const { return panels_.capacity() * size_of(panels_.dtype()); }
 
-  /// Row `output` of the weight, (K), as floats: an embedding table reads its rows this way.
+  /// Row `output` of the weight, (K), widened to floats: the look-up of an embedding table.
   void unpack_row(std::size_t output, float* to) const;
 
   /// y = epilogue(x·Wᵀ) for `rows` rows of x (rows, K) into y (rows, N).
@@ -39,8 +39,8 @@ class PackedMatrix {
   Tensor panels_;
 };
 
-/// Whether products with q8 and q4 come out right here, by some known answers. V8 before 11.4 has relaxed
-/// SIMD behind a flag and computes its dot products wrong.
+/// Whether q8 and q4 products are correct here, from a self-test with known results: before V8 11.4 relaxed SIMD is
+/// behind a flag and its dot products are wrong.
 bool integer_products_are_right();
 
 }  // namespace clearformer::kernels

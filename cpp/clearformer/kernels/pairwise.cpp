@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kKeysWidth = kTileVectors * kLanes;
 
-// scores(m, n) = Σ_k term(k, query(m, k), key(n, k)), a register of keys at a time.
+// scores(m, n) = Σ_k term(k, query(m, k), key(n, k)), one register of keys at a time.
 template <class Term>
 inline void pairwise(const PairwiseArgs& args, Term term) {
   for (std::size_t m = 0; m < args.m; ++m) {

@@ -1,4 +1,4 @@
-// Scores that are no dot products: of every query with every key, keys packed as matmul has them.
+// Scoring functions that are not dot products, of every query with every key; keys are packed as for matmul.
 #pragma once
 
 #include <cstddef>

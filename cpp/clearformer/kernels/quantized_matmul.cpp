@@ -9,14 +9,14 @@ namespace clearformer::kernels::CLEARFORMER_TARGET {
 
 namespace {
 
-constexpr std::size_t kQuads = kInputBlock / 4;  // of a block
+constexpr std::size_t kQuads = kInputBlock / 4;  // per block
 constexpr std::size_t kDots = kTileVectors * kDotsPerVector;
-constexpr std::size_t kQuadBytes = kWidth * 4;             // four inputs of a panel
-constexpr std::size_t kRegister = kQuadBytes / kDots;      // elements of one register of weights
+constexpr std::size_t kQuadBytes = kWidth * 4;             // four inputs of all columns of a panel
+constexpr std::size_t kRegister = kQuadBytes / kDots;      // elements in one register of weights
 constexpr std::size_t kNibbleBytes = kQuads * kWidth * 2;  // a block of q4 without its scales
 constexpr std::size_t kBlockBytes4 = kNibbleBytes + 2 * kWidth;
 constexpr std::size_t kScaleBytes8 = (sizeof(float) + sizeof(std::int32_t)) * kWidth;
-constexpr std::size_t kUnpackFrom = 3;  // rows that make it worth while to unpack a panel first
+constexpr std::size_t kUnpackFrom = 3;  // rows from which unpacking a panel first is worth while
 
 using WeightVec = decltype(load_weights(static_cast<const WideWeight*>(nullptr)));
 
@@ -42,7 +42,7 @@ inline void load_quad(const Stored* from, WeightVec (&weights)[kDots]) {
   for (std::size_t d = 0; d < kDots; ++d) weights[d] = load_weights(from + d * kRegister);
 }
 
-// Of q8: the products with both halves of the inputs, or with whole ones.
+// q8: the sums of each half of the inputs, or of whole inputs.
 template <std::size_t Rows>
 struct LongSums {
   Sums<Rows> halves[kHalves];
@@ -71,7 +71,7 @@ struct LongSums {
       }
     }
   }
-  // `offset`: what made the inputs unsigned, times the sum of the weights.
+  // `offset`: the offset that makes the inputs unsigned, times the sum of the weights.
   IntVec outputs(std::size_t r, std::size_t v, IntVec offset) const {
     if constexpr (kHalves == 1) {
       return halves[0].outputs(r, v);
@@ -91,12 +91,12 @@ inline void add_quads(LongSums<Rows>& sums, const Stored* weights, std::size_t q
   }
 }
 
-// A single row leaves registers free: a second set of sums, where a step would have to wait for the
-// sum of the step before.
+// A single row leaves registers free for a second set of sums, so that a step need not wait for the sum of the
+// previous one.
 template <class Stored>
 inline void add_quads(LongSums<1>& sums, const Stored* weights, std::size_t quads, const Quantum* x,
                       std::size_t) {
-  constexpr std::size_t kFew = 32;  // steps of a loop whose end processors foresee
+  constexpr std::size_t kFew = 32;  // trip count short enough for branch prediction
   LongSums<1> odd;
   while (quads > 0) {
     const std::size_t few = std::min(quads, kFew);
@@ -118,7 +118,7 @@ inline void add_quads(LongSums<1>& sums, const Stored* weights, std::size_t quad
   }
 }
 
-// Of q4: one block.
+// q4: one group of four inputs.
 template <std::size_t Rows>
 inline void add_quad(Sums<Rows>& sums, const WeightVec (&weights)[kDots], const Quantum* x,
                      std::size_t stride) {
@@ -161,7 +161,7 @@ struct Panel {
   const unsigned char* bytes;
 };
 
-// The totals of all blocks, on their way out of the registers.
+// Scales the totals of all blocks by the rows' scales and writes them.
 template <std::size_t Rows>
 inline void write_totals(const Panel& panel, std::size_t row,
                          const Vec (&totals)[Rows][kTileVectors]) {
@@ -176,7 +176,7 @@ inline void write_totals(const Panel& panel, std::size_t row,
   panel.to.write(row, panel.index, tile);
 }
 
-// add(inputs, bytes) for the blocks of a panel of q8: how many inputs they have, and where they start.
+// Calls add(inputs, bytes) for each block of a q8 panel, with its number of inputs and its first byte.
 template <class Add>
 inline void for_each_block8(const Panel& panel, Add add) {
   const unsigned char* bytes = panel.bytes;
@@ -189,8 +189,8 @@ inline void for_each_block8(const Panel& panel, Add add) {
   }
 }
 
-// A block's products, added to the totals (Rows, W). `scales`: those of the block, and behind them the
-// sums of its weights.
+// Adds a block's products to the totals (Rows, W). `scales`: the block's scales, followed by the sums of its
+// weights.
 template <std::size_t Rows, class Stored>
 [[gnu::always_inline]] inline void add_block8(const Stored* weights, std::size_t quads,
                                               const Quantum* x, std::size_t stride,
@@ -211,15 +211,14 @@ template <std::size_t Rows, class Stored>
   }
 }
 
-// The same as a function of its own: large tiles leave no registers for totals.
+// The same, not inlined: large tiles leave no registers for totals.
 template <std::size_t Rows, class Stored>
 CLEARFORMER_LOOP void add_block8_apart(const Stored* weights, std::size_t quads, const Quantum* x,
                                        std::size_t stride, const float* scales, Vec* totals) {
   add_block8<Rows>(weights, quads, x, stride, scales, totals);
 }
 
-// Elements of `weights` follow each other as bytes of a panel with scales between the blocks, or wide
-// without.
+// `weights` are the panel's bytes, with the scales between the blocks, or already widened, without scales.
 template <std::size_t Rows, class Stored>
 CLEARFORMER_LOOP void tile8(const Panel& panel, const Stored* weights, std::size_t row) {
   constexpr bool kApart = kHalves > 1 && Rows > 2;
@@ -242,7 +241,7 @@ CLEARFORMER_LOOP void tile8(const Panel& panel, const Stored* weights, std::size
   write_totals<Rows>(panel, row, totals);
 }
 
-// add(sums, block, x) adds a block's products.
+// add(sums, block, x) accumulates a block's products.
 template <std::size_t Rows, class Add>
 CLEARFORMER_LOOP void tile4(const Panel& panel, std::size_t row, Add add) {
   const QuantizedRows& rows = panel.rows;
@@ -293,7 +292,7 @@ void multiply_panel8(const Panel& panel) {
 }
 
 void multiply_panel4(const Panel& panel) {
-  constexpr std::size_t kRows = kDotsPerVector == 1 ? 3 : 2;  // sums in integers and in floats
+  constexpr std::size_t kRows = kDotsPerVector == 1 ? 3 : 2;  // registers hold integer sums and float totals
   const std::size_t stride = panel.rows.stride;
   if (panel.args.m < kUnpackFrom) {
     return for_each_tile<1>(0, panel.args.m, [&]<std::size_t Rows>(std::size_t row) {

@@ -10,8 +10,8 @@ namespace clearformer::kernels::CLEARFORMER_TARGET {
 
 namespace {
 
-// The largest magnitude of a row; NaN when one of its elements is not finite. Without their sign floats
-// are in the order of their bits, infinities and NaNs behind all others.
+// The largest magnitude of a row; NaN if an element is not finite. Without the sign bit, floats are ordered as their
+// bits are, with infinities and NaNs last.
 float magnitude_of(const float* x, std::size_t count) {
   constexpr std::int32_t kInfinity = 0x7f800000;
   IntVec largest(0);
@@ -23,10 +23,10 @@ float magnitude_of(const float* x, std::size_t count) {
   return bits < kInfinity ? std::bit_cast<float>(bits) : NAN;
 }
 
-// Rounds kInputBlock floats; returns, for q4, the sum of what they become.
+// Rounds kInputBlock floats; for q4, returns the sum of the integers.
 template <PanelFormat format>
 CLEARFORMER_LOOP std::int32_t quantize_block(const float* x, Vec inverse, Quantum* to) {
-  constexpr float kRound = 12582912.0f;  // 1.5 · 2^23: adding it leaves a float rounded, below it
+  constexpr float kRound = 12582912.0f;  // 1.5 · 2^23: adding and subtracting it rounds a float
   constexpr std::int32_t kOffset = format == PanelFormat::q8 ? kInputOffset : 0;
   const IntVec zero(std::bit_cast<std::int32_t>(kRound) - kOffset);
   IntVec numbers[kInputBlock / kLanes], sums(0);

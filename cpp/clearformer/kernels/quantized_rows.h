@@ -1,5 +1,5 @@
-// Inputs of a product as whole numbers, as quantize_rows leaves them for quantized_matmul. Included by
-// kernel files only.
+// A product's inputs rounded to integers, as quantize_rows stores them for quantized_matmul. Included by kernel files
+// only.
 #pragma once
 
 #include "clearformer/kernels/quantized_matmul.h"
@@ -12,8 +12,8 @@ using namespace simd::CLEARFORMER_TARGET;
 inline std::size_t blocks_of(std::size_t k) { return (k + kInputBlock - 1) / kInputBlock; }
 inline std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// The rounded inputs (M, K'), a scale for each row and, for q4, what is added to the sums because
-// weights are stored with an offset: -8 · Σ x̂ for each block of each row.
+// The rounded inputs (M, K'), a scale per row and, for q4, the correction for the weights' offset: -8 · Σ x̂ for each
+// block of each row.
 struct QuantizedRows {
   Quantum* values;
   float* scales;

@@ -19,7 +19,7 @@ inline Vec swap_neighbours(Vec x) {
   return xsimd::swizzle(x, xsimd::make_batch_constant<std::uint32_t, Neighbour, Arch>());
 }
 
-// Pairs (a, b) in neighbouring lanes of two vectors, turned by the angles of one vector:
+// Pairs (a, b) in adjacent lanes of two vectors, rotated by the angles of one vector:
 // (a·cos + b·(-sin), b·cos + a·sin).
 inline void turn_neighbours(Vec& low, Vec& high, Vec cosine, Vec sine) {
   const Vec minus = -sine;

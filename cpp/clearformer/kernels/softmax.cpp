@@ -7,7 +7,7 @@ namespace clearformer::kernels::CLEARFORMER_TARGET {
 
 using namespace simd::CLEARFORMER_TARGET;
 
-// The first block of the online softmax is all there is.
+// Online softmax over a single block.
 void softmax(float* x, std::size_t rows, std::size_t columns, std::size_t stride) {
   for (std::size_t row = 0; row < rows; ++row, x += stride) {
     float highest, total;
@@ -18,7 +18,7 @@ void softmax(float* x, std::size_t rows, std::size_t columns, std::size_t stride
     args.highest = &highest;
     args.total = &total;
     begin_online_softmax(args);
-    if (total == 0.0f) continue;  // nothing but -inf: zeros
+    if (total == 0.0f) continue;  // all -inf: zeros
     const Vec scale(1.0f / total);
     transform(x, x, columns, [scale](Vec value) { return value * scale; });
   }

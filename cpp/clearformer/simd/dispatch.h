@@ -1,4 +1,4 @@
-// Declares a kernel for every target of the build and, under its plain name, the one that runs here.
+// Declares a kernel for every target of the build and, under its plain name, the one selected for this machine.
 #pragma once
 
 #include "clearformer/simd/target.h"
@@ -8,16 +8,16 @@ namespace clearformer::simd {
 /// Instruction sets that kernels are compiled for.
 enum class Target { sse2, avx2, avx512, neon, neon_fma, simd128, relaxed };
 
-/// The target the kernels of this process run on: the best that processor and build have (avx512: with VNNI,
-/// which Intel has since Cascade Lake and AMD since Zen 4), or the one the environment variable CLEARFORMER_SIMD names
-/// (sse2, avx2, avx512; neon, neon_fma) if it runs. sse2, neon and simd128 give the same bits: they round products
-/// before they add them, which the others do not.
+/// The target whose kernels this process runs: the best that both processor and build support (avx512 requires VNNI:
+/// Intel since Cascade Lake, AMD since Zen 4), or the one named by the environment variable CLEARFORMER_SIMD (sse2,
+/// avx2, avx512; neon, neon_fma) if it is supported. sse2, neon and simd128 give the same bits: they round products
+/// before adding them, the others fuse the two.
 Target selected();
 
 /// "avx2", "simd128", …
 const char* name_of(Target target);
 
-/// The one of a kernel's functions, one for each target of the build, that runs here.
+/// Of a kernel's functions, one per target of the build, the one for the selected target.
 #if defined(__aarch64__)
 template <class Function>
 Function* best(Function* neon, Function* neon_fma) {

@@ -1,7 +1,7 @@
-// Dot products of small whole numbers: what the quantised products are made of.
-//   weights   signed bytes (q8), or 0 … 15 (q4); four inputs of one output side by side
-//   inputs    the same four for all outputs
-// Sums are exact, so every target gets the same ones. Included by kernel files only.
+// Dot products of small integers, for the quantised matrix products.
+//   weights   signed bytes (q8), or 0 … 15 (q4); four inputs of one output are adjacent
+//   inputs    the same four, broadcast to all outputs
+// Integer sums are exact, so all targets agree. Included by kernel files only.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace clearformer::simd::CLEARFORMER_TARGET {
 using IntVec = xsimd::batch<std::int32_t, Arch>;
 using ByteVec = xsimd::batch<std::uint8_t, Arch>;
 
-// 32 whole numbers in fewer bits, where no instruction is named for it; the compiler finds some.
+// Narrows 32 integers where no intrinsic does so; the compiler vectorises it.
 template <class Short>
 inline void store_one_by_one(Short* to, const IntVec (&numbers)[32 / kLanes]) {
   std::int32_t wide[32];
@@ -28,9 +28,9 @@ inline void store_one_by_one(Short* to, const IntVec (&numbers)[32 / kLanes]) {
   for (std::size_t i = 0; i < 32; ++i) to[i] = static_cast<Short>(wide[i]);
 }
 
-// Where a register's bytes can be multiplied and summed by fours, a lane of the sum is one output. One
-// factor must be unsigned and, in relaxed SIMD, below 128: inputs of twelve bits come in two halves.
-// Elsewhere bytes are widened to 16 bits and summed by twos, and a lane is half an output.
+// With instructions that sum products of bytes in fours, a lane of the sum is one output. One factor must be
+// unsigned and, in relaxed SIMD, below 128: 12-bit inputs are split into two halves. Elsewhere bytes are widened to
+// 16 bits and summed in pairs, and a lane is half an output.
 #if defined(__wasm_relaxed_simd__) || defined(__AVX512BW__)
 #define CLEARFORMER_DOT_OF_BYTES 1
 #else
@@ -40,23 +40,23 @@ inline void store_one_by_one(Short* to, const IntVec (&numbers)[32 / kLanes]) {
 #if CLEARFORMER_DOT_OF_BYTES
 
 using Quantum = std::int8_t;      // an input, or half of one
-using WideWeight = std::uint8_t;  // a weight as dot() reads it
+using WideWeight = std::uint8_t;  // a weight as dot() takes it
 inline constexpr std::size_t kDotsPerVector = 1;
-inline constexpr std::size_t kHalves = 2;  // of an input of twelve bits
+inline constexpr std::size_t kHalves = 2;  // of a 12-bit input
 inline constexpr std::size_t kDotRows = kTileRows / 2;
-inline constexpr std::int32_t kInputOffset = 2048;  // makes such inputs unsigned
+inline constexpr std::int32_t kInputOffset = 2048;  // makes 12-bit inputs unsigned
 
 /// The weights of four inputs and kLanes outputs.
 inline ByteVec load_weights(const WideWeight* from) { return ByteVec::load_unaligned(from); }
 
-/// Four inputs, repeated.
+/// Four inputs, broadcast.
 inline ByteVec repeat_four(const Quantum* from) {
   std::int32_t four;
   std::memcpy(&four, from, sizeof four);
   return xsimd::bitwise_cast<std::uint8_t>(IntVec(four));
 }
 
-/// sums + Σ low · any over fours of bytes; `low` are below 128, `any` signed.
+/// sums + Σ low · any over groups of four bytes; `low` are below 128, `any` signed.
 inline IntVec dot(IntVec sums, ByteVec low, ByteVec any) {
 #if defined(__wasm__)
   return IntVec(wasm_i32x4_relaxed_dot_i8x16_i7x16_add(any, low, sums));
@@ -68,7 +68,7 @@ inline IntVec dot(IntVec sums, ByteVec low, ByteVec any) {
 /// The sums of kLanes outputs.
 inline IntVec outputs_of(const IntVec* sums) { return sums[0]; }
 
-/// The low and the high halves of a register's bytes, as two registers of weights.
+/// The low and the high nibbles of a register's bytes, as two registers of weights.
 inline void load_nibbles(const std::uint8_t* from, ByteVec (&weights)[2]) {
   const ByteVec bytes = ByteVec::load_unaligned(from);
   const ByteVec low(std::uint8_t{15});
@@ -77,7 +77,7 @@ inline void load_nibbles(const std::uint8_t* from, ByteVec (&weights)[2]) {
   weights[1] = xsimd::bitwise_cast<std::uint8_t>(words) & low;
 }
 
-/// 32 whole numbers below 128 in magnitude, as inputs.
+/// 32 integers below 128 in magnitude, as inputs.
 inline void store_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
 #if defined(__wasm__)
   for (std::size_t half = 0; half < 2; ++half) {
@@ -91,7 +91,7 @@ inline void store_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
 #endif
 }
 
-/// 32 whole numbers below 4096: the upper six bits of four of them, then their lower six.
+/// 32 integers below 4096: the upper six bits of four of them, then their lower six.
 inline void store_long_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
   IntVec upper[32 / kLanes], lower[32 / kLanes];
   for (std::size_t v = 0; v < 32 / kLanes; ++v) {
@@ -143,7 +143,7 @@ inline ShortVec load_weights(const std::uint8_t* from) {
 #endif
 }
 
-/// Four inputs, repeated.
+/// Four inputs, broadcast.
 inline ShortVec repeat_four(const Quantum* from) {
 #if defined(__wasm__)
   return ShortVec(wasm_v128_load64_splat(from));
@@ -158,7 +158,7 @@ inline ShortVec repeat_four(const Quantum* from) {
 #endif
 }
 
-/// sums + weights · inputs, summed by twos.
+/// sums + weights · inputs, summed in pairs.
 inline IntVec dot(IntVec sums, ShortVec weights, ShortVec inputs) {
 #if defined(__wasm__)
   return sums + IntVec(wasm_i32x4_dot_i16x8(weights, inputs));
@@ -174,7 +174,7 @@ inline IntVec dot(IntVec sums, ShortVec weights, ShortVec inputs) {
 #endif
 }
 
-/// The sums of kLanes outputs: neighbours added.
+/// The sums of kLanes outputs: adjacent lanes added.
 inline IntVec outputs_of(const IntVec* sums) {
 #if defined(__wasm__)
   const v128_t low = sums[0], high = sums[1];
@@ -225,15 +225,15 @@ inline void store_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
 #endif
 }
 
-/// 32 whole numbers below 2048 in magnitude.
+/// 32 integers below 2048 in magnitude.
 inline void store_long_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
   store_quanta(to, numbers);
 }
 
 #endif
 
-/// Ends the part of a function in which a sum has a register of its own. Without it GCC copies every
-/// sum in every step of the loop before, since it is read in another way behind it.
+/// Marks the end of the loop in which a sum stays in one register. Without it GCC copies every sum in every
+/// iteration, because the code after the loop reads it as another type.
 inline void settle([[maybe_unused]] IntVec& sums) {
 #if defined(__x86_64__) && defined(__GNUC__)
   IntVec::register_type whole = sums;
@@ -259,9 +259,8 @@ inline Vec load_bf16(const std::uint16_t* from) {
 #endif
 }
 
-/// 2 · kLanes finite IEEE binary16 numbers, of which those of the first register lie at even places:
-/// exponent and mantissa are moved into place, the bias by a multiplication, which makes subnormals
-/// normal on the way.
+/// 2 · kLanes finite IEEE binary16 numbers; the first register gets those at even positions. Exponent and mantissa
+/// are shifted into place and a multiplication adjusts the bias, which also normalises subnormals.
 inline void load_halves(const std::uint16_t* from, Vec (&numbers)[2]) {
   const IntVec pairs = IntVec::load_unaligned(reinterpret_cast<const std::int32_t*>(from));
   const IntVec in_place(static_cast<std::int32_t>(0x8fffe000u));

@@ -1,11 +1,11 @@
-// Loops over arrays whose length is no multiple of the register: the tails, written once.
+// Loops over arrays whose length is not a multiple of the register width: tails are handled here, once.
 #pragma once
 
 #include "clearformer/simd/vec.h"
 
 namespace clearformer::simd::CLEARFORMER_TARGET {
 
-/// Which lanes of a register a step of for_each is about: all, or the first `count` of them.
+/// The lanes a step of for_each processes: all, or the first `count`.
 struct AllLanes {};
 struct FirstLanes {
   std::size_t count;
@@ -18,7 +18,7 @@ inline Vec load(const float* from, FirstLanes lanes, float fill = 0.0f) {
 inline void store(float* to, AllLanes, Vec value) { store(to, value); }
 inline void store(float* to, FirstLanes lanes, Vec value) { store_partial(to, lanes.count, value); }
 
-/// step(i, lanes) for every register's worth of `count` floats: loads and stores take `lanes`.
+/// Calls step(i, lanes) for each register's worth of `count` floats; loads and stores take `lanes`.
 template <class Step>
 inline void for_each(std::size_t count, Step step) {
   std::size_t i = 0;
@@ -49,7 +49,7 @@ inline State fold(const float* in, std::size_t count, float fill, State state, F
   return state;
 }
 
-/// Two running sums in double, for sums that float32 would round or overflow.
+/// Two sums accumulated in double, where float32 would lose precision or overflow.
 struct DoubleSum {
   DoubleVec low = DoubleVec(0.0);
   DoubleVec high = DoubleVec(0.0);

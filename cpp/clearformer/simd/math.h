@@ -1,6 +1,6 @@
 // exp, ln(1 + x), erf and tanh of a register. The coefficients are minimax fits made for this file (least
-// squares, reweighted until the error is level; the logarithm's at Chebyshev points): exp is within 1.4 units
-// of roundoff, the logarithm within 3, erf and tanh within 7.
+// squares, reweighted until the error is equioscillating; the logarithm's at Chebyshev points): exp has an error of
+// at most 1.4 units of roundoff, the logarithm 3, erf and tanh 7.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ inline Vec polynomial(const float (&c)[Count], Vec x) {
   return sum;
 }
 
-/// e^x for x <= 0 (and up to 88.7): what softmax needs. Below -87.3, where e^x is no normal float,
-/// it is 0. A NaN stays.
+/// e^x for x <= 0 (and up to 88.7), as softmax needs it. Flushed to 0 below -87.3, where e^x is subnormal. NaN
+/// propagates.
 inline Vec exp_of_difference(Vec x) {
   constexpr float kInverseLog2 = 1.44269504f, kLog2High = 0.693359375f, kLog2Low = -2.12194440e-4f;
   constexpr float kRound = 12582912.0f;  // 1.5 · 2^23: adding it leaves x / ln 2 rounded, below it
@@ -48,7 +48,7 @@ inline Vec log_of_one_plus(Vec x) {
   return multiply_add(t * square, polynomial(kSeries, square), t + t);
 }
 
-/// x held within ± limit; a NaN stays.
+/// x clamped to ± limit; NaN propagates.
 inline Vec clamp(Vec x, float limit) {
   x = xsimd::select(x > Vec(limit), Vec(limit), x);
   return xsimd::select(x < Vec(-limit), Vec(-limit), x);

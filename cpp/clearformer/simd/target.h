@@ -1,7 +1,7 @@
-// Which instruction set a kernel file is compiled for. Natively every kernel file is compiled several times, with
-// CLEARFORMER_TARGET set to sse2, avx2 or avx512, or on aarch64 to neon or neon_fma, and the best is picked at run time;
-// a WebAssembly program has one target. Both such programs (with and without relaxed SIMD) call it
-// by the same name, so that only the kernels are compiled twice.
+// The instruction set a kernel file is compiled for. Natively every kernel file is compiled several times, with
+// CLEARFORMER_TARGET set to sse2, avx2 or avx512, or on aarch64 to neon or neon_fma, and the best is selected at run
+// time; a WebAssembly program has one target. The programs with and without relaxed SIMD name it alike, so that only
+// the kernels are compiled twice.
 #pragma once
 
 #if defined(__wasm_simd128__)

@@ -1,6 +1,6 @@
 // Vec: a register of floats of the target, and the few operations on it that kernels use.
-// Included by kernel files only; everything sits in a namespace of the target, so that the code of
-// two targets never meets in the linker.
+// Included by kernel files only; everything is in a namespace of the target, so that the linker never merges code
+// of two targets.
 #pragma once
 
 #include "clearformer/simd/target.h"
@@ -36,8 +36,8 @@ using Vec = xsimd::batch<float, Arch>;
 using DoubleVec = xsimd::batch<double, Arch>;
 inline constexpr std::size_t kLanes = Vec::size;
 
-/// Register tile of the matmul: rows of A by vectors of B. Chosen per target, see tests/bench:
-/// 15 or 16 registers hold 8 to 12 accumulators, the vectors of B and one broadcast of A.
+/// Register tile of the matmul: rows of A by vectors of B. Tuned per target, see tests/bench:
+/// 15 or 16 registers hold 8 to 12 accumulators, the vectors of B and one broadcast element of A.
 #if defined(__AVX512BW__)
 inline constexpr std::size_t kTileRows = 12, kTileVectors = 2;
 #elif defined(__AVX2__) || defined(__wasm_relaxed_simd__)
@@ -48,29 +48,29 @@ inline constexpr std::size_t kTileRows = 8, kTileVectors = 2;
 inline constexpr std::size_t kTileRows = 4, kTileVectors = 2;
 #endif
 
-/// Kernels' innermost loops are functions of their own: engines allocate registers by the function.
+/// Marks innermost loops, which are not inlined: engines allocate registers per function.
 #define CLEARFORMER_LOOP [[gnu::noinline]]
 
 inline Vec load(const float* from) { return Vec::load_unaligned(from); }
 inline void store(float* to, Vec value) { value.store_unaligned(to); }
 
-/// The first `count` (< kLanes) floats; the other lanes hold `fill`. Reads nothing beyond them.
-/// A call, as store_partial is: every loop has a tail, and it would be as long as the loop.
+/// Loads the first `count` (< kLanes) floats and reads nothing beyond them; the other lanes hold `fill`.
+/// Not inlined, like store_partial: every loop has a tail, and it would be as long as the loop.
 [[gnu::noinline]] inline Vec load_partial(const float* from, std::size_t count, float fill = 0.0f) {
   float lanes[kLanes];
   for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] = lane < count ? from[lane] : fill;
   return Vec::load_unaligned(lanes);
 }
 
-/// Writes the first `count` (< kLanes) lanes and nothing beyond them.
+/// Stores the first `count` (< kLanes) lanes and writes nothing beyond them.
 [[gnu::noinline]] inline void store_partial(float* to, std::size_t count, Vec value) {
   float lanes[kLanes];
   value.store_unaligned(lanes);
   for (std::size_t lane = 0; lane < count; ++lane) to[lane] = lanes[lane];
 }
 
-/// a * b + c: one rounding where the target has a fused form, two on SSE2, plain simd128 and neon (which has one, and
-/// leaves it to neon_fma).
+/// a * b + c: fused where the target has it, rounded twice on SSE2, plain simd128 and neon (whose fused instruction
+/// only neon_fma uses).
 inline Vec multiply_add(Vec a, Vec b, Vec c) {
 #if defined(__wasm_relaxed_simd__)
   return Vec(wasm_f32x4_relaxed_madd(a, b, c));
@@ -81,7 +81,7 @@ inline Vec multiply_add(Vec a, Vec b, Vec c) {
 #endif
 }
 
-// xsimd's quotients and roots of floats are estimates on aarch64 (two steps of Newton's, NaN for the root of infinity).
+// xsimd's float division and square root on aarch64 are estimates (two Newton steps, NaN for the root of infinity).
 inline Vec divide(Vec a, Vec b) {
 #if defined(__aarch64__)
   return Vec(vdivq_f32(a, b));
@@ -100,7 +100,7 @@ inline Vec square_root(Vec x) {
 inline Vec max(Vec a, Vec b) { return xsimd::max(a, b); }
 inline float sum(Vec x) {
 #if defined( \
-    __aarch64__)  // in the order of SSE2 and simd128; the instruction for it adds neighbours first
+    __aarch64__)  // sums in the order of SSE2 and simd128; the instruction adds adjacent lanes first
   const float32x2_t halves = vadd_f32(vget_low_f32(x), vget_high_f32(x));
   return vget_lane_f32(halves, 0) + vget_lane_f32(halves, 1);
 #else

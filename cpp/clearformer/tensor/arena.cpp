@@ -51,7 +51,7 @@ void Arena::rewind(std::size_t block, std::size_t used) {
   if (block_ == 0 && used_ == 0 && blocks_.size() > 1) merge_blocks();
 }
 
-// After a pass that needed several blocks, the next pass of that size fits one.
+// After a pass that needed several blocks, one block of their total size serves the next pass.
 void Arena::merge_blocks() {
   const std::size_t total = bytes();
   for (const Block& block : blocks_) release_aligned(block.memory);

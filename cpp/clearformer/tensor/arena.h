@@ -1,5 +1,5 @@
-// Arena: activations live here. Memory is taken in stack order, given back by frames, and kept for
-// the next forward pass, so that a repeated shape allocates nothing.
+// Arena: a stack allocator for activations. Frames release memory in stack order; the blocks are kept for the
+// next forward pass, so that repeating a shape allocates nothing.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace clearformer {
 
-/// Memory for the activations of one pass, given back all at once.
+/// Memory for the activations of one forward pass, released all at once.
 class Arena {
  public:
   Arena() = default;
@@ -17,13 +17,13 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
   ~Arena();
 
-  /// A tensor that lives until the innermost open Frame closes. Elements are not initialised.
+  /// A tensor valid until the innermost open Frame closes. Its elements are uninitialised.
   MutableTensorView take(Shape shape, DType dtype = DType::f32);
 
-  /// Bytes held, whether in use or not.
+  /// Bytes allocated, in use or not.
   std::size_t bytes() const;
 
-  /// Gives back, at the end of its scope, all that was taken since its beginning.
+  /// Releases, at the end of its scope, everything taken since its construction.
   class Frame {
    public:
     explicit Frame(Arena& arena) : arena_(arena), block_(arena.block_), used_(arena.used_) {}
@@ -47,8 +47,8 @@ class Arena {
   void merge_blocks();
 
   std::vector<Block> blocks_;
-  std::size_t block_ = 0;  // the block in use
-  std::size_t used_ = 0;   // bytes used of it
+  std::size_t block_ = 0;  // the current block
+  std::size_t used_ = 0;   // bytes of it in use
 };
 
 }  // namespace clearformer

@@ -1,4 +1,4 @@
-// Waiting for an atomic number to change, for the thread pool: futexes natively, wait and notify in
+// Blocking waits on an atomic integer, for the thread pool: futexes natively, memory.atomic.wait and notify in
 // WebAssembly.
 #pragma once
 
@@ -15,13 +15,13 @@ inline void wait_here(std::atomic<std::uint32_t>& number, std::uint32_t old) {
   __builtin_wasm_memory_atomic_wait32(reinterpret_cast<int*>(&number), static_cast<int>(old),
                                       kForEver);
 }
-// In code that V8 11 (Node 20) has not optimised yet, this instruction destroys the variables of the
-// function it stands in. So that function has none to lose, and nobody can inline it.
+// In code not yet optimised by V8 11 (Node 20) this instruction clobbers the local variables of the function
+// that contains it. That function therefore has none, and the volatile pointer keeps it from being inlined.
 inline void (*volatile wait_elsewhere)(std::atomic<std::uint32_t>&, std::uint32_t) = wait_here;
 }  // namespace detail
 
-/// Returns at the latest when woken after `number` changed from `old`. A browser's main thread may
-/// not call it: it would trap.
+/// Blocks while `number` equals `old`; returns once woken after a change, possibly earlier. Traps on a
+/// browser's main thread.
 inline void wait_while_equal(std::atomic<std::uint32_t>& number, std::uint32_t old) {
   detail::wait_elsewhere(number, old);
 }
@@ -40,7 +40,7 @@ inline void wake_all(std::atomic<std::uint32_t>& number) { number.notify_all(); 
 
 #endif
 
-/// A moment of a loop that looks at memory until another thread has changed it.
+/// A CPU hint (pause, yield) for the body of a spin loop.
 inline void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();

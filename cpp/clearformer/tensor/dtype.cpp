@@ -20,8 +20,8 @@ float float_from_f16(std::uint16_t bits) {
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
   const std::uint32_t rest = static_cast<std::uint32_t>(bits & 0x7fffu) << 13;
   if ((bits & 0x7c00u) == 0x7c00u) return std::bit_cast<float>(sign | rest | 0x7f800000u);
-  // Exponent and mantissa sit in the right places; scaling by 2^112 moves the bias from 15 to 127
-  // and normalises subnormals on the way.
+  // Exponent and mantissa are in place; multiplying by 2^112 changes the bias from 15 to 127 and normalises
+  // subnormals.
   const float magnitude = std::bit_cast<float>(rest) * 0x1p112f;
   return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(magnitude));
 }

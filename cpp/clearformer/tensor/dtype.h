@@ -9,10 +9,10 @@
 
 namespace clearformer {
 
-/// The types of a tensor's numbers.
+/// Element types of a tensor.
 enum class DType { f32, f16, bf16, i32, i64, u8 };
 
-/// Bytes of one number.
+/// Bytes per element.
 constexpr std::size_t size_of(DType dtype) {
   switch (dtype) {
     case DType::f32: return 4;
@@ -28,7 +28,7 @@ constexpr std::size_t size_of(DType dtype) {
 /// "f32", "bf16", …
 std::string_view to_string(DType dtype);
 
-/// The dtype of numbers of a type.
+/// The DType of a C++ element type.
 template <class T>
 struct DTypeOf;
 template <>

@@ -21,8 +21,8 @@ std::string_view to_string(ErrorCode code) {
 
 namespace {
 
-// Six decimals at the most, without trailing zeros; enough to recognise a number in a message, and
-// without the size of printf.
+// At most six decimals, without trailing zeros: enough to recognise a number in a message, without the code size
+// of printf.
 std::string decimal(double number) {
   if (number != number) return "NaN";
   if (number < 0) return decimal(-number).insert(0, 1, '-');
@@ -61,7 +61,7 @@ std::string joined(std::initializer_list<Text> parts) {
 
 void throw_error(ErrorCode code, std::initializer_list<Text> parts) {
   std::string message = joined(parts);
-  // what() ends at a NUL, which a name in a file may hold.
+  // what() ends at the first NUL, and a name from a file may contain one.
   std::replace(message.begin(), message.end(), '\0', ' ');
   throw Error(code, std::move(message));
 }

@@ -1,4 +1,4 @@
-// The one exception type of the library: a code for programs, a sentence for people.
+// The library's only exception type: an error code for programs and a message for people.
 #pragma once
 
 #include <concepts>
@@ -12,25 +12,25 @@
 
 namespace clearformer {
 
-/// What kind of failure an Error is.
+/// The kind of failure of an Error.
 enum class ErrorCode {
-  invalid_argument,  // a value the caller passed cannot be used
-  shape_mismatch,    // shapes that do not fit each other or the rule of the operation
-  dtype_mismatch,    // an element type the operation does not take
-  out_of_memory,     // an allocation the system refused
-  malformed_file,    // a weights file that breaks a rule of its format
-  malformed_config,  // a config.json that breaks a rule or lacks a key
+  invalid_argument,  // an argument that cannot be used
+  shape_mismatch,    // shapes that match neither each other nor the operation's rule
+  dtype_mismatch,    // an element type the operation does not support
+  out_of_memory,     // an allocation that failed
+  malformed_file,    // a weights file that violates its format
+  malformed_config,  // a config.json that violates a rule or lacks a key
   missing_tensor,    // a tensor the architecture needs and the checkpoint lacks
   unsupported,       // an option, dtype or architecture this library does not have
-  disposed,          // a handle that was released before
+  disposed,          // a handle that was already released
 };
 
-/// The code's name as it crosses the border to JavaScript, such as "shape_mismatch".
+/// The code's name as passed to JavaScript, such as "shape_mismatch".
 std::string_view to_string(ErrorCode code);
 
-/// Thrown by every public call that cannot do what was asked; the message names the operation,
-/// the rule and the actual values. Where memory is refused loading, inspecting, forward passes and
-/// generations throw out_of_memory; smaller calls may throw std::bad_alloc for what is no tensor.
+/// Thrown by every public call that fails; the message names the operation, the rule and the actual values.
+/// When an allocation fails, loading, inspection, forward passes and generation throw out_of_memory; smaller calls
+/// may throw std::bad_alloc for memory other than a tensor's.
 class Error : public std::exception {
  public:
   Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
@@ -42,11 +42,11 @@ class Error : public std::exception {
   std::string message_;
 };
 
-/// A piece of a message: a string or a number, not yet turned into text. Keeps the many calls of
-/// concat and fail small.
+/// Part of a message: a string or a number, formatted only when the message is built. Keeps the many call sites
+/// of concat and fail small.
 class Text {
  public:
-  Text(const char* text) : Text(std::string_view(text)) {}  // NOLINT: made in passing
+  Text(const char* text) : Text(std::string_view(text)) {}  // NOLINT: implicit
   Text(std::string_view text) : length_(text.size()), text_(text.data()) {}  // NOLINT
   Text(const std::string& text) : Text(std::string_view(text)) {}            // NOLINT
   Text(double number) : length_(kReal), real_(number) {}                     // NOLINT
@@ -62,7 +62,7 @@ class Text {
  private:
   static constexpr std::size_t kInteger = static_cast<std::size_t>(-1);
   static constexpr std::size_t kReal = static_cast<std::size_t>(-2);
-  std::size_t length_;  // of the string, or what else this is
+  std::size_t length_;  // of the string, or a tag for the kind of number
   union {
     const char* text_;
     std::int64_t integer_;
@@ -70,9 +70,9 @@ class Text {
   };
 };
 
-/// All parts as one string.
+/// Concatenates all parts.
 std::string joined(std::initializer_list<Text> parts);
-/// Throws an Error with the parts as its message; fail() is how it is called.
+/// Throws an Error with the concatenated parts as its message; called through fail().
 [[noreturn]] void throw_error(ErrorCode code, std::initializer_list<Text> parts);
 
 /// Joins strings and numbers: concat("head ", 3, " of ", 8).
@@ -81,7 +81,7 @@ std::string concat(const Parts&... parts) {
   return joined({Text(parts)...});
 }
 
-/// Throws an Error whose message is the joined parts.
+/// Throws an Error whose message is the concatenation of the parts.
 template <class... Parts>
 [[noreturn]] void fail(ErrorCode code, const Parts&... parts) {
   throw_error(code, {Text(parts)...});

@@ -9,7 +9,7 @@ namespace clearformer {
 
 namespace {
 
-constexpr std::size_t kRowMultiple = 32;  // a panel has at most that many columns
+constexpr std::size_t kRowMultiple = 32;  // an upper bound of a panel's columns
 constexpr float kLargestF16 = 65504.0f;
 constexpr std::size_t kBlock4 = block_of(MatrixFormat::q4, 0), kHalfBlock = kBlock4 / 2;
 
@@ -18,7 +18,7 @@ std::size_t blocks_of(MatrixFormat format, std::size_t inputs) {
   return (inputs + block - 1) / block;
 }
 
-// Elements of `values` in a row.
+// Elements of `values` per row.
 std::size_t row_elements(MatrixFormat format, std::size_t inputs) {
   return format == MatrixFormat::q4 ? blocks_of(format, inputs) * kHalfBlock : inputs;
 }
@@ -35,11 +35,11 @@ DType scale_dtype_of(MatrixFormat format) {
   return format == MatrixFormat::q4 ? DType::bf16 : DType::f32;
 }
 
-// Rows and blocks that reach no further than this are taken for zeros: what would be divided by
-// their scale is no number.
+// Rows and blocks whose largest magnitude is below this are stored as zeros: dividing by their scale would
+// overflow.
 constexpr float kSmallest = 1e-30f;
 
-// The element furthest from 0, with its sign.
+// The element of largest magnitude, with its sign.
 float extreme_of(const float* values, std::size_t count) {
   float extreme = 0.0f;
   for (std::size_t i = 0; i < count; ++i) {
@@ -50,18 +50,18 @@ float extreme_of(const float* values, std::size_t count) {
 
 struct Range {
   float low, high;
-  // To the nearest, even at the middle: beyond 2²³ a float has no fraction. Values are far smaller.
-  // std::nearbyint is a call where there is no SSE4.1, and makes rounding several times slower.
+  // Round half to even by adding and subtracting 1.5 · 2²³, above which a float has no fraction bits; |value| is far
+  // smaller. Without SSE4.1 std::nearbyint is a function call and several times slower.
   float round(float value) const {
     constexpr float kNoFraction = 12582912.0f;  // 1.5 · 2²³
     return std::clamp((value + kNoFraction) - kNoFraction, low, high);
   }
 };
 
-// With t = w·end/extreme rounded to u the factor that fits best is a = Σtu / Σu², and the squared
-// error is Σt² - (Σtu)² / Σu².
+// With t = w·end/extreme rounded to u, the least-squares factor is a = Σtu / Σu², and the squared error is
+// Σt² - (Σtu)² / Σu².
 struct Fit {
-  float dot = 0.0f, squares = 0.0f;  // Σtu, Σu²; u = ±end is among them
+  float dot = 0.0f, squares = 0.0f;  // Σtu, Σu²; never 0, since u = ±end occurs
 
   Fit(const float* values, std::size_t count, float inverse, Range range) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -72,8 +72,8 @@ struct Fit {
   }
 };
 
-// The scale of least squared error among those that put `extreme` at one of `ends`, each adjusted
-// to the whole numbers that it leads to.
+// The scale of least squared error among those that map `extreme` to one of `ends`, each refined by a
+// least-squares fit to the integers it yields.
 template <std::size_t N>
 float best_scale(const float* values, std::size_t count, const float (&ends)[N], Range range) {
   const float extreme = extreme_of(values, count);
@@ -89,14 +89,14 @@ float best_scale(const float* values, std::size_t count, const float (&ends)[N],
   return best;
 }
 
-// `value / scale` as a whole number of the range, stored with `zero` added.
+// `value / scale` rounded to an integer of the range, plus the offset `zero`.
 std::uint8_t stored(float value, float inverse, Range range, int zero) {
   return static_cast<std::uint8_t>(static_cast<int>(range.round(value * inverse)) + zero);
 }
 
 float inverse_of(float scale) { return scale != 0.0f ? 1.0f / scale : 0.0f; }
 
-// Other ends than 127 make no row better by more than 1 %.
+// Trying ends other than 127 improves no row by more than 1 %.
 float set_block8(const float* block, std::size_t count, std::uint8_t* to) {
   constexpr float kEnds[] = {Matrix::kZero8 - 1};
   constexpr Range kRange{-kEnds[0], kEnds[0]};
@@ -106,8 +106,8 @@ float set_block8(const float* block, std::size_t count, std::uint8_t* to) {
   return scale;
 }
 
-// The extreme element at -8, the end that reaches further, or nearby: a tenth less squared error
-// than with -8 alone.
+// Maps the extreme element to -8, the longer end of the range, or to a value near it: a tenth less squared
+// error than with -8 alone.
 float set_block4(const float* block, std::size_t count, std::uint8_t* to) {
   constexpr float kEnds[] = {-8.0f, -7.5f, -7.0f, -8.5f, -9.0f};
   constexpr Range kRange{-8.0f, 7.0f};
@@ -257,7 +257,7 @@ std::uint16_t f16_from_float(float value) {
   const std::uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);  // NaN
   if (magnitude >= 0x47800000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
-  if (magnitude < 0x38800000u) {  // subnormal: the adder of a float rounds at the right bit
+  if (magnitude < 0x38800000u) {  // subnormal: float addition rounds at the right bit
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
   }

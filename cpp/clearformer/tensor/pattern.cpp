@@ -3,7 +3,7 @@
 namespace clearformer {
 
 bool matches_pattern(std::string_view name, std::string_view pattern) {
-  // Only the last star takes more when what follows does not fit: an earlier one would find nothing that this one misses.
+  // Backtracking to the last star suffices: an earlier one cannot find a match that the last one misses.
   std::size_t at = 0, next = 0, star = std::string_view::npos, taken = 0;
   while (at < name.size()) {
     if (next < pattern.size() && pattern[next] == '*') {

@@ -10,12 +10,12 @@ namespace clearformer {
 
 namespace {
 
-// ln 2 in two parts; the first has 21 trailing zero bits, so that k times it is exact (Cody and
-// Waite's reduction).
+// ln 2 split into two parts; the first has 21 trailing zero bits, so that its product with k is exact (Cody-Waite
+// reduction).
 constexpr double kLn2High = 0x1.62e42fee00000p-1;
 constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 constexpr double kLog2E = 0x1.71547652b82fep+0;
-// pi / 2 in three parts; the first two have 22 bits, so that k times them is exact for k < 2^31.
+// pi / 2 split into three parts; the first two have 22 bits, so that their products with k are exact for k < 2^31.
 constexpr double kHalfPiHigh = 0x1.921fb00000000p+0;
 constexpr double kHalfPiMiddle = 0x1.5110b00000000p-22;
 constexpr double kHalfPiLow = 0x1.18469898cc517p-44;
@@ -34,7 +34,7 @@ double portable_exp(double x) {
   if (x > 709.0) return std::numeric_limits<double>::infinity();
   const double k = std::floor(x * kLog2E + 0.5);
   const double r = (x - k * kLn2High) - k * kLn2Low;  // |r| <= ln 2 / 2
-  // Taylor's series to r^13 / 13!; what is left out is below 5e-18.
+  // Taylor series to r^13 / 13!; the truncation error is below 5e-18.
   double sum = 1.0;
   for (int n = 13; n >= 1; --n) sum = 1.0 + sum * (r / n);
   return sum * power_of_two(static_cast<int>(k));
@@ -48,7 +48,7 @@ double portable_log(double x) {
     mantissa *= 0.5;
     ++exponent;
   }
-  // log m = 2 (s + s^3 / 3 + s^5 / 5 + …), |s| < 0.172; what is left out is below 1e-18.
+  // log m = 2 (s + s^3 / 3 + s^5 / 5 + …), |s| < 0.172; the truncation error is below 1e-18.
   const double s = (mantissa - 1.0) / (mantissa + 1.0);
   double sum = 0.0;
   for (int n = 21; n >= 1; n -= 2) sum = sum * (s * s) + 1.0 / n;
@@ -64,14 +64,14 @@ SineCosine portable_sine_cosine(double x) {
   const double k = std::floor(x * kTwoOverPi + 0.5);
   // |r| <= pi / 4
   const double r = ((x - k * kHalfPiHigh) - k * kHalfPiMiddle) - k * kHalfPiLow;
-  // Taylor's series to r^17 / 17! and r^16 / 16!; what is left out is below 1e-19 and 3e-18.
+  // Taylor series to r^17 / 17! and r^16 / 16!; the truncation errors are below 1e-19 and 3e-18.
   double sine = 1.0, cosine = 1.0;
   for (int n = 16; n >= 2; n -= 2) {
     sine = 1.0 - sine * (r * r / (n * (n + 1)));
     cosine = 1.0 - cosine * (r * r / (n * (n - 1)));
   }
   sine *= r;
-  const double quarter = k - 4.0 * std::floor(k / 4.0);  // turns by pi / 2
+  const double quarter = k - 4.0 * std::floor(k / 4.0);  // quadrant
   if (quarter == 1.0) return {cosine, -sine};
   if (quarter == 2.0) return {-sine, -cosine};
   if (quarter == 3.0) return {-cosine, sine};

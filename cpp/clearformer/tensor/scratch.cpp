@@ -6,7 +6,7 @@ namespace clearformer {
 
 namespace {
 #if defined(__EMSCRIPTEN__)
-Tensor memory;  // one thread computes, and hands the pool's their parts
+Tensor memory;  // one: the computing thread passes parts of it to the pool
 #else
 thread_local Tensor memory;
 #endif

@@ -28,12 +28,12 @@ class Shape {
   std::size_t rank() const { return rank_; }
   std::size_t operator[](std::size_t axis) const { return dims_[axis]; }
   std::size_t& operator[](std::size_t axis) { return dims_[axis]; }
-  /// The extent counted from the end: back(0) is the innermost one.
+  /// The extent counted from the end: back(0) is that of the innermost axis.
   std::size_t back(std::size_t from_end) const { return dims_[rank_ - 1 - from_end]; }
   const std::size_t* begin() const { return dims_.data(); }
   const std::size_t* end() const { return dims_.data() + rank_; }
 
-  /// Number of elements; 1 for a scalar (rank 0). Throws out_of_memory when it does not fit size_t.
+  /// Number of elements; 1 for a scalar (rank 0). Throws out_of_memory if it does not fit size_t.
   std::size_t elements() const {
     std::size_t count = 1;
     for (const std::size_t dim : *this) {
@@ -44,7 +44,7 @@ class Shape {
     return count;
   }
 
-  /// Product of all extents before the last `count` axes: how many rows, matrices, … there are.
+  /// Product of all extents but the last `count`: the number of rows, matrices, …
   std::size_t outer(std::size_t count) const {
     std::size_t product = 1;
     for (std::size_t axis = 0; axis + count < rank_; ++axis) product *= dims_[axis];

@@ -4,7 +4,7 @@
 
 namespace clearformer {
 
-// Not <chrono>, whose clocks bring system_error and printf into the WebAssembly module.
+// Not <chrono>, whose clocks link system_error and printf into the WebAssembly module.
 double Stopwatch::now() {
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);

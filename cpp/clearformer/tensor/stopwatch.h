@@ -1,15 +1,15 @@
-// Time since an object was made.
+// Time elapsed since construction.
 #pragma once
 
 namespace clearformer {
 
-/// Seconds since it was made.
+/// Seconds since construction.
 class Stopwatch {
  public:
   double seconds() const { return now() - start_; }
 
  private:
-  static double now();  // in seconds, from any moment on
+  static double now();  // in seconds, from an arbitrary origin
   double start_ = now();
 };
 

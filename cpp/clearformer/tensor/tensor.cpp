@@ -7,7 +7,7 @@
 namespace clearformer {
 
 void* allocate_aligned(std::size_t bytes) {
-  // An allocator's own bookkeeping wraps around above sizes like these.
+  // For larger sizes an allocator's own arithmetic wraps around.
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() - 0xFFFF;
   void* memory = bytes > kMost
                      ? nullptr

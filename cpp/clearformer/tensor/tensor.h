@@ -1,4 +1,4 @@
-// Tensor owns its elements; TensorView and MutableTensorView borrow them. Always contiguous, row-major.
+// Tensor owns its elements; TensorView and MutableTensorView borrow them. Always contiguous and row-major.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace clearformer {
 
-/// A borrowed tensor to read. The owner must outlive it.
+/// A read-only view. The owner must outlive it.
 class TensorView {
  public:
   TensorView() = default;
@@ -23,7 +23,7 @@ class TensorView {
   std::size_t bytes() const { return elements() * size_of(dtype_); }
   const void* data() const { return data_; }
 
-  /// The elements as T; throws dtype_mismatch when they are of another type.
+  /// The elements as T; throws dtype_mismatch if they have another type.
   template <class T>
   const T* as() const {
     expect_dtype(DTypeOf<T>::value);
@@ -31,7 +31,7 @@ class TensorView {
   }
   const float* f32() const { return as<float>(); }
 
-  /// The same elements under another shape with as many elements.
+  /// The same elements under another shape of equal element count.
   TensorView reshaped(Shape shape) const;
 
  protected:
@@ -42,7 +42,7 @@ class TensorView {
   Shape shape_{0};
 };
 
-/// A borrowed tensor to read and write.
+/// A writable view.
 class MutableTensorView : public TensorView {
  public:
   MutableTensorView() = default;
@@ -58,26 +58,26 @@ class MutableTensorView : public TensorView {
   MutableTensorView reshaped(Shape shape) const;
 };
 
-/// Owns 64-byte aligned memory; movable, copied only by clone(). New elements are not initialised.
+/// Owns 64-byte aligned memory; movable, copied by clone() only. Elements are uninitialised.
 class Tensor {
  public:
   static constexpr std::size_t kAlignment = 64;
 
   Tensor() = default;
-  /// `spare` elements are allocated behind the last one and are free for the owner's use.
+  /// Allocates `spare` elements after the last one, free for the owner's use.
   explicit Tensor(Shape shape, DType dtype = DType::f32, std::size_t spare = 0);
 
   static Tensor zeros(Shape shape, DType dtype = DType::f32);
   Tensor clone() const;
   static Tensor copy_of(const TensorView& view);
-  /// Gives the elements another shape with as many elements.
+  /// Changes the shape to another of equal element count.
   void reshape(Shape shape);
 
   const Shape& shape() const { return shape_; }
   std::size_t dim(std::size_t axis) const { return shape_[axis]; }
   DType dtype() const { return dtype_; }
   std::size_t elements() const { return shape_.elements(); }
-  /// Elements that fit the allocation, the spare ones included.
+  /// Elements that fit the allocation, including the spare ones.
   std::size_t capacity() const { return capacity_; }
   bool empty() const { return memory_ == nullptr; }
   void* data() { return memory_.get(); }
@@ -87,7 +87,7 @@ class Tensor {
 
   TensorView view() const { return {memory_.get(), dtype_, shape_}; }
   MutableTensorView mutable_view() { return {memory_.get(), dtype_, shape_}; }
-  operator TensorView() const { return view(); }           // NOLINT: a Tensor reads as a view
+  operator TensorView() const { return view(); }           // NOLINT: implicit, as std::string to std::string_view
   operator MutableTensorView() { return mutable_view(); }  // NOLINT
 
  private:
@@ -100,16 +100,16 @@ class Tensor {
   std::size_t capacity_ = 0;
 };
 
-/// A copy repeated along axes of extent 1 (and new axes in front) until it has `shape`; throws
-/// shape_mismatch when the shapes do not broadcast.
+/// A copy broadcast to `shape`: repeated along axes of extent 1 and new leading axes. Throws shape_mismatch if the
+/// shapes do not broadcast.
 Tensor broadcast_to(const TensorView& view, const Shape& shape);
 
-/// The shape two shapes broadcast to, aligned from the right; throws shape_mismatch naming both.
+/// The common shape of two shapes under broadcasting, aligned from the right; throws shape_mismatch naming both.
 Shape broadcast_shape(const Shape& left, const Shape& right);
 
-/// Aligned memory, or an out_of_memory Error that states the size; free it with release_aligned.
+/// 64-byte aligned memory; throws out_of_memory stating the size. Free it with release_aligned.
 void* allocate_aligned(std::size_t bytes);
-/// Frees what allocate_aligned gave.
+/// Frees memory from allocate_aligned.
 void release_aligned(void* memory);
 
 }  // namespace clearformer

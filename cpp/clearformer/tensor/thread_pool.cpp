@@ -2,7 +2,7 @@
 
 #if defined(__EMSCRIPTEN__) && !defined(__wasm_atomics__)
 
-// WebAssembly without shared memory: one thread. What asks for more is removed when the program is linked.
+// WebAssembly without shared memory: one thread. Calls that need more are removed at link time.
 namespace clearformer {
 
 std::size_t num_threads() { return 1; }
@@ -27,16 +27,16 @@ namespace clearformer {
 
 namespace {
 
-// How often a number is looked at before sleeping: some ten microseconds, longer than the gaps
-// between the loops of a forward pass, much shorter than a turn of the scheduler.
+// Iterations to spin before sleeping: about ten microseconds, longer than the gaps between the loops of a forward
+// pass and much shorter than a scheduler's time slice.
 #if defined(__wasm_atomics__)
 constexpr int kSpins = 20'000;
 #else
 constexpr int kSpins = 1'000;
 #endif
 
-// The one loop that is shared out at a time. Workers join it while it is open and the caller leaves
-// only when it is closed and empty, so a worker that comes late, or never, holds up nobody.
+// The parallel loop: one at a time. Workers join it while it is open; the caller leaves once it is closed and all
+// who joined have left, so a worker that comes late, or never, delays nobody.
 constexpr std::uint32_t kOpen = 1u << 31;
 std::atomic<std::uint32_t> at_loop{0};  // workers that have joined, and kOpen
 
@@ -45,13 +45,13 @@ struct Loop {
   detail::Turn turn = nullptr;
   const void* body = nullptr;
 };
-Loop loop;                            // written while closed and empty
-std::atomic<std::size_t> claimed{0};  // tasks that somebody has begun
+Loop loop;                            // written while closed and without workers
+std::atomic<std::size_t> claimed{0};  // tasks that have been started
 
-std::atomic<std::uint32_t> round{0};     // counts loops: what idle workers watch
+std::atomic<std::uint32_t> round{0};     // loop counter that idle workers watch
 std::atomic<std::uint32_t> sleepers{0};  // workers that may have to be woken
 std::atomic<bool> caller_sleeps{false};
-std::atomic<bool> taken{false};  // by the thread whose loop has the pool
+std::atomic<bool> taken{false};  // by the thread whose loop is using the pool
 std::atomic<std::size_t> threads{1};
 
 bool join_loop() {
@@ -71,11 +71,11 @@ void take_turns(std::size_t worker) {
 }
 
 void leave_loop() {
-  const bool last = at_loop.fetch_sub(1) == 1;  // 1: closed, and nobody else
+  const bool last = at_loop.fetch_sub(1) == 1;  // 1: closed, and no other worker
   if (last && caller_sleeps.load()) wake_all(at_loop);
 }
 
-// The number of the next loop.
+// Waits for the next loop and returns its number.
 std::uint32_t next_round(std::uint32_t seen) {
   for (int i = 0; i < kSpins; ++i) {
     const std::uint32_t now = round.load();
@@ -98,7 +98,7 @@ CallerWait caller_wait = CallerWait::sleep;
 bool may_sleep() { return caller_wait == CallerWait::sleep; }
 
 std::atomic<bool> broken{false};
-// What is waited for: a thread that has broken off never leaves.
+// Traps if a thread has died in the loop: it would never leave.
 bool is_empty(std::uint32_t state) {
   if (broken.load(std::memory_order_relaxed)) __builtin_trap();
   return state == 0;
@@ -108,7 +108,7 @@ constexpr bool may_sleep() { return true; }
 constexpr bool is_empty(std::uint32_t state) { return state == 0; }
 #endif
 
-// Until all who have joined have left.
+// Closes the loop and waits until every worker has left it.
 void await_workers() {
   at_loop.fetch_and(~kOpen);
   for (int i = 0; i < kSpins || !may_sleep(); ++i) {
@@ -146,7 +146,7 @@ void detail::share_out(std::size_t tasks, Turn turn, const void* body) {
 
 void break_parallel_loops() {
   broken.store(true);
-  at_loop.fetch_add(1);  // another number, so that the caller does not sleep through this
+  at_loop.fetch_add(1);  // changes the number, so that the caller does not sleep through this
   wake_all(at_loop);
 }
 
@@ -169,7 +169,7 @@ void serve_parallel_loops(std::size_t worker) {
 
 namespace {
 
-// Threads end when the pool is made anew, and with the process.
+// Threads end when the pool is resized and at process exit.
 class Threads {
  public:
   ~Threads() { resize(1); }
@@ -187,7 +187,7 @@ class Threads {
       while (members_.size() + 1 < count) {
         members_.emplace_back([this, seen, worker = members_.size() + 1] { serve(worker, seen); });
       }
-    } catch (const std::system_error&) {  // the system has no more: those that run will do
+    } catch (const std::system_error&) {  // the system refuses more: use those that run
     }
     threads.store(members_.size() + 1);
     taken.store(false);

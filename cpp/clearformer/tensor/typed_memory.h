@@ -1,4 +1,4 @@
-// typed_memory: what public calls put around their work, so that memory the system refuses is an Error as all else is.
+// typed_memory: wraps the work of public calls, so that a failed allocation becomes an Error like other failures.
 #pragma once
 
 #include <new>
@@ -7,8 +7,8 @@
 
 namespace clearformer {
 
-/// Calls `work`; what it throws for memory that was refused becomes an Error of out_of_memory, which needs none itself.
-/// In WebAssembly the border does so, around every call.
+/// Calls `work` and turns std::bad_alloc into an Error of out_of_memory, built without allocating. In WebAssembly
+/// the bindings do so around every call.
 template <class Work>
 auto typed_memory(Work&& work) -> decltype(work()) {
 #ifdef __EMSCRIPTEN__
