@@ -30,7 +30,7 @@ InspectedFolder::File start_of(const std::string& folder, const std::string& nam
     read(SafetensorsHeader::header_bytes(reinterpret_cast<const unsigned char*>(file.start.data()),
                                          file.bytes, name));
   } catch (const Error&) {
-    // what is wrong is told where the header is read
+    // reported when the header is parsed
   }
   return file;
 }
@@ -47,7 +47,7 @@ InspectedFolder found_in(const std::string& folder) {
   try {
     if (found.index) names = ShardIndex::parse(*found.index, index).files;
   } catch (const Error&) {
-    names.clear();  // inspect() tells why
+    names.clear();  // inspect() reports the reason
   }
   for (const std::string& name : names) {
     found.problems.collect(name, [&] { found.files.push_back(start_of(folder, name)); });

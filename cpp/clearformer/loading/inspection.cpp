@@ -83,8 +83,8 @@ class Inspector {
     find_cache();
   }
 
-  // What else is of the wrong kind once the key is left out that the first problem names. What is missing
-  // or does not fit the rest may come of that key, and is not told.
+  // Removes the key of the first problem and reads on, to report further values of the wrong kind. Missing keys and
+  // inconsistencies may result from the removal and are not reported.
   void find_more(std::string problem) {
     const std::string start = concat(kConfig, ": \"");
     if (!problem.starts_with(start)) return;
@@ -112,12 +112,12 @@ class Inspector {
         found_.pipelines.push_back(name);
       }
     } catch (const Error&) {
-      // no head for it, or wrong in a way that the task that is asked for meets too
+      // no head for it, or an error that the requested task runs into as well
     }
   }
 
-  // The one that was asked for, or the first that fits: of texts made from texts a translation, unless
-  // the config has settings for summaries and for no translation.
+  // The requested pipeline, or the first that fits: for text-to-text models translation, unless the config has settings
+  // for summarization and none for translation.
   void choose_pipeline(const ConfigReader& reader) {
     const auto names = pipelines_of(*found_.config);
     if (names.empty()) return;
@@ -141,7 +141,7 @@ class Inspector {
     if (bytes.per_position != 0) found_.cache = bytes;
   }
 
-  // Layers that are built over headers take no memory for weights.
+  // Layers built over headers allocate nothing for weights.
   void find_needs() {
     const ConfigReader reader(*folder_.config, kConfig);
     const Architecture& architecture = architecture_of(reader);
@@ -162,7 +162,7 @@ class Inspector {
     take(nothing, architecture, matrices);
   }
 
-  // Whether there are headers, and none is missing.
+  // Whether the headers of all files have been read.
   bool whole() const { return found_.readable.size() == files_ && !found_.tensors.empty(); }
 
   void take(Weights& weights, const Architecture& architecture,
@@ -174,7 +174,7 @@ class Inspector {
       record_weights(std::move(config), WeightScope(weights, names));
     } catch (const Error&) {
       if (weights.problems().empty()) throw;
-      return;  // too many of them to go on
+      return;  // too many to continue
     }
     found_.memory = memory_of(weights.bytes_taken(), matrices);
     if (whole()) compare_memory();
@@ -199,7 +199,7 @@ class Inspector {
     }
   }
 
-  // What the dtype to be loaded takes, or else fp32, against what memory holds.
+  // Compares the size in the requested dtype, or else fp32, with the available memory.
   void compare_memory() {
     const std::uint64_t limit = memory_budget().limit;
     const auto* first = std::find(std::begin(Inspection::kDTypes), std::end(Inspection::kDTypes),
@@ -246,7 +246,7 @@ class Inspector {
 
   const InspectedFolder& folder_;
   Inspection found_;
-  std::size_t files_ = 1;  // that the checkpoint has
+  std::size_t files_ = 1;  // of the checkpoint
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Inspection: what is in a checkpoint's folder, what its model needs and what is wrong with it, told
-// from config.json and the headers of the weights. No weight is read.
+// Inspection: what a checkpoint folder holds, what its model needs and what is wrong with it, from config.json and the
+// headers of the weights. No weight is read.
 #pragma once
 
 #include <array>
@@ -14,19 +14,19 @@
 
 namespace clearformer {
 
-/// Something that is wrong. An error keeps the model from being loaded, a warning does not.
+/// A problem. Errors prevent the model from loading, warnings do not.
 struct Problem {
   enum class Severity { error, warning };
   ErrorCode code;
   Severity severity = Severity::error;
   std::string text;
-  std::string file;  // where it is one file's
+  std::string file;  // if it concerns one file
 };
 
-/// Problems in the order they were met.
+/// Problems in the order they were found.
 class Problems : public std::vector<Problem> {
  public:
-  /// Does `work`; what it throws becomes a problem of that file.
+  /// Runs `work` and turns what it throws into a problem of that file.
   template <class Work>
   void collect(std::string_view file, Work work) {
     collect_from(file, [](void* given) { (*static_cast<Work*>(given))(); }, &work);
@@ -36,55 +36,55 @@ class Problems : public std::vector<Problem> {
   void collect_from(std::string_view file, void (*call)(void*), void* work);
 };
 
-/// What is looked at.
+/// The input of an inspection.
 struct InspectedFolder {
-  /// A safetensors file by its beginning.
+  /// A safetensors file by its first bytes.
   struct File {
     std::string name;
     std::uint64_t bytes = 0;  // of the whole file
-    std::string start;        // its first bytes, to the end of the header if they are there
+    std::string start;        // its first bytes, up to the end of the header if available
   };
   std::optional<std::string> config;  // config.json, as text
   std::optional<std::string> index;   // model.safetensors.index.json, as text
-  std::vector<File> files;            // safetensors files
-  std::optional<std::string> task;    // see task_named(); none: what the config names
-  std::optional<std::string> dtype;   // it is to be loaded in; none: any will do
+  std::vector<File> files;            // the safetensors files
+  std::optional<std::string> task;    // see task_named(); none: the config's
+  std::optional<std::string> dtype;   // the dtype to load in; none: any
   Problems problems;                  // files that cannot be opened
 
-  /// Those of a folder on disk. What is wrong with them is among the problems.
+  /// Reads a folder on disk. What cannot be read is recorded among the problems.
   static InspectedFolder read(const std::string& folder);
 };
 
-/// What a folder holds, what it takes and what is wrong with it.
+/// What a folder holds, what it needs and what is wrong with it.
 struct Inspection {
   /// A tensor and the file it is in.
   struct Tensor {
     std::string file;
     StoredTensor stored;
   };
-  /// The formats that memory is told for.
+  /// The dtypes for which memory is reported.
   static constexpr std::string_view kDTypes[] = {"fp32", "fp16", "q8", "q4"};
   using Memory = std::array<std::uint64_t, std::size(kDTypes)>;
 
-  std::string model_type;                   // also where it is not supported; may be empty
+  std::string model_type;                   // also if it is not supported; may be empty
   std::vector<std::string> classes;         // "architectures" of config.json
-  std::optional<ModelConfig> config;        // where the architecture and the head are supported
-  std::string_view pipeline;                // that does the config's task; may be empty
-  std::vector<std::string_view> pipelines;  // that the architecture has heads for
-  std::vector<std::string> readable;        // files whose header is right
-  std::vector<Tensor> tensors;              // file by file, in the order of their data
-  std::optional<std::uint64_t> parameters;  // stored or, where no header was read, needed
+  std::optional<ModelConfig> config;        // if the architecture and the head are supported
+  std::string_view pipeline;                // for the config's task; may be empty
+  std::vector<std::string_view> pipelines;  // all those the architecture has heads for
+  std::vector<std::string> readable;        // files with a valid header
+  std::vector<Tensor> tensors;              // by file, in the order of their data
+  std::optional<std::uint64_t> parameters;  // stored or, if no header was read, required
   std::optional<Memory> memory;             // of the weights
-  std::optional<CacheBytes> cache;          // where tokens are generated
+  std::optional<CacheBytes> cache;          // if the model generates tokens
   std::vector<std::string> missing, unexpected;  // tensors
   Problems problems;
 };
 
-/// Throws nothing but out_of_memory: what is wrong is among the problems. An output layer of its own
-/// counts, though the config ties it to the table of words: whether they differ only their bytes tell.
+/// Throws only out_of_memory: everything wrong is among the problems. An output layer stored beside a tied embedding
+/// table is counted: whether the two differ can be seen from their bytes only.
 Inspection inspect(const InspectedFolder& folder);
 
-/// All of it as a JSON object, but for the tensors, which the headers list, and the config.
+/// Serialises it as a JSON object, without the config and the tensors, which the headers list.
 std::string to_json(const Inspection& inspection);
 
 }  // namespace clearformer

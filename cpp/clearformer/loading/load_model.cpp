@@ -19,7 +19,7 @@ std::unique_ptr<Kind> built(ModelConfig config, const WeightScope& scope) {
   return std::make_unique<Kind>(std::move(config), scope);
 }
 
-// Calls `work` with what builds the config's kind of model.
+// Calls `work` with the function that builds the config's kind of model.
 template <class Work>
 auto with_kind(ModelKind kind, Work&& work) {
   switch (kind) {
@@ -30,7 +30,7 @@ auto with_kind(ModelKind kind, Work&& work) {
   }
 }
 
-// Rotary tables and the like are made once all weights are there in the config's shapes.
+// Rotary tables are computed only after all weights are found to have the config's shapes.
 std::unique_ptr<Model> make_model(ModelConfig config, const Weights& weights,
                                   const WeightScope& scope) {
   return with_kind(config.kind, [&](auto build) -> std::unique_ptr<Model> {
@@ -75,7 +75,7 @@ MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task,
   for (const NameMap& names : architecture_of(reader).spellings()) {
     for (const MatrixRequest& matrix : matrices) {
       plan.add(names.stored(matrix.path), policy(matrix));
-      // What may turn out to be the same tensor is kept in the same format.
+      // Tensors that may turn out to be tied are kept in the same format.
       for (const Tie& tie : ties) {
         if (tie.source == matrix.path) plan.add(names.stored(tie.tensor), policy(matrix));
       }

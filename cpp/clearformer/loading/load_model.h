@@ -1,4 +1,4 @@
-// A model from the bytes of a checkpoint: its config.json and its tensors.
+// Builds a model from a checkpoint: its config.json and its tensors.
 #pragma once
 
 #include <memory>
@@ -11,20 +11,20 @@
 
 namespace clearformer {
 
-/// Makes the model that config.json describes. Throws missing_tensor, shape_mismatch,
-/// dtype_mismatch, malformed_config or unsupported. `config_file` is the name used in messages;
-/// without a task it is the one the config's "architectures" names.
+/// Builds the model that config.json describes. Throws missing_tensor, shape_mismatch,
+/// dtype_mismatch, malformed_config or unsupported. `config_file` is the file name used in messages; without a task,
+/// the one implied by the config's "architectures" is used.
 std::unique_ptr<Model> load_model(Weights weights, std::string_view config_text,
                                   std::optional<Task> task = std::nullopt,
                                   std::string config_file = "config.json");
 
-/// The same from a Hugging Face folder on disk: config.json, model.safetensors or its shards. The
-/// weights of linear layers are kept in `dtype` (see matrix_policy.h), rounded as they are read.
+/// The same from a Hugging Face folder on disk: config.json, model.safetensors or its shards. The weights of linear
+/// layers are kept in `dtype` (see matrix_policy.h), rounded as they are read.
 std::unique_ptr<Model> from_pretrained(const std::string& folder,
                                        std::optional<Task> task = std::nullopt,
                                        MatrixFormat dtype = MatrixFormat::f32);
 
-/// Builds the layers of a model over weights that record what is asked of them, and nothing else.
+/// Builds a model's layers over weights that record requests, and nothing else.
 void record_weights(ModelConfig config, const WeightScope& scope);
 
 }  // namespace clearformer

@@ -7,7 +7,7 @@ namespace clearformer {
 MatrixFormat format_of(const MatrixRequest& matrix, MatrixFormat asked) {
   constexpr std::size_t kFewOutputs = 32, kFewElements = 65536, kFewInputs = 512;
   if (matrix.role == MatrixRole::output && matrix.outputs < kFewOutputs) return MatrixFormat::f32;
-  // Not multiplied: the sizes may come from a hostile config.
+  // Not multiplied: sizes from a hostile config could overflow.
   if (matrix.inputs == 0 || matrix.outputs < kFewElements / matrix.inputs) {
     return std::min(asked, MatrixFormat::f16);
   }

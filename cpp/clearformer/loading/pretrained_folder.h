@@ -1,4 +1,4 @@
-// PretrainedFolder: a Hugging Face checkpoint on disk, as native programs read it.
+// PretrainedFolder: a Hugging Face checkpoint on disk, for native programs.
 #pragma once
 
 #include <functional>
@@ -9,18 +9,18 @@
 
 namespace clearformer {
 
-/// All bytes of a file; nothing when it cannot be opened.
+/// All bytes of a file; nullopt if it cannot be opened.
 std::optional<std::string> file_text(const std::string& path);
 
 struct PretrainedFolder {
   std::string config;             // config.json, as text
-  std::string generation_config;  // generation_config.json, or "{}" when there is none
+  std::string generation_config;  // generation_config.json, or "{}" if there is none
   Weights weights;                // model.safetensors, or the shards its index names
 
-  /// Which matrices are kept in what, from config.json.
+  /// Makes the plan of matrix formats from config.json.
   using PlanOf = std::function<MatrixPlan(const std::string& config)>;
 
-  /// Throws invalid_argument naming the file that cannot be opened, or what the files' readers throw.
+  /// Throws invalid_argument naming a file that cannot be opened, or what parsing the files throws.
   static PretrainedFolder read(const std::string& folder, const PlanOf& plan_of = nullptr);
 };
 

@@ -9,14 +9,14 @@ constexpr Tie kOwnOutput{"unembed.weight", "decoder.embed.weight"};
 constexpr Tie kDecoderWords{"decoder.embed.weight", "embed.weight"};
 constexpr Tie kEncoderWords{"encoder.embed.weight", "embed.weight"};
 constexpr Tie kMaskedOutput{"mlm.out.weight", "embed.weight"};
-// BERT's bias stands outside its output layer, too; the layer's own is the one that is added.
+// BERT stores its bias outside the output layer as well; the one in the layer is the one that is used.
 constexpr Tie kMaskedBias{"mlm.bias", "mlm.out.bias"};
 
 bool is_output(const Tie& tie) {
   return tie.tensor == kOutput.tensor || tie.tensor == kMaskedOutput.tensor;
 }
 
-// A file of transformers 4 that does not tie its output layer still has one table for both stacks.
+// Some transformers 4 files without tied output layer still share one embedding table between both stacks.
 bool has_one_table(const Weights& weights, const NameMap& names) {
   const auto has = [&](std::string_view path) { return weights.contains(names.stored(path).name); };
   return has(kDecoderWords.source) && !has(kDecoderWords.tensor) && !has(kEncoderWords.tensor);
@@ -59,7 +59,7 @@ void settle_ties(ModelConfig& config, Weights& weights, const NameMap& names) {
       weights.rename(tensor, source);
     } else if (tie.tensor == kMaskedBias.tensor &&
                !(weights.hold_data() ? config.tied : said_tied)) {
-      continue;  // another tensor, which nothing reads
+      continue;  // an independent tensor that nothing reads
     } else if (is_output(tie) && !weights.hold_data()) {
       config.tied = false;  // they may differ
     } else if (weights.same(tensor, source)) {

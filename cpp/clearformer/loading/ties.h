@@ -1,6 +1,6 @@
-// Ties: tensors of a file that may be one. A model whose config ties its output layer to its table of
-// words takes the file's own where the two differ, as transformers 5 does; which of the names a file
-// has them under does not matter.
+// Ties: tensors of a file that may be the same. If the config ties the output layer to the token embedding but the
+// file holds two different tensors, the model uses both, as transformers 5 does, whichever of the names the file
+// stores them under.
 #pragma once
 
 #include <string_view>
@@ -12,17 +12,17 @@
 
 namespace clearformer {
 
-/// Two of our names for what may be one tensor: `tensor` is dropped where it equals `source`.
+/// Two of our names that may denote the same tensor: `tensor` is dropped if it equals `source`.
 struct Tie {
   std::string_view tensor, source;
 };
 
-/// In the order of transformers' tables.
+/// In the order of transformers' tables of tied weights.
 std::vector<Tie> ties_of(const ModelConfig& config);
 
-/// Drops tensors that repeat another byte by byte, finds those under another name, and unties the
-/// output layer where the file has one of its own. Throws unsupported for tables of words that
-/// should be one and differ.
+/// Drops tensors that duplicate another byte for byte, renames those stored under the other name, and unties the
+/// output layer if the file has a different one. Throws unsupported for token embedding tables that should be tied
+/// and differ.
 void settle_ties(ModelConfig& config, Weights& weights, const NameMap& names);
 
 }  // namespace clearformer

@@ -69,7 +69,7 @@ void CheckpointReader::header_complete() {
   open_tensor();
 }
 
-// Makes room for the tensor at index_; empty tensors are complete at once.
+// Allocates the tensor at index_; empty tensors are complete at once.
 void CheckpointReader::open_tensor() {
   for (; index_ < header_.tensors.size(); ++index_) {
     unread_ = IncomingTensor::unreadable(stored());

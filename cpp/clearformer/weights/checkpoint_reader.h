@@ -1,6 +1,6 @@
-// CheckpointReader: takes the bytes of safetensors files as they stream in and puts each tensor
-// where it will stay, so that a checkpoint is never in memory twice. With a plan the weights of linear
-// layers are rounded on the way, so that it is never in memory in fp32 either.
+// CheckpointReader: parses safetensors files as their bytes stream in and writes each tensor to its final place, so
+// that a checkpoint is never in memory twice. With a plan the weights of linear layers are quantised on the way, so
+// that it is never in memory in fp32 either.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +11,31 @@
 
 namespace clearformer {
 
-/// Takes the bytes of safetensors files as they come, and puts each tensor where it stays.
+/// A streaming parser of safetensors files.
 class CheckpointReader {
  public:
-  /// Where the next bytes of the open file go. Empty (size 0) when the file is complete.
+  /// The buffer for the next bytes of the open file. Empty (size 0) when the file is complete.
   using Window = IncomingTensor::Window;
 
   CheckpointReader() = default;
-  /// Matrices that `plan` names are kept in the formats it says.
+  /// Matrices named by `plan` are kept in the formats it gives.
   explicit CheckpointReader(MatrixPlan plan) : plan_(std::move(plan)) {}
-  /// Which file the index says that each tensor is in; another one is refused when its header was read.
+  /// Sets the index, which says which file each tensor is in; a header that contradicts it is refused.
   void expect_places(ShardIndex index) { index_places_ = std::move(index); }
 
-  /// Opens a file of `bytes` bytes in all; files come one after another.
+  /// Opens a file of `bytes` bytes in total; files are read one after another.
   void begin_file(std::string name, std::uint64_t bytes);
   Window window();
-  /// Says that the first `bytes` bytes of the window were filled.
+  /// Reports that the first `bytes` bytes of the window have been filled.
   void commit(std::size_t bytes);
-  /// Closes the file; throws malformed_file when bytes are missing.
+  /// Closes the file; throws malformed_file if bytes are missing.
   void end_file();
 
-  /// All tensors read, float16 and bfloat16 widened to float32 where the plan has nothing else for
-  /// them. No file may be open.
+  /// All tensors read; float16 and bfloat16 are widened to float32 unless the plan says otherwise. No file may be
+  /// open.
   Weights finish();
 
-  /// Bytes that the complete tensors take.
+  /// Bytes of the tensors completed so far.
   std::uint64_t weight_bytes() const { return weight_bytes_; }
 
   /// Reads whole files from disk (native builds and tests).
@@ -60,12 +60,12 @@ class CheckpointReader {
   std::string file_;
   std::uint64_t file_bytes_ = 0;
   std::vector<unsigned char> buffer_;  // prefix or header
-  std::size_t filled_ = 0;             // bytes of it that are there
+  std::size_t filled_ = 0;             // bytes of it filled
   SafetensorsHeader header_;
   std::size_t index_ = 0;  // tensor being read
   IncomingTensor incoming_;
-  std::string unread_;        // why the tensor is passed over; empty: it is not
-  std::uint64_t passed_ = 0;  // bytes of it that are still to come
+  std::string unread_;        // why the tensor is skipped; empty: it is read
+  std::uint64_t passed_ = 0;  // bytes of a skipped tensor still to come
 };
 
 }  // namespace clearformer

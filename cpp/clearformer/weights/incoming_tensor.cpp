@@ -66,7 +66,7 @@ void IncomingTensor::commit(std::size_t bytes) {
   if (window().size == 0) strip_complete();
 }
 
-// Widens the whole elements of the staging buffer; an odd last byte waits for its other half.
+// Widens the complete elements of the staging buffer; an odd trailing byte waits for the other half of its element.
 void IncomingTensor::widen_staged() {
   const std::size_t count = filled_ / 2;
   float* target = strip_.f32() + widened_;
@@ -96,13 +96,13 @@ void IncomingTensor::next_strip() {
   filled_ = widened_ = 0;
 }
 
-// Rows before one that the format can't hold stay as they were rounded.
+// If the format cannot represent a row, the rows before it keep their rounded values.
 void IncomingTensor::round_row(std::size_t output, const float* row) {
   if (!matrix_.holds(row)) matrix_ = matrix_.widened();
   matrix_.set_row(output, row);
 }
 
-// (in, out) -> rows of outputs, some columns at a time.
+// Transposes (in, out) to rows of outputs, some columns at a time.
 void IncomingTensor::round_columns() {
   const std::size_t inputs = shape_[0], outputs = shape_[1];
   matrix_ = Matrix(planned_.format, outputs, inputs);

@@ -1,7 +1,7 @@
 #include "clearformer/weights/json.h"
 
-// RapidJSON's rapidjson/internal/pow10.h is a table of 2.5 kB that no compression makes smaller; this is its function,
-// exact up to 1e22 as the table is.
+// RapidJSON's rapidjson/internal/pow10.h is a table of 2.5 kB that does not compress; this function replaces it and
+// is exact up to 1e22, as the table is.
 #define RAPIDJSON_POW10_
 namespace rapidjson::internal {
 inline double Pow10(int exponent) {
@@ -13,8 +13,8 @@ inline double Pow10(int exponent) {
 }
 }  // namespace rapidjson::internal
 
-// Before it holds anything RapidJSON's stack compares null plus a size with null, which clang's UBSan stops at. Harmless,
-// and for its functions alone not looked for.
+// While empty, RapidJSON's stack computes null plus a size, which clang's UBSan reports. It is harmless and
+// suppressed for the stack's functions only.
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((no_sanitize("pointer-overflow"))), apply_to = function)
 #endif
@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::size_t kMaxDepth = 64;
 
-// Builds the tree from the reader's events; open containers wait on a stack.
+// Builds the tree from the parser's events; open containers are kept on a stack.
 class Builder {
  public:
   using Ch = char;
@@ -77,7 +77,7 @@ class Builder {
     std::set<std::string> keys;
   };
 
-  // RapidJSON takes the escape of a low surrogate that follows no high one, and makes bytes of it that are no UTF-8.
+  // RapidJSON accepts the escape of an unpaired low surrogate and turns it into invalid UTF-8.
   bool is_whole(std::string_view text) {
     for (std::size_t at = text.find('\xed'); at != text.npos; at = text.find('\xed', at + 1)) {
       if (static_cast<unsigned char>(text[at + 1]) < 0xa0) continue;
@@ -120,8 +120,8 @@ class Builder {
 }  // namespace
 
 Json Json::parse(std::string_view text, std::string_view document, ErrorCode code) {
-  // Without kParseFullPrecisionFlag: fractions of up to 15 digits are exact all the same, and that
-  // path shifts by an undefined count for zeros such as 0e-30.
+  // Without kParseFullPrecisionFlag: fractions of up to 15 digits are exact anyway, and the full-precision path shifts
+  // by an undefined count for zeros such as 0e-30.
   constexpr unsigned kFlags =
       rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
   rapidjson::MemoryStream bytes(text.data(), text.size());
@@ -134,7 +134,7 @@ Json Json::parse(std::string_view text, std::string_view document, ErrorCode cod
         builder.problem.empty() ? rapidjson::GetParseError_En(result.Code()) : builder.problem;
     fail(code, document, ": not valid JSON at byte ", result.Offset(), ": ", problem);
   }
-  if (stream.Tell() != text.size()) {  // the parser takes a NUL byte for the end
+  if (stream.Tell() != text.size()) {  // the parser stops at a NUL byte
     fail(code, document, ": not valid JSON at byte ", stream.Tell(), ": a NUL byte");
   }
   return std::move(builder.root);

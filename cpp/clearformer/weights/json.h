@@ -1,5 +1,5 @@
 // Json: a parsed JSON document with lookups whose errors name the document and the key.
-// Parsing is RapidJSON's streaming reader: strict UTF-8, duplicate keys refused, depth bounded.
+// Uses RapidJSON's streaming parser: strict UTF-8, duplicate keys refused, bounded nesting depth.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace clearformer {
 
-/// A parsed JSON value; whole numbers stay whole.
+/// A parsed JSON value; integers stay integers.
 class Json {
  public:
   using Array = std::vector<Json>;
@@ -27,8 +27,8 @@ class Json {
   explicit Json(Value value) : value_(std::move(value)) {}
   Json(Json&&) = default;
   Json& operator=(Json&&) = default;
-  // Each alternative is copied by itself, then moved: libstdc++ 12 reads a variant's index that was never set where
-  // memory is refused while the variant itself is copied.
+  // Each alternative is copied by itself, then moved: when an allocation fails while a variant is copied, libstdc++ 12
+  // reads its uninitialised index.
   Json(const Json& other) {
     std::visit([this](auto value) { value_ = std::move(value); }, other.value_);
   }
@@ -45,9 +45,9 @@ class Json {
   bool is_integer() const { return holds<std::int64_t>() || holds<std::uint64_t>(); }
   bool is_number() const { return is_integer() || holds<double>(); }
 
-  /// The value of `key` in an object; nullptr when it is absent (or this is no object).
+  /// The value of `key` in an object; nullptr if it is absent or this is not an object.
   const Json* find(std::string_view key) const;
-  /// The member's value where it is there and not null.
+  /// The member's value; nullptr if it is absent or null.
   const Json* find_set(std::string_view key) const;
 
   const Array& array() const { return std::get<Array>(value_); }
@@ -55,10 +55,10 @@ class Json {
   const std::string& string() const { return std::get<std::string>(value_); }
   bool boolean() const { return std::get<bool>(value_); }
   double number() const;
-  /// An integer that is >= 0, or nothing.
+  /// A non-negative integer, or nullopt.
   std::optional<std::uint64_t> unsigned_integer() const;
   std::optional<std::int64_t> integer() const;
-  /// It as a message shows it: a short text whole, of a list or an object what it is.
+  /// The value as shown in messages: short strings in full, lists and objects by their kind.
   std::string text() const;
 
  private:

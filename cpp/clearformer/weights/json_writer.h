@@ -1,4 +1,4 @@
-// JsonWriter: JSON on the way out, member by member.
+// JsonWriter: serialises JSON, member by member.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class JsonWriter {
   void text(std::string_view value);
   void count(std::uint64_t value) { raw(std::to_string(value)); }
   void null() { raw("null"); }
-  /// '{' or '[', up to the next close() with its counterpart.
+  /// Writes '{' or '['; close() with its counterpart ends it.
   void open(char bracket) { raw(std::string_view(&bracket, 1)); }
   void close(char bracket) { json_ += bracket; }
 
@@ -28,7 +28,7 @@ class JsonWriter {
   const std::string& json() const { return json_; }
 
  private:
-  // Behind a comma where something stands before it.
+  // Preceded by a comma where one is needed.
   void raw(std::string_view value);
   std::string json_;
 };

@@ -1,6 +1,6 @@
-// MatrixPlan: which stored tensors are weights of linear layers, how they lie in the file and in how
-// many bits they shall be kept. It is made from config.json before the first byte of weights comes,
-// so that CheckpointReader can round them row by row.
+// MatrixPlan: which stored tensors are weights of linear layers, their layout in the file and the format to keep them
+// in. It is made from config.json before the first byte of weights arrives, so that CheckpointReader can quantise
+// them row by row.
 #pragma once
 
 #include <map>
@@ -13,19 +13,19 @@
 
 namespace clearformer {
 
-/// What a matrix does: a layer's projection; the table of words; an output layer or a head's, also
-/// where it is the table of words too.
+/// The role of a matrix: a layer's projection, the token embedding table, or an output layer (also when it is tied to
+/// the embedding table) or a head's.
 enum class MatrixRole { projection, words, output };
 
-/// A matrix that a model takes, under our name for it.
+/// A matrix that a model requests, under our name for it.
 struct MatrixRequest {
   std::string path;  // "blocks.0.attn.q_proj.weight"
   MatrixRole role = MatrixRole::projection;
   std::size_t outputs = 0, inputs = 0;
-  std::string stored = {};  // the checkpoint's name for the tensor it is, or is a part of
+  std::string stored = {};  // the checkpoint's tensor that it is, or is part of
 };
 
-/// In which format each stored matrix is to be kept.
+/// The format in which each stored matrix is kept.
 class MatrixPlan {
  public:
   /// How a tensor of the file becomes a matrix.
@@ -34,9 +34,9 @@ class MatrixPlan {
     Layout layout = Layout::out_in;
   };
 
-  /// Of several matrices stacked in one tensor the most exact format holds for all.
+  /// If several matrices are stacked in one tensor, the most precise of their formats applies to all.
   void add(const StoredName& stored, MatrixFormat format);
-  /// Null for a tensor that is kept as it is.
+  /// Null for a tensor that is not converted.
   const Entry* find(std::string_view stored_name) const;
 
  private:

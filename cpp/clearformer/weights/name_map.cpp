@@ -8,14 +8,14 @@ namespace {
 
 std::string_view first_segment(std::string_view path) { return path.substr(0, path.find('.')); }
 
-// Takes the first segment and its dot off.
+// Removes the first segment and its dot.
 void drop_segment(std::string_view& path) {
   const std::size_t dot = path.find('.');
   path.remove_prefix(dot == std::string_view::npos ? path.size() : dot + 1);
 }
 
-// How much of `path` the segments of `run` cover, up to a dot or the end; npos when they do not fit.
-// `any` becomes what a '*' fitted.
+// Length of the part of `path` that the segments of `run` match, up to a dot or the end; npos if they do not match.
+// `any` becomes the segment that a '*' matched.
 std::size_t covered(std::string_view path, std::string_view run, std::string_view& any) {
   std::size_t length = 0;
   while (!run.empty()) {

@@ -1,4 +1,4 @@
-// NameMap: how a checkpoint spells the names of the shared layers.
+// NameMap: maps our names of tensors to a checkpoint's.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace clearformer {
 
-/// How a matrix lies in the file: torch.nn.Linear's (out, in), or (in, out) as GPT-2's Conv1D.
+/// Layout of a matrix in the file: (out, in) as in torch.nn.Linear, or (in, out) as in GPT-2's Conv1D.
 enum class Layout { out_in, in_out };
 
-/// Rewrites a run of segments of a name, wherever it stands: {"attn", "self_attn"} turns
-/// "blocks.0.attn.q_proj.weight" into "blocks.0.self_attn.q_proj.weight". One segment of
-/// `ours` may be '*', which fits any and stands for it in `theirs`. An empty `theirs` drops the run; one that
-/// begins with '/' is the whole name from its start, without the prefix. With parts > 1 the stored tensor holds as many of ours, stacked along its outputs:
-/// {"q_proj.weight", "in_proj_weight", 0, 3}. With parts 0 they may differ in size: part 0 is the
-/// first, part k the k-th from the end among those of its own size.
+/// Replaces a run of segments of a name, wherever it occurs: {"attn", "self_attn"} turns
+/// "blocks.0.attn.q_proj.weight" into "blocks.0.self_attn.q_proj.weight". One segment of `ours` may be '*', which
+/// matches any segment and stands for it in `theirs`. An empty `theirs` removes the run; one that begins with '/' is
+/// the whole name, without the prefix. With parts > 1 the stored tensor holds that many of ours, stacked along its
+/// outputs: {"q_proj.weight", "in_proj_weight", 0, 3}. With parts 0 they may differ in size: part 0 is the first,
+/// part k begins k times its own size before the end.
 struct NameRule {
   std::string_view ours;
   std::string_view theirs;
@@ -26,7 +26,7 @@ struct NameRule {
   Layout layout = Layout::out_in;
 };
 
-/// A tensor as the checkpoint has it.
+/// A tensor as stored in the checkpoint.
 struct StoredName {
   std::string name;
   std::size_t part = 0;
@@ -34,15 +34,15 @@ struct StoredName {
   Layout layout = Layout::out_in;
 };
 
-/// Our names of tensors to those of a checkpoint.
+/// Maps our names of tensors to those of a checkpoint.
 class NameMap {
  public:
-  /// The first rule that fits at a segment wins; segments no rule fits stay. `prefix` is put before
-  /// each result.
+  /// At each segment the first matching rule applies; segments that no rule matches are kept. `prefix` is prepended
+  /// to each result.
   explicit NameMap(std::vector<NameRule> rules = {}, std::string prefix = "")
       : rules_(std::move(rules)), prefix_(std::move(prefix)) {}
 
-  /// Puts further rules behind those there are.
+  /// Appends rules.
   void add(std::span<const NameRule> rules) {
     rules_.insert(rules_.end(), rules.begin(), rules.end());
   }

@@ -11,7 +11,7 @@ namespace clearformer {
 
 namespace {
 
-// Bits an element of the format's dtypes takes; nothing for a dtype the format does not have.
+// Bits per element of the format's dtypes; nullopt for a dtype the format does not have.
 std::optional<std::uint64_t> bits_of(std::string_view dtype) {
   struct Row {
     std::string_view name;
@@ -41,7 +41,7 @@ std::uint64_t unsigned_or_refuse(const Json& value, std::string_view file, const
   return *number;
 }
 
-// dtype, shape and byte range of one tensor, each of the right JSON type, no other key.
+// Reads one tensor's dtype, shape and byte range, each of the right JSON type, with no other key.
 StoredTensor read_entry(const std::string& name, const Json& entry, std::string_view file) {
   if (!entry.is_object()) refuse(file, "tensor \"", name, "\": its entry must be a JSON object");
   for (const auto& [key, value] : entry.object()) {
@@ -74,7 +74,7 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
   return text + "]";
 }
 
-// Bytes that dtype and shape ask for, in checked 64-bit arithmetic.
+// The bytes implied by dtype and shape, in checked 64-bit arithmetic.
 std::uint64_t expected_bytes(const StoredTensor& tensor, std::string_view file) {
   const auto bits = bits_of(tensor.dtype);
   if (!bits) refuse(file, "tensor \"", tensor.name, "\": unknown dtype \"", tensor.dtype, "\"");
@@ -110,7 +110,7 @@ void check_range(const StoredTensor& tensor, std::uint64_t data_bytes, std::stri
   }
 }
 
-// Sorted ranges must follow each other without overlap or hole and end with the file.
+// The sorted ranges must be contiguous, without overlaps or gaps, and end with the file.
 void check_cover(const std::vector<StoredTensor>& tensors, std::uint64_t data_bytes,
                  std::string_view file) {
   std::uint64_t position = 0;
@@ -182,7 +182,7 @@ SafetensorsHeader SafetensorsHeader::parse(std::string_view json, std::uint64_t 
   if (json.empty() || json.front() != '{') refuse(file, "the header must begin with \"{\"");
   const Json root = Json::parse(json, concat(file, ": header"), ErrorCode::malformed_file);
   SafetensorsHeader header;
-  // By the place of their bytes, as check_cover wants them.
+  // Sorted by position in the file, as check_cover requires.
   std::multimap<std::pair<std::uint64_t, std::uint64_t>, StoredTensor> tensors;
   for (const auto& [name, entry] : root.object()) {
     if (name == "__metadata__") {
@@ -215,7 +215,7 @@ SafetensorsHeader SafetensorsHeader::read(std::string_view start, std::uint64_t 
   return parse(json, file_bytes - kPrefixBytes - length, file);
 }
 
-// Headers mostly list tensors as the index does: each is looked for behind the one before it.
+// Headers mostly list tensors in the index's order: the search for each starts after the previous one.
 void ShardIndex::check(const StoredTensor& tensor, std::string_view file) {
   for (std::size_t tried = 0; tried < file_of_tensor.size(); ++tried) {
     next_ = next_ + 1 < file_of_tensor.size() ? next_ + 1 : 0;

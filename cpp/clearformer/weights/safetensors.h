@@ -1,4 +1,4 @@
-// The safetensors header: 8 bytes of length (little endian), then JSON that names every tensor's
+// The safetensors header: its length in 8 bytes (little endian), then JSON that gives every tensor's
 // dtype, shape and byte range. Every rule of the format is checked before a byte of data is read.
 // Source: github.com/huggingface/safetensors, "Format".
 #pragma once
@@ -16,12 +16,12 @@ namespace clearformer {
 /// One tensor of the header. `shape` and offsets are 64 bits wide on every machine.
 struct StoredTensor {
   std::string name;
-  std::string dtype;  // as the file spells it: "F32", "BF16", "I64", …
+  std::string dtype;  // as in the file: "F32", "BF16", "I64", …
   std::vector<std::uint64_t> shape;
   std::uint64_t begin = 0;  // bytes from the start of the data section
   std::uint64_t end = 0;
 
-  /// The shape in this machine's width; throws out_of_memory when it does not fit.
+  /// The shape in this machine's size_t; throws out_of_memory if it does not fit.
   Shape native_shape() const;
 };
 
@@ -30,18 +30,18 @@ struct SafetensorsHeader {
   static constexpr std::uint64_t kPrefixBytes = 8;
   static constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 
-  /// Checks the 8 length bytes against the whole file's size; returns the header's length in bytes.
+  /// Checks the 8 length bytes against the file's size; returns the header's length in bytes.
   static std::uint64_t header_bytes(const unsigned char* prefix, std::uint64_t file_bytes,
                                     std::string_view file);
 
-  /// Parses and checks the header; `data_bytes` is what the file holds behind it.
+  /// Parses and checks the header; `data_bytes` is the size of the data section after it.
   /// Throws malformed_file with the file, the tensor and the broken rule.
   static SafetensorsHeader parse(std::string_view json, std::uint64_t data_bytes,
                                  std::string_view file);
 
-  /// Throws malformed_file for a file that is too short for the length of a header.
+  /// Throws malformed_file for a file too short to hold the header's length.
   static void expect_prefix(std::uint64_t file_bytes, std::string_view file);
-  /// All of it at once: `start` is how the file begins, to the end of the header at least.
+  /// Both at once: `start` holds the beginning of the file, at least to the end of the header.
   static SafetensorsHeader read(std::string_view start, std::uint64_t file_bytes,
                                 std::string_view file);
 
@@ -49,17 +49,17 @@ struct SafetensorsHeader {
   std::vector<std::pair<std::string, std::string>> metadata;
 };
 
-/// Parses model.safetensors.index.json: which files hold the tensors.
+/// model.safetensors.index.json parsed: which files hold the tensors.
 struct ShardIndex {
   static ShardIndex parse(std::string_view json, std::string_view file);
 
-  /// Throws malformed_file for a tensor of `file` that the index says is in another one.
+  /// Throws malformed_file for a tensor of `file` that the index places in another file.
   void check(const StoredTensor& tensor, std::string_view file);
 
-  std::string name;                // of the index itself
+  std::string name;                // of the index file
   std::vector<std::string> files;  // each once, in order of first mention
   std::vector<std::pair<std::string, std::string>> file_of_tensor;
-  std::uint64_t total_size = 0;  // as the index states it; 0 when it does not
+  std::uint64_t total_size = 0;  // as stated in the index; 0 if it is not
 
  private:
   std::size_t next_ = 0;

@@ -1,4 +1,4 @@
-// WeightScope: a place in the tree of module names; layers load themselves from it.
+// WeightScope: a node in the tree of module names, from which layers load themselves.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace clearformer {
 
-/// The tensors below a prefix of names, from which layers take theirs.
+/// The tensors under a name prefix.
 class WeightScope {
  public:
   WeightScope(Weights& weights, const NameMap& names, std::string path = "")
@@ -21,14 +21,14 @@ class WeightScope {
 
   /// Whether the checkpoint holds this module's tensor `leaf` ("weight", "bias").
   bool has(std::string_view leaf) const;
-  /// The shape of `leaf` in the checkpoint, for layers that take their sizes from it.
+  /// The shape of `leaf` in the checkpoint, for layers that infer their sizes from it.
   std::optional<Shape> stored_shape(std::string_view leaf) const;
-  /// This module's tensor, checked against the shape the layer expects; empty when there is a
-  /// problem, which Weights::check() reports.
+  /// This module's tensor, checked against the expected shape; empty if there is a problem, which Weights::check()
+  /// reports.
   Tensor take(std::string_view leaf, const Shape& expected) const;
-  /// The same for the weight (out, in) of a linear layer, which may be kept in fewer bits.
+  /// The same for the weight (out, in) of a linear layer, which may be quantised.
   Matrix take_matrix(std::string_view leaf, const Shape& expected, MatrixRole role) const;
-  /// The same, however many axes of size 1 the file has in front: [1, 1, D] for [D].
+  /// The same, with any number of leading axes of size 1 in the file: [1, 1, D] for [D].
   Tensor take_flat(std::string_view leaf, const Shape& expected) const;
 
  private:

@@ -13,8 +13,8 @@ bool is_turned(const StoredName& stored, const Shape& shape) {
   return stored.layout == Layout::in_out && shape.rank() == 2;
 }
 
-// What the file must hold for `expected` to be one of its parts; parts of other sizes are found in
-// `found`.
+// The stored shape required for `expected` to be one of its parts; if parts differ in size, the stored shape `found`
+// is used.
 Shape stored_shape(const StoredName& stored, const Shape& expected, const Shape* found) {
   Shape shape = expected;
   shape[0] *= std::max<std::size_t>(stored.parts, 1);
@@ -25,18 +25,18 @@ Shape stored_shape(const StoredName& stored, const Shape& expected, const Shape*
   return shape;
 }
 
-// The first output of a part among `outputs`.
+// The index of a part's first output among `outputs`.
 std::size_t first_output(const StoredName& stored, std::size_t outputs, std::size_t size) {
   if (stored.parts != 0) return stored.part * size;
   return stored.part == 0 ? 0 : outputs - stored.part * size;
 }
 
-// How many outputs a tensor of the stored shape has.
+// The number of outputs of a tensor of the stored shape.
 std::size_t outputs_of(const StoredName& stored, const Shape& shape) {
   return shape.rank() == 0 ? 1 : shape[is_turned(stored, shape) ? 1 : 0];
 }
 
-// Copies part `stored.part` of the outputs, turned to (out, in) where the file has (in, out).
+// Copies part `stored.part` of the outputs, transposed to (out, in) if the file has (in, out).
 Tensor copied_part(const Tensor& from, const StoredName& stored, const Shape& expected) {
   Tensor part = Weights::allocate(expected, DType::f32);
   const std::size_t outputs = expected[0];
@@ -55,7 +55,7 @@ Tensor copied_part(const Tensor& from, const StoredName& stored, const Shape& ex
   return part;
 }
 
-// All of `from`, which is moved, or a copy of its part.
+// Moves all of `from`, or copies its part.
 Tensor taken_part(Tensor& from, const StoredName& stored, const Shape& expected) {
   if (stored.parts == 1 && stored.layout == Layout::out_in) return std::move(from);
   return copied_part(from, stored, expected);
@@ -66,7 +66,7 @@ Matrix taken_part(Matrix& from, const StoredName& stored, const Shape& expected)
   return from.slice(first_output(stored, from.outputs(), expected[0]), expected[0]);
 }
 
-// In 64 bits on every machine: what is only described may be larger than memory.
+// In 64 bits on every machine: a tensor known by its header alone may be larger than memory.
 std::uint64_t bytes_in_f32(const Shape& shape) {
   std::uint64_t bytes = sizeof(float);
   for (const std::size_t extent : shape) bytes *= extent;
@@ -236,7 +236,7 @@ void Weights::release_if_taken(Entry& entry, const StoredName& stored) {
   entry.weight.matrix = Matrix();
 }
 
-// Each part of a tensor misses it anew.
+// A missing tensor is reported once, not for each of its parts.
 void Weights::remember(ErrorCode code, const std::string& tensor, std::string text) {
   for (const Problem& problem : problems_) {
     if (problem.text == text) return;
