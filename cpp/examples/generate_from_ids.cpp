@@ -1,5 +1,5 @@
-// generate_from_ids FOLDER NEW_TOKENS ID…: writes on greedily and prints the new tokens' ids. Text is for the package
-// (`npx clearformer generate`): this library takes and gives token ids.
+// generate_from_ids FOLDER NEW_TOKENS ID…: decodes greedily and prints the ids of the new tokens. Text is the npm
+// package's part (`npx clearformer generate`): the C++ library takes and returns token ids.
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// The whole word as a number from 0 on.
+// Parses the whole word as a non-negative number.
 std::int32_t number_in(const char* word) {
   std::int32_t number = 0;
   const char* end = word + std::strlen(word);

@@ -1,5 +1,5 @@
-// inspect_folder FOLDER: what the checkpoint in a Hugging Face folder is, what it takes and what is wrong with it. No weight
-// is read.
+// inspect_folder FOLDER: describes the checkpoint in a Hugging Face folder, what it needs and what is wrong with it. No
+// weight is read.
 #include <iostream>
 
 #include "clearformer/clearformer.h"

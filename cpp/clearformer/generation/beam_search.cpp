@@ -8,11 +8,11 @@ namespace clearformer {
 
 namespace {
 
-// Added to the score of what must not be chosen. Finite, as upstream has it: where there is nothing
-// better it is chosen all the same.
+// Added to the scores of excluded candidates. Finite, as upstream: without a better candidate an excluded one is
+// still chosen.
 constexpr float kRuledOut = -1e9f;
 
-// All beams start alike, only the first one of each item counts.
+// All beams start equal; only the first of each item counts.
 std::vector<BeamSearch::Beam> first_beams(const std::vector<TokenIds>& prompts, std::size_t beams,
                                           float first_score) {
   std::vector<BeamSearch::Beam> all;
@@ -58,7 +58,7 @@ bool BeamSearch::all_finished(std::size_t item) const {
                      [](const Beam& beam) { return beam.finished; });
 }
 
-// Enough of them for num_beams that go on, however many end.
+// Draws enough candidates that num_beams of them continue, however many end.
 std::vector<BeamSearch::Candidate> BeamSearch::candidates(std::size_t item,
                                                           std::span<const float> log_probs,
                                                           bool last) {
@@ -87,7 +87,7 @@ std::vector<BeamSearch::Candidate> BeamSearch::candidates(std::size_t item,
   return made;
 }
 
-// The best that do not end are followed.
+// Continues with the best candidates that do not end.
 void BeamSearch::run_on(std::size_t item, const std::vector<Candidate>& candidates) {
   std::vector<float> scores;
   for (const Candidate& candidate : candidates) {
@@ -101,7 +101,7 @@ void BeamSearch::run_on(std::size_t item, const std::vector<Candidate>& candidat
   }
 }
 
-// Those that end and are among the num_beams best compete with those that ended before.
+// Merges the candidates that end and are among the num_beams best with the finished sequences, and keeps the best.
 void BeamSearch::collect(std::size_t item, const std::vector<Candidate>& candidates) {
   const bool full = config_->early_stopping == EarlyStopping::at_num_beams && all_finished(item);
   const float divisor = penalty(candidates.front().beam.beams.size());
@@ -122,7 +122,7 @@ void BeamSearch::collect(std::size_t item, const std::vector<Candidate>& candida
   for (const std::size_t index : best(scores, beams_)) finished_[row++] = merged[index];
 }
 
-// Whether the best running sequence could still beat the worst finished one.
+// Whether the best running sequence can still beat the worst finished one.
 bool BeamSearch::can_improve(std::size_t item) const {
   const std::size_t first = item * beams_;
   const std::size_t made = running_[first].beams.size();
@@ -163,7 +163,7 @@ std::vector<const BeamSearch::Beam*> BeamSearch::results() const {
 }
 
 std::int32_t BeamSearch::fill() const {
-  // Upstream takes the padding token unless it is 0, which counts as none there.
+  // Upstream uses the padding token unless it is 0, which counts as unset there.
   const std::int32_t pad = config_->pad_token_id.value_or(0);
   if (config_->eos_token_ids.empty()) return -1;
   return pad != 0 ? pad : config_->eos_token_ids.front();

@@ -1,5 +1,5 @@
-// Beam search: of all continuations of num_beams sequences it follows the num_beams most probable
-// ones, and collects those that end. Upstream's vectorised search, step by step, in its float32.
+// Beam search: keeps the num_beams most probable continuations and collects those that end. Follows upstream's
+// vectorised search step by step, in float32.
 //
 //   score of a sequence = sum of log p / length ^ length_penalty        length: new tokens
 //
@@ -11,32 +11,32 @@
 
 namespace clearformer {
 
-/// Beam search over a model, one token a step.
+/// Beam search over a model, one token per step.
 class BeamSearch {
  public:
-  /// `prompts` (B) are of equal length, below max_length. Throws invalid_argument when the vocabulary
-  /// is too small for so many beams.
+  /// `prompts` (B) have equal length, below max_length. Throws invalid_argument if the vocabulary
+  /// is too small for that many beams.
   BeamSearch(std::shared_ptr<const GenerationConfig> config, const std::vector<TokenIds>& prompts,
              std::size_t max_length, std::size_t vocabulary);
 
-  /// A sequence and how it came to be.
+  /// A sequence and its history.
   struct Beam {
     TokenIds tokens;                  // prompt included
-    std::vector<std::int32_t> beams;  // for each new token the row (of B · N) it continued
-    float score = 0.0f;               // running: sum of log p; finished: divided by the length
+    std::vector<std::int32_t> beams;  // for each new token, the row (of B · N) it was appended to
+    float score = 0.0f;               // running: sum of log p; finished: over length^penalty
     bool finished = false;
   };
 
   /// Chooses the next tokens from processed log-probabilities (B · N, V). `last`: every sequence ends
-  /// with this token, whatever it is.
+  /// with this token.
   void advance(std::span<const float> log_probs, bool last = false);
   bool done() const { return done_; }
 
-  /// The sequences to go on with (B · N); beams.back() says what cache row they continue.
+  /// The running sequences (B · N); beams.back() is the cache row each one continues.
   const std::vector<Beam>& running() const { return running_; }
-  /// The best num_return_sequences of each batch item, the best first, once done.
+  /// The best num_return_sequences of each batch item, best first, once done.
   std::vector<const Beam*> results() const;
-  /// What a returned sequence that is shorter than others is filled up with.
+  /// The token that pads shorter returned sequences.
   std::int32_t fill() const;
 
  private:

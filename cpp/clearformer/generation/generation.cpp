@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kUsualNewTokens = 20;
 
-// Length of the longest sequence, prompt included.
+// Maximum sequence length, prompt included.
 std::size_t max_length_of(const GenerationConfig& config, std::size_t prompt, std::size_t longest) {
   std::size_t length = std::min(prompt + kUsualNewTokens, longest);
   if (config.max_length) length = *config.max_length;
@@ -25,14 +25,14 @@ std::size_t max_length_of(const GenerationConfig& config, std::size_t prompt, st
     fail(ErrorCode::invalid_argument, "generate: the prompt has ", prompt,
          " tokens, max_length allows ", length, " in all; set max_new_tokens");
   }
-  if (length > longest + 1) {  // the last token is never read
+  if (length > longest + 1) {  // the last token is not fed back
     fail(ErrorCode::invalid_argument, "generate: ", prompt, " prompt tokens and ", length - prompt,
          " new ones exceed the model's ", longest, " positions");
   }
   return length;
 }
 
-// (rows, columns) uint8 with one more column of ones.
+// Appends a column of ones to (rows, columns) uint8.
 Tensor grown(const Tensor& mask) {
   const std::size_t rows = mask.dim(0), columns = mask.dim(1);
   Tensor larger({rows, columns + 1}, DType::u8);
@@ -45,7 +45,7 @@ Tensor grown(const Tensor& mask) {
   return larger;
 }
 
-// Every row `times` times: a, a, b, b, …
+// Repeats every row `times` times: a, a, b, b, …
 Tensor repeated(const Tensor& rows, std::size_t times) {
   Tensor all({rows.dim(0) * times, rows.dim(1)}, rows.dtype());
   const std::size_t bytes = rows.dim(1) * size_of(rows.dtype());
@@ -61,10 +61,10 @@ std::shared_ptr<const GenerationConfig> checked(GenerationConfig config) {
   return std::make_shared<const GenerationConfig>(std::move(config));
 }
 
-// 1 GiB, of which several copies must fit in WebAssembly's 4.
+// 1 GiB, of which several copies must fit in WebAssembly's 4 GiB.
 constexpr std::size_t kMostScores = std::size_t{1} << 28;
 
-// The rows as a tensor, int32, short ones filled up.
+// The rows as an int32 tensor, with short ones padded.
 Tensor padded(const std::vector<TokenSpan>& rows, std::int32_t fill) {
   std::size_t length = 0;
   for (const TokenSpan& row : rows) length = std::max(length, row.size());
@@ -123,7 +123,7 @@ Generation::Generation(Model& model, const ModelInputs& inputs, GenerationConfig
   typed_memory([] { throw; });
 }
 
-// Keys and values of all tokens that may come, beside two copies of a token's scores.
+// Keys and values of all tokens that may be generated, plus two copies of a token's scores.
 void Generation::expect_memory() const {
   const CacheBytes bytes = cache_bytes(model_.config());
   const std::uint64_t rows = std::uint64_t{rows_.size()} * branches_;
@@ -161,7 +161,7 @@ TokenSpan Generation::tokens_of(std::size_t row) const {
 void Generation::begin(Trace* trace) {
   if (!encoded_) {
     pass_ = model_.start_encoding(source_inputs_, trace);
-    if (pass_) return;  // otherwise the cache holds what the encoder made
+    if (pass_) return;  // otherwise the cache holds the encoder's output
     encoded_ = true;
   }
   past_ = cache_->length();
@@ -196,7 +196,7 @@ bool Generation::compute_layer(Trace* trace) {
     if (!pass_ && !held_) begin(trace);
     if (!held_ && pass_->step()) return false;
   } catch (...) {
-    pass_.reset();  // which leaves the cache as it was
+    pass_.reset();  // leaves the cache unchanged
     throw;
   }
   if (!encoded_) {
@@ -209,7 +209,7 @@ bool Generation::compute_layer(Trace* trace) {
   }
   try {
     complete();
-  } catch (...) {  // no token could be chosen: there is nothing to go on with
+  } catch (...) {  // no token can be chosen: the generation cannot continue
     cache_->crop(past_);
     done_ = true;
     throw;
@@ -240,7 +240,7 @@ void Generation::complete() {
   step_.done = done_;
 }
 
-// The prompt was read once; from here on there are `branches_` sequences of each.
+// After the prompt has been processed once: from here on there are `branches_` sequences per prompt.
 void Generation::branch() {
   const std::size_t count = rows_.size() * branches_;
   for (std::size_t row = 0; row < count; ++row) samplers_.emplace_back(config_->seed + row);
@@ -263,7 +263,7 @@ Scores Generation::scores_of(std::size_t row) {
   return {step_.scores.f32() + row * vocabulary, vocabulary};
 }
 
-// The pass's logits become scores.
+// Turns the pass's logits into scores.
 void Generation::process() {
   step_ = {};
   step_.logits = std::move(pass_->outputs().at("logits"));
@@ -329,7 +329,7 @@ Tensor Generation::sequences() const {
     std::vector<TokenSpan> rows;
     if (!search_) {
       for (const TokenIds& row : rows_) rows.push_back(row);
-      return padded(rows, 0);  // they are of equal length
+      return padded(rows, 0);  // they have equal length
     }
     for (const BeamSearch::Beam* beam : search_->results()) rows.push_back(beam->tokens);
     return padded(rows, search_->fill());

@@ -1,6 +1,6 @@
-// Generation: a model writes on, one token a step: greedily, by draws or by beam search.
+// Generation: generates text one token per step, greedily, by sampling or by beam search.
 // Shapes: B batch, T prompt tokens, R sequences (B · max(num_beams, num_return_sequences)),
-// V vocabulary, L tokens of the longest sequence, prompt included.
+// V vocabulary, L length of the longest sequence, prompt included.
 #pragma once
 
 #include "clearformer/generation/beam_search.h"
@@ -9,57 +9,56 @@
 
 namespace clearformer {
 
-/// A generation under way: each next() computes one token for every sequence.
+/// A running generation: each next() computes one token for every sequence.
 class Generation {
  public:
-  /// Takes the inputs of a forward pass (copies are kept; see prompt.h for what is read from them).
-  /// inputs.cache may hold the first positions of the prompt: it goes on from there, and the cache is
-  /// extended in place. The model and such a cache must outlive this. Throws invalid_argument when
-  /// prompt and new tokens would exceed the model's positions, and for options that contradict each
-  /// other.
+  /// Takes the inputs of a forward pass (copies are kept; see prompt.h for which are used). inputs.cache may hold a
+  /// prefix of the prompt: generation continues from there and extends the cache in place. The model and such a cache
+  /// must outlive this object. Throws invalid_argument if prompt and new tokens would exceed the model's positions,
+  /// and for contradictory options.
   Generation(Model& model, const ModelInputs& inputs, GenerationConfig config);
   Generation(const Generation&) = delete;
   Generation& operator=(const Generation&) = delete;
 
-  /// What one step has written.
+  /// The result of one step.
   struct Step {
     std::vector<std::int32_t> tokens;  // (R); a finished sequence gets the padding token
-    Tensor logits;                     // (R, V), as the model gave them
-    /// (R, V), processed: -inf where a token was ruled out. Beam search: log-probabilities.
+    Tensor logits;                     // (R, V), unprocessed
+    /// (R, V), processed: -inf for excluded tokens. Beam search: log-probabilities.
     Tensor scores;
-    // Beam search: which row of the step before each row continues, and its sum of log p.
+    // Beam search: the previous step's row that each row continues, and its sum of log p.
     std::vector<std::int32_t> beam_indices;  // (R)
     std::vector<float> beam_scores;          // (R)
-    bool done = false;                       // every sequence ended or the length is reached
+    bool done = false;                       // every sequence has ended or is at the limit
   };
 
-  /// Computes one layer of the next step; true when the step is complete. `trace` is read when the
-  /// step's first layer is computed and must live to its end; the first step's includes the encoder.
-  /// Throws invalid_argument once done, or when the scores leave no token to choose, which ends it.
-  /// An error, or leaving in the middle of a step, leaves in the cache what was there before it.
+  /// Computes one layer of the next step; true when the step is complete. `trace` is read with the step's first layer
+  /// and must live to its end; that of the first step covers the encoder too. Throws invalid_argument once done, or
+  /// if the scores leave no token to choose, which ends the generation. An error, or abandoning a step, leaves the
+  /// cache as it was before the step.
   bool advance(Trace* trace = nullptr);
-  /// From now on a step stops once when its scores are processed: advance() is true and held() too,
+  /// From now on each step pauses once its scores are processed: advance() returns true and held() is true,
   /// step().scores may be changed, and the next call of advance() chooses the tokens.
   void hold_scores() { holds_ = true; }
   bool held() const { return held_; }
-  /// Leaves the step under way; the next call of advance() begins it anew.
+  /// Abandons the current step; the next call of advance() starts it anew.
   void abandon() { pass_.reset(); }
-  /// The step that was completed last.
+  /// The last completed step.
   Step& step() { return step_; }
   /// Computes the next token of every sequence.
   Step next(Trace* trace = nullptr);
 
-  /// Says that a sequence is finished, for instance by a text that only a tokenizer sees. Throws
+  /// Marks a sequence as finished, for instance at a stop string that only a tokenizer can detect. Throws
   /// unsupported in beam search.
   void end(std::size_t row);
 
   bool done() const { return done_; }
-  /// num_return_sequences for each prompt: R, or fewer in beam search.
+  /// Number of returned sequences: R, or num_return_sequences per prompt in beam search.
   std::size_t returned() const;
-  /// (R or returned(), L) int32. Beam search: the finished ones, the best first, once done.
+  /// (R or returned(), L) int32. Beam search: the finished sequences, best first, once done.
   Tensor sequences() const;
-  /// Beam search: (returned()) sum of log p / length ^ length_penalty, and the row each new token was
-  /// chosen in, -1 behind the end: int32 (returned(), new tokens). Otherwise empty.
+  /// Beam search: (returned()) sum of log p / length ^ length_penalty, and the row in which each new token was
+  /// chosen, -1 after the end: int32 (returned(), new tokens). Otherwise empty.
   Tensor sequences_scores() const;
   Tensor beam_indices() const;
 
@@ -86,15 +85,15 @@ class Generation {
   Prompt prompt_;
   std::size_t max_length_;
   LogitsProcessors processors_;
-  std::size_t branches_;  // sequences for each prompt
+  std::size_t branches_;  // sequences per prompt
   std::size_t made_ = 0;
-  std::size_t past_ = 0;  // positions in the cache before the step under way
+  std::size_t past_ = 0;  // cached positions before the current step
   std::unique_ptr<KeyValueCache> own_cache_;
   KeyValueCache* cache_;
-  std::vector<Tensor> source_;  // the encoder's inputs, until it has read them
+  std::vector<Tensor> source_;  // the encoder's inputs, until it has run
   ModelInputs source_inputs_;
   bool encoded_ = false;
-  Tensor input_, positions_;  // (rows, new) of the step under way
+  Tensor input_, positions_;  // (rows, new), of the current step
   std::unique_ptr<ForwardPass> pass_;
   std::vector<TokenIds> rows_;  // (R), (B) before the first step; not in beam search
   std::optional<BeamSearch> search_;

@@ -12,7 +12,7 @@ using Config = GenerationConfig;
 enum class Kind { flag, count, limit, number, token, tokens };
 enum class Range { any, positive, from_zero, fraction };
 
-// One option: its key and the member it goes to.
+// An option: its key and the member it sets.
 struct Option {
   constexpr Option(std::string_view name, bool Config::* to)
       : key(name), kind(Kind::flag), flag(to) {}
@@ -76,8 +76,8 @@ constexpr Option kOptions[] = {
     {"decoder_start_token_id", &Config::decoder_start_token_id},
 };
 
-// Options of upstream's generate() that change the result and are not here, with the number that
-// asks for nothing (as null and false do).
+// Options of upstream's generate() that change the result and are not implemented, with their neutral number (null
+// and false are neutral as well).
 struct Unsupported {
   std::string_view key;
   int neutral;
@@ -100,7 +100,7 @@ constexpr Unsupported kUnsupported[] = {
     {"custom_generate", kNoNumber},
 };
 
-// Known, and without effect on the numbers.
+// Known options without effect on the result.
 constexpr std::string_view kWithoutEffect[] = {"use_cache",         "return_dict_in_generate",
                                                "output_scores",     "output_logits",
                                                "output_attentions", "output_hidden_states"};
@@ -116,7 +116,7 @@ std::size_t whole_number(const ConfigReader& options, std::string_view key, cons
 
 double number_in(const ConfigReader& options, std::string_view key, Range range) {
   const double value = options.number(key, 0.0);
-  // Scores multiplied or divided by more would overflow. A hair over 1e-30, as JSON may be read.
+  // Scores multiplied or divided by more would overflow. The bounds allow for rounding in the JSON number.
   const bool sane = value >= 0.999e-30 && value <= 1.001e30;
   if (range == Range::positive && !sane) {
     options.refuse_must(
@@ -151,7 +151,7 @@ void take_back(Config& config, const Option& option) {
   if (option.kind == Kind::tokens) (config.*option.tokens).clear();
 }
 
-// The ids in a JSON list; throws unless it is one, not empty.
+// Reads a JSON list of ids; throws if it is not a list or is empty.
 TokenIds token_list(const ConfigReader& options, std::string_view key, const Json& value) {
   TokenIds ids;
   if (value.is_array()) {
@@ -170,7 +170,7 @@ const Json::Array& list_of(const ConfigReader& options, std::string_view key, co
   return value.array();
 }
 
-// The two members of a pair such as [1, 50359].
+// Reads the two members of a pair such as [1, 50359].
 const Json::Array& pair_of(const ConfigReader& options, std::string_view key, const Json& value) {
   if (!value.is_array() || value.array().size() != 2) {
     options.refuse_must(key, "hold pairs, as Hugging Face has them");
@@ -205,7 +205,7 @@ void read_forced(Config& config, std::string_view key, const ConfigReader& optio
   config.forced_decoder_ids.clear();
   for (const Json& entry : list_of(options, key, value)) {
     const Json::Array& pair = pair_of(options, key, entry);
-    if (pair[1].is_null()) continue;  // the model chooses here, such as Whisper's language
+    if (pair[1].is_null()) continue;  // chosen by the model, such as Whisper's language
     const std::size_t token = whole_number(options, key, pair[1]);
     config.forced_decoder_ids.push_back(
         {whole_number(options, key, pair[0]), static_cast<std::int32_t>(token)});
@@ -252,7 +252,7 @@ void read_top_h(Config& config, std::string_view key, const ConfigReader& option
   config.top_h = number_in(options, key, Range::fraction);
 }
 
-// What takes more than a number, how to read it and how to take it back.
+// An option that is not a plain number: how to set it and how to reset it.
 struct Special {
   std::string_view key;
   Read read;

@@ -1,4 +1,4 @@
-// GenerationConfig: the options of generate(), under Hugging Face's names and with its defaults.
+// GenerationConfig: the options of generate(), with Hugging Face's names and defaults.
 #pragma once
 
 #include <cstdint>
@@ -10,42 +10,42 @@
 
 namespace clearformer {
 
-/// Ids of tokens, in order.
+/// A sequence of token ids.
 using TokenIds = std::vector<std::int32_t>;
 
-/// When a beam search that has num_beams finished sequences ends.
+/// When beam search stops after num_beams sequences have finished.
 enum class EarlyStopping {
-  heuristic,     // false: when the best running beam, divided by its length now, is no better
+  heuristic,     // false: if the best running beam, divided by its current length, is no better
   at_num_beams,  // true: at once
-  never,         // "never": when no running beam can become better, however long it gets
+  never,         // "never": if no running beam can become better at any length
 };
 
-/// The options of generate() under Hugging Face's names, with its defaults.
+/// The options of generate(), with Hugging Face's names and defaults.
 struct GenerationConfig {
-  // Length. Lengths count the prompt; of an encoder-decoder, the decoder's.
+  // Length. Counts the prompt; for an encoder-decoder, the decoder's.
   std::optional<std::size_t> max_new_tokens;
-  std::optional<std::size_t> max_length;  // where max_new_tokens is not given; none: 20 new tokens
+  std::optional<std::size_t> max_length;  // without max_new_tokens; none: 20 new tokens
   std::size_t min_length = 0;
   std::size_t min_new_tokens = 0;
-  std::optional<double> max_time;  // seconds; the step that exceeds it is the last one
-  /// Generation itself refuses these: who has a tokenizer looks for them and calls end().
+  std::optional<double> max_time;  // seconds; the step that exceeds it is the last
+  /// Refused here: the caller's tokenizer detects them and calls end().
   std::vector<std::string> stop_strings;
 
   // Search
   bool do_sample = false;
   std::size_t num_beams = 1;
-  std::size_t num_return_sequences = 1;  // at most num_beams, or independent draws
+  std::size_t num_return_sequences = 1;  // at most num_beams, or independent samples
   EarlyStopping early_stopping = EarlyStopping::heuristic;
   double length_penalty = 1.0;  // scores of beams are divided by length ^ length_penalty
-  std::uint64_t seed = 0;       // ours
+  std::uint64_t seed = 0;       // our own option
 
-  // Which tokens may follow; see logits_processors.h
+  // Processors; see logits_processors.h
   double repetition_penalty = 1.0;          // > 0
   double encoder_repetition_penalty = 1.0;  // > 0
   std::size_t no_repeat_ngram_size = 0;     // 0: off
   std::size_t encoder_no_repeat_ngram_size = 0;
   std::vector<TokenIds> bad_words_ids;
-  /// Added to the score of the last token of `sequence` where the tokens before it stand already.
+  /// Added to the score of the last token of `sequence` after its other tokens.
   struct SequenceBias {
     TokenIds sequence;
     float bias;
@@ -53,7 +53,7 @@ struct GenerationConfig {
   std::vector<SequenceBias> sequence_bias;
   std::optional<std::int32_t> forced_bos_token_id;
   TokenIds forced_eos_token_id;
-  /// A token that stands at a position whatever its score.
+  /// A token forced at a position.
   struct ForcedToken {
     std::size_t position;
     std::int32_t token;
@@ -61,7 +61,7 @@ struct GenerationConfig {
   std::vector<ForcedToken> forced_decoder_ids;
   TokenIds suppress_tokens;
   TokenIds begin_suppress_tokens;
-  /// From `start` on the end token's score grows by factor ^ (tokens since).
+  /// From `start` on, the end token's score grows by factor ^ (tokens since).
   struct LengthDecay {
     std::size_t start;  // new tokens
     double factor;
@@ -69,12 +69,12 @@ struct GenerationConfig {
   std::optional<LengthDecay> exponential_decay_length_penalty;
   bool remove_invalid_values = false;
   bool renormalize_logits = false;
-  // Whisper: its text comes between tokens of time, those behind no_timestamps_token_id.
+  // Whisper: timestamp tokens, those above no_timestamps_token_id, between the text.
   bool return_timestamps = false;
   std::optional<std::int32_t> no_timestamps_token_id;
-  std::optional<std::size_t> max_initial_timestamp_index;  // of the first one; none: any
+  std::optional<std::size_t> max_initial_timestamp_index;  // none: unlimited
 
-  // What a draw may choose; see sampler.h
+  // Sampling; see sampler.h
   double temperature = 1.0;     // > 0, at least 1e-30
   std::size_t top_k = 50;       // 0: off
   double top_p = 1.0;           // in (0, 1]
@@ -90,17 +90,16 @@ struct GenerationConfig {
   std::optional<std::int32_t> bos_token_id;
   std::optional<std::int32_t> decoder_start_token_id;
 
-  /// Takes over what `options` sets. A key of Hugging Face's generate() that this library does not
-  /// have is accepted at its neutral value (num_beam_groups 1) and refused otherwise: unsupported,
-  /// by name. So is an unknown key, unless `unknown` says the object is a checkpoint's
-  /// generation_config.json or config.json, which carry notes of all kinds.
-  /// null leaves a file's key unset; from a caller it takes back a token, a list or a limit.
+  /// Sets the members given in `options`. A key of Hugging Face's generate() that is not implemented is accepted at
+  /// its neutral value (num_beam_groups 1) and otherwise refused by name: unsupported. So is an unknown key, unless
+  /// `unknown` says that the object is a checkpoint's generation_config.json or config.json, which contain other keys.
+  /// null leaves a file's key unset; from a caller it resets a token, a list or a limit.
   enum class Unknown { refuse, ignore };
   void update(const ConfigReader& options, Unknown unknown);
 
-  /// Throws invalid_argument for options that contradict each other.
+  /// Throws invalid_argument for contradictory options.
   void check() const;
-  /// The highest id among its tokens, if it has any.
+  /// The highest token id among the options, if any.
   std::optional<std::int32_t> largest_token() const;
 };
 

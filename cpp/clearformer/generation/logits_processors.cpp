@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Calls `change` with the score of every id the vocabulary has.
+// Calls `change` with the score of each id within the vocabulary.
 template <class Change>
 void for_each_score(Scores scores, TokenSpan ids, Change change) {
   for (const std::int32_t id : ids) {
@@ -30,10 +30,10 @@ void check_tokens(const char* option, TokenSpan ids, std::size_t vocabulary) {
   }
 }
 
-// Whether the sequence's last token would complete it.
+// Whether the sequence's last token would complete the sequence if it came next.
 bool completes(TokenSpan sequence, TokenSpan tokens) {
   if (sequence.size() == 1) return true;
-  if (sequence.size() > tokens.size()) return false;  // as upstream counts, one too many
+  if (sequence.size() > tokens.size()) return false;  // upstream's off-by-one
   const TokenSpan last = tokens.last(sequence.size() - 1);
   return std::equal(last.begin(), last.end(), sequence.begin());
 }
@@ -68,7 +68,7 @@ void forbid_repeated_ngrams(Scores scores, TokenSpan tokens, TokenSpan seen, std
 void apply_sequence_bias(Scores scores, TokenSpan tokens,
                          const std::vector<GenerationConfig::SequenceBias>& biases) {
   std::vector<float> sums(scores.size());
-  for (const bool single : {true, false}) {  // upstream's order: sums of floats depend on it
+  for (const bool single : {true, false}) {  // upstream's order: float sums depend on it
     for (const auto& [sequence, bias] : biases) {
       if ((sequence.size() == 1) == single && completes(sequence, tokens)) {
         sums[static_cast<std::size_t>(sequence.back())] += bias;
@@ -106,7 +106,7 @@ void apply_length_decay(Scores scores, TokenSpan ids, double factor, std::size_t
   double power = 1.0;
   for (std::size_t step = 0; step < steps; ++step) power *= factor;
   for_each_score(scores, ids, [&](float& score) {
-    // What was ruled out stays so; the formula would make NaN of it.
+    // Excluded tokens stay excluded; the formula would give NaN.
     if (score != -kInfinity) score += std::fabs(score) * static_cast<float>(power - 1.0);
   });
 }
@@ -153,9 +153,9 @@ LogitsProcessors::LogitsProcessors(std::shared_ptr<const GenerationConfig> confi
     : config_(std::move(config)),
       prompt_length_(prompt_length),
       max_length_(max_length),
-      // A forced first token comes before what may be suppressed at the beginning.
+      // A forced first token precedes the position where begin_suppress_tokens applies.
       begin_(prompt_length + (prompt_length == 1 && config_->forced_bos_token_id ? 1 : 0)),
-      // Beams need a token that does not end, however many may.
+      // Beam search needs a token that does not end, even if all end tokens are kept.
       tokens_to_keep_(config_->num_beams == 1
                           ? 1
                           : std::max<std::size_t>(2, config_->eos_token_ids.size() + 1)) {
@@ -174,7 +174,7 @@ LogitsProcessors::LogitsProcessors(std::shared_ptr<const GenerationConfig> confi
     begin_ = position + 1;
   }
   if (config_->return_timestamps) {
-    const std::int32_t last = *config_->no_timestamps_token_id + 1;  // there is at least one time
+    const std::int32_t last = *config_->no_timestamps_token_id + 1;  // at least one timestamp
     check_tokens("no_timestamps_token_id", {&last, 1}, vocabulary);
     check_tokens("eos_token_id", config_->eos_token_ids, vocabulary);
   }

@@ -20,7 +20,7 @@ std::vector<TokenIds> rows_of(const char* name, const TensorView& ids) {
   return rows;
 }
 
-// The mask of the rows with `more` columns of ones in front; empty when nothing is masked.
+// The mask of the rows with `more` columns of ones prepended; empty if nothing is masked.
 Tensor mask_of(const char* name, const TensorView& given, const Shape& rows, std::size_t more) {
   const Shape expected{rows[0], rows[1] - more};
   if (!(given.shape() == expected)) {
@@ -46,8 +46,8 @@ bool holds(const TokenIds& tokens, std::int32_t token) {
   return std::find(tokens.begin(), tokens.end(), token) != tokens.end();
 }
 
-// Upstream's guess (transformers 5.12, generation/utils.py): padding tokens are padding unless they end
-// sequences, too. Its warnings, where the prompt has such tokens.
+// Upstream's heuristic (transformers 5.12, generation/utils.py): padding tokens are masked unless they are end tokens
+// as well. Gives its warnings if the prompt contains such tokens.
 void guess_mask(Prompt& prompt, const GenerationConfig& config) {
   const std::vector<TokenIds>& rows = prompt.tokens;
   const auto pad = config.pad_token_id;
@@ -129,7 +129,7 @@ Prompt encoder_decoder_prompt(const Model& model, const ModelInputs& inputs,
     fail(ErrorCode::shape_mismatch, "generate: the encoder reads ", batch_of(inputs),
          " sequences, decoder_input_ids have ", prompt.tokens.size());
   }
-  // The start token is put in front where no row has it.
+  // The start token is prepended if no row has it.
   const bool missing = !model.config().prompts_begin_themselves &&
                        std::all_of(prompt.tokens.begin(), prompt.tokens.end(),
                                    [&](const TokenIds& row) { return row.front() != start; });

@@ -14,7 +14,7 @@ namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-// exp(score - max), in double, not normalised.
+// exp(score - max), in double, unnormalised.
 std::vector<double> relative_probabilities(std::span<const float> scores) {
   const float top = *std::max_element(scores.begin(), scores.end());
   std::vector<double> weights(scores.size());
@@ -39,7 +39,7 @@ double entropy_of(std::span<const double> probabilities) {
   return entropy;
 }
 
-// A number that orders floats as they are ordered, with a place for NaN: sorting needs one.
+// An integer with the same order as the float, and a place for NaN: sorting needs a total order.
 std::uint32_t rank(float value) {
   if (std::isnan(value)) return 0;
   const auto bits = std::bit_cast<std::uint32_t>(value == 0.0f ? 0.0f : value);
@@ -51,7 +51,7 @@ std::uint32_t largest_rank(std::span<const float> scores, std::size_t k) {
   std::vector<std::uint32_t> ranks;
   ranks.reserve(scores.size());
   for (const float score : scores) ranks.push_back(rank(score));
-  // Bit by bit: the largest number that k ranks reach.
+  // Bit by bit: the largest number that at least k ranks reach.
   std::uint32_t found = 0;
   for (std::uint32_t bit = 1u << 31; bit != 0; bit >>= 1) {
     std::size_t reached = 0;
@@ -61,7 +61,7 @@ std::uint32_t largest_rank(std::span<const float> scores, std::size_t k) {
   return found;
 }
 
-// Indices of the scores above -inf, the smallest key first.
+// Indices of the scores above -inf, in ascending order of key.
 std::vector<std::size_t> ascending(std::span<const float> scores, std::span<const float> keys) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < scores.size(); ++i) {
@@ -71,12 +71,12 @@ std::vector<std::size_t> ascending(std::span<const float> scores, std::span<cons
     const std::uint32_t a = rank(keys[left]), b = rank(keys[right]);
     return a != b ? a < b : left < right;
   };
-  std::make_heap(order.begin(), order.end(), before);  // a heap takes a third of std::sort's code
+  std::make_heap(order.begin(), order.end(), before);  // a third of std::sort's code
   std::sort_heap(order.begin(), order.end(), before);
   return order;
 }
 
-// Rules out what is less probable than `least`, but for the largest `tokens_to_keep`.
+// Excludes tokens less probable than `least`, except the `tokens_to_keep` best.
 void cut_off(Scores scores, std::span<const double> probabilities, double least,
              std::size_t tokens_to_keep) {
   const std::uint32_t kept = largest_rank(scores, tokens_to_keep);
@@ -104,7 +104,7 @@ void apply_top_p(Scores scores, double p, std::size_t tokens_to_keep) {
   if (p >= 1.0) return;
   const std::vector<double> probability = probabilities(scores);
   const std::vector<std::size_t> order = ascending(scores, scores);
-  // From the least probable upwards: drop while what was dropped stays within 1 - p.
+  // In ascending order of probability: drop tokens while the dropped mass is at most 1 - p.
   double dropped = 0.0;
   for (std::size_t i = 0; i + tokens_to_keep < order.size(); ++i) {
     dropped += probability[order[i]];
@@ -114,7 +114,7 @@ void apply_top_p(Scores scores, double p, std::size_t tokens_to_keep) {
 }
 
 void apply_min_p(Scores scores, double p, std::size_t tokens_to_keep) {
-  // The largest of the relative probabilities is 1.
+  // The largest relative probability is 1.
   cut_off(scores, relative_probabilities(scores), p, tokens_to_keep);
 }
 
@@ -177,7 +177,7 @@ void narrow(Scores scores, const GenerationConfig& config, std::size_t tokens_to
 }
 
 std::vector<std::size_t> best(std::span<const float> scores, std::size_t count) {
-  std::vector<std::size_t> found;  // sorted; few, so that inserting is cheap
+  std::vector<std::size_t> found;  // sorted; short, so that insertion is cheap
   for (std::size_t i = 0; count != 0 && i < scores.size(); ++i) {
     const std::uint32_t own = rank(scores[i]);
     if (found.size() == count && own <= rank(scores[found.back()])) continue;

@@ -292,7 +292,7 @@ void multiply_panel8(const Panel& panel) {
 }
 
 void multiply_panel4(const Panel& panel) {
-  constexpr std::size_t kRows = kDotsPerVector == 1 ? 3 : 2;  // registers hold integer sums and float totals
+  constexpr std::size_t kRows = kDotsPerVector == 1 ? 3 : 2;  // integer sums and float totals
   const std::size_t stride = panel.rows.stride;
   if (panel.args.m < kUnpackFrom) {
     return for_each_tile<1>(0, panel.args.m, [&]<std::size_t Rows>(std::size_t row) {

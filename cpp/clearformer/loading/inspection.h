@@ -66,16 +66,16 @@ struct Inspection {
   static constexpr std::string_view kDTypes[] = {"fp32", "fp16", "q8", "q4"};
   using Memory = std::array<std::uint64_t, std::size(kDTypes)>;
 
-  std::string model_type;                   // also if it is not supported; may be empty
-  std::vector<std::string> classes;         // "architectures" of config.json
-  std::optional<ModelConfig> config;        // if the architecture and the head are supported
-  std::string_view pipeline;                // for the config's task; may be empty
-  std::vector<std::string_view> pipelines;  // all those the architecture has heads for
-  std::vector<std::string> readable;        // files with a valid header
-  std::vector<Tensor> tensors;              // by file, in the order of their data
-  std::optional<std::uint64_t> parameters;  // stored or, if no header was read, required
-  std::optional<Memory> memory;             // of the weights
-  std::optional<CacheBytes> cache;          // if the model generates tokens
+  std::string model_type;                        // also if it is not supported; may be empty
+  std::vector<std::string> classes;              // "architectures" of config.json
+  std::optional<ModelConfig> config;             // if the architecture and the head are supported
+  std::string_view pipeline;                     // for the config's task; may be empty
+  std::vector<std::string_view> pipelines;       // that the architecture has heads for
+  std::vector<std::string> readable;             // files with a valid header
+  std::vector<Tensor> tensors;                   // by file, in the order of their data
+  std::optional<std::uint64_t> parameters;       // stored or, if no header was read, required
+  std::optional<Memory> memory;                  // of the weights
+  std::optional<CacheBytes> cache;               // if the model generates tokens
   std::vector<std::string> missing, unexpected;  // tensors
   Problems problems;
 };

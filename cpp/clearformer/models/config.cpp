@@ -6,7 +6,7 @@ namespace {
 
 struct NamedTask {
   std::string_view name;
-  std::string_view classes;  // what Hugging Face's class names end in
+  std::string_view classes;  // the suffix of Hugging Face's class names
   Task task;
 };
 constexpr NamedTask kTasks[] = {
@@ -25,7 +25,7 @@ constexpr NamedTask kTasks[] = {
     {"speech-seq2seq", "ForSpeechSeq2Seq", Task::seq2seq_lm},
 };
 
-// What a pipeline gives a model.
+// The input of a pipeline.
 enum class Reads { text, image, sound, text_and_image };
 
 Reads reads(const ModelConfig& config) {
@@ -39,7 +39,7 @@ struct NamedPipeline {
   Task task;
   Reads reads;
 };
-// Of several that fit the first is what a checkpoint is taken for.
+// If several fit, the first is the checkpoint's default.
 constexpr NamedPipeline kPipelines[] = {
     {"feature-extraction", Task::base, Reads::text},
     {"sentence-similarity", Task::base, Reads::text},
@@ -59,7 +59,7 @@ constexpr NamedPipeline kPipelines[] = {
     {"image-classification", Task::image_classification, Reads::image},
 };
 
-// The task under that name in one of the tables, whose names `known` gets.
+// Looks a task up by name in one of the tables; appends the table's names to `known`.
 template <class Table>
 std::optional<Task> task_in(const Table& table, std::string_view name, std::string& known) {
   for (const auto& entry : table) {
@@ -75,7 +75,7 @@ std::optional<Task> task_in(const Table& table, std::string_view name, std::stri
 
 std::vector<std::string_view> pipelines_of(const ModelConfig& config) {
   std::vector<std::string_view> names;
-  // Without a head an encoder-decoder is no pipeline's.
+  // An encoder-decoder without a head serves no pipeline.
   const bool headless = config.kind == ModelKind::encoder_decoder && config.task == Task::base;
   for (const NamedPipeline& entry : kPipelines) {
     if (headless || entry.task != config.task || entry.reads != reads(config)) continue;
@@ -107,7 +107,7 @@ Task task_named(std::string_view name) {
   fail(ErrorCode::unsupported, "task \"", name, "\" is not supported; supported: ", known);
 }
 
-// The one whose name ends longest in one of the table's.
+// The entry with the longest matching suffix.
 std::optional<Task> task_of_class(std::string_view class_name) {
   const NamedTask* best = nullptr;
   for (const NamedTask& entry : kTasks) {

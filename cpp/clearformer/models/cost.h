@@ -1,5 +1,5 @@
-// What a model's work takes, in bytes, told before it begins: keys and values, and a pass's least need. inspect tells the
-// same numbers.
+// Memory cost in bytes, known before any work is done: the key/value cache, and a lower bound of a forward pass.
+// inspect reports the same numbers.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace clearformer {
 
-/// Keys and values, in bytes of one sequence, without what fills rows up to the machine's vectors.
+/// Keys and values of one sequence, in bytes, without padding to vector width.
 struct CacheBytes {
-  std::uint64_t per_position = 0;         // of the text that is generated
-  std::uint64_t per_source_position = 0;  // that the encoder read
+  std::uint64_t per_position = 0;         // of the generated text
+  std::uint64_t per_source_position = 0;  // of the encoder's input
 };
 
-/// Of a model that generates tokens; zeros for others.
+/// For a model that generates tokens; zeros for others.
 CacheBytes cache_bytes(const ModelConfig& config);
 
-/// The least that one stack's pass holds at once: the residual stream, and beside it the hidden layer of a block or its
-/// queries, keys and values.
+/// A lower bound of what one stack's pass holds at the same time: the residual stream, and a block's hidden layer or
+/// its queries, keys and values.
 std::uint64_t activation_bytes(const TowerConfig& tower, const PassSize& pass);
 
 }  // namespace clearformer

@@ -1,6 +1,6 @@
 // Decoder-only model: embedding -> causal blocks -> output layer (GPT-like language models).
-// Shapes: B batch, T new tokens, S = past + T positions in all, V vocabulary.
-// Outputs: logits (B, T, V), or (B, 1, V) for the last position alone; Task::base:
+// Shapes: B batch, T new tokens, S = past + T positions in total, V vocabulary.
+// Outputs: logits (B, T, V), or (B, 1, V) for the last position only; Task::base:
 // last_hidden_state (B, T, D). Hook points: those of tower.h.
 #pragma once
 
@@ -33,7 +33,7 @@ class DecoderOnlyModel : public Model {
   std::optional<OutputLayer> output_;
 };
 
-/// The last of the positions x (B, T, D) as (B, 1, D), in the arena.
+/// The last position of x (B, T, D) as (B, 1, D), allocated in the arena.
 MutableTensorView last_position(const TensorView& x, Arena& arena);
 
 }  // namespace clearformer

@@ -9,7 +9,7 @@ namespace clearformer {
 
 namespace {
 
-// Rows of length 1.
+// Scales rows to unit length.
 Tensor normalized(const Tensor& pooled) {
   Tensor embeds = pooled.clone();
   for (std::size_t row = 0; row < embeds.dim(0); ++row) {

@@ -1,10 +1,10 @@
-// Dual encoder: a text and an image tower whose outputs meet in one space (CLIP),
-//   logits_per_image = exp(logit_scale)·(image embedding · text embedding),  both of length 1
+// Dual encoder: a text and an image tower with a common embedding space (CLIP),
+//   logits_per_image = exp(logit_scale)·(image embedding · text embedding),  both of unit length
 // Source: Radford et al. 2021, arXiv 2103.00020.
 // Shapes: B texts, I images, E embedding.
-// Outputs, as far as their inputs are given: text_embeds (B, E), image_embeds (I, E), logits_per_image
+// Outputs, for the inputs given: text_embeds (B, E), image_embeds (I, E), logits_per_image
 // (I, B), logits_per_text (B, I), text_model_output.… and vision_model_output.… last_hidden_state and
-// pooler_output (projected, not of length 1). Hook points: those of tower.h under text_model and vision_model.
+// pooler_output (projected, not of unit length). Hook points: those of tower.h under text_model and vision_model.
 #pragma once
 
 #include "clearformer/models/model.h"

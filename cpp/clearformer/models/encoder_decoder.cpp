@@ -31,8 +31,7 @@ EncoderDecoderModel::EncoderDecoderModel(ModelConfig config, const WeightScope& 
   output_.emplace(unembed, output, config_.tied ? tokens_.get() : nullptr);
 }
 
-// The encoder first, unless the cache holds what it made; then, where there are target tokens, the
-// decoder.
+// Runs the encoder, unless the cache holds its output; then the decoder, if there are target tokens.
 class EncoderDecoderModel::Pass : public ForwardPass {
  public:
   Pass(EncoderDecoderModel& model, const ModelInputs& inputs, Trace* trace)
@@ -89,7 +88,7 @@ class EncoderDecoderModel::Pass : public ForwardPass {
       if (encoder_ && inputs_.attention_mask) {
         cache->memory_mask = Tensor::copy_of(*inputs_.attention_mask);
       }
-      // The decoder has projected it; without a decoder it waits for one.
+      // The decoder has already projected it; without a decoder it is kept for the next pass.
       cache->memory_states = decoder_ ? Tensor() : Tensor::copy_of(encoder_->x());
     }
     if (decoder_) answer();
@@ -134,7 +133,7 @@ std::vector<PassSize> EncoderDecoderModel::sizes(const ModelInputs& inputs) cons
   target.ids = inputs.decoder_input_ids;
   target.cache = inputs.cache;
   PassSize decoding = decoder_.size("decoder", target);
-  decoding.memory = encodes ? passes[0].positions : 0;  // otherwise in the cache: not made again
+  decoding.memory = encodes ? passes[0].positions : 0;  // else in the cache
   passes.push_back(decoding);
   return passes;
 }

@@ -1,4 +1,4 @@
-// Encoder-decoder: an encoder reads text or sound, a decoder writes and attends to what it made.
+// Encoder-decoder: an encoder reads text or audio; a decoder generates text and attends to the encoder's output.
 // Source: Vaswani et al. 2017, section 3.
 // Shapes: B batch, T source positions, T' target tokens, V vocabulary of the target.
 // Outputs: encoder_last_hidden_state (B, T, D), then logits (B, T', V), or with Task::base
@@ -14,7 +14,7 @@ class EncoderDecoderModel : public Model {
  public:
   EncoderDecoderModel(ModelConfig config, const WeightScope& scope);
 
-  /// With a cache that holds the memory only the decoder runs, and the source is not needed.
+  /// With a cache that holds the encoder's output only the decoder runs, and the source is not needed.
   std::unique_ptr<ForwardPass> start(const ModelInputs& inputs, Trace* trace) override;
   std::unique_ptr<ForwardPass> start_encoding(const ModelInputs& inputs, Trace* trace) override;
   std::unique_ptr<ForwardPass> start_step(const ModelInputs& inputs, Trace* trace) override;
@@ -33,7 +33,7 @@ class EncoderDecoderModel : public Model {
   void check(const ModelInputs& inputs) const;
   TowerInputs source(const ModelInputs& inputs) const;
 
-  std::shared_ptr<const Embedding> tokens_;  // of both towers, or of the decoder alone
+  std::shared_ptr<const Embedding> tokens_;  // of both towers, or of the decoder only
   Tower encoder_, decoder_;
   std::optional<OutputLayer> output_;
 };

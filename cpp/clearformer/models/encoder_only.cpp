@@ -18,7 +18,7 @@ std::string_view head_scope(const ModelConfig& config) {
   }
 }
 
-// The table that a tied masked-LM head multiplies with; null where the tower's own will do.
+// The embedding table of a tied masked-LM head; null if it is the tower's.
 std::shared_ptr<const Embedding> tied_table(const ModelConfig& config, const WeightScope& scope) {
   if (!config.tied || config.task != Task::masked_lm) return nullptr;
   const TextEmbeddingConfig& text = *config.tower.text;
@@ -47,7 +47,7 @@ EncoderOnlyModel::EncoderOnlyModel(ModelConfig config, const WeightScope& scope)
       tokens_(tied_table(config_, scope)),
       tower_(scope, config_.tower, "forward", tokens_) {
   const WeightScope head = scope / head_scope(config_);
-  // Base models are saved with or without their pooler.
+  // Base models are saved with or without a pooler.
   const bool pooler_missing = config_.task == Task::base && !(head / "dense").has("weight");
   if (config_.head && !pooler_missing) head_.emplace(head, *config_.head, tokens_.get());
   if (config_.second_head) second_head_.emplace(scope / "distillation", *config_.second_head);
@@ -153,7 +153,7 @@ void EncoderOnlyModel::probe(Trace& trace) {
   const Context context{arena_, TraceScope(&trace)};
   TowerRun run(tower_, TowerRun::Probe(), context);
   while (run.step()) continue;
-  // A head that reads the second position needs one.
+  // Not the second head: it reads position 1, and a probe has position 0 only.
   if (head_) head_->forward(run.x(), context / head_scope(config_));
 }
 

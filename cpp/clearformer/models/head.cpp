@@ -8,7 +8,7 @@ namespace clearformer {
 
 namespace {
 
-// The mean of the rows (T, D) that the mask allows; of none: zeros.
+// The mean of the rows (T, D) that the mask allows; zeros if it allows none.
 void mean_of(const float* rows, const std::uint8_t* mask, std::size_t length, std::size_t width,
              float* out) {
   std::memset(out, 0, width * sizeof(float));

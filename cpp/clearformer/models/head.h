@@ -1,8 +1,8 @@
-// Head: what turns the last hidden states of an encoder into an answer,
+// Head: maps an encoder's last hidden states to the outputs of a task,
 //   y = W_out·Norm(act(W·pick(x) + b)) + b_out
-// each part as far as the head has it: pooler, masked-LM head, classifier.
+// where each part is optional: pooler, masked-LM head, classifier.
 // Source: Devlin et al. 2018, arXiv 1810.04805, section 4. Shapes: x (B, T, D), y (B, T, V) or (B, V).
-// Hook points: hook_pooler_out (B, D) behind a pooler's activation.
+// Hook points: hook_pooler_out (B, D), after a pooler's activation.
 #pragma once
 
 #include "clearformer/layers/feed_forward.h"
@@ -11,10 +11,10 @@
 
 namespace clearformer {
 
-/// The parts of a Head; one that is not there is left out.
+/// The parts of a Head; absent ones are skipped.
 struct HeadConfig {
-  /// Which positions are read: every one, the first (class token), the second (distillation token),
-  /// the mean of those the mask allows, the one that is given for each sequence.
+  /// Which positions are read: all, the first (class token), the second (distillation token), the mean of those
+  /// the mask allows, or one given per sequence.
   enum class Pick { all, first, second, mean, given } pick = Pick::all;
   std::size_t d_model = 0;
   std::optional<Activation> dense;  // W and this activation
@@ -25,18 +25,18 @@ struct HeadConfig {
   Bias bias = Bias::present;
 };
 
-/// What turns an encoder's last hidden states into an answer.
+/// Maps an encoder's last hidden states to the outputs of a task.
 class Head {
  public:
   /// Loads "dense", "norm" and "out" of the scope; tied: W_out is that embedding's table.
   Head(const WeightScope& scope, const HeadConfig& config, const Embedding* tied = nullptr);
 
-  /// Which positions pick() reads, where the config leaves that to the call.
+  /// Arguments of pick(), where the config leaves the positions to the call.
   struct Positions {
     const TensorView* mask = nullptr;        // (B, T) uint8, for Pick::mean; none: all
-    const std::size_t* positions = nullptr;  // one a sequence, for Pick::given
+    const std::size_t* positions = nullptr;  // one per sequence, for Pick::given
   };
-  /// x (B, T, D) -> (B, T, outputs) or (B, outputs); without outputs those of W.
+  /// x (B, T, D) -> (B, T, outputs) or (B, outputs); without an output layer, the outputs of W.
   Tensor forward(const TensorView& x, const Positions& positions, const Context& context) const;
   Tensor forward(const TensorView& x, const Context& context) const {
     return forward(x, {}, context);

@@ -54,7 +54,7 @@ const std::vector<HookPoint>& Model::hooks() {
 
 namespace {
 
-// How many elements a hook point has in a pass of that size.
+// Number of elements of a hook point in a pass of that size.
 std::size_t elements_of(const HookPoint& hook, const PassSize& size) {
   const bool cross = hook.name.find("cross_attn") != std::string::npos;
   Shape shape = hook.shape;
@@ -74,7 +74,7 @@ std::size_t elements_of(const HookPoint& hook, const PassSize& size) {
 }  // namespace
 
 std::uint64_t Model::capture_bytes(const ModelInputs& inputs, const Trace& trace) {
-  std::uint64_t kept = 0, scores = 0;  // may be more than memory has addresses
+  std::uint64_t kept = 0, scores = 0;  // may exceed the address space
   const std::vector<PassSize> passes = sizes(inputs);
   for (const HookPoint& hook : hooks()) {
     if (!trace.captures(hook.name)) continue;
@@ -82,7 +82,7 @@ std::uint64_t Model::capture_bytes(const ModelInputs& inputs, const Trace& trace
       if (!hook.name.starts_with(pass.scope)) continue;
       const std::uint64_t elements = elements_of(hook, pass);
       kept += elements;
-      // Attention keeps one whole matrix of scores while it is looked at.
+      // While traced, attention materialises one whole matrix of scores.
       if (hook.legend.find("query_pos") != std::string::npos) scores = std::max(scores, elements);
     }
   }
@@ -107,7 +107,7 @@ void Model::expect_memory(const ModelInputs& inputs, const Trace* trace) {
                      !inputs.stop_at_layer;
   const std::uint64_t outputs = words ? config_.d_vocab() * sizeof(float) : 0;
   const std::uint64_t kept = inputs.cache != nullptr ? cache_bytes(config_).per_position : 0;
-  // The room of earlier passes is used again.
+  // The arena's memory from earlier passes is reused.
   const std::uint64_t fresh = activations - std::min<std::uint64_t>(activations, arena_.bytes());
   const std::uint64_t more = bounded_product(positions, outputs + kept);
   clearformer::expect_memory(fresh + std::min(more, ~fresh),

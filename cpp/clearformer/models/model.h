@@ -1,5 +1,5 @@
-// Model: what all models have in common, whatever their shape (encoder-only, decoder-only,
-// encoder-decoder, dual encoder): named inputs, named outputs, a forward pass in steps of one layer.
+// Model: the common interface of all kinds of model (encoder-only, decoder-only, encoder-decoder, dual encoder):
+// named inputs, named outputs, a forward pass in steps of one layer.
 // Shapes: B batch, T tokens, S = past + T positions, V vocabulary.
 #pragma once
 
@@ -20,36 +20,36 @@ namespace clearformer {
 /// Which positions logits are computed for.
 enum class LogitsOf { all_positions, last_position };
 
-/// Inputs of a forward pass under Hugging Face's names. Each model takes some of them and refuses
-/// the others by name.
+/// Inputs of a forward pass under Hugging Face's names. Each model accepts some of them and refuses the others by
+/// name.
 struct ModelInputs {
   using Input = std::optional<TensorView>;
   Input input_ids;                        // (B, T) int32
   Input attention_mask;                   // (B, S) uint8, 0 = padding; none: no padding
   Input token_type_ids;                   // (B, T) int32; none: zeros
-  Input position_ids;                     // (B, T) int32; none: as the architecture counts
+  Input position_ids;                     // (B, T) int32; none: the architecture's default
   Input decoder_input_ids;                // (B, T') int32
   Input decoder_attention_mask;           // (B, S') uint8
   Input decoder_position_ids;             // (B, T') int32
   Input pixel_values;                     // (B, C, H, W) float32
   Input input_features;                   // (B, mel bins, frames) float32
-  bool interpolate_pos_encoding = false;  // images of another size than the model was made for
-  KeyValueCache* cache = nullptr;         // holds the past; none: no past
+  bool interpolate_pos_encoding = false;  // images of another size than the config's
+  KeyValueCache* cache = nullptr;         // keys and values of past positions; none: no past
   LogitsOf logits = LogitsOf::all_positions;
-  /// The pass ends before this layer (of an encoder-decoder that is given target tokens, of the
-  /// decoder), its only output is the "residual" stream (B, T, D) there, and a cache stays as it was.
+  /// The pass ends before this layer (of the decoder, for an encoder-decoder given target tokens); its only output is
+  /// the "residual" stream (B, T, D) at that point, and a cache is left unchanged.
   std::optional<std::size_t> stop_at_layer;
 };
 
-/// What a caller may name: an input, where it is kept, what it holds and which input it tells
-/// something about (its own name: it stands alone).
+/// An input that a caller may name: its member and contents, and the input it qualifies (its own name if it is
+/// independent).
 struct InputName {
   std::string_view name;
   ModelInputs::Input ModelInputs::* member;
   DType dtype;
   std::string_view about = name;
 };
-/// All inputs there are.
+/// All inputs.
 inline constexpr InputName kInputNames[] = {
     {"input_ids", &ModelInputs::input_ids, DType::i32},
     {"attention_mask", &ModelInputs::attention_mask, DType::u8, "input_ids"},
@@ -63,25 +63,25 @@ inline constexpr InputName kInputNames[] = {
     {"input_features", &ModelInputs::input_features, DType::f32},
 };
 
-/// Outputs under Hugging Face's names ("logits", "last_hidden_state", "pooler_output", …), in the
-/// order of computation.
+/// Outputs under Hugging Face's names ("logits", "last_hidden_state", "pooler_output", …), in the order they are
+/// computed.
 struct ModelOutputs {
   std::vector<std::pair<std::string, Tensor>> tensors;
 
   void add(std::string name, Tensor value) {
     tensors.emplace_back(std::move(name), std::move(value));
   }
-  /// Null when there is no such output.
+  /// Null if there is no such output.
   Tensor* find(std::string_view name);
-  /// Throws invalid_argument when there is no such output.
+  /// Throws invalid_argument if there is no such output.
   Tensor& at(std::string_view name);
 };
 
-/// A forward pass that can be left after every layer. One at a time in a model.
+/// A forward pass that can be abandoned after any layer. One at a time per model.
 class ForwardPass {
  public:
   virtual ~ForwardPass() = default;
-  /// Computes the next layer; false when that was the last step and the outputs are there.
+  /// Computes the next layer; false after the last step, when the outputs are complete.
   virtual bool step() = 0;
   ModelOutputs& outputs() { return outputs_; }
 
@@ -89,7 +89,7 @@ class ForwardPass {
   ModelOutputs outputs_;
 };
 
-/// One list of Hugging Face's outputs ("hidden_states") and the hook points its members are.
+/// One of Hugging Face's output lists ("hidden_states") and the hook points of its members.
 struct OutputList {
   std::string name;
   std::vector<std::string> hooks;
@@ -98,7 +98,7 @@ struct OutputList {
 /// A place in the forward pass that a trace can read and edit.
 struct HookPoint {
   std::string name;
-  std::string legend;  // the axes in words: "batch pos head d_head"
+  std::string legend;  // the names of the axes: "batch pos head d_head"
   Shape shape;         // for one position of one sequence
 };
 
@@ -113,10 +113,10 @@ class Model {
   const ModelConfig& config() const { return config_; }
   /// Tensors of the checkpoint that the model does not use.
   const std::vector<std::string>& unexpected_tensors() const { return unexpected_; }
-  /// Bytes of the weights as they are kept, and of the memory for activations so far.
+  /// Bytes of the weights as stored in memory, and of the memory allocated for activations so far.
   std::size_t weight_bytes() const { return weight_bytes_; }
   std::size_t workspace_bytes() const { return arena_.bytes(); }
-  /// Notes what became of the checkpoint that the model was made from.
+  /// Records what the checkpoint held beyond the model's weights.
   void loaded(const Weights& weights) {
     unexpected_ = weights.unused();
     weight_bytes_ = static_cast<std::size_t>(weights.bytes_taken());
@@ -124,65 +124,65 @@ class Model {
 
   /// Begins a forward pass; the inputs' tensors must outlive it. Throws shape_mismatch,
   /// invalid_argument or unsupported for inputs that do not fit the model. A pass that is not
-  /// completed leaves the cache as it was.
+  /// completed leaves the cache unchanged.
   virtual std::unique_ptr<ForwardPass> start(const ModelInputs& inputs, Trace* trace) = 0;
-  /// All of it at once.
+  /// Runs a whole forward pass.
   ModelOutputs forward(const ModelInputs& inputs, Trace* trace = nullptr);
 
-  /// Which hook points make up Hugging Face's hidden_states and attentions.
+  /// The hook points that make up Hugging Face's hidden_states and attentions.
   virtual std::vector<OutputList> hidden_states() const = 0;
   virtual std::vector<OutputList> attentions() const = 0;
-  /// All hook points, in the order of computation.
+  /// All hook points, in the order they are computed.
   const std::vector<HookPoint>& hooks();
-  /// Bytes that capturing what the trace asks for takes in a pass over these inputs.
+  /// Bytes needed to capture what the trace requests in a pass over these inputs.
   std::uint64_t capture_bytes(const ModelInputs& inputs, const Trace& trace);
-  /// Throws out_of_memory, with the sizes, where a pass over these inputs certainly takes more memory than is left
-  /// (see memory_budget.h); as start() for inputs that do not fit the model.
+  /// Throws out_of_memory, with the sizes, if a pass over these inputs certainly needs more memory than is left
+  /// (see memory_budget.h); throws as start() for inputs that do not fit the model.
   void expect_memory(const ModelInputs& inputs, const Trace* trace);
 
-  /// What the final norm, where there is one, and the output layer or head make of a residual stream
-  /// (B, T, D): the "logit lens". Throws unsupported where there is no such layer.
+  /// Applies the final norm, if there is one, and the output layer or head to a residual stream
+  /// (B, T, D): the "logit lens". Throws unsupported if there is no such layer.
   enum class Normalize { yes, no };
   virtual Tensor unembed(const TensorView& residual, Normalize normalize);
-  /// See logit_directions.h; unsupported for models that predict no words of one vocabulary.
+  /// See logit_directions.h; throws unsupported for models without logits over a single vocabulary.
   Directions logit_directions(const TensorView& tokens) const;
   Directions head_directions(std::size_t layer, KeyRole keys, const TensorView& directions) const;
 
-  /// A cache for the tokens this model generates. Throws unsupported where it generates none.
+  /// An empty cache for generating tokens. Throws unsupported for a model that does not generate.
   virtual KeyValueCache make_cache() const;
-  /// What runs before the first step of a generation and leaves its result in inputs.cache: the
-  /// encoder of an encoder-decoder. Null where there is nothing to do.
+  /// The pass that runs before the first step of a generation and leaves its result in inputs.cache: the
+  /// encoder of an encoder-decoder. Null if there is none.
   virtual std::unique_ptr<ForwardPass> start_encoding(const ModelInputs& inputs, Trace* trace);
-  /// The next step of a generation: input_ids and their mask and positions are those of the tokens
-  /// that are generated (of the decoder). Throws unsupported where it generates none.
+  /// The next step of a generation: input_ids, their mask and positions are those of the generated sequence (of the
+  /// decoder). Throws unsupported for a model that does not generate.
   virtual std::unique_ptr<ForwardPass> start_step(const ModelInputs& inputs, Trace* trace);
 
  protected:
-  /// Runs one made-up position through all layers, for a trace that wants to know the hook points.
+  /// Runs one dummy position through all layers, for a trace that collects the hook points.
   virtual void probe(Trace& trace) = 0;
-  /// The stack that the output layer stands behind, and that layer; null where words are not predicted.
+  /// The tower before the output layer, and that layer; null for models that do not predict tokens.
   struct WordOutput {
     const Tower* tower = nullptr;
     const OutputLayer* output = nullptr;
   };
   virtual WordOutput word_output() const { return {}; }
   [[noreturn]] void refuse_words() const;
-  /// Of every stack that a pass over these inputs runs.
+  /// The size of each stack's pass over these inputs.
   virtual std::vector<PassSize> sizes(const ModelInputs& inputs) const = 0;
-  /// Throws unsupported for an input that is given and neither `needed` nor `optional` and for a
-  /// cache where none is kept, invalid_argument for a needed one that is missing and for one that
-  /// tells about an input that is not there, dtype_mismatch for a wrong dtype.
+  /// Throws unsupported for an input that is given but neither `needed` nor `optional`, and for a
+  /// cache where none is used; invalid_argument for a missing needed input and for one that
+  /// qualifies an absent input; dtype_mismatch for a wrong dtype.
   void expect_inputs(const ModelInputs& inputs, std::initializer_list<std::string_view> needed,
                      std::initializer_list<std::string_view> optional) const;
 
   ModelConfig config_;
   std::vector<std::string> unexpected_;
   std::size_t weight_bytes_ = 0;
-  std::vector<HookPoint> hooks_;  // once they were asked for
+  std::vector<HookPoint> hooks_;  // collected on first use
   Arena arena_;
 };
 
-/// Leaves a cache as it was before, unless the pass is completed.
+/// Restores a cache to its previous length unless the pass completes.
 class CacheGuard {
  public:
   explicit CacheGuard(KeyValueCache* cache)

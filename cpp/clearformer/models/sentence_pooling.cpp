@@ -7,10 +7,10 @@ namespace clearformer {
 
 namespace {
 
-// One dimension of a text's tokens x_t, `width` floats apart, of which those with a flag count.
+// Pools one dimension of a text's token vectors x_t, `width` floats apart, over the tokens whose flag is set.
 double pooled(const float* x, std::size_t width, std::size_t length, const std::uint8_t* flags,
               PoolingMode mode) {
-  double most = -1e9, last = 0.0, sum = 0.0, weights = 0.0;  // -1e9: upstream's value of padding
+  double most = -1e9, last = 0.0, sum = 0.0, weights = 0.0;  // -1e9: upstream's padding
   for (std::size_t t = 0; t < length; ++t) {
     if (flags != nullptr && flags[t] == 0) continue;
     last = x[t * width];
@@ -73,7 +73,7 @@ Tensor unit_vectors(const TensorView& x) {
     double squares = 0.0;
     for (std::size_t i = 0; i < size; ++i) squares += static_cast<double>(vector[i]) * vector[i];
     const double norm =
-        std::max(std::sqrt(squares), 1e-12);  // torch.nn.functional.normalize's least
+        std::max(std::sqrt(squares), 1e-12);  // eps of torch.nn.functional.normalize
     for (std::size_t i = 0; i < size; ++i) vector[i] = static_cast<float>(vector[i] / norm);
   }
   return result;

@@ -7,7 +7,7 @@ namespace clearformer {
 
 namespace {
 
-// (B, S) as it broadcasts to (B, H, T, S).
+// Reshapes (B, S) to broadcast to (B, H, T, S).
 Mask padding_mask(const TensorView& given) {
   const std::uint8_t* first = given.as<std::uint8_t>();
   if (std::find(first, first + given.elements(), 0) == first + given.elements()) return {};

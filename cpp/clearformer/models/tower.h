@@ -1,6 +1,5 @@
-// Tower: one stack of blocks with what comes before it: the embedding of text, image or sound, rotary
-// tables, relative biases, masks. Encoder-only, decoder-only and vision models have one, encoder-
-// decoders and CLIP two.
+// Tower: one stack of blocks with its inputs: the embedding of text, image or audio, rotary tables, relative biases,
+// masks. Encoder-only, decoder-only and vision models have one tower, encoder-decoders and CLIP two.
 // Shapes: B batch, T positions, S = past + T keys, M positions of the memory, x (B, T, D).
 // Hook points: those of text_embedding.h, image_embedding.h, audio_embedding.h, encoder.h, decoder.h.
 #pragma once
@@ -17,78 +16,79 @@ namespace clearformer {
 
 /// The parts of a Tower.
 struct TowerConfig {
-  // One of the three.
+  // Exactly one of the three.
   std::optional<TextEmbeddingConfig> text;
   std::optional<ImageEmbeddingConfig> image;
   std::optional<AudioEmbeddingConfig> audio;
 
   StackConfig stack;
   enum class Attends { to_all, to_the_past } attends = Attends::to_all;
-  bool cross_attention = false;   // the blocks are decoder blocks over a memory
-  std::size_t window_before = 0;  // how far layers with Span::local see back
-  std::size_t window_after = 0;   // … and ahead
+  bool cross_attention = false;   // decoder blocks, with attention to a memory
+  std::size_t window_before = 0;  // window of layers with Span::local, towards the past
+  std::size_t window_after = 0;   // … and towards the future
   std::optional<RotaryConfig> rotary;
-  std::optional<RotaryConfig> local_rotary;  // of layers with Span::local, where it differs
-  std::optional<RelativeBuckets> relative;   // T5: a bias on the scores of all layers
+  std::optional<RotaryConfig> local_rotary;  // of layers with Span::local, if different
+  std::optional<RelativeBuckets> relative;   // T5: a bias on the scores, shared by all layers
   std::size_t max_positions = 0;
-  /// Whether the last of Hugging Face's hidden_states has passed the final norm.
+  /// Whether the final norm is applied to the last of Hugging Face's hidden_states.
   enum class LastHidden { normalized, raw } last_hidden = LastHidden::normalized;
 
   std::size_t d_model() const { return stack.block.attention.d_model; }
-  /// How long sequences may get: rotary positions go on behind max_positions; the limit keeps int32
-  /// sums of them safe.
+  /// The maximum sequence length: rotary positions continue past max_positions; the limit keeps int32 sums of them
+  /// from overflowing.
   std::size_t longest() const {
     constexpr std::size_t kMost = 1u << 20;
     return rotary && max_positions < kMost ? kMost : max_positions;
   }
 };
 
-/// What a Tower reads.
+/// The inputs of a Tower.
 struct TowerInputs {
-  std::optional<TensorView> ids, token_types, positions;  // of text
+  std::optional<TensorView> ids, token_types, positions;  // text
   std::optional<TensorView> attention_mask;               // (B, S) uint8, 0 = padding
   std::optional<TensorView> images, features;
   bool interpolate = false;
-  std::optional<std::size_t> stop_at_layer;  // none: through all layers and the final norm
+  std::optional<std::size_t> stop_at_layer;  // none: all layers and the final norm
   KeyValueCache* cache = nullptr;
   TensorView memory;                      // (B, M, D), for cross-attention
   std::optional<TensorView> memory_mask;  // (B, M) uint8
 };
 
-/// The sizes of one stack's pass. The hook points of the stack begin with the scope.
+/// The sizes of one stack's pass. The names of the stack's hook points begin with `scope`.
 struct PassSize {
   std::string_view scope;
   std::size_t batch = 0, positions = 0;
-  std::size_t past = 0;    // positions that a cache holds
-  std::size_t memory = 0;  // positions that cross-attention reads
+  std::size_t past = 0;    // cached positions
+  std::size_t memory = 0;  // positions read by cross-attention
 };
 
-/// One stack of blocks with the embedding, positions and masks that come before it.
+/// One stack of blocks with its embedding, positions and masks.
 class Tower {
  public:
-  /// `what` names the tower in messages ("forward", "encoder"). tokens: the table it shares with
+  /// `what` names the tower in messages ("forward", "encoder"). tokens: an embedding table shared with
   /// another layer, or null.
   Tower(const WeightScope& scope, const TowerConfig& config, std::string what,
         std::shared_ptr<const Embedding> tokens = nullptr);
 
   const TowerConfig& config() const { return config_; }
   const TextEmbedding* text() const { return text_ ? &*text_ : nullptr; }
-  /// How many positions a pass over these inputs has behind it, and how many a memory holds.
+  /// The number of cached positions before these inputs.
   static std::size_t past_of(const TowerInputs& inputs);
-  /// How large a pass over these inputs is; throws as output_shape.
+  /// The size of a pass over these inputs; throws as output_shape.
   PassSize size(std::string_view scope, const TowerInputs& inputs) const;
-  /// The norm at the end of the stack, in place; nothing where there is none.
+  /// Applies the final norm in place, if there is one.
   void finish(const MutableTensorView& x, const Context& context) const;
-  /// A copy of a residual stream (B, T, D), with that norm where it is asked for. Throws
+  /// A copy of a residual stream (B, T, D), normalized by the final norm on request. Throws
   /// shape_mismatch.
   MutableTensorView finished(const TensorView& residual, bool normalize, Arena& arena) const;
-  /// The norm at the end, or null.
+  /// The final norm, or null.
   const Normalization* final_norm() const;
-  /// The attention of a layer of the stack: over the stack's own positions or over the memory.
+  /// The attention of a layer of the stack: self-attention, or over the memory.
   const MultiHeadAttention& attention(std::size_t layer, KeyRole role) const;
-  /// Checks of shapes that need no computation; throws shape_mismatch or invalid_argument.
+  /// Checks the shapes without computing; throws shape_mismatch or invalid_argument.
   Shape output_shape(const TowerInputs& inputs) const;
-  /// Made once all weights are there in the config's shapes: its sizes are not absurd then.
+  /// Computes the rotary tables, once all weights are found to have the config's shapes: absurd sizes are ruled out
+  /// then.
   void prepare_rotary();
 
   /// The hook points of hidden_states and attentions under the scope `prefix` ("encoder" or "").
@@ -113,16 +113,16 @@ class Tower {
   Tensor relative_bias_;  // (buckets, H)
 };
 
-/// A tower at work, one layer a step. Lives no longer than the tower, the inputs and the arena's frame.
+/// A forward pass through a tower, one layer per step. Must not outlive the tower, the inputs or the arena's frame.
 class TowerRun {
  public:
   TowerRun(const Tower& tower, TowerInputs inputs, const Context& context);
-  /// One made-up position through all layers, for a trace that wants to know the hook points.
+  /// Selects a pass of one dummy position, for a trace that collects the hook points.
   struct Probe {};
   TowerRun(const Tower& tower, Probe, const Context& context);
-  TowerRun(const TowerRun&) = delete;  // its state points into it
+  TowerRun(const TowerRun&) = delete;  // its state points into the object
 
-  /// Embeds, then one layer a call, with the last one the final norm too; false once x is complete.
+  /// Embeds, then computes one layer per call, the last one with the final norm; false once x is complete.
   bool step();
   MutableTensorView x() const { return x_; }
 

@@ -1,6 +1,6 @@
-// The classes of d2l.ai's transformer chapters: options and state_dict keys as there, inference only
-// (dropout is accepted and does nothing). Input sizes that d2l leaves open are read off the weights.
-// A row with nothing to attend to gets uniform weights, as d2l's masked_softmax has it.
+// The classes of d2l.ai's transformer chapters: same options and state_dict keys, inference only
+// (dropout is accepted and ignored). Input sizes that d2l infers lazily are taken from the weights.
+// A row with nothing to attend to gets uniform weights, as in d2l's masked_softmax.
 
 #include "clearformer/kernels/elementwise.h"
 #include "clearformer/layers/attention_pooling.h"
@@ -37,13 +37,13 @@ NameMap d2l_names(std::string_view kind, const ConfigReader&) {
   return NameMap(std::move(rules));
 }
 
-// Columns of a weight in the checkpoint; `fallback` when it is missing, which loading reports.
+// Columns of a weight in the checkpoint; `fallback` if it is missing, which loading reports.
 std::size_t columns_of(const WeightScope& scope, std::size_t fallback) {
   const auto shape = scope.stored_shape("weight");
   return shape && shape->rank() == 2 ? shape->back(0) : fallback;
 }
 
-// A (B, T, D) input; `features` 0 takes any D.
+// A (B, T, D) input; with `features` 0 any D is accepted.
 TensorView sequence(std::string_view what, const TensorView& x, std::size_t features) {
   if (x.shape().rank() != 3 || (features != 0 && x.dim(2) != features)) {
     fail(ErrorCode::shape_mismatch, what, " of shape ", x.shape().text(),
@@ -153,7 +153,7 @@ std::unique_ptr<Module> feed_forward(const ConfigReader& options, const WeightSc
   });
 }
 
-// "patch_size": one size for both sides, or height and width. Edges that fill no patch are left out.
+// "patch_size": one size for both sides, or height and width. Partial patches at the edges are dropped.
 std::unique_ptr<Module> patch_embedding(const ConfigReader& options, const WeightScope& scope) {
   const Shape patch = shape_option(options, "patch_size");
   if (patch.rank() > 2) options.refuse_must("patch_size", "be one size, or height and width");

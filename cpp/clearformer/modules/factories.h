@@ -1,4 +1,4 @@
-// How the modules of one library are made: one entry a class.
+// Factories of the modules of one library: one entry per class.
 #pragma once
 
 #include <initializer_list>
@@ -12,11 +12,11 @@ namespace clearformer::modules {
 
 struct Factory {
   std::string_view kind;
-  std::initializer_list<std::string_view> options;  // those the class takes
+  std::initializer_list<std::string_view> options;  // the class's options
   std::unique_ptr<Module> (*make)(const ConfigReader& options, const WeightScope& scope);
 };
 
-/// All classes of a library, and how it spells the keys of each.
+/// All classes of a library, and its names of state_dict keys.
 struct Library {
   const Factory* begin;
   const Factory* end;
@@ -28,7 +28,7 @@ Library d2l_library();
 /// An option that is a size or a list of sizes.
 Shape shape_option(const ConfigReader& options, std::string_view key);
 
-/// The module of a callable forward(inputs, context) -> Tensor that owns its layers.
+/// Wraps a callable forward(inputs, context) -> Tensor that owns its layers as a module.
 template <class Forward>
 std::unique_ptr<Module> module_of(Forward forward) {
   class Made : public Module {

@@ -1,5 +1,5 @@
 // The classes of torch.nn: options and state_dict keys as in PyTorch 2, batch first, inference only
-// (dropout is accepted and does nothing).
+// (dropout is accepted and ignored).
 
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kFloatEpsilon = 1.1920928955078125e-7f;  // torch.finfo(torch.float32).eps
 
-// nn.MultiheadAttention stacks its projections, unless keys or values have sizes of their own.
+// nn.MultiheadAttention stacks its projections unless keys or values have another size than queries.
 bool has_stacked_projections(const ConfigReader& options) {
   const std::size_t d_model = options.size("embed_dim", 1);
   return options.size("kdim", d_model) == d_model && options.size("vdim", d_model) == d_model;
@@ -51,7 +51,7 @@ Bias bias_of(const ConfigReader& options, std::string_view key = "bias") {
   return options.flag(key, true) ? Bias::present : Bias::none;
 }
 
-/// Rows (B, T, D) of a 3-axis input, or (1, T, D) of a 2-axis one; the result gets the axes back.
+// Views a (T, D) input as a batch of one; the result has the axes of the input.
 struct Batched {
   TensorView view;
   bool lifted;

@@ -46,7 +46,7 @@ class Error : public std::exception {
 /// of concat and fail small.
 class Text {
  public:
-  Text(const char* text) : Text(std::string_view(text)) {}  // NOLINT: implicit
+  Text(const char* text) : Text(std::string_view(text)) {}                   // NOLINT: implicit
   Text(std::string_view text) : length_(text.size()), text_(text.data()) {}  // NOLINT
   Text(const std::string& text) : Text(std::string_view(text)) {}            // NOLINT
   Text(double number) : length_(kReal), real_(number) {}                     // NOLINT

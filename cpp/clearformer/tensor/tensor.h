@@ -87,7 +87,7 @@ class Tensor {
 
   TensorView view() const { return {memory_.get(), dtype_, shape_}; }
   MutableTensorView mutable_view() { return {memory_.get(), dtype_, shape_}; }
-  operator TensorView() const { return view(); }           // NOLINT: implicit, as std::string to std::string_view
+  operator TensorView() const { return view(); }           // NOLINT: implicit
   operator MutableTensorView() { return mutable_view(); }  // NOLINT
 
  private:
