@@ -109,13 +109,18 @@ function runNative(target: Target, { seconds, runs }: Options): Finished {
   };
 }
 
-/** The draws of tests/web/fuzz, more of them, each time others. */
-function runTypeScript({ seconds, runs }: Options): Finished {
-  const usualSeconds = 20; // what the usual draws take on one core
-  const times = runs ?? Math.max(1, Math.round(seconds / usualSeconds));
+interface Round {
+  executions: number;
+  seconds: number;
+  failed: boolean;
+}
+
+/** The draws of tests/web/fuzz, so many times the usual number, or fewer where time is over; each time others. */
+function drawTypeScript(times: number, until: number): Round {
   const env = {
     ...process.env,
     CLEARFORMER_FUZZ_TIMES: String(times),
+    CLEARFORMER_FUZZ_UNTIL: String(until),
     CLEARFORMER_FUZZ_SEED: String(Date.now() % 2 ** 31),
   };
   const start = Date.now();
@@ -127,7 +132,23 @@ function runTypeScript({ seconds, runs }: Options): Finished {
   const failed = result.status !== 0;
   if (failed) console.error(`${result.stdout}\n${result.stderr}`);
   const executions = draws.reduce((sum, [, number]) => sum + Number(number), 0);
-  return { target: 'typescript', executions, features: undefined, seconds: (Date.now() - start) / 1000, failed };
+  return { executions, seconds: (Date.now() - start) / 1000, failed };
+}
+
+/** Rounds of them: what the last one took tells how many draws the rest of the time is for. */
+function runTypeScript({ seconds, runs }: Options): Finished {
+  const told = (all: Round) => ({ target: 'typescript' as const, features: undefined, ...all });
+  if (runs !== undefined) return told(drawTypeScript(runs, Number.POSITIVE_INFINITY));
+  const all: Round = { executions: 0, seconds: 0, failed: false };
+  const until = Date.now() + seconds * 1000;
+  for (let times = 1; !all.failed && seconds - all.seconds > Math.min(seconds / 10, 5); ) {
+    const round = drawTypeScript(times, until);
+    all.executions += round.executions;
+    all.seconds += round.seconds;
+    all.failed = round.failed;
+    times = Math.max(1, ((seconds - all.seconds) / round.seconds) * times);
+  }
+  return told(all);
 }
 
 function table(results: readonly Finished[]): string {

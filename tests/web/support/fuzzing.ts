@@ -1,18 +1,22 @@
 // What the fuzzing tests share: how many runs and which seed, values nobody expects, and damage to bytes, texts and JSON.
-// `npm run fuzz -- typescript` sets the variables: CLEARFORMER_FUZZ_TIMES for more runs, CLEARFORMER_FUZZ_SEED for others.
+// `npm run fuzz -- typescript` sets the variables: CLEARFORMER_FUZZ_TIMES for more runs, CLEARFORMER_FUZZ_SEED for others,
+// CLEARFORMER_FUZZ_UNTIL for the moment (as Date.now() counts) from which on nothing more is drawn.
 
 import { ClearformerError } from 'clearformer';
 import fc, { type Arbitrary } from 'fast-check';
 
 const times = Number(process.env.CLEARFORMER_FUZZ_TIMES ?? 1);
 const seed = Number(process.env.CLEARFORMER_FUZZ_SEED ?? 20260101);
+const until = Number(process.env.CLEARFORMER_FUZZ_UNTIL ?? Number.POSITIVE_INFINITY);
+const leastTime = 2000; // of a test whose turn comes late, in milliseconds
+const mostTimer = 2 ** 31 - 1; // that engines count to
 
 interface Counts {
   done: number;
   refused: number;
 }
 
-/** Checks `property` on `usual` draws, or as many times as asked for, and tells how they ended. */
+/** Checks `property` on `usual` draws, or as many as asked for, and tells how they ended. */
 export async function fuzz<Value>(
   name: string,
   usual: number,
@@ -28,8 +32,11 @@ export async function fuzz<Value>(
     const took = performance.now() - start;
     if (took > mostTime) throw new Error(`took ${took} ms`);
   });
-  await fc.assert(check, { seed, numRuns });
-  console.log(`fuzz ${name}: ${numRuns} runs, seed ${seed}: ${counts.done} done, ${counts.refused} refused`);
+  const timeLeft = Math.min(Math.max(until - Date.now(), leastTime), mostTimer);
+  await fc.assert(check, { seed, numRuns, interruptAfterTimeLimit: timeLeft });
+  console.log(
+    `fuzz ${name}: ${counts.done + counts.refused} runs, seed ${seed}: ${counts.done} done, ${counts.refused} refused`,
+  );
   return counts;
 }
 

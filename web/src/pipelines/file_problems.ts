@@ -108,9 +108,9 @@ async function templateProblems(folder: Folder, signal: AbortSignal | undefined)
   const found: ClearformerError[] = [];
   for (const [file, key, text] of templates) {
     if (typeof text !== 'string') continue;
-    const { Template } = await import('@huggingface/jinja');
+    const { boundedTemplate } = await import('../text/bounded_template.js');
     try {
-      new Template(text);
+      boundedTemplate(text);
     } catch (cause) {
       found.push(refusal(file, `${key}it is no template: ${messageOf(cause)}`));
     }

@@ -1,12 +1,12 @@
 // Conversations as the text a chat model was trained on: the tokenizer's own Jinja template, rendered as transformers does.
 
-import { Template } from '@huggingface/jinja';
 import type { ReadOptions } from '../checkpoint/files.js';
 import { readOptional } from '../checkpoint/files.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import type { TokenizerCallOptions, TokenizerOutput } from './batch.js';
+import { type BoundedTemplate, boundedTemplate } from './bounded_template.js';
 import { readPlain } from './plain_text.js';
 
 /** One turn of a conversation. Templates may read more than these two. */
@@ -62,7 +62,8 @@ type Conversation = readonly Message[];
 
 /**
  * A conversation, or a batch of them, as input of a model. Throws `invalid_argument` for a tokenizer without a template and
- * for what the template refuses, `malformed_config` for a template that is none.
+ * for what the template refuses, `malformed_config` for a template that is none, `unsupported` for one that takes more steps
+ * or makes larger values than such a conversation needs.
  */
 export function apply_chat_template(
   tokenizer: ChatTokenizer,
@@ -135,15 +136,16 @@ function templateOf({ chat_template: own }: ChatTokenizer, { chat_template, tool
   throw refusal('chat_template', `it takes the name of one of the templates ${Object.keys(own).sort().join(', ')}`);
 }
 
-let last: { source: string; template: Template } | undefined; // a conversation is rendered again and again
+let last: { source: string; template: BoundedTemplate } | undefined; // a conversation is rendered again and again
 
-function compiled(source: string): Template {
+function compiled(source: string): BoundedTemplate {
   if (last?.source === source) return last.template;
   try {
-    const template = new Template(source);
+    const template = boundedTemplate(source);
     last = { source, template };
     return template;
   } catch (cause) {
+    if (cause instanceof ClearformerError) throw cause;
     throw new ClearformerError('malformed_config', `chat_template: ${messageOf(cause)}`, {}, cause);
   }
 }
@@ -151,7 +153,7 @@ function compiled(source: string): Template {
 const openEnd = 'CONTINUE_FINAL_MESSAGE_TAG ';
 
 function render(
-  template: Template,
+  template: BoundedTemplate,
   source: string,
   conversation: Conversation,
   tokenizer: ChatTokenizer,
@@ -172,6 +174,7 @@ function render(
   try {
     text = template.render(variables);
   } catch (cause) {
+    if (cause instanceof ClearformerError) throw cause;
     throw new ClearformerError('invalid_argument', `chat_template: ${messageOf(cause)}`, {}, cause);
   }
   return open === undefined ? text : cutOpen(text, open.text);

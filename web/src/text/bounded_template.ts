@@ -1,0 +1,125 @@
+// Jinja templates are programs of strangers, which can loop for ever or double a value until memory ends: here they take so
+// many steps, and make values of such sizes, as grow with the conversation they are given.
+
+import { type Environment, Interpreter, Template } from '@huggingface/jinja';
+import { ClearformerError } from '../support/error.js';
+
+const longestSource = 2 ** 18; // characters; published templates have some ten thousand
+/** Steps of about a microsecond; a template may also look at each character, and at each message for each other, some times. */
+const steps = { always: 2 ** 19, eachCharacter: 8, eachPair: 8 };
+/** Characters and elements of one value, those of its elements included. */
+const size = { always: 2 ** 22, eachCharacter: 8 };
+const longestRange = 2 ** 20;
+// What takes longer than a step.
+const charactersInStep = 16;
+const absent = 16; // a variable that is not there is an exception within the interpreter
+const dated = 256;
+const sourceInStep = 64; // a macro's body is walked when it is defined
+
+type Evaluate = Interpreter['evaluate'];
+type Value = ReturnType<Evaluate>;
+
+/** A template that was read. */
+export interface BoundedTemplate {
+  render(variables: Readonly<Record<string, unknown>>): string;
+}
+
+/** Reads a template; throws where it is none or too long. */
+export function boundedTemplate(source: string): BoundedTemplate {
+  if (source.length > longestSource) throw tooMuch(`has ${source.length} characters; ${longestSource} are read`);
+  const { parsed } = new Template(source);
+  return {
+    render(variables) {
+      const interpreter = new BoundedInterpreter(source.length);
+      interpreter.declare(variables);
+      return interpreter.run(parsed).value as string;
+    },
+  };
+}
+
+function tooMuch(what: string): ClearformerError {
+  return new ClearformerError('unsupported', `chat_template: it ${what}`);
+}
+
+const clock = new Template('{{ strftime_now(format) }}');
+
+/** Every expression and statement passes through `evaluate`, and pays there. */
+class BoundedInterpreter extends Interpreter {
+  readonly #weights = new WeakMap<Value, number>();
+  readonly #perMacro: number;
+  #stepsLeft = steps.always;
+  #largest = size.always;
+
+  constructor(sourceLength: number) {
+    super();
+    this.#perMacro = sourceLength / sourceInStep;
+    const globals = {
+      ...{ true: true, True: true, false: false, False: false, none: null, None: null },
+      range: (...given: number[]) => range(given),
+      raise_exception: (message: string) => {
+        throw new Error(message);
+      },
+      strftime_now: (format: string) => {
+        this.#pay(dated);
+        return clock.render({ format });
+      },
+    };
+    for (const [name, value] of Object.entries(globals)) this.global.set(name, value);
+  }
+
+  declare(variables: Readonly<Record<string, unknown>>): void {
+    for (const [name, given] of Object.entries(variables)) {
+      const value = this.global.set(name, given);
+      const characters = this.#weigh(value);
+      this.#stepsLeft += steps.eachCharacter * characters;
+      this.#largest += size.eachCharacter * characters;
+      if (Array.isArray(value.value)) this.#stepsLeft += steps.eachPair * value.value.length ** 2;
+    }
+  }
+
+  override evaluate(statement: Parameters<Evaluate>[0], environment: Environment): Value {
+    const type = statement?.type;
+    if (type === 'Macro' || type === 'CallStatement') this.#pay(this.#perMacro);
+    const value = super.evaluate(statement, environment);
+    this.#pay(1 + this.#cost(value, type === 'FilterExpression'));
+    return value;
+  }
+
+  /** What looking at a value costs; a filter, such as `sort`, may have looked at all that is in it. */
+  #cost(value: Value, whole: boolean): number {
+    const weight = this.#weigh(value);
+    if (weight > this.#largest) throw tooMuch(`makes a value of ${weight} characters and elements`);
+    const { value: held, type } = value;
+    if (Array.isArray(held)) return held.length + (whole ? weight / charactersInStep : 0);
+    if (typeof held === 'string') return weight / charactersInStep;
+    return type === 'UndefinedValue' ? absent : 0;
+  }
+
+  /** Characters and elements, at any depth; without what a namespace holds, which may be itself. */
+  #weigh(value: Value): number {
+    const { value: held, type } = value;
+    if (typeof held === 'string') return held.length;
+    if (!(Array.isArray(held) || held instanceof Map) || type === 'NamespaceValue') return 1;
+    const known = this.#weights.get(value);
+    if (known !== undefined) return known;
+    let weight = 1;
+    for (const [key, each] of held.entries()) weight += String(key).length + this.#weigh(each);
+    this.#weights.set(value, weight);
+    return weight;
+  }
+
+  #pay(cost: number): void {
+    this.#stepsLeft -= cost;
+    if (this.#stepsLeft < 0) throw tooMuch('takes more steps than such a conversation needs');
+  }
+}
+
+/** Python's range(start, stop, step). */
+function range(given: readonly number[]): number[] {
+  const [start, stop, step] =
+    given.length === 1 ? [0, given[0] ?? 0, 1] : [given[0] ?? 0, given[1] ?? 0, given[2] ?? 1];
+  const length = Math.max(0, Math.ceil((stop - start) / step));
+  if (!Number.isFinite(length)) throw new Error('range() step must not be zero');
+  if (length > longestRange) throw tooMuch(`counts to ${length}`);
+  return Array.from({ length }, (_, i) => start + i * step);
+}
