@@ -6,7 +6,7 @@
 namespace clearformer {
 
 void AddNorm::add_to(const MutableTensorView& x, const TensorView& update) {
-  constexpr std::size_t kWork = 4, kLanes = 64;  // an addition's; runs of whole registers
+  constexpr std::size_t kWork = 4, kLanes = 64;  // cost of an addition; ranges of whole registers
   parallel_ranges(x.elements(), kWork, kLanes, [&](std::size_t first, std::size_t end) {
     float* const sum = x.f32() + first;
     kernels::add(sum, update.f32() + first, sum, end - first);

@@ -14,16 +14,16 @@
 
 namespace clearformer {
 
-/// Where the norm stands: before the sub-layer, behind the sum, both, or one norm for sub-layers that run side by side.
+/// The position of the norm: before the sub-layer, after the sum, both, or one norm shared by two parallel sub-layers.
 enum class NormOrder { pre, post, both, parallel };
 
-/// The hook names of one residual step: the norm's scope (the second norm's has "_post" behind it),
-/// what the sub-layer adds, the sum.
+/// The hook names of one residual step: the norm's scope (a second norm's has the suffix "_post"), the sub-layer's
+/// output, the sum.
 struct AddNormHooks {
   std::string_view norm, update, sum;
 };
 
-/// A residual step: a sub-layer's output added to its input, with the norms around it.
+/// A residual step: adds a sub-layer's output to its input, with the norms around it.
 class AddNorm {
  public:
   /// Loads the norm from scope / name, with NormOrder::both a second one from name_post.
@@ -35,8 +35,8 @@ class AddNorm {
 
   const Normalization& norm() const { return norm_; }
 
-  /// Updates x in place; sublayer(in, out, write) computes f over out or onto it, and has read what
-  /// it needs of `in` before it writes.
+  /// Updates x in place; sublayer(in, out, write) stores f in out or adds it to out, and must have read
+  /// `in` before it writes.
   template <class Sublayer>
   void forward(const MutableTensorView& x, const AddNormHooks& hooks, const Context& context,
                Sublayer sublayer) const {
@@ -58,7 +58,7 @@ class AddNorm {
   }
 
  private:
-  // The update by itself, for a norm or a trace that wants it.
+  // Materialises the update, for a second norm or for a trace.
   template <class Sublayer>
   void add_separately(const MutableTensorView& x, const TensorView& in, const AddNormHooks& hooks,
                       const Context& context, Sublayer sublayer) const {

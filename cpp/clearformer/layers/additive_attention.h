@@ -1,4 +1,4 @@
-// Additive scoring inside the heads of a layer:  score(q, k) = w_v · tanh(W_q·q + W_k·k), for queries and keys of any two sizes
+// Additive scoring function:  score(q, k) = w_v · tanh(W_q·q + W_k·k), for queries and keys of any two sizes
 // Source: Bahdanau et al. 2014, arXiv 1409.0473.
 // Shapes: q (…, d_q), k (…, d_k), W_q (h, d_q), W_k (h, d_k), w_v (1, h).
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace clearformer {
 
-/// The parameters of additive scoring: projections of queries and keys, and the vector they meet.
+/// The parameters of additive scoring: projections of queries and keys to a common size, and the weight vector.
 class AdditiveScore {
  public:
   AdditiveScore() = default;
@@ -19,7 +19,7 @@ class AdditiveScore {
         weights_((scope / "w_v").take("weight", {1, hidden})) {}
 
   std::size_t hidden() const { return query_.out_features(); }
-  /// W_q·q (…, h): what the attention core takes as queries, with the kernel additive_scores and weights().
+  /// W_q·q (…, h): the queries for the attention core, with the kernel additive_scores and weights().
   void project_queries(const TensorView& queries, const MutableTensorView& out) const {
     query_.forward(queries, out);
   }

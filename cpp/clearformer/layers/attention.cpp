@@ -20,14 +20,14 @@ namespace {
 constexpr std::string_view kHooks[] = {"hook_attn_scores_raw", "hook_attn_scores_softcapped",
                                        "hook_attn_scores", "hook_pattern"};
 constexpr std::size_t kQueryBlock = 48;  // rows of scores in memory at a time
-constexpr std::size_t kKeyBlock = 128;   // columns of them, a multiple of every panel's width
+constexpr std::size_t kKeyBlock = 128;   // columns of them, a multiple of every panel width
 
 bool wants(const TraceScope& trace) {
   return std::any_of(std::begin(kHooks), std::end(kHooks),
                      [&](std::string_view hook) { return trace.wants(hook); });
 }
 
-// A piece of one head's scores, in a buffer of its own stride.
+// A tile of one head's scores, in a buffer with its own stride.
 struct Piece {
   std::size_t first_query, queries, first_key, keys;
   float* scores;
@@ -36,7 +36,7 @@ struct Piece {
   float* row(std::size_t r) const { return scores + r * stride; }
 };
 
-// One head of one sequence, and the steps of attention on a piece of its scores.
+// One head of one sequence, and the steps of attention on a tile of its scores.
 struct Head {
   const Heads& queries;
   const PackedKeyValues& keys_values;
@@ -135,14 +135,14 @@ void for_each_head(const Heads& queries, const PackedKeyValues& keys_values, con
   });
 }
 
-// What a block of queries is worked through with.
+// Per-worker buffers for one block of queries.
 struct Workspace {
   float* scores;   // (queries, kKeyBlock)
   float* highest;  // (queries)
   float* total;    // (queries)
 };
 
-// The output of a query that sees no key and attends to all of them alike.
+// The output of a query whose keys are all masked, with uniform weights.
 void average(const Head& head, std::size_t query, const Workspace& workspace) {
   const std::size_t keys = head.keys_values.length();
   float* output = head.output.row(head.batch, query, head.head);
@@ -155,13 +155,14 @@ void average(const Head& head, std::size_t query, const Workspace& workspace) {
   kernels::scale(output, 1.0f / static_cast<float>(keys), width);
 }
 
-// One block of queries against all keys it may see, a block of them after another.
+// One block of queries against all keys it may attend to, block by block.
 void attend(const Head& head, std::size_t first, std::size_t count, const Workspace& workspace) {
   const PackedKeyValues& store = head.keys_values;
   const bool all = head.options.unmasked_keys != 0;
   const std::size_t end =
       all ? store.length() : head.mask.key_limit(first + count - 1, store.length());
-  // Keys no query sees are left out by whole blocks: what a row adds up does not depend on the others.
+  // Blocks of keys that no query may attend to are skipped. Blocks start at multiples of kKeyBlock, so that a row's
+  // sum does not depend on the other rows.
   const std::size_t begin = std::min(head.mask.first_key(first), end) / kKeyBlock * kKeyBlock;
   float* output = head.output.row(head.batch, first, head.head);
   kernels::OnlineSoftmaxArgs softmax;
@@ -174,7 +175,7 @@ void attend(const Head& head, std::size_t first, std::size_t count, const Worksp
   softmax.output_stride = head.output.row_stride;
   softmax.width = store.sizes().value_dim;
   std::size_t key = begin;
-  do {  // also once for no keys at all: the output becomes 0
+  do {  // at least once: without keys the output is 0
     softmax.columns = std::min(kKeyBlock, end - key);
     const Piece piece{first, count, key, softmax.columns, workspace.scores, kKeyBlock};
     head.score(piece);
@@ -192,7 +193,7 @@ void attend(const Head& head, std::size_t first, std::size_t count, const Worksp
   }
 }
 
-// Block by block, each a task of its own; nothing of size T·S is ever in memory.
+// Fused attention in blocks, one task each; nothing of size T·S is ever materialised.
 void fused(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
            const AttentionOptions& options, const MutableHeads& output, Arena& arena) {
   Arena::Frame frame(arena);
@@ -217,7 +218,7 @@ void fused(const Heads& queries, const PackedKeyValues& keys_values, const Mask&
   for (std::size_t task = 0; task < tasks; ++task) block(task, 0);
 }
 
-// Whole matrices of scores, (B, H, T, S), as the trace sees them, and which of them it changed.
+// Materialised matrices of scores, (B, H, T, S), for the trace, and which of them it has changed.
 class Watched {
  public:
   Watched(const MutableTensorView& scores, const Context& context)
@@ -246,8 +247,8 @@ class Watched {
   std::vector<bool> changed_;
 };
 
-// The same with the trace between the steps. The output is that of fused() but for the heads whose
-// scores or pattern were edited: being looked at changes no bit.
+// The same with the trace between the steps. The output is that of fused(), bit for bit, except for heads whose
+// scores or pattern were edited.
 void traced(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
             const AttentionOptions& options, const MutableHeads& output, const Context& context) {
   const std::size_t heads = queries.heads, length = queries.length, keys = keys_values.length();

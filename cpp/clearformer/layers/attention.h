@@ -12,7 +12,7 @@
 
 namespace clearformer {
 
-/// What a query with nothing to attend to gets.
+/// The result for a query whose keys are all masked.
 enum class EmptyRow {
   zeros,    // weights 0, output 0
   uniform,  // equal weights over all keys, as in d2l.ai
@@ -27,14 +27,14 @@ struct AttentionOptions {
 };
 
 /// queries (B, T, H, d), packed keys and values of B sequences and G heads -> output (B, T, H, d_v).
-/// Query head h reads key/value head h / g. Works in blocks of queries and keys with an online softmax
-/// (Dao et al. 2022, arXiv 2205.14135): the scores of one block are all that is ever in memory, unless
-/// the trace wants them. To be looked at changes nothing: only for heads whose scores or pattern the
+/// Query head h reads key/value head h / g. Runs over blocks of queries and keys with an online softmax
+/// (Dao et al. 2022, arXiv 2205.14135): only one block of scores is in memory, unless the trace reads them. Tracing
+/// does not change the output; only heads whose scores or pattern the trace has edited are computed from these.
 /// trace edited does the output follow from these.
 void attention(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
                const AttentionOptions& options, const MutableHeads& output, const Context& context);
 
-/// Turns a row of -inf alone into zeros, which softmax makes uniform.
+/// Replaces a row of -inf throughout by zeros, which softmax makes uniform.
 void make_empty_row_uniform(float* scores, std::size_t keys);
 
 /// Keys and values of one call, packed in the arena.

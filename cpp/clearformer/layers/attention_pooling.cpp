@@ -20,11 +20,11 @@ Shape joined_shape(Shape outer, std::initializer_list<std::size_t> inner) {
   return outer;
 }
 
-// Operands brought to (B, H, T, d), copied only where they broadcast.
+// Operands reshaped to (B, H, T, d), copied only if they broadcast.
 struct Operands {
   Tensor copies[3];
   TensorView queries, keys, values;
-  Shape outer;       // all axes before the heads, as the caller has them
+  Shape outer;       // all axes before the heads, as given by the caller
   std::size_t rank;  // of the largest operand
 };
 
@@ -55,7 +55,7 @@ TensorView brought_to(const TensorView& x, const Shape& outer, std::size_t heads
   return copy;
 }
 
-// (B, T, d) has one head: (B, 1, T, d).
+// (B, T, d) as one head: (B, 1, T, d).
 TensorView with_head_axis(const TensorView& x) {
   const Shape& shape = x.shape();
   if (shape.rank() != 3) return x;
@@ -86,7 +86,7 @@ Operands bring(TensorView q, TensorView k, TensorView v, const PoolingOptions& o
   return all;
 }
 
-// Queries and keys as the scoring function has them compared, which takes their place.
+// Prepares queries and keys for the scoring function and replaces the operands by the result.
 AttentionOptions compared(Operands& all, PreparedScoring& prepared, const PoolingOptions& options) {
   prepared = prepare(options.score, all.queries, all.keys);
   if (prepared.queries) all.queries = *prepared.queries;
@@ -123,7 +123,7 @@ Pooled attention_pooling(const TensorView& queries, const TensorView& keys,
   const bool headless = all.rank <= 3;
   Mask mask = headless ? options.mask.without_heads() : options.mask.folded(all.outer);
 
-  // Without a softcap the capped scores are the raw ones.
+  // Without a softcap the softcapped scores are the raw ones.
   PoolingOptions::Keep keep = options.keep;
   if (keep == PoolingOptions::Keep::softcapped_scores && options.softcap == 0.0f) {
     keep = PoolingOptions::Keep::raw_scores;

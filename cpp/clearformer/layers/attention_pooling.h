@@ -1,4 +1,4 @@
-// Attention pooling as one function of tensors, for any score (scoring.h):
+// Attention pooling as a function of tensors, for any scoring function (scoring.h):
 //   output = softmax(score(Q, K) + mask) · V
 // Shapes: q (…, H, T, d_q), k (…, G, S, d_k), v (…, G, S, d_v) -> output (…, H, T, d_v); the axes
 // before T and S may be absent and broadcast.
@@ -18,18 +18,18 @@ struct PoolingOptions {
   enum class Groups { equal, grouped };
   Groups groups = Groups::equal;  // grouped: H may be a multiple of G (enable_gqa)
 
-  /// Which (…, H, T, S) matrix to give back beside the output.
+  /// Which (…, H, T, S) matrix to return with the output.
   enum class Keep { nothing, raw_scores, softcapped_scores, masked_scores, weights };
   Keep keep = Keep::nothing;
 };
 
-/// What attention_pooling() gives.
+/// The result of attention_pooling().
 struct Pooled {
   Tensor output;  // (…, H, T, d_v)
   Tensor kept;    // (…, H, T, S), or empty
 };
 
-/// Throws shape_mismatch with the operation's name, the rule and the shapes.
+/// Throws shape_mismatch, with the operation's name, the rule and the shapes.
 Pooled attention_pooling(const TensorView& queries, const TensorView& keys,
                          const TensorView& values, const PoolingOptions& options);
 

@@ -17,17 +17,17 @@ struct AudioEmbeddingConfig {
   std::size_t d_model = 0;
 };
 
-/// Frames of a spectrogram to vectors: two convolutions and positions.
+/// Embeds the frames of a spectrogram: two convolutions and positions.
 class AudioEmbedding {
  public:
   /// Loads "conv1", "conv2" (weights (D, in, 3) with biases) and "pos_embed.weight".
   AudioEmbedding(const WeightScope& scope, const AudioEmbeddingConfig& config);
 
   const AudioEmbeddingConfig& config() const { return config_; }
-  /// The shape of x for mel (B, M, F); throws shape_mismatch unless M and F are the model's.
+  /// The shape of x for mel (B, M, F); throws shape_mismatch if M or F differ from the config's.
   Shape output_shape(const Shape& mel) const;
   void forward(const TensorView& mel, const MutableTensorView& x, const Context& context) const;
-  /// Offers the hook points of a pass with x (1, 1, D) in place of a sound's embeddings.
+  /// Offers the hook points of a pass, with x (1, 1, D) in place of the embeddings.
   void probe(const MutableTensorView& x, const Context& context) const;
 
  private:

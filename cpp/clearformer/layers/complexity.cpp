@@ -23,7 +23,7 @@ void require_positive(std::size_t value, const char* name) {
   if (value == 0) fail(ErrorCode::invalid_argument, "complexity: ", name, " must be at least 1");
 }
 
-// A window that reaches other positions than its own, unless there are none.
+// Requires a window of more than one position, unless there is only one.
 void require_window(std::size_t window, std::size_t n, const char* name) {
   require_positive(window, name);
   if (window == 1 && n > 1) {
@@ -34,7 +34,7 @@ void require_window(std::size_t window, std::size_t n, const char* name) {
 
 std::uint64_t ceil_divide(std::uint64_t n, std::uint64_t by) { return n / by + (n % by != 0); }
 
-// ⌈log_k n⌉, at least 1: the fewest layers whose windows, each k times wider, span n positions.
+// ⌈log_k n⌉, at least 1: the number of layers, dilated by a factor of k each, that span n positions.
 std::uint64_t layers_to_span(std::uint64_t n, std::uint64_t k) {
   std::uint64_t layers = 1;
   for (std::uint64_t span = k; span < n; ++layers) span = span > n / k ? n : span * k;

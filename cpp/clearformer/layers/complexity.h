@@ -1,5 +1,5 @@
-// Complexity: what one layer that maps n vectors of size d to n vectors of size d costs, and how far
-// apart it leaves two positions.
+// Complexity: the cost of one layer that maps n vectors of size d to n vectors of size d, and the path length between
+// two positions.
 //   layer                          work         sequential   maximum path length
 //   self-attention                 O(n²·d)      O(1)         O(1)
 //   recurrent                      O(n·d²)      O(n)         O(n)
@@ -23,7 +23,7 @@ enum class LayerKind {
   restricted_self_attention,
 };
 
-/// The sizes of a layer whose cost is asked for.
+/// The sizes of a layer.
 struct LayerSize {
   std::size_t sequence_length = 0;  // n
   std::size_t d_model = 0;          // d
@@ -31,21 +31,20 @@ struct LayerSize {
   std::size_t neighbourhood = 0;    // r, of restricted self-attention
 };
 
-/// What a layer costs: multiplications, sequential steps and the longest path between two positions.
+/// The cost of a layer: multiply-adds, sequential steps and the longest path between two positions.
 struct Complexity {
-  /// Exactly, biases and nonlinearities left out:
+  /// Exact, without biases and nonlinearities:
   ///   self-attention  2·n²·d: Q·Kᵀ and the weights times V
   ///   recurrent       2·n·d²: W_h·h and W_x·x at each step
-  ///   convolutional   k·n·d²: zeros that pad the ends are multiplied too
+  ///   convolutional   k·n·d²: zero padding included
   ///   restricted      2·min(r, n)·n·d
   std::uint64_t multiply_adds = 0;
-  /// Projections of queries, keys, values and output, 4·n·d², which the table leaves out; 0 for the
-  /// layers without.
+  /// Projections of queries, keys, values and output, 4·n·d², which the paper's table omits; 0 for layers without
+  /// them.
   std::uint64_t projection_multiply_adds = 0;
-  /// Steps that have to wait for each other: n for the recurrent layer, else 1.
+  /// Steps that depend on the previous one: n for the recurrent layer, otherwise 1.
   std::uint64_t sequential_operations = 0;
-  /// Layers (recurrent: steps) between any two positions: 1, n, ⌈n/k⌉, ⌈log_k n⌉ or ⌈n/r⌉, and
-  /// never less than 1.
+  /// Layers (recurrent: steps) between any two positions: 1, n, ⌈n/k⌉, ⌈log_k n⌉ or ⌈n/r⌉, at least 1.
   std::uint64_t maximum_path_length = 0;
 
   std::string_view work;         // "O(n²·d)"
@@ -53,8 +52,8 @@ struct Complexity {
   std::string_view path_length;  // "O(1)"
 };
 
-/// Throws invalid_argument for a size of 0, for a kernel or neighbourhood that joins no two
-/// positions, and for counts beyond 2^64.
+/// Throws invalid_argument for a size of 0, for a kernel or neighbourhood of a single position, and for counts beyond
+/// 2^64.
 Complexity complexity(LayerKind kind, const LayerSize& size);
 
 }  // namespace clearformer

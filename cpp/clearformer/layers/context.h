@@ -1,4 +1,4 @@
-// Context: what every layer's forward pass is handed besides its inputs.
+// Context: what a layer's forward pass needs besides its inputs.
 #pragma once
 
 #include <string_view>
@@ -8,10 +8,10 @@
 
 namespace clearformer {
 
-/// What a layer's forward pass is handed besides its inputs.
+/// What a layer's forward pass needs besides its inputs.
 struct Context {
-  Arena& arena;      // where activations live
-  TraceScope trace;  // where this layer stands in the tree of hook names
+  Arena& arena;      // allocates activations
+  TraceScope trace;  // this layer's node in the tree of hook names
 
   Context operator/(std::string_view child) const { return {arena, trace / child}; }
 };

@@ -1,6 +1,6 @@
 // Convolution over the frames of a sequence, as a matrix product:
 //   y(o, t) = b(o) + Σ_c Σ_j W(o, c, j) · x(c, t·stride + j·dilation - padding), zeros beyond the edges
-// Source: torch.nn.functional.conv1d. The taps of each output frame are gathered side by side, (F', C·K).
+// Source: torch.nn.functional.conv1d. Implemented as im2col: the taps of each output frame form a row, (F', C·K).
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@ struct Taps {
   std::size_t count = 1;  // K
   std::size_t stride = 1;
   std::size_t padding =
-      0;  // zeros before the first frame; those behind the last follow from the frames
+      0;  // zeros before the first frame; those after the last follow from the frames
   std::size_t dilation = 1;
 };
 
-/// Where element (channel, frame) of one sequence is.
+/// The strides of one sequence's elements (channel, frame).
 struct FrameLayout {
   std::size_t channels, frames, channel_step, frame_step;
 };
 
-/// rows (outputs, C·K): for each output frame the inputs that it sums, by channel and then by tap.
+/// rows (outputs, C·K): for each output frame the inputs it sums, by channel and then by tap.
 inline void gather_taps(const float* x, const FrameLayout& layout, const Taps& taps,
                         std::size_t outputs, float* rows) {
   for (std::size_t output = 0; output < outputs; ++output) {

@@ -1,4 +1,4 @@
-// Decoder: a stack of decoder blocks over an encoder's output, with or without a norm at the end.
+// Decoder: a stack of decoder blocks over an encoder's output, with an optional final norm.
 // Source: Vaswani et al. 2017, section 3.1. Shapes: x (B, T, D), memory (B, S, D).
 // Hook points: blocks.{i}.…; with a final norm ln_final.… and ln_final.hook_out (B, T, D).
 #pragma once
@@ -15,17 +15,17 @@ class Decoder {
   Decoder(const WeightScope& scope, const StackConfig& config);
 
   std::size_t layers() const { return blocks_.size(); }
-  /// All layers and the final norm; updates x (B, T, D) in place. With a cache the memory is read in
-  /// the first call alone.
+  /// Runs all layers and the final norm; updates x (B, T, D) in place. With a cache the memory is read by the first
+  /// call only.
   void forward(const MutableTensorView& x, const TensorView& memory, const StackState& state,
                const Context& context) const;
-  /// The same step by step: layer 0, 1, …, then finish.
+  /// The same in steps: layer 0, 1, …, then finish.
   void forward_layer(std::size_t layer, const MutableTensorView& x, const TensorView& memory,
                      const StackState& state, const Context& context) const;
   void finish(const MutableTensorView& x, const Context& context) const;
 
   const DecoderBlock& block(std::size_t layer) const { return blocks_[layer]; }
-  /// Null where the stack has none.
+  /// Null if the stack has none.
   const Normalization* final_norm() const { return final_norm_ ? &*final_norm_ : nullptr; }
 
  private:

@@ -1,5 +1,5 @@
-// Decoder block: masked self-attention, attention to the encoder's output (cross-attention), then a
-// feed-forward network, each with residual and norm (see add_norm.h for the two orders).
+// Decoder block: masked self-attention, cross-attention to the encoder's output, then a
+// feed-forward network, each with residual and norm (see add_norm.h for the orders).
 // Source: Vaswani et al. 2017, section 3.1. Shapes: x (B, T, D), memory (B, S, D).
 // Hook points: hook_resid_pre, hook_attn_out, hook_resid_mid, hook_cross_attn_out,
 //              hook_resid_mid_cross, hook_mlp_out, hook_resid_post (B, T, D), post-norm also
@@ -16,11 +16,11 @@ class DecoderBlock {
   /// Loads "ln1", "attn", "ln2", "cross_attn", "ln3", "mlp".
   DecoderBlock(const WeightScope& scope, const BlockConfig& config);
 
-  /// Updates x (B, T, D) in place; memory (B, S, D) is what the encoder made.
+  /// Updates x (B, T, D) in place; memory (B, S, D) is the encoder's output.
   void forward(const MutableTensorView& x, const TensorView& memory, const AttentionState& state,
                const AttentionState& cross_state, const Context& context) const;
 
-  /// Over the sequence itself or over the memory.
+  /// The self-attention or the cross-attention.
   const MultiHeadAttention& attention(KeyRole keys) const {
     return keys == KeyRole::memory ? cross_attention_ : attention_;
   }

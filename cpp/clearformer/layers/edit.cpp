@@ -17,7 +17,7 @@ std::string described(const Edit& edit, std::string_view hook) {
   return concat("edit: ", kOps[static_cast<std::size_t>(edit.op)], " at ", hook);
 }
 
-// Which axes are the batch, the positions that an edit may name (of scores the queries'), the heads.
+// The batch axis, the axis of the positions that an edit can select (the queries' for scores), the head axis.
 struct Axes {
   std::optional<std::size_t> batch, position, head;
 };
@@ -36,7 +36,7 @@ Axes roles_of(std::string_view legend) {
 
 using Indices = std::vector<std::size_t>;
 
-// Along each axis the indices an edit means.
+// The indices selected by an edit, for each axis.
 struct Region {
   std::array<Indices, Shape::kMaxRank> picked;
   Shape shape, strides;  // of the region; of the tensor
@@ -107,7 +107,7 @@ Region region_of(const Edit& edit, const Offered& offered, const Axes& axes, Out
   return region;
 }
 
-// Calls visit(element of the tensor, place in it) for the whole region, in row-major order.
+// Calls visit(offset in the tensor, index in the region) for the whole region, in row-major order.
 template <class Visit>
 void for_each(const Region& region, Visit visit) {
   const std::size_t rank = region.shape.rank();
@@ -123,7 +123,7 @@ void for_each(const Region& region, Visit visit) {
   }
 }
 
-// The mean over batch and positions, with extents of 1 there.
+// The mean over batch and positions, with those axes kept as extents of 1.
 Tensor mean_of(const MutableTensorView& x, const Axes& axes) {
   Shape shape = x.shape();
   if (axes.batch) shape[*axes.batch] = 1;
@@ -142,7 +142,7 @@ Tensor mean_of(const MutableTensorView& x, const Axes& axes) {
   return mean;
 }
 
-// The value as it stands beside each element of the region.
+// The value broadcast to the region.
 Tensor value_of(const Edit& edit, const Offered& offered, const Region& region) {
   try {
     return broadcast_to(edit.value, region.shape);

@@ -1,4 +1,4 @@
-// Embedding: row token_id of a table.
+// Embedding: looks up row token_id of a table.
 // Source: torch.nn.Embedding; tying to the output layer: Press & Wolf 2016, arXiv 1608.05859.
 // Shapes: ids (B, T), table (V, D), output (B, T, D).
 #pragma once
@@ -10,20 +10,19 @@
 
 namespace clearformer {
 
-/// A table of vectors, one a row, looked up by id.
+/// A table of vectors, one per row, looked up by id.
 class Embedding {
  public:
-  /// exact: small, such as positions; kept as it is. words: the vocabulary's, in the format the
-  /// checkpoint is read in. words_and_output: the output layer multiplies with it too, and it is
-  /// packed for that.
+  /// exact: a small table, such as positions, kept as it is. words: the token embedding, in the format the checkpoint
+  /// is loaded in. words_and_output: shared with the output layer and packed for its product.
   enum class Table { exact, words, words_and_output };
 
   Embedding(const WeightScope& scope, std::size_t rows, std::size_t columns, Table table);
 
-  /// Throws invalid_argument, naming id and place, for an id outside [0, V).
+  /// Throws invalid_argument, naming the id and its index, for an id outside [0, V).
   void forward(const TensorView& ids, const MutableTensorView& output) const;
 
-  /// The packed table, for the tied output layer; null when only this layer reads it.
+  /// The packed table, for a tied output layer; null if only this layer uses it.
   std::shared_ptr<const kernels::PackedMatrix> packed() const { return packed_; }
 
  private:

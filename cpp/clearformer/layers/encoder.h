@@ -1,4 +1,4 @@
-// Encoder: a stack of encoder blocks, with or without a norm at the end. With a causal mask it is
+// Encoder: a stack of encoder blocks, with an optional final norm. With a causal mask it is
 // the stack of decoder-only models.
 // Source: Vaswani et al. 2017, section 3.1. Shapes: x (B, T, D).
 // Hook points: blocks.{i}.…; with a final norm ln_final.… and ln_final.hook_out (B, T, D).
@@ -11,21 +11,21 @@
 
 namespace clearformer {
 
-/// Whether a norm comes behind the last block.
+/// Whether the stack ends with a norm.
 enum class FinalNorm { none, present };
 
 /// Which positions a layer attends to.
 enum class Span {
   full,   // all that the model's mask allows
-  local,  // of these the ones within its window
+  local,  // of these, those within its window
 };
 
-/// A stack of equal blocks.
+/// A stack of identical blocks.
 struct StackConfig {
   BlockConfig block;
   std::size_t layers = 0;
   FinalNorm final_norm = FinalNorm::present;
-  std::vector<Span> spans = {};        // one a layer; empty: all full
+  std::vector<Span> spans = {};        // one per layer; empty: all full
   std::string_view blocks = "blocks";  // the blocks' scope: {blocks}.{i}; may be empty
   bool normalized_input = false;       // block 0 has no ln1 (ModernBERT)
   bool scale_by_depth = false;         // layer i divides its scores by i + 1 (GPT-2's option)
@@ -33,17 +33,17 @@ struct StackConfig {
   Span span(std::size_t layer) const { return spans.empty() ? Span::full : spans[layer]; }
   /// The scope of a layer: "blocks.0".
   std::string block_scope(std::size_t layer) const;
-  /// The block of a layer, with what is particular to it.
+  /// The block config of a layer, including per-layer differences.
   BlockConfig block_of(std::size_t layer) const;
 };
 
-/// What the layers of a stack are told besides the activations.
+/// The arguments of a stack's layers besides the activations.
 struct StackState {
   Mask mask = {};                       // of the layers with Span::full
   Mask local_mask = {};                 // of those with Span::local
-  const RotaryTable* rotary = nullptr;  // none: positions were added before
+  const RotaryTable* rotary = nullptr;  // none: positions are added to the embeddings
   const RotaryTable* local_rotary = nullptr;
-  KeyValueCache* cache = nullptr;  // none: the keys are those of this call alone
+  KeyValueCache* cache = nullptr;  // none: keys of this call only
   Mask cross_mask = {};            // which positions of the memory a decoder attends to
 
   AttentionState attention(Span span, std::size_t layer) const {
@@ -59,15 +59,15 @@ class Encoder {
   Encoder(const WeightScope& scope, const StackConfig& config);
 
   std::size_t layers() const { return blocks_.size(); }
-  /// All layers and the final norm; updates x (B, T, D) in place.
+  /// Runs all layers and the final norm; updates x (B, T, D) in place.
   void forward(const MutableTensorView& x, const StackState& state, const Context& context) const;
-  /// The same step by step: layer 0, 1, …, then finish.
+  /// The same in steps: layer 0, 1, …, then finish.
   void forward_layer(std::size_t layer, const MutableTensorView& x, const StackState& state,
                      const Context& context) const;
   void finish(const MutableTensorView& x, const Context& context) const;
 
   const EncoderBlock& block(std::size_t layer) const { return blocks_[layer]; }
-  /// Null where the stack has none.
+  /// Null if the stack has none.
   const Normalization* final_norm() const { return final_norm_ ? &*final_norm_ : nullptr; }
 
  private:
@@ -76,7 +76,7 @@ class Encoder {
   std::optional<Normalization> final_norm_;
 };
 
-/// The norm at the end of a stack, in place.
+/// Applies the norm at the end of a stack in place.
 void apply_final_norm(const Normalization& norm, const MutableTensorView& x,
                       const Context& context);
 

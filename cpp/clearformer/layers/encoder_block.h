@@ -12,19 +12,19 @@
 
 namespace clearformer {
 
-/// The parts of one block, encoder's or decoder's.
+/// The parts of an encoder or decoder block.
 struct BlockConfig {
   AttentionConfig attention;
   FeedForwardConfig feed_forward;
   NormConfig norm;
   NormOrder order = NormOrder::pre;
-  std::optional<NormConfig> attention_norm;  // of ln1 where it differs from the others
+  std::optional<NormConfig> attention_norm;  // of ln1, if different from the others
 };
 
 /// One layer of an encoder, or of a decoder without memory: self-attention, feed-forward.
 class EncoderBlock {
  public:
-  /// Loads "ln1", "attn", "ln2" (but for NormOrder::parallel), "mlp".
+  /// Loads "ln1", "attn", "ln2" (except for NormOrder::parallel), "mlp".
   EncoderBlock(const WeightScope& scope, const BlockConfig& config);
 
   /// Updates x (B, T, D) in place.

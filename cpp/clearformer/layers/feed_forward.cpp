@@ -15,8 +15,8 @@ struct Named {
   Activation activation;
 };
 
-// transformers' ACT2FN, without those that have weights of their own (prelu, xielu), after the functions that
-// are no activation of a config.json.
+// transformers' ACT2FN, without those that have parameters (prelu, xielu); first the functions that are not
+// activations of a config.json.
 constexpr Named kNames[] = {
     {"erf", Activation::erf},
     {"softplus", Activation::softplus},
@@ -51,7 +51,7 @@ std::optional<Activation> find(std::span<const Named> names, std::string_view na
   return std::nullopt;
 }
 
-// Null: nothing is to be done.
+// Null: the identity.
 Linear::Elementwise kernel_of(Activation activation) {
   switch (activation) {
     case Activation::relu: return kernels::relu;
@@ -76,7 +76,7 @@ Linear::Elementwise kernel_of(Activation activation) {
   return nullptr;
 }
 
-constexpr std::size_t kRun = 64;  // runs of elements are whole registers
+constexpr std::size_t kRun = 64;  // ranges are whole registers
 
 // a = a · b
 void multiply_by(const MutableTensorView& a, const TensorView& b) {
@@ -95,7 +95,7 @@ std::optional<Activation> activation_named(std::string_view name) {
 std::optional<Activation> elementwise_named(std::string_view name) { return find(kNames, name); }
 
 void apply(Activation activation, float* x, std::size_t count) {
-  constexpr std::size_t kWork = 16;  // of an exponential or an error function
+  constexpr std::size_t kWork = 16;  // cost of an exponential or an error function
   const Linear::Elementwise kernel = kernel_of(activation);
   if (kernel == nullptr) return;
   parallel_ranges(count, kWork, kRun, [&](std::size_t first, std::size_t end) {

@@ -3,7 +3,7 @@
 // Source: Vaswani et al. 2017, section 3.3; gated: Shazeer 2020, arXiv 2002.05202.
 // Shapes: x (B, T, D), hidden (B, T, F).
 // Hook points: hook_pre (B, T, F) before the activation, hook_pre_linear (gated: the other factor),
-//              hook_post (B, T, F) what W_down reads.
+//              hook_post (B, T, F), the input of W_down.
 #pragma once
 
 #include <optional>
@@ -35,15 +35,15 @@ enum class Activation {
   clipped_gelu
 };
 
-/// The activation of that name in a config.json ("silu", "gelu", "gelu_new", …), or nothing.
+/// The activation of that name in a config.json ("silu", "gelu", "gelu_new", …), or nullopt.
 std::optional<Activation> activation_named(std::string_view name);
-/// The same, or a function that is none there: "erf", "softplus".
+/// The same, including functions that are not activations there: "erf", "softplus".
 std::optional<Activation> elementwise_named(std::string_view name);
 
-/// In place on `count` floats.
+/// Applies the activation in place to `count` floats.
 void apply(Activation activation, float* x, std::size_t count);
 
-/// Whether the hidden vector is multiplied by an activated second one.
+/// Whether the hidden vector is multiplied by a second, activated one.
 enum class Gate { none, present };
 
 /// The sizes of a FeedForward, its activation and gate.
@@ -55,10 +55,10 @@ struct FeedForwardConfig {
   Bias bias = Bias::present;
 };
 
-/// The position-wise feed-forward layer, gated or not.
+/// The position-wise feed-forward layer, optionally gated.
 class FeedForward {
  public:
-  /// Loads "up_proj", "down_proj" and, gated, "gate_proj".
+  /// Loads "up_proj", "down_proj" and, if gated, "gate_proj".
   FeedForward(const WeightScope& scope, const FeedForwardConfig& config);
 
   /// x (B, T, D) -> output (B, T, D).

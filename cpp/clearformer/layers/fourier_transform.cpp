@@ -10,7 +10,7 @@ namespace clearformer {
 
 namespace {
 
-// std::complex multiplies with checks for infinities, which costs more than the product.
+// operator* of std::complex checks for infinities, which costs more than the product.
 Complex times(Complex a, Complex b) {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
@@ -47,11 +47,11 @@ void FourierTransform::transform(const Complex* input, Complex* output, std::siz
   combine(output, p, m);
 }
 
-// p transforms Y_b of m, one after the other in `output`, become one of p·m: for k = r + m·q,
+// Combines p transforms Y_b of length m, consecutive in `output`, to one of length p·m: for k = r + m·q,
 // X_k = Σ_b (e^{-2πi·b·r/(p·m)}·Y_b(r))·e^{-2πi·b·q/p}.
 void FourierTransform::combine(Complex* output, std::size_t p, std::size_t m) {
   const std::size_t n = roots_.size();
-  const std::size_t step = n / (p * m), turn = n / p;  // roots from r to r + 1, from q to q + 1
+  const std::size_t step = n / (p * m), turn = n / p;  // strides in roots_, of r and of q
   Complex* const terms = memory_.data() + 2 * size_;
   for (std::size_t r = 0; r < m; ++r) {
     for (std::size_t b = 0; b < p; ++b) terms[b] = times(output[b * m + r], roots_[step * b * r]);
@@ -77,7 +77,7 @@ void FourierTransform::power(const double* signal, double* powers) {
   for (std::size_t k = 0; k < bins(); ++k) {
     Complex x = output[k % size_];
     if (even) {
-      // Z_k and the conjugate of Z_{size-k} hold the transforms of the even and the odd inputs.
+      // Z_k and the conjugate of Z_{size-k} give the transforms of the even and the odd inputs.
       const Complex z = x, other = output[(size_ - k) % size_];
       const Complex odd = times({z.im + other.im, other.re - z.re}, roots_[k]);
       x = {0.5 * (z.re + other.re + odd.re), 0.5 * (z.im - other.im + odd.im)};

@@ -16,7 +16,7 @@ namespace clearformer {
 
 namespace {
 
-// y (K, N) in the panels matmul reads.
+// Packs y (K, N) into the panels of matmul.
 std::vector<float> packed_columns(const float* y, std::size_t k, std::size_t n) {
   const std::size_t width = kernels::panel_width(), panels = (n + width - 1) / width;
   std::vector<float> packed(panels * width * k, 0.0f);
@@ -44,7 +44,7 @@ void multiply(const float* x, const float* y, float* out, std::size_t m, std::si
   kernels::matmul(args);
 }
 
-// How many elements the last `axes` axes have.
+// Number of elements in the last `axes` axes.
 std::size_t inner_elements(std::string_view operation, const Shape& shape, std::size_t axes) {
   if (axes == 0 || axes > shape.rank()) {
     fail(ErrorCode::shape_mismatch, operation, ": cannot normalize ", axes, " axes of shape ",
@@ -65,7 +65,7 @@ const float* affine(std::string_view operation, std::string_view what, const Ten
   return values->f32();
 }
 
-// The axis that is counted from the end where it is negative.
+// Resolves an axis, counted from the end if negative.
 std::size_t axis_of(std::string_view operation, const TensorView& x, std::ptrdiff_t axis) {
   const auto rank = static_cast<std::ptrdiff_t>(x.shape().rank());
   if (axis < -rank || axis >= rank) {
@@ -81,7 +81,7 @@ std::size_t elements_behind(const Shape& shape, std::size_t axis) {
   return inner;
 }
 
-// A copy of x in which every row along the axis went through apply(row, length).
+// Copies x and applies apply(row, length) to every row along the axis.
 Tensor over_axis(std::string_view operation, const TensorView& x, std::ptrdiff_t axis,
                  void (*apply)(float* row, std::size_t length)) {
   const std::size_t along = axis_of(operation, x, axis), length = x.dim(along);
@@ -121,7 +121,7 @@ Tensor log_softmax(const TensorView& x, std::ptrdiff_t axis) {
     args.highest = &highest;
     args.total = &total;
     kernels::begin_online_softmax(args);
-    // Nothing but -inf: softmax is 0 there. A NaN, which the highest may pass over, is in the total.
+    // All -inf: softmax gives zeros. The total also reveals a NaN, which the maximum may miss.
     const bool nothing = total == 0.0f;
     const double log_total = nothing ? 0.0 : portable_log(total);
     for (std::size_t i = 0; i < length; ++i) {
@@ -267,7 +267,7 @@ Tensor conv1d(const TensorView& x, const TensorView& weight, const TensorView* b
     Tensor rows({steps, width});
     gather_taps(x.f32() + part * kernel[1] * frames, {kernel[1], frames, frames, 1}, taps, steps,
                 rows.f32());
-    const std::size_t first = part % groups * outputs;  // of the output channels
+    const std::size_t first = part % groups * outputs;  // output channels
     float* to = result.f32() + part * outputs * steps;
     kernels::PackedMatrix(std::move(rows)).multiply(weight.f32() + first * width, to, outputs, {});
     for (std::size_t i = 0; i < outputs * steps && added != nullptr; ++i) {

@@ -1,4 +1,4 @@
-// Heads: where the vectors of an attention operand lie, whatever the order of its axes.
+// Heads: a strided view of an attention operand, for either order of its axes.
 // Shapes: B batch, T positions, H heads, d width.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace clearformer {
 
-/// Element (b, t, h, i) is at row(b, t, h)[i]. A stride of 0 repeats: broadcasting copies nothing.
+/// Element (b, t, h, i) is row(b, t, h)[i]. A stride of 0 broadcasts without copying.
 template <class Float>
 struct HeadsOf {
   Float* data = nullptr;
@@ -17,33 +17,33 @@ struct HeadsOf {
     return data + b * batch_stride + t * row_stride + h * head_stride;
   }
 };
-/// Operands that are read.
+/// Read-only operands.
 using Heads = HeadsOf<const float>;
-/// Operands that are written.
+/// Writable operands.
 using MutableHeads = HeadsOf<float>;
 
-/// A tensor (B, T, H, d), the order linear layers produce.
+/// A tensor (B, T, H, d), the layout linear layers produce.
 template <class Float>
 HeadsOf<Float> positions_first(Float* data, const Shape& shape) {
   const std::size_t row = shape[2] * shape[3];
   return {data, shape[0], shape[1], shape[2], shape[3], shape[1] * row, row, shape[3]};
 }
-/// The same of a view.
+/// The same for a view.
 inline Heads positions_first(const TensorView& x) { return positions_first(x.f32(), x.shape()); }
-/// The same to write to.
+/// The same, writable.
 inline MutableHeads positions_first_mutable(const MutableTensorView& x) {
   return positions_first(x.f32(), x.shape());
 }
 
-/// A tensor (B, H, T, d), the order torch's scaled_dot_product_attention takes.
+/// A tensor (B, H, T, d), the layout of torch's scaled_dot_product_attention.
 template <class Float>
 HeadsOf<Float> heads_first(Float* data, const Shape& shape) {
   const std::size_t head = shape[2] * shape[3];
   return {data, shape[0], shape[2], shape[1], shape[3], shape[1] * head, shape[3], head};
 }
-/// The same of a view.
+/// The same for a view.
 inline Heads heads_first(const TensorView& x) { return heads_first(x.f32(), x.shape()); }
-/// The same to write to.
+/// The same, writable.
 inline MutableHeads heads_first_mutable(const MutableTensorView& x) {
   return heads_first(x.f32(), x.shape());
 }

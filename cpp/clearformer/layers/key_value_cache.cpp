@@ -52,7 +52,7 @@ const float* PackedKeyValues::values(std::size_t batch, std::size_t head, std::s
 }
 
 void PackedKeyValues::append(const Heads& keys, const Heads& values) {
-  constexpr std::size_t kWork = 8;  // to move an element out of its row
+  constexpr std::size_t kWork = 8;  // to transpose an element
   const std::size_t moved = keys.length * (sizes_.key_dim + sizes_.value_dim);
   parallel_ranges(sizes_.batch * sizes_.heads, kWork * moved, 1,
                   [&](std::size_t first, std::size_t end) {
@@ -192,7 +192,7 @@ void KeyValueCache::select(Layer& layer, std::span<const std::size_t> rows) {
     layer = std::move(selected);
     return;
   }
-  // In place, by way of a copy of the rows that move: most beams stay where they are.
+  // In place, through a copy of the rows that change: most beams keep their row.
   std::vector<std::size_t> moved, from;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (rows[row] == row) continue;

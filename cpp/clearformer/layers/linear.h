@@ -9,36 +9,36 @@
 
 namespace clearformer {
 
-/// Whether a vector is added.
+/// Whether the layer has a bias.
 enum class Bias { none, present };
 
-/// What becomes of the numbers that a layer's output holds: they are replaced, or added to.
+/// Whether a result overwrites the output or is added to it.
 enum class Write { over, onto };
 
-/// y = x·Wᵀ + b, the weights in any format.
+/// y = x·Wᵀ + b, with weights in any format.
 class Linear {
  public:
   Linear() = default;
-  /// Loads "weight" and, where asked for, "bias" of the scope.
+  /// Loads "weight" and, if present, "bias" of the scope.
   Linear(const WeightScope& scope, std::size_t in_features, std::size_t out_features, Bias bias,
          MatrixRole role = MatrixRole::projection);
-  /// Shares a weight that another layer owns too (a tied output layer); a bias is the scope's own.
+  /// Shares the weight of another layer (a tied output layer); the bias is the scope's.
   Linear(std::shared_ptr<const kernels::PackedMatrix> weight, const WeightScope& scope,
          std::size_t out_features, Bias bias);
 
   std::size_t in_features() const { return weight_->inputs(); }
   std::size_t out_features() const { return weight_->outputs(); }
 
-  /// The weights of one output, (in).
+  /// The weights of one output, (in), as floats.
   void unpack_row(std::size_t output, float* to) const { weight_->unpack_row(output, to); }
-  /// (out); empty where there is none.
+  /// (out), or empty.
   const Tensor& bias() const { return bias_; }
 
   using Elementwise = void (*)(const float* in, float* out, std::size_t count);
-  /// x (…, in) -> y (…, out), through an activation where one is given.
+  /// x (…, in) -> y (…, out), with an optional fused activation.
   void forward(const TensorView& x, const MutableTensorView& y,
                Elementwise activation = nullptr) const;
-  /// With Write::onto the result is added to y, with the bits of an addition by itself.
+  /// With Write::onto the result is added to y, with the same bits as a separate addition.
   void forward(const TensorView& x, const MutableTensorView& y, Write write) const;
 
  private:

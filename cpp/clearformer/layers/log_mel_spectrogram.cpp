@@ -11,11 +11,11 @@ namespace clearformer {
 
 namespace {
 
-constexpr double kHighestFrequency = 8000.0;  // Hz; Whisper's, whatever the sampling rate
+constexpr double kHighestFrequency = 8000.0;  // Hz; Whisper's, for any sampling rate
 constexpr double kFloor = 1e-10;              // of mel powers
-constexpr float kRange = 8.0f;                // decades below the loudest that are kept
+constexpr float kRange = 8.0f;                // decades below the maximum that are kept
 
-// Slaney's scale: 3 mel for 200 Hz up to 1 kHz (15 mel), from there 27 mel for a factor of 6.4.
+// Slaney's mel scale: 3 mel per 200 Hz up to 1 kHz (15 mel), above that 27 mel per factor of 6.4.
 constexpr double kLinearEnd = 15.0;  // mel
 constexpr double kHertzPerMel = 200.0 / 3.0;
 constexpr double kMelsOfFactor = 27.0;
@@ -46,7 +46,7 @@ void check(const TensorView& samples, const LogMelConfig& config) {
   }
 }
 
-// The samples in double, cut or filled to their number, with n/2 mirrored ones on both sides.
+// The samples in double, truncated or padded to their number, with n/2 samples reflected at both ends.
 std::vector<double> mirrored(const TensorView& samples, const LogMelConfig& config) {
   const std::size_t count = config.num_samples.value_or(samples.dim(0));
   const std::size_t given = std::min(count, samples.dim(0)), edge = config.n_fft / 2;
@@ -71,7 +71,7 @@ std::vector<double> hann_window(std::size_t length) {
   return window;
 }
 
-// The loudest 8 decades, moved to about [-1, 1].
+// Clamps to the top 8 decades and rescales to about [-1, 1].
 void compress(Tensor& spectrogram) {
   float* values = spectrogram.f32();
   const std::size_t count = spectrogram.elements();
@@ -87,12 +87,12 @@ std::vector<MelWeights> mel_filter_bank(const LogMelConfig& config) {
   const double highest =
       kLinearEnd + portable_log(kHighestFrequency / (kLinearEnd * kHertzPerMel)) * kMelsOfFactor /
                        portable_log(kFactor);  // mel
-  // Triangle m goes from corner m over m + 1 to m + 2. In hertz.
+  // Triangle m has its corners at m, m + 1 and m + 2. In hertz.
   const auto corner = [&](double i) {
     return hertz_of(highest * i / static_cast<double>(config.feature_size + 1));
   };
   std::vector<MelWeights> bank(config.n_fft / 2 + 1);
-  // Upstream spreads the frequencies from 0 to sampling_rate // 2.
+  // Upstream spaces the frequencies evenly from 0 to sampling_rate // 2.
   const double step = static_cast<double>(config.sampling_rate / 2) /
                       static_cast<double>(std::max<std::size_t>(bank.size() - 1, 1));
   std::size_t filter = 0;
@@ -101,7 +101,7 @@ std::vector<MelWeights> mel_filter_bank(const LogMelConfig& config) {
     while (filter <= config.feature_size && corner(static_cast<double>(filter + 1)) < hertz) {
       ++filter;
     }
-    if (filter > config.feature_size) break;  // above all triangles: counts for nothing
+    if (filter > config.feature_size) break;  // above all triangles: weight 0
     const double i = static_cast<double>(filter), left = corner(i), right = corner(i + 1.0);
     const double height = (hertz - left) / (right - left);
     bank[k] = {filter, (1.0 - height) * 2.0 / (right - corner(i - 1.0)),
@@ -119,7 +119,7 @@ Tensor log_mel_spectrogram(const TensorView& samples, const LogMelConfig& config
   const std::vector<MelWeights> bank = mel_filter_bank(config);
   FourierTransform transform(config.n_fft);
   std::vector<double> frame(config.n_fft), powers(transform.bins());
-  // Filter m is at m + 1; the first and the last element collect what no filter wants.
+  // Filter m is at index m + 1; the first and the last element take weights that belong to no filter.
   std::vector<double> mels(config.feature_size + 2);
   for (std::size_t t = 0; t < frames; ++t) {
     const double* from = signal.data() + t * config.hop_length;

@@ -105,7 +105,7 @@ std::size_t Mask::key_limit(std::size_t query, std::size_t keys) const {
       std::clamp<std::int64_t>(limit, 0, static_cast<std::int64_t>(keys)));
 }
 
-// Index of the row's first element in a tensor that broadcasts from the right to (B, H, T, S).
+// Offset of the row's first element in a tensor that broadcasts from the right to (B, H, T, S).
 std::size_t Mask::offset(const Shape& shape, std::size_t batch, std::size_t head,
                          std::size_t query) {
   const std::size_t index[3] = {query, head, batch};
@@ -148,7 +148,7 @@ void Mask::apply(const Term& term, std::size_t at, float* scores, std::size_t ke
 
 void Mask::apply(std::size_t batch, std::size_t head, std::size_t query, float* scores,
                  std::size_t keys, std::size_t first_key) const {
-  // How many of the keys lie before position `limit`.
+  // Number of keys before position `limit`.
   const auto before = [&](std::int64_t limit) {
     return static_cast<std::size_t>(std::clamp<std::int64_t>(
         limit - static_cast<std::int64_t>(first_key), 0, static_cast<std::int64_t>(keys)));

@@ -1,8 +1,8 @@
-// Mask: which keys a query may attend to, and what is added to its scores.
+// Mask: which keys a query may attend to, and biases added to its scores.
 //   masked(t, s) = -inf where key s is not allowed for query t, else score(t, s) + additive(t, s)
 // Masking is additive, before softmax: exp(-inf) = 0. (Multiplying scores by a matrix of ones and
-// -inf, as some lecture notes print, is wrong: it flips with the sign of the score.)
-// Upstream libraries disagree on what "true" means, so a mask is made by a maker that says it.
+// -inf, as printed in some lecture notes, is wrong: the sign of the score decides the result.)
+// Upstream libraries disagree on the meaning of true, so a mask is made by a named constructor.
 // Shapes: B batch, H heads, T queries, S keys; a mask broadcasts from the right to (B, H, T, S).
 #pragma once
 
@@ -13,48 +13,47 @@
 
 namespace clearformer {
 
-/// Which keys each query may attend to, or what is added to their scores.
+/// Which keys each query may attend to, and biases added to its scores.
 class Mask {
  public:
   /// No restriction.
   Mask() = default;
 
-  /// true (non-zero) = attend, as torch scaled_dot_product_attention and Hugging Face have it. uint8.
+  /// Non-zero = attend, as in torch's scaled_dot_product_attention and Hugging Face. uint8.
   static Mask allow(Tensor allowed);
-  /// true (non-zero) = ignore, as torch.nn.MultiheadAttention has it. uint8.
+  /// Non-zero = ignore, as in torch.nn.MultiheadAttention. uint8.
   static Mask ignore(Tensor ignored);
-  /// Added to the scores. float32.
+  /// A bias added to the scores. float32.
   static Mask additive(Tensor values);
-  /// Query t sees the keys 0 … t + past, where `past` keys were there before the first query.
+  /// Query t attends to the keys 0 … t + past, with `past` keys before the first query.
   static Mask causal(std::size_t past = 0);
-  /// Query t sees the keys from `before` positions before its own place t + past to `after` behind.
+  /// Query t, at position t + past, attends to the keys from `before` positions before to `after` positions after it.
   static Mask window(std::size_t past, std::size_t before, std::size_t after);
   /// The first n keys, n per sequence (B) or per query (B, T). int32.
   static Mask valid_lens(Tensor lengths);
 
-  /// Both restrictions at once; additive terms add up.
+  /// Both restrictions combined; additive terms are summed.
   Mask operator&(const Mask& other) const;
 
-  /// The mask for operands without a head axis (…, B, T, S): terms of rank 3 get one.
+  /// The mask for operands without a head axis (…, B, T, S): terms of rank 3 get a head axis.
   Mask without_heads() const;
-  /// The mask for leading axes folded into one batch axis: terms that have such axes are repeated to
+  /// The mask for leading axes folded into one batch axis: terms with such axes are broadcast to
   /// `leading` (all axes but heads, queries and keys) and folded likewise.
   Mask folded(const Shape& leading) const;
 
-  /// Throws shape_mismatch, with `operation` in front, when a term does not broadcast to (B, H, T, S).
+  /// Throws shape_mismatch, prefixed with `operation`, if a term does not broadcast to (B, H, T, S).
   void check(std::string_view operation, std::size_t batch, std::size_t heads, std::size_t queries,
              std::size_t keys) const;
 
-  /// One more than the last key that any query up to `query` may see, as far as causality tells.
+  /// One past the last key that any query up to `query` may attend to, considering causality only.
   std::size_t key_limit(std::size_t query, std::size_t keys) const;
 
-  /// The first key that `query` or any behind it may see, as far as windows tell.
+  /// The first key that `query` or any later one may attend to, considering windows only.
   std::size_t first_key(std::size_t query) const;
-  /// Whether the queries first … last see all of the keys first_key … first_key + keys - 1, with
-  /// nothing added to their scores.
+  /// Whether the queries first … last attend to all of the keys first_key … first_key + keys - 1, without any bias.
   bool is_open(std::size_t first, std::size_t last, std::size_t first_key, std::size_t keys) const;
 
-  /// Masks a piece of a row of scores in place: those of the keys first_key … first_key + keys - 1.
+  /// Masks part of a row of scores in place: those of the keys first_key … first_key + keys - 1.
   void apply(std::size_t batch, std::size_t head, std::size_t query, float* scores,
              std::size_t keys, std::size_t first_key = 0) const;
 
@@ -70,7 +69,7 @@ class Mask {
   static void apply(const Term& term, std::size_t at, float* scores, std::size_t keys,
                     std::size_t first_key);
 
-  // Query t sees the keys t + lower_ … t + upper_.
+  // Query t attends to the keys t + lower_ … t + upper_.
   std::int64_t lower_ = std::numeric_limits<std::int32_t>::min();
   std::int64_t upper_ = std::numeric_limits<std::int32_t>::max();
   std::vector<Term> terms_;

@@ -64,7 +64,7 @@ void MultiHeadAttention::check(const Inputs& inputs) const {
   }
 }
 
-// x (B, S, G, d) with the extra keys (or values) behind each sequence.
+// x (B, S, G, d) with the extra keys (or values) appended to each sequence.
 MutableTensorView MultiHeadAttention::with_extra(const MutableTensorView& x, const Tensor& learned,
                                                  Arena& arena) const {
   if (extra_keys() == 0) return x;
@@ -102,7 +102,7 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Inputs& inputs,
                                                           const AttentionState& state,
                                                           const Context& outer) const {
   check(inputs);
-  // Positions of the memory count from its own beginning.
+  // Positions of the memory are counted from its own beginning.
   const bool of_memory = state.role == KeyRole::memory;
   const Context context{outer.arena, of_memory ? outer.trace.after(0) : outer.trace};
   const Shape shape{inputs.keys.dim(0), inputs.keys.dim(1), config_.num_key_value_heads,
@@ -129,7 +129,7 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Inputs& inputs,
   return projected;
 }
 
-// The cache's store with the new keys behind the old ones, or one for this call alone.
+// Appends the new keys and values to the cache's store, or packs those of this call.
 const PackedKeyValues& MultiHeadAttention::packed(const Projected& projected,
                                                   const AttentionState& state, PackedKeyValues& own,
                                                   Arena& arena) const {

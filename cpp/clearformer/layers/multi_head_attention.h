@@ -3,7 +3,7 @@
 // Source: Vaswani et al. 2017, section 3.2.2; grouped queries: Ainslie et al. 2023, arXiv 2305.13245.
 // Shapes: B batch, T queries, S keys, D model, H query heads, G key/value heads, d head size.
 // Hook points: hook_q, hook_z (B, T, H, d), hook_k, hook_v (B, S, G, d), with rotary positions
-//              hook_rot_q, hook_rot_k, with norms of the heads q_norm.…, k_norm.…; those of attention.h.
+//              hook_rot_q, hook_rot_k, with per-head norms q_norm.…, k_norm.…; those of attention.h.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ struct AttentionBias {
 struct AttentionConfig {
   std::size_t d_model = 0;
   std::size_t num_heads = 0;
-  std::size_t num_key_value_heads = 0;  // 0: as many as num_heads
+  std::size_t num_key_value_heads = 0;  // 0: the same as num_heads
   std::size_t d_head = 0;
   std::size_t query_features = 0;  // 0: d_model
   std::size_t key_features = 0;    // 0: d_model
@@ -34,34 +34,34 @@ struct AttentionConfig {
   std::optional<double> scale;          // of the scores; none: 1/√d
   float softcap = 0.0f;                 // > 0: see AttentionOptions
   std::optional<NormConfig> head_norm;  // of each query and key before rotation (Qwen3, Gemma 3)
-  std::size_t additive_hidden = 0;      // > 0: additive scoring inside the heads, with that size
-  bool learned_extra_key = false;       // one more key and value, "bias_k" and "bias_v" (1, 1, G·d)
-  bool zero_extra_key = false;          // one more key and value of zeros
+  std::size_t additive_hidden = 0;      // > 0: additive scoring in each head, with that hidden size
+  bool learned_extra_key = false;       // an extra key and value, "bias_k" and "bias_v" (1, 1, G·d)
+  bool zero_extra_key = false;          // an extra key and value of zeros
   EmptyRow empty_row = EmptyRow::zeros;
 };
 
-/// What the keys are to a cache.
+/// The role of the keys in a cache.
 enum class KeyRole {
-  sequence,  // each call adds its own behind those of the past
-  memory,    // an encoder's output: projected in the first call, read in all later ones
+  sequence,  // each call appends its own to those of the past
+  memory,    // an encoder's output: projected by the first call, read by all later ones
 };
 
-/// What attention is told about the sequence besides the activations.
+/// The arguments of attention besides the activations.
 struct AttentionState {
   const Mask& mask;
-  const RotaryTable* rotary = nullptr;  // none: positions were added before
-  KeyValueCache* cache = nullptr;       // none: the keys are those of this call alone
-  std::size_t layer = 0;                // whose keys and values in the cache
+  const RotaryTable* rotary = nullptr;  // none: positions are added to the embeddings
+  KeyValueCache* cache = nullptr;       // none: keys of this call only
+  std::size_t layer = 0;                // index of the keys and values in the cache
   KeyRole role = KeyRole::sequence;
 };
 
-/// Multi-head attention with its projections, rotation, cache and biases.
+/// Multi-head attention with its projections, rotary positions, cache and biases.
 class MultiHeadAttention {
  public:
-  /// Where queries, keys and values are projected from.
+  /// The inputs of the projections.
   struct Inputs {
     TensorView queries;  // (B, T, D_q)
-    TensorView keys;     // (B, S, D_k); not read where a cache holds the memory
+    TensorView keys;     // (B, S, D_k); not read if the cache holds the memory
     TensorView values;   // (B, S, D_v); likewise
   };
 
@@ -69,7 +69,7 @@ class MultiHeadAttention {
   MultiHeadAttention(const WeightScope& scope, const AttentionConfig& config);
 
   const AttentionConfig& config() const { return config_; }
-  /// The projection of all heads' mixed values, (D, H·d).
+  /// The output projection of the concatenated heads, (D, H·d).
   const Linear& output() const { return output_; }
 
   /// output (B, T, D).

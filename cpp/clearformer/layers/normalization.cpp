@@ -8,7 +8,7 @@
 namespace clearformer {
 
 namespace {
-// The axes by the input's rank: of one vector a sequence, of all positions, of all heads.
+// Legends by the input's rank: one vector per sequence, per position, per head.
 constexpr std::size_t kRanks = 5;
 constexpr std::string_view kLegends[kRanks] = {"", "d_model", "batch d_model", "batch pos d_model",
                                                "batch pos head d_head"};
@@ -25,15 +25,15 @@ Normalization::Normalization(const WeightScope& scope, const NormConfig& config)
   if (config.bias && config.kind == NormKind::layer) bias_ = scope.take("bias", config.shape);
 }
 
-// body(first, count) for runs of rows, shared out to the threads.
+// Calls body(first, count) for ranges of rows, in parallel.
 template <class Body>
 void Normalization::for_rows(std::size_t rows, const Body& body) const {
-  constexpr std::size_t kWork = 8;  // an element's, in multiply-adds of a matrix product
+  constexpr std::size_t kWork = 8;  // per element, in multiply-adds of a matrix product
   parallel_ranges(rows, kWork * config_.shape.elements(), 1,
                   [&](std::size_t first, std::size_t end) { body(first, end - first); });
 }
 
-// The rows' scales and, where the mean is taken off, what is left of them in `out`.
+// The rows' scales and, for LayerNorm, the centered rows in `out`.
 void Normalization::measure(const float* x, float* out, float* scale, std::size_t rows) const {
   const std::size_t features = config_.shape.elements();
   for_rows(rows, [&](std::size_t first, std::size_t count) {

@@ -10,13 +10,13 @@
 
 namespace clearformer {
 
-/// Which of the norms.
+/// The kind of norm.
 enum class NormKind { layer, rms, none };  // none: out = x
 
-/// Which norm, over how many numbers, with which epsilon.
+/// The kind of norm, its shape and epsilon.
 struct NormConfig {
   NormKind kind = NormKind::layer;
-  Shape shape{0};  // of the axes normalized together, the last ones; those of weight and bias
+  Shape shape{0};  // the last axes, normalized together; that of weight and bias
   float eps = 1e-5f;
   bool weight = true;          // RMSNorm and LayerNorm
   bool bias = true;            // LayerNorm only
@@ -26,12 +26,12 @@ struct NormConfig {
 /// LayerNorm or RMSNorm over the last axis.
 class Normalization {
  public:
-  /// Loads "weight" and, for LayerNorm, "bias" of the scope, as far as the config has them.
+  /// Loads "weight" and, for LayerNorm, "bias" of the scope, if the config has them.
   Normalization(const WeightScope& scope, const NormConfig& config);
 
   void forward(const TensorView& x, const MutableTensorView& out, const Context& context) const;
 
-  /// What multiplies and what is added to the normalized numbers; empty where there is none.
+  /// Scale and shift of the normalized numbers; empty if there are none.
   const Tensor& weight() const { return weight_; }
   const Tensor& bias() const { return bias_; }
 

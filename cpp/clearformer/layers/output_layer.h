@@ -1,4 +1,4 @@
-// Output layer: logits = x·W_Uᵀ, one score per word of the vocabulary; softmax makes them
+// Output layer: logits = x·W_Uᵀ, one per token of the vocabulary; softmax turns them into
 // probabilities. Tied: W_U is the embedding table (Press & Wolf 2016, arXiv 1608.05859).
 // With options: logits = softcap·tanh(scale·(x·W_Uᵀ + b) / softcap).
 // Shapes: x (B, T, D), logits (B, T, V).
@@ -9,20 +9,20 @@
 
 namespace clearformer {
 
-/// The sizes of an OutputLayer and what is done to its logits.
+/// The sizes of an OutputLayer and the transformation of its logits.
 struct OutputConfig {
   std::size_t d_model = 0;
   std::size_t vocabulary = 0;
   Bias bias = Bias::none;
   float scale = 1.0f;
-  float softcap = 0.0f;  // > 0: logits stay within ± that (Gemma 2)
+  float softcap = 0.0f;  // > 0: limits logits to ± this (Gemma 2)
 };
 
-/// Hidden states to logits, by a matrix of its own or the embedding's table.
+/// Maps hidden states to logits, with a matrix of its own or the embedding's table.
 class OutputLayer {
  public:
-  /// Loads "weight" and, where the config says so, "bias". Tied to an embedding whose table is
-  /// shared_with_output it takes that for the weight; null: it has its own.
+  /// Loads "weight" and, if the config has one, "bias". Tied to an embedding whose table is
+  /// shared_with_output, it uses that table as its weight; null: it has its own.
   OutputLayer(const WeightScope& scope, const OutputConfig& config, const Embedding* tied);
 
   void forward(const TensorView& x, const MutableTensorView& logits) const;

@@ -1,4 +1,4 @@
-// Patch embedding: an image cut into patches, each a vector times the same weight,
+// Patch embedding: an image is cut into patches, each projected by the same weight,
 //   patch(b, y·w + x) = W·image(b, :, y·p_h … y·p_h + p_h - 1, x·p_w … x·p_w + p_w - 1) + bias
 // which is a convolution whose stride is its kernel.
 // Source: Dosovitskiy et al. 2020, arXiv 2010.11929, section 3.1; torch.nn.Conv2d.
@@ -13,10 +13,10 @@
 
 namespace clearformer {
 
-/// What becomes of pixels at the right and bottom edges that fill no patch.
+/// What happens to pixels at the right and bottom edges that fill no patch.
 enum class Remainder {
-  refuse,  // an error: part of the image would go unseen
-  drop,    // they are left out, as torch.nn.Conv2d does
+  refuse,  // an error: part of the image would be ignored
+  drop,    // they are dropped, as by torch.nn.Conv2d
 };
 
 /// The sizes of images and of their patches.
@@ -29,15 +29,15 @@ struct PatchConfig {
   Remainder remainder = Remainder::refuse;
 };
 
-/// Each patch of an image to a vector: a convolution whose stride is its width.
+/// Projects each patch of an image to a vector: a convolution whose stride is its kernel size.
 class PatchEmbedding {
  public:
-  /// Loads "weight" and, where asked for, "bias" of the scope.
+  /// Loads "weight" and, if present, "bias" of the scope.
   PatchEmbedding(const WeightScope& scope, const PatchConfig& config);
 
   const PatchConfig& config() const { return config_; }
 
-  /// How many patches images (B, C, H, W) have; throws shape_mismatch where they do not fit.
+  /// The grid of patches of images (B, C, H, W); throws shape_mismatch if they do not fit.
   Grid grid(const Shape& images) const;
 
   /// images (B, C, H, W) -> patches (B, N, D).
@@ -49,8 +49,8 @@ class PatchEmbedding {
   Tensor bias_;
 };
 
-/// The same tokens (…, D) in front of each sequence: x (B, N, D) -> output (B, P + N, D). The class
-/// token of ViT, or class and distillation token of DeiT.
+/// Prepends the same tokens (…, D) to each sequence: x (B, N, D) -> output (B, P + N, D). They are ViT's class
+/// token, or DeiT's class and distillation tokens.
 void prepend_tokens(const TensorView& tokens, const TensorView& x, const MutableTensorView& output);
 
 }  // namespace clearformer

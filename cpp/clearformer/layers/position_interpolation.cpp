@@ -9,13 +9,13 @@ namespace clearformer {
 
 namespace {
 
-// The four inputs of one output along an axis, and what each counts.
+// The four inputs of one output along an axis, with their weights.
 struct Taps {
   std::size_t at[4];
   double weight[4];
 };
 
-// Cubic convolution: 1 at distance 0, 0 at 1 and 2, smooth between.
+// Cubic convolution kernel: 1 at distance 0, 0 at 1 and 2, smooth between.
 double cubic(double distance) {
   constexpr double kA = -0.75;
   const double x = std::abs(distance);

@@ -1,18 +1,18 @@
-// Position-table interpolation: a learned table of image positions stretched to another grid, for
-// images of another size than the trained one.
+// Position-table interpolation: resizes a learned table of image positions to another grid, for
+// images of another size than in training.
 //   out(y, x) = Σ_{i,j = -1…2} w_i(u)·w_j(v)·in(⌊y'⌋ + i, ⌊x'⌋ + j),  edges repeated
 //   y' = (y + 1/2)·h/h' - 1/2,  u = y' - ⌊y'⌋;  x', v likewise
-//   w: cubic convolution with a = -3/4, as torch.nn.functional.interpolate's bicubic has it
+//   w: cubic convolution with a = -3/4, as in torch.nn.functional.interpolate's bicubic mode
 //      (align_corners False, no antialiasing)
 // Sources: Keys 1981, doi 10.1109/TASSP.1981.1163711; transformers' ViT interpolate_pos_encoding.
-// Shapes: h, w old grid, h', w' new grid, P tokens without a place in the grid, D model.
+// Shapes: h, w old grid, h', w' new grid, P tokens outside the grid, D model.
 #pragma once
 
 #include "clearformer/tensor/tensor.h"
 
 namespace clearformer {
 
-/// Rows and columns of patches.
+/// The numbers of patch rows and columns.
 struct Grid {
   std::size_t rows = 0;
   std::size_t columns = 0;
@@ -21,15 +21,15 @@ struct Grid {
   bool operator==(const Grid&) const = default;
 };
 
-/// image (h, w, D) -> (h', w', D), summed in double.
+/// image (h, w, D) -> (h', w', D), accumulated in double.
 Tensor interpolate_bicubic(const TensorView& image, Grid to);
 
 /// table (1, P + h·w, D) or (P + h·w, D) -> (1, P + h'·w', D) or (P + h'·w', D). The first P rows
-/// (class token, distillation token) stay as they are. The same grid gives the same bits.
+/// (class token, distillation token) are unchanged. An equal grid gives the same bits.
 Tensor interpolate_positions(const TensorView& table, Grid from, Grid to);
 
-/// The square grid of a table of `rows` rows, `tokens` of which have no place in it; throws
-/// shape_mismatch where it is no square.
+/// The square grid of a table of `rows` rows, `tokens` of which are outside the grid; throws
+/// shape_mismatch if the rest is not a square.
 Grid square_grid(std::size_t rows, std::size_t tokens);
 
 }  // namespace clearformer

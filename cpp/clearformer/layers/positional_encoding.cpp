@@ -13,7 +13,7 @@ namespace clearformer {
 
 namespace {
 
-// The columns and the radians per position of each pair of a layout.
+// The columns of each pair of a layout, and its radians per position.
 class Sinusoid {
  public:
   explicit Sinusoid(const SinusoidConfig& config) : config_(config) {
@@ -67,7 +67,7 @@ class Sinusoid {
   std::vector<double> frequencies_;
 };
 
-// The shape of one row of `columns` numbers for each position.
+// The shape of `columns` numbers per position.
 Shape rows_of(const Shape& positions, std::size_t columns) {
   Shape shape = positions;
   shape.append(columns);

@@ -1,7 +1,7 @@
-// Positional encoding: what is added to the embeddings so that attention sees the order.
+// Positional encoding: added to the embeddings so that attention depends on the order.
 //   E(i, sine of pair j) = sin(i·f_j),  E(i, cosine of pair j) = cos(i·f_j)
 //   f_j = base^(-2j/D), in the whisper layout base^(-j/(D/2 - 1))
-// Moving by δ is a rotation of each pair, the same at every position:
+// A shift by δ is a rotation of each pair, the same at every position:
 //   [sin((i + δ)·f)]   [ cos δf  sin δf] [sin i·f]
 //   [cos((i + δ)·f)] = [-sin δf  cos δf] [cos i·f]
 // Source: Vaswani et al. 2017, section 3.5; learned tables: Gehring et al. 2017, arXiv 1705.03122.
@@ -13,7 +13,7 @@
 
 namespace clearformer {
 
-/// Where the sines and cosines are. With an odd D the last sine has no cosine.
+/// The layout of sines and cosines. With odd D the last sine has no cosine.
 enum class SinusoidLayout {
   interleaved,  // sin_0, cos_0, sin_1, cos_1, …: the paper, d2l.ai
   halves,       // all sines, then all cosines: Marian
@@ -27,18 +27,18 @@ struct SinusoidConfig {
   SinusoidLayout layout = SinusoidLayout::interleaved;
 };
 
-/// Encodings (…, D) of positions (…) of int32, in any order; negative ones too.
+/// Encodings (…, D) of positions (…) of int32, in any order and possibly negative.
 Tensor sinusoidal_encoding(const TensorView& positions, const SinusoidConfig& config);
 
 /// Encodings (T, D) of the positions first, first + 1, …, first + count - 1.
 Tensor sinusoidal_table(std::int32_t first, std::size_t count, const SinusoidConfig& config);
 
 /// M (D, D) with M·E(i) = E(i + delta) for every i. D must be even: a sine without its cosine does
-/// not determine where it moves.
+/// not determine the shifted value.
 Tensor shift_matrix(std::int32_t delta, const SinusoidConfig& config);
 
-/// How many of the encodings of positions 0 … count - 1 differ in float32. One sine alone comes near
-/// its own values again; a pair does so much later.
+/// How many of the encodings of positions 0 … count - 1 are distinct in float32. A single sine soon comes close to
+/// earlier values again; a pair does so much later.
 std::size_t distinct_encodings(std::size_t count, const SinusoidConfig& config);
 
 /// Rows of a learned table (N, D) at positions (…) of int32 -> (…, D). Throws invalid_argument for

@@ -23,7 +23,7 @@ std::vector<double> slopes(std::size_t num_heads) {
   return slope;
 }
 
-// The bucket of a key `relative` positions behind (> 0) or before (< 0) its query.
+// The bucket of a key `relative` positions after (> 0) or before (< 0) its query.
 class Buckets {
  public:
   explicit Buckets(const RelativeBuckets& config)
@@ -46,11 +46,11 @@ class Buckets {
     std::int64_t distance = std::max<std::int64_t>(-relative, 0);
     if (bidirectional_ && relative > 0) distance = relative;
     if (distance < exact_) return static_cast<std::int32_t>(first + distance);
-    // In float32, as transformers has it: at exact powers the bucket depends on the rounding.
+    // In float32, as in transformers: at exact powers the bucket depends on the rounding.
     const float ratio = static_cast<float>(distance) / static_cast<float>(exact_);
     const auto log = static_cast<float>(portable_log(static_cast<double>(ratio)));
     const float wide = log / log_range_ * static_cast<float>(count_ - exact_);
-    // Where max_distance is not beyond the exact distances, far ones may be left without.
+    // If max_distance does not exceed the exact distances, large ones may have no bucket.
     const float least = -static_cast<float>(first + exact_);
     if (!(wide > least - 1.0f && wide < 1e9f)) {
       fail(ErrorCode::invalid_argument, "relative positions: distance ", distance,
@@ -63,12 +63,12 @@ class Buckets {
 
  private:
   bool bidirectional_;
-  std::int64_t count_;  // buckets of one direction
+  std::int64_t count_;  // buckets per direction
   std::int64_t exact_;  // distances with a bucket of their own
   float log_range_ = 0.0f;
 };
 
-// (1, H, T, S) of value(head, s - p_t).
+// Fills (1, H, T, S) with value(head, s - p_t).
 template <class Value>
 Tensor bias_of(std::size_t num_heads, const RelativeSpan& span, Value value) {
   Tensor bias({1, num_heads, span.queries, span.keys});
@@ -120,7 +120,7 @@ Tensor relative_position_bias(const TensorView& table, const RelativeBuckets& bu
   }
   const float* const rows = table.f32();
   const std::size_t num_heads = table.dim(1);
-  // The bucket of each relative position that occurs, from the last query's first key on.
+  // The bucket of each relative position that occurs, starting with the last query's first key.
   const auto nearest = -static_cast<std::int64_t>(span.query_offset + span.queries) + 1;
   std::vector<std::size_t> row(span.queries == 0 ? 0 : span.queries + span.keys - 1);
   for (std::size_t i = 0; i < row.size(); ++i) {

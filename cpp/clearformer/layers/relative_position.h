@@ -1,8 +1,8 @@
-// Relative positions: terms added to the attention scores that depend on how far a key is away.
+// Relative positions: biases on the attention scores that depend on the distance between query and key.
 //   ALiBi   bias(h, t, s) = -m_h · |p_t - s|,  m_h = 2^(-8h/H), h = 1 … H, for H a power of two;
-//           otherwise those of the power of two below, then every other one of twice that power
-//   T5      bias(h, t, s) = table(bucket(s - p_t), h): one bucket for each near distance, beyond
-//           them buckets that widen with its logarithm, up to max_distance
+//           otherwise the slopes of the next lower power of two, then every other slope of twice that power
+//   T5      bias(h, t, s) = table(bucket(s - p_t), h): one bucket per short distance, then buckets
+//           of logarithmically growing width, up to max_distance
 // with p_t = t + query_offset, the query's position among the keys.
 // Sources: Press et al. 2021, arXiv 2108.12409; Raffel et al. 2019, arXiv 1910.10683, section 2.1.
 // Shapes: H heads, T queries, S keys. Both give (1, H, T, S), for Mask::additive.
@@ -13,7 +13,7 @@
 namespace clearformer {
 
 /// The queries query_offset … query_offset + queries - 1 against the keys 0 … keys - 1. With a
-/// cache the offset is the number of positions it held before.
+/// cache the offset is the number of cached positions.
 struct RelativeSpan {
   std::size_t queries = 0;
   std::size_t keys = 0;
@@ -26,13 +26,13 @@ Tensor alibi_slopes(std::size_t num_heads);
 /// (1, H, T, S)
 Tensor alibi_bias(std::size_t num_heads, const RelativeSpan& span);
 
-/// T5's buckets of distances, which share a bias each.
+/// T5's buckets: distances in the same bucket share a bias.
 struct RelativeBuckets {
-  /// bidirectional: half of the buckets for keys behind the query; causal: those share bucket 0.
+  /// bidirectional: half of the buckets are for keys after the query; causal: those share bucket 0.
   enum class Direction { bidirectional, causal };
 
   std::size_t num_buckets = 32;
-  std::size_t max_distance = 128;  // from here on distances share the last bucket
+  std::size_t max_distance = 128;  // distances from here on share the last bucket
   Direction direction = Direction::bidirectional;
 };
 

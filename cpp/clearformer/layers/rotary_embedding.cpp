@@ -30,7 +30,7 @@ void check(const MutableHeads& x, const RotaryTable& table) {
   }
 }
 
-// x with its heads apart, whatever its rank.
+// Views x as heads, for either rank.
 MutableHeads heads_of(Tensor& x, std::size_t num_heads) {
   const Shape& shape = x.shape();
   if (shape.rank() == 4) return heads_first(x.f32(), shape);

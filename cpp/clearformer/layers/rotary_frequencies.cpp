@@ -47,7 +47,7 @@ std::vector<double> geometric(double base, std::size_t dim, std::size_t pairs) {
   return radians;
 }
 
-// A larger base slows the long waves most, and the shortest not at all.
+// A larger base stretches the longest wavelengths most and the shortest not at all.
 double dynamic_base(const RotaryConfig& config, double dim, std::size_t length) {
   const double s = config.scaling.factor, trained = config.scaling.original_max_positions;
   const double longest = std::max(static_cast<double>(length), trained);
@@ -65,7 +65,7 @@ double llama3_frequency(double frequency, const RotaryScaling& scaling) {
   return (1.0 - smooth) * frequency / scaling.factor + smooth * frequency;
 }
 
-// The pair, as a fraction, that turns `rotations` times within the original positions.
+// The pair, as a fractional index, that completes `rotations` rotations within the original length.
 double pair_turning(double rotations, const RotaryConfig& config, double dim) {
   return dim * portable_log(config.scaling.original_max_positions / (rotations * kTau)) /
          (2.0 * portable_log(config.base));
@@ -81,7 +81,7 @@ void stretch_yarn(std::vector<double>& radians, const RotaryConfig& config, doub
   }
   first = std::max(first, 0.0);
   last = std::min(last, dim - 1.0);
-  if (first == last) last += 0.001;  // upstream's way to keep the slope finite
+  if (first == last) last += 0.001;  // as upstream, to keep the slope finite
   for (std::size_t i = 0; i < radians.size(); ++i) {
     const double ramp = std::clamp((static_cast<double>(i) - first) / (last - first), 0.0, 1.0);
     radians[i] = radians[i] / scaling.factor * ramp + radians[i] * (1.0 - ramp);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kScoring = "attention";
 
-// A call of a scoring function: operands and parameters, which are looked up by name.
+// The operands of a scoring function, and its parameters by name.
 struct ScoringCall {
   const Scoring& scoring;
   TensorView queries, keys;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kTextLegend = "batch pos d_model";
 
-// x (B, T, D) + row (T, D) for all sequences, or (B, T, D).
+// Adds row (T, D) to all sequences of x (B, T, D), or (B, T, D) to x.
 void add_rows(const MutableTensorView& x, const TensorView& rows) {
   const std::size_t count = rows.elements();
   for (std::size_t at = 0; at < x.elements(); at += count) {

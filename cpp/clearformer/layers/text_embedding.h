@@ -1,10 +1,10 @@
-// Text embedding: what enters the first block of a text model,
+// Text embedding: the input of a text model's first block,
 //   x = Norm(scale·E_token + E_position + E_token_type)
-// each part as far as the model has it.
+// where each part is optional.
 // Source: Devlin et al. 2018, arXiv 1810.04805, section 3; Vaswani et al. 2017, sections 3.4, 3.5.
 // Shapes: ids, token types, positions (B, T) or positions (1, T), x (B, T, D).
-// Hook points: hook_embed (scaled), hook_pos_embed, hook_token_type_embed, embed.ln.…, and where there
-//              is more than token embeddings hook_full_embed, all (B, T, D).
+// Hook points: hook_embed (scaled), hook_pos_embed, hook_token_type_embed, embed.ln.…, and, if x is not
+//              the token embedding alone, hook_full_embed, all (B, T, D).
 #pragma once
 
 #include <memory>
@@ -29,12 +29,12 @@ struct TextEmbeddingConfig {
   std::size_t token_types = 0;
   float scale = 1.0f;
   std::optional<NormConfig> norm;
-  /// RoBERTa: positions count the tokens other than this one from position_offset on; its own
-  /// position is the id itself.
+  /// RoBERTa: positions count the tokens other than this one, starting at position_offset; its own
+  /// position is this id.
   std::optional<std::int32_t> uncounted_id;
 };
 
-/// Token ids to vectors: words, positions, token types, norm.
+/// Embeds token ids: token, position and token type embeddings, norm.
 class TextEmbedding {
  public:
   /// Loads "embed" unless the table is shared with another layer, "pos_embed", "token_type_embed",
@@ -45,16 +45,16 @@ class TextEmbedding {
   const TextEmbeddingConfig& config() const { return config_; }
   const Embedding* tokens() const { return tokens_.get(); }
 
-  /// What is embedded.
+  /// The inputs of the embedding.
   struct Inputs {
     TensorView ids;
     const TensorView* token_types = nullptr;  // none: zeros
     TensorView positions;                     // before the offset
   };
-  /// x (B, T, D). Throws invalid_argument, naming id and place, for what is outside a table.
+  /// x (B, T, D). Throws invalid_argument, naming the id and its index, for an id outside a table.
   void forward(const Inputs& inputs, const MutableTensorView& x, const Context& context) const;
 
-  /// The positions (B, T) of tokens in a model with an uncounted_id.
+  /// The positions (B, T) of tokens, for a model with an uncounted_id.
   void count_positions(const TensorView& ids, const MutableTensorView& positions) const;
 
  private:
