@@ -1,4 +1,4 @@
-// The border to JavaScript: the table lists every exported function but those of threads.cpp.
+// The JavaScript bindings: a table of all exported functions except those of threads.cpp.
 // Each takes one object and returns { ok: true, value } or { ok: false, error: { code, message } }.
 
 #include <emscripten/bind.h>
@@ -6,7 +6,7 @@
 
 #include "bindings/functions.h"
 
-using namespace clearformer::bindings;  // NOLINT: this file is the table and nothing else
+using namespace clearformer::bindings;  // NOLINT: this file is the table only
 
 EMSCRIPTEN_BINDINGS(clearformer) {
   using emscripten::function;

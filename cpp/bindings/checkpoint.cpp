@@ -1,4 +1,4 @@
-// Border functions: the build, handles, and a checkpoint that streams in.
+// Bindings: build info, handles, and loading a checkpoint as it streams in.
 
 #include <emscripten/heap.h>
 

@@ -1,5 +1,5 @@
-// Embind's own part of the module, in place of libembind's bind.cpp, which would bring the types of every program and
-// printf: the types that cross the border (val's arguments and results), registered with the glue, and no others.
+// Embind registrations that replace libembind's bind.cpp, which would link all built-in types and printf: only types
+// that cross the border (arguments and results of val) are registered with the JavaScript glue.
 
 #include <emscripten/bind.h>
 
@@ -22,7 +22,7 @@ void register_integer(const char* name) {
                                                  std::numeric_limits<T>::max());
 }
 
-// How the glue counts typed arrays (typeMapping in Emscripten's libembind.js).
+// The glue's numbering of typed arrays (typeMapping in Emscripten's libembind.js).
 enum class TypedArray : unsigned { uint8 = 1, int32 = 4, float32 = 6, int64 = 8 };
 
 template <class T>
@@ -35,7 +35,7 @@ void register_memory_view(TypedArray kind, const char* name) {
 
 extern "C" {
 
-// For the message about a type that is not registered here, which the glue frees.
+// For the glue's message about an unregistered type; the glue frees the string.
 const char* __getTypeName(const std::type_info*) { return strdup("?"); }
 
 void _embind_initialize_bindings() {
@@ -47,14 +47,14 @@ void _embind_register_bindings(InitFunc* function) {
   init_functions = function;
 }
 
-// Of coroutines, which there are none of; val.h names them all the same.
+// Coroutines are not used, but val.h references them.
 void _emval_coro_resume(void*, void*) { __builtin_trap(); }
 void _emval_coro_reject(void*, void*) { __builtin_trap(); }
 
 }  // extern "C"
 
 EMSCRIPTEN_BINDINGS(types) {
-  using namespace emscripten::internal;  // NOLINT: its functions are all that is called here
+  using namespace emscripten::internal;  // NOLINT: this function only registers
   _embind_register_void(TypeID<void>::get(), "void");
   _embind_register_bool(TypeID<bool>::get(), "bool", true, false);
   register_integer<int>("int");

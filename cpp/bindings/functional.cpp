@@ -1,4 +1,4 @@
-// Border functions: the operations of the blocks on tensors.
+// Bindings: functions of tensors.
 
 #include "clearformer/layers/functional.h"
 

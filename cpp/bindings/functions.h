@@ -1,5 +1,5 @@
-// The exported functions, by the file they are in. What each takes and answers is said once, in the types of
-// web/src/runtime/border.ts; tests/web/border.test.ts compares them with what is read here.
+// The exported functions, by source file. Their arguments and results are declared once, in
+// web/src/runtime/border.ts; tests/web/border.test.ts compares them with what the code here reads.
 #pragma once
 
 #include "bindings/handles.h"
@@ -7,14 +7,14 @@
 
 namespace clearformer::bindings {
 
-/// All objects JavaScript holds.
+/// All objects held by JavaScript.
 Handles& handles();
-/// The task that is asked for, if any.
+/// The task in the arguments, if any.
 std::optional<Task> task_in(const Arguments& arguments);
 
-/// model.cfg, in TransformerLens' words.
+/// model.cfg, with TransformerLens' names.
 emscripten::val cfg_of(const ModelConfig& config);
-/// How the model generates unless it is told otherwise; throws for settings that are none.
+/// The model's default generation options; throws for invalid ones.
 GenerationConfig defaults_of(const Arguments& arguments, const ModelConfig& config);
 
 // checkpoint.cpp
@@ -31,7 +31,7 @@ emscripten::val release(const Arguments& arguments);
 emscripten::val inspect(const Arguments& arguments);
 
 // memory.cpp
-/// Has all requests compared with what this instance can hold.
+/// Sets the memory budget to what this instance can hold.
 void budget_memory();
 emscripten::val memory_use(const Arguments& arguments);
 

@@ -1,4 +1,4 @@
-// Border functions: generation, one token a call.
+// Bindings: generation, one token per call.
 
 #include "bindings/functions.h"
 #include "bindings/inputs.h"
@@ -127,7 +127,7 @@ val generation_result(const Arguments& arguments) {
 val generation_cache(const Arguments& arguments) {
   const auto open = generation_of(arguments);
   val result = val::object();
-  // A cache of its own lives inside the generation and keeps it alive.
+  // The generation keeps a cache of its own alive.
   result.set("past_key_values",
              handles().add(std::shared_ptr<KeyValueCache>(open, &open->generation.cache())));
   return result;

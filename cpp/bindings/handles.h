@@ -1,5 +1,5 @@
-// Handles: objects of the core that JavaScript holds by number; a number that was released is an
-// error, never a wild pointer.
+// Handles: objects of the core, referred to from JavaScript by number. Using a released number is an
+// error, never a dangling pointer.
 #pragma once
 
 #include <map>
@@ -13,16 +13,16 @@ namespace clearformer::bindings {
 class Observation;
 class GivenInputs;
 
-/// A forward pass that has begun, with what it reads.
+/// A forward pass in progress, with its inputs.
 struct OpenPass;
 
 struct OpenModel {
   std::unique_ptr<Model> model;
   GenerationConfig defaults;
-  std::shared_ptr<OpenPass> pass;  // the one under way, if any
+  std::shared_ptr<OpenPass> pass;  // the pass in progress, if any
 };
 
-/// A generation keeps its model and its cache alive, and what is observed of the step under way.
+/// A generation keeps its model and cache alive, and the observation of the current step.
 struct OpenGeneration {
   OpenGeneration(std::shared_ptr<OpenModel> open, std::shared_ptr<KeyValueCache> given,
                  const ModelInputs& inputs, GenerationConfig config,
@@ -30,12 +30,12 @@ struct OpenGeneration {
   ~OpenGeneration();
 
   std::shared_ptr<OpenModel> model;
-  std::shared_ptr<KeyValueCache> cache;  // null where the generation has its own
+  std::shared_ptr<KeyValueCache> cache;  // null if the generation has its own
   std::unique_ptr<Observation> observation;
   Generation generation;
 };
 
-/// Bytes of the weights, of keys and values, and of the room for activations.
+/// Bytes of the weights, of keys and values, and of activations.
 struct MemoryUse {
   std::size_t weights = 0, cache = 0, workspace = 0;
   std::size_t total() const { return weights + cache + workspace; }
@@ -49,7 +49,7 @@ class Handles {
     return last_;
   }
 
-  /// Throws disposed when the number is unknown or of another kind; `what` names the kind.
+  /// Throws disposed if the number is unknown or of another kind; `what` names the kind.
   template <class T>
   std::shared_ptr<T> get(int handle, const char* what) const {
     const auto found = objects_.find(handle);
@@ -61,9 +61,9 @@ class Handles {
 
   void release(int handle) { objects_.erase(handle); }
 
-  /// What all objects hold.
+  /// Bytes of all objects.
   MemoryUse memory() const;
-  /// The most that was held at a time when this was called; calls that compute end with it.
+  /// Updates and returns the peak of bytes held; called at the end of calls that compute.
   std::size_t note_peak();
 
  private:

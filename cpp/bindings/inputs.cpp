@@ -4,7 +4,7 @@ namespace clearformer::bindings {
 
 GivenInputs::GivenInputs(const Arguments& arguments) {
   for (const InputName& input : kInputNames) {
-    const char* name = input.name.data();  // a literal
+    const char* name = input.name.data();  // a string literal
     if (!arguments.has(name)) continue;
     tensors_.push_back(input.dtype == DType::f32  ? arguments.floats(name)
                        : input.dtype == DType::u8 ? arguments.flags(name)

@@ -1,4 +1,4 @@
-// Border function: what is in a folder.
+// Binding: inspection of a folder.
 
 #include "clearformer/loading/inspection.h"
 
@@ -10,8 +10,8 @@ using emscripten::val;
 
 namespace {
 
-// What is wrong with each option, and which names a token that the vocabulary does not have: such a model
-// loads, and generates until that token is asked for.
+// Reports invalid generation options, and options with token ids outside the vocabulary: such a model loads and
+// generates until that token is used.
 void check_generation(const Arguments& arguments, Inspection& found) {
   const bool own = arguments.has("generation_config");
   if (!own && !found.config) return;

@@ -27,12 +27,12 @@ Shape dims_of(const val& tensor, const char* key) {
   return shape;
 }
 
-// Copies a typed array into a tensor of its own element type.
+// Copies a typed array into a tensor of the same element type.
 template <class T>
 Tensor copied(const val& data, const Shape& shape) {
   Tensor tensor(shape, DTypeOf<T>::value);
   if (tensor.elements() == 0)
-    return tensor;  // set() throws for a detached array, even an empty one
+    return tensor;  // set() would throw for a detached array, even an empty one
   val(emscripten::typed_memory_view(tensor.elements(), tensor.mutable_view().as<T>()))
       .template call<void>("set", data);
   return tensor;
@@ -52,7 +52,7 @@ Tensor converted(const Tensor& from, const char* key) {
   return to;
 }
 
-// The typed array's class, after checking that it is one and holds what dims ask for.
+// The typed array's class name; checks that it is a typed array of the size implied by the shape.
 std::string checked_type(const val& tensor, const Shape& shape, const char* key) {
   const val data = tensor["data"];
   if (data.isUndefined() || data.isNull() || !data["BYTES_PER_ELEMENT"].isNumber()) {
@@ -83,7 +83,7 @@ Tensor integer_tensor(const val& tensor, const char* key) {
        " is not accepted; use BigInt64Array, Int32Array or Uint8Array");
 }
 
-// The same as uint8; all of it goes through int32, which is half the code.
+// Converts to uint8 by way of int32, which halves the code.
 Tensor flag_tensor(const val& tensor, const char* key) {
   return converted<std::uint8_t, std::int32_t>(integer_tensor(tensor, key), key);
 }

@@ -1,4 +1,4 @@
-// Converts between JavaScript values and the core's types at the Embind border, and turns every
+// Converts between JavaScript values and the core's types, and turns every
 // exception into a returned { ok: false, error: { code, message } }.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace clearformer::bindings {
 
-/// The one object an exported function is called with; look-ups throw invalid_argument by name.
+/// The argument object of an exported function; look-ups throw invalid_argument naming the key.
 class Arguments {
  public:
   explicit Arguments(emscripten::val object) : object_(std::move(object)) {}
@@ -27,14 +27,14 @@ class Arguments {
   /// The bytes of a Uint8Array.
   std::string bytes(const char* key) const;
   std::vector<std::string> texts(const char* key) const;
-  /// The members of an array of objects; none when it is absent.
+  /// The members of an array of objects; empty if absent.
   std::vector<Arguments> objects(const char* key) const;
-  /// Whole numbers; none when it is absent.
+  /// Integers; empty if absent.
   std::vector<std::int64_t> integer_list(const char* key) const;
   emscripten::val value(const char* key) const { return required(key); }
-  /// The value as JSON text; "{}" when it is absent.
+  /// The value as JSON text; "{}" if absent.
   std::string json(const char* key) const;
-  /// An integer tensor { data, dims } of any integer width as int32, or, as flags, uint8.
+  /// A tensor { data, dims } of any integer type, converted to int32, or to uint8 for flags.
   Tensor integers(const char* key) const;
   Tensor flags(const char* key) const;
   /// A Float32Array tensor.
@@ -42,9 +42,9 @@ class Arguments {
   std::optional<Tensor> optional_floats(const char* key) const;
   double number(const char* key) const;
   std::optional<double> optional_number(const char* key) const;
-  /// An object of tensors by name: Float32Array as float32, integers as int32.
+  /// An object of named tensors: Float32Array as float32, integers as int32.
   std::map<std::string, Tensor> tensors(const char* key) const;
-  /// The restrictions in an array of { kind, data?, dims?, past? }, all at once; none when absent.
+  /// The conjunction of the masks in an array of { kind, data?, dims?, past? }; an empty mask if absent.
   Mask mask(const char* key) const;
   /// An object of such arrays by name.
   std::map<std::string, Mask, std::less<>> masks(const char* key) const;
@@ -59,13 +59,13 @@ emscripten::val to_value(const TensorView& tensor);
 emscripten::val to_value(const std::vector<std::string>& texts);
 emscripten::val to_value(const std::vector<std::int32_t>& numbers);
 
-/// What border functions are: one object in, a value out.
+/// The signature of bindings: an object in, a value out.
 using BorderFunction = emscripten::val (*)(const Arguments&);
 
-/// Calls a border function; a C++ exception becomes a value.
+/// Calls a binding and turns a C++ exception into a value.
 emscripten::val answer(BorderFunction function, emscripten::val&& object);
 
-/// A border function as the table at the border wants it.
+/// A binding as an entry of the table in bindings.cpp.
 template <BorderFunction function>
 emscripten::val guarded(emscripten::val object) {
   return answer(function, std::move(object));

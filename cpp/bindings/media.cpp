@@ -1,4 +1,4 @@
-// Border functions: sound.
+// Bindings: audio.
 
 #include "bindings/functions.h"
 #include "clearformer/layers/log_mel_spectrogram.h"

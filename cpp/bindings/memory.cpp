@@ -1,4 +1,4 @@
-// Border function: how much memory there is in use, and for what.
+// Bindings: memory in use, by purpose.
 
 #include <emscripten/heap.h>
 
@@ -15,7 +15,7 @@ using emscripten::val;
 
 MemoryUse Handles::memory() const {
   MemoryUse use;
-  std::set<const void*> counted;  // a cache may be held by its handle and by a generation
+  std::set<const void*> counted;  // a cache may be held by both its handle and a generation
   const auto add_model = [&](const OpenModel& open) {
     if (!counted.insert(&open).second) return;
     use.weights += open.model->weight_bytes();

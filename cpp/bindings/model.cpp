@@ -1,4 +1,4 @@
-// Border functions: models, their forward pass, their hook points, pooling, key/value caches.
+// Bindings: models, their forward pass, hook points, pooling, key/value caches.
 
 #include "bindings/functions.h"
 #include "bindings/inputs.h"
@@ -66,7 +66,7 @@ void set_tower(val& cfg, const TowerConfig& tower) {
   cfg.set("gated_mlp", block.feed_forward.gate == Gate::present);
 }
 
-// The axes of a hook point's tensor: the words that vary with the input, the others as numbers.
+// The axes of a hook point's tensor: variable ones by name, fixed ones as numbers.
 val dims_of(const HookPoint& hook) {
   val dims = val::array();
   const std::vector<std::string_view> axes = axes_of(hook.legend);
@@ -90,7 +90,7 @@ val directions_value(const Directions& directions) {
 
 }  // namespace
 
-// model.cfg, in TransformerLens' words; the second tower's (CLIP's vision, an encoder-decoder's
+// model.cfg, with TransformerLens' names; the second tower (CLIP's vision tower, an encoder-decoder's
 // encoder) under a key of its own.
 val cfg_of(const ModelConfig& config) {
   val cfg = val::object();
@@ -113,7 +113,7 @@ val cfg_of(const ModelConfig& config) {
   return cfg;
 }
 
-// generation_config.json over the special tokens of config.json; files from before it keep all
+// generation_config.json over the special tokens of config.json; older checkpoints without that file have all
 // options in config.json.
 GenerationConfig defaults_of(const Arguments& arguments, const ModelConfig& config) {
   GenerationConfig defaults;
@@ -163,7 +163,7 @@ val model_forward(const Arguments& arguments) {
     return val::object();
   }
   const Pace pace(arguments);
-  // What is thrown from here on ends the pass.
+  // Any exception from here on ends the pass.
   const std::shared_ptr<OpenPass> pass =
       open->pass ? std::move(open->pass) : std::make_shared<OpenPass>(arguments, *open);
   open->pass.reset();

@@ -1,4 +1,4 @@
-// Border functions: the classes of torch.nn and d2l.ai.
+// Bindings: the classes of torch.nn and d2l.ai.
 
 #include "clearformer/modules/module.h"
 

@@ -6,7 +6,7 @@ using emscripten::val;
 
 namespace {
 
-// A JavaScript function that is called with the numbers and gives them back.
+// Wraps a JavaScript function that takes the values and returns the edited ones.
 Trace::Function function_of(const val& call) {
   return [call](std::string_view name, const MutableTensorView& value) {
     const val data = call(std::string(name), to_value(value));

@@ -1,4 +1,4 @@
-// What the caller wants to see and to change inside a forward pass (ObservationRequest in web/src/runtime/border.ts).
+// What a caller captures and edits in a forward pass (ObservationRequest in web/src/runtime/border.ts).
 #pragma once
 
 #include "bindings/functions.h"
@@ -8,15 +8,14 @@ namespace clearformer::bindings {
 class Observation {
  public:
   Observation(const Arguments& arguments, const Model& model);
-  /// Of a module, of which hook points are captured and nothing else.
+  /// Captures hook points by name, without edits; for modules.
   explicit Observation(std::vector<std::string> names);
   Observation(const Observation&) = delete;  // the trace's edits point to it
   Observation& operator=(const Observation&) = delete;
 
-  /// Null when nothing is asked for.
+  /// Null if nothing is requested.
   Trace* trace() { return asked_ ? &trace_ : nullptr; }
-  /// Adds `lists`, hidden_states, attentions and the like, and `captured` to `result`, and forgets
-  /// them here.
+  /// Adds `lists` (hidden_states, attentions, …) and `captured` to `result`, and clears them here.
   void report(emscripten::val& result);
   void forget() { trace_.captured().clear(); }
 

@@ -1,6 +1,5 @@
-// Pace: long calls of the border return between two layers, so that JavaScript's event loop runs and
-// an abort is seen. Such a call answers { pending: true } and is made again with the same arguments,
-// or with abandon: true.
+// Pace: long calls return between two layers, so that JavaScript's event loop runs and an abort signal is seen. Such a
+// call returns { pending: true } and is repeated with the same arguments, or with abandon: true.
 #pragma once
 
 #include "bindings/marshal.h"
@@ -10,13 +9,13 @@ namespace clearformer::bindings {
 
 class Pace {
  public:
-  /// Reads yield_after_ms; without it the call runs to its end.
+  /// Reads yield_after_ms; without it the call runs to completion.
   explicit Pace(const Arguments& arguments) : limit_(arguments.optional_number("yield_after_ms")) {}
 
-  /// Whether it is time to leave.
+  /// Whether the time slice is used up.
   bool over() const { return limit_ && time_.seconds() * 1e3 >= *limit_; }
 
-  /// The answer of a call that left.
+  /// The result of a call that is not complete.
   static emscripten::val pending() {
     emscripten::val answer = emscripten::val::object();
     answer.set("pending", true);

@@ -1,4 +1,4 @@
-// Border functions: positions, patches, and what a layer costs.
+// Bindings: positions, patches, and the complexity of layers.
 
 #include "bindings/functions.h"
 #include "clearformer/architectures/rotary_config.h"

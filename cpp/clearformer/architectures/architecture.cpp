@@ -15,7 +15,7 @@ Task task_of(const ConfigReader& config) {
 
 ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> task) {
   const Architecture& architecture = architecture_of(config);
-  config.texts("architectures");  // a list of texts, whether it is asked or not
+  config.texts("architectures");  // validates it as a list of strings in every case
   if (const auto quantized = config.object("quantization_config")) {
     config.refuse(
         ErrorCode::unsupported, "quantization_config", "says that the weights are stored as ",

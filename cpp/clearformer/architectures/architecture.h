@@ -1,4 +1,4 @@
-// Architecture: a known "model_type", with one file that reads its config.json and spells the names of
+// Architecture: a supported "model_type". One file each reads its config.json and maps the names of
 // its tensors (see llama.cpp).
 #pragma once
 
@@ -15,42 +15,42 @@
 
 namespace clearformer {
 
-/// One way of spelling names among several; `marker` occurs in the names of files that use it.
+/// One of several naming schemes; `marker` occurs in the tensor names of files that use it.
 struct KeyScheme {
   std::string_view marker;
-  std::span<const NameRule> rules;  // tried before the architecture's own
+  std::span<const NameRule> rules;  // applied before the architecture's own
 };
 
-/// A known architecture: its "model_type", the keys of its config, what they
-/// mean, how its checkpoint spells names.
+/// A supported architecture: its "model_type", the keys of its config and their meaning, and the tensor names of its
+/// checkpoints.
 struct Architecture {
   std::string_view model_type;
   const KeyTable& keys;
   ModelConfig (*read_config)(const ConfigReader&, Task);
-  std::span<const std::string_view> prefixes;  // of the trunk, which files may leave out: "bert."
+  std::span<const std::string_view> prefixes;  // of the trunk, optional in files: "bert."
   std::span<const NameRule> rules;
   std::span<const KeyScheme> schemes = {};
   std::span<const std::string_view> ignored = {};  // patterns of tensors that transformers ignores
-  Task usual_task = Task::causal_lm;               // where config.json does not say
+  Task usual_task = Task::causal_lm;               // if config.json names none
 
-  /// How this checkpoint spells the names of the shared layers.
+  /// The name map for this checkpoint.
   NameMap names(const Weights& weights) const;
-  /// Throws malformed_file for a weight that is there twice, with a prefix of the trunk and without it.
+  /// Throws malformed_file for a weight that is stored twice, with and without a prefix of the trunk.
   void expect_one_prefix(const Weights& weights) const;
-  /// All the ways a checkpoint may spell them, for when its files are not open yet.
+  /// The name maps of all schemes, for use before the weights are read.
   std::vector<NameMap> spellings() const;
 };
 
-/// The architecture that `config` names; throws unsupported, listing the known ones.
+/// The architecture named by `config`; throws unsupported, listing the supported ones.
 const Architecture& architecture_of(const ConfigReader& config);
-/// What the config's "architectures" was saved for; the architecture's usual task where it says nothing.
+/// The task of the config's "architectures"; the architecture's usual task if there is none.
 Task task_of(const ConfigReader& config);
 
-/// The whole config, for the task that is asked for or, without one, for the one the config names.
-/// Throws malformed_config or unsupported; so it does for weights that are stored quantized.
+/// Reads the whole config for `task`, by default the one it names. Throws malformed_config or unsupported, also for
+/// weights that are stored quantised.
 ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> task);
 
-/// Throws unsupported: `config`'s model_type has no head for `task`.
+/// Throws unsupported: the model_type of `config` has no head for `task`.
 [[noreturn]] void refuse_task(const ConfigReader& config, Task task);
 
 }  // namespace clearformer

@@ -41,7 +41,7 @@ constexpr KeyTable kKeys{
     .since_5_2 = R"("is_causal":true)",
     .other_names = kBartNames};
 
-// One of the two stacks; `side` is "encoder" or "decoder".
+// Reads one of the two stacks; `side` is "encoder" or "decoder".
 TowerConfig read_tower(const ConfigReader& config, ModelConfig& model, const std::string& side) {
   TowerConfig tower;
   const std::size_t d_model = config.size("d_model");

@@ -1,11 +1,11 @@
-// What BERT and its children share: post-norm blocks with biases, learned positions, token types.
+// Shared by BERT and its variants: post-norm blocks with biases, learned positions, token types.
 #pragma once
 
 #include "clearformer/architectures/values.h"
 
 namespace clearformer {
 
-/// Where a child of BERT keeps its sizes in config.json.
+/// The keys under which a variant of BERT stores its sizes in config.json.
 struct BertKeys {
   std::string_view d_model = "hidden_size";
   std::string_view layers = "num_hidden_layers";
@@ -14,12 +14,12 @@ struct BertKeys {
   std::string_view activation = "hidden_act";
 };
 
-/// Decoders, causal masks and relative positions, which transformers 4 had, are not supported.
+/// Decoders, causal masks and relative positions, which transformers 4 supported, are refused.
 inline constexpr std::string_view kBertNeutral =
     R"("is_decoder":false,"add_cross_attention":false,"is_causal":false,
 "position_embedding_type":"absolute")";
 
-/// Trunk and special tokens; token types and heads are the caller's.
+/// Reads the trunk and special tokens; token types and heads are left to the caller.
 ModelConfig read_bert_trunk(const ConfigReader& config, Task task, const BertKeys& keys);
 
 }  // namespace clearformer

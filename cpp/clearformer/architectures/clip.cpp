@@ -1,4 +1,4 @@
-// CLIP: a causal text transformer and a vision transformer that meet in one space.
+// CLIP: a causal text transformer and a vision transformer with a common embedding space.
 // Source: Radford et al. 2021, arXiv 2103.00020; transformers' CLIPModel.
 
 #include <tuple>
@@ -43,11 +43,11 @@ constexpr NameRule kRules[] = {
 };
 constexpr std::string_view kIgnored[] = {"*.embeddings.position_ids"};
 
-// "projection_dim" of the towers' own configs is not read by the whole model.
+// transformers' CLIPModel does not read "projection_dim" of the towers' own configs.
 constexpr KeyTable kKeys{
     .fields = R"("text_config":null,"vision_config":null,"projection_dim":512)",
     .others = R"("text_config_dict":null,"vision_config_dict":null)"};
-// "text_config", or all of "text_config_dict" where older files repeat it under that name.
+// Reads "text_config", or "text_config_dict", in which older files repeat all of it.
 ConfigReader read_part(const ConfigReader& config, const std::string& key, const KeyTable& table) {
   for (const std::string& name : {key + "_dict", key}) {
     if (const auto part = config.object(name)) return declared(*part, table);
@@ -80,7 +80,7 @@ TowerConfig read_text(const ConfigReader& config, ModelConfig& model) {
   text.position_rows = tower.max_positions;
   tower.text = text;
   read_tokens(config, model);
-  // Configs that say 2 are older than the option: there the end is the highest id.
+  // The value 2 predates the option: there the end token is the one with the highest id.
   const std::int32_t end = model.eos_token_ids.empty() ? 2 : model.eos_token_ids.front();
   if (end != 2) model.pooled_token_id = end;
   return tower;
@@ -88,7 +88,7 @@ TowerConfig read_text(const ConfigReader& config, ModelConfig& model) {
 
 TowerConfig read_vision(const ConfigReader& config, ModelConfig& model) {
   TowerConfig tower = read_stack(config, model);
-  tower.stack.final_norm = FinalNorm::none;  // its norm stands behind the pooling
+  tower.stack.final_norm = FinalNorm::none;  // its norm is applied after pooling
   ImageEmbeddingConfig image;
   std::tie(image.image_height, image.image_width) = read_extent(config, "image_size");
   std::tie(image.patch.patch_height, image.patch.patch_width) = read_extent(config, "patch_size");

@@ -1,4 +1,4 @@
-// DeiT: ViT with a second token that was trained on a teacher's answers.
+// DeiT: ViT with a distillation token, trained on a teacher's predictions.
 // Source: Touvron et al. 2020, arXiv 2012.12877; transformers' DeiTForImageClassification and
 // DeiTForImageClassificationWithTeacher.
 

@@ -1,4 +1,4 @@
-// DistilBERT: BERT of half the depth, without token types and pooler.
+// DistilBERT: BERT with half the layers, without token types and pooler.
 // Source: Sanh et al. 2019, arXiv 1910.01108; transformers' DistilBertModel.
 
 #include "clearformer/architectures/bert_like.h"

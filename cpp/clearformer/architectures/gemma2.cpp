@@ -22,8 +22,8 @@ constexpr NameRule kRules[] = {
     {"unembed", "/lm_head"},
 };
 
-// "use_bidirectional_attention" depends on transformers' own choice of kernel here: its eager attention
-// ignores it, its fused one obeys it where nothing is padded.
+// The effect of "use_bidirectional_attention" depends on transformers' attention implementation: eager attention
+// ignores it, fused attention obeys it if nothing is padded.
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":256000,"hidden_size":2304,"intermediate_size":9216,
 "num_hidden_layers":26,"num_attention_heads":8,"num_key_value_heads":4,"head_dim":256,

@@ -1,5 +1,5 @@
-// Gemma 3, the text model: Gemma 2 with a norm over each head in place of softcaps, local
-// attention with positions of its own in five of six layers. A checkpoint with a vision tower keeps
+// Gemma 3, text model: Gemma 2 with per-head norms instead of softcaps, and local
+// attention with rotary parameters of its own in five of six layers. A checkpoint with a vision tower stores
 // the text model under text_config; its other tensors are reported as unexpected.
 // Source: Kamath et al. 2025, arXiv 2503.19786; transformers' Gemma3ForCausalLM.
 
@@ -8,7 +8,7 @@
 
 namespace clearformer {
 
-// "attn_logit_softcapping" is a field of the class that its model never reads.
+// The class has a field "attn_logit_softcapping", but its model never reads it.
 const KeyTable kGemma3TextKeys{
     .fields = R"("vocab_size":262208,"hidden_size":2304,"intermediate_size":9216,
 "num_hidden_layers":26,"num_attention_heads":8,"num_key_value_heads":4,"head_dim":256,
@@ -25,21 +25,21 @@ namespace gemma3 {
 constexpr std::string_view kPrefixes[] = {"model.language_model.", "language_model.model.",
                                           "model."};
 
-// save_pretrained gives an output layer of its own the name that it had beside the text model.
+// save_pretrained stores an untied output layer under the name it has beside the text model.
 constexpr NameRule kOwnOutput[] = {{"unembed", "/language_model.lm_head"}};
 constexpr KeyScheme kSchemes[] = {{"language_model.lm_head", kOwnOutput}};
 
 constexpr KeyTable kWholeKeys{
     .fields = R"("text_config":null,"tie_word_embeddings":true)",
     .others = R"("bos_token_id":null,"eos_token_id":null,"pad_token_id":null)"};
-// The class for images and text makes its masks itself and does not look at that key; nor does it cap logits.
+// The image-and-text class builds its masks itself and ignores that key; it does not softcap logits either.
 constexpr KeyTable kInnerKeys{.fields = "", .neutral = R"("use_bidirectional_attention":false)"};
 
 Span usual_span(const ConfigReader& config, std::size_t layer) {
   return (layer + 1) % config.size("sliding_window_pattern") == 0 ? Span::full : Span::local;
 }
 
-// In a text model that sees both ways a window of n reaches n / 2 positions to each side.
+// In a bidirectional text model a window of n reaches n / 2 positions to each side.
 void read_attention(const ConfigReader& config, TowerConfig& tower) {
   const std::size_t window = config.size("sliding_window");
   if (!config.flag("use_bidirectional_attention")) return set_window(tower, window);

@@ -23,7 +23,7 @@ constexpr NameRule kRules[] = {
 };
 constexpr std::string_view kPrefixes[] = {"transformer."};
 constexpr std::string_view kIgnored[] = {"*.attn.attention.bias", "*.attn.attention.masked_bias"};
-// Its attention is causal by a mask of its own, whatever "is_causal" says.
+// Attention is causal by a mask of its own, regardless of "is_causal".
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":50257,"max_position_embeddings":2048,"hidden_size":2048,
 "num_layers":24,"attention_types":null,"num_heads":16,"intermediate_size":null,"window_size":256,
@@ -32,7 +32,7 @@ constexpr KeyTable kKeys{
     .others = R"("attention_layers":null)",
     .other_names = R"("num_attention_heads":"num_heads","num_hidden_layers":"num_layers")"};
 
-// "attention_layers", or the runs of "attention_types": [[["global", "local"], 12]].
+// Reads "attention_layers", or the runs of "attention_types": [[["global", "local"], 12]].
 std::vector<std::string> attention_layers(const ConfigReader& config) {
   std::vector<std::string> layers = config.texts("attention_layers");
   const Json* runs = config.find_set("attention_types");

@@ -4,7 +4,7 @@ namespace clearformer {
 
 namespace {
 
-// Of every class.
+// Common to all classes.
 constexpr std::string_view kCommon =
     R"("model_type":null,"architectures":null,"id2label":null,"num_labels":null)";
 
@@ -30,7 +30,7 @@ ConfigReader declared(const ConfigReader& config, const KeyTable& table) {
         neutral.is_bool() ? (neutral.boolean() ? ": it is not true" : ": it is not false") : "");
   }
   const Json::Object names = members(table.other_names);
-  // Under the last of its other names, or its own.
+  // The value under the last of the key's other names, or under its own.
   const auto given = [&](const std::string& key) {
     const Json* value = file.find(key);
     for (const auto& [name, field] : names) {

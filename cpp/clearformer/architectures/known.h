@@ -1,4 +1,4 @@
-// All architectures, each in a file of its name beside this one.
+// All architectures; each is in a file of its name in this folder.
 #pragma once
 
 #include "clearformer/architectures/architecture.h"
@@ -10,7 +10,7 @@ extern const Architecture kGpt2, kGptNeo, kLlama, kMistral, kQwen2, kQwen3, kPhi
     kGemma3, kGemma3Text;
 extern const Architecture kTransformer, kMarian, kBart, kT5, kWhisper;
 extern const Architecture kVit, kDeit, kClip;
-// Of configs inside a config.
+// Of nested configs.
 extern const KeyTable kGemma3TextKeys, kClipTextKeys, kClipVisionKeys;
 
 inline constexpr const Architecture* kKnown[] = {

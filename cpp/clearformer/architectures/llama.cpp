@@ -1,4 +1,4 @@
-// Llama (1, 2, 3, 3.2): pre-norm decoder with RMSNorm, rotary positions, grouped queries, SwiGLU.
+// Llama (1, 2, 3, 3.2): pre-norm decoder with RMSNorm, rotary positions, grouped-query attention, SwiGLU.
 // Source: Touvron et al. 2023, arXiv 2302.13971; transformers' LlamaForCausalLM.
 
 #include "clearformer/architectures/known.h"
@@ -20,7 +20,7 @@ constexpr NameRule kRules[] = {
 constexpr std::string_view kPrefixes[] = {"model."};
 constexpr std::string_view kIgnored[] = {"*.rotary_emb.inv_freq"};
 
-// Children without the option have no such key in their tables.
+// Variants without the option do not have the key in their tables.
 Bias optional_bias(const ConfigReader& config, std::string_view key) {
   return config.knows(key) ? read_bias(config, key) : Bias::none;
 }

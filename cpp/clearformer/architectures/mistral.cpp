@@ -1,4 +1,4 @@
-// Mistral: Llama whose layers see a window of the past.
+// Mistral: Llama with sliding window attention.
 // Source: Jiang et al. 2023, arXiv 2310.06825; transformers' MistralForCausalLM.
 
 #include "clearformer/architectures/known.h"
@@ -8,8 +8,8 @@ namespace clearformer {
 
 namespace mistral {
 
-// "layer_types" makes another model of it (Ministral) where transformers chooses the class itself, and
-// says nothing to the class that is named.
+// If transformers chooses the class itself, "layer_types" turns the model into another one (Ministral); a class named
+// explicitly ignores the key.
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":32000,"hidden_size":4096,"intermediate_size":14336,
 "num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":null,

@@ -55,7 +55,7 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
   tower.stack.layers = read_layers(config, "num_hidden_layers");
   tower.stack.spans = read_spans(config, tower.stack.layers, usual_span);
   tower.stack.normalized_input = true;
-  // "sliding_window" is another name for half of "local_attention".
+  // "sliding_window" is an alternative name for half of "local_attention".
   tower.window_before = tower.window_after =
       config.size("sliding_window", config.size("local_attention") / 2);
   BlockConfig& block = tower.stack.block;
@@ -92,7 +92,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   model.tower = read_tower(config, model);
   HeadConfig head = encoder_head(config, task, model, {});
   if (task == Task::base) return model;
-  ModelConfig classifier;  // notes the activation's name, which is not the model's
+  ModelConfig classifier;  // not the model: its activation name differs
   head.dense = read_activation(config, "classifier_activation", classifier);
   head.dense_bias = read_bias(config, "classifier_bias");
   head.norm = model.tower.stack.block.norm;

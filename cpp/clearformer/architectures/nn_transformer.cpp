@@ -1,5 +1,5 @@
-// The original Transformer as torch.nn.Transformer saves it, between embeddings and a generator as
-// in PyTorch's translation tutorial. Such a file has no config.json of its own; ours holds the
+// The original Transformer as saved by torch.nn.Transformer, between embeddings and a generator as
+// in PyTorch's translation tutorial. Such a file has no config.json; ours contains the
 // arguments of nn.Transformer under their names, src_vocab_size, tgt_vocab_size and
 // max_position_embeddings, with "model_type": "nn_transformer".
 // Source: Vaswani et al. 2017, arXiv 1706.03762; torch.nn.Transformer.
@@ -38,7 +38,7 @@ constexpr NameRule kRules[] = {
 };
 constexpr std::string_view kIgnored[] = {"positional_encoding.pos_embedding"};
 
-// No class of transformers: the arguments of nn.Transformer with its own defaults.
+// Not a class of transformers: the arguments and defaults are those of nn.Transformer.
 constexpr KeyTable kKeys{.fields =
                              R"("src_vocab_size":null,"tgt_vocab_size":null,"d_model":512,"nhead":8,
 "num_encoder_layers":6,"num_decoder_layers":6,"dim_feedforward":2048,"activation":"relu",

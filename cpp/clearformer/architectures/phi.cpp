@@ -1,4 +1,4 @@
-// Phi (1, 1.5, 2): attention and feed-forward side by side behind one LayerNorm, rotary positions on
+// Phi (1, 1.5, 2): attention and feed-forward in parallel after one LayerNorm, rotary positions on
 // part of each head, biases everywhere.
 // Source: Gunasekar et al. 2023, arXiv 2306.11644; transformers' PhiForCausalLM.
 

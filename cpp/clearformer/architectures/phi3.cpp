@@ -1,4 +1,4 @@
-// Phi-3 and 4: Llama whose projections are stored in one tensor each, with an optional window.
+// Phi-3 and 4: Llama with stacked projections (q, k, v in one tensor; gate and up in another) and an optional window.
 // Source: Abdin et al. 2024, arXiv 2404.14219; transformers' Phi3ForCausalLM.
 
 #include "clearformer/architectures/known.h"

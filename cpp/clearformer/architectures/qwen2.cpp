@@ -1,4 +1,4 @@
-// Qwen2 and 2.5: Llama with biases on queries, keys and values, and an optional window in the upper
+// Qwen2 and 2.5: Llama with biases on queries, keys and values, and optional sliding window attention in the upper
 // layers.
 // Source: Yang et al. 2024, arXiv 2407.10671; transformers' Qwen2ForCausalLM.
 

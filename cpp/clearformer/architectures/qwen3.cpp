@@ -1,4 +1,4 @@
-// Qwen3: Qwen2 with a norm over each query and key head in place of the biases.
+// Qwen3: Qwen2 with per-head norms of queries and keys instead of the biases.
 // Source: Yang et al. 2025, arXiv 2505.09388; transformers' Qwen3ForCausalLM.
 
 #include "clearformer/architectures/known.h"

@@ -1,4 +1,4 @@
-// What Qwen2 and Qwen3 share: Llama with an optional window in the upper layers.
+// Shared by Qwen2 and Qwen3: Llama with optional sliding window attention in the upper layers.
 #pragma once
 
 #include "clearformer/architectures/llama_like.h"

@@ -1,4 +1,4 @@
-// RoBERTa: BERT with positions that count the tokens other than padding, from the padding id on.
+// RoBERTa: BERT with positions that count the non-padding tokens, starting after the padding id.
 // Source: Liu et al. 2019, arXiv 1907.11692; transformers' RobertaModel.
 
 #include "clearformer/architectures/bert_like.h"

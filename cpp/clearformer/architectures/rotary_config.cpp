@@ -33,7 +33,7 @@ Kind kind_of(const ConfigReader& rope, RotaryKeys::Names names) {
   rope.refuse(ErrorCode::unsupported, "rope_type", "is \"", type, "\"; supported: ", known);
 }
 
-// One set of parameters for all layers; a set for each type of layer is another matter.
+// Here one set of parameters applies to all layers; sets per layer type are refused.
 void refuse_nested(const ConfigReader& rope) {
   for (const auto& [key, value] : rope.root().object()) {
     if (!value.is_object()) continue;
@@ -41,8 +41,8 @@ void refuse_nested(const ConfigReader& rope) {
   }
 }
 
-// The parameters of one type of layer: what all layers had before counts first, then its own;
-// "truncate" is read from the set of all layers only.
+// The parameters of one layer type: the older keys common to all layers take precedence over its own; "truncate" is
+// read only from the set common to all layers.
 ConfigReader parameters_of_layer(const ConfigReader& config, const RotaryKeys& keys) {
   const Json* all = config.find_set("rope_parameters");
   const Json* own = all == nullptr ? nullptr : all->find_set(keys.layer_type);
@@ -58,7 +58,7 @@ ConfigReader parameters_of_layer(const ConfigReader& config, const RotaryKeys& k
   }
   const Json* truncate = all == nullptr ? nullptr : all->find("truncate");
   if (truncate != nullptr) merged.emplace_back("truncate", *truncate);
-  // Without a set of its own a layer's kind is said to be the plain one: "type" is not looked at.
+  // Without a set of its own a layer's rope_type is "default": "type" is ignored.
   if (own == nullptr && (before == nullptr || before->find("rope_type") == nullptr)) {
     merged.emplace_back("rope_type", Json(Json::Value("default")));
   }
@@ -82,13 +82,13 @@ double positive(const ConfigReader& reader, std::string_view key, double fallbac
   return value;
 }
 
-// 0 and absence both mean the default, as upstream has it.
+// 0 and absence both select the default, as upstream.
 double or_default(const ConfigReader& rope, std::string_view key, double fallback) {
   const double value = rope.number(key, 0.0);
   return value == 0.0 ? fallback : value;
 }
 
-// The factor is required but for yarn and longrope, whose contexts tell it too.
+// The factor is required except for yarn and longrope, where the context lengths imply it.
 double read_factor(const ConfigReader& rope, const RotaryScaling& scaling, double max_positions) {
   if (rope.root().find_set("factor") != nullptr) return positive(rope, "factor", 1.0);
   if (scaling.kind == Kind::proportional) return 1.0;
@@ -101,7 +101,7 @@ double read_factor(const ConfigReader& rope, const RotaryScaling& scaling, doubl
 void read_scaling(const ConfigReader& config, const ConfigReader& rope, double max_positions,
                   RotaryScaling& scaling) {
   constexpr std::string_view kOriginal = "original_max_position_embeddings";
-  // Phi-3 writes it there, and there it counts, but not in models of several types of layers.
+  // Phi-3 stores it outside the rope parameters, where it takes precedence, but not in models with several layer types.
   const bool outside = config.knows(kOriginal) && config.is_set(kOriginal);
   scaling.original_max_positions = max_positions;
   if (scaling.kind != Kind::dynamic) {
@@ -128,7 +128,7 @@ void read_scaling(const ConfigReader& config, const ConfigReader& rope, double m
   }
 }
 
-// "partial_rotary_factor": the plain kind reads the parameters first, the others what stands outside.
+// "partial_rotary_factor": the default type prefers the rope parameters, the other types the config itself.
 double read_part(const ConfigReader& config, const ConfigReader* rope, Kind kind) {
   constexpr std::string_view kPart = "partial_rotary_factor";
   const bool inside = rope != nullptr && rope->is_set(kPart);
@@ -141,7 +141,7 @@ double read_part(const ConfigReader& config, const ConfigReader* rope, Kind kind
   return part;
 }
 
-// The part of each head that turns; "proportional" counts whole pairs of it.
+// The number of rotated dimensions of a head; "proportional" counts whole pairs.
 std::size_t read_rotary_dim(const ConfigReader& config, const ConfigReader* rope, Kind kind,
                             const RotaryConfig& rotary, RotaryKeys::Partial partial) {
   const bool ignored = partial == RotaryKeys::Partial::ignored;

@@ -40,8 +40,8 @@ constexpr KeyScheme kSchemes[] = {{".wi_1.", kGated}, {"", kPlain}};
 constexpr std::string_view kIgnored[] = {
     "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"};
 
-// The table of words, its copies and the output layer are always one where the file has one:
-// "tie_word_embeddings" says in files of transformers 4 whether the output is scaled.
+// Token embedding table, its copies and the output layer are always tied if the file has only one: in transformers 4
+// files "tie_word_embeddings" only says whether the output is scaled.
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":32128,"d_model":512,"d_kv":64,"d_ff":2048,"num_layers":6,
 "num_decoder_layers":null,"num_heads":8,"relative_attention_num_buckets":32,
@@ -53,8 +53,8 @@ constexpr KeyTable kKeys{
     .other_names = R"("hidden_size":"d_model","num_attention_heads":"num_heads",
 "num_hidden_layers":"num_layers","head_dim":"d_kv")"};
 
-// "relu", "gated-gelu" (whose GELU is the tanh one), "gated-silu", …; "dense_act_fn" and
-// "is_gated_act", which transformers saves beside it, count before it.
+// "relu", "gated-gelu" (with the tanh form of GELU), "gated-silu", …; "dense_act_fn" and
+// "is_gated_act", which transformers saves as well, take precedence.
 void read_feed_forward(const ConfigReader& config, std::size_t d_model, ModelConfig& model,
                        FeedForwardConfig& feed_forward) {
   std::string name = config.text("feed_forward_proj");
@@ -68,7 +68,7 @@ void read_feed_forward(const ConfigReader& config, std::size_t d_model, ModelCon
                   Bias::none};
 }
 
-// "scale_decoder_outputs", where null says no; where it is not said, all but false under the key before.
+// "scale_decoder_outputs", false if null; if absent, "tie_word_embeddings" unless that is false.
 bool scales_output(const ConfigReader& config) {
   const Json* said = config.find_set("scale_decoder_outputs");
   if (said == nullptr) return false;
@@ -79,7 +79,7 @@ bool scales_output(const ConfigReader& config) {
 TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
   TowerConfig tower;
   const std::size_t d_model = config.size("d_model");
-  // Relative positions know no end; this one keeps their int32 sums safe.
+  // Relative positions have no maximum; this limit keeps int32 sums of them from overflowing.
   tower.max_positions = 1u << 20;
   tower.stack.layers = read_layers(config, "num_layers");
   tower.stack.blocks = "";

@@ -83,7 +83,7 @@ std::vector<Span> read_spans(const ConfigReader& config, std::size_t layers,
 std::size_t read_labels(const ConfigReader& config) {
   const auto labels = config.object("id2label");
   if (labels && !labels->root().object().empty()) return labels->root().object().size();
-  return config.size("num_labels", 2);  // transformers' own number where nothing says one
+  return config.size("num_labels", 2);  // transformers' default
 }
 
 TowerConfig::Attends read_causality(const ConfigReader& config) {

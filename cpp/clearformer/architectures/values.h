@@ -1,4 +1,4 @@
-// What the architectures' readers of config.json have in common.
+// Readers of config.json shared by the architectures.
 #pragma once
 
 #include "clearformer/architectures/architecture.h"
@@ -8,44 +8,44 @@ namespace clearformer {
 NormConfig layer_norm(std::size_t d_model, double eps);
 NormConfig rms_norm(std::size_t d_model, double eps);
 
-/// The activation under `key`; throws unsupported for an unknown one. Also notes its name.
+/// The activation under `key`; throws unsupported for an unknown one. Records its name in `model`.
 Activation read_activation(const ConfigReader& config, std::string_view key, ModelConfig& model);
 
-/// Special tokens, under the names all config files use.
+/// Reads the special tokens, under the names common to all config files.
 void read_tokens(const ConfigReader& config, ModelConfig& model);
 
-/// How many heads `heads` says, of d_model / heads dimensions each; throws when that is no whole
-/// number.
+/// Reads the number of heads under the key `heads`, of d_model / heads dimensions each; throws if that is not an
+/// integer.
 AttentionConfig read_heads(const ConfigReader& config, std::string_view heads, std::size_t d_model);
 
-/// What is added to a variance: from 0 to 1.
+/// Reads an epsilon: from 0 to 1.
 double read_epsilon(const ConfigReader& config, std::string_view key);
 
-/// How many layers `key` says; throws for more than any model has, before lists of that length are made.
+/// Reads the number of layers; throws for more than any model has, before vectors of that size are allocated.
 std::size_t read_layers(const ConfigReader& config, std::string_view key);
 
-/// present where the flag `key` says so.
+/// present if the flag `key` is true.
 Bias read_bias(const ConfigReader& config, std::string_view key);
 
-/// A window of `size` positions, the query's own among them; for queries that see ahead too (as
-/// transformers has it) of as many before and as many behind the query.
+/// A window of `size` positions including the query's own; for bidirectional attention it extends as far to both
+/// sides, as in transformers.
 void set_window(TowerConfig& tower, std::size_t size);
 
-/// "layer_types", or `usual(layer)` for each layer where the key is absent.
+/// Reads "layer_types", or uses `usual(layer)` for each layer if the key is absent.
 std::vector<Span> read_spans(const ConfigReader& config, std::size_t layers,
                              Span (*usual)(const ConfigReader&, std::size_t layer));
 
 /// The number of classes: id2label, num_labels, or 2.
 std::size_t read_labels(const ConfigReader& config);
 
-/// The stack's side of "is_causal": false lets every position see all others, too.
+/// Reads "is_causal": false makes attention bidirectional.
 TowerConfig::Attends read_causality(const ConfigReader& config);
 
-/// A decoder-only language model with one output layer. Throws unsupported for another task.
+/// A decoder-only language model with one output layer. Throws unsupported for other tasks.
 ModelConfig language_model(const ConfigReader& config, Task task);
 
-/// The heads of an encoder-only model, whose classifier reads the first position's state through
-/// `dense` (none: as it is) and `norm`. For Task::base there is a pooler where `pooler` says so.
+/// The heads of an encoder-only model. The classifier reads the first position's state through
+/// `dense` (none: unchanged) and `norm`. For Task::base there is a pooler if `pooler` is set.
 struct EncoderHeads {
   std::optional<Activation> pooler;      // of the base model
   std::optional<Activation> classifier;  // of sequence classification

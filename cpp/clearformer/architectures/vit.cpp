@@ -1,4 +1,4 @@
-// ViT: pre-norm encoder over image patches behind a class token.
+// ViT: pre-norm encoder over a class token and image patches.
 // Source: Dosovitskiy et al. 2020, arXiv 2010.11929; transformers' ViTForImageClassification.
 
 #include <tuple>
@@ -90,7 +90,7 @@ ModelConfig read_vit_like(const ConfigReader& config, Task task) {
   tower.image = image;
   tower.max_positions = image.prefix() + image.grid().patches();
   if (task != Task::base && task != Task::image_classification) refuse_task(config, task);
-  ModelConfig pooler;  // notes the activation's name, which is not the model's
+  ModelConfig pooler;  // not the model: its activation name differs
   EncoderHeads heads;
   heads.pooler = read_activation(config, "pooler_act", pooler);
   model.head = encoder_head(config, task, model, heads);

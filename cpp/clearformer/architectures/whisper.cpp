@@ -1,4 +1,4 @@
-// Whisper: pre-norm encoder-decoder from a log-mel spectrogram to text.
+// Whisper: pre-norm encoder-decoder that transcribes a log-mel spectrogram.
 // Source: Radford et al. 2022, arXiv 2212.04356; transformers' WhisperForConditionalGeneration.
 
 #include "clearformer/architectures/bart_like.h"
@@ -16,7 +16,7 @@ constexpr NameRule kRules[] = {
 constexpr KeyScheme kSchemes[] = {{"", kRules}};
 constexpr std::string_view kPrefixes[] = {"model."};
 
-// Its class has "scale_embedding", its model never reads it.
+// The class has "scale_embedding", but its model never reads it.
 constexpr KeyTable kKeys{.fields = R"("vocab_size":51865,"num_mel_bins":80,"encoder_layers":4,
 "encoder_attention_heads":6,"decoder_layers":4,"decoder_attention_heads":6,"decoder_ffn_dim":1536,
 "encoder_ffn_dim":1536,"decoder_start_token_id":50257,"activation_function":"gelu","d_model":384,
