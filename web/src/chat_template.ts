@@ -1,6 +1,5 @@
 /**
- * The public exports of `clearformer/chat_template`: conversations for chat models, with the Jinja interpreter they
- * need.
+ * The public exports of `clearformer/chat_template`: chat templates, with the Jinja interpreter they need.
  * @module clearformer/chat_template
  */
 

@@ -1,5 +1,5 @@
 /**
- * `clearformer/elements`: web components that draw the numbers of a transformer. Importing it registers their tags.
+ * `clearformer/elements`: web components that draw the activations of a transformer. Importing it registers their tags.
  * @module clearformer/elements
  */
 

@@ -236,7 +236,9 @@ export {
   type WantedScores,
 } from './primitives/attention.js';
 export { complexity, type LayerKind, type LayerSize } from './primitives/complexity.js';
-/** The teaching blocks of d2l.ai, by its names and with its order of arguments; `valid_lens` counts the keys that may be seen. */
+/**
+ * The teaching blocks of d2l.ai, with its names and order of arguments; `valid_lens` is the number of unmasked keys.
+ */
 export * as d2l from './primitives/d2l.js';
 export {
   bmm,
@@ -268,7 +270,7 @@ export {
   tanh,
 } from './primitives/functional.js';
 export { Mask } from './primitives/mask.js';
-/** torch.nn's layers: its options, arguments and state_dict keys; batch first, inference only. */
+/** The layers of torch.nn: same options, arguments and state_dict keys; batch first, inference only. */
 export * as nn from './primitives/nn.js';
 export {
   type Grid,

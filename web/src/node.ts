@@ -1,6 +1,6 @@
 /**
- * What Node loads: `clearformer` in few files, see scripts/build/whole.ts. The build puts runtime/assets_whole.ts in place of
- * runtime/assets.ts.
+ * The entry for Node: `clearformer` in few files, see scripts/build/whole.ts. The build replaces runtime/assets.ts by
+ * runtime/assets_whole.ts.
  * @module clearformer
  */
 

@@ -1,4 +1,4 @@
-// Head ablation: how a metric changes when one head's output is taken away, for every head in turn.
+// Head ablation: the change of a metric when one head's output is removed, for every head in turn.
 // Source: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", arXiv 1905.10650, section 3.2.
 
 import type { ModelInputs } from '../models/inputs.js';
@@ -15,24 +15,28 @@ const call = 'ablateHeads';
 
 /** Options of ablateHeads. */
 export interface AblateHeadsOptions extends SweepOptions {
-  /** What a head gives in place of its own: nothing, or its mean over the batch and positions of this input. */
+  /** What replaces a head's output: zeros, or its mean over the batch and positions of this input. */
   op?: 'zero' | 'mean' | undefined;
-  /** Heads of which kind, `*` for the layer. Default: self-attention's `hook_z`, of an encoder-decoder the decoder's. */
+  /**
+   * The hook of the heads, `*` for the layer. Default: self-attention's `hook_z` (the decoder's, for an
+   * encoder-decoder).
+   */
   hook?: LayerHook | undefined;
 }
 
-/** What ablateHeads found. */
+/** The result of ablateHeads. */
 export interface HeadAblation {
-  /** The metric of the model as it is. */
+  /** The metric of the unmodified model. */
   baseline: number;
-  /** What each head's ablation adds to it, [n_layers, n_heads]. */
+  /** The change of the metric by each head's ablation, [n_layers, n_heads]. */
   changes: Tensor<'float32'>;
 }
 
 /**
- * Runs the model once as it is and once for every head without it. Any model with attention; it works in a worker, too.
- * Rejects with `invalid_argument` for a metric that gives no number and a hook that has no heads, with the signal's reason,
- * and as a call of the model does.
+ * Runs the model once unmodified and once for every head without it. Works for any model with attention, also in a
+ * worker.
+ * Rejects with `invalid_argument` for a metric that does not return a number and a hook without heads, with the abort
+ * signal's reason, and as a call of the model does.
  */
 export async function ablateHeads(
   model: PreTrainedModel,

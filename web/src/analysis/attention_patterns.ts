@@ -1,17 +1,17 @@
-// Attention maps as the analyses take them: a list, one for each layer, or the cache they were captured in.
+// Attention maps as input of an analysis: a list with one per layer, or the cache they were captured in.
 
 import { ClearformerError, textOf } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 
-/** Attention maps [batch, head, query, key] of every layer in order, or a cache that holds those of one stack of layers. */
+/** Attention maps [batch, head, query, key] of all layers in order, or a cache with the maps of one stack of layers. */
 export type AttentionPatterns = readonly Tensor<'float32'>[] | Readonly<Record<string, Tensor<'float32'>>>;
 
 const patternName = /^((?:.*\.)?)(\d+)\.attn\.hook_pattern$/;
 
 /**
- * The maps of self-attention in the order of layers, all of one shape [batch, head, position, position].
- * Throws `invalid_argument` for anything else, a cache without maps or with those of several stacks, and names the first
- * layer that is missing; `shape_mismatch` for other dims, as cross-attention's are.
+ * The maps of self-attention in layer order, all of the same shape [batch, head, position, position].
+ * Throws `invalid_argument` for anything else, including a cache without maps or with those of several stacks, and
+ * names the first missing layer; `shape_mismatch` for other dims, such as those of cross-attention.
  */
 export function selfAttention(call: string, patterns: AttentionPatterns): Tensor<'float32'>[] {
   const list = isList(patterns) ? [...patterns] : fromCache(call, patterns);

@@ -1,5 +1,5 @@
-// Attention rollout: how much of each position's first vector has come to each position, if attention were all that moves
-// information and a residual connection as strong as it:
+// Attention rollout: how much of each position's input vector reaches each position, assuming that only attention and a
+// residual connection of equal weight move information:
 //   Â_l = rows of (½ mean_h A_l + ½ I), each divided by its sum;  R_0 = Â_0,  R_l = Â_l R_{l-1}
 // Source: Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers", arXiv 2005.00928, section 3.
 
@@ -7,10 +7,10 @@ import { Tensor } from '../tensor/tensor.js';
 import { type AttentionPatterns, selfAttention } from './attention_patterns.js';
 
 /**
- * The rollout up to each layer, [n_layers, batch, query, key]; rows sum to 1, the last layer's is the model's. Takes
- * `attentions` of a call of the model, or a cache with every `hook_pattern` of one stack of layers (of an encoder-decoder,
- * the encoder's or the decoder's). Sums are in double precision.
- * Throws `invalid_argument` when a layer's map is missing, `shape_mismatch` for maps that are no self-attention.
+ * The rollout up to each layer, [n_layers, batch, query, key]; rows sum to 1, and the last layer's is the model's.
+ * Takes the `attentions` of a model call, or a cache with every `hook_pattern` of one stack of layers (for an
+ * encoder-decoder, the encoder's or the decoder's). Accumulated in double precision.
+ * Throws `invalid_argument` if a layer's map is missing, `shape_mismatch` for maps that are not of self-attention.
  */
 export function attentionRollout(patterns: AttentionPatterns): Tensor<'float32'> {
   const maps = selfAttention('attentionRollout', patterns);

@@ -1,4 +1,4 @@
-// Tensors as comma-separated values (RFC 4180, with line feeds alone).
+// Tensors as comma-separated values (RFC 4180, with LF line ends).
 
 import type { Tensor } from '../tensor/tensor.js';
 import { exportedTensor } from './exported_tensor.js';
@@ -7,12 +7,12 @@ import { type NonFinite, numberTexts } from './number_text.js';
 const nonFinite: NonFinite = { nan: 'nan', infinity: 'inf', minusInfinity: '-inf' };
 
 /**
- * A tensor as text:
- *   two axes         a line for each row, without a header: numpy.loadtxt(…, delimiter=',') reads it
- *   one axis, none   a number a line
- *   more             a header `axis_0,axis_1,axis_2,value`, then a line for each element: its place, then its value
- * float32 in the fewest digits that read back as the same float32, whole numbers with all of theirs; inf, -inf and nan
- * as Python reads them. Every line ends in a line feed. Throws `invalid_argument` for what is no Tensor.
+ * Serialises a tensor:
+ *   2 axes           one line per row, without a header: numpy.loadtxt(…, delimiter=',') reads it
+ *   0 or 1 axes      one number per line
+ *   more             a header `axis_0,axis_1,axis_2,value`, then one line per element: its indices and its value
+ * float32 with the fewest digits that parse to the same float32, integers with all digits; inf, -inf and nan as in
+ * Python. Every line ends with a line feed. Throws `invalid_argument` for anything but a Tensor.
  */
 export function toCSV(tensor: Tensor): string {
   const checked = exportedTensor('toCSV', tensor);

@@ -1,4 +1,4 @@
-// Finding a model's previous-token, first-token, duplicate-token and induction heads by running it: see head_scores.ts.
+// Detects a model's previous-token, first-token, duplicate-token and induction heads by running it: see head_scores.ts.
 
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
@@ -11,16 +11,19 @@ import { type RepeatedTokensOptions, repeatedTokens } from './repeated_tokens.js
 
 /** Options of detectHeads. */
 export interface DetectHeadsOptions extends RepeatedTokensOptions {
-  /** What to run. Default: `batch` rows of `length` random tokens, each row repeated once. */
+  /** The inputs to run. Default: `batch` rows of `length` random tokens, each row repeated once. */
   inputs?: ModelInputs | undefined;
-  /** Which maps, `*` for the layer. Default: self-attention of the (text) model, of an encoder-decoder the decoder's. */
+  /**
+   * The hook of the maps, `*` for the layer. Default: self-attention of the (text) model, or of an encoder-decoder's
+   * decoder.
+   */
   hook?: LayerHook | undefined;
-  /** Heads that score at least this are listed. Default 0.5: half of the attention. */
+  /** The minimum score of a detected head. Default 0.5: half of the attention. */
   threshold?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** A head with a habit. */
+/** A detected head. */
 export interface DetectedHead {
   kind: HeadKind;
   layer: number;
@@ -28,23 +31,24 @@ export interface DetectedHead {
   score: number;
 }
 
-/** What detectHeads found. */
+/** The result of detectHeads. */
 export interface DetectedHeads {
-  /** For each kind [n_layers, n_heads]. */
+  /** [n_layers, n_heads] for each kind. */
   scores: HeadScores;
-  /** Heads from the threshold on, the highest score first. */
+  /** Heads with a score of at least the threshold, in descending order. */
   heads: DetectedHead[];
-  /** What was run. */
+  /** The inputs that were run. */
   inputs: ModelInputs;
 }
 
 const known = ['inputs', 'hook', 'threshold', 'batch', 'length', 'seed', 'signal'];
 
 /**
- * Runs the model once and scores its heads. Decoder-only and encoder-only models of text, encoder-decoders (decoder, or
- * with `hook: 'encoder.*.attn.hook_pattern'` encoder). Rejects with `unsupported` for models without tokens (vision) and
- * for cross-attention, whose queries and keys are of two texts; `invalid_argument` for a hook that no layer has and where
- * default inputs are impossible; as `run_with_cache` does.
+ * Runs the model once and scores its heads. Works for decoder-only and encoder-only text models, and for
+ * encoder-decoders (the decoder, or the encoder with `hook: 'encoder.*.attn.hook_pattern'`). Rejects with `unsupported`
+ * for models without tokens (vision) and for cross-attention, whose queries and keys belong to different texts; with
+ * `invalid_argument` for a hook that no layer has and where default inputs cannot be made; and as `run_with_cache`
+ * does.
  */
 export async function detectHeads(model: PreTrainedModel, options: DetectHeadsOptions = {}): Promise<DetectedHeads> {
   checkOptions('detectHeads', options, known);

@@ -1,10 +1,10 @@
-// What the export of tensors shares: the check of what is given, the bytes of a tensor, room for a file.
+// Shared by the tensor export functions: validation, the bytes of a tensor, allocation.
 
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
 
 /**
- * The tensor that `call` was given, checked. Throws `invalid_argument` for anything else, `shape_mismatch` for one whose
+ * Validates the tensor passed to `call`. Throws `invalid_argument` for anything else, `shape_mismatch` for one whose
  * data was transferred to another thread.
  */
 export function exportedTensor(call: string, given: unknown): Tensor {
@@ -15,13 +15,13 @@ export function exportedTensor(call: string, given: unknown): Tensor {
   return new Tensor(type, data, dims);
 }
 
-/** Its elements as bytes, little-endian as WebAssembly's memory is. */
+/** Its elements as bytes, little-endian like WebAssembly's memory. */
 export function bytesOf({ data, size }: Tensor): Uint8Array {
-  // Nothing may be done with an array whose buffer was transferred, not even when it is empty.
+  // A transferred buffer cannot even be viewed, also when it was empty.
   return size === 0 ? new Uint8Array(0) : new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 }
 
-/** Room for a file. Throws `out_of_memory` for more bytes than the engine can give. */
+/** Allocates a file. Throws `out_of_memory` for more bytes than the engine can allocate. */
 export function roomFor(call: string, bytes: number): Uint8Array {
   try {
     return new Uint8Array(bytes);

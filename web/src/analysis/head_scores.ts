@@ -1,9 +1,9 @@
-// What a head looks at, as a number for each of four habits: the mean, over the queries that have a key of the habit's
-// kind, of the attention that these keys get. Where t is the row's tokens, query i looks with the habit of a
-//   previous-token head   at i - 1
-//   first-token head      at the first token                                 (queries behind it)
-//   duplicate-token head  at every j < i with t[j] = t[i]
-//   induction head        at every j <= i with t[j-1] = t[i]: what came after this token before
+// Scores heads for four attention patterns: the mean attention to the keys of the pattern, over the queries that have
+// such a key. With t the tokens of the row, query i attends
+//   previous-token head   to i - 1
+//   first-token head      to the first token                                 (queries after it)
+//   duplicate-token head  to every j < i with t[j] = t[i]
+//   induction head        to every j <= i with t[j-1] = t[i]: what followed this token earlier
 // Sources: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"; Olsson et al. 2022, "In-context
 // Learning and Induction Heads", arXiv 2209.11895; Wang et al. 2022, arXiv 2211.00593 (duplicate-token heads).
 
@@ -12,15 +12,15 @@ import { type IntegerInput, integerMatrix } from '../tensor/integer_input.js';
 import { Tensor } from '../tensor/tensor.js';
 import { type AttentionPatterns, selfAttention } from './attention_patterns.js';
 
-/** What heads are scored for. */
+/** The patterns that heads are scored for. */
 export const headKinds = ['previous_token', 'first_token', 'duplicate_token', 'induction'] as const;
-/** A habit that heads are scored for. */
+/** A pattern that heads are scored for. */
 export type HeadKind = (typeof headKinds)[number];
 
-/** [n_layers, n_heads] for each kind, between 0 and 1; NaN where no query of these tokens has such a key. */
+/** [n_layers, n_heads] for each kind, between 0 and 1; NaN if no query of these tokens has such a key. */
 export type HeadScores = Record<HeadKind, Tensor<'float32'>>;
 
-/** A query and the keys that count. */
+/** A query and its keys of the pattern. */
 interface Sight {
   row: number;
   query: number;
@@ -28,9 +28,10 @@ interface Sight {
 }
 
 /**
- * Scores of every head from attention maps (see attentionRollout) and the tokens [batch, position] they were made of.
- * Positions that `attention_mask` has as 0 are neither queries nor keys. An encoder's heads, which look ahead as well, are
- * scored by the same keys. Rejects what attentionRollout does; throws `shape_mismatch` for tokens of other dims.
+ * Scores every head from attention maps (see attentionRollout) and the tokens [batch, position] they were computed
+ * from. Positions where `attention_mask` is 0 count neither as queries nor as keys. An encoder's heads, which also
+ * attend to later positions, are scored by the same keys. Throws what attentionRollout does, and `shape_mismatch` for
+ * tokens of other dims.
  */
 export function headScores(
   patterns: AttentionPatterns,

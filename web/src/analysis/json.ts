@@ -7,10 +7,10 @@ import { type NonFinite, numberTexts } from './number_text.js';
 const nonFinite: NonFinite = { nan: '"NaN"', infinity: '"Infinity"', minusInfinity: '"-Infinity"' };
 
 /**
- * `{"type":"float32","dims":[2,1],"data":[[0.5],["-Infinity"]]}`: data nested as deep as there are dims. float32 in the
- * fewest digits that read back as the same float32; what JSON has no numbers for are the texts "NaN", "Infinity" and
- * "-Infinity", which Number() and Python's float() read. int64 have all their digits: Python reads them, JSON.parse
- * rounds those beyond 2^53. Throws `invalid_argument` for what is no Tensor.
+ * `{"type":"float32","dims":[2,1],"data":[[0.5],["-Infinity"]]}`: data nested as deep as there are dims. float32 with
+ * the fewest digits that parse to the same float32; values that JSON cannot represent are the strings "NaN", "Infinity"
+ * and "-Infinity", which Number() and Python's float() parse. int64 have all digits: Python keeps them, JSON.parse
+ * rounds those beyond 2^53. Throws `invalid_argument` for anything but a Tensor.
  */
 export function toJSON(tensor: Tensor): string {
   const checked = exportedTensor('toJSON', tensor);

@@ -1,4 +1,4 @@
-// The hook points that an analysis goes through, one for each layer.
+// The hook points that an analysis iterates over, one per layer.
 
 import { headAxis, posAxis } from '../models/edits.js';
 import { resolveHooks } from '../models/hooks.js';
@@ -6,7 +6,7 @@ import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
 
-/** A hook name in which `*` stands for the number of the layer. */
+/** A hook name in which `*` stands for the layer's index. */
 export type LayerHook = HookName | `${string}*${string}`;
 
 const stacks = {
@@ -16,14 +16,14 @@ const stacks = {
   'dual-encoder': 'text_model.blocks.*.',
 } as const;
 
-/** Hook names with `*` in the place of the layer, in the stack that makes the model's answer: `blocks.*.attn.hook_z`. */
+/** The default hook with `*` in place of the layer, in the stack that computes the output: `blocks.*.attn.hook_z`. */
 export function defaultHook(model: PreTrainedModel, leaf: string): LayerHook {
   return `${stacks[model.cfg.kind]}${leaf}`;
 }
 
 /**
- * The hook names that `hook` means, in the order of the layers. Throws `invalid_argument` when there are none, and when
- * it means more than one in a layer.
+ * The hook names matched by `hook`, in layer order. Throws `invalid_argument` if there are none, and if it matches more
+ * than one in a layer.
  */
 export function layerHooks(model: PreTrainedModel, hook: LayerHook): HookName[] {
   const names = resolveHooks('hook', model.hooks(), hook).map(({ name }) => name);
@@ -34,8 +34,8 @@ export function layerHooks(model: PreTrainedModel, hook: LayerHook): HookName[] 
 }
 
 /**
- * Which axis of the hook's tensor counts heads or positions (of scores and patterns: of queries), and its extent as
- * hooks() has it. Throws `invalid_argument` for a hook without such an axis.
+ * The axis of heads or positions (for scores and patterns: of queries) in the hook's tensor, and its extent as given by
+ * hooks(). Throws `invalid_argument` for a hook without such an axis.
  */
 export function axisOf(
   call: string,

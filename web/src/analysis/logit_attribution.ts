@@ -1,8 +1,9 @@
-// Direct logit attribution: the last residual stream is a sum of what the embedding, every head and every feed-forward
-// network wrote, and with the final norm's scale as it is the logit of a token is linear in it:
+// Direct logit attribution: the final residual stream is the sum of the outputs of the embedding, every head and every
+// feed-forward network, and with the final norm's scale held fixed a token's logit is linear in it:
 //   logit[t] = Σ_d u_t[d]·(x_d − mean(x)) / scale + b_t
-// (u_t: the token's row of the output layer times the norm's weight; the mean in LayerNorm alone). So it is a sum of one
-// number for each part. Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
+// (u_t: the token's row of the output layer times the norm's weight; mean subtraction in LayerNorm only). It is
+// therefore a sum of one contribution per part. Source: Elhage et al. 2021, "A Mathematical Framework for Transformer
+// Circuits".
 
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
@@ -15,34 +16,34 @@ import { type TokenChoice, type TokenDirections, tokenDirections } from './token
 
 /** Options of logitAttribution. */
 export interface LogitAttributionOptions {
-  /** The token whose logit is taken apart: one for all rows of the batch, or one a row. */
+  /** The token whose logit is decomposed: one for all rows of the batch, or one per row. */
   tokens: TokenChoice;
-  /** Take apart the difference to these tokens' logits instead. */
+  /** Decompose the difference to the logits of these tokens instead. */
   incorrect_tokens?: TokenChoice | undefined;
-  /** At which positions; default: the last. A number drops the axis. */
+  /** The positions; default: the last. A number drops the axis. */
   pos?: Positions | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** A logit, or a difference of two, as a sum of what each part of the model wrote. */
+/** A logit, or a difference of two, as a sum of contributions. */
 export interface LogitAttribution {
   /**
-   * `embed`, `pos_embed`, then for each layer its heads (`L0H0`, …; those of cross-attention `L0C0`, …) and `0_mlp_out`,
-   * and at the end `bias`: of attention's outputs, the final norm and the output layer.
+   * `embed`, `pos_embed`, then for each layer its heads (`L0H0`, …; those of cross-attention `L0C0`, …) and
+   * `0_mlp_out`, and last `bias`: that of attention outputs, the final norm and the output layer.
    */
   labels: string[];
-  /** What each adds to the logit, [label, batch] or with a list of positions [label, batch, pos]. */
+  /** The contribution of each part, [label, batch], or with a list of positions [label, batch, pos]. */
   contributions: Tensor<'float32'>;
-  /** The model's logit (or difference of logits), which they sum to: [batch] or [batch, pos]. */
+  /** The model's logit (or difference of logits), the sum of the contributions: [batch] or [batch, pos]. */
   logits: Tensor<'float32'>;
 }
 
 /**
- * Takes apart a token's logit, or how much higher it is than another's. For decoders whose layers normalise before each
- * sub-layer and which end with a norm (GPT-2, GPT-Neo, Llama, Mistral, Qwen, Phi, T5, Whisper): elsewhere logits are no
- * such sum, which `unsupported` says with the reason. Sums are in double precision.
- * With dtype q8 or q4 the core rounds what it multiplies with weights, too: parts then sum to the logit within that.
- * Rejects with `invalid_argument` for tokens and positions that are not there, and as a call of the model does.
+ * Decomposes a token's logit, or its difference to another's. For pre-norm decoders with a final norm (GPT-2, GPT-Neo,
+ * Llama, Mistral, Qwen, Phi, T5, Whisper): in other models logits are not such a sum, and `unsupported` gives the
+ * reason. Accumulated in double precision. With dtype q8 or q4 the core also rounds the inputs of its matrix products:
+ * the parts then sum to the logit up to that error.
+ * Rejects with `invalid_argument` for tokens and positions that do not exist, and as a call of the model does.
  */
 export async function logitAttribution(
   model: PreTrainedModel,
@@ -71,12 +72,14 @@ export async function logitAttribution(
   };
 }
 
-/** What is added to the stream by one hook point: vectors, and the directions [row, vector, width] they are met with. */
+/**
+ * What one hook point adds to the stream: vectors, and the directions [row, vector, width] they are multiplied with.
+ */
 interface Writer {
   labels: string[];
   values: Tensor<'float32'>; // [batch, pos, (vector,) width]
   directions: Float32Array;
-  bias: number[]; // of each row
+  bias: number[]; // per row
 }
 
 async function writersOf(
@@ -102,7 +105,7 @@ async function writersOf(
   return writers;
 }
 
-/** [label, place] for the places `at` of [batch, pos], the biases last. */
+/** [label, place] for the positions `at` of [batch, pos], with the biases last. */
 function contributionsAt(
   at: readonly number[],
   length: number,

@@ -1,4 +1,4 @@
-// The logit lens: what the model would answer if it ended at a layer. The residual stream there goes through the final
+// The logit lens: the logits if the model ended at a layer. The residual stream at that point goes through the final
 // norm and the output layer. Source: nostalgebraist 2020, "interpreting GPT: the logit lens".
 
 import type { ModelInputs } from '../models/inputs.js';
@@ -12,9 +12,9 @@ import { type Positions, placesOf, takePlaces } from './positions.js';
 
 /** Options of logitLens. */
 export interface LogitLensOptions {
-  /** Which positions; default: all. A number drops the axis. */
+  /** The positions; default: all. A number drops the axis. */
   pos?: Positions | undefined;
-  /** Whether the final norm is applied where the model has one. Default true. */
+  /** Whether to apply the final norm, if the model has one. Default true. */
   normalize?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -22,11 +22,11 @@ export interface LogitLensOptions {
 const tasks = ['causal-lm', 'masked-lm', 'seq2seq-lm'];
 
 /**
- * Logits of the residual stream before every layer and after the last, [n_layers + 1, batch, pos, d_vocab]; the last are
- * the model's own, bit for bit. Of an encoder-decoder it is the decoder's stream; of a masked-LM the whole head is applied.
- * All positions of a large vocabulary are many numbers: `pos` takes those that matter.
- * Rejects with `unsupported` for models without a vocabulary to answer in, `invalid_argument` for positions that are not
- * there, and as a call of the model does.
+ * Logits of the residual stream before every layer and after the last, [n_layers + 1, batch, pos, d_vocab]; the last
+ * are the model's own, bit for bit. For an encoder-decoder it is the decoder's stream; for a masked-LM the whole head
+ * is applied. With a large vocabulary all positions are a lot of data: `pos` restricts them.
+ * Rejects with `unsupported` for models without a vocabulary, `invalid_argument` for positions that do not exist, and
+ * as a call of the model does.
  */
 export async function logitLens(
   model: PreTrainedModel,
@@ -52,7 +52,9 @@ export async function logitLens(
   return stacked(parts, typeof pos === 'number');
 }
 
-/** Names of the residual stream before every layer and after the last, with the norm that a post-norm layer ends with. */
+/**
+ * Names of the residual stream before every layer and after the last; in a post-norm model after the layer's last norm.
+ */
 function residualStream(model: PreTrainedModel): HookName[] {
   const before = layerHooks(model, defaultHook(model, 'hook_resid_pre'));
   const last = before.at(-1) as HookName;

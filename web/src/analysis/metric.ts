@@ -1,16 +1,16 @@
-// A number that says how a model answers, to see what changes it.
+// A metric: a number that summarises a model's output, to measure the effect of a change.
 
 import { ClearformerError, textOf } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { placesOf } from './positions.js';
 
-/** From the logits [batch, pos, d_vocab] (or what the model gives in their place) to one number. */
+/** Maps the logits [batch, pos, d_vocab] (or the output that the model has instead) to one number. */
 export type Metric = (logits: Tensor<'float32'>) => number | Promise<number>;
 
 /**
- * How much higher the logit of token `right` is than that of `wrong` at a position (default: the last), as a mean over
- * the batch: the metric of Wang et al. 2022, arXiv 2211.00593. When it runs it throws `invalid_argument` for tokens or a
- * position that are not there.
+ * The difference of the logits of tokens `right` and `wrong` at a position (default: the last), averaged over
+ * the batch: the metric of Wang et al. 2022, arXiv 2211.00593. When called it throws `invalid_argument` for tokens or a
+ * position that do not exist.
  */
 export function logitDifference(right: number, wrong: number, pos = -1): Metric {
   return ({ data, dims }) => {
@@ -29,7 +29,7 @@ export function logitDifference(right: number, wrong: number, pos = -1): Metric 
   };
 }
 
-/** What the metric makes of these logits. Throws `invalid_argument` when it is no function or gives no number. */
+/** The metric of these logits. Throws `invalid_argument` if it is not a function or does not return a number. */
 export async function measured(call: string, metric: Metric, logits: Tensor<'float32'>): Promise<number> {
   if (typeof metric !== 'function') {
     throw new ClearformerError('invalid_argument', `${call}: metric must be a function of the logits`, {

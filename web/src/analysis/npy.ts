@@ -1,17 +1,17 @@
-// NumPy's file of one array. Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+// NumPy's format for one array: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 
 import { ClearformerError } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { bytesOf, exportedTensor, roomFor } from './exported_tensor.js';
 
 const descriptions = { float32: '<f4', int32: '<i4', int64: '<i8', uint8: '|u1', int8: '|i1' };
-const mostAxes = 64; // of an array in NumPy 2
-const growth = 21; // digits that numpy.save leaves room for, so that a file's first axis can grow in place
+const mostAxes = 64; // NumPy 2's limit
+const growth = 21; // digits that numpy.save reserves so that a file's first axis can grow in place
 
 /**
- * The bytes of a .npy file, format 1.0, C order: `numpy.load` gives an array of the tensor's dims and type, bit for bit,
- * infinities and NaN too. They are the bytes that numpy.save writes.
- * Throws `invalid_argument` for what is no Tensor, `unsupported` for more than 64 axes, which NumPy does not know.
+ * A .npy file, format 1.0, C order: `numpy.load` returns an array with the tensor's dims and type, bit for bit,
+ * including infinities and NaN. The bytes are the ones that numpy.save writes.
+ * Throws `invalid_argument` for anything but a Tensor, `unsupported` for more than 64 axes, NumPy's limit.
  */
 export function toNpy(tensor: Tensor): Uint8Array {
   const checked = exportedTensor('toNpy', tensor);
@@ -29,7 +29,7 @@ export function toNpy(tensor: Tensor): Uint8Array {
   return file;
 }
 
-/** A literal of Python's, filled with spaces up to a line feed. */
+/** A Python dict literal, padded with spaces and ended by a line feed. */
 function headerOf({ type, dims }: Tensor): string {
   const shape = dims.length === 1 ? `${dims[0]},` : dims.join(', ');
   const room = dims.length === 0 ? 0 : growth - String(dims[0]).length;

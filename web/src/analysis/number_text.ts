@@ -1,8 +1,8 @@
-// Numbers as text that reads back as the same number, for float32 in as few digits as that takes.
+// Formats numbers so that they parse to the same number, float32 with the fewest digits.
 
 import type { Tensor } from '../tensor/tensor.js';
 
-/** How a format writes what has no digits. */
+/** How a format writes non-finite numbers. */
 export interface NonFinite {
   nan: string;
   infinity: string;
@@ -11,7 +11,7 @@ export interface NonFinite {
 
 const smallestNormal = 2 ** -126; // of float32
 
-/** The elements of a tensor as text: whole numbers with all their digits, float32 shortest, -0 as -0.0. */
+/** The elements of a tensor as text: integers with all digits, float32 shortest, -0 as -0.0. */
 export function numberTexts({ type, data }: Tensor, nonFinite: NonFinite): string[] {
   const text = type === 'float32' ? (value: number | bigint) => floatText(value as number, nonFinite) : String;
   return Array.from(data as ArrayLike<number | bigint>, (value) => text(value));
@@ -23,10 +23,10 @@ function floatText(value: number, nonFinite: NonFinite): string {
   return Object.is(value, -0) ? '-0.0' : shortest(value);
 }
 
-// A float32 is told from its neighbours by 9 digits; 6 digits survive the way there and back, so that fewer are found
-// by dropping zeros, but not where subnormal numbers lie further apart. Above a power of two numbers lie twice as far
-// apart as below it, so that the decimal nearest to it may not be its own while one further up is: the one nearest to
-// the middle of what is its own up there.
+// 9 digits identify a float32; 6 digits survive a round trip, so that shorter forms are found by dropping zeros, except
+// where the spacing of subnormal numbers is wider. Above a power of two the spacing is twice that below it, so the
+// decimal nearest to the power may not parse to it while one further up does: the one nearest to the middle of the
+// interval that rounds to the power from above.
 function shortest(value: number): string {
   for (let digits = Math.abs(value) < smallestNormal ? 1 : 6; digits < 9; digits++) {
     for (const middle of [value, value * (1 + 2 ** -25)]) {

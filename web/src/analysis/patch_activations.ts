@@ -1,5 +1,5 @@
-// Activation patching: the model runs on a corrupted input, and one activation is replaced by what it was on the clean
-// one. Where that brings the clean answer back, what makes the difference has passed.
+// Activation patching: the model runs on a corrupted input with one activation replaced by its value on the clean
+// input. If that restores the clean output, the activation carries the difference.
 // Sources: Meng et al. 2022, arXiv 2202.05262 (causal tracing); Heimersheim & Nanda 2024, arXiv 2404.15255.
 
 import type { ModelInputs } from '../models/inputs.js';
@@ -17,23 +17,25 @@ const call = 'patchActivations';
 
 /** Options of patchActivations. */
 export interface PatchActivationsOptions extends SweepOptions {
-  /** Inputs with the answer that is looked for, and inputs of the same dims without it. */
+  /** The clean inputs, and the corrupted inputs of the same dims. */
   clean: ModelInputs;
   corrupted: ModelInputs;
-  /** What is replaced at a time: a position (default), a head, or the activation of a layer as a whole. */
+  /** What one patch replaces: a position (default), a head, or the whole activation of a layer. */
   by?: 'position' | 'head' | 'layer' | undefined;
-  /** Which activation, `*` for the layer. Default: `blocks.*.hook_resid_pre`, by head `blocks.*.attn.hook_z`. */
+  /**
+   * The hook of the activation, `*` for the layer. Default: `blocks.*.hook_resid_pre`; by head `blocks.*.attn.hook_z`.
+   */
   hook?: LayerHook | undefined;
 }
 
-/** What patchActivations found. */
+/** The result of patchActivations. */
 export interface ActivationPatching {
-  /** The metric on the clean and on the corrupted input. */
+  /** The metric of the clean and of the corrupted input. */
   clean: number;
   corrupted: number;
   /** The metric with each patch: [n_layers, pos], [n_layers, n_heads] or [n_layers]. */
   patched: Tensor<'float32'>;
-  /** The hook that each of its rows replaced. */
+  /** The hook replaced in each row. */
   hooks: HookName[];
 }
 
@@ -41,10 +43,10 @@ const known = ['clean', 'corrupted', 'metric', 'by', 'hook', 'signal', 'progress
 const ways = ['position', 'head', 'layer'];
 
 /**
- * Runs the model on both inputs, then on the corrupted one once for every patch. Any model; positions of attention maps
- * and scores are those of queries. It works in a worker, too. Rejects with `shape_mismatch` when the activations of both
- * inputs have different dims, `invalid_argument` for a hook without such an axis and a metric that gives no number, with
- * the signal's reason, and as a call of the model does.
+ * Runs the model on both inputs, then on the corrupted one once per patch. Works for any model, also in a worker;
+ * positions of attention maps and scores are those of queries. Rejects with `shape_mismatch` if the activations of the
+ * two inputs have different dims, `invalid_argument` for a hook without such an axis and a metric that does not return
+ * a number, with the abort signal's reason, and as a call of the model does.
  */
 export async function patchActivations(
   model: PreTrainedModel,

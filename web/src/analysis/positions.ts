@@ -1,4 +1,4 @@
-// Positions of a text as callers say them.
+// Positions as arguments.
 
 import { ClearformerError } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -6,7 +6,10 @@ import { Tensor } from '../tensor/tensor.js';
 /** One position or several, negative from the end. A number drops the axis, a list keeps it. */
 export type Positions = number | readonly number[];
 
-/** The places that `pos` means among `length`; undefined means all. Throws `invalid_argument` for what is not there. */
+/**
+ * The indices of `pos` among `length` positions; undefined means all. Throws `invalid_argument` for positions out of
+ * range.
+ */
 export function placesOf(call: string, pos: Positions | undefined, length: number): number[] {
   if (pos === undefined) return Array.from({ length }, (_, place) => place);
   return [pos].flat().map((one) => {
@@ -16,7 +19,7 @@ export function placesOf(call: string, pos: Positions | undefined, length: numbe
   });
 }
 
-/** [batch, places, features] of a tensor [batch, pos, …features]. */
+/** Selects positions of a tensor [batch, pos, …features] as [batch, places, features]. */
 export function takePlaces({ data, dims }: Tensor<'float32'>, places: readonly number[]): Tensor<'float32'> {
   const [batch = 0, length = 0, ...rest] = dims;
   const width = rest.reduce((product, extent) => product * extent, 1);

@@ -1,5 +1,6 @@
-// What induction heads were found with: random tokens, then the same again, so that nothing but what came before tells
-// what comes next. Source: Olsson et al. 2022, "In-context Learning and Induction Heads", arXiv 2209.11895.
+// The inputs that induction heads were discovered with: random tokens, repeated once, so that only the earlier
+// occurrence predicts the next token. Source: Olsson et al. 2022, "In-context Learning and Induction Heads", arXiv
+// 2209.11895.
 
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
@@ -8,16 +9,16 @@ import { ClearformerError } from '../support/error.js';
 export interface RepeatedTokensOptions {
   /** Rows of the default inputs (4). */
   batch?: number | undefined;
-  /** Tokens before they repeat (50, or as many as the model's positions and vocabulary allow). */
+  /** Tokens before the repetition (50, or as many as the model's positions and vocabulary allow). */
   length?: number | undefined;
-  /** Which random tokens (1): the same seed gives the same. */
+  /** Seed of the random tokens (1). */
   seed?: number | undefined;
 }
 
 /**
- * Rows [start token, t_1 … t_n, t_1 … t_n], all t of a row different, none a special token; of an encoder-decoder the same
- * for both, the encoder's without a start. Throws `invalid_argument` for sizes the model has no room for, and for models
- * that take more than tokens.
+ * Rows [start token, t_1 … t_n, t_1 … t_n], with all t of a row distinct and no special tokens; for an encoder-decoder
+ * the same for both stacks, the encoder's without start token. Throws `invalid_argument` for sizes that the model does
+ * not support, and for models that need inputs other than tokens.
  */
 export function repeatedTokens(call: string, model: PreTrainedModel, options: RepeatedTokensOptions): ModelInputs {
   const { kind, n_ctx, d_vocab } = model.cfg;
@@ -57,7 +58,7 @@ function within(call: string, option: string, value: number, least: number, most
   );
 }
 
-/** `count` different ones of `words`: the first steps of a Fisher-Yates shuffle. */
+/** `count` distinct elements of `words`: the first steps of a Fisher-Yates shuffle. */
 function drawn(words: readonly number[], count: number, next: (below: number) => number): number[] {
   const deck = [...words];
   return Array.from({ length: count }, (_, at) => {
@@ -68,7 +69,7 @@ function drawn(words: readonly number[], count: number, next: (below: number) =>
   });
 }
 
-/** Whole numbers below a bound, from Lehmer's generator modulo 2^31 - 1 (Park & Miller 1988; factor 48271). */
+/** Random integers below a bound, from Lehmer's generator modulo 2^31 - 1 (Park & Miller 1988; factor 48271). */
 function randomNumbers(seed: number): (below: number) => number {
   const modulus = 2 ** 31 - 1;
   let state = (seed % (modulus - 1)) + 1;
@@ -76,6 +77,6 @@ function randomNumbers(seed: number): (below: number) => number {
     state = (state * 48271) % modulus;
     return state;
   };
-  step(); // small seeds begin alike
+  step(); // the first numbers of small seeds are similar
   return (below) => step() % below;
 }

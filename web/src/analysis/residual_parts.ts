@@ -1,27 +1,30 @@
-// Which hook points write the parts that a decoder's last residual stream is the sum of.
+// The hook points whose values sum to a decoder's final residual stream.
 
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
 
-/** A vector [batch, pos, d_model] that is added to the stream, or the heads [batch, pos, head, d_head] that make one. */
+/**
+ * A vector [batch, pos, d_model] that is added to the stream, or heads [batch, pos, head, d_head] whose projections
+ * are.
+ */
 export interface ResidualPart {
   hook: HookName;
-  /** Of heads, what stands before their number. */
+  /** For heads, the prefix of their index. */
   label: string;
-  /** Whose output matrix the heads go through; undefined for a vector. */
+  /** The layer whose output projection applies to the heads; undefined for a vector. */
   heads: { layer: number; cross: boolean } | undefined;
 }
 
 export interface ResidualParts {
   parts: ResidualPart[];
-  /** What the final norm divides by, [batch, pos, 1]. */
+  /** The divisor of the final norm, [batch, pos, 1]. */
   scale: HookName;
 }
 
 /**
- * The parts in the order they are added. Throws `unsupported` with the reason for models whose logits are not linear in
- * such parts, be it with the norms' scales as they are.
+ * The parts in the order they are added. Throws `unsupported`, with the reason, for models whose logits are not linear
+ * in such parts even with the norms' scales held fixed.
  */
 export function residualParts(call: string, model: PreTrainedModel): ResidualParts {
   const { kind, model_type, n_layers, task } = model.cfg;

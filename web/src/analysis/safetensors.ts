@@ -1,5 +1,5 @@
-// Several tensors as one safetensors file. Format: https://github.com/huggingface/safetensors, laid out as the library
-// itself does it: the widest elements first, then by name.
+// Several tensors as one safetensors file (https://github.com/huggingface/safetensors), in the library's order: by
+// element size, largest first, then by name.
 
 import { ClearformerError, textOf } from '../support/error.js';
 import type { Tensor, TensorType } from '../tensor/tensor.js';
@@ -7,13 +7,13 @@ import { bytesOf, exportedTensor, roomFor } from './exported_tensor.js';
 
 const types = { float32: 'F32', int32: 'I32', int64: 'I64', uint8: 'U8', int8: 'I8' };
 const order: readonly TensorType[] = ['int64', 'float32', 'int32', 'int8', 'uint8'];
-const longestHeader = 100_000_000; // bytes that the library reads
+const longestHeader = 100_000_000; // the library's limit in bytes
 
 /**
- * A safetensors file with these tensors, such as all that `run_with_cache` captured; `metadata` are texts that are kept
- * beside them. safetensors.numpy.load_file opens it in Python, `load_state_dict` and `from_pretrained` here.
- * Throws `invalid_argument` for what is no Tensor, metadata that are no texts, the reserved name `__metadata__` and
- * names that are no Unicode text; `unsupported` for more than 100 MB of names, which readers refuse.
+ * A safetensors file with these tensors, such as everything that `run_with_cache` captured; `metadata` are strings
+ * stored with them. safetensors.numpy.load_file reads it in Python, `load_state_dict` and `from_pretrained` here.
+ * Throws `invalid_argument` for anything but Tensors, metadata that are not strings, the reserved name `__metadata__`
+ * and names that are not valid Unicode; `unsupported` for more than 100 MB of names, which readers refuse.
  */
 export function toSafetensors(
   tensors: Readonly<Record<string, Tensor>>,
@@ -93,7 +93,10 @@ function requireText(text: string): void {
   if (/\p{Surrogate}/u.test(text)) throw invalid(`${JSON.stringify(text)} is no Unicode text`);
 }
 
-/** By code points, as bytes of UTF-8 compare; UTF-16, which `<` compares, has those from U+E000 in other places. */
+/**
+ * Compares by code points, as UTF-8 bytes compare; `<` compares UTF-16, which orders code points from U+E000
+ * differently.
+ */
 function compareAsUtf8(a: string, b: string): number {
   const [left, right] = [[...a], [...b]];
   for (let i = 0; i < Math.min(left.length, right.length); i++) {

@@ -1,27 +1,27 @@
-// A model run many times, each time with one edit, and what a metric makes of it.
+// Runs a model many times with one edit each, and evaluates a metric.
 
 import type { ActivationEdit } from '../models/edits.js';
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { type Metric, measured } from './metric.js';
 
-/** How far it is: runs that are done, of how many. */
+/** Progress: completed runs and their total. */
 export interface SweepProgress {
   done: number;
   total: number;
 }
 
-/** What analyses share that run a model once for each head, position or layer. */
+/** Options common to analyses that run a model once per head, position or layer. */
 export interface SweepOptions {
-  /** What is watched. */
+  /** The metric to evaluate. */
   metric: Metric;
-  /** Aborting it rejects with its reason; the layer that is being computed is the last. */
+  /** An abort signal: the call rejects with its reason, once the current layer is computed. */
   signal?: AbortSignal | undefined;
   /** Called after every pass. */
   progress?: ((progress: SweepProgress) => void) | undefined;
 }
 
-/** The metric of a run with each of `total` edits, in their order. */
+/** The metric of a run with each of `total` edits, in order. */
 export async function sweep(
   call: string,
   model: PreTrainedModel,

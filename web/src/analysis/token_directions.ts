@@ -1,23 +1,24 @@
-// The direction of the residual stream that a token's logit grows in.
+// The direction of the residual stream along which a token's logit grows.
 
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
 
-/** A token for all rows of a batch, or one for each row. */
+/** A token for all rows of a batch, or one per row. */
 export type TokenChoice = number | readonly number[];
 
 export interface TokenDirections {
   /** [rows, d_model]: logit = directions · x / scale + bias. */
   directions: Tensor<'float32'>;
   bias: number[];
-  /** The tokens of each row; without `wrong` it is one logit and no difference. */
+  /** The tokens of each row; without `wrong` it is a logit and not a difference. */
   tokens: { right: number; wrong: number | undefined }[];
 }
 
 /**
- * Directions of `right` tokens, or of what tells them from `wrong` ones, for each row of the batch. Of a LayerNorm they
- * have mean 0, which takes away the mean of what they meet. Throws `invalid_argument` for tokens that are not there.
+ * Directions of the `right` tokens, or of the difference to `wrong` ones, for each row of the batch. For a LayerNorm
+ * they have mean 0, which subtracts the mean of the vectors they multiply. Throws `invalid_argument` for tokens out of
+ * range.
  */
 export async function tokenDirections(
   call: string,

@@ -1,13 +1,13 @@
-// What can stand for sound, and its way to mono samples at one rate.
+// Decodes audio inputs to mono samples at one rate.
 
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { resample_audio } from './sample_rate.js';
 import { isWav, readWav, type Sound } from './wav.js';
 
 /**
- * Sound: mono samples in [-1, 1] at the rate that is asked for, or with their own rate in hertz; an AudioBuffer; or
- * a sound file by its URL, its path (Node) or its contents. WAV files are read everywhere, others where there is an
- * OfflineAudioContext (browsers).
+ * Audio: mono samples in [-1, 1] at the requested rate, or with a rate of their own in hertz; an AudioBuffer; or
+ * an audio file by its URL, its path (Node) or its contents. WAV files are supported everywhere, other formats where
+ * there is an OfflineAudioContext (browsers).
  */
 export type AudioInput =
   | Float32Array
@@ -20,10 +20,10 @@ export type AudioInput =
   | Uint8Array;
 
 /**
- * Mono samples at `sampling_rate` (hertz) of any sound: channels are averaged, then brought to the rate. Samples that
- * need neither are given back as they are, not copied. Throws `invalid_argument` for what is no sound, `malformed_file` for a
- * WAV file that is broken, `unsupported` for encodings that nothing here decodes, `file_not_found` or `network_error` for a
- * URL or path that gives nothing.
+ * Mono samples of any audio at `sampling_rate` (hertz): channels are averaged, then resampled. Samples that
+ * need neither are returned as they are, without a copy. Throws `invalid_argument` for anything but audio,
+ * `malformed_file` for an invalid WAV file, `unsupported` for encodings that cannot be decoded here, `file_not_found`
+ * or `network_error` for a URL or path that cannot be read.
  */
 export async function read_audio(source: AudioInput, sampling_rate = 16000): Promise<Float32Array> {
   const sound = await soundOf(source, sampling_rate);
@@ -33,7 +33,7 @@ export async function read_audio(source: AudioInput, sampling_rate = 16000): Pro
 async function soundOf(source: AudioInput, rate: number): Promise<Sound> {
   if (source instanceof Float32Array) return { channels: [source], sampling_rate: rate };
   if (typeof source === 'string' || source instanceof URL) {
-    const { readNamed } = await import('../support/media_file.js'); // few pages need it
+    const { readNamed } = await import('../support/media_file.js'); // rarely needed
     return fileOf(await readNamed('read_audio', source), rate);
   }
   if (source instanceof Blob) return fileOf(new Uint8Array(await source.arrayBuffer()), rate);
@@ -57,7 +57,7 @@ async function fileOf(bytes: Uint8Array, rate: number): Promise<Sound> {
     );
   }
   try {
-    // The context brings what it decodes to its own rate, and takes the buffer away: so it gets a copy.
+    // decodeAudioData resamples to the context's rate and detaches its argument, hence the copy.
     return bufferOf(await new OfflineAudioContext(1, 1, rate).decodeAudioData(bytes.slice().buffer));
   } catch (cause) {
     throw new ClearformerError(

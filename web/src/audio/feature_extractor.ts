@@ -1,4 +1,4 @@
-// From sound to what Whisper reads: log-mel spectrograms, computed by the core (log_mel_spectrogram.h).
+// Whisper's feature extraction: log-mel spectrograms, computed by the core (log_mel_spectrogram.h).
 
 import type { ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
@@ -14,23 +14,23 @@ import { Tensor } from '../tensor/tensor.js';
 import { type AudioInput, read_audio } from './audio_input.js';
 import { type WhisperFeatures, whisperFeatures } from './feature_extractor_config.js';
 
-/** How a feature extractor is loaded: a model's options, as far as they concern files. */
+/** How a feature extractor is loaded: the options of a model that concern files. */
 export interface FeatureExtractorLoadOptions extends SourceOptions, ReadOptions {}
 
 /** Options of one call. */
 export interface FeatureExtractorCallOptions {
-  /** `max_length` (default) fills up to max_length, `longest` to the longest of the batch, `do_not_pad` not at all. */
+  /** `max_length` (default) pads to max_length, `longest` to the longest of the batch, `do_not_pad` not at all. */
   padding?: 'max_length' | 'longest' | 'do_not_pad' | undefined;
-  /** Cut what is longer than max_length (default true). */
+  /** Truncate what is longer than max_length (default true). */
   truncation?: boolean | undefined;
   /** In samples; default: chunk_length seconds. */
   max_length?: number | undefined;
-  /** Tell frames of sound (1) from those of padding (0); default: what the file says. */
+  /** Mark frames of audio (1) and of padding (0); default: the file's setting. */
   return_attention_mask?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** What Whisper's encoder takes. */
+/** The inputs of Whisper's encoder. */
 export interface FeatureExtractorOutput {
   /** [batch, feature_size, frames] */
   input_features: Tensor<'float32'>;
@@ -47,15 +47,17 @@ const inThisThread: Compute = async (given, signal) => {
 
 export interface WhisperFeatureExtractor {
   /**
-   * input_features of one sound or of several. Sounds with another rate than the model's are resampled. Rejects with
-   * `invalid_argument` for what is no sound or too short, `malformed_file` or `unsupported` for files, `shape_mismatch` where
-   * without padding the sounds of a batch differ in length, or the signal's reason.
+   * input_features of one audio or of several. Audio at another rate than the model's is resampled. Rejects with
+   * `invalid_argument` for anything but audio and for audio that is too short, `malformed_file` or `unsupported` for
+   * files, `shape_mismatch` if the unpadded audio of a batch differs in length, or the abort signal's reason.
    */
   // biome-ignore lint/style/useShorthandFunctionType: a type of this name would not merge with the class
   (audio: AudioInput | readonly AudioInput[], options?: FeatureExtractorCallOptions): Promise<FeatureExtractorOutput>;
 }
 
-/** Whisper's front end: call it with a sound or several. Numbers are those of transformers' float64 path within 1e-6. */
+/**
+ * Whisper's feature extractor: call it with one audio or several. Results equal transformers' float64 path within 1e-6.
+ */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
 export class WhisperFeatureExtractor extends Callable<
   [AudioInput | readonly AudioInput[], FeatureExtractorCallOptions?],
@@ -63,13 +65,13 @@ export class WhisperFeatureExtractor extends Callable<
 > {
   /** The file's contents. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** The numbers in force. */
+  /** The effective values. */
   readonly features: Readonly<WhisperFeatures>;
   #compute: Compute = inThisThread;
 
   /**
-   * From the contents of a preprocessor_config.json. Throws `unsupported` for another feature_extractor_type and for options
-   * that are not known, `malformed_config` for values that are none.
+   * From the contents of a preprocessor_config.json. Throws `unsupported` for another feature_extractor_type and for
+   * unknown options, `malformed_config` for invalid values.
    */
   constructor(config: Readonly<Record<string, unknown>>, file = 'preprocessor_config.json') {
     super();
@@ -77,12 +79,12 @@ export class WhisperFeatureExtractor extends Callable<
     this.features = whisperFeatures(config, file);
   }
 
-  /** Loads it from the same source as a model; see AutoFeatureExtractor. */
+  /** Loads it from the source of a model; see AutoFeatureExtractor. */
   static from_pretrained(source: Source, options: FeatureExtractorLoadOptions = {}): Promise<WhisperFeatureExtractor> {
     return load('WhisperFeatureExtractor.from_pretrained', source, options);
   }
 
-  /** @internal The same, computing where a model does, so that long work is not in this thread. */
+  /** @internal A copy that computes on a model's engine, to keep long work out of this thread. */
   on(engine: Engine): WhisperFeatureExtractor {
     const moved = new WhisperFeatureExtractor(this.config);
     moved.#compute = (given, signal) => engine.call('log_mel_spectrogram', given, signal);
@@ -118,7 +120,7 @@ export class WhisperFeatureExtractor extends Callable<
     return { input_features, attention_mask: frameMask(sounds, frames, hop_length) };
   }
 
-  /** Samples that all sounds of a batch are brought to. */
+  /** The number of samples that each audio of a batch is padded or truncated to. */
   #length(sounds: readonly Float32Array[], options: FeatureExtractorCallOptions): number {
     const { padding = 'max_length', truncation = true } = options;
     const { max_length = this.features.chunk_length * this.features.sampling_rate } = options;
@@ -154,7 +156,7 @@ function stacked(spectrograms: readonly Tensor<'float32'>[]): Tensor<'float32'> 
   return new Tensor('float32', all, [spectrograms.length, ...first.dims]);
 }
 
-/** 1 for each frame whose middle is within the sound. */
+/** 1 for each frame whose centre is within the audio. */
 function frameMask(sounds: readonly Float32Array[], frames: number, hop: number): Tensor<'int64'> {
   const mask = new BigInt64Array(sounds.length * frames);
   sounds.forEach((sound, row) => {
@@ -163,12 +165,12 @@ function frameMask(sounds: readonly Float32Array[], frames: number, hop: number)
   return new Tensor('int64', mask, [sounds.length, frames]);
 }
 
-/** Loads the feature extractor that a model came with. */
+/** Loads the feature extractor of a model. */
 export const AutoFeatureExtractor = {
   /**
-   * Loads the feature extractor of a model: the part `feature_extractor` of processor_config.json, which transformers 5
-   * writes, or else preprocessor_config.json. Only Whisper's is known. Rejects with `file_not_found`, `network_error`,
-   * `malformed_config`, `unsupported`, `integrity_mismatch`, or the signal's reason.
+   * Loads the feature extractor of a model: the member `feature_extractor` of processor_config.json, which transformers
+   * 5 writes, or preprocessor_config.json. Only Whisper's is supported. Rejects with `file_not_found`, `network_error`,
+   * `malformed_config`, `unsupported`, `integrity_mismatch`, or the abort signal's reason.
    */
   from_pretrained(source: Source, options: FeatureExtractorLoadOptions = {}): Promise<WhisperFeatureExtractor> {
     return load('AutoFeatureExtractor.from_pretrained', source, options);
@@ -186,7 +188,7 @@ async function load(
   return readFeatureExtractor(openSource(source, options), options);
 }
 
-/** A feature extractor from an open folder. */
+/** Reads a feature extractor from an open folder. */
 export async function readFeatureExtractor(folder: Folder, options: ReadOptions): Promise<WhisperFeatureExtractor> {
   const { config, file } = await readProcessorConfig(folder, 'feature_extractor', options);
   return new WhisperFeatureExtractor(config, file);

@@ -1,22 +1,22 @@
-// preprocessor_config.json of a Whisper -> the numbers its log-mel spectrogram needs. What would change the result and is
-// not known here is refused by its name.
+// Reads the parameters of a log-mel spectrogram from Whisper's preprocessor_config.json. Options that would change the
+// result and are not supported are refused by name.
 
 import { ClearformerError, textOf } from '../support/error.js';
 
-/** The numbers of a WhisperFeatureExtractor, under their names in preprocessor_config.json. */
+/** The parameters of a WhisperFeatureExtractor, named as in preprocessor_config.json. */
 export interface WhisperFeatures {
-  /** Mel filters: 80, with large-v3 128. */
+  /** Mel filters: 80, or 128 in large-v3. */
   feature_size: number;
   /** Hertz. */
   sampling_rate: number;
-  /** Samples from frame to frame. */
+  /** Samples between the starts of two frames. */
   hop_length: number;
-  /** Seconds a sound is cut or filled to. */
+  /** Seconds that audio is truncated or padded to. */
   chunk_length: number;
-  /** Samples of a frame. */
+  /** Samples per frame. */
   n_fft: number;
   padding_value: number;
-  /** What calls do that do not say. */
+  /** The default for calls. */
   return_attention_mask: boolean;
 }
 
@@ -30,7 +30,7 @@ const defaults: WhisperFeatures = {
   return_attention_mask: false,
 };
 
-// An hour of sound, and frames of a few seconds: far above any model's, and what memory and time allow.
+// An hour of audio, and frames of a few seconds: far above any model's values, and still feasible in memory and time.
 const largest = {
   feature_size: 1024,
   sampling_rate: 384_000,
@@ -39,7 +39,7 @@ const largest = {
   n_fft: 65_536,
 };
 
-// Without a part in the result, or computed anew from the numbers above, as upstream does.
+// Without influence on the result, or recomputed from the values above, as upstream does.
 const inert = [
   'feature_extractor_type',
   'processor_class',
@@ -50,10 +50,10 @@ const inert = [
   'return_tensors',
 ];
 
-/** Values of other options that say what is done anyway. */
+/** Supported values of other options: those that describe what is done anyway. */
 const harmless: Readonly<Record<string, unknown>> = { padding_side: 'right', dither: 0 };
 
-/** Throws `unsupported` for another type or an unknown option, `malformed_config` for a value that is none. */
+/** Throws `unsupported` for another type or an unknown option, `malformed_config` for an invalid value. */
 export function whisperFeatures(config: Readonly<Record<string, unknown>>, file: string): WhisperFeatures {
   const type = config.feature_extractor_type;
   if (type !== 'WhisperFeatureExtractor') {

@@ -1,25 +1,25 @@
-// Another sampling rate: a band-limited signal is the sum of sinc functions, one for each sample, and can be read anywhere.
-//   y(t) = Σ_j x_j·h(t - j),  h(t) = 2·f·sinc(2·f·t)·w(t),  w Kaiser's window, f half the width of the pass band
-// For the rates' ratio L/M in lowest terms there are L different sets of weights ("phases"), each scaled to sum to 1.
-// Quality: flat to 0.001 dB up to 88 % of the lower of the two Nyquist frequencies, at least 110 dB down from that frequency
-// on, so that nothing audible is folded into the result.
+// Resampling: a band-limited signal is a sum of sinc functions, one per sample, and can be evaluated anywhere.
+//   y(t) = Σ_j x_j·h(t - j),  h(t) = 2·f·sinc(2·f·t)·w(t),  w the Kaiser window, f half the width of the pass band
+// For a ratio L/M of the rates in lowest terms there are L sets of weights (phases), each normalised to sum to 1.
+// Quality: flat to 0.001 dB up to 88 % of the lower of the two Nyquist frequencies, attenuated by at least 110 dB above
+// that frequency, so that aliasing is inaudible.
 // Source: Kaiser 1974 (window and its β); Crochiere and Rabiner 1983, Multirate Digital Signal Processing.
 
 import { ClearformerError, textOf } from '../support/error.js';
 
-const attenuation = 110; // dB; Kaiser's formula is met within a few
-const crossings = 64; // zeros of the sinc on each side, in samples of the lower rate
+const attenuation = 110; // dB; Kaiser's formula is accurate to a few
+const crossings = 64; // zero crossings of the sinc on each side, in samples of the lower rate
 const beta = 0.1102 * (attenuation - 8.7);
-/** Width of the step from pass to stop, in parts of the lower rate; its end is at half of that rate. */
+/** Width of the transition band as a fraction of the lower rate; it ends at half of that rate. */
 const transition = (attenuation - 7.95) / (14.36 * 2 * crossings);
-const perSample = 1024; // entries of the table for one sample of the lower rate; interpolating errs by 4e-7
-const mostWeights = 2 ** 23; // kept; very odd ratios have more, and compute theirs anew
-const mostRatio = 256; // of rates: each sample costs as many steps
+const perSample = 1024; // table entries per sample of the lower rate; the interpolation error is 4e-7
+const mostWeights = 2 ** 23; // weights to keep; unusual ratios have more and recompute theirs
+const mostRatio = 256; // of the rates: the cost per sample grows with it
 
 /**
- * `samples` at another rate, both in hertz: as many as last as long, rounded up. What is outside counts as silence.
- * Throws `invalid_argument` for rates that are not whole numbers > 0, `unsupported` where one is more than 256 times the
- * other.
+ * Resamples `samples` from one rate to another, both in hertz; the duration is kept, with the length rounded up.
+ * Outside the input there is silence. Throws `invalid_argument` for rates that are not integers > 0, `unsupported` if
+ * one is more than 256 times the other.
  */
 export function resample_audio(samples: Float32Array, from: number, to: number): Float32Array {
   for (const rate of [from, to]) {
@@ -35,7 +35,7 @@ export function resample_audio(samples: Float32Array, from: number, to: number):
   }
   const divisor = greatestCommonDivisor(from, to);
   const [up, down] = [to / divisor, from / divisor];
-  const stretch = Math.max(1, from / to); // samples of the input in one of the lower rate
+  const stretch = Math.max(1, from / to); // input samples per sample of the lower rate
   const reach = Math.ceil(crossings * stretch);
   const out = new Float32Array(Math.ceil((samples.length * to) / from));
   const phases: (Float64Array | undefined)[] = [];
@@ -56,7 +56,7 @@ function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }
 
-/** Weights of the 2·reach inputs around a point `fraction` of the way from one to the next. */
+/** Weights of the 2·reach inputs around a point `fraction` of the way between two samples. */
 function weightsAt(fraction: number, stretch: number, reach: number): Float64Array {
   const weights = new Float64Array(2 * reach);
   let sum = 0;
@@ -81,7 +81,7 @@ function impulseResponse(distance: number): number {
 }
 
 function makeTable(): Float64Array {
-  const pass = 1 - transition; // twice the middle of the step
+  const pass = 1 - transition; // twice the centre of the transition band
   return Float64Array.from({ length: crossings * perSample + 1 }, (_, i) => {
     const t = i / perSample;
     const angle = Math.PI * pass * t;

@@ -3,10 +3,10 @@
 
 import { ClearformerError } from '../support/error.js';
 
-/** Sound as it was stored: one array of samples in [-1, 1] for each channel. */
+/** Audio as stored: one array of samples in [-1, 1] per channel. */
 export interface Sound {
   channels: Float32Array[];
-  /** Samples of a channel in a second. */
+  /** Samples per second and channel. */
   sampling_rate: number;
 }
 
@@ -21,9 +21,9 @@ interface Format {
 const pcm = 1;
 const float = 3;
 const extensible = 0xfffe;
-const unknownLength = 0xffffffff; // what programs write that cannot go back to the header
+const unknownLength = 0xffffffff; // written by programs that cannot go back to the header
 
-/** Whether `bytes` start as a WAV file does. */
+/** Whether `bytes` begin with the header of a WAV file. */
 export function isWav(bytes: Uint8Array): boolean {
   return bytes.length >= 12 && text(bytes, 0) === 'RIFF' && text(bytes, 8) === 'WAVE';
 }
@@ -33,8 +33,8 @@ function text(bytes: Uint8Array, at: number): string {
 }
 
 /**
- * Reads a WAV file; whole numbers of n bits become parts of 2^(n-1). Throws `malformed_file` for a file that breaks off or
- * contradicts itself, `unsupported` for other encodings, such as ADPCM or float64.
+ * Reads a WAV file; n-bit integers are divided by 2^(n-1). Throws `malformed_file` for a file that is truncated or
+ * inconsistent, `unsupported` for other encodings, such as ADPCM or float64.
  */
 export function readWav(bytes: Uint8Array): Sound {
   if (!isWav(bytes)) throw malformed('does not start as one (RIFF … WAVE)');

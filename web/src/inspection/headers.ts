@@ -1,14 +1,14 @@
-// What the headers of safetensors files list, once the core has found them right.
+// The contents of safetensors headers that the core has validated.
 
 import { indexName } from '../checkpoint/checkpoint.js';
 import type { Problem, StoredTensor } from './inspection.js';
 
-/** A tensor and where its data ends, in bytes from the file's start. */
+/** A tensor and the end of its data, in bytes from the start of the file. */
 export interface PlacedTensor extends StoredTensor {
   end: number;
 }
 
-/** The tensors of a file in the order of their data, and where that begins; `start` holds the whole header. */
+/** The tensors of a file in the order of their data, and the offset of the data; `start` holds the whole header. */
 export function placedTensors(file: string, start: Uint8Array): { header: number; tensors: PlacedTensor[] } {
   const header = 8 + Number(new DataView(start.buffer, start.byteOffset).getBigUint64(0, true));
   const { __metadata__: _, ...entries } = JSON.parse(new TextDecoder().decode(start.subarray(8, header))) as Record<
@@ -23,7 +23,7 @@ export function placedTensors(file: string, start: Uint8Array): { header: number
   return { header, tensors: tensors.map(({ placed }) => placed) };
 }
 
-/** The tensors of a file, and their bytes added to those by dtype. */
+/** The tensors of a file; their bytes are added to the totals by dtype. */
 export function listed(file: string, start: Uint8Array, bytes: Record<string, number>): StoredTensor[] {
   const { header, tensors } = placedTensors(file, start);
   let begin = header;
@@ -34,14 +34,14 @@ export function listed(file: string, start: Uint8Array, bytes: Record<string, nu
   });
 }
 
-/** Where an index and the files that could be read do not agree; loading reads the files and takes what they hold. */
+/** Differences between an index and the readable files; loading reads the files and uses what they hold. */
 export function compareWithIndex(
   index: string,
   tensors: readonly StoredTensor[],
   readable: readonly string[],
 ): Problem[] {
   const { weight_map } = JSON.parse(index) as { weight_map?: unknown };
-  if (typeof weight_map !== 'object' || weight_map === null) return []; // told by who reads it
+  if (typeof weight_map !== 'object' || weight_map === null) return []; // reported by its reader
   const named = new Map<string, unknown>(Object.entries(weight_map));
   const stored = new Map(tensors.map(({ name, file }) => [name, file]));
   const warning = (what: string): Problem => ({

@@ -1,4 +1,4 @@
-// inspect(): what a folder holds. What it takes is loaded when it is called.
+// inspect(): describes a folder. Its code is loaded on the first call.
 
 import { openSource, type Source, sourceOptions } from '../checkpoint/source.js';
 import { checkOptions, throwIfAborted } from '../support/options.js';
@@ -14,10 +14,10 @@ export function checkInspectOptions(call: string, options: InspectOptions): void
 }
 
 /**
- * What a folder holds: the kind of model, its task and sizes, the memory it takes in each dtype, and every problem that can
- * be told from config.json, generation_config.json, the index and the headers of the safetensors files; weights are not
- * read. What is broken is told as a problem. Rejects with `file_not_found` where there is nothing of a model,
- * `network_error`, `unsupported` for an option that is not known, or the signal's reason.
+ * Describes a folder: the kind of model, its task and sizes, the memory it needs in each dtype, and every problem that
+ * config.json, generation_config.json, the index and the headers of the safetensors files reveal; weights are not
+ * read. Invalid files are reported as problems. Rejects with `file_not_found` if the folder contains no model,
+ * `network_error`, `unsupported` for an unknown option, or the abort signal's reason.
  */
 export async function inspect(source: Source, options: InspectOptions = {}): Promise<Inspection> {
   checkInspectOptions('inspect', options);

@@ -1,5 +1,5 @@
-// What a folder holds, without loading a weight. The core tells it from config.json and the headers of the
-// safetensors files; which files there are is told here.
+// Describes a folder without loading a weight. The core inspects config.json and the headers of the safetensors files;
+// this file finds the folder's files.
 
 import { indexName, weightsName } from '../checkpoint/checkpoint.js';
 import { headerStart, notFound, readOptional, readRequired, sizeFrom } from '../checkpoint/files.js';
@@ -12,14 +12,14 @@ import { sentencePieces } from '../text/auto_tokenizer.js';
 import { compareWithIndex, listed } from './headers.js';
 import type { Inspection, InspectOptions, Problem, TokenizerFiles } from './inspection.js';
 
-/** A safetensors file and how it begins: to the end of its header where that can be read. */
+/** A safetensors file and its first bytes: up to the end of its header if that can be read. */
 export interface InspectedFile {
   file: SourceFile;
   bytes: number;
   start: Uint8Array;
 }
 
-/** @internal What an open folder holds, and its weights for who wants to read them. */
+/** @internal Describes an open folder, and returns its weights for readers of them. */
 export async function inspectFolder(
   folder: Folder,
   options: Pick<InspectOptions, 'task' | 'signal'>,
@@ -58,12 +58,12 @@ export function isValid(problems: readonly Problem[]): boolean {
   return !problems.some(({ severity }) => severity === 'error');
 }
 
-/** @internal What an error says, as a problem. */
+/** @internal Converts an error to a problem. */
 export function problemOf({ code, message, details }: ClearformerError, severity: Problem['severity']): Problem {
   return { code, severity, message, ...(details.file !== undefined && { file: details.file }) };
 }
 
-/** A look into a folder: what was found, and what was wrong. */
+/** An inspection in progress: the files and problems found. */
 class Look {
   readonly problems: Problem[] = [];
   readonly files: { name: string; bytes: number | null }[] = [];
@@ -76,14 +76,16 @@ class Look {
     this.#signal = signal;
   }
 
-  /** The text of a file that says something about the model. */
+  /** The text of a file that describes the model. */
   async text(name: string, read: typeof readOptional | typeof readRequired): Promise<string | undefined> {
     const file = await this.#attempt(name, () => read(this.#folder, name, { signal: this.#signal }));
     if (file !== undefined) this.files.push({ name, bytes: file.bytes });
     return file?.text;
   }
 
-  /** The safetensors files, each with its start. Throws `file_not_found` where the folder holds nothing of a model. */
+  /**
+   * The safetensors files with their first bytes. Throws `file_not_found` if the folder contains no part of a model.
+   */
   async weights(): Promise<InspectedFile[]> {
     const whole = await this.#folder.find(weightsName, this.#signal);
     if (whole !== undefined && !whole.html) return this.#starts([whole]);
@@ -130,7 +132,7 @@ class Look {
     this.#tell(new ClearformerError('file_not_found', missing, { file: weightsName, where }));
   }
 
-  /** What stands beside the model, as far as its inputs ask for it. */
+  /** The files that prepare the model's inputs, for its modalities. */
   async companions({ kind, input_modalities }: Inspection): Promise<Pick<Inspection, 'tokenizer' | 'processor'>> {
     const reads = (modality: 'text' | 'image' | 'audio') => kind === null || input_modalities.includes(modality);
     const tokenizer = reads('text') ? await this.#tokenizer() : null;
@@ -165,7 +167,7 @@ class Look {
     return there.map(({ name }) => name);
   }
 
-  /** What `read` gives; a file that is broken becomes a problem, a source that cannot be read is the caller's. */
+  /** The result of `read`; an invalid file becomes a problem, an unreadable source is thrown to the caller. */
   async #attempt<T>(file: string | undefined, read: () => Promise<T>): Promise<T | undefined> {
     try {
       return await read();
@@ -183,7 +185,7 @@ class Look {
 }
 
 const processorFiles = ['preprocessor_config.json', 'processor_config.json'];
-/** The file that makes a tokenizer, the first that is there, and what stands beside it. */
+/** The files of a tokenizer; the first entry whose first file exists is used, with its other files. */
 const tokenizers: readonly [TokenizerFiles['kind'], ...string[]][] = [
   ['tokenizer.json', 'tokenizer_config.json'],
   ['vocab.txt', 'tokenizer_config.json'],

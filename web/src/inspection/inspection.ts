@@ -1,28 +1,28 @@
-// What `inspect` and `validate` tell about a folder. All of it is JSON.
+// The results of `inspect` and `validate`. All of it can be serialised as JSON.
 
 import type { SourceOptions } from '../checkpoint/source.js';
 import type { ModelKind, ModelShape, PipelineName, WeightType } from '../runtime/border.js';
 import type { ErrorCode } from '../support/error.js';
 
-/** How a folder is looked at. */
+/** Options of an inspection. */
 export interface InspectOptions extends SourceOptions {
-  /** What the model would be loaded for: a pipeline or a task of the core; default: what config.json names. */
+  /** The intended use: a pipeline or a task of the core; default: what config.json names. */
   task?: string | undefined;
-  /** Aborting it ends all downloads and rejects with its reason. */
+  /** An abort signal: ends all downloads, and the call rejects with its reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** What is wrong: with an `error` the folder cannot be used for what it is, with a `warning` it can. */
+/** A problem: an `error` prevents the intended use of the folder, a `warning` does not. */
 export interface Problem {
-  /** As of the error that loading rejects with. */
+  /** The code of the error that loading rejects with. */
   code: ErrorCode;
   severity: 'error' | 'warning';
   message: string;
-  /** The file concerned, where it is one. */
+  /** The file concerned, if it is a single one. */
   file?: string;
 }
 
-/** A tensor of the safetensors files, as its header tells it. */
+/** A tensor of the safetensors files, from its header. */
 export interface StoredTensor {
   name: string;
   /** In the file: "F32", "BF16", … */
@@ -31,57 +31,57 @@ export interface StoredTensor {
   file: string;
 }
 
-/** What a text becomes ids with. */
+/** The files of the tokenizer. */
 export interface TokenizerFiles {
-  /** The file that is read; `sentencepiece` alone is not. */
+  /** The file that is read; `sentencepiece` by itself is not. */
   kind: 'tokenizer.json' | 'vocab.txt' | 'vocab.json' | 'sentencepiece';
   files: string[];
 }
 
-/** Keys and values of a generation, in bytes, for each sequence: before rows are filled up to the machine's vectors. */
+/** Keys and values of a generation, in bytes per sequence, without padding to vector width. */
 export interface CacheBytes {
-  /** Of each position of the text that is generated, prompt included. */
+  /** Per position of the generated text, including the prompt. */
   per_position: number;
-  /** Of each position that an encoder read; 0 without one. */
+  /** Per position of the encoder's input; 0 without an encoder. */
   per_source_position: number;
 }
 
-/** What a folder holds, what the model in it needs, and what is wrong with it. */
+/** What a folder holds, what its model needs, and its problems. */
 export interface Inspection {
-  /** Whether no problem is an error. */
+  /** Whether none of the problems is an error. */
   valid: boolean;
-  /** `model_type` of config.json, also where it is not supported; null where there is none. */
+  /** `model_type` of config.json, even if it is not supported; null if there is none. */
   model_type: string | null;
   /** The classes that config.json names. */
   architectures: string[];
-  /** The shape of model; null (as the next four) where the architecture is not supported. */
+  /** The kind of model; null (like the next four) if the architecture is not supported. */
   kind: ModelKind | null;
-  /** What it is loaded for, in the core's words: "causal-lm". */
+  /** The task it is loaded for, by the core's name: "causal-lm". */
   task: string | null;
-  /** The pipeline that does that. */
+  /** The pipeline for that task. */
   pipeline: PipelineName | null;
   /** All pipelines that this architecture has a head for. */
   pipelines: PipelineName[];
-  /** Sizes, as the `cfg` of the model once it is loaded. */
+  /** Sizes, as in the `cfg` of the loaded model. */
   cfg: ModelShape | null;
   input_modalities: ('text' | 'image' | 'audio')[];
   tokenizer: TokenizerFiles | null;
-  /** Names of the files that say how images or sounds become numbers. */
+  /** Names of the files that configure the preprocessing of images or audio. */
   processor: string[];
-  /** Files of the folder that were looked at, with their sizes; null where a server does not say. */
+  /** The files of the folder that were considered, with their sizes; null if the server does not give one. */
   files: { name: string; bytes: number | null }[];
-  /** Files with weights in formats that are not read, where the folder can be listed or has no others. */
+  /** Files with weights in unsupported formats, if the folder can be listed or has no others. */
   other_formats: string[];
-  /** Elements of all stored tensors; without safetensors: of those the model takes. */
+  /** Number of elements of all stored tensors; without safetensors, of those the model needs. */
   parameters: number | null;
-  /** Bytes of the stored tensors by the dtype of the file. */
+  /** Bytes of the stored tensors by dtype in the file. */
   bytes: Record<string, number>;
-  /** Bytes of the weights once they are loaded, by the `dtype` they are loaded in. */
+  /** Bytes of the loaded weights by the `dtype` they are loaded in. */
   memory: Record<WeightType, number> | null;
-  /** Null for models that generate no tokens. */
+  /** Null for models that do not generate tokens. */
   cache: CacheBytes | null;
   tensors: StoredTensor[];
-  /** Tensors that the model needs and that are not there. */
+  /** Tensors that the model needs and the files lack. */
   missing_tensors: string[];
   /** Tensors that the model does not use. */
   unexpected_tensors: string[];

@@ -1,11 +1,11 @@
-// NaN and infinity among stored numbers: in IEEE formats, and bfloat16, those whose exponent is all ones.
+// Detects NaN and infinity among stored numbers: in IEEE formats and bfloat16, an exponent of all ones.
 
 import { placedTensors } from './headers.js';
 
 interface Encoding {
-  /** Bytes of an element; the last one, or last two, hold the exponent. */
+  /** Bytes per element; the exponent is in the last one or two. */
   bytes: number;
-  /** All ones of the exponent in the element's last 16 bits. */
+  /** Mask of the exponent in the element's last 16 bits. */
   exponent: number;
 }
 
@@ -16,7 +16,7 @@ const encodings: Readonly<Record<string, Encoding>> = {
   BF16: { bytes: 2, exponent: 0x7f80 },
 };
 
-/** How many values of which tensors are NaN or infinite, and how long the file is; its header must be right. */
+/** The number of NaN and infinite values per tensor, and the length of the file, whose header must be valid. */
 export async function notFinite(
   chunks: AsyncIterable<Uint8Array>,
   start: Uint8Array,
@@ -24,7 +24,7 @@ export async function notFinite(
   const { header, tensors } = placedTensors('', start);
   const counts = new Map<string, number>();
   let length = 0;
-  let before = 0; // the last byte of the chunk before
+  let before = 0; // the last byte of the previous chunk
   let next = 0;
   for await (const chunk of chunks) {
     for (let at = Math.max(0, header - length); at < chunk.length; ) {
@@ -41,7 +41,9 @@ export async function notFinite(
   return { counts, length };
 }
 
-/** Among the elements whose last byte stands in the chunk from `at` on; their tensor ends at `end`, perhaps behind it. */
+/**
+ * Counts elements whose last byte is in the chunk from `at` on; their tensor ends at `end`, possibly beyond the chunk.
+ */
 function countIn(chunk: Uint8Array, before: number, at: number, end: number, encoding: Encoding | undefined): number {
   if (encoding === undefined) return 0;
   const { bytes, exponent } = encoding;

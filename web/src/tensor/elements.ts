@@ -1,4 +1,4 @@
-// Elements of an n-dimensional array in row-major order: how many, where they stand, which is the largest.
+// Elements of an n-dimensional array in row-major order: their number, their offsets, the largest.
 
 import type { TensorData, TensorType } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
@@ -8,7 +8,7 @@ export function total(row: TensorData[TensorType]): number {
   return (row as Float32Array).reduce((sum, value) => sum + value, 0);
 }
 
-/** Where the first largest element stands (sign 1) or the first least one (-1); the first NaN comes before both. */
+/** The index of the first largest element (sign 1) or the first smallest one (-1); the first NaN takes precedence. */
 export function best(call: string, row: TensorData[TensorType], sign: 1 | -1): number {
   if (row.length === 0) throw new ClearformerError('shape_mismatch', `Tensor.${call}: there are no elements`);
   let found = 0;
@@ -19,7 +19,7 @@ export function best(call: string, row: TensorData[TensorType], sign: 1 | -1): n
   return found;
 }
 
-/** Where the elements of a tensor of `dims` stand in data with these steps along its axes, the first one at `first`. */
+/** The offsets of the elements of a tensor of `dims` in data with these strides, starting at `first`. */
 export function offsets(dims: readonly number[], steps: readonly number[], first = 0): Int32Array {
   let found = Int32Array.of(first);
   dims.forEach((extent, axis) => {
@@ -31,14 +31,14 @@ export function offsets(dims: readonly number[], steps: readonly number[], first
   return found;
 }
 
-/** The elements at these places, as an array of the same kind. */
+/** Gathers the elements at these offsets into an array of the same kind. */
 export function taken<Data extends TensorData[TensorType]>(data: Data, from: Int32Array): Data {
   const copy = new (data.constructor as Float32ArrayConstructor)(from.length);
   for (let i = 0; i < copy.length; i++) copy[i] = data[from[i] as number] as number;
   return copy as unknown as Data;
 }
 
-/** Number of elements of a shape; 1 for a scalar. Throws `invalid_argument` for anything but whole numbers >= 0. */
+/** Number of elements of a shape; 1 for a scalar. Throws `invalid_argument` for anything but integers >= 0. */
 export function elementCount(dims: readonly number[]): number {
   return dims.reduce((count, extent) => {
     if (!Number.isSafeInteger(extent) || extent < 0) {
@@ -48,10 +48,10 @@ export function elementCount(dims: readonly number[]): number {
   }, 1);
 }
 
-/** From one index to another, that one excluded. */
+/** A half-open range of indices. */
 type Range = readonly [start: number, end: number];
 
-/** Start and end of what one argument of `slice` takes of an axis. */
+/** The range of an axis that one argument of `slice` selects. */
 export function rangeOf(part: number | readonly [number, number | null] | null, extent: number, axis: number): Range {
   const resolve = (index: number) => (index < 0 ? index + extent : index);
   const start = part === null ? 0 : resolve(typeof part === 'number' ? part : part[0]);

@@ -1,10 +1,10 @@
-// Token ids and masks as callers write them: tensors, nested arrays, typed arrays.
+// Token ids and masks as arguments: tensors, nested arrays, typed arrays.
 
 import { ClearformerError } from '../support/error.js';
 import type { Tensor } from './tensor.js';
 import { integers, type TensorOf } from './tensor_input.js';
 
-/** What can stand for whole numbers of one or two axes wherever token ids or masks are asked for. */
+/** Accepted forms of integers with one or two axes, wherever token ids or masks are expected. */
 export type IntegerInput =
   | Tensor
   | readonly (number | bigint)[]
@@ -14,7 +14,7 @@ export type IntegerInput =
   | { readonly data: Int32Array | BigInt64Array; readonly dims: readonly number[] };
 
 /**
- * A [batch, position] tensor of int32 from `input`; one axis becomes a batch of one.
+ * Converts `input` to a [batch, position] tensor of int32; one axis becomes a batch of one.
  * Throws `shape_mismatch` for ragged rows or other ranks, `dtype_mismatch` for fractions and other element types.
  */
 export function integerMatrix(name: string, input: IntegerInput): TensorOf<'int32'> {

@@ -1,12 +1,12 @@
-// Images as tensors in another size, as torch's interpolate without align_corners and antialias: one pass along the rows, one
+// Resizes images as tensors, like torch's interpolate without align_corners and antialias: one pass along the rows, one
 // along the columns.
-//   out(i) = Σ_j w(j) · in(first + j) around c = (i + 1/2)·n/n' - 1/2; beyond the edge the edge counts on
-// Cubic convolution (Keys 1981) with a = -3/4, which is torch's.
+//   out(i) = Σ_j w(j) · in(first + j) around c = (i + 1/2)·n/n' - 1/2, with edges replicated
+// Cubic convolution (Keys 1981) with a = -3/4, as in torch.
 
 import { ClearformerError, textOf } from '../support/error.js';
 import { Tensor } from './tensor.js';
 
-/** How pixels between pixels are computed. */
+/** How values between pixels are interpolated. */
 export type InterpolationMode = 'nearest' | 'bilinear' | 'bicubic';
 
 type Weights = (fraction: number) => readonly number[];
@@ -15,13 +15,13 @@ const a = -0.75;
 const near = (x: number) => ((a + 2) * x - (a + 3)) * x * x + 1;
 const far = (x: number) => ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
 
-/** The weights of the pixels from one before the centre's own on; of `bilinear` only the middle two count. */
+/** The weights of four pixels, starting one before the centre's; `bilinear` uses only the middle two. */
 const kernels: Readonly<Record<'bilinear' | 'bicubic', Weights>> = {
   bilinear: (x) => [0, 1 - x, x, 0],
   bicubic: (x) => [far(x + 1), near(x), near(1 - x), far(2 - x)],
 };
 
-/** One axis of data [outer, from, inner] brought to `to` elements. */
+/** Resizes one axis of data [outer, from, inner] to `to` elements. */
 function along(
   data: Float32Array,
   [outer, from, inner]: readonly [number, number, number],
@@ -68,7 +68,7 @@ function resized(call: string, input: Tensor, size: readonly number[], mode: Int
   return new Tensor('float32', data, [...planes, height, width]);
 }
 
-/** An image [channel, height, width] in another size [height, width]. */
+/** Resizes an image [channel, height, width] to [height, width]. */
 export function interpolate(
   input: Tensor,
   size: readonly [number, number],
@@ -83,13 +83,13 @@ export function interpolate(
 
 /** Options of `interpolate_4d`. */
 export interface InterpolateOptions {
-  /** [height, width] in pixels; leading axes may stand before them, as they are. */
+  /** [height, width] in pixels, optionally preceded by the unchanged leading axes. */
   size: readonly number[];
   /** Default `bilinear`. */
   mode?: InterpolationMode | undefined;
 }
 
-/** Images [batch, channel, height, width] in another size. */
+/** Resizes images [batch, channel, height, width]. */
 export async function interpolate_4d(input: Tensor, options: InterpolateOptions): Promise<Tensor<'float32'>> {
   const { size = [], mode = 'bilinear' } = options ?? {};
   const leading = [...input.dims.slice(0, 4 - size.length), ...size].slice(0, 2);

@@ -1,10 +1,10 @@
-// Functions of tensors under transformers.js' names, computed at once in JavaScript with torch's semantics.
+// Functions of tensors with transformers.js' names and torch's semantics, computed synchronously in JavaScript.
 
 import { ClearformerError, textOf } from '../support/error.js';
 import { best, elementCount } from './elements.js';
 import { type Axes, Tensor, type TensorData, type TensorType } from './tensor.js';
 
-/** One tensor behind the other along `dim`. Throws `shape_mismatch` or `dtype_mismatch` where they do not fit together. */
+/** Concatenates tensors along `dim`. Throws `shape_mismatch` or `dtype_mismatch` if they do not fit together. */
 export function cat<T extends TensorType>(tensors: readonly Tensor<T>[], dim = 0): Tensor<T> {
   const [first] = tensors;
   if (first === undefined) throw new ClearformerError('invalid_argument', 'cat: needs at least one tensor');
@@ -36,7 +36,7 @@ export function cat<T extends TensorType>(tensors: readonly Tensor<T>[], dim = 0
   return new Tensor(first.type, data, dims);
 }
 
-/** Tensors of equal dims, one behind the other along a new axis `dim`. */
+/** Stacks tensors of equal dims along a new axis `dim`. */
 export function stack<T extends TensorType>(tensors: readonly Tensor<T>[], dim = 0): Tensor<T> {
   const at = dim < 0 ? dim + (tensors[0]?.dims.length ?? 0) + 1 : dim;
   return cat(
@@ -55,7 +55,7 @@ export function mean(input: Tensor, dim: Axes = null, keepdim = false): Tensor<'
   return input.mean(dim, keepdim);
 }
 
-/** Standard deviation and mean along `dim`; null: of all. `correction` 1: of a sample, 0: of all there is. */
+/** Standard deviation and mean along `dim`; null: of all. `correction` 1: of a sample, 0: of the population. */
 export function std_mean(
   input: Tensor,
   dim: Axes = null,
@@ -70,7 +70,9 @@ export function std_mean(
   return [std, wide.view(std.dims)];
 }
 
-/** The `k` largest values of the last axis, the largest first, and their indices (null: all); equal ones in their order. */
+/**
+ * The `k` largest values of the last axis (null: all) in descending order, and their indices; ties keep their order.
+ */
 export async function topk<T extends TensorType>(
   x: Tensor<T>,
   k: number | null = null,
@@ -101,8 +103,8 @@ export async function topk<T extends TensorType>(
 }
 
 /**
- * One vector for each text: the mean of last_hidden_state [batch, position, d_model] where attention_mask [batch, position]
- * is 1: [batch, d_model].
+ * Mean pooling, one vector per text: the mean of last_hidden_state [batch, position, d_model] over the positions where
+ * attention_mask [batch, position] is 1: [batch, d_model].
  */
 export function mean_pooling(last_hidden_state: Tensor, attention_mask: Tensor): Tensor<'float32'> {
   const mask = attention_mask.to('float32').unsqueeze(-1);
@@ -110,7 +112,7 @@ export function mean_pooling(last_hidden_state: Tensor, attention_mask: Tensor):
   return sum.div((mask.sum(1) as Tensor<'float32'>).clamp(1e-9, Number.POSITIVE_INFINITY));
 }
 
-/** A tensor of one value: float32 for a number, int64 for a bigint, uint8 for a boolean. */
+/** A tensor filled with one value: float32 for a number, int64 for a bigint, uint8 for a boolean. */
 export function full(size: readonly number[], fill_value: number): Tensor<'float32'>;
 export function full(size: readonly number[], fill_value: bigint): Tensor<'int64'>;
 export function full(size: readonly number[], fill_value: boolean): Tensor<'uint8'>;
@@ -141,7 +143,7 @@ export function zeros_like(tensor: Tensor): Tensor<'int64'> {
   return full(tensor.dims, 0n);
 }
 
-/** Σ aᵢ·bᵢ of two vectors of one length. */
+/** Σ aᵢ·bᵢ of two vectors of equal length. */
 export function dot(arr1: ArrayLike<number>, arr2: ArrayLike<number>): number {
   if (arr1.length !== arr2.length) {
     throw new ClearformerError('shape_mismatch', `dot: vectors of ${arr1.length} and ${arr2.length} elements`);
@@ -151,7 +153,7 @@ export function dot(arr1: ArrayLike<number>, arr2: ArrayLike<number>): number {
   return sum;
 }
 
-/** The cosine of the angle between two vectors of one length: dot(a, b) / (‖a‖·‖b‖). */
+/** The cosine of the angle between two vectors of equal length: dot(a, b) / (‖a‖·‖b‖). */
 export function cos_sim(arr1: ArrayLike<number>, arr2: ArrayLike<number>): number {
   return dot(arr1, arr2) / Math.sqrt(dot(arr1, arr1) * dot(arr2, arr2));
 }

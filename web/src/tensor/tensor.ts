@@ -1,4 +1,4 @@
-// Tensor: an n-dimensional array in JavaScript's own memory, row-major. Every result of the package is one.
+// Tensor: an n-dimensional array in JavaScript memory, row-major. The package returns all results as tensors.
 
 import type { TensorData, TensorType } from '../runtime/border.js';
 import { ClearformerError, type ErrorCode, textOf } from '../support/error.js';
@@ -6,15 +6,15 @@ import { best, elementCount, offsets, rangeOf, taken, total } from './elements.j
 
 export type { TensorData, TensorType };
 
-/** An element as JavaScript holds it: int64 a bigint, the others a number. */
+/** An element in JavaScript: int64 is a bigint, the others are numbers. */
 export type TensorElement<T extends TensorType = TensorType> = TensorData[T][number];
 /** Nested arrays of any depth; depth 0 is the element itself. */
 export type Nested<T> = T | Nested<T>[];
 
-/** An axis, negative from the end; several; or null: all. */
+/** An axis, negative from the end; several axes; or null: all. */
 export type Axes = number | readonly number[] | null;
 
-/** What stands on the other side of an arithmetic operation: a number, or a tensor of the same type that broadcasts. */
+/** The other operand of an arithmetic operation: a number, or a tensor of the same type that broadcasts. */
 export type Operand<T extends TensorType> = number | bigint | Tensor<T>;
 
 const arrays = {
@@ -29,12 +29,13 @@ const arrays = {
  * An n-dimensional array. `data` is row-major and has the product of `dims` elements; `dims` of length 0 is a scalar.
  * Throws `shape_mismatch` when `data` and `dims` disagree, `dtype_mismatch` when `data` is not the type's array.
  *
- * Methods compute at once, in JavaScript, with torch's semantics, and give new tensors; rows (`tensor[0]`, iteration) and
- * other shapes (`view`, `squeeze`, `unsqueeze`, `flatten`) share the data. They throw `invalid_argument` for an axis that is
- * not there, `shape_mismatch` for dims that do not fit, `dtype_mismatch` for element types that the operation does not have.
+ * Methods compute synchronously in JavaScript, with torch's semantics, and return new tensors; rows (`tensor[0]`,
+ * iteration) and other shapes (`view`, `squeeze`, `unsqueeze`, `flatten`) share the data. They throw `invalid_argument`
+ * for an axis that does not exist, `shape_mismatch` for dims that do not fit, `dtype_mismatch` for element types the
+ * operation does not support.
  */
 export class Tensor<T extends TensorType = TensorType> {
-  /** The row of this number, negative from the end: a tensor without the first axis that shares the data. */
+  /** The row with this index, negative from the end: a tensor without the first axis that shares the data. */
   readonly [row: number]: Tensor<T>;
   readonly type: T;
   readonly data: TensorData[T];
@@ -71,7 +72,7 @@ export class Tensor<T extends TensorType = TensorType> {
     return this.data.length;
   }
 
-  /** The element of a tensor that has exactly one; `shape_mismatch` otherwise. */
+  /** The only element; throws `shape_mismatch` if there is more or less than one. */
   item(): TensorElement<T> {
     const [only] = this.data;
     if (only === undefined || this.size !== 1) {
@@ -95,7 +96,7 @@ export class Tensor<T extends TensorType = TensorType> {
   }
 
   static {
-    // Asked for what a tensor has not: whole numbers are rows.
+    // Integer properties that a tensor does not have are rows.
     const rows: ProxyHandler<object> = {
       get: (target, key, tensor) =>
         typeof key === 'string' && /^-?\d+$/.test(key) && tensor instanceof Tensor
@@ -114,7 +115,7 @@ export class Tensor<T extends TensorType = TensorType> {
     return new Tensor(this.type, this.data.subarray(at * size, (at + 1) * size) as TensorData[T], dims);
   }
 
-  /** Along the first axis: its rows, or of a tensor with one axis the elements. */
+  /** Iterates over the first axis: rows, or the elements of a tensor with one axis. */
   *[Symbol.iterator](): Generator<Tensor<T> | TensorElement<T>, void, undefined> {
     if (this.dims.length === 1) yield* this.data as Iterable<TensorElement<T>>;
     else for (let row = 0; row < (this.dims[0] ?? 0); row++) yield this.#row(row);
@@ -125,7 +126,7 @@ export class Tensor<T extends TensorType = TensorType> {
     return new Tensor(this.type, this.data.slice() as TensorData[T], this.dims);
   }
 
-  /** The same numbers as another type; fractions are cut off. The tensor itself where it has that type. */
+  /** The same numbers as another type; fractions are truncated. Returns the tensor itself if it has that type. */
   to<R extends TensorType>(type: R): Tensor<R> {
     if ((this.type as TensorType) === type) return this as unknown as Tensor<R>;
     if (!(type in arrays)) {
@@ -140,7 +141,7 @@ export class Tensor<T extends TensorType = TensorType> {
     return new Tensor(type, (arrays[type] as typeof Float32Array).from(values as number[]) as TensorData[R], this.dims);
   }
 
-  /** The same data with other dims; -1, once, stands for what is left. */
+  /** The same data with other dims; -1, once, is inferred. */
   view(...dims: number[] | [readonly number[]]): Tensor<T> {
     const wanted = dims.flat();
     const open = wanted.indexOf(-1);
@@ -154,7 +155,7 @@ export class Tensor<T extends TensorType = TensorType> {
   reshape(...dims: number[] | [readonly number[]]): Tensor<T> {
     return this.view(...dims);
   }
-  /** The axes from `start_dim` to `end_dim`, that one included, as one. */
+  /** Merges the axes from `start_dim` to `end_dim`, inclusive. */
   flatten(start_dim = 0, end_dim = -1): Tensor<T> {
     if (this.dims.length === 0) return this.view(1);
     const [start, end] = [this.#axis('flatten', start_dim), this.#axis('flatten', end_dim)];
@@ -164,17 +165,17 @@ export class Tensor<T extends TensorType = TensorType> {
       ...this.dims.slice(end + 1),
     );
   }
-  /** Without the axes `dim` that have extent 1; null: without all such axes. */
+  /** Drops the axes `dim` of extent 1; null: all such axes. */
   squeeze(dim: Axes = null): Tensor<T> {
     const axes = this.#axes('squeeze', dim);
     return this.view(this.dims.filter((extent, axis) => extent !== 1 || !axes.includes(axis)));
   }
-  /** With an axis of extent 1 before axis `dim`; -1: at the end. */
+  /** Inserts an axis of extent 1 before axis `dim`; -1: at the end. */
   unsqueeze(dim: number): Tensor<T> {
     return this.view(this.dims.toSpliced(this.#axis('unsqueeze', dim, this.dims.length + 1), 0, 1));
   }
 
-  /** The axes in another order, all of them named. */
+  /** Permutes the axes; all of them must be named. */
   permute(...dims: number[] | [readonly number[]]): Tensor<T> {
     const order = this.#axes('permute', dims.flat());
     if (order.length !== this.dims.length || new Set(order).size !== order.length) {
@@ -186,31 +187,31 @@ export class Tensor<T extends TensorType = TensorType> {
     const dimsOut = pick(this.dims);
     return new Tensor(this.type, taken(this.data, offsets(dimsOut, pick(strides))), dimsOut);
   }
-  /** Two axes in each other's place, as in torch; or as many as there are in another order, as in transformers.js. */
+  /** Swaps two axes, as in torch; or permutes all axes, as in transformers.js. */
   transpose(...dims: number[]): Tensor<T> {
     if (dims.length !== 2) return this.permute(...dims);
     const [first, second] = this.#axes('transpose', dims) as [number, number];
     const swapped = (axis: number) => (axis === first ? second : axis === second ? first : axis);
     return this.permute(this.dims.map((_, axis) => swapped(axis)));
   }
-  /** Elements from one index to the next, by axis. */
+  /** The stride of each axis, in elements. */
   stride(): number[] {
     return this.dims.map((_, axis) => elementCount(this.dims.slice(axis + 1)));
   }
 
-  /** The sum along `dim`; null: of all. float32, of whole numbers int64. */
+  /** The sum along `dim`; null: of all. float32, or int64 for integers. */
   sum(dim: Axes = null, keepdim = false): Tensor {
     if (this.type === 'float32') return this.#folded('sum', 'float32', dim, keepdim, total);
     const count = (row: TensorData[TensorType]) =>
       (row as BigInt64Array).reduce((sum, value) => sum + BigInt(value), 0n);
     return this.#folded('sum', 'int64', dim, keepdim, count);
   }
-  /** The mean along `dim`; null: of all. Of float32 only. */
+  /** The mean along `dim`; null: of all. float32 only. */
   mean(dim: Axes = null, keepdim = false): Tensor<'float32'> {
     this.#float('mean');
     return this.#folded('mean', 'float32', dim, keepdim, (row) => total(row) / row.length);
   }
-  /** (Σ |x|^p)^(1/p) along `dim`; 'fro' is 2, Infinity the largest. Of float32 only. */
+  /** (Σ |x|^p)^(1/p) along `dim`; 'fro' is 2, Infinity the largest. float32 only. */
   norm(p: number | 'fro' = 'fro', dim: Axes = null, keepdim = false): Tensor<'float32'> {
     this.#float('norm');
     const power = p === 'fro' ? 2 : p;
@@ -221,11 +222,14 @@ export class Tensor<T extends TensorType = TensorType> {
       return sizes.reduce((sum, size) => sum + size ** power, 0) ** (1 / power);
     });
   }
-  /** The largest values along `dim`; null: of all. Where they stand: `argmax`. NaN counts as the largest, and the least. */
+  /**
+   * The largest values along `dim`; null: of all. For their indices use `argmax`. NaN counts as both largest and
+   * smallest.
+   */
   max(dim: Axes = null, keepdim = false): Tensor<T> {
     return this.#folded('max', this.type, dim, keepdim, (row) => row[best('max', row, 1)] as number);
   }
-  /** The least values along `dim`; null: of all. */
+  /** The smallest values along `dim`; null: of all. */
   min(dim: Axes = null, keepdim = false): Tensor<T> {
     return this.#folded('min', this.type, dim, keepdim, (row) => row[best('min', row, -1)] as number);
   }
@@ -233,28 +237,28 @@ export class Tensor<T extends TensorType = TensorType> {
   argmax(dim: number | null = null, keepdim = false): Tensor<'int64'> {
     return this.#folded('argmax', 'int64', dim, keepdim, (row) => BigInt(best('argmax', row, 1)));
   }
-  /** The index of the first least value along `dim`; null: in the data. */
+  /** The index of the first smallest value along `dim`; null: in the data. */
   argmin(dim: number | null = null, keepdim = false): Tensor<'int64'> {
     return this.#folded('argmin', 'int64', dim, keepdim, (row) => BigInt(best('argmin', row, -1)));
   }
 
-  /** Each element as `callback` makes it of the element, its index in `data`, and `data`. */
+  /** Applies `callback` to each element, its index in `data`, and `data`. */
   map(callback: (value: TensorElement<T>, index: number, data: TensorData[T]) => TensorElement<T>): Tensor<T> {
     return new Tensor(this.type, this.data.map(callback as never) as TensorData[T], this.dims);
   }
-  /** Element by element; a tensor on the other side broadcasts. */
+  /** Elementwise; a tensor operand broadcasts. */
   add(other: Operand<T>): Tensor<T> {
     return this.#with('add', other, (a, b) => a + b);
   }
-  /** Element by element; a tensor on the other side broadcasts. */
+  /** Elementwise; a tensor operand broadcasts. */
   sub(other: Operand<T>): Tensor<T> {
     return this.#with('sub', other, (a, b) => a - b);
   }
-  /** Element by element, no matrix product; a tensor on the other side broadcasts. */
+  /** Elementwise, not a matrix product; a tensor operand broadcasts. */
   mul(other: Operand<T>): Tensor<T> {
     return this.#with('mul', other, (a, b) => a * b);
   }
-  /** Element by element; a tensor on the other side broadcasts. Whole numbers become float32 first. */
+  /** Elementwise; a tensor operand broadcasts. Integers are converted to float32 first. */
   div(other: Operand<T>): Tensor<'float32'> {
     const divisor = other instanceof Tensor ? other.to('float32') : Number(other);
     return this.to('float32').#with('div', divisor, (a, b) => a / b);
@@ -269,17 +273,17 @@ export class Tensor<T extends TensorType = TensorType> {
     const [least, most] = [edge(min), edge(max)] as [TensorElement<T>, TensorElement<T>];
     return this.map((value) => (value < least ? least : value > most ? most : value));
   }
-  /** 1 / (1 + exp(-x)). Of float32 only. */
+  /** 1 / (1 + exp(-x)). float32 only. */
   sigmoid(): Tensor<'float32'> {
     return this.#float('sigmoid').map((value) => 1 / (1 + Math.exp(-value)));
   }
-  /** exp(x - max x) / Σ exp(x - max x) along `dim`. Of float32 only. */
+  /** exp(x - max x) / Σ exp(x - max x) along `dim`. float32 only. */
   softmax(dim = -1): Tensor<'float32'> {
     const own = this.#float('softmax');
     const powers = own.sub(own.max(dim, true)).map(Math.exp);
     return powers.div(powers.sum(dim, true) as Tensor<'float32'>);
   }
-  /** x / max(‖x‖ₚ, 1e-12) along `dim`. Of float32 only. */
+  /** x / max(‖x‖ₚ, 1e-12) along `dim`. float32 only. */
   normalize(p = 2, dim = 1): Tensor<'float32'> {
     const own = this.#float('normalize');
     return own.div(own.norm(p, dim, true).clamp(1e-12, Number.POSITIVE_INFINITY));
@@ -306,7 +310,7 @@ export class Tensor<T extends TensorType = TensorType> {
     return dim === null ? [...this.dims.keys()] : [dim].flat().map((one) => this.#axis(call, one));
   }
 
-  /** One number for each row along the axes `dim`. */
+  /** Reduces each row along the axes `dim` to one number. */
   #folded<R extends TensorType>(
     call: string,
     type: R,
@@ -359,9 +363,9 @@ export class Tensor<T extends TensorType = TensorType> {
   }
 
   /**
-   * A copy of a part. One argument per axis, from the first: a number takes that index and drops the axis, `[start, end]`
-   * takes a range (end excluded, null = to the end), null takes everything. Negative numbers count from the end.
-   * An index outside its axis throws `invalid_argument`.
+   * Copies a part. One argument per axis, from the first: a number selects that index and drops the axis, `[start,
+   * end]` selects a range (end excluded, null = to the end), null selects everything. Negative numbers count from the
+   * end. An index outside its axis throws `invalid_argument`.
    */
   slice(...parts: (number | readonly [number, number | null] | null)[]): Tensor<T> {
     if (parts.length > this.dims.length) {
