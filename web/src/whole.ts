@@ -1,6 +1,6 @@
 /**
- * With a WASM build, `clearformer/inline`. All that a language model needs comes with it, the script of workers, too, since service
- * workers load no scripts later.
+ * Together with a WASM build, `clearformer/inline`: includes all a language model needs, also the worker script,
+ * since service workers cannot load scripts later.
  * @module clearformer/inline
  */
 

@@ -1,6 +1,6 @@
-// What runs in the package's workers: one script for both kinds. A core's worker makes its calls one after the other;
-// before each, and between the layers of long ones, it returns to the event loop, so that a `cancel` that was sent
-// meanwhile is seen. A thread of the pool (runtime/serve_thread.ts) is told its orders and nothing else.
+// The script of the package's workers, of both kinds. A core's worker runs its calls one after the other; before each,
+// and between the layers of long ones, it returns to the event loop, so that a `cancel` message sent meanwhile is
+// processed. A thread of the pool (runtime/serve_thread.ts) receives its orders and nothing else.
 
 import type { MemoryUse } from './runtime/border.js';
 import { Core } from './runtime/core.js';
@@ -14,7 +14,7 @@ import { isNode, nextTurn, nodeModule } from './support/platform.js';
 
 interface Port {
   send(reply: Reply | Sign, transfer: ArrayBuffer[]): void;
-  /** What cannot be read, as memory that this engine does not share, is an error of the worker. */
+  /** A message that cannot be deserialised, such as memory this engine cannot share, is an error of the worker. */
   listen(handle: (request: Request | ThreadOrders) => void): void;
 }
 
@@ -24,7 +24,7 @@ const port = isNode() ? nodePort() : browserPort();
 const waiting: Job[] = [];
 let working = false;
 let core: Core | undefined;
-/** The job that is under way, and whether nobody waits for it any more. */
+/** The current job, and whether it was cancelled. */
 let current: { id: number; cancelled: boolean } | undefined;
 
 void sign().then((found) => port.send(found, []));
@@ -80,9 +80,12 @@ async function run(job: Job, cancelled: () => boolean): Promise<unknown> {
   return isPaced(job.name) ? runPaced(core, job.name, given, cancelled) : core.run(job.name, given);
 }
 
-/** Makes what only this worker's end undoes, since no event reports it: the lock of its name, else a blob. */
+/**
+ * Creates something that only this worker's death releases, since no event reports that: a lock by its name, or a blob
+ * URL.
+ */
 function sign(): Promise<Sign> {
-  if (isNode()) return Promise.resolve(null); // there events do
+  if (isNode()) return Promise.resolve(null); // events report it there
   const blob = () => URL.createObjectURL(new Blob());
   if (navigator.locks === undefined) return Promise.resolve(blob());
   return new Promise((found) => {
@@ -90,7 +93,7 @@ function sign(): Promise<Sign> {
       found(true);
       return new Promise(() => {});
     };
-    navigator.locks.request(self.name, hold).catch(() => found(blob())); // a page without an origin has no locks
+    navigator.locks.request(self.name, hold).catch(() => found(blob())); // a page with an opaque origin has no locks
   });
 }
 

@@ -1,10 +1,10 @@
-// AutoConfig: what config.json says, without a model.
+// AutoConfig: the contents of config.json, without a model.
 
 import { checkOptions, ownOptions } from '../support/options.js';
 import { type ReadOptions, readRequired } from './files.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from './source.js';
 
-/** config.json as it was read. */
+/** The parsed config.json. */
 export interface PretrainedConfig {
   readonly model_type?: string;
   readonly [key: string]: unknown;
@@ -12,7 +12,10 @@ export interface PretrainedConfig {
 
 /** Reads the config of a model. */
 export const AutoConfig = {
-  /** config.json of a source. Rejects with `file_not_found`, `network_error`, `integrity_mismatch` or the signal's reason. */
+  /**
+   * The config.json of a source. Rejects with `file_not_found`, `network_error`, `integrity_mismatch` or the abort
+   * signal's reason.
+   */
   async from_pretrained(source: Source, given: SourceOptions & ReadOptions = {}): Promise<PretrainedConfig> {
     const call = 'AutoConfig.from_pretrained';
     const known = [...sourceOptions, 'signal', 'integrity'];

@@ -1,4 +1,4 @@
-// What earlier loads left behind: listCache() tells it, clearCache() removes it. What that takes is loaded when it is called.
+// Cached downloads: listCache() lists them, clearCache() removes them. Their code is loaded on the first call.
 
 import { remoteHost } from '../support/config.js';
 import { ClearformerError } from '../support/error.js';
@@ -6,21 +6,21 @@ import { checkOptions } from '../support/options.js';
 import { isNode } from '../support/platform.js';
 import type { CachedModel } from './store.js';
 
-/** Where to look. */
+/** Which cache to list. */
 export interface CacheListOptions {
-  /** Node: the folder that was given as `cache_dir` when the models were loaded. */
+  /** Node: the folder that was passed as `cache_dir` when the models were loaded. */
   cache_dir?: string | undefined;
 }
 
 /** What to remove. */
 export interface CacheClearOptions extends CacheListOptions {
-  /** The Hub id or the URL of the folder, as `listCache` tells it; all sources without it. */
+  /** The Hub id or the URL of the folder, as listed by `listCache`; by default all sources. */
   source?: string | undefined;
 }
 
 /**
- * The models that earlier loads left in the browser's cache or, with Node, on disk, where Python's downloads are listed as
- * well. Empty where there is no cache.
+ * The models in the browser's cache or, with Node, on disk, including those downloaded by Python. Empty if there is no
+ * cache.
  */
 export async function listCache(options: CacheListOptions = {}): Promise<CachedModel[]> {
   const cache_dir = checked('listCache', options, ['cache_dir']);
@@ -38,8 +38,8 @@ export async function listCache(options: CacheListOptions = {}): Promise<CachedM
 }
 
 /**
- * Removes what earlier loads of one source left behind, or of all. Resolves to the bytes that it took. On disk a `source` goes
- * with everything of its folder; without one Python's downloads stay.
+ * Removes the cached downloads of one source, or of all. Resolves to the number of bytes freed. On disk a `source` is
+ * removed with its whole folder; without one, Python's downloads are kept.
  */
 export async function clearCache(options: CacheClearOptions = {}): Promise<number> {
   const cache_dir = checked('clearCache', options, ['cache_dir', 'source']);
@@ -58,14 +58,14 @@ function checked(call: string, options: CacheClearOptions, known: readonly strin
   throw new ClearformerError('unsupported', message, { option: 'cache_dir' });
 }
 
-/** A page that may not have one has nothing kept either. */
+/** The browser's cache; a page that may not use one has nothing cached. */
 async function browserCache(name: string): Promise<Pick<Cache, 'keys' | 'match' | 'delete'>> {
   const nothing = { keys: async () => [], match: async () => undefined, delete: async () => false };
   if (typeof caches === 'undefined') return nothing;
   return caches.open(name).catch(() => nothing);
 }
 
-/** A file's address as source, revision and name: those of the Hub, or of any other folder. */
+/** Splits a file's address into source, revision and name, for the Hub or any other folder. */
 function partsOf(href: string): { source: string; revision: string; file: string } {
   const host = `${remoteHost()}/`;
   const [, source, revision, file] =

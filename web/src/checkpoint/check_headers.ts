@@ -1,5 +1,5 @@
-// What the headers of large weights tell before any of the weights is read: missing tensors, other shapes, more than memory
-// holds.
+// Checks the headers of large weights before any weight is read: missing tensors, wrong shapes, more than memory can
+// hold.
 
 import type { ArgumentsOf } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
@@ -14,7 +14,7 @@ interface Told {
   file?: string;
 }
 
-/** Throws the first error that the core's `inspect` finds. */
+/** Throws the first error that the core's `inspect` reports. */
 export async function checkHeaders(
   engine: Engine,
   files: readonly WeightsFile[],

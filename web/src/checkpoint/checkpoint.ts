@@ -1,4 +1,4 @@
-// A checkpoint on its way into the core: finds its files, knows their sizes, streams the weights into the core's memory.
+// Loads a checkpoint into the core: finds its files and their sizes, and streams the weights into the core's memory.
 
 import type { ArgumentsOf, Handle, WeightType } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
@@ -19,11 +19,11 @@ import { Progress, type ProgressCallback } from './progress.js';
 /** How a checkpoint is loaded. */
 export interface CheckpointOptions extends ReadOptions {
   progress_callback?: ProgressCallback | undefined;
-  /** What the weights of linear layers are kept in; `fp32` by default. */
+  /** The format of the weights of linear layers; `fp32` by default. */
   dtype?: WeightType | undefined;
 }
 
-/** A checkpoint in the core's memory, with the texts that describe it. */
+/** A checkpoint in the core's memory, with its JSON files. */
 export interface Checkpoint {
   handle: Handle;
   config: TextFile;
@@ -34,7 +34,7 @@ export interface Checkpoint {
 export const weightsName = 'model.safetensors';
 export const indexName = 'model.safetensors.index.json';
 
-/** Reads all of a checkpoint into the engine's core, which may still be starting. The handle is for model_create. */
+/** Loads a whole checkpoint into the engine's core, which may still be starting. The handle is for model_create. */
 export async function loadCheckpoint(
   folder: Folder,
   starting: Promise<Engine>,
@@ -45,7 +45,7 @@ export async function loadCheckpoint(
     readOptional(folder, 'generation_config.json', options),
     findWeights(folder, starting, options),
   ]);
-  others.catch(() => {}); // what is wrong with config.json comes first
+  others.catch(() => {}); // errors of config.json take precedence
   const config = await readConfig(folder, starting, task, options);
   const [generationConfig, weights] = await others;
   const texts = [config, generationConfig, weights.index].filter((text) => text !== undefined);
@@ -74,7 +74,7 @@ export async function loadCheckpoint(
   return { handle, config, generationConfig, progress };
 }
 
-/** Of weights that could be too large for memory the headers are read first, and all that they tell. */
+/** For weights that may exceed the memory, reads the headers first and checks them. */
 async function expectFit(
   engine: Engine,
   { files, index }: FoundWeights,
@@ -88,7 +88,7 @@ async function expectFit(
   await checkHeaders(engine, files, { ...described, ...(index && { index: index.text }) }, signal);
 }
 
-/** config.json; a model the core does not have is refused before its weights are read. */
+/** Reads config.json; an unsupported model is refused before its weights are read. */
 async function readConfig(
   folder: Folder,
   starting: Promise<Engine>,
@@ -156,7 +156,7 @@ async function streamFile(
 ): Promise<void> {
   await engine.call('checkpoint_begin_file', { checkpoint: handle, name: file.name, bytes });
   for await (const chunk of readChunks(file, options)) {
-    const { byteLength } = chunk; // a chunk given away has none
+    const { byteLength } = chunk; // a transferred chunk has none
     await engine.write(handle, chunk, file.borrowed);
     progress.add(file.name, byteLength);
   }

@@ -1,22 +1,22 @@
-// Checksums by the platform where it has them: Node's own hash, or WebCrypto for what is in memory as a whole.
+// Checksums computed by the platform if it can: Node's crypto, or WebCrypto for bytes that are in memory as a whole.
 
 import { isNode, nodeModule } from '../support/platform.js';
 
-/** A checksum of bytes that come in parts. */
+/** A checksum of bytes that arrive in chunks. */
 export interface RunningDigest {
   update(bytes: Uint8Array): void;
-  /** The digest in lower-case hexadecimal digits, once at the end. */
+  /** The digest in lower-case hexadecimal; may be called once. */
   hex(): string;
 }
 
-/** SHA-256 of bytes that come in parts. */
+/** SHA-256 of bytes that arrive in chunks. */
 export async function runningSha256(): Promise<RunningDigest> {
   if (!isNode()) return new (await import('./sha256.js')).Sha256();
   const hash = nodeModule('node:crypto').createHash('sha256');
   return { update: (bytes) => void hash.update(bytes), hex: () => hash.digest('hex') };
 }
 
-/** SHA-256 of bytes; beside this thread where the platform can. */
+/** SHA-256 of bytes, computed outside this thread if the platform can. */
 export async function sha256Of(bytes: Uint8Array): Promise<string> {
   if (hasWebCrypto()) return hexOf(await crypto.subtle.digest('SHA-256', bytes as BufferSource));
   const digest = await runningSha256();
@@ -25,8 +25,8 @@ export async function sha256Of(bytes: Uint8Array): Promise<string> {
 }
 
 /**
- * SHA-1 of bytes, and of the blob that git makes of them (`blob <length>\0` and the bytes); undefined on pages without
- * WebCrypto, which are those of insecure origins.
+ * SHA-1 of bytes, and of git's blob of them (`blob <length>\0` followed by the bytes); undefined on pages without
+ * WebCrypto, that is, in insecure contexts.
  */
 export async function sha1sOf(bytes: Uint8Array): Promise<readonly string[] | undefined> {
   if (!hasWebCrypto()) return undefined;

@@ -4,9 +4,9 @@ import { ClearformerError } from '../support/error.js';
 import { nodeModule } from '../support/platform.js';
 import type { Folder, SourceFile } from './folder.js';
 
-const partBytes = 1 << 20; // small enough that an abort is noticed at once
+const partBytes = 1 << 20; // small, so that an abort takes effect at once
 
-/** The files below a path. */
+/** The files under a path. */
 export class DiskFolder implements Folder {
   constructor(readonly where: string) {}
 

@@ -1,4 +1,4 @@
-// What is kept on disk, and how it is removed (Node).
+// Lists and removes what is cached on disk (Node).
 
 import { nodeModule } from '../support/platform.js';
 import { downloadedMark } from './disk_shelf.js';
@@ -9,7 +9,7 @@ function roots(cacheDir: string | undefined): string[] {
   return cacheDir === undefined ? [hubCache(), webCache()] : [givenCache(cacheDir)];
 }
 
-/** The repositories below the caches, each with the folder it is in. */
+/** The repositories in the caches, each with its folder. */
 async function repositories(cacheDir: string | undefined): Promise<{ source: string; folder: string }[]> {
   const { readdir, readFile } = nodeModule('node:fs/promises');
   const { join } = nodeModule('node:path');
@@ -26,7 +26,7 @@ async function repositories(cacheDir: string | undefined): Promise<{ source: str
   return found;
 }
 
-/** Every repository that is kept, Python's downloads among them. */
+/** All cached repositories, including Python's downloads. */
 export async function listDisk(cacheDir: string | undefined): Promise<CachedModel[]> {
   const models = await Promise.all(
     (await repositories(cacheDir)).map(async ({ source, folder }): Promise<CachedModel> => {
@@ -37,7 +37,7 @@ export async function listDisk(cacheDir: string | undefined): Promise<CachedMode
   return models.filter(({ files }) => files.length > 0);
 }
 
-/** Paths of files below a folder, relative to it. */
+/** Paths of the files in a folder, relative to it. */
 async function filesBelow(folder: string): Promise<string[]> {
   const { readdir } = nodeModule('node:fs/promises');
   const { join, relative } = nodeModule('node:path');
@@ -73,7 +73,7 @@ async function partialFiles(folder: string): Promise<CachedFile[]> {
   return files;
 }
 
-/** Bytes of files proper: what is linked to counts once. */
+/** Bytes of regular files: the target of several links counts once. */
 async function bytesIn(folder: string): Promise<number> {
   const { lstat } = nodeModule('node:fs/promises');
   const { join } = nodeModule('node:path');
@@ -86,8 +86,8 @@ async function bytesIn(folder: string): Promise<number> {
 }
 
 /**
- * Removes one repository with all that is in it, or of every repository what this package downloaded. Resolves to the bytes
- * that it took.
+ * Removes one repository entirely, or from every repository what this package downloaded. Resolves to the number of
+ * bytes freed.
  */
 export async function clearDisk(source: string | undefined, cacheDir: string | undefined): Promise<number> {
   const { rm } = nodeModule('node:fs/promises');

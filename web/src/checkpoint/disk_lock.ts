@@ -1,20 +1,22 @@
-// One process at a time fills a file: a lock file beside it, which its holder touches while bytes arrive (Node).
+// A lock file beside a file, so that only one process downloads it; its holder touches it while bytes arrive (Node).
 
 import { nodeModule } from '../support/platform.js';
 
 /** A lock that is held. */
 export interface DiskLock {
-  /** Tells the others that something is still happening. */
+  /** Signals progress to waiting processes. */
   touch(): void;
   release(): Promise<void>;
 }
 
 const pollMs = 25;
 const touchMs = 1000;
-/** A holder that was silent for longer ended, or waits for a server: what it does harms nobody who does the same. */
+/** A holder silent for longer has died or waits for a server; a second downloader does no harm. */
 const staleMs = 10_000;
 
-/** Takes the lock, however long others have it. Rejects where it cannot be made, and with the signal's reason. */
+/**
+ * Acquires the lock, waiting as long as necessary. Rejects if it cannot be created, and with the abort signal's reason.
+ */
 export async function lockFile(path: string, signal: AbortSignal | undefined): Promise<DiskLock> {
   const { mkdir, open, rm, stat, utimes } = nodeModule('node:fs/promises');
   await mkdir(nodeModule('node:path').dirname(path), { recursive: true });
@@ -47,7 +49,7 @@ export async function lockFile(path: string, signal: AbortSignal | undefined): P
 async function releaseOwn(path: string, own: number): Promise<void> {
   const { rm, stat } = nodeModule('node:fs/promises');
   const found = await stat(path).catch(() => undefined);
-  if (found?.ino === own) await rm(path, { force: true }).catch(() => {}); // else someone took it over
+  if (found?.ino === own) await rm(path, { force: true }).catch(() => {}); // otherwise another process took it over
 }
 
 async function isStale(path: string): Promise<boolean> {
@@ -58,7 +60,9 @@ async function isStale(path: string): Promise<boolean> {
   return /^\d+$/.test(text) && !isRunning(Number(text));
 }
 
-/** A process of another machine, on a shared disk, counts as running only if this one has its number, too. */
+/**
+ * Whether a process is running; on a shared disk, one on another machine counts only if its pid exists here as well.
+ */
 function isRunning(pid: number): boolean {
   try {
     nodeModule('node:process').kill(pid, 0);

@@ -1,6 +1,6 @@
-// The folder of one repository as Python's huggingface_hub lays it out (Node): blobs/<etag>, snapshots/<commit>/<file> that
-// points to a blob, refs/<revision> that names a commit, .no_exist/<commit>/<file>. Beside them `.pieces/<etag>`, which is ours:
-// the checksums of a blob's pieces.
+// The folder of one repository in the layout of Python's huggingface_hub (Node): blobs/<etag>,
+// snapshots/<commit>/<file> (a link to a blob), refs/<revision> (the name of a commit), .no_exist/<commit>/<file>. We
+// add `.pieces/<etag>`: the checksums of a blob's pieces.
 
 import { ClearformerError } from '../support/error.js';
 import { nodeModule } from '../support/platform.js';
@@ -10,7 +10,7 @@ import type { RemoteFile } from './remote_file.js';
 /** A repository of the Hub, or the address of a folder elsewhere. */
 export type Origin = { readonly id: string; readonly revision: string } | URL;
 
-/** Where everything of one repository is. */
+/** The paths of one repository. */
 export class DiskRepository {
   readonly folder: string;
   readonly #root: string;
@@ -33,7 +33,7 @@ export class DiskRepository {
   }
 
   /**
-   * The name of a file's blob: the etag, as Python names it, where that is a checksum. Others need not differ from file to file.
+   * The name of a file's blob: the etag, as in Python, if it is a checksum. Other etags need not be unique to a file.
    */
   nameOf({ version, name }: RemoteFile): string {
     const isHub = !(this.#origin instanceof URL);
@@ -54,7 +54,7 @@ export class DiskRepository {
     return join(this.#root, '.locks', basename(this.folder), `${name}.clearformer.lock`);
   }
 
-  /** A file of a commit. Throws for a name that leads out of the folder. */
+  /** The path of a file of a commit. Throws for a name that leads out of the folder. */
   pointer(commit: string, name: string): string {
     return this.#below('snapshots', commit, name);
   }
@@ -71,7 +71,9 @@ export class DiskRepository {
     return nodeModule('node:path').join(this.folder, kind, commit, ...parts);
   }
 
-  /** The commit of the revision: its own name, what was noted the last time, or where there are no commits its name. */
+  /**
+   * The commit of the revision: its own name, the one recorded last, or, if there are no commits, the revision's name.
+   */
   async commit(): Promise<string> {
     if (/^[0-9a-f]{40}$/.test(this.revision)) return this.revision;
     const noted = await nodeModule('node:fs/promises')
@@ -80,7 +82,7 @@ export class DiskRepository {
     return /^[\w.-]+$/.test(noted.trim()) ? noted.trim() : this.revision.replace(/[^\w.-]|^\.+/g, '--');
   }
 
-  /** Notes which commit the revision is. */
+  /** Records the commit of the revision. */
   async note(commit: string | undefined): Promise<void> {
     if (commit === undefined || !/^[\w-]+$/.test(commit) || commit === (await this.commit())) return;
     await writeWhole(this.#ref(), commit);
@@ -94,7 +96,7 @@ export class DiskRepository {
     );
   }
 
-  /** Makes a file of a commit point to a blob. */
+  /** Links a file of a commit to a blob. */
   async point(commit: string, name: string, blob: string): Promise<void> {
     const { copyFile, link, mkdir, readlink, rename, rm, symlink } = nodeModule('node:fs/promises');
     const { basename, dirname, relative } = nodeModule('node:path');
@@ -104,15 +106,15 @@ export class DiskRepository {
     if (old === target) return;
     await mkdir(dirname(pointer), { recursive: true });
     const made = `${pointer}.${unique()}`;
-    // Windows allows links of this kind to few users.
+    // Windows allows symbolic links to few users.
     await symlink(target, made).catch(() => link(this.blob(blob), made).catch(() => copyFile(this.blob(blob), made)));
     await rename(made, pointer);
     if (old === undefined || !(this.#origin instanceof URL)) return;
-    // Elsewhere than on the Hub no commit wants the old one again.
+    // Outside the Hub no other commit refers to the old blob.
     for (const path of [this.blob(basename(old)), this.pieces(basename(old))]) await rm(path, { force: true });
   }
 
-  /** Writes down which address this is the folder of, where that is no repository of the Hub. */
+  /** Records the address this folder belongs to, if it is not a repository of the Hub. */
   async describe(): Promise<void> {
     if (this.#origin instanceof URL)
       await writeWhole(nodeModule('node:path').join(this.folder, 'url'), this.#origin.href);
@@ -135,7 +137,7 @@ function digestOf(text: string): string {
 
 export const unique = (): string => nodeModule('node:crypto').randomUUID().slice(0, 8);
 
-/** A small file, whole or not there: who reads it meanwhile sees the old one. */
+/** Writes a small file atomically: concurrent readers see the old contents or the new. */
 export async function writeWhole(path: string, text: string): Promise<void> {
   const { mkdir, rename, writeFile } = nodeModule('node:fs/promises');
   await mkdir(nodeModule('node:path').dirname(path), { recursive: true });

@@ -1,17 +1,17 @@
-// One file on disk, in pieces whose checksums stand in a file beside it (Node).
+// One file on disk, in pieces whose checksums are in a file beside it (Node).
 
 import { nodeModule } from '../support/platform.js';
 import { sha256Of } from './digest.js';
 import type { DiskLock } from './disk_lock.js';
 import { lengthOfPiece, pieceBytes, pieceCount, type Shelf } from './store.js';
 
-/** What is noted of a piece. */
+/** The record of a piece. */
 interface PieceNote {
   length: number;
   sha256: string;
 }
 
-/** The checksums of a file's pieces: a line for each, of which the last one counts. */
+/** The checksums of a file's pieces, one line each; for repeated pieces the last line counts. */
 export class PieceNotes {
   readonly path: string;
   #notes: Promise<Map<number, PieceNote>> | undefined;
@@ -33,13 +33,13 @@ export class PieceNotes {
     return this.#notes;
   }
 
-  /** The size of the file, where there are notes of it. */
+  /** The size of the file according to the records, if there are any. */
   async size(): Promise<number | undefined> {
     const ends = [...(await this.all())].map(([index, { length }]) => index * pieceBytes + length);
     return ends.length === 0 ? undefined : Math.max(...ends);
   }
 
-  /** Notes pieces, and `downloaded` where they are of a file that this package fetched. */
+  /** Appends records of pieces, and the mark for a file that this package downloaded. */
   async add(pieces: ReadonlyMap<number, PieceNote>, mark = ''): Promise<void> {
     const { appendFile, mkdir } = nodeModule('node:fs/promises');
     const notes = await this.all();
@@ -55,24 +55,24 @@ export class PieceNotes {
   }
 }
 
-/** The line that marks files which this package fetched. */
+/** The line that marks files downloaded by this package. */
 export const downloadedMark = 'downloaded\n';
 
-/** What is done with a file that is being fetched. */
+/** The state of a file being downloaded. */
 interface Keeping {
-  /** Where it belongs when it is whole. */
+  /** The path of the complete file. */
   readonly blob: string;
   readonly lock: DiskLock;
   register(): Promise<void>;
 }
 
-/** A file on disk: a whole one, or one that is being fetched. */
+/** A file on disk, complete or being downloaded. */
 export class DiskShelf implements Shelf {
   readonly #notes: PieceNotes;
   readonly #size: number | null;
   readonly #keeping: Keeping | undefined;
   #path: string;
-  /** What tells the file apart from another one that came in its place. */
+  /** Distinguishes the file from another one created at the same path. */
   #inode: number | undefined;
 
   constructor(notes: PieceNotes, path: string, size: number | null, keeping?: Keeping) {
@@ -106,7 +106,7 @@ export class DiskShelf implements Shelf {
   async #write(position: number, bytes: Uint8Array): Promise<void> {
     const { constants, mkdir, open } = nodeModule('node:fs/promises');
     await mkdir(nodeModule('node:path').dirname(this.#path), { recursive: true });
-    // A file that is gone was taken over by another process: it is not made anew with a hole at its begin.
+    // A missing file was taken over by another process: recreating it would leave a hole at its beginning.
     const create = this.#keeping !== undefined && this.#inode === undefined ? constants.O_CREAT : 0;
     const file = await open(this.#path, constants.O_RDWR | create);
     try {
@@ -147,8 +147,8 @@ export class DiskShelf implements Shelf {
   }
 
   /**
-   * A file that Python downloaded has no checksums of pieces: it is compared with its name, where that is one, and gets
-   * them.
+   * Verifies a file. One that Python downloaded has no checksums of pieces: it is compared with its name, if that is a
+   * checksum, and gets them.
    */
   async isSound(name: string, signal: AbortSignal | undefined): Promise<boolean> {
     const size = this.#size ?? 0;
@@ -164,12 +164,12 @@ export class DiskShelf implements Shelf {
       found.set(index, { length: bytes.byteLength, sha256: await sha256Of(bytes) });
     }
     if (hashes.length > 0 && !hashes.some((hash) => hash.digest('hex') === name)) return false;
-    await this.#notes.add(found).catch(() => {}); // a folder that may only be read: the next time it is compared again
+    await this.#notes.add(found).catch(() => {}); // a read-only folder: it is verified again next time
     return true;
   }
 }
 
-/** The hashes that a blob's name can be the result of: SHA-256, or git's SHA-1, or that of a server that is not git's. */
+/** The hashes that a blob's name may contain: SHA-256, git's SHA-1, or the SHA-1 of servers that do not follow git. */
 function hashesFor(name: string, size: number): readonly ReturnType<typeof import('node:crypto').createHash>[] {
   const { createHash } = nodeModule('node:crypto');
   if (/^[0-9a-f]{64}$/.test(name)) return [createHash('sha256')];
@@ -177,7 +177,7 @@ function hashesFor(name: string, size: number): readonly ReturnType<typeof impor
   return [createHash('sha1').update(`blob ${size}\0`), createHash('sha1')];
 }
 
-/** Bytes of a file; undefined where there is none. */
+/** The size of a file in bytes; undefined if there is none. */
 export async function sizeOf(path: string): Promise<number | undefined> {
   const found = await nodeModule('node:fs/promises')
     .stat(path)

@@ -1,4 +1,4 @@
-// Downloads on disk, where Python's huggingface_hub keeps them and finds them (Node).
+// The disk cache, shared with Python's huggingface_hub (Node).
 
 import { ClearformerError } from '../support/error.js';
 import { nodeModule } from '../support/platform.js';
@@ -8,7 +8,7 @@ import { DiskShelf, PieceNotes, sizeOf } from './disk_shelf.js';
 import type { RemoteFile } from './remote_file.js';
 import type { KeptFile, Shelf, Store } from './store.js';
 
-/** One repository's files on disk. */
+/** The files of one repository on disk. */
 export class DiskStore implements Store {
   readonly #repository: DiskRepository;
 
@@ -26,9 +26,9 @@ export class DiskStore implements Store {
   async match(file: RemoteFile): Promise<KeptFile | undefined> {
     const blob = this.#repository.nameOf(file);
     const kept = await this.#kept(this.#repository.blob(blob), file.size);
-    if (kept !== undefined) await this.#register(file, blob).catch(() => {}); // a folder that may only be read
+    if (kept !== undefined) await this.#register(file, blob).catch(() => {}); // a read-only folder
     if (kept !== undefined || file.commit === undefined) return kept;
-    // Where links cannot be made, Python moves the file to its commit.
+    // Where links are impossible, Python moves the file to its commit.
     return this.#kept(this.#repository.pointer(file.commit, file.name), file.size);
   }
 
@@ -57,11 +57,11 @@ export class DiskStore implements Store {
   async open(file: RemoteFile, signal: AbortSignal | undefined): Promise<Shelf> {
     const repository = this.#repository;
     const name = repository.nameOf(file);
-    repository.pointer('', file.name); // throws for a name that must not become a path
+    repository.pointer('', file.name); // throws for names that must not become paths
     const lock = await lockFile(repository.lock(name), signal);
     try {
       const blob = repository.blob(name);
-      const done = (await sizeOf(blob)) === file.size; // by another process, meanwhile
+      const done = (await sizeOf(blob)) === file.size; // downloaded by another process meanwhile
       if (!done) await requireSpace(repository.folder, file.size ?? 0);
       const notes = new PieceNotes(repository.pieces(name));
       const keep = { blob, lock, register: () => this.#register(file, name) };
@@ -72,7 +72,7 @@ export class DiskStore implements Store {
     }
   }
 
-  /** A blob becomes a file of its commit. */
+  /** Links a blob as a file of its commit. */
   async #register(file: RemoteFile, blob: string): Promise<void> {
     await this.#repository.note(file.commit);
     await this.#repository.point(file.commit ?? (await this.#repository.commit()), file.name, blob);
@@ -80,7 +80,7 @@ export class DiskStore implements Store {
   }
 }
 
-/** Rejects where the disk has less room than a file wants: better before it is full than after. */
+/** Rejects if the disk has less free space than a file needs, before anything is written. */
 async function requireSpace(folder: string, bytes: number): Promise<void> {
   const { mkdir, statfs } = nodeModule('node:fs/promises');
   await mkdir(folder, { recursive: true });

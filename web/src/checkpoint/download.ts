@@ -1,19 +1,19 @@
-// The bytes of a file from its server, in order and none twice: after a broken connection or silence the rest is asked for.
+// Downloads a file in order, each byte once: after a broken connection or a timeout the rest is requested.
 
 import { ClearformerError } from '../support/error.js';
 import { isNode } from '../support/platform.js';
 import type { Place, RemoteFile } from './remote_file.js';
 import { type Answer, askOnce, beforeRetry, type Call, Passing, refused } from './transport.js';
 
-/** A part of a file: from the first byte to before the last, or to the end. */
+/** A range of a file: from `from` to before `to`, or to the end. */
 export interface Span {
   readonly from: number;
   readonly to?: number | undefined;
 }
 
 /**
- * The bytes of a span. What is of another version than the file, shorter or longer than the server said rejects with
- * `network_error`, as connections do that break again and again; bytes that arrived in between count as a new start.
+ * The bytes of a range. Rejects with `network_error` if the server sends another version of the file, or fewer or more
+ * bytes than it announced, and if connections break repeatedly; bytes received in between reset the count.
  */
 export async function* bytesOf(
   file: RemoteFile,
@@ -68,12 +68,12 @@ async function* arriving(
 function rangeOf({ etag, href }: RemoteFile, { from, to }: Span): Record<string, string> {
   if (from === 0 && to === undefined) return {};
   const range = { range: `bytes=${from}-${to === undefined ? '' : to - 1}` };
-  // A header beyond the usual ones makes browsers ask other hosts for leave first, which may refuse.
+  // Any other header would make browsers send a preflight request to other hosts, which may refuse it.
   const near = isNode() || new URL(href).origin === (globalThis as { location?: Location }).location?.origin;
   return etag !== undefined && from > 0 && near ? { ...range, 'if-range': etag } : range;
 }
 
-/** Where the body begins in the file. Throws where it is not the file that was looked up. */
+/** The offset of the body in the file. Throws if it is not the file that was looked up. */
 async function startOf(file: RemoteFile, from: number, call: Call, answer: Answer): Promise<number> {
   const fault = faultOf(file, from, call, answer);
   if (fault === undefined) return answer.status === 206 ? from : 0;

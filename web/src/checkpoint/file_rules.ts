@@ -1,24 +1,26 @@
-// The rules of the JSON files that stand beside a model, one table a file: which values a key may have. Loading refuses
-// the first that is none, `validate` lists all. Null counts as absent; keys that no table has are not read.
-// (config.json, generation_config.json, the index and the headers of weights are the core's.)
+// The rules of a model's JSON files, one table per file: the valid values of each key. Loading rejects with the first
+// violation, `validate` lists all. Null counts as absent; keys not in a table are ignored.
+// (config.json, generation_config.json, the index and the headers of weights are checked by the core.)
 
 import { ClearformerError } from '../support/error.js';
 
 type Values = Readonly<Record<string, unknown>>;
 type Kind = keyof typeof kinds;
-/** What a key (`*`: any) must be: a kind, one of several texts, or for every member of an object or a list a kind. */
+/**
+ * The rule of a key (`*`: any key): a kind, one of several strings, or a rule for every member of an object or list.
+ */
 type Rule = Kind | readonly string[] | { readonly each: Rule | Table };
 type Table = Readonly<Record<string, Rule>>;
 
-/** Ids are paired in one double (tokenizer.json's merges): left · (the highest + 1) + right. */
+/** Pairs of ids are encoded in one double (tokenizer.json's merges): left · (the highest + 1) + right. */
 export const lastId = 2 ** 26 - 1;
 
 export const isObject = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-/** Levels that JSON may have. A vocabulary has few and many members, and is not searched for more. */
+/** Maximum nesting depth of JSON. Vocabularies are flat but large, and are not searched. */
 export const deepest = 64;
 
-/** Whether a value has more levels than that. */
+/** Whether a value is nested more deeply. */
 export function isDeeper(value: unknown, levels = deepest): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1));
@@ -119,7 +121,7 @@ const tables: Readonly<Record<string, Table>> = {
   },
 };
 
-/** Every rule that the values of `file` break; `name` where it stands, if that is in a folder of its own. */
+/** All rules violated by the values of `file`; `name` is its path if it is in a subfolder. */
 export function brokenRules(file: string, values: Values, name = file): ClearformerError[] {
   const broken: ClearformerError[] = [];
   const [main = name] = name.split(': ');
@@ -155,7 +157,7 @@ export function brokenRules(file: string, values: Values, name = file): Clearfor
   return broken;
 }
 
-/** Every rule that tokenizer.json and tokenizer_config.json break, where no step of the tokenizer reads them. */
+/** All rules violated by tokenizer.json and tokenizer_config.json in parts that no step of the tokenizer reads. */
 export function brokenTokenizerRules(json: object, config: object): ClearformerError[] {
   const held = json as Values;
   const part = (name: string) => brokenRules(`tokenizer.json: ${name}`, isObject(held[name]) ? held[name] : {});
@@ -170,12 +172,12 @@ export function brokenTokenizerRules(json: object, config: object): ClearformerE
   ];
 }
 
-/** Throws the first of them. */
+/** Throws the first violation. */
 export function expectNone([first]: readonly ClearformerError[]): void {
   if (first !== undefined) throw first;
 }
 
-/** A value as a message shows it. */
+/** Formats a value for a message. */
 export function shownValue(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;

@@ -1,22 +1,22 @@
-// Reading a folder's files: texts, JSON, and the exact size of weights. Every failure names the file and its cause.
+// Reads a folder's files: texts, JSON, and the exact size of weights. Every error names the file and its cause.
 
 import { ClearformerError, messageOf } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
 import { deepest, isDeeper } from './file_rules.js';
 import type { Folder, SourceFile } from './folder.js';
 
-/** A text file with the bytes it was read from. */
+/** A text file with its bytes. */
 export interface TextFile {
   name: string;
   text: string;
   bytes: number;
 }
 
-/** Texts with a vocabulary in them, and all other texts: no model's has nearly as many bytes. */
+/** Maximum bytes of texts with a vocabulary, and of other texts: far above any model's. */
 const mostBytes = { vocabulary: 512 << 20, other: 32 << 20 };
 const vocabularies = /^(tokenizer\.json|vocab\.(json|txt)|merges\.txt)$/;
 
-/** The chunks of a text. One that does not end, or would be more than any text of its kind, is refused. */
+/** The chunks of a text file. Rejects when it exceeds the maximum of its kind. */
 export async function* readTextChunks(file: SourceFile, options: ReadOptions): AsyncIterable<Uint8Array> {
   const most = vocabularies.test(file.name) ? mostBytes.vocabulary : mostBytes.other;
   const refuse = (bytes: number | string) => {
@@ -34,7 +34,7 @@ export async function* readTextChunks(file: SourceFile, options: ReadOptions): A
 /** Expected SHA-256 (64 hexadecimal digits) by file name. */
 export type Integrity = Readonly<Record<string, string>>;
 
-/** How files are read. */
+/** Options for reading files. */
 export interface ReadOptions {
   signal?: AbortSignal | undefined;
   integrity?: Integrity | undefined;
@@ -53,7 +53,7 @@ const known = [
   'modules.json',
 ];
 
-/** Throws for a checksum under a name that no file has: it would be silence about a file that was not checked. */
+/** Throws for a checksum whose name matches no file: it would suggest a check that did not happen. */
 export function checkIntegrity(integrity: Integrity | undefined, read: readonly string[]): void {
   for (const name of Object.keys(integrity ?? {})) {
     if (read.includes(name) || known.includes(name)) continue;
@@ -62,7 +62,7 @@ export function checkIntegrity(integrity: Integrity | undefined, read: readonly 
   }
 }
 
-/** A file's chunks; after the last one its SHA-256 is compared where one is expected, and `integrity_mismatch` thrown. */
+/** A file's chunks; at the end its SHA-256 is compared with the expected one, if any, throwing `integrity_mismatch`. */
 export async function* readChunks(file: SourceFile, options: ReadOptions): AsyncIterable<Uint8Array> {
   const { signal, integrity } = options;
   const expected = integrity?.[file.name]?.toLowerCase();
@@ -82,13 +82,15 @@ export async function* readChunks(file: SourceFile, options: ReadOptions): Async
   }
 }
 
-/** A JSON object's file, or undefined when there is none (an HTML page in its place counts as none). */
+/** Reads a JSON object, or undefined if there is no file (an HTML page in its place counts as none). */
 export async function readOptional(folder: Folder, name: string, options: ReadOptions): Promise<TextFile | undefined> {
   const file = await folder.find(name, options.signal);
   return file === undefined || file.html ? undefined : readText(file, options);
 }
 
-/** A JSON object's file; `file_not_found` when there is none, `malformed_config` when it holds something else. */
+/**
+ * Reads a JSON object; throws `file_not_found` if there is no file, `malformed_config` if it contains something else.
+ */
 export async function readRequired(folder: Folder, name: string, options: ReadOptions): Promise<TextFile> {
   const file = await folder.find(name, options.signal);
   if (file === undefined) throw notFound(folder, name);
@@ -142,24 +144,24 @@ function malformed(file: SourceFile, why: string): ClearformerError {
 }
 
 /**
- * The size of a safetensors file in bytes, from the source or, where the server does not say, from the file's own
- * header: 8 bytes of length, the header, and the tensors' last end.
+ * The size of a safetensors file in bytes, from the source or, if the server does not give it, from the file's own
+ * header: 8 bytes of length, the header, and the end of the last tensor.
  */
 export async function exactSize(file: SourceFile, signal?: AbortSignal): Promise<number> {
   return file.size ?? sizeFrom(file, await headerStart(file, signal));
 }
 
-/** The same from the file's start as far as `headerStart` reads it. */
+/** The same from the first bytes returned by `headerStart`. */
 export function sizeFrom(file: SourceFile, start: Uint8Array): number {
   if (file.size !== null) return file.size;
   const header = headerBytes(start);
   if (header !== undefined && start.byteLength >= header) return header + dataBytes(file, start.subarray(8, header));
-  return start.byteLength; // shorter than its header says: the core's reader will tell which rule that breaks
+  return start.byteLength; // shorter than its header says: the core reports the violated rule
 }
 
 const usualHeaderBytes = 1 << 16;
 
-/** A safetensors file's first bytes: to the end of its header, or where that breaks a rule as far as it goes. */
+/** A safetensors file's first bytes: up to the end of its header, or what is there of an invalid one. */
 export async function headerStart(file: SourceFile, signal?: AbortSignal): Promise<Uint8Array> {
   const start = await firstBytes(file, usualHeaderBytes, signal);
   const header = headerBytes(start) ?? 0;

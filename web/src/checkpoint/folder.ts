@@ -1,19 +1,19 @@
-// What every source of files offers: a folder whose files are found by name and read chunk by chunk.
+// The interface of all sources of files: a folder whose files are found by name and read in chunks.
 
-/** A file that is there. */
+/** An existing file. */
 export interface SourceFile {
   readonly name: string;
-  /** For errors: the URL or path, or the kind of source. */
+  /** The URL or path, or the kind of source, for messages. */
   readonly where: string;
-  /** Size in bytes; null when the server does not say. */
+  /** Size in bytes; null if the server does not give it. */
   readonly size: number | null;
-  /** Whether the chunks are the caller's own memory, which must be left in place. */
+  /** Whether the chunks are the caller's memory, which must not be transferred. */
   readonly borrowed: boolean;
-  /** Whether the server calls it an HTML page, as servers of pages do for files they do not have. */
+  /** Whether its content type is HTML, as web servers often send for missing files. */
   readonly html: boolean;
   /**
-   * The contents, in order. Aborting the signal ends it with the signal's reason. Who wants the first bytes alone says how
-   * many: a server that can sends no more.
+   * The contents, in order. Aborting the signal rejects with its reason. `first` limits the request to the first bytes,
+   * if the server supports ranges.
    */
   chunks(signal?: AbortSignal, first?: number): AsyncIterable<Uint8Array>;
 }
@@ -27,10 +27,10 @@ export interface WeightsFile {
 /** A folder of files. */
 export interface Folder {
   readonly where: string;
-  /** The file of that name, or undefined when there is none. */
+  /** The file of that name, or undefined if there is none. */
   find(name: string, signal?: AbortSignal): Promise<SourceFile | undefined>;
-  /** The names of all files, where they can be listed; those of folders in it may be left out. */
+  /** The names of all files, if they can be listed; files in subfolders may be omitted. */
   list?(): Promise<string[]>;
-  /** The same folder, but holding on to nothing in memory except files of these names. */
+  /** The same folder, keeping only files of these names in memory. */
   only(names: readonly string[]): Folder;
 }

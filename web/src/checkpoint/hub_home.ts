@@ -1,8 +1,8 @@
-// Where Python's huggingface_hub keeps files and the token: the same variables of the environment, read the same way (Node).
+// The folders and token of Python's huggingface_hub, from the same environment variables (Node).
 
 import { environment, nodeModule } from '../support/platform.js';
 
-/** `~` and `$NAME` as os.path.expanduser and expandvars replace them. */
+/** Expands `~` and `$NAME` like os.path.expanduser and expandvars. */
 function expanded(path: string): string {
   const home = nodeModule('node:os').homedir();
   const whole = path === '~' || /^~[\\/]/.test(path) ? home + path.slice(1) : path;
@@ -15,18 +15,18 @@ function home(): string {
   return expanded(environment('HF_HOME') ?? join(caches, 'huggingface'));
 }
 
-/** The folder of all repositories: `~/.cache/huggingface/hub` unless the environment says otherwise. */
+/** The folder of all repositories: `~/.cache/huggingface/hub` unless the environment sets another. */
 export function hubCache(): string {
   const { join } = nodeModule('node:path');
   return expanded(environment('HF_HUB_CACHE') ?? environment('HUGGINGFACE_HUB_CACHE') ?? join(home(), 'hub'));
 }
 
-/** What comes from elsewhere than the Hub is kept beside it, where Python does not look for repositories. */
+/** The folder for downloads from elsewhere than the Hub, outside the folders that Python searches for repositories. */
 export function webCache(): string {
   return nodeModule('node:path').join(home(), 'clearformer');
 }
 
-/** The folder that a caller names, with `~` and variables. */
+/** A caller's folder, with `~` and variables expanded. */
 export function givenCache(folder: string): string {
   return nodeModule('node:path').resolve(expanded(folder));
 }

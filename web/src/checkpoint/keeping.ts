@@ -1,4 +1,4 @@
-// Downloads that are kept, and kept files that are read: whole and right, or not at all.
+// Caches downloads and reads cached files, which are complete and verified or not there at all.
 
 import { ClearformerError, messageOf } from '../support/error.js';
 import { warn } from '../support/warning.js';
@@ -7,7 +7,7 @@ import { bytesOf } from './download.js';
 import type { Place, RemoteFile } from './remote_file.js';
 import { type KeptFile, lengthOfPiece, pieceBytes, pieceCount, type Shelf } from './store.js';
 
-/** A file on its way, and who may stop it. */
+/** A file to download. */
 export interface Download {
   readonly file: RemoteFile;
   readonly place: Place;
@@ -15,8 +15,9 @@ export interface Download {
 }
 
 /**
- * A download from its first byte. What an earlier one left on the shelf is not fetched again. At the end the checksum is
- * compared, and `integrity_mismatch` thrown; only then is the file kept. A shelf that takes no more is told in a warning.
+ * Downloads a file, starting with the pieces that an earlier download left on the shelf. At the end the checksum is
+ * compared, throwing `integrity_mismatch`; only then is the file kept. If the shelf fails, the download goes on with a
+ * warning.
  */
 export async function* download(given: Download, shelf: Shelf | undefined): AsyncGenerator<Uint8Array> {
   const { file, signal } = given;
@@ -32,23 +33,23 @@ export async function* download(given: Download, shelf: Shelf | undefined): Asyn
     for await (const chunk of bytesOf(file, { from: filling.length }, given.place, signal)) {
       digest?.update(chunk);
       await filling.add(chunk);
-      yield chunk; // from here on it may be gone
+      yield chunk; // the consumer may transfer it
     }
     await filling.finish(digest);
   } finally {
     const leaving = filling.leave();
-    if (!signal?.aborted) await leaving; // who aborts does not wait for a disk
+    if (!signal?.aborted) await leaving; // an abort does not wait for the disk
   }
 }
 
-/** A shelf as it fills. The last piece comes there after the check of all. */
+/** A shelf being filled. The last piece is written only after the whole file has been verified. */
 class Filling {
-  /** Bytes that have arrived. */
+  /** Bytes received. */
   length = 0;
   readonly #file: RemoteFile;
   #shelf: Shelf | undefined;
   readonly #close: () => Promise<void>;
-  /** The piece that is not full yet, or the last. */
+  /** The current piece, incomplete or the last. */
   #piece = new Uint8Array(0);
   #filled = 0;
   #finished = false;
@@ -59,7 +60,7 @@ class Filling {
     this.#close = async () => shelf?.close();
   }
 
-  /** What the shelf holds from the first byte on. */
+  /** The contiguous pieces that the shelf holds from the start. */
   async *kept(): AsyncIterable<Uint8Array> {
     const { size } = this.#file;
     for (let index = 0; size !== null && this.length < size; index++) {
@@ -95,7 +96,7 @@ class Filling {
     this.#filled += part.byteLength;
   }
 
-  /** The number of the piece that is being filled. */
+  /** The index of the current piece. */
   get #index(): number {
     return (this.length - this.#filled) / pieceBytes;
   }
@@ -106,7 +107,7 @@ class Filling {
     this.#filled = 0;
   }
 
-  /** Compares the checksum and keeps the file. */
+  /** Verifies the checksum and keeps the file. */
   async finish(running: RunningDigest | undefined): Promise<void> {
     this.#finished = true;
     const last = this.#piece.subarray(0, this.#filled);
@@ -118,13 +119,13 @@ class Filling {
     await this.keep();
   }
 
-  /** Keeps the file as it is. */
+  /** Keeps the file without verification. */
   async keep(): Promise<void> {
     this.#finished = true;
     await this.#try((shelf) => shelf.finish(this.#index, this.#piece.subarray(0, this.#filled)));
   }
 
-  /** What arrived of an unfinished file stays for the next time. */
+  /** Keeps the received part of an incomplete file for the next time. */
   async leave(): Promise<void> {
     const { size, version } = this.#file;
     if (!this.#finished && this.#filled > 0 && size !== null && version !== null && this.length < size)
@@ -143,7 +144,7 @@ class Filling {
   }
 }
 
-/** Tells that a download will not be there the next time. */
+/** Warns that a download is not cached. */
 export function notKept(name: string, where: string, cause: unknown): void {
   const hint = typeof navigator === 'object' && 'storage' in navigator ? ' (clearCache() makes room)' : '';
   const message = `${name} could not be kept in ${where} and is fetched again the next time: ${messageOf(cause)}${hint}`;
@@ -153,11 +154,11 @@ export function notKept(name: string, where: string, cause: unknown): void {
 interface Fault {
   found: string;
   error: ClearformerError;
-  /** Whether the server's etag may be something else than a checksum. */
+  /** Whether the server's etag may be something other than a checksum. */
   doubtful: boolean;
 }
 
-/** What is wrong with a file whose end is `last`; all of it, where there is no running digest. */
+/** The fault of a file that ends with `last`; without a running digest `last` is all of it. */
 async function faultOf(
   { name, href, sha256, gitSha1, size }: RemoteFile,
   last: Uint8Array,
@@ -179,8 +180,9 @@ async function faultOf(
 }
 
 /**
- * A file of one piece, given on only when it is whole and right. One that is wrong is fetched once more. Git's checksum is
- * the Hub's etag of small files, but not that of every server: the same bytes twice are taken, with a warning.
+ * Downloads a file of one piece, which is returned only when complete and verified. On a mismatch it is downloaded once
+ * more. The Hub's etag of small files is git's checksum, but other servers' etags need not be: if the same bytes arrive
+ * twice, they are accepted with a warning.
  */
 export async function downloadWhole(given: Download, shelf: Shelf | undefined): Promise<Uint8Array> {
   const { file, place, signal } = given;
@@ -212,15 +214,15 @@ async function collected(chunks: AsyncIterable<Uint8Array>, size: number): Promi
   return bytes;
 }
 
-/** What a kept file is mended with. */
+/** The means to repair a cached file. */
 export interface Repair {
-  /** The file as its server has it. Rejects where that cannot be asked. */
+  /** The file as described by its server. Rejects if the server cannot be reached. */
   describe(): Promise<Download>;
-  /** A place for all of it. */
+  /** Opens a shelf for the whole file. */
   open(file: RemoteFile): Promise<Shelf | undefined>;
 }
 
-/** A kept file. What has changed in it comes from the server, with a warning. */
+/** Reads a cached file. Damaged pieces are downloaded again, with a warning. */
 export async function* readKept(
   kept: KeptFile,
   name: string,
@@ -244,7 +246,7 @@ export async function* readKept(
     signal?.throwIfAborted();
     const piece = await next;
     if (index + 1 < pieceCount(size)) {
-      next = pieces.read(index + 1); // while who reads is at work with this one
+      next = pieces.read(index + 1); // read ahead while the consumer works on this one
       next.catch(() => {});
     }
     for (let start = 0; start < piece.byteLength; start += partBytes) {
@@ -254,7 +256,7 @@ export async function* readKept(
   }
 }
 
-/** The pieces of a kept file, mended where that is needed. */
+/** The pieces of a cached file, repaired if necessary. */
 class KeptPieces {
   readonly #kept: KeptFile;
   readonly #describe: () => Promise<Download>;
@@ -287,4 +289,4 @@ class KeptPieces {
   }
 }
 
-const partBytes = 1 << 20; // small enough that an abort is noticed at once
+const partBytes = 1 << 20; // small, so that an abort takes effect at once

@@ -1,18 +1,18 @@
-// Weights in formats that are not read: saying so, and what to load instead, helps more than saying that there are none.
+// Detects weights in unsupported formats, to name them and what to load instead.
 
 import { ClearformerError } from '../support/error.js';
 import { readOptional } from './files.js';
 import type { Folder } from './folder.js';
 
-/** Owners on the Hub whose repositories hold ONNX made of other checkpoints. */
+/** Owners on the Hub whose repositories contain ONNX conversions of other checkpoints. */
 const conversions = /(^|\/)(Xenova|onnx-community)\//;
 
 interface Format {
   name: string;
   pattern: RegExp;
-  /** Names that are looked for where files cannot be listed. */
+  /** Names to try if files cannot be listed. */
   usual: readonly string[];
-  /** Files made from a checkpoint, which holds more than they do. */
+  /** Files derived from a checkpoint, which contains more than they do. */
   derived: boolean;
 }
 
@@ -35,7 +35,7 @@ const formats: readonly Format[] = [
   { name: 'Flax', pattern: /\.msgpack$/, usual: ['flax_model.msgpack'], derived: false },
 ];
 
-/** Which of these files hold weights in a format that is not read. */
+/** Which of these files hold weights in an unsupported format. */
 export function inOtherFormats(names: readonly string[]): string[] {
   return names.filter((name) => formats.some((format) => holds(format, name)));
 }
@@ -44,7 +44,7 @@ function holds({ pattern }: Format, name: string): boolean {
   return pattern.test(name) && !/^(training_args|optimizer|scheduler)\./.test(name);
 }
 
-/** What a folder holds in place of safetensors. */
+/** The unsupported weights found in a folder. */
 export interface OtherWeights {
   format: string;
   file: string;
@@ -52,7 +52,7 @@ export interface OtherWeights {
   message: string;
 }
 
-/** The first weights of another format in a folder; formats from which a checkpoint can be saved go first. */
+/** The first weights in an unsupported format; formats from which a checkpoint can be saved take precedence. */
 export async function findOtherWeights(folder: Folder, signal?: AbortSignal): Promise<OtherWeights | undefined> {
   const listed = (await folder.list?.()) ?? [];
   const looked = formats.flatMap(({ usual }) => usual).filter((name) => !listed.includes(name));
@@ -66,7 +66,7 @@ export async function findOtherWeights(folder: Folder, signal?: AbortSignal): Pr
   return undefined;
 }
 
-/** Throws `unsupported` where there are such weights. */
+/** Throws `unsupported` if there are such weights. */
 export async function refuseOtherFormats(folder: Folder, signal?: AbortSignal): Promise<void> {
   const found = await findOtherWeights(folder, signal);
   if (found === undefined) return;
@@ -83,7 +83,7 @@ async function messageOf(format: Format, file: string, folder: Folder, signal?: 
   return `${what}${why}: load the checkpoint it was made from, ${original ?? 'the base model that its page names'}`;
 }
 
-/** The Hub id of the checkpoint that a conversion was made from, as its config.json tells it. */
+/** The Hub id of the checkpoint that a conversion was made from, according to its config.json. */
 async function originalOf(folder: Folder, signal?: AbortSignal): Promise<string | undefined> {
   const config = await readOptional(folder, 'config.json', { signal }).catch(() => undefined);
   const name: unknown = config === undefined ? undefined : JSON.parse(config.text)._name_or_path;

@@ -1,9 +1,9 @@
-// The configuration of what stands before a model: preprocessor_config.json, or its part of processor_config.json.
+// The configuration of a model's preprocessing: preprocessor_config.json, or a member of processor_config.json.
 
 import { notFound, type ReadOptions, readOptional, type TextFile } from './files.js';
 import type { Folder } from './folder.js';
 
-/** A configuration and the file that it stands in. */
+/** A configuration and the name of its file. */
 export interface ProcessorConfig {
   config: Readonly<Record<string, unknown>>;
   file: string;
@@ -13,8 +13,8 @@ const nested = 'processor_config.json';
 const single = 'preprocessor_config.json';
 
 /**
- * The object `part` of processor_config.json, where transformers 5 writes it, or else preprocessor_config.json, as upstream
- * chooses. Rejects with `file_not_found` where neither is there.
+ * The member `part` of processor_config.json, written by transformers 5, or preprocessor_config.json, with upstream's
+ * precedence. Rejects with `file_not_found` if neither exists.
  */
 export async function readProcessorConfig(
   folder: Folder,

@@ -1,13 +1,16 @@
-// Progress over several files at once: the total is known before the first byte of weights arrives.
+// Progress over several files: the total is known before the first byte of weights arrives.
 
-/** `initiate`: a file is about to be read; `progress`: bytes arrived; `done`: the file is complete; `ready`: all is loaded. */
+/**
+ * `initiate`: a file is about to be read; `progress`: bytes arrived; `done`: the file is complete; `ready`: all is
+ * loaded.
+ */
 export interface ProgressInfo {
   status: 'initiate' | 'progress' | 'done' | 'ready';
-  /** The source, as errors name it. */
+  /** The source, as in error messages. */
   name: string;
   /** The file concerned; absent for `ready`. */
   file?: string;
-  /** Bytes of all files together: read so far, and in all. `loaded` never falls, `total` never changes. */
+  /** Bytes of all files: read so far, and in total. `loaded` never decreases, `total` never changes. */
   loaded: number;
   total: number;
   /** 100 · loaded / total. */
@@ -20,7 +23,7 @@ export interface ProgressInfo {
 /** Called while files are read. */
 export type ProgressCallback = (event: ProgressInfo) => void;
 
-/** Counts the bytes of a set of files and tells the callback. */
+/** Counts the bytes of a set of files and notifies the callback. */
 export class Progress {
   readonly #name: string;
   readonly #tell: ProgressCallback | undefined;

@@ -1,4 +1,4 @@
-// What a server tells of a file before it sends it: its size, its version, its checksum, the commit it belongs to.
+// A file's metadata from its server: size, version, checksum, commit.
 
 import { ClearformerError } from '../support/error.js';
 import { type Answer, ask, type Call, refused, type Token } from './transport.js';
@@ -7,38 +7,38 @@ import { type Answer, ask, type Call, refused, type Token } from './transport.js
 export interface RemoteFile {
   readonly name: string;
   readonly href: string;
-  /** Bytes; null when the server does not say. */
+  /** Bytes; null if the server does not give the size. */
   readonly size: number | null;
-  /** What changes when the file changes; null when the server does not say. */
+  /** Changes whenever the file changes; null if the server does not give one. */
   readonly version: string | null;
-  /** The etag of the file where it lies, which a range can be asked for under; absent where only the Hub's word is known. */
+  /** The etag at the file's final address, for range requests; absent if only the Hub's is known. */
   readonly etag: string | undefined;
-  /** SHA-256 that the Hub states (files of LFS), lower case. */
+  /** SHA-256 given by the Hub (LFS files), lower case. */
   readonly sha256: string | undefined;
-  /** SHA-1 of git's blob, the Hub's etag of files that are no LFS. */
+  /** SHA-1 of git's blob, the Hub's etag of files outside LFS. */
   readonly gitSha1: string | undefined;
-  /** Whether it lies on another host than was asked, so that the Hub's own word about it is not known. */
+  /** Whether it was redirected to another host, so that the Hub's headers are unknown. */
   readonly moved: boolean;
-  /** The commit that the answer is of. */
+  /** The commit of the response. */
   readonly commit: string | undefined;
-  /** Whether the server calls it an HTML page. */
+  /** Whether its content type is HTML. */
   readonly html: boolean;
 }
 
-/** Where files are asked for. */
+/** Where files are requested from. */
 export interface Place {
   readonly token: Token | undefined;
-  /** Id and revision of a repository of the Hub. */
+  /** Id and revision of a Hub repository. */
   readonly hub: { id: string; revision: string } | undefined;
 }
 
-/** That a server does not have a file, and at which commit. */
+/** A server's response that a file does not exist, with the commit if known. */
 export interface Absence {
   readonly absent: true;
   readonly commit: string | undefined;
 }
 
-/** Asks what a server has under an address. Rejects with `network_error`, or `file_not_found` for a whole repository. */
+/** Requests a file's metadata. Rejects with `network_error`, or `file_not_found` for a missing repository. */
 export async function lookUp(
   name: string,
   href: string,
@@ -50,12 +50,12 @@ export async function lookUp(
   let answer = await ask(call, retries);
   await answer.cancel();
   if ([400, 403, 405, 501].includes(answer.status)) {
-    answer = await ask({ ...call, method: 'GET' }, retries); // a server that knows no HEAD
+    answer = await ask({ ...call, method: 'GET' }, retries); // a server without support for HEAD
     await answer.cancel();
   }
   const { headers, status } = answer;
   refuseRepository(call, answer, place);
-  const [commit] = /^[\w-]{1,64}$/.exec(headers.get('x-repo-commit') ?? '') ?? []; // it becomes part of paths
+  const [commit] = /^[\w-]{1,64}$/.exec(headers.get('x-repo-commit') ?? '') ?? []; // becomes part of paths
   if (status === 404 || status === 410) return { absent: true, commit };
   if (!answer.ok) throw refused(call, answer);
   return { name, href, commit, ...described(answer, place) };
@@ -77,7 +77,7 @@ function described(answer: Answer, place: Place): Omit<RemoteFile, 'name' | 'hre
   };
 }
 
-/** An etag without its quotes; undefined for one that is weak, which names no bytes. */
+/** An etag without its quotes; undefined for a weak one, which does not identify bytes. */
 function plain(etag: string | null): string | undefined {
   return etag === null || etag.startsWith('W/') ? undefined : etag.replace(/^"|"$/g, '');
 }
@@ -89,15 +89,15 @@ function versionOf(headers: Headers): string | null {
 }
 
 /**
- * The size of the contents; null when the server does not say, or says the size of a compressed form, or 0: that may be the
- * length of the answer to HEAD, which has no contents.
+ * The content length; null if the server does not give it, gives that of a compressed form, or gives 0, which may be
+ * the length of the response to HEAD, which has no body.
  */
 function sizeOf(headers: Headers): number | null {
   const length = headers.get('x-linked-size') ?? (headers.has('x-linked-etag') ? null : headers.get('content-length'));
   return headers.has('content-encoding') ? null : Number(length) || null;
 }
 
-/** The Hub says by a header of its own what is missing when it is more than the file. */
+/** Throws if a header of the Hub says that more than the file is missing. */
 function refuseRepository(call: Call, { headers, status }: Answer, { hub, token }: Place): void {
   const code = headers.get('x-error-code');
   if (hub === undefined || code === null) return;
@@ -118,8 +118,8 @@ function refuseRepository(call: Call, { headers, status }: Answer, { hub, token 
 }
 
 /**
- * The same file with the Hub's checksum. Browsers follow redirects by themselves and do not show what the Hub says on the way;
- * the pointer that stands for a file of LFS in git says it, too.
+ * The same file with the Hub's checksum. Browsers follow redirects themselves and hide the Hub's headers on the way;
+ * git's LFS pointer contains the checksum as well.
  */
 export async function withChecksum(
   file: RemoteFile,
@@ -141,7 +141,7 @@ export async function withChecksum(
     return sha256 === undefined || Number(size) !== file.size ? file : { ...file, sha256 };
   } catch (thrown) {
     if (signal?.aborted) throw thrown;
-    return file; // no Hub, but a mirror without pointers
+    return file; // not the Hub, but a mirror without pointers
   }
 }
 

@@ -1,24 +1,24 @@
-// Downloads in a cache of answers: the browser's, or one of the caller's own. The last piece of a file is the answer under
-// the file's own address, and comes there last; the others have addresses of their own.
+// A cache of downloads made of responses: the browser's Cache, or a caller's own. The last piece of a file is stored
+// under the file's own URL and written last; the other pieces have URLs of their own.
 
 import { sha256Of } from './digest.js';
 import type { RemoteFile } from './remote_file.js';
 import { type KeptFile, pieceBytes, pieceCount, type Shelf, type Store } from './store.js';
 
-/** What a cache of downloads must offer; the browser's `Cache` does. */
+/** The interface of a cache for downloads; the browser's `Cache` implements it. */
 export interface CacheLike {
-  /** The answer that is kept for a URL, or undefined. */
+  /** The response stored for a URL, or undefined. */
   match(request: string): Promise<Response | undefined>;
-  /** Keeps the answer for a URL. */
+  /** Stores the response for a URL. */
   put(request: string, response: Response): Promise<void>;
-  /** Forgets the answer for a URL. Without it, what is to be forgotten is overwritten with an answer that counts as none. */
+  /** Removes the response for a URL. Without it, removed entries are overwritten by a response that counts as none. */
   delete?(request: string): Promise<boolean>;
 }
 
-/** The browser's cache that holds downloads. */
+/** The browser cache for downloads. */
 export const cacheName = 'clearformer';
 
-// An answer keeps these of its own, since a page may not see all headers of another host.
+// Stored as headers of our own, since a page may not see all headers of another host.
 const headers = {
   version: 'x-clearformer-version',
   /** Bytes of the file. */
@@ -27,17 +27,17 @@ const headers = {
   kept: 'x-clearformer-kept',
   /** SHA-256 of the piece. */
   digest: 'x-clearformer-sha256',
-  /** The server has no such file. */
+  /** The server does not have the file. */
   absent: 'x-clearformer-absent',
 } as const;
 
 const pieceKey = 'clearformer-piece';
 
-/** What is kept under an address, as `listResponses` tells it. */
+/** A stored response, as listed by `listResponses`. */
 export interface KeptResponse {
   href: string;
   bytes: number;
-  /** Whether all of the file is there. */
+  /** Whether the file is complete. */
   complete: boolean;
 }
 
@@ -47,7 +47,7 @@ function addressOf(href: string, index: number): string {
   return url.href;
 }
 
-/** Files below one address, in a cache of answers. */
+/** Files under one URL, in a cache of responses. */
 export class ResponseStore implements Store {
   readonly #cache: CacheLike;
   readonly #address: (name: string) => string;
@@ -86,7 +86,7 @@ export class ResponseStore implements Store {
 
 const isOf = (found: Headers, version: string) => found.get(headers.version) === version && found.has(headers.digest);
 
-/** Keeps other tabs from fetching the same file meanwhile. Resolves to what lets them. */
+/** Keeps other tabs from downloading the same file meanwhile. Resolves to the function that releases the lock. */
 function lockOf(href: string, signal: AbortSignal | undefined): Promise<() => void> {
   const { locks } = (globalThis.navigator ?? {}) as Partial<Navigator>;
   if (locks === undefined) return Promise.resolve(() => {});
@@ -95,7 +95,7 @@ function lockOf(href: string, signal: AbortSignal | undefined): Promise<() => vo
     const options = signal === undefined ? {} : { signal };
     locks.request(`clearformer ${href}`, options, hold).catch((thrown: unknown) => {
       if (signal?.aborted) reject(signal.reason);
-      else if (thrown) resolve(() => {}); // a page without an origin has no locks
+      else if (thrown) resolve(() => {}); // a page with an opaque origin has no locks
     });
   });
 }
@@ -165,14 +165,14 @@ class ResponseShelf implements Shelf {
 
   async finish(index: number, bytes: Uint8Array): Promise<void> {
     await this.#put(this.#href, bytes, index * pieceBytes + bytes.byteLength);
-    await forget(this.#cache, addressOf(this.#href, index)); // what an earlier download left of it
+    await forget(this.#cache, addressOf(this.#href, index)); // removes a previous download's
   }
 
   async close(): Promise<void> {
     this.#unlock();
   }
 
-  touch(): void {} // locks of a browser end with the tab that holds them
+  touch(): void {} // the browser releases a lock when its tab ends
 
   async drop(): Promise<void> {
     await forget(this.#cache, this.#href);
@@ -185,7 +185,7 @@ async function forget(cache: CacheLike, address: string): Promise<void> {
   else if ((await cache.match(address)) !== undefined) await cache.put(address, new Response(null));
 }
 
-/** What the browser's cache holds, file by file. */
+/** Lists the browser's cache, file by file. */
 export async function listResponses(cache: Pick<Cache, 'keys' | 'match'>): Promise<KeptResponse[]> {
   const files = new Map<string, KeptResponse>();
   for (const { url } of await cache.keys()) {
@@ -200,7 +200,7 @@ export async function listResponses(cache: Pick<Cache, 'keys' | 'match'>): Promi
   return [...files.values()];
 }
 
-/** Removes whatever is kept of the files that are meant. Resolves to its bytes. */
+/** Removes everything cached of the selected files. Resolves to the number of bytes. */
 export async function clearResponses(
   cache: Pick<Cache, 'keys' | 'match' | 'delete'>,
   isMeant: (href: string) => boolean,

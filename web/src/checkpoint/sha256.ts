@@ -1,6 +1,7 @@
-// SHA-256 (FIPS 180-4) over chunks. WebCrypto's digest wants all bytes at once, which would be a second copy of the weights.
+// SHA-256 (FIPS 180-4) over chunks. WebCrypto's digest needs all bytes at once, which would be a second copy of the
+// weights.
 
-/** Rounded-down 32 bits of the fractional parts of the square or cube roots of the first primes. */
+/** The first 32 bits of the fractional parts of the square or cube roots of the first primes. */
 function rootBits(count: number, exponent: number): Int32Array {
   const bits = new Int32Array(count);
   for (let n = 2, found = 0; found < count; n++) {
@@ -13,7 +14,7 @@ function rootBits(count: number, exponent: number): Int32Array {
 
 const roundConstants = rootBits(64, 1 / 3);
 
-/** A running SHA-256: `update` with bytes as they come, `hex` once at the end. */
+/** A running SHA-256: `update` with chunks, `hex` once at the end. */
 export class Sha256 {
   readonly #state = rootBits(8, 1 / 2);
   readonly #block = new Uint8Array(64);
@@ -26,7 +27,7 @@ export class Sha256 {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     for (let offset = 0; offset < bytes.byteLength; ) {
       if (this.#filled === 0 && offset + 64 <= bytes.byteLength) {
-        expand(view, offset, this.#schedule); // where it lies
+        expand(view, offset, this.#schedule); // in place
         compress(this.#state, this.#schedule);
         offset += 64;
         continue;
@@ -53,7 +54,7 @@ export class Sha256 {
   }
 }
 
-/** One block of 64 bytes. Plain variables, and nothing made on the way: engines keep them in registers. */
+/** Processes one block of 64 bytes. Local variables only and no allocation, so that engines keep them in registers. */
 function compress(state: Int32Array, w: Int32Array): void {
   let a = at(state, 0);
   let b = at(state, 1);

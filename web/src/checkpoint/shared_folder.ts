@@ -1,8 +1,10 @@
-// A folder that several readers share: what one of them asked for is not asked for again.
+// A folder shared by several readers: what one has requested is not requested again.
 
 import type { Folder, SourceFile } from './folder.js';
 
-/** Finds every file once and keeps the contents of those that describe a model; weights are read as often as asked for. */
+/**
+ * Looks up every file once and keeps the contents of those that describe a model; weights are read on every request.
+ */
 export class SharedFolder implements Folder {
   readonly list?: () => Promise<string[]>;
   readonly #folder: Folder;
@@ -24,7 +26,7 @@ export class SharedFolder implements Folder {
       .find(name, signal)
       .then((file) => (file !== undefined && /^[\w.-]*config\.json$/.test(name) ? kept(file) : file));
     this.#found.set(name, finding);
-    finding.catch(() => this.#found.delete(name)); // the next reader tries again
+    finding.catch(() => this.#found.delete(name)); // the next reader retries
     return finding;
   }
 

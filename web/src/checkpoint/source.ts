@@ -1,4 +1,4 @@
-// Where a checkpoint's files come from: one small interface over Hub, web folders, dropped files, memory and disk.
+// The sources of a checkpoint's files, behind one interface: Hub, web folders, dropped files, memory and disk.
 
 import { remoteHost } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
@@ -7,8 +7,8 @@ import type { Folder, SourceFile } from './folder.js';
 import type { CacheOption, WebFolderOptions } from './web_folder.js';
 
 /**
- * A checkpoint's folder: a Hub id (`org/name`), the URL of a folder, the files of a file picker or a drop, a directory
- * handle, a record from file name to contents, or (Node) a local path that starts with `/`, `./` or `../`.
+ * A checkpoint's folder: a Hub id (`org/name`), the URL of a folder, files from a file picker or a drop, a directory
+ * handle, a record of file contents by name, or (Node) a local path that starts with `/`, `./` or `../`.
  */
 export type Source =
   | string
@@ -22,25 +22,25 @@ export type Source =
 export interface SourceOptions {
   /** Branch, tag or commit of a Hub repository (default `main`). */
   revision?: string | undefined;
-  /** Only what is cached or local; nothing is fetched. With Node `HF_HUB_OFFLINE` has the same effect on Hub ids. */
+  /** Only cached or local files; nothing is downloaded. With Node `HF_HUB_OFFLINE` has the same effect on Hub ids. */
   local_files_only?: boolean | undefined;
   /**
-   * `auto` keeps downloads, in the browser's Cache storage or with Node on disk where Python's huggingface_hub keeps them, and
-   * asks the server whether they are current. See web/examples/loading.md.
+   * `auto` caches downloads, in the browser's Cache storage or with Node on disk in the folders of Python's
+   * huggingface_hub, and asks the server whether they are current. See web/examples/loading.md.
    */
   cache?: CacheOption | undefined;
-  /** Node: the folder of all downloads (default: HF_HUB_CACHE, or `hub` in HF_HOME, or ~/.cache/huggingface/hub). */
+  /** Node: the cache folder (default: HF_HUB_CACHE, or `hub` in HF_HOME, or ~/.cache/huggingface/hub). */
   cache_dir?: string | undefined;
   /**
-   * A token of the Hub, for models that are private or gated; with Node by default HF_TOKEN or the one of `hf auth login`. It
-   * is sent to the Hub's host alone. `false` sends none.
+   * A Hub token, for private or gated models; with Node by default HF_TOKEN or the one of `hf auth login`. It
+   * is sent to the Hub's host only. `false` sends none.
    */
   token?: string | false | undefined;
-  /** The host that a Hub id is resolved against, in place of the one that `configure` sets. */
+  /** The host that Hub ids are resolved against, instead of the one set by `configure`. */
   remote_host?: string | undefined;
 }
 
-/** The names of the options that say how a source is read. */
+/** The names of the source options. */
 export const sourceOptions: readonly string[] = [
   'revision',
   'local_files_only',
@@ -50,7 +50,7 @@ export const sourceOptions: readonly string[] = [
   'remote_host',
 ];
 
-/** Opens a source. Throws `invalid_argument` for what is none. */
+/** Opens a source. Throws `invalid_argument` for an invalid one. */
 export function openSource(source: Source, options: SourceOptions): Folder {
   checkSourceOptions(options);
   if (typeof source === 'string') return openString(source, options);
@@ -105,7 +105,7 @@ function openString(source: string, options: SourceOptions): Folder {
   return openWeb(base, { id: source, revision }, host, { ...options, local_files_only });
 }
 
-/** Whether the environment wants no model to be fetched, as Python's huggingface_hub reads it. */
+/** Whether the environment forbids downloads, by the rules of Python's huggingface_hub. */
 function isOffline(): boolean {
   return /^(1|on|yes|true)$/i.test(environment('HF_HUB_OFFLINE') ?? environment('TRANSFORMERS_OFFLINE') ?? '');
 }
@@ -124,7 +124,7 @@ function openUrl(url: URL, options: SourceOptions): Folder {
   return openWeb(folder, undefined, options.remote_host ?? remoteHost(), options);
 }
 
-/** A folder whose code is loaded when it is opened, not with the page. */
+/** A folder whose code is loaded when it is opened. */
 class LaterFolder implements Folder {
   readonly list?: () => Promise<string[]>;
   readonly #folder: Promise<Folder>;
@@ -135,7 +135,7 @@ class LaterFolder implements Folder {
     listed: 'listed' | 'not listed',
   ) {
     this.#folder = folder;
-    folder.catch(() => {}); // who looks for a file hears of it
+    folder.catch(() => {}); // reported when a file is looked up
     if (listed === 'listed') this.list = async () => (await folder).list?.() ?? [];
   }
 
@@ -163,7 +163,7 @@ function openPath(path: string): Folder {
 
 type Contents = Blob | ArrayBuffer | Uint8Array;
 
-/** Files by name; where they all lie below one folder (a picked or dropped folder), by name relative to it. */
+/** Files by name; if all are in one folder (a picked or dropped folder), by name relative to it. */
 function filesByName(files: readonly File[]): Map<string, Contents> {
   const paths = files.map((file) => file.webkitRelativePath || file.name);
   const root = paths[0]?.match(/^[^/]+\//)?.[0] ?? '';
@@ -199,7 +199,7 @@ class MemoryFolder implements Folder {
   }
 }
 
-const partBytes = 1 << 20; // small enough that an abort is noticed at once
+const partBytes = 1 << 20; // small, so that an abort takes effect at once
 
 async function* parts(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   for (let start = 0; start < bytes.byteLength; start += partBytes) yield bytes.subarray(start, start + partBytes);

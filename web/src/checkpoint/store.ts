@@ -1,81 +1,84 @@
-// What keeps downloads: a file is kept in pieces of one size, each with a checksum, so that a download goes on where it broke
-// off and damage is found, and mended, piece by piece.
+// The interface of download caches: a file is stored in pieces of equal size, each with a checksum, so that an
+// interrupted download resumes and damage is detected and repaired piece by piece.
 
 import type { RemoteFile } from './remote_file.js';
 
-/** Bytes of a piece; a file's last one is shorter. What is lost at most when a tab or a process ends in a download. */
+/**
+ * Bytes per piece; a file's last one is shorter. At most this much is lost if a tab or a process ends during a
+ * download.
+ */
 export const pieceBytes = 4 << 20;
 
-/** How many pieces a file of this size has. An empty file has one, which is empty. */
+/** The number of pieces of a file of this size. An empty file has one, which is empty. */
 export function pieceCount(size: number): number {
   return Math.max(1, Math.ceil(size / pieceBytes));
 }
 
-/** How long a piece of a file of this size is. */
+/** The length of a piece of a file of this size. */
 export function lengthOfPiece(index: number, size: number): number {
   return Math.min(pieceBytes, size - index * pieceBytes);
 }
 
-/** The place of one file. */
+/** The storage of one file. */
 export interface Shelf {
-  /** Where it is, for messages. */
+  /** Its location, for messages. */
   readonly where: string;
-  /** A piece as far as it is kept; undefined where there is none, or not what was put there. */
+  /** A piece, possibly incomplete; undefined if there is none, or if it differs from what was stored. */
   get(index: number): Promise<Uint8Array | undefined>;
-  /** The SHA-256 of a piece that was put there, whether or not it is still the same. */
+  /** The SHA-256 of a piece when it was stored, whether or not it has changed since. */
   digest(index: number): Promise<string | undefined>;
-  /** Keeps a piece, in place of what is there. Rejects where there is no room. */
+  /** Stores a piece, replacing a previous one. Rejects if there is no space. */
   put(index: number, bytes: Uint8Array): Promise<void>;
-  /** Keeps the last piece. All others are there, and right: from now on the file is found. */
+  /** Stores the last piece, after all others have been verified: from now on the file can be found. */
   finish(index: number, bytes: Uint8Array): Promise<void>;
-  /** Tells others who wait that bytes arrive. */
+  /** Signals progress to waiting processes. */
   touch(): void;
-  /** Forgets all of it. */
+  /** Removes everything stored. */
   drop(): Promise<void>;
-  /** Lets others have it. */
+  /** Releases the lock. */
   close(): Promise<void>;
 }
 
-/** A file that is kept whole. */
+/** A complete cached file. */
 export interface KeptFile {
   readonly size: number;
-  /** What the server called the version; undefined where the store does not know. */
+  /** The server's version of it; undefined if the store does not know. */
   readonly version: string | undefined;
   readonly shelf: Shelf;
-  /** Whether its pieces have checksums, or else all of it has the one that it is named by. */
+  /** Whether its pieces, or else the checksum it is named by, prove it intact. */
   isSound(signal: AbortSignal | undefined): Promise<boolean>;
 }
 
-/** Keeps the files of one folder. */
+/** The cache of one folder's files. */
 export interface Store {
-  /** What is kept under a name, as far as can be told without asking the server; `absent` if the server has no such file. */
+  /** The cached file of that name, without asking the server; `absent` if the server is known not to have it. */
   find(name: string): Promise<KeptFile | 'absent' | undefined>;
-  /** What is kept of just this file. */
+  /** The cached copy of exactly this file. */
   match(file: RemoteFile): Promise<KeptFile | undefined>;
-  /** Remembers that the server has no such file at this commit, or now where that is not known. */
+  /** Records that the server does not have the file at this commit, or now if the commit is unknown. */
   leaveOut(name: string, commit: string | undefined): Promise<void>;
-  /** The place for a file, once nobody else is filling it; undefined where it cannot be kept. */
+  /** The storage for a file, once no other process is writing it; undefined if it cannot be cached. */
   open(file: RemoteFile, signal: AbortSignal | undefined): Promise<Shelf | undefined>;
 }
 
-/** A file that is kept. */
+/** A cached file. */
 export interface CachedFile {
-  /** Its name in the repository; of an unfinished download on disk the name of its blob. */
+  /** Its name in the repository; for an incomplete download on disk the name of its blob. */
   file: string;
-  /** The commit it is of; where that is not known the revision that was asked for; empty where there is neither. */
+  /** Its commit; if unknown, the requested revision; empty if there is neither. */
   revision: string;
   bytes: number;
-  /** Whether all of it is there; the rest of a download that broke off is fetched the next time. */
+  /** Whether it is complete; the rest of an interrupted download is fetched next time. */
   complete: boolean;
 }
 
-/** The files that are kept of one source. */
+/** The cached files of one source. */
 export interface CachedModel {
   /** The Hub id, or the URL of the folder. */
   source: string;
   /** The folder, or the name of the browser's cache. */
   where: string;
-  /** Bytes that they take together. */
+  /** Total size in bytes. */
   bytes: number;
   files: CachedFile[];
 }

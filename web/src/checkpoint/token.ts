@@ -1,13 +1,13 @@
-// Which token is sent to which host: the one that was given or that Python's huggingface_hub would send, to the Hub alone.
+// Which token is sent to which host: the given one, or the one of Python's huggingface_hub, to the Hub only.
 
 import { ClearformerError } from '../support/error.js';
 import { isNode } from '../support/platform.js';
 import type { Token } from './transport.js';
 
-/** A token of the Hub, or false for none. */
+/** A Hub token, or false for none. */
 export type TokenOption = string | false;
 
-/** The token for what is below an address. Throws `unsupported` where a token was given for another host than the Hub's. */
+/** The token for a URL. Throws `unsupported` if a token was given for a host other than the Hub's. */
 export async function tokenFor(
   { origin }: URL,
   host: string,

@@ -1,11 +1,11 @@
-// One request over http: it is answered or told within the deadline for silence, an abort ends it at once, the token goes to
-// its own host alone, and every failure says whether it may pass.
+// A single HTTP request: it is answered or rejected within the timeout, an abort ends it at once, the token is sent to
+// its own host only, and every failure says whether a retry may help.
 
 import { configuration } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { isNode } from '../support/platform.js';
 
-/** A token of the Hub, and the origin that it is for. */
+/** A Hub token and its origin. */
 export interface Token {
   readonly value: string;
   readonly origin: string;
@@ -21,27 +21,29 @@ export interface Call {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A failure that may pass: what to throw in the end, and what is known of when to try again. */
+/** A failure that a retry may resolve: the error to throw in the end, and when to retry. */
 export class Passing {
   constructor(
     readonly error: ClearformerError,
-    /** Milliseconds that the server asks to wait. */
+    /** The server's Retry-After, in milliseconds. */
     readonly wait?: number,
-    /** How often it is worth trying again. */
+    /** Maximum number of retries. */
     readonly most = Number.POSITIVE_INFINITY,
   ) {}
 }
 
-const longestWait = 60_000; // ms: whoever is asked to wait longer wants to know it
+const longestWait = 60_000; // ms: longer waits are reported instead
 const longestPause = 10_000; // ms
 
-/** Waits before another try, or throws the failure where there is to be none. `failures` is how many came before it. */
+/**
+ * Waits before a retry, or throws the failure if there should be none. `failures` is the number of earlier failures.
+ */
 export async function beforeRetry(failure: unknown, failures: number, signal: AbortSignal | undefined): Promise<void> {
   if (!(failure instanceof Passing)) throw failure;
   const { retries = 4, retryDelay = 500 } = configuration;
   const { error, wait, most } = failure;
   if (failures >= Math.min(retries, most) || (wait ?? 0) > longestWait) throw error;
-  // Clients that failed together do not come back together.
+  // Jitter: clients that failed together do not retry together.
   await pause(wait ?? Math.min(retryDelay * 2 ** failures, longestPause) * (0.5 + Math.random() / 2), signal);
 }
 
@@ -60,7 +62,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** Makes a request until it is answered for good; `retries` can be fewer than are configured. */
+/** Requests until there is a final response; `retries` may be lower than configured. */
 export async function ask(call: Call, retries = Number.POSITIVE_INFINITY): Promise<Answer> {
   for (let failures = 0; ; failures++) {
     try {
@@ -72,13 +74,13 @@ export async function ask(call: Call, retries = Number.POSITIVE_INFINITY): Promi
   }
 }
 
-/** One try. Throws a `Passing` where no answer comes, or one that may be another the next time. */
+/** One attempt. Throws a `Passing` if there is no response, or one for which a retry may help. */
 export async function askOnce(call: Call): Promise<Answer> {
   call.signal?.throwIfAborted();
   const watch = new Watch(call);
   const response = await watch.over(follow(call, watch.signal), 'did not answer').catch((cause: unknown) => {
     watch.end();
-    // A browser tells no cause: it may be a rule of its own that no other try changes.
+    // Browsers hide the cause, which may be a policy of their own that no retry changes.
     throw failed(call, 'could not be fetched', cause, isLasting(cause) ? 0 : isNode() ? undefined : 2);
   });
   const answer = new Answer(response, call, watch);
@@ -91,8 +93,8 @@ const linked = 'x-linked-etag';
 const mostRedirects = 10;
 
 /**
- * The answer after all redirects. Where they can be followed by hand (not in browsers), the Hub's word about a file that lies
- * elsewhere is taken in place of that other host's. Browsers keep tokens from other hosts by themselves.
+ * The response after all redirects. If they can be followed by hand (not in browsers), the Hub's headers about a file
+ * on another host are used instead of that host's. Browsers themselves keep tokens from other hosts.
  */
 async function follow(call: Call, signal: AbortSignal): Promise<Response> {
   const send = configuration.fetch ?? fetch;
@@ -100,9 +102,9 @@ async function follow(call: Call, signal: AbortSignal): Promise<Response> {
   let { href } = call;
   for (let redirects = 0; ; redirects++) {
     const headers: Record<string, string> = { ...call.headers };
-    if (byHand) headers['accept-encoding'] = 'identity'; // else sizes and ranges are those of the compressed form
+    if (byHand) headers['accept-encoding'] = 'identity'; // otherwise sizes and ranges refer to the compressed form
     if (call.token?.origin === new URL(href).origin) headers.authorization = `Bearer ${call.token.value}`;
-    // `no-cache` lets the browser's own cache answer only after asking the server.
+    // `no-cache`: the browser's HTTP cache is used only after revalidation.
     const init = { method: call.method, cache: 'no-cache', redirect: byHand ? 'manual' : 'follow' } as const;
     const response = await send(href, { ...init, headers, signal });
     const location = byHand && response.status > 300 && response.status < 309 ? response.headers.get('location') : null;
@@ -113,7 +115,7 @@ async function follow(call: Call, signal: AbortSignal): Promise<Response> {
   }
 }
 
-/** The deadline for silence, and the caller's abort, over the parts of one exchange. */
+/** The timeout and the caller's abort signal, for all parts of one request. */
 class Watch {
   readonly #controller = new AbortController();
   readonly #call: Call;
@@ -128,7 +130,7 @@ class Watch {
     return this.#controller.signal;
   }
 
-  /** The work's result, unless an abort or the deadline is first. */
+  /** The result of `work`, unless an abort or the timeout comes first. */
   async over<T>(work: Promise<T>, what: string): Promise<T> {
     const { timeout = 30_000 } = configuration;
     const { signal } = this;
@@ -148,14 +150,14 @@ class Watch {
     }
   }
 
-  /** Ends the exchange, if it has not ended by itself. */
+  /** Ends the request, if it has not ended. */
   end(): void {
     this.#call.signal?.removeEventListener('abort', this.#stop);
     this.#controller.abort();
   }
 }
 
-/** What a server answers. The body is read once, or cancelled. */
+/** A server's response. The body is read once, or cancelled. */
 export class Answer {
   readonly #response: Response;
   readonly #call: Call;
@@ -172,7 +174,7 @@ export class Answer {
     return this.#response.status;
   }
 
-  /** Whether there is something, here or where the Hub points to. */
+  /** Whether the file exists, here or where the Hub redirects to. */
   get ok(): boolean {
     return this.#response.ok || this.headers.has(linked);
   }
@@ -181,13 +183,13 @@ export class Answer {
     return this.#response.headers;
   }
 
-  /** Whether the answer is that of another host than was asked. */
+  /** Whether the response comes from another host than the request's. */
   get redirected(): boolean {
-    const { url } = this.#response; // empty where a `fetch` of the caller's own made the answer
+    const { url } = this.#response; // empty if a caller's own `fetch` made the response
     return url !== '' && new URL(url).origin !== new URL(this.#call.href).origin;
   }
 
-  /** The body. Throws a `Passing` where it breaks off; `position` is for its words. */
+  /** The body. Throws a `Passing` if it is interrupted; `position` is for the message. */
   async *chunks(position: () => number): AsyncIterable<Uint8Array> {
     const reader = this.#response.body?.getReader();
     try {
@@ -201,7 +203,7 @@ export class Answer {
       }
     } finally {
       this.#watch.end();
-      reader?.cancel().catch(() => {}); // after the end it does nothing
+      reader?.cancel().catch(() => {}); // without effect after the end
     }
   }
 
@@ -211,7 +213,7 @@ export class Answer {
   }
 }
 
-/** Causes that another try a moment later does not mend. */
+/** Causes that an immediate retry does not resolve. */
 function isLasting(thrown: unknown): boolean {
   if (typeof navigator === 'object' && navigator.onLine === false) return true;
   if (!(thrown instanceof Error)) return false;
@@ -221,7 +223,7 @@ function isLasting(thrown: unknown): boolean {
   return inner.some(isLasting);
 }
 
-/** What to throw for an exchange that failed: the caller's reason where the caller ended it. */
+/** The error for a failed request: the abort signal's reason if the caller aborted it. */
 function failed(call: Call, what: string, cause: unknown, most?: number): unknown {
   if (call.signal?.aborted) return call.signal.reason;
   const message = `${call.name}: ${call.href} ${what} (${messageOf(cause)})`;
@@ -244,7 +246,7 @@ function retryAfter(headers: Headers): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
-/** An answer that is none, in the words of who gave it. */
+/** The error for a refused request, with the server's explanation. */
 export function refused({ name, href, token }: Call, { status, headers }: Answer): ClearformerError {
   const told = headers.get('x-error-message');
   const again = headers.get('retry-after');

@@ -1,4 +1,4 @@
-// A folder behind http(s): what the server has, what is kept of it, and whether the two are the same.
+// A folder behind http(s): combines the server's files with the cached ones.
 
 import { ClearformerError, messageOf } from '../support/error.js';
 import { isNode } from '../support/platform.js';
@@ -11,16 +11,16 @@ import { type CacheLike, cacheName, ResponseStore } from './response_store.js';
 import { type KeptFile, pieceBytes, type Store } from './store.js';
 import { type TokenOption, tokenFor } from './token.js';
 
-/** Where files from the web are kept: as the platform does it, nowhere, or in a cache of your own. */
+/** Where downloads are cached: the platform's default, nowhere, or a cache of the caller's. */
 export type CacheOption = 'auto' | 'none' | CacheLike;
 
-/** What is below an address, and how it is read. */
+/** The address of a folder and how it is read. */
 export interface WebFolderOptions {
-  /** Ends with a slash; its query, if any, is kept for every file. */
+  /** Ends with a slash; its query, if any, is added to every file's URL. */
   readonly base: URL;
-  /** Id and revision, where it is a repository of the Hub. */
+  /** Id and revision, if it is a Hub repository. */
   readonly hub: { id: string; revision: string } | undefined;
-  /** The Hub's address: the only one that gets a token. */
+  /** The Hub's address: the only one that receives a token. */
   readonly host: string;
   readonly local_files_only: boolean;
   readonly cache: CacheOption;
@@ -28,11 +28,11 @@ export interface WebFolderOptions {
   readonly token: TokenOption | undefined;
 }
 
-/** Files below one address. */
+/** Files under one address. */
 export class WebFolder implements Folder {
   readonly where: string;
   readonly #options: WebFolderOptions;
-  /** The revision is a commit: what was kept once is current for ever. */
+  /** The revision is a commit: cached files never become stale. */
   readonly #immutable: boolean;
   #place: Promise<Place> | undefined;
   #store: Promise<Store | undefined> | undefined;
@@ -58,14 +58,14 @@ export class WebFolder implements Folder {
     if (file === undefined) return known === 'absent' ? undefined : known && this.#keptFile(name, known, undefined);
     if ('absent' in file) {
       const commit = file.commit ?? (this.#immutable ? this.#options.hub?.revision : undefined);
-      await store?.leaveOut(name, commit).catch(() => {}); // only a saving of requests
+      await store?.leaveOut(name, commit).catch(() => {}); // failing to record it costs only a request
       return undefined;
     }
     const same = file.version === null ? undefined : await store?.match(file);
     return same === undefined ? this.#remoteFile(file, store) : this.#keptFile(name, same, file);
   }
 
-  /** What the server says. Undefined where it says nothing now, but did the last time. */
+  /** The server's metadata. Undefined if the server cannot be reached but the cache knows the file. */
   async #lookUp(name: string, known: KeptFile | 'absent' | undefined, signal: AbortSignal | undefined) {
     try {
       return await lookUp(name, this.#href(name), await this.#access(), signal, known && 0);
@@ -101,7 +101,7 @@ export class WebFolder implements Folder {
       const { DiskStore } = await import('./disk_store.js');
       return new DiskStore(hub ?? base, cache_dir);
     }
-    // A page may have no storage (insecure origin, private window, no space): then downloads are not kept.
+    // A page may have no storage (insecure context, private window, no space): then downloads are not cached.
     const opened = typeof caches === 'undefined' ? undefined : await caches.open(cacheName).catch(() => undefined);
     return opened && new ResponseStore(opened, (name) => this.#href(name));
   }
@@ -121,7 +121,7 @@ export class WebFolder implements Folder {
     };
   }
 
-  /** The server's file that a kept one was. */
+  /** The server's file that a cached one is a copy of. */
   async #describe(
     name: string,
     kept: KeptFile,
@@ -168,7 +168,7 @@ export class WebFolder implements Folder {
       notKept(file.name, 'the cache', thrown);
       return undefined;
     });
-    // Texts are used when they are whole, so that they can be checked before.
+    // Small files are verified before they are used.
     const small = file.size !== null && file.size <= pieceBytes && !file.name.endsWith('.safetensors');
     if (!small) return yield* download(given, shelf);
     const bytes = await downloadWhole(given, shelf);

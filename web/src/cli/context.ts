@@ -1,4 +1,4 @@
-// What every command works with.
+// The context of all commands.
 
 import type { Output } from './output.js';
 import type { ProgressBar } from './progress_bar.js';
@@ -8,6 +8,6 @@ export interface Context {
   readonly progress: ProgressBar;
   /** Aborted by Ctrl-C, and when standard output cannot be written. */
   readonly signal: AbortSignal;
-  /** Says something beside the result, on standard error. */
+  /** Prints a message on standard error. */
   note(line: string): void;
 }

@@ -1,4 +1,4 @@
-// What ends the program, as a sentence on standard error and an exit code.
+// Errors that end the program, with a message on standard error and an exit code.
 
 import { CommanderError } from 'commander';
 import { ClearformerError } from '../index.js';
@@ -6,23 +6,23 @@ import { OutputError } from './output.js';
 
 export const exitCodes = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
-/** Something the words of the command line cannot mean together. */
+/** Contradictory command line arguments. */
 export class UsageError extends Error {}
 
-/** Something that cannot be done, with a sentence for people. */
+/** A failure with a message for users. */
 export class Failure extends Error {}
 
-/** An end that the output has told about already. */
+/** A failure that the output has already reported. */
 export class Reported extends Error {
   constructor(readonly code: number) {
     super('reported');
   }
 }
 
-/** The reason of an abort by Ctrl-C. */
+/** The abort reason for Ctrl-C. */
 export class Interrupted extends Error {}
 
-/** The exit code of what was thrown, told by `tell` unless it was told already or needs no words. */
+/** The exit code for what was thrown; calls `tell` unless it was reported already or needs no message. */
 export function codeOf(thrown: unknown, tell: (line: string) => void): number {
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.done : exitCodes.usage;
   if (thrown instanceof Interrupted) return exitCodes.interrupted;

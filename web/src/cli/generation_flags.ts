@@ -1,5 +1,5 @@
-// Every option of generate() as an option of the command line, under Hugging Face's name with dashes. The list is the
-// package's own: the members of GenerationOptions, read when the package is built.
+// Every option of generate() as a command line option, under Hugging Face's name with dashes. The list is generated
+// from the members of GenerationOptions when the package is built.
 
 import known from 'built:generation_options';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -10,7 +10,7 @@ type Known = (typeof known)[number];
 const isBoolean = ({ type }: Known) => type === 'boolean';
 const dashed = (name: string) => name.replaceAll('_', '-');
 
-/** Names, with dashes, of options that are said by their name alone. */
+/** Names, with dashes, of options without a value. */
 export const booleanOptions: ReadonlySet<string> = new Set(known.filter(isBoolean).map(({ name }) => dashed(name)));
 
 /** Adds the options to a command. */
@@ -22,19 +22,19 @@ export function addGenerationOptions(command: Command, except: readonly (keyof G
   return command;
 }
 
-/** What of a command's options are generate()'s, under their own names. */
+/** The generate() options among a command's options, under their own names. */
 export function generationOptions(given: Readonly<Record<string, unknown>>): GenerationOptions {
   const entries = known.map(({ name }) => [name, given[attributeOf(name)]] as const);
   const said = entries.filter(([, value]) => value !== undefined);
   return Object.fromEntries(said.map(([name, value]) => [name, value === saidNull ? null : value]));
 }
 
-/** The parser takes null for a missing value, so what says null is kept as this. */
+/** The parser takes null for a missing value, so an explicit null is represented by this symbol. */
 const saidNull = Symbol('null');
 
 const attributeOf = (name: string) => plainOption(`--${dashed(name)} <value>`, '').attributeName();
 
-/** An option whose name may begin with no-, as in --no-repeat-ngram-size, and mean nothing but itself. */
+/** An option whose name may begin with no- without negating anything, as in --no-repeat-ngram-size. */
 function plainOption(flags: string, description: string): Option {
   const option = new Option(flags, description);
   option.negate = false;
@@ -61,7 +61,9 @@ function placeholder({ type }: Known): string {
 
 const takesTexts = (type: string) => /\breadonly string\[\]/.test(type);
 
-/** A word as the type wants it. Texts add up over several uses; numbers, lists and null are read as JSON. */
+/**
+ * Parses a word as the option's type. Strings accumulate over several uses; numbers, lists and null are parsed as JSON.
+ */
 function typedValue({ type }: Known, word: string, before: unknown): unknown {
   if (takesTexts(type)) return [...((before as string[] | undefined) ?? []), word];
   const value = parsed(word);
@@ -77,7 +79,7 @@ function parsed(word: string): unknown {
   }
 }
 
-/** Whether a value can be of that type; what lists hold is for the library to check. */
+/** Whether a value can have that type; the contents of lists are checked by the library. */
 function fits(type: string, value: unknown): boolean {
   if (value === null) return /\bnull$/.test(type);
   if (Array.isArray(value)) return type.includes('[');

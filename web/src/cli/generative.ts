@@ -1,4 +1,4 @@
-// Models that write, with and without an encoder, and their text as it comes.
+// Generative models, with and without an encoder, and streaming of their text.
 
 import {
   AutoModelForCausalLM,
@@ -12,7 +12,7 @@ import {
 } from '../index.js';
 import type { Output } from './output.js';
 
-/** A model that writes, whichever of the two kinds it is. */
+/** A generative model of either kind. */
 export async function loadGenerative(source: string, options: LoadOptions): Promise<GenerativeModel> {
   try {
     return await AutoModelForCausalLM.from_pretrained(source, options);
@@ -22,7 +22,7 @@ export async function loadGenerative(source: string, options: LoadOptions): Prom
   }
 }
 
-/** Whether there is one sequence that only grows, so that its text can be shown as it comes. */
+/** Whether there is a single sequence that only grows, so that its text can be streamed. */
 export function streams(model: GenerativeModel, options: GenerationOptions): boolean {
   const defaults = model.generation_config as GenerationOptions;
   const of = (name: 'num_beams' | 'num_return_sequences') => options[name] ?? defaults[name] ?? 1;

@@ -1,4 +1,4 @@
-// Images named by words: paths, URLs, and - for standard input.
+// Images as arguments: paths, URLs, and - for standard input.
 
 import { isAbsolute, resolve } from 'node:path';
 import type { ImageInput } from '../index.js';
@@ -10,7 +10,7 @@ export async function imagesOf(words: readonly string[]): Promise<ImageInput[]> 
   return Promise.all(words.map((word) => (word === '-' ? standardInput() : fileOf(word))));
 }
 
-/** A path in full, so that no name is taken for anything else; a URL as it is. */
+/** An absolute path, so that no name is taken for something else; a URL is unchanged. */
 export function fileOf(word: string): string {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(word) || isAbsolute(word) ? word : resolve(word);
 }

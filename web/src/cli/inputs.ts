@@ -1,4 +1,4 @@
-// What commands read: texts and files named by words, and standard input where the word is -.
+// The inputs of commands: texts and files as arguments, and standard input for -.
 
 import { Failure, UsageError } from './failures.js';
 
@@ -9,7 +9,7 @@ export async function standardInput(): Promise<Uint8Array> {
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** Standard input as text, without the end of its last line. */
+/** Standard input as text, without the last line end. */
 async function standardText(): Promise<string> {
   const bytes = await standardInput();
   try {
@@ -19,12 +19,12 @@ async function standardText(): Promise<string> {
   }
 }
 
-/** One text: the word, or for - all of standard input. */
+/** One text: the argument, or all of standard input for -. */
 export function textOf(word: string): Promise<string> {
   return word === '-' ? standardText() : Promise.resolve(word);
 }
 
-/** Texts: the words, with every line of standard input in the place of -. */
+/** Texts: the arguments, with - replaced by the lines of standard input. */
 export async function textsOf(words: readonly string[]): Promise<string[]> {
   if (words.filter((word) => word === '-').length > 1) throw new UsageError('- can be given once');
   const parts = await Promise.all(

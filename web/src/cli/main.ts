@@ -3,5 +3,5 @@
 
 import { run } from './run.js';
 
-// Nothing that is still open (a pipe on standard input, a connection) keeps the program from ending.
+// Open handles (a pipe on standard input, a connection) must not keep the program alive.
 process.exit(await run(process.argv.slice(2)));

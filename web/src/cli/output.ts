@@ -1,8 +1,8 @@
-// Standard output, whose errors are not swallowed: a full disk fails the program, a reader that left ends it quietly.
+// Standard output with errors handled: a full disk fails the program, a reader that closes the pipe ends it quietly.
 
-/** What a failed write of standard output is told as. */
+/** The error of a failed write to standard output. */
 export class OutputError extends Error {
-  /** The reader closed the pipe: it has what it wanted. */
+  /** The reader closed the pipe. */
   readonly isBrokenPipe: boolean;
 
   constructor(cause: NodeJS.ErrnoException) {
@@ -16,7 +16,7 @@ export class Output {
   #failure: OutputError | undefined;
   #written: Promise<void> = Promise.resolve();
 
-  /** `failed` is told of the first write that fails. */
+  /** `failed` is called for the first write that fails. */
   constructor(stream: NodeJS.WriteStream, failed: (error: OutputError) => void) {
     this.#stream = stream;
     const fail = (cause: NodeJS.ErrnoException | null | undefined) => {
@@ -29,7 +29,7 @@ export class Output {
   }
   readonly #fail: (cause: NodeJS.ErrnoException | null | undefined) => void;
 
-  /** Begins to write, in order. */
+  /** Starts a write; writes are done in order. */
   write(text: string): void {
     if (this.#failure !== undefined || text === '') return;
     const before = this.#written;

@@ -1,4 +1,4 @@
-// The program: its commands, and how wrong words are refused.
+// The program: its commands, and usage errors.
 
 import { description, version } from 'built:package';
 import { Command } from 'commander';
@@ -36,7 +36,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`;
 
 export function makeProgram(context: Context): Command {
   const program = new Command('clearformer');
-  // Before the commands are added: they take these settings over.
+  // Set before the commands are added, which inherit these settings.
   program
     .exitOverride()
     .showHelpAfterError('("clearformer COMMAND --help" tells what a command takes)')
@@ -53,7 +53,7 @@ export function makeProgram(context: Context): Command {
   return program;
 }
 
-/** The words in the form the parser reads: names with dashes, and `--do-sample=false` as `--no-do-sample`. */
+/** Normalises the arguments for the parser: names with dashes, and `--do-sample=false` as `--no-do-sample`. */
 export function prepared(words: readonly string[]): string[] {
   const end = words.indexOf('--');
   return words.map((word, i) => {

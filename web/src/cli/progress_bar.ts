@@ -1,23 +1,23 @@
-// How far the loading of a model has come, on standard error where a person looks at it.
+// A progress bar for loading, on standard error if it is a terminal.
 
 import type { ProgressCallback, ProgressInfo } from '../index.js';
 
 const width = 30;
-const interval = 100; // milliseconds between two drawings
+const interval = 100; // milliseconds between updates
 
-/** A bar that draws itself in one line and takes itself away when all is loaded; nothing where `stream` is no terminal. */
+/** Draws itself in one line and erases it when loading is complete; does nothing if `stream` is not a terminal. */
 export class ProgressBar {
   #drawn = 0;
   #shows = false;
 
   constructor(private readonly stream: NodeJS.WriteStream) {}
 
-  /** For a model, a pipeline or a tokenizer that is loaded. */
+  /** The progress callback for loading a model, a pipeline or a tokenizer. */
   get callback(): ProgressCallback | undefined {
     return this.stream.isTTY ? (event) => this.#tell(event) : undefined;
   }
 
-  /** Takes the line away, also when loading fails. */
+  /** Erases the line, also when loading fails. */
   clear(): void {
     if (this.#shows) this.stream.write('\r\x1b[K');
     this.#shows = false;

@@ -1,4 +1,4 @@
-// One run of the command line: from its words to its exit code.
+// Runs the command line: from arguments to exit code.
 
 import { CommanderError } from 'commander';
 import type { Context } from './context.js';
@@ -7,14 +7,14 @@ import { Output } from './output.js';
 import { makeProgram, prepared } from './program.js';
 import { ProgressBar } from './progress_bar.js';
 
-/** Runs the command that the words name; resolves to 0 (done), 1 (failed), 2 (wrong usage) or 130 (Ctrl-C). */
+/** Runs the command in the arguments; resolves to 0 (success), 1 (failure), 2 (usage error) or 130 (Ctrl-C). */
 export async function run(words: readonly string[]): Promise<number> {
   const stop = new AbortController();
   process.on('SIGINT', () => {
-    if (stop.signal.aborted) process.exit(exitCodes.interrupted); // the second Ctrl-C waits for nothing
+    if (stop.signal.aborted) process.exit(exitCodes.interrupted); // the second Ctrl-C exits at once
     stop.abort(new Interrupted());
   });
-  process.stderr.on('error', () => {}); // there is nowhere left to say it
+  process.stderr.on('error', () => {}); // nowhere left to report it
   const output = new Output(process.stdout, (error) => stop.abort(error));
   const progress = new ProgressBar(process.stderr);
   const note = (line: string) => void process.stderr.write(`${line}\n`);
@@ -26,7 +26,7 @@ export async function run(words: readonly string[]): Promise<number> {
     return exitCodes.done;
   } catch (thrown) {
     progress.clear();
-    // What was written so far, --help among it, is written to the end, or that failed and is told instead.
+    // Output written so far, such as --help, is flushed; a failure to do so is reported instead.
     const failure = await output.flushed().then(
       () => thrown,
       (unwritten) => (thrown instanceof CommanderError && thrown.exitCode !== 0 ? thrown : unwritten),

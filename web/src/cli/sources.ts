@@ -1,4 +1,4 @@
-// Where a model comes from and how it is loaded: the options that all commands with a model share.
+// Options common to all commands with a model: where it comes from and how it is loaded.
 
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { ClearformerError, type LoadOptions } from '../index.js';
 import type { Context } from './context.js';
 import { Failure } from './failures.js';
 
-/** What the options of a command hold that `addFileOptions` and `addLoadOptions` added. */
+/** The values of the options added by `addFileOptions` and `addLoadOptions`. */
 export interface SharedOptions {
   dtype?: LoadOptions['dtype'];
   numThreads?: number | 'auto';
@@ -16,12 +16,12 @@ export interface SharedOptions {
   json?: true;
 }
 
-/** Adds what concerns files only. */
+/** Adds the options that concern files. */
 export function addFileOptions(command: Command): Command {
   return command.option('--revision <name>', 'branch, tag or commit of a Hub id (default: main)');
 }
 
-/** Adds what concerns models. */
+/** Adds the options that concern models. */
 export function addLoadOptions(command: Command): Command {
   const dtype = new Option('--dtype <type>', 'what the weights of linear layers are kept in (default: fp32)');
   const threads = new Option('--num-threads <n>', 'threads that compute, 1 to 64, or auto; the numbers stay the same');
@@ -38,7 +38,7 @@ function threadCount(word: string): number | 'auto' {
 
 const isUrl = (word: string) => /^[a-z][a-z0-9+.-]+:\/\//i.test(word);
 
-/** The source a word means: a folder that is there comes before a Hub id of the same name. */
+/** The source for an argument: an existing folder takes precedence over a Hub id of the same name. */
 export function sourceOf(word: string): string {
   if (isUrl(word)) return word;
   if (existsSync(word)) {
@@ -49,7 +49,10 @@ export function sourceOf(word: string): string {
   throw new Failure(`${word} is no folder`);
 }
 
-/** `load` with the options of the command; the bar shows how far it is. A Hub id that fails is said to be taken as one. */
+/**
+ * Calls `load` with the command's options and a progress bar. For a Hub id that fails, the error says how it was
+ * interpreted.
+ */
 export async function loaded<Made>(
   context: Context,
   word: string,

@@ -1,9 +1,9 @@
-// Token ids written as words: 1,403,407 or 1 403 407 or [1, 403, 407].
+// Token ids as text: 1,403,407 or 1 403 407 or [1, 403, 407].
 
 import { InvalidArgumentError } from 'commander';
 import { Tensor } from '../index.js';
 
-/** Throws InvalidArgumentError for what is no list of ids. */
+/** Throws InvalidArgumentError for anything but a list of ids. */
 export function idList(words: string): number[] {
   const parts = words
     .replace(/^\s*\[|\]\s*$/g, '')

@@ -54,7 +54,7 @@ async function chat(context: Context, source: string, options: Options): Promise
   }
 }
 
-/** The lines of standard input, asked for with a prompt where a person types them, until it ends or the signal aborts. */
+/** The lines of standard input, with a prompt on a terminal, until its end or an abort. */
 async function* lines({ signal }: Context): AsyncGenerator<string> {
   const terminal = process.stdin.isTTY === true;
   const input = createInterface({ input: process.stdin, output: terminal ? process.stderr : undefined, prompt: '> ' });

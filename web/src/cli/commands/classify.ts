@@ -84,7 +84,7 @@ function check(words: readonly string[], options: Options): void {
   if (textPair !== undefined && words.length !== 1) throw new UsageError('--text-pair needs one text');
 }
 
-/** The labels of every input, from the pipeline that the options ask for. */
+/** The labels of every input, from the pipeline selected by the options. */
 function classesOf({ signal }: Context, inputs: readonly string[], options: Options) {
   const { candidateLabels, hypothesisTemplate: hypothesis_template, textPair, topK: top_k } = options;
   const call = { batch_size: options.batchSize, signal };
@@ -102,7 +102,7 @@ function classesOf({ signal }: Context, inputs: readonly string[], options: Opti
     }
     const classifier = await pipeline('text-classification', source, load);
     const texts = inputs.map((text) => (textPair === undefined ? text : { text, text_pair: textPair }));
-    // Of one label each the pipeline gives one list of all: the same shape is asked for whatever their number.
+    // With top_k 1 the pipeline returns a single list for all texts: 2 keeps the result's shape the same.
     const made = classifier(texts, { ...scored, top_k: Math.max(top_k, 2) });
     return made.finally(() => classifier.dispose());
   };

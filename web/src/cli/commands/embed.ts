@@ -1,4 +1,4 @@
-// clearformer embed: a vector for each text or image, and how alike they are.
+// clearformer embed: a vector for each text or image, and their similarities.
 
 import { type Command, InvalidArgumentError } from 'commander';
 import { type LoadOptions, type PoolingMode, pipeline, type Tensor, toJSON } from '../../index.js';
@@ -78,7 +78,7 @@ async function embed(context: Context, source: string, words: readonly string[],
 
 const shown = (cosines: readonly number[]) => cosines.map((value) => value.toFixed(4).padStart(7)).join(' ');
 
-/** Rows of a tensor [n, d] as numbers in the fewest digits that are the same float32. */
+/** Rows of a tensor [n, d] as numbers with the fewest digits that give the same float32. */
 function rowsOf(tensor: Tensor<'float32'>): Vectors {
   return JSON.parse(toJSON(tensor)).data;
 }
@@ -89,7 +89,7 @@ function textVectors({ signal }: Context, texts: readonly string[], options: Opt
     try {
       const { pooling, normalize, maxLength: max_length, batchSize: batch_size } = options;
       const asked = { normalize, max_length, batch_size, signal };
-      // A folder that names no pooling gives a vector for each token: seen on the first text.
+      // Without a configured pooling the result has a vector per token, as the first text shows.
       const first = pooling ?? (await extractor(texts[0] as string, asked)).dims.length === 3;
       const used = first === true ? 'mean' : first === false ? undefined : first;
       return rowsOf(await extractor(texts, { ...asked, pooling: used }));
@@ -113,7 +113,7 @@ function imageVectors({ signal }: Context, images: Parameters<ImageExtractor>[0]
 
 type ImageExtractor = Awaited<ReturnType<typeof pipeline<'image-feature-extraction'>>>;
 
-/** Of [image, position, d] the first position. */
+/** The first position of [image, position, d]. */
 function classTokens(hidden: Tensor<'float32'>): Tensor<'float32'> {
   return hidden.slice(null, 0);
 }

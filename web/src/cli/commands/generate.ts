@@ -1,4 +1,4 @@
-// clearformer generate: a model writes on.
+// clearformer generate: continues a text.
 
 import type { Command } from 'commander';
 import { AutoTokenizer, type GenerativeModel, type PreTrainedTokenizer, type Tensor } from '../../index.js';
@@ -100,12 +100,12 @@ class Run {
   get #isEncoderDecoder(): boolean {
     return this.model.config.is_encoder_decoder === true;
   }
-  /** What a decoder behind an encoder begins with is no part of the text. */
+  /** Whether the prompt is left out: a decoder's start tokens after an encoder are not part of the text. */
   get #leavesPromptOut(): boolean {
     return this.options.skipPrompt === true || this.#isEncoderDecoder;
   }
 
-  /** The ids of each sequence up to the padding behind its end. */
+  /** The ids of each sequence, without trailing padding. */
   #rows(sequences: Tensor<'int64'>, prompt: number): number[][] {
     const own = this.model.generation_config.eos_token_id;
     const ends = new Set([this.#asked.eos_token_id === undefined ? own : this.#asked.eos_token_id].flat());

@@ -1,4 +1,4 @@
-// clearformer inspect: what a checkpoint is, without reading its weights; validate: everything that is wrong with it.
+// clearformer inspect: describes a checkpoint without reading its weights; validate: lists all its problems.
 
 import type { Command } from 'commander';
 import { type Inspection, inspect, type Problem, type Source, validate } from '../../index.js';
@@ -57,7 +57,7 @@ export function addValidate(program: Command, context: Context): void {
   });
 }
 
-/** Only what both calls take is passed on: there is nothing to load. */
+/** Passes only the options common to both calls: nothing is loaded. */
 function looked<Found>(
   context: Context,
   source: string,
@@ -122,7 +122,7 @@ function facts(found: Inspection): [string, string][] {
   ];
 }
 
-/** Without the digits that a number kept in 32 bits does not have. */
+/** Drops the digits beyond float32 precision. */
 const rounded = (value: number) => (Number.isInteger(value) ? value : Number(value.toPrecision(7)));
 const ofSource = (bytes: number) => (bytes === 0 ? '' : `, ${bytes} bytes a token that was read`);
 

@@ -1,4 +1,4 @@
-// clearformer transcribe: what is said in a sound.
+// clearformer transcribe: speech to text.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
@@ -55,7 +55,7 @@ function strideOf(word: string): number | [number, number] {
   return right === undefined ? left : [left, right];
 }
 
-/** Start and end in seconds, and what was said. */
+/** Start and end in seconds, and the text. */
 function timed({ timestamp = [null, null], text }: SpeechChunk): string {
   return [...timestamp.map((time) => time?.toFixed(2) ?? ''), text.trim()].join('\t');
 }

@@ -1,4 +1,4 @@
-// clearformer translate: texts in another language.
+// clearformer translate: translates texts.
 
 import { type Command, InvalidArgumentError } from 'commander';
 import { type PipelineTask, pipeline, type TranslationPipeline } from '../../index.js';
@@ -54,7 +54,7 @@ async function translate(context: Context, source: string, words: readonly strin
   }
 }
 
-/** Shows the translation as it comes, where that is possible and wanted. */
+/** Streams the translation if possible and wanted. */
 async function translated(
   { output, signal }: Context,
   translator: TranslationPipeline,
