@@ -1,8 +1,8 @@
-// The sizes images are brought to, and the part in the middle that is kept.
+// Target sizes of images, and centre crops.
 
 import type { Pixels } from './pixels.js';
 
-/** A size in the spellings of preprocessor_config.json; edges in pixels. */
+/** A size in the forms of preprocessor_config.json; edges in pixels. */
 export type ImageSize =
   | { readonly height: number; readonly width: number }
   | { readonly shortest_edge: number; readonly longest_edge?: number | undefined }
@@ -22,7 +22,7 @@ export function resizedTo(size: ImageSize, height: number, width: number): [heig
 function keptRatio(height: number, width: number, shortest: number, longest: number | undefined): [number, number] {
   const [short, long] = [Math.min(height, width), Math.max(height, width)];
   let edge = shortest;
-  let exact = shortest; // the shorter edge before rounding, from which the longer one follows
+  let exact = shortest; // the shorter edge before rounding, which determines the longer one
   if (longest !== undefined && (long / short) * shortest > longest) {
     exact = (longest * short) / long;
     edge = roundedToEven(exact);
@@ -32,14 +32,14 @@ function keptRatio(height: number, width: number, shortest: number, longest: num
   return width < height ? [other, edge] : [edge, other];
 }
 
-/** Python's round: a half goes to the even neighbour. */
+/** Python's round: half to even. */
 function roundedToEven(value: number): number {
   const below = Math.floor(value);
   if (value - below !== 0.5) return Math.round(value);
   return below % 2 === 0 ? below : below + 1;
 }
 
-/** The middle of an image; what an image that is too small lacks is 0. */
+/** The centre of an image; an image that is too small is padded with 0. */
 export function centerCrop(image: Pixels, height: number, width: number): Pixels {
   const { data, channels } = image;
   const count = height * width * channels;

@@ -1,5 +1,5 @@
-// The first picture of a GIF as Pillow gives it: colours that are marked as transparent keep their red, green and blue, and
-// what the picture does not cover has the transparent colour, or else the first one.
+// The first frame of a GIF as decoded by Pillow: transparent colours keep their red, green and blue, and pixels outside
+// the frame have the transparent colour, or else the first one.
 // Source: CompuServe 1990, Graphics Interchange Format 89a.
 
 import type { Pixels } from './pixels.js';
@@ -9,11 +9,11 @@ interface Picture {
   top: number;
   width: number;
   height: number;
-  /** Of what it does not cover: red, green, blue. */
+  /** The colour outside the frame: red, green, blue. */
   around: Uint8Array;
 }
 
-/** The file with no colour marked as transparent in its first picture, and where that picture lies; undefined if it is broken. */
+/** The file without transparency in its first frame, and the position of that frame; undefined if it is invalid. */
 export function withoutTransparency(file: Uint8Array): { file: Uint8Array; picture: Picture } | undefined {
   const bytes = file.slice();
   const view = new DataView(bytes.buffer);
@@ -21,24 +21,24 @@ export function withoutTransparency(file: Uint8Array): { file: Uint8Array; pictu
     let transparent = 0;
     for (let at = afterTable(bytes, 10, 13); ; at = afterBlocks(bytes, at + 2)) {
       if (bytes[at] === 0x2c) return { file: bytes, picture: pictureAt(bytes, view, at, transparent) };
-      if (bytes[at] !== 0x21) return undefined; // neither an extension nor a picture
+      if (bytes[at] !== 0x21) return undefined; // neither an extension nor a frame
       if (bytes[at + 1] !== 0xf9) continue;
       const flags = view.getUint8(at + 3);
       if (flags & 1) transparent = view.getUint8(at + 6);
       view.setUint8(at + 3, flags & ~1);
     }
   } catch {
-    return undefined; // it ends too early: for the decoder to say
+    return undefined; // truncated: reported by the decoder
   }
 }
 
-/** Behind the colour table that starts at `start`, if the flags say there is one. */
+/** The offset after the colour table that starts at `start`, if the flags declare one. */
 function afterTable(bytes: Uint8Array, flagsAt: number, start: number): number {
   const flags = bytes[flagsAt] ?? 0;
   return flags & 0x80 ? start + 3 * 2 ** ((flags & 7) + 1) : start;
 }
 
-/** Behind a row of data blocks. */
+/** The offset after a sequence of data blocks. */
 function afterBlocks(bytes: Uint8Array, start: number): number {
   let at = start;
   for (; bytes[at] !== 0; at += 1 + (bytes[at] as number)) if (at >= bytes.length) throw new Error('no end');
@@ -52,7 +52,7 @@ function pictureAt(bytes: Uint8Array, view: DataView, at: number, transparent: n
   return { left, top, width, height, around: bytes.subarray(colour, colour + 3) };
 }
 
-/** The pixels with the colour around the picture in its place. */
+/** The pixels with the outside colour around the frame. */
 export function surrounded(image: Pixels, { left, top, width, height, around }: Picture): Pixels {
   const { data, channels } = image;
   for (let y = 0; y < image.height; y++) {

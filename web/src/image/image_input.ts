@@ -1,13 +1,13 @@
-// What can stand for an image: plain memory and image files anywhere, and what browsers have.
+// Image inputs: raw pixels and image files everywhere, and the browser's image types.
 
 import { ClearformerError, messageOf } from '../support/error.js';
 import { isNode } from '../support/platform.js';
 import { checkedImage, type ImagePixels, type Pixels } from './pixels.js';
 
 /**
- * An image: pixels in plain memory (a RawImage is such); an image file by its URL, its path (Node) or its contents (in Node PNG, JPEG, WebP and
- * GIF, which the package sharp decodes where it is installed); or (browsers) an ImageData, ImageBitmap, canvas or image
- * element.
+ * An image: raw pixels (such as a RawImage); an image file by its URL, its path (Node) or its contents (in Node PNG,
+ * JPEG, WebP and GIF, decoded by the package sharp if it is installed); or (browsers) an ImageData, ImageBitmap, canvas
+ * or image element.
  */
 export type ImageInput =
   | ImagePixels
@@ -23,17 +23,17 @@ export type ImageInput =
   | Uint8Array;
 
 /**
- * The pixels of `input`. Files and image elements are decoded without colour conversion, as Pillow decodes them, and turned
- * upright as their EXIF orientation says, as transformers' load_image does. Canvases store colours multiplied by alpha:
- * where a pixel is not opaque, its colour comes back rounded. Throws `invalid_argument` for what is no image or cannot be
- * read (another site's image without permission), `file_not_found` or `network_error` for a URL or path that gives nothing,
- * `unsupported` where nothing decodes image files (Node without sharp).
+ * The pixels of `input`. Files and image elements are decoded without colour conversion, like Pillow, and rotated
+ * according to their EXIF orientation, like transformers' load_image. Canvases store premultiplied alpha: the colour of
+ * pixels that are not opaque is rounded. Throws `invalid_argument` for anything but an image and for an image that
+ * cannot be read (cross-origin without permission), `file_not_found` or `network_error` for a URL or path that cannot
+ * be read, `unsupported` if there is no decoder (Node without sharp).
  */
 export async function readImage(call: string, input: ImageInput): Promise<Pixels> {
-  // By name and not by class: an element of another frame is of that frame's class.
+  // By name and not by class: elements of other frames have that frame's classes.
   const kind = Object.prototype.toString.call(input).slice(8, -1);
   if (['String', 'URL', 'ArrayBuffer', 'Uint8Array'].includes(kind)) {
-    const { blobOf } = await import('./image_file.js'); // few pages need it
+    const { blobOf } = await import('./image_file.js'); // rarely needed
     return decoded(call, await blobOf(call, input as string | URL | ArrayBuffer | Uint8Array));
   }
   if (kind === 'Blob' || kind === 'File') return decoded(call, input as Blob);
@@ -70,7 +70,7 @@ async function decoded(call: string, source: Blob | HTMLImageElement): Promise<P
 function drawn(call: string, source: ImageBitmap | HTMLCanvasElement | OffscreenCanvas): Pixels {
   const { width, height } = source;
   try {
-    // Kept in main memory: what a graphics card draws may differ in the last bit.
+    // Software rendering: a graphics card's result may differ in the last bit.
     const context = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });
     if (context === null) throw new Error('no canvas of this size');
     context.drawImage(source, 0, 0);

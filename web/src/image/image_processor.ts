@@ -1,4 +1,5 @@
-// From images to what vision models read: resized, cropped, rescaled, normalised as preprocessor_config.json says.
+// Image preprocessing: resizes, crops, rescales and normalises images for vision models, as in
+// preprocessor_config.json.
 
 import { type ReadOptions, readOptional } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
@@ -21,43 +22,44 @@ import {
 import { type Pixels, withChannels } from './pixels.js';
 import { resize } from './resampling.js';
 
-/** How an image processor is loaded: a model's options, as far as they concern files. */
+/** How an image processor is loaded: the options of a model that concern files. */
 export interface ImageProcessorLoadOptions extends SourceOptions, ReadOptions {}
 
-/** Options of one call: those of preprocessor_config.json, set anew for this call. */
+/** Options of one call: those of preprocessor_config.json, overridden for this call. */
 export interface ImageProcessorCallOptions extends ImageProcessorOptions {
-  /** Channels of the result, where the model has another number than the file says: 1 grey, 3 RGB. */
+  /** Channels of the result, if the model needs another number than in the file: 1 grey, 3 RGB. */
   num_channels?: 1 | 3 | undefined;
 }
 
-/** What vision models take. */
+/** The inputs of vision models. */
 export interface ImageProcessorOutput {
   /** [batch, channel, height, width] */
   pixel_values: Tensor<'float32'>;
 }
 
 /**
- * An image processor: call it with an image or several. The numbers are those of transformers' Pillow processors bit by bit
- * (classes whose names end in Pil, its default where torchvision is not installed). Its torchvision processors resample with
- * fewer bits and join rescaling with normalising: about one pixel in a hundred differs by one step of 255 (two with Lanczos).
+ * An image processor: call it with one image or several. Results equal transformers' Pillow processors bit for bit
+ * (classes whose names end in Pil, its default without torchvision). Its torchvision processors resample with
+ * fewer bits and fuse rescaling with normalisation: about one pixel in a hundred differs by one step of 255 (two with
+ * Lanczos).
  *
- * Alpha is left out. Where one mean is given for one channel, colour becomes grey; where three are, grey becomes RGB.
- * float32 pixels are read as upstream reads them: to be resized they must be whole numbers from 0 to 255, or lie between 0
- * and 1, and then count as that part of 255.
+ * Alpha is dropped. If the mean has one channel, colour is converted to grey; if it has three, grey becomes RGB.
+ * float32 pixels are interpreted as upstream does: to be resized they must be integers from 0 to 255, or in the range 0
+ * to 1, which is scaled by 255.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
 export class ImageProcessor extends Callable<
   [ImageInput | readonly ImageInput[], ImageProcessorCallOptions?],
   Promise<ImageProcessorOutput>
 > {
-  /** The type in transformers' newest spelling, such as `ViTImageProcessor`. */
+  /** The type, by transformers' current name, such as `ViTImageProcessor`. */
   readonly image_processor_type: string;
   /** The file's contents. */
   readonly config: Readonly<Record<string, unknown>>;
 
   /**
-   * From the contents of a preprocessor_config.json. Throws `unsupported` for types and options that are not known,
-   * `malformed_config` for values that are none.
+   * From the contents of a preprocessor_config.json. Throws `unsupported` for unknown types and options,
+   * `malformed_config` for invalid values.
    */
   constructor(config: Readonly<Record<string, unknown>>, file = 'preprocessor_config.json') {
     super();
@@ -67,7 +69,7 @@ export class ImageProcessor extends Callable<
     imageSteps(this.image_processor_type, this.#options(), 'malformed_config', file);
   }
 
-  /** Loads it from the same source as a model; see AutoImageProcessor. */
+  /** Loads it from the source of a model; see AutoImageProcessor. */
   static from_pretrained(source: Source, options: ImageProcessorLoadOptions = {}): Promise<ImageProcessor> {
     return load('ImageProcessor.from_pretrained', source, options);
   }
@@ -107,19 +109,21 @@ export class ImageProcessor extends Callable<
 
 export interface ImageProcessor {
   /**
-   * pixel_values of one image or of a batch, all of which must come out in one size. Rejects with `invalid_argument` or
-   * `shape_mismatch` for what is no image and for sizes that differ, `unsupported` for an unknown option.
+   * pixel_values of one image or of a batch, whose images must all have the same final size. Rejects with
+   * `invalid_argument` or `shape_mismatch` for anything but images and for different sizes, `unsupported` for an
+   * unknown option.
    */
   // biome-ignore lint/style/useShorthandFunctionType: a type of this name would not merge with the class
   (images: ImageInput | readonly ImageInput[], options?: ImageProcessorCallOptions): Promise<ImageProcessorOutput>;
 }
 
-/** Loads the image processor that a model came with. */
+/** Loads the image processor of a model. */
 export const AutoImageProcessor = {
   /**
-   * Loads the image processor of a model: the part `image_processor` of processor_config.json, which transformers 5 writes,
-   * or else preprocessor_config.json. A file that names no type has that of the model_type in config.json. Rejects with
-   * `file_not_found`, `network_error`, `malformed_config`, `unsupported`, `integrity_mismatch`, or the signal's reason.
+   * Loads the image processor of a model: the member `image_processor` of processor_config.json, written by
+   * transformers 5, or preprocessor_config.json. If a file names no type, that of the model_type in config.json is
+   * used. Rejects with `file_not_found`, `network_error`, `malformed_config`, `unsupported`, `integrity_mismatch`, or
+   * the abort signal's reason.
    */
   from_pretrained(source: Source, options: ImageProcessorLoadOptions = {}): Promise<ImageProcessor> {
     return load('AutoImageProcessor.from_pretrained', source, options);
@@ -139,7 +143,7 @@ const ofModelType: Readonly<Record<string, string>> = {
   clip: 'CLIPImageProcessor',
 };
 
-/** An image processor from an open folder. */
+/** Reads an image processor from an open folder. */
 export async function readImageProcessor(folder: Folder, options: ReadOptions): Promise<ImageProcessor> {
   const { config, file } = await readProcessorConfig(folder, 'image_processor', options);
   if (imageProcessorType(config) !== undefined) return new ImageProcessor(config, file);
@@ -154,7 +158,7 @@ export async function readImageProcessor(folder: Folder, options: ReadOptions): 
   );
 }
 
-/** The steps before normalising: the image with the wanted channels and size. */
+/** The steps before normalisation: the image with the required channels and size. */
 function prepared(call: string, image: Pixels, steps: ImageSteps): Pixels {
   let out = withChannels(image, steps.channels ?? (image.channels < 3 ? 1 : 3));
   if (steps.resize !== undefined) {
@@ -175,7 +179,7 @@ function prepared(call: string, image: Pixels, steps: ImageSteps): Pixels {
   return steps.crop === undefined ? out : centerCrop(out, steps.crop.height, steps.crop.width);
 }
 
-/** Whether floats are parts of 1; false where they are whole numbers of bytes. */
+/** Whether floats are in 0 … 1; false for integers in 0 … 255. */
 function isUnit(call: string, data: Float32Array): boolean {
   const whole = data.every((value) => Math.abs(value - Math.trunc(value)) <= 1e-8 + 1e-5 * Math.abs(Math.trunc(value)));
   const most = whole ? 255 : 1;
@@ -190,7 +194,7 @@ function bytesOf(data: Float32Array, unit: boolean): Uint8Array {
   return Uint8Array.from(data, (value) => Math.fround(value * (unit ? 255 : 1)));
 }
 
-/** [batch, channel, height, width], rescaled and normalised with the roundings to float32 that numpy makes. */
+/** [batch, channel, height, width], rescaled and normalised with numpy's float32 rounding. */
 function batched(call: string, images: readonly Pixels[], steps: ImageSteps): Tensor<'float32'> {
   const [first] = images;
   if (first === undefined) throw new ClearformerError('invalid_argument', `${call}: needs at least one image`);

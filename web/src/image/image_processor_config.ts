@@ -1,38 +1,41 @@
-// preprocessor_config.json -> what is done to an image. What would change the result and is not known here is refused by
-// its name.
+// Reads the preprocessing steps from a preprocessor_config.json. Options that would change the result and are not
+// supported are refused by name.
 
 import { ClearformerError, type ErrorCode, textOf } from '../support/error.js';
 import type { ImageSize } from './geometry.js';
 import { resamplings } from './resampling.js';
 
-/** Options of preprocessor_config.json, for all images or for one call. `null` is the default of the processor's type. */
+/**
+ * Options of preprocessor_config.json, for all images or for one call. `null` selects the default of the processor's
+ * type.
+ */
 export interface ImageProcessorOptions {
   do_resize?: boolean | null | undefined;
-  /** An edge length stands for a square, with CLIP for the shorter edge; a pair is height and width. */
+  /** A number is the edge of a square, for CLIP the shorter edge; a pair is height and width. */
   size?: ImageSize | number | readonly [height: number, width: number] | null | undefined;
   /** PIL's numbers: 0 nearest, 1 Lanczos, 2 bilinear, 3 bicubic, 4 box, 5 Hamming. */
   resample?: number | null | undefined;
-  /** Whether a size of one number is a square; default: not with CLIP. */
+  /** Whether a size of one number is a square; default: true, except for CLIP. */
   default_to_square?: boolean | null | undefined;
   do_center_crop?: boolean | null | undefined;
   crop_size?: ImageSize | number | readonly [height: number, width: number] | null | undefined;
   do_rescale?: boolean | null | undefined;
   rescale_factor?: number | null | undefined;
   do_normalize?: boolean | null | undefined;
-  /** One number for each channel, or one for all. */
+  /** One number per channel, or one for all. */
   image_mean?: number | readonly number[] | null | undefined;
   image_std?: number | readonly number[] | null | undefined;
   do_convert_rgb?: boolean | null | undefined;
 }
 
-/** What is done, in this order; a step that is absent is left out. */
+/** The steps, in this order; absent ones are skipped. */
 export interface ImageSteps {
-  /** Channels wanted; absent: those of the image, without alpha. */
+  /** Required channels; absent: those of the image, without alpha. */
   channels?: 1 | 3;
   resize?: { size: ImageSize; resample: number };
   crop?: { height: number; width: number };
   rescale?: number;
-  /** One number for all channels, or one for each. */
+  /** One number for all channels, or one per channel. */
   normalize?: { mean: number | readonly number[]; std: number | readonly number[] };
 }
 
@@ -49,7 +52,7 @@ const always = {
   do_normalize: true,
 };
 
-/** What each type does where its file does not say. */
+/** The defaults of each type. */
 const defaults: Readonly<Record<string, ImageProcessorOptions>> = {
   ViTImageProcessor: { ...always, ...standard, size: { height: 224, width: 224 }, resample: 2 },
   DeiTImageProcessor: {
@@ -72,7 +75,7 @@ const defaults: Readonly<Record<string, ImageProcessorOptions>> = {
   },
 };
 
-/** The types whose steps are known. */
+/** The supported types. */
 export const imageProcessorTypes: readonly string[] = Object.keys(defaults);
 
 /** The options that callers and files set. */
@@ -91,7 +94,7 @@ export const imageProcessorOptions: readonly (keyof ImageProcessorOptions)[] = [
   'do_convert_rgb',
 ];
 
-// Written into files by transformers, without a part in the result.
+// Written by transformers without influence on the result.
 const inert = [
   'image_processor_type',
   'feature_extractor_type',
@@ -107,7 +110,7 @@ const inert = [
   'pad_size', // of do_pad, which is refused
 ];
 
-/** The type a file names, in transformers' newest spelling; undefined when it names none. */
+/** The type named by a file, by transformers' current name; undefined if it names none. */
 export function imageProcessorType(config: Readonly<Record<string, unknown>>): string | undefined {
   const named = config.image_processor_type ?? config.feature_extractor_type;
   if (named === undefined || named === null) return undefined;
@@ -116,7 +119,7 @@ export function imageProcessorType(config: Readonly<Record<string, unknown>>): s
     .replace(/FeatureExtractor$/, 'ImageProcessor');
 }
 
-/** Throws `unsupported` for an unknown type and for the first option that is set and not known. */
+/** Throws `unsupported` for an unknown type and for the first option that is set and unknown. */
 export function checkImageProcessorConfig(type: string, config: Readonly<Record<string, unknown>>, file: string): void {
   if (defaults[type] === undefined) {
     throw new ClearformerError(
@@ -132,13 +135,13 @@ export function checkImageProcessorConfig(type: string, config: Readonly<Record<
   }
 }
 
-/** Values of other options that say what is done anyway. */
+/** Supported values of other options: those that describe what is done anyway. */
 const harmless: Readonly<Record<string, unknown>> = {
   data_format: 'channels_first',
   input_data_format: 'channels_last',
 };
 
-/** The steps of `options` over the defaults of `type`; failures are of `code` and name `where` and the option. */
+/** The steps of `options` over the defaults of `type`; errors have code `code` and name `where` and the option. */
 export function imageSteps(type: string, options: ImageProcessorOptions, code: ErrorCode, where: string): ImageSteps {
   const given = Object.entries(options).filter(([, value]) => value !== null && value !== undefined);
   const read = new Reader({ ...defaults[type], ...Object.fromEntries(given) }, code, where);
@@ -218,7 +221,7 @@ class Reader {
   }
 }
 
-/** The longest edge that an image gets, in pixels: a square of it takes 0.8 GB. */
+/** The maximum edge of an image in pixels: a square of that size takes 0.8 GB. */
 const longest = 8192;
 
 const spellings = [

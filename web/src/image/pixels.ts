@@ -1,19 +1,19 @@
-// Images in plain memory, and their way from grey to colour and back.
+// Raw pixels, and conversions between grey and colour.
 
 import { ClearformerError, textOf } from '../support/error.js';
 
-/** An image in plain memory: rows from the top, pixels from the left, the channels of a pixel side by side. */
+/** An image in memory: rows from top to bottom, pixels from left to right, interleaved channels. */
 export interface ImagePixels {
-  /** Whole numbers from 0 to 255, or float32; see ImageProcessor for what those mean. */
+  /** Integers from 0 to 255, or float32; see ImageProcessor for their interpretation. */
   readonly data: Uint8Array | Uint8ClampedArray | Float32Array;
   /** In pixels. */
   readonly width: number;
   readonly height: number;
-  /** 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA; default: as many as `data` has for each pixel. */
+  /** 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA; default: inferred from `data`. */
   readonly channels?: 1 | 2 | 3 | 4 | undefined;
 }
 
-/** An image that was checked. */
+/** A validated image. */
 export interface Pixels {
   data: Uint8Array | Uint8ClampedArray | Float32Array;
   width: number;
@@ -21,7 +21,7 @@ export interface Pixels {
   channels: number;
 }
 
-/** `image` as Pixels; `invalid_argument` or `shape_mismatch` where it is none. */
+/** Validates an image; throws `invalid_argument` or `shape_mismatch`. */
 export function checkedImage(call: string, image: unknown): Pixels {
   const { data, width, height, channels } = (image ?? {}) as { [K in keyof ImagePixels]?: unknown };
   if (!(data instanceof Uint8Array || data instanceof Uint8ClampedArray || data instanceof Float32Array)) {
@@ -56,8 +56,8 @@ function extent(call: string, name: string, value: unknown): number {
 }
 
 /**
- * The image with one channel or three, as Pillow's convert('L') and convert('RGB'): alpha is left out, grey is repeated,
- * and colour becomes grey by ITU-R 601-2, for bytes in fixed point.
+ * The image with one channel or three, like Pillow's convert('L') and convert('RGB'): alpha is dropped, grey is
+ * replicated, and colour is converted to grey by ITU-R 601-2, for bytes in fixed point.
  */
 export function withChannels(image: Pixels, channels: 1 | 3): Pixels {
   if (image.channels === channels) return image;

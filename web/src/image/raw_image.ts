@@ -1,4 +1,4 @@
-// RawImage: an image in memory, with transformers.js' methods. Numbers are Pillow's: resizing, grey, the middle that is kept.
+// RawImage: an image in memory, with transformers.js' methods. Resizing, grey and crops give Pillow's results.
 
 import { ClearformerError, textOf } from '../support/error.js';
 import { isNode, nodeModule } from '../support/platform.js';
@@ -8,9 +8,9 @@ import { type ImageInput, readImage } from './image_input.js';
 import { checkedImage, type ImagePixels, type Pixels, withChannels } from './pixels.js';
 import { resamplings, resize } from './resampling.js';
 
-/** Which axis of a tensor holds the channels: the first, or the last. */
+/** The position of a tensor's channel axis: first or last. */
 export type ChannelOrder = 'CHW' | 'HWC';
-/** How an image is resampled, by Pillow's numbers or by name. */
+/** A resampling filter, by Pillow's number or by name. */
 export type Resample = 0 | 1 | 2 | 3 | 4 | 5 | 'nearest' | 'lanczos' | 'bilinear' | 'bicubic' | 'box' | 'hamming';
 
 type Bytes = Uint8Array | Uint8ClampedArray;
@@ -18,8 +18,8 @@ const names = ['nearest', 'lanczos', 'bilinear', 'bicubic', 'box', 'hamming'];
 const types: Readonly<Record<string, string>> = { jpg: 'jpeg', jpeg: 'jpeg', webp: 'webp', gif: 'gif' };
 
 /**
- * An image of bytes: rows from the top, pixels from the left, the channels of a pixel side by side. Methods that change it
- * give back the image itself. What is no image or does not fit throws `invalid_argument` or `shape_mismatch`.
+ * An image of bytes: rows from top to bottom, pixels from left to right, interleaved channels. Methods that change it
+ * return the image itself. Anything that is not an image or does not fit throws `invalid_argument` or `shape_mismatch`.
  */
 export class RawImage implements ImagePixels {
   data: Bytes;
@@ -45,7 +45,9 @@ export class RawImage implements ImagePixels {
     return [this.width, this.height];
   }
 
-  /** Any image: a file by URL, path (Node) or contents, a canvas, an ImageData … A RawImage is given back as it is. */
+  /**
+   * Reads any image: a file by URL, path (Node) or contents, a canvas, an ImageData … A RawImage is returned unchanged.
+   */
   static async read(input: ImageInput): Promise<RawImage> {
     return input instanceof RawImage ? input : made(await readImage('RawImage.read', input));
   }
@@ -57,13 +59,13 @@ export class RawImage implements ImagePixels {
   static fromBlob(blob: Blob): Promise<RawImage> {
     return RawImage.read(blob);
   }
-  /** What a canvas shows, as RGBA. */
+  /** The contents of a canvas, as RGBA. */
   static fromCanvas(canvas: HTMLCanvasElement | OffscreenCanvas): RawImage {
     const context = canvas.getContext('2d') as CanvasRenderingContext2D;
     const { data, width, height } = context.getImageData(0, 0, canvas.width, canvas.height);
     return new RawImage(data, width, height, 4);
   }
-  /** From a tensor of uint8, [channel, height, width] or with the channels last. */
+  /** From a uint8 tensor, [channel, height, width] or channels last. */
   static fromTensor(tensor: Tensor, channel_format: ChannelOrder = 'CHW'): RawImage {
     const order = checkedOrder('RawImage.fromTensor', channel_format);
     if (tensor.type !== 'uint8' || tensor.dims.length !== 3) {
@@ -75,22 +77,22 @@ export class RawImage implements ImagePixels {
     return made({ data: data as Uint8Array, width, height, channels });
   }
 
-  /** uint8 [channel, height, width], or with the channels last. */
+  /** uint8 [channel, height, width], or channels last. */
   toTensor(channel_format: ChannelOrder = 'CHW'): Tensor<'uint8'> {
     const order = checkedOrder('RawImage.toTensor', channel_format);
     const tensor = new Tensor('uint8', new Uint8Array(this.data), [this.height, this.width, this.channels]);
     return order === 'CHW' ? tensor.permute(2, 0, 1) : tensor;
   }
 
-  /** One channel, by ITU-R 601-2 as Pillow's convert('L'). */
+  /** Converts to one channel by ITU-R 601-2, like Pillow's convert('L'). */
   grayscale(): this {
     return this.#become(withChannels(this, 1));
   }
-  /** Three channels: alpha is left out. */
+  /** Converts to three channels; alpha is dropped. */
   rgb(): this {
     return this.#become(withChannels(this, 3));
   }
-  /** Four channels: opaque where there was no alpha. */
+  /** Converts to four channels, opaque if there was no alpha. */
   rgba(): this {
     if (this.channels === 4) return this;
     const alpha = this.channels === 2 ? this.split()[1] : undefined;
@@ -102,7 +104,7 @@ export class RawImage implements ImagePixels {
     }
     return this.#become({ ...this.#pixels(), data, channels: 4 });
   }
-  /** 1, 3 or 4 channels. */
+  /** Converts to 1, 3 or 4 channels. */
   convert(numChannels: number): this {
     if (numChannels === this.channels) return this;
     if (numChannels === 1) return this.grayscale();
@@ -111,7 +113,7 @@ export class RawImage implements ImagePixels {
     const found = textOf(numChannels);
     throw new ClearformerError('invalid_argument', `RawImage.convert: to 1, 3 or 4 channels, not ${found}`);
   }
-  /** Its channels become RGBA, with the alpha of a mask of one channel. */
+  /** Converts to RGBA, with a mask of one channel as alpha. */
   putAlpha(mask: RawImage): this {
     if (mask.width !== this.width || mask.height !== this.height || mask.channels !== 1) {
       const found = `${mask.width} x ${mask.height} with ${mask.channels} channels`;
@@ -135,7 +137,7 @@ export class RawImage implements ImagePixels {
     });
   }
 
-  /** Another size in pixels; null or -1 for one of them keeps the ratio. The numbers are Pillow's. Default: bilinear. */
+  /** Resizes, in pixels; null or -1 for one of them keeps the aspect ratio. Results are Pillow's. Default: bilinear. */
   async resize(
     width: number | null,
     height: number | null,
@@ -153,19 +155,19 @@ export class RawImage implements ImagePixels {
     checkExtents('resize', [columns, rows], 1);
     return this.#become(resize(this, columns, rows, filter));
   }
-  /** The part [x_min, y_min, x_max, y_max], those pixels included. */
+  /** Crops to [x_min, y_min, x_max, y_max], inclusive. */
   async crop([x_min, y_min, x_max, y_max]: readonly [number, number, number, number]): Promise<this> {
     const [left, top] = [Math.max(x_min, 0), Math.max(y_min, 0)];
     const [width, height] = [Math.min(x_max, this.width - 1) - left + 1, Math.min(y_max, this.height - 1) - top + 1];
     checkExtents('crop', [width, height], 1);
     return this.#become(this.#framed(width, height, left, top));
   }
-  /** The middle; what the image lacks is 0. */
+  /** Crops to the centre; a smaller image is padded with 0. */
   async center_crop(crop_width: number, crop_height: number): Promise<this> {
     checkExtents('center_crop', [crop_width, crop_height], 1);
     return this.#become(centerCrop(this, crop_height, crop_width));
   }
-  /** Zeros around it: [left, right, top, bottom] in pixels. */
+  /** Pads with zeros: [left, right, top, bottom] in pixels. */
   async pad([left, right, top, bottom]: readonly [number, number, number, number]): Promise<this> {
     checkExtents('pad', [left, right, top, bottom], 0);
     return this.#become(this.#framed(this.width + left + right, this.height + top + bottom, -left, -top));
@@ -175,7 +177,7 @@ export class RawImage implements ImagePixels {
     return new RawImage(this.data.slice(), this.width, this.height, this.channels);
   }
 
-  /** An OffscreenCanvas that shows it; `unsupported` where there is none. */
+  /** An OffscreenCanvas with the image; throws `unsupported` if there is none. */
   toCanvas(): OffscreenCanvas {
     if (typeof OffscreenCanvas !== 'function') {
       const instead = 'use toBlob, save or toTensor';
@@ -186,14 +188,16 @@ export class RawImage implements ImagePixels {
     canvas.getContext('2d')?.putImageData(new ImageData(new Uint8ClampedArray(data), width, height), 0, 0);
     return canvas;
   }
-  /** An image file; in Node by the package sharp, where it is installed. `quality` from 0 to 1 is that of JPEG and WebP. */
+  /**
+   * Encodes an image file; in Node by the package sharp if it is installed. `quality` from 0 to 1 for JPEG and WebP.
+   */
   async toBlob(type = 'image/png', quality = 1): Promise<Blob> {
     if (!isNode()) return this.toCanvas().convertToBlob({ type, quality });
     const { encodeWithSharp } = await import('./sharp_decoder.js');
     const bytes = { ...this.#pixels(), data: new Uint8Array(this.data) };
     return new Blob([(await encodeWithSharp('RawImage.toBlob', bytes, type, quality)) as BlobPart], { type });
   }
-  /** Writes an image file (Node), or has the browser download one; its ending says which format, PNG else. */
+  /** Writes an image file (Node), or has the browser download one; the format follows the extension, PNG by default. */
   async save(path: string): Promise<void> {
     const ending = path.split('.').pop()?.toLowerCase() ?? '';
     const blob = await this.toBlob(`image/${types[ending] ?? 'png'}`);
@@ -212,7 +216,7 @@ export class RawImage implements ImagePixels {
     URL.revokeObjectURL(link.href);
   }
 
-  /** A frame of this size whose top left corner lies at a place of the image; zeros outside. */
+  /** A frame of this size whose top left corner is at that position of the image; zeros outside. */
   #framed(width: number, height: number, left: number, top: number): Pixels {
     const { channels } = this;
     const data = new Uint8ClampedArray(width * height * channels);

@@ -1,13 +1,13 @@
-// Resizing of 8-bit images exactly as Pillow does it: a filter along the rows and one along the columns, each in fixed point
-// with 22 fractional bits and rounded to 8 bits. When an image shrinks, its filter is stretched to see all pixels it stands
-// for.
+// Resizing of 8-bit images exactly as in Pillow: one filter along the rows and one along the columns, each in fixed
+// point with 22 fractional bits and rounded to 8 bits. When an image shrinks, the filter is widened to cover all pixels
+// that an output pixel represents.
 //   out(i) = Σ_j w((j + 1/2 - c)/s) · in(j) / Σ_j w((j + 1/2 - c)/s),  c = (i + 1/2)·n/n',  s = max(n/n', 1)
 // Source: Pillow's Image.resize, src/libImaging/Resample.c; nearest: Geometry.c. Checked bit by bit against Pillow.
 
 import type { Pixels } from './pixels.js';
 
 interface Filter {
-  /** Distance from which on the weight is 0, in pixels of the smaller image. */
+  /** Distance from which the weight is 0, in pixels of the smaller image. */
   support: number;
   weight(distance: number): number;
 }
@@ -43,28 +43,28 @@ const bicubic: Filter = {
 const lanczos: Filter = { support: 3, weight: (x) => (x >= -3 && x < 3 ? sinc(x) * sinc(x / 3) : 0) };
 
 const nearest = 0;
-/** By the numbers of PIL.Image.Resampling. */
+/** By the values of PIL.Image.Resampling. */
 const filters: Readonly<Record<number, Filter>> = { 1: lanczos, 2: bilinear, 3: bicubic, 4: box, 5: hamming };
 
-/** What `resample` can be. */
+/** Valid values of `resample`. */
 export const resamplings: readonly number[] = [nearest, ...Object.keys(filters).map(Number)];
 
-/** An image of bytes in another size. `resample` is one of `resamplings`. */
+/** Resizes an image of bytes. `resample` is one of `resamplings`. */
 export function resize(image: Pixels, width: number, height: number, resample: number): Pixels {
   const filter = filters[resample];
   if (filter === undefined) return pickNearest(image, width, height);
   const shrinksMore = height < image.height && image.height - height > 2 * (image.width - width);
   const rows = (from: Pixels) => (width === from.width ? from : resizeRows(from, width, filter));
   const columns = (from: Pixels) => (height === from.height ? from : resizeColumns(from, height, filter));
-  // Which comes first shows in the rounding between the two. Pillow 13 starts with the columns where that saves work;
-  // before, it always started with the rows.
+  // The order affects the rounding between the two. Pillow 13 starts with the columns if that saves work;
+  // earlier versions always start with the rows.
   return shrinksMore ? rows(columns(image)) : columns(rows(image));
 }
 
 const fractionBits = 22; // 32 less 8 for the value and 2 for filters that overshoot
 const half = 1 << (fractionBits - 1);
 
-/** For each output the first input that counts, how many do, and their weights one after the other. */
+/** For each output the first input and the number of inputs, and all weights in sequence. */
 interface Taps {
   first: Int32Array;
   count: Int32Array;
@@ -97,7 +97,7 @@ function tapsOf(from: number, to: number, filter: Filter): Taps {
   return taps;
 }
 
-/** Rounded to the nearest, halves away from zero. */
+/** Rounds to nearest, halves away from zero. */
 function fixedPoint(weight: number): number {
   return Math.trunc(weight * (1 << fractionBits) + (weight < 0 ? -0.5 : 0.5));
 }
@@ -129,7 +129,8 @@ function resizeColumns(image: Pixels, height: number, filter: Filter): Pixels {
   const { first, count, weights, stride } = tapsOf(image.height, height, filter);
   const row = width * channels;
   const out = new Uint8ClampedArray(row * height);
-  // Weights sum to 2²², those above 0 even in the widest filter to less than 1.5 · 2²²: times 255 that fits 32 bits.
+  // Weights sum to 2²², the positive ones even in the widest filter to less than 1.5 · 2²²: times 255 that fits 32
+  // bits.
   const sums = new Int32Array(row);
   for (let y = 0; y < height; y++) {
     sums.fill(half);
@@ -157,7 +158,7 @@ function pickNearest(image: Pixels, width: number, height: number): Pixels {
   return { data: out, width, height, channels };
 }
 
-/** Where the centre of each output pixel falls; the steps are added up, as Pillow does, and not multiplied. */
+/** The input pixel at the centre of each output pixel; steps are accumulated, as in Pillow, not multiplied. */
 function nearestOf(from: number, to: number): Int32Array {
   const step = from / to;
   const picked = new Int32Array(to);

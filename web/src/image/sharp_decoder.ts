@@ -1,5 +1,5 @@
-// Image files in Node, decoded by sharp, an optional package that is loaded with the first of them. The pixels are those of
-// Pillow: no colour management, turned upright as the EXIF orientation says.
+// Decodes image files in Node with sharp, an optional package that is loaded on first use. The pixels equal
+// Pillow's: no colour management, rotated according to the EXIF orientation.
 
 import { ClearformerError, messageOf } from '../support/error.js';
 import { nodeModule } from '../support/platform.js';
@@ -8,7 +8,7 @@ import { type Pixels, withChannels } from './pixels.js';
 
 type Bytes = Pixels & { data: Uint8Array };
 
-/** As much of sharp as is used here. */
+/** The part of sharp's interface that is used. */
 interface Sharp {
   metadata(): Promise<{ format?: string; space?: string }>;
   autoOrient(): Sharp;
@@ -28,8 +28,8 @@ type MakeSharp = (bytes: Uint8Array, options: { ignoreIcc: boolean; failOn: stri
 const formats = ['png', 'jpeg', 'webp', 'gif'];
 
 /**
- * The pixels of a PNG, JPEG, WebP or GIF file, of an animation its first picture. Throws `unsupported` without sharp and for
- * other formats, `invalid_argument` for what cannot be decoded.
+ * The pixels of a PNG, JPEG, WebP or GIF file; of an animation, its first frame. Throws `unsupported` without sharp and
+ * for other formats, `invalid_argument` for files that cannot be decoded.
  */
 export async function decodeWithSharp(call: string, bytes: Uint8Array): Promise<Pixels> {
   const make = loadSharp(call);
@@ -53,7 +53,7 @@ export async function decodeWithSharp(call: string, bytes: Uint8Array): Promise<
   return first === undefined ? image : surrounded(image, first.picture);
 }
 
-/** Pixels from the colour spaces that files have and that are not red, green and blue (or grey, repeated) in bytes. */
+/** Converts pixels of other colour spaces to 8-bit red, green and blue (or grey, replicated). */
 const pixelsIn: Readonly<Record<string, (image: Sharp) => Promise<Pixels>>> = {
   cmyk: async (image) => fromInks(await rawOf(image.pipelineColourspace('cmyk').toColourspace('cmyk').raw())),
   grey16: async (image) => clipped(await rawOf(image.toColourspace('grey16').raw({ depth: 'ushort' }))),
@@ -67,16 +67,16 @@ async function rawOf(image: Sharp): Promise<Bytes> {
   return { data, width, height, channels };
 }
 
-/** Grey of 16 bits in bytes: Pillow keeps what is below 256; where there is alpha, it takes the upper 8 bits. */
+/** Converts 16-bit grey to bytes: Pillow clips at 255; with alpha it takes the upper 8 bits. */
 function clipped({ data, width, height, channels }: Bytes): Pixels {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  const little = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1; // samples have the machine's order
+  const little = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1; // samples have the machine's byte order
   const byteOf = channels === 1 ? (value: number) => Math.min(value, 255) : (value: number) => value >> 8;
   const grey = Uint8Array.from({ length: data.length / 2 }, (_, i) => byteOf(view.getUint16(2 * i, little)));
   return withChannels({ data: grey, width, height, channels }, 3);
 }
 
-/** Red, green and blue from cyan, magenta, yellow and black, as Pillow makes them: what the inks leave of white. */
+/** Converts cyan, magenta, yellow and black to red, green and blue like Pillow: white minus the inks. */
 function fromInks({ data, width, height, channels }: Bytes): Bytes {
   const out = new Uint8Array(width * height * 3);
   for (let i = 0; i < width * height; i++) {
@@ -89,7 +89,7 @@ function fromInks({ data, width, height, channels }: Bytes): Bytes {
   return { data: out, width, height, channels: 3 };
 }
 
-/** An image file of these pixels; `quality` from 0 to 1. */
+/** Encodes an image file; `quality` from 0 to 1. */
 export async function encodeWithSharp(call: string, image: Bytes, type: string, quality: number): Promise<Uint8Array> {
   const { data, width, height, channels } = image;
   const format = type.replace('image/', '');
@@ -101,7 +101,7 @@ export async function encodeWithSharp(call: string, image: Bytes, type: string, 
   return loadSharp(call)(data, { raw: { width, height, channels } }).toFormat(format, lossy).toBuffer();
 }
 
-/** No import statement names sharp, so bundlers have nothing to resolve. */
+/** No import statement names sharp, so that bundlers have nothing to resolve. */
 function loadSharp(call: string): MakeSharp {
   const { createRequire } = nodeModule('node:module');
   const from = import.meta.url?.startsWith('file:') ? import.meta.url : nodeModule('node:url').pathToFileURL('./').href;

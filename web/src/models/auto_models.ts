@@ -1,4 +1,4 @@
-// AutoModelFor…: from a source to a model that is ready to run.
+// AutoModelFor…: loads a model from a source.
 
 import { loadCheckpoint } from '../checkpoint/checkpoint.js';
 import type { Integrity } from '../checkpoint/files.js';
@@ -20,15 +20,15 @@ import { type LoadedModel, PreTrainedModel } from './pre_trained_model.js';
 /** How a model is loaded and run. */
 export interface LoadOptions extends SourceOptions, EngineOptions {
   /**
-   * What the weights of linear layers are kept in, whatever the file holds: `fp32` (default), `fp16` (half the memory),
-   * `q8` (a quarter), `q4` (about an eighth). They are rounded while they are read. See web/examples/dtypes.md.
+   * The format of the weights of linear layers, whatever the file contains: `fp32` (default), `fp16` (half the memory),
+   * `q8` (a quarter), `q4` (about an eighth). They are quantised while they are loaded. See web/examples/dtypes.md.
    */
   dtype?: WeightType | undefined;
-  /** Told of every file, with the bytes of all together. */
+  /** Called for every file, with the bytes of all files together. */
   progress_callback?: ProgressCallback | undefined;
-  /** Aborting it ends all downloads and rejects with its reason. */
+  /** An abort signal: ends all downloads, and the call rejects with its reason. */
   signal?: AbortSignal | undefined;
-  /** Expected SHA-256 (hexadecimal) by file name; another one rejects with `integrity_mismatch`. */
+  /** Expected SHA-256 (hexadecimal) by file name; a mismatch rejects with `integrity_mismatch`. */
   integrity?: Integrity | undefined;
 }
 
@@ -55,14 +55,14 @@ const companionFiles = [
   'modules.json',
 ];
 
-/** A kind of model, by what it is loaded for. */
+/** A class of models for one task. */
 export interface AutoModelClass<Model> {
   /**
-   * Loads config.json, generation_config.json (if there) and the weights: model.safetensors or the shards of
+   * Loads config.json, generation_config.json (if present) and the weights: model.safetensors or the shards of
    * model.safetensors.index.json. Rejects with `file_not_found`, `network_error`, `malformed_file`, `malformed_config`,
-   * `missing_tensor`, `shape_mismatch`, `dtype_mismatch`, `unsupported` (an architecture or a head that is not there, an
-   * engine that computes wrong),
-   * `integrity_mismatch`, `out_of_memory`, `wasm_unavailable`, `worker_failed`, or the signal's reason.
+   * `missing_tensor`, `shape_mismatch`, `dtype_mismatch`, `unsupported` (an architecture or head that is not
+   * implemented, an engine that computes wrong results), `integrity_mismatch`, `out_of_memory`, `wasm_unavailable`,
+   * `worker_failed`, or the abort signal's reason.
    */
   from_pretrained(source: Source, options?: LoadOptions): Promise<Model>;
 }
@@ -78,7 +78,7 @@ function autoModel<Model>(name: string, task: string, Made: ModelMaker<Model>): 
   };
 }
 
-/** The trunk without a head: `last_hidden_state`, `pooler_output`; of CLIP both towers and their similarity. */
+/** The trunk without a head: `last_hidden_state`, `pooler_output`; for CLIP both towers and their similarity. */
 export const AutoModel = /* @__PURE__ */ autoModel('AutoModel', 'base', PreTrainedModel);
 /** Decoder-only language models: `logits` for the next token, `generate`. */
 export const AutoModelForCausalLM = /* @__PURE__ */ autoModel('AutoModelForCausalLM', 'causal-lm', GenerativeModel);
@@ -90,31 +90,31 @@ export const AutoModelForSpeechSeq2Seq = /* @__PURE__ */ autoModel(
   'speech-seq2seq',
   GenerativeModel,
 );
-/** Encoders that fill blanks: `logits` for every position. */
+/** Masked language models: `logits` for every position. */
 export const AutoModelForMaskedLM = /* @__PURE__ */ autoModel(
   'AutoModelForMaskedLM',
   'masked-lm',
   PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
 );
-/** Classifiers of texts: `logits` [batch, label]. */
+/** Text classifiers: `logits` [batch, label]. */
 export const AutoModelForSequenceClassification = /* @__PURE__ */ autoModel(
   'AutoModelForSequenceClassification',
   'sequence-classification',
   PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
 );
-/** Classifiers of tokens: `logits` [batch, pos, label]. */
+/** Token classifiers: `logits` [batch, pos, label]. */
 export const AutoModelForTokenClassification = /* @__PURE__ */ autoModel(
   'AutoModelForTokenClassification',
   'token-classification',
   PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
 );
-/** Finders of answers in a context: `start_logits` and `end_logits` [batch, pos]. */
+/** Extractive question answering: `start_logits` and `end_logits` [batch, pos]. */
 export const AutoModelForQuestionAnswering = /* @__PURE__ */ autoModel(
   'AutoModelForQuestionAnswering',
   'question-answering',
   PreTrainedModel<ModelOutput & { start_logits: Tensor<'float32'>; end_logits: Tensor<'float32'> }>,
 );
-/** Classifiers of images: `logits` [batch, label]. */
+/** Image classifiers: `logits` [batch, label]. */
 export const AutoModelForImageClassification = /* @__PURE__ */ autoModel(
   'AutoModelForImageClassification',
   'image-classification',
@@ -127,7 +127,7 @@ export const AutoModelForZeroShotImageClassification = /* @__PURE__ */ autoModel
   PreTrainedModel,
 );
 
-/** The options of loading, checked and in this library's spelling. */
+/** Checks the loading options and translates them to this library's names. */
 export function ownLoadOptions(call: string, given: LoadOptions): Promise<LoadOptions> {
   return ownOptions(call, given, (options) => checkLoadOptions(call, options));
 }
@@ -144,10 +144,10 @@ function checkLoadOptions(call: string, options: LoadOptions): void {
   signal?.throwIfAborted();
 }
 
-/** @internal A model in an engine of its own. Without a task it is the one config.json names. */
+/** @internal A model in an engine of its own. Without a task the one in config.json is used. */
 export async function loadModel(folder: Folder, task: string | undefined, options: LoadOptions): Promise<LoadedModel> {
   const starting = startEngine(options);
-  const ended = new AbortController(); // with the engine, or when anything fails: then nobody waits for downloads
+  const ended = new AbortController(); // when the engine ends or anything fails: downloads stop
   const signal = options.signal ? AbortSignal.any([options.signal, ended.signal]) : ended.signal;
   try {
     starting.then(({ over }) => over.addEventListener('abort', () => ended.abort(over.reason))).catch(() => {});
@@ -193,7 +193,7 @@ export async function loadModel(folder: Folder, task: string | undefined, option
   }
 }
 
-/** What config.json says about tokens, which generation_config.json may say anew. */
+/** The special tokens of config.json, which generation_config.json may override. */
 function endTokens(config: Record<string, unknown>): Record<string, unknown> {
   const { bos_token_id = null, eos_token_id = null, pad_token_id = null } = config;
   return { bos_token_id, eos_token_id, pad_token_id };

@@ -1,4 +1,4 @@
-// Edits of activations: said as data, which works in workers and in generation, too, or as functions in this thread.
+// Edits of activations: as data, which also works in workers and generation, or as functions in this thread.
 
 import type { EditIn, FunctionIn, HookPoint, TensorIn, TensorOut } from '../runtime/border.js';
 import type { HookName } from '../runtime/hook_names.js';
@@ -9,38 +9,38 @@ import { floats, type TensorInput } from '../tensor/tensor_input.js';
 import { toTensor } from '../tensor/tensor_output.js';
 import { type NamesFilter, resolveHooks } from './hooks.js';
 
-/** What becomes of an activation: 0, its mean, times the value, plus the value, the value. */
+/** The operation: set to 0, to the mean, multiply by the value, add the value, replace by the value. */
 export type EditOp = 'zero' | 'mean' | 'scale' | 'add' | 'replace';
 
 /**
- * A change of activations. `head` and `pos` pick a part of the tensor, as indices of NumPy do: a number drops its axis, a
+ * An edit of activations. `head` and `pos` select a part of the tensor like NumPy indices: a number drops its axis, a
  * list keeps it, negative ones count from the end. The value is broadcast to that part.
  */
 export interface ActivationEdit {
-  /** Which hook points. */
+  /** The hook points. */
   hook: NamesFilter;
-  /** Default: all heads. Of keys and values with fewer heads than the queries, the index of theirs. */
+  /** Default: all heads. For grouped keys and values, the index of the key/value head. */
   head?: number | readonly number[] | undefined;
-  /** Positions in the whole sequence; of scores and patterns, of the queries. Default: all. */
+  /** Positions in the whole sequence; for scores and patterns, of the queries. Default: all. */
   pos?: number | readonly number[] | undefined;
   op: EditOp;
   /**
-   * Needed by `scale`, `add` and `replace`. `mean` without a value takes the mean over all sequences and positions of the
-   * pass, padding included, of each feature (in a pattern: of each key).
+   * Required by `scale`, `add` and `replace`. `mean` without a value uses the mean of each feature (in a pattern: of
+   * each key) over all sequences and positions of the pass, including padding.
    */
   value?: number | TensorInput | undefined;
 }
 
 /**
- * Sees an activation as a copy, and changes it: in `value.data`, or by giving another tensor of the same dims. It must
- * not be asynchronous.
+ * Receives a copy of an activation and may change it: in `value.data`, or by returning another tensor of the same dims.
+ * It must be synchronous.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is meant
 export type HookFunction = (value: Tensor<'float32'>, hook: { name: HookName }) => Tensor<'float32'> | void;
-/** Which hook points, and the function that is called at each. */
+/** A filter of hook points, and the function called at each. */
 export type ForwardHook = readonly [NamesFilter, HookFunction];
 
-/** Edits for the core, one for each hook point. */
+/** Converts edits for the core, one per hook point. */
 export function editsIn(call: string, edits: readonly ActivationEdit[], hooks: readonly HookPoint[]): EditIn[] {
   if (!Array.isArray(edits)) throw invalid(`${call}: edits must be an array`, 'edits');
   return edits.flatMap((edit: ActivationEdit, index) => {
@@ -62,12 +62,12 @@ export function editsIn(call: string, edits: readonly ActivationEdit[], hooks: r
   });
 }
 
-/** Which axis counts heads or positions (of scores and patterns: of queries); -1 where none does. */
+/** The axis of heads or positions (for scores and patterns: of queries); -1 if there is none. */
 export const headAxis = (axes: readonly string[]) =>
   axes.findIndex((axis) => axis === 'head' || axis === 'key_value_head');
 export const posAxis = (axes: readonly string[]) => axes.findIndex((axis) => axis === 'frame' || axis.endsWith('pos'));
 
-/** The dims with an extent of 1 where a number dropped an axis, as the core wants them. */
+/** Restores axes that a number dropped, as extents of 1, for the core. */
 function withAxes(dims: readonly number[], rank: number, dropped: readonly (number | false)[]): number[] {
   const rest = [...dims];
   const all: number[] = [];
@@ -89,7 +89,7 @@ function valueIn(option: string, value: number | TensorInput | undefined): Tenso
   return typeof value === 'number' ? { data: Float32Array.of(value), dims: [] } : floats(option, value);
 }
 
-/** Functions for the core, and what one of them threw: the core only learns that it failed. */
+/** Functions for the core, and the exception thrown by one of them: the core only learns that it failed. */
 export interface FunctionsIn {
   fwd_hooks: FunctionIn[];
   failure(): { thrown: unknown } | undefined;

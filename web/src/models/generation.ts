@@ -1,4 +1,4 @@
-// Generation step by step: the core makes one token per call, and between calls the event loop runs, so aborts are seen.
+// Generation: the core computes one token per call, and between calls the event loop runs, so that aborts take effect.
 
 import type { GenerationValue, Handle, RunInputs, StepValue } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
@@ -26,20 +26,20 @@ import { RowDecoders, StopStrings } from './row_decoders.js';
 export interface GeneratingModel {
   engine: Engine;
   model: Handle;
-  /** The tokenizer beside the model, if there is one. */
+  /** The tokenizer in the model's folder, if there is one. */
   tokenizer(): Promise<PreTrainedTokenizer | undefined>;
 }
 
-/** What a generation starts from, in the form the core reads, and the cache it extends if one was given. */
+/** The inputs of a generation, in the core's form, and the cache it extends if one was given. */
 export interface GenerationInputs {
   inputs: RunInputs;
   past_key_values?: KeyValueCache | undefined;
 }
 
-/** A generation that is under way in the core. */
+/** A running generation in the core. */
 class GenerationRun {
   #ahead: Promise<StepValue> | undefined;
-  /** Rows that met a stop string with the last step. */
+  /** Rows that reached a stop string in the last step. */
   stopped: readonly number[] = [];
   readonly #stop = new AbortController();
   readonly #abort = () => this.#stop.abort(this.request.signal?.reason);
@@ -81,7 +81,7 @@ class GenerationRun {
   get beams(): boolean {
     return this.value.num_beams > 1;
   }
-  /** What every row begins with. */
+  /** The prompt of every row. */
   get prompt(): number[][] {
     return promptRows(this.value);
   }
@@ -89,7 +89,7 @@ class GenerationRun {
     return this.value.eos_token_ids;
   }
 
-  /** The steps to the end. A remote engine computes the next one while the caller handles this one. */
+  /** The steps to the end. With a remote engine the next one is computed while the caller handles this one. */
   async *steps(): AsyncGenerator<StepValue, void, undefined> {
     const { streamer } = this.request;
     streamer?.put(this.prompt.map((row) => row.map(BigInt)));
@@ -100,7 +100,7 @@ class GenerationRun {
       if (await this.#endRows(value)) value = { ...value, done: true };
       const { done } = value;
       this.#ahead = this.engine.remote && !done ? this.#next() : undefined;
-      this.#ahead?.catch(() => {}); // whoever asks for the next step hears of it
+      this.#ahead?.catch(() => {}); // reported when the next step is requested
       if (done) streamer?.end();
       yield value;
       if (done) return;
@@ -124,7 +124,7 @@ class GenerationRun {
     }
   }
 
-  /** Ends the rows that met a stop string or a criterion; whether all rows are finished now. */
+  /** Ends the rows that reached a stop string or a criterion; returns whether all rows are finished. */
   async #endRows(value: StepValue): Promise<boolean> {
     const asked = (await this.callbacks?.ended(value)) ?? [];
     const found = this.stops?.found([...value.token_ids.data]) ?? [];
@@ -135,7 +135,7 @@ class GenerationRun {
     return done;
   }
 
-  /** Sequences, and of a beam search their scores. */
+  /** The sequences and, for beam search, their scores. */
   async result(): Promise<Pick<GenerateOutput, 'sequences' | 'sequences_scores' | 'beam_indices'>> {
     const { generation } = this.value;
     const { sequences, sequences_scores, beam_indices } = await this.engine.call('generation_result', { generation });
@@ -146,7 +146,7 @@ class GenerationRun {
     };
   }
 
-  /** Keys and values of all positions read. */
+  /** Keys and values of all processed positions. */
   async cache(): Promise<KeyValueCache> {
     return this.past ?? new KeyValueCache(this.engine, await this.#cache());
   }
@@ -155,7 +155,7 @@ class GenerationRun {
     return (await this.engine.call('generation_cache', { generation: this.value.generation })).past_key_values;
   }
 
-  /** Gives the generation back; a step that is being computed for nobody ends. */
+  /** Releases the generation; a step computed ahead is abandoned. */
   async end(): Promise<void> {
     this.request.signal?.removeEventListener('abort', this.#abort);
     this.#stop.abort();
@@ -170,7 +170,7 @@ function promptRows({ prompt, num_sequences }: GenerationValue): number[][] {
   ]);
 }
 
-/** What asks the caller's functions, where there are any. */
+/** The caller's callbacks, if there are any. */
 async function followed(request: GenerationRequest, value: GenerationValue): Promise<Callbacks | undefined> {
   const { call, streamer, criteria, processors } = request;
   const follower = streamer ? 'streamer' : criteria.length > 0 ? 'stopping_criteria' : undefined;
@@ -180,7 +180,7 @@ async function followed(request: GenerationRequest, value: GenerationValue): Pro
     throw new ClearformerError('unsupported', message, { option: follower });
   }
   if (criteria.length === 0 && processors.length === 0) return undefined;
-  const { Callbacks } = await import('./generation_callbacks.js'); // few generations need it
+  const { Callbacks } = await import('./generation_callbacks.js'); // rarely needed
   return new Callbacks(rowsOf(value.prompt), request);
 }
 
@@ -197,7 +197,7 @@ async function stopTokenizer(
   return found;
 }
 
-/** `generate`: runs to the end. */
+/** `generate`: runs to completion. */
 export async function generate(
   host: GeneratingModel,
   inputs: GenerationInputs,
@@ -218,7 +218,7 @@ export async function generate(
   }
 }
 
-/** `generate_stream`: step by step. */
+/** `generate_stream`: yields each step. */
 export async function* generateStream(
   host: GeneratingModel,
   inputs: GenerationInputs,

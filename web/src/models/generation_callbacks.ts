@@ -1,11 +1,11 @@
-// How a generation asks the caller's functions: with all sequences so far, of which only they need to know.
+// Calls the caller's callbacks with all sequences so far, which only they need.
 
 import type { StepValue } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { GenerationRequest } from './generation_options.js';
 
-/** The sequences of a generation that has functions of the caller's. */
+/** The sequences of a generation with callbacks. */
 export class Callbacks {
   #rows: bigint[][];
   readonly #request: GenerationRequest;
@@ -15,7 +15,7 @@ export class Callbacks {
     this.#request = request;
   }
 
-  /** The rows that end with the tokens of a step. */
+  /** The rows that end after the tokens of a step. */
   async ended({ token_ids, beam_indices }: StepValue): Promise<number[]> {
     this.#branch(token_ids.data.length);
     const rows = this.#rows;
@@ -29,7 +29,7 @@ export class Callbacks {
     return [...found];
   }
 
-  /** The scores [row, vocabulary] as the processors leave them. */
+  /** The scores [row, vocabulary] after the callers' processors. */
   async processed(scores: Tensor<'float32'>): Promise<Tensor<'float32'>> {
     this.#branch(scores.dims[0] as number);
     let held = scores;
@@ -45,7 +45,7 @@ export class Callbacks {
     return held;
   }
 
-  /** A prompt is read once for all its sequences. */
+  /** After the prompt has been processed once, each row is repeated for its sequences. */
   #branch(count: number): void {
     const share = count / this.#rows.length;
     if (share > 1) this.#rows = this.#rows.flatMap((row) => Array.from({ length: share }, () => row));

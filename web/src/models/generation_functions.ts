@@ -1,42 +1,42 @@
-// Functions of the caller's that take part in a generation, under transformers.js' names: they say which sequences end, and
-// change the scores that tokens are chosen from.
+// Stopping criteria and logits processors, with transformers.js' names: callbacks that end sequences and change the
+// scores that tokens are chosen from.
 
 import { Callable } from '../support/callable.js';
 import type { Tensor } from '../tensor/tensor.js';
 
-/** Tells for each sequence (its ids so far, the prompt included), or for all at once, whether it ends. */
+/** Returns whether each sequence (its ids so far, including the prompt) ends, or one answer for all. */
 export type StoppingCriterion = (input_ids: bigint[][]) => Answer | Promise<Answer>;
 type Answer = boolean | readonly boolean[];
 
 /**
- * Changes the scores [sequence, vocabulary] that the next tokens are chosen from: in place, row by row through `scores[i].data`,
- * or by giving back others of the same dims.
+ * Changes the scores [sequence, vocabulary] that the next tokens are chosen from: in place, row by row through
+ * `scores[i].data`, or by returning others of the same dims.
  */
 export type ScoresProcessor = (input_ids: bigint[][], scores: Tensor<'float32'>) => Changed | Promise<Changed>;
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that changes them in place gives nothing back
 type Changed = Tensor<'float32'> | void;
 
-/** The base of classes whose instances are criteria: `_call` tells for each sequence whether it ends. */
+/** Base class of criteria: `_call` returns for each sequence whether it ends. */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
 export abstract class StoppingCriteria extends Callable<[bigint[][]], readonly boolean[]> {}
 
 /** Callable as a criterion. */
 export interface StoppingCriteria {
-  /** For each sequence whether it ends. */
+  /** Returns for each sequence whether it ends. */
   // biome-ignore lint/style/useShorthandFunctionType: a type of this name would not merge with the class
   (input_ids: bigint[][]): readonly boolean[];
 }
 
-/** Several criteria as one: a sequence ends when one of them says so. */
+/** Several criteria combined: a sequence ends when any of them says so. */
 export class StoppingCriteriaList extends StoppingCriteria {
-  /** The criteria, in their order. */
+  /** The criteria, in order. */
   readonly criteria: ((input_ids: bigint[][]) => Answer)[] = [];
 
-  /** Takes one more. */
+  /** Appends a criterion. */
   push(item: (input_ids: bigint[][]) => Answer): void {
     this.criteria.push(item);
   }
-  /** Takes a criterion, an array of them or another list. */
+  /** Appends a criterion, an array of them or another list. */
   extend(items: ((input_ids: bigint[][]) => Answer) | Iterable<(input_ids: bigint[][]) => Answer>): void {
     if (Symbol.iterator in items) this.criteria.push(...items);
     else this.criteria.push(items);
@@ -46,13 +46,13 @@ export class StoppingCriteriaList extends StoppingCriteria {
     const answers = this.criteria.map((criterion) => criterion(input_ids));
     return input_ids.map((_, row) => answers.some((answer) => (Array.isArray(answer) ? answer[row] : answer) === true));
   }
-  /** The criteria, in their order. */
+  /** The criteria, in order. */
   [Symbol.iterator](): Iterator<(input_ids: bigint[][]) => Answer> {
     return this.criteria.values();
   }
 }
 
-/** A sequence ends with `max_length` tokens, the prompt included. */
+/** Ends a sequence at `max_length` tokens, including the prompt. */
 export class MaxLengthCriteria extends StoppingCriteria {
   readonly max_length: number;
 
@@ -66,7 +66,7 @@ export class MaxLengthCriteria extends StoppingCriteria {
   }
 }
 
-/** A sequence ends with one of these tokens. */
+/** Ends a sequence after one of these tokens. */
 export class EosTokenCriteria extends StoppingCriteria {
   readonly eos_token_id: readonly number[];
 
@@ -80,15 +80,15 @@ export class EosTokenCriteria extends StoppingCriteria {
   }
 }
 
-/** Ends all sequences with the next token once `interrupt()` was called. */
+/** Ends all sequences with the next token after `interrupt()` was called. */
 export class InterruptableStoppingCriteria extends StoppingCriteria {
   interrupted = false;
 
-  /** All sequences end with the next token. */
+  /** Ends all sequences with the next token. */
   interrupt(): void {
     this.interrupted = true;
   }
-  /** Before the next generation. */
+  /** Allows another generation. */
   reset(): void {
     this.interrupted = false;
   }
@@ -98,7 +98,7 @@ export class InterruptableStoppingCriteria extends StoppingCriteria {
   }
 }
 
-/** The base of classes whose instances are processors: `_call` changes scores. */
+/** Base class of processors: `_call` changes scores. */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
 export abstract class LogitsProcessor extends Callable<[bigint[][], Tensor<'float32'>], Tensor<'float32'>> {}
 
@@ -114,16 +114,16 @@ export abstract class LogitsWarper extends LogitsProcessor {}
 
 type SyncProcessor = (input_ids: bigint[][], scores: Tensor<'float32'>) => Changed;
 
-/** Several processors as one, in their order. */
+/** Several processors, applied in order. */
 export class LogitsProcessorList extends LogitsProcessor {
-  /** The processors, in their order. */
+  /** The processors, in order. */
   readonly processors: SyncProcessor[] = [];
 
-  /** Takes one more. */
+  /** Appends a processor. */
   push(item: SyncProcessor): void {
     this.processors.push(item);
   }
-  /** Takes several more. */
+  /** Appends several. */
   extend(items: Iterable<SyncProcessor>): void {
     this.processors.push(...items);
   }
@@ -131,7 +131,7 @@ export class LogitsProcessorList extends LogitsProcessor {
   override _call(input_ids: bigint[][], scores: Tensor<'float32'>): Tensor<'float32'> {
     return this.processors.reduce((held, processor) => processor(input_ids, held) ?? held, scores);
   }
-  /** The processors, in their order. */
+  /** The processors, in order. */
   [Symbol.iterator](): Iterator<SyncProcessor> {
     return this.processors.values();
   }

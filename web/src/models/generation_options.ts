@@ -1,4 +1,4 @@
-// Options of generation: which are this side's and which the core's, checked as far as this side must.
+// The options of generation: separates those handled in JavaScript from the core's, and checks the former.
 
 import type { HookPoint, OptionValue, OutputRequest, StepRequest } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
@@ -8,137 +8,140 @@ import type { ScoresProcessor, StoppingCriterion } from './generation_functions.
 import type { NamesFilter } from './hooks.js';
 import { type EditOptions, type Observation, observe } from './observation.js';
 
-/** What both ways of generating take. Defaults come from generation_config.json, then from Hugging Face's. */
+/** Options common to `generate` and `generate_stream`. Defaults: generation_config.json, then Hugging Face's. */
 export interface GenerationOptions extends EditOptions {
-  // How long. Lengths count the prompt; with an encoder, what the decoder begins with.
-  /** Tokens to add at most; default: 20, where no max_length is set. */
+  // Length. Lengths include the prompt; with an encoder, the decoder's.
+  /** Maximum number of new tokens; default: 20, unless max_length is set. */
   max_new_tokens?: number | null | undefined;
-  /** Length at most, the prompt included. */
+  /** Maximum length, including the prompt. */
   max_length?: number | null | undefined;
-  /** No end token before so many tokens were added. */
+  /** No end token before this number of new tokens. */
   min_new_tokens?: number | undefined;
-  /** No end token before this length, the prompt included. */
+  /** No end token before this length, including the prompt. */
   min_length?: number | undefined;
-  /** Seconds; the token that exceeds them is the last one. */
+  /** Seconds; the token that exceeds them is the last. */
   max_time?: number | null | undefined;
-  /** A sequence ends when its text holds one of these. Needs a tokenizer; not for beam search. */
+  /** A sequence ends when its text contains one of these. Needs a tokenizer; not for beam search. */
   stop_strings?: string | readonly string[] | null | undefined;
 
-  // Which way.
-  /** Draw tokens by their probability instead of taking the likeliest. */
+  // Search.
+  /** Sample tokens by their probability instead of choosing the most probable. */
   do_sample?: boolean | undefined;
-  /** Sequences that are followed at the same time. */
+  /** Number of beams. */
   num_beams?: number | undefined;
-  /** Sequences to return for each prompt: the best beams, or independent draws. */
+  /** Sequences to return per prompt: the best beams, or independent samples. */
   num_return_sequences?: number | undefined;
-  /** When a beam search with num_beams finished sequences ends: at once, when no better one is likely, or possible. */
+  /**
+   * When beam search with num_beams finished sequences stops: at once, when a better one is unlikely, or impossible.
+   */
   early_stopping?: boolean | 'never' | undefined;
   /** Scores of beams are divided by length ^ length_penalty: above 0 favours long sequences, below 0 short ones. */
   length_penalty?: number | undefined;
-  /** The same seed gives the same draws, everywhere. */
+  /** The same seed gives the same samples on every platform. */
   seed?: number | undefined;
 
-  // What may follow.
-  /** Above 1: tokens that stand in the sequence already become less likely. */
+  // Logits processors.
+  /** Above 1: tokens that occur in the sequence become less likely. */
   repetition_penalty?: number | undefined;
-  /** Above 1: tokens of the encoder's input (or the prompt) become likelier. */
+  /** Above 1: tokens of the encoder's input (or the prompt) become more likely. */
   encoder_repetition_penalty?: number | undefined;
-  /** No run of so many tokens comes twice; 0: off. */
+  /** No n-gram of this size occurs twice; 0: off. */
   no_repeat_ngram_size?: number | undefined;
-  /** No run of so many tokens of the encoder's input (or the prompt) comes; 0: off. */
+  /** No n-gram of this size from the encoder's input (or the prompt) occurs; 0: off. */
   encoder_no_repeat_ngram_size?: number | undefined;
-  /** Sequences of tokens that must not come. */
+  /** Sequences of tokens that must not occur. */
   bad_words_ids?: readonly (readonly number[])[] | null | undefined;
-  /** [tokens, bias]: added to the score of the last one, where it would complete the others. */
+  /** [tokens, bias]: added to the score of the last token if it would complete the sequence. */
   sequence_bias?: readonly (readonly [readonly number[], number])[] | null | undefined;
-  /** The first token that is written, behind a prompt of one token. */
+  /** The first new token, after a prompt of one token. */
   forced_bos_token_id?: number | null | undefined;
-  /** What stands at max_length. */
+  /** The token at max_length. */
   forced_eos_token_id?: number | readonly number[] | null | undefined;
   /** [position, token] */
   forced_decoder_ids?: readonly (readonly [number, number | null])[] | null | undefined;
-  /** Tokens that never come, or not as the first. */
+  /** Tokens that never occur, or not as the first. */
   suppress_tokens?: readonly number[] | null | undefined;
   begin_suppress_tokens?: readonly number[] | null | undefined;
-  /** [start, factor]: from so many new tokens on the end becomes likelier with each. */
+  /** [start, factor]: after this number of new tokens the end token becomes more likely with each token. */
   exponential_decay_length_penalty?: readonly [number, number] | null | undefined;
-  /** NaN becomes 0, infinities the largest numbers. */
+  /** Replaces NaN by 0 and infinities by the largest finite numbers. */
   remove_invalid_values?: boolean | undefined;
-  /** Scores are normalised after all rules. */
+  /** Normalise the scores after all processors. */
   renormalize_logits?: boolean | undefined;
 
   /**
-   * Whisper: the text stands between times, tokens behind no_timestamps_token_id; they come in pairs and in order. Not with
-   * that token in the prompt.
+   * Whisper: timestamp tokens, those after no_timestamps_token_id, around the text; they come in pairs and in order.
+   * Not with that token in the prompt.
    */
   return_timestamps?: boolean | undefined;
 
-  // What a draw may choose.
-  /** Divides the logits: below 1 sharper, above 1 flatter. */
+  // Sampling.
+  /** Divides the logits: below 1 sharpens the distribution, above 1 flattens it. */
   temperature?: number | undefined;
-  /** Only the k likeliest tokens; 0: all. */
+  /** Only the k most probable tokens; 0: all. */
   top_k?: number | undefined;
-  /** Only the fewest tokens whose probabilities sum to p. */
+  /** Only the smallest set of most probable tokens whose probabilities sum to p. */
   top_p?: number | undefined;
-  /** Only tokens that are at least so probable as this share of the likeliest. */
+  /** Only tokens whose probability is at least this fraction of the largest. */
   min_p?: number | undefined;
-  /** Only the likeliest tokens that hold this share of the entropy. */
+  /** Only the most probable tokens that contribute this share of the entropy. */
   top_h?: number | null | undefined;
-  /** Only tokens about as surprising as expected, until their probabilities sum to this. */
+  /** Only the tokens with information closest to the entropy, until their probabilities sum to this. */
   typical_p?: number | undefined;
-  /** Only tokens of at least this probability; eta_cutoff: less where many are possible. */
+  /** Only tokens with at least this probability; eta_cutoff: lower if the entropy is high. */
   epsilon_cutoff?: number | undefined;
   eta_cutoff?: number | undefined;
 
-  // Special tokens; null: there is none.
+  // Special tokens; null: none.
   /** Tokens that end a sequence. */
   eos_token_id?: number | readonly number[] | null | undefined;
-  /** What finished sequences of a batch are filled up with. */
+  /** Pads the finished sequences of a batch. */
   pad_token_id?: number | null | undefined;
-  /** What begins where there is no prompt. */
+  /** The first token if there is no prompt. */
   bos_token_id?: number | null | undefined;
   decoder_start_token_id?: number | null | undefined;
 
-  // What is kept.
-  /** Processed scores of every step, as chosen from; of a beam search, log-probabilities. */
+  // Output.
+  /** Processed scores of every step, as used for the choice; for beam search, log-probabilities. */
   output_scores?: boolean | undefined;
-  /** Raw logits of every step. */
+  /** Unprocessed logits of every step. */
   output_logits?: boolean | undefined;
   output_attentions?: boolean | undefined;
   output_hidden_states?: boolean | undefined;
-  /** Activations to capture in every step: `cache` of each. */
+  /** Activations to capture in every step, as its `cache`. */
   names_filter?: NamesFilter | undefined;
-  /** Makes text: of stop_strings, and of each step of `generate_stream`. Default: the model's own; null: no text. */
+  /** Decodes text: for stop_strings, and each step of `generate_stream`. Default: the model's own; null: no text. */
   tokenizer?: PreTrainedTokenizer | null | undefined;
-  /** Aborting it rejects with its reason, within one layer's time. */
+  /** An abort signal: the call rejects with its reason, after at most one layer. */
   signal?: AbortSignal | undefined;
 
-  // Functions of the caller's. They run in this thread; a model in a worker waits for them with each token.
-  /** Told the prompt's ids, then each step's; not for beam search. */
+  // Callbacks. They run in this thread; a model in a worker waits for them at each token.
+  /** Receives the prompt's ids, then each step's; not for beam search. */
   streamer?: Streamer | null | undefined;
-  /** Asked after each token which sequences end; not for beam search. */
+  /** Called after each token to decide which sequences end; not for beam search. */
   stopping_criteria?: StoppingCriterion | readonly StoppingCriterion[] | null | undefined;
   /**
-   * Change the scores of each step, in the order given: behind the rules above, before temperature and what follows it.
-   * They cost a copy of the scores, [row, vocabulary], each way, and with a worker two messages a token.
+   * Change the scores of each step, in this order: after the processors above, before temperature and the sampling
+   * filters. They cost a copy of the scores, [row, vocabulary], in each direction, and with a worker two messages per
+   * token.
    */
   logits_processor?: ScoresProcessor | readonly ScoresProcessor[] | null | undefined;
 
-  /** Options that hold where no other says so, as an object. */
+  /** Options as an object; options given directly take precedence. */
   generation_config?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
 /** Options of `generate`. */
 export interface GenerateOptions extends GenerationOptions {
-  /** An object with everything that was asked for instead of the token ids alone. */
+  /** Return an object with all requested outputs instead of the token ids only. */
   return_dict_in_generate?: boolean | undefined;
-  /** Whether that object holds past_key_values. Default true. */
+  /** Whether that object contains past_key_values. Default true. */
   use_cache?: boolean | undefined;
 }
 
 /** Options of `generate_stream`. */
 export interface GenerateStreamOptions extends GenerationOptions {
-  /** Whether tokens such as `</s>` are left out of the text. Default true. */
+  /** Whether tokens such as `</s>` are omitted from the text. Default true. */
   skip_special_tokens?: boolean | undefined;
 }
 
@@ -147,7 +150,7 @@ const listOptions = ['output_attentions', 'output_hidden_states'] as const;
 const inside = ['names_filter', 'edits', 'fwd_hooks'];
 const functions = ['streamer', 'stopping_criteria', 'logits_processor'];
 const sharedOptions = ['signal', 'tokenizer', 'stop_strings', ...functions, ...inside, ...stepOptions, ...listOptions];
-/** Options that are this side's; the core never sees them. */
+/** Options handled here; the core never sees them. */
 const ownOptions = {
   generate: ['return_dict_in_generate', 'use_cache', ...sharedOptions],
   generate_stream: ['skip_special_tokens', ...sharedOptions],
@@ -155,7 +158,7 @@ const ownOptions = {
 
 export type GenerationCall = keyof typeof ownOptions;
 
-/** Options for the core, which refuses by name what it does not know, and what is to be kept of each step. */
+/** Options for the core, which refuses unknown ones by name, and the outputs to keep of each step. */
 export interface GenerationRequest {
   call: GenerationCall;
   options: Record<string, OptionValue>;
@@ -170,8 +173,8 @@ export interface GenerationRequest {
 }
 
 /**
- * Sorts the options of one of the two calls; `defaults` is generation_config.json, `model` what can be seen and where it
- * runs. Throws `invalid_argument` or `unsupported` for what no option can be.
+ * Separates the options of a call; `defaults` is generation_config.json, `model` gives its hook points and where it
+ * runs. Throws `invalid_argument` or `unsupported` for invalid options.
  */
 export function sortOptions(
   call: GenerationCall,
@@ -192,7 +195,7 @@ export function sortOptions(
       option: wanted,
     });
   }
-  const options: Record<string, OptionValue> = { stop_strings: null }; // looked for on this side
+  const options: Record<string, OptionValue> = { stop_strings: null }; // handled in JavaScript
   for (const [option, value] of Object.entries(given)) {
     if (value !== undefined && !ownOptions[call].includes(option)) options[option] = plainValue(call, option, value);
   }

@@ -1,4 +1,4 @@
-// What a generation gives: each step's, and all of it under transformers' names.
+// The results of generation: per step, and as a whole with transformers' names.
 
 import type { StepValue, TensorOut } from '../runtime/border.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -7,7 +7,7 @@ import type { KeyValueCache } from './key_value_cache.js';
 
 type Layers = Tensor<'float32'>[];
 
-/** What can be asked for of a step. The first step's queries are the prompt, later ones have a single query. */
+/** Optional outputs of a step. The first step's queries are the prompt, later ones have a single query. */
 export interface StepTensors {
   /** [row, vocabulary] */
   scores?: Tensor<'float32'>;
@@ -16,9 +16,11 @@ export interface StepTensors {
   attentions?: Layers;
   /** Per layer, embedding first, [row, query, d_model]. */
   hidden_states?: Layers;
-  /** What `names_filter` asked for, as the pass computed it: the first step's covers the prompt, before rows branch. */
+  /**
+   * The activations selected by `names_filter`; the first step's cover the prompt, before rows are repeated for beams.
+   */
   cache?: ActivationCache;
-  // Models with an encoder have these instead; the encoder's come with the first step.
+  // Models with an encoder have these instead; the encoder's are part of the first step.
   decoder_attentions?: Layers;
   cross_attentions?: Layers;
   decoder_hidden_states?: Layers;
@@ -26,15 +28,15 @@ export interface StepTensors {
   encoder_hidden_states?: Layers;
 }
 
-/** One step of `generate_stream`. A row is a sequence of the batch, of a beam search a beam. */
+/** One step of `generate_stream`. A row is a sequence of the batch, or a beam. */
 export interface GenerationStep extends StepTensors {
-  /** The new token of the first row, and of all. */
+  /** The new token of the first row, and of all rows. */
   token_id: number;
   token_ids: number[];
-  /** Text that became complete with this token, in the first row and in all; undefined without a tokenizer and for beams. */
+  /** Text completed by this token, in the first row and in all; undefined without a tokenizer and for beam search. */
   text: string | undefined;
   texts: string[] | undefined;
-  /** Beam search: the row of the step before that each row continues, and its sum of log-probabilities. */
+  /** Beam search: the row of the previous step that each row continues, and its sum of log-probabilities. */
   beam_indices?: number[];
   beam_scores?: number[];
 }
@@ -50,20 +52,20 @@ type PerStep = { [K in 'scores' | 'logits']?: Tensor<'float32'>[] } & {
 
 /** The result of `generate` with `return_dict_in_generate`; arrays have one entry per step. */
 export interface GenerateOutput extends PerStep {
-  /** [batch · num_return_sequences, length], the prompt included. */
+  /** [batch · num_return_sequences, length], including the prompt. */
   sequences: Tensor<'int64'>;
-  /** Beam search: of every sequence, the sum of log-probabilities / length ^ length_penalty. */
+  /** Beam search: the sum of log-probabilities / length ^ length_penalty of each sequence. */
   sequences_scores?: Tensor<'float32'>;
-  /** Beam search: [sequence, new tokens], the row each token was chosen in; -1 behind the end. */
+  /** Beam search: [sequence, new tokens], the row each token was chosen in; -1 after the end. */
   beam_indices?: Tensor<'int64'>;
   /** Per layer. */
   encoder_attentions?: Layers;
   encoder_hidden_states?: Layers;
-  /** Keys and values of all positions read; give its memory back with dispose(). */
+  /** Keys and values of all processed positions; release them with dispose(). */
   past_key_values?: KeyValueCache;
 }
 
-/** What was asked for in a step, as Tensors of as many rows as the step has. */
+/** The requested outputs of a step as Tensors, with one row per row of the step. */
 export function stepTensors(value: StepValue): StepTensors {
   const rows = value.token_ids.dims[0] ?? 0;
   const lists = Object.entries(value.lists ?? {}).filter(([, members]) => members.length > 0);
@@ -80,7 +82,7 @@ export function stepTensors(value: StepValue): StepTensors {
   };
 }
 
-/** The prompt is read once for all beams; upstream shows it once for each: a, a, b, b, … */
+/** The prompt is processed once for all beams; upstream returns a copy per beam: a, a, b, b, … */
 function repeated(out: TensorOut<'float32'>, rows: number): Tensor<'float32'> {
   const [batch = 0, ...rest] = out.dims;
   if (batch === rows || batch === 0) return toTensor(out);
@@ -93,7 +95,7 @@ function repeated(out: TensorOut<'float32'>, rows: number): Tensor<'float32'> {
   return new Tensor('float32', data, [rows, ...rest]);
 }
 
-/** From one object per step to one array per kind; the encoder's, which ran once, stand alone. */
+/** Converts one object per step to one array per kind; the encoder's outputs are not repeated. */
 export function byKind(steps: readonly StepTensors[]): Omit<GenerateOutput, 'sequences'> {
   const [first = {}] = steps;
   return Object.fromEntries(
@@ -104,7 +106,7 @@ export function byKind(steps: readonly StepTensors[]): Omit<GenerateOutput, 'seq
   );
 }
 
-/** int64, which token ids are on this side. */
+/** Converts to int64, the type of token ids in JavaScript. */
 export function toInt64({ data, dims }: TensorOut<'int32'>): Tensor<'int64'> {
   return new Tensor('int64', BigInt64Array.from(data, BigInt), dims);
 }

@@ -1,4 +1,4 @@
-// Models that make text: decoder-only ones continue it, encoder-decoders turn text or sound into it.
+// Models that generate text: decoder-only ones continue a prompt, encoder-decoders transform text or audio.
 
 import type { Tensor } from '../tensor/tensor.js';
 import { type GeneratingModel, generate, generateStream } from './generation.js';
@@ -9,22 +9,22 @@ import type { CausalLMOutput } from './outputs.js';
 import { PreTrainedModel } from './pre_trained_model.js';
 
 interface MainInput {
-  /** The model's main input: `input_ids`, or sound as float32 `input_features`. */
+  /** The model's main input: `input_ids`, or float32 `input_features` of audio. */
   inputs?: Tensor | undefined;
 }
 
 /** Inputs and options of `generate` in one object. */
 export type GenerateInputs = PromptInputs & MainInput & GenerateOptions;
 
-/** A language model. It is a function, too: `await model({ input_ids })`. */
+/** A language model. Instances are callable: `await model({ input_ids })`. */
 export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
   /**
-   * Continues the prompt: int64 ids [batch · num_return_sequences, length], of a decoder-only model the prompt included,
-   * or with `return_dict_in_generate` an object with all that was asked for. `past_key_values` may hold the first
-   * positions of the prompt, and is extended in place. Without `attention_mask`, padding tokens of the prompt are masked
-   * unless they are end tokens, too; `configure({ onWarning })` hears where that is doubtful. Options may stand among the
-   * inputs, as transformers.js has it: `generate({ ...inputs, max_new_tokens: 20 })`. Rejects like a call of the model, and
-   * with the signal's reason within one layer's time.
+   * Continues the prompt. Resolves to int64 ids [batch · num_return_sequences, length], which include the prompt for a
+   * decoder-only model, or with `return_dict_in_generate` to an object with all requested outputs. `past_key_values`
+   * may hold a prefix of the prompt, and is extended in place. Without `attention_mask`, padding tokens of the prompt
+   * are masked unless they are end tokens as well; `configure({ onWarning })` is notified if that is ambiguous. Options
+   * may be given among the inputs, as in transformers.js: `generate({ ...inputs, max_new_tokens: 20 })`. Rejects like a
+   * call of the model, and with the abort signal's reason after at most one layer.
    */
   generate(inputs: PromptInputs, options: GenerateOptions & { return_dict_in_generate: true }): Promise<GenerateOutput>;
   generate(inputs: GenerateInputs & { return_dict_in_generate: true }): Promise<GenerateOutput>;
@@ -40,8 +40,8 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
   }
 
   /**
-   * Continues the prompt token by token. Leaving the loop early ends the generation. Rejects like `generate`, with the
-   * first step.
+   * Continues the prompt token by token. Leaving the loop early ends the generation. The first step rejects like
+   * `generate`.
    */
   generate_stream(
     given: PromptInputs & MainInput & GenerateStreamOptions,

@@ -1,23 +1,23 @@
-// Hook points by name: which ones a filter means.
+// Selects hook points by name.
 
 import type { HookPoint } from '../runtime/border.js';
 import { type HookName, ourName, type TransformerLens3Name } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
 import { nameTest } from '../support/pattern.js';
 
-/** One way to say which activations are meant; in text, `*` stands for any characters. */
+/** A filter of activations; in strings, `*` matches any characters. */
 export type NameFilter =
   | HookName
   | TransformerLens3Name
   | `${string}*${string}`
   | RegExp
   | ((name: HookName) => boolean);
-/** Which activations are meant: one filter or several, of which any may match. */
+/** A selection of activations: one filter or several, any of which may match. */
 export type NamesFilter = NameFilter | readonly NameFilter[];
 
 /**
- * The hook points that `filter` means, in the order of the forward pass. `option` opens the sentence of the error:
- * `invalid_argument` for a text that means none of `hooks`.
+ * The hook points selected by `filter`, in the order of the forward pass. `option` starts the error message:
+ * `invalid_argument` for a string that matches none of `hooks`.
  */
 export function resolveHooks(option: string, hooks: readonly HookPoint[], filter: NamesFilter): HookPoint[] {
   const filters: readonly NameFilter[] = Array.isArray(filter) ? filter : [filter as NameFilter];
@@ -25,7 +25,7 @@ export function resolveHooks(option: string, hooks: readonly HookPoint[], filter
   return hooks.filter(({ name }) => tests.some((test) => test(name)));
 }
 
-/** Throws `invalid_argument` for a name, not a pattern, that is not among those captured: this pass did not come by it. */
+/** Throws `invalid_argument` for a name, not a pattern, that was not captured: this pass did not reach it. */
 export function requireCaptured(filter: NamesFilter, captured: object): void {
   const filters: readonly NameFilter[] = Array.isArray(filter) ? filter : [filter as NameFilter];
   for (const name of filters) {

@@ -1,4 +1,4 @@
-// What a model is given, checked and brought into the form the core reads. The core knows which inputs a model takes.
+// Validates a model's inputs and converts them for the core, which knows the inputs that a model accepts.
 
 import type { RunInputs, TensorIn } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
@@ -9,31 +9,34 @@ import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
 import { KeyValueCache } from './key_value_cache.js';
 
-/** Inputs of a generation, under Hugging Face's names. Ids and masks have dims [batch, position]; a single row may be given flat. */
+/**
+ * Inputs of a generation, with Hugging Face's names. Ids and masks have dims [batch, position]; a single row may be
+ * flat.
+ */
 export interface PromptInputs {
-  /** Tokens of the prompt; of an encoder-decoder, the source. */
+  /** Tokens of the prompt; for an encoder-decoder, the source. */
   input_ids?: IntegerInput | undefined;
-  /** 1 where a token is, 0 where padding is. Default: tokens everywhere. */
+  /** 1 for tokens, 0 for padding. Default: no padding. */
   attention_mask?: IntegerInput | undefined;
   /** Log-mel spectrograms [batch, mel bin, frame], for Whisper. */
   input_features?: TensorInput | undefined;
-  /** What the decoder's text begins with. Default: `decoder_start_token_id`. */
+  /** The prefix of the decoder's text. Default: `decoder_start_token_id`. */
   decoder_input_ids?: IntegerInput | undefined;
   decoder_attention_mask?: IntegerInput | undefined;
-  /** Keys and values of the first positions of `input_ids`; the call extends them in place. */
+  /** Keys and values of a prefix of `input_ids`; the call extends them in place. */
   past_key_values?: KeyValueCache | null | undefined;
 }
 
-/** Inputs of a forward pass. Each kind of model takes some of them and refuses the others by name. */
+/** Inputs of a forward pass. Each kind of model accepts some of them and refuses the others by name. */
 export interface ModelInputs extends PromptInputs {
-  /** Which of two texts each token belongs to. Default: zeros. */
+  /** The segment (of two texts) of each token. Default: zeros. */
   token_type_ids?: IntegerInput | undefined;
-  /** Default: as the architecture counts. */
+  /** Default: the architecture's. */
   position_ids?: IntegerInput | undefined;
   decoder_position_ids?: IntegerInput | undefined;
   /** Images [batch, channel, height, width]. */
   pixel_values?: TensorInput | undefined;
-  /** Stretch the positions to images of another size than the model was made for. */
+  /** Interpolate the positions for images of another size than the config's. */
   interpolate_pos_encoding?: boolean | undefined;
 }
 
@@ -64,8 +67,8 @@ const forwardInputs = [
 ];
 
 /**
- * What was passed to `generate` as inputs and options, in either way: `generate(inputs, options)`, or all in one object,
- * where `inputs` is the model's main input. Throws `invalid_argument` for what is said twice.
+ * The inputs and options passed to `generate`, in either form: `generate(inputs, options)`, or a single object
+ * in which `inputs` is the model's main input. Throws `invalid_argument` for duplicates.
  */
 export function separated<O extends object>(call: string, given: PromptInputs & O, options: O): [PromptInputs, O] {
   if (given instanceof Tensor) return separated(call, { inputs: given } as unknown as PromptInputs & O, options);
@@ -87,7 +90,7 @@ export function separated<O extends object>(call: string, given: PromptInputs & 
   return [inputs, { ...(generation_config as object), ...own } as O];
 }
 
-/** The inputs of a generation for the core. Throws `unsupported` for an input nobody reads. */
+/** The inputs of a generation for the core. Throws `unsupported` for an unknown input. */
 export function promptIn(call: string, inputs: PromptInputs, engine: Engine): RunInputs {
   checkOptions(call, inputs, promptInputs);
   return converted(call, inputs, engine);

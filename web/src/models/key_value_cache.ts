@@ -1,11 +1,11 @@
-// Keys and values of the positions a model has read, kept in the core's memory for the next call.
+// Keys and values of processed positions, kept in the core's memory for the next call.
 
 import type { Handle } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 
-/** Size of a cache: sequences, positions read, positions there is room for, bytes. */
+/** Size of a cache: sequences, positions, capacity in positions, bytes. */
 export interface KeyValueCacheInfo {
   batch: number;
   length: number;
@@ -13,7 +13,7 @@ export interface KeyValueCacheInfo {
   bytes: number;
 }
 
-/** What a cache holds in a model's memory. */
+/** A cache in a model's memory. */
 interface Held {
   engine: Engine;
   handle: Handle;
@@ -21,8 +21,8 @@ interface Held {
 }
 
 /**
- * `past_key_values`: pass it to the next call of the same model, which extends it in place. An empty one, made with `new`,
- * is filled by the first call it is passed to.
+ * `past_key_values`: pass it to the next call of the same model, which extends it in place. An empty one, created with
+ * `new`, is filled by the first call it is passed to.
  */
 export class KeyValueCache {
   #held: Held | undefined;
@@ -34,18 +34,21 @@ export class KeyValueCache {
     if (engine !== undefined && handle !== undefined) this.fill(engine, handle);
   }
 
-  /** @internal Nothing was read into it yet. */
+  /** @internal Whether it is still empty. */
   get isEmpty(): boolean {
     return this.#held === undefined;
   }
 
-  /** @internal What a call with an empty cache has made. */
+  /** @internal Stores the cache created by a call with an empty one. */
   fill(engine: Engine, handle: Handle): void {
     const lease = new Lease('this key/value cache', this, () => releaseHandle(engine, handle));
     this.#held = { engine, handle, lease };
   }
 
-  /** @internal The handle, for a call on `engine`, undefined of an empty cache; another model's throws `invalid_argument`. */
+  /**
+   * @internal The handle for a call on `engine`, undefined if empty; throws `invalid_argument` for another model's
+   * cache.
+   */
   handleFor(engine: Engine): Handle | undefined {
     if (this.#held === undefined) return undefined;
     this.#held.lease.check();
@@ -54,7 +57,7 @@ export class KeyValueCache {
     return this.#held.handle;
   }
 
-  /** How many tokens it holds, and how many bytes. */
+  /** Its size. */
   async info(): Promise<KeyValueCacheInfo> {
     if (this.#held === undefined) return { batch: 0, length: 0, capacity: 0, bytes: 0 };
     const { engine, handle, lease } = this.#held;
@@ -62,12 +65,12 @@ export class KeyValueCache {
     return engine.call('cache_info', { cache: handle });
   }
 
-  /** How many positions it holds. */
+  /** Number of positions. */
   async get_seq_length(): Promise<number> {
     return (await this.info()).length;
   }
 
-  /** Forgets all positions from `length` on. */
+  /** Drops all positions from `length` on. */
   async crop(length: number): Promise<void> {
     if (this.#held === undefined) return;
     const { engine, handle, lease } = this.#held;
@@ -75,11 +78,11 @@ export class KeyValueCache {
     await engine.call('cache_crop', { cache: handle, length });
   }
 
-  /** Gives the memory back to the core. */
+  /** Releases its memory in the core. */
   async dispose(): Promise<void> {
     await this.#held?.lease.release();
   }
-  /** For `using`: disposes without waiting for it. */
+  /** For `using`: disposes without waiting. */
   [disposeSymbol](): void {
     void this.dispose();
   }

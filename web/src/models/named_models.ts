@@ -1,4 +1,4 @@
-// Models by the class they were saved from, as transformers names them: an AutoModel that takes one architecture alone.
+// Models by transformers' class names: each is an AutoModel restricted to one architecture.
 
 import { AutoConfig } from '../checkpoint/auto_config.js';
 import { sourceOptions } from '../checkpoint/source.js';
@@ -46,181 +46,181 @@ export const ViTModel: typeof AutoModel = /* @__PURE__ */ named('ViTModel', Auto
 export const DeiTModel: typeof AutoModel = /* @__PURE__ */ named('DeiTModel', AutoModel, 'deit');
 /** The trunk of CLIP without a head. */
 export const CLIPModel: typeof AutoModel = /* @__PURE__ */ named('CLIPModel', AutoModel, 'clip');
-/** BERT that fills blanks. */
+/** BERT with a masked-LM head. */
 export const BertForMaskedLM: typeof AutoModelForMaskedLM = /* @__PURE__ */ named(
   'BertForMaskedLM',
   AutoModelForMaskedLM,
   'bert',
 );
-/** DistilBERT that fills blanks. */
+/** DistilBERT with a masked-LM head. */
 export const DistilBertForMaskedLM: typeof AutoModelForMaskedLM = /* @__PURE__ */ named(
   'DistilBertForMaskedLM',
   AutoModelForMaskedLM,
   'distilbert',
 );
-/** RoBERTa that fills blanks. */
+/** RoBERTa with a masked-LM head. */
 export const RobertaForMaskedLM: typeof AutoModelForMaskedLM = /* @__PURE__ */ named(
   'RobertaForMaskedLM',
   AutoModelForMaskedLM,
   'roberta',
 );
-/** ModernBERT that fills blanks. */
+/** ModernBERT with a masked-LM head. */
 export const ModernBertForMaskedLM: typeof AutoModelForMaskedLM = /* @__PURE__ */ named(
   'ModernBertForMaskedLM',
   AutoModelForMaskedLM,
   'modernbert',
 );
-/** BERT that classifies texts. */
+/** BERT for text classification. */
 export const BertForSequenceClassification: typeof AutoModelForSequenceClassification = /* @__PURE__ */ named(
   'BertForSequenceClassification',
   AutoModelForSequenceClassification,
   'bert',
 );
-/** DistilBERT that classifies texts. */
+/** DistilBERT for text classification. */
 export const DistilBertForSequenceClassification: typeof AutoModelForSequenceClassification = /* @__PURE__ */ named(
   'DistilBertForSequenceClassification',
   AutoModelForSequenceClassification,
   'distilbert',
 );
-/** RoBERTa that classifies texts. */
+/** RoBERTa for text classification. */
 export const RobertaForSequenceClassification: typeof AutoModelForSequenceClassification = /* @__PURE__ */ named(
   'RobertaForSequenceClassification',
   AutoModelForSequenceClassification,
   'roberta',
 );
-/** ModernBERT that classifies texts. */
+/** ModernBERT for text classification. */
 export const ModernBertForSequenceClassification: typeof AutoModelForSequenceClassification = /* @__PURE__ */ named(
   'ModernBertForSequenceClassification',
   AutoModelForSequenceClassification,
   'modernbert',
 );
-/** BERT that classifies tokens. */
+/** BERT for token classification. */
 export const BertForTokenClassification: typeof AutoModelForTokenClassification = /* @__PURE__ */ named(
   'BertForTokenClassification',
   AutoModelForTokenClassification,
   'bert',
 );
-/** DistilBERT that classifies tokens. */
+/** DistilBERT for token classification. */
 export const DistilBertForTokenClassification: typeof AutoModelForTokenClassification = /* @__PURE__ */ named(
   'DistilBertForTokenClassification',
   AutoModelForTokenClassification,
   'distilbert',
 );
-/** RoBERTa that classifies tokens. */
+/** RoBERTa for token classification. */
 export const RobertaForTokenClassification: typeof AutoModelForTokenClassification = /* @__PURE__ */ named(
   'RobertaForTokenClassification',
   AutoModelForTokenClassification,
   'roberta',
 );
-/** BERT that finds answers. */
+/** BERT for question answering. */
 export const BertForQuestionAnswering: typeof AutoModelForQuestionAnswering = /* @__PURE__ */ named(
   'BertForQuestionAnswering',
   AutoModelForQuestionAnswering,
   'bert',
 );
-/** DistilBERT that finds answers. */
+/** DistilBERT for question answering. */
 export const DistilBertForQuestionAnswering: typeof AutoModelForQuestionAnswering = /* @__PURE__ */ named(
   'DistilBertForQuestionAnswering',
   AutoModelForQuestionAnswering,
   'distilbert',
 );
-/** RoBERTa that finds answers. */
+/** RoBERTa for question answering. */
 export const RobertaForQuestionAnswering: typeof AutoModelForQuestionAnswering = /* @__PURE__ */ named(
   'RobertaForQuestionAnswering',
   AutoModelForQuestionAnswering,
   'roberta',
 );
-/** GPT-2 that writes on. */
+/** GPT-2 with an output layer. */
 export const GPT2LMHeadModel: typeof AutoModelForCausalLM = /* @__PURE__ */ named(
   'GPT2LMHeadModel',
   AutoModelForCausalLM,
   'gpt2',
 );
-/** GPT-Neo that writes on. */
+/** GPT-Neo with an output layer. */
 export const GPTNeoForCausalLM: typeof AutoModelForCausalLM = /* @__PURE__ */ named(
   'GPTNeoForCausalLM',
   AutoModelForCausalLM,
   'gpt_neo',
 );
-/** Llama that writes on. */
+/** Llama with an output layer. */
 export const LlamaForCausalLM: typeof AutoModelForCausalLM = /* @__PURE__ */ named(
   'LlamaForCausalLM',
   AutoModelForCausalLM,
   'llama',
 );
-/** Mistral that writes on. */
+/** Mistral with an output layer. */
 export const MistralForCausalLM: typeof AutoModelForCausalLM = /* @__PURE__ */ named(
   'MistralForCausalLM',
   AutoModelForCausalLM,
   'mistral',
 );
-/** Qwen 2 that writes on. */
+/** Qwen 2 with an output layer. */
 export const Qwen2ForCausalLM: typeof AutoModelForCausalLM = /* @__PURE__ */ named(
   'Qwen2ForCausalLM',
   AutoModelForCausalLM,
   'qwen2',
 );
-/** Qwen 3 that writes on. */
+/** Qwen 3 with an output layer. */
 export const Qwen3ForCausalLM: typeof AutoModelForCausalLM = /* @__PURE__ */ named(
   'Qwen3ForCausalLM',
   AutoModelForCausalLM,
   'qwen3',
 );
-/** Phi that writes on. */
+/** Phi with an output layer. */
 export const PhiForCausalLM: typeof AutoModelForCausalLM = /* @__PURE__ */ named(
   'PhiForCausalLM',
   AutoModelForCausalLM,
   'phi',
 );
-/** Phi-3 that writes on. */
+/** Phi-3 with an output layer. */
 export const Phi3ForCausalLM: typeof AutoModelForCausalLM = /* @__PURE__ */ named(
   'Phi3ForCausalLM',
   AutoModelForCausalLM,
   'phi3',
 );
-/** Gemma 2 that writes on. */
+/** Gemma 2 with an output layer. */
 export const Gemma2ForCausalLM: typeof AutoModelForCausalLM = /* @__PURE__ */ named(
   'Gemma2ForCausalLM',
   AutoModelForCausalLM,
   'gemma2',
 );
-/** Gemma 3 that writes on. */
+/** Gemma 3 with an output layer. */
 export const Gemma3ForCausalLM: typeof AutoModelForCausalLM = /* @__PURE__ */ named(
   'Gemma3ForCausalLM',
   AutoModelForCausalLM,
   'gemma3_text',
 );
-/** T5, from text to text. */
+/** T5 with an output layer. */
 export const T5ForConditionalGeneration: typeof AutoModelForSeq2SeqLM = /* @__PURE__ */ named(
   'T5ForConditionalGeneration',
   AutoModelForSeq2SeqLM,
   't5',
 );
-/** Marian, from text to text. */
+/** Marian with an output layer, for translation. */
 export const MarianMTModel: typeof AutoModelForSeq2SeqLM = /* @__PURE__ */ named(
   'MarianMTModel',
   AutoModelForSeq2SeqLM,
   'marian',
 );
-/** BART, from text to text. */
+/** BART with an output layer. */
 export const BartForConditionalGeneration: typeof AutoModelForSeq2SeqLM = /* @__PURE__ */ named(
   'BartForConditionalGeneration',
   AutoModelForSeq2SeqLM,
   'bart',
 );
-/** Whisper, from sound to text. */
+/** Whisper with an output layer, for speech recognition and translation. */
 export const WhisperForConditionalGeneration: typeof AutoModelForSpeechSeq2Seq = /* @__PURE__ */ named(
   'WhisperForConditionalGeneration',
   AutoModelForSpeechSeq2Seq,
   'whisper',
 );
-/** ViT that classifies images. */
+/** ViT for image classification. */
 export const ViTForImageClassification: typeof AutoModelForImageClassification = /* @__PURE__ */ named(
   'ViTForImageClassification',
   AutoModelForImageClassification,
   'vit',
 );
-/** DeiT that classifies images. */
+/** DeiT for image classification. */
 export const DeiTForImageClassification: typeof AutoModelForImageClassification = /* @__PURE__ */ named(
   'DeiTForImageClassification',
   AutoModelForImageClassification,

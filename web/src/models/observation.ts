@@ -1,4 +1,4 @@
-// What a call wants to see and to change inside a forward pass.
+// Captures and edits requested by a call, for a forward pass.
 
 import type { HookPoint, ModelShape, ObservationRequest } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
@@ -6,24 +6,30 @@ import { type ActivationEdit, editsIn, type ForwardHook, functionsIn } from './e
 import { type NamesFilter, resolveHooks } from './hooks.js';
 import type { ModelInputs } from './inputs.js';
 
-/** Changes inside a forward pass. */
+/** Edits in a forward pass. */
 export interface EditOptions {
-  /** Changes said as data; in the order given, before the functions' activations are seen by later layers. */
+  /** Edits given as data; applied in order, before later layers read the activations. */
   edits?: readonly ActivationEdit[] | undefined;
-  /** Functions that see and change activations; for models in this thread (`worker: false`) only. They run before `edits`. */
+  /**
+   * Functions that read and edit activations; only for models in this thread (`worker: false`). They run before
+   * `edits`.
+   */
   fwd_hooks?: readonly ForwardHook[] | undefined;
 }
 
 /** Where a forward pass ends. */
 export interface StopOptions {
-  /** The pass ends before this layer and gives the residual stream there; negative: from the end. See `run_with_cache`. */
+  /**
+   * The pass ends before this layer and returns the residual stream there; negative: from the end. See
+   * `run_with_cache`.
+   */
   stop_at_layer?: number | undefined;
 }
 
-/** What the core is told, and what a function of the caller's threw. */
+/** The request for the core, and the exception thrown by a caller's function. */
 export interface Observation {
   request: ObservationRequest & { stop_at_layer?: number };
-  /** What to throw in place of the core's error. */
+  /** The error to throw instead of the core's. */
   cause(thrown: unknown): unknown;
 }
 
@@ -31,7 +37,7 @@ interface Wanted extends EditOptions {
   names_filter?: NamesFilter | undefined;
 }
 
-/** `names_filter` as it is; only what is in `hooks` can be meant. */
+/** Converts `names_filter` and edits; they can only refer to hook points in `hooks`. */
 export function observe(call: string, wanted: Wanted, hooks: readonly HookPoint[], remote: boolean): Observation {
   const { names_filter, edits, fwd_hooks } = wanted;
   if (fwd_hooks !== undefined && remote) {
@@ -52,7 +58,7 @@ export function observe(call: string, wanted: Wanted, hooks: readonly HookPoint[
   return { request, cause: (thrown) => functions?.failure()?.thrown ?? thrown };
 }
 
-/** The layer a pass ends before, counted from 0, and the hook points it reaches. Throws `invalid_argument`. */
+/** The layer before which a pass ends, counted from 0, and the hook points it reaches. Throws `invalid_argument`. */
 export function stopAt(
   stop: number,
   hooks: readonly HookPoint[],
@@ -72,7 +78,7 @@ export function stopAt(
   return { stop_at_layer: layer, reached: hooks.slice(0, first < 0 ? end : first) };
 }
 
-/** The stack whose layers are counted: that which makes the output. */
+/** The stack whose layers are counted: the one that computes the output. */
 function stackOf(cfg: ModelShape, inputs: ModelInputs): { prefix: string; layers: number } {
   const layersOf = (other: string) => (cfg[other] as ModelShape).n_layers;
   if (cfg.kind === 'encoder-decoder') {

@@ -1,4 +1,4 @@
-// What a forward pass answers, under Hugging Face's names.
+// The outputs of a forward pass, with Hugging Face's names.
 
 import type { ForwardValue, TensorOut } from '../runtime/border.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -7,7 +7,7 @@ import type { KeyValueCache } from './key_value_cache.js';
 
 type Floats = Tensor<'float32'>;
 
-/** What one tower of a dual encoder (CLIP) made. */
+/** The outputs of one tower of a dual encoder (CLIP). */
 export interface TowerOutput {
   /** [batch, position, d_model] */
   last_hidden_state: Floats;
@@ -17,7 +17,7 @@ export interface TowerOutput {
   attentions?: Floats[];
 }
 
-/** The result of a forward pass; which members there are is the model's and the task's matter. */
+/** The result of a forward pass; its members depend on the model and the task. */
 export interface ModelOutput {
   /** Scores before softmax: [batch, position, vocabulary or classes] or [batch, classes]. */
   logits?: Floats;
@@ -29,10 +29,10 @@ export interface ModelOutput {
   /** [batch, d_model] */
   pooler_output?: Floats;
   encoder_last_hidden_state?: Floats;
-  /** DeiT with a teacher: the two classifiers whose mean the logits are. */
+  /** DeiT with a teacher: the logits of the two classifiers, of which `logits` is the mean. */
   cls_logits?: Floats;
   distillation_logits?: Floats;
-  /** CLIP: of length 1, [texts, embedding], [images, embedding]. */
+  /** CLIP: unit vectors [texts, embedding], [images, embedding]. */
   text_embeds?: Floats;
   image_embeds?: Floats;
   /** CLIP: similarities [images, texts], [texts, images]. */
@@ -40,7 +40,7 @@ export interface ModelOutput {
   logits_per_text?: Floats;
   text_model_output?: TowerOutput;
   vision_model_output?: TowerOutput;
-  /** Embedding, then the output of every layer: [batch, position, d_model]. */
+  /** The embedding, then the output of every layer: [batch, position, d_model]. */
   hidden_states?: Floats[];
   /** Per layer [batch, head, query, key]; rows sum to 1. */
   attentions?: Floats[];
@@ -48,7 +48,7 @@ export interface ModelOutput {
   encoder_attentions?: Floats[];
   decoder_hidden_states?: Floats[];
   decoder_attentions?: Floats[];
-  /** Per layer of the decoder [batch, head, query, position of the source]. */
+  /** Per decoder layer [batch, head, query, position of the source]. */
   cross_attentions?: Floats[];
   past_key_values?: KeyValueCache;
 }
@@ -56,7 +56,7 @@ export interface ModelOutput {
 /** Language models: always with logits. */
 export type CausalLMOutput = ModelOutput & { logits: Floats };
 
-/** "text_model_output.pooler_output" becomes a member of a member. */
+/** Stores "text_model_output.pooler_output" as a nested member. */
 function place(target: Record<string, unknown>, name: string, value: unknown): void {
   const dot = name.indexOf('.');
   if (dot < 0) {
@@ -76,7 +76,7 @@ export function toOutput(value: ForwardValue, past: KeyValueCache | undefined): 
   return output;
 }
 
-/** Lists of tensors, such as hidden_states. */
+/** Converts lists of tensors, such as hidden_states. */
 export function toTensors(list: readonly TensorOut<'float32'>[]): Floats[] {
   return list.map((tensor) => toTensor(tensor));
 }

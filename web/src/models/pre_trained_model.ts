@@ -1,4 +1,4 @@
-// What every model has in common: its shape, its hook points, what it runs on, and giving its memory back.
+// The base class of all models: shape, hook points, runtime information, memory.
 
 import type { Folder } from '../checkpoint/folder.js';
 import type {
@@ -27,14 +27,14 @@ import { KeyValueCache } from './key_value_cache.js';
 import { type EditOptions, observe, type StopOptions, stopAt } from './observation.js';
 import { type ModelOutput, toOutput } from './outputs.js';
 
-/** What a model runs on. */
+/** Runtime information of a model. */
 export interface ModelInfo {
   /** Version of the C++ core. */
   version: string;
-  /** The WASM build in use, and whether it uses relaxed SIMD. */
+  /** The WASM build in use: with or without relaxed SIMD. */
   simd: Variant;
   relaxed: boolean;
-  /** Threads that compute, and why not more. */
+  /** Number of threads, and why not more. */
   threads: { used: number; reason: string };
   /** Whether it runs in a worker. */
   worker: boolean;
@@ -42,13 +42,13 @@ export interface ModelInfo {
   wasmBytes: number;
   heapBytes: number;
   weightsBytes: number;
-  /** What the weights of linear layers are kept in. */
+  /** The format of the weights of linear layers. */
   dtype: WeightType;
-  /** What the model holds of heapBytes as of the last call, in bytes. */
+  /** The model's part of heapBytes as of the last call, in bytes. */
   memory: MemoryUse;
 }
 
-/** @internal A model as it was loaded. */
+/** @internal A loaded model. */
 export interface LoadedModel {
   engine: Engine;
   handle: Handle;
@@ -67,9 +67,9 @@ export interface LoadedModel {
 export interface ForwardOptions {
   output_attentions?: boolean | undefined;
   output_hidden_states?: boolean | undefined;
-  /** Return `past_key_values`. Default false, since that memory is the core's until it is disposed of. */
+  /** Return `past_key_values`. Default false, since their memory is held until they are disposed of. */
   use_cache?: boolean | undefined;
-  /** Aborting it rejects with its reason; the layer that is being computed is the last. */
+  /** An abort signal: the call rejects with its reason, once the current layer is computed. */
   signal?: AbortSignal | undefined;
 }
 
@@ -80,7 +80,7 @@ export interface RunWithHooksOptions extends EditOptions, StopOptions {
 
 /** Options of `run_with_cache`. */
 export interface RunWithCacheOptions extends RunWithHooksOptions {
-  /** Which activations; default: all that the pass reaches. */
+  /** The activations to capture; default: all that the pass reaches. */
   names_filter?: NamesFilter | undefined;
 }
 
@@ -88,31 +88,31 @@ const hookOptions = ['edits', 'fwd_hooks', 'stop_at_layer', 'signal'];
 
 export interface PreTrainedModel<Output extends ModelOutput = ModelOutput> {
   /**
-   * One forward pass. Rejects with `invalid_argument`, `shape_mismatch` or `dtype_mismatch` for what does not fit,
-   * `unsupported` for an input or option the model does not have, `disposed`, or the signal's reason.
+   * Runs a forward pass. Rejects with `invalid_argument`, `shape_mismatch` or `dtype_mismatch` for invalid inputs,
+   * `unsupported` for an input or option the model does not support, `disposed`, or the abort signal's reason.
    */
   // biome-ignore lint/style/useShorthandFunctionType: it must merge with the class
   (inputs: ModelInputs, options?: ForwardOptions): Promise<Output>;
 }
 
 /**
- * A model in an instance of the core that is its own. It is a function: `await model({ input_ids })`. Then `dispose()`
- * of it.
+ * A model in an instance of the core of its own. Instances are callable: `await model({ input_ids })`. Release it with
+ * `dispose()`.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
 export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends Callable<
   [ModelInputs, ForwardOptions?],
   Promise<Output>
 > {
-  /** The model's shape, in TransformerLens's spelling. */
+  /** The model's shape, with TransformerLens' names. */
   readonly cfg: ModelShape;
-  /** config.json as it was read. */
+  /** The parsed config.json. */
   readonly config: Record<string, unknown>;
-  /** Defaults of generation: generation_config.json, over the special tokens of config.json. */
+  /** Default generation options: generation_config.json over the special tokens of config.json. */
   readonly generation_config: Record<string, unknown>;
-  /** What the weights of linear layers are kept in. */
+  /** The format of the weights of linear layers. */
   readonly dtype: WeightType;
-  /** Tensors of the checkpoint that this architecture has no use for. */
+  /** Tensors of the checkpoint that this architecture does not use. */
   readonly unexpected_tensors: readonly string[];
   readonly #loaded: LoadedModel;
   readonly #lease: Lease;
@@ -141,13 +141,13 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   }
 
   /**
-   * One forward pass that keeps what happens inside: `[logits, cache]`, the cache holding a Tensor under every hook name
-   * asked for; a model without logits gives its first output in their place. With `stop_at_layer` the pass ends before
-   * that layer (0: after the embedding; of an encoder-decoder with `decoder_input_ids`, of the decoder; of CLIP, of the
-   * one tower that has inputs) and the residual stream [batch, position, d_model] there takes the place of the logits.
+   * A forward pass that captures activations: `[logits, cache]`, where the cache holds a Tensor under every selected
+   * hook name; a model without logits returns its first output instead. With `stop_at_layer` the pass ends before
+   * that layer (0: after the embedding; for an encoder-decoder with `decoder_input_ids`, of the decoder; for CLIP, of
+   * the tower that has inputs) and returns the residual stream [batch, position, d_model] there instead of the logits.
    * Rejects like a call of the model; with `invalid_argument` for a name that no hook of the pass has and an edit that
    * does not fit its hook point, `shape_mismatch` for a value that does not fit, `out_of_memory`, with the size and
-   * before anything is computed, for more than memory holds, and what a function in `fwd_hooks` throws.
+   * before computing, if memory is insufficient, and with what a function in `fwd_hooks` throws.
    */
   async run_with_cache(
     inputs: ModelInputs,
@@ -158,8 +158,8 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   }
 
   /**
-   * One forward pass in which activations are changed on the way: gives the logits, or what stands in their place (see
-   * `run_with_cache`, which takes the same changes and keeps activations, too). Rejects like that.
+   * A forward pass with edited activations: resolves to the logits, or what is returned in their place (see
+   * `run_with_cache`, which accepts the same edits and also captures). Rejects like that.
    */
   async run_with_hooks(inputs: ModelInputs, options: RunWithHooksOptions = {}): Promise<Tensor<'float32'>> {
     checkOptions('run_with_hooks', options, hookOptions);
@@ -210,7 +210,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     return this.#loaded.hooks.map((hook) => ({ ...hook, dims: [...hook.dims], axes: [...hook.axes] }));
   }
 
-  /** What the model runs on and how much memory it holds. */
+  /** Runtime information and memory use. */
   info(): ModelInfo {
     const { engine, build, dtype } = this.#loaded;
     const memory = this.#lease.released ? noMemory : engine.memory;
@@ -228,11 +228,11 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     };
   }
 
-  /** Gives all memory back, at once; calls that are under way reject with `disposed`. */
+  /** Releases all memory at once; running calls reject with `disposed`. */
   dispose(): Promise<void> {
     return this.#lease.release();
   }
-  /** For `using`: disposes without waiting for it. */
+  /** For `using`: disposes without waiting. */
   [disposeSymbol](): void {
     void this.dispose();
   }
@@ -241,7 +241,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     return this.dispose();
   }
 
-  /** @internal Files beside the model, and how they are read. */
+  /** @internal The model's folder, and how its files are read. */
   get files(): { folder: Folder; options: TokenizerLoadOptions } {
     return { folder: this.#loaded.folder, options: this.#loaded.fileOptions };
   }
@@ -252,12 +252,12 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     return { engine: this.#loaded.engine, model: this.#loaded.handle };
   }
 
-  /** @internal The tokenizer beside the model, read when first asked for; undefined when there is none. */
+  /** @internal The tokenizer in the model's folder, loaded on first use; undefined if there is none. */
   protected ownTokenizer(): Promise<PreTrainedTokenizer | undefined> {
     const { folder, fileOptions } = this.#loaded;
     this.#tokenizer ??= readTokenizer(folder, fileOptions).catch((thrown: unknown) => {
       if (thrown instanceof ClearformerError && thrown.code === 'file_not_found') return undefined;
-      this.#tokenizer = undefined; // the next call tries again
+      this.#tokenizer = undefined; // the next call retries
       throw thrown;
     });
     return this.#tokenizer;

@@ -1,4 +1,4 @@
-// The text of every row of a generation, and the stop strings in it.
+// Decodes every row of a generation, and detects stop strings.
 
 import { IncrementalDecoder } from '../text/text_streamer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
@@ -8,7 +8,9 @@ interface Row {
   ended: boolean;
 }
 
-/** Turns each row's tokens into text that continues the prompt; a row that has met an end token says no more. */
+/**
+ * Decodes each row's tokens to text that continues the prompt; a row that has reached an end token gives no more text.
+ */
 export class RowDecoders {
   readonly #rows: Row[];
   readonly #ends: ReadonlySet<number>;
@@ -27,7 +29,7 @@ export class RowDecoders {
     });
   }
 
-  /** `last`: no further token follows in any row; `ended`: none in these. */
+  /** `last`: no row has further tokens; `ended`: these rows have none. */
   push(ids: readonly number[], last: boolean, ended: readonly number[] = []): string[] {
     return this.#rows.map((row, r) => {
       if (row.ended) return '';
@@ -38,11 +40,11 @@ export class RowDecoders {
   }
 }
 
-/** Looks for strings in the text of every row; one may begin in the prompt and end in the middle of a token. */
+/** Detects strings in the text of every row; they may begin in the prompt and end within a token. */
 export class StopStrings {
   readonly #strings: readonly string[];
   readonly #decoders: RowDecoders;
-  /** The end of each row's text, as long as a string may reach back; undefined once one was found. */
+  /** The end of each row's text, as long as a match may reach back; undefined after a match. */
   readonly #tails: (string | undefined)[];
 
   constructor(
@@ -56,7 +58,7 @@ export class StopStrings {
     this.#tails = prompt.map((ids) => this.#tail(tokenizer.decode(ids, { clean_up_tokenization_spaces: false })));
   }
 
-  /** The rows whose text holds one of the strings with these tokens. */
+  /** The rows whose text, with these tokens, contains one of the strings. */
   found(ids: readonly number[]): number[] {
     return this.#decoders.push(ids, false).flatMap((text, row) => {
       const tail = this.#tails[row];

@@ -1,4 +1,4 @@
-// Attention pooling: a weighted mean of the values, the weights from how a query and each key compare.
+// Attention pooling: a weighted mean of the values, with weights from a score of the query and each key.
 
 import type { EmptyRow, KeptScores, TensorIn } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
@@ -10,12 +10,12 @@ import { finite, flagged } from './arguments.js';
 import { type Mask, termsOf } from './mask.js';
 import { run } from './shared_core.js';
 
-/** Scores on their way to weights: scaled; then capped (where there is a softcap); then with the mask added. */
+/** Stages of the scores: scaled; then softcapped (if there is a softcap); then with the mask added. */
 export type ScoreStage = 'raw' | 'softcapped' | 'masked';
 
-/** Which matrix [..., query, key] is wanted beside the output; at most one of the two. */
+/** Which matrix [..., query, key] to return with the output; at most one of the two. */
 export interface WantedScores<W extends boolean | undefined, S extends ScoreStage | undefined> {
-  /** The weights: rows sum to 1, or are 0 where a query has nothing to attend to. */
+  /** The weights: rows sum to 1, or are 0 for a fully masked query. */
   need_weights?: W;
   /** The scores at a stage before softmax. */
   need_scores?: S;
@@ -28,16 +28,16 @@ export type Pooled<W, S> = W extends true
     ? [Tensor<'float32'>, Tensor<'float32'>]
     : Tensor<'float32'>;
 
-/** What every score takes. */
+/** Options common to all scoring functions. */
 export interface PoolingOptions {
   mask?: Mask | null | undefined;
-  /** Query t sees keys 0 … t, on top of `mask`. Behind a cache of n keys use `Mask.causal(n)`. */
+  /** Causal: query t attends to keys 0 … t, in addition to `mask`. With a cache of n keys use `Mask.causal(n)`. */
   is_causal?: boolean | undefined;
-  /** Scores become softcap · tanh(score / softcap), before the mask; 0 (default): they stay. */
+  /** Scores become softcap · tanh(score / softcap), before the mask; 0 (default): off. */
   softcap?: number | undefined;
-  /** Grouped queries: the query heads may be a multiple of the key heads. */
+  /** Grouped-query attention: the number of query heads may be a multiple of that of key heads. */
   enable_gqa?: boolean | undefined;
-  /** A query with nothing to attend to gets zeros (default), or equal weights as in d2l.ai. */
+  /** The result for a fully masked query: zeros (default), or equal weights as in d2l.ai. */
   empty_row?: EmptyRow | undefined;
 }
 
@@ -52,8 +52,8 @@ export interface ScaledDotProductOptions extends PoolingOptions {
 /**
  * softmax(q kᵀ · scale + mask) v (Vaswani et al. 2017, arXiv 1706.03762, section 3.2.1).
  *
- * query [..., head, T, d], key [..., head, S, d], value [..., head, S, d_v] -> [..., head, T, d_v]; the axes before T and
- * S broadcast and may be absent. Rejects with `shape_mismatch` that names the operation, the rule and the shapes.
+ * query [..., head, T, d], key [..., head, S, d], value [..., head, S, d_v] -> [..., head, T, d_v]; the axes before T
+ * and S broadcast and may be absent. Rejects with `shape_mismatch`, naming the operation, the rule and the shapes.
  */
 export async function scaled_dot_product_attention<
   W extends boolean | undefined = undefined,
@@ -73,7 +73,7 @@ export async function scaled_dot_product_attention<
   return pool(call, { query, key, value }, given, 'scaled_dot') as Promise<Pooled<W, S>>;
 }
 
-/** Parameters of additive scores, h = their hidden size. */
+/** Parameters of additive scoring, h = hidden size. */
 export interface AdditiveScore {
   /** [h, query size] and [h, key size]. */
   W_q: TensorInput;
@@ -106,7 +106,7 @@ export async function additive_attention<
   return pool(call, { query, key, value }, options, 'additive') as Promise<Pooled<W, S>>;
 }
 
-/** How `attention_pooling` compares a query and a key, and the parameters of that score. */
+/** The scoring function of `attention_pooling` and its parameters. */
 export type ScoringFunction =
   /** q · k / √d, or q · k · scale. */
   | { score?: 'scaled_dot' | undefined; scale?: number | undefined }
@@ -122,7 +122,7 @@ export type ScoringFunction =
 /** Options of `attention_pooling`. */
 export type AttentionPoolingOptions = PoolingOptions & ScoringFunction;
 
-/** softmax(score(q, k) + mask) v with any score. Dims and errors as `scaled_dot_product_attention`. */
+/** softmax(score(q, k) + mask) v with any scoring function. Dims and errors as `scaled_dot_product_attention`. */
 export async function attention_pooling<
   W extends boolean | undefined = undefined,
   S extends ScoreStage | undefined = undefined,
@@ -145,7 +145,7 @@ export async function attention_pooling<
 }
 
 const common = ['mask', 'is_causal', 'softcap', 'enable_gqa', 'empty_row', 'need_weights', 'need_scores'];
-/** Each score of the core's scoring.cpp with its parameters. */
+/** The scoring functions of the core's scoring.cpp with their parameters. */
 const scores = {
   scaled_dot: ['scale'],
   dot: ['scale'],
@@ -154,7 +154,7 @@ const scores = {
   distance: ['sigma'],
 } as const;
 type Score = keyof typeof scores;
-/** The parameters that are numbers, with which the core has a default; all others are tensors and needed. */
+/** The parameters that are numbers, for which the core has defaults; all others are required tensors. */
 const numbers: readonly string[] = ['scale', 'sigma'];
 const stages = { raw: 'raw_scores', softcapped: 'softcapped_scores', masked: 'masked_scores' } as const;
 

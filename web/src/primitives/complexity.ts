@@ -1,4 +1,4 @@
-// Complexity: what one layer costs, and how far apart it leaves two positions (Vaswani et al. 2017, section 4, table 1).
+// Complexity: the cost of one layer, and the path length between positions (Vaswani et al. 2017, section 4, table 1).
 
 import type { Complexity } from '../runtime/complexity.js';
 import { ClearformerError, textOf } from '../support/error.js';
@@ -14,7 +14,7 @@ const kinds = [
   'restricted_self_attention',
 ] as const;
 
-/** A layer that maps n vectors of size d to as many. */
+/** A layer that maps n vectors of size d to n vectors of size d. */
 export type LayerKind = (typeof kinds)[number];
 
 /** Its sizes. */
@@ -23,9 +23,9 @@ export interface LayerSize {
   sequence_length: number;
   /** d */
   d_model: number;
-  /** k, of the convolutions: how many positions a kernel sees. */
+  /** k, of the convolutions: the width of a kernel in positions. */
   kernel_size?: number | undefined;
-  /** r, of restricted self-attention: how many positions a query sees. */
+  /** r, of restricted self-attention: the number of positions a query attends to. */
   neighbourhood?: number | undefined;
 }
 

@@ -1,6 +1,6 @@
-// The classes of d2l.ai's chapters on attention and transformers: arguments and state_dict keys as there, inference only.
-// A row with nothing to attend to gets equal weights, as d2l's masked_softmax has it. Where d2l infers the size of an
-// input, it is read off the weights here.
+// The classes of d2l.ai's chapters on attention and transformers: same arguments and state_dict keys, inference only.
+// A fully masked row gets equal weights, as in d2l's masked_softmax. Input sizes that d2l infers lazily are taken from
+// the weights.
 
 import type { MaskTerm, TensorIn } from '../runtime/border.js';
 import { checkOptions } from '../support/options.js';
@@ -12,21 +12,21 @@ import { Mask } from './mask.js';
 import { type ForwardOptions, type HookNames, hookNames, Module, type Traced } from './module.js';
 import { normalizedAxes } from './normalized_axes.js';
 
-/** How many keys may be attended to: n per sequence [batch], or per query [batch, query]. */
+/** The number of keys to attend to: n per sequence [batch], or per query [batch, query]. */
 export type ValidLens = TensorInput | null | undefined;
 
-/** Options that do nothing. */
+/** Options without effect. */
 export interface DropoutOptions {
-  /** Accepted; there is no dropout in inference. */
+  /** Accepted and ignored: there is no dropout in inference. */
   dropout?: number | undefined;
 }
 
-/** Options of `forward`: with `names` the result is `[output, cache]`, in which attention weights are, too. */
+/** Options of `forward`: with `names` the result is `[output, cache]`; the cache may include attention weights. */
 export type { ForwardOptions };
 
 type Weights = Tensor<'float32'>;
 
-/** softmax(q kᵀ / √d) v. No weights to load. */
+/** softmax(q kᵀ / √d) v. Has no weights to load. */
 export class DotProductAttention {
   #weights: Weights | undefined;
 
@@ -34,7 +34,7 @@ export class DotProductAttention {
     checkOptions('d2l.DotProductAttention', options, ['dropout']);
   }
 
-  /** The weights [batch, query, key] of the last call. */
+  /** The attention weights [batch, query, key] of the last call. */
   get attention_weights(): Weights | undefined {
     return this.#weights;
   }
@@ -57,12 +57,12 @@ export class DotProductAttention {
 abstract class Attentive extends Module {
   #weights: Weights[] = [];
 
-  /** @internal The weights of the last call, in the order of `hooks`. */
+  /** @internal The attention weights of the last call, in the order of `hooks`. */
   protected weights(): Weights[] {
     return this.#weights;
   }
 
-  /** @internal Runs the block and keeps what it captures at `hooks`. */
+  /** @internal Runs the block and keeps what `hooks` captured. */
   protected async attend<N extends HookNames>(
     inputs: Record<string, TensorInput>,
     masks: Record<string, MaskTerm[]>,
@@ -83,7 +83,7 @@ function lensTerms(valid_lens: ValidLens): MaskTerm[] {
 }
 
 abstract class OneAttention extends Attentive {
-  /** The weights of the last call: [batch, head, query, key], of AdditiveAttention [batch, query, key]. */
+  /** The attention weights of the last call: [batch, head, query, key], for AdditiveAttention [batch, query, key]. */
   get attention_weights(): Weights | undefined {
     return this.weights()[0];
   }
@@ -111,13 +111,13 @@ export class AdditiveAttention extends OneAttention {
 export interface MultiHeadAttentionOptions extends DropoutOptions {
   /** Default false. */
   bias?: boolean | undefined;
-  /** How heads score: `dot` (default, scaled) or `additive`. */
+  /** The scoring function of the heads: `dot` (default, scaled) or `additive`. */
   attention?: 'dot' | 'additive' | undefined;
-  /** Hidden size of additive scores; default the size of a head. */
+  /** Hidden size of additive scoring; default: the size of a head. */
   attention_num_hiddens?: number | undefined;
 }
 
-/** Several heads side by side, each on its own projections. state_dict: W_q.weight, W_k.weight, W_v.weight, W_o.weight, biases, attention.…. */
+/** Multi-head attention. state_dict: W_q.weight, W_k.weight, W_v.weight, W_o.weight, biases, attention.…. */
 export class MultiHeadAttention extends OneAttention {
   constructor(num_hiddens: number, num_heads: number, options: MultiHeadAttentionOptions = {}) {
     const known = ['dropout', 'bias', 'attention', 'attention_num_hiddens'];
@@ -142,7 +142,7 @@ export class AddNorm extends Module {
     super('d2l.AddNorm', { norm_shape }, options, ['dropout']);
   }
 
-  /** X and Y of the same dims, the last of which are norm_shape; dims stay. */
+  /** X and Y of the same dims, which end with norm_shape; dims are kept. */
   async forward<N extends HookNames = undefined>(
     X: TensorInput,
     Y: TensorInput,
@@ -154,7 +154,7 @@ export class AddNorm extends Module {
   }
 }
 
-/** dense2(relu(dense1(X))), at every position alike. state_dict: dense1.…, dense2.…. */
+/** dense2(relu(dense1(X))), at each position. state_dict: dense1.…, dense2.…. */
 export class PositionWiseFFN extends Module {
   constructor(ffn_num_hiddens: number, ffn_num_outputs: number) {
     super('d2l.PositionWiseFFN', { ffn_num_hiddens, ffn_num_outputs });
@@ -168,11 +168,11 @@ export class PositionWiseFFN extends Module {
 
 /** Options of `PositionalEncoding`. */
 export interface PositionalEncodingOptions extends DropoutOptions {
-  /** Positions at most; default 1000. */
+  /** Maximum number of positions; default 1000. */
   max_len?: number | undefined;
 }
 
-/** X + P, P(i, 2j) = sin(i / 10000^(2j/d)), P(i, 2j + 1) = cos of the same. No weights to load. */
+/** X + P, P(i, 2j) = sin(i / 10000^(2j/d)), P(i, 2j + 1) = cos of the same. Has no weights to load. */
 export class PositionalEncoding extends Module {
   constructor(num_hiddens: number, options: PositionalEncodingOptions = {}) {
     super('d2l.PositionalEncoding', { num_hiddens }, options, ['dropout', 'max_len'], true);
@@ -187,9 +187,12 @@ export class PositionalEncoding extends Module {
 /** One number for both sides, or height and width. */
 export type ImageSize = number | readonly [height: number, width: number];
 
-/** A convolution whose stride is its kernel. state_dict: conv.weight [num_hiddens, channels, height, width], conv.bias. */
+/**
+ * A convolution whose stride is its kernel size. state_dict: conv.weight [num_hiddens, channels, height, width],
+ * conv.bias.
+ */
 export class PatchEmbedding extends Module {
-  /** Patches of an image of `img_size`. */
+  /** Number of patches of an image of `img_size`. */
   readonly num_patches: number;
 
   constructor(img_size: ImageSize = 96, patch_size: ImageSize = 16, num_hiddens = 512) {
@@ -202,7 +205,7 @@ export class PatchEmbedding extends Module {
     this.num_patches = along(0) * along(1);
   }
 
-  /** X [batch, channels, height, width] -> [batch, patches, num_hiddens]; edges that fill no patch are left out. */
+  /** X [batch, channels, height, width] -> [batch, patches, num_hiddens]; partial patches at the edges are dropped. */
   async forward(X: TensorInput): Promise<Weights> {
     return this.output({ X: this.floats('X', X) });
   }
@@ -232,7 +235,7 @@ export class TransformerEncoderBlock extends SelfAttentive {
   }
 }
 
-/** The Vision Transformer's block: norms first, GELU. state_dict: ln1, attention.…, ln2, mlp.dense1.…, mlp.dense2.…. */
+/** The Vision Transformer's block: pre-norm, GELU. state_dict: ln1, attention.…, ln2, mlp.dense1.…, mlp.dense2.…. */
 export class ViTBlock extends SelfAttentive {
   constructor(num_hiddens: number, mlp_num_hiddens: number, num_heads: number, options: BlockOptions = {}) {
     super('d2l.ViTBlock', { num_hiddens, mlp_num_hiddens, num_heads }, options, ['dropout', 'use_bias']);
@@ -241,17 +244,23 @@ export class ViTBlock extends SelfAttentive {
 
 /** Options of `TransformerDecoderBlock.forward`. */
 export interface DecoderBlockForwardOptions<N extends HookNames> extends ForwardOptions<N> {
-  /** Query t sees positions 0 … t, as d2l has it in training and step by step in prediction; default true. */
+  /** Query t attends to positions 0 … t, as in d2l during training and, step by step, in prediction; default true. */
   is_causal?: boolean | undefined;
 }
 
-/** Masked self-attention, attention to the encoder's output, feed-forward. state_dict: attention1.…, attention2.…, addnorm1 … 3, ffn.…. */
+/**
+ * Masked self-attention, cross-attention to the encoder's output, feed-forward. state_dict: attention1.…, attention2.…,
+ * addnorm1 … 3, ffn.….
+ */
 export class TransformerDecoderBlock extends Attentive {
   constructor(num_hiddens: number, ffn_num_hiddens: number, num_heads: number, options: BlockOptions = {}) {
     super('d2l.TransformerDecoderBlock', { num_hiddens, ffn_num_hiddens, num_heads }, options, ['dropout', 'use_bias']);
   }
 
-  /** The weights of the last call: self-attention [batch, head, query, query], cross-attention [batch, head, query, key]. */
+  /**
+   * The attention weights of the last call: self-attention [batch, head, query, query], cross-attention [batch, head,
+   * query, key].
+   */
   get attention_weights(): [Weights, Weights] | undefined {
     const [own, cross] = this.weights();
     return own && cross && [own, cross];

@@ -1,5 +1,5 @@
-// The operations of the blocks as functions of tensors, under their names in torch. Each runs in the core that all
-// functions share, in this thread, and resolves to a new Tensor.
+// Functions of tensors with torch's names. Each runs in the core shared by all functions, in this thread, and resolves
+// to a new Tensor.
 
 import type { EmptyRow } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
@@ -14,8 +14,8 @@ import { compute } from './shared_core.js';
 type Float = Tensor<'float32'>;
 
 /**
- * softmax(x)ᵢ = exp(xᵢ - max x) / Σⱼ exp(xⱼ - max x) along `dim` (negative counts from the end). Dims stay. A bare
- * Float32Array, such as `logits.data`, gives one at once, as in transformers.js.
+ * softmax(x)ᵢ = exp(xᵢ - max x) / Σⱼ exp(xⱼ - max x) along `dim` (negative counts from the end). Keeps dims. For a
+ * plain Float32Array, such as `logits.data`, it is synchronous and returns one, as in transformers.js.
  */
 export function softmax(input: Float32Array): Float32Array;
 export function softmax(input: TensorInput, dim?: number): Promise<Tensor<'float32'>>;
@@ -25,8 +25,9 @@ export function softmax(input: TensorInput | Float32Array, dim = -1): Promise<Fl
 }
 
 /**
- * ln softmax(x) along `dim`, as xᵢ - max x - ln Σⱼ exp(xⱼ - max x): neither overflows nor loses small weights. Dims stay.
- * A row of -Infinity stays one, as softmax gives zeros there. A bare Float32Array gives one at once, as in transformers.js.
+ * ln softmax(x) along `dim`, as xᵢ - max x - ln Σⱼ exp(xⱼ - max x): neither overflows nor loses small weights. Keeps
+ * dims. A row of -Infinity throughout is unchanged, as softmax gives zeros for it. For a plain Float32Array it is
+ * synchronous, as in transformers.js.
  */
 export function log_softmax(input: Float32Array): Float32Array;
 export function log_softmax(input: TensorInput, dim?: number): Promise<Tensor<'float32'>>;
@@ -49,12 +50,12 @@ function alongAxis(call: string, input: TensorInput, dim: number) {
 
 /** Options of `masked_softmax`. */
 export interface MaskedSoftmaxOptions {
-  /** A row with nothing left: zeros (default), or equal weights as in d2l.ai. */
+  /** A fully masked row: zeros (default), or equal weights as in d2l.ai. */
   empty_row?: EmptyRow | undefined;
 }
 
 /**
- * softmax(x + mask) over the last axis of scores [batch, query, key] or [batch, head, query, key]. Dims stay.
+ * softmax(x + mask) over the last axis of scores [batch, query, key] or [batch, head, query, key]. Keeps dims.
  * Rejects with `shape_mismatch` for other ranks and for a mask that does not broadcast to the scores.
  */
 export async function masked_softmax(
@@ -67,7 +68,7 @@ export async function masked_softmax(
   return compute('masked_softmax', { x, mask: [...termsOf('masked_softmax: mask', mask)], ...options });
 }
 
-/** x [..., n, k] times a matrix y [k, m]: [..., n, m]. */
+/** Product of x [..., n, k] and a matrix y [k, m]: [..., n, m]. */
 export async function matmul(input: TensorInput, other: TensorInput): Promise<Float> {
   return compute('matmul', { x: floats('matmul: input', input), y: floats('matmul: other', other) });
 }
@@ -86,8 +87,8 @@ export interface LayerNormOptions {
 }
 
 /**
- * y = (x - mean x) / √(var x + eps) · weight + bias over the last axes, which are `normalized_shape` (Ba et al. 2016,
- * arXiv 1607.06450). Dims stay. Rejects with `shape_mismatch` where they are not, or weight and bias differ from them.
+ * y = (x - mean x) / √(var x + eps) · weight + bias over the last axes, `normalized_shape` (Ba et al. 2016,
+ * arXiv 1607.06450). Keeps dims. Rejects with `shape_mismatch` if the last axes, weight or bias have other dims.
  */
 export async function layer_norm(
   input: TensorInput,
@@ -105,7 +106,9 @@ export interface RMSNormOptions {
   eps?: number | null | undefined;
 }
 
-/** y = x / √(mean x² + eps) · weight over the last axes, which are `normalized_shape` (Zhang & Sennrich 2019, arXiv 1910.07467). */
+/**
+ * y = x / √(mean x² + eps) · weight over the last axes, `normalized_shape` (Zhang & Sennrich 2019, arXiv 1910.07467).
+ */
 export async function rms_norm(
   input: TensorInput,
   normalized_shape: number | readonly number[],
@@ -141,31 +144,31 @@ function elementwise(name: string, kind = name): (input: TensorInput) => Promise
   return async (input) => compute('activation', { x: floats(`${name}: input`, input), kind });
 }
 
-/** max(x, 0). Dims stay. */
+/** max(x, 0). Keeps dims. */
 export const relu: (input: TensorInput) => Promise<Tensor<'float32'>> = elementwise('relu');
-/** x · sigmoid(x). Dims stay. */
+/** x · sigmoid(x). Keeps dims. */
 export const silu: (input: TensorInput) => Promise<Tensor<'float32'>> = elementwise('silu');
-/** tanh(x). Dims stay. */
+/** tanh(x). Keeps dims. */
 export const tanh: (input: TensorInput) => Promise<Tensor<'float32'>> = elementwise('tanh');
 
-/** 1 / (1 + exp(-x)). Dims stay. */
+/** 1 / (1 + exp(-x)). Keeps dims. */
 export const sigmoid: (input: TensorInput) => Promise<Tensor<'float32'>> = elementwise('sigmoid');
-/** erf(x) = 2/√π ∫₀ˣ exp(-t²) dt. Dims stay. */
+/** erf(x) = 2/√π ∫₀ˣ exp(-t²) dt. Keeps dims. */
 export const erf: (input: TensorInput) => Promise<Tensor<'float32'>> = elementwise('erf');
-/** x · sigmoid(1.702 x), the approximation of GELU in CLIP. Dims stay. */
+/** x · sigmoid(1.702 x), CLIP's approximation of GELU. Keeps dims. */
 export const quick_gelu: (input: TensorInput) => Promise<Tensor<'float32'>> = elementwise('quick_gelu');
-/** max(x, 0)² (So et al. 2021, arXiv 2109.08668). Dims stay. */
+/** max(x, 0)² (So et al. 2021, arXiv 2109.08668). Keeps dims. */
 export const relu2: (input: TensorInput) => Promise<Tensor<'float32'>> = elementwise('relu2');
 
 /** Options of `softplus`. */
 export interface SoftplusOptions {
   /** Default 1. */
   beta?: number | undefined;
-  /** Where beta · x is larger the result is x. Default 20. */
+  /** Above this value of beta · x the result is x. Default 20. */
   threshold?: number | undefined;
 }
 
-/** ln(1 + exp(beta · x)) / beta. Dims stay. */
+/** ln(1 + exp(beta · x)) / beta. Keeps dims. */
 export async function softplus(input: TensorInput, options: SoftplusOptions = {}): Promise<Float> {
   checkOptions('softplus', options, ['beta', 'threshold']);
   const beta = finite('softplus', 'beta', options.beta ?? 1);
@@ -177,13 +180,13 @@ const geluKinds = { none: 'gelu', tanh: 'gelu_pytorch_tanh' };
 
 /** Options of `gelu`. */
 export interface GeluOptions {
-  /** `none` (default): the formula with erf; `tanh`: its approximation. */
+  /** `none` (default): the exact form with erf; `tanh`: its approximation. */
   approximate?: 'none' | 'tanh' | undefined;
 }
 
 /**
  * x · Φ(x) = x/2 · (1 + erf(x/√2)), or x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) (Hendrycks & Gimpel 2016, arXiv
- * 1606.08415). Dims stay.
+ * 1606.08415). Keeps dims.
  */
 export async function gelu(input: TensorInput, options: GeluOptions = {}): Promise<Float> {
   return elementwise('gelu', geluKind('gelu', options))(input);
@@ -201,8 +204,9 @@ function gatedUnit(call: string, kind: string, input: TensorInput, dim: number):
 }
 
 /**
- * a · sigmoid(b), a and b the first and the second half of x along `dim` (negative counts from the end), as
- * torch.nn.functional.glu (Dauphin et al. 2016, arXiv 1612.08083). Rejects with `shape_mismatch` where `dim` is odd.
+ * a · sigmoid(b), a and b the halves of x along `dim` (negative counts from the end), like
+ * torch.nn.functional.glu (Dauphin et al. 2016, arXiv 1612.08083). Rejects with `shape_mismatch` if the size of `dim`
+ * is odd.
  */
 export async function glu(input: TensorInput, dim = -1): Promise<Float> {
   return gatedUnit('glu', 'sigmoid', input, dim);
@@ -227,20 +231,20 @@ export async function geglu(input: TensorInput, dim = -1, options: GeluOptions =
 export interface Conv1dOptions {
   /** [out]. */
   bias?: TensorInput | null | undefined;
-  /** Frames from one output to the next. Default 1. */
+  /** Frames between two outputs. Default 1. */
   stride?: number | undefined;
-  /** Zeros at both ends, default 0; `same`: as many as leave the length (stride 1); `valid`: none. */
+  /** Zeros at both ends, default 0; `same`: keeps the length (stride 1); `valid`: none. */
   padding?: number | 'same' | 'valid' | undefined;
-  /** Frames from one tap to the next. Default 1. */
+  /** Frames between two taps. Default 1. */
   dilation?: number | undefined;
-  /** Groups of channels that do not see each other. Default 1. */
+  /** Number of independent groups of channels. Default 1. */
   groups?: number | undefined;
 }
 
 /**
- * y(o, t) = bias(o) + Σ W(o, c, j) · x(c, t · stride + j · dilation - padding), as torch.nn.functional.conv1d. input
- * [batch, in, n] or [in, n], weight [out, in / groups, taps] -> [batch, out, m] or [out, m]. Rejects with `shape_mismatch`
- * for what does not fit.
+ * y(o, t) = bias(o) + Σ W(o, c, j) · x(c, t · stride + j · dilation - padding), like torch.nn.functional.conv1d. input
+ * [batch, in, n] or [in, n], weight [out, in / groups, taps] -> [batch, out, m] or [out, m]. Rejects with
+ * `shape_mismatch` for shapes that do not fit.
  */
 export async function conv1d(input: TensorInput, weight: TensorInput, options: Conv1dOptions = {}): Promise<Float> {
   const call = 'conv1d';
@@ -252,7 +256,7 @@ export async function conv1d(input: TensorInput, weight: TensorInput, options: C
   if (padding === 'same' && stride !== 1) {
     throw new ClearformerError('invalid_argument', `${call}: padding 'same' needs stride 1, it is ${stride}`);
   }
-  // As in torch, a last zero that has no partner stands behind.
+  // As in torch, an odd number of zeros has the extra one at the end.
   const both = padding === 'same' ? dilation * Math.max((w.dims[2] ?? 1) - 1, 0) : 0;
   const given = padding === 'same' || padding === 'valid' ? 0 : whole(call, 'padding', padding, 0);
   return compute(call, {

@@ -1,4 +1,4 @@
-// torch.nn's layers without attention: Linear, Embedding, LayerNorm, RMSNorm.
+// torch.nn's layers other than attention: Linear, Embedding, LayerNorm, RMSNorm.
 
 import type { Tensor } from '../tensor/tensor.js';
 import { integers, type TensorInput } from '../tensor/tensor_input.js';
@@ -24,17 +24,17 @@ export class Linear extends Module {
 
 /** Options of `Embedding`. */
 export interface EmbeddingOptions {
-  /** Accepted; in inference its row is one like the others. */
+  /** Accepted and ignored: in inference its row is like any other. */
   padding_idx?: number | null | undefined;
 }
 
-/** Rows of a table by their index. state_dict: weight [num_embeddings, embedding_dim]. */
+/** Looks up rows of a table by index. state_dict: weight [num_embeddings, embedding_dim]. */
 export class Embedding extends Module {
   constructor(num_embeddings: number, embedding_dim: number, options: EmbeddingOptions = {}) {
     super('nn.Embedding', { num_embeddings, embedding_dim }, options, ['padding_idx']);
   }
 
-  /** Whole numbers [...] -> [..., embedding_dim]. `invalid_argument` for an index outside the table. */
+  /** Integers [...] -> [..., embedding_dim]. `invalid_argument` for an index outside the table. */
   async forward(input: TensorInput): Promise<Tensor<'float32'>> {
     return this.output({ input: integers('nn.Embedding: input', input) });
   }
@@ -58,7 +58,7 @@ abstract class Norm extends Module {
     super(kind, { normalized_shape }, options, known, options?.elementwise_affine === false);
   }
 
-  /** Normalises over the last axes, which are `normalized_shape`; dims stay. */
+  /** Normalises over the last axes, `normalized_shape`; keeps dims. */
   async forward<N extends HookNames = undefined>(
     input: TensorInput,
     options: ForwardOptions<N> = {},
@@ -69,7 +69,7 @@ abstract class Norm extends Module {
   }
 }
 
-/** y = (x - mean x) / √(var x + eps) · weight + bias. state_dict: weight and bias, as many as normalized_shape says. */
+/** y = (x - mean x) / √(var x + eps) · weight + bias. state_dict: weight and bias, of shape normalized_shape. */
 export class LayerNorm extends Norm {
   constructor(
     normalized_shape: number | readonly number[],
@@ -79,7 +79,7 @@ export class LayerNorm extends Norm {
   }
 }
 
-/** y = x / √(mean x² + eps) · weight. state_dict: weight, of normalized_shape. */
+/** y = x / √(mean x² + eps) · weight. state_dict: weight, of shape normalized_shape. */
 export class RMSNorm extends Norm {
   constructor(normalized_shape: number | readonly number[], options: NormOptions = {}) {
     super('nn.RMSNorm', normalized_shape, options, ['eps', 'elementwise_affine']);

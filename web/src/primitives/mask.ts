@@ -1,5 +1,5 @@
-// Mask: which keys a query may attend to, and what is added to its scores. Upstream libraries disagree on what `true`
-// means, so a mask is made by a maker that says it.
+// Mask: which keys a query may attend to, and biases added to its scores. Upstream libraries disagree on the meaning of
+// `true`, so a mask is made by a named constructor.
 
 import type { MaskTerm } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
@@ -8,14 +8,14 @@ import { whole } from './arguments.js';
 
 /**
  * masked(t, s) = -inf where query t may not attend to key s, else score(t, s) + additive(t, s), before softmax.
- * A mask broadcasts from the right to the scores [batch, head, query, key]. A query with nothing left to attend to gets
+ * A mask broadcasts from the right to the scores [batch, head, query, key]. A fully masked query gets
  * weights 0 and output 0 (in the d2l classes equal weights).
  */
 export class Mask {
-  /** @internal All of these restrictions at once. */
+  /** @internal The conjunction of these terms. */
   readonly terms: readonly MaskTerm[];
 
-  /** @internal Without terms no restriction; the makers give the others. */
+  /** @internal Without terms, no restriction; use the static methods for others. */
   constructor(terms: readonly MaskTerm[] = []) {
     this.terms = terms;
   }
@@ -39,12 +39,12 @@ export class Mask {
     return new Mask([{ kind: 'additive', data: data.slice(), dims }]);
   }
 
-  /** Query t sees the keys 0 … t + past; `past` keys were there before the first query (a cache's length). */
+  /** Causal: query t attends to keys 0 … t + past, with `past` keys before the first query (a cache's length). */
   static causal(past = 0): Mask {
     return new Mask([{ kind: 'causal', past: whole('Mask.causal', 'past', past, 0) }]);
   }
 
-  /** The first n keys, as d2l.ai counts them: n per sequence, dims [batch], or per query, dims [batch, query]. */
+  /** The first n keys, d2l.ai's valid lengths: n per sequence, dims [batch], or per query, dims [batch, query]. */
   static valid_lens(lengths: TensorInput): Mask {
     const { data, dims } = integers('Mask.valid_lens', lengths);
     if (dims.length !== 1 && dims.length !== 2) {
@@ -58,20 +58,20 @@ export class Mask {
     return new Mask([{ kind: 'valid_lens', data: data.slice(), dims }]);
   }
 
-  /** Both restrictions at once: what either hides is hidden, additive values add up. */
+  /** Combines two masks: a key is masked if either masks it; additive values are summed. */
   and(other: Mask): Mask {
     return new Mask([...this.terms, ...termsOf('Mask.and', other)]);
   }
 }
 
-/** The restrictions of a mask that may be absent; `invalid_argument` for anything that is no Mask. */
+/** The terms of an optional mask; throws `invalid_argument` for anything but a Mask. */
 export function termsOf(what: string, mask: Mask | null | undefined): readonly MaskTerm[] {
   if (mask === undefined || mask === null) return [];
   if (mask instanceof Mask) return mask.terms;
   throw refused(what, 'needs a Mask (Mask.allow, ignore, additive, causal or valid_lens says what its values mean)');
 }
 
-/** As a key padding mask: dims [batch, key] hold for every head and query, [batch, 1, 1, key]. */
+/** A key padding mask: dims [batch, key] apply to every head and query, as [batch, 1, 1, key]. */
 export function overKeys(what: string, terms: readonly MaskTerm[]): MaskTerm[] {
   return terms.map((term) => {
     if (term.kind === 'causal' || term.kind === 'valid_lens' || term.dims.length === 1) return term;
@@ -81,7 +81,7 @@ export function overKeys(what: string, terms: readonly MaskTerm[]): MaskTerm[] {
   });
 }
 
-/** torch's [batch · head, query, key] as [batch, head, query, key]. */
+/** Reshapes torch's [batch · head, query, key] to [batch, head, query, key]. */
 export function overHeads(terms: readonly MaskTerm[], batch: number, heads: number): MaskTerm[] {
   return terms.map((term) => {
     if (term.kind === 'causal' || term.dims.length !== 3 || term.dims[0] !== batch * heads) return term;

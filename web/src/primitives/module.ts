@@ -1,4 +1,4 @@
-// Module: a block with weights in the core that functions and modules share. nn.ts and d2l.ts give the classes.
+// Module: a block whose weights are in the shared core. nn.ts and d2l.ts define the classes.
 
 import type { Handle, MaskTerm, PlainOptions, TensorIn } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
@@ -12,13 +12,13 @@ import { type ModuleCache, toModuleCache, toTensor } from '../tensor/tensor_outp
 import { plain } from './arguments.js';
 import { sharedEngine } from './shared_core.js';
 
-/** Weights under the names of torch's state_dict: tensors, or the bytes of a safetensors file. */
+/** Weights with the names of torch's state_dict: tensors, or the bytes of a safetensors file. */
 export type StateDict = Readonly<Record<string, TensorInput>> | Uint8Array | ArrayBuffer;
 
-/** Hook names whose activations are wanted; `*` stands for any characters. */
+/** Names of the hooks to capture; `*` matches any characters. */
 export type HookNames = readonly string[] | undefined;
 
-/** The output, or with `names` the output and what was captured under them. */
+/** The output, or with `names` the output and the captured activations. */
 export type Traced<N extends HookNames> = N extends readonly string[]
   ? [Tensor<'float32'>, ModuleCache]
   : Tensor<'float32'>;
@@ -29,15 +29,15 @@ interface Loaded {
   lease: Lease;
 }
 
-/** Options that classes with attention or a feed-forward network take and that do nothing. */
+/** Options without effect, accepted by classes with attention or a feed-forward network. */
 export interface InferenceOptions {
-  /** Accepted; there is no dropout in inference. */
+  /** Accepted and ignored: there is no dropout in inference. */
   dropout?: number | undefined;
   /** Only true: dims are [batch, position, features], or [position, features] without a batch. */
   batch_first?: true | undefined;
 }
 
-/** Options of `forward` that every module with hooks takes. */
+/** Options of `forward` for every module with hooks. */
 export interface ForwardOptions<N extends HookNames> {
   /** Hook names (`['*']` for all): the result becomes `[output, cache]`. */
   names?: N;
@@ -48,18 +48,18 @@ type Masks = Record<string, MaskTerm[]>;
 type Captured = [output: Tensor<'float32'>, cache: ModuleCache];
 
 /**
- * A block of a transformer. `load_state_dict` gives it its weights, `forward` runs it, `dispose` gives their memory back.
- * It computes in the thread it is called from, as inference: dropout is accepted in options and does nothing.
+ * A block of a transformer. `load_state_dict` sets its weights, `forward` runs it, `dispose` releases its memory.
+ * It computes in the calling thread, for inference only: dropout is accepted in options and ignored.
  */
 export abstract class Module {
-  /** @internal The class's name with its library's, as the core knows it. */
+  /** @internal The class's name with that of its library, as used by the core. */
   readonly kind: string;
   /** @internal */
   readonly options: PlainOptions;
   readonly #weightless: boolean;
   #loaded: Loaded | undefined;
 
-  /** @internal `sizes` are the arguments a class is made with, `given` the options beside them, `known` those there are. */
+  /** @internal `sizes` are the constructor's arguments, `given` its options, `known` the names of all options. */
   constructor(kind: string, sizes: object, given: object = {}, known: readonly string[] = [], weightless = false) {
     this.kind = kind;
     this.options = optionsOf(kind, sizes, given, known);
@@ -67,10 +67,10 @@ export abstract class Module {
   }
 
   /**
-   * Takes the weights, which must not be written to before it resolves. Rejects, and keeps those it had, when a key is
-   * missing, unexpected or has another shape: one error lists them all (its code is that of the first);
-   * `invalid_argument` for sizes that do not fit each other, such as heads that do not divide d_model; `malformed_file`
-   * for bytes that are no safetensors file.
+   * Sets the weights, whose arrays must not be written to before it resolves. Rejects, and keeps the previous weights,
+   * if a key is missing, unexpected or has another shape: one error lists them all (with the code of the first);
+   * `invalid_argument` for inconsistent sizes, such as heads that do not divide d_model; `malformed_file`
+   * for bytes that are not a safetensors file.
    */
   async load_state_dict(state_dict: StateDict): Promise<this> {
     const engine = await sharedEngine();
@@ -83,11 +83,11 @@ export abstract class Module {
     return this;
   }
 
-  /** Gives the weights' memory back to the core. */
+  /** Releases the weights' memory in the core. */
   async dispose(): Promise<void> {
     await this.#loaded?.lease.release();
   }
-  /** For `using`: disposes without waiting for it. */
+  /** For `using`: disposes without waiting. */
   [disposeSymbol](): void {
     void this.dispose();
   }
@@ -96,7 +96,7 @@ export abstract class Module {
     return this.dispose();
   }
 
-  /** @internal Runs the block. Throws `invalid_argument` before load_state_dict and for a name that no hook has. */
+  /** @internal Runs the block. Throws `invalid_argument` before load_state_dict and for an unknown hook name. */
   protected async run(tensors: Tensors, masks: Masks, names: readonly string[]): Promise<Captured> {
     if (this.#loaded === undefined && this.#weightless) await this.load_state_dict({});
     if (this.#loaded === undefined) {
@@ -115,7 +115,7 @@ export abstract class Module {
     return (await this.run(tensors, {}, []))[0];
   }
 
-  /** @internal `run` with the result that `options.names` asks for; `known` are the other options. */
+  /** @internal `run` with the result requested by `options.names`; `known` are the other options. */
   protected async traced<N extends HookNames>(
     tensors: Tensors,
     masks: Masks,
@@ -127,7 +127,7 @@ export abstract class Module {
     return (names === undefined ? result[0] : result) as Traced<N>;
   }
 
-  /** @internal float32 for the core, with the module and the argument's name in front of an error's sentence. */
+  /** @internal Converts to float32 for the core; error messages start with the module and the argument's name. */
   protected floats(name: string, input: TensorInput): TensorIn {
     return floats(`${this.kind}: ${name}`, input);
   }
@@ -148,7 +148,7 @@ async function create(engine: Engine, kind: string, options: PlainOptions, state
   return (await engine.call('module_create', { kind, options, tensors: Object.fromEntries(entries) })).module;
 }
 
-/** A view of the bytes; none of a buffer that was transferred, of which no view can be made. */
+/** A view of the bytes; empty for a transferred buffer, of which no view can be created. */
 function bytesOf(given: Uint8Array | ArrayBuffer): Uint8Array {
   if (given.byteLength === 0) return new Uint8Array(0);
   return given instanceof Uint8Array ? given : new Uint8Array(given);
@@ -167,7 +167,7 @@ async function read(engine: Engine, bytes: Uint8Array): Promise<Handle> {
   }
 }
 
-/** The option `names`, after a check of all options. */
+/** The option `names`, after validating all options. */
 export function hookNames(kind: string, options: ForwardOptions<HookNames>, known: readonly string[]): HookNames {
   checkOptions(`${kind}.forward`, options, [...known, 'names']);
   const { names } = options;
@@ -175,13 +175,13 @@ export function hookNames(kind: string, options: ForwardOptions<HookNames>, know
   throw refused(kind, 'names', 'must be an array of hook names');
 }
 
-/** Throws for a name or pattern that captured nothing. */
+/** Throws for a name or pattern that matched nothing. */
 function checkNames(kind: string, names: readonly string[], captured: readonly string[]): void {
   const missing = names.find((name) => !captured.some(nameTest(name)));
   if (missing !== undefined) throw refused(kind, 'names', `no hook is named '${missing}' (['*'] gives all there are)`);
 }
 
-/** The arguments of a constructor as the core takes them: none unknown, none that would be lost on the way. */
+/** The arguments of a constructor for the core; throws for unknown ones and those that JSON would lose. */
 function optionsOf(kind: string, sizes: object, given: object, known: readonly string[]): PlainOptions {
   checkOptions(kind, given, known);
   const { batch_first = true, ...options } = { ...sizes, ...given } as Record<string, unknown>;
@@ -196,7 +196,7 @@ function optionsOf(kind: string, sizes: object, given: object, known: readonly s
   return plain(kind, options);
 }
 
-/** Options for which torch's None means that they are not given. */
+/** Options for which torch's None means absent. */
 const nullable = ['kdim', 'vdim', 'padding_idx', 'eps'];
 
 function refused(kind: string, option: string, rule: string): ClearformerError {

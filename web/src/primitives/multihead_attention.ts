@@ -1,4 +1,4 @@
-// torch.nn.MultiheadAttention, and the masks that it and the blocks around it take.
+// torch.nn.MultiheadAttention, and the masks that it and the transformer blocks accept.
 
 import type { MaskTerm, TensorIn } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
@@ -12,9 +12,9 @@ import { type ForwardOptions, type HookNames, hookNames, type InferenceOptions, 
 /** Options of `MultiheadAttention`. */
 export interface MultiheadAttentionOptions extends InferenceOptions {
   bias?: boolean | undefined;
-  /** One more key and value, learned. */
+  /** An extra learned key and value. */
   add_bias_kv?: boolean | undefined;
-  /** One more key and value, zeros. */
+  /** An extra key and value of zeros. */
   add_zero_attn?: boolean | undefined;
   /** Features of the keys and of the values; default embed_dim. */
   kdim?: number | null | undefined;
@@ -23,20 +23,20 @@ export interface MultiheadAttentionOptions extends InferenceOptions {
 
 /** Options of `MultiheadAttention.forward`. */
 export interface AttentionForwardOptions<W extends boolean | undefined, N extends HookNames> extends ForwardOptions<N> {
-  /** Keys that no query sees: a mask of dims [batch, key]. */
+  /** Keys that no query attends to: a mask of dims [batch, key]. */
   key_padding_mask?: Mask | null | undefined;
-  /** Whether the weights are wanted (default true); if not, null stands in their place. */
+  /** Whether to return the weights (default true); otherwise null is returned in their place. */
   need_weights?: W;
-  /** A mask of dims [query, key], or of each head [batch · head, query, key]. */
+  /** A mask of dims [query, key], or one per head [batch · head, query, key]. */
   attn_mask?: Mask | null | undefined;
-  /** The mean over the heads [batch, query, key] (default), or each [batch, head, query, key]. */
+  /** Average over the heads [batch, query, key] (default), or return each [batch, head, query, key]. */
   average_attn_weights?: boolean | undefined;
-  /** Query t sees keys 0 … t, with or without an attn_mask. */
+  /** Causal: query t attends to keys 0 … t, with or without an attn_mask. */
   is_causal?: boolean | undefined;
 }
 
 type Weights<W> = W extends false ? null : Tensor<'float32'>;
-/** What `MultiheadAttention.forward` gives. */
+/** The result of `MultiheadAttention.forward`. */
 export type Attended<W, N extends HookNames> = N extends readonly string[]
   ? [Tensor<'float32'>, Weights<W>, ModuleCache]
   : [Tensor<'float32'>, Weights<W>];
@@ -56,8 +56,8 @@ export class MultiheadAttention extends Module {
   }
 
   /**
-   * query [batch, T, embed_dim], key [batch, S, kdim], value [batch, S, vdim], or all without batch -> `[output, weights]`,
-   * output [batch, T, embed_dim]. A query with nothing to attend to has weights 0 (in torch NaN).
+   * query [batch, T, embed_dim], key [batch, S, kdim], value [batch, S, vdim], or all without batch -> `[output,
+   * weights]`, output [batch, T, embed_dim]. A fully masked query has weights 0 (in torch NaN).
    */
   async forward<W extends boolean | undefined = undefined, N extends HookNames = undefined>(
     query: TensorInput,
@@ -82,7 +82,10 @@ export class MultiheadAttention extends Module {
   }
 }
 
-/** Sequences in operands [batch, position, features]; 1 in those without batch. `shape_mismatch` where only some have one. */
+/**
+ * The batch size of operands [batch, position, features]; 1 if unbatched. `shape_mismatch` if only some have a batch
+ * axis.
+ */
 export function batchOf(kind: string, tensors: Record<string, TensorIn>): number {
   const [first = [], ...others] = Object.values(tensors).map(({ dims }) => dims);
   if (others.every((dims) => dims.length === first.length)) return first.length === 3 ? (first[0] as number) : 1;
@@ -90,7 +93,7 @@ export function batchOf(kind: string, tensors: Record<string, TensorIn>): number
   throw new ClearformerError('shape_mismatch', `${kind}: all or none may have a batch: ${names.join(', ')}`);
 }
 
-/** The restrictions of one attention, whose options have torch's three names for them. */
+/** The mask of one attention, from torch's three options. */
 export function restrictions(
   kind: string,
   options: object,
@@ -106,7 +109,7 @@ export function restrictions(
   return terms;
 }
 
-/** Weights [batch, head, query, key], averaged over the heads or not, with or without the batch's axis. */
+/** Weights [batch, head, query, key], optionally averaged over the heads and without the batch axis. */
 function headWeights(weights: Tensor<'float32'>, average: boolean, unbatched: boolean): Tensor<'float32'> {
   const [batch = 0, heads = 1, queries = 0, keys = 0] = weights.dims;
   const lead = unbatched ? [] : [batch];

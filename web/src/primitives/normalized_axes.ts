@@ -1,8 +1,8 @@
-// The axes that norms work on.
+// The axes of norms.
 
 import { ClearformerError, textOf } from '../support/error.js';
 
-/** How many last axes of `dims` are `normalized_shape`; `shape_mismatch` where they are not. */
+/** The number of last axes of `dims` that `normalized_shape` covers; `shape_mismatch` if it does not match. */
 export function normalizedAxes(
   call: string,
   dims: readonly number[],

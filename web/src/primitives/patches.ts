@@ -1,4 +1,4 @@
-// Images as sequences: patches, the tokens in front of them, the table of their positions for another size.
+// Images as sequences: patches, prepended tokens, interpolation of the position table.
 
 import { checkOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -12,14 +12,14 @@ type Float = Tensor<'float32'>;
 export interface PatchEmbeddingOptions {
   /** [features]. */
   bias?: TensorInput | null | undefined;
-  /** Leave out pixels at the right and bottom edges that fill no patch, as torch.nn.Conv2d does; default: an error. */
+  /** Drop pixels at the right and bottom edges that fill no patch, like torch.nn.Conv2d; default: an error. */
   drop_remainder?: boolean | undefined;
 }
 
 /**
- * W · patch + bias for each patch, row by row: a convolution whose stride is its kernel (Dosovitskiy et al. 2020, arXiv
- * 2010.11929, section 3.1). images [batch, channel, height, width], weight [features, channel, patch height, patch
- * width] -> [batch, patch, features].
+ * W · patch + bias for each patch, row by row: a convolution whose stride is its kernel size (Dosovitskiy et al. 2020,
+ * arXiv 2010.11929, section 3.1). images [batch, channel, height, width], weight [features, channel, patch height,
+ * patch width] -> [batch, patch, features].
  */
 export async function patch_embedding(
   images: TensorInput,
@@ -38,18 +38,20 @@ export async function patch_embedding(
   return compute(call, given);
 }
 
-/** The same tokens [..., features] in front of each sequence of x [batch, n, features]: [batch, tokens + n, features]. */
+/**
+ * Prepends the same tokens [..., features] to each sequence of x [batch, n, features]: [batch, tokens + n, features].
+ */
 export async function prepend_tokens(tokens: TensorInput, x: TensorInput): Promise<Float> {
   const given = { tokens: floats('prepend_tokens: tokens', tokens), x: floats('prepend_tokens: x', x) };
   return compute('prepend_tokens', given);
 }
 
-/** Rows and columns of patches. */
+/** The numbers of patch rows and columns. */
 export type Grid = readonly [rows: number, columns: number];
 
 /**
- * A learned table of positions [(1,) tokens + rows · columns, features] stretched to another grid, bicubically (Keys 1981,
- * a = -3/4) as transformers' ViT does it; the first rows, those of tokens without a place in the grid, stay.
+ * Resizes a learned position table [(1,) tokens + rows · columns, features] to another grid, bicubically (Keys 1981,
+ * a = -3/4) like transformers' ViT; the first rows, of tokens outside the grid, are unchanged.
  */
 export async function interpolate_positions(table: TensorInput, grid: Grid, new_grid: Grid): Promise<Float> {
   const call = 'interpolate_positions';
@@ -58,7 +60,7 @@ export async function interpolate_positions(table: TensorInput, grid: Grid, new_
   return compute(call, { table: floats(`${call}: table`, table), ...all });
 }
 
-/** A missing side is -1, which is refused by name. */
+/** A missing side becomes -1, which is refused by name. */
 function given(grid: Grid): Grid {
   return [grid?.[0] ?? -1, grid?.[1] ?? -1];
 }

@@ -1,4 +1,4 @@
-// Positions: what is added to embeddings, turned in queries and keys, or added to scores so that attention sees the order.
+// Positional encodings: added to embeddings, applied to queries and keys by rotation, or added to attention scores.
 
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
@@ -14,8 +14,9 @@ export interface SinusoidOptions {
   /** Default 10000. */
   base?: number | undefined;
   /**
-   * Where sines and cosines are: `interleaved` (default: sin, cos, sin, …: the paper, d2l.ai), `halves` (sines, then
-   * cosines: Marian), `whisper` (halves whose frequencies reach 1/base). With odd d_model the last sine has no cosine.
+   * The layout of sines and cosines: `interleaved` (default: sin, cos, sin, …: the paper, d2l.ai), `halves` (sines,
+   * then cosines: Marian), `whisper` (halves whose frequencies reach 1/base). With odd d_model the last sine has no
+   * cosine.
    */
   layout?: 'interleaved' | 'halves' | 'whisper' | undefined;
 }
@@ -32,7 +33,7 @@ function sinusoid(call: string, d_model: number, options: SinusoidOptions) {
 
 /**
  * E(i, 2j) = sin(i · base^(-2j/d)), E(i, 2j + 1) = cos(i · base^(-2j/d)) (Vaswani et al. 2017, section 3.5), angles in
- * double. Positions, whole numbers [...] (a single number n: 0 … n - 1) -> [..., d_model].
+ * double. Positions, integers [...] (a single number n: 0 … n - 1) -> [..., d_model].
  */
 export async function sinusoidal_encoding(
   positions: TensorInput | number,
@@ -44,7 +45,7 @@ export async function sinusoidal_encoding(
   return compute(call, { ...config, positions: positionsOf(`${call}: positions`, positions, d_model) });
 }
 
-const mostNumbers = 2 ** 28; // 1 GiB: the table and its copy must fit in WebAssembly's 4
+const mostNumbers = 2 ** 28; // 1 GiB: the table and its copy must fit in WebAssembly's 4 GiB
 
 function expectTable(what: string, ...sides: readonly number[]): void {
   if (sides.reduce((product, side) => product * side, 1) <= mostNumbers) return;
@@ -52,7 +53,7 @@ function expectTable(what: string, ...sides: readonly number[]): void {
   throw new ClearformerError('out_of_memory', message);
 }
 
-/** `width`: how many numbers come of each. */
+/** `width`: the number of values per position. */
 function positionsOf(what: string, positions: TensorInput | number, width: number) {
   if (typeof positions !== 'number') return integers(what, positions);
   const count = whole(what, 'their number', positions, 0);
@@ -61,8 +62,9 @@ function positionsOf(what: string, positions: TensorInput | number, width: numbe
 }
 
 /**
- * The matrix M [d_model, d_model] with M E(i) = E(i + delta) for every i: each pair is turned by
- * [[cos δf, sin δf], [-sin δf, cos δf]]. `invalid_argument` for odd d_model: a sine alone does not say where it moves.
+ * The matrix M [d_model, d_model] with M E(i) = E(i + delta) for every i: each pair is rotated by
+ * [[cos δf, sin δf], [-sin δf, cos δf]]. `invalid_argument` for odd d_model: a sine alone does not determine the
+ * shifted value.
  */
 export async function shift_matrix(delta: number, d_model: number, options: SinusoidOptions = {}): Promise<Float> {
   const config = sinusoid('shift_matrix', d_model, options);
@@ -70,7 +72,7 @@ export async function shift_matrix(delta: number, d_model: number, options: Sinu
   return compute('shift_matrix', { ...config, delta: whole('shift_matrix', 'delta', delta, -(2 ** 31)) });
 }
 
-/** How many of the encodings of positions 0 … count - 1 differ in float32. */
+/** The number of distinct encodings in float32 among positions 0 … count - 1. */
 export async function distinct_encodings(
   count: number,
   d_model: number,
@@ -93,7 +95,7 @@ export async function learned_encoding(table: TensorInput, positions: TensorInpu
 export interface RelativeSpan {
   queries: number;
   keys: number;
-  /** Positions a cache held before; default 0. */
+  /** Number of cached positions; default 0. */
   query_offset?: number | undefined;
 }
 
@@ -119,11 +121,11 @@ export async function alibi_bias(num_heads: number, span: RelativeSpan): Promise
 
 /** T5's buckets of relative positions (Raffel et al. 2019, arXiv 1910.10683, section 2.1). */
 export interface RelativeBuckets {
-  /** Default 32, of a bias the rows of its table. */
+  /** Default 32; for a bias, the rows of its table. */
   num_buckets?: number | undefined;
-  /** From here on all distances share the last bucket; default 128. */
+  /** Distances from here on share the last bucket; default 128. */
   max_distance?: number | undefined;
-  /** Half of the buckets for keys behind the query (default true: encoders); else those share bucket 0. */
+  /** Half of the buckets for keys after the query (default true: encoders); otherwise those share bucket 0. */
   bidirectional?: boolean | undefined;
 }
 
@@ -136,7 +138,7 @@ function bucketsOf(call: string, { num_buckets = 32, max_distance = 128, bidirec
 
 const bucketOptions = ['num_buckets', 'max_distance', 'bidirectional'];
 
-/** Buckets, int32 [...], of relative positions [...] (key minus query): one for each near distance, then wider ones. */
+/** Buckets, int32 [...], of relative positions [...] (key minus query): one per short distance, then wider ones. */
 export async function relative_position_bucket(
   relative_positions: TensorInput,
   options: RelativeBuckets = {},
@@ -159,7 +161,7 @@ export async function relative_position_bias(
   return compute(call, { table: given, ...span, ...buckets });
 }
 
-/** Options of `rotary`, as far as a config.json holds them under its names. */
+/** Options of `rotary`, with the names of config.json where there are some. */
 export interface RotaryOptions {
   /** θ; default 10000. */
   rope_theta?: number | undefined;
@@ -168,9 +170,9 @@ export interface RotaryOptions {
   /** transformers 4: the same under `type` or `rope_type`, with rope_theta beside it. */
   rope_scaling?: Readonly<Record<string, unknown>> | undefined;
   partial_rotary_factor?: number | undefined;
-  /** What the model was made for; default 2048. */
+  /** The model's maximum length; default 2048. */
   max_position_embeddings?: number | undefined;
-  /** Elements of a head that are turned, from the first; default all. */
+  /** The number of elements of a head that are rotated, from the first; default all. */
   rotary_dim?: number | undefined;
   /** Pairs (x₂ᵢ, x₂ᵢ₊₁) as in the paper; default: (xᵢ, xᵢ₊ᵣ/₂) as in Hugging Face's checkpoints. */
   interleaved?: boolean | undefined;
@@ -185,9 +187,9 @@ const configKeys = [
 ];
 
 /**
- * Turns each pair of x [batch, head, position, d] by the angle position · θ^(-2i/r), so that the dot product of a query
- * and a key depends on their distance alone (Su et al. 2021, arXiv 2104.09864). positions [position] or
- * [batch, position]. Scalings that depend on the length take it from the largest position.
+ * Rotates each pair of x [batch, head, position, d] by the angle position · θ^(-2i/r), so that the dot product of a
+ * query and a key depends on their distance only (Su et al. 2021, arXiv 2104.09864). positions [position] or
+ * [batch, position]. Scalings that depend on the length use the largest position plus one.
  */
 export async function rotary(x: TensorInput, positions: TensorInput, options: RotaryOptions = {}): Promise<Float> {
   checkOptions('rotary', options, [...configKeys, 'rotary_dim', 'interleaved']);
@@ -202,20 +204,20 @@ export async function rotary(x: TensorInput, positions: TensorInput, options: Ro
   return compute('rotary', given);
 }
 
-/** Options of `rotary_embedding`: the attributes of ONNX's operator. */
+/** Options of `rotary_embedding`: the attributes of the ONNX operator. */
 export interface RotaryEmbeddingOptions {
   /** Rows of the caches, [batch, position]. */
   position_ids?: TensorInput | undefined;
   interleaved?: boolean | undefined;
-  /** Of an x of three axes. */
+  /** For an x with three axes. */
   num_heads?: number | undefined;
   /** r; default all of d. */
   rotary_embedding_dim?: number | undefined;
 }
 
 /**
- * ONNX RotaryEmbedding (opset 23): x [batch, head, position, d] or [batch, position, head · d] turned by given cosines
- * and sines, [N, r/2] with position_ids, else [batch, position, r/2]. Dims stay.
+ * ONNX RotaryEmbedding (opset 23): x [batch, head, position, d] or [batch, position, head · d] rotated by given cosines
+ * and sines, [N, r/2] with position_ids, else [batch, position, r/2]. Keeps dims.
  */
 export async function rotary_embedding(
   x: TensorInput,

@@ -1,4 +1,4 @@
-// The core that functions and modules share: in this thread, started when the first of them is called.
+// The core shared by functions and modules: in this thread, started by the first call.
 
 import type { ArgumentsOf, BorderName, TensorOut, ValueOf } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
@@ -16,7 +16,7 @@ interface Shared {
 
 let shared: Shared | undefined;
 
-/** The shared core under the settings in force; another setting means another core for what is called from then on. */
+/** The shared core for the current settings; changed settings create another core for later calls. */
 function current(): Shared {
   const { wasmUrl, wasmBinary, deterministic, numThreads = 1 } = configuration;
   const settings = [wasmUrl, wasmBinary, deterministic, numThreads];
@@ -42,8 +42,8 @@ export function sharedEngine(): Promise<Engine> {
 }
 
 /**
- * Calls a function of the border. What is passed is read before this returns to its caller, so that the caller may write
- * to its arrays again at once. After a trap the next call gets a new core.
+ * Calls a function of the core. Arguments are read or copied before this returns, so that the caller may overwrite
+ * its arrays at once. After a trap the next call gets a new core.
  */
 export async function run<N extends BorderName>(name: N, given: ArgumentsOf<N>): Promise<ValueOf<N>> {
   const core = current();
@@ -57,12 +57,12 @@ export async function run<N extends BorderName>(name: N, given: ArgumentsOf<N>):
   }
 }
 
-/** The functions of the border that answer with one tensor. */
+/** The core's functions that return a single tensor. */
 type TensorFunction = {
   [N in BorderName]: ValueOf<N> extends TensorOut ? N : never;
 }[BorderName];
 
-/** `run` for a function that answers with one tensor. */
+/** `run` for a function that returns a single tensor. */
 export async function compute<N extends TensorFunction>(
   name: N,
   given: ArgumentsOf<N>,

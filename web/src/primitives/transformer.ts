@@ -17,16 +17,16 @@ export interface TransformerLayerOptions extends InferenceOptions {
   activation?: 'relu' | 'gelu' | undefined;
   /** Default 1e-5. */
   layer_norm_eps?: number | undefined;
-  /** Norms before attention and feed-forward (pre-norm); by default after the residual sums (post-norm). */
+  /** Pre-norm: norms before attention and feed-forward; by default after the residual sums (post-norm). */
   norm_first?: boolean | undefined;
-  /** Of all projections and norms; default true. */
+  /** In all projections and norms; default true. */
   bias?: boolean | undefined;
 }
 
 /** Options of `TransformerEncoderLayer.forward`. */
 export interface EncoderLayerForwardOptions<N extends HookNames> extends ForwardOptions<N> {
   src_mask?: Mask | null | undefined;
-  /** Keys that no query sees: a mask of dims [batch, key]. */
+  /** Keys that no query attends to: a mask of dims [batch, key]. */
   src_key_padding_mask?: Mask | null | undefined;
   is_causal?: boolean | undefined;
 }
@@ -34,7 +34,7 @@ export interface EncoderLayerForwardOptions<N extends HookNames> extends Forward
 /** Options of `TransformerEncoder.forward`. */
 export interface EncoderForwardOptions<N extends HookNames> extends ForwardOptions<N> {
   mask?: Mask | null | undefined;
-  /** Keys that no query sees: a mask of dims [batch, key]. */
+  /** Keys that no query attends to: a mask of dims [batch, key]. */
   src_key_padding_mask?: Mask | null | undefined;
   is_causal?: boolean | undefined;
 }
@@ -43,7 +43,7 @@ export interface EncoderForwardOptions<N extends HookNames> extends ForwardOptio
 export interface DecoderForwardOptions<N extends HookNames> extends ForwardOptions<N> {
   tgt_mask?: Mask | null | undefined;
   memory_mask?: Mask | null | undefined;
-  /** Keys that no query sees: masks of dims [batch, key]. */
+  /** Keys that no query attends to: masks of dims [batch, key]. */
   tgt_key_padding_mask?: Mask | null | undefined;
   memory_key_padding_mask?: Mask | null | undefined;
   tgt_is_causal?: boolean | undefined;
@@ -57,7 +57,7 @@ export interface TransformerForwardOptions<N extends HookNames> extends DecoderF
   src_is_causal?: boolean | undefined;
 }
 
-/** By each attention's name in the core, torch's names for its mask, its key padding mask and its causality. */
+/** For each attention's name in the core, torch's names of its mask, its key padding mask and its causality. */
 type Attentions = Readonly<Record<string, readonly [string, string, string]>>;
 
 const target: Attentions = { tgt_mask: ['tgt_mask', 'tgt_key_padding_mask', 'tgt_is_causal'] };
@@ -106,15 +106,15 @@ export class TransformerEncoderLayer extends Layer {
 }
 
 /**
- * Masked self-attention, attention to the encoder's output and a feed-forward network, each with residual and norm.
- * state_dict: self_attn.…, multihead_attn.…, linear1, linear2, norm1, norm2, norm3.
+ * Masked self-attention, cross-attention to the encoder's output and a feed-forward network, each with residual and
+ * norm. state_dict: self_attn.…, multihead_attn.…, linear1, linear2, norm1, norm2, norm3.
  */
 export class TransformerDecoderLayer extends Layer {
   constructor(d_model: number, nhead: number, options: TransformerLayerOptions = {}) {
     super('nn.TransformerDecoderLayer', { d_model, nhead }, options, layerOptions);
   }
 
-  /** tgt [batch, T, d_model], memory [batch, S, d_model] -> [batch, T, d_model]. Causal only where it is said. */
+  /** tgt [batch, T, d_model], memory [batch, S, d_model] -> [batch, T, d_model]. Causal only on request. */
   async forward<N extends HookNames = undefined>(
     tgt: TensorInput,
     memory_: TensorInput,
@@ -145,7 +145,7 @@ export class TransformerDecoder extends Layer {
     super('nn.TransformerDecoder', stackOptions('nn.TransformerDecoder', decoder_layer, num_layers, norm));
   }
 
-  /** tgt [batch, T, d_model], memory [batch, S, d_model] -> [batch, T, d_model]. Causal only where it is said. */
+  /** tgt [batch, T, d_model], memory [batch, S, d_model] -> [batch, T, d_model]. Causal only on request. */
   async forward<N extends HookNames = undefined>(
     tgt: TensorInput,
     memory_: TensorInput,
@@ -166,14 +166,17 @@ export interface TransformerOptions extends TransformerLayerOptions {
   num_decoder_layers?: number | undefined;
 }
 
-/** The paper's model between embeddings and output layer: encoder and decoder, both with a norm at their end. state_dict: encoder.…, decoder.…. */
+/**
+ * The paper's model without embeddings and output layer: encoder and decoder, both with a final norm. state_dict:
+ * encoder.…, decoder.….
+ */
 export class Transformer extends Layer {
   constructor(options: TransformerOptions = {}) {
     const known = [...layerOptions, 'd_model', 'nhead', 'num_encoder_layers', 'num_decoder_layers'];
     super('nn.Transformer', { d_model: 512, nhead: 8 }, options, known);
   }
 
-  /** src [batch, S, d_model], tgt [batch, T, d_model] -> [batch, T, d_model]. Causal only where it is said. */
+  /** src [batch, S, d_model], tgt [batch, T, d_model] -> [batch, T, d_model]. Causal only on request. */
   async forward<N extends HookNames = undefined>(
     src: TensorInput,
     tgt: TensorInput,
@@ -183,7 +186,7 @@ export class Transformer extends Layer {
   }
 }
 
-/** The block's options, with those of the stack. The norm at its end must be like those in its blocks. */
+/** The block's options, with those of the stack. The final norm must be like those of its blocks. */
 function stackOptions(kind: string, layer: Module, num_layers: number, norm: LayerNorm | null): PlainOptions {
   if (layer?.kind !== `${kind}Layer`) {
     throw new ClearformerError('invalid_argument', `${kind}: the first argument must be a ${kind}Layer`);

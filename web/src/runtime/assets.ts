@@ -1,5 +1,5 @@
-// Where the package's own files lie: beside this module. Bundlers know these forms of `new URL` and move the files along.
-// The package in one script has assets_whole.ts in place of this file.
+// URLs of the package's own files, relative to this module. Bundlers recognise these forms of `new URL` and include the
+// files. The single-script build uses assets_whole.ts instead of this file.
 
 import { baseUrl } from '../support/platform.js';
 import type { Variant } from './border.js';
@@ -8,7 +8,7 @@ export const assets = {
   /** Whether the script needs no other files. */
   inOneFile: false,
 
-  /** The .wasm file: its URL, or its bytes where there is a copy. */
+  /** The .wasm file: its URL, or its bytes if they are embedded. */
   wasm(variant: Variant, shared: boolean): URL | Promise<Uint8Array> {
     if (shared) {
       return variant === 'relaxed'
@@ -20,15 +20,14 @@ export const assets = {
       : settled(new URL('./clearformer-simd128.wasm', import.meta.url));
   },
 
-  /** The script of workers. */
+  /** The worker script. */
   workerUrl(): URL | Promise<URL> {
     return settled(new URL('./worker.js', import.meta.url));
   },
 };
 
-// Two places have a copy of this module elsewhere than beside its files, and the files where they were: the folder in which
-// Vite up to 7 keeps dependencies while it serves for development, and hosts that bundle packages on demand (esm.sh,
-// jsdelivr's +esm).
+// Two places copy this module without its files: the folder in which Vite up to 7 keeps optimised dependencies during
+// development, and CDNs that bundle packages on demand (esm.sh, jsdelivr's +esm).
 const elsewhere = /(\/node_modules\/)\.[^?]*\/deps\/|(\/clearformer@[^/]+\/)(?!dist\/)([^?]*\/)?(?=[^/]*$)/;
 
 function settled(url: URL): URL {

@@ -1,10 +1,10 @@
-// Whether a worker lives, where pages have no locks (those served by plain http): the address of a blob that the worker has
-// made is good for as long as it lives. Loaded by such pages alone.
+// Detects a worker's death on pages without locks (insecure contexts): a blob URL that the worker created is valid as
+// long as it lives. Loaded by such pages only.
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const pace = 400;
 
-/** Calls `gone` when the worker that made the blob at `url` is no more. Where the page may not read blobs, never. */
+/** Calls `gone` when the worker that created the blob at `url` has died. Never, if the page may not read blobs. */
 export async function watchBlob(url: string, signal: AbortSignal, gone: () => void): Promise<void> {
   const lives = () =>
     fetch(url, { signal }).then(

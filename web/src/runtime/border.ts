@@ -1,5 +1,5 @@
-// The border to the C++ core as types: every function of the WASM module, what goes in and what comes out.
-// The other side of it is cpp/bindings.
+// The types of the bindings of the C++ core: the arguments and result of every function of the WASM module. The
+// implementation is cpp/bindings.
 
 import type { ClearformerWarning } from '../support/config.js';
 import type { ErrorCode } from '../support/error.js';
@@ -9,7 +9,7 @@ import type { HookName } from './hook_names.js';
 /** `relaxed` uses fused multiply-add and may differ in the last bits between engines; `simd128` never does. */
 export type Variant = 'simd128' | 'relaxed';
 
-/** Element type -> typed array that holds it. */
+/** The typed array for each element type. */
 export interface TensorData {
   float32: Float32Array;
   int32: Int32Array;
@@ -17,36 +17,36 @@ export interface TensorData {
   uint8: Uint8Array;
   int8: Int8Array;
 }
-/** The types that a tensor's elements can have. */
+/** The element types of tensors. */
 export type TensorType = keyof TensorData;
 
-/** A tensor on its way into the core. */
+/** A tensor passed to the core. */
 export interface TensorIn {
   data: Float32Array | Int32Array | BigInt64Array | Uint8Array;
   dims: number[];
 }
 
-/** A tensor on its way out: a copy in JavaScript's memory. */
+/** A tensor returned by the core: a copy in JavaScript memory. */
 export type TensorOut<T extends TensorType = TensorType> = {
   [K in T]: { type: K; data: TensorData[K]; dims: number[] };
 }[T];
 
-/** A positive whole number that stands for something in the core's memory. */
+/** A positive integer that refers to an object in the core's memory. */
 export type Handle = number;
 
-/** A point of the forward pass that can be captured; letters in `dims` stand for sizes known only when it runs. */
+/** A point of the forward pass that can be captured; letters in `dims` stand for sizes known only at run time. */
 export interface HookPoint {
   name: HookName;
   dims: (string | number)[];
-  /** What the axes are, in the same order: `batch`, `pos`, `head`, `d_head`, … */
+  /** The names of the axes, in the same order: `batch`, `pos`, `head`, `d_head`, … */
   axes: string[];
   dtype: string;
 }
 
-/** The four shapes of model. */
+/** The four kinds of model. */
 export type ModelKind = 'encoder-only' | 'decoder-only' | 'encoder-decoder' | 'dual-encoder';
 
-/** What `pipeline` does; which one a config.json means is the core's to say (models/config.cpp). */
+/** The tasks of `pipeline`; the core decides which one a config.json implies (models/config.cpp). */
 export type PipelineName =
   | 'automatic-speech-recognition'
   | 'feature-extraction'
@@ -65,11 +65,11 @@ export type PipelineName =
   | 'zero-shot-classification'
   | 'zero-shot-image-classification';
 
-/** The shape of a model, in TransformerLens's spelling (`n_layers`, `d_model`, …) plus `model_type`. */
+/** The shape of a model, with TransformerLens' names (`n_layers`, `d_model`, …) plus `model_type`. */
 export interface ModelShape {
   model_type: string;
   kind: ModelKind;
-  /** What it was loaded for: "causal-lm", … */
+  /** The task it was loaded for: "causal-lm", … */
   task: string;
   n_layers: number;
   n_heads: number;
@@ -80,13 +80,13 @@ export interface ModelShape {
   [key: string]: unknown;
 }
 
-/** What is captured besides the logits. */
+/** Outputs requested besides the logits. */
 export interface OutputRequest {
   output_attentions?: boolean;
   output_hidden_states?: boolean;
 }
 
-/** An edit as the core reads it: one hook point, indices as lists, the value with all axes. */
+/** An edit in the core's form: one hook point, indices as lists, the value with all axes. */
 export interface EditIn {
   hook: string;
   op: string;
@@ -95,32 +95,32 @@ export interface EditIn {
   value?: TensorIn;
 }
 
-/** A function of the caller's: the core hands it the numbers and takes what it gives back, null when it failed. */
+/** A caller's function: receives the values and returns the edited ones, or null if it failed. */
 export interface FunctionIn {
   hook: string;
   call(name: string, value: TensorOut<'float32'>): Float32Array | null;
 }
 
-/** What is captured and changed inside a forward pass (observation.h of the core's bindings). */
+/** What to capture and edit in a forward pass (observation.h of the bindings). */
 export interface ObservationRequest extends OutputRequest {
   names?: string[];
   edits?: EditIn[];
   fwd_hooks?: FunctionIn[];
 }
 
-/** What is kept of a step of generation. */
+/** What to keep of a generation step. */
 export interface StepRequest {
   output_scores?: boolean;
   output_logits?: boolean;
 }
 
-/** An answer in the middle of a step: scores [row, vocabulary], which the next call gives back changed. */
+/** A result in the middle of a step: scores [row, vocabulary], which the next call passes back changed. */
 export type HeldStep = { held_scores: TensorOut<'float32'> };
 
-/** A value of an option of generation. The core knows the names and refuses those it does not. */
+/** The value of a generation option. The core refuses unknown names. */
 export type OptionValue = boolean | number | string | null | readonly OptionValue[];
 
-/** Inputs of a model under Hugging Face's names (ModelInputs of the core's models/model.h). */
+/** Inputs of a model with Hugging Face's names (ModelInputs of the core's models/model.h). */
 export interface RunInputs {
   input_ids?: TensorIn;
   attention_mask?: TensorIn;
@@ -135,7 +135,7 @@ export interface RunInputs {
   past_key_values?: Handle;
 }
 
-/** Calls that may answer `pending` between two layers and are then made again, or with `abandon`. */
+/** Calls that may return `pending` between two layers and are then repeated, or repeated with `abandon`. */
 export interface Paced {
   yield_after_ms?: number;
   abandon?: boolean;
@@ -167,11 +167,11 @@ export interface StepValue {
   captured?: Record<string, TensorOut<'float32'>>;
 }
 
-/** What the sequences of a generation begin with, and what of its options the other side has to know. */
+/** The initial tokens of a generation's sequences, and the options needed in JavaScript. */
 export interface GenerationValue {
   generation: Handle;
   prompt: TensorOut<'int32'>;
-  /** Sequences that are written, several for each prompt. */
+  /** Number of sequences, several per prompt. */
   num_sequences: number;
   num_beams: number;
   eos_token_ids: number[];
@@ -184,31 +184,31 @@ export interface ModelValue {
   unexpected_tensors: string[];
 }
 
-/** What the weights of linear layers are kept in, whatever the file holds. */
+/** The format of the weights of linear layers, whatever the file contains. */
 export type WeightType = 'fp32' | 'fp16' | 'q8' | 'q4';
 
 /** Memory in bytes, as of the last call. */
 export interface MemoryUse {
   weights: number;
-  /** Keys and values of all positions that are held, with the room they have to grow. */
+  /** Keys and values of all cached positions, including spare capacity. */
   cache: number;
-  /** Room for activations: as much as the largest input so far took. */
+  /** Memory for activations: as much as the largest input so far needed. */
   workspace: number;
-  /** The most that weights, cache and workspace were together. */
+  /** The peak of weights, cache and workspace together. */
   peak: number;
 }
 
-/** One restriction on what a query may attend to; a mask is all of a list at once. */
+/** One term of a mask; a mask is the conjunction of a list of them. */
 export type MaskTerm =
   | { kind: 'causal'; past: number }
   | { kind: 'allow' | 'ignore'; data: Uint8Array; dims: number[] }
   | { kind: 'additive'; data: Float32Array; dims: number[] }
   | { kind: 'valid_lens'; data: Int32Array; dims: number[] };
 
-/** What a query with nothing to attend to gets. */
+/** The result for a query whose keys are all masked. */
 export type EmptyRow = 'zeros' | 'uniform';
 
-/** The matrix that attention_pooling gives back beside its output. */
+/** The matrix that attention_pooling returns with its output. */
 export type KeptScores = 'raw_scores' | 'softcapped_scores' | 'masked_scores' | 'weights';
 
 /** Optional arguments may be undefined. */
@@ -219,7 +219,7 @@ export type PoolingArguments = {
   key: TensorIn;
   value: TensorIn;
   enable_gqa: boolean;
-  /** See scoring.h of the core: a scoring function and its parameters, numbers as scalars. */
+  /** See scoring.h of the core: a scoring function and its parameters; numbers are scalars. */
   score: string;
   parameters: Record<string, TensorIn>;
 } & Loose<{ mask?: MaskTerm[]; softcap?: number; empty_row?: EmptyRow; keep?: KeptScores }>;
@@ -228,15 +228,15 @@ type NormArguments = { x: TensorIn; axes: number; eps: number } & Loose<{ weight
 
 type Convolution = { stride: number; dilation: number; groups: number; padding: number; padding_behind: number };
 
-/** Options as JSON knows them. */
+/** Options that can be serialised as JSON. */
 export type PlainOptions = Readonly<Record<string, unknown>>;
 
-/** Which sinusoids: see positional_encoding.h of the core. */
+/** The layout of sinusoids: see positional_encoding.h of the core. */
 type Sinusoid = { d_model: number } & Loose<{ base?: number; layout?: string }>;
 type Buckets = { num_buckets: number; max_distance: number; bidirectional: boolean };
 type Span = { queries: number; keys: number; query_offset: number };
 
-/** See log_mel_spectrogram.h of the core; without `num_samples` sounds are neither cut nor filled up. */
+/** See log_mel_spectrogram.h of the core; without `num_samples` audio is neither truncated nor padded. */
 export type LogMelOptions = {
   feature_size: number;
   sampling_rate: number;
@@ -258,7 +258,7 @@ interface Call<Arguments, Value> {
 type Nothing = Record<string, never>;
 type Texts<N extends string> = { [K in N]?: string | undefined };
 
-/** Every function of the border: its one argument object and the value of its answer. */
+/** Every exported function: its argument object and the value of its result. */
 export interface Border {
   build_info: Call<Nothing, { version: string; simd: Variant; heap_bytes: number; most_heap_bytes: number }>;
   memory_use: Call<Nothing, MemoryUse>;
@@ -271,7 +271,7 @@ export interface Border {
   checkpoint_window: Call<{ checkpoint: Handle }, { pointer: number; length: number }>;
   checkpoint_commit: Call<{ checkpoint: Handle; length: number }, Nothing>;
   checkpoint_end_file: Call<{ checkpoint: Handle }, Nothing>;
-  /** The facts are JSON: what the core knows of `Inspection` but `cfg`, and `readable`, the files whose header is right. */
+  /** `facts` is JSON: the core's part of `Inspection` without `cfg`, and `readable`, the files with a valid header. */
   inspect: Call<
     { files: { name: string; bytes: number; start: Uint8Array }[]; dtype?: WeightType | undefined } & Texts<
       'config' | 'index' | 'generation_config' | 'task'
@@ -301,7 +301,7 @@ export interface Border {
         model: Handle;
         options: Record<string, OptionValue>;
         past_key_values?: Handle | undefined;
-        hold_scores?: boolean; // each step is answered twice, first as a HeldStep
+        hold_scores?: boolean; // each step returns twice, first a HeldStep
       },
     GenerationValue
   >;
@@ -370,7 +370,7 @@ export interface Border {
     { output: TensorOut<'float32'>; captured?: Record<string, TensorOut<'float32'>> }
   >;
   release: Call<{ handle: Handle }, Nothing>;
-  /** These two in the builds with shared memory alone. */
+  /** Only in the builds with shared memory. */
   threads_prepare: Call<{ threads: number }, { entry: number; failed: number; slots: number[] }>;
   threads_use: Call<{ threads: number; caller_may_sleep: boolean }, Nothing>;
 }
@@ -379,10 +379,12 @@ export type BorderName = keyof Border;
 export type ArgumentsOf<N extends BorderName> = Border[N]['arguments'];
 export type ValueOf<N extends BorderName> = Border[N]['value'];
 
-/** How every function answers. */
+/** The result of every function. */
 export type Answer<V> = { ok: true; value: V } | { ok: false; error: { code: ErrorCode; message: string } };
 
-/** The instance the Emscripten glue makes. HEAPU8 is a new view after every growth of the memory: read it anew each time. */
+/**
+ * The instance created by the Emscripten glue. HEAPU8 is replaced whenever the memory grows: read it anew each time.
+ */
 export type CoreModule = { readonly HEAPU8: Uint8Array } & {
   [N in BorderName]: (given: ArgumentsOf<N>) => Answer<ValueOf<N>>;
 };

@@ -1,4 +1,4 @@
-// Types of what the build makes: Emscripten's glue, and what the package in one script carries.
+// Types of generated files: Emscripten's glue, and the embedded parts of the single-script build.
 
 declare module '*/clearformer-simd128.mjs' {
   const createCore: import('./border.js').CreateCore;
@@ -11,14 +11,14 @@ declare module '*/clearformer-simd128-threads.mjs' {
 }
 
 declare module 'built:worker' {
-  /** worker.js as a text. */
+  /** worker.js as text. */
   export const script: string;
 }
 
 declare module 'built:embedded' {
   /** A WASM build, as characters. */
   export const simd128: string;
-  /** Characters of other bytes than their codes say: character, byte + 256, … */
+  /** Characters whose byte is not their code: character, byte + 256, … */
   export const swapped: string;
 }
 

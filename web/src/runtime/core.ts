@@ -1,4 +1,4 @@
-// One instance of the WASM core in this thread: calls across the border, and the guard against using it after a trap.
+// An instance of the WASM core in this thread: calls of its functions, and the guard against using it after a trap.
 
 import createCore from '../../../build/wasm/clearformer-simd128.mjs';
 import { ClearformerError, messageOf } from '../support/error.js';
@@ -7,10 +7,10 @@ import { noMemory } from './engine.js';
 import { selfTest } from './self_test.js';
 import type { CompiledCore } from './wasm.js';
 
-/** The core. Every model has an instance of its own, so that letting go of it gives all its memory back. */
+/** The core. Every model has an instance of its own, so that dropping it releases all its memory. */
 export class Core {
   readonly #module: CoreModule;
-  /** The instance's memory, where threads can share it. */
+  /** The instance's memory, if it is shared with threads. */
   readonly memory: WebAssembly.Memory | undefined;
   #trap: unknown;
 
@@ -19,7 +19,10 @@ export class Core {
     this.memory = memory;
   }
 
-  /** Makes an instance. Throws `wasm_unavailable` when the engine refuses (most often: no memory left), `unsupported` when it computes wrong. */
+  /**
+   * Creates an instance. Throws `wasm_unavailable` if the engine refuses (mostly for lack of memory), `unsupported` if
+   * it computes wrong results.
+   */
   static async start(compiled: CompiledCore): Promise<Core> {
     try {
       const core = await instantiate(compiled);
@@ -41,12 +44,12 @@ export class Core {
     return this.#module.HEAPU8.byteLength;
   }
 
-  /** What its objects hold; nothing after a trap, when nothing can be asked any more. */
+  /** Memory used by its objects; nothing after a trap, when it can no longer be called. */
   get use(): MemoryUse {
     return this.#trap === undefined ? this.run('memory_use', {}) : noMemory;
   }
 
-  /** Calls a function of the border. Throws its typed error, or `poisoned` when the instance trapped now or earlier. */
+  /** Calls a function. Throws its typed error, or `poisoned` if the instance has trapped, now or earlier. */
   run<N extends BorderName>(name: N, given: ArgumentsOf<N>): ValueOf<N> {
     if (this.#trap !== undefined) throw this.#poisoned(name);
     let answer: Answer<ValueOf<N>>;
@@ -60,7 +63,7 @@ export class Core {
     throw new ClearformerError(answer.error.code, answer.error.message);
   }
 
-  /** Copies bytes of the file being read to where the checkpoint wants them; the only copy of weights on this side. */
+  /** Copies bytes of the current file to the checkpoint's window; the only copy of weights in JavaScript. */
   write(checkpoint: Handle, chunk: Uint8Array): void {
     for (let offset = 0; offset < chunk.byteLength; ) {
       const window = this.run('checkpoint_window', { checkpoint });
@@ -103,7 +106,7 @@ async function instantiate({ module: compiled, shared }: CompiledCore): Promise<
   return new Core(module, memory);
 }
 
-/** Loaded only by those who use it. */
+/** Loaded only when threads are used. */
 async function glueWithThreads(): Promise<CreateCore> {
   const glue = await import('../../../build/wasm/clearformer-simd128-threads.mjs');
   return glue.default;

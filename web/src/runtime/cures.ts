@@ -1,5 +1,5 @@
-// What can be done where the package's files cannot be had: the cure that works on this page, found out by trying. Loaded
-// when something has failed; so that nothing else becomes a file of its own for it, it imports nothing.
+// Finds the remedy when the package's files cannot be loaded, by testing what works on this page. Loaded after a
+// failure; it imports nothing, so that no other module becomes a separate chunk for it.
 
 /** How the package starts its workers here. */
 interface Ways {
@@ -9,10 +9,10 @@ interface Ways {
   start?: (url: string | URL) => Worker;
 }
 
-/** Content security policies name themselves in what engines say. */
+/** Engines mention content security policies in their messages. */
 const policy = /content.security|\bCSP\b/i;
 
-/** What to do about a .wasm file at `where` that cannot be had; `what` is wrong with it. */
+/** The remedy for a .wasm file at `where` that cannot be loaded because of `what`. */
 export function wasmCure(where: string, what: string, inOneFile: boolean): string {
   if (policy.test(what) && what.includes('compile')) {
     return "allow 'wasm-unsafe-eval' in script-src of the content security policy (in an extension: content_security_policy.extension_pages in manifest.json)";
@@ -23,16 +23,16 @@ export function wasmCure(where: string, what: string, inOneFile: boolean): strin
   return `${served}, or leave both out: this build has a copy`;
 }
 
-/** How long a worker may take to show whether it starts, in milliseconds. */
+/** Milliseconds that a worker may take to show whether it starts. */
 const patience = 400;
 
 interface Trial {
   started: boolean;
-  /** The directive of the page's policy that refuses it. */
+  /** The directive of the page's policy that blocks it. */
   refusedBy?: string;
 }
 
-/** Whether a worker starts here from that address. */
+/** Tests whether a worker can be started from that URL. */
 function tryWorker(start: (url: string | URL) => Worker, script: string | URL): Promise<Trial> {
   return new Promise((resolve) => {
     const { document } = globalThis as { document?: Document };
@@ -42,10 +42,10 @@ function tryWorker(start: (url: string | URL) => Worker, script: string | URL): 
       worker?.terminate();
       resolve(trial);
     };
-    // A script of another host is imported by one that the page makes.
+    // A script of another host is imported by a script from a blob URL.
     const made = isMade(script) || new URL(script).origin !== location.origin;
     const refuse = ({ effectiveDirective, blockedURI }: SecurityPolicyViolationEvent) => {
-      // Other trials of the same moment are refused by themselves.
+      // Other tests running at the same time report their own violations.
       if (effectiveDirective === 'connect-src' || isMade(blockedURI) !== made) return;
       settle({ started: false, refusedBy: effectiveDirective });
     };
@@ -61,10 +61,10 @@ function tryWorker(start: (url: string | URL) => Worker, script: string | URL): 
   });
 }
 
-/** Of a page itself; events name such an address by its scheme alone. */
+/** Whether the URL is a blob URL; events report only the scheme of those. */
 const isMade = (url: string | URL): boolean => String(url).startsWith('blob');
 
-/** Whether workers may be started from scripts that a page has made, as clearformer/inline does. */
+/** Tests whether workers can be started from blob URLs, as clearformer/inline does. */
 async function takesMadeScripts(start: (url: string | URL) => Worker): Promise<boolean> {
   const url = URL.createObjectURL(new Blob(['postMessage(1)'], { type: 'text/javascript' }));
   const { started } = await tryWorker(start, url);
@@ -74,14 +74,14 @@ async function takesMadeScripts(start: (url: string | URL) => Worker): Promise<b
 
 const same = 'or pass worker: false';
 
-/** What to do about a worker whose script does not start; `why` is what the engine said. */
+/** The remedy for a worker whose script does not start; `why` is the engine's message. */
 export async function workerCure(why: string, url: URL, { inOneFile, start }: Ways): Promise<string> {
   if (start === undefined) return `set workerUrl to clearformer/dist/worker.js, ${same}`;
   if (/TrustedScriptURL|trusted.?type/i.test(why)) {
     return `allow the policy clearformer in trusted-types of the content security policy, ${same}`;
   }
   const made = inOneFile ? Promise.resolve(false) : takesMadeScripts(start);
-  // At the same time: whoever loads is to hear of it within a second.
+  // In parallel: the error should be reported within a second.
   const [{ refusedBy }, problem, takesMade] = await Promise.all([tryWorker(start, url), problemOf(url), made]);
   if (refusedBy !== undefined) return refusedCure(url, refusedBy);
   const serve = "set workerUrl to where clearformer's dist/worker.js is served";
@@ -89,7 +89,7 @@ export async function workerCure(why: string, url: URL, { inOneFile, start }: Wa
   return `${problem}${serve}${inline}, ${same}`;
 }
 
-/** The page's content security policy refuses workers from that address. */
+/** The page's content security policy blocks workers from that URL. */
 function refusedCure(url: URL, directive: string): string {
   const policy = `the page's content security policy (${directive})`;
   if (url.protocol === 'blob:' || url.origin !== location.origin) {
@@ -98,7 +98,7 @@ function refusedCure(url: URL, directive: string): string {
   return `${policy} refuses workers from ${url.href}: allow it there (worker-src 'self'), ${same}`;
 }
 
-/** What is wrong with the script at that address, as far as asking for it tells. */
+/** What is wrong with the script at that URL, as far as a request shows. */
 async function problemOf(url: URL): Promise<string> {
   if (url.protocol === 'blob:') return '';
   const answer = await fetch(url, { signal: AbortSignal.timeout(patience) }).catch(() => undefined);

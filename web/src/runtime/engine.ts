@@ -1,31 +1,31 @@
-// An engine runs the core's functions for one model, in whichever thread.
+// An engine runs the core's functions for one model, in any thread.
 
 import type { ArgumentsOf, BorderName, Handle, MemoryUse, ValueOf } from './border.js';
 import type { Threads } from './threads.js';
 
-/** Calls across the border, wherever the core runs. After `close` nothing of the core is left. */
+/** Calls the core wherever it runs. After `close` nothing of the core is left. */
 export interface Engine {
-  /** Whether calls run beside this thread; then the next step of a generation can be started early. */
+  /** Whether calls run outside this thread, so that the next step of a generation can be computed ahead. */
   readonly remote: boolean;
-  /** Size of the core's memory in bytes, as of the last answer. */
+  /** Size of the core's memory in bytes, as of the last call. */
   readonly heapBytes: number;
-  /** What the core's objects hold of it, as of the last answer. */
+  /** The part used by the core's objects, as of the last call. */
   readonly memory: MemoryUse;
   /** Size of the .wasm file in bytes. */
   readonly wasmBytes: number;
   readonly threads: Threads;
-  /** Aborts, with the reason that calls then reject with, when the engine is closed or dies. */
+  /** Aborts when the engine is closed or dies; pending calls reject with its reason. */
   readonly over: AbortSignal;
   call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>>;
-  /** Hands over the next bytes of a file. A chunk that is not `borrowed` may be taken away from the caller. */
+  /** Passes the next bytes of a file. A chunk that is not `borrowed` may be transferred. */
   write(checkpoint: Handle, chunk: Uint8Array, borrowed: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Releases a handle; that a whole core is gone already is no failure. */
+/** Releases a handle; it is not an error if the whole core is gone. */
 export async function releaseHandle(engine: Engine, handle: Handle): Promise<void> {
   await engine.call('release', { handle }).catch(() => {});
 }
 
-/** Of an engine that is closed. */
+/** The memory of a closed engine. */
 export const noMemory: MemoryUse = { weights: 0, cache: 0, workspace: 0, peak: 0 };

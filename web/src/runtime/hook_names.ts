@@ -1,4 +1,4 @@
-// Names of hook points as types: TransformerLens's spelling, of one stack of blocks or of the two that a model may have.
+// Hook names as types: TransformerLens' names, for one stack of blocks or for the two that a model may have.
 
 type Stack = `blocks.${number}` | `${'encoder' | 'decoder'}.${number}` | `${'text' | 'vision'}_model.blocks.${number}`;
 type Prefix = '' | 'encoder.' | 'decoder.' | 'text_model.' | 'vision_model.';
@@ -16,10 +16,10 @@ type Embedding = `hook_${'' | 'pos_' | 'token_type_' | 'full_'}embed` | `hook_co
 type Output = `ln_final.${Norm | 'hook_out'}` | `pooler.${'hook_pooler_out' | `norm.${Norm}`}`;
 type Head = 'mlm' | 'classifier' | 'teacher_classifier' | 'token_classifier' | 'qa' | 'distillation';
 
-/** A point of the forward pass. Which of them a model has is what `model.hooks()` says. */
+/** A point of the forward pass. `model.hooks()` lists those of a model. */
 export type HookName = `${Stack}.${Block}` | `${Prefix}${Embedding | Output}` | `${Head}.norm.${Norm}`;
 
-/** What TransformerLens 3 calls some of them within a block, and our names. */
+/** TransformerLens 3's names within a block that differ, and ours. */
 const blockNames = {
   hook_in: 'hook_resid_pre',
   hook_out: 'hook_resid_post',
@@ -32,19 +32,19 @@ const blockNames = {
   'mlp.hook_out': 'hook_mlp_out',
 } as const satisfies Record<string, Block>;
 
-/** Names that TransformerLens 3 gives to some hook points. */
+/** Alternative names of some hook points, from TransformerLens 3. */
 export type TransformerLens3Name = `${Stack}.${keyof typeof blockNames}` | `${Prefix}${'embed' | 'pos_embed'}.hook_out`;
 
 const inBlock = /^(.*?(?:\d+|\*)\.)(.+)$/; // of one block or, in a pattern, of all
 
-/** Our name for what TransformerLens 3 calls otherwise; any other name as it is. */
+/** Our name for an alternative name of TransformerLens 3; any other name is unchanged. */
 export function ourName(name: string): string {
   const [, scope = '', last = ''] = inBlock.exec(name) ?? [];
   const ours = blockNames[last as keyof typeof blockNames];
   return ours === undefined ? name.replace(/(^|\.)((?:pos_)?embed)\.hook_out$/, '$1hook_$2') : scope + ours;
 }
 
-/** TransformerLens 3's name for one of ours, if it has another. */
+/** TransformerLens 3's alternative name for one of ours, if it has one. */
 export function otherName(name: string): string | undefined {
   const [, scope = '', last = ''] = inBlock.exec(name) ?? [];
   const [theirs] = Object.entries(blockNames).find(([, ours]) => ours === last) ?? [];

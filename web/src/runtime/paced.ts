@@ -1,25 +1,28 @@
-// Long calls of the core come back between two layers with { pending: true } (cpp/bindings/pace.h) and are made again, so
-// that the event loop has its turn and an abort ends them within a layer.
+// Long calls of the core return between two layers with { pending: true } (cpp/bindings/pace.h) and are repeated, so
+// that the event loop runs and an abort takes effect within a layer.
 
 import { nextTurn } from '../support/platform.js';
 import type { ArgumentsOf, BorderName, ValueOf } from './border.js';
 
-/** How long the core computes at a stretch, in milliseconds: about a frame of a page. */
+/** Time slice of the core in milliseconds: about a frame of a page. */
 const stretch = 16;
 
 const paced: readonly BorderName[] = ['model_forward', 'generation_step'];
 
-/** Whether a call of this name may come back in between. */
+/** Whether a call of this name may return early. */
 export function isPaced(name: BorderName): boolean {
   return paced.includes(name);
 }
 
-/** What runs calls of the border at once. */
+/** Runs functions of the core synchronously. */
 export interface Runner {
   run<N extends BorderName>(name: N, given: ArgumentsOf<N>): ValueOf<N>;
 }
 
-/** Runs such a call to its end; undefined when `stopped` said so on the way: then the core has let go of it. */
+/**
+ * Runs such a call to completion; undefined if `stopped` returned true on the way, after which the core has abandoned
+ * it.
+ */
 export async function runPaced<N extends BorderName>(
   core: Runner,
   name: N,

@@ -1,25 +1,25 @@
-// Whether this engine computes as WebAssembly says: small sums whose answers are known, before a core is used. Products of
-// bytes the core tests itself, where a checkpoint in q8 or q4 is opened.
+// Tests whether this engine executes WebAssembly correctly: small computations with known results, before a core is
+// used. The core itself tests integer products when a q8 or q4 checkpoint is opened.
 
 import { ClearformerError } from '../support/error.js';
 import type { TensorIn } from './border.js';
 import type { Runner } from './paced.js';
 
-// Sizes that are whole registers and a rest, in rows and columns; whole numbers, whose sums are exact in every build.
+// Sizes that cover whole registers and tails; integers, whose sums are exact in every build.
 const [rows, inner, columns] = [3, 37, 19];
 const x = Float32Array.from({ length: rows * inner }, (_, i) => ((i * 7) % 23) - 11);
 const y = Float32Array.from({ length: inner * columns }, (_, i) => ((i * 5) % 31) - 15);
 
-// Exponentials over their sum, correct to the bit where products are rounded before they are added.
+// A softmax, correct to the bit where products are rounded before they are added.
 const scores = Float32Array.of(-80, -20, -7.25, -3.3, -1, -0.5, 0, 0.7, 1.9, 2.5, 3.1);
 const shares = Float32Array.of(
   ...[4.00259539e-37, 4.57098491e-11, 1.57494142e-5, 8.1795227e-4, 0.00815840252, 0.0134509318],
   ...[0.0221768357, 0.0446586721, 0.148271993, 0.270169169, 0.492280304],
 );
-/** Relaxed SIMD rounds some products once less: some units of the last place. */
+/** Relaxed SIMD fuses some multiply-adds: a difference of a few ulps. */
 const relaxedError = 2 ** -20;
 
-/** Where `found` is not as it should be. */
+/** Describes where `found` differs from the expected result. */
 function different(
   what: string,
   found: ArrayLike<number>,
@@ -33,7 +33,7 @@ function different(
   return undefined;
 }
 
-/** The product (rows, columns) of whole numbers. */
+/** The product (rows, columns) of integer matrices. */
 function product(): number[] {
   return Array.from({ length: rows * columns }, (_, at) => {
     let sum = 0;
@@ -43,7 +43,10 @@ function product(): number[] {
   });
 }
 
-/** Throws `unsupported`, with engine, build and what differs, where the core computes wrong. Takes about a millisecond. */
+/**
+ * Throws `unsupported`, naming engine, build and difference, if the core computes wrong results. Takes about a
+ * millisecond.
+ */
 export function selfTest(core: Runner): void {
   const { simd, version } = core.run('build_info', {});
   const tensor = (data: TensorIn['data'], ...dims: number[]): TensorIn => ({ data, dims });

@@ -1,4 +1,4 @@
-// Starts what runs the core's functions for one model: in this thread, or in a worker (worker_client.ts).
+// Starts the engine of a model: in this thread, or in a worker (worker_client.ts).
 
 import { ClearformerError } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
@@ -22,9 +22,9 @@ export interface EngineOptions extends RuntimeOptions {
   /** In a worker (default on a page) or in this thread (default elsewhere). */
   worker?: boolean | undefined;
   /**
-   * Threads that compute, 1 to 64. `'auto'` (default): on a cross-origin isolated page one for each processor, four at
-   * most; elsewhere one. Where they cannot be had there is one, and `info().threads` says why. Results have the same
-   * bits for every number.
+   * Number of threads, 1 to 64. `'auto'` (default): on a cross-origin isolated page one per processor, at most
+   * four; elsewhere one. If threads are unavailable there is one, and `info().threads` gives the reason. Results have
+   * the same bits for every number.
    */
   numThreads?: number | 'auto' | undefined;
 }
@@ -32,7 +32,7 @@ export interface EngineOptions extends RuntimeOptions {
 /** Starts an engine with a core of its own. */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   const wanted = planThreads(options.numThreads);
-  chooseVariant(isDeterministic(options)); // says at once when the engine is too old
+  chooseVariant(isDeterministic(options)); // reports at once if the engine is too old
   const compiling = compileFor(wanted, options);
   if (options.worker ?? isPage()) {
     return WorkerEngine.start(compiling); // the worker loads its script meanwhile
@@ -41,7 +41,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   return LocalEngine.start(compiled, threads);
 }
 
-/** The build with threads where they are wanted, the other one where that cannot be had. */
+/** Compiles the build with threads if they are wanted, or the other one if that is unavailable. */
 async function compileFor(wanted: Threads, options: RuntimeOptions): Promise<ReadyCore> {
   if (wanted.used > 1) {
     try {
@@ -63,7 +63,7 @@ class LocalEngine implements Engine {
   #core: import('./core.js').Core | undefined;
   #pool: import('./thread_pool.js').ThreadPool | undefined;
   readonly #over = new AbortController();
-  /** The call that left in between and will be made again; no other one may come upon the core's workspace in use. */
+  /** The call that returned early and will be repeated; no other call may use the core's workspace meanwhile. */
   #underWay: Promise<unknown> | undefined;
 
   private constructor(core: import('./core.js').Core, wasmBytes: number, threads: Threads) {
@@ -73,7 +73,7 @@ class LocalEngine implements Engine {
   }
 
   static async start(compiled: CompiledCore, threads: Threads): Promise<LocalEngine> {
-    const { Core } = await loadPart(() => import('./core.js')); // pages with workers never load the glue in their own thread
+    const { Core } = await loadPart(() => import('./core.js')); // pages with workers do not load the glue here
     const core = await Core.start(compiled);
     const engine = new LocalEngine(core, compiled.bytes, threads);
     const { memory } = core;

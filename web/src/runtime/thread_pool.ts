@@ -1,11 +1,12 @@
-// The pool of workers that serve the loops of one core; serve_thread.ts is their side of it. Loaded where there are threads.
+// The pool of workers that serve the loops of one core; serve_thread.ts runs in them. Loaded only when threads are
+// used.
 
 import type { Engine } from './engine.js';
 import { refused, type Threads } from './threads.js';
 import type { CompiledCore } from './wasm.js';
 import { type LiveWorker, startWorker } from './workers.js';
 
-/** What one of the threads is told. */
+/** The orders for a thread. */
 export interface ThreadOrders {
   module: WebAssembly.Module;
   memory: WebAssembly.Memory;
@@ -14,13 +15,13 @@ export interface ThreadOrders {
   slot: number;
 }
 
-/** A core that is to have threads, and what is to be done when one of them is no more: the core may wait for it for ever. */
+/** The core that gets threads, and the callback for the death of one: the core may wait for it for ever. */
 export interface ThreadsWanted {
   engine: Pick<Engine, 'call'>;
   compiled: CompiledCore;
   memory: WebAssembly.Memory;
   threads: Threads;
-  /** Whether the thread that makes calls may wait for the others asleep: all but a page's own may. */
+  /** Whether the calling thread may block while it waits: all but a page's main thread may. */
   caller_may_sleep: boolean;
   died(why: string): void;
 }
@@ -30,7 +31,7 @@ export interface ThreadPool {
   end(): void;
 }
 
-/** Starts as many as are wanted, or none; then `threads` says why. */
+/** Starts as many as requested, or none; then `threads` gives the reason. */
 export async function startThreads(wanted: ThreadsWanted): Promise<ThreadPool> {
   const { engine, compiled, memory, threads, caller_may_sleep } = wanted;
   const { slots, ...entries } = await engine.call('threads_prepare', { threads: threads.used });
@@ -71,7 +72,7 @@ function startMember(orders: ThreadOrders, died: (why: string) => void): Member 
     const worker = await starting;
     worker.send(orders, []);
     await told;
-    worker.busy(false); // from now on it only serves: the process may end
+    worker.busy(false); // from now on it only serves and must not keep the process alive
   };
   return { ready: begin(), end: () => void starting.then((worker: LiveWorker) => worker.end()).catch(() => {}) };
 }

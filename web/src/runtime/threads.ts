@@ -1,16 +1,16 @@
-// Threads: how many a model may have and why not more. thread_pool.ts starts them.
+// Decides how many threads a model uses and why not more. thread_pool.ts starts them.
 
 import { configuration } from '../support/config.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { isNode } from '../support/platform.js';
 
-/** Threads that compute, and why not more. */
+/** Number of threads, and why not more. */
 export interface Threads {
   used: number;
   reason: string;
 }
 
-/** Half of the logical processors of most machines; more share its memory's bandwidth and gain little. */
+/** Half of the logical processors of most machines; more share the memory bandwidth and gain little. */
 const most = 4;
 /** The core's limit (kMaxThreads of thread_pool.h). */
 const limit = 64;
@@ -23,7 +23,7 @@ function one(reason: string): Threads {
   return { used: 1, reason };
 }
 
-/** How many threads to try for. Throws `invalid_argument` for what is no number of threads. */
+/** How many threads to request. Throws `invalid_argument` for an invalid number. */
 export function planThreads(given: number | 'auto' | undefined): Threads {
   const wanted = given ?? configuration.numThreads ?? 'auto';
   if (wanted !== 'auto' && !(Number.isInteger(wanted) && wanted >= 1 && wanted <= limit)) {
@@ -53,7 +53,7 @@ function asked(used: number): Threads {
   return { used, reason: `numThreads is ${used}` };
 }
 
-/** Why there is one thread although more were wanted. */
+/** The reason for one thread although more were requested. */
 export function refused(cause: unknown): Threads {
   return one(`the threads could not be started (${messageOf(cause)})`);
 }

@@ -1,4 +1,4 @@
-// The WASM file: which build this engine can run, where its bytes come from, compiled once for all models.
+// The WASM file: which build this engine supports, where its bytes come from; compiled once for all models.
 
 import { configuration } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
@@ -7,17 +7,17 @@ import { assets } from './assets.js';
 import type { Variant } from './border.js';
 import type { Threads } from './threads.js';
 
-/** Where the WASM comes from and which build is wanted. */
+/** Where the WASM comes from and which build to use. */
 export interface RuntimeOptions {
-  /** URL of the .wasm file, or (with a slash at its end) of the folder that holds all builds. */
+  /** URL of the .wasm file, or (ending with a slash) of the folder with all builds. */
   wasmUrl?: string | URL | undefined;
   /** The bytes of the .wasm file. */
   wasmBinary?: ArrayBuffer | Uint8Array | undefined;
-  /** Never relaxed SIMD: the same bits on every engine. */
+  /** Never use relaxed SIMD: the same bits on every engine. */
   deterministic?: boolean | undefined;
 }
 
-/** A compiled module with the size of the file it was made from. */
+/** A compiled module and the size of its file. */
 export interface CompiledCore {
   readonly module: WebAssembly.Module;
   readonly bytes: number;
@@ -25,13 +25,13 @@ export interface CompiledCore {
   readonly shared: boolean;
 }
 
-/** A compiled core and the threads it is to run with. */
+/** A compiled core and its threads. */
 export interface ReadyCore {
   compiled: CompiledCore;
   threads: Threads;
 }
 
-// Two smallest modules that use the instructions in question: `v128` with i32x4.splat, and f32x4.relaxed_madd.
+// Minimal modules that use the instructions in question: `v128` with i32x4.splat, and f32x4.relaxed_madd.
 const splat = [0x41, 0x00, 0xfd, 0x11];
 const relaxedMadd = [0xfd, 0x85, 0x02];
 const probes: Record<Variant, readonly number[]> = {
@@ -39,7 +39,7 @@ const probes: Record<Variant, readonly number[]> = {
   relaxed: [...splat, ...splat, ...splat, ...relaxedMadd],
 };
 
-/** Whether this engine runs the build's instructions. */
+/** Whether this engine supports the build's instructions. */
 export function canRun(variant: Variant): boolean {
   const body = [0x00, ...probes[variant], 0x0b];
   const header = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
@@ -49,12 +49,15 @@ export function canRun(variant: Variant): boolean {
   return WebAssembly.validate(Uint8Array.from([...header, ...types, ...functions, ...code]));
 }
 
-/** Whether the build with the same bits on every engine is asked for, here or for the whole package. */
+/** Whether the build with the same bits on every engine is requested, in the options or for the whole package. */
 export function isDeterministic(options: RuntimeOptions): boolean {
   return options.deterministic ?? configuration.deterministic ?? false;
 }
 
-/** The build to use: the fastest this engine runs, or the reproducible one. Throws `unsupported` where neither runs. */
+/**
+ * The build to use: the fastest supported by this engine, or the reproducible one. Throws `unsupported` if it supports
+ * neither.
+ */
 export function chooseVariant(deterministic: boolean): Variant {
   if (typeof WebAssembly !== 'object') {
     throw new ClearformerError('unsupported', 'this engine has no WebAssembly');
@@ -71,8 +74,8 @@ const compiledByOrigin = new Map<string, Promise<CompiledCore>>();
 const compiledByBytes = new WeakMap<object, Promise<CompiledCore>>();
 
 /**
- * The compiled module; made once for each place its bytes come from. A failure is not kept. `shared` is which build is
- * wanted; where the caller names one file, it is that one, whichever it is.
+ * The compiled module, cached by the origin of its bytes. A failure is not cached. `shared` selects the build; if the
+ * caller names a single file, that one is used.
  */
 export function compileCore(options: RuntimeOptions, shared: boolean): Promise<CompiledCore> {
   const binary = options.wasmBinary ?? (options.wasmUrl === undefined ? configuration.wasmBinary : undefined);
@@ -86,7 +89,7 @@ export function compileCore(options: RuntimeOptions, shared: boolean): Promise<C
   return remember(compiledByOrigin, 'inline', async () => compile(await wasm, 'the inline copy'));
 }
 
-/** A script that a bundler made for old browsers has no address, beside which the files would lie. */
+/** A script bundled for old browsers has no URL relative to which the files could be found. */
 function ownFile(variant: Variant, shared: boolean): URL | Promise<Uint8Array> {
   try {
     return assets.wasm(variant, shared);
@@ -122,7 +125,7 @@ function fileAt(given: string | URL, variant: Variant, shared: boolean): URL {
   return url.pathname.endsWith('/') ? new URL(nameOf(variant, shared), url) : url;
 }
 
-/** `what` is wrong with the file; what can be done about it is loaded when it is needed. */
+/** The error for a file that cannot be loaded because of `what`; the code that finds a remedy is loaded when needed. */
 async function unavailable(where: string, what: string, cause?: unknown): Promise<ClearformerError> {
   const cure = import('./cures.js').then(({ wasmCure }) => `: ${wasmCure(where, what, assets.inOneFile)}`);
   return new ClearformerError('wasm_unavailable', `${where} ${what}${await cure.catch(() => '')}`, { where }, cause);

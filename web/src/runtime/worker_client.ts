@@ -1,4 +1,4 @@
-// This thread's side of the worker: starts it, matches answers to calls, and turns its death into a typed error.
+// The client of the worker: starts it, matches results to calls, and turns its death into a typed error.
 
 import { ClearformerError, messageOf } from '../support/error.js';
 import { abortable, throwIfAborted } from '../support/options.js';
@@ -16,11 +16,11 @@ type RequestWithoutId = Request extends infer R ? (R extends Request ? Omit<R, '
 interface Pending {
   resolve(value: unknown): void;
   reject(reason: unknown): void;
-  /** Takes its listener off the caller's signal. */
+  /** Removes the listener from the caller's signal. */
   forget(): void;
 }
 
-/** A core in a worker of its own. Closing ends the worker, which gives back all its memory. */
+/** A core in a worker of its own. Closing terminates the worker, which releases all its memory. */
 export class WorkerEngine implements Engine {
   readonly remote = true;
   wasmBytes = 0;
@@ -39,7 +39,7 @@ export class WorkerEngine implements Engine {
     this.#starting = startWorker({ heard: (reply) => this.#receive(reply as Reply), died: this.#lose });
   }
 
-  /** Starts the worker at once; its core when it is compiled. */
+  /** Starts the worker at once, and its core when it is compiled. */
   static async start(compiling: Promise<ReadyCore>): Promise<WorkerEngine> {
     const engine = new WorkerEngine();
     try {
@@ -81,7 +81,7 @@ export class WorkerEngine implements Engine {
 
   async close(): Promise<void> {
     this.#die(new ClearformerError('disposed', 'this model was disposed'));
-    await this.#starting.then((worker) => worker.end()).catch(() => {}); // one that did not start has nothing to end
+    await this.#starting.then((worker) => worker.end()).catch(() => {}); // one that did not start needs no termination
   }
 
   #ask(request: RequestWithoutId, transfer: ArrayBuffer[], signal?: AbortSignal): Promise<unknown> {

@@ -1,29 +1,34 @@
-// The messages between this thread and the worker that holds a core. Every call has an id; its answer carries the same.
+// The messages between this thread and the worker with the core. Every call has an id, which its reply repeats.
 
 import { ClearformerError, type ErrorCode, type ErrorDetails, messageOf } from '../support/error.js';
 import type { BorderName, MemoryUse } from './border.js';
 import type { CompiledCore } from './wasm.js';
 
 /**
- * The first message of every worker, which says that its script runs, and what will tell of its end: the lock of its name,
- * the address of a blob, or (null) its events alone.
+ * A worker's first message, when its script runs. It says how to detect the worker's death: a lock with its name, a
+ * blob URL, or (null) its events only.
  */
 export type Sign = true | string | null;
 
-/** To the worker. `start` is answered with the core's memory where it can be shared; `cancel` drops a call that has not begun. */
+/**
+ * To the worker. The reply to `start` contains the core's memory if it can be shared; `cancel` drops a call not yet
+ * started.
+ */
 export type Request =
   | { kind: 'start'; id: number; compiled: CompiledCore }
   | { kind: 'call'; id: number; name: BorderName; given: unknown }
   | { kind: 'write'; id: number; checkpoint: number; chunk: Uint8Array }
   | { kind: 'cancel'; id: number };
 
-/** From the worker. `heapBytes` is the size of the core's memory after the call, `memory` what its objects hold of it. */
+/**
+ * From the worker. `heapBytes` is the size of the core's memory after the call, `memory` the part used by its objects.
+ */
 export type Reply = { id: number; heapBytes: number; memory: MemoryUse } & (
   | { kind: 'value'; value: unknown }
   | { kind: 'error'; error: PlainError }
 );
 
-/** An error as it crosses the border between threads: code and details survive. */
+/** A serialised error: code and details survive between threads. */
 export interface PlainError {
   code: ErrorCode;
   message: string;
@@ -41,7 +46,7 @@ export function unpackError(error: PlainError): ClearformerError {
   return new ClearformerError(error.code, error.message, error.details);
 }
 
-/** The memory of every typed array inside `value`: moved to the other thread instead of copied. */
+/** The buffers of all typed arrays inside `value`, to be transferred to the other thread instead of copied. */
 export function buffersOf(value: unknown, found = new Set<ArrayBuffer>()): ArrayBuffer[] {
   if (ArrayBuffer.isView(value)) {
     if (value.buffer instanceof ArrayBuffer) found.add(value.buffer);

@@ -1,4 +1,4 @@
-// Workers with the package's script, in browsers and in Node, watched from their birth on: whatever ends one is told.
+// Workers with the package's script, in browsers and Node, watched from the start: every death is reported.
 
 import { configuration } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
@@ -15,16 +15,16 @@ interface TypesPolicies {
 
 let policy: TypesPolicy | undefined;
 
-/** For pages that take the addresses of scripts only from policies they know by name. Nothing else gets at this policy. */
+/** For pages that require Trusted Types with named policies. The policy is not accessible from outside. */
 function trusted(script: string): string {
   const { trustedTypes } = globalThis as { trustedTypes?: TypesPolicies };
   try {
     policy ??= trustedTypes?.createPolicy('clearformer', { createScriptURL: (url) => url });
-  } catch {} // the page does not know this one, and need not where it takes addresses from anyone
+  } catch {} // the page does not allow this policy, and may not require Trusted Types
   return policy?.createScriptURL(script) ?? script;
 }
 
-/** A browser's worker. A script of another host is imported by one of our own, which pages may start. */
+/** A browser's worker. A script of another host is imported by a script of our own, which pages may start. */
 export function startBrowserWorker(url: string | URL, name = ''): Worker {
   const script = new URL(url, baseUrl()).href;
   const options: WorkerOptions = { type: 'module', name };
@@ -37,41 +37,44 @@ export function startBrowserWorker(url: string | URL, name = ''): Worker {
   }
 }
 
-/** A worker, the same in browsers and in Node. */
+/** A worker, with the same interface in browsers and Node. */
 export interface LiveWorker {
   send(message: unknown, transfer: Transferable[]): void;
-  /** Whether answers are awaited: only then must it keep Node's process alive, as it does at first. */
+  /** Whether replies are awaited: only then must it keep Node's process alive, as it does initially. */
   busy(yes: boolean): void;
-  /** Ends it; nobody is told. */
+  /** Terminates it without notifying anyone. */
   end(): Promise<void>;
 }
 
-/** What a worker's events say, before and after its script has said that it runs. */
+/** The events of a worker, before and after its script reports that it runs. */
 interface Events {
   heard(message: unknown): void;
-  /** The script does not run, or an error of it was not caught. */
+  /** The script does not run, or threw an uncaught error. */
   failed(why: string, cause?: unknown): void;
-  /** It is gone. */
+  /** It has died. */
   ended(why: string): void;
 }
 
 interface Begun extends LiveWorker {
-  /** Tells of ends without an event, from the moment on at which the script runs. */
+  /** Watches for deaths without an event, once the script runs. */
   watch(sign: Sign): void;
 }
 
-/** Browsers do not say when a worker is ended before its script runs; then another one has said that it does by now. */
-const again = [700, 1700]; // milliseconds; usual is a tenth of it, and somebody waits
+/**
+ * Browsers do not report that a worker was terminated before its script ran: then others are started, after these
+ * delays.
+ */
+const again = [700, 1700]; // milliseconds; usually a tenth suffices, and a caller is waiting
 
-/** What whoever starts a worker wants to know of it: what it says and why it is no more, of which the first reason counts. */
+/** Receives a worker's messages and the reason of its death, of which the first counts. */
 export interface WorkerListener {
   heard(message: unknown): void;
   died(why: string): void;
 }
 
 /**
- * A worker whose script runs. Rejects with `worker_failed`, and leaves none behind, when it is ended or fails before, and
- * when it says nothing for as long as a server may be silent (`configure({ timeout })`; three seconds at least).
+ * Starts a worker. Rejects with `worker_failed`, and leaves none behind, if it dies or fails before its script runs,
+ * and if it sends nothing within the timeout (`configure({ timeout })`; at least three seconds).
  */
 export async function startWorker(listener: WorkerListener): Promise<LiveWorker> {
   const script = configuration.workerUrl ?? (await assets.workerUrl());
@@ -81,7 +84,7 @@ export async function startWorker(listener: WorkerListener): Promise<LiveWorker>
   try {
     return await new Promise<LiveWorker>((resolve, reject) => {
       const refuse = (why: string, cause?: unknown) => reject(new ClearformerError('worker_failed', why, {}, cause));
-      let failing = false; // Node's workers fail and then end: the first reason has a cure, which takes a moment
+      let failing = false; // Node's workers fail and then exit: the first reason gets a remedy, which takes a moment to find
       const end = (why: string) => (chosen ? listener.died(why) : failing || refuse(why));
       const fail = async (why: string, cause?: unknown) => {
         failing = true;
@@ -116,7 +119,7 @@ export async function startWorker(listener: WorkerListener): Promise<LiveWorker>
   }
 }
 
-/** Adds what can be done about it, which is loaded when it is needed. */
+/** Adds the remedy, whose code is loaded when needed. */
 async function withCure(why: string, script: string | URL): Promise<string> {
   const ways = { inOneFile: assets.inOneFile, ...(!isNode() && { start: startBrowserWorker }) };
   const url = new URL(script, baseUrl());
@@ -144,7 +147,7 @@ function beginInBrowser(script: string | URL, { heard, failed, ended }: Events):
     worker.onmessage = worker.onmessageerror = worker.onerror = null;
     terminate.call(worker);
   };
-  // Others that end it, too, are told of by nothing else before its script runs, and late while it computes.
+  // Terminations by others are not reported before the script runs, and late while it computes.
   worker.terminate = () => {
     if (signal.aborted) return;
     void end();
@@ -162,7 +165,7 @@ function beginInBrowser(script: string | URL, { heard, failed, ended }: Events):
   };
 }
 
-/** Flags of the process, such as --input-type, are not for it. */
+/** The process's flags, such as --input-type, do not apply to it. */
 function beginInNode(script: string | URL, { heard, failed, ended }: Events): Begun {
   const { Worker } = nodeModule('node:worker_threads');
   const worker = new Worker(new URL(script), { execArgv: [] });
@@ -174,7 +177,7 @@ function beginInNode(script: string | URL, { heard, failed, ended }: Events): Be
   const { terminate } = worker;
   const end = async () => {
     for (const event of ['message', 'messageerror', 'error']) worker.removeAllListeners(event);
-    worker.off('exit', exited).on('error', () => {}); // others may wait for its end
+    worker.off('exit', exited).on('error', () => {}); // others may wait for its exit
     await terminate.call(worker);
   };
   worker.terminate = () => {

@@ -1,8 +1,8 @@
-// Objects that are called like functions, as Hugging Face's tokenizers and models are.
+// Objects that can be called like functions, such as Hugging Face's tokenizers and models.
 
 /**
- * The base of a class whose instances are functions: `instance(...)` runs `_call`. Made without `Function`'s constructor,
- * which pages with a strict content security policy forbid.
+ * Base class whose instances are functions: `instance(...)` runs `_call`. Created without the Function constructor,
+ * which a strict content security policy forbids.
  */
 export abstract class Callable<Arguments extends readonly unknown[], Result> {
   constructor() {

@@ -1,4 +1,5 @@
-// `env` under transformers.js' names: what means something here sets the configuration, the rest is refused with what to use.
+// transformers.js' `env`: settings with an equivalent here set the configuration, others are refused with an
+// alternative.
 
 import { type Configuration, configuration, configure, remoteHost } from './config.js';
 import { ClearformerError } from './error.js';
@@ -7,11 +8,11 @@ type Settings = Record<string, unknown>;
 
 interface Setting {
   get(): unknown;
-  /** Throws for a value that has no meaning here. */
+  /** Throws for an unsupported value. */
   set(value: unknown): void;
 }
 
-/** A setting that has one value here, and what to use for another. */
+/** A setting with a single supported value, and the alternative for others. */
 function fixed(path: string, value: unknown, cure: string, others: readonly unknown[] = []): Setting {
   return {
     get: () => value,
@@ -48,7 +49,7 @@ function settings(path: string, all: Readonly<Record<string, Setting>>): Setting
   });
 }
 
-/** An object inside `env`. */
+/** A nested object of `env`. */
 function part(path: string, all: Readonly<Record<string, Setting>>): Setting {
   const held = settings(`${path}.`, all);
   return fixed(path, held, 'set its properties');
@@ -58,9 +59,9 @@ const noCopy = "pass the path or URL of the model's folder as the source, such a
 const perCall = "say it where a model is loaded, with the option cache: 'none'";
 
 /**
- * Settings as transformers.js has them. `remoteHost`, `fetch`, `backends.onnx.wasm.numThreads` and `.wasmPaths` are those of
- * `configure`; others that change nothing here can be set to what is the case, and throw `unsupported` with what to use for
- * another value.
+ * Settings of transformers.js. `remoteHost`, `fetch`, `backends.onnx.wasm.numThreads` and `.wasmPaths` are those of
+ * `configure`; settings without effect here accept their actual value, and throw `unsupported` with an alternative for
+ * others.
  */
 export const env: Settings = /* @__PURE__ */ settings('', {
   remoteHost: /* @__PURE__ */ same('remoteHost', () => `${remoteHost()}/`),

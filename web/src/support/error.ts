@@ -1,6 +1,6 @@
-// The one error type of the package: a code to branch on, a sentence for people, details for programs.
+// The only error type of the package: a code for programs, a message for people, and details.
 
-/** Every cause a call of this package can fail with. The first ten come from the C++ core, the rest from this side. */
+/** Every cause of failure in this package. The first ten come from the C++ core, the rest from TypeScript. */
 export type ErrorCode =
   | 'invalid_argument'
   | 'shape_mismatch'
@@ -19,23 +19,25 @@ export type ErrorCode =
   | 'poisoned'
   | 'worker_failed';
 
-/** What an error can carry besides its sentence; every field is optional. */
+/** The details of an error; every field is optional. */
 export interface ErrorDetails {
   /** Name of the file concerned, for example `model.safetensors`. */
   file?: string;
-  /** Where the file was looked for: a URL, a path, or the kind of source. */
+  /** Where the file was looked up: a URL, a path, or the kind of source. */
   where?: string;
   /** Name of the tensor concerned. */
   tensor?: string;
   /** Name of the option or argument concerned. */
   option?: string;
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   status?: number;
-  /** Names that would have been accepted. */
+  /** Names that are accepted. */
   expected?: readonly string[];
 }
 
-/** The error every call of this package throws or rejects with (aborts excepted: those reject with the signal's reason). */
+/**
+ * The error that calls of this package throw or reject with (except for aborts, which reject with the signal's reason).
+ */
 export class ClearformerError extends Error {
   override readonly name: string = 'ClearformerError';
   readonly code: ErrorCode;
@@ -48,16 +50,16 @@ export class ClearformerError extends Error {
   }
 }
 
-/** The sentence of anything that was thrown. */
+/** The message of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
-  // "fetch failed" hides the reason in its cause, and a host of several addresses in the first of its errors.
+  // "fetch failed" has its reason in its cause, or for hosts with several addresses in the first of its errors.
   const [first] = thrown instanceof AggregateError ? thrown.errors : [];
   const cause = thrown instanceof TypeError ? thrown.cause : first;
   return (cause instanceof Error && messageOf(cause)) || thrown.message || thrown.name;
 }
 
-/** Any value as a few words for a sentence. */
+/** Any value as short text for a message. */
 export function textOf(value: unknown): string {
   if (typeof value === 'function') return 'a function';
   if (typeof value !== 'object' || value === null) return String(value);

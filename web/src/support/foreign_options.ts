@@ -1,4 +1,4 @@
-// Options of loading that transformers.js has: what means something here is translated, the rest refused with what to use.
+// Loading options of transformers.js: those with an equivalent here are translated, others refused with an alternative.
 
 import { ClearformerError, textOf } from './error.js';
 
@@ -8,7 +8,7 @@ const onProcessor =
   'this library computes on the processor, with WebAssembly SIMD and threads (numThreads): leave it out';
 const inSource = 'name the folder in the source, as a URL or path';
 
-/** Why an option is not there, and what to use. */
+/** Why an option is unsupported, and the alternative. */
 const cures: Readonly<Record<string, string>> = {
   device: onProcessor,
   session_options: 'there is no ONNX session: leave it out (threads: numThreads)',
@@ -19,7 +19,7 @@ const cures: Readonly<Record<string, string>> = {
   quantized: "use dtype: 'q8' (or 'q4', 'fp16')",
 };
 
-/** Values that ask for what happens anyway. */
+/** Values that describe what happens anyway. */
 const usual: Readonly<Record<string, readonly unknown[]>> = {
   device: ['wasm', 'cpu', 'auto'],
   use_external_data_format: [false],
@@ -28,7 +28,7 @@ const usual: Readonly<Record<string, readonly unknown[]>> = {
   dtype: ['auto'],
 };
 
-/** Formats of ONNX exports, and what weights are rounded to here. */
+/** Formats of ONNX exports, and the corresponding dtypes. */
 const roundings: Readonly<Record<string, string>> = {
   int8: 'q8',
   uint8: 'q8',
@@ -40,7 +40,10 @@ const roundings: Readonly<Record<string, string>> = {
   q1f16: 'q4',
 };
 
-/** The options without what is transformers.js' own; undefined where nothing is. Throws `unsupported` with the cure. */
+/**
+ * The options with those of transformers.js translated; undefined if there are none. Throws `unsupported` with the
+ * alternative.
+ */
 export function translated(call: string, given: unknown): Options | undefined {
   if (typeof given !== 'object' || given === null) return undefined;
   const own: Record<string, unknown> = { ...given };

@@ -1,11 +1,11 @@
-// Files of images and sounds that are named, not given: a URL everywhere, a path where Node is.
+// Image and audio files given by name: URLs everywhere, paths in Node.
 
 import { configuration } from './config.js';
 import { ClearformerError, messageOf } from './error.js';
 import { baseUrl, isNode, nodeModule } from './platform.js';
 
 /**
- * The bytes behind a URL (http, https, data, blob, and with Node file) or, with Node, a path. Elsewhere a text without a
+ * The bytes at a URL (http, https, data, blob, and with Node file) or, with Node, a path. Elsewhere a string without a
  * scheme is a URL relative to the page. Rejects with `file_not_found`, `network_error`, or `invalid_argument`.
  */
 export async function readNamed(call: string, name: string | URL): Promise<Uint8Array> {
@@ -31,7 +31,7 @@ async function fromDisk(call: string, path: string): Promise<Uint8Array> {
 }
 
 async function fromWeb(call: string, href: string): Promise<Uint8Array> {
-  const where = href.length > 200 ? `${href.slice(0, 100)}…` : href; // a data URL holds the file itself
+  const where = href.length > 200 ? `${href.slice(0, 100)}…` : href; // a data URL contains the file itself
   try {
     const answer = await (configuration.fetch ?? fetch)(href);
     if (answer.ok) return new Uint8Array(await answer.arrayBuffer());

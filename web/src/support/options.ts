@@ -1,4 +1,4 @@
-// Checks of what a caller passes: an option nobody reads is an error that names it, never silence.
+// Validates options: an unknown option is an error that names it, never ignored.
 
 import { ClearformerError } from './error.js';
 
@@ -18,15 +18,15 @@ export function checkOptions(call: string, given: unknown, known: readonly strin
 }
 
 /**
- * The options of a call that loads, checked: what transformers.js spells otherwise is translated where `check` refuses it, or
- * refused with what to use.
+ * Validates the options of a loading call: those spelled as in transformers.js are translated if `check` refuses them,
+ * or refused with an alternative.
  */
 export async function ownOptions<O>(call: string, given: O, check: (options: O) => void): Promise<O> {
   try {
     check(given);
     return given;
   } catch (thrown) {
-    const { translated } = await import('./foreign_options.js'); // few calls need it
+    const { translated } = await import('./foreign_options.js'); // rarely needed
     const own = translated(call, given) as O | undefined;
     if (own === undefined) throw thrown;
     check(own);
@@ -34,18 +34,18 @@ export async function ownOptions<O>(call: string, given: O, check: (options: O) 
   }
 }
 
-/** Rejects as the DOM does: with the signal's reason. */
+/** Throws the signal's reason, as the DOM does. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw signal.reason;
 }
 
-/** `promise`, or a rejection with the signal's reason as soon as the signal aborts, whichever is first. */
+/** Settles like `promise`, or rejects with the signal's reason as soon as it aborts. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise<T>((resolve, reject) => {
     const stop = () => reject(signal.reason);
     if (signal.aborted) {
-      promise.catch(() => {}); // its failure no longer matters to anyone
+      promise.catch(() => {}); // its failure no longer matters
       stop();
       return;
     }

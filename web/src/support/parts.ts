@@ -1,13 +1,13 @@
-// Parts of the package that are loaded when they are needed, in a build that may have them from the beginning (whole.ts).
+// Parts of the package that are loaded on demand, or provided from the start in a single-script build (whole.ts).
 
 const parts: Record<string, unknown> = {};
 
-/** Gives parts by their files' names below web/src. */
+/** Provides parts by their file names below web/src. */
 export function giveParts(given: Readonly<Record<string, unknown>>): void {
   Object.assign(parts, given);
 }
 
-/** The part that was given, or what `load` loads. The build puts this around each import() of such a part. */
+/** The provided part, or the one that `load` loads. The build wraps every import() of such a part in this. */
 export async function part<T>(name: string, load: () => Promise<T>): Promise<T> {
   return (parts[name] as T | undefined) ?? load();
 }

@@ -1,6 +1,6 @@
-// Names in which `*` stands for any characters.
+// Name patterns in which `*` matches any characters.
 
-/** A test for the whole of a name. */
+/** Returns a test for the whole of a name. */
 export function nameTest(pattern: string): (name: string) => boolean {
   const [start = '', ...parts] = pattern.split('*');
   const end = parts.pop();
@@ -9,7 +9,7 @@ export function nameTest(pattern: string): (name: string) => boolean {
     if (!name.startsWith(start) || !name.endsWith(end)) return false;
     let from = start.length;
     for (const part of parts) {
-      const place = name.indexOf(part, from); // where it comes first: a later one would leave less to those that follow
+      const place = name.indexOf(part, from); // the first match: a later one would leave less to the following parts
       if (place < 0) return false;
       from = place + part.length;
     }

@@ -1,4 +1,4 @@
-// Where this code runs. Nothing here is looked at while modules load, so that importing is safe everywhere.
+// Detects the platform. Nothing is evaluated when modules load, so that importing is safe everywhere.
 
 import { ClearformerError } from './error.js';
 
@@ -8,7 +8,7 @@ interface NodeProcess {
   getBuiltinModule?(name: string): unknown;
 }
 
-/** The modules of Node that are used where Node is. */
+/** The modules of Node that are used in Node. */
 interface NodeModules {
   'node:crypto': typeof import('node:crypto');
   'node:fs': typeof import('node:fs');
@@ -26,29 +26,29 @@ function nodeProcess(): NodeProcess | undefined {
   return process?.versions?.node === undefined ? undefined : process;
 }
 
-/** Whether Node's own modules are there (Node, Bun, Deno). */
+/** Whether Node's modules are available (Node, Bun, Deno). */
 export function isNode(): boolean {
   return nodeProcess() !== undefined;
 }
 
-/** A variable of Node's environment that is set and not empty. */
+/** An environment variable of Node that is set and not empty. */
 export function environment(name: string): string | undefined {
   return nodeProcess()?.env?.[name] || undefined;
 }
 
-/** Whether there is a page around, so that long work belongs into a worker. */
+/** Whether there is a page, so that long work belongs in a worker. */
 export function isPage(): boolean {
   return typeof document !== 'undefined' && typeof Worker === 'function' && !isNode();
 }
 
-/** What relative URLs are relative to: the page, the worker's script, or Node's working directory. */
+/** The base of relative URLs: the page, the worker's script, or Node's working directory. */
 export function baseUrl(): string {
   if (typeof document !== 'undefined') return document.baseURI;
   if (isNode()) return nodeModule('node:url').pathToFileURL('./').href;
   return location.href;
 }
 
-/** A module of Node. No import statement names it, so bundlers for browsers have nothing to resolve. */
+/** A module of Node. No import statement names it, so that bundlers for browsers have nothing to resolve. */
 export function nodeModule<N extends keyof NodeModules>(name: N): NodeModules[N] {
   const load = nodeProcess()?.getBuiltinModule;
   if (load === undefined) {
@@ -57,7 +57,7 @@ export function nodeModule<N extends keyof NodeModules>(name: N): NodeModules[N]
   return load(name) as NodeModules[N];
 }
 
-/** Loads what is a file of its own. Service workers may not do that. */
+/** Loads a separate module. Service workers may not do that. */
 export function loadPart<T>(load: () => Promise<T>): Promise<T> {
   return load().catch((cause: unknown) => {
     if (!('ServiceWorkerGlobalScope' in globalThis)) throw cause;
@@ -66,7 +66,7 @@ export function loadPart<T>(load: () => Promise<T>): Promise<T> {
   });
 }
 
-/** Resolves in a later turn of the event loop: timers, messages and aborts get theirs first. */
+/** Resolves in a later task of the event loop: timers, messages and aborts run first. */
 export function nextTurn(): Promise<void> {
   const { setImmediate } = globalThis as { setImmediate?: (done: () => void) => void };
   if (setImmediate !== undefined) return new Promise(setImmediate);

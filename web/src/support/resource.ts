@@ -1,21 +1,21 @@
-// What holds memory outside JavaScript's heap, and how it is given back: dispose(), `using` and `await using`.
+// Releases memory outside JavaScript's heap: dispose(), `using` and `await using`.
 
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { ClearformerError } from './error.js';
 
-// Engines without explicit resource management get the symbols that transpilers look for.
-/** `Symbol.dispose`, or its usual stand-in where the engine has none. */
+// Engines without explicit resource management get the symbols used by transpilers.
+/** `Symbol.dispose`, or its usual substitute in engines without it. */
 export const disposeSymbol: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
-/** `Symbol.asyncDispose`, or its usual stand-in where the engine has none. */
+/** `Symbol.asyncDispose`, or its usual substitute in engines without it. */
 export const asyncDisposeSymbol: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
-/** Gives something back once, however often and from wherever it is asked to. */
+/** Releases a resource exactly once, however often it is asked to. */
 export class Lease {
   #release: (() => Promise<void>) | undefined;
   readonly #what: string;
 
-  /** `what` names the thing in errors; `release` must not reject and must not refer to the lease's owner. */
+  /** `what` names the resource in errors; `release` must not reject or refer to the lease's owner. */
   constructor(what: string, owner: object, release: () => Promise<void>) {
     this.#what = what;
     this.#release = release;
@@ -26,7 +26,7 @@ export class Lease {
     return this.#release === undefined;
   }
 
-  /** Throws `disposed` once the thing was given back. */
+  /** Throws `disposed` after the resource was released. */
   check(): void {
     if (this.released) throw new ClearformerError('disposed', `${this.#what} was disposed`);
   }
@@ -40,5 +40,5 @@ export class Lease {
   }
 }
 
-// An owner that became garbage without dispose() is given back all the same, at the engine's leisure.
+// If an owner is garbage collected without dispose(), the resource is released eventually.
 const forgotten = new FinalizationRegistry<() => Promise<void>>((release) => void release());
