@@ -1,4 +1,4 @@
-// <cf-attention>: what each token of a text reads, a row each.
+// <cf-attention>: what each token of a text attends to, one row per token.
 
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { define, ElementBase, sharedStyles } from './base.js';
@@ -11,8 +11,9 @@ import { words } from './words.js';
 import './matrix/matrix.js';
 
 /**
- * An attention map: of `numbers` [queries, keys], or of a model's head that it runs itself (`model`, `text`, `layer`, `head`,
- * counted from 0). The events are those of the matrix inside: `cell-point`, `cell-select`; rows are queries, columns keys.
+ * An attention map: of `numbers` [queries, keys], or of a head of a model that it runs itself (`model`, `text`,
+ * `layer`, `head`, counted from 0). Its events are those of the inner matrix: `cell-point`, `cell-select`; rows are
+ * queries, columns keys.
  */
 export class CfAttention extends ElementBase implements Drawn {
   /** @internal */
@@ -47,12 +48,12 @@ export class CfAttention extends ElementBase implements Drawn {
     pointed: { state: true },
   };
 
-  /** [queries, keys]. With a `model` the element sets them itself, as `source`, `tokens` and `masked`. */
+  /** [queries, keys]. With a `model` the element sets them itself, like `source`, `tokens` and `masked`. */
   declare numbers: Numbers | undefined;
   declare source: string;
-  /** The tokens that read, and are read unless there are `keyTokens`. */
+  /** The query tokens; also the keys unless there are `keyTokens`. */
   declare tokens: readonly Token[];
-  /** The tokens that are read, where they are others (cross-attention). */
+  /** The key tokens, if they differ (cross-attention). */
   declare keyTokens: readonly Token[] | undefined;
   declare masked: CellTest | undefined;
   declare selected: Cell | undefined;
@@ -123,7 +124,7 @@ export class CfAttention extends ElementBase implements Drawn {
       <p class="read">${this.#readOut(numbers, names(this.tokens), names(keys))}</p>`;
   }
 
-  /** The weight of the cell that is pointed at, or chosen: "ar → p 0.9442". */
+  /** The weight of the pointed or selected cell: "ar → p 0.9442". */
   #readOut(numbers: Numbers, queries: readonly string[], keys: readonly string[]): string {
     const cell = this.pointed ?? this.selected;
     if (!cell) return '';

@@ -1,4 +1,4 @@
-// <cf-bars>: values as bars with their numbers, probabilities first of all.
+// <cf-bars>: a bar chart with numbers, mainly of probabilities.
 
 import { css, html, nothing, svg, type TemplateResult } from 'lit';
 import { define, ElementBase, sharedStyles, tell } from './base.js';
@@ -14,12 +14,14 @@ import { words } from './words.js';
 export interface Bar {
   readonly label: string;
   readonly value: number;
-  /** Stands behind the number. */
+  /** Shown after the number. */
   readonly note?: string | undefined;
   readonly selected?: boolean | undefined;
 }
 
-/** Events: `bar-select` { index }, on click, tap, Enter or Space; none of a `readonly` one. Negative values go to the left. */
+/**
+ * Events: `bar-select` { index }, on click, tap, Enter or Space, unless `readonly`. Negative values extend to the left.
+ */
 export class CfBars extends ElementBase implements Drawn {
   /** @internal */
   static styles = [
@@ -129,19 +131,22 @@ export class CfBars extends ElementBase implements Drawn {
 
   declare items: readonly Bar[];
   declare source: string;
-  /** `percent` (default) for probabilities, `number` with `digits` decimals, or none where all values are whole. */
+  /** `percent` (default) for probabilities, `number` with `digits` decimals, or none if all values are integers. */
   declare format: 'percent' | 'number';
   /** Decimals of numbers; default 2. */
   declare digits: number;
-  /** The value of a full bar; 0: the largest there is. */
+  /** The value of a full bar; 0: the largest value. */
   declare max: number;
   declare readonly: boolean;
-  /** The list's name for a screen reader. */
+  /** The list's accessible name. */
   declare label: string;
-  /** With a model (a Hub id, or the URL of a folder) the element sets `items` and `source` itself: what may follow `text`. */
+  /**
+   * With a model (a Hub id, or the URL of a folder) the element sets `items` and `source` itself: the next tokens of
+   * `text`.
+   */
   declare model: string | undefined;
   declare text: string;
-  /** How many of the likeliest. */
+  /** Number of most probable tokens. */
   declare top: number;
   /** @internal */
   declare active: number;
@@ -181,7 +186,7 @@ export class CfBars extends ElementBase implements Drawn {
     });
   }
 
-  /** The values as numbers that can be exported. */
+  /** The values in a form that can be exported. */
   get numbers(): Numbers | undefined {
     if (this.items.length === 0) return undefined;
     return { dims: [this.items.length], data: this.items.map(({ value }) => value) };
@@ -230,7 +235,7 @@ export class CfBars extends ElementBase implements Drawn {
     return html`<svg width="${share * 100}%" height="11" aria-hidden="true"><rect width="100%" height="11" rx="2"></rect></svg>`;
   }
 
-  /** A bar to the left or the right of a line in the middle. */
+  /** A bar to the left or right of a centre line. */
   #around(share: number): TemplateResult {
     const colour = cssColour(signed(share < 0 ? -1 : 1, 1, this.theme));
     const [x, width] = [share < 0 ? 50 + share * 50 : 50, Math.abs(share) * 50];

@@ -1,19 +1,19 @@
-// What all elements share: lit's life cycle, the theme, and the colours and faces of the page with defaults for pages without.
+// The base of all elements: lit's life cycle, the theme, and the page's colours and fonts with defaults.
 
 import { type CSSResult, css, LitElement } from 'lit';
 import type { Theme } from './colours.js';
 import { themeOf, watchTheme } from './theme.js';
 
-/** The part of lit's base class that elements show to the outside, so that their types need no lit. */
+/** The part of lit's base class that elements expose, so that their types do not need lit. */
 export interface ReactiveHost extends HTMLElement {
-  /** Resolves when everything that was set is drawn. */
+  /** Resolves when all pending changes are rendered. */
   readonly updateComplete: Promise<boolean>;
   readonly renderRoot: HTMLElement | DocumentFragment;
-  /** Draws again, though no property was set. */
+  /** Requests a render without a property change. */
   requestUpdate(name?: PropertyKey, before?: unknown): void;
-  /** Called by the browser when the element enters a page. */
+  /** Called by the browser when the element is inserted into a page. */
   connectedCallback(): void;
-  /** Called by the browser when the element leaves it. */
+  /** Called by the browser when the element is removed. */
   disconnectedCallback(): void;
 }
 
@@ -107,11 +107,13 @@ export abstract class ElementBase extends Reactive {
   }
 }
 
-/** @internal An event that bubbles out of shadow trees. */
+/** @internal Dispatches an event that bubbles out of shadow trees. */
 export const tell = (element: HTMLElement, type: string, detail: unknown): boolean =>
   element.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
 
-/** @internal Gives the class its tag; nothing where there are no custom elements (Node), or where it has one already. */
+/**
+ * @internal Registers the class with its tag, unless there are no custom elements (Node) or it is registered already.
+ */
 export function define(tag: string, element: CustomElementConstructor): void {
   if (typeof document === 'undefined' || customElements.get(tag)) return;
   customElements.define(tag, element);

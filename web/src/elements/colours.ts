@@ -1,12 +1,13 @@
-// Numbers as colours, and the ink that can be read on them. Signed values: zero is the paper, above it rose, below it blue.
-// Weights: a ramp whose lightness in OKLCH changes steadily, so that it reads the same with any kind of colour vision and in grey.
+// Colour maps for numbers, and legible text colours on them. Signed values: zero is the background, positive rose,
+// negative blue. Weights: a ramp of uniform OKLCH lightness steps, so that it reads alike with any colour vision and in
+// grey.
 
-/** What is drawn on: light paper or dark. */
+/** The background: light or dark. */
 export type Theme = 'light' | 'dark';
 /** Red, green and blue, 0 … 255. */
 export type Rgb = readonly [red: number, green: number, blue: number];
 
-/** What the page is drawn on, where zero is: `--cf-paper` of the page should be this. */
+/** The background colour, used for zero: `--cf-paper` of the page should be the same. */
 export const paper: Readonly<Record<Theme, Rgb>> = { light: [251, 250, 247], dark: [18, 21, 26] };
 
 const darkInk: Rgb = [28, 34, 44];
@@ -16,16 +17,17 @@ const black: Rgb = [0, 0, 0];
 interface SignedHues {
   readonly above: Rgb;
   readonly below: Rgb;
-  /** How much of the hue the largest value takes. */
+  /** The saturation at the largest value. */
   readonly most: number;
 }
-// On dark paper the hues stop where white digits still read (luminance 0.18), so that one ink serves the whole matrix.
+// On a dark background the hues end where white digits are still legible (luminance 0.18), so that one text colour
+// suffices.
 const signedHues: Readonly<Record<Theme, SignedHues>> = {
   light: { above: [210, 75, 105], below: [58, 127, 196], most: 0.84 },
   dark: { above: [217, 100, 126], below: [79, 144, 214], most: 0.78 },
 };
 
-/** The colour of a signed value; `bound` and beyond take the full hue. */
+/** The colour of a signed value; `bound` and beyond get full saturation. */
 export function signed(value: number, bound: number, theme: Theme): Rgb {
   const ground = paper[theme];
   if (!(bound > 0) || value === 0 || Number.isNaN(value)) return ground;
@@ -38,7 +40,7 @@ export function signed(value: number, bound: number, theme: Theme): Rgb {
 
 type Lch = readonly [lightness: number, chroma: number, hue: number];
 type Ramp = readonly [Lch, Lch, Lch, Lch, Lch];
-// The first stop is as light as the paper.
+// The first stop is as light as the background.
 const weightStops: Readonly<Record<Theme, Ramp>> = {
   light: [
     [0.98503, 0.00411, 150],
@@ -88,7 +90,7 @@ const rampSteps = 511;
 const fineSteps = 8191;
 const ramps = new Map<Theme, readonly Rgb[]>();
 
-/** The ramp without the colours that neither of the two inks reads on at 4.5 : 1: it is steeper there. */
+/** The ramp without the colours on which neither text colour has a contrast of 4.5 : 1: it is steeper there. */
 function makeRamp(theme: Theme): readonly Rgb[] {
   const fine = Array.from({ length: fineSteps + 1 }, (_, step) => onRamp(weightStops[theme], step / fineSteps));
   const readable = fine.filter((rgb) => Math.max(contrast(rgb, darkInk), contrast(rgb, white)) >= 4.5);
@@ -96,18 +98,18 @@ function makeRamp(theme: Theme): readonly Rgb[] {
   return [paper[theme], ...Array.from({ length: rampSteps }, (_, step) => at(step + 1))];
 }
 
-/** The colour of a weight 0 … 1, placed on the ramp by its square root so that small weights show. */
+/** The colour of a weight 0 … 1, mapped by its square root so that small weights are visible. */
 export function weight(share: number, theme: Theme): Rgb {
   let ramp = ramps.get(theme);
   if (ramp === undefined) {
     ramp = makeRamp(theme);
     ramps.set(theme, ramp);
   }
-  const clipped = share > 0 ? Math.min(1, share) : 0; // NaN weighs nothing
+  const clipped = share > 0 ? Math.min(1, share) : 0; // NaN counts as 0
   return ramp[Math.round(Math.sqrt(clipped) * rampSteps)] ?? paper[theme];
 }
 
-/** A colour as CSS and SVG write it. */
+/** A colour in CSS and SVG notation. */
 export function cssColour([red, green, blue]: Rgb): string {
   return `rgb(${red}, ${green}, ${blue})`;
 }
@@ -121,15 +123,15 @@ export function luminance(rgb: Rgb): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Contrast of two colours as WCAG 2 counts it, 1 … 21. */
+/** WCAG 2 contrast ratio of two colours, 1 … 21. */
 export function contrast(one: Rgb, other: Rgb): number {
   const [x, y] = [luminance(one), luminance(other)];
   return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
 }
 
 /**
- * The ink for digits on a colour, at least 4.5 : 1 on any. The page's dark ink and white leave a gap, luminances 0.183 to
- * 0.247; there it is black, whose contrast is 4.66 or more.
+ * The text colour on a background, with a contrast of at least 4.5 : 1. The page's dark ink and white leave a gap at
+ * luminances 0.183 to 0.247, where it is black with a contrast of 4.66 or more.
  */
 export function inkOn(ground: Rgb): Rgb {
   const [dark, light] = [contrast(ground, darkInk), contrast(ground, white)];

@@ -1,10 +1,10 @@
-// <cf-figure>: one live figure of the clearformer page inside another page.
+// <cf-figure>: embeds one live figure of the clearformer page in another page.
 
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { define, ElementBase, sharedStyles } from './base.js';
 import { words } from './words.js';
 
-/** What the page inside says of its size. */
+/** The size reported by the embedded page. */
 interface SizeMessage {
   readonly type: 'clearformer-figure';
   readonly height: number;
@@ -16,7 +16,7 @@ const isSize = (data: unknown): data is SizeMessage =>
   (data as SizeMessage).type === 'clearformer-figure' &&
   Number.isFinite((data as SizeMessage).height);
 
-/** The address of the figure alone, undefined for what is no web address. */
+/** The URL of the figure alone, undefined for anything but a web address. */
 export function embedded(address: string): string | undefined {
   let url: URL;
   try {
@@ -32,7 +32,7 @@ export function embedded(address: string): string | undefined {
   return url.href;
 }
 
-/** A figure by its link: what the page's "Copy link" gives. It is as high as the figure says that it is. */
+/** A figure by its link, as copied by the page's "Copy link". It is as high as the embedded figure reports. */
 export class CfFigure extends ElementBase {
   /** @internal */
   static styles = [
@@ -50,9 +50,9 @@ export class CfFigure extends ElementBase {
   /** @internal */
   static properties = { address: {}, label: {} };
 
-  /** The page's address with the state of the figure, `https://…/#/head?q=6`. */
+  /** The page's URL with the state of the figure, `https://…/#/head?q=6`. */
   declare address: string;
-  /** The frame's name for a screen reader. */
+  /** The frame's accessible name. */
   declare label: string;
 
   constructor() {

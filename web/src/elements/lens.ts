@@ -1,4 +1,4 @@
-// <cf-lens>: what a model would say at each position if it ended after each layer, a token and its probability each.
+// <cf-lens>: the logit lens, the most probable token and its probability at each position after each layer.
 
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { define, ElementBase, sharedStyles, tell } from './base.js';
@@ -10,20 +10,21 @@ import { type Cell, type Drawn, faultOf, type Numbers, sameCell } from './number
 import { type Token, visibleToken } from './token_pieces.js';
 import { words } from './words.js';
 
-/** What the model would say at a place, and how sure it is. */
+/** A prediction and its probability. */
 export interface LensCell {
   readonly token: string;
   readonly probability: number;
 }
 
-/** A place of the lens, counted from the input up. */
+/** A cell of the lens, counted from the input up. */
 export interface LensPlace {
   readonly layer: number;
   readonly position: number;
 }
 
 /**
- * A grid of the logit lens, its last layer on top: of `cells`, or of a model that it runs itself (`model`, `text`).
+ * A grid of the logit lens, with the last layer on top: of `cells`, or of a model that it runs itself (`model`,
+ * `text`).
  * Events: `lens-point` { layer, position } or null, `lens-select` { layer, position }.
  */
 export class CfLens extends ElementBase implements Drawn {
@@ -101,9 +102,9 @@ export class CfLens extends ElementBase implements Drawn {
     active: { state: true },
   };
 
-  /** [layer][position], from the input up. With a `model` the element sets them itself, as `labels` and `source`. */
+  /** [layer][position], from the input up. With a `model` the element sets them itself, like `labels` and `source`. */
   declare cells: readonly (readonly LensCell[])[];
-  /** The tokens of the text, one for each position. */
+  /** The tokens of the text, one per position. */
   declare labels: readonly string[];
   /** Names of the layers, from the input up; default: start, after layer 1, … */
   declare rowLabels: readonly string[];

@@ -1,4 +1,4 @@
-// The work of an element that is given a model: loading and computing, with what it says meanwhile.
+// The work of an element with a model: loading and computing, with a status message.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { ReactiveHost } from './base.js';
@@ -9,7 +9,7 @@ type State = 'idle' | 'loading' | 'computing' | 'failed';
 
 interface Tools {
   readonly running: Running;
-  /** Told by the loader of every file. */
+  /** Called by the loader for every file. */
   readonly tell: (event: { readonly loaded: number; readonly total: number; readonly status: string }) => void;
   readonly signal: AbortSignal;
 }
@@ -33,7 +33,7 @@ export class ModelTask {
     this.#host = host;
   }
 
-  /** Starts the work unless this key's is under way or done; an older one's result is dropped. */
+  /** Starts the work unless that of this key is running or done; the result of an older one is dropped. */
   start<Result>(key: readonly unknown[], work: Work<Result>): void {
     const text = JSON.stringify(key);
     if (text === this.#key) return;
@@ -44,7 +44,7 @@ export class ModelTask {
     void this.#run(work, abort.signal);
   }
 
-  /** Drops what is under way; the next start begins anew. */
+  /** Drops the running work; the next start begins anew. */
   stop(): void {
     this.#abort?.abort();
     this.#abort = undefined;
@@ -52,7 +52,7 @@ export class ModelTask {
     this.#set('idle', '');
   }
 
-  /** What is going on, in words; nothing when all is done. */
+  /** A status message while work is running. */
   status(): TemplateResult | typeof nothing {
     if (this.#state === 'failed') return html`<p class="fault" role="alert">${this.#said}</p>`;
     if (this.#state === 'idle') return nothing;

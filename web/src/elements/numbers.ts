@@ -1,19 +1,21 @@
-// What elements draw: numbers with dimensions, and the name of the computation that they come from.
+// The values that elements draw: numbers with dimensions, and the computation they come from.
 
-/** Row-major numbers; a Tensor of the package fits. A new object is drawn, an array changed in place is not seen. */
+/** Row-major numbers; a Tensor of the package fits. Only a new object is redrawn, not an array changed in place. */
 export interface Numbers {
   readonly dims: readonly number[];
   readonly data: ArrayLike<number>;
 }
 
-/** Every element that draws numbers says where they come from. */
+/** Every element that draws numbers states their source. */
 export interface Drawn {
-  /** A hook's name with its index, `blocks.2.attn.hook_q[0, :, 4]`, or the call that made them, `softmax(scores)`. */
+  /**
+   * A hook's name with its index, `blocks.2.attn.hook_q[0, :, 4]`, or the call that computed them, `softmax(scores)`.
+   */
   source: string;
   numbers: Numbers | undefined;
 }
 
-/** A place in a matrix. */
+/** A position in a matrix. */
 export interface Cell {
   readonly row: number;
   readonly column: number;
@@ -22,12 +24,12 @@ export interface Cell {
 export const sameCell = (one: Cell | undefined, other: Cell | undefined): boolean =>
   one === other || (one?.row === other?.row && one?.column === other?.column);
 
-/** Rows and columns; one dimension is one row. */
+/** Rows and columns; a single dimension is one row. */
 export function shapeOf({ dims }: Numbers): readonly [rows: number, columns: number] {
   return dims.length === 1 ? [1, dims[0] ?? 0] : [dims[0] ?? 0, dims[1] ?? 0];
 }
 
-/** What keeps numbers from being drawn as a matrix, in a sentence for whoever builds the page. */
+/** Why numbers cannot be drawn as a matrix, in a sentence for the page's developer. */
 export function faultOf(element: string, numbers: Numbers, source: string): string | undefined {
   const { dims, data } = numbers;
   if (!Array.isArray(dims) || typeof data?.length !== 'number') {
@@ -46,14 +48,14 @@ export function faultOf(element: string, numbers: Numbers, source: string): stri
   return undefined;
 }
 
-/** Numbers written as JSON, [1, 2] or [[1, 2], [3, 4]]; undefined for anything else. */
+/** Parses numbers from JSON, [1, 2] or [[1, 2], [3, 4]]; undefined for anything else. */
 export function numbersFromJson(text: string | null): Numbers | undefined {
   if (text === null || text.trim() === '') return undefined;
   let rows: unknown;
   try {
     rows = JSON.parse(text);
   } catch {
-    return { dims: [], data: [] }; // faultOf says what is wanted
+    return { dims: [], data: [] }; // faultOf says what is expected
   }
   if (!Array.isArray(rows)) return { dims: [], data: [] };
   const data = rows.flat();
@@ -61,7 +63,7 @@ export function numbersFromJson(text: string | null): Numbers | undefined {
   return Array.isArray(rows[0]) ? { dims: [rows.length, rows[0].length], data } : { dims: [rows.length], data };
 }
 
-/** Texts written as a JSON array. */
+/** Parses texts from a JSON array. */
 export function textsFromJson(text: string | null): readonly string[] {
   if (text === null) return [];
   try {
@@ -72,7 +74,7 @@ export function textsFromJson(text: string | null): readonly string[] {
   }
 }
 
-/** The largest finite size of a number; 1 where all are zero. */
+/** The largest finite absolute value; 1 if all are zero. */
 export function largest(data: ArrayLike<number>): number {
   let most = 0;
   for (let i = 0; i < data.length; i++) {

@@ -1,8 +1,8 @@
-// A list with one tab stop: arrows go along it, Enter or Space chooses.
+// A list with a single tab stop: arrow keys move, Enter or Space selects.
 
 import { type CSSResult, css } from 'lit';
 
-/** What a key does in a list: goes to an option, chooses the one it is at, or nothing. */
+/** The effect of a key in a list: move to an option, select the current one, or nothing. */
 export type ListKey = { readonly to: number } | 'choose' | undefined;
 
 export function listKey(event: KeyboardEvent, at: number, count: number): ListKey {

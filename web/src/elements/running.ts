@@ -1,4 +1,4 @@
-// What elements compute themselves when they are given a model: fetched with the package's core only then.
+// Computations of elements with a model; loaded with the package's core on first use.
 
 import { logitLens } from '../analysis/logit_lens.js';
 import type { ProgressCallback } from '../checkpoint/progress.js';
@@ -21,7 +21,7 @@ type Model = PreTrainedModel<ModelOutput & { logits?: Tensor<'float32'> }>;
 const tokenizers = new Map<string, Promise<PreTrainedTokenizer>>();
 const models = new Map<string, { readonly model: Promise<Model>; readonly listeners: Set<ProgressCallback> }>();
 
-/** The page's one tokenizer of a source. What failed is tried again by the next call. */
+/** The page's single tokenizer of a source. A failed load is retried by the next call. */
 function tokenizerOf(source: string): Promise<PreTrainedTokenizer> {
   const known = tokenizers.get(source);
   if (known) return known;
@@ -31,7 +31,7 @@ function tokenizerOf(source: string): Promise<PreTrainedTokenizer> {
   return loading;
 }
 
-/** The page's one model of a source, which stays loaded. */
+/** The page's single model of a source, which stays loaded. */
 function modelOf(source: string, tell: ProgressCallback): Promise<Model> {
   const known = models.get(source);
   if (known) {
@@ -83,7 +83,7 @@ export interface AttentionResult {
   readonly numbers: Numbers;
   readonly source: string;
   readonly tokens: readonly Token[];
-  /** Whether tokens after a query are hidden from it. */
+  /** Whether tokens after a query are masked. */
   readonly causal: boolean;
 }
 
@@ -92,7 +92,7 @@ function choice(element: string, name: string, index: number, count: number): nu
   throw new ClearformerError('invalid_argument', `${element}: there is no ${name} ${index}, only 0 to ${count - 1}`);
 }
 
-/** What one head reads: of an encoder-decoder the encoder's. */
+/** The attention of one head; for an encoder-decoder, of the encoder. */
 export async function attentionOf(asked: Asked, layer: number, head: number): Promise<AttentionResult> {
   const { model, tokenizer, inputs, ids } = await open(asked);
   const patterns = model.hooks().filter(({ name }) => /(^|\.)\d+\.attn\.hook_pattern$/.test(name));
@@ -118,7 +118,7 @@ export interface NextResult {
   readonly source: string;
 }
 
-/** The likeliest tokens after a text, or in the place of its first mask. */
+/** The most probable tokens after a text, or at its first mask token. */
 export async function nextOf(asked: Asked, top: number): Promise<NextResult> {
   const { model, tokenizer, inputs, ids } = await open(asked);
   const { task } = model.cfg;
@@ -152,10 +152,10 @@ export interface LensResult {
   readonly tokens: readonly Token[];
 }
 
-/** Logits held at a time, 16 MB. */
+/** Maximum number of logits in memory at a time, 16 MB. */
 const mostLogits = 4_000_000;
 
-/** What the model would say at each position if it ended after each layer. */
+/** The logit lens: the prediction at each position if the model ended after each layer. */
 export async function lensOf(asked: Asked): Promise<LensResult> {
   const { model, tokenizer, inputs, ids } = await open(asked);
   const { d_vocab, n_layers } = model.cfg;

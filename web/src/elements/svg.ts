@@ -1,4 +1,4 @@
-// SVG by hand, for what is drawn too often to go through templates.
+// Creates SVG elements directly, for what is drawn too often for templates.
 
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 
@@ -40,10 +40,10 @@ export function textWidth(text: string, font: string): number {
   return width;
 }
 
-/** Another font has arrived: what was measured no longer holds. */
+/** A new font has loaded: measured widths are invalid. */
 export const forgetWidths = (): void => widths.clear();
 
-/** The text, or its beginning with an ellipsis where it is wider than `most` pixels. */
+/** The text, truncated with an ellipsis if it is wider than `most` pixels. */
 export function shortened(text: string, font: string, most: number): string {
   if (textWidth(text, font) <= most) return text;
   const letters = [...text];

@@ -1,10 +1,10 @@
-// Dark or light, and the reader's language: what elements take from the page around them.
+// Dark or light theme, and the reader's language, taken from the surrounding page.
 
 import { luminance, type Rgb, type Theme } from './colours.js';
 
 const measured = new Map<string, Theme>();
 
-/** The pixel that a CSS colour of any notation paints. */
+/** The RGB value of a CSS colour in any notation. */
 function painted(colour: string): Rgb {
   const canvas = document.createElement('canvas');
   canvas.width = canvas.height = 1;
@@ -16,7 +16,7 @@ function painted(colour: string): Rgb {
   return [red, green, blue];
 }
 
-/** Dark where the text that the element inherits is light. */
+/** Dark if the text colour that the element inherits is light. */
 export function themeOf(element: Element): Theme {
   const { color } = getComputedStyle(element);
   let theme = measured.get(color);
@@ -41,12 +41,12 @@ function start(): void {
   new MutationObserver(tell).observe(document.documentElement, watched);
 }
 
-/** Calls back when the page's theme or language may have changed; the result ends that. */
+/** Calls back when the page's theme or language may have changed; the returned function stops that. */
 export function watchTheme(watcher: () => void): () => void {
   start();
   watchers.add(watcher);
   return () => watchers.delete(watcher);
 }
 
-/** Whether the reader asked for less motion. */
+/** Whether the reader prefers reduced motion. */
 export const motionReduced = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;

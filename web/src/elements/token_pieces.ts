@@ -1,23 +1,23 @@
-// Tokens as the reader sees them: the text that each adds after the ones before it.
+// Tokens for display: the text that each adds after the ones before it.
 
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 
-/** A token as it is drawn. */
+/** A token for display. */
 export interface Token {
-  /** As it stands in the text, its blank in front included. */
+  /** Its text, including a leading space. */
   readonly text: string;
   readonly id?: number | undefined;
-  /** Not a piece of the text, as `<s>`. */
+  /** Not a piece of the text, such as `<s>`. */
   readonly special?: boolean | undefined;
 }
 
-/** The part of a tokenizer that names tokens. */
+/** The part of a tokenizer used for display. */
 export type TokenNames = Pick<
   PreTrainedTokenizer,
   'decode' | 'convert_ids_to_tokens' | 'vocab_size' | 'all_special_ids'
 >;
 
-/** How many tokens before one are decoded with it: enough for a character spread over several byte tokens. */
+/** Number of preceding tokens that are decoded with one: enough for a character spread over several byte tokens. */
 const reach = 5;
 
 /** The last of `ids` as a piece of their text. */
@@ -32,17 +32,17 @@ export function tokenPiece(tokenizer: TokenNames, ids: readonly number[]): Token
   return { text: text === '' ? tokenName(tokenizer, id) : text, id };
 }
 
-/** A whole text in pieces. */
+/** The pieces of a whole text. */
 export function tokenPieces(tokenizer: TokenNames, ids: readonly number[]): Token[] {
   return ids.map((_, i) => tokenPiece(tokenizer, ids.slice(0, i + 1)));
 }
 
-/** A token as the vocabulary spells it; some models count more tokens than their vocabulary has. */
+/** A token as in the vocabulary; some models have more tokens than their vocabulary. */
 export function tokenName(tokenizer: TokenNames, id: number): string {
   return id < tokenizer.vocab_size ? (tokenizer.convert_ids_to_tokens([id])[0] ?? '') : `#${id}`;
 }
 
-/** A token as it can be seen: blanks alone and line ends get a sign. */
+/** A token made visible: spaces alone and line ends get a symbol. */
 export function visibleToken(text: string): string {
   if (text === '') return '∅';
   const shown = text.replaceAll('\n', '↵').replaceAll('\t', '⇥');

@@ -1,4 +1,4 @@
-// <cf-tokens>: the pieces of a text, one of them chosen, with weights behind them where there are any.
+// <cf-tokens>: the tokens of a text, optionally with one selected and with weights shown behind them.
 
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { define, ElementBase, sharedStyles, tell } from './base.js';
@@ -11,7 +11,10 @@ import { listKey, listStyles } from './option_list.js';
 import { type Token, visibleToken } from './token_pieces.js';
 import { words } from './words.js';
 
-/** The pieces of a text: `tokens`, or those of a `model` for its `text`. Events: `token-select` { index }, on click, tap, Enter or Space. */
+/**
+ * The tokens of a text: `tokens`, or those of a `model` for its `text`. Events: `token-select` { index }, on click,
+ * tap, Enter or Space.
+ */
 export class CfTokens extends ElementBase implements Drawn {
   /** @internal */
   static styles = [
@@ -85,19 +88,19 @@ export class CfTokens extends ElementBase implements Drawn {
   };
 
   declare tokens: readonly Token[];
-  /** Index of the chosen token. */
+  /** Index of the selected token. */
   declare selected: number | undefined;
-  /** A number for each token, drawn behind it; needs `source`. */
+  /** A number per token, shown behind it; needs `source`. */
   declare values: ArrayLike<number> | undefined;
   declare source: string;
   declare scale: 'weights' | 'signed';
   /** Shows the ids below. */
   declare ids: boolean;
-  /** The line under the chosen token. */
+  /** The colour of the line under the selected token. */
   declare hue: Hue;
-  /** The list's name for a screen reader. */
+  /** The list's accessible name. */
   declare label: string;
-  /** With a model (a Hub id, or the URL of a folder) the element cuts `text` up itself. */
+  /** With a model (a Hub id, or the URL of a folder) the element tokenizes `text` itself. */
   declare model: string | undefined;
   declare text: string;
   /** @internal */
@@ -137,12 +140,12 @@ export class CfTokens extends ElementBase implements Drawn {
     });
   }
 
-  /** The values as numbers that can be exported. */
+  /** The values in a form that can be exported. */
   get numbers(): Numbers | undefined {
     return this.values && { dims: [this.values.length], data: this.values };
   }
 
-  /** Where a token is on the screen. */
+  /** The screen position of a token. */
   tokenBox(index: number): DOMRect {
     return this.renderRoot.querySelectorAll('[role=option]')[index]?.getBoundingClientRect() ?? new DOMRect();
   }

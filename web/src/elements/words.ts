@@ -1,4 +1,4 @@
-// The few words that elements say themselves, in the language of the page (`<html lang>`); English where there is no other.
+// The texts of the elements themselves, in the page's language (`<html lang>`), with English as fallback.
 
 const english = {
   row: 'row',
@@ -50,7 +50,7 @@ const german: Words = {
   probability: 'Wahrscheinlichkeit',
 };
 
-/** The words for the page's language. */
+/** The texts for the page's language. */
 export function words(): Words {
   return document.documentElement.lang.startsWith('de') ? german : english;
 }

@@ -1,25 +1,26 @@
-// From scores of starts and ends to the likeliest spans. As transformers' question-answering pipeline does it:
-//   P(start = i) and P(end = j) are softmax over the tokens that may be in an answer (and the first token, which stands for
-//   "no answer"); a span from i to j of at most max_answer_len tokens has the score P(start = i) · P(end = j).
+// The best answer spans from start and end scores, as in transformers' question-answering pipeline:
+//   P(start = i) and P(end = j) are softmax over the tokens that may be in an answer (and the first token, which
+//   represents "no answer"); the score of a span from i to j of at most max_answer_len tokens is P(start = i) · P(end =
+//   j).
 
 import { softmax, topIndices } from './scores.js';
 
-/** A span of tokens, both ends included. */
+/** A span of tokens, inclusive. */
 export interface Span {
   start: number;
   end: number;
   score: number;
 }
 
-/** The best spans of a row of tokens, and how likely it is that there is none. */
+/** The best spans of a row of tokens, and the probability that there is no answer. */
 export interface Spans {
   spans: Span[];
   nullScore: number;
 }
 
-const outside = -10000; // what upstream puts in the place of scores that may not count
+const outside = -10000; // upstream's value for excluded scores
 
-/** `wanted` tokens may stand in an answer, and those of the `null` position count in the sums. */
+/** `wanted` tokens may be in an answer; those of the `null` position are included in the softmax. */
 export function bestSpans(
   logits: { start: Float32Array; end: Float32Array },
   wanted: readonly boolean[],

@@ -1,4 +1,4 @@
-// AutoProcessor: all that stands before a model, whatever it reads: an image processor, a feature extractor, a tokenizer.
+// AutoProcessor: the preprocessing of a model: image processor, feature extractor, tokenizer.
 
 import type { AudioInput } from '../audio/audio_input.js';
 import {
@@ -30,22 +30,22 @@ interface Parts {
   tokenizer: PreTrainedTokenizer | undefined;
 }
 
-/** How a processor is loaded: a model's options, as far as they concern files. */
+/** How a processor is loaded: the options of a model that concern files. */
 export interface ProcessorLoadOptions extends SourceOptions, ReadOptions {}
 
 export interface Processor {
-  /** Images as `pixel_values`, sounds as `input_features`; texts go to `processor.tokenizer`. */
+  /** Images to `pixel_values`, audio to `input_features`; for texts use `processor.tokenizer`. */
   (images: ImageInput | readonly ImageInput[], options?: ImageProcessorCallOptions): Promise<ImageProcessorOutput>;
   (sounds: AudioInput | readonly AudioInput[], options?: FeatureExtractorCallOptions): Promise<FeatureExtractorOutput>;
 }
 
-/** What stands before a model. It is a function: `await processor(image)`. */
+/** The preprocessing of a model. Instances are callable: `await processor(image)`. */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
 export class Processor extends Callable<
   [ImageInput & AudioInput, object?],
   Promise<ImageProcessorOutput | FeatureExtractorOutput>
 > {
-  /** What the model came with; undefined where it has none. */
+  /** The model's image processor; undefined if it has none. */
   readonly image_processor: ImageProcessor | undefined;
   readonly feature_extractor: WhisperFeatureExtractor | undefined;
   readonly tokenizer: PreTrainedTokenizer | undefined;
@@ -83,11 +83,11 @@ export class Processor extends Callable<
   }
 }
 
-/** Loads all that stands before a model. */
+/** Loads the preprocessing of a model. */
 export const AutoProcessor = {
   /**
-   * The image processor or feature extractor that the model came with, and its tokenizer. Rejects with `file_not_found`
-   * where there is none of them, and else as AutoImageProcessor, AutoFeatureExtractor and AutoTokenizer.
+   * The model's image processor or feature extractor, and its tokenizer. Rejects with `file_not_found`
+   * if there is none of them, and otherwise like AutoImageProcessor, AutoFeatureExtractor and AutoTokenizer.
    */
   async from_pretrained(source: Source, given: ProcessorLoadOptions = {}): Promise<Processor> {
     const call = 'AutoProcessor.from_pretrained';
@@ -99,7 +99,7 @@ export const AutoProcessor = {
       present(readFeatureExtractor(folder, options), ['unsupported']),
       present(readTokenizer(folder, options), []),
     ]);
-    // A file for sound is none for images, and the other way round.
+    // A file is either for audio or for images.
     const image_processor = feature_extractor ? undefined : await present(readImageProcessor(folder, options), []);
     if (feature_extractor ?? tokenizer ?? image_processor) {
       return new Processor({ image_processor, feature_extractor, tokenizer });
@@ -108,7 +108,7 @@ export const AutoProcessor = {
   },
 };
 
-/** A part, or undefined where its files are not there (or belong to another kind of part). */
+/** A part, or undefined if its files do not exist (or belong to another kind of part). */
 async function present<Part>(reading: Promise<Part>, others: readonly string[]): Promise<Part | undefined> {
   return reading.catch((thrown: unknown) => {
     if (thrown instanceof ClearformerError && ['file_not_found', ...others].includes(thrown.code)) return undefined;

@@ -1,4 +1,4 @@
-// automatic-speech-recognition: what is said in a sound, with Whisper.
+// automatic-speech-recognition: speech to text with Whisper.
 
 import type { AudioInput } from '../audio/audio_input.js';
 import { read_audio } from '../audio/audio_input.js';
@@ -22,49 +22,52 @@ import { inBatches } from './texts.js';
 import { firstTimeOf, spokenTokens } from './whisper_passes.js';
 import { type SpeechTask, whisperConfig, whisperPrompt } from './whisper_prompt.js';
 
-/** Options of a call: those of `generate`, and what is this task's. `batch_size` counts chunks and is 1 by default. */
+/** Options of a call: those of `generate`, and the task's own. `batch_size` counts chunks and is 1 by default. */
 export interface SpeechRecognitionOptions
   extends Omit<GenerationCallOptions, 'num_return_sequences' | 'return_timestamps'>,
     SpeechTask {
-  /** Seconds of sound that are read at once; longer sounds are cut into such chunks. Default: one chunk, not cut. */
+  /** Length of chunks in seconds; longer audio is split into chunks. Default: no chunks. */
   chunk_length_s?: number | undefined;
-  /** Seconds that neighbouring chunks share, on both sides or left and right. Default: a sixth of chunk_length_s. */
+  /** Overlap of adjacent chunks in seconds, on both sides or left and right. Default: a sixth of chunk_length_s. */
   stride_length_s?: number | readonly [number, number] | undefined;
-  /** Tell in `chunks` when what was said: true for segments, 'word' for words. Default: as generation_config.json says, else false. */
+  /**
+   * Return timestamps in `chunks`: true for segments, 'word' for words. Default: the setting in generation_config.json,
+   * or false.
+   */
   return_timestamps?: boolean | 'word' | undefined;
-  /** Tell in `chunks` in which language what was said. Default false. */
+  /** Return the language of each of the `chunks`. Default false. */
   return_language?: boolean | undefined;
-  /** Reject where the sound ends in the middle of a segment, instead of giving that segment no end. Default false. */
+  /** Reject if the audio ends within a segment, instead of leaving its end open. Default false. */
   force_full_sequences?: boolean | undefined;
 }
 
-/** What was said. */
+/** Recognised speech. */
 export interface RecognizedSpeech {
   text: string;
-  /** With `return_timestamps`, or `return_language`: the segments or words of the text. */
+  /** With `return_timestamps` or `return_language`: the segments or words of the text. */
   chunks?: SpeechChunk[];
 }
 
-/** A segment or a word with its times. */
+/** A segment or a word with timestamps. */
 export interface TimedSpeech extends SpeechChunk {
-  /** In seconds, start and end; null where the model does not say. */
+  /** Start and end in seconds; null if the model does not give it. */
   timestamp: [number | null, number | null];
 }
 
 type WithTimes = SpeechRecognitionOptions & { return_timestamps: true | 'word' };
 
-/** Speech to text, in the language that is spoken or in English. */
+/** Speech to text, in the spoken language or translated to English. */
 export interface AutomaticSpeechRecognitionPipeline {
   /**
-   * The text of a sound with its segments or words. A sound that is longer than the model reads at once is read in passes, each
-   * from the last segment's end on, or with `chunk_length_s` in chunks.
+   * The text of an audio with its segments or words. Audio longer than the model's window is processed in passes, each
+   * starting at the end of the last segment, or with `chunk_length_s` in chunks.
    */
   (audio: AudioInput, options: WithTimes): Promise<RecognizedSpeech & { chunks: TimedSpeech[] }>;
   /** The same for several sounds. */
   (audio: readonly AudioInput[], options: WithTimes): Promise<(RecognizedSpeech & { chunks: TimedSpeech[] })[]>;
   /**
-   * The text of a sound, or of each sound. Rejects as the feature extractor and `generate` do; `invalid_argument` for a sound
-   * that is longer than the model reads at once when neither `chunk_length_s` nor `return_timestamps` is given.
+   * The text of one audio, or of each. Rejects like the feature extractor and `generate`; `invalid_argument` for audio
+   * longer than the model's window if neither `chunk_length_s` nor `return_timestamps` is given.
    */
   (audio: AudioInput, options?: SpeechRecognitionOptions): Promise<RecognizedSpeech>;
   /** The same for several sounds. */
@@ -134,7 +137,7 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
     return wanted === 'word' ? 'words' : wanted ? 'segments' : 'none';
   }
 
-  /** The seconds that one position of the encoder's output stands for. */
+  /** The duration in seconds of one position of the encoder's output. */
   get #precision(): number {
     return this.processor.features.chunk_length / Number(this.model.config.max_source_positions ?? 1500);
   }
@@ -222,14 +225,17 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
 
 type Times = SpokenOptions['times'];
 
-/** Options of transformers and transformers.js that are not obeyed here. */
+/** Unsupported options of transformers and transformers.js. */
 const refused: Readonly<Record<string, string>> = {
   num_return_sequences: 'a sound has one text',
   num_frames: 'the frames of a sound are counted here: leave it out',
   prompt_ids: 'pass decoder_input_ids to model.generate()',
 };
 
-/** What generation_config.json may ask for that has no effect here: transformers reads a pass again when it looks wrong. */
+/**
+ * Settings of generation_config.json without effect here: transformers repeats a pass whose result looks wrong
+ * (fallback).
+ */
 const fallbacks = [
   'logprob_threshold',
   'compression_ratio_threshold',
@@ -245,7 +251,7 @@ function warnOfFallbacks(task: string, { generation_config }: GenerativeModel): 
   warn({ code: 'no_fallback', message });
 }
 
-/** The part of a spectrogram that the model reads at once. */
+/** The part of a spectrogram within the model's window. */
 function firstFrames(features: Tensor<'float32'>, frames: number): Tensor<'float32'> {
   return features.slice([0, features.dims[0] ?? 0], [0, features.dims[1] ?? 0], [0, frames]);
 }

@@ -1,4 +1,4 @@
-// What all pipelines have in common: they are functions over a model of their own, and give its memory back.
+// The base class of pipelines: callable objects that own a model.
 
 import type { ModelOutput } from '../models/outputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
@@ -7,16 +7,16 @@ import { ClearformerError } from '../support/error.js';
 import { asyncDisposeSymbol, disposeSymbol } from '../support/resource.js';
 import type { Tensor } from '../tensor/tensor.js';
 
-/** A model that gives a score for every class or token. */
+/** A model that returns logits for classes or tokens. */
 export type LogitsModel = PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>;
 
-/** A task, the model that does it, and what stands before the model. Call it, then `dispose()` of it. */
+/** A task with its model and preprocessing. Call it, and release it with `dispose()`. */
 export abstract class Pipeline<
   Arguments extends readonly unknown[],
   Result,
   Model extends PreTrainedModel,
 > extends Callable<Arguments, Promise<Result>> {
-  /** The task, as upstream spells it. */
+  /** The task, by upstream's name. */
   readonly task: string;
   readonly model: Model;
 
@@ -27,11 +27,11 @@ export abstract class Pipeline<
     this.model = model;
   }
 
-  /** Gives all memory back; calls that are under way reject with `disposed`. */
+  /** Releases all memory; running calls reject with `disposed`. */
   dispose(): Promise<void> {
     return this.model.dispose();
   }
-  /** For `using`: disposes without waiting for it. */
+  /** For `using`: disposes without waiting. */
   [disposeSymbol](): void {
     void this.dispose();
   }
@@ -41,7 +41,7 @@ export abstract class Pipeline<
   }
 }
 
-/** A member of a model's output that this task cannot do without. */
+/** A member of a model's output that this task requires. */
 export function needed<T>(value: T | undefined, call: string, name: string): T {
   if (value !== undefined) return value;
   throw new ClearformerError('unsupported', `${call}: this model gives no ${name}`);

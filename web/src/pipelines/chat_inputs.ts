@@ -1,4 +1,4 @@
-// Conversations as a model's input. The interpreter of their templates is loaded with the first one.
+// Conversations as a model's input. The template interpreter is loaded with the first one.
 
 import { type ReadOptions, readOptional } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
@@ -7,15 +7,15 @@ import type { Message } from '../text/chat_template.js';
 import { readPlain } from '../text/plain_text.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 
-/** Options that concern conversations only. */
+/** Options for conversations only. */
 export interface ChatOptions {
   /** A template, or the name of one of the tokenizer's. */
   chat_template?: string | undefined;
-  /** Variables of the template. */
+  /** Template variables. */
   tools?: readonly object[] | undefined;
   documents?: readonly object[] | undefined;
   chat_template_kwargs?: Readonly<Record<string, unknown>> | undefined;
-  /** Go on with the last message instead of answering it. Default: whether it is the assistant's. */
+  /** Continue the last message instead of answering it. Default: true if it is the assistant's. */
   continue_final_message?: boolean | undefined;
 }
 
@@ -27,7 +27,7 @@ export function isChat(given: unknown): given is readonly Message[] {
   return Array.isArray(given) && given.length > 0 && given.every(isMessage);
 }
 
-/** The token ids of conversations, rendered each by itself since their last messages may differ in who speaks. */
+/** The token ids of conversations, rendered separately since the roles of their last messages may differ. */
 export async function chatInputs(
   tokenizer: PreTrainedTokenizer,
   chats: readonly (readonly Message[])[],
@@ -51,7 +51,7 @@ export async function chatInputs(
   return tokenizer(texts, { ...padding, add_special_tokens: false, return_tensor: true });
 }
 
-/** The template of a folder that keeps it in a file of its own. */
+/** The template of a folder that stores it in a separate file. */
 export async function readTemplate(folder: Folder, options: ReadOptions): Promise<string | undefined> {
   const plain = await readPlain(folder, 'chat_template.jinja', options);
   if (plain !== undefined) return plain.text;

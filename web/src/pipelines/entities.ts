@@ -1,24 +1,26 @@
-// From classes of tokens to entities: tokens joined to words, words of one kind to groups. As transformers' pipeline does it.
-//   none: every token for itself;  simple: neighbours of one kind are a group;
-//   first, average, max: a word has the class of its first token, of its tokens' mean scores, of its surest token.
-// "B-" begins a new group, "I-" or no prefix continues one of its kind.
+// Token classes to entities, as in transformers' pipeline: tokens are joined to words, adjacent words of one kind to
+// groups.
+//   none: every token separately;  simple: adjacent tokens of one kind form a group;
+//   first, average, max: a word's class is that of its first token, of its mean scores, of its token with the highest
+//   score.
+// "B-" begins a new group, "I-" or no prefix continues one of the same kind.
 
 import { argmax } from './scores.js';
 
-/** How tokens become entities, and which of a word's tokens decides. */
+/** How tokens are aggregated to entities, and which of a word's tokens determines the class. */
 export type AggregationStrategy = 'none' | 'simple' | 'first' | 'average' | 'max';
 
 /** A token of a text with the probabilities of its classes. */
 export interface ScoredToken {
-  /** As the vocabulary spells it. */
+  /** The token, as in the vocabulary. */
   word: string;
   scores: readonly number[];
-  /** Place in the row of tokens. */
+  /** Position in the row of tokens. */
   index: number;
   /** [start, end) in the text. */
   start: number;
   end: number;
-  /** Whether it continues the word of the token before. */
+  /** Whether it continues the word of the previous token. */
   is_subword: boolean;
 }
 
@@ -28,22 +30,22 @@ export interface TokenEntity {
   score: number;
   index: number;
   word: string;
-  /** [start, end) in the text, in UTF-16 code units as `text.slice` takes them. */
+  /** [start, end) in the text, in UTF-16 code units as for `text.slice`. */
   start: number;
   end: number;
 }
 
-/** Neighbouring tokens of one kind. */
+/** Adjacent tokens of one kind. */
 export interface EntityGroup {
   entity_group: string;
   score: number;
   word: string;
-  /** [start, end) in the text, in UTF-16 code units as `text.slice` takes them. */
+  /** [start, end) in the text, in UTF-16 code units as for `text.slice`. */
   start: number;
   end: number;
 }
 
-/** How labels and words are spelt. */
+/** Converts ids to labels, and tokens to text. */
 export interface Spelling {
   label(id: number): string;
   /** Tokens as text. */
@@ -52,7 +54,7 @@ export interface Spelling {
 
 type Word = Omit<TokenEntity, 'index'>;
 
-/** Every token with its likeliest class. */
+/** Every token with its most probable class. */
 export function tokenEntities(tokens: readonly ScoredToken[], spelling: Spelling): TokenEntity[] {
   return tokens.map(({ word, scores, index, start, end }) => {
     const best = argmax(scores);
@@ -60,7 +62,7 @@ export function tokenEntities(tokens: readonly ScoredToken[], spelling: Spelling
   });
 }
 
-/** Groups of neighbours of one kind. */
+/** Groups of adjacent tokens of one kind. */
 export function entityGroups(
   tokens: readonly ScoredToken[],
   strategy: Exclude<AggregationStrategy, 'none'>,
@@ -122,7 +124,7 @@ function wordScores(part: readonly ScoredToken[], strategy: AggregationStrategy)
   return all[argmax(all.map((scores) => Math.max(...scores)))] as readonly number[];
 }
 
-/** Of groups that overlap, because rows of tokens did, the longest, then the surest. */
+/** Of groups that overlap because windows do, keeps the longest, then the one with the highest score. */
 export function withoutOverlaps(groups: readonly EntityGroup[]): EntityGroup[] {
   const kept: EntityGroup[] = [];
   for (const group of [...groups].sort((a, b) => a.start - b.start)) {

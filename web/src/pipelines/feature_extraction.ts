@@ -1,4 +1,4 @@
-// feature-extraction: what the model makes of each token, or one vector for a text.
+// feature-extraction: an embedding of each token, or of a text.
 
 import type { ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
@@ -27,36 +27,39 @@ import {
 
 /** Options of a call. */
 export interface FeatureExtractionOptions extends TextCallOptions {
-  /** One vector for a text instead of one a token. Default: what modules.json says, else none. */
+  /** Pooling to one vector per text instead of one per token. Default: the setting in modules.json, or none. */
   pooling?: Pooling | readonly PoolingMode[] | undefined;
-  /** Vectors of length 1. Default: what modules.json says where pooling is not given, else false. */
+  /** Normalise vectors to unit length. Default: the setting in modules.json if pooling is not given, else false. */
   normalize?: boolean | undefined;
-  /** One bit instead of each number, whether it is above 0: eight in a byte, the first in its highest bit. Default false. */
+  /**
+   * Quantise each number to one bit, whether it is above 0: eight per byte, the first in the highest bit. Default
+   * false.
+   */
   quantize?: boolean | undefined;
-  /** With `quantize`: bytes as int8, 128 less (`binary`, default), or as uint8. */
+  /** With `quantize`: bytes as int8, offset by -128 (`binary`, default), or as uint8. */
   precision?: 'binary' | 'ubinary' | undefined;
 }
 
 type Quantized = FeatureExtractionOptions & { quantize: true };
 
-/** Texts to vectors. */
+/** Text embeddings. */
 export interface FeatureExtractionPipeline {
   /**
-   * [text, position, d_model], or with pooling [text, d_model]; of CLIP its text_embeds [text, embedding], of length 1. One
-   * text is a batch of one. Without pooling, positions that the longest text has and others have not hold what the model
-   * computes for padding. Rejects with `invalid_argument` or
-   * `unsupported` for what does not fit, `disposed`, or the signal's reason.
+   * [text, position, d_model], or with pooling [text, d_model]; for CLIP its text_embeds [text, embedding], of unit
+   * length. One text is a batch of one. Without pooling, positions beyond the end of shorter texts hold the model's
+   * outputs for padding.
+   * Rejects with `invalid_argument` or `unsupported` for invalid arguments, `disposed`, or the abort signal's reason.
    */
   (
     texts: string | readonly string[],
     options?: FeatureExtractionOptions & { quantize?: false | undefined },
   ): Promise<Tensor<'float32'>>;
-  /** [text, d_model / 8]: bits of pooled vectors. */
+  /** [text, d_model / 8]: pooled vectors quantised to bits. */
   (
     texts: string | readonly string[],
     options: Quantized & { precision?: 'binary' | undefined },
   ): Promise<Tensor<'int8'>>;
-  /** The same as bytes without a sign. */
+  /** The same as unsigned bytes. */
   (texts: string | readonly string[], options: Quantized & { precision: 'ubinary' }): Promise<Tensor<'uint8'>>;
 }
 
@@ -87,7 +90,7 @@ export class FeatureExtractionPipeline extends Pipeline<
     return quantize ? quantized(this.task, vectors, precision) : vectors;
   }
 
-  /** @internal One vector of length 1 for each text, for who compares them. */
+  /** @internal One vector of unit length per text, for comparisons. */
   unitVectors(texts: readonly string[], options: FeatureExtractionOptions): Promise<Tensor<'float32'>> {
     checkOptions(this.task, options, [...textCallOptions, 'pooling']);
     const isTold = options.pooling !== undefined || this.#defaults.pooling.length > 0;
@@ -133,7 +136,7 @@ export class FeatureExtractionPipeline extends Pipeline<
     });
   }
 
-  /** Every token's vector: all texts are padded to the longest, so that they fit in one tensor. */
+  /** Every token's vector: all texts are padded to the longest, to fit in one tensor. */
   #tokens(texts: readonly string[], options: FeatureExtractionOptions): Promise<Tensor<'float32'>[]> {
     const all = this.#encode(texts, options);
     const rows = texts.map((_, row) => row);
@@ -158,7 +161,7 @@ export class FeatureExtractionPipeline extends Pipeline<
   }
 }
 
-/** A bit for each number, as sentence-transformers packs them. */
+/** One bit per number, packed as by sentence-transformers. */
 function quantized(
   call: string,
   { dims, data }: Tensor<'float32'>,
@@ -181,7 +184,7 @@ function quantized(
   );
 }
 
-/** @internal What stands beside an embedding model. */
+/** @internal The files of an embedding model besides the model itself. */
 export interface BesideEmbedding {
   tokenizer: PreTrainedTokenizer;
   defaults: EmbeddingDefaults;

@@ -1,5 +1,5 @@
-// All that the rules of a folder's small files find, and where these files do not fit each other: what `validate` tells of
-// them beside what keeps a tokenizer, a processor or an embedding from being made.
+// Violations of the rules of a folder's JSON files, and inconsistencies between them: `validate` reports them in
+// addition to what prevents a tokenizer, a processor or an embedding from being created.
 
 import { brokenRules, brokenTokenizerRules, isObject } from '../checkpoint/file_rules.js';
 import { readOptional } from '../checkpoint/files.js';
@@ -13,7 +13,7 @@ type Values = Readonly<Record<string, unknown>>;
 const list = 'modules.json';
 const prompts = 'config_sentence_transformers.json';
 
-/** What is wrong with the files beside the model that are JSON, `d_model` being the model's width where it is known. */
+/** Problems of the JSON files besides the model, with `d_model` the model's width if known. */
 export async function fileProblems(
   folder: Folder,
   d_model: number | undefined,
@@ -24,7 +24,7 @@ export async function fileProblems(
     return file && JSON.parse(file.text);
   };
   const found: ClearformerError[] = [];
-  /** Of a file that is no JSON object: that is told, too. */
+  /** A file that is not a JSON object is a problem as well. */
   const attempt = async (work: () => Promise<ClearformerError[]>) => {
     try {
       found.push(...(await work()));
@@ -55,7 +55,7 @@ export async function fileProblems(
   return found;
 }
 
-/** The steps of modules.json that have a file of settings. */
+/** The steps of modules.json that have a settings file. */
 async function modules(
   folder: Folder,
   signal: AbortSignal | undefined,
@@ -68,7 +68,7 @@ async function modules(
     try {
       held = JSON.parse(text ?? '[]');
     } catch {
-      return []; // told by who reads it
+      return []; // reported by its reader
     }
     if (!Array.isArray(held)) return [];
     const broken = brokenRules(list, held as unknown as Values);
@@ -95,7 +95,7 @@ function promptProblems(values: Values): ClearformerError[] {
   return [refusal(prompts, `default_prompt_name ${JSON.stringify(name)} is none of its prompts`)];
 }
 
-/** Templates that are none. */
+/** Invalid templates. */
 async function templateProblems(folder: Folder, signal: AbortSignal | undefined): Promise<ClearformerError[]> {
   const plain = await readPlain(folder, 'chat_template.jinja', { signal });
   const config = await readOptional(folder, 'tokenizer_config.json', { signal });

@@ -1,4 +1,4 @@
-// fill-mask: the likeliest tokens in the place of the mask token.
+// fill-mask: the most probable tokens for the mask token.
 
 import { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
@@ -12,25 +12,25 @@ import { inTextBatches, modelInputs, type TextCallOptions, textCallOptions, text
 
 /** Options of a call. */
 export interface FillMaskOptions extends TextCallOptions {
-  /** How many tokens, best first. Default 5. */
+  /** Number of tokens, best first. Default 5. */
   top_k?: number | undefined;
 }
 
-/** A token that could stand there. */
+/** A candidate token. */
 export interface FilledMask {
   /** Its probability. */
   score: number;
   token: number;
   token_str: string;
-  /** The text with it, without special tokens. */
+  /** The text with the token, without special tokens. */
   sequence: string;
 }
 
-/** The tokens that fit a blank. */
+/** Predicts masked tokens. */
 export interface FillMaskPipeline {
   /**
-   * The best tokens for the mask of a text, or of each text. A text must hold the tokenizer's `mask_token` once: none is
-   * `invalid_argument`, several are `unsupported`. Rejects as well with `disposed` or the signal's reason.
+   * The best tokens for the mask of a text, or of each text. A text must contain the tokenizer's `mask_token` once:
+   * none is `invalid_argument`, several are `unsupported`. Also rejects with `disposed` or the abort signal's reason.
    */
   (text: string, options?: FillMaskOptions): Promise<FilledMask[]>;
   /** The same for several texts. */
@@ -78,7 +78,7 @@ export class FillMaskPipeline extends Pipeline<
     return Array.isArray(texts) ? results : (results[0] as FilledMask[]);
   }
 
-  /** Where the mask stands. */
+  /** The position of the mask. */
   #maskIn(ids: readonly number[], text: string): number {
     const { mask_token, mask_token_id } = this.tokenizer;
     const at = ids.indexOf(mask_token_id as number);

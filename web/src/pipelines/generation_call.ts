@@ -1,4 +1,4 @@
-// What pipelines that generate have in common: which of their options are generate()'s, and what it does by default.
+// Common to pipelines that generate: separates generate()'s options, and its defaults in a pipeline.
 
 import type { GenerateOptions } from '../models/generation_options.js';
 import type { GenerativeModel } from '../models/generative_model.js';
@@ -6,7 +6,7 @@ import { ClearformerError } from '../support/error.js';
 import { checkCount } from './scores.js';
 import type { CallOptions } from './texts.js';
 
-/** Options of `generate` whose results are more than texts; a pipeline gives texts. */
+/** Options of `generate` with results other than texts, which a pipeline does not return. */
 type NotForTexts =
   | 'return_dict_in_generate'
   | 'use_cache'
@@ -18,7 +18,7 @@ type NotForTexts =
 /** Options of `generate` that concern texts. */
 export type TextOptions = Omit<GenerateOptions, NotForTexts>;
 
-/** What pipelines pass on to `generate`, and their own. */
+/** The options passed on to `generate`, and the pipelines' own. */
 export interface GenerationCallOptions extends CallOptions, TextOptions {}
 
 const notForTexts: readonly string[] = [
@@ -31,8 +31,8 @@ const notForTexts: readonly string[] = [
 ];
 
 /**
- * Options apart: `generate` checks what remains by name. Throws `unsupported` for what a pipeline cannot give, and for a
- * streamer of more than one input.
+ * Separates the options; `generate` checks its own by name. Throws `unsupported` for what a pipeline cannot return, and
+ * for a streamer with more than one input.
  */
 export function splitOptions(
   call: string,
@@ -60,11 +60,11 @@ export function splitOptions(
   return { generate: Object.fromEntries(passed) };
 }
 
-const usualLength = 256; // upstream's pipelines, too
+const usualLength = 256; // as in upstream's pipelines
 
 /**
- * What holds where the caller says nothing: the model's own settings for the task, and a length of 256 new tokens (or what
- * its positions have room for behind `prompt` tokens) where nobody names one.
+ * The defaults: the model's settings for the task, and a maximum of 256 new tokens (or as many as
+ * its positions allow after `prompt` tokens) if no length is set.
  */
 export function generationDefaults(
   model: GenerativeModel,

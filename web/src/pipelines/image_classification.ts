@@ -1,4 +1,4 @@
-// image-classification: what an image shows.
+// image-classification: the classes of an image.
 
 import type { ImageInput } from '../image/image_input.js';
 import { type ImageProcessor, readImageProcessor } from '../image/image_processor.js';
@@ -20,11 +20,11 @@ import { type CallOptions, callOptions, inBatches } from './texts.js';
 /** Options of a call. `top_k` is 5 by default. */
 export interface ImageClassificationOptions extends CallOptions, ClassificationOptions {}
 
-/** Images to classes. */
+/** Classifies images. */
 export interface ImageClassificationPipeline {
   /**
-   * The best classes of an image, or of each image. Rejects with `invalid_argument` or `unsupported` for what does not fit,
-   * `disposed`, or the signal's reason.
+   * The best classes of an image, or of each image. Rejects with `invalid_argument` or `unsupported` for invalid
+   * arguments, `disposed`, or the abort signal's reason.
    */
   (image: ImageInput, options?: ImageClassificationOptions): Promise<LabelScore[]>;
   /** The same for several images. */

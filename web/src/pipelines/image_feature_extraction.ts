@@ -1,4 +1,4 @@
-// image-feature-extraction: what a vision model makes of each patch, or of the whole image.
+// image-feature-extraction: an embedding of each patch, or of the whole image.
 
 import type { ImageInput } from '../image/image_input.js';
 import { type ImageProcessor, readImageProcessor } from '../image/image_processor.js';
@@ -14,16 +14,16 @@ import { type CallOptions, callOptions, inBatches } from './texts.js';
 
 /** Options of a call. */
 export interface ImageFeatureExtractionOptions extends CallOptions {
-  /** The pooler's vector of each image instead of one a position. Default false. */
+  /** The pooler's vector of each image instead of one per position. Default false. */
   pool?: boolean | undefined;
 }
 
-/** Images to vectors. */
+/** Image embeddings. */
 export interface ImageFeatureExtractionPipeline {
   /**
-   * [image, position, d_model], or with `pool` [image, d_model]; of CLIP [image, embedding], without `pool` of length 1. One
-   * image is a batch of one. Rejects with `unsupported` where the model has no pooler, `invalid_argument` or `unsupported`
-   * for what does not fit, `disposed`, or the signal's reason.
+   * [image, position, d_model], or with `pool` [image, d_model]; for CLIP [image, embedding], without `pool` of unit
+   * length. One image is a batch of one. Rejects with `unsupported` if the model has no pooler, `invalid_argument` or
+   * `unsupported` for invalid arguments, `disposed`, or the abort signal's reason.
    */
   // biome-ignore lint/style/useShorthandFunctionType: it must merge with the class
   (images: ImageInput | readonly ImageInput[], options?: ImageFeatureExtractionOptions): Promise<Tensor<'float32'>>;

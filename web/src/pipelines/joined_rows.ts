@@ -1,8 +1,8 @@
-// Batches that went through a model one after the other, as one tensor.
+// Concatenates the results of batches.
 
 import { Tensor } from '../tensor/tensor.js';
 
-/** Tensors whose first axes follow one another. */
+/** Concatenates tensors along the first axis. */
 export function joinedRows(parts: readonly Tensor<'float32'>[]): Tensor<'float32'> {
   const inner = parts[0]?.dims.slice(1) ?? [];
   const rows = parts.reduce((sum, { dims }) => sum + (dims[0] ?? 0), 0);

@@ -1,4 +1,4 @@
-// One progress over the model's files and those beside it. It begins when the sizes of all are known, so that the total
+// The common progress of the model's files and the others. It starts when all sizes are known, so that the total
 // never changes.
 
 import { Progress, type ProgressCallback, type ProgressInfo } from '../checkpoint/progress.js';
@@ -17,23 +17,23 @@ export class JointProgress {
     this.#tell = tell;
   }
 
-  /** Takes what the model's own progress tells. */
+  /** Receives the model's own progress events. */
   readonly ofModel: ProgressCallback = (event) => {
-    if (event.status === 'ready') return; // only both together are ready
+    if (event.status === 'ready') return; // ready only when both are
     if (event.status === 'initiate') this.#sizes.set(event.file as string, event.file_total ?? 0);
     else if (this.#joint === undefined) this.#early.push(event);
     else this.#pass(event);
-    // A model tells of all its files before the first byte of any.
+    // A model announces all its files before the first byte of any.
     if (this.#joint === undefined && event.status !== 'initiate') this.#begin();
   };
 
-  /** The files beside the model are all read; their sizes by name. */
+  /** Called when the files besides the model have been read, with their sizes by name. */
   besideModel(sizes: ReadonlyMap<string, number>): void {
     this.#beside = new Map(sizes);
     if (this.#early.length > 0) this.#begin();
   }
 
-  /** Both are loaded. */
+  /** Called when both are loaded. */
   ready(): void {
     this.#joint?.ready();
   }
@@ -49,7 +49,7 @@ export class JointProgress {
     for (const event of this.#early.splice(0)) this.#pass(event);
   }
 
-  /** What is beside the model, without files that the model reads, too. */
+  /** The other files, without those that the model reads as well. */
   #own(): [string, number][] {
     return [...(this.#beside ?? [])].filter(([file]) => !this.#sizes.has(file));
   }

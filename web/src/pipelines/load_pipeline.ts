@@ -1,4 +1,4 @@
-// Loading a pipeline: the model and the small files beside it at the same time, from one folder, with one progress.
+// Loads a pipeline: the model and the small files beside it concurrently, from one folder, with a common progress.
 
 import type { Integrity, ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
@@ -10,21 +10,21 @@ import { ClearformerError } from '../support/error.js';
 import { JointProgress } from './joint_progress.js';
 import { RecordedFolder } from './recorded_folder.js';
 
-/** @internal What a task is made of. */
+/** @internal The parts of a task. */
 export interface Recipe<Model extends PreTrainedModel, Beside, Made> {
   Model: new (loaded: LoadedModel) => Model;
-  /** Reads what stands beside the model: tokenizer, processor. */
+  /** Reads the preprocessing: tokenizer, processor. */
   read(folder: Folder, options: ReadOptions): Promise<Beside>;
   create(task: string, model: Model, beside: Beside): Made;
 }
 
-/** A task under the name it was asked for, and the pipeline's own, by which the core knows what head it needs. */
+/** A task by the name requested, and by the pipeline's name, from which the core infers the head. */
 export interface PipelineNames {
   task: string;
   pipeline: PipelineName;
 }
 
-/** What loads the pipeline of a task. */
+/** Loads the pipeline of a task. */
 export type Load<Made> = (names: PipelineNames, folder: Folder, options: LoadOptions) => Promise<Made>;
 
 /** @internal */
@@ -35,8 +35,8 @@ export function loader<Model extends PreTrainedModel<ModelOutput>, Beside, Made>
 }
 
 /**
- * A pipeline from a source. When one part fails, or the signal aborts, the other is stopped, and nothing stays behind.
- * Rejects as the model and what stands beside it do.
+ * Loads a pipeline from a source. If one part fails, or the signal aborts, the other is stopped and released.
+ * Rejects as loading the model and the other parts does.
  */
 async function loadPipeline<Model extends PreTrainedModel<ModelOutput>, Beside, Made>(
   { task, pipeline }: PipelineNames,
@@ -76,7 +76,7 @@ async function loadPipeline<Model extends PreTrainedModel<ModelOutput>, Beside, 
   }
 }
 
-/** A controller that aborts with the signal, until it is told to forget it. */
+/** A controller that aborts with the signal, until `forget` is called. */
 function stopWith(signal: AbortSignal | undefined): { controller: AbortController; forget: () => void } {
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
@@ -84,7 +84,7 @@ function stopWith(signal: AbortSignal | undefined): { controller: AbortControlle
   return { controller, forget: () => signal?.removeEventListener('abort', abort) };
 }
 
-/** Both results; after the first failure the other is stopped, waited for, and given back if it came all the same. */
+/** Both results; after the first failure the other is stopped, awaited, and released if it completes. */
 async function bothOrNeither<Beside>(
   loading: Promise<LoadedModel>,
   reading: Promise<Beside>,
@@ -100,14 +100,14 @@ async function bothOrNeither<Beside>(
   }
 }
 
-/** Checksums of the files a model reads, and names of all other files that have one. */
+/** The checksums of the model's files, and the names of all other files with one. */
 function sorted(integrity: Integrity = {}): { weights: Integrity; others: readonly string[] } {
   const ofModel = (name: string) => /^(config|generation_config)\.json$|\.safetensors(\.index\.json)?$/.test(name);
   const others = Object.keys(integrity).filter((name) => !ofModel(name));
   return { weights: Object.fromEntries(Object.entries(integrity).filter(([name]) => ofModel(name))), others };
 }
 
-/** Throws for a checksum of a file that was not read: it would be silence about a file that was not checked. */
+/** Throws for a checksum of a file that was not read: it would suggest a check that did not happen. */
 function checkRead(names: readonly string[], sizes: ReadonlyMap<string, number>): void {
   const file = names.find((name) => !sizes.has(name));
   if (file === undefined) return;

@@ -1,17 +1,20 @@
-// Long sound in chunks that overlap, and the tokens of the chunks joined where they say the same. As transformers'
-// pipeline does it for Whisper.
+// Splits long audio into overlapping chunks, and merges the chunks' tokens where they agree, as transformers'
+// pipeline does for Whisper.
 
 import { ClearformerError } from '../support/error.js';
 
-/** How sound is cut; in samples. */
+/** Chunk sizes in samples. */
 export interface Chunking {
   length: number;
-  /** What a chunk shares with the one before it, and with the one after it. */
+  /** Overlap with the previous chunk, and with the next one. */
   left: number;
   right: number;
 }
 
-/** In samples, from seconds. Throws `invalid_argument` where chunks would not advance, or are longer than `most` seconds. */
+/**
+ * Converts seconds to samples. Throws `invalid_argument` if chunks would not advance, or are longer than `most`
+ * seconds.
+ */
 export function chunkingOf(
   seconds: number,
   stride: number | readonly [number, number] | undefined,
@@ -34,14 +37,14 @@ export function chunkingOf(
   return chunking;
 }
 
-/** A part of a sound, a view of it, with what of it its neighbours have, too. */
+/** A part of the audio (a view), with its overlaps. */
 export interface Chunk {
   samples: Float32Array;
   left: number;
   right: number;
 }
 
-/** The chunks of a sound. */
+/** The chunks of an audio. */
 export function chunksOf(samples: Float32Array, { length, left, right }: Chunking): Chunk[] {
   const chunks: Chunk[] = [];
   for (let start = 0; start < samples.length; start += length - left - right) {
@@ -55,7 +58,7 @@ export function chunksOf(samples: Float32Array, { length, left, right }: Chunkin
   return chunks;
 }
 
-/** Tokens of chunks that follow one another as one sequence: each pair is cut in the middle of their best agreement. */
+/** Merges the tokens of successive chunks: adjacent sequences are cut in the middle of their best alignment. */
 export function joined<T>(sequences: readonly (readonly T[])[], agree: (left: T, right: T) => boolean): T[] {
   const all: T[] = [];
   let [left = []] = sequences;
@@ -67,7 +70,7 @@ export function joined<T>(sequences: readonly (readonly T[])[], agree: (left: T,
   return [...all, ...left];
 }
 
-/** Of all ways to lay the end of one over the start of the other, the one in which most tokens agree. */
+/** Of all alignments of the end of one with the start of the other, the one in which most tokens agree. */
 function agreement<T>(
   left: readonly T[],
   right: readonly T[],
@@ -83,7 +86,7 @@ function agreement<T>(
     for (let i = 0; i < leftEnd - leftStart; i++) {
       if (agree(left[leftStart + i] as T, right[rightStart + i] as T)) matches++;
     }
-    const share = matches / overlap + overlap / 10000; // the last part favours long agreements
+    const share = matches / overlap + overlap / 10000; // the last term favours long overlaps
     if (matches <= 1 || share <= most) continue;
     most = share;
     const rightEnd = rightStart + leftEnd - leftStart;

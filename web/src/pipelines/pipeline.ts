@@ -1,4 +1,4 @@
-// pipeline(): a task by its name, from a source to a function. Each task is a module that is loaded when it is asked for.
+// pipeline(): a callable for a task, from a source. The module of each task is loaded on demand.
 
 import type { Folder } from '../checkpoint/folder.js';
 import { SharedFolder } from '../checkpoint/shared_folder.js';
@@ -45,7 +45,7 @@ export interface Pipelines {
   'zero-shot-image-classification': ZeroShotImageClassificationPipeline;
 }
 
-/** Other names of tasks; a translation may name its languages, as T5 wants it: `translation_en_to_de`. */
+/** Other names of tasks; a translation may name its languages, as for T5: `translation_en_to_de`. */
 export interface TaskAliases {
   asr: 'automatic-speech-recognition';
   embeddings: 'feature-extraction';
@@ -54,7 +54,7 @@ export interface TaskAliases {
   [translation: `translation_${string}_to_${string}`]: 'translation';
 }
 
-/** What `pipeline` knows. */
+/** The task names that `pipeline` accepts. */
 export type PipelineTask = keyof Pipelines | keyof TaskAliases;
 
 /** The pipeline of a task. */
@@ -90,11 +90,11 @@ const aliases: Readonly<Record<string, keyof Pipelines>> = {
 };
 
 /**
- * A pipeline for a task, with model, tokenizer and processor from one source; options are those of a model. Without a task
- * it is the one the checkpoint was made for, as `inspect` tells it. Progress is told over all files together; aborting
- * `signal` stops all of it and leaves nothing behind. Rejects with `unsupported` for a task or an option that is not known
- * (where transformers.js knows it, with what to use here) and where a checkpoint was made for no task, `invalid_argument` without a source, and else as `from_pretrained` of the
- * parts.
+ * A pipeline for a task, with model, tokenizer and processor from one source; options are those of a model. Without a
+ * task, the checkpoint's own is used, as reported by `inspect`. Progress covers all files; aborting
+ * `signal` stops everything and releases it. Rejects with `unsupported` for an unknown task or option
+ * (with an alternative, if transformers.js knows it) and for a checkpoint without a task, `invalid_argument` without a
+ * source, and otherwise like `from_pretrained` of the parts.
  */
 export async function pipeline<Task extends PipelineTask>(
   task: Task,
@@ -125,8 +125,8 @@ export async function pipeline(
 }
 
 /**
- * What is to be said of a file or a head that is missing because the checkpoint was made for other tasks: the parts of a
- * pipeline load side by side, and which of them fails first is chance.
+ * The error for a missing file or head if the checkpoint is for other tasks: the parts of a
+ * pipeline load concurrently, and which of them fails first is a matter of chance.
  */
 async function madeForOthers(
   name: PipelineName,
@@ -146,7 +146,7 @@ async function madeForOthers(
   return new ClearformerError('unsupported', message, { option: 'task', expected: pipelines });
 }
 
-/** The pipeline that the checkpoint of a folder was made for. */
+/** The pipeline that a folder's checkpoint is for. */
 async function madeFor(folder: Folder, signal: AbortSignal | undefined): Promise<PipelineName> {
   const { inspectFolder } = await import('../inspection/inspect_folder.js');
   const { inspection } = await inspectFolder(folder, { signal });
@@ -164,7 +164,7 @@ async function madeFor(folder: Folder, signal: AbortSignal | undefined): Promise
   );
 }
 
-const advice = () => import('./task_advice.js'); // few calls need it
+const advice = () => import('./task_advice.js'); // rarely needed
 const knownTasks = () => [...Object.keys(loaders), ...Object.keys(aliases)];
 
 function nameOf(task: unknown): keyof Pipelines | undefined {

@@ -1,4 +1,4 @@
-// Pooling: from a vector for every token to one for a text. Formulas: sentence_pooling.h of the core, which computes it.
+// Pooling: one vector per text from one per token. Formulas: sentence_pooling.h of the core, which computes it.
 
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { TensorIn } from '../runtime/border.js';
@@ -8,9 +8,9 @@ import { toTensor } from '../tensor/tensor_output.js';
 
 const kinds = ['cls', 'max', 'mean', 'mean_sqrt_len_tokens', 'weightedmean', 'last_token'] as const;
 
-/** A way to make one vector of several. */
+/** A pooling mode. */
 export type PoolingMode = (typeof kinds)[number];
-/** What a call takes: upstream's names, other spellings that transformers.js knows, or several to be joined. */
+/** The option of a call: upstream's names, alternative names of transformers.js, or several to be concatenated. */
 export type Pooling = PoolingMode | 'none' | 'first_token' | 'eos';
 
 const spellings: Readonly<Record<string, PoolingMode>> = {
@@ -23,7 +23,7 @@ const spellings: Readonly<Record<string, PoolingMode>> = {
   lasttoken: 'last_token',
 };
 
-/** The modes of any spelling, in the order in which their vectors are joined; empty: none. Throws `invalid_argument`. */
+/** The modes in the order in which their vectors are concatenated; empty: none. Throws `invalid_argument`. */
 export function poolingModes(given: unknown): PoolingMode[] {
   const names = Array.isArray(given) ? given : given === 'none' ? [] : [given];
   const modes = names.map((name: unknown) => {
@@ -50,7 +50,7 @@ export async function pool(
   return toTensor(await model.open().engine.call('sentence_pooling', given));
 }
 
-/** The same with every vector of the last axis of length 1; vectors of zeros stay. */
+/** Normalises every vector along the last axis to unit length; zero vectors are unchanged. */
 export async function normalized(model: PreTrainedModel, tensor: Tensor<'float32'>): Promise<Tensor<'float32'>> {
   return toTensor(await model.open().engine.call('unit_vectors', { x: tensorIn(tensor) }));
 }

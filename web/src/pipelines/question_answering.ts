@@ -1,4 +1,4 @@
-// question-answering: the part of a text that answers a question. Long texts are read in windows that overlap.
+// question-answering: the part of a text that answers a question. Long texts are processed in overlapping windows.
 
 import type { ModelOutput } from '../models/outputs.js';
 import { PreTrainedModel } from '../models/pre_trained_model.js';
@@ -18,17 +18,17 @@ type SpanModel = PreTrainedModel<ModelOutput & { start_logits: Tensor<'float32'>
 
 /** Options of a call, with upstream's defaults. */
 export interface QuestionAnsweringOptions extends CallOptions {
-  /** How many answers, best first. Default 1. */
+  /** Number of answers, best first. Default 1. */
   top_k?: number | undefined;
-  /** Tokens of an answer. Default 15. */
+  /** Maximum number of tokens of an answer. Default 15. */
   max_answer_len?: number | undefined;
-  /** Tokens of a window, the question included. Default 384, or what tokenizer and model allow. */
+  /** Tokens per window, including the question. Default 384, or what tokenizer and model allow. */
   max_seq_len?: number | undefined;
-  /** Tokens two windows share. Default 128, or half a window where that is less. */
+  /** Overlap of windows in tokens. Default 128, or half a window if that is less. */
   doc_stride?: number | undefined;
-  /** Let the empty answer compete with the others. Default false. */
+  /** Include the empty answer. Default false. */
   handle_impossible_answer?: boolean | undefined;
-  /** Answers are whole words. Default true. */
+  /** Extend answers to whole words. Default true. */
   align_to_words?: boolean | undefined;
 }
 
@@ -37,18 +37,19 @@ export interface Answer {
   answer: string;
   /** Its probability. */
   score: number;
-  /** [start, end) in the context, in UTF-16 code units as `context.slice` takes them. */
+  /** [start, end) in the context, in UTF-16 code units as for `context.slice`. */
   start: number;
   end: number;
 }
 
 type One = QuestionAnsweringOptions & { top_k?: 1 | undefined };
 
-/** Answers that stand in a text. */
+/** Extractive question answering. */
 export interface QuestionAnsweringPipeline {
   /**
-   * The answer to a question about a context, or with `top_k` other than 1 the best ones; for arrays of both, one result each.
-   * Rejects with `invalid_argument` or `unsupported` for what does not fit, `disposed`, or the signal's reason.
+   * The answer to a question about a context, or with `top_k` other than 1 the best ones; for arrays of both, one
+   * result each.
+   * Rejects with `invalid_argument` or `unsupported` for invalid arguments, `disposed`, or the abort signal's reason.
    */
   (question: string, context: string, options?: One): Promise<Answer>;
   /** The best answer for each question and context. */
@@ -62,7 +63,7 @@ export interface QuestionAnsweringPipeline {
 type Texts = string | readonly string[];
 type Numbers = 'top_k' | 'max_answer_len' | 'max_seq_len' | 'doc_stride';
 type Choices = 'handle_impossible_answer' | 'align_to_words';
-/** The options, each with its value. */
+/** The options with defaults applied. */
 type Settings = Record<Numbers, number> & Record<Choices, boolean> & CallOptions;
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
@@ -113,7 +114,7 @@ export class QuestionAnsweringPipeline extends Pipeline<
       'align_to_words',
     ];
     checkOptions(this.task, options, [...callOptions, ...known]);
-    const positions = this.model.cfg.n_ctx || Number.POSITIVE_INFINITY; // 0: as many as there are tokens
+    const positions = this.model.cfg.n_ctx || Number.POSITIVE_INFINITY; // 0: no limit
     const { max_seq_len = Math.min(this.tokenizer.model_max_length, positions, 384) } = options;
     const { top_k = 1, max_answer_len = 15, doc_stride = Math.min(Math.floor(max_seq_len / 2), 128) } = options;
     for (const [name, value] of Object.entries({ top_k, max_answer_len, max_seq_len })) checkCount(name, value);
@@ -135,7 +136,7 @@ export class QuestionAnsweringPipeline extends Pipeline<
       return_tensor: true,
     });
     const rows = Array.from({ length: windows.input_ids.dims[0] ?? 0 }, (_, row) => row);
-    const answers = new Map<string, Answer>(); // by text, as upstream adds up the scores of equal ones
+    const answers = new Map<string, Answer>(); // by text, as upstream sums the scores of equal ones
     let nullScore = Number.POSITIVE_INFINITY;
     const found = await inBatches(rows, settings, (part) => this.#spansOf(windows, part, settings));
     for (const [row, { spans, nullScore: own }] of found.entries()) {
@@ -164,7 +165,7 @@ export class QuestionAnsweringPipeline extends Pipeline<
     });
     const { start_logits, end_logits } = await this.model(inputs, { signal });
     const { top_k, max_answer_len, align_to_words } = settings;
-    // Spans that come to the same words are joined later: upstream takes more for that.
+    // Spans that extend to the same words are merged later: upstream uses more for that.
     const count = align_to_words ? 2 * top_k + 10 : top_k;
     return part.map((row, i) =>
       bestSpans({ start: rowOf(start_logits, i), end: rowOf(end_logits, i) }, this.#wanted(windows, row), {
@@ -174,7 +175,7 @@ export class QuestionAnsweringPipeline extends Pipeline<
     );
   }
 
-  /** Tokens of the context, and the class token, which stands for no answer. */
+  /** The tokens of the context, and the class token, which represents no answer. */
   #wanted(windows: TokenizerOutput, row: number): boolean[] {
     const ids = windows.input_ids.slice(row).data;
     const { cls_token_id } = this.tokenizer;

@@ -1,9 +1,9 @@
-// A folder that remembers which of its files were read, and how many bytes they had.
+// A folder that records which of its files were read, and their sizes.
 
 import type { Folder, SourceFile } from '../checkpoint/folder.js';
 
 export class RecordedFolder implements Folder {
-  /** Bytes by name of every file that was read to its end. */
+  /** Bytes by name of every file that was read completely. */
   readonly sizes = new Map<string, number>();
   readonly #folder: Folder;
 

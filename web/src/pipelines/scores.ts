@@ -1,4 +1,4 @@
-// From what a model scores to what a pipeline tells: probabilities, the best of them, and their labels.
+// Converts logits to a pipeline's results: probabilities, the best classes, and their labels.
 
 import { ClearformerError, textOf } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -9,10 +9,10 @@ export interface LabelScore {
   score: number;
 }
 
-/** What makes scores of logits. */
+/** The function applied to logits. */
 export type ScoreFunction = 'softmax' | 'sigmoid' | 'none';
 
-/** exp(x - max) / sum: parts of 1. */
+/** exp(x - max) / sum. */
 export function softmax(logits: ArrayLike<number>): number[] {
   const values = Array.from(logits);
   const most = values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
@@ -21,20 +21,20 @@ export function softmax(logits: ArrayLike<number>): number[] {
   return powers.map((power) => power / sum);
 }
 
-/** The index of the largest value; of equal ones the first. */
+/** The index of the largest value; ties go to the first. */
 export function argmax(values: ArrayLike<number>): number {
   let best = 0;
   for (let i = 1; i < values.length; i++) if ((values[i] as number) > (values[best] as number)) best = i;
   return best;
 }
 
-/** Indices of the k largest values (null or 0: of all), largest first; of equal ones the first comes first. */
+/** Indices of the k largest values (null or 0: all) in descending order; ties keep their order. */
 export function topIndices(values: readonly number[], k: number | null): number[] {
   const order = values.map((_, i) => i).sort((a, b) => (values[b] as number) - (values[a] as number) || a - b);
   return order.slice(0, k || order.length);
 }
 
-/** Throws `invalid_argument` unless `value` is a whole number from `least` up. */
+/** Throws `invalid_argument` unless `value` is an integer >= `least`. */
 export function checkCount(option: string, value: unknown, least = 1): void {
   if (Number.isSafeInteger(value) && (value as number) >= least) return;
   throw new ClearformerError(
@@ -44,7 +44,7 @@ export function checkCount(option: string, value: unknown, least = 1): void {
   );
 }
 
-/** Throws `invalid_argument` for an option that is none of the values it can have. */
+/** Throws `invalid_argument` for a value that is not among the choices. */
 export function checkChoice(option: string, value: unknown, choices: readonly unknown[]): void {
   if (choices.includes(value)) return;
   const known = choices.map((choice) => `'${String(choice)}'`).join(', ');
@@ -54,19 +54,19 @@ export function checkChoice(option: string, value: unknown, choices: readonly un
   });
 }
 
-/** The part of a tensor that belongs to one row of the batch: a view, not a copy. */
+/** The part of a tensor for one row of the batch: a view, not a copy. */
 export function rowOf(tensor: Tensor<'float32'>, row: number): Float32Array {
   const size = tensor.size / (tensor.dims[0] ?? 1);
   return tensor.data.subarray(row * size, (row + 1) * size);
 }
 
-/** The class names of a model: `id2label` of config.json, LABEL_0, LABEL_1, … where it has none. */
+/** The name of a class: from `id2label` of config.json, or LABEL_0, LABEL_1, … without one. */
 export function labelOf(config: Readonly<Record<string, unknown>>, id: number): string {
   const label = (config.id2label as Record<string, unknown> | undefined)?.[id];
   return typeof label === 'string' ? label : `LABEL_${id}`;
 }
 
-/** Labels in the sentence around them. Throws `invalid_argument` for one without a place for the label. */
+/** Inserts labels into a template. Throws `invalid_argument` for a template without a placeholder. */
 export function sentencesOf(call: string, labels: readonly string[], template: unknown): string[] {
   if (typeof template === 'string' && template.includes('{}')) {
     return labels.map((label) => template.split('{}').join(label));
@@ -76,15 +76,15 @@ export function sentencesOf(call: string, labels: readonly string[], template: u
   });
 }
 
-/** Options of the tasks that answer with classes. */
+/** Options of classification tasks. */
 export interface ClassificationOptions {
-  /** How many classes, best first; null or 0: all. */
+  /** Number of classes, best first; null or 0: all. */
   top_k?: number | null | undefined;
-  /** Default: as config.json's problem_type says, else sigmoid for one class, softmax for several. */
+  /** Default: according to config.json's problem_type, else sigmoid for one class, softmax for several. */
   function_to_apply?: ScoreFunction | undefined;
 }
 
-/** Throws `invalid_argument` for values these options cannot have. */
+/** Throws `invalid_argument` for invalid values of these options. */
 export function checkClassification({ top_k, function_to_apply }: ClassificationOptions): void {
   if (top_k !== undefined && top_k !== null) checkCount('top_k', top_k, 0);
   if (function_to_apply !== undefined) {
@@ -104,7 +104,7 @@ export function classesOf(
   return topIndices(scores, top_k).map((id) => ({ label: labelOf(config, id), score: scores[id] as number }));
 }
 
-/** What upstream applies to the logits where nobody says. */
+/** Upstream's default function. */
 export function usualFunction(config: Readonly<Record<string, unknown>>, classes: number): ScoreFunction {
   if (config.problem_type === 'regression') return 'none';
   return config.problem_type === 'multi_label_classification' || classes === 1 ? 'sigmoid' : 'softmax';

@@ -1,4 +1,4 @@
-// sentence-similarity: how close sentences are to one sentence, as the cosine of their embeddings.
+// sentence-similarity: the cosine similarity of sentences to a source sentence.
 
 import { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
@@ -13,21 +13,21 @@ import { loader } from './load_pipeline.js';
 import { rowOf } from './scores.js';
 import { checkTexts } from './text_pairs.js';
 
-/** What is compared. */
+/** The sentences to compare. */
 export interface SentencePairs {
   readonly source_sentence: string;
   readonly sentences: readonly string[];
 }
 
-/** Options of a call: those of feature-extraction. `pooling` is `mean` where neither a call nor modules.json says. */
+/** Options of a call: those of feature-extraction. `pooling` defaults to `mean` if modules.json does not set it. */
 export interface SentenceSimilarityOptions
   extends Omit<FeatureExtractionOptions, 'normalize' | 'quantize' | 'precision'> {}
 
-/** Sentences to cosines. */
+/** Cosine similarities of sentences. */
 export interface SentenceSimilarityPipeline {
   /**
-   * The cosine of each sentence's embedding and that of the source sentence, in their order: 1 is the same direction. Rejects
-   * as feature-extraction does.
+   * The cosine similarity of each sentence's embedding to that of the source sentence, in order. Rejects
+   * like feature-extraction.
    */
   // biome-ignore lint/style/useShorthandFunctionType: it must merge with the class
   (inputs: SentencePairs, options?: SentenceSimilarityOptions): Promise<number[]>;

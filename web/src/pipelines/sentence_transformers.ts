@@ -1,4 +1,4 @@
-// The layout of sentence-transformers: modules.json names the steps from a text to its embedding, each with a folder.
+// The layout of sentence-transformers: modules.json lists the steps from a text to its embedding, each with a folder.
 
 import { brokenRules, expectNone } from '../checkpoint/file_rules.js';
 import { type ReadOptions, readOptional, readRequired } from '../checkpoint/files.js';
@@ -7,11 +7,11 @@ import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { readPlain } from '../text/plain_text.js';
 import { type PoolingMode, poolingModes } from './pooling.js';
 
-/** What a folder says about its embeddings. */
+/** The embedding settings of a folder. */
 export interface EmbeddingDefaults {
   pooling: readonly PoolingMode[];
   normalize: boolean;
-  /** Tokens a text may have. */
+  /** Maximum number of tokens of a text. */
   max_seq_length: number | undefined;
   do_lower_case: boolean;
 }
@@ -25,8 +25,8 @@ interface Module {
 }
 
 /**
- * The embedding that modules.json describes; without that file none. Rejects with `unsupported` for steps and settings that
- * would change the result and are not known, `malformed_config`, and as files do.
+ * The embedding described by modules.json; none without that file. Rejects with `unsupported` for unknown steps and
+ * settings that would change the result, `malformed_config`, and as files do.
  */
 export async function readEmbeddingDefaults(folder: Folder, options: ReadOptions): Promise<EmbeddingDefaults> {
   const modules = await readModules(folder, options);
@@ -54,7 +54,7 @@ export async function readEmbeddingDefaults(folder: Folder, options: ReadOptions
 }
 
 async function readModules(folder: Folder, options: ReadOptions): Promise<Module[] | undefined> {
-  const file = await readPlain(folder, list, options); // an array, so no object's file
+  const file = await readPlain(folder, list, options); // an array, not an object
   if (file === undefined) return undefined;
   let modules: unknown;
   try {

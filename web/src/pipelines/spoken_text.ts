@@ -1,26 +1,26 @@
-// From the tokens of all chunks of a sound to its text, with the times of segments or of words: the rules of transformers'
-// _decode_asr. Times come in pairs, the start and the end of a segment. Those in a part of a chunk that its neighbour has, too,
-// do not end a segment: its tokens wait for the neighbour's, and are joined with them where both say the same.
+// Converts the tokens of all chunks of an audio to its text with the timestamps of segments or words, by the rules of
+// transformers' _decode_asr. Timestamps come in pairs, the start and the end of a segment. Those in a chunk's overlap
+// do not end a segment: its tokens wait for those of the adjacent chunk and are merged with them.
 
 import { ClearformerError } from '../support/error.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { joined } from './overlapping_chunks.js';
 import { wordsOf } from './spoken_words.js';
 
-/** What was said from when to when, in seconds; null where the model does not say. */
+/** A segment or word with its start and end in seconds; null if the model does not give them. */
 export interface SpeechChunk {
   timestamp?: [number | null, number | null];
   text: string;
   language?: string | null;
 }
 
-/** The tokens of a chunk of sound. */
+/** The tokens of a chunk of audio. */
 export interface ChunkTokens {
   ids: readonly number[];
-  /** When each of them ends, in seconds of the chunk; for words. */
+  /** The end of each token in seconds from the start of the chunk; for words. */
   times?: readonly number[];
   language: string | undefined;
-  /** In seconds: the chunk's length, and what its neighbours have, too. */
+  /** In seconds: the chunk's length, and its overlaps. */
   stride?: { length: number; left: number; right: number };
 }
 
@@ -28,11 +28,11 @@ export interface SpokenOptions {
   tokenizer: PreTrainedTokenizer;
   times: 'none' | 'segments' | 'words';
   languages: 'told' | 'not told';
-  /** The first token that is a time, seconds from one to the next, and how many fit in what the model reads at once. */
+  /** The first timestamp token, the seconds between two of them, and how many fit in the model's window. */
   firstTime: number;
   precision: number;
   positions: number;
-  /** Reject where the sound ends in the middle of a segment. */
+  /** Reject if the audio ends within a segment. */
   onlyWhole: boolean;
 }
 
@@ -52,17 +52,17 @@ const toHundredths = (seconds: number): number => Number(seconds.toFixed(2));
 const isEarlier = (left: Token, right: Token) =>
   left.start < right.start || (left.start === right.start && left.end <= right.end);
 
-/** The times of a chunk that end no segment: the first of the tokens before `from`, and those from `until` on. */
+/** Timestamps of a chunk that do not end a segment: those of tokens before `from`, and from `until` on. */
 interface Shared {
   from: number;
   until: number;
 }
 
-/** Reads token by token. */
+/** Processes token by token. */
 class Reader {
   readonly segments: Segment[] = [];
   #segment: Segment;
-  /** The tokens of chunks that are read whole, which the segment under way began in. */
+  /** The tokens of completed chunks since the current segment began. */
   #waiting: Token[][] = [];
   #tokens: Token[] = [];
   #offset = 0;
@@ -99,7 +99,7 @@ class Reader {
     }
   }
 
-  /** What was begun and has no end. */
+  /** Closes an open segment. */
   finish(): void {
     if (this.#waiting.length === 0) return;
     if (this.options.onlyWhole && this.options.times !== 'none') {
@@ -129,7 +129,7 @@ class Reader {
     if (stride.right > 0) {
       for (const id of [...ids].reverse()) {
         if (id < firstTime) continue;
-        // The last one always belongs to the neighbour, others where they are in the part that it has, too.
+        // The last one always belongs to the next chunk, others if they are in the overlap.
         if (until !== undefined && (id - firstTime) * precision < stride.length - stride.right) break;
         until = id;
       }
@@ -149,7 +149,7 @@ class Reader {
     }
   }
 
-  /** When the token was said: from the end of the one before to its own. */
+  /** The time of a token: from the end of the previous one to its own. */
   #spoken({ times }: ChunkTokens, i: number): { start: number; end: number } {
     if (times === undefined) return { start: 0, end: 0 };
     const at = (index: number) => toHundredths((index < 0 ? 0 : (times[index] as number)) + this.#offset);
@@ -166,7 +166,7 @@ class Reader {
   }
 }
 
-/** Seconds from the chunk's start: times begin anew where the model went on in what was left of the chunk. */
+/** Seconds from the chunk's start: timestamps restart where the model continued within the chunk. */
 class Clock {
   readonly #ids: readonly number[];
   readonly #options: SpokenOptions;
@@ -179,7 +179,7 @@ class Clock {
     this.#options = options;
   }
 
-  /** Of the token at `i`, which is a time, in a chunk that begins at `offset`; to be asked in order. */
+  /** The time of the timestamp token at `i`, in a chunk that begins at `offset`; must be called in order. */
   at(i: number, offset: number): number {
     const { firstTime, precision, positions } = this.#options;
     const isTime = (index: number) => (this.#ids[index] as number) >= firstTime;
@@ -191,11 +191,11 @@ class Clock {
     }
     this.#previous = this.#latest;
     this.#latest = time;
-    return time + offset + this.#before; // in upstream's order: hundredths depend on it
+    return time + offset + this.#before; // in upstream's order, on which the rounding depends
   }
 }
 
-/** The text of a sound and, where they are asked for, its segments or words. */
+/** The text of an audio and, on request, its segments or words. */
 export function spokenText(
   chunks: readonly ChunkTokens[],
   options: SpokenOptions,

@@ -1,9 +1,9 @@
-// Tokens grouped into words, as openai/whisper and transformers do it: where a space begins a word, or, in languages that are written
-// without spaces, wherever tokens make whole characters; punctuation stays with its word.
+// Groups tokens into words like openai/whisper and transformers: at spaces, or, in languages written without spaces,
+// wherever tokens form whole characters; punctuation belongs to the adjacent word.
 
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 
-/** A word and the tokens it is made of, [first, last]. */
+/** A word and its tokens, [first, last]. */
 export interface TokenWord {
   text: string;
   first: number;
@@ -15,7 +15,7 @@ const opening = '"\'“¡¿([{-';
 const closing = '"\'.。,，!！?？:：”)]}、';
 const punctuation = '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~';
 
-/** The words of a sequence of tokens, in the language of that English name. */
+/** The words of a sequence of tokens; `language` is its English name. */
 export function wordsOf(
   tokenizer: PreTrainedTokenizer,
   ids: readonly number[],
@@ -26,7 +26,7 @@ export function wordsOf(
   return withPunctuation(isUnspaced ? characters : spaced(tokenizer, ids, characters));
 }
 
-/** The shortest runs of tokens whose text is whole: a character may be spread over several. */
+/** The shortest runs of tokens whose text is valid: a character may be spread over several. */
 function wholeCharacters(tokenizer: PreTrainedTokenizer, ids: readonly number[]): TokenWord[] {
   const whole = tokenizer.decode([...ids]);
   const runs: TokenWord[] = [];
@@ -34,7 +34,7 @@ function wholeCharacters(tokenizer: PreTrainedTokenizer, ids: readonly number[])
   ids.forEach((_, last) => {
     const text = tokenizer.decode(ids.slice(first, last + 1));
     const broken = text.indexOf('\ufffd');
-    // A replacement character that the whole text has there, too, is no part of a character.
+    // A replacement character that the whole text contains as well is not an incomplete character.
     if (broken >= 0 && at + broken < whole.length && whole[at + broken] !== '\ufffd') return;
     runs.push({ text, first, last });
     at += text.length;
@@ -59,7 +59,7 @@ function spaced(tokenizer: PreTrainedTokenizer, ids: readonly number[], runs: re
   return words;
 }
 
-/** Opening marks go to the word behind them, closing ones to the word before them. */
+/** Joins opening punctuation to the next word, closing punctuation to the previous one. */
 function withPunctuation(words: readonly TokenWord[]): TokenWord[] {
   const merge = (left: TokenWord, right: TokenWord) => ({
     text: left.text + right.text,

@@ -1,4 +1,4 @@
-// summarization: a text in fewer words.
+// summarization: a shorter version of a text.
 
 import { type TextToTextOptions, TextToTextPipeline, textToTextLoader } from './text_to_text.js';
 
@@ -7,11 +7,11 @@ export interface Summarization {
   summary_text: string;
 }
 
-/** Texts to shorter ones. */
+/** Summarises texts. */
 export interface SummarizationPipeline {
   /**
-   * One result for each text (`num_return_sequences` for each, where that is set), in an array for one text too, as
-   * upstream. Options are generate()'s. Rejects as `generate` does.
+   * One result per text (or `num_return_sequences` per text), in an array even for a single text, like
+   * upstream. Options are generate()'s. Rejects like `generate`.
    */
   // biome-ignore lint/style/useShorthandFunctionType: it must merge with the class
   (texts: string | readonly string[], options?: TextToTextOptions): Promise<Summarization[]>;

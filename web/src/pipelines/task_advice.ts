@@ -1,11 +1,11 @@
-// What pipeline() answers to what it cannot do: tasks and options that transformers.js has, and what to use for them here.
+// Errors for tasks and options that transformers.js has and this package has not, with alternatives.
 
 import type { PipelineName } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
 
 const other = 'no architecture here does it; transformers.js (@huggingface/transformers) runs ONNX exports for it';
 
-/** Tasks of transformers.js and of the Hub that no pipeline does. */
+/** Unsupported tasks of transformers.js and the Hub. */
 const absent: Readonly<Record<string, string>> = {
   'audio-classification': `${other}; what is said in a sound tells automatic-speech-recognition`,
   'zero-shot-audio-classification': `${other}; what is said in a sound tells automatic-speech-recognition`,
@@ -23,7 +23,7 @@ const absent: Readonly<Record<string, string>> = {
   'depth-estimation': other,
 };
 
-/** A checkpoint on the Hub for a task, in the format that is read here. */
+/** An example checkpoint on the Hub for each task, in a supported format. */
 const examples: Partial<Record<PipelineName, string>> = {
   'automatic-speech-recognition': 'openai/whisper-tiny',
   'feature-extraction': 'sentence-transformers/all-MiniLM-L6-v2',
@@ -42,7 +42,7 @@ const examples: Partial<Record<PipelineName, string>> = {
   'zero-shot-classification': 'typeform/distilbert-base-uncased-mnli',
 };
 
-/** The error for a task that nothing here does. */
+/** The error for an unsupported task. */
 export function unknownTask(task: unknown, expected: readonly string[]): ClearformerError {
   const name = typeof task === 'string' ? `'${task}'` : textOf(task);
   const instead = typeof task === 'string' && Object.hasOwn(absent, task) ? absent[task] : undefined;
@@ -51,7 +51,7 @@ export function unknownTask(task: unknown, expected: readonly string[]): Clearfo
   return new ClearformerError('unsupported', `pipeline: ${message} (${known})`, { option: 'task', expected });
 }
 
-/** The error where no source is given. */
+/** The error for a missing source. */
 export function noSource(name: PipelineName | undefined): ClearformerError {
   const example = name && examples[name];
   const such = example === undefined ? '' : `, such as '${example}'`;

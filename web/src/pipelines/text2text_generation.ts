@@ -1,17 +1,17 @@
-// text2text-generation: whatever an encoder-decoder was trained to make of a text.
+// text2text-generation: the output of an encoder-decoder for a text.
 
 import { type TextToTextOptions, TextToTextPipeline, textToTextLoader } from './text_to_text.js';
 
-/** What the decoder wrote. */
+/** The decoder's output. */
 export interface Text2TextGeneration {
   generated_text: string;
 }
 
-/** Texts to other texts. */
+/** Transforms texts. */
 export interface Text2TextGenerationPipeline {
   /**
-   * One result for each text (`num_return_sequences` for each, where that is set), in an array for one text too, as
-   * upstream. Options are generate()'s. Rejects as `generate` does.
+   * One result per text (or `num_return_sequences` per text), in an array even for a single text, like
+   * upstream. Options are generate()'s. Rejects like `generate`.
    */
   // biome-ignore lint/style/useShorthandFunctionType: it must merge with the class
   (texts: string | readonly string[], options?: TextToTextOptions): Promise<Text2TextGeneration[]>;

@@ -1,4 +1,4 @@
-// text-classification: one class or several for a text, or for a pair of texts.
+// text-classification: the classes of a text, or of a pair of texts.
 
 import { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
@@ -17,17 +17,18 @@ import {
 } from './scores.js';
 import { inTextBatches, modelInputs, type TextCallOptions, textCallOptions, tokenizing } from './texts.js';
 
-/** A text, or two of which the model judges how they belong together. */
+/** A text, or a pair whose relation is classified. */
 export type ClassifiedText = string | { readonly text: string; readonly text_pair: string };
 
 /** Options of a call. `top_k` is 1 by default. */
 export interface TextClassificationOptions extends TextCallOptions, ClassificationOptions {}
 
-/** Texts to classes. */
+/** Classifies texts. */
 export interface TextClassificationPipeline {
   /**
-   * The best class of each text, in an array for one text too, as upstream; with `top_k` other than 1 the best classes of
-   * each. Rejects with `invalid_argument` or `unsupported` for what does not fit, `disposed`, or the signal's reason.
+   * The best class of each text, in an array even for a single text, like upstream; with `top_k` other than 1 the best
+   * classes of each. Rejects with `invalid_argument` or `unsupported` for invalid arguments, `disposed`, or the abort
+   * signal's reason.
    */
   (
     texts: ClassifiedText | readonly ClassifiedText[],
@@ -98,7 +99,7 @@ function pairOf(call: string, given: ClassifiedText): Entry {
   throw new ClearformerError('invalid_argument', `${call}: needs texts, or objects with text and text_pair`);
 }
 
-/** Pairs and single texts apart, each with its place in the whole. */
+/** Separates pairs and single texts, with their indices. */
 function grouped(entries: readonly Entry[]): (Entry & { at: number })[][] {
   const placed = entries.map((entry, at) => ({ ...entry, at }));
   const single = placed.filter(({ text_pair }) => text_pair === undefined);

@@ -1,4 +1,4 @@
-// text-generation: texts and conversations go on.
+// text-generation: continues texts and conversations.
 
 import type { ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
@@ -17,38 +17,38 @@ import { inTextBatches } from './texts.js';
 /** A conversation. */
 export type Chat = readonly Message[];
 
-/** Options of a call: those of `generate`, and what is this task's. */
+/** Options of a call: those of `generate`, and the task's own. */
 export interface TextGenerationOptions extends GenerationCallOptions, ChatOptions {
-  /** Whether the result begins with the prompt. Default true. */
+  /** Whether the result includes the prompt. Default true. */
   return_full_text?: boolean | undefined;
-  /** For texts: what the tokenizer does by itself when undefined. Conversations bring their own special tokens. */
+  /** For texts: undefined means the tokenizer's default. Conversations contain their own special tokens. */
   add_special_tokens?: boolean | undefined;
 }
 
-/** A text that went on, or a conversation; without its beginning where that was asked for. */
+/** A continued text or conversation; without the prompt on request. */
 export interface GeneratedText {
   generated_text: string;
 }
-/** A conversation with what the model added. */
+/** A conversation with the model's message. */
 export interface GeneratedChat {
   generated_text: Message[];
 }
 
 type WithoutPrompt = TextGenerationOptions & { return_full_text: false };
 
-/** Texts and conversations, continued. */
+/** Continues texts and conversations. */
 export interface TextGenerationPipeline {
   /**
-   * Each text as it goes on, `num_return_sequences` times; a conversation with the assistant's answer (an answer that is there
-   * already is continued). Rejects as `generate` does, with `invalid_argument` for a conversation without a template, and
-   * with `unsupported` for a streamer of several texts.
+   * Each text with its continuation, `num_return_sequences` times; a conversation with the assistant's answer (an
+   * existing answer is continued). Rejects like `generate`, with `invalid_argument` for a conversation without a
+   * template, and with `unsupported` for a streamer with several texts.
    */
   (text: string, options?: TextGenerationOptions): Promise<GeneratedText[]>;
   /** The same for several texts. */
   (texts: readonly string[], options?: TextGenerationOptions): Promise<GeneratedText[][]>;
-  /** The answer alone, as text. */
+  /** The answer only, as text. */
   (chat: Chat, options: WithoutPrompt): Promise<GeneratedText[]>;
-  /** The answers alone, as texts. */
+  /** The answers only, as texts. */
   (chats: readonly Chat[], options: WithoutPrompt): Promise<GeneratedText[][]>;
   /** A conversation with the answer. */
   (chat: Chat, options?: TextGenerationOptions): Promise<GeneratedChat[]>;
@@ -66,7 +66,7 @@ export class TextGenerationPipeline extends Pipeline<
   GenerativeModel
 > {
   readonly tokenizer: PreTrainedTokenizer;
-  /** The template, where it is in a file of its own; it comes before that of tokenizer_config.json. */
+  /** The template, if it is in a separate file; it takes precedence over that of tokenizer_config.json. */
   readonly #template: string | undefined;
 
   /** @internal */
@@ -127,7 +127,7 @@ export class TextGenerationPipeline extends Pipeline<
     return prompts.map((prompt, p) => {
       const before = this.tokenizer.decode(input_ids.slice(p), skip);
       return Array.from({ length: copies }, (_, copy) => {
-        // Decoded with its prompt, since the first new token's space may depend on it.
+        // Decoded with the prompt, since the first new token's leading space may depend on it.
         const whole = this.tokenizer.decode(sequences.slice(p * copies + copy), skip);
         return { generated_text: withPrompt(prompt, whole.slice(before.length), options) } as
           | GeneratedText

@@ -1,4 +1,4 @@
-// Pairs of texts on their way into a classifier that judges how the two belong together.
+// Classification of pairs of texts.
 
 import { ClearformerError } from '../support/error.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
@@ -7,13 +7,13 @@ import type { LogitsModel } from './base_pipeline.js';
 import { rowOf } from './scores.js';
 import { inTextBatches, modelInputs, type TextCallOptions, tokenizing } from './texts.js';
 
-/** Two texts, the second of which the model sees behind the first. */
+/** Two texts, which the model sees one after the other. */
 export interface TextPair {
   readonly text: string;
   readonly text_pair: string;
 }
 
-/** The logits of each pair. `strategy` says which of the two texts is cut where both are too long together. */
+/** The logits of each pair. `strategy` says which of the two texts is truncated if they are too long together. */
 export function logitsOfPairs(
   { model, tokenizer }: { model: LogitsModel; tokenizer: PreTrainedTokenizer },
   pairs: readonly TextPair[],
@@ -36,7 +36,7 @@ export function logitsOfPairs(
   });
 }
 
-/** Throws `invalid_argument` for a list that is empty or holds anything but texts. */
+/** Throws `invalid_argument` for a list that is empty or contains anything but texts. */
 export function checkTexts(call: string, option: string, texts: unknown): asserts texts is readonly string[] {
   if (Array.isArray(texts) && texts.length > 0 && texts.every((text) => typeof text === 'string')) return;
   throw new ClearformerError('invalid_argument', `${call}: ${option} must be an array of texts, not empty`, { option });

@@ -1,4 +1,4 @@
-// text-ranking: which documents answer a query best, as a cross-encoder judges that reads query and document together.
+// text-ranking: ranks documents for a query with a cross-encoder, which reads query and document together.
 // Names and defaults are those of CrossEncoder.rank in sentence-transformers.
 
 import { PreTrainedModel } from '../models/pre_trained_model.js';
@@ -14,27 +14,27 @@ import { type TextCallOptions, textCallOptions, textList } from './texts.js';
 
 /** Options of a call. */
 export interface TextRankingOptions extends TextCallOptions {
-  /** How many documents, best first. Default: all. */
+  /** Number of documents, best first. Default: all. */
   top_k?: number | null | undefined;
-  /** Whether results hold the documents' text. Default true. */
+  /** Whether results contain the documents' text. Default true. */
   return_documents?: boolean | undefined;
-  /** What makes scores of logits. Default: what config.json says, else sigmoid. */
+  /** The function applied to logits. Default: the setting in config.json, or sigmoid. */
   function_to_apply?: 'sigmoid' | 'none' | undefined;
 }
 
-/** A document and how well it fits. */
+/** A document and its score. */
 export interface RankedText {
-  /** Its place among the documents. */
+  /** Its index among the documents. */
   corpus_id: number;
   score: number;
   text?: string;
 }
 
-/** Documents in the order of a query. */
+/** Ranks documents. */
 export interface TextRankingPipeline {
   /**
-   * The documents, the best first, for a query. Rejects with `invalid_argument` or `unsupported` for what does not fit,
-   * `disposed`, or the signal's reason.
+   * The documents in descending order of their score for a query. Rejects with `invalid_argument` or `unsupported` for
+   * invalid arguments, `disposed`, or the abort signal's reason.
    */
   (query: string, documents: readonly string[], options?: TextRankingOptions): Promise<RankedText[]>;
   /** The same for several queries. */
@@ -91,7 +91,7 @@ export class TextRankingPipeline extends Pipeline<
   }
 }
 
-/** The activation in config.json, which versions of sentence-transformers keep in different places. */
+/** The activation in config.json, which versions of sentence-transformers store in different places. */
 function usualActivation(config: Readonly<Record<string, unknown>>): 'sigmoid' | 'none' {
   const own = config.sentence_transformers as Readonly<Record<string, unknown>> | undefined;
   const name = own?.activation_fn ?? config.sbert_ce_default_activation_function;

@@ -1,4 +1,4 @@
-// What translation and summarization have in common: an encoder reads the text, a decoder writes another one.
+// The base of translation and summarization: an encoder-decoder transforms a text.
 
 import { GenerativeModel } from '../models/generative_model.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
@@ -8,16 +8,16 @@ import { type GenerationCallOptions, generationDefaults, splitOptions, type Text
 import { type Load, loader } from './load_pipeline.js';
 import { inTextBatches, modelInputs, textList, tokenizing } from './texts.js';
 
-/** Options of a call: those of `generate`, and whether texts beyond the tokenizer's maximum are cut. */
+/** Options of a call: those of `generate`, and whether to truncate texts beyond the tokenizer's maximum. */
 export interface TextToTextOptions extends GenerationCallOptions {
-  /** Default: true where the tokenizer names a maximum. */
+  /** Default: true if the tokenizer has a maximum. */
   truncation?: boolean | undefined;
 }
 
-/** What config.json sets for a task (T5, BART): the text before each text, and options of generate(). */
+/** Settings for a task in config.json (T5, BART): a prefix of each text, and options of generate(). */
 export type TaskSettings = TextOptions & { prefix: string };
 
-/** The base of pipelines from text to text; `Written` is what they call the result. */
+/** Base class of text-to-text pipelines; `Written` is the type of their result. */
 export abstract class TextToTextPipeline<Written> extends Pipeline<
   [string | readonly string[], TextToTextOptions?],
   Written[],
@@ -31,10 +31,10 @@ export abstract class TextToTextPipeline<Written> extends Pipeline<
     this.tokenizer = tokenizer;
   }
 
-  /** @internal Names of options that only this task has. */
+  /** @internal Names of the task's own options. */
   protected readonly ownOptions: readonly string[] = [];
 
-  /** @internal What config.json sets for the task. */
+  /** @internal The settings for the task in config.json. */
   protected settings(_options: TextToTextOptions): TaskSettings {
     return taskSettings(this.model.config, this.task);
   }

@@ -1,4 +1,4 @@
-// Texts on their way into an encoder: batches that fit, padded and cut as the tokenizer says.
+// Batches of texts for an encoder, padded and truncated by the tokenizer.
 
 import type { ModelInputs } from '../models/inputs.js';
 import { ClearformerError } from '../support/error.js';
@@ -7,19 +7,19 @@ import type { TokenizerCallOptions, TokenizerOutput } from '../text/batch.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { checkCount } from './scores.js';
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Inputs that go through the model together. Results do not depend on it; memory does. Default 8. */
+  /** Inputs processed together. Results do not depend on it; memory does. Default 8. */
   batch_size?: number | undefined;
-  /** Aborting it rejects with its reason. */
+  /** An abort signal: the call rejects with its reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** What calls take that read texts. */
+/** Options of calls with texts. */
 export interface TextCallOptions extends CallOptions {
-  /** Cut texts that are too long. Default: true where the tokenizer names a maximum. */
+  /** Truncate texts that are too long. Default: true if the tokenizer has a maximum. */
   truncation?: boolean | undefined;
-  /** Tokens a text may have. Default: the tokenizer's own maximum. */
+  /** Maximum number of tokens of a text. Default: the tokenizer's maximum. */
   max_length?: number | undefined;
 }
 
@@ -28,7 +28,10 @@ export const textCallOptions = [...callOptions, 'truncation', 'max_length'];
 
 const usualBatch = 8;
 
-/** `run` of every part of the list, in order, and all results; between two parts an abort is seen. */
+/**
+ * Applies `run` to every batch of the list, in order, and concatenates the results; checks for an abort between
+ * batches.
+ */
 export async function inBatches<T, R>(
   list: readonly T[],
   { batch_size = usualBatch, signal }: CallOptions,
@@ -43,7 +46,7 @@ export async function inBatches<T, R>(
   return results;
 }
 
-/** The same, but one by one where the tokenizer has nothing to pad with. */
+/** The same, but one by one if the tokenizer has no padding token. */
 export function inTextBatches<T, R>(
   list: readonly T[],
   tokenizer: PreTrainedTokenizer,
@@ -59,7 +62,7 @@ export function tokenizing(tokenizer: PreTrainedTokenizer, options: TextCallOpti
   return { padding: true, truncation, max_length };
 }
 
-/** What of the tokenizer's answer is for the model. */
+/** The parts of the tokenizer's output that are the model's inputs. */
 export function modelInputs({
   input_ids,
   attention_mask,

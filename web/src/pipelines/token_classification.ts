@@ -1,4 +1,4 @@
-// token-classification: names, places and other kinds of words in a text.
+// token-classification: named entities and other classes of words in a text.
 
 import { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
@@ -24,27 +24,30 @@ import { inTextBatches, modelInputs, type TextCallOptions, textCallOptions, text
 
 /** Options of a call. */
 export interface TokenClassificationOptions extends TextCallOptions {
-  /** How tokens become entities (default `none`): see entities.ts. */
+  /** How tokens are aggregated to entities (default `none`): see entities.ts. */
   aggregation_strategy?: AggregationStrategy | undefined;
-  /** Labels that are left out. Default: O. */
+  /** Labels that are omitted. Default: O. */
   ignore_labels?: readonly string[] | undefined;
-  /** Long texts are read in pieces that share so many tokens, instead of being cut; not with strategy `none`. */
+  /**
+   * Process long texts in windows that overlap by this number of tokens, instead of truncating; not with strategy
+   * `none`.
+   */
   stride?: number | undefined;
 }
 
 type Ungrouped = TokenClassificationOptions & { aggregation_strategy?: 'none' | undefined };
 type Grouped = TokenClassificationOptions & { aggregation_strategy: Exclude<AggregationStrategy, 'none'> };
 
-/** Names and other entities in texts. */
+/** Named entity recognition. */
 export interface TokenClassificationPipeline {
   /**
-   * The entities of a text, or of each text, in order. Rejects with `invalid_argument` or `unsupported` for what does not
-   * fit, `disposed`, or the signal's reason.
+   * The entities of a text, or of each text, in order. Rejects with `invalid_argument` or `unsupported` for invalid
+   * arguments, `disposed`, or the abort signal's reason.
    */
   (text: string, options?: Ungrouped): Promise<TokenEntity[]>;
   /** The same for several texts. */
   (texts: readonly string[], options?: Ungrouped): Promise<TokenEntity[][]>;
-  /** Tokens that belong together as one entity. */
+  /** Tokens grouped to entities. */
   (text: string, options: Grouped): Promise<EntityGroup[]>;
   /** The same for several texts. */
   (texts: readonly string[], options: Grouped): Promise<EntityGroup[][]>;
@@ -110,7 +113,7 @@ export class TokenClassificationPipeline extends Pipeline<
     return { ...usual, ...pieces, return_special_tokens_mask: true, return_offsets_mapping: true, return_tensor: true };
   }
 
-  /** The tokens of a row that are the text's own. */
+  /** The tokens of a row that belong to the text. */
   #scored(encoded: TokenizerOutput, row: number, logits: Float32Array, text: string): ScoredToken[] {
     const width = encoded.input_ids.dims[1] ?? 0;
     const classes = logits.length / width;
@@ -143,23 +146,26 @@ export class TokenClassificationPipeline extends Pipeline<
 
 const marks = Array.from('abcdefghijklmnopqrstuvwxyz0123456789', (character) => `##${character}`);
 
-/** Whether the vocabulary marks tokens that continue a word, as WordPiece does with ##. */
+/** Whether the vocabulary marks tokens that continue a word, like WordPiece's ##. */
 function usesMarks(tokenizer: PreTrainedTokenizer): boolean {
   const unknown = tokenizer.unk_token_id;
   return tokenizer.convert_tokens_to_ids(marks).some((id) => id !== null && id !== unknown);
 }
 
-/** Upstream's test: the mark makes a token's spelling longer than its text. */
+/** Upstream's test: the mark makes a token longer than its text. */
 function markedSubword(word: string, _text: string, start: number, end: number): boolean {
   return word.length !== end - start;
 }
 
-/** Upstream's guess where nothing is marked: no space before it, nor as its first character. */
+/** Upstream's heuristic without marks: no space before it, nor as its first character. */
 function unmarkedSubword(_word: string, text: string, start: number): boolean {
   return start > 0 && !text.slice(start - 1, start + 1).includes(' ');
 }
 
-/** Tokens, or words, as text. What no vocabulary has (unknown text, words of several tokens) stays as it is. */
+/**
+ * Tokens, or words, as text. Entries that are not in the vocabulary (unknown text, words of several tokens) are
+ * unchanged.
+ */
 function spelt(tokenizer: PreTrainedTokenizer, tokens: readonly string[]): string {
   const ids = tokenizer.convert_tokens_to_ids(tokens);
   const isKnown = (i: number) => {

@@ -1,13 +1,13 @@
-// When each token was said: the cross-attentions of some heads follow the sound, and dynamic time warping finds the way through them
-// that goes forward in both. As transformers' _extract_token_timestamps does it, each sound by itself.
+// Token timestamps: the cross-attentions of some heads follow the audio, and dynamic time warping finds the monotonic
+// path through them. As transformers' _extract_token_timestamps, for each audio separately.
 
-/** The attention of the chosen heads for one sequence: [head][token][position of the sound]. */
+/** The attention of the alignment heads for one sequence: [head][token][audio position]. */
 export type AlignmentWeights = readonly (readonly Float32Array[])[];
 
 /**
- * The position of the sound at which each token begins. `length` is how many positions are sound, the rest is padding;
- * `filter` the width of the median that smooths each row. The last token, which the decoder did not read, has the time of
- * the one before it; a single one has 0.
+ * The audio position at which each token begins. `length` is the number of positions with audio, the rest is padding;
+ * `filter` the width of the median filter along each row. The last token, which the decoder has not processed, has the
+ * time of the previous one; a single one has 0.
  */
 export function tokenPositions(weights: AlignmentWeights, length: number, filter: number): number[] {
   const tokens = weights[0]?.length ?? 0;
@@ -23,7 +23,7 @@ export function tokenPositions(weights: AlignmentWeights, length: number, filter
 
 const mean = (values: readonly number[]): number => Math.fround(values.reduce((a, b) => a + b, 0) / values.length);
 
-/** Each column less its mean, over its standard deviation, in single precision. */
+/** Standardises each column to mean 0 and deviation 1, in single precision. */
 function standardized(rows: readonly Float32Array[]): Float32Array[] {
   const width = rows[0]?.length ?? 0;
   const result = rows.map(() => new Float32Array(width));
@@ -39,7 +39,7 @@ function standardized(rows: readonly Float32Array[]): Float32Array[] {
   return result;
 }
 
-/** Each value becomes the median of the `width` values around it; beyond the ends the row is mirrored. */
+/** A median filter of `width` values, with reflected ends. */
 function medians(row: Float32Array, width: number): Float32Array {
   const half = width >> 1;
   if (row.length <= half) return row;
@@ -52,10 +52,10 @@ function medians(row: Float32Array, width: number): Float32Array {
   });
 }
 
-/** The column in which the cheapest way from the first to the last cell enters each row. */
+/** The column in which the cheapest path from the first to the last cell enters each row. */
 function beginnings(costs: readonly Float64Array[]): number[] {
   const width = costs[0]?.length ?? 0;
-  const steps = costs.map(() => new Uint8Array(width)); // 0: from the row and column before, 1: the row, 2: the column
+  const steps = costs.map(() => new Uint8Array(width)); // 0: from the previous row and column, 1: row, 2: column
   let above = new Float32Array(width + 1).fill(Number.POSITIVE_INFINITY);
   above[0] = 0;
   costs.forEach((row, i) => {

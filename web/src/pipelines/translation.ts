@@ -1,4 +1,4 @@
-// translation: a text in another language.
+// translation: translates texts.
 
 import { ClearformerError } from '../support/error.js';
 import {
@@ -12,8 +12,8 @@ import {
 /** Options of a call. */
 export interface TranslationOptions extends TextToTextOptions {
   /**
-   * Languages, as the model calls them. `tgt_lang` is one that config.json has settings for (T5's `translation_en_to_fr`; with
-   * `src_lang`), or that the tokenizer has a token for (`>>fra<<` of an opus-mt model with several targets).
+   * Languages, by the model's names. `tgt_lang` is one that config.json has settings for (T5's `translation_en_to_fr`;
+   * with `src_lang`), or that the tokenizer has a token for (`>>fra<<` of an opus-mt model with several targets).
    */
   src_lang?: string | undefined;
   tgt_lang?: string | undefined;
@@ -24,11 +24,11 @@ export interface Translation {
   translation_text: string;
 }
 
-/** Texts in another language. */
+/** Translates texts. */
 export interface TranslationPipeline {
   /**
-   * One result for each text (`num_return_sequences` for each, where that is set), in an array for one text too, as
-   * upstream. Options are generate()'s. Rejects as `generate` does.
+   * One result per text (or `num_return_sequences` per text), in an array even for a single text, like
+   * upstream. Options are generate()'s. Rejects like `generate`.
    */
   // biome-ignore lint/style/useShorthandFunctionType: it must merge with the class
   (texts: string | readonly string[], options?: TranslationOptions): Promise<Translation[]>;

@@ -1,4 +1,4 @@
-// validate(): what is wrong with a folder. What it takes is loaded when it is called.
+// validate(): lists the problems of a folder. Its code is loaded on the first call.
 
 import { openSource, type Source } from '../checkpoint/source.js';
 import { checkInspectOptions } from '../inspection/inspect.js';
@@ -6,9 +6,9 @@ import type { Inspection, InspectOptions } from '../inspection/inspection.js';
 import { loadPart } from '../support/platform.js';
 
 /**
- * The same as `inspect` with the problems that only reading everything shows: weights that are NaN or infinite, files that
- * end early, a tokenizer, a processor or steps of sentence-transformers that cannot be read, tokens beyond the model's
- * vocabulary. Rejects as `inspect` does.
+ * Like `inspect`, with the problems that are found only by reading everything: weights that are NaN or infinite,
+ * truncated files, a tokenizer, a processor or steps of sentence-transformers that cannot be read, tokens beyond the
+ * model's vocabulary. Rejects like `inspect`.
  */
 export async function validate(source: Source, options: InspectOptions = {}): Promise<Inspection> {
   checkInspectOptions('validate', options);

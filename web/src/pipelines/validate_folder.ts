@@ -1,5 +1,5 @@
-// What inspect tells, and what only the whole files tell: numbers that are none, and whether what stands beside
-// the model can be read and fits it.
+// Extends an inspection by what only whole files show: non-finite weights, and whether the files besides
+// the model can be read and fit it.
 
 import type { Folder } from '../checkpoint/folder.js';
 import { type InspectedFile, inspectFolder, isValid, problemOf } from '../inspection/inspect_folder.js';
@@ -8,7 +8,7 @@ import { notFinite } from '../inspection/not_finite.js';
 import { ClearformerError } from '../support/error.js';
 import { fileProblems, joinedProblems } from './file_problems.js';
 
-/** @internal Of an open folder. */
+/** @internal Validates an open folder. */
 export async function validateFolder(
   folder: Folder,
   { task, signal }: Pick<InspectOptions, 'task' | 'signal'>,
@@ -22,7 +22,7 @@ export async function validateFolder(
   return { ...inspection, valid: isValid(problems), problems };
 }
 
-/** Of a file whose header is right; what is wrong with another one is known. */
+/** Checks the weights of a file with a valid header; other files are reported already. */
 async function weightProblems(
   { file, bytes, start }: InspectedFile,
   { tensors }: Inspection,
@@ -79,7 +79,7 @@ function fault(code: Problem['code'], file: string, what: string): Problem {
   return { code, severity: 'error', message: `${file}: ${what}`, file };
 }
 
-/** What `check` finds, or the one problem that it ends with; a source that cannot be read is the caller's. */
+/** The problems that `check` finds, or the one that ends it; an unreadable source is thrown to the caller. */
 async function problemsOf(check: () => Promise<Problem[]>): Promise<Problem[]> {
   try {
     return await check();

@@ -1,5 +1,6 @@
-// A sound that Whisper reads in passes: where the last segment of a pass has no end yet, the next pass goes on at its start. As
-// transformers' generate() does it for Whisper. Source: Radford et al. 2022, arXiv 2212.04356, section 3.8, without its fallbacks.
+// Long audio in passes: if the last segment of a pass is incomplete, the next pass starts at its beginning, as in
+// transformers' generate() for Whisper. Source: Radford et al. 2022, arXiv 2212.04356, section 3.8, without its
+// fallbacks.
 
 import type { GenerateOptions } from '../models/generation_options.js';
 import type { GenerateOutput } from '../models/generation_output.js';
@@ -10,25 +11,25 @@ import { rowOf } from './scores.js';
 import { tokenPositions } from './token_times.js';
 import { whisperConfig } from './whisper_prompt.js';
 
-/** What one sound of a batch says. */
+/** The recognised tokens of one audio of a batch. */
 export interface SpokenTokens {
   ids: number[];
-  /** When each token ends, in seconds from the sound's start; where it was asked for. */
+  /** The end of each token in seconds from the start of the audio; on request. */
   times: number[];
 }
 
 export interface Passes {
   model: GenerativeModel;
-  /** [sound, mel bin, frame] */
+  /** [audio, mel bin, frame] */
   input_features: Tensor<'float32'>;
-  /** What each sound begins with. */
+  /** The decoder's prompt for each audio. */
   prompt: readonly (readonly number[])[];
-  /** How many frames of each are sound, the rest is padding. */
+  /** The number of frames with audio of each, the rest is padding. */
   frames: readonly number[];
   /** Options of generate(). */
   settings: Settings;
   times: 'none' | 'segments' | 'words';
-  /** Seconds from one position of the encoder's output to the next, which is two frames. */
+  /** Seconds between two positions of the encoder's output, which are two frames apart. */
   precision: number;
 }
 
@@ -38,11 +39,11 @@ const framesAPosition = 2; // the encoder's second convolution has a stride of 2
 
 interface Sound extends SpokenTokens {
   row: number;
-  /** The frame that the next pass begins with. */
+  /** The first frame of the next pass. */
   at: number;
 }
 
-/** The tokens of each sound. */
+/** The tokens of each audio. */
 export async function spokenTokens(passes: Passes): Promise<SpokenTokens[]> {
   const { input_features, prompt } = passes;
   const total = input_features.dims[2] ?? 0;
@@ -62,19 +63,20 @@ export async function spokenTokens(passes: Passes): Promise<SpokenTokens[]> {
   return sounds;
 }
 
-/** The first token that is a time; beyond all tokens where a model has none. */
+/** The first timestamp token; beyond all tokens if a model has none. */
 export function firstTimeOf(model: GenerativeModel): number {
   return (whisperConfig(model).no_timestamps_token_id ?? Number.MAX_SAFE_INTEGER - 1) + 1;
 }
 
-/** Frames that the model reads at once. */
+/** The model's window in frames. */
 function windowOf({ model }: Passes): number {
   return framesAPosition * Number(model.config.max_source_positions ?? 1500);
 }
 
 /**
- * How many tokens belong to segments that have an end, and the frame at which the next pass begins; undefined: behind what was
- * read. Two times in a row are the end of a segment and the start of the next; one at the very end says that no speech follows.
+ * The number of tokens that belong to complete segments, and the frame at which the next pass begins; undefined: after
+ * the window. Two successive timestamps are the end of a segment and the start of the next; a single one at the end
+ * means that no speech follows.
  */
 function segmentsOf(ids: readonly number[], first: number): { kept: number; frames?: number } {
   const isTime = (i: number) => i >= 0 && (ids[i] as number) >= first;
@@ -111,7 +113,7 @@ async function pass(passes: Passes, sounds: readonly Sound[]): Promise<SpokenTok
   });
 }
 
-/** What the model reads of each sound: from where it is on, filled up with zeros. */
+/** The window of each audio: from its current frame, padded with zeros. */
 function cutOut(passes: Passes, sounds: readonly Sound[]): Tensor<'float32'> {
   const { input_features } = passes;
   const [, bins = 0, total = 0] = input_features.dims;
@@ -130,7 +132,7 @@ function cutOut(passes: Passes, sounds: readonly Sound[]): Tensor<'float32'> {
   return new Tensor('float32', cut, [sounds.length, bins, window]);
 }
 
-/** The tokens before the end token, and how many there are with it. */
+/** The tokens before the end token, and their number including it. */
 function untilEnd(ids: number[], { model, settings }: Passes): { ids: number[]; count: number } {
   const ends = [settings.eos_token_id ?? model.generation_config.eos_token_id].flat();
   const end = ids.findIndex((id) => ends.includes(id));
@@ -149,7 +151,10 @@ function alignmentHeads(model: GenerativeModel): readonly (readonly [number, num
   );
 }
 
-/** [head][token][position]: where each head looked when the decoder read the token; the last one is not read. */
+/**
+ * [head][token][position]: the attention of each head when the decoder processed the token; the last one is not
+ * processed.
+ */
 function weightsOf(
   { cache = [], beam_indices }: GenerateOutput,
   sequence: number,
@@ -157,7 +162,7 @@ function weightsOf(
 ): Float32Array[][] {
   return heads.map(([layer, head]) =>
     Array.from({ length: count - 1 }, (_, token) => {
-      const step = token + 1; // the first one reads the prompt
+      const step = token + 1; // the first one processes the prompt
       const pattern = cache[step]?.[patternOf(layer)] as Tensor<'float32'>; // [row, head, 1, position]
       const [rows = 0, all = 0, , positions = 0] = pattern.dims;
       const row =

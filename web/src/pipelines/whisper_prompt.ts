@@ -1,14 +1,15 @@
-// What Whisper's decoder begins with: <|startoftranscript|>, of multilingual models the language and what to do, and
-// <|notimestamps|>. Source: Radford et al. 2022, Robust Speech Recognition via Large-Scale Weak Supervision, section 2.3.
+// The prompt of Whisper's decoder: <|startoftranscript|>, for multilingual models the language and the task, and
+// <|notimestamps|>. Source: Radford et al. 2022, Robust Speech Recognition via Large-Scale Weak Supervision, section
+// 2.3.
 
 import type { GenerativeModel } from '../models/generative_model.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { checkChoice, rowOf } from './scores.js';
 
-/** What to listen for. */
+/** Language and task. */
 export interface SpeechTask {
-  /** A code such as `en`, or the language's English name. Default: what the model hears. */
+  /** A code such as `en`, or the language's English name. Default: detected by the model. */
   language?: string | null | undefined;
   /** `transcribe` (default), or `translate` into English. */
   task?: 'transcribe' | 'translate' | null | undefined;
@@ -16,14 +17,14 @@ export interface SpeechTask {
 
 type Ids = Readonly<Record<string, number>>;
 
-/** What a Whisper's generation_config.json tells of its prompt and of its times. */
+/** The parts of a Whisper's generation_config.json for prompt and timestamps. */
 interface WhisperConfig {
   decoder_start_token_id: number;
   is_multilingual?: boolean;
   lang_to_id?: Ids;
   task_to_id?: Ids;
   no_timestamps_token_id?: number;
-  /** [layer, head] of the cross-attentions that follow the sound. */
+  /** [layer, head] of the cross-attentions that follow the audio. */
   alignment_heads?: readonly (readonly [number, number])[] | null;
   return_timestamps?: boolean | null;
   language?: string | null;
@@ -34,16 +35,17 @@ export function whisperConfig(model: GenerativeModel): WhisperConfig {
   return model.generation_config as unknown as WhisperConfig;
 }
 
-/** What each sound of a batch begins with. */
+/** The prompt of each audio of a batch. */
 export interface WhisperPrompt {
   ids: number[][];
-  /** English names, such as "french"; undefined where the model knows one language only. */
+  /** English names, such as "french"; undefined if the model has a single language. */
   languages: (string | undefined)[];
 }
 
 /**
- * The first tokens for each sound of a batch; `times` says whether the text comes between times. Without a language the model is
- * asked for it, which takes a pass of its own. Throws `invalid_argument` for a language or task that the model does not have.
+ * The prompt tokens for each audio of a batch; `times` says whether to request timestamps. Without a language the model
+ * detects it, which takes a separate pass. Throws `invalid_argument` for a language or task that the model does not
+ * support.
  */
 export async function whisperPrompt(
   model: GenerativeModel,
@@ -83,7 +85,7 @@ function refuseForOneLanguage(given: SpeechTask): void {
   }
 }
 
-/** The likeliest language of each sound. */
+/** The most probable language of each audio. */
 async function heardLanguages(
   model: GenerativeModel,
   input_features: Tensor<'float32'>,
@@ -99,7 +101,7 @@ async function heardLanguages(
   });
 }
 
-// What Whisper calls languages that Intl names otherwise, or not at all.
+// Whisper's names of languages that Intl names differently, or not at all.
 const ownNames: Readonly<Record<string, string>> = {
   my: 'myanmar',
   nn: 'nynorsk',

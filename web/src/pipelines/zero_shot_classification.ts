@@ -1,5 +1,5 @@
-// zero-shot-classification: which of some labels, given as text, fits a text best. A model that was trained to tell whether one text
-// follows from another judges "This example is {label}." Source: Yin et al. 2019, Benchmarking Zero-shot Text Classification.
+// zero-shot-classification: which of some labels, given as text, fits a text best. A natural language inference model
+// scores the hypothesis "This example is {label}." Source: Yin et al. 2019, Benchmarking Zero-shot Text Classification.
 
 import { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
@@ -13,15 +13,15 @@ import { sentencesOf, softmax, topIndices } from './scores.js';
 import { checkTexts, logitsOfPairs } from './text_pairs.js';
 import { type TextCallOptions, textCallOptions, textList } from './texts.js';
 
-/** Options of a call. A text that is too long is cut, its hypothesis is not. */
+/** Options of a call. A text that is too long is truncated, its hypothesis is not. */
 export interface ZeroShotClassificationOptions extends TextCallOptions {
-  /** The sentence around a label; {} stands for it. Default: `This example is {}.` */
+  /** The hypothesis template; {} is replaced by the label. Default: `This example is {}.` */
   hypothesis_template?: string | undefined;
-  /** Each label by itself: its score is how likely it follows against its contradiction. Default false: scores sum to 1. */
+  /** Score each label independently: entailment against contradiction. Default false: scores sum to 1. */
   multi_label?: boolean | undefined;
 }
 
-/** A text and all labels, the likeliest first. */
+/** A text and all labels, the most probable first. */
 export interface ZeroShotClassification {
   sequence: string;
   labels: string[];
@@ -29,11 +29,11 @@ export interface ZeroShotClassification {
   scores: number[];
 }
 
-/** Texts to labels of your own. */
+/** Classifies texts by custom labels. */
 export interface ZeroShotClassificationPipeline {
   /**
-   * All labels with their probabilities for a text. Labels are an array, or one text with commas between them. Rejects with
-   * `invalid_argument` or `unsupported` for what does not fit, `disposed`, or the signal's reason.
+   * All labels with their probabilities for a text. Labels are an array, or a comma-separated string. Rejects with
+   * `invalid_argument` or `unsupported` for invalid arguments, `disposed`, or the abort signal's reason.
    */
   (
     text: string,
@@ -91,7 +91,7 @@ export class ZeroShotClassificationPipeline extends Pipeline<
     return Array.isArray(texts) ? results : (results[0] as ZeroShotClassification);
   }
 
-  /** Of one text: each label against its contradiction, or all labels against each other. */
+  /** The scores for one text: each label against its contradiction, or softmax over all labels. */
   #scores(logits: readonly Float32Array[], each: boolean): number[] {
     const { entailment, contradiction } = this.#classes;
     if (!each) return softmax(logits.map((row) => row[entailment] as number));
@@ -107,8 +107,8 @@ function separated(labels: string): string[] {
 }
 
 /**
- * The classes that say "follows" and "contradicts", by their names in config.json; where nothing is named entailment it is the
- * last class, as upstream, with a warning. Throws `unsupported` for a model of fewer than two classes.
+ * The classes of entailment and contradiction, by their names in config.json; if none is named entailment it is the
+ * last class, as upstream, with a warning. Throws `unsupported` for a model with fewer than two classes.
  */
 function judgements({ label2id, id2label }: Readonly<Record<string, unknown>>): {
   entailment: number;

@@ -17,15 +17,15 @@ import { type CallOptions, callOptions, inBatches, modelInputs, tokenizing } fro
 
 /** Options of a call. */
 export interface ZeroShotImageClassificationOptions extends CallOptions {
-  /** The sentence around a label; {} stands for it. Default, as in Python: `This is a photo of {}.` */
+  /** The text template; {} is replaced by the label. Default, as in Python: `This is a photo of {}.` */
   hypothesis_template?: string | undefined;
 }
 
-/** Images to labels of your own. */
+/** Classifies images by custom labels. */
 export interface ZeroShotImageClassificationPipeline {
   /**
-   * All labels with their probabilities for an image, or for each image, the likeliest first. Rejects with
-   * `invalid_argument` or `unsupported` for what does not fit, `disposed`, or the signal's reason.
+   * All labels with their probabilities for an image, or for each image, the most probable first. Rejects with
+   * `invalid_argument` or `unsupported` for invalid arguments, `disposed`, or the abort signal's reason.
    */
   (
     image: ImageInput,

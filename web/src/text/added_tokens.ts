@@ -1,4 +1,4 @@
-// Added tokens such as <s> or [MASK]: they are found in the text before the model sees it, and never taken apart.
+// Added tokens such as <s> or [MASK]: they are matched in the text before the model sees it, and never split.
 
 import { shownValue } from '../checkpoint/file_rules.js';
 import type { AlignedText } from './aligned_text.js';
@@ -13,15 +13,15 @@ export interface AddedToken {
   id: number;
   content: string;
   single_word?: boolean;
-  /** Spaces to its left, or right, belong to the token. */
+  /** Whether spaces to its left, or right, belong to the token. */
   lstrip?: boolean;
   rstrip?: boolean;
-  /** Looked for after normalization, in the normalized spelling. */
+  /** Whether it is matched after normalization, against the normalized text. */
   normalized?: boolean;
   special?: boolean;
 }
 
-/** The tokens that a file lists. Throws `malformed_config` for what is no token. */
+/** Parses the added tokens of a file. Throws `malformed_config` for an invalid one. */
 export function readAddedTokens(held: unknown): AddedToken[] {
   if (held === undefined || held === null) return [];
   if (!Array.isArray(held)) throw malformed(`added_tokens must be a list, and is ${shownValue(held)}`);
@@ -35,7 +35,7 @@ export function readAddedTokens(held: unknown): AddedToken[] {
   return held;
 }
 
-/** A piece of a text; `token`: the added token it is. */
+/** A piece of a text; `token`: the added token that it is. */
 export interface Piece {
   text: AlignedText;
   token?: AddedToken;
@@ -43,7 +43,7 @@ export interface Piece {
 
 export type FindAddedTokens = (text: AlignedText) => Piece[];
 
-/** Cuts a text at its added tokens, and normalizes what is between them. */
+/** Splits a text at its added tokens, and normalizes the text between them. */
 export function addedTokenFinder(
   tokens: readonly AddedToken[],
   normalize: Normalize,
@@ -90,7 +90,7 @@ function cutAt(aligned: AlignedText, pattern: RegExp, tokens: ReadonlyMap<string
     let from = index;
     let to = index + match.length;
     if (token === undefined || (token.single_word && !standsAlone(text, from, to))) continue;
-    // Space that the token before took is not taken again.
+    // Space taken by the previous token is not taken again.
     if (token.lstrip) {
       while (from > last && space.test(text.charAt(from - 1))) from--;
       from = Math.max(from, last);

@@ -1,28 +1,31 @@
-// Text that remembers where it came from: after every change each UTF-16 code unit still knows its span of the original.
-// The rules by which a new character inherits a span are those of the `tokenizers` crate's NormalizedString.
+// Text with alignment: after every change each UTF-16 code unit still has its span of the original.
+// New characters inherit spans by the rules of the `tokenizers` crate's NormalizedString.
 
 import type { Pattern } from './pattern.js';
 
 /** Half-open span [start, end) of the original text in UTF-16 code units. */
 export type Span = readonly [start: number, end: number];
 
-/** Characters of a rewritten text; how many of the old ones each takes: 0 none (it is new), 1 one, n one and n - 1 removed ones. */
+/**
+ * Characters of a rewritten text and how many old ones each replaces: 0 none (it is inserted), 1 one, n one and n - 1
+ * removed ones.
+ */
 export type Rewritten = readonly (readonly [character: string, taken: number])[];
 
 const wholeCharacter = /[\s\S]/gu;
 
-/** A text, or a piece of one, on its way through normalizers and pre-tokenizers. Immutable. */
+/** A text, or a piece of one, passed through normalizers and pre-tokenizers. Immutable. */
 export class AlignedText {
   private constructor(
     readonly text: string,
-    /** Where the piece begins in the original, as long as nothing changed it. */
+    /** The piece's offset in the original, as long as it is unchanged. */
     private readonly start: number,
-    /** start and end of each code unit's span; undefined while the text is the original's own. */
+    /** Start and end of each code unit's span; undefined while the text is unchanged. */
     private readonly spans: readonly number[] | undefined,
     private readonly tracked: boolean,
   ) {}
 
-  /** Spans cost time: without `tracked` they are not kept, and `spanOf` means nothing. */
+  /** Spans cost time: without `tracked` they are not kept, and `spanOf` is meaningless. */
   static of(text: string, tracked: boolean): AlignedText {
     return new AlignedText(text, 0, undefined, tracked);
   }
@@ -31,7 +34,7 @@ export class AlignedText {
     return this.text === '';
   }
 
-  /** The span of the original that the code units [from, to) of this text came from. */
+  /** The span of the original for the code units [from, to) of this text. */
   spanOf(from: number, to: number): Span {
     return [this.#edge(from, 0), this.#edge(to - 1, 1)];
   }
@@ -42,7 +45,7 @@ export class AlignedText {
     return new AlignedText(this.text.slice(from, to), this.start + from, spans, this.tracked);
   }
 
-  /** Replaces every match of a global pattern. What comes in its place takes the span of the match's last character. */
+  /** Replaces every match of a global pattern. The replacement gets the span of the match's last character. */
   replace(pattern: Pattern, content: (match: string) => string): AlignedText {
     if (!this.tracked) return this.#changed(pattern[Symbol.replace](this.text, content), undefined);
     const spans: number[] = [];
@@ -60,7 +63,7 @@ export class AlignedText {
     return this.#changed(text + this.text.slice(last), spans);
   }
 
-  /** Puts `text` in front; it takes the first character's span. */
+  /** Prepends `text`, which gets the first character's span. */
   prepend(text: string): AlignedText {
     if (this.isEmpty || text === '') return this;
     const spans: number[] = [];
@@ -71,7 +74,7 @@ export class AlignedText {
     return this.#changed(text + this.text, this.tracked ? spans : undefined);
   }
 
-  /** Takes new characters for all of the text. `rewritten` is not asked for without spans: then `text` is the result. */
+  /** Replaces the whole text. Without spans `rewritten` is not called and `text` is the result. */
   rewrite(text: string, rewritten: () => Rewritten): AlignedText {
     if (text === this.text) return this;
     if (!this.tracked) return this.#changed(text, undefined);
@@ -90,7 +93,7 @@ export class AlignedText {
     return new AlignedText(text, this.start, spans, this.tracked);
   }
 
-  /** Start (side 0) or end (side 1) of the span of the character that the code unit `at` belongs to. */
+  /** Start (side 0) or end (side 1) of the span of the character that contains the code unit `at`. */
   #edge(at: number, side: 0 | 1): number {
     if (at < 0) return 0;
     if (this.spans !== undefined) return this.spans[2 * at + side] as number;

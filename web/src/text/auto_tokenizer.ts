@@ -1,4 +1,4 @@
-// AutoTokenizer: a tokenizer from the same source as a model, with the same options.
+// AutoTokenizer: loads a tokenizer from the source of a model, with the same options.
 
 import { brokenRules, expectNone } from '../checkpoint/file_rules.js';
 import { type ReadOptions, readOptional, readRequired, type TextFile } from '../checkpoint/files.js';
@@ -14,7 +14,7 @@ import { familyOf, namesSpecialTokens, specialNames, type TokenizerConfig, token
 import { PreTrainedTokenizer } from './tokenizer.js';
 import { useOnDemand } from './unicode.js';
 
-/** How a tokenizer is loaded: a model's options, as far as they concern files. */
+/** How a tokenizer is loaded: the options of a model that concern files. */
 export interface TokenizerLoadOptions extends SourceOptions, ReadOptions {
   progress_callback?: ProgressCallback | undefined;
 }
@@ -23,7 +23,7 @@ const knownOptions = [...sourceOptions, 'signal', 'integrity', 'progress_callbac
 const main = 'tokenizer.json';
 export const sentencePieces = ['source.spm', 'spiece.model', 'sentencepiece.bpe.model', 'tokenizer.model'];
 
-/** Every file of a folder that a tokenizer may be read from. */
+/** All files of a folder that a tokenizer may be read from. */
 export const tokenizerFiles: readonly string[] = [
   main,
   'tokenizer_config.json',
@@ -36,13 +36,13 @@ export const tokenizerFiles: readonly string[] = [
   ...sentencePieces,
 ];
 
-/** Loads the tokenizer that a model came with. */
+/** Loads the tokenizer of a model. */
 export const AutoTokenizer = {
   /**
-   * Loads tokenizer.json, or where there is none vocab.txt (BERT) or vocab.json and merges.txt (GPT-2, RoBERTa, CLIP,
-   * Whisper); with it tokenizer_config.json and what that leaves to other files (special_tokens_map.json, added_tokens.json,
-   * `model_type` of config.json). Rejects with `file_not_found`, `network_error`, `malformed_config`, `integrity_mismatch`,
-   * `unsupported` for folders that hold SentencePiece files only, or the signal's reason.
+   * Loads tokenizer.json, or without it vocab.txt (BERT) or vocab.json and merges.txt (GPT-2, RoBERTa, CLIP,
+   * Whisper); also tokenizer_config.json and its complements (special_tokens_map.json, added_tokens.json,
+   * `model_type` of config.json). Rejects with `file_not_found`, `network_error`, `malformed_config`,
+   * `integrity_mismatch`, `unsupported` for folders with SentencePiece files only, or the abort signal's reason.
    */
   async from_pretrained(source: Source, given: TokenizerLoadOptions = {}): Promise<PreTrainedTokenizer> {
     const call = 'AutoTokenizer.from_pretrained';
@@ -52,7 +52,7 @@ export const AutoTokenizer = {
   },
 };
 
-/** A tokenizer from an open folder. */
+/** Reads a tokenizer from an open folder. */
 export async function readTokenizer(folder: Folder, options: TokenizerLoadOptions): Promise<PreTrainedTokenizer> {
   const texts: TextFile[] = [];
   const parsed = (text: TextFile | undefined): TokenizerConfig => {
@@ -81,7 +81,7 @@ export async function readTokenizer(folder: Folder, options: TokenizerLoadOption
   return tokenizer;
 }
 
-/** The tokenizer; what is wrong with a vocabulary that was put into tokenizer.json's form is told of its own file. */
+/** Creates the tokenizer; errors in a vocabulary converted to the form of tokenizer.json name its own file. */
 function made(json: object, config: TokenizerConfig, texts: readonly TextFile[] | undefined): PreTrainedTokenizer {
   try {
     return new PreTrainedTokenizer(json, config);
@@ -93,7 +93,7 @@ function made(json: object, config: TokenizerConfig, texts: readonly TextFile[] 
   }
 }
 
-/** tokenizer_config.json with what only older files say: the special tokens, and by the kind of model the class. */
+/** tokenizer_config.json completed from older files: the special tokens, and the class implied by the kind of model. */
 async function completed(
   config: TokenizerConfig,
   folder: Folder,
@@ -112,7 +112,7 @@ async function completed(
   return { ...whole, tokenizer_class: tokenizer_class ?? model_type };
 }
 
-/** tokenizer.json's form of a folder that has none; undefined when its other files make no tokenizer either. */
+/** Converts the other files of a folder to the form of tokenizer.json; undefined if they are no tokenizer either. */
 async function fromOtherFiles(
   folder: Folder,
   options: TokenizerLoadOptions,
@@ -131,19 +131,19 @@ async function fromOtherFiles(
   }
   texts.push(...[vocabulary, merges, added].filter((text) => text !== undefined));
   const whole = added === undefined ? config : { ...config, added_tokens_decoder: legacyTokens(ruled(added), config) };
-  const { fromVocabAndMerges, fromVocabTxt } = await import('./vocabulary_files.js'); // few folders need it
+  const { fromVocabAndMerges, fromVocabTxt } = await import('./vocabulary_files.js'); // rarely needed
   if (family === 'bert') return fromVocabTxt(vocabulary.text, whole);
   return fromVocabAndMerges(ruled(vocabulary), merges?.text ?? '', whole, family);
 }
 
-/** A file's object, whose values are what that file may hold. */
+/** Parses a file's object and validates its values. */
 function ruled({ name, text }: TextFile) {
   const values = JSON.parse(text);
   expectNone(brokenRules(name, values));
   return values;
 }
 
-/** added_tokens.json holds ids by token; which of them are special, the other files say. */
+/** added_tokens.json maps tokens to ids; the other files say which of them are special. */
 function legacyTokens(ids: Record<string, number>, config: TokenizerConfig): Record<number, object> {
   const more = Array.isArray(config.additional_special_tokens) ? config.additional_special_tokens : [];
   const special = new Set([...specialNames.map((name) => config[name]), ...more].map(tokenText));

@@ -1,54 +1,54 @@
-// From rows of tokens to a batch: how long its rows become, what fills the short ones, and its form.
+// Turns rows of tokens into a batch: lengths, padding, output form.
 
 import { ClearformerError } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Token } from './encoder.js';
 import { invalid, type TruncationStrategy } from './truncation.js';
 
-/** Options of `tokenizer(text, options)`, in Hugging Face's spelling. */
+/** Options of `tokenizer(text, options)`, with Hugging Face's names. */
 export interface TokenizerCallOptions {
-  /** Second text of a pair; for a batch one for each text. */
+  /** Second text of a pair; for a batch one per text. */
   text_pair?: string | readonly string[] | undefined;
-  /** true or 'longest': to the longest of the batch; 'max_length': to `max_length`. Default false. */
+  /** true or 'longest': pad to the longest of the batch; 'max_length': to `max_length`. Default false. */
   padding?: boolean | 'longest' | 'max_length' | 'do_not_pad' | undefined;
   /** Default: the tokenizer's own `padding_side`. */
   padding_side?: 'left' | 'right' | undefined;
-  /** Rows become a multiple of this long; needs `padding`. */
+  /** Round the padded length up to a multiple of this; needs `padding`. */
   pad_to_multiple_of?: number | undefined;
   /**
-   * true or 'longest_first': cut to `max_length`, or to the model's own maximum, first from the longer text of a pair;
-   * 'only_first' and 'only_second' cut one text. Special tokens stay. Default false.
+   * true or 'longest_first': truncate to `max_length`, or to the model's maximum, first from the longer text of a pair;
+   * 'only_first' and 'only_second' truncate one text. Special tokens are kept. Default false.
    */
   truncation?: boolean | TruncationStrategy | 'do_not_truncate' | undefined;
   /** Default: the tokenizer's own `truncation_side`. */
   truncation_side?: 'left' | 'right' | undefined;
   max_length?: number | undefined;
-  /** With `return_overflowing_tokens`: how many tokens two rows of one text share. Default 0. */
+  /** With `return_overflowing_tokens`: the number of tokens that two rows of one text share. Default 0. */
   stride?: number | undefined;
-  /** What truncation cuts off comes as rows of its own, with `overflow_to_sample_mapping`. Default false. */
+  /** Return truncated tokens as rows of their own, with `overflow_to_sample_mapping`. Default false. */
   return_overflowing_tokens?: boolean | undefined;
   add_special_tokens?: boolean | undefined;
-  /** Default: whether the model was made with them (`model_input_names` of tokenizer_config.json). */
+  /** Default: whether the model uses them (`model_input_names` of tokenizer_config.json). */
   return_token_type_ids?: boolean | undefined;
   return_special_tokens_mask?: boolean | undefined;
-  /** Where each token stands in its text. Default false. */
+  /** Return the position of each token in its text. Default false. */
   return_offsets_mapping?: boolean | undefined;
   return_length?: boolean | undefined;
   /** true (default): Tensors; false: nested arrays of numbers. */
   return_tensor?: boolean | undefined;
 }
 
-/** What a batch tells of its tokens besides numbers. `row` counts its rows, those of overflowing tokens too. */
+/** Information about a batch's tokens. `row` is an index of rows, including those of overflowing tokens. */
 export interface TokenInfo {
-  /** For each token the number of the word of its text it belongs to; null for special tokens and padding. */
+  /** For each token the index of its word; null for special tokens and padding. */
   word_ids(row?: number): (number | null)[];
   /** For each token 0 for the text, 1 for its pair; null for special tokens and padding. */
   sequence_ids(row?: number): (0 | 1 | null)[];
-  /** The tokens as the vocabulary spells them. */
+  /** The tokens, as in the vocabulary. */
   tokens(row?: number): string[];
 }
 
-/** int64 tensors [batch, position]: ids, and 1 where a token is, 0 where padding is. */
+/** int64 tensors [batch, position]: ids, and 1 for tokens, 0 for padding. */
 export interface TokenizerOutput extends TokenInfo {
   input_ids: Tensor<'int64'>;
   attention_mask: Tensor<'int64'>;
@@ -56,13 +56,13 @@ export interface TokenizerOutput extends TokenInfo {
   /** 1 for special tokens and padding. */
   special_tokens_mask?: Tensor<'int64'>;
   /**
-   * [batch, position, 2]: start and end [start, end) of each token in its text, in UTF-16 code units as `text.slice` takes
-   * them (Python's tokenizers count code points); 0, 0 for special tokens and padding.
+   * [batch, position, 2]: start and end [start, end) of each token in its text, in UTF-16 code units as for
+   * `text.slice` (Python's tokenizers count code points); 0, 0 for special tokens and padding.
    */
   offset_mapping?: Tensor<'int64'>;
   /** [batch] */
   length?: Tensor<'int64'>;
-  /** [batch]: the text each row belongs to. */
+  /** [batch]: the index of each row's text. */
   overflow_to_sample_mapping?: Tensor<'int64'>;
 }
 
@@ -72,19 +72,19 @@ export interface TokenizerLists<L extends number[] | number[][]> extends TokenIn
   attention_mask: L;
   token_type_ids?: L;
   special_tokens_mask?: L;
-  /** In UTF-16 code units, as `text.slice` takes them. */
+  /** In UTF-16 code units, as for `text.slice`. */
   offset_mapping?: L extends number[] ? [number, number][] : [number, number][][];
   length?: number[];
   overflow_to_sample_mapping?: number[];
 }
 
-/** The tokens of one row, and which text it belongs to. */
+/** The tokens of one row, and the index of its text. */
 export interface Row {
   tokens: readonly Token[];
   sample: number;
 }
 
-/** How short rows are filled up: with `token`, to `length` (undefined: they are not). */
+/** Padding of short rows: with `token`, to `length` (undefined: none). */
 export interface Padding {
   length: number | undefined;
   side: 'left' | 'right';
@@ -116,7 +116,7 @@ const strategies: Readonly<Record<string, TruncationStrategy>> = {
   only_second: 'only_second',
 };
 
-/** Which strategy was asked for; undefined: none. Throws `invalid_argument` for options that contradict each other. */
+/** The truncation strategy; undefined: none. Throws `invalid_argument` for contradictory options. */
 export function truncationStrategy(options: TokenizerCallOptions): TruncationStrategy | undefined {
   const { truncation = false, stride, truncation_side } = options;
   if (!isOff(truncation, 'do_not_truncate') && !(String(truncation) in strategies)) {
@@ -132,7 +132,7 @@ export function truncationStrategy(options: TokenizerCallOptions): TruncationStr
   return strategy;
 }
 
-/** Tokens a row may have; throws `invalid_argument` where nothing says how many. */
+/** The maximum number of tokens per row; throws `invalid_argument` if it is not given anywhere. */
 export function truncationLimit(options: TokenizerCallOptions, model_max_length: number): number {
   const limit = options.max_length ?? model_max_length;
   const multiple = options.pad_to_multiple_of;
@@ -145,7 +145,7 @@ export function truncationLimit(options: TokenizerCallOptions, model_max_length:
   return limit;
 }
 
-/** The length rows are padded to; undefined: they are not. */
+/** The length that rows are padded to; undefined: none. */
 export function paddedLength(
   longest: number,
   options: TokenizerCallOptions,
@@ -206,7 +206,7 @@ class BatchInfo implements TokenInfo {
   }
 }
 
-/** The batch in the form asked for. `single`: it came from one text, not from an array. */
+/** The batch in the requested form. `single`: it comes from one text, not from an array. */
 export function layOut(
   rows: readonly Row[],
   padding: Padding,

@@ -1,30 +1,30 @@
-// Jinja templates are programs of strangers, which can loop for ever or double a value until memory ends: here they take so
-// many steps, and make values of such sizes, as grow with the conversation they are given.
+// Executes Jinja templates with limits. Templates are untrusted programs that may loop for ever or grow a value until
+// memory is exhausted: the number of steps and the size of values are bounded, in proportion to the conversation.
 
 import { type Environment, Interpreter, Template } from '@huggingface/jinja';
 import { ClearformerError } from '../support/error.js';
 
 const longestSource = 2 ** 18; // characters; published templates have some ten thousand
-/** Steps of about a microsecond; a template may also look at each character, and at each message for each other, some times. */
+/** Steps of about a microsecond; linear in the characters, and quadratic in the messages, of the conversation. */
 const steps = { always: 2 ** 19, eachCharacter: 8, eachPair: 8 };
-/** Characters and elements of one value, those of its elements included. */
+/** Characters and elements of one value, including nested ones. */
 const size = { always: 2 ** 22, eachCharacter: 8 };
 const longestRange = 2 ** 20;
-// What takes longer than a step.
+// Operations that cost more than a step.
 const charactersInStep = 16;
-const absent = 16; // a variable that is not there is an exception within the interpreter
+const absent = 16; // an undefined variable is an exception within the interpreter
 const dated = 256;
-const sourceInStep = 64; // a macro's body is walked when it is defined
+const sourceInStep = 64; // a macro's body is traversed when it is defined
 
 type Evaluate = Interpreter['evaluate'];
 type Value = ReturnType<Evaluate>;
 
-/** A template that was read. */
+/** A parsed template. */
 export interface BoundedTemplate {
   render(variables: Readonly<Record<string, unknown>>): string;
 }
 
-/** Reads a template; throws where it is none or too long. */
+/** Parses a template; throws if it is invalid or too long. */
 export function boundedTemplate(source: string): BoundedTemplate {
   if (source.length > longestSource) throw tooMuch(`has ${source.length} characters; ${longestSource} are read`);
   const { parsed } = new Template(source);
@@ -43,7 +43,7 @@ function tooMuch(what: string): ClearformerError {
 
 const clock = new Template('{{ strftime_now(format) }}');
 
-/** Every expression and statement passes through `evaluate`, and pays there. */
+/** Every expression and statement passes through `evaluate`, which counts steps. */
 class BoundedInterpreter extends Interpreter {
   readonly #weights = new WeakMap<Value, number>();
   readonly #perMacro: number;
@@ -85,7 +85,7 @@ class BoundedInterpreter extends Interpreter {
     return value;
   }
 
-  /** What looking at a value costs; a filter, such as `sort`, may have looked at all that is in it. */
+  /** The cost of inspecting a value; a filter, such as `sort`, may have inspected everything in it. */
   #cost(value: Value, whole: boolean): number {
     const weight = this.#weigh(value);
     if (weight > this.#largest) throw tooMuch(`makes a value of ${weight} characters and elements`);
@@ -95,7 +95,7 @@ class BoundedInterpreter extends Interpreter {
     return type === 'UndefinedValue' ? absent : 0;
   }
 
-  /** Characters and elements, at any depth; without what a namespace holds, which may be itself. */
+  /** Characters and elements at any depth; without the contents of a namespace, which may contain itself. */
   #weigh(value: Value): number {
     const { value: held, type } = value;
     if (typeof held === 'string') return held.length;

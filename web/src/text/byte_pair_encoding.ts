@@ -1,4 +1,4 @@
-// Byte-pair encoding: a word's characters, of which the pair that was merged first in training is merged again and again.
+// Byte-pair encoding: starting with a word's characters, repeatedly merges the pair with the lowest rank.
 // Source: Sennrich et al. 2016, arXiv 1508.07909, section 3.2.
 
 import { shownValue } from '../checkpoint/file_rules.js';
@@ -8,7 +8,7 @@ import { flagOf, malformed, mustBe, textOf, unsupported } from './step.js';
 const cachedWords = 10_000;
 const longestCached = 256; // code units
 
-/** How the model cuts words. Merges come as "a b" in older files, as ["a", "b"] in newer ones. */
+/** The BPE model. Merges are "a b" in older files, ["a", "b"] in newer ones. */
 export function bytePairEncoding(parts: ModelParts): Model['tokenize'] {
   const { step, ids } = parts;
   if (step.dropout) throw unsupported('BPE: dropout is random, and not supported');
@@ -27,7 +27,7 @@ export function bytePairEncoding(parts: ModelParts): Model['tokenize'] {
   };
 }
 
-/** A word's characters as tokens; what the vocabulary lacks as bytes or as the unknown token, else left out. */
+/** Maps a word's characters to tokens; those missing in the vocabulary to bytes or the unknown token, or drops them. */
 function speller(parts: ModelParts): (word: string) => WordPart[] {
   const { step, ids, unknown } = parts;
   const prefix = textOf(step, 'continuing_subword_prefix', '');
@@ -38,7 +38,7 @@ function speller(parts: ModelParts): (word: string) => WordPart[] {
     throw malformed(`BPE: vocab lacks the unk_token ${String(step.unk_token)}`);
   return (word) => {
     const symbols: WordPart[] = [];
-    let missing = 0; // code units of the unknown token that is still to come
+    let missing = 0; // code units of the pending unknown token
     let end = 0;
     const add = (id: number, length: number) => {
       symbols.push({ id, from: end, to: end + length });
@@ -58,7 +58,7 @@ function speller(parts: ModelParts): (word: string) => WordPart[] {
         close();
         add(id, character.length);
       } else if (bytes !== undefined) {
-        // As in the crate, an unknown token that is still to come comes after the bytes.
+        // As in the crate, a pending unknown token is emitted after the bytes.
         symbols.push(...bytes.map((byte) => ({ id: byte, from: end, to: end + character.length })));
         end += character.length;
       } else if (unknown !== undefined) {
@@ -72,9 +72,9 @@ function speller(parts: ModelParts): (word: string) => WordPart[] {
 }
 
 class Merges {
-  /** The rank of a pair; a pair is left · #count + right. */
+  /** The rank of a pair, whose key is left · #count + right. */
   readonly #ranks = new Map<number, number>();
-  /** What the pair of a rank becomes. */
+  /** The result of merging the pair of a rank. */
   readonly #merged: number[] = [];
   readonly #count: number;
 
@@ -96,7 +96,8 @@ class Merges {
 
   apply(symbols: WordPart[]): readonly WordPart[] {
     if (symbols.length < 2) return symbols;
-    // A linked list, so that a merge moves nothing. Candidates are rank · length + place: the lowest rank, then the leftmost.
+    // A linked list, so that a merge moves nothing. Candidates are rank · length + position: lowest rank, then
+    // leftmost.
     const length = symbols.length;
     const next = Int32Array.from(symbols, (_, i) => i + 1);
     const previous = Int32Array.from(symbols, (_, i) => i - 1);
@@ -115,7 +116,7 @@ class Merges {
       const left = symbols[place];
       const after = next[place] ?? length;
       const right = symbols[after];
-      // A pair that is no more what it was, unless it becomes the same.
+      // Skip a stale pair, unless it merges to the same token.
       if (rank === undefined || id === undefined || this.#merged[rank] !== id || !left || !right) continue;
       symbols[place] = { id, from: Math.min(left.from, right.from), to: Math.max(left.to, right.to) };
       gone[after] = 1;
@@ -141,7 +142,7 @@ function halves(merge: unknown, rank: number): readonly [string, string] {
   throw malformed(`BPE: entry ${rank} of merges must be a pair of tokens, and is ${shownValue(merge)}`);
 }
 
-/** Puts a number into a binary heap, the least first. */
+/** Inserts a number into a binary min-heap. */
 function push(heap: number[], value: number): void {
   let at = heap.length;
   heap.push(value);
@@ -155,7 +156,7 @@ function push(heap: number[], value: number): void {
   heap[at] = value;
 }
 
-/** Takes the least number out. */
+/** Removes the smallest number. */
 function pop(heap: number[]): number | undefined {
   const least = heap[0];
   const value = heap.pop();

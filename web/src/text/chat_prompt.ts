@@ -1,18 +1,18 @@
-// `tokenizer.apply_chat_template` as transformers.js calls it. Loaded with the first call.
+// `tokenizer.apply_chat_template` with transformers.js' interface. Loaded on the first call.
 
 import type { TokenizerCallOptions, TokenizerOutput } from './batch.js';
 import { apply_chat_template, type ChatTemplateOptions, type ChatTokenizer, type Message } from './chat_template.js';
 
-/** Options of `tokenizer.apply_chat_template`: those of `clearformer/chat_template`, and the tokenizer's beside them. */
+/** Options of `tokenizer.apply_chat_template`: those of `clearformer/chat_template` and of the tokenizer. */
 export interface ChatPromptOptions extends Omit<ChatTemplateOptions, 'tokenize'> {
   /** true (default): token ids; false: the text. */
   tokenize?: boolean | undefined;
-  /** false: the ids alone in place of an object with ids and mask. Default true. */
+  /** false: the ids only instead of an object with ids and mask. Default true. */
   return_dict?: boolean | undefined;
   padding?: TokenizerCallOptions['padding'];
   truncation?: TokenizerCallOptions['truncation'];
   max_length?: number | undefined;
-  /** Variables of the template that tell a model whether to think. */
+  /** Template variables that enable a model's thinking. */
   enable_thinking?: boolean | undefined;
 }
 
@@ -21,7 +21,7 @@ export type Conversation = readonly Message[];
 /** A conversation, or several. */
 export type Chats = Conversation | readonly Conversation[];
 
-/** The prompt of a conversation, or of several. */
+/** The prompt for a conversation, or for several. */
 export async function chatPrompt(
   tokenizer: ChatTokenizer,
   conversation: Chats,

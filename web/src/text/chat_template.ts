@@ -1,4 +1,4 @@
-// Conversations as the text a chat model was trained on: the tokenizer's own Jinja template, rendered as transformers does.
+// Chat templates: renders a conversation with the tokenizer's Jinja template, as transformers does.
 
 import type { ReadOptions } from '../checkpoint/files.js';
 import { readOptional } from '../checkpoint/files.js';
@@ -9,14 +9,14 @@ import type { TokenizerCallOptions, TokenizerOutput } from './batch.js';
 import { type BoundedTemplate, boundedTemplate } from './bounded_template.js';
 import { readPlain } from './plain_text.js';
 
-/** One turn of a conversation. Templates may read more than these two. */
+/** A message of a conversation. Templates may use more fields. */
 export interface Message {
   role: string;
   content?: unknown;
   [more: string]: unknown;
 }
 
-/** As much of a ChatTokenizer as a template needs. */
+/** The part of a tokenizer that a template needs. */
 export interface ChatTokenizer {
   readonly chat_template: string | Readonly<Record<string, string>> | null;
   readonly special_tokens_map: Readonly<Record<string, string>>;
@@ -27,23 +27,23 @@ export interface ChatTokenizer {
   ): TokenizerOutput;
 }
 
-/** How a conversation becomes a prompt. */
+/** Options for rendering a conversation. */
 export interface ChatTemplateOptions {
   /** A template, or the name of one of the tokenizer's. Default: `tool_use` with tools, else `default`, or its only one. */
   chat_template?: string | undefined;
-  /** End with what begins the assistant's answer. Default false. */
+  /** End with the start of the assistant's answer. Default false. */
   add_generation_prompt?: boolean | undefined;
-  /** Leave the last message open, for the model to go on with it: true for its `content`, or another field's name. */
+  /** Leave the last message open for the model to continue: true for its `content`, or the name of another field. */
   continue_final_message?: boolean | string | undefined;
-  /** JSON schemas of functions the model may call. */
+  /** JSON schemas of functions that the model may call. */
   tools?: readonly object[] | undefined;
-  /** Texts to answer from, with `title` and `text`. */
+  /** Documents for retrieval-augmented generation, with `title` and `text`. */
   documents?: readonly object[] | undefined;
-  /** More variables for the template. */
+  /** Additional variables of the template. */
   chat_template_kwargs?: Readonly<Record<string, unknown>> | undefined;
-  /** true (default): token ids, as the tokenizer gives them without special tokens of its own; false: the text. */
+  /** true (default): token ids, without special tokens added by the tokenizer; false: the text. */
   tokenize?: boolean | undefined;
-  /** Options of that call, such as padding. */
+  /** Options of the tokenizer call, such as padding. */
   tokenizer_kwargs?: (Omit<TokenizerCallOptions, 'return_tensor'> & { return_tensor?: true | undefined }) | undefined;
 }
 
@@ -61,9 +61,9 @@ const knownOptions = [
 type Conversation = readonly Message[];
 
 /**
- * A conversation, or a batch of them, as input of a model. Throws `invalid_argument` for a tokenizer without a template and
- * for what the template refuses, `malformed_config` for a template that is none, `unsupported` for one that takes more steps
- * or makes larger values than such a conversation needs.
+ * Renders a conversation, or a batch of them, as input of a model. Throws `invalid_argument` for a tokenizer without a
+ * template and for errors raised by the template, `malformed_config` for an invalid template, `unsupported` for one
+ * that exceeds the limits on steps or sizes for such a conversation.
  */
 export function apply_chat_template(
   tokenizer: ChatTokenizer,
@@ -100,8 +100,8 @@ export function apply_chat_template(
 }
 
 /**
- * The template of a folder that keeps it in a file of its own: chat_template.jinja, or chat_template.json. To be passed as
- * `chat_template`. Rejects with `file_not_found` when the folder has neither.
+ * The template of a folder that stores it in a separate file: chat_template.jinja, or chat_template.json. To be passed
+ * as `chat_template`. Rejects with `file_not_found` if the folder has neither.
  */
 export async function read_chat_template(source: Source, options: SourceOptions & ReadOptions = {}): Promise<string> {
   checkOptions('read_chat_template', options, [...sourceOptions, 'signal', 'integrity']);
@@ -136,7 +136,7 @@ function templateOf({ chat_template: own }: ChatTokenizer, { chat_template, tool
   throw refusal('chat_template', `it takes the name of one of the templates ${Object.keys(own).sort().join(', ')}`);
 }
 
-let last: { source: string; template: BoundedTemplate } | undefined; // a conversation is rendered again and again
+let last: { source: string; template: BoundedTemplate } | undefined; // cached: a conversation is rendered repeatedly
 
 function compiled(source: string): BoundedTemplate {
   if (last?.source === source) return last.template;
@@ -180,7 +180,7 @@ function render(
   return open === undefined ? text : cutOpen(text, open.text);
 }
 
-/** The conversation with a mark at the end of its last text, and that text. */
+/** The conversation with a marker at the end of its last text, and that text. */
 function opened(conversation: Conversation, field: string, source: string): { messages: Message[]; text: string } {
   const messages = structuredClone(conversation) as Message[];
   const message = messages.at(-1);

@@ -1,12 +1,12 @@
-// Sets of code points, and how a RegExp spells them.
+// Sets of code points, and their notation in a RegExp.
 
-/** First and last code points in turn, [from, to, from, to, …]: ascending, with a gap after each `to`. */
+/** Alternating first and last code points, [from, to, from, to, …]: ascending, with a gap after each `to`. */
 export type CodePoints = readonly number[];
 
 export const lastCodePoint = 0x10ffff;
 export const everything: CodePoints = [0, lastCodePoint];
 
-/** The set of all that stands in one of the ranges, which may be in any order. */
+/** The union of ranges in any order. */
 export function union(...sets: readonly CodePoints[]): CodePoints {
   const ranges = sets.flatMap(pairs).sort(([a], [b]) => a - b);
   const joined: number[] = [];
@@ -43,25 +43,25 @@ export function codePointsOf(text: string): CodePoints {
   return union(...Array.from(text, (character) => [character.codePointAt(0) ?? 0, character.codePointAt(0) ?? 0]));
 }
 
-/** The characters of a set one by one. */
+/** Iterates over the characters of a set. */
 export function* charactersOf(set: CodePoints): Generator<string> {
   for (const [from, to] of pairs(set)) for (let code = from; code <= to; code++) yield String.fromCodePoint(code);
 }
 
-/** The set as a class of a RegExp with the flag u. */
+/** The set as a character class of a RegExp with the flag u. */
 export function classOf(set: CodePoints): string {
   const ranges = pairs(set).map(([from, to]) => (from === to ? escaped(from) : `${escaped(from)}-${escaped(to)}`));
   return `[${ranges.join('')}]`;
 }
 
-/** Ranges one by one. */
+/** The ranges as pairs. */
 function pairs(set: CodePoints): [from: number, to: number][] {
   const ranges: [number, number][] = [];
   for (let i = 0; i + 1 < set.length; i += 2) ranges.push([set[i] ?? 0, set[i + 1] ?? 0]);
   return ranges;
 }
 
-// Mostly the character itself: V8 does not optimise patterns of more than 20 kB.
+// Unescaped where possible: V8 does not optimise patterns of more than 20 kB.
 function escaped(code: number): string {
   const isPlain = code > 0x7f && (code < 0xd800 || code > 0xdfff);
   return isPlain ? String.fromCodePoint(code) : `\\u{${code.toString(16)}}`;

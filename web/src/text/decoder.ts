@@ -1,4 +1,5 @@
-// tokenizer.json's `decoder`: from tokens back to text. A decoder makes texts of texts; at the end they are joined.
+// tokenizer.json's `decoder`: maps tokens back to text. Each decoder maps a list of strings to another; the last is
+// joined.
 
 import { bytesOf } from './byte_level.js';
 import { patternOf } from './patterns.js';
@@ -6,12 +7,12 @@ import { asStep, characterOf, countOf, flagOf, type Step, stepsOf, textOf, unkno
 
 type Decode = (texts: readonly string[]) => readonly string[];
 
-/** How tokens become text; throws `unsupported` for a step of an unknown type. */
+/** The decoder of a tokenizer.json; throws `unsupported` for a step of an unknown type. */
 export function decoderOf(held: unknown, suffix: string | null | undefined): (tokens: readonly string[]) => string {
   if (held === null || held === undefined) return (tokens) => tokens.join(' ');
   const decode = made(asStep(held, 'decoder'));
   if (!suffix) return (tokens) => decode(tokens).join('');
-  return (tokens) => decode(tokens).join('').replaceAll(suffix, ' ').trim(); // the last word's end is no space
+  return (tokens) => decode(tokens).join('').replaceAll(suffix, ' ').trim(); // without a space after the last word
 }
 
 function made(step: Step): Decode {
@@ -66,7 +67,7 @@ function each(change: (text: string, i: number, texts: readonly string[]) => str
 const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Tokens such as <0xE2> are bytes. A run of them that is not UTF-8 as a whole becomes one U+FFFD per byte. */
+/** Tokens such as <0xE2> are bytes. A run of them that is not valid UTF-8 as a whole becomes one U+FFFD per byte. */
 function byteFallback(texts: readonly string[]): string[] {
   const decoded: string[] = [];
   let bytes: number[] = [];
@@ -75,7 +76,7 @@ function byteFallback(texts: readonly string[]): string[] {
     bytes = [];
   };
   for (const text of texts) {
-    const byte = /^<0x(?:\+([0-9A-Fa-f])|([0-9A-Fa-f]{2}))>$/.exec(text); // with + as Rust reads numbers
+    const byte = /^<0x(?:\+([0-9A-Fa-f])|([0-9A-Fa-f]{2}))>$/.exec(text); // with +, as Rust parses numbers
     if (byte !== null) {
       bytes.push(Number.parseInt(byte[1] ?? byte[2] ?? '', 16));
       continue;
@@ -116,7 +117,7 @@ function stripped(text: string, content: string, start: number, stop: number): s
   return characters.slice(from, to).join('');
 }
 
-/** Text without the spaces that word pieces leave before punctuation and English endings. */
+/** Removes the spaces that word pieces leave before punctuation and English contractions. */
 export function cleanedUp(text: string): string {
   return text
     .replace(/ (?=[.?!,])/g, '')
@@ -124,7 +125,7 @@ export function cleanedUp(text: string): string {
     .replace(/ (?=n't|'m|'s|'ve|'re)/g, '');
 }
 
-/** What the decoders of the crate do besides. */
+/** Additional replacements in the crate's decoders. */
 function cleanedPiece(text: string): string {
   return cleanedUp(text).replaceAll(' do not', " don't");
 }

@@ -1,4 +1,4 @@
-// From a text to its own tokens, without the special ones around them: added tokens, normalizer, pre-tokenizer, model.
+// Encodes a text to tokens, without special tokens around them: added tokens, normalizer, pre-tokenizer, model.
 
 import { type AddedToken, addedTokenFinder, type FindAddedTokens, type Piece } from './added_tokens.js';
 import { AlignedText } from './aligned_text.js';
@@ -9,29 +9,29 @@ import { needsSpans, type PreTokenize, preTokenizerOf } from './pre_tokenizers.j
 import type { TokenizerConfig } from './special_tokens.js';
 import { NotLoaded, onDemand } from './unicode.js';
 
-/** One token of a text, with all that an encoding tells of it. */
+/** One token of a text, with all information of an encoding. */
 export interface Token {
   id: number;
-  /** UTF-16 code units [start, end) of the original text; 0, 0 for tokens no text stands behind. */
+  /** UTF-16 code units [start, end) of the original text; 0, 0 for tokens without text. */
   start: number;
   end: number;
-  /** Which word of its text it belongs to; null for tokens no text stands behind. */
+  /** The index of its word; null for tokens without text. */
   word: number | null;
-  /** 0 the text, 1 its pair; null for tokens no text stands behind. */
+  /** 0 the text, 1 its pair; null for tokens without text. */
   sequence: 0 | 1 | null;
   type: number;
-  /** What it reads, where that is not the vocabulary's spelling. */
+  /** Its text, if it differs from the vocabulary's entry. */
   value?: string | undefined;
 }
 
-/** The parts of tokenizer.json that encoding reads. */
+/** The parts of tokenizer.json used for encoding. */
 export interface TokenizerJson {
   normalizer?: unknown;
   pre_tokenizer?: unknown;
   added_tokens?: AddedToken[];
 }
 
-/** Whether a tokenizer asks for categories of characters or patterns, and they are not there yet. */
+/** Whether a tokenizer needs Unicode categories or patterns that are not loaded yet. */
 export function needsOnDemand(
   json: TokenizerJson & { decoder?: unknown },
   { added_tokens_decoder }: TokenizerConfig,
@@ -42,13 +42,13 @@ export function needsOnDemand(
     preTokenizerOf(json.pre_tokenizer);
     decoderOf(json.decoder, null);
   } catch (thrown) {
-    return thrown instanceof NotLoaded; // what else is wrong is told when the tokenizer is made
+    return thrown instanceof NotLoaded; // other errors are reported when the tokenizer is created
   }
   return false;
 }
 
 const nowhere = [0, 0] as const;
-const loneSurrogate = /\p{Surrogate}/gu; // no UTF-8 stands for one
+const loneSurrogate = /\p{Surrogate}/gu; // has no UTF-8 encoding
 
 export class Encoder {
   readonly #findAdded: FindAddedTokens;
@@ -65,7 +65,7 @@ export class Encoder {
     this.#model = model;
   }
 
-  /** The text's tokens. Where they begin and end in it is worked out only `withOffsets`. */
+  /** The text's tokens. Offsets are computed only `withOffsets`. */
   encode(text: string, sequence: 0 | 1, withOffsets: boolean): Token[] {
     const aligned = AlignedText.of(text.replace(loneSurrogate, '\ufffd'), withOffsets || this.#needsSpans);
     const tokens: Token[] = [];

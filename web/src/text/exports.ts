@@ -1,4 +1,4 @@
-// What the package exports about text.
+// The package's exports for text.
 
 export type { Integrity } from '../checkpoint/files.js';
 export type { ProgressCallback, ProgressInfo } from '../checkpoint/progress.js';

@@ -1,4 +1,4 @@
-// What every kind of tokenizer model is made of and gives.
+// The interface of tokenizer models, and their common parts.
 
 import { ClearformerError } from '../support/error.js';
 import { flagOf, type Step } from './step.js';
@@ -8,22 +8,22 @@ export interface WordPart {
   id: number;
   from: number;
   to: number;
-  /** What it reads, where that is not the vocabulary's spelling. */
+  /** Its text, if it differs from the vocabulary's entry. */
   value?: string;
 }
 
-/** A vocabulary and how it cuts words. */
+/** A vocabulary and a function that splits words into tokens. */
 export interface Model {
   readonly kind: 'BPE' | 'WordPiece' | 'Unigram' | 'WordLevel';
   readonly ids: ReadonlyMap<string, number>;
   tokenize(word: string): readonly WordPart[];
 }
 
-/** What every kind of model is made of. */
+/** The parts common to all kinds of model. */
 export interface ModelParts {
   readonly step: Step;
   readonly ids: ReadonlyMap<string, number>;
-  /** The id of what no token stands for. */
+  /** The id of the unknown token. */
   readonly unknown: number | undefined;
 }
 
@@ -41,7 +41,7 @@ export function idOrUnknown({ ids, unknown }: ModelParts, token: string): number
 
 const utf8 = new TextEncoder();
 
-/** The tokens <0x00> … <0xFF> of a text's bytes, where they are asked for and the vocabulary has them all. */
+/** The tokens <0x00> … <0xFF> of a text's bytes, if byte fallback is on and the vocabulary has them all. */
 export function byteFallback({ step, ids }: ModelParts): (text: string) => number[] | undefined {
   if (!flagOf(step, 'byte_fallback', false)) return () => undefined;
   return (text) => {

@@ -1,4 +1,4 @@
-// tokenizer.json's `model`: from one word to its tokens, each with the part of the word it stands for.
+// tokenizer.json's `model`: maps a word to its tokens, each with its part of the word.
 
 import { shownValue } from '../checkpoint/file_rules.js';
 import { bytePairEncoding } from './byte_pair_encoding.js';
@@ -6,7 +6,7 @@ import { idOrUnknown, type Model, type ModelParts, type Scored, type WordPart } 
 import { countOf, idOf, idReader, isObject, malformed, type Step, textOf, unknownStep } from './step.js';
 import { unigram } from './unigram.js';
 
-/** The model of a tokenizer.json. Throws `unsupported` for one of an unknown type, `malformed_config` for a broken one. */
+/** The model of a tokenizer.json. Throws `unsupported` for an unknown type, `malformed_config` for an invalid one. */
 export function modelOf(held: unknown): Model {
   if (!isObject(held)) throw malformed('it has no model');
   const { vocab, unk_id, unk_token } = held;
@@ -40,7 +40,7 @@ function scoresOf(vocab: readonly unknown[]): Scored {
   });
 }
 
-// Older files lack the type.
+// Older files lack the type, which is inferred.
 function guessed({ vocab, merges, continuing_subword_prefix }: Readonly<Record<string, unknown>>): string {
   if (Array.isArray(vocab)) return 'Unigram';
   if (merges !== undefined) return 'BPE';
@@ -51,7 +51,7 @@ function wholeWord(parts: ModelParts, word: string): WordPart {
   return { id: idOrUnknown(parts, word), from: 0, to: word.length };
 }
 
-/** The longest token at the start of what is left, again and again; a word that is not covered is unknown as a whole. */
+/** Greedy longest match from the start of the rest; a word that cannot be covered is unknown as a whole. */
 function wordPiece(parts: ModelParts): Model['tokenize'] {
   const { step, ids } = parts;
   const prefix = textOf(step, 'continuing_subword_prefix', '##');

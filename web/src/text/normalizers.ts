@@ -1,4 +1,4 @@
-// tokenizer.json's `normalizer`: what is done to a text before it is cut, with the characters' origins kept.
+// tokenizer.json's `normalizer`: changes a text before it is split, keeping the characters' alignment.
 
 import type { AlignedText } from './aligned_text.js';
 import { spellBytes } from './byte_level.js';
@@ -18,7 +18,7 @@ const cjk: CodePoints = [
   0x2ceaf, 0x2f800, 0x2fa1f,
 ];
 
-/** The normalizer of a tokenizer.json; throws `unsupported` for one of an unknown type. */
+/** The normalizer of a tokenizer.json; throws `unsupported` for an unknown type. */
 export function normalizerOf(held: unknown): Normalize {
   if (held === null || held === undefined) return (text) => text;
   const step = asStep(held, 'normalizer');
@@ -50,7 +50,7 @@ const makers: Readonly<Record<string, (step: Step) => Normalize>> = {
   Precompiled: (step) => precompiled(textOf(step, 'precompiled_charsmap')),
   Nmt: () => (text) =>
     text
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed
       .replace(/[\x01-\x08\x0b\x0e-\x1f\x7f\x8f\x9f]/g, nothing)
       .replace(/[\t\n\f\r\u1680\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]/g, space),
 };

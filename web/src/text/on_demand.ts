@@ -1,4 +1,4 @@
-// What only some tokenizers need, and is fetched for them: the tables of Unicode, and regular expressions.
+// Loaded only for tokenizers that need it: Unicode tables and regular expressions.
 
 export { regularExpression } from './regular_expression.js';
 export * from './unicode_tables.js';

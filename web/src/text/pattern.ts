@@ -1,6 +1,6 @@
-// What patterns of every kind can do.
+// The interface of patterns.
 
-/** What finds all of its places in a text, as a global RegExp does. */
+/** Finds all its matches in a text, like a global RegExp. */
 export interface Pattern {
   [Symbol.matchAll](text: string): Iterable<{ 0: string; index: number }>;
   [Symbol.replace](text: string, content: (match: string) => string): string;

@@ -1,4 +1,5 @@
-// Character classes of Oniguruma's regular expressions as sets of code points (https://github.com/kkos/oniguruma/blob/master/doc/RE).
+// Character classes of Oniguruma's regular expressions as sets of code points
+// (https://github.com/kkos/oniguruma/blob/master/doc/RE).
 
 import {
   type CodePoints,
@@ -15,7 +16,7 @@ import {
 import { malformed, unsupported } from './step.js';
 import { alphabetic, category, once, smallLetter, whiteSpace } from './unicode.js';
 
-/** Characters that are read one by one; `at` is the place of the next. */
+/** A source read character by character; `at` is the position of the next. */
 export interface Reader {
   readonly source: string;
   at: number;
@@ -43,7 +44,7 @@ const posixClasses: Readonly<Record<string, () => CodePoints>> = {
   ascii: () => [0, 0x7f],
 };
 
-// What \p{…} knows besides categories and the classes above.
+// Properties of \p{…} besides categories and the classes above.
 const properties: Readonly<Record<string, () => CodePoints>> = {
   ...posixClasses,
   any: () => everything,
@@ -67,7 +68,7 @@ const categories = once(() => {
   return new Map(shortNames.flatMap((short, i) => [short, categoryNames[i] ?? ''].map((name) => [plain(name), short])));
 });
 
-/** \p{name}: names count without case, spaces, - and _. */
+/** \p{name}: case, spaces, - and _ in names are ignored. */
 function property(name: string): CodePoints {
   const plain = name.toLowerCase().replace(/[-_ ]/g, '');
   const short = categories().get(plain);
@@ -75,7 +76,9 @@ function property(name: string): CodePoints {
   return found ?? script(name);
 }
 
-/** A script's characters, those that the crate's version of Unicode has. The engine knows which they are. */
+/**
+ * The characters of a script, restricted to the crate's version of Unicode. The script itself comes from the engine.
+ */
 function script(name: string): CodePoints {
   const spelled = name
     .toLowerCase()
@@ -102,7 +105,7 @@ const escapedSets: Readonly<Record<string, () => CodePoints>> = {
 };
 const escapedCodes: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13, a: 7, e: 27 };
 
-/** The set of an escape (\d, \p{L}, \x41, \-) that stands at the reader's place; a single character's is `code`. */
+/** The set of the escape (\d, \p{L}, \x41, \-) at the reader's position; for a single character its `code`. */
 export function readEscape(reader: Reader): { set: CodePoints; code?: number } {
   const rest = reader.source.slice(reader.at);
   const named = /^\\([pP])\{(\^?)([^{}]*)\}/.exec(rest);
@@ -121,7 +124,7 @@ export function readEscape(reader: Reader): { set: CodePoints; code?: number } {
   if (octal !== null) return single(Number.parseInt(octal[1] ?? '', 8), reader);
   const known = escapedSets[character.toLowerCase()]?.();
   if (known !== undefined) return { set: /[A-Z]/.test(character) ? complement(known) : known };
-  // Letters and digits with meanings that are not read here: anchors, backreferences, control characters.
+  // Letters and digits with unsupported meanings: anchors, backreferences, control characters.
   if (/[1-9ABCGKMNORXZbcgkuxyzB]/.test(character))
     throw unsupported(`\\${character} in the pattern ${reader.source} is not read here`);
   return single(escapedCodes[character] ?? character.codePointAt(0) ?? 0, reader);
@@ -132,7 +135,7 @@ function single(code: number, { source }: Reader): { set: CodePoints; code: numb
   return { set: [code, code], code };
 }
 
-/** The set of a class that begins at the reader's place. `fold`: capital and small letters count as the same. */
+/** The set of the class at the reader's position. `fold`: case-insensitive. */
 export function readClass(reader: Reader, fold: boolean): CodePoints {
   const { source } = reader;
   const broken = () => malformed(`the class in the pattern ${source} is broken`);
@@ -158,7 +161,7 @@ export function readClass(reader: Reader, fold: boolean): CodePoints {
   return negated ? complement(set) : set;
 }
 
-/** One character, range, escape or inner class of a class. */
+/** One character, range, escape or nested class of a class. */
 function readItem(reader: Reader, fold: boolean, broken: () => Error): CodePoints {
   const { source } = reader;
   const posix = /^\[:(\^?)(\w+):\]/.exec(source.slice(reader.at));
@@ -176,7 +179,7 @@ function readItem(reader: Reader, fold: boolean, broken: () => Error): CodePoint
   if (first.code === undefined || source[reader.at] === '[') throw broken();
   const last = readOne(reader);
   if (last.code === undefined || last.code < first.code) throw broken();
-  // A - right after a range is itself: it cannot begin another.
+  // A - right after a range is literal: it cannot begin another.
   const dash = source[reader.at] === '-' ? [45, 45] : [];
   if (dash.length > 0) reader.at++;
   return union([first.code, last.code], dash);
@@ -190,15 +193,15 @@ function readOne(reader: Reader): { set: CodePoints; code?: number } {
   }
   if (!reader.source.startsWith('\\b', reader.at)) return readEscape(reader);
   reader.at += 2;
-  return { set: [8, 8], code: 8 }; // in a class a backspace
+  return { set: [8, 8], code: 8 }; // a backspace, within a class
 }
 
-/** Letters that are the same when case does not count, by each of them. */
+/** For each letter, the letters that are equal to it when case is ignored. */
 const cases = once((): ReadonlyMap<string, string> => {
   const groups = new Map<string, string>();
   for (const name of ['Lu', 'Ll', 'Lt', 'Mn', 'Nl', 'So']) {
     for (const character of charactersOf(category(name))) {
-      if (/[\u0130\u0131]/.test(character)) continue; // the Turkish i: each is only itself
+      if (/[\u0130\u0131]/.test(character)) continue; // the Turkish i has no case variants
       const capital = capitalOf(character);
       const folded = smallLetter(capital);
       if (folded !== capital || capital !== character) groups.set(folded, (groups.get(folded) ?? '') + character);
@@ -212,10 +215,10 @@ function capitalOf(character: string): string {
   return Array.from(capital).length === 1 ? capital : character;
 }
 
-/** A character with its capital and small forms. */
+/** A character with its upper and lower case forms. */
 export function inEachCase(character: string): CodePoints {
   if (/[a-z]/i.test(character)) {
-    // Two of Latin's letters have a third form.
+    // Two Latin letters have a third form.
     return codePointsOf(
       character.toLowerCase() + character.toUpperCase() + ({ s: '\u017f', k: '\u212a' }[character.toLowerCase()] ?? ''),
     );
@@ -223,7 +226,7 @@ export function inEachCase(character: string): CodePoints {
   return codePointsOf(cases().get(character) ?? character);
 }
 
-/** The set with the capital and small forms of its letters. */
+/** The set with the upper and lower case forms of its letters. */
 function withOtherCases(set: CodePoints): CodePoints {
   const member = new RegExp(classOf(set), 'u');
   const added = Array.from(cases()).filter(([letter]) => member.test(letter));

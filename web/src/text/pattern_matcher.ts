@@ -1,6 +1,6 @@
-// Matching that takes time as the text grows, whatever the pattern is: backtracking in JavaScript's order, in which no
-// state is tried twice at the same place once it has failed there. Source: Davis, Servant, Lee 2021, "Using Selective
-// Memoization to Defeat Regular Expression Denial of Service".
+// Regular expression matching in time linear in the text for every pattern: backtracking in JavaScript's order with
+// memoization, so that no state is tried twice at the same position after it has failed there. Source: Davis, Servant,
+// Lee 2021, "Using Selective Memoization to Defeat Regular Expression Denial of Service".
 
 import { ClearformerError } from '../support/error.js';
 import type { CodePoints } from './code_points.js';
@@ -9,7 +9,9 @@ import type { PatternNode } from './pattern_syntax.js';
 import { unsupported } from './step.js';
 
 const mostStates = 20_000;
-/** Looks around that succeed again and again can still take longer: a pattern may take so many steps, and so many for each character. */
+/**
+ * Repeated lookarounds that succeed can still take longer: the number of steps is bounded, with a part per character.
+ */
 const steps = { always: 500_000, each: 200 };
 const mostRemembered = 1_000_000;
 
@@ -21,12 +23,12 @@ type State =
   | { kind: 'atomic'; program: Program; next: number }
   | { kind: 'look'; program: Program; negated: boolean; next: number };
 
-/** A pattern or the body of a group, which is matched forwards or, if it has to end at a place, backwards. */
+/** A pattern or the body of a group, matched forwards, or backwards for lookbehinds. */
 interface Program {
   readonly states: readonly State[];
   readonly start: number;
   readonly backwards: boolean;
-  /** A repeated body may match nothing: then a state can fail only because it is under way already. */
+  /** A repeated body may match the empty string: then a state can only fail because it is already active. */
   readonly repeatsNothing: boolean;
 }
 
@@ -86,7 +88,7 @@ class Compiler {
     return this.#states.push(state) - 1;
   }
 
-  /** The state that matches `node` and goes on with `next`. */
+  /** The state that matches `node` and continues with `next`. */
   #before(node: PatternNode, next: number): number {
     switch (node.kind) {
       case 'set':
@@ -118,7 +120,7 @@ class Compiler {
     const either = (again: number) => (lazy ? { first: next, second: again } : { first: again, second: next });
     if (most === Number.POSITIVE_INFINITY) {
       if (canBeEmpty(body)) this.#repeatsNothing = true;
-      entry = this.#add({ kind: 'accept' }); // until its body is there
+      entry = this.#add({ kind: 'accept' }); // until its body exists
       this.#states[entry] = { kind: 'split', ...either(this.#before(body, entry)) };
     } else {
       for (let i = least; i < most; i++) entry = this.#add({ kind: 'split', ...either(this.#before(body, entry)) });
@@ -136,11 +138,11 @@ function canBeEmpty(node: PatternNode): boolean {
   return node.kind === 'look' || canBeEmpty(node.body);
 }
 
-/** One walk over a text. */
+/** One match attempt on a text. */
 class Scan {
   readonly #text: string;
   readonly #source: string;
-  /** By program the states and places that have failed, or are under way: either way no second try helps. */
+  /** Per program, the states and positions that have failed or are active: a second try is useless in both cases. */
   readonly #tried = new Map<Program, Set<number>>();
   #stepsLeft: number;
 
@@ -150,7 +152,7 @@ class Scan {
     this.#stepsLeft = steps.always + steps.each * text.length;
   }
 
-  /** Where a match that begins at `start` ends (backwards: the other way round). */
+  /** The end of a match that begins at `start` (backwards: the start of one that ends there). */
   run(program: Program, start: number): number | undefined {
     const { states, repeatsNothing } = program;
     let tried = this.#tried.get(program);
@@ -158,7 +160,7 @@ class Scan {
       tried = new Set();
       this.#tried.set(program, tried);
     }
-    // What is left to try, as pairs of state and place. While ~state stands there, the state is under way.
+    // The backtracking stack, as pairs of state and position. A negative entry ~state marks the state as active.
     const left = [program.start, start];
     while (left.length > 0) {
       let at = left.pop() ?? 0;
@@ -187,7 +189,7 @@ class Scan {
     return undefined;
   }
 
-  /** Where a state that is no choice leads to, if it matches. */
+  /** The position after a state other than a split, if it matches. */
   #pass(state: Exclude<State, { kind: 'accept' | 'split' }>, { backwards }: Program, at: number): number | undefined {
     const text = this.#text;
     if (state.kind === 'atomic') return this.run(state.program, at);
@@ -199,7 +201,7 @@ class Scan {
     return at < text.length && state.holds(text.codePointAt(at) ?? 0) ? at + lengthAt(text, at) : undefined;
   }
 
-  /** After a match: what was under way has not failed. */
+  /** After a match: active states have not failed. */
   #forget(program: Program, tried: Set<number>, left: readonly number[]): void {
     for (let i = 0; i < left.length; i += 2) {
       const number = left[i] ?? 0;
@@ -221,7 +223,7 @@ class Scan {
   }
 }
 
-/** UTF-16 code units of the character at a place; 1 at the end. */
+/** UTF-16 code units of the character at a position; 1 at the end. */
 function lengthAt(text: string, at: number): number {
   return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
 }

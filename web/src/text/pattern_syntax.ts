@@ -1,19 +1,19 @@
-// The syntax of tokenizer.json's patterns: Oniguruma's regular expressions in Ruby's syntax, as a tree. Classes become the
-// code points of the crate's version of Unicode; what is not read here is refused by name.
+// Parses tokenizer.json's patterns, Oniguruma's regular expressions in Ruby's syntax, to a tree. Classes become the
+// code points of the crate's version of Unicode; unsupported syntax is refused by name.
 
 import { type CodePoints, codePointsOf, complement, everything } from './code_points.js';
 import { inEachCase, type Reader, readClass, readEscape, word } from './pattern_classes.js';
 import { malformed, unsupported } from './step.js';
 
-/** A part of a pattern. No group keeps its text: nothing can refer to it. */
+/** A node of a pattern. No group is captured, since nothing can refer to it. */
 export type PatternNode =
   | { kind: 'set'; set: CodePoints }
   | { kind: 'sequence'; parts: readonly PatternNode[] }
   | { kind: 'choice'; parts: readonly PatternNode[] }
   | { kind: 'repeat'; body: PatternNode; least: number; most: number; lazy: boolean }
-  /** Gives nothing back once it has matched. */
+  /** Never backtracks into the body once it has matched. */
   | { kind: 'atomic'; body: PatternNode }
-  /** Looks whether the body stands here, or ends here, and takes nothing. */
+  /** A lookahead or lookbehind for the body, which consumes nothing. */
   | { kind: 'look'; body: PatternNode; behind: boolean; negated: boolean };
 
 const set = (of: CodePoints): PatternNode => ({ kind: 'set', set: of });
@@ -40,13 +40,13 @@ const fixed: Readonly<Record<string, PatternNode>> = {
   O: anything,
   R: choice(sequence(set([13, 13]), lineEnd), set([10, 13, 0x85, 0x85, 0x2028, 0x2029])),
 };
-// Letters that small ones of other spellings are written with when case does not count: ß for ss, ﬁ for fi, ŉ for ʼn, …
+// Letters whose case folding is several characters: ß for ss, ﬁ for fi, ŉ for ʼn, …
 const writtenAsOne =
   /ss|ff|fi|fl|st|[\u00df\u0130\u0149\u01f0\u0390\u03b0\u0587\u1e96-\u1e9a\u1e9e\u1f50-\u1fff\ufb00-\ufb17]|\u02bcn/iu;
 
-const deepest = 100; // groups in groups
+const deepest = 100; // maximum nesting of groups
 
-/** The tree of a pattern. Throws `malformed_config` for a broken one, `unsupported` for what is not read here. */
+/** Parses a pattern. Throws `malformed_config` for an invalid one, `unsupported` for unsupported syntax. */
 export function parsedPattern(source: string): PatternNode {
   return new Parser(source).whole();
 }
@@ -54,9 +54,9 @@ export function parsedPattern(source: string): PatternNode {
 class Parser implements Reader {
   readonly source: string;
   at = 0;
-  #fold = false; // capital and small letters are the same
-  #dotAll = false; // a dot is a line's end, too
-  #literals = ''; // the literal characters just before, when case does not count
+  #fold = false; // case-insensitive
+  #dotAll = false; // a dot matches line ends
+  #literals = ''; // the preceding literal characters, if case-insensitive
   #depth = 0;
 
   constructor(source: string) {
@@ -80,7 +80,7 @@ class Parser implements Reader {
     return found;
   }
 
-  /** Up to the ) of the group, or the end. Options that are set in it end with it. */
+  /** Parses up to the ) of the group, or the end. Options set inside end with the group. */
   #alternatives(): PatternNode {
     if (++this.#depth > deepest) throw unsupported(`a pattern has more than ${deepest} groups in one another`);
     const [fold, dotAll] = [this.#fold, this.#dotAll];
@@ -95,7 +95,7 @@ class Parser implements Reader {
         parts = [];
         continue;
       }
-      // An option in the middle of a sequence concerns all that follows in its group, further alternatives too.
+      // An option within a sequence applies to the rest of its group, including further alternatives.
       const set = this.#take(/\(\?([imx]*)(?:-([imx]+))?\)/y);
       if (set === null) parts.push(this.#quantified(this.#atom()));
       else {
@@ -150,7 +150,7 @@ class Parser implements Reader {
     return code === undefined ? set(codes) : this.#literal(String.fromCodePoint(code));
   }
 
-  /** What stands in parentheses; undefined for a comment. */
+  /** The contents of parentheses; undefined for a comment. */
   #group(): PatternNode | undefined {
     this.#literals = '';
     if (this.#take(/\(\?#[^)]*\)/y) !== null) return undefined;
@@ -168,7 +168,7 @@ class Parser implements Reader {
     return sign === undefined ? body : look(sign, body);
   }
 
-  /** The atom with what says how often it comes. */
+  /** The atom with its quantifier. */
   #quantified(atom: PatternNode | undefined): PatternNode {
     let body = atom ?? sequence();
     for (;;) {
@@ -186,7 +186,7 @@ class Parser implements Reader {
     }
   }
 
-  // {,n} is {0,n}, {n}? may come or not, and a + after any of them repeats it.
+  // {,n} is {0,n}, {n}? is optional, and a + after any of them repeats it.
   #bounded(body: PatternNode, [, first, comma, second, upTo, lazy]: RegExpExecArray): PatternNode {
     const least = Number(first ?? 0);
     const high = upTo ?? (comma === '' ? String(least) : (second ?? ''));

@@ -1,10 +1,10 @@
-// Patterns of tokenizer.json: texts as they stand, and regular expressions, which are compiled in a file of their own.
+// Patterns of tokenizer.json: literal strings, and regular expressions, whose code is loaded on demand.
 
 import type { Pattern } from './pattern.js';
 import { isObject, malformed } from './step.js';
 import { onDemand } from './unicode.js';
 
-/** The pattern of a step: `{ String }` or `{ Regex }`, or text, which is meant as it stands. */
+/** The pattern of a step: `{ String }` or `{ Regex }`, or a string, which is literal. */
 export function patternOf(held: unknown): Pattern {
   const literal = isObject(held) ? held.String : held;
   if (typeof literal === 'string') return literalPattern(literal);
@@ -16,7 +16,7 @@ export function literalPattern(text: string): RegExp {
   return new RegExp(escapedText(text), 'gu');
 }
 
-/** A text as a RegExp spells it. */
+/** Escapes a string for a RegExp. */
 export function escapedText(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 }

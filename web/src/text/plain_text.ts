@@ -1,10 +1,10 @@
-// Files of a tokenizer's folder that are no JSON.
+// Reads files of a tokenizer's folder that are not JSON.
 
 import { type ReadOptions, readTextChunks, type TextFile } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { ClearformerError } from '../support/error.js';
 
-/** A UTF-8 text file, or undefined when there is none (an HTML page in its place counts as none). */
+/** Reads a UTF-8 text file, or undefined if there is none (an HTML page in its place counts as none). */
 export async function readPlain(folder: Folder, name: string, options: ReadOptions): Promise<TextFile | undefined> {
   const file = await folder.find(name, options.signal);
   if (file === undefined || file.html) return undefined;

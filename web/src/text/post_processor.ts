@@ -1,4 +1,4 @@
-// tokenizer.json's `post_processor`: the special tokens around a text or a pair, and which spaces count as part of a token.
+// tokenizer.json's `post_processor`: adds special tokens around a text or a pair, and trims the tokens' offsets.
 
 import { shownValue } from '../checkpoint/file_rules.js';
 import { classOf, codePointsOf, union } from './code_points.js';
@@ -6,10 +6,10 @@ import type { Token } from './encoder.js';
 import { asStep, isObject, lastId, malformed, mustBe, type Step, stepsOf, unknownStep } from './step.js';
 import { whiteSpace } from './unicode.js';
 
-/** A row of tokens, followed by the rows that truncation left over. */
+/** A row of tokens, followed by rows of overflowing tokens. */
 export type Rows = readonly (readonly Token[])[];
 
-/** A special token, or one of the texts (0 the first, 1 its pair), and the type of its tokens (undefined: as they are). */
+/** A special token, or one of the texts (0 the first, 1 its pair), and its token type (undefined: unchanged). */
 type Slot = { readonly special: readonly number[]; readonly type: number } | TextSlot;
 interface TextSlot {
   readonly text: 0 | 1;
@@ -22,8 +22,8 @@ export class PostProcessor {
   readonly #trim: ((row: readonly Token[], text: string) => Token[]) | undefined;
 
   /**
-   * `spelling`: how the vocabulary spells an id, if it has it. Throws `unsupported` for a step of an unknown type,
-   * `malformed_config` for an id that no token has.
+   * `spelling` returns the vocabulary's entry for an id, if there is one. Throws `unsupported` for a step of an unknown
+   * type, `malformed_config` for an id without a token.
    */
   constructor(held: unknown, spelling: (id: number) => string | undefined) {
     const steps = flat(held);
@@ -44,14 +44,14 @@ export class PostProcessor {
       row.map((token, i) => trimmed(token, spelling(token.id) ?? '', text, prefixed && (i === 0 || token.start === 0)));
   }
 
-  /** How many special tokens come to a text or a pair. */
+  /** The number of special tokens added to a text or a pair. */
   added(pair: boolean): number {
     return this.#slots(pair).reduce((sum, slot) => sum + ('special' in slot ? slot.special.length : 0), 0);
   }
 
   /**
-   * One or two texts' rows put together: first the main row, then every combination with rows left over. `originals` are
-   * the texts themselves, for tokens that have spans.
+   * Combines the rows of one or two texts: first the main row, then every combination with overflowing rows.
+   * `originals` are the texts themselves, for tokens with spans.
    */
   process(texts: readonly Rows[], withSpecial: boolean, originals: readonly string[] | undefined): Rows {
     const trim = this.#trim;
@@ -133,7 +133,7 @@ function flat(held: unknown): Step[] {
   return step.type === 'Sequence' ? stepsOf(step, 'processors').flatMap(flat) : [step];
 }
 
-// The template's types go to the main row only, and rows left over keep their text's own: so does the crate.
+// As in the crate, the template's types apply to the main row only; overflowing rows keep their text's own.
 function rowsOf(slot: Slot, texts: readonly Rows[]): Rows {
   if ('special' in slot) {
     return [slot.special.map((id) => ({ id, start: 0, end: 0, word: null, sequence: null, type: slot.type }))];
@@ -159,8 +159,8 @@ const spaceBefore = new RegExp(`^${space}*`, 'u');
 const spaceAfter = new RegExp(`${space}*$`, 'u');
 
 /**
- * A token whose span leaves out the spaces it begins and ends with. Those are counted in the token, and so many characters
- * of the text are left out, whatever they are: so does the crate. The one space that was put before the text counts not.
+ * A token whose span excludes its leading and trailing spaces. As in the crate, they are counted in the token, and that
+ * many characters are cut off the span, whatever they are. A space prepended to the text is not counted.
  */
 function trimmed(token: Token, usual: string, text: string, prefixed: boolean): Token {
   const value = token.value ?? usual;
@@ -171,7 +171,7 @@ function trimmed(token: Token, usual: string, text: string, prefixed: boolean): 
   return { ...token, start, end: Math.max(moved(text, token.end, -after), start) };
 }
 
-/** The place so many characters (not code units) further on, or back. */
+/** The position that many characters (not code units) further on, or back. */
 function moved(text: string, from: number, characters: number): number {
   let at = from;
   for (let left = characters; left > 0; left--) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;

@@ -1,4 +1,4 @@
-// tokenizer.json's `pre_tokenizer`: how a normalized text is cut into the words that the model sees one by one.
+// tokenizer.json's `pre_tokenizer`: splits a normalized text into the words that the model processes separately.
 
 import type { AlignedText } from './aligned_text.js';
 import { gpt2Words, spellBytes } from './byte_level.js';
@@ -20,7 +20,7 @@ import { neitherNorSpace, numeric, once, patternWith, punctuation, whiteSpace, w
 
 export type PreTokenize = (piece: AlignedText) => AlignedText[];
 
-/** What becomes of the delimiters at which a text is split. */
+/** What happens to the delimiters at which a text is split. */
 const behaviors = ['Removed', 'Isolated', 'MergedWithPrevious', 'MergedWithNext', 'Contiguous'] as const;
 type Behavior = (typeof behaviors)[number];
 
@@ -30,7 +30,7 @@ const words = once(() => patternWith(wordCharacters(), '+|', neitherNorSpace(wor
 const gpt2 = once(() => patternOf({ Regex: gpt2Words }));
 const character = /[\s\S]/gu;
 
-/** The pre-tokenizer of a tokenizer.json; throws `unsupported` for one of an unknown type. */
+/** The pre-tokenizer of a tokenizer.json; throws `unsupported` for an unknown type. */
 export function preTokenizerOf(held: unknown): PreTokenize {
   if (held === null || held === undefined) return (piece) => [piece];
   const step = asStep(held, 'pre-tokenizer');
@@ -39,7 +39,7 @@ export function preTokenizerOf(held: unknown): PreTokenize {
   throw unknownStep('pre-tokenizer', step.type);
 }
 
-/** Whether words depend on where in the original they stand. */
+/** Whether words depend on their position in the original. */
 export function needsSpans(held: unknown): boolean {
   if (!isObject(held)) return false;
   if (Array.isArray(held.pretokenizers)) return held.pretokenizers.some(needsSpans);
@@ -64,7 +64,7 @@ const makers: Readonly<Record<string, (step: Step) => PreTokenize>> = {
   Metaspace: metaspace,
 };
 
-/** transformers spells behaviors in its Python way, too: `merged_with_previous`. */
+/** transformers also spells behaviors in Python style: `merged_with_previous`. */
 function behaviorOf(step: Step, usual?: Behavior): Behavior {
   const given = textOf(step, 'behavior', usual).replaceAll('_', '').toLowerCase();
   const found = behaviors.find((behavior) => behavior.toLowerCase() === given);
@@ -76,7 +76,7 @@ function chain(...steps: readonly PreTokenize[]): PreTokenize {
   return (piece) => steps.reduce((pieces, step) => pieces.flatMap(step), [piece]);
 }
 
-/** `invert`: the matches are what stays, and what lies between them are the delimiters. */
+/** `invert`: the matches are kept, and the text between them is the delimiters. */
 function splitter(pattern: Pattern, behavior: Behavior, invert = false): PreTokenize {
   return (piece) => cut(piece, join(matches(piece.text, pattern, invert), behavior));
 }
@@ -120,7 +120,7 @@ function cut(piece: AlignedText, parts: readonly { from: number; to: number }[])
   return parts.map(({ from, to }) => piece.slice(from, to));
 }
 
-/** Runs of `length` characters; the last one may be shorter. */
+/** Chunks of `length` characters; the last one may be shorter. */
 function runs(text: string, length: number): { from: number; to: number }[] {
   const ends = [0, ...Array.from(text.matchAll(character), ({ 0: match, index }) => index + match.length)];
   const cuts = ends.filter((_, i) => i % length === 0 || i === ends.length - 1);

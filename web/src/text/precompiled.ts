@@ -1,12 +1,12 @@
-// SentencePiece's own normalizer: a table from short strings to their replacements, stored as a double array of bytes
-// (https://github.com/s-yata/darts-clone) followed by the replacements, each ended by a zero byte.
+// SentencePiece's normalizer: a table from short strings to replacements, stored as a double-array trie of bytes
+// (https://github.com/s-yata/darts-clone) followed by the replacements, each terminated by a zero byte.
 
 import { ClearformerError } from '../support/error.js';
 import type { AlignedText, Rewritten } from './aligned_text.js';
 
-const longestCluster = 5; // bytes of a grapheme that is looked up as a whole
+const longestCluster = 5; // maximum bytes of a grapheme that is looked up as a whole
 
-/** The normalizer of a `precompiled_charsmap` (base64). Throws `malformed_config` for what is none. */
+/** The normalizer of a `precompiled_charsmap` (base64). Throws `malformed_config` for an invalid one. */
 export function precompiled(charsmap: string): (text: AlignedText) => AlignedText {
   const find = readTable(charsmap);
   const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
@@ -25,8 +25,8 @@ export function precompiled(charsmap: string): (text: AlignedText) => AlignedTex
   };
 }
 
-// Between two printable ASCII characters there is always a border. The segmenter, which is slow and slower on long texts, sees
-// the other stretches, with the neighbours that may belong to their ends.
+// Between two printable ASCII characters there is always a grapheme boundary. The segmenter, which is slow and slower
+// on long texts, is applied to the other stretches only, with the adjacent characters that may belong to them.
 const stretches = /[ -~]?(?:[^ -~]+[ -~]?)+|[ -~]/g;
 
 function graphemesOf(text: string, segmenter: Intl.Segmenter): string[] {
@@ -38,7 +38,7 @@ function graphemesOf(text: string, segmenter: Intl.Segmenter): string[] {
   return found;
 }
 
-/** What takes the place of a text, given as its UTF-8. */
+/** The replacement of a text, given as UTF-8. */
 type Find = (bytes: Uint8Array) => string | undefined;
 interface Replacement {
   from: string;
@@ -58,7 +58,7 @@ function rewritten(replaced: readonly Replacement[]): Rewritten {
     const olds = Array.from(from).length;
     const news = Array.from(to);
     for (const [i, character] of news.entries()) done.push([character, i < olds ? 1 : 0]);
-    const last = done.at(-1); // what goes away goes with the character before it
+    const last = done.at(-1); // a removed character belongs to the one before it
     if (last !== undefined) last[1] += Math.max(olds - news.length, 0);
   }
   return done;
@@ -83,7 +83,7 @@ function readTable(charsmap: string): Find {
   };
 }
 
-// Units: bits 0-7 the label, bit 8 whether a value follows, bit 9 and 10-30 the offset; a value's unit is the value.
+// Units: bits 0-7 the label, bit 8 whether a value follows, bits 9 and 10-30 the offset; a value's unit is the value.
 function shortestPrefix(units: Uint32Array, key: Uint8Array): number | undefined {
   const offset = (unit: number) => (unit >>> 10) << ((unit & 0x200) >>> 6);
   let node = offset(units[0] as number);

@@ -1,5 +1,5 @@
-// Regular expressions of tokenizer.json. A stranger's pattern can keep a backtracking engine busy for ever, so that only
-// those of published tokenizers, which can't, are left to the engine's RegExp; all others run in pattern_matcher.ts.
+// Regular expressions of tokenizer.json. An untrusted pattern can keep a backtracking engine busy for ever, so only the
+// patterns of published tokenizers, which cannot, run in the engine's RegExp; all others run in pattern_matcher.ts.
 
 import { gpt2Words } from './byte_level.js';
 import { classOf } from './code_points.js';
@@ -15,7 +15,7 @@ const capitals = `${letters}[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}
 const spaces = '\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+';
 const marks = ' ?[^\\s\\p{L}\\p{N}]+';
 
-/** Every place of a text begins one of their matches, or a single step tells that none does: time grows as the text does. */
+/** At every position of a text a match begins, or a single step shows that none does: they take linear time. */
 const published: ReadonlySet<string> = new Set([
   gpt2Words,
   ...['\\p{N}{1,3}', '\\p{N}'].map(
@@ -31,13 +31,13 @@ const published: ReadonlySet<string> = new Set([
   '\\p{N}{1,3}',
 ]);
 
-/** What finds the places of a pattern. Throws `malformed_config` for a broken one, `unsupported` for what is not read here. */
+/** Compiles a pattern. Throws `malformed_config` for an invalid one, `unsupported` for unsupported syntax. */
 export function regularExpression(source: string): Pattern {
   const tree = parsedPattern(source);
   return published.has(source) ? new RegExp(spelled(tree), 'gu') : new PatternMatcher(source, tree);
 }
 
-/** A tree as JavaScript spells it. */
+/** A tree in JavaScript's syntax. */
 function spelled(node: PatternNode): string {
   switch (node.kind) {
     case 'set':

@@ -1,8 +1,8 @@
-// Special tokens by their roles: what the files of a folder name, and what transformers' classes take where they do not.
+// Special tokens by role: those named by a folder's files, and otherwise the defaults of transformers' classes.
 
 import type { AddedToken } from './added_tokens.js';
 
-/** tokenizer_config.json, with special_tokens_map.json where that is read. */
+/** tokenizer_config.json, merged with special_tokens_map.json if that is read. */
 export type TokenizerConfig = Readonly<Record<string, unknown>>;
 
 export const specialNames = [
@@ -19,7 +19,7 @@ export const specialNames = [
 export type SpecialName = (typeof specialNames)[number];
 type SpecialTokens = Readonly<Partial<Record<SpecialName, string>>>;
 
-/** Tokenizer classes that look alike. */
+/** Groups of similar tokenizer classes. */
 export type Family = 'bert' | 'roberta' | 'gpt2' | 'clip' | 'whisper' | 't5';
 
 const endOfText = '<|endoftext|>';
@@ -58,7 +58,7 @@ const familyNames: Readonly<Record<string, Family>> = {
   mt5: 't5',
 };
 
-/** The family of a `tokenizer_class` or `model_type`; undefined: none that is known. */
+/** The family of a `tokenizer_class` or `model_type`; undefined if unknown. */
 export function familyOf({ tokenizer_class }: TokenizerConfig): Family | undefined {
   return familyNames[
     String(tokenizer_class)
@@ -67,14 +67,14 @@ export function familyOf({ tokenizer_class }: TokenizerConfig): Family | undefin
   ];
 }
 
-/** Whether the class gives `token_type_ids` unless told otherwise. */
+/** Whether the class returns `token_type_ids` by default. */
 export function givesTokenTypes(config: TokenizerConfig): boolean {
   const names = config.model_input_names;
   if (Array.isArray(names)) return names.includes('token_type_ids');
   return familyOf(config) === 'bert' && !/distil/i.test(String(config.tokenizer_class));
 }
 
-/** The text of a token that a file holds as text or as an object. */
+/** The text of a token stored as a string or as an object. */
 export function tokenText(token: unknown): string | null {
   const content = typeof token === 'object' && token !== null ? (token as { content?: unknown }).content : token;
   return typeof content === 'string' ? content : null;
@@ -85,7 +85,7 @@ export function namesSpecialTokens(config: TokenizerConfig): boolean {
   return specialNames.some((name) => tokenText(config[name]) !== null);
 }
 
-/** The special tokens by role: named by the files, else the class's own where `has` knows them. */
+/** The special tokens by role: named by the files, otherwise the class's defaults if `has` returns true for them. */
 export function specialTokensOf(
   config: TokenizerConfig,
   has: (token: string) => boolean,
@@ -100,8 +100,9 @@ export function specialTokensOf(
 }
 
 /**
- * All added tokens: tokenizer.json's, then as in transformers those of tokenizer_config.json it lacks or has with other
- * properties, and named special tokens that are not among them. What the vocabulary lacks gets the next free id.
+ * All added tokens: tokenizer.json's, then as in transformers those of tokenizer_config.json that it lacks or has with
+ * other properties, and named special tokens that are not among them. Tokens missing in the vocabulary get the next
+ * free id.
  */
 export function addedTokensOf(
   own: readonly AddedToken[],

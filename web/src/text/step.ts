@@ -1,4 +1,4 @@
-// The steps of tokenizer.json: objects with a `type`, and what that type needs. Everything else is refused by name.
+// The steps of tokenizer.json: objects with a `type` and its parameters. Everything else is refused by name.
 
 import { isObject, lastId, shownValue } from '../checkpoint/file_rules.js';
 import { ClearformerError } from '../support/error.js';
@@ -22,7 +22,7 @@ export function unknownStep(kind: string, type: string): ClearformerError {
 
 export function asStep(value: unknown, kind: string): Step {
   if (isObject(value) && typeof value.type === 'string') {
-    // Types are looked up in objects, which know 'constructor' and the like.
+    // Types are keys of objects, which inherit 'constructor' and the like.
     if (value.type in Object.prototype) throw unknownStep(kind, value.type);
     return { ...value, type: value.type };
   }
@@ -36,7 +36,7 @@ export function stepsOf(step: Step, key: string): Step[] {
   return list.map((each) => asStep(each, key.slice(0, -1)));
 }
 
-/** The refusal of a step's value, which it names. */
+/** The error for an invalid value of a step, which it names. */
 export function mustBe(step: Step, key: string, rule: string): ClearformerError {
   return malformed(`${step.type}: ${key} must be ${rule}, and is ${shownValue(step[key])}`);
 }
@@ -60,13 +60,13 @@ export function flagOf(step: Step, key: string, usual?: boolean): boolean {
   throw mustBe(step, key, 'true or false');
 }
 
-/** An id of a token, which `what` names. */
+/** The id of a token, which `what` names. */
 export function idOf(value: unknown, what: string): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= lastId) return value;
   throw malformed(`${what} must be a whole number from 0 to ${lastId}, and is ${shownValue(value)}`);
 }
 
-/** Reads the ids of a list's tokens one by one: no two tokens have the same. */
+/** Returns a reader for the ids of a list's tokens, which must be unique. */
 export function idReader(list: string): (value: unknown, token: string) => number {
   const tokens = new Map<number, string>();
   return (value, token) => {
@@ -79,7 +79,7 @@ export function idReader(list: string): (value: unknown, token: string) => numbe
   };
 }
 
-/** A whole number from `least` up. */
+/** An integer >= `least`. */
 export function countOf(step: Step, key: string, least: number, usual?: number): number {
   const value = step[key] ?? usual;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return value;

@@ -1,23 +1,23 @@
-// Text as it is generated: token ids in, whole characters out.
+// Streams text while it is generated: token ids in, whole characters out.
 
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { isNode, nodeModule } from '../support/platform.js';
 import type { PreTrainedTokenizer, TokenIds } from './tokenizer.js';
 
-/** What an unfinished character decodes to. */
+/** An incomplete character decodes to this. */
 const replacement = '\uFFFD';
-/** So many tokens before the first new one are decoded with it: a word's space may belong to either. */
+/** Number of tokens before the first new one that are decoded with it: a space between words may belong to either. */
 const contextTokens = 16;
 
 /**
- * Decodes a growing sequence piece by piece. The pieces, joined, are the text of the whole sequence; a character spread
- * over several tokens comes out in one piece, with the last of them.
+ * Decodes a growing sequence piece by piece. The concatenated pieces are the text of the whole sequence; a character
+ * spread over several tokens is returned in one piece, with the last of them.
  */
 export class IncrementalDecoder {
   readonly #tokenizer: PreTrainedTokenizer;
   readonly #skip: ReadonlySet<number>;
-  // Tokens from the start of the last piece that came out; the first #shown of them are already text.
+  // Tokens from the start of the last piece returned; the first #shown of them are already text.
   #window: number[] = [];
   #shown = 0;
 
@@ -27,14 +27,14 @@ export class IncrementalDecoder {
     this.#skip = new Set((options.skip_special_tokens ?? true) ? tokenizer.all_special_ids : []);
   }
 
-  /** Tells what comes before the first token, without making text of it. */
+  /** Sets the tokens before the first one, which give no text. */
   begin(context: TokenIds): void {
     const ids = Array.from(isTensor(context) ? context.data : context, Number).filter((id) => !this.#skip.has(id));
     this.#window = ids.slice(-contextTokens);
     this.#shown = this.#window.length;
   }
 
-  /** The text that is complete with this token; '' while a character is unfinished. */
+  /** The text completed by this token; '' while a character is incomplete. */
   push(id: number): string {
     if (this.#skip.has(id)) return '';
     this.#window.push(id);
@@ -42,7 +42,7 @@ export class IncrementalDecoder {
     return text.endsWith(replacement) ? '' : this.#emit(text);
   }
 
-  /** What is left at the end: an unfinished character as U+FFFD, or ''. */
+  /** The rest at the end: an incomplete character as U+FFFD, or ''. */
   end(): string {
     return this.#emit(this.#text(this.#window));
   }
@@ -54,7 +54,7 @@ export class IncrementalDecoder {
     return piece;
   }
 
-  // Cleaning up spaces would change text that is already out.
+  // Cleaning up spaces would change text already returned.
   #text(ids: readonly number[]): string {
     return this.#tokenizer.decode(ids, { clean_up_tokenization_spaces: false });
   }
@@ -64,32 +64,32 @@ function isTensor(ids: TokenIds): ids is Extract<TokenIds, { data: unknown }> {
   return 'data' in ids;
 }
 
-/** What `generate` tells while it runs: first the prompt's ids, then each step's, one row per sequence of the batch. */
+/** Receives the tokens of `generate` while it runs: first the prompt's ids, then each step's, one row per sequence. */
 export interface Streamer {
-  /** Gets the ids of a step, [sequence][token]; the prompt first. */
+  /** Receives the ids of a step, [sequence][token]; the prompt first. */
   put(value: bigint[][]): void;
-  /** The last token has come. */
+  /** Called after the last token. */
   end(): void;
 }
 
-/** The base of streamers: overwrite both. */
+/** Base class of streamers: override both methods. */
 export abstract class BaseStreamer implements Streamer {
-  /** Gets the ids of a step, [sequence][token]; the prompt first. */
+  /** Receives the ids of a step, [sequence][token]; the prompt first. */
   abstract put(value: bigint[][]): void;
-  /** The last token has come. */
+  /** Called after the last token. */
   abstract end(): void;
 }
 
 /** Options of TextStreamer, as in transformers.js. */
 export interface TextStreamerOptions {
-  /** Leave the prompt out. Default false. */
+  /** Omit the prompt. Default false. */
   skip_prompt?: boolean | undefined;
   skip_special_tokens?: boolean | undefined;
-  /** Gets every piece of text. Default: it is printed, to the standard output or else the console. */
+  /** Called with every piece of text. Default: prints it, to standard output or else the console. */
   callback_function?: ((text: string) => void) | null | undefined;
-  /** Gets every step's token ids. */
+  /** Called with every step's token ids. */
   token_callback_function?: ((ids: bigint[]) => void) | null | undefined;
-  /** `skip_special_tokens` may stand here, too. */
+  /** May contain `skip_special_tokens`. */
   decode_kwargs?: { skip_special_tokens?: boolean | undefined } | undefined;
 }
 
@@ -98,7 +98,7 @@ function print(text: string): void {
   else console.log(text);
 }
 
-/** Turns the tokens of one sequence into text while they are generated: `generate(inputs, { streamer })`. */
+/** Decodes the tokens of one sequence while they are generated: `generate(inputs, { streamer })`. */
 export class TextStreamer extends BaseStreamer {
   readonly #options: TextStreamerOptions;
   readonly #decoder: IncrementalDecoder;
@@ -114,7 +114,7 @@ export class TextStreamer extends BaseStreamer {
     this.#decoder = new IncrementalDecoder(tokenizer, { skip_special_tokens, ...decode_kwargs });
   }
 
-  /** Gets the ids of one sequence's step; the prompt first. Throws `unsupported` for a batch. */
+  /** Receives the ids of a step of one sequence; the prompt first. Throws `unsupported` for a batch. */
   put(value: bigint[][]): void {
     const [ids] = value;
     if (ids === undefined || value.length !== 1) {
@@ -130,7 +130,7 @@ export class TextStreamer extends BaseStreamer {
     this.#tell(ids.map((id) => this.#decoder.push(Number(id))).join(''));
   }
 
-  /** The sequence is complete: what was held back comes out. */
+  /** Returns text held back until the sequence is complete. */
   end(): void {
     this.#tell(this.#decoder.end());
     this.#decoder.begin([]);

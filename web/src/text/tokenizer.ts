@@ -1,4 +1,4 @@
-// Text to token ids and back, with padding, truncation and tensors.
+// Converts text to token ids and back, with padding, truncation and tensors.
 
 import { brokenTokenizerRules, expectNone } from '../checkpoint/file_rules.js';
 import { Callable } from '../support/callable.js';
@@ -34,11 +34,11 @@ import {
 import { templatesOf } from './template_names.js';
 import { invalid, type Truncation, truncated } from './truncation.js';
 
-/** How ids become text. */
+/** Options of decoding. */
 export interface DecodeOptions {
-  /** Leave out tokens such as `<s>`. Default false. */
+  /** Omit tokens such as `<s>`. Default false. */
   skip_special_tokens?: boolean | undefined;
-  /** Take spaces before punctuation out; default as tokenizer_config.json says. */
+  /** Remove spaces before punctuation; default: the setting of tokenizer_config.json. */
   clean_up_tokenization_spaces?: boolean | undefined;
 }
 
@@ -48,7 +48,7 @@ export type TokenIds = readonly number[] | readonly bigint[] | Int32Array | BigI
 export interface PreTrainedTokenizer {
   /**
    * Token ids of a text or a batch of texts, or of pairs of them. Rows of different lengths without `padding` throw
-   * `shape_mismatch`. Padding and truncation that tokenizer.json itself holds apply, as in transformers, only when asked for.
+   * `shape_mismatch`. Padding and truncation configured in tokenizer.json apply only on request, as in transformers.
    */
   (
     text: string | readonly string[],
@@ -62,17 +62,17 @@ export interface PreTrainedTokenizer {
   (text: readonly string[], options: TokenizerCallOptions & { return_tensor: false }): TokenizerLists<number[][]>;
 }
 
-/** A tokenizer made from tokenizer.json and tokenizer_config.json. It is a function, too: `tokenizer('some text')`. */
+/** A tokenizer made from tokenizer.json and tokenizer_config.json. Instances are callable: `tokenizer('some text')`. */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
 export class PreTrainedTokenizer extends Callable<
   [string | readonly string[], TokenizerCallOptions?],
   TokenizerOutput | TokenizerLists<number[] | number[][]>
 > {
-  /** The side padding goes to; generation wants `left`. */
+  /** The side that is padded; generation needs `left`. */
   padding_side: 'left' | 'right';
-  /** The side truncation takes tokens from. */
+  /** The side that tokens are truncated from. */
   truncation_side: 'left' | 'right';
-  // The special tokens by role; null where the tokenizer has none. `pad_token` is what padding is made of.
+  // The special tokens by role; null if the tokenizer has none. `pad_token` is used for padding.
   bos_token: string | null;
   eos_token: string | null;
   unk_token: string | null;
@@ -80,12 +80,12 @@ export class PreTrainedTokenizer extends Callable<
   pad_token: string | null;
   cls_token: string | null;
   mask_token: string | null;
-  /** The longest input the model was made for; Infinity when the files do not say. */
+  /** The model's maximum input length; Infinity if the files do not give it. */
   readonly model_max_length: number;
-  /** The Jinja template of a conversation, or several by name; null when tokenizer_config.json has none. */
+  /** The Jinja chat template, or several by name; null if tokenizer_config.json has none. */
   readonly chat_template: string | Readonly<Record<string, string>> | null;
   readonly #model: Model;
-  /** Spellings by id. */
+  /** Tokens by id. */
   readonly #tokens: readonly (string | undefined)[];
   readonly #decode: (tokens: readonly string[]) => string;
   readonly #encoder: Encoder;
@@ -96,8 +96,8 @@ export class PreTrainedTokenizer extends Callable<
   readonly #padType: number;
 
   /**
-   * `tokenizerJson` and `config` are the parsed files. Throws `malformed_config` for what they cannot be, `unsupported` for
-   * steps nobody here knows.
+   * `tokenizerJson` and `config` are the parsed files. Throws `malformed_config` for invalid ones, `unsupported` for
+   * unknown steps.
    */
   constructor(tokenizerJson: object, config: object = {}) {
     super();
@@ -136,13 +136,13 @@ export class PreTrainedTokenizer extends Callable<
     this.pad_token = special.pad_token ?? stored.padding.pad_token ?? null;
     this.cls_token = special.cls_token;
     this.mask_token = special.mask_token;
-    // Files without a limit hold a number of thirty digits.
+    // Files without a limit contain a number of thirty digits.
     this.model_max_length =
       typeof model_max_length === 'number' && model_max_length < 1e9 ? model_max_length : Number.POSITIVE_INFINITY;
     this.chat_template = templatesOf(chat_template);
   }
 
-  /** Ids of the special tokens; null where the tokenizer has none. */
+  /** Ids of the special tokens; null if the tokenizer has none. */
   get bos_token_id(): number | null {
     return this.#idOf(this.bos_token);
   }
@@ -165,12 +165,12 @@ export class PreTrainedTokenizer extends Callable<
     return this.#idOf(this.mask_token);
   }
 
-  /** Ids that `skip_special_tokens` leaves out. */
+  /** Ids that `skip_special_tokens` omits. */
   get all_special_ids(): number[] {
     return [...new Set([...this.#specialAdded, ...this.#namedSpecial()])];
   }
 
-  /** Special tokens by role, without the roles nobody has. */
+  /** Special tokens by role, without unused roles. */
   get special_tokens_map(): Record<string, string> {
     const held = specialNames.map((name) => [name, this[name]] as const).filter(([, token]) => token !== null);
     return Object.fromEntries(held) as Record<string, string>;
@@ -181,17 +181,17 @@ export class PreTrainedTokenizer extends Callable<
     return this.#tokens.reduce((count, token) => count + Number(token !== undefined), 0);
   }
 
-  /** @internal The highest id that a token has. */
+  /** @internal The highest token id. */
   get largest_id(): number {
     return this.#tokens.length - 1;
   }
 
-  /** How many special tokens a text, or a pair, gets. */
+  /** The number of special tokens added to a text, or a pair. */
   num_special_tokens_to_add(pair: 'single' | 'pair' = 'single'): number {
     return this.#postProcessor.added(pair === 'pair');
   }
 
-  /** The tokens of a text, as the vocabulary spells them. */
+  /** The tokens of a text, as in the vocabulary. */
   tokenize(
     text: string,
     options: { text_pair?: string | undefined; add_special_tokens?: boolean | undefined } = {},
@@ -211,8 +211,8 @@ export class PreTrainedTokenizer extends Callable<
   }
 
   /**
-   * The text of one sequence of ids. Incomplete characters become U+FFFD; ids beyond the vocabulary, which models with
-   * rounded-up sizes can produce, stand for no text.
+   * Decodes one sequence of ids. Incomplete characters become U+FFFD; ids beyond the vocabulary, which models with
+   * rounded-up sizes can produce, give no text.
    */
   decode(ids: TokenIds, options: DecodeOptions = {}): string {
     checkOptions('decode', options, ['skip_special_tokens', 'clean_up_tokenization_spaces']);
@@ -221,12 +221,12 @@ export class PreTrainedTokenizer extends Callable<
     const isSkipped = (id: number) => skip_special_tokens && (this.#specialAdded.has(id) || named.includes(id));
     const tokens = idList(ids).map((id) => (isSkipped(id) ? undefined : this.#tokens[id]));
     const text = this.#decode(tokens.filter((token) => token !== undefined));
-    // As in transformers, what the file says does not concern BPE, whose spaces are the text's own.
+    // As in transformers, the file's setting does not apply to BPE, whose spaces are the text's own.
     const usual = this.#config.clean_up_tokenization_spaces === true && this.#model.kind !== 'BPE';
     return (clean_up_tokenization_spaces ?? usual) ? cleanedUp(text) : text;
   }
 
-  /** The text of every row of a tensor [batch, position] or of every sequence in an array. */
+  /** Decodes every row of a tensor [batch, position] or every sequence of an array. */
   batch_decode(batch: Tensor | readonly TokenIds[], options: DecodeOptions = {}): string[] {
     if (!(batch instanceof Tensor)) return batch.map((ids) => this.decode(ids, options));
     if (batch.dims.length !== 2) {
@@ -239,7 +239,7 @@ export class PreTrainedTokenizer extends Callable<
   }
 
   /**
-   * A conversation, or a batch of them, as the model's own template writes it: ids and mask, or with `tokenize: false` the
+   * Renders a conversation, or a batch of them, with the chat template: ids and mask, or with `tokenize: false` the
    * text. Rejects like `apply_chat_template` of `clearformer/chat_template`.
    */
   apply_chat_template(conversation: Conversation, options: ChatPromptOptions & { tokenize: false }): Promise<string>;
@@ -258,14 +258,14 @@ export class PreTrainedTokenizer extends Callable<
     return (await import('./chat_prompt.js')).chatPrompt(this, conversation, options);
   }
 
-  /** How the vocabulary spells an id, or each of several. */
+  /** The vocabulary's entry for an id, or for each of several. */
   convert_ids_to_tokens(ids: number): string;
   convert_ids_to_tokens(ids: TokenIds): string[];
   convert_ids_to_tokens(ids: number | TokenIds): string | string[] {
     return typeof ids === 'number' ? this.#tokenAt(ids) : idList(ids).map((id) => this.#tokenAt(id));
   }
 
-  /** Ids of tokens as the vocabulary spells them; the unknown token's id (or null) for those it has not. */
+  /** Ids of tokens as in the vocabulary; the unknown token's id (or null) for others. */
   convert_tokens_to_ids(tokens: string): number | null;
   convert_tokens_to_ids(tokens: readonly string[]): (number | null)[];
   convert_tokens_to_ids(tokens: string | readonly string[]): number | null | (number | null)[] {
@@ -360,7 +360,7 @@ export class PreTrainedTokenizer extends Callable<
   }
 }
 
-/** tokenizer.json as far as it is read here. */
+/** The parts of tokenizer.json that are used. */
 interface FullJson extends TokenizerJson {
   model: { end_of_word_suffix?: string | null };
   post_processor?: unknown;

@@ -1,23 +1,23 @@
-// Which tokens of a text or a pair stay when there are too many, and the rows made of those that go.
+// Truncation: which tokens of a text or a pair are kept, and the rows made of the overflowing ones.
 
 import { ClearformerError } from '../support/error.js';
 import type { Token } from './encoder.js';
 import type { Rows } from './post_processor.js';
 
-/** Hugging Face's strategies: tokens go from the longer text first, or from one of the two only. */
+/** Hugging Face's strategies: remove tokens from the longer text first, or from one of the two only. */
 export type TruncationStrategy = 'longest_first' | 'only_first' | 'only_second';
 
 export interface Truncation {
   strategy: TruncationStrategy;
-  /** Tokens the texts may have together, without special ones. */
+  /** Maximum number of tokens of the texts together, without special tokens. */
   room: number;
-  /** So many tokens at the end of one row are repeated at the start of the next. */
+  /** The number of tokens at the end of a row that are repeated at the start of the next. */
   stride: number;
-  /** The side that tokens are taken from. */
+  /** The side that tokens are removed from. */
   side: 'left' | 'right';
 }
 
-/** The rows of each text: the one that stays first. */
+/** The rows of each text: the kept one first. */
 export function truncated(texts: readonly Token[][], truncation: Truncation): Rows[] {
   const lengths = texts.map(({ length }) => length);
   const excess = lengths.reduce((sum, length) => sum + length, 0) - truncation.room;
@@ -62,7 +62,7 @@ function windows(text: Token[], size: number, { stride, side }: Truncation): Row
   }
 }
 
-/** An option that cannot be what it is. */
+/** The error for an invalid option. */
 export function invalid(option: string, why: string): ClearformerError {
   return new ClearformerError('invalid_argument', `tokenizer: ${why}`, { option });
 }

@@ -1,10 +1,10 @@
-// What the parts of the `tokenizers` crate know of each code point, whatever version of Unicode the JavaScript engine has.
+// Unicode properties as used by the `tokenizers` crate, independent of the JavaScript engine's version of Unicode.
 
 import { ClearformerError } from '../support/error.js';
 import { type CodePoints, classOf, codePointsOf, complement, union, without } from './code_points.js';
 import type { Pattern } from './pattern.js';
 
-/** What on_demand.ts has: the tables, and patterns. Tokenizers of SentencePiece's kind do without. */
+/** The contents of on_demand.ts: tables and patterns. SentencePiece tokenizers do without. */
 type OnDemand = typeof import('./unicode_tables.js') & { regularExpression(source: string): Pattern };
 
 let loaded: OnDemand | undefined;
@@ -13,7 +13,7 @@ export function useOnDemand(given: OnDemand): void {
   loaded = given;
 }
 
-/** A tokenizer was made that asks for categories or patterns before they were there. */
+/** Thrown by a tokenizer that needs categories or patterns before they are loaded. */
 export class NotLoaded extends ClearformerError {
   constructor() {
     const how = "load the tokenizer with AutoTokenizer, or import PreTrainedTokenizer from 'clearformer/tokenizer'";
@@ -26,7 +26,7 @@ export function onDemand(): OnDemand {
   return loaded;
 }
 
-/** Ranges by kind: a general category, and letters for what other parts of the crate see in these code points. */
+/** Ranges by kind: a general category, and letters for deviating properties in parts of the crate. */
 const rangesByKind = once((): ReadonlyMap<string, CodePoints> => {
   const { kinds, kindLetters, runs } = onDemand();
   const names = kinds.split(' ');
@@ -57,7 +57,7 @@ export function category(name: string): CodePoints {
   return found;
 }
 
-/** A set by category; `letter` marks the kinds for which it is the other way round. */
+/** A set by category; `letter` marks the kinds with the opposite membership. */
 const deviating = (letter: string, usual: RegExp) =>
   once(() => where((kind) => usual.test(kind) !== kind.slice(2).includes(letter)));
 
@@ -67,18 +67,18 @@ export const alphabetic = deviating('A', /^(L|Nl)/);
 export const punctuation = once(() => union(deviating('P', /^P/)(), codePointsOf('$+<=>^`|~')));
 /** Numbers, in the pre-tokenizer Digits. */
 export const numeric = deviating('N', /^N/);
-/** What BERT's cleaning takes out, besides what it makes spaces of. */
+/** The characters that BERT's cleaning removes, besides those it replaces by spaces. */
 export const controls = deviating('C', /^C[cfo]/);
-/** What BERT takes for an accent. */
+/** The accents that BERT removes. */
 export const accents = deviating('S', /^Mn/);
-/** What the normalizer StripAccents takes for one. */
+/** The accents that the normalizer StripAccents removes. */
 export const combiningMarks = deviating('M', /^M/);
-/** What has a small letter of its own. */
+/** Characters with a lower case form. */
 export const capitals = deviating('L', /^L[ut]/);
-/** What normalization forms change, compose or sort, and what they certainly leave alone. */
+/** Characters that normalization forms may change, compose or reorder. */
 export const normalized = once(() => where((kind) => !/^Cn|F/.test(kind)));
 
-/** White_Space, which has been the same since Unicode 6.3. */
+/** White_Space, unchanged since Unicode 6.3. */
 export const whiteSpace: CodePoints = union(
   [0x09, 0x0d, 0x2000, 0x200a, 0x2028, 0x2029],
   codePointsOf(' \u0085\u00a0\u1680\u202f\u205f\u3000'),
@@ -87,12 +87,12 @@ const joiners: CodePoints = [0x200c, 0x200d];
 /** \w of the regex crate. */
 export const wordCharacters = once(() => union(alphabetic(), category('M'), category('Nd'), category('Pc'), joiners));
 
-/** A pattern with the flags g and u, of classes and what stands between them. */
+/** A pattern with the flags g and u, made of classes and strings. */
 export function patternWith(...parts: readonly (string | CodePoints)[]): RegExp {
   return new RegExp(parts.map((part) => (typeof part === 'string' ? part : classOf(part))).join(''), 'gu');
 }
 
-/** A capital letter's small one, as in Rust: one character by itself, the last sigma of a word is no exception. */
+/** The lower case form of a letter, as in Rust: context-free, without special treatment of final sigma. */
 export function smallLetter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x80) return character.toLowerCase();
@@ -100,7 +100,7 @@ export function smallLetter(character: string): string {
   return pair === undefined ? character.toLowerCase() : String.fromCodePoint(code + pair[2]);
 }
 
-/** A value that is made when it is first asked for. */
+/** A value computed on first use. */
 export function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => {
@@ -109,7 +109,7 @@ export function once<T>(make: () => T): () => T {
   };
 }
 
-/** What is not in the set and no space. */
+/** The complement of the set and the spaces. */
 export function neitherNorSpace(set: CodePoints): CodePoints {
   return without(complement(set), whiteSpace);
 }

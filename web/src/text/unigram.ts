@@ -1,9 +1,9 @@
-// Unigram: of all ways to cut a word into tokens the most probable. Source: Kudo 2018, arXiv 1804.10959.
+// Unigram: the most probable segmentation of a word into tokens. Source: Kudo 2018, arXiv 1804.10959.
 
 import { byteFallback, idOrUnknown, type Model, type ModelParts, type Scored, type WordPart } from './model_parts.js';
 import { malformed } from './step.js';
 
-const unknownPenalty = 10; // SentencePiece's: an unknown character scores so much less than the rarest token
+const unknownPenalty = 10; // SentencePiece's: score of an unknown character below that of the rarest token
 
 export function unigram(parts: ModelParts, vocab: Scored): Model['tokenize'] {
   if (vocab.length === 0) throw malformed('Unigram: vocab is empty');
@@ -27,7 +27,7 @@ export function unigram(parts: ModelParts, vocab: Scored): Model['tokenize'] {
   };
 }
 
-/** The tokens' code points, one by one; `id`: of the token that is complete here, -1 where none is. */
+/** A trie of the tokens' code points; `id`: the token that ends here, or -1. */
 interface Trie {
   next: Map<number, Trie>;
   id: number;
@@ -55,8 +55,8 @@ function unitsOf(code: number): number {
 }
 
 /**
- * The crate reads a decimal's digits as one integer and divides, which can miss the nearest double by one. Where two ways to
- * cut a word have the same tokens in another order, that decides which sum is the greater.
+ * The crate parses a decimal's digits as one integer and divides, which can differ from the nearest double by one ulp.
+ * If two segmentations have the same tokens in another order, that decides which sum is greater.
  */
 function asCrateReads(score: number): number {
   const [whole = '', fraction = ''] = String(score).split('.');
@@ -64,8 +64,8 @@ function asCrateReads(score: number): number {
 }
 
 class Search {
-  // By place in the word: where the best last token begins (-1: not reached yet), the sum up to here, whether that is unknown.
-  // They are kept from word to word.
+  // By position in the word: the start of the best last token (-1: not reached), the sum up to here, whether it is
+  // unknown. Reused from word to word.
   #from = new Int32Array(64);
   #score = new Float64Array(64);
   #unknown = new Uint8Array(64);
@@ -77,7 +77,7 @@ class Search {
     private readonly trie: Trie,
   ) {}
 
-  /** Viterbi: of all ways to cut the word, the one with the highest sum of scores; unknown characters side by side are one. */
+  /** Viterbi: the segmentation with the highest sum of scores; adjacent unknown characters are merged. */
   bestPath(word: string): { from: number; to: number }[] {
     this.#begin(word.length + 1);
     for (let from = 0; from < word.length; ) {
@@ -109,7 +109,7 @@ class Search {
     this.#score[0] = 0;
   }
 
-  /** Reaches every place where a token that begins at `from` ends; whether `next` is one. */
+  /** Extends paths to the end of every token that begins at `from`; returns whether `next` is one. */
   #tokensFrom(word: string, from: number, next: number): boolean {
     const score = this.#score[from] ?? 0;
     let [reachesNext, node]: [boolean, Trie | undefined] = [false, this.trie];

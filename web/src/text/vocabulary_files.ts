@@ -1,5 +1,5 @@
-// Folders without tokenizer.json: vocab.txt (BERT) or vocab.json with merges.txt (GPT-2, RoBERTa, CLIP, Whisper), read as
-// transformers' classes of these names read them, and put into tokenizer.json's form.
+// Folders without tokenizer.json: vocab.txt (BERT) or vocab.json with merges.txt (GPT-2, RoBERTa, CLIP, Whisper),
+// interpreted like transformers' classes for these models, and converted to the form of tokenizer.json.
 
 import { ClearformerError } from '../support/error.js';
 import { addedTokensOf, type Family, specialTokensOf, type TokenizerConfig } from './special_tokens.js';
@@ -7,7 +7,7 @@ import type { Step } from './step.js';
 
 type Vocab = Record<string, number>;
 
-/** tokenizer.json of a BERT-like vocab.txt: one token a line, its id the line's number. */
+/** Converts a BERT-like vocab.txt: one token per line, its id is the line number. */
 export function fromVocabTxt(text: string, config: TokenizerConfig): object {
   const lines = text.split('\n').map((line) => line.trimEnd());
   if (lines.at(-1) === '') lines.pop();
@@ -38,11 +38,11 @@ export function fromVocabTxt(text: string, config: TokenizerConfig): object {
   };
 }
 
-/** What CLIP takes for words. */
+/** CLIP's pattern of words. */
 export const clipWords =
   "<\\|startoftext\\|>|<\\|endoftext\\|>|'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+";
 
-/** tokenizer.json of vocab.json (ids by token) and merges.txt (a pair a line, the most frequent first). */
+/** Converts vocab.json (ids by token) and merges.txt (a pair per line, the most frequent first). */
 export function fromVocabAndMerges(vocab: Vocab, merges: string, config: TokenizerConfig, family: Family): object {
   const isClip = family === 'clip';
   const { special, added_tokens } = specialOf(vocab, config);
@@ -83,7 +83,7 @@ function specialOf(vocab: Vocab, config: TokenizerConfig) {
   return { special: Object.fromEntries(entries) as Special, added_tokens };
 }
 
-/** The special tokens that the classes put around a text. */
+/** The special tokens that the classes add around a text. */
 function around(
   family: Family,
   special: Special,

@@ -1,21 +1,21 @@
-// Text as Whisper writes it, and the times that stand between its pieces.
+// Streams Whisper's text and the timestamps between its pieces.
 
 import { TextStreamer, type TextStreamerOptions } from './text_streamer.js';
 import type { PreTrainedTokenizer } from './tokenizer.js';
 
 /** Options of WhisperTextStreamer; times in seconds. */
 export interface WhisperTextStreamerOptions extends TextStreamerOptions {
-  /** A piece of text begins at this time. */
+  /** Called with the time at which a piece of text begins. */
   on_chunk_start?: ((time: number) => void) | null | undefined;
-  /** It ends at this time. */
+  /** Called with the time at which it ends. */
   on_chunk_end?: ((time: number) => void) | null | undefined;
-  /** The last token has come. */
+  /** Called after the last token. */
   on_finalize?: (() => void) | null | undefined;
-  /** Seconds from one time token to the next. Default 0.02. */
+  /** Seconds between two timestamp tokens. Default 0.02. */
   time_precision?: number | undefined;
 }
 
-/** A TextStreamer that takes the time tokens of Whisper out of the text and tells them. */
+/** A TextStreamer that removes Whisper's timestamp tokens from the text and reports them. */
 export class WhisperTextStreamer extends TextStreamer {
   readonly #options: WhisperTextStreamerOptions;
   readonly #first: number;
@@ -25,12 +25,12 @@ export class WhisperTextStreamer extends TextStreamer {
     const { on_chunk_start, on_chunk_end, on_finalize, time_precision, ...own } = options;
     super(tokenizer, own);
     this.#options = options;
-    // The time tokens come behind all others.
+    // The ids of timestamp tokens are above all others.
     const last = tokenizer.convert_tokens_to_ids('<|notimestamps|>');
     this.#first = last === null || last === tokenizer.unk_token_id ? Number.POSITIVE_INFINITY : last + 1;
   }
 
-  /** Gets the ids of one sequence's step; the prompt first. Throws `unsupported` for a batch. */
+  /** Receives the ids of a step of one sequence; the prompt first. Throws `unsupported` for a batch. */
   override put(value: bigint[][]): void {
     const [ids = []] = value;
     const count = Number(ids[0]) - this.#first;
@@ -44,7 +44,7 @@ export class WhisperTextStreamer extends TextStreamer {
     token_callback_function?.(ids);
   }
 
-  /** The sequence is complete: what was held back comes out. */
+  /** Returns text held back until the sequence is complete. */
   override end(): void {
     super.end();
     this.#isOpen = false;

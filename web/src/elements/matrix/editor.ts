@@ -1,4 +1,4 @@
-// The field in which a cell's number is typed.
+// The input field for a cell's number.
 
 import { decimals } from '../formats.js';
 import type { Words } from '../words.js';
@@ -7,15 +7,15 @@ import type { Box } from './layout.js';
 export interface Edit {
   readonly box: Box;
   readonly value: number;
-  /** The first key typed, which replaces the value; empty to begin with the value. */
+  /** The first key typed, which replaces the value; empty to start with the value. */
   readonly first: string;
   readonly name: string;
   readonly words: Words;
-  /** Called once: with the number, or undefined when it was left as it is. */
+  /** Called once: with the number, or undefined if it was not changed. */
   readonly done: (value: number | undefined, refocus: boolean) => void;
 }
 
-/** A number as people write it: 1.5, −1,5, 2e3, −∞. undefined for anything else. */
+/** Parses a number as people write it: 1.5, −1,5, 2e3, −∞. undefined for anything else. */
 export function readNumber(text: string): number | undefined {
   const plain = text.trim().replaceAll('−', '-').replace(',', '.').toLowerCase();
   if (/^[+]?(∞|inf|infinity)$/.test(plain)) return Infinity;
@@ -23,7 +23,7 @@ export function readNumber(text: string): number | undefined {
   return plain !== '' && Number.isFinite(Number(plain)) ? Number(plain) : undefined;
 }
 
-/** The value to begin with: as short as it can be at four decimals. */
+/** The initial text: the shortest form with up to four decimals. */
 function written(value: number): string {
   if (!Number.isFinite(value)) return decimals(value, 0);
   return String(Number(value.toFixed(4))).replace('-', '−');
@@ -38,7 +38,7 @@ export class Editor {
   readonly #before: string;
   #over = false;
 
-  /** Opens over the cell, inside `frame`. */
+  /** Opens the field over the cell, inside `frame`. */
   constructor(frame: HTMLElement, edit: Edit) {
     this.#edit = edit;
     this.#before = written(edit.value);
@@ -50,7 +50,7 @@ export class Editor {
     this.#input.autocomplete = 'off';
     this.#input.setAttribute('aria-label', `${edit.words.value}: ${edit.name}`);
     this.#input.value = edit.first || this.#before;
-    // Number pads of some phones have no minus.
+    // The numeric keyboards of some phones have no minus.
     const sign = document.createElement('button');
     sign.type = 'button';
     sign.textContent = '±';
@@ -63,7 +63,7 @@ export class Editor {
     if (edit.first === '') this.#input.select();
   }
 
-  /** Keeps what was typed if it is a number. */
+  /** Accepts the input if it is a number. */
   close(): void {
     this.#end(readNumber(this.#input.value), false);
   }
@@ -82,7 +82,7 @@ export class Editor {
       if (event.key === 'Enter') this.#finish();
     });
     this.#input.addEventListener('input', () => this.#complain(''));
-    sign.addEventListener('pointerdown', (event) => event.preventDefault()); // the field keeps the focus
+    sign.addEventListener('pointerdown', (event) => event.preventDefault()); // keeps the focus in the field
     sign.addEventListener('click', () => {
       const text = this.#input.value;
       this.#input.value = /^[-−]/.test(text) ? text.slice(1) : `−${text}`;

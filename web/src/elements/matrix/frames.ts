@@ -1,11 +1,11 @@
-// Frames and rails over the cells. Where a railed row and a railed column meet, the rails end at that cell.
+// Frames and rails over the cells. Where a row rail and a column rail meet, they end at that cell.
 
 import type { Cell } from '../numbers.js';
 import { svgElement } from '../svg.js';
 import { boxOf, type Layout } from './layout.js';
 import type { Frames, Tracks } from './view.js';
 
-/** Draws all of them anew; the result is the frame of the keyboard's cell. */
+/** Redraws all of them; returns the frame of the focused cell. */
 export function drawFrames(host: SVGGElement, layout: Layout, frames: Frames): SVGRectElement | undefined {
   host.replaceChildren();
   drawTracks(host, layout, frames.tracks);
@@ -55,7 +55,7 @@ function drawTracks(host: SVGGElement, layout: Layout, tracks: Tracks): void {
   }
 }
 
-/** Two thin lines beside a run of cells, never through digits. */
+/** Two thin lines along a run of cells, without crossing digits. */
 function lane(host: SVGGElement, layout: Layout, way: 'along' | 'down', from: Cell, to: Cell, colour: string): void {
   const { x, y, width, height } = boxOf(layout, from, to);
   const along = `M${x} ${y - 0.2}h${width}M${x} ${y + height + 0.2}h${width}`;

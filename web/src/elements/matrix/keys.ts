@@ -1,10 +1,10 @@
-// Where a key takes the keyboard's cell.
+// Keyboard navigation between cells.
 
 import type { Cell } from '../numbers.js';
 
 const page = 10; // rows
 
-/** The next cell for a key of the keyboard, undefined for keys that do not move. */
+/** The next cell for a key, undefined for keys that do not move. */
 export function movedBy(
   { key, ctrlKey, metaKey }: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey'>,
   { row, column }: Cell,

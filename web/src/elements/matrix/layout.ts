@@ -1,8 +1,8 @@
-// Where everything of a drawn matrix stands, in CSS pixels from the corner of its picture. Rows and columns are those that are drawn.
+// Layout of a matrix, in CSS pixels from its top left corner. Rows and columns are those drawn.
 
 import type { Cell } from '../numbers.js';
 
-/** Where a matrix carries its name and shape. */
+/** The position of a matrix's name and shape. */
 export type CaptionPlace = 'below' | 'above' | 'none';
 
 export interface LayoutRequest {
@@ -12,13 +12,13 @@ export interface LayoutRequest {
   readonly cellWidth: number;
   readonly cellHeight: number;
   readonly hostWidth: number;
-  /** Widths of the labels in pixels; empty where there are none. */
+  /** Widths of the labels in pixels; empty without labels. */
   readonly rowLabels: readonly number[];
   readonly columnLabels: readonly number[];
-  /** What the name, what it is about and the shape take side by side. */
+  /** The width of the caption in one line. */
   readonly captionWidth: number;
   readonly caption: CaptionPlace;
-  /** Characters of the longest text of a cell. */
+  /** Characters of the longest cell text. */
   readonly longest: number;
 }
 
@@ -27,41 +27,44 @@ export interface Layout {
   readonly columns: number;
   readonly cellWidth: number;
   readonly cellHeight: number;
-  /** The first cell's corner. */
+  /** The corner of the first cell. */
   readonly left: number;
   readonly top: number;
-  /** Of the cells together. */
+  /** Size of all cells together. */
   readonly width: number;
   readonly height: number;
-  /** Of the whole picture. */
+  /** Size of the whole picture. */
   readonly fullWidth: number;
   readonly fullHeight: number;
-  /** Of the digits in cells; 0 where there is no room for any. */
+  /** Font size of cell digits; 0 if there is no space for any. */
   readonly digits: number;
-  /** Column labels too wide to stand side by side lean. */
+  /** Column labels are rotated if they are too wide. */
   readonly leaning: boolean;
   /** Whether cells are painted on a canvas. */
   readonly painted: boolean;
-  /** Base line of the caption. */
+  /** Baseline of the caption. */
   readonly captionY: number;
 }
 
 const widest = { width: 30, height: 25 };
 const narrowest = 2;
-/** A bracket with its gap, on each side. */
+/** Width of a bracket and its gap, on each side. */
 const bracket = 8;
 const bracketTop = 4;
 const labelGap = 12;
 const captionHeight = 27;
 const digitsFrom = 22;
-/** Leaning labels stand at 55 degrees. */
+/** Rotated labels have an angle of 55 degrees. */
 const lean = { cos: 0.574, sin: 0.819 };
 export const leanDegrees = 55;
-/** More cells than this, or narrower ones, are painted. */
+/** More cells than this, or narrower ones, are painted on a canvas. */
 const mostCells = 2048;
 const paintedBelow = 8;
 
-/** The digits' size that prototypes and readers settled on: 0.41 of the width, 13 px at most (14.5 in high cells, for a wall). */
+/**
+ * Font size of digits, found by trials with readers: 0.41 of the width, at most 13 px (14.5 in high cells, for a
+ * projector).
+ */
 function digitsSize(cellWidth: number, cellHeight: number, longest: number): number {
   if (cellWidth < digitsFrom) return 0;
   const most = cellHeight >= 28 ? 14.5 : 13;
@@ -70,7 +73,7 @@ function digitsSize(cellWidth: number, cellHeight: number, longest: number): num
   return size < 7 ? 0 : size;
 }
 
-/** Whether neighbouring labels would touch. */
+/** Whether adjacent labels would touch. */
 const crowded = (labels: readonly number[], cellWidth: number): boolean =>
   labels.some((width, i) => width > 0 && (width + (labels[i + 1] ?? width)) / 2 + 3 > cellWidth);
 
@@ -113,7 +116,7 @@ export interface Box {
   readonly height: number;
 }
 
-/** Cells from one to another, both included. */
+/** The box of a range of cells, inclusive. */
 export function boxOf(layout: Layout, from: Cell, to: Cell = from): Box {
   const { left, top, cellWidth, cellHeight } = layout;
   return {
@@ -124,7 +127,7 @@ export function boxOf(layout: Layout, from: Cell, to: Cell = from): Box {
   };
 }
 
-/** The cell at a point of the picture. */
+/** The cell at a point. */
 export function cellAt(layout: Layout, x: number, y: number): Cell | undefined {
   const row = Math.floor((y - layout.top) / layout.cellHeight);
   const column = Math.floor((x - layout.left) / layout.cellWidth);

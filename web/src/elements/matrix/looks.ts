@@ -1,14 +1,14 @@
-// How one cell looks: its colour, its digits, its marks and the name that a screen reader says.
+// The appearance of a cell: colour, digits, marks and accessible name.
 
 import { cssColour, inkOn, paper, type Rgb, signed, type Theme, weight } from '../colours.js';
 import { decimals, short, small2, spoken, weightDigits } from '../formats.js';
 import type { Words } from '../words.js';
 
-/** What colours mean: above and below zero, weights from 0 to 1, or nothing. */
+/** The colour map: signed around zero, weights from 0 to 1, or none. */
 export type Scale = 'signed' | 'weights' | 'plain';
-/** Decimals in a cell; `auto`: as many as fit it. */
+/** Decimals in a cell; `auto`: as many as fit. */
 export type Digits = number | 'auto';
-/** Says something of a cell by its row and column. */
+/** A predicate of a cell's row and column. */
 export type CellTest = (row: number, column: number) => boolean;
 
 export interface LookRequest {
@@ -18,7 +18,7 @@ export interface LookRequest {
   readonly theme: Theme;
 }
 
-/** Marks of a cell that its number alone does not tell. */
+/** Marks of a cell. */
 export interface Marks {
   readonly masked: boolean;
   readonly secret: boolean;
@@ -27,14 +27,16 @@ export interface Marks {
 }
 
 export interface Look extends Marks {
-  /** The colour of the cell; undefined for one that is hatched or hidden. */
+  /** The colour of the cell; undefined if it is hatched or hidden. */
   readonly rgb: Rgb | undefined;
   readonly fill: string;
   readonly ink: string;
   readonly text: string;
 }
 
-/** The text of a cell. Automatic digits: two decimals for values about one, else two or three digits. */
+/**
+ * The text of a cell. Automatic digits: two decimals for values near one, otherwise two or three significant digits.
+ */
 export function cellText(
   value: number,
   { scale, digits, bound }: Pick<LookRequest, 'scale' | 'digits' | 'bound'>,
@@ -50,7 +52,7 @@ export function colourOf(value: number, { scale, bound, theme }: Pick<LookReques
   return scale === 'plain' ? paper[theme] : signed(value, bound, theme);
 }
 
-/** What a screen reader says after the cell's place. */
+/** The part of the accessible name after the cell's position. */
 export function saidOf(value: number, marks: Marks, words: Words): string {
   if (marks.secret) return words.hidden;
   const notes = [

@@ -1,4 +1,4 @@
-// From what a <cf-matrix> is given to what is drawn: rows and columns exchanged where it is transposed, texts, and room for them.
+// Converts the properties of a <cf-matrix> to a view: transposition, texts, and their sizes.
 
 import type { Theme } from '../colours.js';
 import { type Cell, largest, type Numbers, shapeOf } from '../numbers.js';
@@ -9,19 +9,19 @@ import { type CellTest, cellText, type Digits, type Look, lookOf, type Marks, ty
 import { labelSize, longestLabel } from './surround.js';
 import { type Hue, hueColour, type MatrixView, type Tracks } from './view.js';
 
-/** Rows and columns that thin rails run along. Both given, they run up to the cell where they meet. */
+/** Rows and columns with thin rails along them. If both are given, the rails end at the cell where they meet. */
 export interface Rails {
   readonly rows?: readonly number[] | undefined;
   readonly columns?: readonly number[] | undefined;
-  /** Default: the matrix's own hue. */
+  /** Default: the matrix's hue. */
   readonly rowHue?: Hue | undefined;
   readonly columnHue?: Hue | undefined;
 }
 
-/** Labels that are said but not drawn, because a neighbour draws them: of rows or columns of `numbers`, or of both. */
+/** Labels that are accessible but not drawn, because an adjacent matrix draws them: of rows or columns, or of both. */
 export type Quiet = '' | 'rows' | 'columns' | 'both';
 
-/** The properties of a matrix that its picture depends on. */
+/** The properties of a matrix that affect its picture. */
 export interface MatrixInput {
   readonly numbers: Numbers | undefined;
   readonly label: string;
@@ -47,7 +47,7 @@ export interface MatrixInput {
 
 const never: CellTest = () => false;
 
-/** Rows and columns as they are drawn. */
+/** Rows and columns as drawn. */
 export function drawnShape({ numbers, transposed }: MatrixInput): readonly [rows: number, columns: number] {
   const [rows, columns] = numbers ? shapeOf(numbers) : [0, 0];
   return transposed ? [columns, rows] : [rows, columns];
@@ -111,7 +111,7 @@ export function tracksOf({ rails, hue, transposed }: MatrixInput): Tracks {
   return { rows: columns, columns: rows, rowColour: columnColour, columnColour: rowColour };
 }
 
-/** Cells looked at for the longest text: more would take as long as drawing them. */
+/** Number of cells inspected for the longest text: more would take as long as drawing them. */
 const sample = 512;
 
 function longestText(matrix: MatrixInput, { data }: Numbers, bound: number): number {

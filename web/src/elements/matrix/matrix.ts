@@ -1,4 +1,4 @@
-// <cf-matrix>: numbers in rows and columns, a cell each.
+// <cf-matrix>: a matrix of numbers.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { define, ElementBase, sharedStyles, tell } from '../base.js';
@@ -30,9 +30,9 @@ export interface CellEdit extends Cell {
 const texts = { attribute: false } as const;
 
 /**
- * A matrix. Events (they bubble and are composed): `cell-point`, a cell or null, when the pointer or the keyboard is over one;
- * `cell-select`, on click, tap, Enter or Space; `cell-edit`, when a number was typed: the element changes nothing by itself.
- * Rows and columns are always those of `numbers`, also when `transposed`.
+ * A matrix. Events (they bubble and are composed): `cell-point`, a cell or null, when the pointer or the focus moves to
+ * one; `cell-select`, on click, tap, Enter or Space; `cell-edit`, when a number was typed: the element does not change
+ * it itself. Rows and columns are always those of `numbers`, also when `transposed`.
  */
 export class CfMatrix extends ElementBase implements Drawn {
   /** @internal */
@@ -63,49 +63,49 @@ export class CfMatrix extends ElementBase implements Drawn {
     editable: { type: Boolean },
   };
 
-  /** [rows, columns]; of one dimension: one row. As an attribute JSON: [[1, 2], [3, 4]]. */
+  /** [rows, columns]; a single dimension is one row. As an attribute JSON: [[1, 2], [3, 4]]. */
   declare numbers: Numbers | undefined;
   declare source: string;
   /** The name, 'Q'. */
   declare label: string;
-  /** What it does, 'looks for'. */
+  /** A description, 'looks for'. */
   declare about: string;
-  /** Whose matrix it is: the colour of its brackets and name. */
+  /** The colour of its brackets and name. */
   declare hue: Hue;
   declare rowLabels: readonly string[];
   declare columnLabels: readonly string[];
-  /** `signed`: zero is the paper; `weights`: 0 … 1; `plain`: no colours. */
+  /** `signed`: zero is the background; `weights`: 0 … 1; `plain`: no colours. */
   declare scale: Scale;
-  /** The size of a number that takes the full colour; 0: the largest finite one (1 for weights). */
+  /** The absolute value with full colour; 0: the largest finite one (1 for weights). */
   declare bound: number;
   declare digits: Digits;
-  /** Draws the matrix with rows and columns exchanged. */
+  /** Draws the transposed matrix. */
   declare transposed: boolean;
-  /** Where name, meaning and shape stand. */
+  /** The position of name, description and shape. */
   declare caption: CaptionPlace;
-  /** Labels that are said but not drawn, because a neighbour draws them: of `rows`, `columns` or `both`. */
+  /** Labels that are accessible but not drawn, because an adjacent matrix draws them: `rows`, `columns` or `both`. */
   declare quiet: Quiet;
-  /** Hatched: takes no part. */
+  /** Cells that are masked, drawn hatched. */
   declare masked: CellTest | undefined;
-  /** Not to be seen yet: a question mark. */
+  /** Cells that are hidden, drawn as a question mark. */
   declare secret: CellTest | undefined;
-  /** An accent frame: another value than before. */
+  /** Cells whose value has changed, with an accent frame. */
   declare changed: CellTest | undefined;
-  /** A black corner: set by hand. */
+  /** Cells that were edited, with a black corner. */
   declare edited: CellTest | undefined;
-  /** Pixels; 0: fits the host's width, 30 × 25 at most. */
+  /** Pixels; 0: fits the host's width, at most 30 × 25. */
   declare cellWidth: number;
   declare cellHeight: number;
   declare selected: Cell | undefined;
   declare rails: Rails | undefined;
-  /** Whether numbers can be typed: Enter, a digit, or a click on the selected cell. */
+  /** Whether numbers can be edited: with Enter, a digit, or a click on the selected cell. */
   declare editable: boolean;
 
   #picture: Picture | undefined;
   #layout: Layout | undefined;
   #view: MatrixView | undefined;
   #editor: Editor | undefined;
-  #active: Cell = { row: 0, column: 0 }; // drawn places, as the next two
+  #active: Cell = { row: 0, column: 0 }; // drawn positions, as the next two
   #hovered: Cell | undefined;
   #pointer: { x: number; y: number } | undefined;
   #byKeyboard = false;
@@ -115,7 +115,7 @@ export class CfMatrix extends ElementBase implements Drawn {
     forgetWidths();
     this.requestUpdate();
   };
-  // Read once, not while numbers change: asking the browser makes it work out the whole page's styles.
+  // Measured once, not while numbers change: it makes the browser compute the layout of the whole page.
   #width = 0;
   #serif = '';
 
@@ -143,7 +143,7 @@ export class CfMatrix extends ElementBase implements Drawn {
     this.#editor?.close();
   }
 
-  /** Where a cell of `numbers` is on the screen; nothing (0 × 0) before the first drawing. */
+  /** The screen position of a cell of `numbers`; empty (0 × 0) before the first rendering. */
   cellBox(row: number, column: number): DOMRect {
     if (!this.#layout || !this.#picture) return new DOMRect();
     const { x, y, width, height } = boxOf(this.#layout, this.#swapped({ row, column }));
@@ -200,7 +200,7 @@ export class CfMatrix extends ElementBase implements Drawn {
     this.requestUpdate();
   }
 
-  /** Draws frames and rails anew and says which cell is pointed at; cells are not touched. */
+  /** Redraws frames and rails and reports the pointed cell; cells are unchanged. */
   #overlay(): SVGRectElement | undefined {
     if (!this.#picture || !this.#layout || !this.#view) return undefined;
     const focused = this.#byKeyboard ? this.#active : undefined;

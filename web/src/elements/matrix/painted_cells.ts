@@ -1,5 +1,5 @@
-// Cells painted on a canvas, for matrices with thousands of them. One cell, where the keyboard is, also stands in the
-// accessibility tree, with its place among all.
+// Cells painted on a canvas, for matrices with thousands of them. The focused cell is also an element of the
+// accessibility tree, with its position among all.
 
 import type { Rgb } from '../colours.js';
 import { setAttributes, svgElement } from '../svg.js';
@@ -8,7 +8,7 @@ import type { Look } from './looks.js';
 import { cellId } from './svg_cells.js';
 import type { MatrixView } from './view.js';
 
-/** Browsers paint no larger canvas reliably. */
+/** Larger canvases are not reliable in all browsers. */
 const mostPixels = { side: 8192, area: 16_000_000 };
 const gapsFrom = 6;
 
@@ -42,7 +42,7 @@ export class PaintedCells {
     else this.#squares(context, view, layout, colours);
   }
 
-  /** Names the one cell that the keyboard is at. */
+  /** Names the focused cell. */
   name(view: MatrixView, layout: Layout, row: number, column: number): void {
     const label = view.cellName(row, column);
     const group = this.#host.querySelector('[role=row]') ?? svgElement('g', { role: 'row' }, this.#host);
@@ -68,7 +68,7 @@ export class PaintedCells {
     return context;
   }
 
-  /** A pixel each, enlarged: cells too small for gaps and marks. */
+  /** One pixel per cell, scaled up: for cells too small for gaps and marks. */
   #pixels(context: CanvasRenderingContext2D, view: MatrixView, layout: Layout, colours: PaintColours): void {
     const { rows, columns, left, top, width, height } = layout;
     const small = document.createElement('canvas');
@@ -132,7 +132,7 @@ function bytesOf(colour: string, context: CanvasRenderingContext2D): Rgb {
   return [red, green, blue];
 }
 
-/** The hatch of masked cells, one tile. */
+/** The hatch pattern of masked cells. */
 function hatch(context: CanvasRenderingContext2D, colours: PaintColours): CanvasPattern | string {
   const tile = document.createElement('canvas');
   tile.width = tile.height = 6;

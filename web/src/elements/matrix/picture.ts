@@ -1,4 +1,4 @@
-// The picture of a matrix: its parts in one SVG, over a canvas where cells are painted.
+// The picture of a matrix: an SVG with its parts, over a canvas if cells are painted.
 
 import type { Cell } from '../numbers.js';
 import { setAttributes, svgElement } from '../svg.js';
@@ -53,7 +53,7 @@ export class Picture {
     else this.#inSvg.draw(view, layout);
   }
 
-  /** Frames, rails and which cell is the keyboard's; cells stay as they are. */
+  /** Redraws frames and rails and updates the focused cell; cells are unchanged. */
   overlay(view: MatrixView, layout: Layout, frames: Frames, active: Cell): SVGRectElement | undefined {
     if (layout.painted) this.#onCanvas.name(view, layout, active.row, active.column);
     setAttributes(this.svg, { 'aria-activedescendant': cellId(active.row, active.column) });
@@ -61,7 +61,7 @@ export class Picture {
     return drawFrames(this.#frames, layout, frames);
   }
 
-  /** Tells the accessibility tree which cell is chosen. */
+  /** Marks the selected cell in the accessibility tree. */
   #mark(selected: Cell | undefined): void {
     const cell = selected && this.svg.querySelector(`#${cellId(selected.row, selected.column)}`);
     if (cell?.ariaSelected === 'true') return;
@@ -69,7 +69,7 @@ export class Picture {
     cell?.setAttribute('aria-selected', 'true');
   }
 
-  /** The page's colours, which arrive at the canvas as values of its own CSS properties. */
+  /** The page's colours, passed to the canvas as values of its own CSS properties. */
   #colours(): PaintColours {
     const style = getComputedStyle(this.#canvas);
     return {
@@ -83,7 +83,7 @@ export class Picture {
   }
 }
 
-/** Everything that brackets, labels and caption depend on. */
+/** A key of everything that brackets, labels and caption depend on. */
 function surroundKey(view: MatrixView, layout: Layout): string {
   const { look, placeName, boldRows, boldColumns, ...texts } = view;
   return JSON.stringify([texts, [...boldRows], [...boldColumns], layout]);

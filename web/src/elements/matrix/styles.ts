@@ -1,4 +1,4 @@
-// The look of a matrix.
+// The styles of a matrix.
 
 import { type CSSResult, css } from 'lit';
 

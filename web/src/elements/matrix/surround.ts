@@ -1,15 +1,16 @@
-// What stands around the cells: brackets, labels of rows and columns, and the caption with name, meaning and shape.
+// The surroundings of the cells: brackets, labels of rows and columns, and the caption with name, description and
+// shape.
 
 import { shortened, svgElement } from '../svg.js';
 import { type Layout, leanDegrees } from './layout.js';
 import type { MatrixView } from './view.js';
 
 export const labelSize = 14.5;
-/** Longer labels are cut with an ellipsis; the cell's name has them whole. */
+/** Longer labels are truncated with an ellipsis; accessible names contain them in full. */
 export const longestLabel = 140;
 export const captionFonts = { name: 'italic 18px', about: '12.5px', shape: '12px' };
 
-/** Draws all of it anew. */
+/** Redraws all of it. */
 export function drawSurround(host: SVGGElement, view: MatrixView, layout: Layout): void {
   host.replaceChildren();
   drawBrackets(host, view.hue, layout);
@@ -27,7 +28,7 @@ function drawLabels(host: SVGGElement, view: MatrixView, layout: Layout): void {
   const { left, top, cellWidth, cellHeight } = layout;
   const cut = (text: string): string => shortened(text, `${labelSize}px ${view.serif}`, longestLabel);
   const size = Math.min(labelSize, Math.max(8, cellHeight * 0.9));
-  const every = Math.ceil(9 / cellHeight); // rows lower than a letter are labelled here and there
+  const every = Math.ceil(9 / cellHeight); // rows lower than a line of text: label only some
   view.rowLabels.forEach((label, r) => {
     if (label === '' || r % every !== 0) return;
     const bold = view.boldRows.has(r);

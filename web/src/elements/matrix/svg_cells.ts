@@ -1,4 +1,4 @@
-// Cells as SVG, one group each: made once, and changed only where a number changed.
+// Cells as SVG, one group each: created once, and updated only when a number changes.
 
 import { svgElement } from '../svg.js';
 import { motionReduced } from '../theme.js';
@@ -27,7 +27,7 @@ export class SvgCells {
     this.#host = host;
   }
 
-  /** Takes everything away. */
+  /** Removes everything. */
   clear(): void {
     this.#host.replaceChildren();
     this.#cells = [];
@@ -91,7 +91,7 @@ export class SvgCells {
     cell.text.setAttribute('fill', look.ink);
   }
 
-  /** The black corner of a cell that was set by hand. */
+  /** The black corner of an edited cell. */
   #mark(cell: Drawn, edited: boolean, { r, c }: { r: number; c: number }): void {
     cell.corner?.remove();
     cell.corner = undefined;

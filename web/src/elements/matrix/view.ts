@@ -1,13 +1,14 @@
-// What the parts of a matrix's picture are handed: the cells as they are drawn (after transposing) and the texts around them.
+// The view that the parts of a matrix's picture draw: the cells as drawn (after transposition) and the texts around
+// them.
 
 import type { Cell } from '../numbers.js';
 import type { CaptionPlace } from './layout.js';
 import type { Look } from './looks.js';
 
-/** Who a matrix belongs to, as the colour of its brackets says. */
+/** The role of a matrix, shown as the colour of its brackets. */
 export type Hue = 'q' | 'k' | 'v' | 'stream' | 'ink' | 'accent';
 
-/** CSS of a hue's colour; unknown ones are ink. */
+/** The CSS colour of a hue; ink if unknown. */
 export function hueColour(hue: Hue): string {
   const known: readonly string[] = ['q', 'k', 'v', 'stream', 'ink', 'accent'];
   return `var(--_${known.includes(hue) ? hue : 'ink'})`;
@@ -15,9 +16,9 @@ export function hueColour(hue: Hue): string {
 
 export interface MatrixView {
   readonly look: (row: number, column: number) => Look;
-  /** A cell's place in words: "row ar, column p". */
+  /** A cell's position in words: "row ar, column p". */
   readonly placeName: (row: number, column: number) => string;
-  /** The place with the number: "row ar, column p: 30.9". */
+  /** The position with the number: "row ar, column p: 30.9". */
   readonly cellName: (row: number, column: number) => string;
   readonly rowLabels: readonly string[];
   readonly columnLabels: readonly string[];
@@ -34,7 +35,7 @@ export interface MatrixView {
   readonly serif: string;
 }
 
-/** Thin rails along rows and columns, in drawn places. */
+/** Thin rails along rows and columns, in drawn positions. */
 export interface Tracks {
   readonly rows: readonly number[];
   readonly columns: readonly number[];
@@ -42,12 +43,12 @@ export interface Tracks {
   readonly columnColour: string;
 }
 
-/** The frames that stand over the cells. */
+/** The frames over the cells. */
 export interface Frames {
   readonly tracks: Tracks;
   readonly selected: Cell | undefined;
   /** Under the pointer. */
   readonly pointed: Cell | undefined;
-  /** Where the keyboard is; undefined while it is elsewhere. */
+  /** The focused cell; undefined if the focus is elsewhere. */
   readonly focused: Cell | undefined;
 }
