@@ -1,14 +1,14 @@
-// npm run bench [-- part … options]: measures clearformer beside its peers, and writes the table and the plot.
+// npm run bench [-- part … options]: measures clearformer against its peers, and writes the table and the plot.
 // Parts: matmul, attention, roofline (both of them), minilm, gpt2, vit, see-through, startup, scaling, native; without
 // any, all.
 // Options:
 //   --engine chromium|node|native   default: chromium for all, node for products and attention, native for "native"
 //   --threads 1|2                   default: 1; "scaling" measures models with 2 as well
-//   --only TEXT                     only items whose id holds TEXT
-//   --rounds N                      rounds of A B A B …; default 7
-//   --quick                         3 short rounds, to see that everything runs; its results are not kept
-//   --prepare                       installs, builds and makes models, and measures nothing
-//   --report                        writes table and plot from what was measured, and measures nothing
+//   --only TEXT                     only items whose id contains TEXT
+//   --rounds N                      interleaved rounds A B A B …; default 7
+//   --quick                         3 short rounds as a smoke test; results are discarded
+//   --prepare                       installs, builds and makes models, without measuring
+//   --report                        writes table and plot from earlier results, without measuring
 
 import { type Choice, engines, type Plan, partNames, plansOf } from '../tests/bench/plan.js';
 import { prepareEngines, preparePaths } from '../tests/bench/prepare.js';
@@ -41,7 +41,7 @@ const readers: Readonly<Record<string, (next: () => string | undefined) => Parti
   '--report': () => ({ report: true }),
 };
 
-/** Reads the command line; throws SetupError for what is not known. */
+/** Parses the command line; throws SetupError for unknown arguments. */
 function readArguments(words: readonly string[]): Options {
   let options: Options = { parts: [], rounds: 7, budget: 100, keep: true };
   const rest = [...words];
@@ -53,7 +53,7 @@ function readArguments(words: readonly string[]): Options {
   return options;
 }
 
-/** Runs one plan on its cores: one thread on the first, two on the first two, where the machine lets us choose. */
+/** Runs one plan pinned to its cores: one thread on the first, two on the first two, if the machine allows it. */
 async function measure({ free, ...plan }: Omit<PreparedPlan, 'pinned'> & Pick<Plan, 'free'>): Promise<void> {
   const taskset = free ? undefined : onPath('taskset');
   const cores = plan.threads === 1 ? '0' : `0-${plan.threads - 1}`;

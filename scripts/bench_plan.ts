@@ -1,4 +1,4 @@
-// What scripts/bench.ts starts in a process of its own, on the cores that are meant: one plan, as JSON.
+// Runs one plan, given as JSON, in a process of its own that scripts/bench.ts pins to cores.
 
 import { type PreparedPlan, runPlan } from '../tests/bench/run.js';
 import { type Command, reportErrors } from './main.js';

@@ -1,6 +1,6 @@
-// npm run build [-- step …]: makes the WebAssembly, the package in dist/ and the page. Steps by themselves:
-// native (library, command line and tests), wasm (the module, both variants), package, page, docs (into the page's folder),
-// licences (THIRD_PARTY_LICENSES, of what wasm and package made).
+// npm run build [-- step …]: builds the WebAssembly, the package in dist/ and the page. Steps:
+// native (library and tests), wasm (the modules), package, page, docs (into the page's folder),
+// licences (THIRD_PARTY_LICENSES, from the outputs of wasm and package).
 
 import { buildPreset, buildWasm } from './build/cmake.js';
 import { buildDocs } from './build/docs.js';

@@ -1,6 +1,6 @@
 // npm run check: formats and lint, types, import directions, file lengths, the package's exports,
 // licences, links of packed pages, download sizes.
-// With "-- --fix" formats are put right instead of reported.
+// With "-- --fix" formats are corrected instead of reported.
 
 import { steps } from './build.js';
 import { checkExports } from './check/exports.js';
@@ -26,7 +26,7 @@ const checks: Readonly<Record<string, (fix: boolean) => Promise<string>>> = {
   sizes: checkSizes,
 };
 
-/** Runs every check, says what each found, and throws if any failed. Needs the package in dist/. */
+/** Runs every check, reports each result, and throws if any failed. Needs the package in dist/. */
 export async function check(fix = false): Promise<void> {
   const failed: string[] = [];
   for (const [name, work] of Object.entries(checks)) {

@@ -1,5 +1,5 @@
-// npm run examples [-- name …]: the projects of web/examples that install from the registry, each from the packed package, as its
-// README says. Those that install nothing else are part of npm test.
+// npm run examples [-- name …]: tests the projects of web/examples that install from the registry, each with the packed
+// package, following its README. Those that install nothing else are part of npm test.
 
 import { inProject } from './build/fresh.js';
 import { steps } from './build.js';

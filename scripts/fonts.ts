@@ -1,6 +1,6 @@
-// npm run fonts: makes the page's fonts (web/demo/fonts/*.woff2) out of the whole typefaces as they stand in packages of
-// the npm registry: only the characters, weights and features that the page uses. What it makes is committed, so only a
-// change of the lists below needs it, and the network. Reports each file's size; all together stay below 60 kB.
+// npm run fonts: makes the page's fonts (web/demo/fonts/*.woff2) from the full typefaces in packages of
+// the npm registry: only the characters, weights and features that the page uses. The results are committed, so only a
+// change of the lists below needs this, and the network. Reports each file's size; the total must stay below 60 kB.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ import { commandOf } from './main.js';
 import { takeFiles } from './models/npm_package.js';
 import { run, SetupError, step } from './toolchain/progress.js';
 
-/** All the fonts, in bytes (the page's budget for them). */
+/** The page's budget for all fonts, in bytes. */
 const mostBytes = 60_000;
 const subsetter = 'subset-font@2.9.0';
 const workFolder = inProject('build/fonts');
@@ -30,7 +30,7 @@ interface Tools {
   convert(font: Buffer, format: 'woff2'): Promise<Buffer>;
 }
 
-/** HarfBuzz's subsetter as WebAssembly; installed in the work folder, since nothing else of the project needs it. */
+/** HarfBuzz's subsetter as WebAssembly; installed in a work folder, since nothing else needs it. */
 async function loadTools(): Promise<Tools> {
   writeFileSync(join(workFolder, 'package.json'), '{ "private": true }\n');
   const args = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', subsetter];
@@ -40,7 +40,7 @@ async function loadTools(): Promise<Tools> {
   return { subset: require('subset-font') as Tools['subset'], convert };
 }
 
-/** The font of one typeface with the characters and features of `face`. */
+/** A typeface's font with the characters and features of `face`. */
 async function made({ subset, convert }: Tools, face: Face): Promise<Buffer> {
   const { file, axes } = typefaces[face.typeface];
   const font = await subset(readFileSync(join(workFolder, file)), face.characters, {

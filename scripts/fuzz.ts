@@ -1,11 +1,11 @@
-// npm run fuzz [-- target … options]: runs the fuzzers of tests/fuzz (libFuzzer, with the address and undefined-behaviour
-// sanitizers; needs clang) and those of tests/web/fuzz (fast-check). Inputs that reached something new are kept in
-// build/fuzz-corpus and are where the next run begins.
-// Targets: container, config, index, model, options, typescript; without any, all.
+// npm run fuzz [-- target … options]: runs the fuzzers of tests/fuzz (libFuzzer with AddressSanitizer and
+// UndefinedBehaviorSanitizer; needs clang) and those of tests/web/fuzz (fast-check). Inputs that increase coverage are
+// kept in build/fuzz-corpus as seeds of the next run.
+// Targets: container, config, index, model, options, typescript; default: all.
 // Options:
-//   --seconds N   of each target; default 60
-//   --runs N      executions of each target instead, or so many times the usual draws of typescript
-// Prints executions and coverage; where a promise was broken it names the input and ends with exit code 1.
+//   --seconds N   per target; default 60
+//   --runs N      executions per target instead, or multiples of the usual number of samples for typescript
+// Prints executions and coverage; on a finding it names the input and exits with code 1.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
@@ -71,13 +71,13 @@ async function buildNative(): Promise<void> {
   });
 }
 
-// What the replay of tests/cpp/fuzz knows to have been findings is a seed, too.
+// Earlier findings, which tests/cpp/fuzz replays, are seeds as well.
 function folders(target: Target): string[] {
   const findings = inProject('tests', 'fuzz', 'findings', target);
   return [corpus(target, 'kept'), corpus(target, 'seeds'), ...(existsSync(findings) ? [findings] : [])];
 }
 
-/** The number behind `label` in libFuzzer's last line that has one. */
+/** The number after `label` in libFuzzer's last line that has one. */
 const told = (text: string, label: RegExp) => [...text.matchAll(label)].map(([, number]) => Number(number)).at(-1);
 
 function runNative(target: Target, { seconds, runs }: Options): Finished {
@@ -91,7 +91,7 @@ function runNative(target: Target, { seconds, runs }: Options): Finished {
     ...(runs === undefined ? [`-max_total_time=${seconds}`] : [`-runs=${runs}`]),
     ...['-timeout=20', '-rss_limit_mb=4096', '-max_len=16384', '-print_final_stats=1', '-verbosity=1'],
   ];
-  // Allocations of absurd sizes fail as they do without the sanitizer.
+  // Allocations of absurd sizes fail, as they do without the sanitizer.
   const limits = 'allocator_may_return_null=1:max_allocation_size_mb=1024';
   const env = { ...process.env, ASAN_OPTIONS: limits, UBSAN_OPTIONS: 'print_stacktrace=1' };
   const { status, stderr } = spawnSync(program(target), args, { encoding: 'utf8', env, maxBuffer: 2 ** 30 });
@@ -115,7 +115,9 @@ interface Round {
   failed: boolean;
 }
 
-/** The draws of tests/web/fuzz, so many times the usual number, or fewer where time is over; each time others. */
+/**
+ * The samples of tests/web/fuzz, that many times the usual number, or fewer if time runs out; different ones each time.
+ */
 function drawTypeScript(times: number, until: number): Round {
   const env = {
     ...process.env,
@@ -135,7 +137,7 @@ function drawTypeScript(times: number, until: number): Round {
   return { executions, seconds: (Date.now() - start) / 1000, failed };
 }
 
-/** Rounds of them: what the last one took tells how many draws the rest of the time is for. */
+/** Repeated rounds; the duration of each determines the number of samples for the remaining time. */
 function runTypeScript({ seconds, runs }: Options): Finished {
   const told = (all: Round) => ({ target: 'typescript' as const, features: undefined, ...all });
   if (runs !== undefined) return told(drawTypeScript(runs, Number.POSITIVE_INFINITY));

@@ -1,11 +1,11 @@
-// How every command here starts: checks its arguments, and turns an error into plain text and an exit code.
+// Common to all commands: checks the arguments, and turns an error into plain text and an exit code.
 
 import { type FinishedStep, noteFinished, SetupError } from './toolchain/progress.js';
 
-/** What scripts/run.mjs calls with the words of the command line, and with what it has done before. */
+/** Called by scripts/run.mjs with the arguments and the steps already done. */
 export type Command = (words: readonly string[], earlier: readonly FinishedStep[]) => Promise<void>;
 
-/** Runs `work`; an error that is meant for the reader is shown without a stack. */
+/** Runs `work`; an error intended for the user is shown without a stack. */
 export async function reportErrors(work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -15,7 +15,7 @@ export async function reportErrors(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** A command that takes no other words than those `known`. */
+/** A command that accepts no arguments other than `known`. */
 export function commandOf<Word extends string>(
   work: (words: readonly Word[]) => Promise<void>,
   known: readonly Word[] = [],

@@ -1,6 +1,7 @@
-// npm run matrix [-- name …]: the package, packed, in every place of tests/matrix/projects.ts whose name contains one of the
-// words: installed from the registry, built, run in Chromium or by its own engine. The text that stories260K writes there is
-// compared with what the package gives in this repository. Writes the table in web/examples/bundlers.md.
+// npm run matrix [-- name …]: tests the packed package in every environment of tests/matrix/projects.ts whose name
+// contains one of the arguments: installed from the registry, built, run in Chromium or by its own engine. The text
+// that stories260K generates there is compared with the result in this repository. Writes the table in
+// web/examples/bundlers.md.
 
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +23,7 @@ const page = inProject('web/examples/bundlers.md');
 const model = inProject('web/demo/public/models/stories260K');
 const patience = 90_000;
 
-/** A setting of the docs: the block behind its mark. */
+/** A setting in the docs: the code block after its marker. */
 function settingOf(name: string): string {
   const found = new RegExp(`<!-- setting: ${name} -->\\s*\`\`\`\\w*\\n([\\s\\S]*?)\`\`\``).exec(
     readFileSync(page, 'utf8'),
@@ -34,7 +35,7 @@ function settingOf(name: string): string {
 interface Row {
   name: string;
   version: string;
-  /** What is wrong; empty where the text is right. */
+  /** What is wrong; empty if the text is right. */
   fault: string;
   settings: readonly string[];
 }
@@ -42,7 +43,7 @@ interface Row {
 const shell = (command: string, cwd: string): Promise<{ stdout: string }> =>
   run('sh', ['-c', command], { cwd, env: { CI: '1', NEXT_TELEMETRY_DISABLED: '1' } });
 
-/** A folder with the project's files, the model, and what it installs. */
+/** A folder with the project's files, the model, and its packages. */
 async function prepare(project: Project, tarball: string): Promise<string> {
   const folder = join(cacheFolder(), 'matrix', project.name.replace(/\W+/g, '-').toLowerCase());
   mkdirSync(folder, { recursive: true });
@@ -56,7 +57,7 @@ async function prepare(project: Project, tarball: string): Promise<string> {
   cpSync(model, join(folder, 'public/model'), { recursive: true });
   const dependencies = { ...project.packages, clearformer: `file:${tarball}` };
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }));
-  rmSync(join(folder, 'package-lock.json'), { force: true }); // it would know another tarball of this version
+  rmSync(join(folder, 'package-lock.json'), { force: true }); // it may refer to another tarball of this version
   await shell('npm install --prefer-offline --no-audit --no-fund --loglevel=error', folder);
   return folder;
 }
@@ -86,7 +87,7 @@ const freePort = (): Promise<number> =>
     });
   });
 
-/** Everything that the project says, which should all hold the same text. */
+/** Everything the project outputs, which should all contain the same text. */
 async function textsOf({ run: how }: Project, folder: string, browser: Browser): Promise<string[]> {
   if (how.kind === 'program') return [(await shell(how.command, folder)).stdout];
   if (how.kind === 'page') {
@@ -146,7 +147,7 @@ async function rowOf(project: Project, tarball: string, browser: Browser, expect
   }
 }
 
-/** The table with these rows in the place of those of the same name. */
+/** Writes the table, with these rows replacing those of the same name. */
 function writeTable(rows: readonly Row[]): void {
   const text = readFileSync(page, 'utf8');
   const [begin, end] = ['<!-- matrix: begin -->\n', '<!-- matrix: end -->'];

@@ -1,5 +1,5 @@
-// npm run models [-- name …]: fetches the checkpoints that tests use and git does not hold, and says where they are.
-// Later runs need no network.
+// npm run models [-- name …]: downloads the checkpoints that tests use and git does not contain, and prints their
+// folders. Later runs need no network.
 
 import { commandOf } from './main.js';
 import { checkpointNames, fetchCheckpoints } from './models/checkpoints.js';

@@ -1,5 +1,5 @@
-// npm run page-budgets: what the first chapter costs a reader, from traces of Chromium: bytes over the wire (brotli), CPU of
-// the main thread to the first number, and the longest task while the model writes on at the end of its context.
+// npm run page-budgets: the cost of the first chapter, from traces of Chromium: bytes transferred (brotli), CPU time of
+// the main thread until the first number, and the longest task while the model generates at the end of its context.
 // Needs the page in build/page (npm run build).
 
 import { existsSync } from 'node:fs';
@@ -34,7 +34,7 @@ interface Trace {
   readonly events: readonly TraceEvent[];
 }
 
-/** What the main thread of the page did while `work` ran. */
+/** The tasks of the page's main thread while `work` ran. */
 async function traced(browser: Browser, page: Page, work: () => Promise<void>): Promise<Trace> {
   await browser.startTracing(page, { categories });
   await work();
@@ -60,7 +60,7 @@ interface Row {
   unit: string;
 }
 
-/** A page of the first chapter, served anew. */
+/** A page with the first chapter, from a fresh server. */
 async function withPage<T>(browser: Browser, work: (page: Page, server: PageServer) => Promise<T>): Promise<T> {
   const server = await servePage({ folder: pageFolder, encoding: 'br' });
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, serviceWorkers: 'block' });
@@ -72,11 +72,11 @@ async function withPage<T>(browser: Browser, work: (page: Page, server: PageServ
   }
 }
 
-/** Opens an address and waits until its figure is drawn. */
+/** Opens a URL and waits until its figure is drawn. */
 async function drawn(page: Page, address: string): Promise<void> {
   await page.goto(address);
   await page.waitForFunction(() => performance.getEntriesByName('first-number').length > 0, null, {
-    timeout: 120_000, // each file is compressed as it is asked for
+    timeout: 120_000, // each file is compressed on request
   });
   await settled(page);
 }

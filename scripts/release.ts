@@ -1,6 +1,6 @@
-// npm run release [-- --dry-run [check …]]: runs every check that a release has to pass, then tags it. Publishing is the
-// work of .github/workflows/release.yml, which a pushed tag starts. With --dry-run nothing is tagged, and checks may be
-// named to run these alone.
+// npm run release [-- --dry-run [check …]]: runs every check that a release must pass, then tags it. Publishing is done
+// by .github/workflows/release.yml, which a pushed tag starts. With --dry-run nothing is tagged, and single checks can
+// be selected by name.
 
 import { inProject } from './build/fresh.js';
 import { steps } from './build.js';
@@ -43,7 +43,7 @@ type Name =
   | 'aarch64'
   | 'consumer';
 
-/** In the order in which they run: the quick ones first. Each resolves to what it found, or throws what is wrong. */
+/** In the order in which they run, quick ones first. Each resolves to its result, or throws what is wrong. */
 const checks: Readonly<Record<Name, () => Promise<string> | string>> = {
   tree: checkTree,
   metadata: checkMetadata,

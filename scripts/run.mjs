@@ -1,6 +1,6 @@
-// node scripts/run.mjs <script> [arguments]: how every command starts, also in a fresh clone and on a Node that runs no
-// TypeScript. Installs the packages of package-lock.json where they are missing or others (that needs the network once),
-// bundles scripts/<script>.ts into build/scripts and calls its `command` with the arguments.
+// node scripts/run.mjs <script> [arguments]: starts every command, also in a fresh clone and on a Node without support
+// for TypeScript. Installs the packages of package-lock.json if they are missing or outdated (that needs the network
+// once), bundles scripts/<script>.ts into build/scripts and calls its `command` with the arguments.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const inProject = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const textOf = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
 
-/** Runs `npm ci` if node_modules is missing or was made from another lock file or platform; returns the step it was. */
+/** Runs `npm ci` if node_modules is missing or was installed from another lock file or platform; returns the step. */
 function installPackages() {
   const stamp = inProject('node_modules/.clearformer-lock');
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}`);
@@ -17,7 +17,7 @@ function installPackages() {
   const digest = hash.digest('hex');
   if (textOf(stamp) === digest) return [];
   const title = 'Installing the npm packages (npm ci)';
-  console.error(`• ${title} …`); // standard output may be what a script is asked for
+  console.error(`• ${title} …`); // standard output may be a script's result
   const start = Date.now();
   const args = ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
   const [cwd, shell] = [inProject(''), process.platform === 'win32'];
@@ -33,7 +33,7 @@ function installPackages() {
   return [{ title, start, time }];
 }
 
-/** Bundles what a script of ours imports, but for packages; returns the script's file. */
+/** Bundles a script with its imports, except packages; returns the bundle's file. */
 async function bundled(script) {
   const { build } = await import('esbuild');
   const name = script.replaceAll('/', '_');
@@ -41,7 +41,7 @@ async function bundled(script) {
     entryPoints: { [name]: inProject(`scripts/${script}.ts`) },
     outdir: inProject('build/scripts'),
     ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', packages: 'external', target: 'node20' },
-    // Without tsconfig.json's paths: `clearformer` is the package that was built, not web/src.
+    // Without tsconfig.json's paths: `clearformer` is the built package, not web/src.
     ...{ tsconfigRaw: {}, sourcemap: 'inline', logLevel: 'error', write: false },
   });
   mkdirSync(inProject('build/scripts'), { recursive: true });

@@ -1,4 +1,4 @@
-// npm start: everything from a fresh clone to the page in the browser. The first run fetches tools and packages; later
+// npm start: from a fresh clone to the page in the browser. The first run downloads tools and packages; later
 // ones need no network and take seconds.
 
 import { findTools } from './build/cmake.js';
@@ -19,7 +19,7 @@ async function serve(): Promise<void> {
 }
 
 export const command = commandOf(async () => {
-  const start = Date.now() - 1000 * process.uptime(); // npm's packages were first
+  const start = Date.now() - 1000 * process.uptime(); // includes the installation of npm's packages
   await findTools();
   await steps.wasm();
   await steps.package();

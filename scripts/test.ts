@@ -1,7 +1,8 @@
-// npm test [-- stage …]: everything from a fresh clone to the verdict. All stages run, also after one has failed.
+// npm test [-- stage …]: from a fresh clone to the verdict. All stages run, even after one has failed.
 // Stages: native (C++), wasm (the same C++ tests as WebAssembly under Node), ts (the package under Node, with trained
-// checkpoints that are fetched once), browser (the page in Chromium and Firefox), check (formats, types, import directions, sizes).
-// By its name alone: aarch64 (C++ cross-compiled, under qemu-user), which needs a compiler and an emulator for it.
+// checkpoints that are downloaded once), browser (the page in Chromium and Firefox), check (formats, types, import
+// directions, sizes).
+// Only by name: aarch64 (C++ cross-compiled, under qemu-user), which needs a cross-compiler and an emulator.
 
 import { buildPreset, testPreset, wasmPreset } from './build/cmake.js';
 import { inProject } from './build/fresh.js';

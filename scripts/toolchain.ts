@@ -1,5 +1,5 @@
-// Everything that clearformer is built and tested with: found on the machine or provided in a cache outside the clone.
-// As a program it provides all of it and says what it found; with --env it prints shell lines for working by hand:
+// Everything that building and testing clearformer needs: found on the machine or installed in a cache outside the
+// clone. As a command it provides all of it and prints what it found; with --env it prints shell lines for manual use:
 //   eval "$(node scripts/run.mjs toolchain --env)"
 
 import { join } from 'node:path';
@@ -25,8 +25,8 @@ export interface WasmTools extends Emscripten {
 }
 
 /**
- * What both kinds of build need; the arguments name the libraries
- * that were found; CMake fetches the others.
+ * The tools of both kinds of build; the arguments point CMake to the libraries
+ * that were found; it fetches the others.
  */
 export async function findBuildTools(): Promise<BuildTools> {
   const programs = await findBuildPrograms();
@@ -41,7 +41,7 @@ export async function findBuildTools(): Promise<BuildTools> {
   return { ...programs, ...libraries, cmakeArguments: given.map(([name, value]) => `-D${name}=${value}`) };
 }
 
-/** What the WebAssembly build needs beside that. */
+/** The additional tools of the WebAssembly build. */
 export async function findWasmTools(): Promise<WasmTools> {
   const emscripten = await findEmscripten();
   const toolchainFile = join(emscripten.root, 'cmake/Modules/Platform/Emscripten.cmake');

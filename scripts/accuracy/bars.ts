@@ -1,11 +1,11 @@
-// What fp16 and q8 have to keep of fp32's answers.
+// Thresholds for fp16 and q8 compared with fp32.
 
 import type { Measured } from './subject.js';
 
-/** fp32's direction (the smallest cosine), and the share of the positions with its top token. */
+/** Smallest cosine to fp32's vectors, and fraction of positions with its top token. */
 const bars = { fp16: { cosine: 0.9999, top: 0.995 }, q8: { cosine: 0.999, top: 0.98 } } as const;
 
-/** The bars that a checkpoint misses, as sentences. */
+/** The thresholds that a checkpoint misses, as sentences. */
 export function missedBars(results: readonly Measured[]): string[] {
   return (['fp16', 'q8'] as const).flatMap((dtype) => {
     const found = results.find((result) => result.dtype === dtype);

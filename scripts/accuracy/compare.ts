@@ -1,38 +1,38 @@
-// How far what a model says in fewer bits is from what it says in fp32.
+// Compares a model's outputs in a quantised format with those in fp32.
 
-/** Logits, row by row. */
+/** Logits by row. */
 export interface Scores {
   data: Float32Array;
-  /** Of a row. */
+  /** Values per row. */
   width: number;
 }
 
-/** What a model says of fixed inputs; a model is asked for the same parts each time. */
+/** A model's outputs for fixed inputs; a model has the same parts each time. */
 export interface Observation {
   scores?: Scores;
-  /** The token that each row of the scores has to predict. */
+  /** The token to be predicted by each row of the scores. */
   targets?: readonly number[];
-  /** Tokens of greedy texts. */
+  /** Tokens of greedy generations. */
   written?: readonly (readonly number[])[];
   /** Embeddings, hidden states. */
   vectors?: readonly Float32Array[];
 }
 
-/** What a checkpoint has no numbers for is absent. */
+/** Parts without values for a checkpoint are absent. */
 export interface Comparison {
-  /** Errors of the logits, and the standard deviation of fp32's about the mean of their row, as their measure. */
+  /** RMS error of the logits, and for scale the standard deviation of fp32's logits about the mean of their row. */
   rms?: number;
   largest?: number;
   spread?: number;
-  /** Share of the positions with fp32's top token. */
+  /** Fraction of positions with fp32's top token. */
   top?: number;
-  /** Positions compared. */
+  /** Number of positions compared. */
   rows?: number;
   /** Relative change. */
   perplexity?: number;
-  /** Share of the tokens of greedy texts up to the first that differs. */
+  /** Fraction of the tokens of greedy generations before the first difference. */
   greedy?: number;
-  /** The smallest of all embeddings or hidden states. */
+  /** The smallest cosine among all embeddings or hidden states. */
   cosine?: number;
 }
 
@@ -71,7 +71,7 @@ function cosine(a: Float32Array, b: Float32Array): number {
   return ab / Math.sqrt(aa * bb);
 }
 
-/** The share of the tokens up to the first that differs, over all texts. */
+/** The fraction of the tokens before the first difference, over all texts. */
 function agreement(reference: readonly (readonly number[])[], found: readonly (readonly number[])[]): number {
   let [same, all] = [0, 0];
   for (const [t, text] of reference.entries()) {

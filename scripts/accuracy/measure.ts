@@ -1,4 +1,4 @@
-// What each dtype costs a checkpoint in accuracy, and saves in memory, by the checkpoint's name.
+// The accuracy and memory of each dtype, by the checkpoint's name.
 
 import type { LoadOptions } from 'clearformer';
 import type { Asked, Measured } from './subject.js';
@@ -8,7 +8,7 @@ export type { Measured } from './subject.js';
 
 export const subjectNames = Object.keys(subjects) as SubjectName[];
 
-/** A row for every dtype that is asked for, after that of fp32. */
+/** A row for fp32 and one for every requested dtype. */
 export function measure(
   project: string,
   name: SubjectName,

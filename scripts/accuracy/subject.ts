@@ -1,11 +1,11 @@
-// A trained checkpoint, what it is asked, and what each dtype costs it in accuracy and saves in memory.
+// A trained checkpoint, its inputs, and the accuracy and memory of each dtype.
 
 import type { LoadOptions, ModelInfo } from 'clearformer';
 import { type Comparison, compare, type Observation } from './compare.js';
 
 export type NarrowType = 'fp16' | 'q8' | 'q4';
 
-/** One dtype of one checkpoint, against fp32. */
+/** One dtype of one checkpoint, compared with fp32. */
 export interface Measured extends Comparison {
   dtype: 'fp32' | NarrowType;
   /** Of the weights. */
@@ -21,23 +21,26 @@ export interface Subject<M extends Model, Prepared> {
   load(project: string, options: LoadOptions): Promise<M>;
   /** Makes the inputs, with the fp32 model. */
   prepare(project: string, model: M, extent: Extent): Promise<Prepared>;
-  /** What the model says of the inputs. */
+  /** The model's outputs for the inputs. */
   observe(model: M, prepared: Prepared): Promise<Observation>;
-  /** Tokens of greedy texts, for a model that writes. */
+  /** Tokens of greedy generations, for a generative model. */
   write?(model: M, prepared: Prepared): Promise<readonly (readonly number[])[]>;
 }
 
-/** `whole`: all of the table in web/examples/dtypes.md; `bars`: what the tests' bars concern, without greedy texts. */
+/**
+ * `whole`: the full table of web/examples/dtypes.md; `bars`: what the tests' thresholds need, without greedy
+ * generations.
+ */
 export type Extent = 'whole' | 'bars';
 
-/** The dtypes to compare with fp32, and those of which only the memory is asked. */
+/** The dtypes to compare with fp32, and those whose memory only is reported. */
 export interface Asked {
   compared: readonly NarrowType[];
   weighed?: readonly NarrowType[];
   extent: Extent;
 }
 
-/** Resolves to a row for fp32 and one for every dtype that is asked for. */
+/** Resolves to a row for fp32 and one for every requested dtype. */
 export type Measure = (project: string, asked: Asked, options?: LoadOptions) => Promise<Measured[]>;
 
 export function measureOf<M extends Model, Prepared>(subject: Subject<M, Prepared>): Measure {

@@ -1,5 +1,5 @@
-// The trained checkpoints and what each is asked. The inputs are committed texts, sounds and images; where a model has to
-// write something first, it is what it writes in fp32.
+// The trained checkpoints and their inputs: committed texts, recordings and images; where a model needs generated text,
+// it is what it generates in fp32.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ function casesOf(project: string): Case[] {
   return Array.isArray(parsed) ? parsed : parsed.cases;
 }
 
-/** The 30 English sentences that the translator's tests hold. */
+/** The 30 English sentences of the translator's tests. */
 function sentencesOf(project: string): string[] {
   const cases = casesOf(project).filter(({ name }) => /^translation_\d+_greedy$/.test(name));
   return cases.map(({ text }) => String(text));
@@ -61,7 +61,7 @@ function joined(parts: readonly Float32Array[]): Float32Array {
   return whole;
 }
 
-/** Logits of each text's positions from `first` on, but the last, and the tokens that follow them. */
+/** Logits of each text's positions from `first` to the last but one, and the tokens that follow them. */
 async function predictions(
   texts: readonly number[][],
   first: number,
@@ -90,7 +90,7 @@ const beginnings = [
   'A small bird wanted',
 ];
 
-/** Eight stories that it made up in fp32, 1,600 tokens; and eight that it writes greedily. */
+/** Eight stories sampled in fp32, 1,600 tokens; and eight generated greedily. */
 const stories = measureOf({
   load: (project, options) => AutoModelForCausalLM.from_pretrained(bundled(project, 'stories260K'), options),
   async prepare(project, model) {
@@ -111,7 +111,7 @@ const stories = measureOf({
   },
 });
 
-/** Every text of six letters of three: 729. */
+/** All sequences of six letters out of three: 729. */
 const sorter = measureOf({
   load: (project, options) => AutoModelForCausalLM.from_pretrained(bundled(project, 'gpt-nano-sort'), options),
   prepare: async () =>
@@ -128,7 +128,7 @@ const sorter = measureOf({
   },
 });
 
-/** Twenty digits, each in nine places (for the bars three): 180 images. */
+/** Twenty digits at nine positions each (for the thresholds three): 180 images. */
 const digits = measureOf({
   load: (project, options) => AutoModelForImageClassification.from_pretrained(bundled(project, 'vit-mnist'), options),
   async prepare(project, _model, extent) {
@@ -157,7 +157,7 @@ const digits = measureOf({
   },
 });
 
-/** Thirty sentences and what it makes of them in fp32. */
+/** Thirty sentences and their translations in fp32. */
 const translator = measureOf({
   load: (project, options) => AutoModelForSeq2SeqLM.from_pretrained(bundled(project, 'marian-tiny-en-fr'), options),
   async prepare(project, model) {
@@ -180,7 +180,7 @@ const translator = measureOf({
 });
 const greedy = { num_beams: 1, max_new_tokens: 40 };
 
-/** Embeddings of 36 sentences (for the bars twelve): the mean over their tokens. */
+/** Embeddings of 36 sentences (for the thresholds twelve): mean pooling. */
 const sentences = measureOf({
   load: (_project, options) => AutoModel.from_pretrained(checkpointFolder('all-MiniLM-L6-v2'), options),
   async prepare(project, _model, extent) {
@@ -206,7 +206,7 @@ const sentences = measureOf({
   },
 });
 
-/** Two recordings, 11 and 30 seconds (for the bars the first alone), and what it writes down of them in fp32. */
+/** Two recordings, 11 and 30 seconds (for the thresholds the first only), and their transcripts in fp32. */
 const listener = measureOf({
   load: (_project, options) => AutoModelForSpeechSeq2Seq.from_pretrained(checkpointFolder('whisper-tiny'), options),
   async prepare(project, model, extent) {
@@ -235,7 +235,7 @@ const listener = measureOf({
   write: (model, { sounds }) => written(model, sounds),
 });
 
-/** What it writes of the first recording in fp32, as committed. */
+/** The committed fp32 transcript of the first recording. */
 function transcript(project: string): number[] {
   const { tensors } = readSafetensors(fixture(project, 'speech.safetensors'));
   const tensor = tensors.find(({ name }) => name === 'jfk.sequences');
@@ -244,7 +244,7 @@ function transcript(project: string): number[] {
   return Array.from({ length: length / 8 }, (_, i) => Number(tensor.bytes.readBigInt64LE(8 * i)));
 }
 
-const spoken = [50258, 50259, 50359, 50363]; // start, English, transcribe, without times
+const spoken = [50258, 50259, 50359, 50363]; // start, English, transcribe, no timestamps
 
 async function written(model: GenerativeModel, sounds: readonly Tensor<'float32'>[]): Promise<number[][]> {
   const texts: number[][] = [];

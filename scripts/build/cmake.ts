@@ -1,4 +1,4 @@
-// The C++: configures and builds one of CMake's presets (natively or as WebAssembly) in build/<preset>.
+// Configures and builds one of CMake's presets (native or WebAssembly) in build/<preset>.
 
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -9,12 +9,12 @@ import { type Environment, run, step } from '../toolchain/progress.js';
 import { type BuildTools, findBuildTools, findCppCompiler, findWasmTools, type WasmTools } from '../toolchain.js';
 import { digestOf, inProject, unlessFresh } from './fresh.js';
 
-/** All WebAssembly: the modules, with and without relaxed SIMD and threads, and the C++ tests. */
+/** The WebAssembly preset: the modules, with and without relaxed SIMD and threads, and the C++ tests. */
 export const wasmPreset = 'wasm';
-/** Where its build lies. */
+/** Its build folder. */
 export const wasmFolder = inProject('build', wasmPreset);
 
-/** Every build of the module by its name: where it lies, without its extension. */
+/** Every build of the module by name: its path without extension. */
 export const modules = {
   simd128: join(wasmFolder, 'clearformer-simd128'),
   relaxed: join(wasmFolder, 'clearformer-relaxed'),
@@ -27,13 +27,13 @@ export type ModuleName = keyof typeof modules;
 let buildTools: Promise<BuildTools> | undefined;
 let wasmTools: Promise<WasmTools> | undefined;
 
-/** The tools, looked for once in a process. */
+/** The tools, looked up once per process. */
 export const tools = {
   build: (): Promise<BuildTools> => (buildTools ??= findBuildTools()),
   wasm: (): Promise<WasmTools> => (wasmTools ??= findWasmTools()),
 };
 
-/** Looks for all of them, one after the other: each may fetch something into the cache. */
+/** Looks up all of them, one after the other: each may download something into the cache. */
 export async function findTools(): Promise<void> {
   await tools.build();
   await tools.wasm();
@@ -42,14 +42,14 @@ export async function findTools(): Promise<void> {
 interface Settings {
   env: Environment;
   cmakeArguments: readonly string[];
-  /** Of the compiler, where CMake would not see that it has changed. */
+  /** The compiler's version, whose change CMake would not notice. */
   version?: string;
 }
 
 async function settingsOf(preset: string): Promise<Settings> {
   const { cmakeArguments } = await tools.build();
   if (preset !== wasmPreset) {
-    findCppCompiler(); // says how to get one, where CMake would fail with a riddle
+    findCppCompiler(); // its error says how to get one, CMake's would not
     return { env: {}, cmakeArguments };
   }
   const { env, toolchainFile, version } = await tools.wasm();
@@ -62,7 +62,7 @@ async function settingsOf(preset: string): Promise<Settings> {
   return { env, cmakeArguments: [...cmakeArguments, ...given], version };
 }
 
-/** Configures `preset` unless that was done with the same settings; CMake itself sees to changes of CMakeLists.txt. */
+/** Configures `preset` unless that was done with the same settings; CMake itself notices changes of CMakeLists.txt. */
 async function configure(preset: string, folder: string, settings: Settings): Promise<void> {
   const { env, cmakeArguments, version = '' } = settings;
   const { cmake } = await tools.build();
@@ -78,7 +78,7 @@ async function configure(preset: string, folder: string, settings: Settings): Pr
   });
 }
 
-/** Builds `preset`: the targets given or, without any, all of it. */
+/** Builds `preset`: the given targets, or all of it. */
 export async function buildPreset(preset: string, targets: readonly string[] = []): Promise<void> {
   const { cmake } = await tools.build();
   const settings = await settingsOf(preset);
@@ -93,7 +93,7 @@ export async function buildPreset(preset: string, targets: readonly string[] = [
 /** Builds every WebAssembly module, without tests. */
 export const buildWasm = (): Promise<void> => buildPreset(wasmPreset, ['clearformer_module']);
 
-/** Runs the tests of a preset that has been built. */
+/** Runs the tests of a built preset. */
 export async function testPreset(preset: string): Promise<void> {
   const { ctest } = await tools.build();
   const args = ['--test-dir', inProject('build', preset), '--output-on-failure', '--no-tests=error'];

@@ -1,4 +1,4 @@
-// The command line, web/src/cli, bundled into dist/cli.js: it runs on dist/index.js, as any user's program does.
+// Bundles the command line, web/src/cli, into dist/cli.js; it imports dist/index.js, like a user's program.
 
 import { chmodSync, readFileSync } from 'node:fs';
 
@@ -12,7 +12,7 @@ type Build = typeof import('esbuild').build;
 const packageJson = (): { version: string; description: string } =>
   JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
 
-/** What modules named built:… hold; see web/src/cli/built.d.ts. */
+/** The contents of modules named built:…; see web/src/cli/built.d.ts. */
 const built: Readonly<Record<string, () => string>> = {
   generation_options: () => `export default ${JSON.stringify(generationOptions())};`,
   package: () => {
@@ -36,7 +36,7 @@ const thePackage: Plugin = {
   },
 };
 
-/** The licence of the parser that is part of the bundle, as a comment that minifiers keep. */
+/** The licence of the bundled argument parser, as a comment that minifiers keep. */
 function licence(): string {
   const text = readFileSync(inProject('node_modules/commander/LICENSE'), 'utf8').trim();
   const { version } = JSON.parse(readFileSync(inProject('node_modules/commander/package.json'), 'utf8'));
@@ -53,7 +53,7 @@ export async function bundleCommandLine(build: Build, options: BuildOptions): Pr
     sourcemap: false,
     plugins: [builtModules, thePackage, noteBundled],
     entryPoints: [inProject('web/src/cli/main.ts')],
-    // commander is CommonJS and asks for Node's modules by require.
+    // commander is CommonJS and loads Node's modules with require.
     banner: {
       js: `${licence()}\nimport { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);`,
     },

@@ -1,5 +1,5 @@
-// The C++ reference: the public headers' comments as pages, by doxygen where the machine has it. A class, function, type or
-// constant without a comment is refused, as in the reference of the package; members may speak for themselves.
+// The C++ reference: pages from the public headers' comments, made by doxygen if it is installed. A class, function,
+// type or constant without a comment is refused, as in the package's reference; members may lack one.
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const home = 'scripts/docs';
 const folder = inProject('build/cpp_docs');
 const shownWarnings = 40;
 
-/** Warnings of members of documented classes, and of specializations, whose template says what they are. */
+/** Allowed warnings: members of documented classes, and specializations of documented templates. */
 const allowed = /: warning: (Member .* of (class|struct) \S.* is not documented|Compound \S+< .* > is not documented)/;
 
 async function publicHeaders(): Promise<string[]> {
@@ -23,7 +23,7 @@ async function publicHeaders(): Promise<string[]> {
   return stdout.split('\n').filter(Boolean);
 }
 
-// Pages for a strict content security policy: without scripts, of which all that is left is a menu for small screens.
+// Removes the scripts, which a strict content security policy refuses; they only add a menu for small screens.
 function withoutScripts(): void {
   for (const name of readdirSync(join(folder, 'html'))) {
     const file = join(folder, 'html', name);
@@ -49,7 +49,7 @@ async function makePages(doxygen: string): Promise<void> {
   withoutScripts();
 }
 
-/** Puts the pages into `destination`; says so where there is no doxygen. */
+/** Writes the pages to `destination`; reports it if there is no doxygen. */
 export async function buildCppDocs(destination: string): Promise<void> {
   const doxygen = onPath('doxygen');
   if (!doxygen) {

@@ -1,4 +1,4 @@
-// Type declarations: those that the entries reach, and no other.
+// Type declarations: keeps those reachable from the entries.
 
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';

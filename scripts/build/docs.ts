@@ -1,6 +1,6 @@
-// The documentation: the API reference from the package's declarations and their comments, with README.md and the example
-// pages in one site with navigation and search, in build/page/docs. It is made by typedoc, whose packages are its own
-// (scripts/docs): it needs a TypeScript that has an API in JavaScript, which the one that checks the project has not.
+// The documentation: the API reference from the package's declarations and comments, with README.md and the example
+// pages, as one site with navigation and search in build/page/docs. It is made by typedoc, whose packages are separate
+// (scripts/docs): it needs a TypeScript with a JavaScript API, which the project's TypeScript does not have.
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,14 +15,14 @@ import { pageFolder } from './page.js';
 const home = 'scripts/docs';
 const folder = inProject('build/docs');
 const fonts = inProject('web/demo/fonts');
-/** What typedoc.json calls the page, since links in the bar have to be absolute there. */
+/** typedoc.json's placeholder for the page's address, since links in the navigation bar must be absolute. */
 const book = 'https://book.invalid/';
-/** To the C++ reference, for those who have doxygen. */
+/** The link to the C++ reference, removed without doxygen. */
 const cppLink = /<a href="[^"]*\/docs\/cpp\/annotated.html"[^>]*>[^<]*<\/a>/g;
-/** Scripts inside of pages, as a file: a strict content security policy refuses them there. */
+/** Inline scripts moved to a file: a strict content security policy refuses them in pages. */
 const beginScript = 'assets/begin.js';
 
-/** Folders of the package's declarations, which typedoc reads, and of what else becomes a page. */
+/** The declarations that typedoc reads, and the files that become pages. */
 const inputs = [
   'dist',
   'web/examples',
@@ -39,7 +39,9 @@ function pages(): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** The style sheet that typedoc's script writes rules into, which a strict policy allows as an object alone. */
+/**
+ * The style sheet into which typedoc's script inserts rules; a strict policy allows that only for a constructed one.
+ */
 function settleScript(): void {
   const file = join(folder, 'assets/main.js');
   const text = readFileSync(file, 'utf8');
@@ -54,7 +56,7 @@ function settleScript(): void {
   );
 }
 
-/** Makes the pages fit a strict policy and any path: no script or style inside of them, links relative. */
+/** Adapts the pages to a strict policy and to any path: no inline scripts or styles, relative links. */
 function settlePages(): void {
   const scripts = new Set<string>();
   for (const file of pages()) {

@@ -1,11 +1,11 @@
-// Work that is skipped while its inputs are what they were: a digest of their contents is kept beside the output.
+// Skips work whose inputs have not changed: a digest of their contents is stored beside the output.
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** This file lies two folders deep, and so does the bundle that scripts/run.mjs makes of it. */
+/** This file is two folders below the root, and so is the bundle that scripts/run.mjs makes of it. */
 export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 export const inProject = (...parts: readonly string[]): string => join(projectRoot, ...parts);
 
@@ -18,7 +18,7 @@ function filesUnder(path: string): string[] {
     .sort();
 }
 
-/** A digest of all files under `paths` (their names and contents) and of `extra`. */
+/** A digest of all files under `paths` (names and contents) and of `extra`. */
 export function digestOf(paths: readonly string[], extra = ''): string {
   const hash = createHash('sha256').update(extra);
   for (const file of paths.flatMap(filesUnder)) {
@@ -28,13 +28,13 @@ export function digestOf(paths: readonly string[], extra = ''): string {
 }
 
 export interface Recipe {
-  /** The file that keeps the digest. */
+  /** The file with the digest. */
   stamp: string;
   digest: string;
   outputs: readonly string[];
 }
 
-/** Runs `work` unless `stamp` holds `digest`; `outputs` must exist too. Resolves to whether it ran. */
+/** Runs `work` unless `stamp` contains `digest` and `outputs` exist. Resolves to whether it ran. */
 export async function unlessFresh({ stamp, digest, outputs }: Recipe, work: () => unknown): Promise<boolean> {
   const fresh =
     existsSync(stamp) && readFileSync(stamp, 'utf8') === digest && outputs.every((file) => existsSync(file));

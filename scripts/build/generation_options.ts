@@ -1,5 +1,5 @@
-// The options of generate() as data for the command line: name, type and description of every member of GenerationOptions
-// that can be written as a word. The interface is the one list of them.
+// The options of generate() as data for the command line: name, type and description of every member of
+// GenerationOptions that can be given as an argument. The interface is the only list of them.
 
 import { readFileSync } from 'node:fs';
 
@@ -7,12 +7,12 @@ import { SetupError } from '../toolchain/progress.js';
 import { inProject } from './fresh.js';
 
 const file = 'web/src/models/generation_options.ts';
-// Values that a word cannot be, and requests for what is no text.
+// Types that cannot be given as an argument, and options that request non-text outputs.
 const notWords =
   /\b(NamesFilter|PreTrainedTokenizer|AbortSignal|Streamer|StoppingCriterion|StoppingCriteria|ScoresProcessor)\b/;
 const notText = /^output_/;
 
-/** An option as the command line shows it. */
+/** An option as shown by the command line. */
 export interface OptionDescription {
   name: string;
   type: string;
@@ -28,7 +28,10 @@ const plain = (comment: string): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** The members of the interface, in its order. A `// Sentence.` begins a group; a member without a comment shares the last. */
+/**
+ * The members of the interface, in order. A `// Sentence.` begins a group; a member without a comment shares the last
+ * one.
+ */
 export function generationOptions(): OptionDescription[] {
   const body = /export interface GenerationOptions [^{]*\{\n([\s\S]*?)\n\}/.exec(
     readFileSync(inProject(file), 'utf8'),

@@ -1,6 +1,6 @@
-// Emscripten's glue without what it does to find files. The package starts the WASM itself, so that nothing is left for the
-// glue to find: its ways of doing that would make browser bundlers look for Node's modules and for a .wasm file of their
-// own. Emscripten's own workers are not used: the glue asks whether it runs in one without saying what that is.
+// Removes file lookup from Emscripten's glue. The package instantiates the WASM itself, so that the glue has nothing to
+// find: its lookup code would make browser bundlers resolve Node's modules and a .wasm file of their
+// own. Emscripten's own workers are not used: the glue's check for them refers to an undeclared variable.
 
 import { readFileSync } from 'node:fs';
 

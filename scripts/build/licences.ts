@@ -1,5 +1,5 @@
-// Whose code the package holds, and on what terms: THIRD_PARTY_LICENSES, made from what the bundler put into dist/ and what
-// compiler and linker put into the WebAssembly. `npm run check` compares it with them.
+// Third-party code in the package and its licences: THIRD_PARTY_LICENSES, from what the bundler put into dist/ and what
+// compiler and linker put into the WebAssembly. `npm run check` compares them.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -9,7 +9,7 @@ import { run, SetupError, step } from '../toolchain/progress.js';
 import { modules, tools, wasmFolder } from './cmake.js';
 import { inProject } from './fresh.js';
 
-/** A work of others. */
+/** A third-party work. */
 export interface Part {
   name: string;
   licence: string;
@@ -20,14 +20,14 @@ export interface Part {
 interface NativePart extends Omit<Part, 'text'> {
   /** In scripts/licences. */
   file: string;
-  /** Archives that the linker took members of, without their variant. */
+  /** Archives with members that were linked, without their variant. */
   archives?: RegExp;
-  /** Headers that the compiler read. */
+  /** Headers that were compiled. */
   headers?: RegExp;
 }
 
 export const licencesFile = inProject('THIRD_PARTY_LICENSES');
-/** What `noteBundled` wrote. */
+/** The output of `noteBundled`. */
 export const bundledFile = inProject('build/package.bundled');
 const wasm = 'in the .wasm files';
 
@@ -81,7 +81,7 @@ const fonts: Part = {
 
 const bundled = new Set<string>();
 
-/** Notes which packages' files the bundles of this process hold, in build/package.bundled. */
+/** Records which packages' files are bundled by this process, in build/package.bundled. */
 export const noteBundled: Plugin = {
   name: 'note what is bundled',
   setup({ initialOptions, onEnd }) {
@@ -93,7 +93,7 @@ export const noteBundled: Plugin = {
   },
 };
 
-/** What a bundled file is of: the name of a package of npm, 'emscripten', or '' for our own. */
+/** The origin of a bundled file: the name of an npm package, 'emscripten', or '' for our own. */
 function originOf(path: string): string {
   const [, name] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
   if (name) return name;
@@ -116,7 +116,7 @@ function requireFile(file: string, cure: string): string {
   return readFileSync(file, 'utf8');
 }
 
-// What --why-extract told: a line for each member of an archive, "reference <tab> archive(member) <tab> symbol".
+// The output of --why-extract: a line per archive member, "reference <tab> archive(member) <tab> symbol".
 function linkedArchives(): Set<string> {
   const lines = Object.values(modules).flatMap((file) =>
     requireFile(`${file}.linked`, 'npm run build -- wasm').split('\n').slice(1),
@@ -125,7 +125,7 @@ function linkedArchives(): Set<string> {
   return new Set(archives.map((path) => basename(path, '.a').replace(/-.*/, '')));
 }
 
-/** Headers that the objects of the WebAssembly were compiled from, as Ninja has them from the compiler. */
+/** Headers that the WebAssembly's objects were compiled from, according to Ninja's dependency log. */
 async function includedHeaders(): Promise<Set<string>> {
   const { ninja } = await tools.build();
   const headers = new Set<string>();
@@ -161,7 +161,7 @@ async function nativePartsFound(origins: readonly string[]): Promise<Part[]> {
   });
 }
 
-/** All that is not ours: in dist/, in the WebAssembly and in the page. */
+/** All third-party parts: in dist/, in the WebAssembly and in the page. */
 export async function partsOfOthers(): Promise<Part[]> {
   const origins = requireFile(bundledFile, 'npm run build -- package').split('\n').filter(Boolean);
   const packages = origins.filter((name) => name !== 'emscripten').map(packagePart);
@@ -170,7 +170,7 @@ export async function partsOfOthers(): Promise<Part[]> {
 
 const rule = '='.repeat(100);
 
-/** The file's text: whose parts there are, then each licence once. */
+/** The file's text: the list of parts, then each licence once. */
 export function licencesText(parts: readonly Part[]): string {
   const texts = new Map<string, Part[]>();
   for (const part of parts) {
@@ -196,7 +196,7 @@ export async function writeLicences(): Promise<void> {
   );
 }
 
-/** Refuses a page that holds a package which THIRD_PARTY_LICENSES does not name. `listed` is what Vite wrote of it. */
+/** Refuses a page that contains a package not named in THIRD_PARTY_LICENSES. `listed` is written by Vite. */
 export function checkPageLicences(listed: string): void {
   const text = requireFile(licencesFile, 'npm run build -- licences');
   const names = [...listed.matchAll(/^## (\S+) - (\S+)/gm)].map(([, name, version]) => `${name} ${version}`);

@@ -1,6 +1,6 @@
-// The package for places that are no ordinary page: node.js for Node (whole.ts), inline.js for whoever has no way to serve the
-// other files. They share embedded.js, which holds a WASM build as a text; Node reads it only where the package's files are
-// not on disk. worker.js is a script of its own, which every bundler can move as it is.
+// The package for environments other than ordinary pages: node.js for Node (whole.ts), inline.js for those that cannot
+// serve the other files. They share embedded.js, which contains a WASM build as text; Node loads it only if the
+// package's files are not on disk. worker.js is a separate script, which every bundler can copy.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -11,13 +11,14 @@ import { bundleWhole, shortening } from './whole.js';
 
 type Build = typeof import('esbuild').build;
 
-/** Characters of one byte that would have to be escaped in a string, or that editors do not show. */
+/** Single-byte characters that must be escaped in a string, or that editors do not show. */
 const awkward = (byte: number): boolean => byte < 0x20 || byte === 0x7f || ['"', "'", '`', '\\'].includes(letter(byte));
 const letter = (code: number): string => String.fromCharCode(code);
 
 /**
- * Bytes as characters of the same codes, which brotli makes as small as the bytes themselves: but awkward ones stand where
- * the rarest letters would, and those, as all that is invisible, 256 further on. `swapped` tells which: letter, byte + 256, …
+ * Bytes as characters with the same codes, which brotli compresses as well as the bytes themselves: but awkward ones
+ * are replaced by the rarest letters, and those, like everything invisible, by the character 256 above. `swapped` lists
+ * them: letter, byte + 256, …
  */
 function charactersOf(bytes: Uint8Array): { text: string; swapped: string } {
   const counts = new Array<number>(256).fill(0);
@@ -40,7 +41,7 @@ function charactersOf(bytes: Uint8Array): { text: string; swapped: string } {
   return { text: Array.from(bytes, (byte) => letter(codes[byte] ?? 0)).join(''), swapped };
 }
 
-/** Shortens names, but not those of classes, which consoles show. */
+/** Minifies, but keeps class names, which consoles show. */
 export async function minified(code: string): Promise<string> {
   const { minify } = await import('vite');
   const made = await minify('script.js', withClassNames(code), { module: true, ...shortening });

@@ -1,4 +1,4 @@
-// Packages that only one command needs have a package.json of their own and are installed when that command runs.
+// Packages needed by a single command have a package.json of their own and are installed when that command runs.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 

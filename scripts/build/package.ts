@@ -1,5 +1,5 @@
-// The npm package: web/src bundled into dist/ as ES modules, with its type declarations and the .wasm files beside it, and
-// the builds in one file (one_file.ts).
+// The npm package: web/src bundled into dist/ as ES modules, with type declarations and the .wasm files beside it, and
+// the single-file builds (one_file.ts).
 
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
@@ -21,7 +21,8 @@ const wasmFile = (variant: ModuleName): string => `${modules[variant]}.wasm`;
 const glueFile = (variant: ModuleName): string => `${modules[variant]}.mjs`;
 const dist = (name: string): string => inProject('dist', name);
 
-// One glue is bundled for the builds without threads, another for those with: each two must differ in nothing but names.
+// One glue is bundled for the builds without threads, another for those with: within a pair they may differ in names
+// only.
 function requireSameGlue(): void {
   for (const [simd128, relaxed] of [
     ['simd128', 'relaxed'],
@@ -43,8 +44,8 @@ const glueWithoutFiles: Plugin = {
   },
 };
 
-// lit's build that can be imported where there is no HTMLElement brings a whole document for servers along, which reads
-// every global of a page when it is loaded: in a frame of another site that is refused. All it needs is a class to extend.
+// lit's build for environments without HTMLElement includes a whole server-side document, which reads every global of a
+// page on load: in a cross-origin frame that is refused. All that is needed is a class to extend.
 const litWithoutDocument: Plugin = {
   name: 'lit without a document',
   setup({ onResolve, onLoad }) {
@@ -62,7 +63,7 @@ const bundleOptions = {
   target: 'es2022',
   platform: 'neutral',
   mainFields: ['module', 'main'],
-  conditions: ['node'], // lit's build that can be imported where there is no HTMLElement; in browsers it does the same
+  conditions: ['node'], // lit's build without HTMLElement; the same in browsers
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'inline',
@@ -70,8 +71,9 @@ const bundleOptions = {
   plugins: [glueWithoutFiles, litWithoutDocument, noteBundled],
 } satisfies BuildOptions;
 
-// What stays a file of its own beside index.js, so that bundlers can leave it out of a page that does not use it: inside
-// index.js `export * as nn` would be an object that keeps all of its members, and pipeline() would keep those of all tasks.
+// Modules that stay separate from index.js, so that bundlers can drop them from pages that do not use them: inside
+// index.js `export * as nn` would be an object that keeps all of its members, and pipeline() would keep those of all
+// tasks.
 const separate = { nn: 'primitives/nn', d2l: 'primitives/d2l', pipeline: 'pipelines/pipeline' };
 const separateFiles: Plugin = {
   name: 'separate files',

@@ -1,4 +1,4 @@
-// The page: web/demo built by Vite into build/page, with the licences of what is in it.
+// The page: web/demo built by Vite into build/page, with the licences of its contents.
 
 import { copyFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ async function makePage(): Promise<void> {
   const vite = inProject('node_modules/vite/bin/vite.js');
   const args = [vite, 'build', inProject('web/demo'), '--outDir', pageFolder, '--emptyOutDir'];
   await run(process.execPath, args, { cwd: inProject(), show: true });
-  const listed = join(pageFolder, 'licences.md'); // by Vite, of what it bundled
+  const listed = join(pageFolder, 'licences.md'); // written by Vite, lists what it bundled
   checkPageLicences(readFileSync(listed, 'utf8'));
   rmSync(listed);
   copyFileSync(licencesFile, join(pageFolder, 'THIRD_PARTY_LICENSES'));

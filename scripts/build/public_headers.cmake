@@ -1,4 +1,4 @@
-# Which headers are public: clearformer/clearformer.h and all that it includes, directly or not.
+# The public headers: clearformer/clearformer.h and everything it includes, directly or indirectly.
 cmake_minimum_required(VERSION 3.22)  # an install script has no policies of its own
 
 # Paths relative to `root`.
@@ -29,7 +29,7 @@ function(clearformer_install_headers root destination)
   endforeach()
 endfunction()
 
-if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)  # cmake -P: prints them, one a line
+if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)  # cmake -P: prints them, one per line
   clearformer_public_headers(${CMAKE_CURRENT_LIST_DIR}/../../cpp headers)
   list(JOIN headers "\n" lines)
   execute_process(COMMAND ${CMAKE_COMMAND} -E echo "${lines}")

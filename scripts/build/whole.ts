@@ -1,6 +1,6 @@
-// node.js and whole.js: what every program needs in one file, which Node loads in a third of the time that many files take;
-// what a model may bring along (templates, tables of characters) in a second one, which whole.js has from the beginning;
-// and the rest (tasks, formats, what only servers do) in files that are loaded when they are needed.
+// node.js and whole.js: what every program needs in one file, which Node loads in a third of the time of many files;
+// what a model may need (templates, character tables) in a second one, which whole.js includes from the start;
+// and the rest (tasks, formats, code for servers) in files that are loaded on demand.
 
 import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
@@ -29,14 +29,14 @@ const files = (worker: string): RolldownOptions['plugins'] => ({
 });
 
 /**
- * A service worker may import() nothing, not even what is there already. So each import() of a part that whole.ts gives looks
- * for it there first; the others stay as they are.
+ * Service workers may not use import(), not even for modules already loaded. Each import() of a part that whole.ts
+ * provides therefore looks for it there first; the others are unchanged.
  */
 const givenParts: RolldownOptions['plugins'] = {
   name: 'parts that are there from the beginning',
   transform(code, id) {
     if (!id.endsWith('.ts') || id === entries.whole) return null;
-    // Types are no part: import('./core.js').Core.
+    // Type imports are unchanged: import('./core.js').Core.
     const changed = code.replace(/\bimport\('([^']+)'\)(?!\.[A-Z])/g, (call, path: string) => {
       const name = path.startsWith('.') ? relative(sources, resolve(dirname(id), path)) : path;
       return given.has(name) ? `part(${JSON.stringify(name)}, () => ${call})` : call;
@@ -50,12 +50,12 @@ const givenParts: RolldownOptions['plugins'] = {
 type Graph = Pick<PluginContext, 'getModuleInfo'>;
 
 const sources = inProject('web/src');
-/** The parts that whole.ts gives, by their names there. */
+/** The parts that whole.ts provides, by their names there. */
 const given = new Set(
   [...readFileSync(entries.whole, 'utf8').matchAll(/^ {2}'([^']+)': \w+,$/gm)].map(([, name = '']) => name),
 );
 
-/** What an entry imports without delay, with all that this imports. */
+/** The static imports of an entry, transitively. */
 function needed(graph: Graph, id: string, found = new Set<string>()): Set<string> {
   if (found.has(id)) return found;
   found.add(id);
@@ -63,7 +63,7 @@ function needed(graph: Graph, id: string, found = new Set<string>()): Set<string
   return found;
 }
 
-/** Writes them to dist/; `worker` is the module that exports the script of workers. */
+/** Writes them to dist/; `worker` is the module that exports the worker script. */
 export async function bundleWhole(define: Record<string, string>, worker: string): Promise<void> {
   const { rolldown } = await import('rolldown');
   const build = await rolldown({
@@ -72,8 +72,8 @@ export async function bundleWhole(define: Record<string, string>, worker: string
     platform: 'neutral',
     resolve: { mainFields: ['module', 'main'] },
     transform: { target: 'es2022', define },
-    treeshake: { moduleSideEffects: true }, // the entries import what they want to be there
-    logLevel: 'silent', // it would tell of each import() of what is there already
+    treeshake: { moduleSideEffects: true }, // the entries import what must be included
+    logLevel: 'silent', // it would warn about each import() of an included module
   });
   let parts: { core: Set<string>; more: Set<string> } | undefined;
   await build.write({

@@ -1,4 +1,4 @@
-// The package's exports: publint looks at package.json and at the files in dist/ as users' tools will.
+// The package's exports: publint checks package.json and the files in dist/ from a user's point of view.
 
 import { inProject } from '../build/fresh.js';
 import { run } from '../toolchain/progress.js';

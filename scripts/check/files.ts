@@ -1,4 +1,4 @@
-// The project's own text files, as git knows them: tracked, or new and not ignored.
+// The project's text files according to git: tracked, or new and not ignored.
 
 import { existsSync } from 'node:fs';
 

@@ -1,4 +1,4 @@
-// Formats: clang-format for C++, Biome for everything else (which also lints). With `fix` they are put right in place.
+// Formats: clang-format for C++, Biome for everything else (which also lints). With `fix` they are corrected in place.
 
 import { createRequire } from 'node:module';
 
@@ -9,7 +9,7 @@ import { projectFiles } from './files.js';
 const shownLines = 150;
 const require = createRequire(inProject('package.json'));
 
-/** Resolves to how many C++ files were looked at. */
+/** Resolves to the number of C++ files checked. */
 export async function checkCppFormat(fix: boolean): Promise<string> {
   const files = await projectFiles(/\.(cpp|h)$/);
   if (files.length === 0) return '0 files';
@@ -34,7 +34,7 @@ async function biome(args: readonly string[]): Promise<string> {
   return output;
 }
 
-/** Everything but C++. Lint is told with its places, formats as a list of files. */
+/** Everything but C++. Lint errors are reported with their positions, formats as a list of files. */
 export async function checkWebFormat(fix: boolean): Promise<string> {
   if (fix) await biome(['format', '--write']);
   else await biome(['format', '--reporter=summary']);

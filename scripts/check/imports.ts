@@ -1,5 +1,5 @@
-// Imports point one way only. C++: which room may include which. TypeScript: no rings, the package's rooms in their
-// order, and the page imports the package by its name alone.
+// Import directions. C++: which folder may include which. TypeScript: no cycles, the package's folders in their
+// order, and the page imports the package only by its name.
 
 import { readFileSync } from 'node:fs';
 import { dirname, posix } from 'node:path';
@@ -8,7 +8,7 @@ import { inProject } from '../build/fresh.js';
 import { SetupError } from '../toolchain/progress.js';
 import { projectFiles } from './files.js';
 
-// A room and the rooms that it may include; what those include is below it too.
+// A folder and the folders that it may include, transitively.
 const cppBelow: Readonly<Record<string, readonly string[]>> = {
   tensor: [],
   simd: [],
@@ -23,13 +23,13 @@ const cppBelow: Readonly<Record<string, readonly string[]>> = {
   bindings: ['loading', 'generation', 'modules'],
   examples: ['loading', 'generation', 'modules'],
 };
-// Libraries that only some rooms may name.
+// Libraries that only some folders may include.
 const cppOwners = [
   { pattern: /^(xsimd\/|immintrin\.h|arm_neon\.h|wasm_simd128\.h|cpuid\.h)/, rooms: ['simd'] },
   { pattern: /^rapidjson\//, rooms: ['weights'] },
   { pattern: /^emscripten[./]/, rooms: ['bindings'] },
 ];
-// The package's rooms from the lowest up; those in one line do not know each other's order.
+// The package's folders from the lowest up; those in one line must not import each other.
 const webOrder = [
   ['support'],
   ['runtime'],
@@ -62,7 +62,7 @@ function checkInclude(file: string, room: string, include: string): string[] {
 }
 
 interface Part {
-  /** Files looked at. */
+  /** Number of files checked. */
   count: number;
   faults: string[];
 }
@@ -71,7 +71,7 @@ async function checkCpp(): Promise<Part> {
   const files = await projectFiles(/^cpp\/.*\.(cpp|h)$/);
   const faults = files.flatMap((file) => {
     const room = cppRoom(file);
-    if (!room) return []; // the public header includes every room
+    if (!room) return []; // the public header includes every folder
     if (!(room in cppBelow)) return [`${file}: the room ${room} is not known to scripts/check/imports.ts`];
     const text = readFileSync(inProject(file), 'utf8');
     const includes = [...text.matchAll(/^\s*#\s*include\s*[<"]([^>"]+)[>"]/gm)].map(([, name = '']) => name);
@@ -88,7 +88,7 @@ function importsOf(file: string): string[] {
   return [...text.matchAll(importPattern)].map(([, from, bare]) => from ?? bare ?? '');
 }
 
-/** The project's file that a relative import means, or undefined for a package. */
+/** The project's file of a relative import, or undefined for a package. */
 function resolveImport(file: string, specifier: string, files: ReadonlySet<string>): string | undefined {
   if (!specifier.startsWith('.')) return undefined;
   const path = posix.normalize(posix.join(dirname(file), specifier));
@@ -103,7 +103,7 @@ function targetsOf(file: string, files: ReadonlySet<string>): string[] {
 
 type Graph = ReadonlyMap<string, readonly string[]>;
 
-/** A way from a file to one that `isTarget`, if there is one. */
+/** A path of imports from a file to one with `isTarget`, if there is one. */
 function reaches(
   graph: Graph,
   from: string,
@@ -152,7 +152,7 @@ async function checkPackage(): Promise<Part> {
   return { count: files.size, faults: [...faults, ...checkOrder(graph)] };
 }
 
-// The page's rooms, and those that a file there must not import. The table of chapters fetches each when it is opened.
+// The page's folders, and those that a file there must not import. Chapters are loaded by their table when opened.
 const pageAbove: Readonly<Record<string, readonly string[]>> = {
   words: ['book', 'chapters', 'shell'],
   book: ['chapters', 'shell'],

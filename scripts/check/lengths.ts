@@ -1,4 +1,4 @@
-// No source file is longer than can be read at a sitting.
+// Limits the length of source files.
 
 import { readFileSync } from 'node:fs';
 

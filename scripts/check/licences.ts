@@ -1,4 +1,5 @@
-// THIRD_PARTY_LICENSES: names every part of another work that the bundler and the linker took, with its licence as it is now.
+// THIRD_PARTY_LICENSES: must name every third-party part that the bundler and the linker included, with its current
+// licence.
 
 import { existsSync, readFileSync } from 'node:fs';
 

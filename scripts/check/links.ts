@@ -1,5 +1,5 @@
-// Links of the pages that are packed (README.md and what it leads to): each leads to a file that is packed, too, or to an
-// address. Registries show pictures from the repository that package.json names, so those need only be there.
+// Links of the packed pages (README.md and those it links to): each leads to a packed file or to a URL. Registries show
+// pictures from the repository that package.json names, so those need only be in the repository.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
@@ -13,7 +13,7 @@ interface Link {
   picture: boolean;
 }
 
-/** Links and pictures of Markdown and of HTML inside of it, but for code. */
+/** Links and pictures of Markdown and of HTML in it, except in code. */
 export function linksOf(text: string): Link[] {
   const prose = text.replace(/^(```|~~~)[\s\S]*?^\1/gm, '').replace(/`[^`\n]*`/g, '`');
   const markdown = [...prose.matchAll(/(!?)\[[^\]]*\]\(\s*<?([^)\s>]+)/g)];

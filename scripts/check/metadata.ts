@@ -1,4 +1,4 @@
-// What package.json says of the project to registries and people: there must be addresses, and real ones before a release.
+// Project metadata in package.json: addresses must be present, and real ones before a release.
 
 import { readFileSync } from 'node:fs';
 
@@ -19,12 +19,12 @@ interface PackageJson {
 
 export const packageJson = (): PackageJson => JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
 
-/** The addresses by the name of their field. */
+/** The addresses by field name. */
 function addresses({ homepage = '', repository, bugs }: PackageJson): Record<string, string> {
   return { repository: repository?.url ?? '', homepage, bugs: bugs?.url ?? '' };
 }
 
-/** Refuses fields that are missing and addresses of the domain `.invalid`, which stand for one that is not known yet. */
+/** Refuses missing fields and addresses in the domain `.invalid`, placeholders for ones not known yet. */
 export function checkMetadata(): string {
   const found = packageJson();
   const faults: string[] = [];

@@ -1,4 +1,4 @@
-// What npm packs: which files, and that no other is among them.
+// The contents of the npm package: the expected files and no others.
 
 import { readFileSync } from 'node:fs';
 
@@ -12,18 +12,18 @@ export interface PackedFile {
 
 interface Packed {
   filename: string;
-  /** Of the tarball, in bytes. */
+  /** Size of the tarball in bytes. */
   size: number;
   files: readonly PackedFile[];
 }
 
 const tarballLimit = 1_500_000;
-/** What belongs into the package beside package.json. */
+/** The files of the package besides package.json. */
 const expected =
   /^(package\.json|README\.md|LICENSE|THIRD_PARTY_LICENSES|(CHANGELOG|CONTRIBUTING|SECURITY)\.md|web\/examples\/\w+\.md|dist\/.*\.(js|d\.ts|wasm))$/;
 const required = ['README.md', 'LICENSE', 'THIRD_PARTY_LICENSES', 'CHANGELOG.md', 'dist/index.js', 'dist/index.d.ts'];
 
-/** Packs the project as it is into `folder`, without building; a dry run without one. */
+/** Packs the project into `folder`, without building; without a folder as a dry run. */
 export async function pack(folder?: string): Promise<Packed> {
   const where = folder ? ['--pack-destination', folder] : ['--dry-run'];
   const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--loglevel=error', ...where], {
@@ -36,7 +36,7 @@ export async function pack(folder?: string): Promise<Packed> {
 
 export const packedFiles = async (): Promise<readonly PackedFile[]> => (await pack()).files;
 
-/** Refuses a package with files that do not belong there, without those that do, of this machine's paths, or too large. */
+/** Refuses unexpected or missing files, paths of this machine, and a package that is too large. */
 export function checkPacked({ files, size }: Packed): string {
   const paths = files.map(({ path }) => path);
   const faults = paths.filter((path) => !expected.test(path)).map((path) => `${path} does not belong into the package`);

@@ -1,4 +1,4 @@
-// What a visitor downloads, compressed as servers do it, and its limits.
+// Download sizes, compressed as by servers, and their limits.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -7,26 +7,27 @@ import type { Rolldown } from 'vite';
 import { inProject } from '../build/fresh.js';
 import { SetupError } from '../toolchain/progress.js';
 
-// 5 kB above the first limit: what a request or a model takes is told before the work, and refusals name file, key and value
-// (4 kB); Whisper's rules of time tokens, which beams and draws need where tokens are chosen, and steps that stop for a
-// page's own functions to change the scores. Half a kilobyte more for the programs with threads: they are linked of the same
+// 5 kB above the first limit: the cost of a request or a model is computed before the work, and errors name file, key
+// and value (4 kB); Whisper's timestamp rules, which beam search and sampling need where tokens are chosen, and steps
+// that pause so that callbacks can change the scores. Half a kilobyte more for the programs with threads: they are
+// linked from the same
 // objects as the others, which saves a quarter of the time that all four take to build.
 const wasmBrotliLimit = 155_500;
 const inlineBrotliLimit = 255_000;
 interface Page {
   name: string;
   imports: readonly string[];
-  /** Names of the chunks that are fetched later and count all the same. */
+  /** Names of chunks that are loaded later but counted. */
   later?: RegExp;
   limit: number;
 }
 
-// Rules for the values of every file beside a model, and refusals that name them, are 2 kB of the first limit.
-// Tensor is in every page, and its methods (1.9 kB) with it; a class for every name that transformers has, its functions and
-// RawImage (6 kB) are in a page that names them. A bundler keeps what a page imports; pipelines are fetched task by task, and
-// what reads from a server when there is one. The worker's script, which is part of all, is one file that every bundler can
-// move: the 2 kB for builds with threads are in it, which were a file of their own that this did not count.
-// The last half kB: workers are watched from their birth on, and a core tests itself before it is used.
+// Rules for the values of every file beside a model, and errors that name them, are 2 kB of the first limit.
+// Every page includes Tensor and its methods (1.9 kB); the model classes with transformers' names, tensor functions and
+// RawImage (6 kB) are included if named. A bundler keeps what a page imports; pipelines are loaded by task, and the
+// code that reads from servers on demand. The worker script, part of every total, is one file that every bundler can
+// copy: it includes the 2 kB for builds with threads, which used to be a separate file that was not counted.
+// The last half kB: workers are watched from the start, and a core runs a self-test before it is used.
 const pages: readonly Page[] = [
   { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 51_500 },
   {
@@ -62,7 +63,7 @@ function wasmSizes(): Size[] {
   }));
 }
 
-/** clearformer/inline with all that it imports at once. */
+/** clearformer/inline with its static imports. */
 function inlineSize(): Size {
   const files = new Set<string>();
   const add = (name: string): void => {
@@ -76,7 +77,7 @@ function inlineSize(): Size {
   return { name: 'clearformer/inline', size, limit: inlineBrotliLimit, by: 'brotli' };
 }
 
-/** The chunks that are loaded when `chunk` is. */
+/** The chunks that are loaded together with `chunk`. */
 function loadedWith(
   chunk: Rolldown.OutputChunk | undefined,
   chunks: ReadonlyMap<string, Rolldown.OutputChunk>,
@@ -88,7 +89,7 @@ function loadedWith(
   return found;
 }
 
-/** The scripts that a page with these imports loads, as Vite bundles them, the worker's among them. */
+/** The scripts that a page with these imports loads, as bundled by Vite, including the worker's. */
 async function pageSize({ name, imports, later, limit }: Page): Promise<Size> {
   const { build } = await import('vite');
   const code = `export ${imports[0] === '*' ? '*' : `{ ${imports.join(', ')} }`} from ${JSON.stringify(inProject('dist/index.js'))};`;

@@ -1,4 +1,5 @@
-// Types: tsc over the package with its tests and the scripts, and over the page (which sees only the package's declarations).
+// Types: runs tsc over the package with tests and scripts, and over the page (which sees only the package's
+// declarations).
 
 import { inProject } from '../build/fresh.js';
 import { run } from '../toolchain/progress.js';

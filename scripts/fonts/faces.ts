@@ -1,12 +1,12 @@
-// Which typefaces the page is set in, where they come from, and which characters of each it uses.
+// The page's typefaces: where they come from, and which characters of each are used.
 
 import type { PackagedFiles } from '../models/npm_package.js';
 
 export interface Typeface {
   origin: PackagedFiles;
-  /** The font in the folder that the origin's files are taken into. */
+  /** The font's path in the folder of extracted files. */
   file: string;
-  /** Axes of a variable font: pinned, or a range that stays. */
+  /** Axes of a variable font: pinned, or a range that is kept. */
   axes?: Readonly<Record<string, number | { min: number; max: number }>>;
 }
 
@@ -19,7 +19,7 @@ const sourceSerif = (style: 'Roman' | 'Italic', sha256: string): PackagedFiles =
   files: [{ from: `VAR/SourceSerif4Variable-${style}.ttf`, to: `serif-${style}.ttf`, sha256 }],
 });
 
-/** Prose is set at 18 to 20 px, so the optical size is pinned there; titles take the same drawing in 600. */
+/** Prose is set at 18 to 20 px, so the optical size is pinned there; titles use the same design in weight 600. */
 export const typefaces: Readonly<Record<TypefaceName, Typeface>> = {
   serif: {
     origin: sourceSerif('Roman', '14d360ee1b76655da9276628b229e11671bc1f5d1083636144db6677d452cf55'),
@@ -66,20 +66,20 @@ export const typefaces: Readonly<Record<TypefaceName, Typeface>> = {
 
 const ascii = String.fromCodePoint(...Array.from({ length: 95 }, (_, i) => 32 + i));
 const german = 'äöüßÄÖÜ';
-// What the translator writes, in capitals as far as sentences begin with them.
+// The characters of the translator's output, with those capitals that can begin a sentence.
 const french = 'àâçéèêëîïôùûüœÀÂÇÉÈÊÎÔŒ';
 const marks = '\u00a0…–—“”„‘’‚«»‹›·°×−';
 const maths = '÷√∞≈≤≥←→²±';
 
 export interface Face {
-  /** In web/demo/fonts. */
+  /** File name in web/demo/fonts. */
   file: string;
   typeface: TypefaceName;
-  /** What it calls itself. */
+  /** The family name in the font. */
   family: string;
   style: 'Regular' | 'Italic';
   characters: string;
-  /** OpenType features that stay. */
+  /** OpenType features to keep. */
   features: readonly string[];
 }
 
@@ -108,7 +108,7 @@ export const faces: readonly Face[] = [
     characters: `${ascii}${german}${french}${marks}${maths}↑↓✓δθωσΣ␣↵⇥ₒ`,
     features: ['tnum', 'kern'],
   },
-  // Beside code: signs that the serif and the sans have not are drawn from here, too (fonts.css).
+  // Also used for symbols that the serif and sans fonts lack (fonts.css).
   {
     file: 'mono.woff2',
     typeface: 'mono',

@@ -1,4 +1,4 @@
-// A font under another name: the `name` table of an SFNT file written anew. A changed font must not carry a reserved name
+// Renames a font: rewrites the `name` table of an SFNT file. A modified font must not use a reserved name
 // (SIL Open Font License 1.1, clause 3), and browsers refuse a font without the table.
 
 interface Table {
@@ -21,7 +21,7 @@ function tablesOf(font: Buffer): Table[] {
   });
 }
 
-/** The sum of a table's 32-bit words. */
+/** The checksum of a table: the sum of its 32-bit words. */
 function checksumOf(content: Buffer): number {
   const words = Buffer.alloc(padded(content.length));
   content.copy(words);
@@ -30,7 +30,7 @@ function checksumOf(content: Buffer): number {
   return sum;
 }
 
-/** Format 0: family, style, unique name, full name, PostScript name, for Windows in English as UTF-16. */
+/** A format 0 table: family, style, unique name, full name, PostScript name, for Windows in English as UTF-16. */
 function nameTable(family: string, style: string): Buffer {
   const full = `${family} ${style}`;
   const names: [id: number, text: string][] = [
@@ -56,7 +56,7 @@ function nameTable(family: string, style: string): Buffer {
   return Buffer.concat([head, ...texts]);
 }
 
-/** The first bytes of a font of so many tables: their number, and what helps to search them. */
+/** The header of a font with that many tables: their number and the binary search fields. */
 function headerOf(font: Buffer, count: number): Buffer {
   const header = Buffer.from(font.subarray(0, headerSize));
   const steps = Math.floor(Math.log2(count));
@@ -68,8 +68,8 @@ function headerOf(font: Buffer, count: number): Buffer {
 }
 
 /**
- * `font` (SFNT) with the names of `family` and `style` alone, and without `STAT`: it says by names that are no longer there how
- * menus list a family's members, and Firefox complains of every such font.
+ * `font` (SFNT) with the names of `family` and `style` only, and without `STAT`, which would refer to removed names and
+ * cause a warning in Firefox.
  */
 export function named(font: Buffer, family: string, style: string): Buffer {
   const name = nameTable(family, style);

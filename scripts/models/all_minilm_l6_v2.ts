@@ -28,7 +28,7 @@ const source: PackagedFiles = {
   ],
 };
 
-// What the package leaves out of the original folder: the steps from tokens to an embedding.
+// Files missing in the package: the steps from tokens to an embedding.
 const modules = [
   { idx: 0, name: '0', path: '', type: 'sentence_transformers.models.Transformer' },
   { idx: 1, name: '1', path: '1_Pooling', type: 'sentence_transformers.models.Pooling' },

@@ -1,6 +1,6 @@
 """
-BLEU of a whole test set with several references for each sentence (Papineni et al. 2002, "BLEU: a method for automatic
-evaluation of machine translation"), upper and lower case alike. Its words differ from sacrebleu's, so do its figures.
+BLEU of a whole test set with several references per sentence (Papineni et al. 2002, "BLEU: a method for automatic
+evaluation of machine translation"), case-insensitive. It tokenizes differently from sacrebleu, so the scores differ.
 """
 
 import collections
@@ -22,8 +22,8 @@ def n_grams(words, order):
 def bleu(candidates, references):
     """
     BLEU in percent of `candidates`, sentences, against `references`, a list of sentences for each of them: the geometric mean
-    of the precisions of 1- to 4-grams, each counted no more often than in the reference that has it most often, times a
-    penalty where the candidates are shorter than the references nearest to them in length.
+    of the precisions of 1- to 4-grams, clipped to the maximum count in any single reference, times a
+    brevity penalty relative to the reference lengths nearest to the candidates'.
     """
     matched, made = [0] * ORDERS, [0] * ORDERS
     length, wanted = 0, 0
@@ -45,7 +45,7 @@ def bleu(candidates, references):
 
 
 def exact(candidates, references):
-    """The share of candidates that are one of their references, word for word."""
+    """The fraction of candidates that equal one of their references word for word."""
     same = [any(words_of(candidate) == words_of(other) for other in others)
             for candidate, others in zip(candidates, references, strict=True)]
     return sum(same) / len(same)

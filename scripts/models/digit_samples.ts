@@ -1,5 +1,5 @@
 // node scripts/run.mjs models/digit_samples
-// The page's sample digits: the first of each class among the test images of the references, side by side in one grey PNG.
+// The page's sample digits: the first of each class among the reference test images, in one greyscale PNG.
 
 import { writeFileSync } from 'node:fs';
 import { crc32, deflateSync } from 'node:zlib';
@@ -30,7 +30,7 @@ function chunk(type: string, data: Buffer): Buffer {
 }
 
 function png(grey: Buffer, width: number, height: number): Buffer {
-  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0]); // 8 bits, grey
+  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0]); // 8 bits, greyscale
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   const lines = Array.from({ length: height }, (_, y) =>

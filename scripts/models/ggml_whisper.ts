@@ -1,7 +1,7 @@
-// Whisper in the ggml format of whisper.cpp: reads its tensors under the names and shapes of Hugging Face's checkpoint.
-// The file, little-endian: magic, 11 hyperparameters, the mel filters (rows, columns, floats), the vocabulary (count, then
-// length and bytes of each piece), then until the end tensors (number of dims, length of the name, dtype, dims with the
-// fastest first, name, values). All numbers but the tensors' values are 32 bits wide.
+// Reads Whisper in whisper.cpp's ggml format, with the tensor names and shapes of Hugging Face's checkpoint.
+// The file, little-endian: magic, 11 hyperparameters, the mel filters (rows, columns, floats), the vocabulary (count,
+// then length and bytes of each piece), then tensors until the end (number of dims, length of the name, dtype, dims
+// with the fastest first, name, values). All numbers but the tensors' values are 32 bits wide.
 
 import { SetupError } from '../toolchain/progress.js';
 import { halvesOf } from './half.js';
@@ -14,7 +14,7 @@ const dtypes: Readonly<Record<number, { name: 'F32' | 'F16'; bytes: number }>> =
   1: { name: 'F16', bytes: 2 },
 };
 
-// OpenAI's names on the left. Order matters: the names with a prefix are taken out before those that they end in.
+// OpenAI's names on the left. The order matters: names with a prefix must precede those that are their suffix.
 const newNames: readonly (readonly [string, string])[] = [
   ['decoder.token_embedding.', 'decoder.embed_tokens.'],
   ['.positional_embedding', '.embed_positions.weight'],
@@ -38,7 +38,7 @@ function renamed(name: string): string {
   return `model.${newNames.reduce((text, [theirs, ours]) => text.replace(theirs, ours), name)}`;
 }
 
-/** Takes numbers and bytes from the front of a file, and says when it ends too early. */
+/** Reads numbers and bytes sequentially; throws if the file is truncated. */
 class Reader {
   readonly #bytes: Buffer;
   #position = 0;
@@ -93,7 +93,7 @@ function readTensor(reader: Reader): StoredTensor {
   if (!dtype) throw new SetupError(`The ggml tensor ${name} has the type ${type}; known: 0 (F32), 1 (F16).`);
   const elements = dims.reduce((product, size) => product * size, 1);
   const bytes = reader.take(elements * dtype.bytes);
-  // ggml keeps the biases of convolutions as columns.
+  // ggml stores the biases of convolutions as columns.
   const shape = name.endsWith('.bias') ? [elements] : dims;
   return { name, dtype: 'F16', shape, bytes: dtype.name === 'F16' ? bytes : halvesOf(bytes) };
 }

@@ -1,15 +1,15 @@
-"""How much of its attention a head gives to four kinds of key: the previous token, the first, duplicates, induction."""
+"""The attention of heads to four kinds of key: the previous token, the first token, duplicates, induction."""
 
 import torch
 
 
 def previous_token(ids):
-    """Key j of query i where j = i - 1. All kinds: which keys (B, T, T) of ids (B, T)."""
+    """Keys j = i - 1 of query i. All kinds: a mask of keys (B, T, T) for ids (B, T)."""
     return torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool).tril(-1).triu(-1).expand(len(ids), -1, -1)
 
 
 def first_token(ids):
-    """j = 0, of the queries behind it."""
+    """j = 0, for the queries after it."""
     keys = torch.zeros(*ids.shape, ids.shape[1], dtype=torch.bool)
     keys[:, 1:, 0] = True
     return keys
@@ -21,7 +21,7 @@ def duplicate_token(ids):
 
 
 def induction(ids):
-    """1 <= j <= i where the token before j is that at i: what came next, the last times."""
+    """1 <= j <= i where the token before j equals that at i: the tokens that followed earlier occurrences."""
     same = ids[:, :, None] == ids[:, None, :]
     return torch.nn.functional.pad(same[:, :, :-1], (1, 0)).tril()
 
@@ -32,7 +32,7 @@ KINDS = {"previous_token": previous_token, "first_token": first_token, "duplicat
 
 def head_scores(attentions, ids):
     """
-    {kind: (L, H)} in float64: the attention of a query to all its keys of that kind, on average over the queries that have
+    {kind: (L, H)} in float64: the attention of a query to all its keys of that kind, averaged over the queries that have
     such a key. `attentions` are the layers' maps (B, H, T, T).
     """
     scores = {}

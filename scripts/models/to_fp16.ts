@@ -1,6 +1,7 @@
 // node scripts/run.mjs models/to_fp16 <from.safetensors> <to.safetensors>
-// Halves a checkpoint: every float32 tensor is rounded to the nearest float16, others stay as they are. This is how bundled
-// models were made from what their training saved. Throws RangeError for a number that float16 cannot hold.
+// Converts a checkpoint to fp16: every float32 tensor is rounded to the nearest float16, others are unchanged. The
+// bundled models were made this way from the training output. Throws RangeError for a number that float16 cannot
+// represent.
 
 import { type Command, reportErrors } from '../main.js';
 import { SetupError } from '../toolchain/progress.js';

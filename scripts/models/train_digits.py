@@ -1,4 +1,4 @@
-"""Trains the Vision Transformer that reads handwritten digits (vit-mnist) from nothing but MNIST's 60,000 training images."""
+"""Trains the Vision Transformer for handwritten digits (vit-mnist) on MNIST's 60,000 training images only."""
 
 import math
 import os
@@ -11,7 +11,7 @@ from transformers import AutoConfig, AutoModelForImageClassification
 from training import Progress, initialize, optimizer_of, parser, prepare, save, sha256, take_step
 
 FILES = {"train": 60_000, "t10k": 10_000}
-# How far an image is changed at most, either way.
+# Limits of the random augmentation, in either direction.
 TURN, SHEAR = math.radians(10), 0.1
 SCALE, SHIFT = 0.1, 1.5 / 14  # the shift in halves of an image's side: 1.5 pixels
 
@@ -28,12 +28,12 @@ def read_mnist(folder, part):
 
 
 def normalized(images):
-    """Bytes (N, 28, 28) as what the model reads: (N, 1, 28, 28) in [-1, 1]."""
+    """Bytes (N, 28, 28) as model inputs: (N, 1, 28, 28) in [-1, 1]."""
     return (images.float()[:, None] / 255 - 0.5) / 0.5
 
 
 def changed(pixels):
-    """Each image turned, scaled, sheared and moved a little; what comes in from outside is black."""
+    """Rotates, scales, shears and shifts each image randomly; pixels from outside are black."""
     count = len(pixels)
 
     def draw(most):
@@ -57,7 +57,7 @@ def accuracy(model, images, labels):
 
 
 def train(model, args, images, labels, finished):
-    """All epochs; `finished(epoch, minutes)` after each."""
+    """Runs all epochs; calls `finished(epoch, minutes)` after each."""
     batches = len(images) // args.batch_size
     optimizer, schedule = optimizer_of(model, args, batches * args.epochs)
     progress = Progress(batches * args.epochs)

@@ -1,4 +1,4 @@
-"""Trains the small encoder that fills blanks (bert-tiny-fill) and its tokenizer from short English sentences and stories."""
+"""Trains the small masked language model (bert-tiny-fill) and its tokenizer on short English sentences and stories."""
 
 import hashlib
 import os
@@ -15,19 +15,19 @@ from training import Progress, batches_of, initialize, optimizer_of, padded, par
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]  # ids 0 to 4
 MASK = SPECIAL.index("[MASK]")
 IGNORED = -100
-HELD_OUT = 3000  # texts that only measure
-WORDS = 40  # a text is at most so long: Tatoeba's longer sentences are left out, stories cut between sentences
-SENTENCES = 3  # of a story in one text, at most
-BLANKS = 0.25  # the share of a text's words that are asked for
-HIDDEN, REPLACED = 0.85, 0.05  # of those, how many show [MASK] and another word; the others stay (Devlin et al. 2019, 3.1)
-BUCKET = 50  # batches that are sorted by length together, so that little is padding
+HELD_OUT = 3000  # texts for evaluation only
+WORDS = 40  # maximum length of a text: longer sentences of Tatoeba are dropped, stories split between sentences
+SENTENCES = 3  # maximum number of sentences of a story per text
+BLANKS = 0.25  # the fraction of a text's words to predict
+HIDDEN, REPLACED = 0.85, 0.05  # fractions of those that show [MASK] or another word (Devlin et al. 2019, 3.1)
+BUCKET = 50  # batches that are sorted by length together, to reduce padding
 EXAMPLES = ["The cat sat on the [MASK].", "Lily went to the [MASK].", "She took [MASK] hat off.", "He took [MASK] hat off.",
             "I [MASK] you.", "Tom [MASK] to school every day.", "It was [MASK] last night, so I stayed at home.",
             "They [MASK] happy.", "He drank a glass of [MASK]."]
 
 
 def sentences_of(folder):
-    """The different English sentences of a folder's files of lines `English [TAB …]`, as manythings.org/anki gives them."""
+    """The distinct English sentences of a folder's files of lines `English [TAB …]`, as from manythings.org/anki."""
     found = set()
     for name in sorted(os.listdir(folder)):
         with open(os.path.join(folder, name), encoding="utf-8") as file:
@@ -36,7 +36,7 @@ def sentences_of(folder):
 
 
 def pieces_of(path, generator):
-    """One to SENTENCES neighbouring sentences of the stories, each once, that are at most WORDS long together."""
+    """One to SENTENCES adjacent sentences of the stories, each once, of at most WORDS words in total."""
     with open(path, encoding="utf-8") as file:
         stories = [re.split(r"(?<=[.!?])\s+(?=[A-Z])", " ".join(line.split())) for line in file]
     found = []
@@ -49,7 +49,7 @@ def pieces_of(path, generator):
 
 
 def train_tokenizer(texts, config, folder):
-    """WordPiece, lower case, in the files that transformers' BertTokenizerFast writes."""
+    """Trains WordPiece, lower case, and writes the files of transformers' BertTokenizerFast."""
     trained = BertWordPieceTokenizer(lowercase=True)
     trained.train_from_iterator(texts, vocab_size=config.vocab_size, min_frequency=2, special_tokens=SPECIAL, show_progress=False)
     vocabulary = os.path.join(folder, "vocab.txt")
@@ -57,12 +57,12 @@ def train_tokenizer(texts, config, folder):
         file.write("".join(f"{word}\n" for word, _ in sorted(trained.get_vocab().items(), key=lambda pair: pair[1])))
     tokenizer = BertTokenizerFast(vocab=vocabulary, do_lower_case=True, model_max_length=config.max_position_embeddings)
     tokenizer.save_pretrained(folder)
-    os.remove(vocabulary)  # tokenizer.json has it
+    os.remove(vocabulary)  # tokenizer.json contains it
     return tokenizer
 
 
 def encoded(tokenizer, texts):
-    """(ids, words) of each text that the model has positions for; a word is (its first token, the one behind its last)."""
+    """(ids, words) of each text within the model's positions; a word is (its first token, the one after its last)."""
     continues = {index for piece, index in tokenizer.get_vocab().items() if piece.startswith("##")}
     found = []
     for ids in tokenizer(texts, verbose=False)["input_ids"]:
@@ -73,7 +73,7 @@ def encoded(tokenizer, texts):
 
 
 def blanked(ids, words, vocabulary, generator):
-    """(ids with blanks, labels, IGNORED elsewhere): about BLANKS of the words, one at least, each as a whole."""
+    """(masked ids, labels, IGNORED elsewhere): about BLANKS of the words, at least one, each as a whole."""
     shown, labels = list(ids), [IGNORED] * len(ids)
     for begin, end in generator.sample(words, max(1, int(len(words) * BLANKS + generator.random()))):
         labels[begin:end] = ids[begin:end]
@@ -86,7 +86,7 @@ def blanked(ids, words, vocabulary, generator):
 
 
 def one_blank(ids, words, letters, generator):
-    """The same with one hidden word, as a visitor hides it: a word of letters and of one token. None where there is none."""
+    """The same with one masked word, as on the page: a word of letters and of one token. None if there is none."""
     whole = [begin for begin, end in words if end == begin + 1 and ids[begin] in letters]
     if not whole:
         return None
@@ -95,7 +95,7 @@ def one_blank(ids, words, letters, generator):
 
 
 def scores_of(model, rows):
-    """(logits, labels) of the blanks of `rows`, pairs of ids and labels: the output layer is run on nothing else."""
+    """(logits, labels) of the masked positions of `rows`, pairs of ids and labels: only these run through the output layer."""
     ids, labels = padded([ids for ids, _ in rows], -1), padded([labels for _, labels in rows], IGNORED)
     hidden = model.bert(input_ids=ids.clamp(min=0), attention_mask=(ids >= 0).long()).last_hidden_state
     asked = labels != IGNORED
@@ -104,7 +104,7 @@ def scores_of(model, rows):
 
 @torch.no_grad()
 def accuracy(model, rows, size=200):
-    """(top 1, top 5): how often the word of a blank is the best, and among the five best."""
+    """(top 1, top 5) accuracy for masked words."""
     model.eval()
     first = five = count = 0
     rows = sorted(rows, key=lambda row: len(row[0]))
@@ -127,7 +127,7 @@ def fillings(model, tokenizer, text, count=5):
 
 
 def train(model, args, examples, finished):
-    """All epochs; `finished(epoch, minutes)` after each."""
+    """Runs all epochs; calls `finished(epoch, minutes)` after each."""
     steps = args.epochs * -(-len(examples) // args.batch_size)
     optimizer, schedule = optimizer_of(model, args, steps)
     progress, generator = Progress(steps), random.Random(args.seed)

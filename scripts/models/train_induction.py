@@ -1,4 +1,4 @@
-"""Trains a two-layer GPT-2 that continues repetitions of random tokens, for which it has to grow induction heads."""
+"""Trains a two-layer GPT-2 to continue repetitions of random tokens, which requires induction heads."""
 
 import math
 
@@ -9,21 +9,21 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from training import Progress, optimizer_of, parser, prepare, save, take_step
 from head_scores import head_scores
 
-START = 0  # begins every sequence and stands nowhere else; 1 to 63 are the tokens that repeat
+START = 0  # begins every sequence and occurs nowhere else; 1 to 63 are the tokens that repeat
 CONFIG = dict(vocab_size=64, n_positions=64, n_embd=64, n_layer=2, n_head=4, n_inner=64, tie_word_embeddings=False,
               bos_token_id=START, eos_token_id=START, embd_pdrop=0.1, resid_pdrop=0.1, attn_pdrop=0.0)
-# Of the first epochs and of the others: how long sequences are, and their shortest and longest period.
+# For the first epochs and for the others: the length of sequences, and the shortest and longest period.
 SHORT, LONG = (32, 4, 15), (64, 6, 31)
 SHORT_EPOCHS = 1 / 4
-EPOCH = 100  # batches: there is no end of data
+EPOCH = 100  # batches: the data is unlimited
 TESTS, TEST_SEED = 1000, 1
 
 
 def repetitions(count, length, shortest, longest, generator=None):
     """
-    (ids, known), both (count, length): the start, random tokens that stand there once, then others over and over, all of them
-    distinct. How many there are of both kinds is each row's own: position tells nothing, and every place can be the first of
-    a token that comes again. known are the positions whose token was seen before, so that what follows it can be known.
+    (ids, known), both (count, length): the start, random tokens that occur once, then others repeatedly, all of them
+    distinct. The numbers of both kinds vary by row, so that positions carry no information and every position can be the
+    first repetition. known are the positions whose token occurred before, so that the next one is determined.
     """
     def draw(*size):
         return torch.rand(*size, generator=generator)
@@ -38,9 +38,9 @@ def repetitions(count, length, shortest, longest, generator=None):
 
 def keep_first_heads(model):
     """
-    While training, a random number of each layer's heads is heard, and always the first ones (nested dropout: Rippel,
+    While training, only a random number of each layer's first heads is active (nested dropout: Rippel,
     Gelbart and Adams, 2014). Without it all heads learn the same and share the work evenly: no head could be told from
-    another, or missed.
+    another, and ablating one would have no effect.
     """
     heads = CONFIG["n_head"]
 
@@ -59,8 +59,8 @@ def keep_first_heads(model):
 
 def initialize(model):
     """
-    Larger numbers than GPT-2's 0.02, which suits wider models. Positions, which are learned like the rest, begin as sinusoids
-    with wavelengths from 4 tokens to the whole context: the place before is then one rotation, which one head can learn.
+    Larger weights than GPT-2's 0.02, which suits wider models. Positions, which are learned like the rest, are initialised as
+    sinusoids with wavelengths from 4 tokens to the whole context: the previous position is then a rotation, easy to learn.
     """
     torch.nn.init.normal_(model.transformer.wte.weight, std=0.3)
     for name, value in model.transformer.h.named_parameters():
@@ -73,14 +73,14 @@ def initialize(model):
 
 
 def loss_of(model, ids, known):
-    """Mean cross entropy of what can be known."""
+    """Mean cross entropy over the predictable positions."""
     asked = known[:, :-1]
     return functional.cross_entropy(model(input_ids=ids, use_cache=False).logits[:, :-1][asked], ids[:, 1:][asked])
 
 
 @torch.no_grad()
 def quality(model):
-    """On sequences of their own: (loss, fraction right, the heads' scores)."""
+    """On separate sequences: (loss, accuracy, the heads' scores)."""
     model.eval()
     ids, known = repetitions(TESTS, *LONG, torch.Generator().manual_seed(TEST_SEED))
     asked = known[:, :-1]
@@ -92,13 +92,13 @@ def quality(model):
 
 
 def train(model, args, finished):
-    """All epochs; `finished(epoch, minutes)` after each."""
+    """Runs all epochs; calls `finished(epoch, minutes)` after each."""
     optimizer, schedule = optimizer_of(model, args, args.epochs * EPOCH)
     progress = Progress(args.epochs * EPOCH)
     model.train()
     for epoch in range(1, args.epochs + 1):
         kind = SHORT if epoch <= args.epochs * SHORT_EPOCHS else LONG
-        count = args.batch_size * LONG[0] // kind[0]  # equally many tokens
+        count = args.batch_size * LONG[0] // kind[0]  # the same number of tokens
         for _ in range(EPOCH):
             loss = loss_of(model, *repetitions(count, *kind))
             take_step(model, loss, optimizer, schedule)

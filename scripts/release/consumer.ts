@@ -1,5 +1,5 @@
-// A C++ project that has the library fetched and builds all of it as a part of itself: what the tests of users' programs
-// (tests/cpp/consumers) leave out for speed.
+// A C++ project that fetches the library and builds all of it as a subproject: omitted in the tests of users' programs
+// (tests/cpp/consumers) for speed.
 
 import { tools } from '../build/cmake.js';
 import { inProject } from '../build/fresh.js';

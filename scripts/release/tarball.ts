@@ -1,4 +1,4 @@
-// The tarball that would be published, in build/release_tarball, and whether its types are found as its files are.
+// The tarball to be published, in build/release_tarball, and a check that its types resolve like its files.
 
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,8 +18,8 @@ export async function packForRelease(): ReturnType<typeof pack> {
 }
 
 /**
- * attw ("are the types wrong?") over the tarball, for Node and bundlers. `node10` is TypeScript's resolution of before
- * package.json's "exports"; the rule that is left out is about require() of ES modules, which Node does from 22.12 on.
+ * Runs attw ("are the types wrong?") on the tarball, for Node and bundlers. `node10` is TypeScript's resolution without
+ * package.json's "exports"; the disabled rule concerns require() of ES modules, which Node supports from 22.12 on.
  */
 export async function checkTypesResolve(): Promise<string> {
   await installPackagesOf(home);

@@ -1,4 +1,4 @@
-// The tree that is released: what git knows, all of it committed, and its tag.
+// The state of the git tree for a release: everything committed, and its tag.
 
 import { inProject } from '../build/fresh.js';
 import { packageJson } from '../check/metadata.js';
@@ -13,7 +13,7 @@ async function git(...args: readonly string[]): Promise<string> {
 
 const tagOf = (version: string): string => `v${version}`;
 
-/** Refuses files that are changed or not committed, and a tag of this version on another commit. */
+/** Refuses changed or uncommitted files, and a tag of this version on another commit. */
 export async function checkTree(): Promise<string> {
   const changed = (await git('status', '--porcelain')).split('\n').filter(Boolean);
   if (changed.length > 0)
@@ -25,7 +25,7 @@ export async function checkTree(): Promise<string> {
   return head.slice(0, 10);
 }
 
-/** Tags the commit; says what publishes it. */
+/** Tags the commit; prints what publishes it. */
 export async function tagRelease(version: string): Promise<void> {
   const tag = tagOf(version);
   await git('tag', '--annotate', tag, '--message', `clearformer ${version}`);

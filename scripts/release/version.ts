@@ -1,4 +1,4 @@
-// The version number: one, wherever it is stated.
+// The version number must be the same wherever it is stated.
 
 import { existsSync, readFileSync } from 'node:fs';
 
@@ -21,14 +21,14 @@ function topEntry(): Entry {
   return { version, date };
 }
 
-/** What CMake took for the project's version when it was last configured. */
+/** The project's version when CMake was last configured. */
 function cmakeVersion(): string {
   const file = `${wasmFolder}/CMakeCache.txt`;
   if (!existsSync(file)) throw new SetupError('CMake has not been configured: run "npm run build -- wasm" first.');
   return /^CMAKE_PROJECT_VERSION:STATIC=(.*)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? 'none';
 }
 
-/** Refuses numbers that differ from package.json's. */
+/** Refuses version numbers that differ from package.json's. */
 export function checkVersion(): string {
   const { version } = packageJson();
   const lock = JSON.parse(readFileSync(inProject('package-lock.json'), 'utf8'));
@@ -50,7 +50,7 @@ export function checkVersion(): string {
     : `${version}, "${date}": to be dated for the release`;
 }
 
-/** The version, where CHANGELOG.md says of which day it is. */
+/** The version, if CHANGELOG.md gives its date. */
 export function datedVersion(): string {
   const { version, date } = topEntry();
   if (!/^\d{4}-\d\d-\d\d$/.test(date))

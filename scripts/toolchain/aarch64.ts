@@ -1,5 +1,5 @@
-// What the tests for aarch64 need on another machine: a cross-compiler and an emulator of programs, installed by apt when
-// this is root.
+// The tools for aarch64 tests on another machine: a cross-compiler and a user-mode emulator, installed by apt when
+// running as root.
 
 import { installPackages } from './apt.js';
 import { onPath } from './programs.js';
@@ -10,7 +10,7 @@ const packages = ['g++-aarch64-linux-gnu', 'qemu-user'];
 
 const missing = (): string[] => programs.filter((name) => !onPath(name));
 
-/** Refuses, with what is to be done, where there is none. The preset `aarch64` names the programs. */
+/** Throws, saying what to do, if there are none. The preset `aarch64` names the programs. */
 export async function findAarch64(): Promise<void> {
   if (missing().length > 0) await installPackages('a compiler and an emulator for aarch64', packages);
   if (missing().length === 0) return;

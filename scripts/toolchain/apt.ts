@@ -1,6 +1,6 @@
-// Debian packages: installed in the system by root, or without installing them: a private apt state in the cache, with the
-// machine's own archive and any suite, and packages unpacked into a folder, which works as any user and changes nothing of the
-// system.
+// Debian packages: installed in the system by root, or unpacked without installing: with a private apt state in the
+// cache for the machine's own archive and any suite, packages are unpacked into a folder, which any user may do and
+// which leaves the system unchanged.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export async function haveApt(): Promise<boolean> {
   return (await query('apt-get', ['--version'])) !== '' && (await query('dpkg', ['--version'])) !== '';
 }
 
-/** Installs packages in the system when this is root and there is an apt; says whether it did. */
+/** Installs packages in the system when running as root with apt; returns whether it did. */
 export async function installPackages(what: string, packages: readonly string[]): Promise<boolean> {
   if (process.getuid?.() !== 0 || !(await haveApt())) return false;
   const options = { env: { DEBIAN_FRONTEND: 'noninteractive' } };
@@ -26,7 +26,7 @@ export async function installPackages(what: string, packages: readonly string[])
   return true;
 }
 
-/** The machine's own suite ("bookworm"), or '' when it does not say. */
+/** The machine's own suite ("bookworm"), or '' if unknown. */
 export function ownSuite(): string {
   if (!existsSync('/etc/os-release')) return '';
   return /^VERSION_CODENAME="?(\w+)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? '';
@@ -73,7 +73,7 @@ function oneLineStanzas(): Stanza[] {
   });
 }
 
-// The machine's main archive: the stanza that names its own suite without a suffix such as -updates or -security.
+// The machine's main archive: the stanza with its own suite without a suffix such as -updates or -security.
 function archiveStanza(): Stanza | undefined {
   const suite = ownSuite();
   const names = [suite, 'stable', 'testing', 'unstable', 'sid'].filter(Boolean);
@@ -89,7 +89,7 @@ function sourcesFor(suite: string): string {
   return `${lines.join('\n')}\n${signedBy ? `Signed-By: ${signedBy}\n` : ''}`;
 }
 
-// The system's apt settings (proxies, certificates) without its hooks, and every path turned into the private state.
+// The system's apt settings (proxies, certificates) without its hooks, with every path inside the private state.
 async function aptConfig(state: string, suite: string): Promise<string> {
   const dump = (await run('apt-config', ['dump'])).stdout.split('\n');
   const kept = dump.filter((line) => !/^(Dir|DPkg|APT::Update|APT::NeverAutoRemove|Unattended)\b/i.test(line));
@@ -118,12 +118,12 @@ async function aptConfig(state: string, suite: string): Promise<string> {
   return `${[...kept, ...lines].join('\n')}\n`;
 }
 
-/** A private apt for `suite` ("forky") in the folder `state`: its environment and archive, the lists being up to date. */
+/** A private apt for `suite` ("forky") in the folder `state`: its environment and archive, with up-to-date lists. */
 async function privateApt(state: string, suite: string): Promise<{ env: Environment; archives: string }> {
   for (const folder of ['state', 'lists/partial', 'cache', 'archives/partial', 'log']) {
     mkdirSync(join(state, folder), { recursive: true });
   }
-  // An empty status file: apt then believes that nothing is installed, and fetches the whole closure.
+  // An empty status file: apt assumes that nothing is installed, and downloads the whole closure.
   writeFileSync(join(state, 'status'), '');
   writeFileSync(join(state, `${suite}.sources`), sourcesFor(suite));
   writeFileSync(join(state, 'apt.conf'), await aptConfig(state, suite));
@@ -141,9 +141,9 @@ const megabytes = (folder: string): string => {
 };
 
 export interface Selection {
-  /** Whether all that the packages depend on is wanted, too. */
+  /** Whether to include all dependencies. */
   closure: boolean;
-  /** Files of packages that are left out. */
+  /** Package files to leave out. */
   without?: RegExp;
 }
 
@@ -155,7 +155,7 @@ export async function unpackPackages(
   { closure, without = /^$/ }: Selection,
 ): Promise<void> {
   await withLock(async () => {
-    // The state's name is new each time: programs of a killed run may still be at work in the old one.
+    // The state's name is new each time: processes of a killed run may still use the old one.
     const states = join(cacheFolder(), 'apt');
     rmSync(states, { recursive: true, force: true, maxRetries: 5 });
     const { env, archives } = await privateApt(join(states, `${suite}-${process.pid}`), suite);

@@ -1,5 +1,5 @@
-// The cache folder outside the clone, shared by all clones: where it is, one writer at a time, and folders that are
-// either complete or absent, whatever interrupts the run that makes them.
+// The cache folder outside the clone, shared by all clones: its location, a lock for writers, and folders that are
+// either complete or absent, even if a run that makes them is interrupted.
 
 import {
   existsSync,
@@ -39,14 +39,14 @@ function makeCacheFolder(folder: string): void {
 
 const stampFile = (folder: string): string => `${folder}.complete`;
 
-/** Is `folder` there as the recipe `key` makes it? */
+/** Whether `folder` exists as made by the recipe `key`. */
 export function isComplete(folder: string, key: string): boolean {
   return existsSync(folder) && existsSync(stampFile(folder)) && readFileSync(stampFile(folder), 'utf8') === key;
 }
 
 /**
- * Makes `folder` by `make(temporaryFolder)`, once for each recipe `key`. The temporary folder is renamed when it is
- * finished and the stamp is written last, so that a killed run leaves nothing that looks complete.
+ * Makes `folder` by `make(temporaryFolder)`, once per recipe `key`. The temporary folder is renamed when it is
+ * complete and the stamp is written last, so that a killed run leaves nothing that looks complete.
  */
 export async function completeFolder(
   folder: string,
@@ -73,7 +73,7 @@ export async function completeFolder(
 
 const remove = (path: string): void => rmSync(path, { recursive: true, force: true, maxRetries: 5 });
 
-// What killed runs left. Programs that they started may still be writing there, so no name is used twice.
+// Remains of killed runs. Their child processes may still be writing, so names are not reused.
 function leftovers(folder: string): string[] {
   const names = readdirSync(dirname(folder)).filter((name) => name.startsWith(`${basename(folder)}.unfinished-`));
   return names.map((name) => join(dirname(folder), name));
@@ -86,7 +86,7 @@ function markComplete(folder: string, key: string): void {
 
 let lockDepth = 0;
 
-/** Runs `work` while this process alone may write the cache. A lock whose holder is gone is taken over. */
+/** Runs `work` while holding the cache's write lock. A lock whose holder has died is taken over. */
 export async function withLock<T>(work: () => Promise<T>): Promise<T> {
   const lock = join(cacheFolder(), 'lock');
   if (lockDepth === 0) await takeLock(lock);

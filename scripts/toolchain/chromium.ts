@@ -1,4 +1,4 @@
-// Chromium for the browser tests: the machine's; else installed by apt when this is root; else Debian's packages,
+// Chromium for the browser tests: the machine's; else installed by apt when running as root; else Debian's packages,
 // unpacked privately.
 
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 const macChrome = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
 const packages = ['chromium', 'fonts-dejavu-core'];
 
-/** Resolves to the file of a Chromium that starts. */
+/** Resolves to the path of a Chromium that starts. */
 export async function findChromium(): Promise<string> {
   const { CHROMIUM } = process.env;
   if (CHROMIUM) {
@@ -51,7 +51,7 @@ async function unpacked(): Promise<string | undefined> {
   if (!suite || !(await haveApt())) return undefined;
   const root = join(cacheFolder(), `chromium-${suite}`);
   await completeFolder(root, `${suite} 1`, async (temporary) => {
-    // Of the machine's own suite, and without a C library: the programs run with the machine's.
+    // From the machine's own suite, and without a C library: the programs use the machine's.
     await unpackPackages(temporary, suite, packages, { closure: true, without: /^libc6_/ });
     writeLauncher(temporary, root);
   });
@@ -82,7 +82,7 @@ function writeLauncher(root: string, finalRoot: string): void {
   writeFileSync(join(root, 'fonts.conf'), `${config.join('\n')}\n`);
 }
 
-// Older packages use /lib beside /usr/lib, and some keep private libraries one folder deeper.
+// Older packages use /lib as well as /usr/lib, and some keep private libraries one folder deeper.
 function libraryFolders(root: string): string[] {
   const triplet = readdirSync(join(root, 'usr/lib')).find((name) =>
     existsSync(join(root, 'usr/lib', name, 'libnss3.so')),

@@ -1,4 +1,4 @@
-// Emscripten: the one on PATH or of EMSDK when it is new enough, else emsdk, else Debian's packages of a newer suite.
+// Emscripten: the one on PATH or of EMSDK if it is new enough, else emsdk, else Debian's packages of a newer suite.
 
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -16,14 +16,14 @@ export interface Emscripten {
   emcc: string;
   root: string;
   version: string;
-  /** Where it was found. */
+  /** Its origin. */
   origin: string;
-  /** What emcc needs beside the process's own variables. */
+  /** Environment variables that emcc needs in addition. */
   env: Environment;
 }
 
 export async function findEmscripten(): Promise<Emscripten> {
-  // What an earlier run installed comes before what could be installed, so that no network is asked without need.
+  // Installed ones take precedence over those to be downloaded, to avoid needing the network.
   for (const provide of [fromSystem, installedEmsdk, unpackedPackages, newEmsdk, newPackages]) {
     try {
       const found = await provide();
@@ -50,7 +50,7 @@ async function describe(emcc: string, origin: string, env: Environment = {}): Pr
   return { emcc, root: dirname(emcc), version, origin, env: { ...env, PATH: path } };
 }
 
-// The file behind the name `emcc` on PATH, links resolved by emcc itself.
+// The file that `emcc` on PATH refers to, with links resolved by emcc itself.
 async function pathOfEmcc(): Promise<string | undefined> {
   const root = await query('em-config', ['EMSCRIPTEN_ROOT'], { timeout: 60_000 });
   const last = root.split('\n').at(-1);
@@ -75,7 +75,7 @@ async function fromSystem(): Promise<Emscripten | undefined> {
   return undefined;
 }
 
-// Emscripten builds its system libraries on first use: when it may not write its own cache, it gets one in ours.
+// Emscripten builds its system libraries on first use: if its own cache is read-only, it gets one in ours.
 async function withWritableCache(found: Emscripten): Promise<Emscripten> {
   const cache = (await query(join(found.root, 'em-config'), ['CACHE'], { env: found.env })).split('\n').at(-1) ?? '';
   try {
@@ -150,7 +150,7 @@ async function makeFromPackages(root: string, finalRoot: string): Promise<void> 
     libraries: /\/lib(LLVM|clang-cpp)[^/]*\.so/,
   });
   makeLauncher(root, finalRoot, 'usr/bin/python3', 'usr/bin/python3-private');
-  // The JavaScript optimiser imports its parser from a folder of this name beside it.
+  // The JavaScript optimiser imports its parser from a folder of this name.
   symlinkSync('../nodejs', join(root, 'usr/share/emscripten/node_modules'));
   const config = {
     LLVM_ROOT: join(finalRoot, llvm),

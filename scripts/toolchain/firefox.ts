@@ -1,5 +1,5 @@
-// Firefox for the browser tests: the machine's, else installed by apt when this is root. Its tests are left out where there is
-// none: Chromium's walk the same page.
+// Firefox for the browser tests: the machine's, else installed by apt when running as root. Without it its tests are
+// skipped: Chromium's cover the same page.
 
 import { existsSync } from 'node:fs';
 
@@ -10,7 +10,7 @@ import { query, SetupError } from './progress.js';
 const names = ['firefox-esr', 'firefox'];
 const macFirefox = '/Applications/Firefox.app/Contents/MacOS/firefox';
 
-/** Resolves to the file of a Firefox that starts; undefined, having said why, where there is none. */
+/** Resolves to the path of a Firefox that starts; without one reports the reason and resolves to undefined. */
 export async function findFirefox(): Promise<string | undefined> {
   const { FIREFOX } = process.env;
   if (FIREFOX) {

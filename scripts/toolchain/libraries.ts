@@ -1,5 +1,5 @@
-// The C++ libraries that clearformer needs as source: the system's when new enough, else those of a newer suite.
-// What is not found here is fetched by CMake itself.
+// The C++ libraries that clearformer needs as source: the system's if new enough, else those of a newer suite.
+// CMake fetches those that are not found here.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,14 +12,14 @@ import { atLeast, googletestMinimum, newerSuite, rapidjsonMinimum, xsimdMinimum 
 const prefixes = ['/usr', '/usr/local', '/opt/homebrew'];
 
 export type LibraryName = 'xsimdInclude' | 'rapidjsonInclude' | 'googletestSource';
-/** Folders of the libraries that were found. */
+/** Folders of the libraries found. */
 export type Libraries = Partial<Record<LibraryName, string>>;
 
 interface Library {
   name: LibraryName;
   /** Debian's. */
   package: string;
-  /** Below a prefix. */
+  /** The header folder under a prefix. */
   folder: string;
   versionFile: string;
   /** Its groups are the major and the minor version. */
@@ -62,8 +62,8 @@ function lookIn(prefix: string, library: Library): string | undefined {
   return major && atLeast(`${major}.${minor}`, library.minimum) ? folder : undefined;
 }
 
-// A system's include folder must not be named to a compiler as it is: it would put the system's C headers before those of
-// Emscripten, or out of their order. So the library's headers get a folder of their own, with a link to them.
+// A system's include folder must not be passed to a compiler itself: the system's C headers would precede those of
+// Emscripten, or change their order. So the library's headers get a separate folder with a link to them.
 function alone(folder: string, library: Library): string {
   if (library.folder !== 'include') return folder;
   const subfolder = library.versionFile.split('/')[0] ?? '';

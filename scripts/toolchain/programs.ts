@@ -1,4 +1,4 @@
-// The programs that build the C++: CMake and Ninja (the system's when new enough, else those of a newer suite), and the
+// The programs that build the C++: CMake and Ninja (the system's if new enough, else those of a newer suite), and the
 // machine's C++ compiler.
 
 import { existsSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { query, SetupError } from './progress.js';
 import { relocate } from './relocate.js';
 import { atLeast, cmakeMinimum, newerSuite, ninjaMinimum } from './versions.js';
 
-/** The file that `name` stands for on PATH, or undefined. */
+/** The path of `name` on PATH, or undefined. */
 export function onPath(name: string): string | undefined {
   const names = process.platform === 'win32' ? [`${name}.exe`, name] : [name];
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);

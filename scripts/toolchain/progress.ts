@@ -1,12 +1,12 @@
-// Progress on the screen and child processes: every step says what it does, is never silent for long,
-// and says how long it took. A command's output is kept and shown only if the command fails.
+// Progress output and child processes: every step prints its title and duration, and is never silent for long.
+// A command's output is kept and shown only if the command fails.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 
 const heartbeatMs = 10_000;
 const tailLines = 40;
 
-/** An error whose message is meant for the reader as it is: no stack is printed for it. */
+/** An error whose message is intended for the user: it is printed without a stack. */
 export class SetupError extends Error {}
 
 /** The message of whatever was thrown. */
@@ -14,7 +14,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The code of an error of the system ("ENOENT"), or ''. */
+/** The code of a system error ("ENOENT"), or ''. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
@@ -32,12 +32,12 @@ export interface FinishedStep {
 
 const finished: FinishedStep[] = [];
 
-/** A step that ended before this program began. */
+/** Records a step that ended before this program began. */
 export function noteFinished(step: FinishedStep): void {
   finished.push(step);
 }
 
-/** What each finished step took, one a line, in the order in which they began. Steps may lie in one another. */
+/** The durations of all steps, one per line, in the order they began. Steps may be nested. */
 export function timesOfSteps(): string {
   const rows = finished.toSorted((a, b) => a.start - b.start);
   return rows.map(({ title, time }) => `${time.padStart(8)}  ${title}`).join('\n');
@@ -69,7 +69,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
-/** Variables beside those of this process. */
+/** Variables in addition to those of this process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface RunOptions {
@@ -86,7 +86,7 @@ export interface RunOptions {
 export interface RunResult {
   code: number;
   stdout: string;
-  /** Standard output and error, as they came. */
+  /** Standard output and error, interleaved. */
   output: string;
 }
 
@@ -119,7 +119,7 @@ export function run(command: string, args: readonly string[], options: RunOption
   });
 }
 
-/** The output of a short query such as `--version`, or '' when the command is missing or fails. */
+/** The output of a short query such as `--version`, or '' if the command is missing or fails. */
 export async function query(command: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   const { code, output } = await run(command, args, { timeout: 20_000, ...options, check: false });
   return code === 0 ? output.trim() : '';

@@ -1,12 +1,12 @@
-// Makes the programs of an unpacked package folder run from where it lies: each is told its own loader and libraries,
-// so they need nothing of the system and nothing of the system is mixed in.
+// Makes the programs of an unpacked package folder run from there: each gets its own loader and libraries,
+// so they use nothing of the system.
 
 import { closeSync, existsSync, lstatSync, openSync, readdirSync, readSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { inParallel, run, SetupError, step } from './progress.js';
 
-/** Where an unpacked `root` keeps its loader and its shared libraries, relative to it; any architecture. */
+/** The loader and the shared libraries of an unpacked `root`, relative to it; any architecture. */
 export function runtimeOf(root: string): { libraries: string; loader: string } {
   const folders = readdirSync(join(root, 'usr/lib')).map((name) => join('usr/lib', name));
   const libraries = folders.find((folder) => existsSync(join(root, folder, 'libc.so.6')));
@@ -18,7 +18,7 @@ export function runtimeOf(root: string): { libraries: string; loader: string } {
   return { libraries, loader };
 }
 
-// An ELF file that is not a link: a link's target is patched under its own name.
+// An ELF file other than a link, whose target is patched under its own name.
 function isProgramFile(file: string): boolean {
   if (!lstatSync(file).isFile()) return false;
   const magic = Buffer.alloc(4);
@@ -45,7 +45,7 @@ export async function relocate(
   const elf = (files: readonly string[], pattern: RegExp): string[] =>
     files.filter((file) => pattern.test(file) && isProgramFile(join(root, file)));
 
-  // patchelf comes from the same packages; its loader is named by hand because it is not patched itself.
+  // patchelf comes from the same packages; its loader is given explicitly because it is not patched itself.
   const loaderArgs = ['--library-path', join(root, runtime.libraries), join(root, 'usr/bin/patchelf')];
   const patchelf = (file: string, ...args: readonly string[]): Promise<unknown> =>
     run(join(root, runtime.loader), [...loaderArgs, ...args, join(root, file)]);
@@ -62,8 +62,8 @@ export async function relocate(
 }
 
 /**
- * Writes `launcher`, a script that runs `program` of the same root by the root's own loader. For programs that do not
- * look at /proc/self/exe, and for those that patchelf breaks (Python is not position independent).
+ * Writes `launcher`, a script that runs `program` of the same root with the root's own loader. For programs that do not
+ * read /proc/self/exe, and for those that patchelf breaks (Python is not position independent).
  */
 export function makeLauncher(
   root: string,

@@ -1,4 +1,4 @@
-// The oldest versions of tools and libraries that clearformer builds with: stated here and nowhere else.
+// The minimum versions of tools and libraries, stated here only.
 
 export const emscriptenMinimum = '6.0.0';
 export const xsimdMinimum = '14.0.0';
@@ -7,9 +7,9 @@ export const googletestMinimum = '1.12.0';
 export const cmakeMinimum = '3.22.0';
 export const ninjaMinimum = '1.10.0';
 
-/** What is installed when the machine has no Emscripten that is new enough. */
+/** The version to install if the machine has no Emscripten that is new enough. */
 export const emsdkVersion = '6.0.5';
-/** The Debian suite whose packages are new enough when the machine's own are not. */
+/** The Debian suite whose packages are new enough if the machine's own are not. */
 export const newerSuite = 'forky';
 
 /** Is the dotted version `found` at least `minimum`? */
