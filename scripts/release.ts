@@ -1,21 +1,21 @@
 // npm run release [-- --dry-run [check …]]: runs every check that a release must pass, then tags it. Publishing is done
-// by .github/workflows/release.yml, which a pushed tag starts. With --dry-run nothing is tagged, and single checks can
-// be selected by name.
+// by .github/workflows/release.yml, which a pushed tag starts. With --dry-run nothing is tagged, what only the release
+// itself needs is reported but not required, and single checks can be selected by name.
 
 import { inProject } from './build/fresh.js';
 import { steps } from './build.js';
 import { checkExports } from './check/exports.js';
 import { checkLicences } from './check/licences.js';
 import { checkLinks } from './check/links.js';
-import { checkMetadata } from './check/metadata.js';
+import { checkAddresses, checkMetadata, packageJson } from './check/metadata.js';
 import { checkPacked } from './check/packed.js';
 import { check } from './check.js';
 import { commandOf } from './main.js';
 import { checkWholeConsumer } from './release/consumer.js';
 import { checkTypesResolve, packForRelease } from './release/tarball.js';
 import { checkTree, tagRelease } from './release/tree.js';
-import { checkVersion, datedVersion } from './release/version.js';
-import { run, SetupError, seconds } from './toolchain/progress.js';
+import { checkDate, checkVersion } from './release/version.js';
+import { messageOf, run, SetupError, seconds } from './toolchain/progress.js';
 
 async function runTests(...stages: readonly string[]): Promise<string> {
   await run(process.execPath, [inProject('scripts/run.mjs'), 'test', ...stages], { cwd: inProject(), show: true });
@@ -28,6 +28,8 @@ async function build(): Promise<string> {
 }
 
 type Name =
+  | 'addresses'
+  | 'date'
   | 'tree'
   | 'metadata'
   | 'build'
@@ -45,8 +47,10 @@ type Name =
 
 /** In the order in which they run, quick ones first. Each resolves to its result, or throws what is wrong. */
 const checks: Readonly<Record<Name, () => Promise<string> | string>> = {
+  addresses: () => checkAddresses(),
+  date: checkDate,
   tree: checkTree,
-  metadata: checkMetadata,
+  metadata: () => checkMetadata(),
   build,
   version: checkVersion,
   licences: checkLicences,
@@ -86,19 +90,31 @@ async function runChecks(names: readonly Name[]): Promise<void> {
 }
 
 const all = Object.keys(checks) as Name[];
+/** What is filled in for a release and not before. */
+const ofTheReleaseItself: readonly Name[] = ['addresses', 'date'];
 const dryRun = '--dry-run';
+
+async function tellWhatIsLeft(): Promise<void> {
+  for (const name of ofTheReleaseItself) {
+    try {
+      await checks[name]();
+    } catch (error) {
+      console.log(`\nTo be done before a release (${name}), which is refused until then:\n${messageOf(error)}`);
+    }
+  }
+}
 
 export const command = commandOf<Name | typeof dryRun>(
   async (words) => {
     const named = words.filter((word) => word !== dryRun);
     if (words.includes(dryRun)) {
-      await runChecks(named.length > 0 ? named : all);
+      await runChecks(named.length > 0 ? named : all.filter((name) => !ofTheReleaseItself.includes(name)));
+      if (named.length === 0) await tellWhatIsLeft();
       return;
     }
     if (named.length > 0) throw new SetupError(`Single checks are for ${dryRun}: a release has to pass all of them.`);
-    const version = datedVersion();
     await runChecks(all);
-    await tagRelease(version);
+    await tagRelease(packageJson().version);
   },
   [dryRun, ...all],
 );

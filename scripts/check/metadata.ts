@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { inProject } from '../build/fresh.js';
 import { SetupError } from '../toolchain/progress.js';
 
-interface PackageJson {
+export interface PackageJson {
   name: string;
   version: string;
   description?: string;
@@ -24,18 +24,28 @@ function addresses({ homepage = '', repository, bugs }: PackageJson): Record<str
   return { repository: repository?.url ?? '', homepage, bugs: bugs?.url ?? '' };
 }
 
-/** Refuses missing fields and addresses in the domain `.invalid`, placeholders for ones not known yet. */
-export function checkMetadata(): string {
-  const found = packageJson();
+function passIfNone(faults: readonly string[], found: PackageJson): string {
+  if (faults.length > 0) throw new SetupError(faults.join('\n'));
+  return Object.values(addresses(found)).join(', ');
+}
+
+/** Refuses missing fields, and addresses other than https. */
+export function checkMetadata(found: PackageJson = packageJson()): string {
   const faults: string[] = [];
   for (const field of ['description', 'license', 'author'] as const)
     if (!found[field]) faults.push(`package.json has no ${field}`);
   if ((found.keywords ?? []).length === 0) faults.push('package.json has no keywords');
-  for (const [field, address] of Object.entries(addresses(found))) {
+  for (const [field, address] of Object.entries(addresses(found)))
     if (!/^(git\+)?https:\/\/[\w.-]+\//.test(address)) faults.push(`package.json: ${field} must be an https address`);
-    else if (/^(git\+)?https:\/\/[\w.-]*\.invalid\//.test(address))
-      faults.push(`package.json: ${field} is ${address}, which stands for the real one: fill it in`);
-  }
-  if (faults.length > 0) throw new SetupError(faults.join('\n'));
-  return Object.values(addresses(found)).join(', ');
+  return passIfNone(faults, found);
+}
+
+/** Refuses addresses in the domain `.invalid`, which is reserved to lead nowhere (RFC 2606): placeholders for the real ones. */
+export function checkAddresses(found: PackageJson = packageJson()): string {
+  const faults = Object.entries(addresses(found)).flatMap(([field, address]) =>
+    /^(git\+)?https:\/\/([\w.-]+\.)?invalid(:\d+)?(\/|$)/i.test(address)
+      ? [`package.json: ${field} is ${address}, which stands for the real one: fill it in`]
+      : [],
+  );
+  return passIfNone(faults, found);
 }

@@ -44,16 +44,13 @@ export function checkVersion(): string {
     const list = faults.map(([place, each]) => `${place} states ${each}`);
     throw new SetupError(`package.json states the version ${version}, but ${list.join('; ')}`);
   }
-  const { date } = topEntry();
-  return /^\d{4}-\d\d-\d\d$/.test(date)
-    ? `${version} of ${date}`
-    : `${version}, "${date}": to be dated for the release`;
+  return version;
 }
 
-/** The version, if CHANGELOG.md gives its date. */
-export function datedVersion(): string {
+/** Refuses a top entry of CHANGELOG.md without the date of the release. */
+export function checkDate(): string {
   const { version, date } = topEntry();
   if (!/^\d{4}-\d\d-\d\d$/.test(date))
     throw new SetupError(`CHANGELOG.md: "## ${version}, ${date}" must state the day of the release, as 2026-01-31.`);
-  return version;
+  return `${version} of ${date}`;
 }

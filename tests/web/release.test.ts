@@ -1,9 +1,12 @@
-// What a release is checked with: links of pages, the list of packed files, licences by the names of their parts.
+// What a release is checked with: links of pages, the list of packed files, licences by the names of their parts, addresses.
 
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
+import { inProject } from '../../scripts/build/fresh.js';
 import { licencesText } from '../../scripts/build/licences.js';
 import { linksOf } from '../../scripts/check/links.js';
+import { checkAddresses, checkMetadata, type PackageJson, packageJson } from '../../scripts/check/metadata.js';
 import { checkPacked } from '../../scripts/check/packed.js';
 
 describe('links', () => {
@@ -40,5 +43,37 @@ describe('THIRD_PARTY_LICENSES', () => {
     for (const name of ['one 1.0.0', 'two 2.0.0', 'three']) expect(text).toContain(`- ${name}\n    MIT; here`);
     expect(text.match(/^A$/gm)).toHaveLength(1);
     expect(text).toMatch(/=\none 1\.0\.0\ntwo 2\.0\.0\n=/);
+  });
+});
+
+describe('addresses', () => {
+  const at = (host: string): PackageJson => ({
+    ...packageJson(),
+    homepage: `https://${host}/`,
+    bugs: { url: `https://${host}/issues` },
+    repository: { type: 'git', url: `git+https://${host}/clearformer.git` },
+  });
+
+  it('that lead nowhere are named, each with its field, and hold up what publishes', () => {
+    for (const host of ['clearformer.invalid', 'invalid', 'pages.clearformer.INVALID']) {
+      expect(checkMetadata(at(host))).toContain(host); // well-formed all the same
+      expect(() => checkAddresses(at(host))).toThrow(`repository is git+https://${host}/clearformer.git`);
+      expect(() => checkAddresses(at(host))).toThrow(`homepage is https://${host}/, which stands for the real one`);
+      expect(() => checkAddresses(at(host))).toThrow(`bugs is https://${host}/issues`);
+    }
+    const { scripts } = JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
+    expect(scripts.prepublishOnly).toMatch(/release --dry-run .*\baddresses\b/);
+    expect(readFileSync(inProject('.github/workflows/release.yml'), 'utf8')).toMatch(
+      /--dry-run addresses\b.*\n.*npm publish/,
+    );
+  });
+
+  it('that lead somewhere pass', () => {
+    expect(checkAddresses(at('invalid.example.org'))).toContain('git+https://invalid.example.org/clearformer.git');
+  });
+
+  it('that are missing or not https are refused', () => {
+    expect(() => checkMetadata({ ...at('a.org'), bugs: {} })).toThrow('bugs must be an https address');
+    expect(() => checkMetadata({ ...at('a.org'), homepage: 'http://a.org/' })).toThrow('homepage must be');
   });
 });
