@@ -12,7 +12,7 @@ export class DiskFolder implements Folder {
 
   async find(name: string): Promise<SourceFile | undefined> {
     const { stat } = nodeModule('node:fs/promises');
-    const path = `${this.where.replace(/[\\/]+$/, '')}/${name}`;
+    const path = nodeModule('node:path').join(this.where, name);
     const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
       if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return undefined;
       throw new ClearformerError(

@@ -2,13 +2,13 @@
 
 import { remoteHost } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
-import { baseUrl, environment, isNode, loadPart, nodeModule } from '../support/platform.js';
+import { baseUrl, environment, isNode, loadPart, pathOf } from '../support/platform.js';
 import type { Folder, SourceFile } from './folder.js';
 import type { CacheOption, WebFolderOptions } from './web_folder.js';
 
 /**
  * A checkpoint's folder: a Hub id (`org/name`), the URL of a folder, files from a file picker or a drop, a directory
- * handle, a record of file contents by name, or (Node) a local path that starts with `/`, `./` or `../`.
+ * handle, a record of file contents by name, or (Node) a local path that starts with `/`, `./`, `../` or, on Windows, `C:\`.
  */
 export type Source =
   | string
@@ -111,7 +111,7 @@ function isOffline(): boolean {
 }
 
 function openUrl(url: URL, options: SourceOptions): Folder {
-  if (url.protocol === 'file:') return openPath(nodeModule('node:url').fileURLToPath(url));
+  if (url.protocol === 'file:') return openPath(pathOf(url));
   // An extension's own files have a protocol of their own.
   if (!['http:', 'https:', new URL(baseUrl()).protocol].includes(url.protocol)) {
     throw new ClearformerError('invalid_argument', `${url.href}: a source's URL must be http, https or (Node) file`);

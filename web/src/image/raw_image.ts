@@ -189,31 +189,40 @@ export class RawImage implements ImagePixels {
     return canvas;
   }
   /**
-   * Encodes an image file; in Node by the package sharp if it is installed. `quality` from 0 to 1 for JPEG and WebP.
+   * Encodes an image file; in Node by the package sharp if it is installed. `quality` from 0 to 1 for JPEG and WebP. Throws
+   * `unsupported` for a type that cannot be encoded here.
    */
   async toBlob(type = 'image/png', quality = 1): Promise<Blob> {
-    if (!isNode()) return this.toCanvas().convertToBlob({ type, quality });
-    const { encodeWithSharp } = await import('./sharp_decoder.js');
-    const bytes = { ...this.#pixels(), data: new Uint8Array(this.data) };
-    return new Blob([(await encodeWithSharp('RawImage.toBlob', bytes, type, quality)) as BlobPart], { type });
+    if (isNode()) {
+      const { encodeWithSharp } = await import('./sharp_decoder.js');
+      const bytes = { ...this.#pixels(), data: new Uint8Array(this.data) };
+      return new Blob([(await encodeWithSharp('RawImage.toBlob', bytes, type, quality)) as BlobPart], { type });
+    }
+    const blob = await this.toCanvas().convertToBlob({ type, quality });
+    if (blob.type === type) return blob; // else it is a PNG
+    throw new ClearformerError('unsupported', `RawImage.toBlob: ${type} is not written here`, { option: 'type' });
   }
-  /** Writes an image file (Node), or has the browser download one; the format follows the extension, PNG by default. */
+  /**
+   * Writes an image file (Node), or has the browser download one named after the last part of the path; the format follows
+   * the extension, PNG by default. Throws `unsupported` for a format that cannot be encoded here, and in workers.
+   */
   async save(path: string): Promise<void> {
-    const ending = path.split('.').pop()?.toLowerCase() ?? '';
+    const name = path.split(/[\\/]/).pop() ?? '';
+    const ending = name.split('.').pop()?.toLowerCase() ?? '';
+    if (!isNode() && typeof document === 'undefined') {
+      const instead = 'send what toBlob() gives to the page';
+      throw new ClearformerError('unsupported', `RawImage.save: a worker cannot save; ${instead}`);
+    }
     const blob = await this.toBlob(`image/${types[ending] ?? 'png'}`);
     if (isNode()) {
       await nodeModule('node:fs/promises').writeFile(path, new Uint8Array(await blob.arrayBuffer()));
       return;
     }
-    if (typeof document === 'undefined') {
-      const instead = 'send what toBlob() gives to the page';
-      throw new ClearformerError('unsupported', `RawImage.save: a worker cannot save; ${instead}`);
-    }
     const link = document.createElement('a');
     link.href = URL.createObjectURL(blob);
-    link.download = path;
+    link.download = name;
     link.click();
-    URL.revokeObjectURL(link.href);
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // some browsers read it after the click
   }
 
   /** A frame of this size whose top left corner is at that position of the image; zeros outside. */

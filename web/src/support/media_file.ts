@@ -2,7 +2,7 @@
 
 import { configuration } from './config.js';
 import { ClearformerError, messageOf } from './error.js';
-import { baseUrl, isNode, nodeModule } from './platform.js';
+import { baseUrl, isNode, nodeModule, pathOf } from './platform.js';
 
 /**
  * The bytes at a URL (http, https, data, blob, and with Node file) or, with Node, a path. Elsewhere a string without a
@@ -17,7 +17,7 @@ export async function readNamed(call: string, name: string | URL): Promise<Uint8
   } catch (cause) {
     throw new ClearformerError('invalid_argument', `${call}: '${String(name)}' is no URL`, {}, cause);
   }
-  if (url.protocol === 'file:' && isNode()) return fromDisk(call, nodeModule('node:url').fileURLToPath(url));
+  if (url.protocol === 'file:' && isNode()) return fromDisk(call, pathOf(url));
   return fromWeb(call, url.href);
 }
 

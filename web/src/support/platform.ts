@@ -1,6 +1,6 @@
 // Detects the platform. Nothing is evaluated when modules load, so that importing is safe everywhere.
 
-import { ClearformerError } from './error.js';
+import { ClearformerError, messageOf } from './error.js';
 
 interface NodeProcess {
   env?: Readonly<Record<string, string | undefined>>;
@@ -55,6 +55,17 @@ export function nodeModule<N extends keyof NodeModules>(name: N): NodeModules[N]
     throw new ClearformerError('unsupported', `${name} is not here: outside browsers Node 20.16 or newer is needed`);
   }
   return load(name) as NodeModules[N];
+}
+
+/** Converts a file: URL to a path (Node). Throws `invalid_argument` for one that is no path on this system. */
+export function pathOf(url: URL): string {
+  if (!isNode())
+    throw new ClearformerError('unsupported', `${url.href}: pages cannot read files by address: pass them`);
+  try {
+    return nodeModule('node:url').fileURLToPath(url);
+  } catch (cause) {
+    throw new ClearformerError('invalid_argument', `${url.href}: ${messageOf(cause)}`, {}, cause);
+  }
 }
 
 /** Loads a separate module. Service workers may not do that. */
