@@ -2,7 +2,7 @@
 // that is killed while it downloads.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -97,7 +97,8 @@ describe('a program that loads a model from the Hub', () => {
     const partial = join(home, 'hub/models--someone--model/.pieces');
     const weights = () => {
       try {
-        return readdirSync(partial).some((name) => name.length === 64);
+        const notes = readdirSync(partial).filter((name) => name.length === 64);
+        return notes.some((name) => /^\d+ \d+ \w{64}$/m.test(readFileSync(join(partial, name), 'utf8')));
       } catch {
         return false;
       }
