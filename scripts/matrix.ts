@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { type Project, projects } from '../tests/matrix/projects.js';
 import { serveFolders } from '../tests/matrix/serve.js';
-import { browserFlags } from '../tests/web/browser/site.js';
+import { browserFlags } from '../tests/web/browser/chromium.js';
 import { inProject } from './build/fresh.js';
 import { steps } from './build.js';
 import { pack } from './check/packed.js';

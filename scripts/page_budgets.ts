@@ -3,9 +3,10 @@
 // Needs the page in build/page (npm run build).
 
 import { existsSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { launchChromium } from '../tests/web/browser/chromium.js';
 import { type PageServer, servePage } from '../tests/web/browser/page_server.js';
-import { browserFlags, settled } from '../tests/web/browser/site.js';
+import { settled } from '../tests/web/browser/site.js';
 import { pageFolder } from './build/page.js';
 import { commandOf } from './main.js';
 import { SetupError } from './toolchain/progress.js';
@@ -109,10 +110,7 @@ const writing = (browser: Browser): Promise<Row> =>
 
 export const command = commandOf(async () => {
   if (!existsSync(pageFolder)) throw new SetupError('build/page is missing: run "npm run build" first.');
-  const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: browserFlags,
-  });
+  const browser = await launchChromium();
   try {
     const rows = [...(await firstChapter(browser)), await writing(browser)];
     for (const { name, value, limit, unit } of rows) {

@@ -11,7 +11,7 @@ import { check } from './check.js';
 import { commandOf } from './main.js';
 import { fetchCheckpoints } from './models/checkpoints.js';
 import { type Environment, run, seconds, step, timesOfSteps } from './toolchain/progress.js';
-import { findAarch64, findChromium, findFirefox, SetupError } from './toolchain.js';
+import { findAarch64, findChromium, findFirefox, findHeadlessShell, SetupError } from './toolchain.js';
 
 const vitest = (project: string, env: Environment = {}): Promise<unknown> =>
   step(`Testing ${project}`, () =>
@@ -41,7 +41,12 @@ const stages: Readonly<Record<StageName, () => Promise<void>>> = {
   browser: async () => {
     await buildPackage();
     await steps.page();
-    await vitest('browser', { CHROMIUM: await findChromium(), FIREFOX: (await findFirefox()) ?? '' });
+    const environment = {
+      CHROMIUM: await findChromium(),
+      HEADLESS_SHELL: (await findHeadlessShell()) ?? '',
+      FIREFOX: (await findFirefox()) ?? '',
+    };
+    await vitest('browser', environment);
   },
   check: async () => {
     await buildPackage();

@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { commandOf } from './main.js';
 import { findAarch64 } from './toolchain/aarch64.js';
 import { cacheFolder } from './toolchain/cache.js';
-import { findChromium } from './toolchain/chromium.js';
+import { findChromium, findHeadlessShell } from './toolchain/chromium.js';
 import { type Emscripten, findEmscripten } from './toolchain/emscripten.js';
 import { findFirefox } from './toolchain/firefox.js';
 import { findLibraries, type Libraries } from './toolchain/libraries.js';
 import { type BuildPrograms, findBuildPrograms, findCppCompiler } from './toolchain/programs.js';
 import { SetupError } from './toolchain/progress.js';
 
-export { findAarch64, findChromium, findCppCompiler, findFirefox, SetupError };
+export { findAarch64, findChromium, findCppCompiler, findFirefox, findHeadlessShell, SetupError };
 
 export interface BuildTools extends BuildPrograms, Libraries {
   cmakeArguments: readonly string[];
@@ -81,6 +81,7 @@ async function provide(options: readonly string[]): Promise<void> {
     console.log(`${name}: ${build[name] ?? 'not found: CMake fetches it'}`);
   }
   console.log(`chromium: ${await findChromium()}`);
+  console.log(`headless_shell: ${(await findHeadlessShell()) ?? 'none: the whole Chromium runs the tests'}`);
   console.log(`firefox: ${(await findFirefox()) ?? 'none: the page is tested in Chromium alone'}`);
 }
 

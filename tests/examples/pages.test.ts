@@ -3,16 +3,16 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { browserFlags } from '../web/browser/site.js';
+import { launchChromium } from '../web/browser/chromium.js';
 import { greedyText } from '../web/support/installed_package.js';
 import { modelFolder, Project } from './project.js';
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: browserFlags });
+  browser = await launchChromium();
 });
 afterAll(() => browser.close());
 

@@ -1,14 +1,13 @@
 // The bits of tests/fixtures/digests.json in Chromium and in Firefox, with one, two and four threads.
 
 import type { Server } from 'node:http';
-import { chromium } from 'playwright-core';
 import puppeteer from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { alone, type Digests, digestsOf, recordedOf, type Subject, shared } from '../support/digests.js';
 import { firefoxPath } from './book/firefox.js';
+import { launchChromium } from './chromium.js';
 import { isolation } from './page_server.js';
 import { pageProgram, serveProject } from './project_page.js';
-import { browserFlags } from './site.js';
 
 let server: Server;
 let url: string;
@@ -23,8 +22,7 @@ interface Opened {
 }
 
 async function openChromium(): Promise<Opened> {
-  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-  const browser = await chromium.launch({ executablePath, args: browserFlags });
+  const browser = await launchChromium();
   const page = await browser.newPage();
   await page.goto(url);
   return { evaluate: (program) => page.evaluate(program), close: () => browser.close() };

@@ -1,13 +1,13 @@
 // Weights in fewer bits in Chromium, whose relaxed SIMD multiplies bytes: Node 20's computes wrong and is refused.
 
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchChromium } from './chromium.js';
 import { runInPage, withPage } from './project_page.js';
-import { browserFlags } from './site.js';
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: browserFlags });
+  browser = await launchChromium();
 });
 afterAll(() => browser?.close());
 

@@ -3,11 +3,12 @@
 import { contrast, cssColour, type Rgb, signed, weight } from 'clearformer/elements';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cellCentre, events, launch, makeMatrix, swipeUp, withElements } from './elements_page.js';
+import { launchChromium } from './chromium.js';
+import { cellCentre, events, makeMatrix, swipeUp, withElements } from './elements_page.js';
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launchChromium();
 });
 afterAll(() => browser?.close());
 

@@ -5,7 +5,8 @@ import { AutoModelForCausalLM, AutoTokenizer, logitLens, type Tensor } from 'cle
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pageText } from '../support/pages.js';
-import { launch, withElements } from './elements_page.js';
+import { launchChromium } from './chromium.js';
+import { withElements } from './elements_page.js';
 
 const folder = fileURLToPath(new URL('../../../web/demo/public/models/stories260K', import.meta.url));
 const model = '/web/demo/public/models/stories260K';
@@ -15,7 +16,7 @@ const missing = /404/;
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launchChromium();
 });
 afterAll(() => browser?.close());
 

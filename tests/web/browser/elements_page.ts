@@ -1,8 +1,7 @@
 // An empty page under a strict content security policy with the package's elements, as anybody's page would have them.
 
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { withPage } from './project_page.js';
-import { browserFlags } from './site.js';
 
 export const policy = [
   "default-src 'self'",
@@ -10,9 +9,6 @@ export const policy = [
   "style-src 'self'",
   "img-src 'self' data:",
 ].join('; ');
-
-export const launch = (): Promise<Browser> =>
-  chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: browserFlags });
 
 /** What every test has at hand in the page. */
 export interface Bench {

@@ -3,17 +3,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AutoModelForCausalLM, AutoTokenizer } from 'clearformer';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Project } from '../../examples/project.js';
 import { greedyText, installPackage, type Served, serve, stories } from '../support/installed_package.js';
-import { browserFlags } from './site.js';
+import { launchChromium } from './chromium.js';
 
 let browser: Browser;
 let cdn: Served;
 beforeAll(async () => {
-  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-  browser = await chromium.launch({ executablePath, args: browserFlags });
+  browser = await launchChromium();
   const folder = await installPackage();
   cdn = await serve([join(folder, 'node_modules/clearformer')], { 'access-control-allow-origin': '*' });
 });

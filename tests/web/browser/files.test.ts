@@ -7,17 +7,14 @@ import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { greedyText, installPackage, type Served, serve, toldBy, writeFiles } from '../support/installed_package.js';
-import { browserFlags } from './site.js';
+import { browserFlags, chromiumProgram, launchChromium } from './chromium.js';
 
 let folder: string;
 let browser: Browser;
 const servers: Served[] = [];
 beforeAll(async () => {
   folder = await installPackage();
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: browserFlags,
-  });
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser?.close();
@@ -210,7 +207,7 @@ describe('an extension', () => {
     });
     const profile = await mkdtemp(join(tmpdir(), 'clearformer-profile-'));
     const context = await chromium.launchPersistentContext(profile, {
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      executablePath: chromiumProgram,
       headless: false,
       args: [
         ...browserFlags,

@@ -2,12 +2,12 @@
 
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { flac, png, withOrientation } from '../support/media_files.js';
 import { FileServer } from '../support/server.js';
+import { launchChromium } from './chromium.js';
 
-const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'];
 const [width, height] = [9, 7];
 const page = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">';
 
@@ -42,7 +42,7 @@ beforeAll(async () => {
   const files = { 'noise.png': png(rgba, width, height), 'gamma.png': png(rgba, width, height, 100000) };
   server = await FileServer.start(files, { page });
   other = await FileServer.start(files);
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: flags });
+  browser = await launchChromium();
   tab = await browser.newPage();
   await tab.goto(server.url);
   await tab.addScriptTag({ content: await script() });

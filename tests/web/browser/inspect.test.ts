@@ -2,16 +2,14 @@
 
 import { readFileSync } from 'node:fs';
 import { inspect } from 'clearformer';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchChromium } from './chromium.js';
 import { runInPage, withPage } from './project_page.js';
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run'],
-  });
+  browser = await launchChromium();
 });
 afterAll(() => browser?.close());
 

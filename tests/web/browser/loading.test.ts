@@ -1,9 +1,10 @@
 // Downloads in a browser: kept in pieces, found again, mended, gone on with, in two tabs at once, and where there is no room.
 
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { largeStories } from '../support/checkpoints.js';
 import { Hub } from '../support/hub.js';
+import { launchChromium } from './chromium.js';
 import { runInPage, serveProject } from './project_page.js';
 
 const mb = 1 << 20;
@@ -16,7 +17,7 @@ let context: BrowserContext;
 let page: Page;
 
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium' });
+  browser = await launchChromium();
   site = await serveProject({});
 });
 afterAll(async () => {

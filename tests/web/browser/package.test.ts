@@ -4,11 +4,11 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { build, createServer as createViteServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { greedyText, installPackage, project, run, serve, stories, toldBy } from '../support/installed_package.js';
-import { browserFlags } from './site.js';
+import { launchChromium } from './chromium.js';
 
 /** What every consumer runs: a model for every way of running it. */
 const story = (from: string) => `
@@ -39,10 +39,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'story.js'), story('clearformer'));
   await writeFile(join(folder, 'main.js'), main);
   await writeFile(join(folder, 'index.html'), html('./main.js'));
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: browserFlags,
-  });
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser?.close();

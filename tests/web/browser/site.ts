@@ -1,18 +1,8 @@
 // A Chromium that opens the built page and keeps what it complains of.
 
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { launchChromium } from './chromium.js';
 import { type PageServer, servePage } from './page_server.js';
-
-export const browserFlags = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 export interface OpenPage {
   page: Page;
@@ -27,9 +17,7 @@ export class Site {
   ) {}
 
   static async start(headers?: Readonly<Record<string, string>>): Promise<Site> {
-    const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-    const browser = await chromium.launch({ executablePath, args: browserFlags });
-    return new Site(browser, await servePage({ ...(headers && { headers }) }));
+    return new Site(await launchChromium(), await servePage({ ...(headers && { headers }) }));
   }
 
   async stop(): Promise<void> {

@@ -1,17 +1,18 @@
 // Threads in Chromium: on a page that is cross-origin isolated, and why there is one alone on others.
 
 import { availableParallelism } from 'node:os';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { launchChromium } from './chromium.js';
 import { isolation } from './page_server.js';
 import { runInPage, withPage } from './project_page.js';
-import { browserFlags, Site } from './site.js';
+import { Site } from './site.js';
 
 const model = '/web/demo/public/models/stories260K';
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: browserFlags });
+  browser = await launchChromium();
 });
 afterAll(() => browser?.close());
 

@@ -3,11 +3,11 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { casesOf } from '../support/references.js';
 import { hashesOf, jsonOf, sample, sampleCases } from '../support/sample.js';
-import { browserFlags } from './site.js';
+import { launchChromium } from './chromium.js';
 
 type Lines = typeof import('../support/sample_lines.js');
 type Blocks = typeof import('../support/unicode_blocks.js');
@@ -35,7 +35,7 @@ beforeAll(async () => {
     write: false,
     platform: 'browser',
   });
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: browserFlags });
+  browser = await launchChromium();
   for (let i = 0; i < availableParallelism(); i++) {
     const page = await browser.newPage();
     await page.addScriptTag({ content: bundle.outputFiles[0]?.text ?? '' });

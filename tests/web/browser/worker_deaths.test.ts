@@ -2,7 +2,7 @@
 // worker's own close() by no event. On pages with locks and, in Chromium, on one of plain http, which has none.
 
 import type { Server } from 'node:http';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import puppeteer, { type Browser as Firefox } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -16,9 +16,9 @@ import {
   problemsOf,
 } from '../support/deaths.js';
 import { firefoxPath } from './book/firefox.js';
+import { launchChromium } from './chromium.js';
 import { isolation } from './page_server.js';
 import { pageProgram, serveProject } from './project_page.js';
-import { browserFlags } from './site.js';
 
 interface Order {
   kills: { manner: Manner; after: number }[];
@@ -116,8 +116,7 @@ let browser: Browser;
 let firefox: Firefox | undefined;
 beforeAll(async () => {
   ({ server, url } = await serveProject(isolation));
-  const args = [...browserFlags, '--host-resolver-rules=MAP plain.test 127.0.0.1'];
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args });
+  browser = await launchChromium(['--host-resolver-rules=MAP plain.test 127.0.0.1']);
   if (firefoxPath)
     firefox = await puppeteer.launch({ browser: 'firefox', executablePath: firefoxPath, headless: true });
 });

@@ -1,0 +1,24 @@
+// The Chromium of the browser tests: headless_shell, the same engine without windows, where it is there, since it opens a page
+// with half of the processor time; else the whole browser.
+
+import { type Browser, chromium } from 'playwright-core';
+
+/** The whole browser, which some tests need: headless_shell has no extensions. */
+export const chromiumProgram = process.env.CHROMIUM ?? '/usr/bin/chromium';
+
+export const browserFlags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export const launchChromium = (moreFlags: readonly string[] = []): Promise<Browser> =>
+  chromium.launch({
+    executablePath: process.env.HEADLESS_SHELL || chromiumProgram,
+    args: [...browserFlags, ...moreFlags],
+  });
