@@ -6,21 +6,32 @@ import { theme } from './theme.js';
 
 type Host = ReactiveControllerHost & Element;
 
-/** The width of an element in whole CSS pixels, at most `most`; 0 before it is known. */
+/** The width of an element without padding in whole CSS pixels, at most `most`; known from the first update on. */
 export class OwnWidth implements ReactiveController {
   width = 0;
   readonly #host: Host;
+  readonly #most: number;
   readonly #sizes: ResizeObserver;
 
   constructor(host: Host, most = Number.POSITIVE_INFINITY) {
     this.#host = host;
+    this.#most = most;
     this.#sizes = new ResizeObserver(([entry]) => {
-      const width = Math.min(most, Math.floor(entry?.contentRect.width ?? 0));
-      if (width === this.width) return;
-      this.width = width;
-      host.requestUpdate();
+      if (this.#take(entry?.contentRect.width ?? 0)) host.requestUpdate();
     });
     host.addController(this);
+  }
+
+  /** Whether the width is another one than before. */
+  #take(measured: number): boolean {
+    const width = Math.min(this.#most, Math.floor(measured));
+    if (width === this.width) return false;
+    this.width = width;
+    return true;
+  }
+
+  hostUpdate(): void {
+    if (this.width === 0) this.#take(this.#host.getBoundingClientRect().width);
   }
 
   hostConnected(): void {
