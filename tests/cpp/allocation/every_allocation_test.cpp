@@ -1,5 +1,5 @@
-// Memory that is refused at any allocation while a model is loaded, run, watched and disposed: a typed error, nothing
-// leaked, and afterwards the same bits. CLEARFORMER_EVERY_ALLOCATION=1 tries every single one, else some are.
+// Fails every allocation in turn while a model is loaded, run, traced and destroyed: expects a typed error, no leak,
+// and the same bits afterwards. CLEARFORMER_EVERY_ALLOCATION=1 tries all allocations, otherwise a selection.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ namespace {
 
 struct Subject {
   const char* name;
-  const char* folder;  // below tests/fixtures/models
+  const char* folder;  // under tests/fixtures/models
   bool generates;
 };
 constexpr Subject kSubjects[] = {{"llama", "../llama_tiny/odd", true},
@@ -26,7 +26,7 @@ constexpr Subject kSubjects[] = {{"llama", "../llama_tiny/odd", true},
                                  {"t5", "t5/even", true},
                                  {"vit", "vit/odd_base", false}};
 
-// A sum of all bits that does not forget their order (FNV-1a).
+// An order-dependent hash of all bits (FNV-1a).
 class Digest {
  public:
   void add(const void* bytes, std::size_t count) {
@@ -41,7 +41,7 @@ class Digest {
   std::uint64_t sum_ = 0xcbf29ce484222325u;
 };
 
-// Inputs that are made before memory fails.
+// Inputs created before allocations fail.
 struct Given {
   explicit Given(const ModelConfig& config) : ids({1, 4}, DType::i32) {
     for (int i = 0; i < 4; ++i) ids.mutable_view().as<std::int32_t>()[i] = 5 + 3 * i;
@@ -59,14 +59,14 @@ struct Given {
   ModelInputs inputs;
 };
 
-// Every number of a pass, watched and not, and a generation.
+// The hash of a forward pass, with and without trace, and of a generation.
 std::uint64_t run(Model& model, const Subject& subject, const ModelInputs& given) {
   Digest digest;
   ModelInputs inputs = given;
   if (model.config().kind == ModelKind::encoder_decoder) inputs.decoder_input_ids = given.input_ids;
   for (const auto& [name, tensor] : model.forward(inputs).tensors) digest.add(tensor.view());
   Trace all;
-  typed_memory([&] { all.capture("*"); });  // one of the small calls that may throw bad_alloc
+  typed_memory([&] { all.capture("*"); });  // a small call, which may throw bad_alloc
   model.forward(inputs, &all);
   for (const Trace::Captured& each : all.captured()) digest.add(each.value.view());
   if (!subject.generates) return digest.sum();
@@ -87,25 +87,25 @@ class EveryAllocation : public ::testing::TestWithParam<Subject> {
   const Given given{load()->config()};
 
   std::unique_ptr<Model> load() const { return from_pretrained(folder); }
-  // All of it: load, run, watch, generate, dispose.
+  // Load, run, trace, generate, destroy.
   std::uint64_t all() const { return run(*load(), GetParam(), given.inputs); }
 };
 
-// The steps from one allocation that fails to the next: all of them, or a prime so that no kind of
-// allocation that comes at regular distances is passed over.
+// The step between failing allocations: 1, or a prime, so that allocations at regular intervals are not all
+// skipped.
 std::size_t stride(std::size_t usual) {
   return std::getenv("CLEARFORMER_EVERY_ALLOCATION") != nullptr ? 1 : usual;
 }
 
 enum class Outcome {
-  whole,     // there were fewer allocations than that
-  refused,   // told as out_of_memory
-  managed,   // without the memory: it was only to save time
+  whole,     // there were fewer allocations
+  refused,   // reported as out_of_memory
+  managed,   // continued without the memory, which was an optimisation
   untyped,   // another exception
   miscoded,  // an Error of another code
 };
 
-// Calls `work` with one allocation failing.
+// Calls `work` with one failing allocation.
 template <class Work>
 Outcome outcome_of(std::size_t which, Failing how, Work work) {
   fail_allocations(which, how);
@@ -123,7 +123,8 @@ Outcome outcome_of(std::size_t which, Failing how, Work work) {
   }
 }
 
-// Calls `work` with every step-th allocation failing in turn, and `after` behind each; returns how many were refused.
+// Calls `work` repeatedly, failing every step-th allocation in turn, and `after` after each; returns the number
+// refused.
 template <class Work, class After>
 std::size_t fail_each(std::size_t step, Failing how, Work work, After after) {
   std::size_t refused = 0;
@@ -139,7 +140,7 @@ std::size_t fail_each(std::size_t step, Failing how, Work work, After after) {
   return refused;
 }
 
-// What is alive behind each is what was before.
+// Checks that the number of live bytes after each run is unchanged.
 auto expect_no_leak() {
   return [before = live_bytes()](std::size_t which, Outcome) {
     EXPECT_EQ(live_bytes(), before) << "allocation " << which;
@@ -147,7 +148,7 @@ auto expect_no_leak() {
 }
 
 TEST_P(EveryAllocation, OfLoadingRunningAndDisposing) {
-  const std::uint64_t expected = all();  // also what is made once
+  const std::uint64_t expected = all();  // also creates what is created once
   for (const Failing how : {Failing::once, Failing::from_on}) {
     EXPECT_GT(fail_each(stride(211), how, [&] { all(); }, expect_no_leak()), 5u);
     EXPECT_EQ(all(), expected);
@@ -158,7 +159,7 @@ TEST_P(EveryAllocation, OfAModelThatGoesOnLiving) {
   const auto model = load();
   const std::uint64_t expected = run(*model, GetParam(), given.inputs);
   for (const Failing how : {Failing::once, Failing::from_on}) {
-    // The workspace stays with the model: what is alive is compared behind whole runs.
+    // The workspace belongs to the model: live bytes are compared after whole runs.
     const std::size_t before = live_bytes();
     const auto work = [&] { run(*model, GetParam(), given.inputs); };
     std::size_t turn = 0;
@@ -171,7 +172,7 @@ TEST_P(EveryAllocation, OfAModelThatGoesOnLiving) {
   }
 }
 
-// A generation whose step failed has ended, or begins the step anew and writes the same.
+// After a failed step a generation has ended, or repeats the step with the same result.
 TEST_P(EveryAllocation, OfAStepLeavesTheGenerationAsItWas) {
   if (!GetParam().generates) return;
   const auto model = load();
@@ -205,7 +206,7 @@ TEST_P(EveryAllocation, OfAStepLeavesTheGenerationAsItWas) {
 }
 
 TEST_P(EveryAllocation, OfInspection) {
-  // A tensor's memory is one of the problems, all other memory is thrown.
+  // A failure to allocate a tensor is one of the problems; other failures are thrown.
   const auto look = [&] {
     for (const Problem& problem : inspect(InspectedFolder::read(folder)).problems) {
       if (problem.code == ErrorCode::out_of_memory) throw Error(problem.code, "told");

@@ -1,22 +1,22 @@
-// The program's operator new, which counts what is alive and fails when it is told to.
+// The program's operator new, which counts live bytes and fails on request.
 #pragma once
 
 #include <cstddef>
 
 namespace clearformer::test {
 
-/// Bytes that are allocated now.
+/// Bytes currently allocated.
 std::size_t live_bytes();
 /// Calls of operator new since the last call of fail_allocations() or stop_failing().
 std::size_t allocations();
 
 enum class Failing {
-  once,     // that allocation alone
-  from_on,  // that one and all behind it: memory is used up
+  once,     // that allocation only
+  from_on,  // that one and all later ones: memory is exhausted
 };
-/// From now on the allocation number `which`, from 1, fails.
+/// Makes allocation number `which`, counted from 1, fail.
 void fail_allocations(std::size_t which, Failing how);
-/// All succeed again.
+/// Lets all allocations succeed again.
 void stop_failing();
 
 }  // namespace clearformer::test

@@ -1,5 +1,5 @@
-# The program of a project that builds the library as a part of itself. Where CLEARFORMER_BUILT names the library, built
-# from the same source, the program is linked with that, which saves building it once more for every way and compiler.
+# The program of a project that builds the library as a subproject. If CLEARFORMER_BUILT names the library, already
+# built from the same source, the program is linked with that, instead of building it for every method and compiler.
 add_library(story_object OBJECT ${CMAKE_CURRENT_LIST_DIR}/story.cpp)
 target_link_libraries(story_object PRIVATE clearformer::clearformer)
 target_compile_options(story_object PRIVATE -Wall -Wextra -Wpedantic -Werror)
@@ -10,7 +10,7 @@ else()
   target_link_libraries(story PRIVATE clearformer::clearformer)
 endif()
 
-# What a project gets that did not ask for more than the library.
+# What a project should not get unless it asks for more than the library.
 if(TEST inspect OR TARGET gtest OR TARGET inspect_folder)
   message(FATAL_ERROR "a project that adds clearformer gets its tests or examples, too")
 endif()

@@ -1,5 +1,5 @@
-// story FOLDER: what a user's first program may be: goes on with "Once upon a time" and prints the new tokens, and how
-// much the last position attends to each.
+// story FOLDER: an example of a user's first program: continues "Once upon a time" and prints the new tokens, and the
+// attention of the last position to each key.
 #include <clearformer/clearformer.h>
 
 #include <cstdint>

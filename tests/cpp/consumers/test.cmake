@@ -1,7 +1,7 @@
 # A user's program, built with COMPILER against the library in one WAY and run on MODEL:
-#   install           into INSTALLED, which the next two look at; only public headers are there
+#   install           into INSTALLED, which the next two use; only public headers are there
 #   find_package, headers, pkg_config
-#   add_subdirectory, fetch_content   from SOURCE; with the library BUILT, or without that built by themselves
+#   add_subdirectory, fetch_content   from SOURCE; with the library BUILT, or without that built by the project
 cmake_minimum_required(VERSION 3.22)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 
@@ -20,7 +20,7 @@ function(configure way)
 endfunction()
 
 if(WAY STREQUAL install)
-  file(REMOVE_RECURSE ${INSTALLED})  # what an earlier installation left would be found, too
+  file(REMOVE_RECURSE ${INSTALLED})  # remains of an earlier installation would be found as well
   run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${INSTALLED})
   foreach(private kernels/matmul.h simd/vec.h architectures/known.h)
     if(EXISTS ${INSTALLED}/include/clearformer/${private})
@@ -58,7 +58,7 @@ else()
 endif()
 
 run(${FOLDER}/story ${MODEL})
-# ", there was a little", as tests/fixtures/stories260K has it.
+# ", there was a little", as in tests/fixtures/stories260K.
 if(NOT output STREQUAL "5 keys: 432 383 286 261 376 298\n")
   message(FATAL_ERROR "the program said: ${output}")
 endif()

@@ -1,5 +1,5 @@
-# Users' programs in every way to link the library, with the compiler that built it, and with the other of g++ and clang++
-# where there is one: a library built by one can be used with the other.
+# Users' programs with every method of linking the library, with the compiler that built it, and with the other one of
+# g++ and clang++ if it is installed: a library built by one can be used with the other.
 
 set(compilers ${CMAKE_CXX_COMPILER})
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)

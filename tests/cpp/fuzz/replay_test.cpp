@@ -1,5 +1,5 @@
-// What the fuzzers do (tests/fuzz), in every build and for every compiler: the seeds, the inputs that once were
-// findings, and some simple mutations of both. Run this with the sanitizers too.
+// Replays the fuzzers (tests/fuzz) in every build and with every compiler: seeds, earlier findings, and some simple
+// mutations of both. Run this with the sanitizers as well.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,7 +13,7 @@ namespace {
 
 using fuzz::Target;
 
-// Inputs that broke a promise once.
+// Inputs of earlier findings.
 std::vector<std::string> findings(const Target& target) {
   std::vector<std::string> all;
   const std::string folder = fixture_path("../fuzz/findings/" + std::string(target.name));

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kVocabulary = 6;
 constexpr std::int32_t kEnd = 5;
 
-// A language whose next token depends on the whole text: its log-probabilities are drawn from it.
+// A random language model whose next token depends on the whole text.
 std::vector<float> log_probs_after(const TokenIds& tokens) {
   std::uint64_t seed = 17;
   for (const std::int32_t token : tokens) seed = seed * 1000003 + static_cast<std::uint64_t>(token);
@@ -50,7 +50,7 @@ float score_of(const TokenIds& tokens, std::size_t prompt, double length_penalty
          static_cast<float>(std::pow(static_cast<double>(tokens.size() - prompt), length_penalty));
 }
 
-// Every text that ends with the end token or at max_length, the best first.
+// Every text that ends with the end token or at max_length, best first.
 std::vector<TokenIds> all_texts(const TokenIds& prompt, std::size_t max_length, double penalty) {
   std::vector<TokenIds> open = {prompt}, ended;
   while (!open.empty()) {
@@ -68,7 +68,7 @@ std::vector<TokenIds> all_texts(const TokenIds& prompt, std::size_t max_length, 
   return ended;
 }
 
-// With as many beams as there are texts nothing is lost: the search is exhaustive.
+// With as many beams as texts the search is exhaustive.
 TEST(BeamSearch, WithBeamsForAllTextsItFindsTheBest) {
   for (const double penalty : {0.0, 1.0, 2.0}) {
     for (std::int32_t first = 0; first < 5; ++first) {
@@ -89,7 +89,7 @@ TEST(BeamSearch, WithBeamsForAllTextsItFindsTheBest) {
 }
 
 TEST(BeamSearch, FollowsTheBestBeamsByHand) {
-  // Two beams, no end token: after each token the two best sums of all continuations.
+  // Two beams, no end token: at each step the two best sums of all continuations.
   const BeamSearch beams =
       beam_search(R"({"num_beams": 2, "num_return_sequences": 2})", {{0}, {3}}, 6);
   std::size_t row = 0;
@@ -199,7 +199,7 @@ TEST(BeamSearch, AVocabularyTooSmallIsRefused) {
       [] { BeamSearch(shared(R"({"num_beams": 2, "eos_token_id": [0, 1, 2]})"), {{0}}, 5, 3); });
 }
 
-// A model whose numbers broke.
+// A model with NaN outputs.
 TEST(BeamSearch, RefusesNaN) {
   for (const char* sample : {"true", "false"}) {
     BeamSearch beams(

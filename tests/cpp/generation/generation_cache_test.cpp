@@ -1,4 +1,4 @@
-// Generations that begin with, keep or give back keys and values.
+// Generations that start with, keep or return keys and values.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ TEST_F(GenerationOf, AnAbandonedStepLeavesTheCacheAsItWas) {
     generation.advance();
   }
   EXPECT_EQ(cache.length(), 6u);
-  // From there a new generation goes on as if nothing had happened.
+  // A new generation continues from there as if uninterrupted.
   TokenIds all = {1, 403, 407, 261, 378};
   all.insert(all.end(), expected.begin(), expected.begin() + 2);
   const Tensor longer = tokens(all);

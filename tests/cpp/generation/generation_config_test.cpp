@@ -129,7 +129,7 @@ TEST(GenerationConfig, OptionsItDoesNotHaveAreRefusedByName) {
     const std::string name = concat("\"", key, "\"");
     expect_error(ErrorCode::unsupported, {"options", name, "not supported"},
                  [&] { options(json); });
-    // A checkpoint's own file cannot ask for it in silence either.
+    // In a checkpoint's own file it is not ignored either.
     expect_error(ErrorCode::unsupported, {"generation_config.json", name}, [&] {
       GenerationConfig().update(ConfigReader(json, "generation_config.json"), Unknown::ignore);
     });

@@ -1,4 +1,4 @@
-// Generation with an encoder: its run, what the decoder begins with, and the cache that holds both.
+// Generation with an encoder: its pass, the decoder's initial tokens, and the cache of both.
 #include <gtest/gtest.h>
 
 #include "clearformer/loading/load_model.h"
@@ -34,7 +34,7 @@ TEST_P(EncoderDecoderGeneration, BeginsWithTheStartToken) {
   inputs.decoder_input_ids = first.view();
   EXPECT_EQ(generated(inputs, json), expected) << "the start token alone is the usual prompt";
 
-  // Another start, and bos where there is none is of no use here: the model has one.
+  // Another start token; bos is not used, since the model has one.
   const std::vector<TokenIds> other =
       generated(inputs_of(source), R"({"max_new_tokens": 6, "decoder_start_token_id": 5})");
   const Tensor five = tokens({5});
@@ -54,7 +54,7 @@ TEST_P(EncoderDecoderGeneration, APromptWithoutTheStartTokenGetsIt) {
   EXPECT_EQ(generated(inputs, json), rows);
 }
 
-// A batch whose prompts are padded on the left: masked positions are seen by nobody.
+// A batch with left-padded prompts: no query attends to masked positions.
 TEST_P(EncoderDecoderGeneration, PromptsMayBePaddedOnTheLeft) {
   const Tensor sources = random_ids(5, 2, 7, model->config().d_vocab());
   ModelInputs inputs = inputs_of(sources);
@@ -70,7 +70,7 @@ TEST_P(EncoderDecoderGeneration, PromptsMayBePaddedOnTheLeft) {
   EXPECT_EQ(generated_with(20), generated_with(30));
 }
 
-// Each token is what a pass of the whole model over all tokens so far says.
+// The logits of each step equal those of a pass of the whole model over all tokens so far.
 TEST_P(EncoderDecoderGeneration, LogitsAreThoseOfWholePasses) {
   Generation generation(*model, inputs_of(source), options(R"({"max_new_tokens": 8})"));
   TokenIds written = {start};
@@ -126,7 +126,7 @@ TEST_P(EncoderDecoderGeneration, LeavingTheEncoderLeavesNoMemory) {
   expect_same_bits("scores", again.sequences_scores(), other.sequences_scores());
 }
 
-// The cache of a generation holds the memory: it goes on without reading the source again.
+// The cache of a generation holds the memory: it continues without the source.
 TEST_P(EncoderDecoderGeneration, GoesOnWithItsCache) {
   const TokenIds expected = generated(inputs_of(source), R"({"max_new_tokens": 9})")[0];
   Generation first(*model, inputs_of(source), options(R"({"max_new_tokens": 4})"));
@@ -141,7 +141,7 @@ TEST_P(EncoderDecoderGeneration, GoesOnWithItsCache) {
 }
 
 TEST_P(EncoderDecoderGeneration, EveryBeamSeesItsOwnSource) {
-  // n-grams of the source are ruled out: with 1 no token of a sequence's own source comes.
+  // n-grams of the source are excluded: with 1 no token of a sequence's own source occurs.
   Tensor batch = random_ids(2, 3, 7, model->config().d_vocab());
   Generation generation(*model, inputs_of(batch), options(R"({"max_new_tokens": 8, "num_beams": 3,
                                     "encoder_no_repeat_ngram_size": 1})"));

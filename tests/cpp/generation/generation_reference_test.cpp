@@ -1,5 +1,5 @@
-// generate() of GPT-2-, Llama-, BART- and T5-shaped checkpoints against transformers': beam search
-// with every option, and each rule that changes a step's scores.
+// generate() of GPT-2-, Llama-, BART- and T5-shaped checkpoints against transformers: beam search
+// with every option, and each processor that changes a step's scores.
 #include <gtest/gtest.h>
 
 #include "clearformer/loading/load_model.h"
@@ -22,7 +22,7 @@ std::vector<std::int32_t> list_of(const Tensor& ids) {
   return {first, first + ids.elements()};
 }
 
-// A case's inputs and what keeps them alive.
+// A case's inputs, with ownership.
 struct CaseInputs {
   explicit CaseInputs(const Case& reference) {
     for (const InputName& name : kInputNames) {
@@ -48,7 +48,7 @@ class GenerationReference : public ::testing::TestWithParam<std::string> {
     model = from_pretrained(fixture_path(cases.front()->option("checkpoint").string()));
   }
 
-  // Runs a case to its end; the scores of all steps are (steps, R, V).
+  // Runs a case to completion; the scores of all steps are (steps, R, V).
   void compare(const Case& reference) {
     SCOPED_TRACE(reference.name());
     const CaseInputs given(reference);
@@ -77,8 +77,8 @@ class GenerationReference : public ::testing::TestWithParam<std::string> {
 
 TEST_P(GenerationReference, SequencesBeamsAndScoresAreUpstreams) {
   for (const Case* reference : cases) {
-    // Upstream's encoder_repetition_penalty reads row i of the source for row i of the beams, which
-    // belongs to another sequence; here every beam looks at its own source.
+    // Upstream's encoder_repetition_penalty uses row i of the source for row i of the beams, which
+    // belongs to another sequence; here every beam uses its own source.
     if (reference->name().find("encoder_repetition_penalty") != std::string::npos) continue;
     compare(*reference);
   }
@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(Checkpoints, GenerationReference,
                          ::testing::Values("gpt2", "llama", "bart", "t5"),
                          [](const auto& checkpoint) { return checkpoint.param; });
 
-// Greedy, of every architecture that writes: prompts alone, and batches padded on either side.
+// Greedy decoding of every generative architecture: single prompts, and batches padded on either side.
 class GreedyReference : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(GreedyReference, SequencesAreUpstreams) {

@@ -27,7 +27,7 @@ TEST_F(GenerationOf, TheSameSeedGivesTheSameTokens) {
   EXPECT_NE(generated(prompt, R"({"max_new_tokens": 40, "do_sample": true, "seed": 12})"), first);
 }
 
-// The draws of a seed are part of the promise: generation.test.ts has the same ones.
+// The samples of a seed are guaranteed: generation.test.ts expects the same ones.
 TEST_F(GenerationOf, DrawsAreTheSameOnEveryPlatform) {
   const Tokens story = {432, 383, 286, 261, 298, 315, 421, 395, 317, 426, 317, 401, 396, 311, 298,
                         420, 412, 264, 423, 412, 284, 316, 404, 424, 374, 419, 426, 385, 328, 432,
@@ -54,7 +54,7 @@ TEST_F(GenerationOf, EveryRowOfABatchDrawsForItself) {
   const Rows rows = generated(batch, R"({"max_new_tokens": 20, "do_sample": true, "seed": 5})");
   EXPECT_NE(rows[0], rows[1]);
   EXPECT_NE(rows[1], rows[2]);
-  // The first row is what it is alone.
+  // The first row equals its result without the others.
   EXPECT_EQ(rows[0],
             generated(prompt, R"({"max_new_tokens": 20, "do_sample": true, "seed": 5})")[0]);
   const Rows greedy = generated(batch, R"({"max_new_tokens": 20})");
@@ -74,7 +74,7 @@ TEST_F(GenerationOf, ALowTemperatureAndOneCandidateAreGreedy) {
 
 TEST_F(GenerationOf, AnEndTokenEndsASequenceAndPaddingFollows) {
   const Tokens story = generated(prompt, R"({"max_new_tokens": 30})")[0];
-  // The token that first appears latest ends this row; the batch's other row goes on.
+  // The token whose first occurrence is latest ends this row; the batch's other row continues.
   const std::int32_t end = story[4];
   const auto at =
       static_cast<std::size_t>(std::find(story.begin(), story.end(), end) - story.begin());
@@ -172,8 +172,8 @@ TEST_F(GenerationOf, AStepAfterTheLastIsRefused) {
   expect_error(ErrorCode::invalid_argument, {"generate", "complete"}, [&] { generation.next(); });
 }
 
-// As transformers: padding tokens of a prompt without a mask are masked, also behind the text, unless they are
-// end tokens; what is doubtful about that is told.
+// As in transformers: padding tokens of a prompt without a mask are masked, also at the end, unless they are
+// end tokens; ambiguous cases give a warning.
 TEST_F(GenerationOf, PaddingWithoutAMaskWarnsAndGoesOn) {
   const Fixture fixture("stories260K");
   const auto cases = fixture.of_op("causal_lm_unmasked");
@@ -246,7 +246,7 @@ TEST_F(GenerationOf, WithoutAPromptTheBosTokenBegins) {
                [&] { Generation(model, ModelInputs(), options("{}")); });
 }
 
-// Padding tokens in a prompt without a mask are padding, unless they are end tokens as well.
+// Padding tokens in a prompt without a mask are masked unless they are end tokens as well.
 TEST_F(GenerationOf, AMissingMaskIsGuessedAsUpstreamDoes) {
   const Tensor padded = tokens({0, 0, 1, 403, 407, 261, 378});
   Tensor mask = Tensor::zeros({1, 7}, DType::u8);
@@ -266,7 +266,7 @@ TEST_F(GenerationOf, SeveralSequencesAreDrawnForEachPrompt) {
   EXPECT_EQ(three[0], generated(prompt, json + "}")[0]);
   EXPECT_NE(three[1], three[0]);
   EXPECT_NE(three[2], three[1]);
-  // What three rows of the same prompt draw.
+  // Samples of three rows with the same prompt.
   Tensor batch({3, 5}, DType::i32);
   for (std::size_t i = 0; i < 15; ++i) {
     batch.mutable_view().as<std::int32_t>()[i] = prompt.view().as<std::int32_t>()[i % 5];
@@ -287,7 +287,7 @@ TEST_F(GenerationOf, EachAdvanceIsOneLayer) {
   EXPECT_GE(layers, 3 * model.config().n_layers());
 }
 
-// The sum of what the forward pass says about each token of a beam.
+// A beam's score is the sum of the log-probabilities that the forward pass gives its tokens.
 TEST_F(GenerationOf, BeamScoresAreThoseOfTheForwardPass) {
   Generation generation(model, inputs_of(prompt), options(R"({"max_new_tokens": 12, "num_beams": 4,
                         "num_return_sequences": 4})"));

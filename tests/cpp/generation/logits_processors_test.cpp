@@ -90,7 +90,7 @@ TEST(LogitsProcessors, TheBeginningCanBeForcedAndSuppressed) {
             (std::vector<float>{1, kMinusInfinity, 3}));
 }
 
-// Whisper's: position 1 is the model's choice, 2 and 3 are not, the text begins at 4.
+// As in Whisper: position 1 is chosen by the model, 2 and 3 are forced, the text begins at 4.
 TEST(LogitsProcessors, TokensCanBeForcedByPosition) {
   const char* json =
       R"({"forced_decoder_ids": [[1, null], [2, 0], [3, 2]], "begin_suppress_tokens": [1]})";
@@ -102,7 +102,7 @@ TEST(LogitsProcessors, TokensCanBeForcedByPosition) {
   EXPECT_EQ(processed(json, none, {9, 0, 0, 0}), (std::vector<float>{1, kMinusInfinity, 3}));
 }
 
-// Whisper's: 0 and 1 are text, 2 is the end, 3 says that there are no times, 4 to 6 are the times.
+// As in Whisper: 0 and 1 are text, 2 is the end, 3 means no timestamps, 4 to 6 are timestamps.
 TEST(LogitsProcessors, TimesComeInOrderAndInPairs) {
   const char* json = R"({"return_timestamps": true, "no_timestamps_token_id": 3, "eos_token_id": 2,
                          "max_initial_timestamp_index": 1})";
@@ -114,7 +114,7 @@ TEST(LogitsProcessors, TimesComeInOrderAndInPairs) {
   EXPECT_EQ(processed(json, text, {9, 4, 0, 5}), (std::vector<float>{kNo, kNo, 5, kNo, kNo, 1, 1}));
   EXPECT_EQ(processed(json, text, {9, 4, 0, 5, 5}),
             (std::vector<float>{5, 5, 5, kNo, kNo, kNo, kNo}));
-  // Each of the two times is less likely than the text, both together are likelier.
+  // Each of the two timestamps is less probable than the text, but together they are more probable.
   EXPECT_EQ(processed(json, {5, 5, 5, 5, 4.5, 4.5, 4.5}, {9, 4, 0}),
             (std::vector<float>{kNo, kNo, kNo, kNo, kNo, 4.5, 4.5}));
 }
@@ -155,7 +155,7 @@ TokenIds row_of(const Tensor& ids, std::size_t row) {
   return {first, first + ids.dim(1)};
 }
 
-// All rules that upstream's own list has for these options, in its order, as in a sampling search.
+// All processors of upstream's list for these options, in its order, as in a sampling search.
 TEST(LogitsProcessors, EqualTheReference) {
   const Fixture fixture("generation");
   std::size_t compared = 0;
@@ -179,7 +179,7 @@ TEST(LogitsProcessors, EqualTheReference) {
       processors.apply(own, row_of(ids, row), row_of(source, row));
       processors.finish(own);
     }
-    // A handful of float32 operations on a score; what stays must be the same.
+    // A handful of float32 operations per score; the set of excluded tokens must be equal.
     expect_close(reference->name(), scores, reference->output("processed_scores"),
                  Bound{1e-6, gamma(8)});
     ++compared;

@@ -54,8 +54,8 @@ TEST(TopP, KeepsTheSmallestSetThatReachesP) {
   EXPECT_EQ(kept(1e-9), "1");
 }
 
-// Probabilities that are sums of powers of two: a token goes while what goes stays within 1 - p, at the
-// boundary, too (upstream: cumulative <= 1 - p).
+// Probabilities that are sums of powers of two: a token is dropped while the dropped mass is at most 1 - p, including
+// equality (upstream: cumulative <= 1 - p).
 TEST(TopP, WhatIsLeftReachesPExactly) {
   // 1/2, 1/4, 1/8, 1/8
   const float two = std::log(2.0f);
@@ -78,7 +78,7 @@ TEST(TopP, WhatIsLeftReachesPExactly) {
   EXPECT_EQ(halves, (std::vector<float>{kMinusInfinity, 1.0f}));
 }
 
-// Tokens at the distance of the one that completes the mass stay, as many as there are.
+// All tokens at the same distance as the one that completes the mass are kept.
 TEST(Typical, KeepsTiesAtTheEdge) {
   const auto kept = [](std::vector<float> scores, double mass, std::size_t at_least) {
     apply_typical(scores, mass, at_least);
@@ -89,7 +89,7 @@ TEST(Typical, KeepsTiesAtTheEdge) {
     return indices;
   };
   EXPECT_EQ(kept({1, 1, 1, 1}, 0.3, 1), "0123");  // all at distance 0
-  // The likely token is the most typical; the mass is complete within the ties behind it.
+  // The likely token is the most typical; the mass is completed within the ties after it.
   EXPECT_EQ(kept({2, 0, 0, 0, 0, 0, 0, 0}, 0.2, 1), "0");
   EXPECT_EQ(kept({2, 0, 0, 0, 0, 0, 0, 0}, 0.6, 1), "01234567");
   EXPECT_EQ(kept({5, 0, 0, 0}, 0.2, 1), "0");
@@ -112,7 +112,7 @@ TEST(Largest, IsTheFirstOfEquals) {
   expect_error(ErrorCode::invalid_argument, {"NaN"}, [&] { largest(broken); });
 }
 
-// Made with an independent Mersenne Twister: the draws are part of the promise, on every platform.
+// Computed with an independent Mersenne Twister: the samples are guaranteed on every platform.
 TEST(Sampler, DrawsTheSameTokensOnEveryPlatform) {
   const float scores[] = {0.0f, 0.5f, 1.0f, 1.5f};
   const auto draws = [&](std::uint64_t seed) {
@@ -167,7 +167,7 @@ TEST(Sampler, DrawsNothingWhereNothingIsLeft) {
   }
 }
 
-// Without replacement: the first draw is distributed as the probabilities, the second as what is left.
+// Without replacement: the first draw follows the probabilities, the second those of the remaining tokens.
 TEST(Sampler, DrawsSeveralInProportionToWhatIsLeft) {
   const std::vector<float> scores = {std::log(0.5f), std::log(0.3f), std::log(0.2f)};
   Sampler sampler(3);
@@ -206,7 +206,7 @@ TEST(Best, AreTheLargestAndOfEqualsTheFirst) {
   EXPECT_EQ(best(scores, 20), (Indices{2, 4, 7, 0, 3, 6, 5, 1}));
 }
 
-// A model whose numbers broke must not break the sort.
+// NaN outputs of a model must not break the sort.
 TEST(Narrowing, StandsNaN) {
   GenerationConfig config;
   config.top_k = 3;

@@ -20,13 +20,13 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 struct Errors {
-  double of_y = 8.0;  // what of |y| and of |x| the error may be, in units of u
+  double of_y = 8.0;  // error relative to |y| and |x|, in units of u
   double of_x = 0.0;
   double absolute = 0.0;
 };
 
-// exp, tanh and erf are within a few units in the last place of 1; the formulas multiply that by |x|
-// (where 1 + erf or 1 + tanh cancel, the error stays as large as the 1). silu has no such sum.
+// exp, tanh and erf have an error of a few units in the last place of 1; the formulas multiply that by |x|
+// (where 1 + erf or 1 + tanh cancel, the absolute error remains). silu has no such sum.
 double bound_of(double x, double y, const Errors& errors) {
   return FLT_MIN * (1.0 + std::abs(x)) + errors.absolute + gamma(errors.of_y) * std::abs(y) +
          gamma(errors.of_x) * std::abs(x);
@@ -62,7 +62,7 @@ const Function kFunctions[] = {
     {"tanh",
      [](const float* in, float* out, std::size_t n) { kernels::hyperbolic_tangent(in, out, n); },
      [](double x) { return std::tanh(x); }, -1.0, 1.0},
-    // 1.702 x, up to 104 where the result vanishes, is rounded twice on its way into the exponent.
+    // 1.702 x, up to 104 where the result underflows, is rounded twice before it enters the exponent.
     {"quick_gelu",
      [](const float* in, float* out, std::size_t n) { kernels::quick_gelu(in, out, n); },
      naive::quick_gelu,
@@ -73,7 +73,7 @@ const Function kFunctions[] = {
      naive::sigmoid, 0.0, 1.0},
     {"softplus", [](const float* in, float* out, std::size_t n) { kernels::softplus(in, out, n); },
      naive::softplus, 0.0, INFINITY},
-    // exp(x) below FLT_MIN is 0, so its root is, too.
+    // exp(x) below FLT_MIN is flushed to 0, and so is its root.
     {"sqrt_softplus",
      [](const float* in, float* out, std::size_t n) { kernels::sqrt_softplus(in, out, n); },
      [](double x) { return std::sqrt(naive::softplus(x)); },
@@ -182,7 +182,7 @@ TEST_P(Activations, ZeroGivesZero) {
   for (const float value : applied({0.0f, -0.0f})) EXPECT_EQ(value, 0.0f);
 }
 
-// An element's bits do not depend on its neighbours or its place.
+// An element's bits do not depend on its neighbours or its position.
 TEST_P(Activations, AnElementHasTheSameBitsEverywhere) {
   const auto x = Random(2).list(37, -8, 8), all = applied(x);
   for (std::size_t i = 0; i < x.size(); ++i) {

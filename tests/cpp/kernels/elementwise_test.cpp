@@ -9,7 +9,7 @@
 namespace clearformer::test {
 namespace {
 
-// One rounding: the twin in float is exact, bit for bit.
+// One rounding: the float reference is exact, bit for bit.
 constexpr std::size_t kSizes = 2 * 16 + 1;
 
 template <class Kernel, class Twin>

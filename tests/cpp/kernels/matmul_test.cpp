@@ -17,7 +17,7 @@ struct MatmulSizes {
   std::size_t m, n, k;
 };
 
-// B (K, N) in panels, every column past N and every float between panels holding `padding`.
+// B (K, N) in panels, with `padding` in every column past N and between panels.
 Floats packed(const Floats& b, const MatmulSizes& sizes, std::size_t panel_stride, float padding) {
   const std::size_t width = kernels::panel_width(), panels = (sizes.n + width - 1) / width;
   Floats panels_of_b(panels * panel_stride, padding);
@@ -29,7 +29,7 @@ Floats packed(const Floats& b, const MatmulSizes& sizes, std::size_t panel_strid
   return panels_of_b;
 }
 
-// `rows` rows of `columns` floats spread out to `stride`, NaN between them.
+// `rows` rows of `columns` floats spread to `stride`, with NaN between them.
 Floats spread(const Floats& x, std::size_t rows, std::size_t columns, std::size_t stride) {
   Floats wide(rows * stride, Guarded::sentinel());
   for (std::size_t row = 0; row < rows; ++row) {
@@ -40,7 +40,7 @@ Floats spread(const Floats& x, std::size_t rows, std::size_t columns, std::size_
   return wide;
 }
 
-// The operands of a product and the kernel's result, all off alignment, with gaps between the rows.
+// The operands of a product and the kernel's result, all misaligned, with gaps between the rows.
 struct Multiplication {
   Multiplication(Random& random, const MatmulSizes& sizes, bool with_bias)
       : sizes(sizes),
@@ -48,7 +48,7 @@ struct Multiplication {
         b(random.list(sizes.k * sizes.n)),
         bias(with_bias ? random.list(sizes.n) : Floats()) {}
 
-  // C without the gaps; checks that the gaps and what lies around stay as they were.
+  // C without the gaps; checks that the gaps and the surroundings are unchanged.
   Floats multiply() const {
     const std::size_t a_stride = sizes.k + 3, c_stride = sizes.n + 5;
     const std::size_t panel_stride = kernels::panel_width() * sizes.k + 7;
@@ -132,7 +132,7 @@ TEST(Matmul, EqualsTheNaiveTwinForAllDepthsAndSomeLargeSizes) {
   }
 }
 
-// A row's bits do not depend on the rows around it: the promise behind batches, caches and traces.
+// A row's bits do not depend on the other rows: the basis of invariance under batching, caching and tracing.
 TEST(Matmul, ARowHasTheSameBitsAloneAndInAnyBlock) {
   Random random(3);
   const MatmulSizes sizes{26, 2 * kernels::panel_width() + 3, 37};
@@ -151,7 +151,7 @@ TEST(Matmul, ARowHasTheSameBitsAloneAndInAnyBlock) {
   }
 }
 
-// Nor do a column's bits depend on how many columns follow.
+// A column's bits do not depend on the number of columns either.
 TEST(Matmul, AColumnHasTheSameBitsForAnyWidth) {
   Random random(4);
   const MatmulSizes sizes{5, 2 * kernels::panel_width() + 3, 29};
@@ -186,7 +186,7 @@ TEST(Matmul, HoldsTheBoundOnAdversarialSums) {
     run.b.assign(b.f32(), b.f32() + b.elements());
     const Floats c = run.multiply();
     run.expect_right(c);
-    // The reference's own values, rounded to float once, confirm the naive twin.
+    // The reference's own values, rounded once to float, confirm the naive twin.
     const Tensor& magnitudes = reference->output("sum_of_absolute");
     std::vector<double> bounds;
     for (std::size_t i = 0; i < magnitudes.elements(); ++i) {

@@ -38,10 +38,10 @@ Result rms_norm(const std::vector<float>& x, std::size_t columns, float eps) {
   return {x, scale.values(), normalized.values()};
 }
 
-// The double sums are good to n·2⁻⁵³ of the largest |x|; the mean is used as two floats, which leaves
-// u² of it. So the centered value is off by that plus two roundings, of x - high and of the rest
-// (which is at most u·|mean|, so its rounding is within that u² too); the scale by what the centered
-// values are and one rounding; the quotient rounds once more.
+// The double sums have an error of n·2⁻⁵³ of the largest |x|; the mean is used as two floats, with an error
+// of u² of it. The centered value has that error plus two roundings, of x - high and of the rest
+// (which is at most u·|mean|, so its rounding is within that u² too); the scale has the error of the centered
+// values plus one rounding; the quotient rounds once more.
 void expect_right(const Result& actual, const naive::Normalized& expected,
                   const std::vector<float>& x, std::size_t columns) {
   const double n = static_cast<double>(columns);
@@ -90,7 +90,7 @@ TEST(RmsNorm, EqualsTheNaiveTwinForAllSizes) {
   }
 }
 
-// Rows that break float32 accumulation: the promise is 5e-7 where torch is off by 1.6e-2.
+// Rows that break float32 accumulation: the required bound is 5e-7, where torch is off by 1.6e-2.
 TEST(LayerNorm, HoldsOnAdversarialRows) {
   Random random(3);
   for (const std::size_t columns : {5u, 64u, 600u, 768u}) {

@@ -21,7 +21,7 @@ Tensor filled(Tensor weight, const Tensor& values) {
   return weight;
 }
 
-// Every row of the weight comes back, and nothing beside it is written.
+// Every row of the weight is unpacked exactly, and nothing beyond it is written.
 void expect_rows(const PackedMatrix& matrix, const Tensor& weight) {
   ASSERT_EQ(matrix.outputs(), weight.dim(0));
   ASSERT_EQ(matrix.inputs(), weight.dim(1));

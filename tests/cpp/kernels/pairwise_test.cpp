@@ -63,7 +63,7 @@ Floats scores_of(const Operands& x, const PairwiseKernel& kernel) {
   return scores;
 }
 
-// Runs all small sizes; `term` gives a summand, `error` what it may be off by in units of u.
+// Runs all small sizes; `term` computes a summand, `error` its error bound in units of u.
 void expect_right(const PairwiseKernel& kernel,
                   const std::function<double(std::size_t, double, double)>& term,
                   const std::function<double(std::size_t, double)>& magnitude, double roundings) {
@@ -95,8 +95,8 @@ TEST(SquaredDistances, EqualTheNaiveTwinForAllSizes) {
                [](std::size_t, double value) { return std::abs(value); }, 3.0);
 }
 
-// tanh is within a few u of |w|·1; its argument, at most 4, is rounded to 4u, which tanh (of slope
-// 1 at most) hands on; then product and sums.
+// tanh has an error of a few u of |w|·1; its argument, at most 4, is rounded to 4u, which tanh (of slope
+// at most 1) propagates; then product and sums.
 TEST(AdditiveScores, EqualTheNaiveTwinForAllSizes) {
   const Floats weights = Random(2).list(7);
   expect_right(

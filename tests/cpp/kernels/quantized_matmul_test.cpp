@@ -50,7 +50,7 @@ Floats product(const PackedMatrix& matrix, const Floats& x,
   return out.values();
 }
 
-// The inputs as the format reads them: f16 as they are, else rounded to `limit` steps of the largest.
+// The inputs as the format uses them: unchanged for f16, otherwise rounded to `limit` steps of the largest.
 Floats rounded_rows(const Floats& x, std::size_t k, float limit) {
   Floats rounded;
   for (std::size_t first = 0; first < x.size(); first += k) {
@@ -64,8 +64,8 @@ Floats rounded_rows(const Floats& x, std::size_t k, float limit) {
   return rounded;
 }
 
-// f16 sums K products of floats. The others sum whole numbers exactly; rounded are the scaled values
-// on both sides (4 roundings), the blocks and their sum.
+// f16 sums K products of floats. The others sum integers exactly; the roundings are those of the scaled values
+// on both sides (4), of the blocks and of their sum.
 double roundings_of(MatrixFormat format, std::size_t k) {
   if (format == MatrixFormat::f16) return static_cast<double>(k) + 1.0;
   const double blocks = static_cast<double>((k + block_of(format, k) - 1) / block_of(format, k));
@@ -125,7 +125,7 @@ TEST(QuantizedMatmul, EqualsTheNaiveTwinForLargeSizes) {
   }
 }
 
-// The widened weight in fp32 gives the bits that f16 does.
+// fp32 with the widened weight gives the same bits as f16.
 TEST(QuantizedMatmul, HalvesGiveTheBitsOfTheirFloats) {
   Random random(3);
   for (std::size_t m = 1; m <= 7; ++m) {
@@ -138,7 +138,7 @@ TEST(QuantizedMatmul, HalvesGiveTheBitsOfTheirFloats) {
   }
 }
 
-// Every half that is finite, subnormals too.
+// Every finite half, including subnormals.
 TEST(QuantizedMatmul, EveryHalfIsWidenedExactly) {
   constexpr std::size_t kExponents = 31, kCount = 2 * kExponents * 1024;
   Tensor weights({kCount, 1});
@@ -156,7 +156,7 @@ TEST(QuantizedMatmul, EveryHalfIsWidenedExactly) {
   }
 }
 
-// A row's bits do not depend on the rows around it.
+// A row's bits do not depend on the other rows.
 TEST(QuantizedMatmul, ARowHasTheSameBitsAloneAndInAnyBlock) {
   SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
   Random random(4);
@@ -223,7 +223,7 @@ TEST(QuantizedMatmul, BiasActivationAndResidualFollowTheProduct) {
   }
 }
 
-// Rounding to bytes must not make a number of what is none.
+// Rounding to integers must not turn NaN or infinity into a number.
 TEST(QuantizedMatmul, InputsThatAreNotFiniteMakeNaNOfTheirRowAlone) {
   SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
   Random random(7);
@@ -246,7 +246,7 @@ TEST(QuantizedMatmul, InputsThatAreNotFiniteMakeNaNOfTheirRowAlone) {
   }
 }
 
-// Each block has a scale of its own: where one is far smaller than its neighbours, it is still exact.
+// Each block has its own scale: one far smaller than its neighbours is still exact.
 TEST(QuantizedMatmul, BlocksHaveScalesOfTheirOwn) {
   SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
   for (const MatrixFormat format : {MatrixFormat::q8_fine, MatrixFormat::q8}) {
@@ -257,7 +257,7 @@ TEST(QuantizedMatmul, BlocksHaveScalesOfTheirOwn) {
       const float size = std::ldexp(1.0f, -10 * static_cast<int>(i % k / block));
       weight.f32()[i] = static_cast<float>(static_cast<int>(i / k + i % 127) - 80) * size;
     }
-    for (std::size_t output = 0; output < n; ++output) {  // the ends of all ranges are there
+    for (std::size_t output = 0; output < n; ++output) {  // the ends of all ranges occur
       for (std::size_t first = 0; first < k; first += block) {
         weight.f32()[output * k + first] =
             std::ldexp(127.0f, -10 * static_cast<int>(first / block));

@@ -38,7 +38,7 @@ TEST(RotateHalves, EqualsTheNaiveTwinForAllSizes) {
 TEST(RotateHalves, LeavesWhatFollowsThePairs) {
   Guarded vector(std::vector<float>{1, 2, 3, 4, 5, 6, 7}, 0);
   const float zero[] = {0, 0}, one[] = {1, 1};
-  kernels::rotate_halves(vector.data(), zero, one, 2);  // a quarter turn
+  kernels::rotate_halves(vector.data(), zero, one, 2);  // a quarter rotation
   EXPECT_EQ(vector.values(), (std::vector<float>{-3, -4, 1, 2, 5, 6, 7}));
 }
 
@@ -52,7 +52,7 @@ TEST(RotateInterleaved, EqualsTheNaiveTwinForAllSizes) {
       Guarded vector(x, offset), cosine(cosines, 1), sine(sines, 2);
       kernels::rotate_interleaved(vector.data(), cosine.data(), sine.data(), pairs);
       EXPECT_TRUE(vector.intact());
-      // Two products and their sum, as for the halves; the element past the pairs stays.
+      // Two products and their sum, as for the halves; the element after the pairs is unchanged.
       std::vector<double> bounds(2 * pairs + 1);
       for (std::size_t i = 0; i < 2 * pairs; ++i) {
         bounds[i] = gamma(2) * (std::abs(x[i]) + std::abs(x[i ^ 1u]));

@@ -17,7 +17,7 @@ namespace {
 
 constexpr float kPastAllScores = std::numeric_limits<float>::infinity();
 
-// The kernel on rows of `columns` floats that lie `gap` floats apart.
+// The kernel on rows of `columns` floats with gaps of `gap` floats.
 std::vector<float> softmax(const std::vector<float>& x, std::size_t columns, std::size_t gap = 3,
                            std::size_t offset = 1) {
   const std::size_t rows = columns == 0 ? 0 : x.size() / columns, stride = columns + gap;
@@ -40,10 +40,10 @@ std::vector<float> softmax(const std::vector<float>& x, std::size_t columns, std
   return result;
 }
 
-// y = e / Σe with e = exp(d), d = x - max. Rounding d changes e by the fraction |d|·u; exp itself is
-// within 4u; the n - 1 sums, the reciprocal and the product round once each. Terms whose d is
-// below the range of float vanish, for at most the smallest normal number. With the largest |d|
-// of the terms that count, capped by that range (88):
+// y = e / Σe with e = exp(d), d = x - max. Rounding d changes e by the fraction |d|·u; exp itself has an error
+// of 4u; the n - 1 sums, the reciprocal and the product round once each. Terms whose d is
+// below the range of float underflow, by at most the smallest normal number. With the largest |d|
+// among the other terms, capped by that range (88):
 //   |error| <= γ(2·(|d| + 4) + n + 2)·y + FLT_MIN
 Bound softmax_bound(const std::vector<float>& x, std::size_t columns) {
   double spread = 0.0;
@@ -101,7 +101,7 @@ TEST(Softmax, MaskedScoresAreExactlyZero) {
   }
 }
 
-// Why attention over all keys, masked, has the bits of attention over the visible ones.
+// The reason why attention over all keys with a mask has the same bits as attention over the visible ones.
 TEST(Softmax, MaskedScoresAtTheEndChangeNoBit) {
   Random random(3);
   for (std::size_t columns = 1; columns <= 33; ++columns) {

@@ -18,7 +18,7 @@ struct AttentionSizes {
   std::size_t batch, queries, keys, heads, groups, d, d_v;
 };
 
-// Around the panels (16 or 32 wide), the blocks of 48 queries and of 128 keys; n != m; grouped heads.
+// Sizes around the panels (16 or 32 wide), the blocks of 48 queries and of 128 keys; n != m; grouped heads.
 const AttentionSizes kAttentionSizes[] = {
     {1, 1, 1, 1, 1, 1, 1},     {2, 7, 7, 3, 1, 10, 10},  {1, 5, 9, 4, 2, 8, 3},
     {2, 9, 4, 2, 2, 5, 17},    {1, 48, 48, 1, 1, 4, 4},  {1, 49, 33, 2, 1, 3, 16},
@@ -75,7 +75,7 @@ TEST(Attention, EqualsTheNaiveTwinUnderCausalMasks) {
   }
 }
 
-// Whole blocks of keys lie before the first that a query sees.
+// Whole blocks of keys precede the first that a query attends to.
 TEST(Attention, EqualsTheNaiveTwinUnderWindows) {
   for (const AttentionSizes& sizes : kAttentionSizes) {
     for (const std::size_t before : {0u, 3u, 140u}) {
@@ -89,7 +89,7 @@ TEST(Attention, EqualsTheNaiveTwinUnderWindows) {
   }
 }
 
-// A query's bits do not depend on the queries beside it: a decoder's step has those of its prefill.
+// A query's bits do not depend on the other queries: decoding gives the same bits as prefill.
 TEST(Attention, AQueryHasTheSameBitsAloneAndAmongOthers) {
   const AttentionSizes sizes{1, 300, 300, 2, 1, 6, 5};
   const AttentionProblem whole = problem_of(sizes);
@@ -108,7 +108,7 @@ TEST(Attention, AQueryHasTheSameBitsAloneAndAmongOthers) {
   }
 }
 
-// The workspace does not grow with the sequence: no score is kept beyond its block.
+// The workspace does not grow with the sequence: only one block of scores is kept.
 TEST(Attention, TheWorkspaceOfSixteenThousandPositionsIsThatOfFewer) {
   const auto workspace = [](std::size_t length) {
     const AttentionProblem problem = problem_of({1, length, length, 1, 1, 4, 4});
@@ -191,7 +191,7 @@ TEST(Attention, ARowWithNothingToAttendToIsZeroTracedOrNot) {
   EXPECT_EQ(Numbers(trace.at("hook_pattern")).values, std::vector<double>(2 * 2 * 50 * 20, 0.0));
 }
 
-// One block of keys, several of them, a last one that is full or not.
+// One block of keys or several, with a full or partial last one.
 TEST(Attention, ARowWithNothingToAttendToIsUniformWhereAsked) {
   for (const std::size_t keys : {8u, 128u, 129u, 256u, 300u, 600u}) {
     SCOPED_TRACE(concat(keys, " keys"));
@@ -219,7 +219,7 @@ TEST(Attention, HugeScoresStayRight) {
   for (std::size_t i = 0; i < problem.queries.elements(); ++i) problem.queries.f32()[i] *= 1e15f;
   for (std::size_t i = 0; i < problem.keys.elements(); ++i) problem.keys.f32()[i] *= 1e15f;
   const Tensor output = attend(problem, Mask());
-  // The largest score wins alone.
+  // Only the largest score has weight.
   const NaiveAttention twin = naive_attention(problem);
   expect_close("output", output.view().reshaped({output.elements()}), twin.output, Bound{1e-5});
 }
@@ -233,7 +233,7 @@ TEST(Attention, EqualKeysGiveTheMeanOfTheValues) {
   EXPECT_EQ(Numbers(trace.at("hook_pattern")).values, std::vector<double>(5 * 16, 1.0 / 16.0));
 }
 
-// Sequences and heads are computed apart: a batch has the bits of its rows.
+// Sequences and heads are independent: a batch has the same bits as its rows.
 TEST(Attention, ASequenceHasTheSameBitsAloneAndInABatch) {
   const AttentionSizes sizes{3, 60, 60, 2, 1, 6, 5};
   const AttentionProblem whole = problem_of(sizes);

@@ -1,4 +1,4 @@
-// What the trace sees and changes inside attention.
+// Reading and editing attention with a trace.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -59,7 +59,7 @@ TEST(AttentionTrace, MaskedScoresAreMinusInfinityAndTheOthersUntouched) {
   }
 }
 
-// Each hook alone takes the traced path; the output keeps its bits.
+// Capturing any single hook takes the traced path; the output keeps its bits.
 TEST(AttentionTrace, CapturingAnyHookChangesNoBit) {
   const AttentionProblem problem = problem_of(1.5f);
   const Tensor expected = attend(problem, Mask::causal());

@@ -1,4 +1,4 @@
-// Table 1 of Vaswani et al. 2017, counted.
+// Table 1 of Vaswani et al. 2017, by counting.
 #include "clearformer/layers/complexity.h"
 
 #include <gtest/gtest.h>
@@ -50,13 +50,13 @@ TEST(Complexity, RestrictedSelfAttention) {
   EXPECT_EQ(cost.multiply_adds, 2u * 3 * 7 * 5);
   EXPECT_EQ(cost.maximum_path_length, 3u);
   EXPECT_EQ(cost.work, "O(r·n·d)");
-  // A neighbourhood that holds everything is self-attention.
+  // A neighbourhood that includes all positions is self-attention.
   const Complexity all = complexity(LayerKind::restricted_self_attention, {7, 5, 0, 100});
   EXPECT_EQ(all.multiply_adds, self_attention(7, 5).multiply_adds);
   EXPECT_EQ(all.maximum_path_length, 1u);
 }
 
-// Counted by the multiply-adds that loops over positions and dimensions do.
+// Counted by the multiply-adds in loops over positions and dimensions.
 TEST(Complexity, WorkIsWhatLoopsCount) {
   for (std::size_t n = 1; n <= 6; ++n) {
     for (std::size_t d = 1; d <= 4; ++d) {

@@ -1,4 +1,4 @@
-// Edits said as data: which elements they mean, what becomes of them, and what is refused.
+// Edits given as data: the selected elements, the operations, and invalid edits.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -25,7 +25,7 @@ Tensor numbers(const Shape& shape, std::vector<float> values) {
   return tensor;
 }
 
-// The tensor after an edit at "hook", of which `past` positions came before.
+// The tensor after an edit at "hook", with `past` preceding positions.
 Tensor edited(Edit edit, const Shape& shape, const char* legend, std::size_t past = 0) {
   edit.hook = "hook";
   Trace trace;
@@ -35,7 +35,7 @@ Tensor edited(Edit edit, const Shape& shape, const char* legend, std::size_t pas
   return value;
 }
 
-// What a plain loop over (B, T, H, d) makes of it.
+// The same edit by a plain loop over (B, T, H, d).
 template <class Change>
 void expect_heads(const Tensor& found, Change change) {
   const Shape& shape = found.shape();
@@ -68,7 +68,7 @@ TEST(Edit, ScalesAddsAndReplacesWithBroadcastValues) {
       edited({.hook = {}, .op = Edit::Op::add, .heads = {1}, .value = numbers({4}, steps)}, shape,
              kHeadsLegend),
       [&](auto, auto, auto head, auto d, float x) { return head == 1 ? x + steps[d] : x; });
-  // One number for each sequence and position.
+  // One number per sequence and position.
   const std::vector<float> each = {1, 2, 3, 4, 5, 6};
   expect_heads(
       edited({.hook = {}, .op = Edit::Op::replace, .value = numbers({2, 3, 1, 1}, each)}, shape,
@@ -111,7 +111,7 @@ TEST(Edit, PositionsOfScoresAreThoseOfTheQueries) {
 }
 
 TEST(Edit, PositionsCountFromTheBeginningOfTheSequence) {
-  // Positions 5, 6, 7 are here.
+  // This tensor holds positions 5, 6, 7.
   const Tensor found =
       edited({.hook = {}, .positions = {6, -1}}, {1, 3, 2}, "batch pos d_model", 5);
   const Tensor expected = numbers({1, 3, 2}, {1, 2, 0, 0, 0, 0});

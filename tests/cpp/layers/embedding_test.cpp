@@ -93,7 +93,7 @@ TEST(OutputLayer, UntiedItHasItsOwnWeight) {
 TEST(OutputLayer, BiasScaleAndSoftcapComeInThisOrder) {
   LayerWeights weights;
   const Tensor w = weights.add("weight", {9, 4});
-  Tensor row({1, 9});  // final_logits_bias has an axis in front
+  Tensor row({1, 9});  // final_logits_bias has a leading axis
   for (std::size_t i = 0; i < 9; ++i) row.f32()[i] = static_cast<float>(i) - 4.0f;
   const Tensor bias = weights.add("bias", std::move(row));
   const OutputLayer output(weights.scope(), {4, 9, Bias::present, 0.5f, 3.0f}, nullptr);

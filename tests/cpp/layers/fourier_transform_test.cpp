@@ -1,4 +1,4 @@
-// The transform by factors against its definition, for every length up to 130 and for those in use.
+// The factorised transform against the definition, for every length up to 130 and for those in use.
 #include "clearformer/layers/fourier_transform.h"
 
 #include <gtest/gtest.h>
@@ -45,8 +45,8 @@ void expect_powers(std::size_t n, std::uint64_t seed) {
   ASSERT_EQ(transform.bins(), n / 2 + 1);
   std::vector<double> found(transform.bins());
   transform.power(signal.data(), found.data());
-  // Both sums have at most n terms of three roundings each (the root, the product, the sum), of which
-  // none exceeds Σ|x|; squaring doubles the relative error, twice for two sides.
+  // Both sums have at most n terms of three roundings each (the root, the product, the sum), none of which
+  // exceeds Σ|x|; squaring doubles the relative error, twice for two sides.
   const double bound = 12.0 * static_cast<double>(n + 4) * kDoubleRoundoff * sum * sum;
   const std::vector<double> expected = naive_powers(signal);
   expect_close("powers", found, expected, Bound{bound});
@@ -68,8 +68,7 @@ TEST(FourierTransform, PowersAddUpToTheSignalsEnergy) {
   FourierTransform transform(400);
   std::vector<double> powers(transform.bins());
   transform.power(signal.data(), powers.data());
-  double sum =
-      powers.front() + powers.back();  // these two stand for themselves, the others for two
+  double sum = powers.front() + powers.back();  // these two occur once, the others twice
   for (std::size_t k = 1; k + 1 < powers.size(); ++k) sum += 2.0 * powers[k];
   EXPECT_NEAR(sum, 400.0 * energy, 1e-9);
 }

@@ -1,4 +1,4 @@
-// Small functions of tensors against PyTorch; hostile rows (±1e30, infinities) are among the cases.
+// Functions of tensors against PyTorch; the cases include adversarial rows (±1e30, infinities).
 #include "clearformer/layers/functional.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ double number(const Case& example, const char* name, double fallback) {
 
 double finite(double x) { return std::isfinite(x) ? std::abs(x) : 0.0; }
 
-// x - max is rounded, exp and their sum change the logarithm by γ(n + 8) at most, the result is rounded.
+// x - max is rounded, exp and their sum change the logarithm by at most γ(n + 8), the result is rounded.
 TEST(Functional, LogSoftmaxEqualsTheReference) {
   const Fixture fixture("functional");
   const auto cases = fixture.of_op("log_softmax");
@@ -61,8 +61,8 @@ TEST(Functional, ANaNIsNotHiddenInItsRow) {
   }
 }
 
-// As in kernels/activations_test.cpp: a dozen units of what a function gives, a few of its argument (the
-// rounded 1.702 x of quick_gelu: in its exponent) and of 1.
+// As in kernels/activations_test.cpp: a dozen units of the result, a few of the argument (the
+// rounded 1.702 x of quick_gelu, in its exponent) and of 1.
 TEST(Functional, ActivationsEqualTransformers) {
   const Fixture fixture("functional");
   const auto cases = fixture.of_op("activation");
@@ -115,7 +115,7 @@ TEST(Functional, GatedUnitsEqualTheReference) {
     EXPECT_EQ(cases.size(), 5u);
     for (const Case* example : cases) {
       SCOPED_TRACE(example->name());
-      // The halves are below 8; of the gate γ(3)·|b| is left where erf cancels.
+      // The halves are below 8; γ(3)·|b| of the gate remains where erf cancels.
       expect_close("output", gated(gate, example->input("input"), dim_of(*example)),
                    example->output("output"), Bound{gamma(3) * 64.0, gamma(12)});
     }
@@ -126,7 +126,7 @@ TEST(Functional, GatedUnitsEqualTheReference) {
                [] { gated(Activation::relu, Tensor::zeros({2, 3}), 2); });
 }
 
-// "same": as many zeros as leave the length, the odd one behind, as torch has it.
+// "same": pads to keep the length, with an odd zero at the end, as in torch.
 ConvolutionOptions convolution_of(const Case& example) {
   const auto size = [&](const char* name, double fallback) {
     return static_cast<std::size_t>(number(example, name, fallback));

@@ -12,7 +12,7 @@ namespace {
 
 using StoreSizes = PackedKeyValues::Sizes;
 
-// Keys and values (B, T, G, d) that know where they belong.
+// Keys and values (B, T, G, d) that encode their indices.
 struct Positions {
   Positions(const StoreSizes& sizes, std::size_t length, std::uint64_t seed)
       : keys(Random(seed).tensor({sizes.batch, length, sizes.heads, sizes.key_dim})),
@@ -37,7 +37,7 @@ struct Positions {
   Tensor keys, values;
 };
 
-// Every key and value lies where the header says.
+// Checks that every key and value is stored in the layout of the header.
 void expect_stored(const PackedKeyValues& store, const Positions& expected) {
   const StoreSizes& sizes = store.sizes();
   const std::size_t width = kernels::panel_width();
@@ -116,7 +116,7 @@ TEST(KeyValueCache, GrowsByDoublingUpToTheLimit) {
   }
   EXPECT_LE(capacities.size(), 8u) << "more growths than doubling takes";
   EXPECT_EQ(cache.capacity(), PackedKeyValues::rounded(1000));
-  // Values lie in panels of whole width, keys do not need to.
+  // Values are stored in panels of whole width, keys need not be.
   EXPECT_EQ(cache.bytes(), sizeof(float) * cache.capacity() * (4 + PackedKeyValues::rounded(4)));
 }
 
@@ -137,7 +137,7 @@ TEST(KeyValueCache, CropForgetsTheEndAndTakesNewPositions) {
                [&] { cache.crop(61); });
   cache.crop(0);
   EXPECT_EQ(cache.length(), 0u);
-  // Empty, it takes another batch size.
+  // When empty, it accepts another batch size.
   const StoreSizes other{1, 2, 6, 6};
   Positions(other, 3, 9).append_to(cache.reserve(0, other, 3), 0, 3);
   EXPECT_EQ(cache.batch(), 1u);
@@ -204,7 +204,7 @@ TEST(KeyValueCache, SelectsSequencesInAllStores) {
       positions->values = selected(positions->values, rows);
     }
     for (std::size_t layer = 0; layer < 2; ++layer) {
-      own.append_to(cache.reserve(layer, expected, 5), 40, 5);  // it goes on as if always so
+      own.append_to(cache.reserve(layer, expected, 5), 40, 5);  // continues seamlessly
       expect_stored(cache.reserve(layer, expected, 0), own);
       expect_stored(*cache.memory(layer), memory);
     }

@@ -1,4 +1,4 @@
-// The front end of Whisper against transformers' WhisperFeatureExtractor.
+// Whisper's feature extraction against transformers' WhisperFeatureExtractor.
 #include "clearformer/layers/log_mel_spectrogram.h"
 
 #include <gtest/gtest.h>
@@ -42,8 +42,8 @@ Tensor repeated(const Tensor& samples, std::size_t times) {
 }
 
 // The reference keeps its spectrum in complex64: 2 roundings of a power, so 2/ln 10 of its logarithm.
-// Both round that logarithm, the difference to the loudest less 8 and the sum with 4 to float32; no
-// logarithm here is larger than 10, none of these larger than 18. All is divided by 4.
+// Both round that logarithm, the difference to the maximum less 8 and the sum with 4 to float32; no
+// logarithm here is larger than 10, none of these sums larger than 18. Everything is divided by 4.
 constexpr double kBound = (2.0 / 2.302 + 2.0 * (10.0 + 18.0 + 14.0)) / 4.0 * kRoundoff;
 static_assert(kBound < 1e-5);
 
@@ -99,7 +99,7 @@ TEST(LogMelSpectrogram, AFrameDoesNotDependOnSoundsFarFromIt) {
   Random random(7);
   const Tensor sound = random.tensor({8000});
   Tensor louder_end = sound.clone();
-  // Half as loud a second half keeps the loudest frame, and with it the floor, where it was.
+  // Halving the second half leaves the loudest frame, and with it the floor, unchanged.
   for (std::size_t i = 4000; i < 8000; ++i) louder_end.f32()[i] *= 0.5f;
   const Tensor whole = log_mel_spectrogram(sound, config);
   const Tensor changed = log_mel_spectrogram(louder_end, config);

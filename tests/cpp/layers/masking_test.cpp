@@ -29,7 +29,7 @@ void for_each_index(const std::function<void(const Index&)>& visit) {
   }
 }
 
-// Applies the mask to every row of scores and compares with the matrix `visible` and `added` describe.
+// Applies the mask to every row of scores and compares with the matrix given by `visible` and `added`.
 void expect_mask(const Mask& mask, const Visible& visible, const Added& added = nullptr,
                  Place place = Place::here()) {
   mask.check("test", kBatch, kHeads, kQueries, kKeys);
@@ -62,7 +62,7 @@ std::vector<Shape> broadcasting_shapes() {
   return shapes;
 }
 
-// Where (b, h, t, s) lies in a tensor of that shape, from the definition of broadcasting.
+// The offset of (b, h, t, s) in a tensor of that shape, by the definition of broadcasting.
 std::size_t offset(const Shape& shape, const Index& at) {
   std::size_t place = 0;
   for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
@@ -170,7 +170,7 @@ TEST(Mask, TwoCausalMasksKeepTheNarrowerPast) {
               [](const Index& at) { return at[3] <= at[2] + 1; });
 }
 
-// Query t stands at t + past.
+// Query t is at position t + past.
 TEST(Mask, AWindowHidesWhatIsTooFarOnEitherSide) {
   for (const std::size_t past : {0u, 2u}) {
     for (const std::size_t before : {0u, 1u, 9u}) {

@@ -27,7 +27,7 @@ Tensor embed(const PatchEmbedding& embedding, const Tensor& images) {
   return patches;
 }
 
-// The convolution's definition in double: patches (B, N, D), and what rounding errors scale with.
+// The convolution's definition in double: patches (B, N, D), and the magnitudes that scale rounding errors.
 struct Twin {
   std::vector<double> patches, magnitudes;
 };
@@ -60,7 +60,7 @@ Twin twin_of(const Tensor& images, const Tensor& weight, const float* bias) {
   return twin;
 }
 
-// n products and their sum and the bias are n + 1 roundings, the rounded expectation one more.
+// n products, their sum and the bias are n + 1 roundings, the rounded reference one more.
 std::vector<double> bounds_of(const Twin& twin, std::size_t length) {
   std::vector<double> bounds;
   for (const double magnitude : twin.magnitudes) {
@@ -99,7 +99,7 @@ TEST(PatchEmbedding, EveryConvolutionIsTheReference) {
   EXPECT_EQ(cases, 10u);
 }
 
-// transformers' ViTEmbeddings: patches, class token in front, positions of the image's grid added.
+// transformers' ViTEmbeddings: patches, prepended class token, positions of the image's grid added.
 TEST(PatchEmbedding, EveryViTEmbeddingIsTheReference) {
   std::size_t cases = 0;
   for (const Case* reference : patch_references().of_op("vit_embeddings")) {
@@ -129,7 +129,7 @@ TEST(PatchEmbedding, EveryViTEmbeddingIsTheReference) {
     const Tensor bias = for_twin.take({"patch_embeddings.projection.bias"}, {width});
     std::vector<double> sizes = twin_of(images, weight, bias.f32()).magnitudes;
     sizes.insert(sizes.begin(), token.f32(), token.f32() + width);
-    // As for the patches alone, the positions are one rounding more and rounded themselves.
+    // As for the patches, plus one rounding for adding the positions and one for the positions themselves.
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       sizes[i] = gamma(static_cast<double>(3 * side * side) + 4.0) *
                  (std::abs(sizes[i]) + std::abs(positions.f32()[i]));

@@ -1,4 +1,4 @@
-// Bicubic interpolation of position tables against torch's, and what must hold for any table.
+// Bicubic interpolation of position tables against torch's, and invariants for any table.
 #include "clearformer/layers/position_interpolation.h"
 
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ Grid grid_option(const Case& reference, const std::string& name) {
   return {static_cast<std::size_t>(sizes[0].number()), static_cast<std::size_t>(sizes[1].number())};
 }
 
-// Both sum 16 products in double, with weights good to a few roundings of it, and round once: the
-// floats are neighbours, or the double errors of 64·2^-53 of the largest element apart.
+// Both sum 16 products in double, with weights accurate to a few roundings, and round once: the
+// floats are adjacent, or differ by the double errors of 64·2^-53 of the largest element.
 constexpr Bound kSummedInDouble{0.0, 2 * kRoundoff, 64 * 0x1p-53};
 
 TEST(PositionInterpolation, EveryTableIsTheReference) {

@@ -1,4 +1,4 @@
-// Sinusoids of every layout and size to position 100,000, the shift matrix, distinct encodings, learned
+// Sinusoids of every layout and size up to position 100,000, the shift matrix, distinct encodings, learned
 // tables.
 #include "clearformer/layers/positional_encoding.h"
 
@@ -30,9 +30,9 @@ SinusoidConfig sinusoid_config_of(const Case& reference) {
   return config;
 }
 
-// Both are a value in double rounded to float. A frequency and its product with a position are within
-// 4 roundings of double, so angles to 100,000 differ by 1e5·4·2^-53 < 1e-10; where that moves a value
-// over the middle of two floats, the rounded ones are neighbours.
+// Both are a value in double rounded to float. A frequency and its product with a position have
+// 4 roundings in double, so angles up to 100,000 differ by 1e5·4·2^-53 < 1e-10; if that moves a value
+// across the midpoint of two floats, the rounded ones are adjacent.
 constexpr Bound kTwoRoundings{1e-10, 2 * kRoundoff, 0.0};
 
 Tensor positions_of(std::vector<std::int32_t> list) {
@@ -114,8 +114,8 @@ std::vector<double> moved(const Tensor& matrix, const Tensor& x) {
   return result;
 }
 
-// Matrix and encoding are rounded once each: γ(2)·(|cos·sin| + |sin·cos|) <= γ(2), and the encoding it
-// is compared with once more.
+// Matrix and encoding are rounded once each: γ(2)·(|cos·sin| + |sin·cos|) <= γ(2), and the reference encoding
+// once more.
 constexpr Bound kMoved{gamma(3) + 1e-10};
 
 TEST(ShiftMatrix, MovesTheReferencePositions) {
@@ -158,7 +158,7 @@ TEST(ShiftMatrix, ItsBlocksAreRotations) {
   expect_same_bits(
       "matrix", Tensor::copy_of(matrix.view().reshaped({4})),
       TensorView(std::vector<float>{cosine, sine, -sine, cosine}.data(), DType::f32, {4}));
-  // Forth and back is no move at all.
+  // A shift and its inverse give the identity.
   const Tensor forth = shift_matrix(17, {6}), back = shift_matrix(-17, {6});
   for (std::size_t row = 0; row < 6; ++row) {
     for (std::size_t column = 0; column < 6; ++column) {

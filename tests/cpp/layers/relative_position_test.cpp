@@ -33,7 +33,7 @@ TensorView without_batch(const Tensor& bias) {
   return bias.view().reshaped({bias.dim(1), bias.dim(2), bias.dim(3)});
 }
 
-// Two values in double, each rounded to float: neighbours at most.
+// Two values in double, each rounded to float: at most adjacent.
 constexpr Bound kRounded{0.0, 2 * kRoundoff, 0.0};
 
 TEST(Alibi, SlopesAndBiasAreTheReference) {
@@ -127,7 +127,7 @@ TEST(RelativePosition, EveryBiasIsTheReference) {
   EXPECT_EQ(cases, 8u);
 }
 
-// The rows of a cached step are those of the whole pass.
+// The rows of a decoding step equal those of the whole pass.
 TEST(RelativePosition, AnOffsetGivesTheLastRows) {
   Random random(5);
   const Tensor table = random.tensor({8, 3});
@@ -165,8 +165,8 @@ TEST(RelativePosition, EmptySpansGiveEmptyTensors) {
   EXPECT_EQ(relative_position_bias(table, {8, 20}, {2, 0, 0}).elements(), 0u);
 }
 
-// Where distances are exact powers, the bucket hangs on one rounding: transformers rounds to float32.
-// Its own answers for 9 buckets up to a distance of 128.
+// At exact powers the bucket depends on a rounding: transformers rounds to float32.
+// These are its buckets for 9 buckets up to a distance of 128.
 TEST(RelativePosition, ExactPowersFallIntoTransformersBuckets) {
   const std::pair<int, int> expected[] = {{4, 4}, {7, 4}, {8, 5}, {16, 6}, {32, 7}, {64, 8}};
   for (const auto& [distance, bucket] : expected) {

@@ -18,7 +18,7 @@ Tensor rotary_positions(const std::vector<std::int32_t>& values) {
   return positions;
 }
 
-// The angle is right to double precision even far out; cosine and sine are then rounded once.
+// The angle is accurate to double precision even at large positions; cosine and sine are rounded once.
 TEST(RotaryEmbedding, AnglesAreExactFarOut) {
   const std::size_t d_head = 64;
   const RotaryEmbedding rotary({d_head});
@@ -57,7 +57,7 @@ TEST(RotaryEmbedding, TurnsEveryHeadByItsPosition) {
   }
 }
 
-// The reason for rotary positions: dot products depend on the distance alone.
+// The purpose of rotary positions: dot products depend on the distance only.
 TEST(RotaryEmbedding, DotProductsDependOnTheDistanceAlone) {
   Random random(2);
   const Tensor query = random.tensor({1, 1, 1, 16}), key = random.tensor({1, 1, 1, 16});

@@ -1,5 +1,5 @@
-// Rotary positions in both layouts, whole and partial, from positions or from ONNX's caches; the
-// scalings' references are in models/rotary_config_test.cpp.
+// Rotary positions in both layouts, full and partial, from positions or from ONNX's caches; the
+// references of the scalings are in models/rotary_config_test.cpp.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -103,8 +103,8 @@ TEST_P(BothLayouts, DotProductsDependOnTheDistanceAlone) {
       for (std::size_t i = 0; i < d; ++i) sum += static_cast<double>(q.f32()[i]) * k.f32()[i];
       return sum;
     };
-    // Each turned element is off by e·(|a| + |b|), e = γ(3) and the angle's error. Those of the query
-    // meet turned keys up to 2 and the other way round: Σ 2·2·e·(|a| + |b|) = 8·e·Σ|q| for each of
+    // Each rotated element is off by e·(|a| + |b|), e = γ(3) and the angle's error. Those of the query
+    // are multiplied by rotated keys up to 2 and vice versa: Σ 2·2·e·(|a| + |b|) = 8·e·Σ|q| for each of
     // the two scores.
     const double bound = 16.0 * (gamma(3) + 1e-10) * magnitudes;
     for (const std::int32_t distance : {0, 1, 7, 300, -5}) {

@@ -1,4 +1,4 @@
-// Two random checkpoints and more of every architecture against transformers: every output, hidden
+// Random checkpoints of every architecture, at least two each, against transformers: every output, hidden
 // state and attention map, padding on both sides; greedy tokens with and without cache.
 #include "support/architectures.h"
 
@@ -39,7 +39,7 @@ TEST_P(Architectures, OutputsHiddenStatesAndAttentionsEqualTheReference) {
   }
 }
 
-// Nothing a caller gives is dropped in silence.
+// No input is silently ignored.
 TEST_P(Architectures, InputsThatWouldNotBeReadAreRefused) {
   for (const Case* reference : fixture.of_op("model_forward")) {
     SCOPED_TRACE(reference->name());
@@ -86,7 +86,7 @@ TEST_P(Architectures, GreedyTokensEqualTheReference) {
   }
 }
 
-// The hook points a probe finds are those a pass offers.
+// The hook points found by a probe are those that a pass offers.
 TEST_P(Architectures, AProbeFindsTheHookPointsOfAPass) {
   for (const Case* reference : fixture.of_op("model_forward")) {
     SCOPED_TRACE(reference->name());

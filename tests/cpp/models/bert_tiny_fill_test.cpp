@@ -1,5 +1,5 @@
 // The bundled encoder against transformers: logits, hidden states and attention maps of one sentence, and
-// what stands in the blanks of padded ones. Token ids come from the fixture, so that no tokenizer is needed.
+// masked-token predictions in padded ones. Token ids come from the fixture, so that no tokenizer is needed.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Decoding with the key/value cache: the bits of the full forward pass, however the text is cut.
+// Decoding with the key/value cache: the same bits as the full forward pass, for any split of the text.
 #include <gtest/gtest.h>
 
 #include "support/checkpoint.h"
@@ -48,7 +48,7 @@ TEST_P(Cache, AnyCutHasTheBitsOfTheFullForward) {
 TEST_P(Cache, ACroppedCacheGoesOnAsIfTheRestHadNeverBeen) {
   KeyValueCache cache = model.make_cache();
   forward(model, columns(ids, 0, 0, 20), cache);
-  forward(model, random_ids(99, 1, 30, model.config().d_vocab()), cache);  // another story
+  forward(model, random_ids(99, 1, 30, model.config().d_vocab()), cache);  // an unrelated text
   cache.crop(20);
   expect_same_bits("after the crop", forward(model, columns(ids, 0, 20, 40), cache),
                    rows(full, 20, 40));
@@ -120,7 +120,7 @@ TEST_P(Cache, APaddedBatchDecodesAsItDoesWhole) {
   }
 }
 
-// A pass that fails half way must not leave half of its keys behind.
+// A pass that fails must not leave some of its keys in the cache.
 TEST_P(Cache, AFailedPassLeavesItAsItWas) {
   KeyValueCache cache = model.make_cache();
   forward(model, columns(ids, 0, 0, 20), cache);

@@ -1,6 +1,6 @@
-// Keys of config.json against transformers: configurations drawn by tests/references/config_keys.py, the numbers
-// that transformers computes from each. The repository holds a selection; CLEARFORMER_CONFIG_CASES=<folder> names the
-// whole set that the script wrote, and prints what became of every case that is not equal.
+// Keys of config.json against transformers: configurations sampled by tests/references/config_keys.py, with the numbers
+// that transformers computes from each. The repository contains a selection; CLEARFORMER_CONFIG_CASES=<folder> names
+// the full set written by the script, and prints the outcome of every case that is not equal.
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
@@ -26,14 +26,14 @@ constexpr const char* kModelTypes[] = {
     "qwen2", "qwen3",   "phi",        "phi3",       "gemma2", "gemma3_text", "gemma3", "marian",
     "bart",  "t5",      "whisper",    "vit",        "deit",   "clip"};
 
-// Where the drawn cases of a model type are: below the folder of the whole set, or the selection.
+// The location of a model type's sampled cases: in the folder of the full set, or the selection.
 std::string group_of(const std::string& model_type) {
   const char* folder = std::getenv("CLEARFORMER_CONFIG_CASES");
   return folder == nullptr ? "config_keys" : concat(folder, "/", model_type);
 }
 bool whole_set() { return std::getenv("CLEARFORMER_CONFIG_CASES") != nullptr; }
 
-// `refused` alone needs a reason that names a key or a tensor; upstream refuses what `both` and `more` say.
+// `refused` by itself needs a reason that names a key or a tensor; in `both` and `more` upstream refuses as well.
 enum class Verdict { equal, refused, refused_by_both, more, wrong };
 constexpr std::array kVerdicts = {"equal", "refused", "refused by both", "read here alone",
                                   "WRONG"};
@@ -63,7 +63,7 @@ void compare_outputs(const Case& reference, Model& model) {
   expect_reference_outputs(reference, model, outputs, trace);
 }
 
-// The prompts are the inputs without what only a pass takes, rows padded on the right left out.
+// The prompts are the inputs without those that only a pass accepts; right-padded rows are dropped.
 void compare_text(const Case& reference, Model& model) {
   if (!reference.has_output("sequences")) return;
   const CaseInputs given(reference, "prompt.");
@@ -111,7 +111,7 @@ Outcome outcome_of(const std::string& group, const Case& reference) {
   }
 }
 
-// A case of the selection that is refused here says by which key.
+// A case of the selection that is refused here states the key.
 bool expected_refusal(const Case& reference, const Outcome& outcome) {
   return outcome.verdict == Verdict::refused && reference.has_member("refused_here") &&
          outcome.reason.find(reference.member("refused_here").string()) != std::string::npos;

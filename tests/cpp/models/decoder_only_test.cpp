@@ -15,13 +15,13 @@ using Request = ModelInputs;
 
 class DecoderOnly : public ::testing::Test {
  protected:
-  // Runs the request and expects an Error that names all `parts`.
+  // Runs the request and expects an Error that contains all `parts`.
   void refuse(ErrorCode code, const std::vector<std::string>& parts, const Request& request,
               Place place = Place::here()) {
     expect_error(code, parts, [&] { logits_of(model, request); }, place);
   }
   std::unique_ptr<Model> loaded = load_tiny("odd");
-  Model& model = *loaded;  // 97 words, 64 positions
+  Model& model = *loaded;  // 97 tokens, 64 positions
 };
 
 TEST_F(DecoderOnly, KnowsItsSizes) {
@@ -58,7 +58,7 @@ TEST_F(DecoderOnly, TheLastPositionAloneHasTheSameBits) {
   }
 }
 
-// A sequence has the same bits alone and at any place of any batch.
+// A sequence has the same bits by itself and at any index of any batch.
 TEST_F(DecoderOnly, LogitsDoNotDependOnThePlaceInTheBatch) {
   const Tensor ids = random_ids(4, 5, 13, 97);
   const Tensor all = forward(model, ids);
@@ -69,7 +69,7 @@ TEST_F(DecoderOnly, LogitsDoNotDependOnThePlaceInTheBatch) {
   }
 }
 
-// Padding on the left changes the positions of no token and, masked, no score: the same numbers, though
+// Left padding changes the position of no token and, masked, no score: the same numbers, although
 // sums run over more terms.
 TEST_F(DecoderOnly, LeftPaddingLeavesTheLogitsInBounds) {
   const Tensor ids = random_ids(5, 1, 6, 97);
@@ -116,7 +116,7 @@ TEST_F(DecoderOnly, IdsOutsideTheVocabularyAreRefused) {
   refuse(ErrorCode::invalid_argument, {"97", "[0, 1]", "97 rows"}, request);
 }
 
-// Rotary positions are computed, so they go on behind those the model was trained for.
+// Rotary positions are computed, so they continue past those of the training.
 TEST_F(DecoderOnly, MoreTokensThanTrainedPositionsAreRun) {
   const Tensor ids = random_ids(6, 1, 65, 97);
   const Tensor whole = forward(model, ids);

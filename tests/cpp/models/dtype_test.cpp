@@ -1,5 +1,5 @@
-// Every architecture in every dtype: the numbers are those of the same model in fp32 whose matrices
-// were rounded before, by hand.
+// Every architecture in every dtype: the outputs equal those of the same model in fp32 with manually
+// rounded matrices.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ struct Checkpoint {
         config(read_bytes(folder + "/config.json")),
         task(task_named(reference.option("task").string())) {}
 
-  // All matrices in `format`, however small.
+  // All matrices in `format`, whatever their size.
   MatrixPlan plan(MatrixFormat format) const {
     return plan_matrices(config, task, [format](const MatrixRequest&) { return format; });
   }
@@ -51,7 +51,7 @@ Tensor turned(const Tensor& values) {
   return out;
 }
 
-// The checkpoint in fp32 with the values that `format` leaves of the matrices of the plan.
+// The checkpoint in fp32 with the values of the plan's matrices after rounding to `format`.
 Weights rounded_by_hand(const Checkpoint& checkpoint, MatrixFormat format) {
   const MatrixPlan plan = checkpoint.plan(format);
   Weights stored = PretrainedFolder::read(checkpoint.folder).weights;
@@ -59,7 +59,7 @@ Weights rounded_by_hand(const Checkpoint& checkpoint, MatrixFormat format) {
   for (const std::string& name : stored.names()) {
     const Shape shape = *stored.shape(name);
     Tensor tensor = stored.take({name}, shape);
-    if (tensor.empty()) continue;  // whole numbers, which no layer takes
+    if (tensor.empty()) continue;  // integers, which no layer uses
     const MatrixPlan::Entry* entry = plan.find(name);
     if (entry != nullptr && shape.rank() == 2) {
       const bool turns = entry->layout == Layout::in_out;
@@ -90,9 +90,9 @@ double relative_error(const Tensor& found, const Tensor& expected) {
   return std::sqrt(error / size);
 }
 
-// fp16 multiplies the same numbers in fp32. q8 rounds each activation to 1/2047 of the largest of its
-// row, q4 to 1/127, up to half a step of 1/254: a relative error of about 1/254·peak/RMS, less
-// than 0.02 for each matrix on the way; they add up as squares over some tens of matrices.
+// fp16 multiplies the same numbers in fp32. q8 rounds each activation to 1/2047 of the row's maximum,
+// q4 to 1/127, an error of up to half a step, 1/254: a relative error of about 1/254·peak/RMS, less
+// than 0.02 per matrix; the squares add up over some tens of matrices.
 TEST_P(Dtypes, GiveTheNumbersOfWeightsRoundedByHand) {
   SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
   std::set<std::string> seen;
@@ -120,8 +120,8 @@ TEST_P(Dtypes, GiveTheNumbersOfWeightsRoundedByHand) {
   }
 }
 
-// The plan knows every weight of a linear layer under its stored name, and nothing else: what stays
-// fp32 are norms, biases, positions, convolutions and small heads.
+// The plan contains every weight of a linear layer under its stored name, and nothing else: norms, biases,
+// positions, convolutions and small heads stay fp32.
 TEST_P(Dtypes, LeaveNoLinearLayerInF32) {
   for (const Case* reference : fixture.of_op("model_forward")) {
     SCOPED_TRACE(reference->name());

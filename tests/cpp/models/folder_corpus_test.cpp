@@ -1,5 +1,5 @@
-// Bad folders as the core reads them: config.json of every architecture key by key, generation_config.json, the index and
-// headers of safetensors. Each is refused with the file, the key and the value. What is drawn is the choice of
+// Invalid folders: config.json of every architecture key by key, generation_config.json, the index and
+// headers of safetensors. Each is refused with the file, the key and the value. Random choices follow
 // --gtest_random_seed.
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ std::uint64_t seed() {
   return static_cast<std::uint64_t>(::testing::UnitTest::GetInstance()->random_seed());
 }
 
-// `text` with another value under `key`; values of the same key would be refused as such.
+// `text` with another value under `key`; duplicate keys would be refused as such.
 std::string with(const std::string& text, std::string_view key, std::string_view value) {
   std::string changed = text;
   const std::size_t at = changed.find(concat("\"", key, "\":"));
@@ -105,7 +105,7 @@ TEST_P(BadConfigsOf, AreRefusedByKeyAndValue) {
       }
     }
   }
-  EXPECT_GE(refused, 6u);  // CLIP's keys stand in objects of its two towers
+  EXPECT_GE(refused, 6u);  // CLIP's keys are in nested objects for its two towers
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BadConfigsOf, ::testing::ValuesIn(kArchitectures),
@@ -156,7 +156,7 @@ TEST(BadFolders, AllKeysOfTheWrongKindAreTold) {
   EXPECT_EQ(found.problems.size(), 5u);
 }
 
-// A budget for as long as it lives.
+// A memory budget for its lifetime.
 class Budget {
  public:
   explicit Budget(std::uint64_t limit) { memory_budget().limit = limit; }

@@ -1,6 +1,6 @@
 // Every hook point against transformers, read there with forward hooks, and edits against the same
-// edits made in PyTorch. The bound is that of logits, 2e-5 + 1e-5 · max |reference|, plus what the
-// reference itself, a float32 run, misses its float64 run by.
+// edits in PyTorch. The bound is that of logits, 2e-5 + 1e-5 · max |reference|, plus the difference between the
+// reference, a float32 run, and its float64 run.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ class HooksReference : public ::testing::Test {
   Fixture fixture{"hooks"};
 };
 
-// What the reference leaves out, values of padded positions, is NaN there: left out of ours too.
+// Values that the reference omits, at padded positions, are NaN there and omitted from ours as well.
 Tensor compared(const Tensor& actual, const Tensor& expected) {
   Tensor result = actual.clone();
   if (actual.shape() != expected.shape()) return result;
@@ -64,7 +64,7 @@ TEST_F(HooksReference, EveryHookPointEqualsTransformers) {
   }
 }
 
-// Both ways of saying an edit.
+// Both forms of an edit.
 struct Way {
   const char* name;
   void (*add)(Trace& trace, const Case& reference);

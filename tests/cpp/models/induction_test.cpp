@@ -1,5 +1,5 @@
-// A model that was trained until it had induction heads (scripts/models/train_induction.py): its heads' scores and maps
-// against transformers, and what is left of them without the head that looks at the previous token.
+// A model trained to have induction heads (scripts/models/train_induction.py): its heads' scores and maps
+// against transformers, also with the previous-token head ablated.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,10 +33,10 @@ const std::pair<const char*, Kind> kKinds[] = {{"previous_token", is_previous},
 
 struct Scores {
   std::vector<double> values;  // (H)
-  double most_keys = 0.0;      // of one query
+  double most_keys = 0.0;      // per query
 };
 
-/// What a query gives to all keys of the kind, on average over the queries that have one.
+/// A query's attention to all keys of the kind, averaged over the queries that have one.
 Scores scores_of(const Tensor& pattern, const Tensor& ids, Kind kind) {
   const std::size_t heads = pattern.dim(1), length = pattern.dim(2);
   Scores scores{std::vector<double>(heads)};
@@ -60,7 +60,7 @@ Scores scores_of(const Tensor& pattern, const Tensor& ids, Kind kind) {
   return scores;
 }
 
-/// Each weight of a map may be off by the bound of models; a score is a mean of sums of so many.
+/// Each weight of a map may be off by the bound of models; a score is a mean of sums of that many.
 Bound score_bound(double most_keys) {
   return {most_keys * (kModelBound.absolute + kModelBound.of_largest), kRoundoff, 0.0};
 }
@@ -69,7 +69,7 @@ struct Repetitions {
   double loss = 0.0, accuracy = 0.0;
 };
 
-/// Mean loss and hits of the predictions whose token was seen before: what follows it is known.
+/// Mean loss and accuracy of the predictions at tokens that occurred before, whose successor is known.
 Repetitions predicted(const Tensor& logits, const Tensor& ids) {
   const std::size_t length = ids.dim(1), vocabulary = logits.dim(2);
   Repetitions found;
@@ -93,7 +93,7 @@ Repetitions predicted(const Tensor& logits, const Tensor& ids) {
   return {found.loss / count, found.accuracy / count};
 }
 
-/// The logarithm of a softmax moves by at most twice what the logits do.
+/// log softmax changes by at most twice as much as the logits.
 double loss_bound(const Tensor& logits) {
   double largest = 0.0;
   for (std::size_t i = 0; i < logits.elements(); ++i) {
@@ -119,7 +119,7 @@ class Induction : public ::testing::Test {
                  }
                });
   }
-  /// Maps, scores, loss and accuracy of a run equal those that the case holds.
+  /// Checks maps, scores, loss and accuracy of a run against the case.
   void expect_run(const Case& expected, Trace& trace) {
     trace.capture("blocks.*.attn.hook_pattern");
     const Tensor logits = forward(*model, ids, &trace);
@@ -143,7 +143,7 @@ class Induction : public ::testing::Test {
   void expect_repetitions(const Tensor& logits, double loss, double accuracy) {
     const Repetitions found = predicted(logits, ids);
     EXPECT_NEAR(found.loss, loss, loss_bound(logits) + kRoundoff * loss);
-    EXPECT_NEAR(found.accuracy, accuracy, kRoundoff);  // the same hits: see smallest_margin
+    EXPECT_NEAR(found.accuracy, accuracy, kRoundoff);  // the same predictions: see smallest_margin
   }
   /// The highest score of a layer's heads.
   double best(const Trace& trace, std::size_t layer, Kind kind) const {

@@ -1,4 +1,4 @@
-// inspect: what it tells of a checkpoint is what loading it finds, and nothing that is broken throws.
+// inspect: its report matches what loading finds, and invalid input never throws.
 #include "clearformer/loading/inspection.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ constexpr const char* kWeights = "model.safetensors";
 
 Inspection inspected(const std::string& folder) { return inspect(InspectedFolder::read(folder)); }
 
-// stories260K, which the tests below break.
+// stories260K, which the tests below modify.
 InspectedFolder stories() { return InspectedFolder::read(bundled_model("stories260K")); }
 
 std::string texts(const Problems& problems) {
@@ -36,7 +36,7 @@ void expect_problem(const Inspection& found, ErrorCode code, const std::string& 
   EXPECT_TRUE(told) << part << " is not among\n" << texts(found.problems);
 }
 
-// Every folder of the fixtures that holds a checkpoint, and the bundled models.
+// All checkpoint folders of the fixtures, and the bundled models.
 std::vector<std::string> checkpoints() {
   std::vector<std::string> folders;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(fixture_path("models"))) {
@@ -52,8 +52,8 @@ std::vector<std::string> checkpoints() {
   return folders;
 }
 
-// Its file has an output layer of its own that equals the table it is tied to, and is dropped: only the bytes tell that, so
-// what is said before they are read is the most it can take.
+// Its file has an output layer of its own that equals the tied table and is dropped: only the bytes show that, so
+// the memory reported before they are read is an upper bound.
 constexpr std::string_view kEqualOutput = "roberta/old_masked_lm";
 
 TEST(Inspection, SaysOfEveryCheckpointWhatLoadingItFinds) {
@@ -96,7 +96,7 @@ TEST(Inspection, OfEveryTaskItTellsWhatLoadingForItTakes) {
       } catch (const Error& error) {
         EXPECT_EQ(concat("weights: ", texts(found.problems)), error.what());
       }
-      EXPECT_EQ(found.problems.empty(), model != nullptr);  // files hold one head at the most
+      EXPECT_EQ(found.problems.empty(), model != nullptr);  // files contain one head at most
       if (model) {
         if (!folder.ends_with(kEqualOutput)) {
           EXPECT_EQ(found.memory->front(), model->weight_bytes());
@@ -115,7 +115,7 @@ TEST(Inspection, KnowsTheBundledModel) {
   EXPECT_EQ(found.parameters, 260032u);
   EXPECT_EQ(found.tensors.size(), 47u);
   ASSERT_TRUE(found.cache);
-  // keys and values, 5 layers, 4 heads of them, 8 numbers each
+  // keys and values, 5 layers, 4 heads, 8 numbers each
   EXPECT_EQ(found.cache->per_position, 2u * 5 * 4 * 8 * sizeof(float));
   EXPECT_EQ(found.cache->per_source_position, 0u);
 }
@@ -130,7 +130,7 @@ TEST(Inspection, CachesGrowByWhatItSays) {
     inputs.input_ids = ids.view();
     inputs.cache = &cache;
     model->forward(inputs);
-    // Panels are filled up to at most 32 lanes in either direction.
+    // Panels are padded to at most 32 lanes in either direction.
     EXPECT_GE(cache.bytes(), cache.length() * found.cache->per_position);
     EXPECT_LE(cache.bytes(), 4 * cache.capacity() * found.cache->per_position);
   }
@@ -217,7 +217,7 @@ TEST(Inspection, MoreProblemsThanAreListedLeaveTheRestAsItIs) {
   EXPECT_TRUE(found.memory);
 }
 
-// What a shard that is not there would hold is not called missing.
+// Tensors that a missing shard would contain are not reported as missing.
 TEST(Inspection, AShardThatIsNotThereLeavesWhatTheConfigTells) {
   InspectedFolder folder = stories();
   folder.index = R"({"weight_map": {"a": "model.safetensors", "x": "b.safetensors"}})";
@@ -254,7 +254,7 @@ TEST(Inspection, BrokenHeadersAreProblems) {
   expect_problem(with(safetensors("[]"), 10), ErrorCode::malformed_file, "must begin with");
 }
 
-// A header that claims more than any memory holds takes none.
+// A header that claims more than any memory can hold allocates nothing.
 TEST(Inspection, TensorsLargerThanMemoryAreCountedAll64BitsWide) {
   InspectedFolder folder = stories();
   const std::string header =

@@ -1,4 +1,4 @@
-// What single keys of config.json mean for each model type: transformers' answers.
+// The meaning of single keys of config.json for each model type, according to transformers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ ModelConfig meant(const std::string& type, const std::string& keys = "",
   return read_model_config(ConfigReader(text, "config.json"), task);
 }
 
-// Since transformers 5.2, but not GPT-Neo, whose attention has a mask of its own.
+// Since transformers 5.2, except for GPT-Neo, whose attention has a mask of its own.
 TEST(KeyMeanings, IsCausalFalseLetsDecodersSeeAhead) {
   for (const char* type : {"gpt2", "llama", "mistral", "qwen2", "qwen3", "phi", "phi3", "gemma2",
                            "gemma3_text", "bart", "marian", "t5", "whisper"}) {
@@ -69,7 +69,7 @@ TEST(KeyMeanings, KeysThatAFamilyIgnores) {
   }
 }
 
-// AutoModel makes another class of such a config than the one it names.
+// For such a config AutoModel uses another class than the one it names.
 TEST(KeyMeanings, MistralsLayerTypesMustSayWhatItsWindowSays) {
   meant("mistral", R"("layer_types": ["sliding_attention", "sliding_attention"])");
   meant("mistral", R"("layer_types": ["full_attention"], "sliding_window": null)");

@@ -23,8 +23,8 @@ Json::Object members(std::string_view text) {
   return Json::parse(concat("{", text, "}"), "table", ErrorCode::malformed_file).object();
 }
 
-// Fields that change no number of a forward pass of the tasks there are: of training, of generation,
-// of outputs and of heads that are not supported.
+// Fields without influence on a forward pass of the supported tasks: for training, generation,
+// outputs and unsupported heads.
 constexpr std::string_view kWithoutMeaning[] = {
     "transformers_version", "architectures", "output_hidden_states", "return_dict", "dtype",
     "chunk_size_feed_forward", "is_encoder_decoder", "id2label", "label2id", "problem_type",
@@ -40,9 +40,9 @@ constexpr std::string_view kWithoutMeaning[] = {
     "sep_token_id", "encoder_stride", "use_weighted_layer_sum", "classifier_proj_size",
     "apply_spec_augment", "mask_time_prob", "mask_time_length", "mask_time_min_masks",
     "mask_feature_prob", "mask_feature_length", "mask_feature_min_masks", "median_filter_width",
-    // Read by transformers' classes and by none of their models.
+    // Read by transformers' config classes and by none of their models.
     "sinusoidal_pos_embds", "is_decoder", "attn_logit_softcapping", "scale_embedding",
-    // Gemma 3's images, the towers of CLIP by themselves.
+    // Gemma 3's images, CLIP's towers by themselves.
     "vision_config", "mm_tokens_per_image", "boi_token_index", "eoi_token_index",
     "image_token_index", "projection_dim"};
 
@@ -55,13 +55,13 @@ std::vector<Table> tables() {
   std::vector<Table> all = {{"clip_text_model", &kClipTextKeys},
                             {"clip_vision_model", &kClipVisionKeys}};
   for (const Architecture* architecture : kKnown) {
-    if (architecture->model_type == "nn_transformer") continue;  // no class of transformers
+    if (architecture->model_type == "nn_transformer") continue;  // not a class of transformers
     all.push_back({std::string(architecture->model_type), &architecture->keys});
   }
   return all;
 }
 
-// Numbers by value: 1e-6 and 0.000001, 10000 and 10000.0.
+// Compares numbers by value: 1e-6 and 0.000001, 10000 and 10000.0.
 bool same(const Json& a, const Json& b) {
   if (a.is_number() && b.is_number()) return a.number() == b.number();
   return json_text(a) == json_text(b);
@@ -108,7 +108,7 @@ TEST(KeyTables, EveryFieldIsReadOrRefusedOrWithoutMeaning) {
 
 TEST(KeyTables, OtherNamesAreThoseOfTransformersClasses) {
   for (const Table& table : tables()) {
-    if (table.name == "gemma3") continue;  // of its tokens for images
+    if (table.name == "gemma3") continue;  // for its image tokens
     SCOPED_TRACE(table.name);
     const Json::Object theirs = classes().find(table.name)->find("other_names")->object();
     const Json::Object ours = members(table.keys->other_names);
@@ -136,7 +136,7 @@ TEST(KeyTables, DefaultsFillInAndOtherNamesCountFirst) {
                [&] { read(R"({"odd": true})"); });
 }
 
-// What keeps one family from reading another's keys.
+// This keeps one family from reading another's keys.
 TEST(KeyTables, AKeyThatATableLacksCannotBeRead) {
   constexpr KeyTable kTable{.fields = R"("width":8)"};
   const ConfigReader reader =

@@ -1,4 +1,4 @@
-// A Llama folder with something wrong in it: config and weights are refused by file, key, tensor and rule.
+// Invalid Llama folders: config and weights are refused by file, key, tensor and rule.
 #include <gtest/gtest.h>
 
 #include "clearformer/loading/load_model.h"
@@ -15,7 +15,7 @@ namespace {
 
 std::string odd_config() { return read_bytes(fixture_path("llama_tiny/odd/config.json")); }
 
-// The config with the value of `key` replaced (a JSON text; empty: the line is dropped).
+// The config with the value of `key` replaced (JSON text; empty: the line is removed).
 std::string with(const std::string& key, const std::string& value) {
   std::string text = odd_config();
   const std::size_t at = text.find("\"" + key + "\":");
@@ -105,7 +105,7 @@ TEST(LlamaConfig, AConfigThatIsNoJsonIsRefused) {
   }
 }
 
-// transformers' class has a default for every size.
+// transformers' class has a default for each size.
 TEST(LlamaConfig, AMissingSizeIsTheClasssDefault) {
   expect_error(ErrorCode::shape_mismatch, {"\"model.embed_tokens.weight\"", "[97, 4096]"},
                [&] { load(with("hidden_size", "")); });
@@ -121,7 +121,7 @@ TEST(LlamaConfig, SizesThatTheWeightsDoNotHaveAreRefusedWithBothShapes) {
                [] { load(with("num_hidden_layers", "3")); });
 }
 
-// Sizes only a broken file has must not cost memory or time before they are refused.
+// Absurd sizes must not cost memory or time before they are refused.
 TEST(LlamaConfig, AbsurdSizesAreRefusedAtOnce) {
   for (const char* key : {"vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size",
                           "head_dim", "num_attention_heads"}) {
@@ -173,7 +173,7 @@ TEST(LlamaWeights, TensorsNobodyUsesAreReported) {
   EXPECT_EQ(model.unexpected_tensors(), std::vector<std::string>{"model.layers.0.self_attn.extra"});
 }
 
-// Whatever a config says: a typed Error, or a model that runs or refuses its input.
+// For any config: a typed Error, or a model that runs or refuses its input.
 TEST(MutatedConfig, GivesATypedErrorOrAModel) {
   Random random(1);
   const std::string config = odd_config();

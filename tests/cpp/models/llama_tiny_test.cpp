@@ -22,7 +22,7 @@ std::string checkpoint_of(const Case& reference) { return reference.option("chec
 
 class LlamaTiny : public ::testing::TestWithParam<std::string> {};
 
-// Both spellings of the config: transformers 5 and, as most files on the Hub have it, 4.
+// Both forms of the config: that of transformers 5 and, as in most files on the Hub, that of 4.
 TEST_P(LlamaTiny, LogitsHiddenStatesAndAttentionsEqualTheReference) {
   const Case& reference = references().at(GetParam());
   for (const char* config : {"config.json", "config_v4.json"}) {
@@ -99,7 +99,7 @@ TEST(LlamaTinyInternals, EveryHookPointEqualsTheReference) {
   }
 }
 
-// Logits of padded positions mean nothing: compared where the mask is 1.
+// Logits at padded positions are meaningless: compared where the mask is 1.
 void expect_close_where_unmasked(const Tensor& logits, const Case& reference) {
   const Tensor mask = reference.uint8_input("attention_mask");
   Tensor compared = logits.clone();

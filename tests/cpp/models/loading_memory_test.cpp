@@ -1,5 +1,5 @@
-// While a checkpoint is read memory holds its weights once, in the dtype they stay in, and at most one
-// more tensor. The program's operator new counts.
+// While a checkpoint is loaded, memory holds its weights once, in their final dtype, and at most one
+// more tensor. Measured by the program's operator new.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 namespace clearformer::test {
 namespace {
 
-// A GPT-2 whose checkpoint is made up on the way in, so that the file takes no memory here. Its
-// projections lie (in, out), its largest matrix is the table of words.
+// A GPT-2 checkpoint that is generated while it is read, so that the file takes no memory. Its
+// projections are stored (in, out), its largest matrix is the token embedding.
 constexpr std::size_t kWidth = 256, kLayers = 3, kWords = 3000, kPositions = 64;
 
 const std::string& config() {
@@ -80,7 +80,7 @@ Weights read(MatrixFormat format) {
   for (auto window = reader.window(); window.size != 0; window = reader.window()) {
     const std::size_t count = rest.empty() ? window.size : std::min(window.size, rest.size());
     if (rest.empty()) {
-      // Small numbers: the lower bytes are any, the highest is that of 0.01.
+      // Small numbers: the lower bytes are arbitrary, the highest is that of 0.01.
       for (std::size_t i = 0; i < count; ++i) {
         window.data[i] = ++at % 4 == 0 ? 0x3c : static_cast<unsigned char>(at * 37);
       }
@@ -97,7 +97,7 @@ Weights read(MatrixFormat format) {
 class LoadingMemory : public ::testing::TestWithParam<MatrixFormat> {};
 
 TEST_P(LoadingMemory, IsThatOfTheWeightsAndOneTensor) {
-  read(GetParam());  // what is made once, such as tables of the library
+  read(GetParam());  // creates what is created once, such as tables of the library
   const std::size_t before = counted::live;
   counted::peak = counted::live;
   Weights weights = read(GetParam());
@@ -105,13 +105,13 @@ TEST_P(LoadingMemory, IsThatOfTheWeightsAndOneTensor) {
   counted::peak = counted::live;
   const std::unique_ptr<Model> model = load_model(std::move(weights), config());
   const std::size_t kept = model->weight_bytes(), most_packing = counted::peak - before;
-  // All matrices are widths of a multiple of 32, so that panels add nothing but the words' last one.
+  // All matrices have widths that are multiples of 32, so that packing pads only the token embedding's last panel.
   constexpr std::size_t kLargestInOut = kWidth * 4 * kWidth * sizeof(float);
   constexpr std::size_t kStaging = 3 << 16, kNames = 64 << 10;
   const std::size_t panel = 32 * kWidth * sizeof(float);
   EXPECT_LE(most, kept + panel + 2 * kLargestInOut + kStaging + kNames);
   EXPECT_GE(most, kept);
-  // What is not packed in place is there twice, one matrix at a time.
+  // A matrix that is not packed in place exists twice, one at a time.
   EXPECT_LE(most_packing, kept + kWords * kWidth * sizeof(float) + panel + kNames);
   if (GetParam() != MatrixFormat::f32) {
     EXPECT_LT(std::max(most, most_packing), stored_bytes(entries()) * 2 / 3);
@@ -128,7 +128,7 @@ TEST_P(LoadingMemory, StatesTheWeightsAsTheyAreKept) {
     case MatrixFormat::f16: EXPECT_NEAR(share, 0.5, 0.02); break;
     case MatrixFormat::q8_fine:
     case MatrixFormat::q8: EXPECT_NEAR(share, 0.25 + 0.01, 0.02); break;
-    // Output layer and stacked projections to queries, keys and values stay q8: 44 %.
+    // The output layer and the stacked query, key and value projections stay q8: 44 %.
     case MatrixFormat::q4: EXPECT_NEAR(share, (0.44 * 8 + 0.56 * 4.5) / 32 + 0.01, 0.02); break;
   }
 }

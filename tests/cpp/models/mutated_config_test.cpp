@@ -1,4 +1,4 @@
-// Whatever a config.json says, of whatever architecture: a typed Error, or a model that runs or refuses
+// For any config.json of any architecture: a typed Error, or a model that runs or refuses
 // its input. Values are replaced by hostile ones, key by key, and texts are damaged at random.
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@ class MutatedConfigOf : public ::testing::TestWithParam<const char*> {
   Task task = task_named(reference.option("task").string());
   CaseInputs given{reference};  // of the group's first forward pass
 
-  // Whether it became a model; a refusal says something. What is planned before the weights are read
-  // refuses no more than what is read without a plan.
+  // Whether it became a model; an error has a message. Planning before the weights are read
+  // refuses no more than reading without a plan.
   bool survives(const std::string& text) {
     const bool exact = survives_in(text, MatrixFormat::f32);
     EXPECT_EQ(survives_in(text, MatrixFormat::q8), exact);
@@ -54,7 +54,7 @@ TEST_P(MutatedConfigOf, HostileValuesOfEachKey) {
       SCOPED_TRACE(key + ": " + hostile);
       const std::size_t at = config.find("\"" + key + "\":");
       ASSERT_NE(at, std::string::npos);
-      // The later of two equal keys would be refused: the old one is renamed.
+      // A duplicate key would be refused: the original is renamed.
       std::string text = config;
       text.replace(at, key.size() + 2, "\"was_" + key + "\"");
       survives("{\"" + key + "\": " + hostile + ", " + text.substr(text.find('{') + 1));

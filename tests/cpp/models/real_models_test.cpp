@@ -1,5 +1,5 @@
-// The trained models that the demo bundles against transformers: letters sorted, digits read, sentences
-// translated. Token ids come from the fixtures, so that no tokenizer is needed here.
+// The trained models bundled with the demo against transformers: sorting letters, classifying digits, translating
+// sentences. Token ids come from the fixtures, so that no tokenizer is needed here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::vector<std::int32_t> list_of(const Tensor& ids) {
 
 constexpr std::size_t kLetters = 3, kTextLength = 6;
 
-// Every text of six letters of three: (729, 6) int32.
+// All sequences of six letters out of three: (729, 6) int32.
 Tensor all_texts() {
   std::size_t count = 1;
   for (std::size_t i = 0; i < kTextLength; ++i) count *= kLetters;
@@ -42,7 +42,7 @@ Tensor all_texts() {
   return ids;
 }
 
-// The model has eleven positions: five letters are generated, and the sixth is the best one behind them.
+// The model has eleven positions: five letters are generated, and the sixth is the best one after them.
 TEST(GptNanoSort, SortsEverySixLettersThereAre) {
   const auto model = from_pretrained(bundled_model("gpt-nano-sort"));
   const Tensor texts = all_texts();
@@ -81,7 +81,7 @@ TEST(GptNanoSort, LogitsHiddenStatesAndAttentionsEqualTheReference) {
   }
 }
 
-// The images of digits.safetensors, (20, 28, 28) bytes, as what the model reads: (20, 1, 28, 28).
+// The images of digits.safetensors, (20, 28, 28) bytes, as model inputs: (20, 1, 28, 28).
 Tensor digit_pixels() {
   const std::string path = fixture_path("real_models/digits.safetensors");
   const std::string bytes = read_bytes(path);

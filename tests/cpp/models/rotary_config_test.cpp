@@ -1,4 +1,4 @@
-// Rotary scalings as config.json spells them: frequencies, attention factor and rotated vectors are
+// Rotary scalings in config.json: frequencies, attention factor and rotated vectors equal
 // transformers' for every rope_type.
 #include "clearformer/architectures/rotary_config.h"
 
@@ -36,8 +36,8 @@ std::vector<double> radians_of(const RotaryConfig& config, std::size_t length) {
   return rotary_frequencies(config, length).radians;
 }
 
-// x (H, T, d) rotated by the frequencies of `length`, as the reference does it. Its frequencies are
-// those of a sequence length, not of the positions.
+// x (H, T, d) rotated by the frequencies for `length`, like the reference. They are
+// those of a sequence length, independent of the positions.
 std::vector<double> rotated(const Tensor& x, const Tensor& positions,
                             const RotaryFrequencies& frequencies) {
   const std::size_t d = x.shape().back(0), pairs = frequencies.radians.size();
@@ -96,7 +96,7 @@ TEST(RotaryScaling, TheLongestPositionOfACallDecides) {
     Arena arena;
     const Tensor positions = reference->int32_input("positions");
     const std::int32_t longest = positions.view().as<std::int32_t>()[2];
-    for (int call = 0; call < 2; ++call) {  // nothing is kept from one call to the next
+    for (int call = 0; call < 2; ++call) {  // no state between calls
       const RotaryTable table = rotary.table(positions, arena);
       expect_close("cos", table.cosines, reference->output("cos"), kAngleBound);
       expect_close("sin", table.sines, reference->output("sin"), kAngleBound);
@@ -141,7 +141,7 @@ TEST(RotaryScaling, AbsentValuesFollowTheContextsLength) {
               read("{\"rope_scaling\": {" + yarn + ", \"factor\": 4.0}}"));
   expect_same(read("{\"rope_scaling\": {" + yarn + ", \"factor\": null, \"beta_fast\": 0}}"),
               read("{\"rope_scaling\": {" + yarn + ", \"factor\": 4.0, \"beta_fast\": 32}}"));
-  // Beside the parameters, as Phi-3 has it, the original length counts more.
+  // Outside the parameters, as in Phi-3, the original length takes precedence.
   expect_same(read("{\"original_max_position_embeddings\": 128, \"rope_scaling\": {" + yarn + "}}"),
               read(R"({"rope_scaling": {"rope_type": "yarn", "factor": 2.0,
                                         "original_max_position_embeddings": 128}})"));
@@ -149,7 +149,7 @@ TEST(RotaryScaling, AbsentValuesFollowTheContextsLength) {
   EXPECT_EQ(llama.scaling.original_max_positions, 256.0);
 }
 
-// The share of each pair that is slowed down, from frequencies f·share/s + f·(1 - share).
+// The fraction by which each pair is scaled, from frequencies f·share/s + f·(1 - share).
 std::vector<double> slowed_shares(const RotaryConfig& config) {
   RotaryConfig plain = config;
   plain.scaling = {};
@@ -165,21 +165,21 @@ TEST(RotaryScaling, TheBlendOfYarnStaysFiniteAndWithinTheHead) {
   RotaryConfig config{16, 0, 100.0};
   config.scaling.kind = RotaryScaling::Kind::yarn;
   config.scaling.factor = 4.0;
-  // Pairs 2.87 and 16.07 turn that often: the blend goes from 2 to the last dimension, 15, not to 17.
+  // Pairs 2.87 and 16.07 have these numbers of rotations: the ramp goes from 2 to the last dimension, 15, not to 17.
   config.scaling.original_max_positions = 65536.0;
   config.scaling.beta_fast = 2000.0;
   const std::vector<double> shares = slowed_shares(config);
   for (std::size_t i = 0; i < 8; ++i) {
     EXPECT_NEAR(shares[i], i < 2 ? 0.0 : (static_cast<double>(i) - 2.0) / 13.0, 1e-12);
   }
-  // Six positions are not one turn of the fastest pair: both ends are 0, and only that pair is kept.
+  // Six positions are less than one rotation of the fastest pair: both ends are 0, and only that pair is unscaled.
   config.scaling.original_max_positions = 6.0;
   const std::vector<double> ends = slowed_shares(config);
   for (std::size_t i = 0; i < 8; ++i) EXPECT_NEAR(ends[i], i == 0 ? 0.0 : 1.0, 1e-12);
 }
 
-// Which of two places counts depends on the kind: transformers writes what stands outside into the
-// parameters again before it computes a scaled kind.
+// Which of the two places takes precedence depends on the type: transformers copies the outer value into the
+// parameters before it computes a scaled type.
 TEST(RotaryScaling, ThePartInsideCountsForThePlainKindTheOneOutsideForTheOthers) {
   const std::string outside = R"({"partial_rotary_factor": 0.5, "rope_parameters": {)";
   const std::string inside = R"("partial_rotary_factor": 0.25})";
@@ -223,7 +223,7 @@ TEST(RotaryScaling, UnknownTypesAreUnsupported) {
                [] { read(R"({"rope_parameters": {"full_attention": {"rope_theta": 1e6}}})"); });
 }
 
-// A head size that no weights have confirmed yet allocates nothing.
+// A head size not yet confirmed by weights allocates nothing.
 TEST(RotaryScaling, AbsurdSizesAreReadAtOnce) {
   const std::size_t absurd = (static_cast<std::size_t>(1) << 31) - 2;
   EXPECT_EQ(read(R"({"rope_scaling": {"rope_type": "yarn", "factor": 2}})", absurd).d_head, absurd);

@@ -1,5 +1,5 @@
-// Sentence pooling against the library it is named after: folders of tests/fixtures/models, and the
-// formulas written out by hand.
+// Sentence pooling against sentence-transformers: folders of tests/fixtures/models, and the
+// formulas computed by hand.
 #include "clearformer/models/sentence_pooling.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 const std::string kGroup = "models/sentence_transformers";
 
-// The modes whose flags are set, in the order in which upstream joins them.
+// The modes whose flags are set, in the order in which upstream concatenates them.
 std::vector<PoolingMode> modes_of(const Json& config) {
   constexpr std::pair<const char*, PoolingMode> kFlags[] = {
       {"pooling_mode_cls_token", PoolingMode::cls},
@@ -61,7 +61,7 @@ TEST(SentencePooling, EmbeddingsEqualTheReference) {
   }
 }
 
-// (1, 4, 2), of which `flags` say what is no padding.
+// (1, 4, 2), where `flags` mark the tokens that are not padding.
 std::vector<float> pooled(std::vector<PoolingMode> modes, std::vector<std::uint8_t> flags) {
   constexpr float kValues[] = {1, 2, 3, -4, 5, 7, 50, 60};
   const TensorView x(kValues, DType::f32, {1, 4, 2});
@@ -87,7 +87,7 @@ TEST(SentencePooling, EachModeIsItsFormula) {
   EXPECT_EQ(pooled({PoolingMode::last_token}, right), (List{3, -4}));
 }
 
-// Padding in front: weights count positions, padding included; cls is the first position whatever it is
+// Left padding: weights count positions including padding; cls is the first position even if it is padding
 // (sentence_transformers.models.Pooling).
 TEST(SentencePooling, PaddingMayBeInFront) {
   const std::vector<std::uint8_t> left{0, 0, 1, 1};

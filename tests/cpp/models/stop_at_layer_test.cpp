@@ -1,4 +1,4 @@
-// A pass that ends before a layer gives the residual stream there; output layers alone give logits from it.
+// A pass that ends before a layer returns the residual stream there; output layers alone compute logits from it.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ std::unique_ptr<Model> tiny(const char* folder, std::optional<Task> task = std::
   return load_folder(fixture_path(concat("models/", folder)), "config.json", task);
 }
 
-// What the pass to the end captures under `hook` is what a pass that stops there gives.
+// A full pass's capture of `hook` equals the result of a pass that stops there.
 void expect_stop(Model& model, ModelInputs inputs, std::size_t layer, const std::string& hook) {
   Trace whole, stopped;
   whole.capture(hook);
@@ -109,7 +109,7 @@ TEST(Unembed, OfTheLastResidualStreamIsTheModelsLogits) {
   });
 }
 
-// logit = Σ_d u[d]·(x_d − mean)/scale + b, the last hidden numbers being captured.
+// logit = Σ_d u[d]·(x_d − mean)/scale + b, from the captured last hidden states.
 void expect_directions(Model& model, const Tensor& ids, bool centred) {
   Trace trace;
   for (const char* hook : {"blocks.1.hook_resid_post", "ln_final.hook_scale"}) trace.capture(hook);
@@ -130,7 +130,7 @@ void expect_directions(Model& model, const Tensor& ids, bool centred) {
         size += std::abs(term);
       }
       const double logit = logits.f32()[row * 97 + static_cast<std::size_t>(list[n])];
-      // Rounding of both: a few operations for each of `width` terms.
+      // Rounding on both sides: a few operations per term, `width` terms.
       EXPECT_NEAR(sum + found.bias.f32()[n], logit,
                   gamma(width + 12) * (size + std::abs(logit) + 1));
     }

@@ -70,7 +70,7 @@ TEST_F(Stories260K, TheSameTokensComeWithoutACache) {
             story.int32_output("new_ids"));
 }
 
-// Rows whose mask is 0 are compared nowhere: the reference stores zeros there.
+// Rows whose mask is 0 are not compared: the reference stores zeros there.
 Tensor zero_where_masked(const Tensor& logits, const Tensor& mask) {
   Tensor compared = logits.clone();
   for (std::size_t position = 0; position < mask.elements(); ++position) {

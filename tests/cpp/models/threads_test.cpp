@@ -1,5 +1,5 @@
-// The same bits for every number of threads: whole forward passes with all that happens inside, and generations. The
-// inputs are large enough that every kind of loop is shared out (see kLeastWork).
+// The same bits for any number of threads: whole forward passes with all intermediate values, and generations. The
+// inputs are large enough that every kind of loop runs in parallel (see kLeastWork).
 #include <gtest/gtest.h>
 
 #include <cstring>

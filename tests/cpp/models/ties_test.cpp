@@ -1,4 +1,4 @@
-// Which tensors of a tied checkpoint are one: what transformers 5 makes of a file that has both.
+// Tied tensors of a checkpoint: how transformers 5 treats a file that contains both.
 #include "clearformer/loading/ties.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ struct File {
 TEST(Ties, ARepeatedTableIsKeptOnce) {
   const File file("llama", Task::causal_lm,
                   {{"model.embed_tokens.weight", 1.0f}, {"lm_head.weight", 1.0f}});
-  EXPECT_FALSE(file.config.tied);  // Llama's class ties nothing unless it is told
+  EXPECT_FALSE(file.config.tied);  // Llama's class ties nothing by default
   const File gemma("gemma2", Task::causal_lm,
                    {{"model.embed_tokens.weight", 1.0f}, {"lm_head.weight", 1.0f}});
   EXPECT_TRUE(gemma.config.tied);

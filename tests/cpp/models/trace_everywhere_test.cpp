@@ -1,5 +1,5 @@
-// Every hook point of every architecture: seeing all of them changes no bit of the outputs, and an
-// edit of any of them reaches the outputs, and nothing that was computed before it.
+// Every hook point of every architecture: capturing all of them changes no bit of the outputs, and an
+// edit of any of them changes the outputs, and nothing that was computed before it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ bool same(const ModelOutputs& left, const ModelOutputs& right) {
   return true;
 }
 
-// Not the same factor for all: norms and softmax would take that back.
+// Different factors: norms and softmax would cancel a common one.
 void disturb(std::string_view, MutableTensorView value) {
   for (std::size_t i = 0; i < value.elements(); ++i) {
     value.f32()[i] *= 1.0f + 0.01f * static_cast<float>(i % 7);
@@ -33,7 +33,7 @@ void disturb(std::string_view, MutableTensorView value) {
 
 class TraceEverywhere : public ::testing::TestWithParam<const char*> {
  protected:
-  // visit(model, inputs) for one case of every checkpoint of the architecture, a padded one where there is one.
+  // Calls visit(model, inputs) for one case of every checkpoint of the architecture, a padded one if available.
   template <class Visit>
   void each_checkpoint(Visit visit) const {
     const std::string group = std::string("models/") + GetParam();
@@ -71,7 +71,7 @@ TEST_P(TraceEverywhere, SeeingEverythingChangesNoBit) {
   });
 }
 
-// Names in the order of computation, and a word of the legend for each axis.
+// Names in the order they are computed, and a legend with one word per axis.
 TEST_P(TraceEverywhere, HooksTellNamesAndAxesOfAPass) {
   each_checkpoint([](Model& model, const ModelInputs& inputs) {
     Trace trace;

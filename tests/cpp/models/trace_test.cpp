@@ -1,4 +1,4 @@
-// Seeing and editing a running model: captures change no bit, edits reach what comes after and only that.
+// Captures and edits of a running model: captures change no bit, edits change only what is computed later.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,7 +94,7 @@ TEST_F(ModelTrace, PatternRowsSumToOneAndAreCausal) {
   }
 }
 
-// Each hook point can be edited, the logits show it, and nothing before it changes.
+// Each hook point can be edited; the logits change, and nothing before it does.
 TEST_F(ModelTrace, AnEditOfAnyHookReachesTheLogitsAndNothingBefore) {
   Trace before;
   before.capture("*");
@@ -122,7 +122,7 @@ TEST_F(ModelTrace, AnEditThatWritesTheSameNumbersChangesNoBit) {
   expect_same_bits("logits", forward(model, ids, &trace), logits);
 }
 
-// Causality, seen from outside: what is done to one position cannot reach an earlier one.
+// Causality, tested from outside: an edit at one position cannot change an earlier one.
 TEST_F(ModelTrace, AnEditAtAPositionReachesOnlyThatAndLaterOnes) {
   Trace trace;
   trace.edit("blocks.0.hook_resid_pre", [](std::string_view, MutableTensorView x) {

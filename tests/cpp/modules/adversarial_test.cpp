@@ -1,4 +1,4 @@
-// Rows that break careless float32: means of 1e4, scales of 1e18, scores of ±1e30, infinities.
+// Rows that break naive float32: means of 1e4, scales of 1e18, scores of ±1e30, infinities.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace clearformer::test {
 namespace {
 
-// What the project promises for normalized rows, whatever their mean and scale.
+// The required bound for normalized rows with any mean and scale.
 constexpr Bound kNormBound{5e-7, 5e-7};
 
 TEST(Adversarial, Norms) {

@@ -1,4 +1,4 @@
-// Attention pooling against torch: scaled_dot_product_attention, and every score of the course.
+// Attention pooling against torch: scaled_dot_product_attention, and every scoring function.
 
 #include "clearformer/layers/attention_pooling.h"
 
@@ -24,9 +24,9 @@ double largest(TensorView x) {
   return top;
 }
 
-// What the scores, weights and output may be off by. A score of n products, each at most q·k, is off
+// Error bounds of scores, weights and output. A score of n products, each at most q·k, is off
 // by δ <= γ(n + 4)·n·q·k·scale (with its scaling, softcap and mask); exp turns that into a relative
-// error, once above and once below the fraction bar, with S more sums and a dozen roundings of exp
+// error, once in the numerator and once in the denominator, with S more sums and a dozen roundings of exp
 // and tanh; the output averages values no larger than v.
 struct PoolingBounds {
   Bound scores, weights, output;
@@ -81,7 +81,7 @@ TEST(AttentionPooling, EqualsScaledDotProductAttention) {
   }
 }
 
-// The score of the case: its numbers are options, its tensors the inputs that are no operands.
+// The case's scoring function: its numbers are options, its tensors the inputs that are not operands.
 Scoring scoring_of(const Case& example) {
   Scoring scoring{example.option("score").string()};
   for (const auto& [name, value] : example.options().object()) {
@@ -94,7 +94,7 @@ Scoring scoring_of(const Case& example) {
   return scoring;
 }
 
-// The case says how many roundings follow one another and what a score sums when all is positive; scale,
+// The case gives the number of successive roundings and the sum of a score's magnitudes; scale,
 // tanh and the mask round a dozen times more.
 PoolingBounds scoring_bounds(const Case& example) {
   const double roundings = example.member("roundings").number() + 12.0;
@@ -171,7 +171,7 @@ TEST(AttentionPooling, NormalisedKeysMakeDistanceAndDotTheSame) {
   }
 }
 
-// Operands (A, B, H, T, d): a mask (B, 1, T, S) belongs to the axis B, whatever A is.
+// Operands (A, B, H, T, d): a mask (B, 1, T, S) aligns with axis B, for any A.
 TEST(AttentionPooling, AMaskOfFourAxesBroadcastsFromTheRight) {
   Tensor x({3, 2, 1, 2, 4});
   for (std::size_t i = 0; i < x.elements(); ++i) x.f32()[i] = static_cast<float>(i % 7) - 3.0f;
@@ -206,7 +206,7 @@ TEST(AttentionPooling, FunctionsOfTheCourse) {
     SCOPED_TRACE(example->name());
     const Tensor& x = example->input("input");
     const auto axis = static_cast<std::ptrdiff_t>(*example->option("dim").integer());
-    const double spread = std::min(2.0 * largest(x), 104.0);  // exp vanishes below -104
+    const double spread = std::min(2.0 * largest(x), 104.0);  // exp underflows below -104
     expect_close("output", softmax(x, axis), example->output("output"),
                  Bound{0x1p-126, gamma(static_cast<double>(x.elements()) + 24.0 + spread)});
   }

@@ -1,4 +1,4 @@
-// The classes of d2l.ai against the references, and the identities the course teaches.
+// The classes of d2l.ai against the references, and the identities of the course.
 
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ TEST(D2lModules, EqualTheReferences) {
       masks.masks.emplace("mask", lengths(example, "valid_lens"));
       expect_module(example, {"X"}, masks);
     } else if (op == "TransformerDecoderBlock") {
-      // Step by step is the same as masked at once; only d2l's eval mode at once has no mask.
+      // Step by step equals masked at once; only d2l's eval mode at once has no mask.
       const bool causal = example.option("mode").string() != "eval_at_once";
       masks.masks.emplace("mask", causal ? Mask::causal() : Mask());
       masks.masks.emplace("enc_mask", lengths(example, "enc_valid_lens"));
@@ -113,8 +113,8 @@ TEST(D2lModules, EncoderIsEquivariantWithoutPositions) {
   EXPECT_GT(largest, 0.01f);
 }
 
-// Head h of the combined projection is a head of its own with rows h·d … of W_q, W_k, W_v: h separate
-// projections, concatenated, equal the one combined projection.
+// Head h of the combined projection is a separate head with rows h·d … of W_q, W_k, W_v: h separate
+// projections, concatenated, equal the combined one.
 TEST(D2lModules, SeparateHeadsConcatenatedEqualTheCombinedProjection) {
   const Fixture fixture("d2l");
   const Case& example = fixture.at("multi_head_all");

@@ -40,7 +40,7 @@ Tensor join_heads(const Tensor& x) {
   return y;
 }
 
-// Past keys in front of new ones: (B, H, P, d) and (B, H, T, d) -> (B, H, P + T, d).
+// Past keys before new ones: (B, H, P, d) and (B, H, T, d) -> (B, H, P + T, d).
 Tensor with_past(const Tensor& past, const Tensor& now) {
   const std::size_t before = past.dim(2) * past.dim(3), after = now.dim(2) * now.dim(3);
   Tensor all({now.dim(0), now.dim(1), past.dim(2) + now.dim(2), now.dim(3)});
@@ -51,7 +51,7 @@ Tensor with_past(const Tensor& past, const Tensor& now) {
   return all;
 }
 
-// nonpad_kv_seqlen counts the keys that are no padding; with is_causal the last query sees the last
+// nonpad_kv_seqlen is the number of keys that are not padding; with is_causal the last query attends to the last
 // of them.
 Mask nonpad_mask(const Tensor& lengths, std::size_t queries, bool causal) {
   if (!causal) return Mask::valid_lens(lengths.clone());
@@ -64,7 +64,7 @@ Mask nonpad_mask(const Tensor& lengths, std::size_t queries, bool causal) {
   return Mask::valid_lens(std::move(rows));
 }
 
-// A mask with fewer columns than keys hides the keys past its end.
+// A mask with fewer columns than keys masks the remaining keys.
 template <class T>
 Tensor widened(const Tensor& mask, std::size_t keys, T hidden) {
   Shape shape = mask.shape();

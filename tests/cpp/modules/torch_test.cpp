@@ -33,8 +33,8 @@ double size(const Case& example, const char* name, double fallback) {
 }
 
 // A path through a block sums over the features (projections in and out, both feed-forward layers)
-// and the keys, each sum of n terms with n roundings, and passes a dozen more in softmax, norms and
-// activations; what is in between may be eight times the size of the result.
+// and the keys, each sum of n terms with n roundings, and has a dozen more in softmax, norms and
+// activations; intermediate values may be eight times as large as the result.
 Bound block_bound(const Case& example, double keys, double layers) {
   const double d = size(example, "d_model", size(example, "embed_dim", 0.0));
   const double path = 6.0 * d + size(example, "dim_feedforward", 0.0) + 2.0 * keys + 60.0;
@@ -64,7 +64,7 @@ Tensor average_over_heads(const Tensor& weights) {
   return mean;
 }
 
-// A mask (T, S), or (B·H, T, S) per head, and the padding, over (B, H, T, S).
+// A mask (T, S), or (B·H, T, S) per head, and the padding, broadcast to (B, H, T, S).
 Mask attention_mask(const Case& example, const std::string& stem, const std::string& padding,
                     const char* causal, std::size_t heads) {
   Mask mask = padding_input(example, padding);
@@ -190,7 +190,7 @@ TEST(TorchModules, LinearEmbeddingAndNorms) {
                         : op == "Linear"  ? Bound{gamma(n + 2.0) * (n + 1.0) * 16.0}
                                           : Bound{gamma(8.0), gamma(16.0)};
     Tensor output = module->forward(inputs, nullptr);
-    // The file stores the one scalar index with an axis.
+    // The file stores a scalar index with one axis.
     if (output.elements() == example.output("output").elements())
       output.reshape(example.output("output").shape());
     expect_close("output", output, example.output("output"), bound);

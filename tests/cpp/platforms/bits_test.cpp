@@ -1,5 +1,5 @@
-// The same bits on every platform that rounds products before it adds them (sse2, simd128, neon): digests of all that the
-// bundled models compute, in every dtype. A change of these numbers is a change of every user's.
+// The same bits on every platform that rounds products before it adds them (sse2, simd128, neon): hashes of all outputs
+// of the bundled models, in every dtype. A change of these numbers changes the results of every user.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -30,7 +30,7 @@ constexpr Subject kSubjects[] = {
     {"vit-mnist", MatrixFormat::f32, 0x8353725e8edace81},
 };
 
-// FNV-1a over the numbers' bits; the two zeros and all NaN count as one each.
+// FNV-1a over the numbers' bits; both zeros count as equal, and so do all NaN.
 class Digest {
  public:
   void add(const Tensor& tensor) {
@@ -63,7 +63,7 @@ TEST_P(Bits, AreTheSameOnEveryPlatform) {
   const auto model = from_pretrained(bundled_model(name), std::nullopt, dtype);
   const ModelConfig& config = model->config();
   Tensor ids({2, 6},
-             DType::i32);  // (B, T); not at random, which would be another thing to be equal
+             DType::i32);  // (B, T); not random, which would add a dependency
   Tensor pixels;
   ModelInputs inputs;
   if (config.d_vocab() == 0) {

@@ -1,4 +1,4 @@
-// Every architecture with a folder of its own in tests/fixtures/models, and its cases run on our models.
+// The architectures with a folder in tests/fixtures/models, and runs of their cases on our models.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ inline constexpr const char* kArchitectures[] = {
     "qwen2",  "qwen3",   "phi",        "phi3",       "gemma2", "gemma3_text", "nn_transformer",
     "marian", "bart",    "t5",         "whisper",    "vit",    "deit",        "clip"};
 
-/// The tensors a case gives a model, in the types models read; their names begin with `prefix`.
+/// The model inputs of a case, converted to the models' types; their names begin with `prefix`.
 struct CaseInputs {
   explicit CaseInputs(const Case& reference, const std::string& prefix = "") {
     for (const InputName& entry : kInputNames) {
@@ -35,7 +35,7 @@ struct CaseInputs {
   ModelInputs inputs;
 };
 
-/// The checkpoint that a case names, below `folder` of the fixtures, with the head of its task.
+/// The checkpoint named by a case, in `folder` of the fixtures, with the head of its task.
 inline std::unique_ptr<Model> model_of(const std::string& folder, const Case& reference) {
   return load_folder(fixture_path(folder + "/" + reference.option("checkpoint").string()),
                      "config.json", task_named(reference.option("task").string()));

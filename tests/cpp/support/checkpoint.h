@@ -13,7 +13,7 @@ std::unique_ptr<Model> load_folder(const std::string& folder,
                                    const std::string& config = "config.json",
                                    std::optional<Task> task = std::nullopt);
 
-/// The model stories260K that the demo bundles.
+/// The model stories260K bundled with the demo.
 std::unique_ptr<Model> load_stories();
 /// A checkpoint of tests/fixtures/llama_tiny.
 std::unique_ptr<Model> load_tiny(const std::string& name,

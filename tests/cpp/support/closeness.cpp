@@ -12,7 +12,7 @@ namespace clearformer::test {
 
 namespace {
 
-// "[1, 0, 4]": where element `index` of a tensor of this shape is.
+// "[1, 0, 4]": the indices of element `index` of a tensor of this shape.
 std::string place_in(const Shape& shape, std::size_t index) {
   std::string text = "]";
   for (std::size_t axis = shape.rank(); axis-- > 0;) {
@@ -22,7 +22,7 @@ std::string place_in(const Shape& shape, std::size_t index) {
   return "[" + text;
 }
 
-// Error divided by bound; 0 when equal, infinite when no bound could allow it.
+// Error divided by bound; 0 if equal, infinite if no bound could allow it.
 double excess(double actual, double expected, double bound) {
   if (actual == expected || (std::isnan(actual) && std::isnan(expected))) return 0.0;
   const double error = std::abs(actual - expected);

@@ -1,5 +1,5 @@
-// The program's operator new, which counts what is alive, and fails where it is told to. Replaces the one of the whole program:
-// one file of it may include this.
+// The program's operator new, which counts live bytes and fails on request. Replaces that of the whole program:
+// only one of its files may include this.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace clearformer::test::counted {
 inline std::size_t live = 0, peak = 0;  // bytes
 inline std::size_t calls = 0, first_failing = ~std::size_t{0}, last_failing = 0;
 
-constexpr std::size_t kHead = 64;  // before each block: its size, in front of any alignment
+constexpr std::size_t kHead = 64;  // before each block: its size, followed by alignment padding
 
 inline void* allocate(std::size_t bytes) {
   ++calls;

@@ -1,4 +1,4 @@
-// Checks that a call throws the library's Error with the right code and says what it must.
+// Checks that a call throws the library's Error with the right code and message.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace clearformer::test {
 
-/// `call` must throw an Error of `code` whose message holds every one of `parts`.
+/// `call` must throw an Error of `code` whose message contains all `parts`.
 template <class Call>
 void expect_error(ErrorCode code, const std::vector<std::string>& parts, Call&& call,
                   Place place = Place::here()) {

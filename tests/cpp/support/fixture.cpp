@@ -107,7 +107,7 @@ Fixture::Fixture(const std::string& group) {
   const std::string path = fixture_path(group + "/cases.json");
   json_ = Json::parse(read_bytes(path), path, ErrorCode::malformed_file);
   for (const Json& entry : json_.find("cases")->array()) {
-    const Json* named = entry.find("file");  // absent where a case has no tensors
+    const Json* named = entry.find("file");  // absent if a case has no tensors
     const std::string file = named == nullptr ? "" : named->string();
     if (!file.empty() && files_.find(file) == files_.end()) {
       files_.emplace(file, read_tensors(fixture_path(group + "/" + file)));

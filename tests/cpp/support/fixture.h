@@ -1,4 +1,4 @@
-// Reference numbers of tests/fixtures: cases.json and the safetensors files it names
+// The reference values of tests/fixtures: cases.json and the safetensors files it names
 // (see tests/references/README.md).
 #pragma once
 
@@ -23,10 +23,10 @@ class Case {
   std::string name() const { return json_->find("name")->string(); }
   std::string op() const { return json_->find("op")->string(); }
   const Json& options() const { return *json_->find("options"); }
-  /// The option of that name; throws where it is absent.
+  /// The option of that name; throws if it is absent.
   const Json& option(const std::string& name) const;
   std::size_t size_option(const std::string& name) const;
-  /// What the case says beside the usual members; throws where it is absent.
+  /// Any other member of the case; throws if it is absent.
   const Json& member(const std::string& name) const;
   bool has_member(const std::string& name) const { return json_->find(name) != nullptr; }
 
@@ -40,7 +40,7 @@ class Case {
   /// The tensors under the case's weights prefix, by their state_dict keys.
   Weights state_dict() const;
 
-  /// An int64 input or output as int32, which is what models read.
+  /// An int64 input or output as int32, the models' type.
   Tensor int32_input(const std::string& name) const;
   std::vector<std::int32_t> int32_output(const std::string& name) const;
   /// A mask of int64 zeros and ones as uint8.
@@ -61,7 +61,7 @@ class Fixture {
   Fixture& operator=(const Fixture&) = delete;
 
   const std::vector<Case>& cases() const { return cases_; }
-  /// The case of that name; throws where there is none.
+  /// The case of that name; throws if there is none.
   const Case& at(const std::string& name) const;
   std::vector<const Case*> of_op(const std::string& op) const;
 

@@ -1,4 +1,4 @@
-// Generations to their end.
+// Runs generations to completion.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ inline ModelInputs inputs_of(const Tensor& ids, const Tensor* mask = nullptr) {
   return inputs;
 }
 
-/// Steps of a generation up to its end, tokens of each row.
+/// Runs a generation to its end and returns the tokens of each row.
 inline std::vector<TokenIds> run(Generation& generation) {
   std::vector<TokenIds> rows;
   while (!generation.done()) {

@@ -1,5 +1,5 @@
-// Guarded: floats off alignment with sentinels on both sides. A kernel that writes outside is found by
-// intact(); one that reads outside meets a NaN, which spreads to its results.
+// Guarded: misaligned floats with sentinels on both sides. A kernel that writes outside is detected by
+// intact(); one that reads outside reads NaN, which propagates to its results.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@ namespace clearformer::test {
 
 class Guarded {
  public:
-  /// `count` elements that begin `offset` floats off an aligned address, `fill` in each.
+  /// `count` elements that begin `offset` floats after an aligned address, each set to `fill`.
   explicit Guarded(std::size_t count, std::size_t offset = 0, float fill = 0.0f);
   Guarded(const std::vector<float>& values, std::size_t offset);
 
@@ -19,7 +19,7 @@ class Guarded {
   /// Whether nothing outside the elements was written.
   bool intact() const;
 
-  /// A quiet NaN that no computation gives.
+  /// A quiet NaN with a payload that no computation produces.
   static float sentinel() { return std::bit_cast<float>(kSentinel); }
 
  private:

@@ -1,4 +1,4 @@
-// Tests of q8 and q4 do not run where the engine itself computes wrong (the relaxed build in Node 20).
+// Tests of q8 and q4 are skipped where the engine's integer products are wrong (the relaxed build in Node 20).
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A case's options written out again as JSON, for classes that read their options from JSON.
+// Serialises a case's options as JSON, for classes that read their options from JSON.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Weights for a layer made by hand: names, shapes, random or given values.
+// Weights for a single layer: names, shapes, random or given values.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ class LayerWeights {
  public:
   explicit LayerWeights(std::uint64_t seed = 1) : random_(seed) {}
 
-  /// Adds a random tensor; gives a copy of it to compare with.
+  /// Adds a random tensor; returns a copy of it for comparison.
   Tensor add(const std::string& name, const Shape& shape, float low = -1.0f, float high = 1.0f) {
     return add(name, random_.tensor(shape, low, high));
   }
@@ -23,7 +23,7 @@ class LayerWeights {
   }
 
   WeightScope scope() { return {weights_, names_}; }
-  /// Throws for tensors that were missing, misshapen or left over.
+  /// Throws for tensors that are missing, misshapen or unused.
   void check() const { weights_.check(Weights::Unexpected::refuse); }
 
  private:

@@ -1,5 +1,5 @@
-// The entry of every test program. CLEARFORMER_SIMD names the instruction set the caller wants tested; where
-// the processor lacks it the program says so and leaves with the code that CTest counts as skipped.
+// The entry point of the test programs. CLEARFORMER_SIMD names the instruction set to test; if
+// the processor does not support it, the program reports so and exits with the code that CTest counts as skipped.
 #include <gtest/gtest.h>
 
 #include <cstdio>

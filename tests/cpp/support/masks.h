@@ -8,16 +8,16 @@
 
 namespace clearformer::test {
 
-/// What "true" means in a boolean mask: attend (scaled_dot_product_attention, ONNX) or ignore (nn).
+/// The meaning of true in a boolean mask: attend (scaled_dot_product_attention, ONNX) or ignore (nn).
 enum class Truth { attend, ignore };
 
-/// A tensor's elements under a shape with as many.
+/// A tensor's elements under another shape of equal element count.
 inline Tensor shaped(Tensor tensor, const Shape& shape) {
   tensor.reshape(shape);
   return tensor;
 }
 
-/// The case's mask `name` as its inputs give it; no restriction when it has none.
+/// The case's mask `name` from its inputs; no restriction if it has none.
 inline Mask mask_input(const Case& example, const std::string& name, Truth truth) {
   Mask mask;
   if (example.has_input(name + "_boolean")) {

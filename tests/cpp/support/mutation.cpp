@@ -39,7 +39,7 @@ constexpr const char* kTokens[] = {"-1",
                                    "\\ud800",
                                    "__metadata__"};
 
-// Where the number at or behind `at` lies; empty where there is none.
+// The position of the number at or after `at`; empty if there is none.
 std::pair<std::size_t, std::size_t> number_behind(const std::string& text, std::size_t at) {
   const auto digit = [&](std::size_t i) {
     return std::isdigit(static_cast<unsigned char>(text[i])) != 0;

@@ -1,4 +1,4 @@
-// Random damage to a text: flipped, dropped, doubled and swapped bytes, hostile numbers and tokens.
+// Random mutations of a text: flipped, dropped, duplicated and swapped bytes, hostile numbers and tokens.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace clearformer::test {
 
-/// `text` with one to four random changes.
+/// `text` with one to four random mutations.
 std::string mutated(std::string text, Random& random);
 
 }  // namespace clearformer::test

@@ -15,14 +15,14 @@ namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
-// A score, and what the layer's may be off by.
+// A score, and the error bound of the layer's.
 struct Score {
   double value;
   double error;
 };
 
-// Sums of d terms round d times each, the terms themselves up to eight times (tanh, products, the
-// differences), the scale once more; softcap has slope 1 at most and rounds a few times itself.
+// Sums of d terms have d roundings each, the terms themselves up to eight (tanh, products, the
+// differences), the scale one more; softcap has a slope of at most 1 and a few roundings of its own.
 Score score(const AttentionProblem& problem, const float* query, const float* key) {
   const AttentionOptions& options = problem.options;
   using kernels::PairwiseKernel;
@@ -51,7 +51,7 @@ Score score(const AttentionProblem& problem, const float* query, const float* ke
 }
 
 // One row of weights. A score error of e changes a weight by the fraction exp(2e) - 1; the rest is
-// softmax itself (see kernels/softmax_test.cpp).
+// softmax's own (see kernels/softmax_test.cpp).
 void weigh(const std::vector<Score>& scores, const AttentionOptions& options, double* pattern,
            double* bounds) {
   double top = kMinusInfinity, sum = 0.0, error = 0.0, spread = 0.0;

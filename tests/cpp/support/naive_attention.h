@@ -1,4 +1,4 @@
-// The naive twin of attention: whole score matrices, plain loops in double, and a bound for every
+// The naive twin of attention: full score matrices, plain loops in double, and an error bound for every
 // element derived from the lengths of the sums.
 #pragma once
 
@@ -13,9 +13,9 @@ struct AttentionProblem {
   Tensor keys;     // (B, S, G, d)
   Tensor values;   // (B, S, G, d_v)
   AttentionOptions options;
-  /// Whether query t of head h in sequence b may see key s; none: always.
+  /// Whether query t of head h in sequence b may attend to key s; none: always.
   std::function<bool(std::size_t b, std::size_t h, std::size_t t, std::size_t s)> visible;
-  /// What is added to the score; none: nothing.
+  /// A bias added to the score; none: 0.
   std::function<double(std::size_t b, std::size_t h, std::size_t t, std::size_t s)> added;
 
   std::size_t batch() const { return queries.dim(0); }
@@ -33,7 +33,7 @@ NaiveAttention naive_attention(const AttentionProblem& problem);
 /// The layer's output (B, T, H, d_v).
 Tensor attend(const AttentionProblem& problem, const Mask& mask, Trace* trace = nullptr);
 
-/// Runs the layer untraced and traced: same bits, both within the bounds of the twin.
+/// Runs the layer with and without trace: same bits, both within the bounds of the naive twin.
 void expect_attention(const AttentionProblem& problem, const Mask& mask);
 
 }  // namespace clearformer::test

@@ -86,7 +86,7 @@ double gelu_erf(double x) {
 double gelu_tanh(double x) {
   if (std::isinf(x)) return std::max(x, 0.0);
   const double inner = 0.79788456080286535588 * (x + 0.044715 * x * x * x);
-  // 1 + tanh(y) = 2 / (1 + exp(-2y)), which keeps its digits where tanh is near -1.
+  // 1 + tanh(y) = 2 / (1 + exp(-2y)), which avoids cancellation where tanh is near -1.
   return x / (1.0 + std::exp(-2.0 * inner));
 }
 

@@ -1,4 +1,4 @@
-// The naive twin of every kernel: plain loops in double, straight from the formula.
+// The naive twin (reference implementation) of every kernel: plain loops in double, straight from the formula.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ using Doubles = std::vector<double>;
 
 struct Product {
   Doubles values;         // (M, N) A·B + bias
-  Doubles of_magnitudes;  // (M, N) the same of |A|, |B| and |bias|: what rounding errors scale with
+  Doubles of_magnitudes;  // (M, N) the same of |A|, |B| and |bias|, which scales rounding errors
 };
 /// A (M, K), B (K, N), bias (N) or empty.
 Product matmul(const Floats& a, const Floats& b, const Floats& bias, std::size_t m, std::size_t n,
@@ -22,7 +22,7 @@ Doubles softmax(const Floats& x, std::size_t columns);
 
 struct Normalized {
   Doubles centered;    // x - mean
-  Doubles scale;       // sqrt(mean(centered²) + eps), one a row
+  Doubles scale;       // sqrt(mean(centered²) + eps), one per row
   Doubles normalized;  // centered / scale
 };
 Normalized layer_norm(const Floats& x, std::size_t columns, double eps);
@@ -41,9 +41,9 @@ double mish(double x);
 double laplace(double x);
 double hard_swish(double x);
 
-/// One head vector, the first 2·half elements of x rotated.
+/// One head vector, with the first 2·half elements of x rotated.
 Doubles rotate_halves(const Floats& x, const Floats& cosines, const Floats& sines);
-/// The same for pairs of neighbours.
+/// The same for adjacent pairs.
 Doubles rotate_interleaved(const Floats& x, const Floats& cosines, const Floats& sines);
 
 }  // namespace clearformer::test::naive

@@ -1,4 +1,4 @@
-// Naive twins of layers, whole numbers in double.
+// Naive twins of layers, entirely in double.
 #pragma once
 
 #include <vector>

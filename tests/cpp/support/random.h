@@ -17,7 +17,7 @@ class Random {
   float uniform(float low = -1.0f, float high = 1.0f) {
     return static_cast<float>(low + (static_cast<double>(high) - low) * unit());
   }
-  /// A whole number from 0 to end - 1.
+  /// An integer from 0 to end - 1.
   std::size_t below(std::size_t end) { return static_cast<std::size_t>(generator_() % end); }
 
   std::vector<float> list(std::size_t count, float low = -1.0f, float high = 1.0f) {

@@ -8,7 +8,7 @@ namespace clearformer::test {
 
 namespace {
 
-// Which indices of an axis an edit takes, and whether the axis is then gone from the region.
+// The indices of an axis that an edit selects, and whether the axis is dropped from the region.
 struct Pick {
   std::vector<std::int64_t> indices;
   bool dropped = false;
@@ -34,7 +34,7 @@ bool is_map(const std::string& hook) {
          hook.find("hook_pattern") != std::string::npos;
 }
 
-// The place of `index` in the region along an axis of `size`; nothing where it is not picked.
+// The index in the region for `index` along an axis of `size`; nullopt if it is not selected.
 std::optional<std::size_t> place(const std::optional<Pick>& pick, std::size_t index,
                                  std::size_t size) {
   if (!pick) return index;
@@ -48,7 +48,7 @@ std::optional<std::size_t> place(const std::optional<Pick>& pick, std::size_t in
   return std::nullopt;
 }
 
-// One element of a tensor that is broadcast to the region, at these places in it.
+// One element of a tensor broadcast to the region, at these indices in it.
 float broadcast(const Tensor& tensor, const std::vector<std::size_t>& places) {
   const std::size_t rank = tensor.shape().rank();
   std::size_t index = 0;
@@ -59,7 +59,7 @@ float broadcast(const Tensor& tensor, const std::vector<std::size_t>& places) {
   return tensor.f32()[index];
 }
 
-// The mean over sequences and positions of what shares the other coordinates with each element.
+// For each element, the mean over sequences and positions at its other coordinates.
 std::vector<float> means(TensorView value, std::size_t positions) {
   const std::size_t count = value.elements(), length = value.dim(positions);
   std::size_t inner = 1;
@@ -135,7 +135,7 @@ std::vector<ReferenceEdit> edits_of(const Case& reference) {
   return edits;
 }
 
-// Values of the fixture broadcast to the region whether or not it keeps the axes that a number picks.
+// Values of the fixture broadcast to the region, whether or not it keeps axes selected by a number.
 Tensor value_of(const ReferenceEdit& edit) {
   if (edit.tensor != nullptr) return edit.tensor->clone();
   if (edit.op == "zero" || edit.op == "mean") return {};

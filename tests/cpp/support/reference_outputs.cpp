@@ -9,7 +9,7 @@ namespace clearformer::test {
 
 namespace {
 
-// What a mask (B, T) lets stand of x (B, T, …); for maps (B, H, T, S) its rows.
+// Zeroes what a mask (B, T) masks in x (B, T, …); for maps (B, H, T, S), rows.
 Tensor zero_where_masked(const Tensor& x, const Tensor& mask, bool map) {
   Tensor compared = x.clone();
   const std::size_t axis = map ? 2 : 1;
@@ -27,7 +27,7 @@ Tensor zero_where_masked(const Tensor& x, const Tensor& mask, bool map) {
   return compared;
 }
 
-// The mask where an output is compared: the decoder's own outputs have another one.
+// The mask for comparing an output: the decoder's own outputs have another one.
 std::optional<Tensor> comparison_mask(const Case& reference, const std::string& output) {
   const bool image = output.rfind("vision_", 0) == 0 || output.rfind("image_", 0) == 0;
   const bool target = output.rfind("decoder_", 0) == 0 || output.rfind("cross_", 0) == 0 ||
@@ -37,7 +37,7 @@ std::optional<Tensor> comparison_mask(const Case& reference, const std::string& 
   return reference.uint8_input(name);
 }
 
-// Members of Hugging Face's lists, "hidden_states.1", from the trace.
+// A member of one of Hugging Face's lists, "hidden_states.1", from the trace.
 const Tensor& listed(const std::vector<OutputList>& lists, const std::string& name,
                      const Trace& trace) {
   const std::size_t dot = name.rfind('.');

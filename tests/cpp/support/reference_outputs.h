@@ -1,4 +1,4 @@
-// What a model gives against what a model_forward case says transformers gives.
+// Compares a model's outputs with transformers' in a model_forward case.
 #pragma once
 
 #include "clearformer/models/model.h"
@@ -6,7 +6,7 @@
 
 namespace clearformer::test {
 
-/// Every output of the case, hidden states and attention maps too, within kModelBound of the model's.
+/// Checks that every output of the case, including hidden states and attention maps, is within kModelBound.
 /// `outputs` and `trace` come from one pass that captured their hooks; padded positions are not compared.
 void expect_reference_outputs(const Case& reference, Model& model, ModelOutputs& outputs,
                               const Trace& trace);

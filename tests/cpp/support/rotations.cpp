@@ -19,7 +19,7 @@ std::vector<double> rotation_bounds(TensorView x, const RotaryConfig& config, do
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     const std::size_t element = i % d;
     const float* vector = x.f32() + (i - element);
-    if (element >= 2 * pairs) continue;  // untouched: no error at all
+    if (element >= 2 * pairs) continue;  // unchanged: no error at all
     const std::size_t partner = config.layout == RotaryLayout::interleaved ? element ^ 1u
                                 : element < pairs                          ? element + pairs
                                                                            : element - pairs;

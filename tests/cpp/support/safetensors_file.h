@@ -1,4 +1,4 @@
-// Safetensors files made in memory, right or wrong, and a reader that takes them in any chunks.
+// Safetensors files made in memory, valid or invalid, and a reader fed with chunks of any size.
 #pragma once
 
 #include <string>
@@ -11,24 +11,24 @@ namespace clearformer::test {
 
 /// The 8 length bytes, the header, the data.
 std::string safetensors(std::string_view header, std::string_view data = "");
-/// Only the 8 bytes that claim a header of `length` bytes.
+/// Only the 8 bytes, which claim a header of `length` bytes.
 std::string length_prefix(std::uint64_t length);
 
-/// The bytes of values as they lie in a file.
+/// The bytes of values as stored in a file.
 template <class T>
 std::string bytes_of(const std::vector<T>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
-/// Hands `bytes` to the reader, at most `chunk` at a time, as one file of `claimed` bytes in all
-/// (npos: as many as there are).
+/// Feeds `bytes` to the reader, at most `chunk` at a time, as one file of `claimed` bytes in total
+/// (npos: the actual number).
 void feed(CheckpointReader& reader, const std::string& name, std::string_view bytes,
           std::size_t chunk = std::string_view::npos, std::uint64_t claimed = ~std::uint64_t{0});
 
-/// All of a single file named "model.safetensors".
+/// Reads a single file named "model.safetensors".
 Weights read_safetensors(std::string_view bytes, std::size_t chunk = std::string_view::npos);
 
-/// A tensor taken under its stored name.
+/// Takes a tensor under its stored name.
 Tensor take(Weights& weights, const std::string& name, const Shape& shape);
 
 }  // namespace clearformer::test

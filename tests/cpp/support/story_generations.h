@@ -20,7 +20,7 @@ class GenerationOf : public ::testing::Test {
     return generate(model, ids, options(json), mask);
   }
   std::unique_ptr<Model> loaded = from_pretrained(bundled_model("stories260K"));
-  Model& model = *loaded;  // 512 words, 512 positions
+  Model& model = *loaded;  // 512 tokens, 512 positions
   Tensor prompt = tokens({1, 403, 407, 261, 378});
 };
 

@@ -60,7 +60,7 @@ TEST(Arena, InnerFramesLeaveOuterTensorsAlone) {
   }
 }
 
-// A pass that needed several blocks leaves one that fits the next pass of that size: no allocation then.
+// After a pass that needed several blocks, the next pass of that size fits one and allocates nothing.
 TEST(Arena, ARepeatedPassAllocatesNothing) {
   Arena arena;
   const auto pass = [&arena] {
@@ -99,7 +99,7 @@ TEST(Arena, SizesBeyondTheAddressSpaceAreRefused) {
   expect_error(ErrorCode::out_of_memory, {"more elements"}, [&] { arena.take({kMost, 2}); });
   expect_error(ErrorCode::out_of_memory, {"activation", "[" + std::to_string(kMost / 2) + "]"},
                [&] { arena.take({kMost / 2}); });
-  // Bytes that the machine can count, until they are rounded up to the alignment.
+  // A number of bytes that fits size_t until it is rounded up to the alignment.
   expect_error(ErrorCode::out_of_memory, {"out of memory"}, [&] { arena.take({kMost / 4}); });
   expect_error(ErrorCode::out_of_memory, {"out of memory"},
                [&] { arena.take({kMost}, DType::u8); });

@@ -11,7 +11,7 @@
 namespace clearformer::test {
 namespace {
 
-// The value of a float with `mantissa_bits` and an exponent of the given bias, from its definition.
+// The value of a float with `mantissa_bits` and an exponent with the given bias, by definition.
 double value_of(unsigned bits, int mantissa_bits, int exponent_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1, most = (1 << exponent_bits) - 1;
   const int exponent = static_cast<int>(bits >> mantissa_bits) & most;

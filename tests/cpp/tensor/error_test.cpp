@@ -46,7 +46,7 @@ TEST(Fail, ThrowsTheJoinedMessage) {
   }
 }
 
-// A name in a file may hold a NUL; the message must not end there.
+// A name in a file may contain a NUL, which must not truncate the message.
 TEST(Fail, ANulByteDoesNotCutTheMessage) {
   try {
     fail(ErrorCode::malformed_file, std::string("a\0b", 3), " is wrong");

@@ -36,7 +36,7 @@ TEST(MatrixFormat, HasTheNamesOfLoadOptions) {
   }
 }
 
-// Every binary16 comes back; between two neighbours the nearer one wins, at the middle the even one.
+// Every binary16 is exact; values in between round to the nearer neighbour, midpoints to even.
 TEST(HalfFloats, AreRoundedToNearestEven) {
   for (unsigned bits = 0; bits < 0x7c00; ++bits) {
     const auto here = static_cast<std::uint16_t>(bits), next = static_cast<std::uint16_t>(bits + 1);
@@ -76,7 +76,7 @@ class MatrixOf : public ::testing::TestWithParam<std::size_t> {
  protected:
   static constexpr std::size_t kOutputs = 5;
   std::size_t inputs = GetParam();
-  // A row of uniform numbers, a bell with outliers, a tiny, a huge and a constant one.
+  // Rows: uniform numbers, a normal distribution with outliers, tiny, huge and constant ones.
   Tensor rows = [this] {
     Tensor made = Random(inputs).tensor({kOutputs, inputs});
     for (std::size_t k = 0; k < inputs; ++k) {
@@ -118,8 +118,8 @@ double squared_error(const float* values, std::size_t count, double scale, int l
   return sum;
 }
 
-// Each element is at the point of its grid that is nearest, and the grid no worse than that of the
-// naive twin, whose scale brings the largest magnitude to the end of the range.
+// Each element is at the nearest point of its grid, and the grid is no worse than that of the
+// naive twin, whose scale maps the largest magnitude to the end of the range.
 void expect_grid(const float* values, const float* found, std::size_t count, float scale, int low,
                  int high, double scale_error) {
   double error = 0.0, sum = 0.0, largest = 0.0;
@@ -201,7 +201,7 @@ INSTANTIATE_TEST_SUITE_P(Inputs, MatrixOf,
                                            512, 1024, 1025, 1030),
                          [](const auto& inputs) { return std::to_string(inputs.param); });
 
-// --- What is kept where ----------------------------------------------------------------------------
+// --- Formats -----------------------------------------------------------------------------------------
 
 TEST(Matrix, TakesTheBytesThatItSays) {
   const Tensor rows = Random(1).tensor({3, 40});
@@ -245,7 +245,7 @@ TEST(Matrix, LeavesRoomForAWholePanel) {
   }
 }
 
-// --- Rows at the edge of what can be held --------------------------------------------------------
+// --- Rows at the limits of the formats -----------------------------------------------------------
 
 TEST(Matrix, WhatAFormatCannotHoldStaysF32BitForBit) {
   for (const MatrixFormat format :

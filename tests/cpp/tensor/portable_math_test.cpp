@@ -51,7 +51,7 @@ TEST(PortableMath, PowerOfALengthIsTheLibrarysInFloat) {
   }
 }
 
-// The C library's are within one unit of the exact ones, 1.2e-16 between 0.5 and 1.
+// The C library's results are within one unit of the exact ones, 1.2e-16 between 0.5 and 1.
 TEST(PortableMath, SineAndCosineAreTheLibrarysOfEveryAngle) {
   Random random(3);
   for (int i = 0; i < 400'000; ++i) {

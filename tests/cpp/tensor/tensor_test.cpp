@@ -73,7 +73,7 @@ TEST(Tensor, AWrongElementTypeIsRefused) {
                [&] { tensor.view().as<std::int32_t>(); });
 }
 
-// With 32-bit addresses the end of such a block wraps around, past what is in use.
+// With 32-bit addresses the end of such a block wraps around, beyond memory in use.
 TEST(Tensor, ARefusedGiantLeavesTheHeapAsItWas) {
   if (sizeof(std::size_t) > 4) GTEST_SKIP() << "addresses of 64 bits do not wrap";
   const Tensor before = Tensor::zeros({1 << 20}, DType::u8);
@@ -90,7 +90,7 @@ TEST(Tensor, ARefusedGiantLeavesTheHeapAsItWas) {
 TEST(Tensor, SizesBeyondTheAddressSpaceAreRefused) {
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
   expect_error(ErrorCode::out_of_memory, {"more elements"}, [] { Tensor({kMost, 2}); });
-  // As many elements as the machine can count, and bytes that it cannot.
+  // A number of elements that fits size_t, and a number of bytes that does not.
   expect_error(ErrorCode::out_of_memory, {"[" + std::to_string(kMost / 2) + "]", "float32"},
                [] { Tensor({kMost / 2}); });
   expect_error(ErrorCode::out_of_memory, {"address space"},

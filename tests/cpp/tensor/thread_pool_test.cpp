@@ -1,4 +1,4 @@
-// The pool: every task once, on workers that never share a number at a time, whatever its size, who calls and from where.
+// The pool runs every task exactly once, on distinct worker indices, for any size, caller and nesting.
 #include "clearformer/tensor/thread_pool.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace clearformer {
 namespace {
 
-// A pool of `count` for one test.
+// A pool of `count` threads for one test.
 struct PoolOf {
   explicit PoolOf(std::size_t count) { set_num_threads(count); }
   ~PoolOf() { set_num_threads(1); }
@@ -104,7 +104,7 @@ TEST(ThreadPool, RangesCoverEverythingOnceAndBeginAtTheGrain) {
 
 TEST(ThreadPool, SmallLoopsStayWithTheCaller) {
   const PoolOf pool(4);
-  int runs = 0;  // not atomic: one run alone
+  int runs = 0;  // not atomic: only one range runs
   parallel_ranges(1000, 1, 1, [&](std::size_t first, std::size_t end) {
     ++runs;
     EXPECT_EQ(first, 0u);
@@ -127,7 +127,7 @@ TEST(ThreadPool, IsLimited) {
 TEST(ThreadPool, SharesALoopOutToOthersThanTheCaller) {
   const PoolOf pool(3);
   std::atomic<std::size_t> arrived{0};
-  // No task ends before there is one on each of the three threads: one thread alone never would.
+  // No task ends before each of the three threads has one: a single thread would never finish.
   parallel_for(3, [&](std::size_t, std::size_t) {
     ++arrived;
     while (arrived < 3) std::this_thread::yield();
@@ -138,7 +138,7 @@ TEST(ThreadPool, SharesALoopOutToOthersThanTheCaller) {
 TEST(ThreadPool, WakesWorkersThatHaveGoneToSleep) {
   const PoolOf pool(2);
   for (int round = 0; round < 20; ++round) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // far more than they spin
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // far longer than they spin
     std::atomic<std::size_t> arrived{0};
     parallel_for(2, [&](std::size_t, std::size_t) {
       ++arrived;

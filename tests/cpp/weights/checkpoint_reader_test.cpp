@@ -16,7 +16,7 @@ namespace {
 
 const std::string kFile = "model.safetensors";
 
-// One tensor of every kind the library keeps, one without elements, one scalar.
+// One tensor of every supported dtype, one without elements, one scalar.
 std::string small_file() {
   return safetensors(
       R"({"__metadata__": {"format": "pt"},
@@ -56,7 +56,7 @@ TEST(CheckpointReader, ReadsEveryKindOfTensorInChunksOfAnySize) {
   }
 }
 
-// A file that ends anywhere, when its size is known and when it was announced larger.
+// A file truncated anywhere, with its actual size known or a larger one announced.
 TEST(CheckpointReader, AFileCutAnywhereIsRefused) {
   const std::string file = small_file();
   for (std::size_t length = 0; length < file.size(); ++length) {
@@ -181,7 +181,7 @@ TEST(CheckpointReader, RefusesCallsOutOfOrder) {
 }
 
 TEST(CheckpointReader, ATensorThatCannotBeAllocatedIsATypedError) {
-  // 2^58 floats: the header is right for a file of that size, the machine has no such memory.
+  // 2^58 floats: the header is valid for a file of that size, but the machine has no such memory.
   const std::string header =
       R"({"w": {"dtype": "F32", "shape": [288230376151711744], "data_offsets": [0, 1152921504606846976]}})";
   CheckpointReader reader;

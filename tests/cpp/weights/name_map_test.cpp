@@ -50,7 +50,7 @@ TEST(NameMap, AStarStandsForOneSegment) {
   EXPECT_EQ(map.stored("encoder.11.ln2.weight").name, "encoder.block.11.layer.1.layer_norm.weight");
   EXPECT_EQ(map.stored("encoder.11.ln1.weight").name, "encoder.layers.11.ln1.weight");
   EXPECT_EQ(map.stored("pooler.norm.bias").name, "head.norm.bias");
-  EXPECT_EQ(map.stored("norm").name, "norm");  // the star needs a segment of its own
+  EXPECT_EQ(map.stored("norm").name, "norm");  // the star needs a segment to match
 }
 
 TEST(NameMap, ASlashLeavesThePrefixOut) {

@@ -1,4 +1,4 @@
-// Matrices that are rounded as they stream in: the same bits as rounded at once, whatever the chunks.
+// Matrices rounded while they stream in: the same bits as rounded at once, for any chunks.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -56,7 +56,7 @@ void expect_same(const Matrix& found, const Matrix& expected) {
             0);
 }
 
-// The values as a file of that dtype has them, and what comes out of it.
+// The values as a file of that dtype stores them, and after reading.
 struct Stored {
   Stored(const std::string& dtype, std::size_t rows, std::size_t columns)
       : values(Random(rows).tensor({rows, columns})) {
@@ -100,7 +100,7 @@ TEST_P(Rounding, GivesTheSameBitsInChunksOfAnySize) {
   }
 }
 
-// More rows than a strip holds, the last strip shorter.
+// More rows than a strip holds, with a shorter last strip.
 TEST_P(Rounding, GoesOnFromStripToStrip) {
   const std::size_t rows = 300, columns = 100;
   const Stored stored(GetParam(), rows, columns);
@@ -146,7 +146,7 @@ TEST(RoundedParts, AreRowsOfOneTensorInEitherLayout) {
   }
 }
 
-// From the row on that cannot be held, all of it is fp32; the rows before it are as they were rounded.
+// If a row cannot be represented, all of the matrix becomes fp32; the rows before it keep their rounded values.
 TEST(RoundedMatrix, WithARowThatCannotBeHeldBecomesF32) {
   for (const MatrixFormat format : kRounding) {
     Stored stored("F32", kRows, kColumns);

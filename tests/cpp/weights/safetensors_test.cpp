@@ -1,4 +1,4 @@
-// Every rule of the safetensors header: what breaks it is refused by name, what keeps it is read.
+// Every rule of the safetensors header: violations are refused by name, valid files are read.
 #include "clearformer/weights/safetensors.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct Broken {
   const char* rule;
   std::string_view header;
   std::uint64_t data_bytes;
-  std::vector<std::string> parts;  // what the message says besides the file's name
+  std::vector<std::string> parts;  // the message's parts besides the file's name
 };
 
 const Broken kBroken[] = {

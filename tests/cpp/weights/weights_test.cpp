@@ -112,7 +112,7 @@ TEST(Weights, StackedTensorsAreHandedOutInParts) {
                [&] { weights.take({"in_proj", 0, 3}, {2, 4}); });
 }
 
-// Queries in front, keys and values of fewer heads behind them.
+// Queries first, then keys and values of fewer heads.
 TEST(Weights, StackedTensorsOfSeveralSizesAreHandedOut) {
   Tensor stacked({8, 2});
   for (std::size_t i = 0; i < 16; ++i) stacked.f32()[i] = static_cast<float>(i);
@@ -152,7 +152,7 @@ TEST(Weights, IgnoredTensorsAreNotReported) {
   weights.add("h.0.attn.bias", "f", Tensor({2}));
   weights.add("h.0.attn.weight", "f", Tensor({2}));
   weights.take({"h.0.attn.weight"}, {2});
-  weights.ignore("*.attn.*");  // what was taken stays
+  weights.ignore("*.attn.*");  // tensors already taken are unaffected
   EXPECT_EQ(weights.names(), std::vector<std::string>{"h.0.attn.weight"});
   weights.check(Weights::Unexpected::refuse);
 }
