@@ -40,14 +40,14 @@ const classes: Record<string, AutoModelClass<PreTrainedModel>> = {
   'zero-shot-image-classification': AutoModelForZeroShotImageClassification,
 };
 
-/** `text_model_output.hidden_states.1` of an output. */
+/** A member of an output by its path, `text_model_output.hidden_states.1`. */
 function memberOf(output: ModelOutput, path: string): Tensor {
   const found = path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown>)?.[key], output);
   expect(found, path).toBeDefined();
   return found as Tensor;
 }
 
-/** Which elements mean something: those of positions the mask allows, rows of attention maps among them. */
+/** The elements to compare: those of unmasked positions, including rows of attention maps. */
 function comparedWhere(path: string, wanted: Reference, mask: Reference | undefined) {
   const axis = path.includes('attentions.') ? 2 : 1;
   if (mask === undefined || wanted.dims[axis] !== mask.dims[1]) return undefined;

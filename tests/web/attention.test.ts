@@ -1,4 +1,4 @@
-// scaled_dot_product_attention and attention pooling with every score, against PyTorch in float64.
+// scaled_dot_product_attention and attention pooling with every scoring function, against PyTorch in float64.
 
 import {
   type AdditiveOptions,
@@ -23,8 +23,8 @@ interface PoolingBounds {
 
 /**
  * A score sums n terms of at most `term` and is off by δ <= γ(n + 4) n term (with its scaling, softcap and the mask's
- * addition). exp turns δ into a relative error, once above and once below the fraction bar, where S terms are summed and
- * exp and tanh round two dozen times at most; the output averages S values no larger than v.
+ * addition). exp turns δ into a relative error, once in the numerator and once in the denominator, where S terms are
+ * summed and exp and tanh round at most two dozen times; the output averages S values no larger than v.
  */
 function boundsOf(terms: number, term: number, keys: number, value: number, mask = 0): PoolingBounds {
   const score = gamma(terms + 4) * terms * term + gamma(2) * mask;
@@ -65,7 +65,7 @@ describe.each(variants)('%s', (variant) => {
       expectWithin(`sdpa ${example.name} weights`, weights, example.tensor('weights'), bounds.weights);
     }
     const alone = await scaled_dot_product_attention(...operands, options);
-    expect(alone.data).toEqual(output.data); // asking for weights changes no bit
+    expect(alone.data).toEqual(output.data); // requesting the weights changes no bit
   });
 
   it.each(examplesOf('scoring', 'attention_pooling'))('attention_pooling: $name', async (example) => {
@@ -95,11 +95,11 @@ describe.each(variants)('%s', (variant) => {
     const [dot, distance] = [await weightsOf({ score: 'dot' }), await weightsOf({ score: 'distance' })];
     expectWithin('scoring dot', dot, example.tensor('dot_weights'), bound);
     expectWithin('scoring distance', distance, example.tensor('distance_weights'), bound);
-    // The keys themselves are normalised to float32 only: |k|² differs from 1 by 2u.
+    // The keys are normalised in float32 only: |k|² differs from 1 by 2u.
     expectWithin('scoring dot as distance', dot, distance, { relative: 2 * (bound.relative as number) + gamma(8) });
   });
 
-  // Scores of ±1e30 decide by themselves: the weights are 0, or equal among ties, whatever the scores' rounding.
+  // Scores of ±1e30 dominate: the weights are 0, or equal among ties, whatever the rounding of the scores.
   it.each(examplesOf('adversarial', 'scaled_dot_product_attention'))('holds on $name', async (example) => {
     const mask = example.mask('attn_mask', 'allow');
     const operands = [example.tensor('query'), example.tensor('key'), example.tensor('value')] as const;
@@ -115,7 +115,9 @@ describe.each(variants)('%s', (variant) => {
   });
 });
 
-/** The case says how many roundings follow one another and what a score sums when all is positive (tests/references/scoring.py). */
+/**
+ * The case gives the number of successive roundings and the sum of a score's magnitudes (tests/references/scoring.py).
+ */
 function scoreBounds(example: Example): PoolingBounds {
   const roundings = Number(example.property('roundings')) + 12; // scale, tanh and the mask round some more
   const score = gamma(roundings) * largest(example.tensor('magnitudes'));

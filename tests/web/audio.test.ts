@@ -1,4 +1,4 @@
-// Sound: WAV files, other sampling rates, and Whisper's front end against transformers'.
+// Audio: WAV files, resampling, and Whisper's feature extraction against transformers.
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -27,13 +27,13 @@ interface Wav {
   rate?: number;
   bits?: number;
   data?: number[];
-  /** Put WAVEFORMATEXTENSIBLE around the format. */
+  /** Use WAVEFORMATEXTENSIBLE. */
   extensible?: boolean;
-  /** Length stated for the samples, where it is not theirs. */
+  /** A wrong length stated for the samples. */
   stated?: number;
 }
 
-/** A WAV file with a part of odd length before its samples. */
+/** A WAV file with a chunk of odd length before its samples. */
 function wav({ tag = 1, channels = 1, rate = 16000, bits = 16, data = [], extensible, stated }: Wav): Uint8Array {
   const u16 = (value: number) => [value & 255, (value >> 8) & 255];
   const u32 = (value: number) => [...u16(value & 0xffff), ...u16(value >>> 16)];
@@ -110,7 +110,7 @@ const tone = (hertz: number, rate: number, count: number) =>
 const decibels = (ratio: number) => 20 * Math.log10(ratio);
 
 describe('other sampling rates', () => {
-  const odd = 44101; // without a common divisor: each sample has weights of its own, which take their time
+  const odd = 44101; // no common divisor: each sample has weights of its own, which takes time
   const rates = [8000, 11025, 22050, 24000, 32000, 44100, 48000, 96000, odd];
 
   it.each(rates)('%i Hz keeps tones in the pass band as they are', (rate) => {
@@ -120,7 +120,7 @@ describe('other sampling rates', () => {
       const found = resample_audio(tone(hertz, rate, rate), rate, 16000);
       expect(found.length).toBe(16000);
       const wanted = tone(hertz, 16000, 16000);
-      // Away from the ends, which see silence beyond them. 0.001 dB is a part of 1.2e-4.
+      // Away from the ends, beyond which there is silence. 0.001 dB is a factor of 1 + 1.2e-4.
       const worst = found
         .slice(2000, 14000)
         .reduce((most, x, i) => Math.max(most, Math.abs(x - (wanted[i + 2000] ?? 0))), 0);
@@ -203,7 +203,7 @@ describe.each(variants)('Whisper, %s', (variant) => {
     const extractor = new WhisperFeatureExtractor({ ...whisper, chunk_length: 1 });
     const own = (await extractor(tone(500, 16000, 16000))).input_features.data;
     const other = (await extractor({ data: tone(500, 48000, 48000), sampling_rate: 48000 })).input_features.data;
-    // In the middle of the sound, where the filter is as loud as it gets.
+    // In the middle of the audio, where the filter's response peaks.
     const loudest = own.reduce((best, value, i) => (i % 100 === 50 && value > (own[best] ?? 0) ? i : best), 50);
     expect(Math.abs((own[loudest] ?? 0) - (other[loudest] ?? 0))).toBeLessThan(1e-4);
   });

@@ -1,5 +1,5 @@
-// What the benchmarks say is only as good as their arithmetic: statistics, agreement, bars, the table, the plot, and the
-// ONNX files that the peers read.
+// The benchmarks' arithmetic: statistics, agreement, thresholds, the table, the plot, and the
+// ONNX files for the peers.
 
 import { readFileSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
@@ -63,7 +63,7 @@ describe('statistics', () => {
     expect(quantile([0, 10], 0.25)).toBe(2.5);
   });
   it('compares round by round', () => {
-    // Of medians it would be 4 / 2; a round that was slow for both says the same as the others.
+    // The ratio of medians would be 4 / 2; a round in which both were slow has the same ratio as the others.
     expect(ratios([4, 40, 4], [2, 10, 1]).median).toBe(4);
   });
 });
@@ -178,7 +178,7 @@ describe('ONNX', () => {
         const byte = packed.values[block * 16 + ((k % 32) >> 1)] ?? 0;
         const step = packed.scales[block] ?? 0;
         const value = ((k % 2 === 0 ? byte & 15 : byte >> 4) - 8) * step;
-        // The value opposite the extreme one is cut off at 7 steps.
+        // The value opposite the extreme one is clipped at 7 steps.
         expect(Math.abs((weight[k * 3 + column] as number) - value)).toBeLessThan(Math.abs(step) * 1.01);
       }
     }

@@ -1,4 +1,4 @@
-// The bundled encoder through the package against transformers: what happens inside, and what fills the blanks.
+// The bundled encoder through the package against transformers: intermediate values, and predictions of masked tokens.
 
 import { fileURLToPath } from 'node:url';
 import { AutoModelForMaskedLM, AutoTokenizer, type ModelInputs, pipeline, type Tensor } from 'clearformer';
@@ -22,7 +22,7 @@ function inputsOf(one: Case): ModelInputs {
   return Object.fromEntries(Object.keys(one.inputs).map((name) => [name, idRows(reference(name))])) as ModelInputs;
 }
 
-/** The rows of logits (B, T, V) that stand where `ids` are `mask`: (B, V). */
+/** The rows of logits (B, T, V) at the positions where `ids` equal `mask`: (B, V). */
 function rowsAt(mask: number, ids: readonly number[], logits: Tensor<'float32'>): Reference {
   const words = logits.dims[2] ?? 0;
   const places = ids.flatMap((id, place) => (id === mask ? [place] : []));

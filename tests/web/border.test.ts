@@ -1,6 +1,6 @@
-// The border's contract is stated once, in web/src/runtime/border.ts. Here it is compared with the C++: the tables of
-// bindings.cpp and threads.cpp name the same functions, each reads the arguments that are declared and no others, and none that may be
-// absent is read as if it had to be there.
+// The bindings are declared once, in web/src/runtime/border.ts. This compares the declarations with the C++: the tables
+// of bindings.cpp and threads.cpp name the same functions, each reads exactly the declared arguments, and no optional
+// argument is read as if it were required.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../..');
 const bindings = join(root, 'cpp/bindings');
 const source = (path: string) => readFileSync(join(root, path), 'utf8');
 
-/** Look-ups of Arguments (marshal.h) that take an absent argument for none, false, or empty. */
+/** Look-ups of Arguments (marshal.h) that treat an absent argument as none, false, or empty. */
 const lenient = [
   'has',
   'flag',
@@ -28,10 +28,10 @@ const table = ['bindings', 'threads'].flatMap((name) => [
   ...source(`cpp/bindings/${name}.cpp`).matchAll(/function\("(\w+)", &guarded<(\w+)>\)/g),
 ]);
 
-/** Whether an argument has to be there. */
+/** Whether an argument is required. */
 type Reads = Map<string, 'needed' | 'optional'>;
 
-/** Functions, constructors and structs that read arguments: their texts by name. */
+/** Functions, constructors and structs that read arguments: their source by name. */
 function readers(): Map<string, string> {
   const texts = new Map<string, string>();
   for (const file of readdirSync(bindings).filter((name) => /\.(cpp|h)$/.test(name))) {
@@ -49,7 +49,7 @@ function readers(): Map<string, string> {
   return texts;
 }
 
-/** Whether the arguments are handed to `name`, or it is a member of a struct that reads them. */
+/** Whether the arguments are passed on to `name`, or it is a member of a struct that reads them. */
 function passesOn(text: string, name: string): boolean {
   return /^(struct|class)/.test(text) || new RegExp(`\\b${name}\\b[^;]*\\barguments\\b(?!\\.)`).test(text);
 }
@@ -60,7 +60,7 @@ function readsOf(name: string, texts: Map<string, string>, seen = new Set<string
     if (optional || !reads.has(key)) reads.set(key, optional ? 'optional' : 'needed');
   };
   const whole = texts.get(name) ?? '';
-  // What stands in `if (arguments.has(…)) { … }` is read only then.
+  // The contents of `if (arguments.has(…)) { … }` are read conditionally.
   const [text, guarded] = [whole.replace(guard, ''), [...whole.matchAll(guard)].map(([part]) => part).join('\n')];
   seen.add(name);
   for (const [word] of whole.matchAll(/\w+/g)) {
@@ -88,7 +88,7 @@ function readsOf(name: string, texts: Map<string, string>, seen = new Set<string
 const guard = /^ {2}if \(arguments\.has\("\w+"\)\) \{.*?^ {2}\}/gms;
 const union = (names: readonly string[]) => names.map((name) => `'${name}'`).join(' | ') || 'never';
 
-/** What the compiler says about each function's declaration beside what the C++ reads; nothing when they agree. */
+/** The compiler's errors about each function's declaration compared with the C++; none when they agree. */
 function disagreements(functions: ReadonlyMap<string, Reads>): string {
   const checks = [...functions].map(([name, reads]) => {
     const keys = [...reads.keys()];

@@ -45,7 +45,7 @@ describe.each(variants)('%s equals transformers', (variant) => {
         expectClose(`hidden_states.${i}`, state, reference(`hidden_states.${i}`));
       });
       const bare = await model(inputs);
-      expect(bare.logits.data).toEqual(out.logits.data); // bit for bit: looking changes nothing
+      expect(bare.logits.data).toEqual(out.logits.data); // bit for bit: capturing changes nothing
       expect(Object.keys(bare)).toEqual(['logits']);
     }),
   );

@@ -1,10 +1,10 @@
-// Reading a folder's files: texts that come in parts, sizes that only the header tells, and names below a common folder.
+// Reading a folder's files: texts in chunks, sizes known from the header only, and names below a common folder.
 import { describe, expect, it } from 'vitest';
 import { exactSize, readRequired } from '../../web/src/checkpoint/files.js';
 import type { Folder, SourceFile } from '../../web/src/checkpoint/folder.js';
 import { openSource } from '../../web/src/checkpoint/source.js';
 
-/** A file whose bytes come in parts of `step`, of a size that the server does not tell. */
+/** A file whose bytes come in chunks of `step`, with a size that the server does not give. */
 function fileOf(bytes: Uint8Array, step: number): SourceFile {
   async function* chunks() {
     for (let start = 0; start < bytes.length; start += step) yield bytes.slice(start, start + step);
@@ -93,7 +93,7 @@ describe('files of a picked folder', () => {
       expect(await found(paths, 'config.json')).toBe(true);
       expect(await found(paths, '1_Pooling/config.json')).toBe(true);
     }
-    const two = ['model/config.json', 'models/config.json']; // the one's name begins as the other's
+    const two = ['model/config.json', 'models/config.json']; // one name is a prefix of the other
     expect(await found(two, 'model/config.json')).toBe(true);
     expect(await found(two, 'models/config.json')).toBe(true);
   });

@@ -1,4 +1,4 @@
-// The command line itself: help, version, exit codes, wrong words, standard output that cannot be written, Ctrl-C.
+// The command line: help, version, exit codes, usage errors, standard output that cannot be written, Ctrl-C.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

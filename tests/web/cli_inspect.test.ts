@@ -1,4 +1,4 @@
-// inspect and validate: what a folder is, and everything that is wrong with it.
+// inspect and validate: the description of a folder, and all its problems.
 import { readFileSync } from 'node:fs';
 import { type Inspection, inspect, validate } from 'clearformer';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ const stories = bundledModel('stories260K');
 const bundled = ['stories260K', 'marian-tiny-en-fr', 'vit-mnist', 'gpt-nano-sort'];
 const timeout = 120_000;
 
-/** Files in the order of their names, not in that of answers. */
+/** Sorts files by name, since the order of responses varies. */
 const inOrder = (found: Inspection): Inspection => ({
   ...found,
   files: found.files.toSorted((a, b) => (a.name < b.name ? -1 : 1)),

@@ -1,4 +1,5 @@
-// The commands that read texts, images and sounds into numbers: embed, classify, transcribe, on trained and on tiny models.
+// The commands that compute embeddings, classes and transcripts: embed, classify, transcribe, on trained and tiny
+// models.
 
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -31,7 +32,7 @@ function caseOf(folder: string, name: string): Case {
   return one;
 }
 
-/** The largest of a row of logits and its softmax. */
+/** The index of a row's largest logit and its softmax. */
 function bestOf(logits: Float32Array): { id: number; score: number } {
   const most = Math.max(...logits);
   return { id: logits.indexOf(most), score: 1 / logits.reduce((sum, value) => sum + Math.exp(value - most), 0) };
@@ -161,7 +162,7 @@ describe('classify', { timeout }, () => {
 
   describe('vit-mnist', () => {
     const model = bundledModel('vit-mnist');
-    const same = '--deterministic'; // this process has a flag for relaxed SIMD, one of its own may not have it
+    const same = '--deterministic'; // this process has a flag for relaxed SIMD, a separate one may not
     let folder = '';
     beforeAll(async () => {
       const { header, data } = taken(new Uint8Array(readFileSync(fixturePath('real_models/digits.safetensors'))));
@@ -203,7 +204,7 @@ describe('classify', { timeout }, () => {
       expect([none.code, none.err]).toEqual([1, expect.stringMatching(/file_not_found: .*9\.png/)]);
       const text = await run(['classify', model, '--image', fixturePath('image_files/cases.json')]);
       expect([text.code, text.err]).toEqual([1, expect.stringContaining('the image cannot be read')]);
-      // The package without anything beside it: no sharp.
+      // The package without its dependencies: no sharp.
       const alone = `cp -r "$(dirname "$CLEARFORMER")" "${folder}/dist" && cd "${folder}"`;
       const { code, err } = await shell(`${alone} && "$NODE" dist/cli.js classify ${model} --image 0.png`);
       expect([code, err]).toEqual([1, expect.stringMatching(/unsupported: .*npm install sharp/)]);
@@ -231,7 +232,7 @@ describe('transcribe', { timeout }, () => {
   it('writes down what whisper-tiny hears, and when it was said', async () => {
     const words = [checkpointFolder('whisper-tiny'), jfk, '--language', 'en', '--return-timestamps'];
     const { code, out } = await runProcess(['transcribe', ...words]);
-    const heard = text.replace('you ask', 'you, ask'); // with times the model hears a pause
+    const heard = text.replace('you ask', 'you, ask'); // with timestamps the model hears a pause
     expect([code, out]).toEqual([0, `0.00\t10.50\t${heard}\n`]);
   });
 

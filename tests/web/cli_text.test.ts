@@ -1,4 +1,4 @@
-// The commands that write and read text: generate, chat, translate, tokenize, on the bundled models.
+// The text commands: generate, chat, translate, tokenize, on the bundled models.
 
 import { describe, expect, it } from 'vitest';
 
@@ -91,7 +91,7 @@ describe('generate', { timeout }, () => {
     const exact = await json(words);
     expect(exact.texts).toEqual(['Je veux vivre dans une grande ville.']);
     const scores = (made: { sequences_scores: number[] }) => made.sequences_scores;
-    expect(scores(await json([...words, '--dtype', 'fp16']))).toEqual(scores(exact)); // the file holds fp16
+    expect(scores(await json([...words, '--dtype', 'fp16']))).toEqual(scores(exact)); // the file contains fp16
     for (const dtype of ['q8', 'q4']) {
       expect(scores(await json([...words, '--dtype', dtype]))).not.toEqual(scores(exact));
     }

@@ -1,4 +1,5 @@
-// What a request or a model takes is told before it is computed or read: the numbers, the limit and what would fit.
+// The cost of a request or a model is reported before it is computed or read: the numbers, the limit and what would
+// fit.
 
 import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,7 +64,7 @@ describe('a model that is larger than memory', () => {
     max_position_embeddings: 2048,
   };
 
-  /** Its files, of which the weights are a hole behind their header. */
+  /** Its files, with weights that are a hole after their header. */
   beforeAll(() => {
     writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
     const { vocab_size: v, hidden_size: d, intermediate_size: m, num_hidden_layers: layers } = config;

@@ -1,4 +1,4 @@
-// The classes of d2l.ai against their references in float64, one by one and composed into encoder and decoder.
+// The classes of d2l.ai against their references in float64, separately and composed into encoder and decoder.
 
 import { configure, d2l, nn, prepend_tokens, Tensor } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,8 +10,8 @@ const size = ({ options }: Example, name: string) => options[name] as number;
 const lens = (example: Example, name = 'valid_lens') => (example.has(name) ? example.tensor(name) : undefined);
 
 /**
- * As for torch.nn's classes: γ(roundings on the longest path) · the largest number on it, which the hooks tell. A block sums over
- * num_hiddens in eight projections at most, over the feed-forward's width and four times over the keys.
+ * As for torch.nn's classes: γ(roundings on the longest path) · the largest number on it, from the hooks. A block sums
+ * over num_hiddens in at most eight projections, over the feed-forward's width and four times over the keys.
  */
 function pathBound(example: Example, tensors: Tensor[], blocks = 1): Bound {
   const { num_hiddens = 0, ffn_num_hiddens = 0, mlp_num_hiddens = 0 } = example.options as Record<string, number>;
@@ -97,7 +97,7 @@ function decoderBlockOf(example: Example): d2l.TransformerDecoderBlock {
   );
 }
 
-/** d2l in training: causal; in prediction, step by step over what came before; all at once in prediction: unmasked. */
+/** d2l in training: causal; in prediction: step by step over what came before; all at once in prediction: unmasked. */
 async function decoderBlock(example: Example): Promise<void> {
   const block = await decoderBlockOf(example).load_state_dict(example.stateDict());
   const X = example.tensor('X') as Tensor<'float32'>;
@@ -117,7 +117,7 @@ async function decoderBlock(example: Example): Promise<void> {
   expectWithin(`d2l.${example.op} ${example.name} cross`, cross, example.tensor('cross_weights'), bound);
 }
 
-/** PositionalEncoding(embedding · √d): what d2l's encoder and decoder begin with. */
+/** PositionalEncoding(embedding · √d): the input of d2l's encoder and decoder. */
 async function embedded(example: Example): Promise<Float> {
   const [vocabulary, num_hiddens] = [size(example, 'vocab_size'), size(example, 'num_hiddens')];
   const embedding = await new nn.Embedding(vocabulary, num_hiddens).load_state_dict(example.stateDict('embedding.'));

@@ -1,4 +1,4 @@
-// The same bits as on the machine on which they were recorded, for every architecture, dtype and number of threads.
+// The same bits as on the recording machine, for every architecture, dtype and number of threads.
 
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

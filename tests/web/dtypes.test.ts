@@ -1,5 +1,5 @@
-// Weights in fewer bits: what the trained checkpoints say is within the stated bars, every way of running works, and the
-// memory that is stated is what is saved.
+// Quantised weights: the trained checkpoints' outputs are within the stated thresholds, every way of running works, and
+// the stated memory is saved.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -35,7 +35,7 @@ describe.each(variants)('%s', { timeout: 180_000 }, (variant) => {
     expect(missedBars(results)).toEqual([]);
     expect(of('q8').cosine ?? of('q8').top).toEqual(expect.any(Number));
     expect(of('fp16').bytes).toBeLessThan(of('fp32').bytes * 0.75);
-    // Models whose matrices are all small stay in fp16.
+    // Models with only small matrices stay in fp16.
     const small = of('fp32').bytes < 2e6;
     expect(of('q8').bytes).toBeLessThan(of('fp16').bytes * (small ? 1.001 : 0.75));
     expect(of('q4').bytes).toBeLessThan(of('q8').bytes * (small ? 1.001 : 0.9));
@@ -106,7 +106,7 @@ describe('memory', () => {
     await using model = await AutoModelForCausalLM.from_pretrained(storiesPath);
     const tokenizer = await AutoTokenizer.from_pretrained(storiesPath);
     const inputs = tokenizer('Once upon a time');
-    const { workspace, ...start } = model.info().memory; // looking for the hook points took some
+    const { workspace, ...start } = model.info().memory; // finding the hook points used some
     expect(start).toEqual({ weights: 4 * 260_032, cache: 0, peak: 4 * 260_032 + workspace });
     const { past_key_values } = await model(inputs, { use_cache: true });
     const { memory } = model.info();

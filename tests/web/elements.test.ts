@@ -1,4 +1,4 @@
-// `clearformer/elements` where there is no DOM: it can be imported, its colours can be read on, its numbers are written right.
+// `clearformer/elements` without a DOM: importable, with legible colours and correctly formatted numbers.
 
 import * as elements from 'clearformer/elements';
 import { describe, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ describe.each(themes)('colours, %s', (theme) => {
     const away = theme === 'light' ? -1 : 1;
     for (const colour of [(x: number) => weight(x, theme), (x: number) => signed(x, 1, theme)]) {
       const lights = steps.map((share) => away * luminance(colour(share)));
-      // Bytes round: two steps of one luminance may change places by less than one byte of one channel.
+      // Rounding to bytes: two steps of similar luminance may be swapped by less than one byte of one channel.
       for (let i = 1; i < lights.length; i++) expect(lights[i]).toBeGreaterThan((lights[i - 1] as number) - 0.004);
       expect(lights.at(-1)).toBeGreaterThan((lights[0] as number) + 0.15);
     }

@@ -1,4 +1,4 @@
-// The pages of examples: their code runs and prints what they say; the tables of ONNX operators leave nothing out.
+// The example pages: their code runs and prints what they say; the tables of ONNX operators are complete.
 
 import { describe, expect, it } from 'vitest';
 import { blocksOf, pageText, printed } from './support/pages.js';

@@ -7,7 +7,7 @@ import { type CheckpointName, checkpointFolder } from '../../scripts/models/chec
 import { Project } from '../examples/project.js';
 import { Hub } from './support/hub.js';
 
-/** The project's commands are followed while the Hub has this repository. */
+/** Runs the project's commands while the Hub has this repository. */
 async function follow(
   name: string,
   id: string,

@@ -1,5 +1,5 @@
-// Bad folders of every kind: each is refused with a typed error that names the file, the key and the value, and validate
-// tells the same. Which values are drawn is a seed's choice, and a fresh seed changes nothing.
+// Invalid folders of every kind: each is refused with a typed error that names the file, the key and the value, and
+// validate reports the same. A seed selects the values; a fresh one must not change the result.
 
 import {
   AutoFeatureExtractor,
@@ -56,7 +56,7 @@ const read: Readonly<Record<Reader, (files: Files) => Promise<unknown>>> = {
   },
 };
 
-/** What is wrong with how the folder was refused; undefined where all is right. */
+/** What is wrong with the refusal of the folder; undefined if nothing is. */
 async function complaint({ title, files, reader, words }: BadFolder): Promise<string | undefined> {
   const thrown = await read[reader](files).then(
     () => 'it was read',
@@ -77,7 +77,7 @@ async function complaint({ title, files, reader, words }: BadFolder): Promise<st
   return lacking.length === 0 ? undefined : `${title}: ${lacking.join(', ')} not in "${thrown.message.slice(0, 300)}"`;
 }
 
-/** Whether validate tells the same of a folder with a model's files. */
+/** Whether validate reports the same for a folder with a model's files. */
 async function untold({ title, files, words }: BadFolder): Promise<string | undefined> {
   const { valid, problems } = await validate(files);
   const told = problems.map(({ message }) => message);

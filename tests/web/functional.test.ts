@@ -1,4 +1,4 @@
-// Softmax, products, norms and activations as functions, against PyTorch in float64, adversarial rows included.
+// Softmax, products, norms and activations as functions, against PyTorch in float64, including adversarial rows.
 
 import {
   additive_attention,
@@ -42,7 +42,7 @@ function softmaxBound(input: Tensor, dim: number): Bound {
   return { relative: gamma(2 * (spread + 4) + (input.dims.at(dim) as number) + 2) };
 }
 
-/** Every product's error, n of them summed: γ(n) Σ|a b|, here from the largest of each. */
+/** The errors of n products and their sum: γ(n) Σ|a b|, estimated from the largest of each. */
 function productBound(a: Tensor, b: Tensor): Bound {
   const n = a.dims[a.dims.length - 1] as number;
   return { absolute: gamma(n + 1) * n * largest(a) * largest(b) };
@@ -55,12 +55,12 @@ const activations: Record<string, (input: TensorInput) => Promise<Tensor<'float3
   silu,
   tanh,
 };
-/** Those that are no function of the package: the core has them for its own use. */
+/** Functions that only the core has, for its own use. */
 const internal = ['exp', 'erf', 'sigmoid'];
 
 /**
- * exp, tanh and erf are within a few units in the last place of 1, and x times that is left where 1 + erf or 1 + tanh
- * cancel: γ(8) |y| + γ(3) |x|.
+ * exp, tanh and erf have an error of a few units in the last place of 1, and x times that remains where 1 + erf or 1 +
+ * tanh cancel: γ(8) |y| + γ(3) |x|.
  */
 async function expectActivation(example: Example): Promise<void> {
   const input = example.tensor('input') as Tensor<'float32'>;
@@ -88,7 +88,7 @@ describe.each(variants)('%s', (variant) => {
   });
 
   it.each(examplesOf('adversarial', 'masked_row'))('$name', async (example) => {
-    // As weights a row of -inf is 0; upstream's softmax alone gives NaN.
+    // A row of -inf gives 0, as for attention weights; upstream's softmax by itself gives NaN.
     expect((await softmax(example.tensor('input'))).data).toEqual(example.tensor('output').data);
   });
 
@@ -142,7 +142,7 @@ describe.each(variants)('%s', (variant) => {
     const shape = example.options.normalized_shape as number[];
     const options = { weight: example.tensor('weight'), eps: example.options.eps as number };
     const found = await rms_norm(example.tensor('input'), shape, options);
-    // The squares are summed in double: scale, quotient and product round.
+    // The squares are summed in double; scale, quotient and product round.
     expectWithin(`rms_norm ${example.name}`, found, example.tensor('output'), { relative: gamma(4) });
   });
 
@@ -198,7 +198,7 @@ describe('arguments', () => {
 
   it('are read before a call returns', async () => {
     const data = Float32Array.of(1, 2, 3);
-    const fresh = { wasmUrl: new URL('../../dist/', import.meta.url) }; // another setting: a core that is yet to start
+    const fresh = { wasmUrl: new URL('../../dist/', import.meta.url) }; // another setting: a core that is not started yet
     configure(fresh);
     for (const _ of ['starting', 'started']) {
       const result = softmax({ data, dims: [3] });

@@ -126,7 +126,7 @@ describe('generation', () => {
     expect(out.scores?.map((scores) => scores.data)).toEqual(steps.map((step) => step.scores?.data));
     const bare = await model.generate(inputs, { max_new_tokens: 3, return_dict_in_generate: true });
     expect(Object.keys(bare)).toEqual(['sequences', 'past_key_values']);
-    expect((await bare.past_key_values?.info())?.length).toBe(7); // the last token has not been read
+    expect((await bare.past_key_values?.info())?.length).toBe(7); // the last token has not been processed
     await bare.past_key_values?.dispose();
   });
 
@@ -139,7 +139,7 @@ describe('generation', () => {
     expect(first).not.toBe(story.text?.slice(0, first?.length));
   });
 
-  // The same draws stand in generation_test.cpp, where native code makes them.
+  // generation_test.cpp expects the same samples from native code.
   it.each(variants)('draws what every platform draws: %s', async (variant) => {
     const other = await AutoModelForCausalLM.from_pretrained(storiesPath, optionsFor(variant));
     const drawn = async (options: object) =>
@@ -226,7 +226,7 @@ describe('generation', () => {
     };
     await leave();
     const before = model.info().heapBytes;
-    for (let i = 0; i < 40; i++) await leave(); // kept, each would hold 650 kB of keys and values
+    for (let i = 0; i < 40; i++) await leave(); // retained, each would hold 650 kB of keys and values
     expect(model.info().heapBytes).toBe(before);
     const both = await Promise.all([texts({ max_new_tokens: 30 }), texts({ max_new_tokens: 40 })]);
     expect(both[1]?.startsWith(both[0] ?? '-')).toBe(true);
@@ -240,10 +240,10 @@ describe('generation', () => {
     expect(out.beam_indices?.dims).toEqual([2, 12]);
     expect(out.scores).toHaveLength(12);
     expect(out.attentions?.map((layers) => layers[0]?.dims)).toEqual([
-      [3, 8, 5, 5], // the prompt, shown once for each beam
+      [3, 8, 5, 5], // the prompt, returned once per beam
       ...Array.from({ length: 11 }, (_, step) => [3, 8, 1, 6 + step]),
     ]);
-    // A sequence's score is the mean of what its tokens scored in the beams they were chosen in.
+    // A sequence's score is the mean of its tokens' scores in the beams they were chosen in.
     for (const row of [0, 1]) {
       const total = out.scores?.reduce((sum, { data, dims }, step) => {
         const token = Number(out.sequences.data[row * 17 + 5 + step]);

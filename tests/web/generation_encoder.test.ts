@@ -1,4 +1,4 @@
-// Generation of encoder-decoders: what it begins with and what it keeps.
+// Generation of encoder-decoders: initial tokens and caches.
 
 import { AutoModelForSeq2SeqLM, type GenerativeModel } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

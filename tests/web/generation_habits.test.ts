@@ -1,5 +1,5 @@
-// generate() as transformers.js is used to it: options among the inputs, criteria and processors as functions, caches that
-// are passed on, streamers; in this thread and in a worker, against what the core's own options give.
+// generate() as used with transformers.js: options among the inputs, criteria and processors as functions, passed-on
+// caches, streamers; in this thread and in a worker, compared with the core's own options.
 
 import {
   AutoModelForCausalLM,
@@ -33,7 +33,7 @@ beforeAll(async () => {
   tokenizer = await AutoTokenizer.from_pretrained(storiesPath);
 });
 
-/** Rules a token out, as transformers.js' own processors do: in place, row by row. */
+/** Excludes a token, like transformers.js' own processors: in place, row by row. */
 class Without extends LogitsProcessor {
   constructor(readonly token: number) {
     super();
@@ -221,7 +221,7 @@ describe.each([
       ];
       expect(list(with_)).toEqual(list(without));
     }
-    // Scores before the temperature: doubling them is half the temperature.
+    // Scores before the temperature: doubling them equals half the temperature.
     const draw = { ...inputs, max_new_tokens, do_sample: true, seed: 3 };
     const doubled = await model.generate({
       ...draw,
@@ -294,7 +294,7 @@ describe('streamers', () => {
   });
 
   it('tell the times that Whisper writes', () => {
-    // A vocabulary of three words; the times stand behind <|notimestamps|>.
+    // A vocabulary of three tokens; the timestamps follow <|notimestamps|>.
     const words = ['a', 'b', '<|notimestamps|>', '<|0.00|>', '<|0.02|>', '<|0.04|>'];
     const vocab = Object.fromEntries(words.map((word, id) => [word, id]));
     const whisper = new (tokenizer.constructor as typeof PreTrainedTokenizer)({

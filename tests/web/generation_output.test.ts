@@ -1,4 +1,4 @@
-// What a step's tensors become: the prompt is read once for all sequences of a row and shown once for each.
+// The tensors of a step: the prompt is processed once for all sequences of a row and returned once for each.
 import { describe, expect, it } from 'vitest';
 import { byKind, stepTensors } from '../../web/src/models/generation_output.js';
 import type { StepValue, TensorOut } from '../../web/src/runtime/border.js';

@@ -1,4 +1,4 @@
-// Steps that take long: an abort ends them within a layer, and other calls do not come in between.
+// Slow steps: an abort ends them within a layer, and other calls do not interleave.
 
 import { AutoModelForCausalLM, type GenerativeModel } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ describe.each([
     setTimeout(() => controller.abort(reason), whole / 10);
     const aborted = await timed(async () => {
       await expect(generate(controller.signal)).rejects.toBe(reason);
-      expect((await past_key_values?.info())?.length).toBe(1); // asked behind what was left
+      expect((await past_key_values?.info())?.length).toBe(1); // requested after an abandoned step
     });
     expect(aborted).toBeLessThan(whole * 0.7);
     expect((await generate()).dims).toEqual([8, 301]);
@@ -42,7 +42,7 @@ describe.each([
   });
 
   it('does not disturb other calls', async () => {
-    const long = rows(3, 150); // several turns of the event loop
+    const long = rows(3, 150); // several iterations of the event loop
     const options = { max_new_tokens: 2, eos_token_id: null, num_beams: 2 };
     const alone = [];
     for (let i = 0; i < 2; i++) alone.push(await model.generate(long, { ...options, num_beams: i + 1 }));

@@ -1,4 +1,4 @@
-// What sequences begin with: several for each prompt in the order of the prompts, and padding without a mask.
+// Initial tokens: several sequences per prompt in the order of the prompts, and padding without a mask.
 import { AutoModelForCausalLM, type ClearformerWarning, configure, type GenerativeModel } from 'clearformer';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { casesOf, idRows, storiesPath, tensorsOf } from './support/references.js';

@@ -1,4 +1,4 @@
-// generate() of GPT-2-, Llama-, BART- and T5-shaped checkpoints against transformers', across the border.
+// generate() of GPT-2-, Llama-, BART- and T5-shaped checkpoints against transformers, through the bindings.
 
 import { AutoModelForCausalLM, AutoModelForSeq2SeqLM, type GenerateOutput } from 'clearformer';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { type Case, casesOf, expectClose, fixturePath, idRows, tensorsOf } from 
 import { optionsFor, variants } from './support/variants.js';
 
 const cases = casesOf('generation').filter(
-  // Upstream reads other rows of the source than the beams' own; see generation_reference_test.cpp.
+  // Upstream uses other rows of the source than the beams' own; see generation_reference_test.cpp.
   ({ op, name }) => op === 'generate' && !name.endsWith('encoder_repetition_penalty'),
 );
 

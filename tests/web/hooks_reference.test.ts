@@ -1,5 +1,5 @@
-// Every hook point against transformers, read there with forward hooks, and edits against the same edits made in PyTorch,
-// on both builds. The bound is that of logits plus what the reference's float32 run misses its float64 run by.
+// Every hook point against transformers, read there with forward hooks, and edits against the same edits in PyTorch,
+// on both builds. The bound is that of logits plus the difference between the reference's float32 and float64 runs.
 
 import {
   type ActivationEdit,
@@ -40,13 +40,13 @@ async function loaded(one: Case, variant: (typeof variants)[number]): Promise<Pr
   return auto.from_pretrained(fixturePath(checkpoint), optionsFor(variant));
 }
 
-/** What the model is given; the other inputs of a case are values of its edits. */
+/** The model's inputs; other inputs of a case are values of its edits. */
 function inputsOf(one: Case, tensor: (name: string) => Reference): ModelInputs {
   const names = Object.keys(one.inputs).filter((name) => inputNames.test(name));
   return Object.fromEntries(names.map((name) => [name, tensor(name)])) as ModelInputs;
 }
 
-/** Values of padded positions are NaN in the reference: not compared. Without padding everything is. */
+/** Values at padded positions are NaN in the reference and not compared. Without padding everything is. */
 function comparedWhere(one: Case, wanted: Reference) {
   return one.padded_with === undefined ? undefined : (index: number) => !Number.isNaN(Number(wanted.data[index]));
 }

@@ -1,4 +1,4 @@
-// Requests for more than memory holds: a typed error before any work, and the model goes on as before.
+// Requests for more than memory holds: a typed error before any work, and the model continues to work.
 
 import { AutoModelForCausalLM, alibi_bias, alibi_slopes, shift_matrix, sinusoidal_encoding, zeros } from 'clearformer';
 import { expect, it } from 'vitest';

@@ -1,10 +1,11 @@
-// Patterns of a stranger's tokenizer.json: none keeps the page busy for ever, and ordinary ones find what the engine's RegExp does.
+// Patterns of an untrusted tokenizer.json: none keeps the page busy for ever, and ordinary ones match what the engine's
+// RegExp does.
 
 import { PreTrainedTokenizer } from 'clearformer/tokenizer';
 import { array, assert, constantFrom, letrec, oneof, property, string, tuple } from 'fast-check';
 import { expect, it } from 'vitest';
 
-/** The parts of a text before, in and between the places of a pattern, as the tokenizer cuts it. */
+/** The parts of a text before, in and between the matches of a pattern, as split by the tokenizer. */
 function cut(pattern: string, text: string): string[] {
   const vocab: Record<string, number> = { '[UNK]': 0, a: 1, b: 2 };
   const tokenizer = new PreTrainedTokenizer({
@@ -15,7 +16,7 @@ function cut(pattern: string, text: string): string[] {
   return (offset_mapping as [number, number][]).map(([from, to]) => text.slice(from, to));
 }
 
-/** The same by the engine's own RegExp. */
+/** The same by the engine's RegExp. */
 function expected(pattern: string, text: string): string[] {
   const parts: string[] = [];
   let last = 0;
@@ -26,7 +27,7 @@ function expected(pattern: string, text: string): string[] {
   return [...parts, text.slice(last)].filter((part) => part !== '');
 }
 
-// Each takes a backtracking engine longer than anyone waits: exponential in the first six, then of the third and higher powers.
+// Backtracking engines would not finish: exponential time in the first six, cubic and higher powers in the others.
 it.each([
   ['(a+)+$', 1],
   ['(a|a)*b', 1],
@@ -73,7 +74,7 @@ it('finds what RegExp finds', () => {
     leaf: constantFrom('a', 'b', '[ab]', '[^a]', 'é', '(?:)'),
     sequence: array(tie('node'), { maxLength: 3 }).map((parts) => parts.join('')),
     choice: array(tie('node'), { minLength: 1, maxLength: 3 }).map((parts) => `(?:${parts.join('|')})`),
-    // Engines differ in what they make of a body that is repeated and takes nothing.
+    // Engines differ for a repeated body that matches the empty string.
     repeat: tuple(constantFrom('a', 'b', '[ab]', '(?:a|b+)'), tie('node'), quantifier).map(
       ([first, rest, often]) => `(?:${first}${rest})${often}`,
     ),

@@ -1,5 +1,5 @@
-// Chat templates that loop, recurse or grow without end: refused after so many steps as no conversation needs. Long
-// conversations are rendered as ever.
+// Chat templates that loop, recurse or grow without end: refused after more steps than any conversation needs. Long
+// conversations are still rendered.
 
 import { readFileSync } from 'node:fs';
 import { apply_chat_template, type Message } from 'clearformer/chat_template';

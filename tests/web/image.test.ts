@@ -21,7 +21,7 @@ function reference(key: string | undefined): Reference {
   return found;
 }
 
-/** A stored image [height, width, channels]; `kind` makes bytes of it. */
+/** A stored image [height, width, channels]; `kind` converts it to bytes. */
 function imageOf(
   key: string,
   kind: (data: Float32Array) => ImagePixels['data'] = (data) => Uint8Array.from(data),
@@ -33,7 +33,7 @@ function imageOf(
 
 const onlyImage = (one: Case) => imageOf(one.inputs.image_0 as string);
 
-/** Every element equal, or the first that is not. */
+/** Checks that all elements are equal, and reports the first that is not. */
 function expectSame(found: ArrayLike<number>, wanted: Reference): void {
   expect(found.length).toBe(wanted.data.length);
   const index = Array.from(wanted.data as Float32Array).findIndex((value, i) => !Object.is(found[i], value));
@@ -197,7 +197,7 @@ describe('image processors', () => {
   });
 });
 
-// As transformers' to_pil_image: floats that are whole numbers are bytes, also where there are only zeros and ones.
+// As transformers' to_pil_image: integer-valued floats are bytes, even if all are zeros and ones.
 it('takes float pixels that are all 0 or 1 for bytes, and others between them for parts of 1', async () => {
   const processor = new ImageProcessor({
     image_processor_type: 'ViTImageProcessor',
@@ -209,13 +209,13 @@ it('takes float pixels that are all 0 or 1 for bytes, and others between them fo
     (await processor({ data, width: 4, height: 3 })).pixel_values.data;
   expect(await of(Float32Array.from(whole))).toEqual(await of(Uint8Array.from(whole)));
   const unit = await of(Float32Array.from(whole, (value) => value * 0.999));
-  expect(new Set(unit).size).toBeGreaterThan(2); // between the pixels: not rounded to a byte that is 0 or 1
+  expect(new Set(unit).size).toBeGreaterThan(2); // between the pixels: not rounded to a byte of 0 or 1
 });
 
 it('knows every spelling of a size', () => {
   expect(resizedTo({ longest_edge: 10 }, 20, 50)).toEqual([4, 10]);
   expect(resizedTo({ shortest_edge: 10, longest_edge: 21 }, 20, 50)).toEqual([8, 21]);
-  // 25 · 10 / 20 = 12.5: Python rounds halves to the even neighbour.
+  // 25 · 10 / 20 = 12.5: Python rounds half to even.
   expect(resizedTo({ shortest_edge: 20, longest_edge: 25 }, 10, 20)).toEqual([12, 25]);
   expect(checkedImage('test', { data: new Uint8Array(6), width: 1, height: 2 }).channels).toBe(3);
 });

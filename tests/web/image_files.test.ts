@@ -1,4 +1,4 @@
-// Image files in Node, by path, URL and contents, against the pixels that transformers' load_image makes of them.
+// Image files in Node, by path, URL and contents, against the pixels of transformers' load_image.
 
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ import { FileServer } from './support/server.js';
 const folder = 'image_files';
 const pathOf = (name: string) => fixturePath(`${folder}/${name}`);
 
-/** Gives the pixels as they are: no resizing, no scaling. */
+/** Returns the pixels unchanged: no resizing, no scaling. */
 let plain: ImageProcessor;
 beforeAll(async () => {
   const config = {
@@ -42,7 +42,7 @@ describe('files of every kind have the pixels of Pillow', () => {
       const found = await pixelsOf(pathOf(one.name));
       expect(found.dims).toEqual(wanted.dims);
       const differences = found.data.map((value, i) => Math.abs(value - Number(wanted.data[i])));
-      // JPEG's inverse transform and the upsampling of colours may be rounded another way, by 1 each.
+      // JPEG's inverse transform and chroma upsampling may round differently, by 1 each.
       expect(Math.max(...differences)).toBeLessThanOrEqual(one.options.exact ? 0 : 2);
     });
   }

@@ -1,5 +1,5 @@
-// A model that was trained until it had induction heads (scripts/models/train_induction.py): its attention maps through
-// run_with_cache give the scores of the reference, and these say which head does what.
+// A model trained to have induction heads (scripts/models/train_induction.py): its attention maps from
+// run_with_cache give the reference's scores, which identify the heads.
 
 import { AutoModelForCausalLM, type GenerativeModel, type Tensor } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -30,7 +30,7 @@ function keysOf(isKey: Kind): { row: number; query: number; keys: number[] }[] {
   );
 }
 
-/** Of each head of a map [batch, head, query, key]: what queries give to all keys of the kind, on average. */
+/** The attention of each head of a map [batch, head, query, key] to all keys of the kind, averaged over queries. */
 function scoresOf({ data, dims }: Tensor<'float32'>, isKey: Kind): number[] {
   const [, count = 0, length = 0] = dims;
   const asked = keysOf(isKey);
@@ -62,7 +62,7 @@ describe.each(variants)('a model with induction heads, %s', (variant) => {
   it.each(Object.entries(kinds))('has its scores: %s', (name, isKey) => {
     const wanted = reference(name);
     const most = Math.max(...keysOf(isKey).map(({ keys }) => keys.length));
-    const bound = most * (2e-5 + 1e-5) + 2 ** -24; // each weight of a map is within 3e-5; a score is a mean of sums of so many
+    const bound = most * (2e-5 + 1e-5) + 2 ** -24; // each weight of a map is within 3e-5; a score is a mean of sums of that many
     expect(wanted.dims).toEqual([2, 4]);
     maps
       .flatMap((map) => scoresOf(map, isKey))

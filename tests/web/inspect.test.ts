@@ -1,4 +1,4 @@
-// inspect and validate: what they tell of a folder is what loading it finds; what is broken is a problem, not an error.
+// inspect and validate: their reports match what loading finds; invalid input is a problem, not an error.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ const loaders: Record<string, AutoModelClass<PreTrainedModel>> = {
   'image-classification': AutoModelForImageClassification,
 };
 
-/** Every folder of the references with weights of its own, one for each architecture, and the bundled models. */
+/** All reference folders with weights, one per architecture, and the bundled models. */
 function folders(): string[] {
   const families = readdirSync(fixturePath('models')).map((family) => {
     const inside = readdirSync(fixturePath(`models/${family}`), { withFileTypes: true });
@@ -169,7 +169,7 @@ describe('inspect', () => {
       expect(found.problems).toMatchObject([{ code: 'unsupported', severity: 'error', file: name }]);
       expect(messages(found)).toMatch(words);
       expect(found.other_formats).toEqual([name]);
-      expect(found.memory?.fp32).toBe(4 * 260032); // by config.json
+      expect(found.memory?.fp32).toBe(4 * 260032); // according to config.json
     }
   });
 
@@ -209,7 +209,7 @@ describe('inspect', () => {
 });
 
 describe('over http', () => {
-  // Weights large enough for a difference: stories260K behind a tensor that no model uses.
+  // Weights large enough to matter: stories260K after a tensor that no model uses.
   const ballast = 1 << 22;
   const large = spoiled((header, data) => {
     const end = data.byteLength + ballast;
@@ -310,7 +310,7 @@ describe('validate', () => {
           at.setUint8(i * size + byte, Number((value >> BigInt(8 * byte)) & 255n));
       };
       const [bad, good] = bits[dtype] as [bigint, bigint];
-      const places = [0, 131071, 262143, 262144, count - 1]; // chunks end within elements, as the header has odd lengths
+      const places = [0, 131071, 262143, 262144, count - 1]; // chunks end within elements, since the header has an odd length
       for (let i = 0; i < count; i += 1000) set(i, good);
       for (const place of places) set(place, bad);
       for (const pad of ['', ' ', '  ', '   ']) {

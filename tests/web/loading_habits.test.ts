@@ -1,5 +1,5 @@
-// What users of transformers.js write around a model: env, options of loading, AutoConfig, AutoProcessor, classes by name,
-// chat templates as methods; and what they are told where it is not there.
+// Code written for transformers.js around a model: env, loading options, AutoConfig, AutoProcessor, classes by name,
+// chat templates as methods; and the errors for what is missing.
 
 import { readFileSync } from 'node:fs';
 import {

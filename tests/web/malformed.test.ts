@@ -1,5 +1,5 @@
-// Broken checkpoints: each is refused with a typed error that names the file, the tensor and the rule, and the same
-// thread loads a good one right after.
+// Invalid checkpoints: each is refused with a typed error that names the file, the tensor and the rule, and the same
+// thread loads a valid one right after.
 
 import { AutoModelForCausalLM } from 'clearformer';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -120,21 +120,21 @@ describe('malformed safetensors', () => {
   });
 });
 
-/** The length of the header replaced. */
+/** Replaces the length of the header. */
 function lengthened(file: Uint8Array, length: bigint): Uint8Array {
   const copy = new Uint8Array(file);
   new DataView(copy.buffer).setBigUint64(0, length, true);
   return copy;
 }
 
-/** A byte of the header that no UTF-8 has. */
+/** Writes a byte into the header that is invalid in UTF-8. */
 function broken(file: Uint8Array): Uint8Array {
   const copy = new Uint8Array(file);
   copy[12] = 0xff;
   return copy;
 }
 
-/** A shape that no number of JavaScript holds. */
+/** A shape beyond JavaScript's numbers. */
 function huge(shape: string): Uint8Array {
   const marked = { ...goodHeader, [firstName]: { ...first, shape: ['marked'] } };
   return safetensors(JSON.stringify(marked).replace('"marked"', shape), goodData);
@@ -275,7 +275,7 @@ describe('malformed index', () => {
 });
 
 describe('bytes changed at random', () => {
-  /** Whole numbers below `limit`, the same in every run. */
+  /** Random integers below `limit`, the same in every run. */
   function* numbers(seed: number): Generator<(limit: number) => number> {
     for (let state = seed; ; ) {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;

@@ -1,4 +1,4 @@
-// Ten thousand random calls with arguments of which some are wrong: each ends in a typed error or in the right answer.
+// Ten thousand random calls, some with invalid arguments: each ends in a typed error or in the right result.
 
 import { ClearformerError, type Tensor } from 'clearformer';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ import { moduleCalls } from './support/misuse_modules.js';
 import { positionCalls } from './support/misuse_positions.js';
 import { Invalid, type Numbers } from './support/naive.js';
 
-/** What numbers a result must have: rounding is far below 1e-4 of the largest, a wrong result far above. */
+/** Compares results: rounding is far below 1e-4 of the largest, a wrong result far above. */
 function expectAnswer(found: unknown, answer: () => Numbers[]): void {
   const tensors = (Array.isArray(found) ? found : [found]) as Tensor[];
   const wanted = answer();

@@ -1,4 +1,4 @@
-// What all modules have in common: loading, refusing, giving back, looking inside.
+// Common behaviour of modules: loading, errors, disposal, captures.
 
 import { AutoModelForCausalLM, configure, Mask, nn, softmax } from 'clearformer';
 import * as inline from 'clearformer/inline';

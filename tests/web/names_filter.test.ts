@@ -1,4 +1,4 @@
-// Which hook points a filter means.
+// The hook points selected by a filter.
 import { describe, expect, it } from 'vitest';
 import { resolveHooks } from '../../web/src/models/hooks.js';
 import type { HookPoint } from '../../web/src/runtime/border.js';
@@ -11,7 +11,7 @@ const meant = (filter: Parameters<typeof resolveHooks>[2]) =>
 describe('names_filter', () => {
   it.each(['g', 'y', 'gy', ''])('a RegExp with the flags "%s" means the same each time', (flags) => {
     const filter = new RegExp(flags.includes('y') ? 'blocks' : 'resid_post', flags);
-    filter.lastIndex = 5; // left by whoever used it before
+    filter.lastIndex = 5; // left by an earlier use
     for (let call = 0; call < 3; call++) expect(meant(filter)).toEqual(names.slice(1));
     expect(filter.lastIndex).toBe(5);
   });
@@ -27,6 +27,6 @@ describe('names_filter', () => {
   it('a pattern of thousands of stars is one like any other', () => {
     expect(meant(`${'*'.repeat(5000) as '*'}embed`)).toEqual([names[0]]);
     expect(() => meant(`${'*o'.repeat(5000) as '*o'}x`)).toThrow('no hook is named');
-    expect(() => meant('hook_*_embed*')).toThrow('no hook is named'); // what stands before and after must not overlap
+    expect(() => meant('hook_*_embed*')).toThrow('no hook is named'); // prefix and suffix must not overlap
   });
 });

@@ -8,9 +8,9 @@ import { variants } from './support/variants.js';
 type Float = Tensor<'float32'>;
 
 /**
- * A path through a block sums over the features in four projections and two feed-forward layers, and over the keys twice;
- * a sum of n terms rounds n times; softmax, norms and activations round some sixty times more. Each rounding is a fraction of what is
- * rounded, of which the hooks tell the largest: γ(path) · largest.
+ * A path through a block sums over the features in four projections and two feed-forward layers, and over the keys
+ * twice; a sum of n terms rounds n times; softmax, norms and activations round some sixty times more. Each rounding is
+ * relative to the rounded number, whose largest value the hooks give: γ(path) · largest.
  */
 function pathBound(path: number, output: Tensor, cache: nn.Traced<string[]>[1]): Bound {
   return { absolute: gamma(path) * largest(output, ...Object.values(cache)) };
@@ -60,7 +60,7 @@ async function multiheadAttention(example: Example): Promise<void> {
   const operands = [operand('query'), operand('key'), operand('value')] as const;
   const [output, weights, cache] = await attention.forward(...operands, { ...given, names: ['*'] });
   const [alone, none] = await attention.forward(...operands, { ...given, need_weights: need_weights === true });
-  expect(alone.data).toEqual(output.data); // looking inside changes no bit
+  expect(alone.data).toEqual(output.data); // capturing changes no bit
   expect(none).toEqual(need_weights === true ? weights : null);
   const bound = pathBound(4 * size(example, 'embed_dim') + 2 * (operands[1].dims.at(-2) as number) + 60, output, cache);
   const found = sequenceFirst ? transposed(output) : output;
@@ -71,7 +71,7 @@ async function multiheadAttention(example: Example): Promise<void> {
   await attention.dispose();
 }
 
-/** Masks of a transformer class: torch's argument names with what the case holds for them. */
+/** Masks of a transformer class: torch's argument names with the case's inputs. */
 function maskArguments(example: Example, names: string[]): Record<string, Mask | boolean> {
   const entries = names.flatMap((name): [string, Mask | boolean][] => {
     const mask = example.mask(name, 'ignore');
@@ -100,7 +100,7 @@ type Forward = (
   options: object,
 ) => Promise<Float | [Float, Record<string, Tensor>]>;
 
-/** Each class: how a case makes one, how it is called, and what its arguments are called. */
+/** Each class: how a case constructs and calls it, and the names of its arguments. */
 function transformerOf(example: Example): {
   module: nn.Module;
   forward: Forward;
@@ -163,7 +163,7 @@ async function transformer(example: Example): Promise<void> {
   const given = Object.fromEntries(tensors.map((name) => [name, example.tensor(name)]));
   const options = maskArguments(example, masks);
   const [output, cache] = (await forward(given, { ...options, names: ['*'] })) as [Float, Record<string, Float>];
-  expect(((await forward(given, options)) as Float).data).toEqual(output.data); // looking inside changes no bit
+  expect(((await forward(given, options)) as Float).data).toEqual(output.data); // capturing changes no bit
   const keys = Math.max(...Object.values(given).map((tensor) => tensor.dims.at(-2) as number));
   const path = layers * (8 * size(example, 'd_model') + size(example, 'dim_feedforward') + 4 * keys + 90);
   expectWithin(`${example.op} ${example.name}`, output, example.tensor('output'), pathBound(path, output, cache));
@@ -205,7 +205,7 @@ describe.each(variants)('%s', (variant) => {
     const weights = example.options.elementwise_affine === false ? {} : example.stateDict();
     const module = example.options.elementwise_affine === false ? made : await made.load_state_dict(weights);
     const found = await module.forward(example.tensor('input'));
-    // Sums are in double: the centred value, the scale, the quotient, the product and the sum round.
+    // Sums are in double; the centred value, the scale, the quotient, the product and the sum round.
     const normalized = largest(example.tensor('input')) / Math.sqrt(1e-5);
     const bias = 'bias' in weights ? largest(weights.bias as Tensor) : 0;
     const bound = { absolute: gamma(2) * bias * 2 + 2 ** -47 * normalized, relative: gamma(8) };
@@ -232,7 +232,10 @@ const activations = {
   gelu_tanh: (x: TensorInput) => gelu(x, { approximate: 'tanh' }),
 };
 
-/** The network of a block, made of public parts: down(activation(up(x))), or gated down(activation(gate(x)) · up(x)). */
+/**
+ * A block's feed-forward network from public parts: down(activation(up(x))), or gated down(activation(gate(x)) ·
+ * up(x)).
+ */
 async function feedForward(example: Example): Promise<void> {
   const [d_model, hidden, options] = [
     size(example, 'd_model'),

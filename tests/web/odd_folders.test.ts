@@ -1,4 +1,4 @@
-// Folders that are odd and not wrong: they load, with the same numbers as the plain one.
+// Unusual but valid folders: they load, with the same numbers as the usual form.
 
 import { AutoModelForCausalLM, inspect } from 'clearformer';
 import { expect, it } from 'vitest';
@@ -11,7 +11,7 @@ const base = baseOf('stories260K');
 const { header, data } = taken(base[file] as Uint8Array);
 const input_ids = [[1, 403, 17]];
 
-/** The folder with one more tensor, of any type. */
+/** The folder with an additional tensor of any type. */
 function withMore(name: string, entry: Pick<Header[string], 'dtype' | 'shape'>, bytes: number): Files {
   const more = { ...entry, data_offsets: [data.byteLength, data.byteLength + bytes] };
   const whole = Buffer.concat([data, Buffer.alloc(bytes, 0x7f)]);

@@ -24,7 +24,7 @@ type Float = Tensor<'float32'>;
 const float = (data: Float32Array, dims: readonly number[]): Float => new Tensor('float32', data, dims);
 const product = (dims: readonly number[]) => dims.reduce((all, extent) => all * extent, 1);
 
-/** [batch, T, head · d] -> [batch, head, T, d]: what ONNX does to inputs of three axes. */
+/** [batch, T, head · d] -> [batch, head, T, d]: ONNX's interpretation of inputs with three axes. */
 function splitHeads(x: Float, heads: number): Float {
   const [batch = 0, length = 0, width = 0] = x.dims;
   const d = width / heads;
@@ -57,7 +57,7 @@ function joinHeads(x: Float): Float {
   return float(data, [batch, length, heads * d]);
 }
 
-/** past_key with K behind it: [batch, head, past + S, d]. */
+/** K after past_key: [batch, head, past + S, d]. */
 function concatenated(past: Float | undefined, x: Float): Float {
   if (past === undefined) return x;
   const [batch = 0, heads = 0, length = 0, d = 0] = x.dims;
@@ -71,7 +71,7 @@ function concatenated(past: Float | undefined, x: Float): Float {
   return float(data, [batch, heads, before + length, d]);
 }
 
-/** attn_mask shorter than the keys hides the rest: filled up with `value`. */
+/** An attn_mask shorter than the keys masks the rest: padded with `value`. */
 function filledUp(mask: Tensor, keys: number, value: number): Tensor {
   const last = mask.dims.at(-1) as number;
   const dims = [...mask.dims.slice(0, -1), keys];
@@ -89,7 +89,7 @@ function attnMask(example: Example, keys: number): Mask[] {
   return [Mask.allow({ data: Uint8Array.from(data as Float32Array), dims })];
 }
 
-/** is_causal: behind past_key, or, with nonpad_kv_seqlen, so that the last query sees the last key that counts. */
+/** is_causal: after past_key, or, with nonpad_kv_seqlen, so that the last query attends to the last valid key. */
 function causalMask(example: Example, queries: number, past: number): Mask[] {
   if (example.options.is_causal !== 1) return [];
   if (!example.has('nonpad_kv_seqlen')) return [Mask.causal(past)];
@@ -114,7 +114,7 @@ interface AttentionResult {
   qk_matmul_output: Float;
 }
 
-/** Attention of opset 23 and 24. softmax_precision asks for a precision: here softmax is float32 always. */
+/** Attention of opset 23 and 24. softmax_precision requests a precision: here softmax is always float32. */
 async function onnxAttention(example: Example): Promise<AttentionResult> {
   const {
     q_num_heads,
@@ -219,19 +219,21 @@ describe.each(variants)('%s', (variant) => {
   });
 });
 
-/** axis: the first of the normalised ones, negative from the end. stash_type asks for float32 inside, which is less than there is. */
+/**
+ * axis: the first of the normalised ones, negative from the end. stash_type requests float32 inside, which is exceeded.
+ */
 function normArguments({ options }: Example, x: Tensor): { shape: number[]; eps: number } {
   const { axis = -1, epsilon = 1e-5 } = options as { axis?: number; epsilon?: number };
   return { shape: x.dims.slice(axis), eps: epsilon };
 }
 
-/** ONNX's scale may have fewer axes than are normalised. */
+/** ONNX's scale may have fewer axes than the normalised ones. */
 function broadcast(scale: Float, shape: readonly number[]): Float {
   const data = Float32Array.from({ length: product(shape) }, (_, i) => scale.data[i % scale.size] as number);
   return float(data, shape);
 }
 
-/** Mean as a product with a column of 1/n; InvStdDev from what LayerNorm divides by. */
+/** Mean as a product with a column of 1/n; InvStdDev from LayerNorm's divisor. */
 async function expectStatistics(example: Example, x: Tensor, shape: number[], eps: number): Promise<void> {
   const width = product(shape);
   const rows = x.size / width;

@@ -1,4 +1,4 @@
-// Long sound in chunks: how many there are where the sound ends at an edge, and where their tokens are joined.
+// Long audio in chunks: their number if the audio ends at a boundary, and where their tokens are joined.
 import { describe, expect, it } from 'vitest';
 import { type Chunking, chunksOf, joined as joinedBy } from '../../web/src/pipelines/overlapping_chunks.js';
 
@@ -73,7 +73,7 @@ describe('joined', () => {
         [1, 2, 3, 4, 9],
         [8, 3, 4, 5, 6],
       ]),
-    ).toEqual([1, 2, 3, 4, 5, 6]); // wrong at the edges
+    ).toEqual([1, 2, 3, 4, 5, 6]); // wrong at the ends
   });
 
   it('does not take one equal token for an agreement', () => {

@@ -1,4 +1,4 @@
-// Patches and what comes before them, position tables for other image sizes, and the cost of layers.
+// Patches and prepended tokens, position tables for other image sizes, and the complexity of layers.
 
 import { complexity, configure, interpolate_positions, patch_embedding, prepend_tokens, Tensor } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Pipelines: every task against transformers' own, on both builds; batches equal their members.
+// Pipelines: every task against transformers, on both builds; batches equal their members.
 
 import { configure, pipeline } from 'clearformer';
 import { describe, expect, it } from 'vitest';
@@ -74,7 +74,7 @@ describe('batches', () => {
   });
 });
 
-/** A tokenizer for texts that are ids. */
+/** A tokenizer for texts that consist of ids. */
 const numberTokenizer = {
   'tokenizer.json': jsonFile({
     model: {
@@ -132,7 +132,7 @@ describe('pairs of texts', () => {
     expect(await pipe({ source_sentence, sentences: [source_sentence] })).toEqual([expect.closeTo(1, 6)]);
     expect((await failureOf(() => pipe([...texts] as never))).code).toBe('invalid_argument');
     await using plain = await pipeline('sentence-similarity', filesOf(pipelineCase('features')), here);
-    const mean = await plain({ source_sentence, sentences }); // nothing says how: the mean
+    const mean = await plain({ source_sentence, sentences }); // no pooling is configured: the mean
     expect(mean).toEqual(await plain({ source_sentence, sentences }, { pooling: 'mean' }));
   });
 

@@ -1,4 +1,4 @@
-// Pipelines: loading with one progress, aborts that leave nothing behind, and what is refused by name.
+// Pipelines: loading with a common progress, aborts that release everything, and errors by name.
 
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -162,7 +162,7 @@ describe('what fails leaves nothing behind', () => {
     };
     const options = { ...there, signal: controller.signal, progress_callback };
     if (status === 'ready') {
-      // All is loaded when it is told: the pipeline is the caller's.
+      // Everything is loaded when this is reported: the pipeline is returned.
       expect(await counted(async () => (await pipeline('fill-mask', filesFor('masks'), options)).dispose())).toBe(
         undefined,
       );
@@ -179,7 +179,7 @@ describe('what fails leaves nothing behind', () => {
       else setTimeout(() => controller.abort(reason), wait);
       const work = async () => {
         const pipe = await pipeline('fill-mask', filesFor('masks'), { ...there, signal: controller.signal });
-        await pipe.dispose(); // it came before the abort
+        await pipe.dispose(); // it completed before the abort
       };
       expect([undefined, reason]).toContain(await counted(work));
     }
@@ -227,7 +227,7 @@ describe('what is refused', () => {
     expect(failure.message).toContain('fill-mask');
   });
 
-  // What transformers.js 4 has besides, by its SUPPORTED_TASKS and TASK_ALIASES.
+  // Further tasks of transformers.js 4, from its SUPPORTED_TASKS and TASK_ALIASES.
   it.each([
     ['audio-classification', 'automatic-speech-recognition'],
     ['zero-shot-audio-classification', 'automatic-speech-recognition'],
@@ -376,7 +376,7 @@ describe('what is refused', () => {
     expect(await beside(chat, { max_new_tokens: 8 })).toEqual(wanted?.answer);
     expect(await plain(chat, { max_new_tokens: 8, chat_template })).toEqual(wanted?.answer);
     const other = { ...files, 'chat_template.jinja': new TextEncoder().encode('she') };
-    const both = await pipeline('text-generation', other, here); // upstream, too, prefers the file of its own
+    const both = await pipeline('text-generation', other, here); // upstream prefers the separate file as well
     const [told] = await both(chat, { max_new_tokens: 3, return_full_text: false });
     expect([told]).toEqual(await both('she', { max_new_tokens: 3, return_full_text: false }));
     await both.dispose();

@@ -1,4 +1,4 @@
-// Sentence pooling through the border: every mode with padding on either side, lengths of one, and vectors of zeros.
+// Sentence pooling through the bindings: every mode with padding on either side, unit length, and zero vectors.
 import { describe, expect, it } from 'vitest';
 import type { PreTrainedModel } from '../../web/src/models/pre_trained_model.js';
 import { normalized, type PoolingMode, pool, poolingModes } from '../../web/src/pipelines/pooling.js';
@@ -22,14 +22,14 @@ const pooled = async (modes: PoolingMode[], flags: number[]) => {
 describe('pooling', () => {
   it.each([
     ['cls', [1, 1, 0, 0], [1, 2]],
-    ['cls', [0, 0, 1, 1], [1, 2]], // as upstream: the first position, whatever it is
+    ['cls', [0, 0, 1, 1], [1, 2]], // as upstream: the first position, even if it is padding
     ['max', [1, 1, 0, 0], [3, 2]],
     ['max', [0, 1, 1, 0], [5, 7]],
     ['mean', [1, 1, 0, 0], [2, -1]],
     ['mean', [0, 0, 1, 1], [27.5, 33.5]],
     ['mean_sqrt_len_tokens', [1, 1, 1, 1], [29.5, 32.5]],
     ['weightedmean', [1, 0, 0, 0], [1, 2]],
-    ['weightedmean', [0, 0, 1, 1], [Math.fround(215 / 7), Math.fround(261 / 7)]], // positions count, not kept tokens
+    ['weightedmean', [0, 0, 1, 1], [Math.fround(215 / 7), Math.fround(261 / 7)]], // weights count positions, not unmasked tokens
     ['last_token', [1, 1, 0, 0], [3, -4]],
     ['last_token', [0, 0, 1, 1], [50, 60]],
     ['last_token', [0, 1, 1, 0], [5, 7]],

@@ -39,7 +39,7 @@ function rotationBound(x: Tensor, factor = 1): Bound {
   return { absolute: (gamma(4) + 1e-10) * 2 * factor * largest(x) };
 }
 
-/** What transformers takes for the length when it is told none. */
+/** transformers' default length. */
 function lengthOf({ options }: Example, positions: number[]): number {
   const { seq_len, rope_parameters } = options as { seq_len: number | null; rope_parameters: Record<string, unknown> };
   if (seq_len !== null) return seq_len;
@@ -62,7 +62,7 @@ function rowsOf(x: Float, indices: readonly number[]): Float {
   return float(data, [1, heads, indices.length, d]);
 }
 
-/** The length decides about dynamic and longrope: here a last position says it, and positions beyond it are left out. */
+/** dynamic and longrope depend on the length: a last position sets it here, and positions beyond it are dropped. */
 async function scaled(example: Example): Promise<void> {
   const { rope_parameters, max_position_embeddings } = example.options as RotaryOptions;
   const positions = numbers(example.tensor('positions'));
@@ -160,7 +160,7 @@ describe.each(variants)('%s', (variant) => {
       head_dim: number;
     };
     const positions = example.tensor('positions');
-    // The pair (1, 0) is turned to (m cos, m sin).
+    // The pair (1, 0) is rotated to (m cos, m sin).
     const ones = Float32Array.from({ length: positions.size * head_dim }, (_, i) =>
       i % head_dim < head_dim / 2 ? 1 : 0,
     );

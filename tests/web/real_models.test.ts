@@ -1,4 +1,4 @@
-// Trained checkpoints say what they say in transformers: sentence embeddings, speech, translations, digits, sorted letters.
+// Trained checkpoints give transformers' results: sentence embeddings, speech, translations, digits, sorted letters.
 // all-MiniLM-L6-v2 and whisper-tiny are too large for git: scripts/models/ fetches them into the cache.
 
 import { readFileSync } from 'node:fs';
@@ -55,7 +55,7 @@ function everyNth(tensor: Tensor, axis: 'row' | 'column', step: number): Referen
   };
 }
 
-/** Means over the tokens that the mask has, brought to length 1: what sentence-transformers makes of hidden states. */
+/** Means over unmasked tokens, normalised to unit length: sentence-transformers' embeddings of hidden states. */
 function sentenceEmbeddings({ dims, data }: Tensor<'float32'>, mask: Tensor<'int64'>) {
   const [batch = 0, length = 0, width = 0] = dims;
   const embeddings = new Float32Array(batch * width);
@@ -100,7 +100,7 @@ describe.each(variants)('%s: all-MiniLM-L6-v2', (variant) => {
   });
 });
 
-// What the encoder makes of sound takes most of the time: each build hears one recording, and once.
+// Encoding audio takes most of the time: each build processes one recording, once.
 const recordings = [
   { name: 'jfk', seconds: 11, variant: variants[0], file: () => fixturePath('real_models/jfk.wav') },
   {
@@ -200,7 +200,7 @@ describe.each(variants)('%s: gpt-nano-sort', (variant) => {
     const letters = Array.from({ length: 3 ** 6 }, (_, n) =>
       Array.from({ length: 6 }, (_, i) => Math.floor(n / 3 ** i) % 3),
     );
-    // The model has eleven positions: five letters are generated, and the sixth is the best one behind them.
+    // The model has eleven positions: five letters are generated, and the sixth is the best one after them.
     const options = { do_sample: false, max_new_tokens: 5, eos_token_id: null } as const;
     const read = rowsOf(await model.generate({ input_ids: letters }, options));
     const logits = (await model({ input_ids: read })).logits as Tensor<'float32'>;

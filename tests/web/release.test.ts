@@ -1,4 +1,4 @@
-// What a release is checked with: links of pages, the list of packed files, licences by the names of their parts, addresses.
+// The checks of a release: links of pages, the list of packed files, licences by the names of their parts, addresses.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// The WASM itself: which build runs, where it comes from, what is said when it cannot be had, memory, and traps.
+// The WASM: which build runs, where it comes from, errors when it cannot be loaded, memory, and traps.
 
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -75,7 +75,7 @@ describe('the build', () => {
     const broken = (await wasm('simd128')).slice(0, 5000);
     expect((await failureOf(() => load({ wasmBinary: broken }))).message).toContain('does not compile');
     server.files['page.wasm'] = await wasm('simd128');
-    expect((await infoWith({ wasmUrl: `${server.url}/page.wasm` })).simd).toBe('simd128'); // a failure is not kept
+    expect((await infoWith({ wasmUrl: `${server.url}/page.wasm` })).simd).toBe('simd128'); // a failure is not cached
     await server.stop();
   });
 
@@ -116,7 +116,7 @@ describe('memory', () => {
     };
     for (let i = 0; i < 10; i++) await infoWith();
     const before = await reserved();
-    const disposed: GenerativeModel[] = []; // still referred to, so that only dispose can have freed anything
+    const disposed: GenerativeModel[] = []; // still referenced, so that only dispose can have freed anything
     for (let i = 0; i < 100; i++) {
       const model = await load();
       await model({ input_ids: [[1, 403]] });
@@ -125,7 +125,7 @@ describe('memory', () => {
     }
     const grown = (await reserved()) - before;
     expect(disposed).toHaveLength(100);
-    expect(grown).toBeLessThan(100e6); // kept, each would hold more than 2 MB
+    expect(grown).toBeLessThan(100e6); // retained, each would hold more than 2 MB
   });
 
   it('comes back at the end of a block', async () => {

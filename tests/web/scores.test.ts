@@ -1,4 +1,4 @@
-// From logits to classes: ties, one class, and what applies where nobody says.
+// From logits to classes: ties, a single class, and the default function.
 import { describe, expect, it } from 'vitest';
 import { argmax, classesOf, softmax, topIndices, usualFunction } from '../../web/src/pipelines/scores.js';
 

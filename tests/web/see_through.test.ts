@@ -1,4 +1,4 @@
-// Seeing and editing from TypeScript: functions and edits, in this thread, in a worker and in generation; early ends.
+// Captures and edits from TypeScript: functions and edits, in this thread, in a worker and in generation; early ends.
 
 import {
   type ActivationEdit,
@@ -17,7 +17,7 @@ import { optionsFor, variants } from './support/variants.js';
 const input_ids = [[1, 403, 407, 261, 378]];
 type Float = Tensor<'float32'>;
 
-/** A function that writes `change(number, its place)` over every number. */
+/** A function that replaces every number by `change(number, its index)`. */
 const each =
   (change: (value: number, index: number) => number): HookFunction =>
   ({ data }) => {
@@ -263,14 +263,15 @@ describe.each(variants)('a decoder (%s)', (variant) => {
   });
 
   it('refuses to capture what memory cannot hold, with the size, before it computes', async () => {
-    // 5 layers × 8 heads × (40 · 512²) patterns, and as much again for the scores of a layer: 1.8 GB; with them all, more than 4.
+    // 5 layers × 8 heads × (40 · 512²) patterns, and as much again for the scores of a layer: 1.8 GB; with all scores,
+    // more than 4.
     const row = Array.from({ length: 512 }, (_, i) => i % 500);
     const many = Array.from({ length: 40 }, () => row);
     const { workspace } = model.info().memory;
     const failure = await failureOf(() => model.run_with_cache({ input_ids: many }, { names_filter: '*' }));
     expect(failure.code).toBe('out_of_memory');
     expect(failure.message).toMatch(/takes \d+\.\d GB, and \d+\.\d GB of 4\.2 GB are left/);
-    expect(model.info().memory.workspace).toBe(workspace); // nothing was computed: that takes 40 times this room
+    expect(model.info().memory.workspace).toBe(workspace); // nothing was computed, which takes 40 times this memory
     expect((await model({ input_ids })).logits).toEqual(logits);
   });
 });

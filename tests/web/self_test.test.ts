@@ -1,5 +1,5 @@
-// Engines that compute wrong are refused before anything is loaded: stood in for by builds in which single instructions and
-// numbers are others.
+// Engines that compute wrong results are refused before anything is loaded: simulated by builds with changed
+// instructions and constants.
 
 import { readFileSync } from 'node:fs';
 import { AutoModelForCausalLM } from 'clearformer';
@@ -13,7 +13,7 @@ const build = (name: string) => new Uint8Array(readFileSync(new URL(`clearformer
 const f32 = (value: number) => [...new Uint8Array(Float32Array.of(value).buffer)];
 const all = (bytes: readonly number[]) => [0, 1, 2, 3].flatMap(() => bytes);
 
-/** The build with every run of bytes `from` written as `to`; fails where there is none. */
+/** The build with every occurrence of the bytes `from` replaced by `to`; fails if there is none. */
 function changed(name: string, from: readonly number[], to: readonly number[]): Uint8Array {
   const wasm = Buffer.from(build(name));
   const [old, made] = [Buffer.from(from), Buffer.from(to)];
@@ -26,7 +26,7 @@ function changed(name: string, from: readonly number[], to: readonly number[]): 
   return new Uint8Array(wasm);
 }
 
-// exp(x) = 2^n · p(x − n ln 2): log2(e), as it stands in all lanes of a constant.
+// exp(x) = 2^n · p(x − n ln 2): log2(e), as in all lanes of a constant.
 const faults = [
   {
     fault: 'subtracts where it should add',

@@ -1,4 +1,5 @@
-// log_softmax, softplus, conv1d, gated units and the elementwise functions against PyTorch in float64, hostile rows included.
+// log_softmax, softplus, conv1d, gated units and the elementwise functions against PyTorch in float64, including
+// adversarial rows.
 import {
   type Conv1dOptions,
   configure,
@@ -44,7 +45,7 @@ describe.each(variants)('%s', (variant) => {
   beforeAll(() => configure({ deterministic: variant === 'simd128' }));
   afterAll(() => configure({ deterministic: undefined }));
 
-  // x - max is rounded, exp and their sum change the logarithm by γ(n + 8) at most, the result is rounded.
+  // x - max is rounded, exp and their sum change the logarithm by at most γ(n + 8), the result is rounded.
   it.each(examplesOf('functional', 'log_softmax'))('$name', async (example) => {
     const input = example.tensor('input');
     const found = await log_softmax(input, example.options.dim as number);

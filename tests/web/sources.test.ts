@@ -1,4 +1,4 @@
-// Every kind of source gives the same model; what is missing or broken is told by file and cause.
+// Every kind of source gives the same model; missing and invalid files are reported by name and cause.
 
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// When speech was said: times of segments and words against transformers' pipeline, in passes and in chunks.
+// Timestamps of speech: segments and words against transformers' pipeline, in passes and in chunks.
 
 import { readFileSync } from 'node:fs';
 import { configure, pipeline, read_audio } from 'clearformer';

@@ -1,4 +1,4 @@
-// Tensor: what it holds, how parts of it are taken, and what it refuses.
+// Tensor: contents, slices, and errors.
 
 import { Tensor } from 'clearformer';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Tensor's methods and the functions beside them against PyTorch; what they refuse; what shares its data and what does not.
+// Tensor's methods and tensor functions against PyTorch; their errors; which results share data.
 
 import {
   cat,
@@ -37,7 +37,7 @@ function given(one: Case): (name: string) => Tensor {
   };
 }
 
-/** Sums of n numbers differ by their order: n roundings of 2⁻²⁴, for the fourth roots of `norm` four times as many. */
+/** Sums of n numbers differ by their order: n roundings of 2⁻²⁴, four times as many for the fourth roots of `norm`. */
 function expectNear(name: string, found: Tensor, wanted: Tensor): void {
   expect([name, ...found.dims]).toEqual([name, ...wanted.dims]);
   expect(found.type, name).toBe(wanted.type);

@@ -1,4 +1,4 @@
-// Threads in Node: the same bits for every number of them, why there are fewer than asked for, and their end.
+// Threads in Node: the same bits for any number of them, the reason for fewer than requested, and their end.
 
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const dist = new URL('../../dist/', import.meta.url);
 const load = (options: LoadOptions) => AutoModelForCausalLM.from_pretrained(storiesPath, options);
 afterEach(() => configure({ numThreads: undefined }));
 
-/** Sequences enough that every kind of loop is shared out, and that the core's memory has to grow. */
+/** Enough sequences that every kind of loop runs in parallel, and that the core's memory has to grow. */
 const input_ids = Array.from({ length: 16 }, (_, row) =>
   Array.from({ length: 120 }, (_, column) => 3 + ((row * 131 + column * 17) % 500)),
 );
@@ -84,7 +84,7 @@ describe('threads', () => {
       const spent = () => Array.from(threadTicks(), ([id, ticks]) => ticks - (before.get(id) ?? 0));
       const total = () => spent().reduce((sum, ticks) => sum + ticks, 0);
       while (total() < 80) await model({ input_ids });
-      // However busy the machine is: of the processor time of two threads the other one has a good part.
+      // Even on a busy machine: of the processor time of two threads the second has a substantial part.
       const [, second = 0] = spent().sort((one, other) => other - one);
       expect(second).toBeGreaterThan(0.2 * total());
       await model.dispose();

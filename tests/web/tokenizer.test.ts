@@ -1,4 +1,4 @@
-// Tokenizers against transformers: ids, tokens, decoded text, text that streams; padding, truncation, pairs.
+// Tokenizers against transformers: ids, tokens, decoding, streaming; padding, truncation, pairs.
 
 import { AutoTokenizer, IncrementalDecoder, PreTrainedTokenizer, TextStreamer } from 'clearformer/tokenizer';
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Pairs, truncation, rows left over, padding, spans and masks equal transformers'.
+// Pairs, truncation, overflowing rows, padding, spans and masks equal transformers'.
 
 import { readFileSync } from 'node:fs';
 import { PreTrainedTokenizer, type TokenizerCallOptions } from 'clearformer/tokenizer';
@@ -17,7 +17,7 @@ interface CallCase {
   refused?: string;
   lists: Record<string, unknown>;
   offset_mapping: [number, number][][];
-  /** Absent where the library counts words from the place it stopped at. */
+  /** Absent if the library counts words from the position where it stopped. */
   word_ids?: (number | null)[][];
   sequence_ids: (number | null)[][];
 }

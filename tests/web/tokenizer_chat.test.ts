@@ -1,4 +1,4 @@
-// Conversations rendered with chat templates equal transformers', and so do their token ids.
+// Rendered chat templates equal transformers', and so do their token ids.
 
 import { readFileSync } from 'node:fs';
 import {
@@ -31,7 +31,7 @@ const named = Object.entries(templates).map(([name, template]) => ({ name, templ
 const tokenizer = new PreTrainedTokenizer(json, { ...special, chat_template: named });
 const hello: Message[] = [{ role: 'user', content: 'Hello' }];
 
-/** What is no option of ours is a variable of the template. */
+/** Keys that are not options are template variables. */
 function optionsOf({ template, options: { mood, ...rest } }: ChatCase): Omit<ChatTemplateOptions, 'tokenize'> {
   return { chat_template: template, ...rest, ...(mood !== undefined && { chat_template_kwargs: { mood } }) };
 }

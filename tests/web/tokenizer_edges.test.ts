@@ -1,4 +1,4 @@
-// Ties, exact lengths, tokens that overlap, merges that the vocabulary half knows, decoders: equal to the `tokenizers` crate.
+// Ties, exact lengths, overlapping tokens, merges with missing tokens, decoders: equal to the `tokenizers` crate.
 
 import { PreTrainedTokenizer } from 'clearformer/tokenizer';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// Folders with vocab.txt, or vocab.json and merges.txt, in place of tokenizer.json load as transformers' AutoTokenizer loads them.
+// Folders with vocab.txt, or vocab.json and merges.txt, instead of tokenizer.json load as with transformers'
+// AutoTokenizer.
 
 import { readFileSync } from 'node:fs';
 import { AutoTokenizer, type PreTrainedTokenizer } from 'clearformer/tokenizer';

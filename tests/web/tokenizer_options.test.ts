@@ -1,4 +1,4 @@
-// What a tokenizer tells of itself, the forms of its output, what it refuses, and spans of texts nobody thought of.
+// A tokenizer's properties, the forms of its output, its errors, and spans of arbitrary texts.
 
 import { readFileSync } from 'node:fs';
 import { AutoTokenizer, PreTrainedTokenizer } from 'clearformer/tokenizer';
@@ -37,7 +37,7 @@ describe('special tokens', () => {
       'special_tokens_map.json': bytes({ mask_token: '[MASK]', eos_token: { content: '</s>', lstrip: true } }),
     });
     expect(tokenizer.mask_token_id).toBe(4);
-    expect(tokenizer.eos_token_id).toBe(2000); // the vocabulary has no such token: it comes after the last
+    expect(tokenizer.eos_token_id).toBe(2000); // not in the vocabulary: appended to it
     expect(tokenizer.encode('of </s>', { add_special_tokens: false }).at(-1)).toBe(2000);
     expect(tokenizer.decode([2000], { skip_special_tokens: true })).toBe('');
   });

@@ -1,4 +1,5 @@
-// Ids and spans of ten thousand lines in many scripts equal those of the `tokenizers` crate, for files of every kind.
+// Ids and spans of ten thousand lines in many scripts equal those of the `tokenizers` crate, for all kinds of
+// tokenizer.
 
 import { PreTrainedTokenizer } from 'clearformer/tokenizer';
 import { describe, expect, it } from 'vitest';

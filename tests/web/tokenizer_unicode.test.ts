@@ -1,5 +1,5 @@
-// What normalizers and pre-tokenizers make of every code point equals the `tokenizers` crate, under Node. EVERY_PLANE=1 tests the
-// planes that have no characters, too.
+// Normalizers and pre-tokenizers equal the `tokenizers` crate for every code point, under Node. EVERY_PLANE=1 includes
+// the planes without characters.
 
 import { PreTrainedTokenizer } from 'clearformer/tokenizer';
 import { describe, expect, it } from 'vitest';

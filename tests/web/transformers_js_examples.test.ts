@@ -1,4 +1,4 @@
-// The examples of transformers.js run here with the import line and the model's id changed, nothing else, and give answers of
+// The examples of transformers.js run here with only the import line and the model's id changed, and give results of
 // the same shape. Ids stand for small checkpoints with random weights.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const parsed = (files: Files, name: string) => JSON.parse(new TextDecoder().deco
 const caseWith = (checkpoint: string, tokenizer: string, config: object = {}) =>
   filesOf({ checkpoint: `models/${checkpoint}`, tokenizer, config, op: '', name: '', calls: [] } as PipelineCase);
 
-/** Each word is one token, so that long hypotheses fit in the positions of a small model. */
+/** Makes each word one token, so that long hypotheses fit in the positions of a small model. */
 function wholeWords(files: Files): Files {
   const tokenizer = parsed(files, 'tokenizer.json');
   return {
@@ -40,7 +40,7 @@ function chatting(): Files {
   return { ...files, 'tokenizer_config.json': jsonFile({ ...parsed(files, 'tokenizer_config.json'), chat_template }) };
 }
 
-/** Hears thirty seconds at once, as Whisper does, in forty frames. */
+/** A Whisper with a window of thirty seconds, in forty frames. */
 function listening(): Files {
   const files = filesOf(casesOf('speech')[0] as unknown as PipelineCase);
   const name = 'preprocessor_config.json';
@@ -87,7 +87,7 @@ const listOf = (one: object) => (answer: unknown) => {
 };
 const tensor = (answer: unknown) => expect(answer).toBeInstanceOf(clearformer.Tensor);
 
-/** The shape of an answer, by task, as the comments below the examples show it. */
+/** The shape of a result, by task, as in the comments below the examples. */
 const shapes: Readonly<Record<string, (answer: unknown) => void>> = {
   'sentiment-analysis': listOf({ label: word, score }),
   'text-classification': listOf({ label: word, score }),
@@ -104,7 +104,7 @@ const shapes: Readonly<Record<string, (answer: unknown) => void>> = {
     const { text, chunks = [] } = answer as { text: string; chunks?: { timestamp: (number | null)[]; text: string }[] };
     expect(text).toMatch(/\S/);
     for (const [i, chunk] of chunks.entries()) {
-      const isOpen = i === chunks.length - 1 && chunk.timestamp[1] === null; // it ends behind the sound
+      const isOpen = i === chunks.length - 1 && chunk.timestamp[1] === null; // it ends after the audio
       expect(chunk).toEqual({ timestamp: [score, isOpen ? null : score], text: word });
     }
   },
@@ -138,7 +138,7 @@ afterAll(() => {
   rmSync(root, { recursive: true });
 });
 
-/** The answer of an example, and what holds the model. */
+/** The result of an example, and the pipeline or model. */
 async function answerOf(code: string, task: string): Promise<{ answer: unknown; pipe: { dispose(): Promise<void> } }> {
   const lines = code
     .replace(/^import (\{.*\}) from ["']@huggingface\/transformers["'];$/m, 'const $1 = all;')

@@ -1,4 +1,4 @@
-// Models behind http: Hub ids, folders, servers of every temper, the cache, and downloads that are stopped.
+// Models over http: Hub ids, folders, various servers, the cache, and aborted downloads.
 
 import { AutoModelForCausalLM, AutoTokenizer, configure, type LoadOptions, type ProgressInfo } from 'clearformer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -221,7 +221,7 @@ describe('the cache', () => {
     expect(cache.kept.size).toBe(0);
     const spoilt = new TextEncoder().encode('{').buffer as ArrayBuffer;
     cache.kept.set(`${server.url}/x/config.json`, { body: spoilt, headers: new Headers() });
-    await load(`${server.url}/x`, { cache }); // nor does it use such a thing
+    await load(`${server.url}/x`, { cache }); // nor does it use such an entry
   });
 
   it('needs no question about a commit', async () => {

@@ -1,5 +1,5 @@
-// Paths and file: URLs as Windows has them: what Node gives for them there (its own `path.win32` and conversion of URLs) stands in
-// for what it gives here, and C:\models\stories is the folder of stories260K.
+// Paths and file: URLs on Windows: Node's functions for Windows (`path.win32` and its conversion of URLs) replace
+// those of this platform, and C:\models\stories is the folder of stories260K.
 
 import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
@@ -13,10 +13,10 @@ import { storiesPath } from './support/references.js';
 
 const { win32 } = path;
 const here = process.getBuiltinModule;
-/** The files that were asked for, as Windows normalizes paths. */
+/** The requested files, with paths normalized as on Windows. */
 let asked: string[] = [];
 
-/** The file of this machine that a path means; the package's own files are named by URLs. */
+/** The file on this machine for a path; the package's own files are named by URLs. */
 function fileOf(given: string | URL): string | URL {
   if (given instanceof URL) return given;
   const normal = win32.normalize(given);
@@ -47,7 +47,7 @@ afterAll(() => {
   process.getBuiltinModule = here;
 });
 
-/** The file that is looked for when config.json of a source is. */
+/** The file that is requested for config.json of a source. */
 async function lookedFor(source: string | URL): Promise<string | undefined> {
   asked = [];
   await openSource(source, {}).find('config.json');

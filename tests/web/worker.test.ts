@@ -1,4 +1,4 @@
-// A model in a worker: the same results, aborts that are seen, deaths that are told, and a process that may end.
+// A model in a worker: the same results, aborts, reported deaths, and a process that may exit.
 
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -71,7 +71,7 @@ describe('a model in a worker', () => {
     await expect(running).rejects.toBe(reason);
     clearInterval(ticking);
     expect(turns).toBeGreaterThan(10);
-    expect((await there({ input_ids })).logits.dims).toEqual([1, 5, 512]); // it goes on working
+    expect((await there({ input_ids })).logits.dims).toEqual([1, 5, 512]); // it continues to work
   });
 
   it('drops calls that are aborted before they begin', async () => {

@@ -1,5 +1,5 @@
-// Workers that are killed while a model loads and while it runs, by terminate(), from inside and by traps, at any moment: in
-// Node, with threads too. No promise hangs, each failure is typed, nothing is left behind and a new load works.
+// Workers that die while a model loads and while it runs, by terminate(), from inside and by traps, at any moment: in
+// Node, also with threads. No promise hangs, each failure is typed, nothing leaks and a new load works.
 
 import { getEventListeners } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const load = (options: LoadOptions = {}) =>
 const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms));
 const running = () => readdirSync('/proc/self/task').length;
 
-// Every worker that is started, to be killed as its starter would not.
+// All workers started, so that a test can kill them without their starter knowing.
 const threads = process.getBuiltinModule('node:worker_threads');
 const RealWorker = threads.Worker;
 const started: InstanceType<typeof RealWorker>[] = [];
@@ -53,21 +53,21 @@ afterAll(() => {
 });
 afterEach(() => configure({ workerUrl: undefined, timeout: undefined }));
 
-/** What follows a kill: a new load gives the same numbers. */
+/** After a kill: a new load gives the same numbers. */
 async function worksAgain(): Promise<void> {
   configure({ workerUrl: undefined });
   await using model = await load();
   expect((await model({ input_ids })).logits.data).toEqual(expected);
 }
 
-/** Milliseconds that a load and what follows it takes here. */
+/** The duration of a load and its use here, in milliseconds. */
 async function duration(work: () => Promise<unknown>): Promise<number> {
   const begun = performance.now();
   await work();
   return performance.now() - begun;
 }
 
-/** Sees to it that the next worker dies so many milliseconds from now; gives the moment, known when it has come. */
+/** Makes the next worker die after that many milliseconds; returns the moment, known once it has come. */
 function killNext(manner: Manner, after: number): () => number {
   let killed = Number.NaN;
   const at = performance.now() + after;
@@ -162,7 +162,7 @@ describe('a thread of the pool', () => {
         async () => {
           for (;;) {
             await model(worker ? long : { input_ids });
-            await sleep(1); // a thread that is blocked is told nothing
+            await sleep(1); // a blocked thread receives no messages
           }
         },
         () => performance.now(),

@@ -1,4 +1,4 @@
-// Head ablation: every number is that of a run with one edit.
+// Head ablation: every number equals that of a run with one edit.
 
 import {
   AutoModelForCausalLM,

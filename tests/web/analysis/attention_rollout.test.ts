@@ -35,7 +35,7 @@ describe('by hand', () => {
   });
 });
 
-/** Its definition, one row of the batch: (½ A + ½ I) normalised, from the last layer down to the first. */
+/** The definition for one row of the batch: (½ A + ½ I) normalised, from the last layer down to the first. */
 function byDefinition(layers: number[][][][]): number[][] {
   const length = layers[0]?.[0]?.length as number;
   const at = (matrix: number[][], i: number, j: number) => matrix[i]?.[j] as number;
@@ -62,7 +62,7 @@ it('is its definition for every row of a batch of a model', async () => {
     for (const row of [0, 1]) {
       const wanted = byDefinition(attentions.slice(0, layers).map((map) => map.slice(row).tolist() as number[][][]));
       const found = rolled.slice(layers - 1, row).tolist() as number[][];
-      // Both sum in double; what is left is the rounding to float32 of numbers up to 1.
+      // Both accumulate in double; the difference is the rounding to float32 of numbers up to 1.
       const far = wanted.flat().map((value, at) => Math.abs((found.flat()[at] as number) - value));
       expect(Math.max(...far)).toBeLessThan(2 ** -24);
       for (const weights of found) expect(weights.reduce((a, b) => a + b)).toBeCloseTo(1, 6);

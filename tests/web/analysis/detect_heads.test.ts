@@ -1,4 +1,4 @@
-// Finding heads by running a model: what is run, what is found, what is refused.
+// Head detection: default inputs, results, errors.
 
 import {
   AutoModelForCausalLM,
@@ -27,7 +27,7 @@ describe('a language model', async () => {
     for (const [start, ...rest] of rows) {
       const first = rest.slice(0, 20);
       expect([start, rest]).toEqual([model.cfg.bos_token_id, [...first, ...first]]);
-      expect(new Set([start, ...first]).size).toBe(21); // no token twice, none special
+      expect(new Set([start, ...first]).size).toBe(21); // no token twice, no special tokens
       expect(Math.max(...first)).toBeLessThan(model.cfg.d_vocab);
     }
     expect(new Set(rows.map((row) => row.join())).size).toBe(3);
@@ -50,7 +50,7 @@ describe('a language model', async () => {
     const all = Object.values(scores).flatMap(({ data }) => [...data]);
     expect(listed.length).toBe(all.filter((score) => score >= 0.5).length);
     expect((await detectHeads(model, { threshold: 0 })).heads.length).toBe(all.length);
-    const threshold = listed[1] as number; // a head with just that score is listed
+    const threshold = listed[1] as number; // a head with exactly that score is included
     expect((await detectHeads(model, { threshold })).heads.map(({ score }) => score)).toEqual(listed.slice(0, 2));
   });
 

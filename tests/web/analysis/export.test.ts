@@ -1,4 +1,4 @@
-// Tensors as files: the bytes that numpy and safetensors write, and texts that read back as the same numbers.
+// Tensors as files: the same bytes as from numpy and safetensors, and text that parses to the same numbers.
 
 import { readFileSync } from 'node:fs';
 import { AutoModelForCausalLM, nn, Tensor, type TensorType, toCSV, toJSON, toNpy, toSafetensors } from 'clearformer';

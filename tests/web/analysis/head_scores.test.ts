@@ -1,4 +1,4 @@
-// Scores of heads: ideal heads, padding, and the definition written as a mask over the map.
+// Head scores: ideal heads, padding, and the definition as a mask over the map.
 
 import { headScores, Tensor } from 'clearformer';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ type Looks = (query: number) => number;
 const kinds = ['previous_token', 'first_token', 'duplicate_token', 'induction'] as const;
 const only = (scores: Scores) => kinds.map((kind) => scores[kind].data[0]);
 
-/** A map of one row whose heads look at one key each. */
+/** A map of one row whose heads attend to one key each. */
 function looking(length: number, ...heads: Looks[]): Tensor<'float32'> {
   const data = new Float32Array(heads.length * length * length);
   heads.forEach((key, head) => {
@@ -45,13 +45,13 @@ describe('ideal heads', () => {
 
 describe('keys that count', () => {
   it('does without queries that have none', () => {
-    // The first query has no previous token, and looks at itself because there is nothing else.
+    // The first query has no previous token, and can only attend to itself.
     expect(only(headScores([looking(3, () => 0)], [1, 2, 3]))).toEqual([0.5, 1, Number.NaN, Number.NaN]);
   });
 
   it('adds up keys of the same kind', () => {
     const even = new Tensor('float32', new Float32Array(16).fill(0.25), [1, 1, 4, 4]);
-    // Duplicates of 7, 7, 7, 7: 1, 2, 3 keys; what followed a 7: keys 1 to the query itself.
+    // Duplicates of 7, 7, 7, 7: 1, 2, 3 keys; successors of a 7: keys 1 up to the query itself.
     expect(only(headScores([even], [7, 7, 7, 7]))).toEqual([0.25, 0.25, 0.5, 0.5]);
   });
 

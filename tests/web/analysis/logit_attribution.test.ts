@@ -1,4 +1,5 @@
-// Direct logit attribution: its parts sum to the logit, and each is what the logit loses when that part alone is taken away.
+// Direct logit attribution: the parts sum to the logit, and each equals the logit's change when that part alone is
+// removed.
 
 import {
   AutoModelForCausalLM,
@@ -33,7 +34,7 @@ const models: [string, () => Promise<PreTrainedModel>, ModelInputs][] = [
   ['whisper', () => AutoModelForSpeechSeq2Seq.from_pretrained(fixturePath('models/whisper/even')), { input_features: features, decoder_input_ids }],
 ]; // biome-ignore format: a row each
 
-/** The bound of whole models' logits everywhere in these tests. */
+/** The bound of whole models' logits, as in the other tests. */
 const boundOf = (logits: Tensor) =>
   2e-5 + 1e-5 * (logits.data as Float32Array).reduce((most, value) => Math.max(most, Math.abs(value)), 0);
 

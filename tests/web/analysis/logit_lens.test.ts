@@ -1,4 +1,5 @@
-// The logit lens: its last layer is the model, every other one the model whose last residual stream is replaced.
+// The logit lens: its last layer is the model's output, the others equal the output for a replaced final residual
+// stream.
 
 import {
   AutoModel,
@@ -82,13 +83,13 @@ describe('options', async () => {
     const bare = await logitLens(model, { input_ids }, { normalize: false });
     expect(bare.dims).toEqual(all.dims);
     expect(bare.slice(2)).not.toEqual(all.slice(2));
-    // Tied: without the norm, embedding times itself is what the input says of itself.
+    // Tied: without the norm, the first layer's logits are products of the embedding with itself.
     const [, cache] = await model.run_with_cache({ input_ids }, { names_filter: 'blocks.0.hook_resid_pre' });
     const stream = (cache['blocks.0.hook_resid_pre'] as Tensor).slice(0, 0).data as Float32Array;
     const { hook_embed } = (await model.run_with_cache({ input_ids: [[17]] }, { names_filter: 'hook_embed' }))[1];
     const row = (hook_embed as Tensor).data as Float32Array;
     const products = Array.from(stream, (value, at) => value * (row[at] as number));
-    // Bound: a sum of 32 products in float32, each step at most 2^-24 of what has been summed so far.
+    // Bound: a sum of 32 products in float32, each step at most 2^-24 of the sum so far.
     const bound = 33 * 2 ** -24 * products.reduce((sum, value) => sum + Math.abs(value), 0);
     const wanted = products.reduce((sum, value) => sum + value, 0);
     expect(Math.abs((bare.slice(0, 0, 0, 17).item() as number) - wanted)).toBeLessThanOrEqual(bound);

@@ -1,4 +1,5 @@
-// Activation patching: everything patched is the clean run, and every number is that of a run with one edit.
+// Activation patching: with everything patched it is the clean run, and every number equals that of a run with one
+// edit.
 
 import {
   AutoModelForCausalLM,
@@ -19,7 +20,7 @@ const corrupted: ModelInputs = { input_ids: [[3, 10, 4, 20, 7], [1, 2, 9, 30, 31
 const metric = logitDifference(11, 12);
 const load = (worker = false) => AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/even'), { worker });
 
-/** What each patch should give: a run with one edit whose value is cut from the clean run. */
+/** The expected results: runs with one edit each, whose value is taken from the clean run. */
 async function expectSeparateRuns(
   model: PreTrainedModel,
   given: Pick<PatchActivationsOptions, 'clean' | 'corrupted' | 'by' | 'hook'>,

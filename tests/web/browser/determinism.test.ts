@@ -1,4 +1,4 @@
-// The bits of tests/fixtures/digests.json in Chromium and in Firefox, with one, two and four threads.
+// The hashes of tests/fixtures/digests.json in Chromium and in Firefox, with one, two and four threads.
 
 import type { Server } from 'node:http';
 import puppeteer from 'puppeteer-core';

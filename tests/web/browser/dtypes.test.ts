@@ -1,4 +1,4 @@
-// Weights in fewer bits in Chromium, whose relaxed SIMD multiplies bytes: Node 20's computes wrong and is refused.
+// Quantised weights in Chromium, whose relaxed SIMD dot product is correct: Node 20's is not and is refused.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -29,8 +29,8 @@ function distance(a: number[], b: number[]): number {
   return Math.sqrt(squares(a.map((value, i) => value - (b[i] as number))) / squares(b));
 }
 
-// The sums of whole numbers are the same in both builds. What else is computed differs by roundings of 2^-24, which may
-// move an input to the next of its steps: a 4,094th of a row's range in q8, a 254th in q4, for few of the inputs.
+// Integer sums are the same in both builds. Other computations differ by roundings of 2^-24, which may
+// move an input to the next quantisation step: 1/4,094 of a row's range in q8, 1/254 in q4, for few of the inputs.
 it.each([
   ['q8', 1 / 4094],
   ['q4', 1 / 254],
@@ -41,6 +41,6 @@ it.each([
     const exact = await runInPage(page, logitsOf, ['fp32', true]);
     expect([relaxed.simd, plain.simd]).toEqual(['relaxed', 'simd128']);
     expect(distance(relaxed.logits, plain.logits)).toBeLessThan(step);
-    expect(distance(plain.logits, exact.logits)).toBeGreaterThan(step / 10); // it is not fp32 that was compared
+    expect(distance(plain.logits, exact.logits)).toBeGreaterThan(step / 10); // the comparison is not of fp32
   });
 });

@@ -1,4 +1,4 @@
-// The elements that draw numbers, in Chromium: by mouse, keyboard, finger and screen reader, light and dark.
+// The elements that draw numbers, in Chromium: by mouse, keyboard, touch and screen reader, light and dark.
 
 import { contrast, cssColour, type Rgb, signed, weight } from 'clearformer/elements';
 import type { Browser } from 'playwright-core';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** Fill, ink and text of every cell that a matrix drew. */
+/** Fill, text colour and text of every drawn cell of a matrix. */
 const drawnCells = (): { fill: string; ink: string; text: string; name: string }[] =>
   [...(document.getElementById('m')?.shadowRoot?.querySelectorAll('[role=gridcell]') ?? [])].map((cell) => ({
     fill: cell.querySelector('rect')?.getAttribute('fill') ?? '',
@@ -115,7 +115,7 @@ describe('a matrix', () => {
       await page.keyboard.press('Enter');
       expect(await events(page)).toContainEqual(['cell-edit', { row: 2, column: 3, value: -2.5 }]);
       expect(await field.count()).toBe(0);
-      // The matrix changes nothing by itself.
+      // The matrix does not change the value itself.
       expect((await page.evaluate(drawnCells))[23]?.text).not.toBe('−2.5');
       await page.mouse.click(...at);
       await page.keyboard.press('Escape');
@@ -158,7 +158,7 @@ describe('a matrix', () => {
       await page.keyboard.type('-7');
       await page.keyboard.press('Enter');
       expect(await events(page)).toContainEqual(['cell-edit', { row: 8, column: 0, value: -7 }]);
-      await page.keyboard.press('ArrowUp'); // the matrix has the keyboard again
+      await page.keyboard.press('ArrowUp'); // the matrix has the focus again
       expect(await events(page)).toContainEqual(['cell-point', { row: 7, column: 0 }]);
       await page.keyboard.press('Tab');
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('after');

@@ -1,4 +1,4 @@
-// Elements that are given a model: they load it once, show what the library computes, and say progress and faults in words.
+// Elements with a model: they load it once, show the library's results, and report progress and errors as text.
 
 import { fileURLToPath } from 'node:url';
 import { AutoModelForCausalLM, AutoTokenizer, logitLens, type Tensor } from 'clearformer';
@@ -11,7 +11,7 @@ import { withElements } from './elements_page.js';
 const folder = fileURLToPath(new URL('../../../web/demo/public/models/stories260K', import.meta.url));
 const model = '/web/demo/public/models/stories260K';
 const text = 'Lily went to the park.';
-/** The loader asks for files that a folder may lack. */
+/** The loader requests files that a folder may lack. */
 const missing = /404/;
 
 let browser: Browser;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** Makes an element by attributes alone, as HTML does. */
+/** Creates an element by attributes only, as in HTML. */
 async function write(page: Page, tag: string, attributes: Record<string, string>): Promise<void> {
   await page.evaluate(
     ([name, given]) => {
@@ -78,7 +78,7 @@ it('show what the library computes, of one model', async () => {
       expect(seen.source).toBe('blocks.2.attn.hook_pattern[0, 4]');
       expect(seen.dims).toEqual(pattern.dims);
       seen.weights.forEach((weight, i) => {
-        expect(weight).toBeCloseTo(pattern.data[i] as number, 5); // relaxed SIMD may round otherwise
+        expect(weight).toBeCloseTo(pattern.data[i] as number, 5); // relaxed SIMD may round differently
       });
       expect(seen.bars).toHaveLength(5);
       expect(seen.bars[0]?.label).toBe(' She');
@@ -91,7 +91,7 @@ it('show what the library computes, of one model', async () => {
       });
       expect(seen.tokens.map(({ id }) => id)).toEqual(tokenizer.encode(text));
       expect(seen.tokens.map((token) => token.text).join('')).toContain(text);
-      // The future is hatched, and the cell pointed at is read out.
+      // Future keys are hatched, and the pointed cell is read out.
       const map = page.locator('cf-attention');
       expect(await map.locator('[role=gridcell] rect[fill="url(#hatch)"]').count()).toBe(45);
       await map.locator('#cell-7-6 rect').hover();
@@ -149,7 +149,7 @@ it('a figure of the page is framed by its link, as high as it says', async () =>
       expect(await frame.getAttribute('title')).toBe('one head');
       await page.frames()[1]?.evaluate(() => parent.postMessage({ type: 'clearformer-figure', height: 123 }, '*'));
       await expect.poll(() => frame.evaluate((each) => each.clientHeight)).toBe(123);
-      await page.evaluate(() => postMessage({ type: 'clearformer-figure', height: 999 }, '*')); // from elsewhere
+      await page.evaluate(() => postMessage({ type: 'clearformer-figure', height: 999 }, '*')); // from another window
       await write(page, 'cf-figure', { address: 'javascript:alert(1)' });
       expect(await page.locator('cf-figure [role=alert]').innerText()).toContain('is no web address');
       expect(await frame.evaluate((each) => each.clientHeight)).toBe(123);

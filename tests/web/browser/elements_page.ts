@@ -1,4 +1,4 @@
-// An empty page under a strict content security policy with the package's elements, as anybody's page would have them.
+// An empty page with the package's elements under a strict content security policy, like a user's page.
 
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { withPage } from './project_page.js';
@@ -10,9 +10,9 @@ export const policy = [
   "img-src 'self' data:",
 ].join('; ');
 
-/** What every test has at hand in the page. */
+/** Helpers available in the page. */
 export interface Bench {
-  /** Makes an element with these properties; resolves when it is drawn. */
+  /** Creates an element with these properties; resolves when it is drawn. */
   make(tag: string, properties: Record<string, unknown>): Promise<HTMLElement>;
   /** Events since the last call: type and detail. */
   events(): [type: string, detail: unknown][];
@@ -42,7 +42,7 @@ async function prepare(): Promise<void> {
   };
 }
 
-/** Runs `work` in such a page; what its console complains of fails the test. */
+/** Runs `work` in such a page; errors on its console fail the test. */
 export async function withElements<T>(
   browser: Browser,
   work: (page: Page) => Promise<T>,
@@ -54,7 +54,7 @@ export async function withElements<T>(
     browser,
     { 'content-security-policy': policy },
     async (page) => {
-      page.setDefaultTimeout(100_000); // machines that do other work, too
+      page.setDefaultTimeout(100_000); // for machines under load
       page.on('console', (message) => {
         if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
       });
@@ -73,7 +73,7 @@ export async function withElements<T>(
 
 export type Point = readonly [x: number, y: number];
 
-/** The middle of a matrix's cell on the screen. */
+/** The centre of a matrix's cell on the screen. */
 export async function cellCentre(page: Page, row: number, column: number, id = 'm'): Promise<Point> {
   return page.evaluate(
     ([name, r, c]) => {
@@ -87,7 +87,7 @@ export async function cellCentre(page: Page, row: number, column: number, id = '
 
 export const events = (page: Page): Promise<[string, unknown][]> => page.evaluate(() => window.bench.events());
 
-/** A matrix of 10 × 10, different numbers everywhere, named m. */
+/** A matrix of 10 × 10, with distinct numbers, and the id m. */
 export async function makeMatrix(page: Page, properties: Record<string, unknown> = {}): Promise<void> {
   await page.evaluate(async (given) => {
     const data = Float32Array.from({ length: 100 }, (_, i) => Math.sin(i * 1.7) * 4);
@@ -96,7 +96,7 @@ export async function makeMatrix(page: Page, properties: Record<string, unknown>
   }, properties);
 }
 
-/** A finger that goes up the screen by so many pixels. */
+/** Swipes up the screen by that many pixels. */
 export async function swipeUp(page: Page, [x, y]: Point, by: number): Promise<void> {
   const protocol = await page.context().newCDPSession(page);
   const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: { x: number; y: number }[]) =>

@@ -1,4 +1,5 @@
-// The projects of web/examples that need no build, in a browser: the package comes from another origin, as from a CDN.
+// The projects of web/examples without a build step, in a browser: the package comes from another origin, as from a
+// CDN.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +22,7 @@ afterAll(async () => {
   await browser.close();
 });
 
-/** The project behind a server of its own, its commands done and the CDN's address put into index.html. */
+/** Serves the project, after running its commands and inserting the CDN's address into index.html. */
 async function served(name: string): Promise<Served> {
   const project = await Project.create(name);
   await project.follow();

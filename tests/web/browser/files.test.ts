@@ -1,5 +1,6 @@
-// Where the package finds its files, and what it says where it cannot: pages with content security policies, Trusted Types,
-// other hosts, service workers and extensions. Each writes what stories260K writes, or tells the cure that works there.
+// Where the package finds its files, and its errors when it cannot: pages with content security policies, Trusted
+// Types, other hosts, service workers and extensions. Each generates stories260K's text, or reports the remedy that
+// works there.
 
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -46,7 +47,7 @@ async function tell(model, options, settings = {}) {
 const html =
   '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module" src="main.js"></script>';
 
-/** What a page with that script tells. Its folder has the package at /node_modules and the model at /model. */
+/** The result of a page with that script. Its folder has the package at /node_modules and the model at /model. */
 async function page(
   from: string,
   {
@@ -146,7 +147,7 @@ describe('another host', () => {
 });
 
 describe('a service worker', () => {
-  /** What a service worker with that script answers to the page. */
+  /** The reply of a service worker with that script to the page. */
   async function serviceWorker(script: string): Promise<unknown> {
     const site = await mkdtemp(join(folder, 'site-'));
     await writeFiles(site, {

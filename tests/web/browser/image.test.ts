@@ -1,4 +1,4 @@
-// Images and sound as browsers have them, in a real Chromium: what is drawn or decoded is what was stored.
+// Images and audio from browser objects, in a real Chromium: drawn or decoded contents equal the stored ones.
 
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -21,7 +21,7 @@ let server: FileServer;
 let other: FileServer;
 let tab: Page;
 
-/** The rooms under test as one script for the page. */
+/** The code under test as one script for the page. */
 async function script(): Promise<string> {
   const folder = fileURLToPath(new URL('../../../', import.meta.url));
   const contents = `
@@ -52,10 +52,10 @@ afterAll(async () => {
   await Promise.all([server?.stop(), other?.stop()]);
 });
 
-/** What `body`, the inside of an async function, returns in the page. */
+/** The result of `body`, the body of an async function, in the page. */
 const inPage = <T>(body: string): Promise<T> => tab.evaluate(`(async () => { ${body} })()`) as Promise<T>;
 
-/** The source of an expression for one of the ways to hold the picture. */
+/** Source code of an expression for each kind of image object. */
 const sources: Record<string, string> = {
   'a Blob': "await (await fetch('/noise.png')).blob()",
   'a Blob of another gamma': "await (await fetch('/gamma.png')).blob()",

@@ -1,4 +1,4 @@
-// inspect in Chromium says what it says in Node, of whole folders and of broken ones.
+// inspect in Chromium gives the same results as in Node, for valid and invalid folders.
 
 import { readFileSync } from 'node:fs';
 import { inspect } from 'clearformer';

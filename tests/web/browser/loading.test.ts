@@ -1,4 +1,5 @@
-// Downloads in a browser: kept in pieces, found again, mended, gone on with, in two tabs at once, and where there is no room.
+// Downloads in a browser: cached in pieces, found again, repaired, resumed, in two tabs at once, and without storage
+// space.
 
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -141,7 +142,7 @@ describe('in a browser', () => {
     hub.seen.length = 0;
     await page.reload();
     expect(await load()).toMatchObject(fine);
-    expect(hub.downloads).toEqual([expect.stringMatching(/^model\.safetensors bytes=[1-9]\d*-$/)]); // where Chromium noticed
+    expect(hub.downloads).toEqual([expect.stringMatching(/^model\.safetensors bytes=[1-9]\d*-$/)]); // from where Chromium noticed
   });
 
   it("the Hub's checksum is compared, although it stands on a redirect", async () => {

@@ -1,5 +1,5 @@
-// The page without a network: after one visit every chapter opens, those not opened before included; a new build replaces
-// the old one without fetching again what is the same.
+// The page without a network: after one visit every chapter opens, including those not opened before; a new build
+// replaces the old one and downloads changed files only.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-/** Resolves when the service worker has everything. */
+/** Resolves when the service worker has cached everything. */
 const kept = (page: Page): Promise<string[]> =>
   page.evaluate(async () => {
     const { active } = await navigator.serviceWorker.ready;

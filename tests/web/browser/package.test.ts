@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { greedyText, installPackage, project, run, serve, stories, toldBy } from '../support/installed_package.js';
 import { launchChromium } from './chromium.js';
 
-/** What every consumer runs: a model for every way of running it. */
+/** The program of every consumer: one model per way of running it. */
 const story = (from: string) => `
 import { AutoModelForCausalLM, AutoTokenizer } from '${from}';
 export async function story(source, ways) {
@@ -54,7 +54,7 @@ const expected = (worker: boolean, simd: string, threads: unknown = expect.objec
   expect.objectContaining({ text: greedyText, dims: [1, 8, 5, 5], worker, simd, threads });
 /** Chromium runs both builds. */
 const everyWay = [expected(true, 'relaxed'), expected(false, 'relaxed'), expected(true, 'simd128')];
-/** As many threads as the machine has processors, four at most. */
+/** As many threads as the machine has processors, at most four. */
 const threads = expect.objectContaining({ used: Math.min(availableParallelism(), 4) });
 const everyWayIsolated = [
   expected(true, 'relaxed', threads),

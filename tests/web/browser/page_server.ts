@@ -1,4 +1,4 @@
-// The built page as a static site under a path of its own.
+// Serves the built page as a static site under a subpath.
 
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -10,7 +10,7 @@ import { brotliCompressSync } from 'node:zlib';
 const built = fileURLToPath(new URL('../../../build/page/', import.meta.url));
 /** The page must work under any path, so it is never served at the root. */
 const base = '/some/where/';
-/** What `npm start` sends too: with these the page may use threads. */
+/** Headers that `npm start` sends as well: they allow the page to use threads. */
 export const isolation = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-embedder-policy': 'require-corp',
@@ -42,20 +42,20 @@ async function answer(path: string, folder: string): Promise<{ status: number; t
 
 export interface PageServer {
   readonly url: string;
-  /** Paths of the page that were asked for. */
+  /** Requested paths of the page. */
   readonly requests: string[];
-  /** Other contents for files of the page, by path. */
+  /** Replaced contents of the page's files, by path. */
   readonly replaced: Map<string, string>;
-  /** Bytes of the bodies that were sent, by path. */
+  /** Bytes of response bodies, by path. */
   readonly sent: Map<string, number>;
   close(): void;
 }
 
 export interface PageServerOptions {
-  /** Where the page was built to. */
+  /** The folder with the built page. */
   readonly folder?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Bodies are compressed, as a web host does it; fonts are already. */
+  /** Bodies are compressed, as by a web host; fonts are already. */
   readonly encoding?: 'br' | undefined;
 }
 

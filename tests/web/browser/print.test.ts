@@ -1,4 +1,4 @@
-// A chapter on paper: all of its steps, the figure in light colours on the paper's width, the address; no bars.
+// A printed chapter: all of its steps, the figure in light colours and the paper's width, the address; no bars.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Site } from './site.js';

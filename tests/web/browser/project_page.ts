@@ -1,4 +1,4 @@
-// The project's folder as a site: pages that import what is in dist/, with the headers that a test wants.
+// Serves the project's folder: pages that import from dist/, with headers chosen by the test.
 
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -14,7 +14,7 @@ const types: Record<string, string> = {
   '.wasm': 'application/wasm',
 };
 
-/** The project's folder under these headers, but for the files that are not to be found. */
+/** Serves the project's folder with these headers, except the files to be missing. */
 export async function serveProject(
   headers: Record<string, string>,
   missing?: RegExp,
@@ -33,7 +33,7 @@ export async function serveProject(
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
 }
 
-/** What `work` makes of an empty page of that site. */
+/** The result of `work` in an empty page of that site. */
 export async function withPage<T>(
   browser: Browser,
   headers: Record<string, string>,
@@ -52,7 +52,7 @@ export async function withPage<T>(
   }
 }
 
-/** A call of a function as text for a page, with the functions of its file's imports that it uses. */
+/** A function call as source text for a page, with the imported functions that it uses. */
 export function pageProgram<A>(
   program: (given: A) => Promise<unknown>,
   given: A,
@@ -60,13 +60,13 @@ export function pageProgram<A>(
 ): string {
   const functions = used.map((each) => `const ${each.name} = ${each};`).join('\n');
   const text = `(() => { ${functions}\nreturn (${program})(${JSON.stringify(given)}); })()`;
-  // As the test runner writes imports.
+  // The form in which the test runner writes imports.
   return text
     .replaceAll('__vite_ssr_dynamic_import__', 'import')
     .replace(/\(0,\s*__vite_ssr_import_\d+__\.(\w+)\)/g, '$1');
 }
 
-/** Runs a function of one argument in the page; what it imports there stays an import. */
+/** Runs a function of one argument in the page; its dynamic imports are kept. */
 export async function runInPage<A, R>(page: Page, program: (given: A) => Promise<R>, given: A): Promise<R> {
   return page.evaluate(pageProgram(program, given));
 }

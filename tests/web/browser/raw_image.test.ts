@@ -1,4 +1,4 @@
-// RawImage where there are canvases: what they show, the files that are made of an image, and those that are saved.
+// RawImage with canvases: reading them, encoding image files, and saving.
 
 import { readFile } from 'node:fs/promises';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -10,7 +10,7 @@ import { browserFlags } from './site.js';
 const [width, height] = [5, 3];
 const noise = (count: number): number[] => Array.from({ length: count }, (_, i) => (i * 7919 + (i >> 2) * 31) % 256);
 
-/** Images of 1 to 4 channels, and the RGBA that they mean. Where alpha is not 255 or 0, a canvas rounds colours. */
+/** Images of 1 to 4 channels, and the corresponding RGBA. If alpha is not 255 or 0, a canvas rounds colours. */
 const images = [1, 2, 3, 4].map((channels) => {
   const data = noise(width * height * channels);
   const isAlpha = (i: number) => channels % 2 === 0 && i % channels === channels - 1;
@@ -38,7 +38,10 @@ afterAll(async () => {
   stop();
 });
 
-/** What the inside of an async function returns in the page; `RawImage`, `made(data, channels)` and `codeOf(work)` are there. */
+/**
+ * The result of an async function's body in the page, with `RawImage`, `made(data, channels)` and `codeOf(work)`
+ * available.
+ */
 const inPage = <T>(body: string): Promise<T> =>
   tab.evaluate(`(async () => {
     const { RawImage } = await import('/dist/index.js');

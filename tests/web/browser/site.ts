@@ -1,4 +1,4 @@
-// A Chromium that opens the built page and keeps what it complains of.
+// A Chromium that opens the built page and records its errors.
 
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { launchChromium } from './chromium.js';
@@ -6,7 +6,7 @@ import { type PageServer, servePage } from './page_server.js';
 
 export interface OpenPage {
   page: Page;
-  /** Errors and warnings of the console, exceptions, failed requests, and requests to elsewhere. */
+  /** Errors and warnings on the console, exceptions, failed requests, and requests to other hosts. */
   complaints: string[];
 }
 
@@ -29,21 +29,21 @@ export class Site {
     return this.server.url;
   }
 
-  /** Paths of the page that were asked for. */
+  /** Requested paths of the page. */
   get requests(): string[] {
     return this.server.requests;
   }
 
-  /** Other contents for files of the page, by path. */
+  /** Replaced contents of the page's files, by path. */
   get replaced(): Map<string, string> {
     return this.server.replaced;
   }
 
-  /** Opens the page at an address (`head?step=2`) and waits until its figure has drawn what the address asks for. */
+  /** Opens the page at an address (`head?step=2`) and waits until its figure is drawn for that address. */
   async open(options: BrowserContextOptions = {}, address = 'next'): Promise<OpenPage> {
     const context = await this.browser.newContext({
       viewport: { width: 1440, height: 900 },
-      serviceWorkers: 'block', // else every page of every test would fetch all files of the page
+      serviceWorkers: 'block', // otherwise every page of every test would download all files of the page
       ...options,
     });
     const page = await context.newPage();
@@ -65,20 +65,23 @@ export class Site {
     return { page, complaints };
   }
 
-  /** Another address in the same page, as a link leads there. */
+  /** Navigates within the page, like a link. */
   async go(page: Page, address: string): Promise<void> {
     await page.evaluate(turnTo, `#/${address}`);
     await settled(page);
   }
 }
 
-/** Resolves when the open chapter's figure has drawn what the address asks for. */
+/** Resolves when the open chapter's figure is drawn for the current address. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main .figure > *').waitFor({ state: 'attached' });
   await page.evaluate(figureSettled);
 }
 
-/** Follows a link inside the page; resolves when the page has been told. Sent to the browser: it uses nothing from outside. */
+/**
+ * Follows a link inside the page; resolves when the page has been notified. Serialised for the browser: uses nothing
+ * from outside.
+ */
 export async function turnTo(hash: string): Promise<void> {
   if (location.hash === new URL(hash, location.href).hash) return;
   const told = new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }));
@@ -86,7 +89,7 @@ export async function turnTo(hash: string): Promise<void> {
   await told;
 }
 
-/** `settled` inside the page. Sent to the browser, too. */
+/** `settled` inside the page. Also serialised. */
 export async function figureSettled(): Promise<void> {
   interface App extends HTMLElement {
     book?: { address: { chapter: string } };
@@ -95,7 +98,7 @@ export async function figureSettled(): Promise<void> {
     updateComplete: Promise<unknown>;
   }
   const app = document.querySelector('book-app') as App;
-  // A chapter that has just been named is not open yet; a name that none has opens the first.
+  // The named chapter may not be open yet; an unknown name opens the first.
   const opened = (): boolean =>
     app.failure !== undefined || app.open?.chapter.id === (app.book?.address.chapter || 'next');
   for (let waited = 0; waited === 0 || (waited < 60_000 && !opened()); waited += 20)

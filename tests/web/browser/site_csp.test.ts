@@ -1,5 +1,5 @@
-// The page as others host it: below a path, under a strict content security policy, with and without the headers that
-// isolate it. Every chapter computes, and nothing is refused.
+// The page as hosted by others: under a subpath, under a strict content security policy, with and without the headers
+// for cross-origin isolation. Every chapter computes, and nothing is blocked.
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ const policy = [
   "base-uri 'none'",
 ].join('; ');
 
-/** The chapters that the contents list, as their links say. */
+/** The chapters listed in the contents, by their links. */
 const chaptersOf = async (page: Page): Promise<string[]> => {
   await page.getByRole('navigation', { name: 'Chapters' }).getByRole('button').click();
   const links = page.locator('nav.where .pop a');

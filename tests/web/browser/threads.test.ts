@@ -1,4 +1,4 @@
-// Threads in Chromium: on a page that is cross-origin isolated, and why there is one alone on others.
+// Threads in Chromium: on a cross-origin isolated page, and the reason for a single one on others.
 
 import { availableParallelism } from 'node:os';
 import type { Browser, Page } from 'playwright-core';
@@ -22,7 +22,7 @@ interface Told {
   digest: string;
 }
 
-/** Loads a model in the page, runs it and tells what it runs on and a digest of all numbers. */
+/** Loads a model in the page, runs it and returns its runtime information and a hash of all numbers. */
 async function tell(page: Page, options: Record<string, unknown>, entry = 'index'): Promise<Told> {
   const program = async ([entry, model, options]: [string, string, Record<string, unknown>]) => {
     const { AutoModelForCausalLM } = await import(`/dist/${entry}.js`);

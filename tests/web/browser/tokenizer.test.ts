@@ -1,4 +1,5 @@
-// Tokenizers in a real Chromium, whose Unicode may be another version than Node's: every code point, and the ten thousand lines.
+// Tokenizers in a real Chromium, whose Unicode version may differ from Node's: every code point, and the ten thousand
+// lines.
 
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +25,7 @@ const script = `
   globalThis.tested = { PreTrainedTokenizer, wrongLines, wrongBlocks };`;
 
 let browser: Browser;
-const pages: Page[] = []; // one for each core, in turns
+const pages: Page[] = []; // one per core, in rotation
 let turn = 0;
 const nextPage = () => pages[turn++ % pages.length] as Page;
 beforeAll(async () => {

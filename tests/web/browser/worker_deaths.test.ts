@@ -1,5 +1,6 @@
-// Workers that are killed while a model loads and while it runs, in Chromium and Firefox: browsers tell of terminate() and of a
-// worker's own close() by no event. On pages with locks and, in Chromium, on one of plain http, which has none.
+// Workers that die while a model loads and while it runs, in Chromium and Firefox: browsers report neither terminate()
+// nor a worker's own close() by an event. On pages with locks and, in Chromium, on one served by plain http, which has
+// none.
 
 import type { Server } from 'node:http';
 import type { Browser } from 'playwright-core';
@@ -26,11 +27,11 @@ interface Order {
   numThreads: number;
 }
 
-/** In the page: what came of each kill, and whether a new load works in the end. */
+/** In the page: the outcome of each kill, and whether a new load works in the end. */
 async function died({ kills, phase, numThreads }: Order): Promise<{ outcomes: Outcome[]; again: boolean }> {
   const entry = '/dist/index.js';
   const { AutoModelForCausalLM, configure } = await import(entry);
-  configure({ timeout: 3000 }); // on a busy machine a script ends itself before its first word: that long it is waited for
+  configure({ timeout: 3000 }); // on a busy machine a script dies before its first message: the timeout for that
   const input_ids = [[1, 403, 407, 261, 378]];
   const load = () =>
     AutoModelForCausalLM.from_pretrained('/web/demo/public/models/stories260K', { deterministic: true, numThreads });
@@ -57,8 +58,8 @@ async function died({ kills, phase, numThreads }: Order): Promise<{ outcomes: Ou
     const kill = async () => {
       await sleep(after);
       killed = performance.now();
-      // Of those that are ended from outside half by the method that everybody uses, half as nobody would: then Chromium lets a
-      // thread that computes or waits go on for two seconds.
+      // Of those terminated from outside, half by the usual method and half by one that nothing observes: then Chromium
+      // lets a thread that computes or waits continue for two seconds.
       const victim = started.at(-1) as Worker;
       if (manner === 'terminate')
         i % 2 === 1 || numThreads > 1 ? victim.terminate() : RealWorker.prototype.terminate.call(victim);
@@ -147,7 +148,7 @@ async function inFirefox(order: Order): Promise<Result> {
 }
 
 const both = ['load', 'run'] as const;
-/** What no event tells. With KILLS everything is tried everywhere. */
+/** Deaths without an event. With KILLS all combinations are tested. */
 const untold: readonly Manner[] = process.env.KILLS ? manners : ['terminate', 'close'];
 const few = process.env.KILLS ? kills : 3;
 const places: Place[] = [

@@ -1,4 +1,4 @@
-// The files beside a model: tokenizers, processors, sentence-transformers, templates.
+// Invalid files besides the model: tokenizers, processors, sentence-transformers, templates.
 
 import type { Files } from '../support/checkpoints.js';
 import { type BadFolder, baseOf, bytesOf, changed, type Draw, type Kind, type Reader, wrong } from './folders.js';
@@ -35,7 +35,7 @@ const values = {
   id: [-1, 65.5, '65', true, 2 ** 53, [], {}],
 };
 
-/** Small files, key by key. Values that are none are named by key, and where they are plain by value. */
+/** Small files, key by key. The error for an invalid value names its key and, if it is simple, the value. */
 export function* badSmallFiles(draw: Draw): Generator<BadFolder> {
   for (const [file, keys] of Object.entries(rulesOf)) {
     const { 'tokenizer_config.json': config, ...bare } = baseOf('stories260K');
@@ -87,7 +87,7 @@ export function* badSmallFiles(draw: Draw): Generator<BadFolder> {
       };
 }
 
-/** preprocessor_config.json of images and sounds. */
+/** preprocessor_config.json for images and audio. */
 export function* badProcessors(): Generator<BadFolder> {
   const file = 'preprocessor_config.json';
   const cases: [Reader, string, unknown][] = [

@@ -87,7 +87,7 @@ const kindOf: Readonly<Record<string, Kind>> = {
   architectures: 'texts',
 };
 
-/** Wrong kinds and ranges of the keys that each architecture's file names. */
+/** Wrong types and ranges for the keys of each architecture. */
 export function* badConfigs(draw: Draw): Generator<BadFolder> {
   for (const [name, reader] of models) {
     const base = baseOf(name);
@@ -171,7 +171,7 @@ export function* badGenerationConfigs(draw: Draw): Generator<BadFolder> {
   }
 }
 
-/** Values that are right by themselves and do not fit each other, and texts that are no JSON object. */
+/** Values that are valid separately and contradict each other, and texts that are not a JSON object. */
 export function* contradictoryConfigs(draw: Draw): Generator<BadFolder> {
   const stories = baseOf('stories260K');
   const pairs: [string, Record<string, unknown>, string[]][] = [

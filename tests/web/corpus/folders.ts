@@ -1,5 +1,5 @@
-// What the corpus of bad and odd folders is made of: a case, the folders that are spoiled, and wrong values of each kind,
-// of which a seed draws.
+// The elements of the corpus of invalid and unusual folders: cases, the base folders, and wrong values of each type,
+// of which a seed selects some.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type { ErrorCode } from 'clearformer';
 import type { Files } from '../support/checkpoints.js';
 import { fixturePath, storiesPath } from '../support/references.js';
 
-/** How a folder is read: as which kind of model, or what beside it. */
+/** How a folder is read: as which kind of model, or which file besides it. */
 export type Reader =
   | 'causal'
   | 'masked'
@@ -20,19 +20,19 @@ export type Reader =
   | 'sound'
   | 'validate';
 
-/** A folder with one thing wrong in it. */
+/** A folder with a single error. */
 export interface BadFolder {
   title: string;
   files: Files;
   reader: Reader;
-  /** What the refusal must name: the file, the key and the value. */
+  /** What the error must name: the file, the key and the value. */
   words: readonly string[];
   codes?: readonly ErrorCode[];
 }
 
 const bases = new Map<string, Files>();
 
-/** The files of a fixture's folder, or of a model of the page. */
+/** The files of a fixture's folder, or of a bundled model. */
 export function baseOf(name: string): Files {
   let files = bases.get(name);
   if (files === undefined) {
@@ -51,20 +51,20 @@ export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(te
 export const jsonOf = (files: Files, name: string): Record<string, unknown> =>
   JSON.parse(new TextDecoder().decode(files[name]));
 
-/** The folder with a JSON file that says other things: undefined takes a key away. */
+/** The folder with a changed JSON file: undefined removes a key. */
 export function changed(base: Files, name: string, change: Record<string, unknown>): Files {
   const held = base[name] === undefined ? {} : jsonOf(base, name);
   return { ...base, [name]: bytesOf(JSON.stringify({ ...held, ...change })) };
 }
 
-/** A value as messages show it, as far as the C++ and the TypeScript side agree. */
+/** A value as formatted in messages, as far as C++ and TypeScript agree. */
 export function shown(value: unknown): string {
   if (typeof value === 'object' && value !== null) return '';
   if (typeof value === 'number' && Math.abs(value) > 1e15) return '';
   return JSON.stringify(value) ?? '';
 }
 
-/** The same numbers for the same seed. */
+/** Random choices, the same for the same seed. */
 export class Draw {
   #state: number;
 
@@ -77,7 +77,7 @@ export class Draw {
     return Math.floor((this.#state / 2 ** 32) * limit);
   }
 
-  /** `count` of the values, no two the same. */
+  /** `count` distinct values. */
   some<T>(values: readonly T[], count: number): T[] {
     const left = [...values];
     return Array.from({ length: Math.min(count, left.length) }, () => left.splice(this.below(left.length), 1)[0] as T);
@@ -86,7 +86,7 @@ export class Draw {
 
 const notNumbers = ['7', '', [], [[1]], {}, true];
 
-/** Values that a key of this kind cannot have. */
+/** Invalid values for a key of this type. */
 export const wrong = {
   size: [-1, 0, 1.5, 2 ** 31, 1e300, -(2 ** 40), ...notNumbers],
   count: [-1, 0.5, 2 ** 31, 1e300, ...notNumbers],

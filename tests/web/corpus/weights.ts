@@ -7,7 +7,7 @@ const file = 'model.safetensors';
 const index = 'model.safetensors.index.json';
 type Entry = Header[string];
 
-/** What may be wrong with one tensor's entry, and what the refusal then says. */
+/** Errors in one tensor's entry, and the parts of the message. */
 const entries: readonly [string, (entry: Entry, draw: Draw) => object | number | string | null, string][] = [
   ['no object', () => 3, 'object'],
   ['null', () => null, 'object'],
@@ -36,7 +36,7 @@ const entries: readonly [string, (entry: Entry, draw: Draw) => object | number |
   ['another key', (entry) => ({ ...entry, checksum: 3 }), 'checksum'],
 ];
 
-/** Each fault in a tensor that is drawn. */
+/** Each error in a randomly selected tensor. */
 export function* badHeaders(draw: Draw): Generator<BadFolder> {
   const base = baseOf('stories260K');
   const { header, data } = taken(base[file] as Uint8Array);
@@ -71,7 +71,7 @@ export function* badHeaders(draw: Draw): Generator<BadFolder> {
   yield loaded('bytes behind the end', Buffer.concat([whole, Buffer.alloc(1 + draw.below(9))]), []);
 }
 
-/** Tensors that the model does not find as it needs them. */
+/** Tensors that do not match the model's requirements. */
 export function* badTensors(draw: Draw): Generator<BadFolder> {
   for (const [name, reader] of [
     ['stories260K', 'causal'],
@@ -114,7 +114,7 @@ export function* badTensors(draw: Draw): Generator<BadFolder> {
   }
 }
 
-/** Indices that are none, and shards that are not what the index says. */
+/** Invalid indices, and shards that contradict the index. */
 export function* badIndices(draw: Draw): Generator<BadFolder> {
   const base = baseOf('stories260K');
   const { header, data } = taken(base[file] as Uint8Array);
@@ -154,7 +154,7 @@ export function* badIndices(draw: Draw): Generator<BadFolder> {
   yield made('a file that is not there', { weight_map: { ...map, x: 'three.safetensors' } }, ['three.safetensors']);
 }
 
-/** A weight that is there twice, under two prefixes. */
+/** A weight stored twice, under two prefixes. */
 export function* twoPrefixes(draw: Draw): Generator<BadFolder> {
   for (const [name, prefix, reader] of [
     ['stories260K', 'model.', 'causal'],

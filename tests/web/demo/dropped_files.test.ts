@@ -1,4 +1,4 @@
-// Files of a drop: folders are walked to their ends, also where the browser hands them out in batches.
+// Dropped files: folders are traversed completely, also if the browser returns their entries in batches.
 
 import { expect, it } from 'vitest';
 import { droppedFiles } from '../../../web/demo/chapters/own/dropped_files.js';

@@ -1,4 +1,4 @@
-// The numbers that the menu of a figure gives out: each matrix once, named, bit for bit.
+// The numbers exported by a figure's menu: each matrix once, named, bit for bit.
 
 import type { Drawn } from 'clearformer/elements';
 import { describe, expect, it } from 'vitest';

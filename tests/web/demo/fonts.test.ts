@@ -1,4 +1,4 @@
-// The page's fonts hold every character that its words are written in, and stay as small as they are meant to be.
+// The page's fonts contain every character of its texts, and stay within their size budget.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// A drawing is brought to where the digits of MNIST lie.
+// A drawing is normalised to the size and position of MNIST's digits.
 
 import { describe, expect, it } from 'vitest';
 import { mnistFrame, canvasSide as side } from '../../../web/demo/chapters/seeing/frame.js';

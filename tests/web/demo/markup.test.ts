@@ -1,4 +1,4 @@
-// Prose without the sentences whose numbers have not been computed.
+// Prose omits sentences whose numbers have not been computed.
 
 import { expect, it } from 'vitest';
 import { computed } from '../../../web/demo/book/markup.js';

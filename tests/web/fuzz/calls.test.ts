@@ -1,5 +1,5 @@
-// Random calls of a model with random arguments, through the package and its border: each ends in a typed error or an
-// answer, and in between the model computes the same bits. Random calls of the primitives: misuse.test.ts.
+// Random calls of a model with random arguments, through the package and its bindings: each ends in a typed error or a
+// result, and in between the model computes the same bits. Random calls of the primitives: misuse.test.ts.
 
 import { AutoModelForCausalLM } from 'clearformer';
 import fc, { type Arbitrary } from 'fast-check';
@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { anything, fuzz } from '../support/fuzzing.js';
 import { storiesPath } from '../support/references.js';
 
-/** Mostly what is right, now and then anything. */
+/** Mostly valid, sometimes anything. */
 const mostly = (right: Arbitrary<unknown>) =>
   fc.oneof({ weight: 20, arbitrary: right }, { weight: 1, arbitrary: anything });
 const some = (options: Record<string, Arbitrary<unknown>>) => fc.record(options, { requiredKeys: [] });

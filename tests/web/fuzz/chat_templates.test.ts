@@ -1,4 +1,4 @@
-// Damaged chat templates over any conversation: refused with a typed error, or a text.
+// Mutated chat templates with arbitrary conversations: refused with a typed error, or rendered to text.
 
 import { readFileSync } from 'node:fs';
 import { apply_chat_template, type Message } from 'clearformer/chat_template';

@@ -1,4 +1,4 @@
-// Damaged images and sounds: refused with a typed error, or pixels and samples of the size that is told.
+// Mutated images and audio: refused with a typed error, or decoded to pixels and samples of the stated size.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { RawImage, read_audio } from 'clearformer';

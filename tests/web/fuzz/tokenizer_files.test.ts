@@ -1,5 +1,5 @@
-// Damaged tokenizer files: refused with a typed error, or a tokenizer whose every answer is one; and what is promised of
-// right ones, on any text.
+// Mutated tokenizer files: refused with a typed error, or loaded to a tokenizer with valid results; and invariants of
+// valid ones, on arbitrary text.
 
 import { readFileSync } from 'node:fs';
 import { PreTrainedTokenizer } from 'clearformer/tokenizer';

@@ -1,4 +1,4 @@
-// Downloads on disk: where Python's huggingface_hub looks for them and puts them, whole and right or not at all.
+// The disk cache, shared with Python's huggingface_hub: files are complete and verified or not there at all.
 
 import { createHash } from 'node:crypto';
 import {
@@ -298,7 +298,7 @@ describe('several at once', () => {
     configure({ retries: 0 });
     const lock = join(test.cache_dir, '.locks/models--someone--model', `${etagOf(name, weights)}.clearformer.lock`);
     mkdirSync(dirname(lock), { recursive: true });
-    writeFileSync(lock, '999999999'); // no process has this number
+    writeFileSync(lock, '999999999'); // no process has this pid
     expect(await read()).toBe(digestOf(weights));
     expect(existsSync(lock)).toBe(false);
   });

@@ -1,5 +1,5 @@
-// The package as programs use it, from the Hub's stand-in to a model that runs: second loads, several programs at once, one
-// that is killed while it downloads.
+// The package in separate programs, from the Hub's stand-in to a running model: second loads, several programs at once,
+// one killed while it downloads.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Downloads that broke off and were given up: the next load fetches the rest alone, of just the same file.
+// Interrupted downloads: the next load fetches only the rest, of exactly the same file.
 
 import { describe, expect, it } from 'vitest';
 import { configure } from '../../../web/src/support/config.js';
@@ -11,7 +11,7 @@ const weights = noise(10 * mb + 12345); // three pieces
 const name = 'model.safetensors';
 const test = bench(() => ({ [name]: weights }));
 
-/** A load that fails after so many bytes. */
+/** A load that fails after that many bytes. */
 async function brokenOff(options: object, bytes: number): Promise<void> {
   configure({ retries: 0 });
   test.hub.faults.set(name, [{ cutAfter: bytes }, 'always']);

@@ -1,4 +1,4 @@
-// What a server can do to a download, and what becomes of it: tried again, gone on with, or told with its cause.
+// Server failures during a download and their handling: retried, resumed, or reported with the cause.
 
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ async function failureOf(work: Promise<unknown>): Promise<Error & { code?: strin
   );
 }
 
-/** How long it takes, in ms. */
+/** Its duration in ms. */
 async function time(work: () => Promise<unknown>): Promise<number> {
   const begun = performance.now();
   await work();
@@ -260,7 +260,7 @@ describe('an abort', () => {
     ['while nothing arrives', name, [{ stallAfter: 400_000 }]],
     ['in the wait before another try', name, [{ status: 429, headers: { 'retry-after': '30' } }]],
   ];
-  /** How long, in ms, an abort takes until it is told. */
+  /** The time in ms until an abort is reported. */
   async function abortTime(file: string, faults: Fault[]): Promise<number> {
     test.hub.faults.set(file, [...faults]);
     const controller = new AbortController();
@@ -273,7 +273,7 @@ describe('an abort', () => {
   }
 
   it.each(places)('%s ends it within 50 ms, with its reason', async (_, file, faults) => {
-    // On a busy machine any single time may be longer.
+    // On a busy machine a single measurement may be longer.
     for (let tries = 0, best = Number.POSITIVE_INFINITY; !(best < 50); tries++) {
       best = Math.min(best, await abortTime(file, faults));
       if (tries === 9) expect(best).toBeLessThan(50);

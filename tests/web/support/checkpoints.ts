@@ -1,4 +1,4 @@
-// Checkpoints in memory, whole or spoiled in one place.
+// Checkpoints in memory, valid or with one error.
 
 import { readFileSync } from 'node:fs';
 import { noise } from './noise.js';
@@ -15,7 +15,7 @@ export function storiesFiles(): Files {
 
 export type Header = Record<string, { dtype: string; shape: number[]; data_offsets: number[] }>;
 
-/** A safetensors file from its header (an object, or its text) and the bytes after it. */
+/** A safetensors file from its header (an object, or text) and data. */
 export function safetensors(header: object | string, data: Uint8Array): Uint8Array {
   const text = new TextEncoder().encode(typeof header === 'string' ? header : JSON.stringify(header));
   const file = new Uint8Array(8 + text.byteLength + data.byteLength);
@@ -25,7 +25,7 @@ export function safetensors(header: object | string, data: Uint8Array): Uint8Arr
   return file;
 }
 
-/** A safetensors file as header and data. */
+/** Splits a safetensors file into header and data. */
 export function taken(file: Uint8Array): { header: Header; data: Uint8Array } {
   const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + length)));
@@ -33,7 +33,7 @@ export function taken(file: Uint8Array): { header: Header; data: Uint8Array } {
   return { header, data: file.slice(8 + length) };
 }
 
-/** stories260K with its weights' header (or all of it) changed. */
+/** stories260K with the header of its weights (or the whole file) changed. */
 export function spoiled(change: (header: Header, data: Uint8Array) => Uint8Array | undefined): Files {
   const files = storiesFiles();
   const { header, data } = taken(files['model.safetensors'] as Uint8Array);
@@ -47,7 +47,7 @@ export function configured(change: Record<string, unknown>): Files {
   return { ...files, 'config.json': new TextEncoder().encode(JSON.stringify(config)) };
 }
 
-/** stories260K with a tensor that nobody needs, so that its weights are three pieces. */
+/** stories260K with an unused tensor, so that its weights are three pieces. */
 export function largeStories(): Files {
   const files = storiesFiles();
   const { header, data } = taken(files['model.safetensors'] as Uint8Array);

@@ -1,4 +1,4 @@
-// The command line, within this process and as one of its own, and folders for it to read.
+// Runs the command line, within this process or as a separate one, and creates folders for it.
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,8 +26,9 @@ export interface RunOptions {
 let runs = 0;
 
 /**
- * Runs `clearformer` with these words to its end, within this process, where most of what it loads stays loaded. Arguments,
- * streams and the exit are its own; `runProcess` starts it as users do, which costs some tenths of a second of processor time.
+ * Runs `clearformer` with these arguments to its end, within this process, where most modules stay loaded. Arguments,
+ * streams and exit are replaced; `runProcess` starts it as users do, which costs some tenths of a second of processor
+ * time.
  */
 export async function run(words: readonly string[], { stdin = '' }: RunOptions = {}): Promise<Result> {
   const result: Result = { code: null, out: '', err: '' };
@@ -54,7 +55,7 @@ export async function run(words: readonly string[], { stdin = '' }: RunOptions =
     Object.defineProperty(process, name, { value, configurable: true, writable: true });
   }
   try {
-    await import(/* @vite-ignore */ `${pathToFileURL(program).href}?run=${runs++}`); // evaluates the program's own file anew
+    await import(/* @vite-ignore */ `${pathToFileURL(program).href}?run=${runs++}`); // evaluates the program's file anew
   } finally {
     for (const [name, descriptor] of own) Object.defineProperty(process, name, descriptor as PropertyDescriptor);
     for (const added of process.listeners('SIGINT')) {
@@ -68,7 +69,7 @@ export interface ProcessOptions extends RunOptions {
   cwd?: string;
 }
 
-/** Runs `clearformer` as a process of its own. */
+/** Runs `clearformer` as a separate process. */
 export function runProcess(words: readonly string[], { stdin = '', cwd }: ProcessOptions = {}): Promise<Result> {
   const child = spawn(process.execPath, [program, ...words], { ...(cwd !== undefined && { cwd }) });
   child.stdin.on('error', () => {}); // a program that reads no input may end before it is written
@@ -87,14 +88,14 @@ function resultOf(child: ChildProcessByStdio<Writable | null, Readable, Readable
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, ...text })));
 }
 
-/** The JSON that the words print. Fails the test unless they exit with 0. */
+/** The JSON printed for these arguments. Fails the test unless the exit code is 0. */
 export async function json(words: readonly string[], options?: RunOptions) {
   const { code, out, err } = await run([...words, '--json'], options);
   if (code !== 0) throw new Error(`clearformer ${words.join(' ')} exits with ${code}: ${err}`);
   return JSON.parse(out);
 }
 
-/** Runs a line of the shell, with "$CLEARFORMER" for the program. */
+/** Runs a shell command, with "$CLEARFORMER" for the program. */
 export function shell(line: string): Promise<Result> {
   const env = { ...process.env, CLEARFORMER: program, NODE: process.execPath };
   return resultOf(spawn('bash', ['-c', line], { env, stdio: ['ignore', 'pipe', 'pipe'] }));
@@ -105,7 +106,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A folder that goes away with the tests of this file: a copy of `source` with some files written anew, or left out (null). */
+/** A temporary folder for the tests of this file: a copy of `source` with some files replaced, or removed (null). */
 export function folderOf(source: string | undefined, files: Record<string, string | Uint8Array | null> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'clearformer-'));
   folders.push(folder);
@@ -124,6 +125,6 @@ export function numberedWords(count: number): string {
   return JSON.stringify({ pre_tokenizer: { type: 'WhitespaceSplit' }, model });
 }
 
-/** The text that tokenizer makes these ids of. */
+/** The text of these ids with that tokenizer. */
 export const numberedText = (ids: ArrayLike<number | bigint>) =>
   Array.from(ids as ArrayLike<number>, (id) => `w${id}`).join(' ');

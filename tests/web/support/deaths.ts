@@ -1,6 +1,6 @@
-// Killing workers at moments drawn at random: what the promises of the calls under way come to, and how soon.
+// Kills workers at random moments, and records how pending promises settle, and how soon.
 
-/** The moments are the same in every run; another seed by KILL_SEED. How many of each kind: 60 by KILLS=60. */
+/** The moments are the same in every run; KILL_SEED sets another seed. Number per kind: 60 with KILLS=60. */
 export const kills = Number(process.env.KILLS ?? 5);
 const seed = Number(process.env.KILL_SEED ?? 15);
 
@@ -13,19 +13,19 @@ export function moments(count: number, end: number, salt: number): number[] {
   });
 }
 
-/** What became of a promise: it gave its value, or rejected with a code. `ms` counts from the kill. */
+/** How a promise settled: with its value, or rejected with a code. `ms` counts from the kill. */
 export interface Outcome {
   code: string;
   message: string;
   ms: number;
 }
 
-/** What a promise may come to when its worker is killed. */
+/** The allowed outcomes when a worker is killed. */
 export const typed = ['value', 'worker_failed', 'poisoned', 'wasm_unavailable'];
 
 /**
- * None hangs or fails untyped; that half of them are within a second holds on a busy machine, too. Of a worker that dies from
- * inside the moment is not known: it counts from its start, which comes late there.
+ * No promise may hang or fail untyped; that half of them settle within a second holds on a busy machine as well. For a
+ * worker that dies from inside the moment is unknown: it counts from its start, which comes late there.
  */
 export function problemsOf(outcomes: readonly Outcome[], manner: Manner): string[] {
   const wrong = outcomes.filter(({ code }) => !typed.includes(code)).map(({ code, message }) => `${code}: ${message}`);
@@ -35,7 +35,10 @@ export function problemsOf(outcomes: readonly Outcome[], manner: Manner): string
   return median < limit ? wrong : [...wrong, `half of them took longer than ${Math.round(median)} ms`];
 }
 
-/** `work`'s outcome; `killed` gives the moment of the kill as performance.now() has it. Runs in pages, too: nothing from outside. */
+/**
+ * `work`'s outcome; `killed` returns the moment of the kill, as from performance.now(). Also runs in pages: uses
+ * nothing from outside.
+ */
 export async function outcomeOf(work: () => Promise<unknown>, killed: () => number): Promise<Outcome> {
   const limit = 15_000;
   const hangs = new Promise<never>((_, reject) => setTimeout(() => reject({ code: 'hangs', message: '' }), limit));
@@ -46,11 +49,11 @@ export async function outcomeOf(work: () => Promise<unknown>, killed: () => numb
   return { ...told, ms: Math.max(0, performance.now() - killed()) };
 }
 
-/** How a worker dies: ended from outside, by itself, by a trap that nobody catches, by a trap in the core. */
+/** How a worker dies: terminated from outside, by itself, by an uncaught trap, by a trap in the core. */
 export const manners = ['terminate', 'close', 'trap', 'core'] as const;
 export type Manner = (typeof manners)[number];
 
-/** A worker's script around the package's own, which dies so after so many milliseconds. Runs in pages, too. */
+/** A script that wraps the package's worker script and dies after that many milliseconds. Also runs in pages. */
 export function dyingScript(script: string, manner: Manner, after: number): string {
   return `
 const node = globalThis.process !== undefined;

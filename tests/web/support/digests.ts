@@ -1,5 +1,5 @@
-// Digests of what models give, which every engine, every number of threads and every machine has to give again:
-// tests/fixtures/digests.json, by model, dtype and output. DIGESTS=write makes it anew.
+// Hashes of model outputs, which must be the same on every engine and machine and with any number of threads:
+// tests/fixtures/digests.json, by model, dtype and output. DIGESTS=write regenerates it.
 
 import { readFileSync } from 'node:fs';
 
@@ -27,7 +27,7 @@ const ofArchitectures = {
   AutoModelForZeroShotImageClassification: ['clip'],
 };
 
-/** The page's models in three dtypes, and one of each architecture. */
+/** The bundled models in three dtypes, and one model of each architecture. */
 export const subjects: readonly Omit<Subject, 'numThreads'>[] = [
   ...Object.entries(bundled).flatMap(([name, auto]) =>
     (['fp32', 'q8', 'q4'] as const).map((dtype) => ({ folder: `web/demo/public/models/${name}`, auto, dtype })),
@@ -41,7 +41,7 @@ export const subjects: readonly Omit<Subject, 'numThreads'>[] = [
   { folder: 'tests/fixtures/llama_tiny/odd', auto: 'AutoModelForCausalLM', dtype: 'fp32' },
 ];
 
-/** Models big enough for their loops to be shared out. */
+/** Models large enough for parallel loops. */
 export const shared: readonly Subject[] = [2, 4].flatMap((numThreads) =>
   subjects
     .filter(({ folder, dtype }) => folder.startsWith('web/') && dtype !== 'q4')
@@ -49,19 +49,19 @@ export const shared: readonly Subject[] = [2, 4].flatMap((numThreads) =>
 );
 export const alone: readonly Subject[] = subjects.map((subject) => ({ ...subject, numThreads: 1 }));
 
-/** By model and dtype: SHA-256 of the bytes of each output. */
+/** SHA-256 of the bytes of each output, by model and dtype. */
 export type Digests = Record<string, Record<string, string>>;
 
 export const digestsFile = new URL('../../fixtures/digests.json', import.meta.url);
 export const recorded = (): Digests => JSON.parse(readFileSync(digestsFile, 'utf8'));
 
-/** What `recorded` has of these. */
+/** The recorded hashes of these models. */
 export function recordedOf(wanted: readonly Subject[]): Digests {
   const all = recorded();
   return Object.fromEntries(wanted.map(({ folder, dtype }) => [`${folder} ${dtype}`, all[`${folder} ${dtype}`] ?? {}]));
 }
 
-/** Digests of what the subjects give, with the package at `entry` and the project at `root`. Runs in pages, too. */
+/** Hashes of the subjects' outputs, with the package at `entry` and the project at `root`. Also runs in pages. */
 export async function digestsOf([entry, root, wanted]: [string, string, readonly Subject[]]): Promise<Digests> {
   const library = await import(entry);
   type Config = Record<string, number & Record<string, number>>;
@@ -78,7 +78,7 @@ export async function digestsOf([entry, root, wanted]: [string, string, readonly
     const ids = Array.from({ length: rows }, (_, row) => Array.from({ length }, (_, i) => of(row * length + i)));
     const size = vision.image_size as number | undefined;
     const mels = config.num_mel_bins as number | undefined;
-    // Quotients are exact everywhere, as sines need not be.
+    // Quotients are exact on every engine, sines need not be.
     const noise = (i: number) => ((i * 7919) % 1021) / 511 - 1;
     const seq2seq = config.is_encoder_decoder as unknown as boolean | undefined;
     if (mels) {

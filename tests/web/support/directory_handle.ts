@@ -1,4 +1,4 @@
-// What a directory handle of a browser offers, over a record: one level a call.
+// A browser's directory handle over a record: one level per call.
 
 import type { Files } from './checkpoints.js';
 

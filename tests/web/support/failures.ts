@@ -1,4 +1,4 @@
-// What a call failed with.
+// The error of a failed call.
 
 import { ClearformerError } from 'clearformer';
 import { expect } from 'vitest';

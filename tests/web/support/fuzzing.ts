@@ -1,6 +1,6 @@
-// What the fuzzing tests share: how many runs and which seed, values nobody expects, and damage to bytes, texts and JSON.
-// `npm run fuzz -- typescript` sets the variables: CLEARFORMER_FUZZ_TIMES for more runs, CLEARFORMER_FUZZ_SEED for others,
-// CLEARFORMER_FUZZ_UNTIL for the moment (as Date.now() counts) from which on nothing more is drawn.
+// Common to fuzzing tests: number of runs and seed, unexpected values, and mutations of bytes, texts and JSON.
+// `npm run fuzz -- typescript` sets the variables: CLEARFORMER_FUZZ_TIMES for more runs, CLEARFORMER_FUZZ_SEED for
+// another seed, CLEARFORMER_FUZZ_UNTIL for the time (as from Date.now()) at which to stop.
 
 import { ClearformerError } from 'clearformer';
 import fc, { type Arbitrary } from 'fast-check';
@@ -8,15 +8,15 @@ import fc, { type Arbitrary } from 'fast-check';
 const times = Number(process.env.CLEARFORMER_FUZZ_TIMES ?? 1);
 const seed = Number(process.env.CLEARFORMER_FUZZ_SEED ?? 20260101);
 const until = Number(process.env.CLEARFORMER_FUZZ_UNTIL ?? Number.POSITIVE_INFINITY);
-const leastTime = 2000; // of a test whose turn comes late, in milliseconds
-const mostTimer = 2 ** 31 - 1; // that engines count to
+const leastTime = 2000; // for a test that starts late, in milliseconds
+const mostTimer = 2 ** 31 - 1; // maximum delay of timers
 
 interface Counts {
   done: number;
   refused: number;
 }
 
-/** Checks `property` on `usual` draws, or as many as asked for, and tells how they ended. */
+/** Checks `property` on `usual` samples, or as many as requested, and reports how they ended. */
 export async function fuzz<Value>(
   name: string,
   usual: number,
@@ -40,10 +40,10 @@ export async function fuzz<Value>(
   return counts;
 }
 
-// In milliseconds: far more than any input of these sizes may take, on a busy machine too.
+// In milliseconds: far more than any input of these sizes takes, even on a busy machine.
 const mostTime = 10_000;
 
-/** Whether `work` was refused with a typed error that says something; any other error is thrown on. */
+/** Whether `work` was refused with a typed error with a message; any other error is rethrown. */
 export async function isRefused(work: () => unknown): Promise<boolean> {
   try {
     await work();
@@ -54,7 +54,7 @@ export async function isRefused(work: () => unknown): Promise<boolean> {
   }
 }
 
-/** Values of every type, as a stranger's file or a careless caller may have them. */
+/** Values of every type, as in an untrusted file or a careless call. */
 export const anything: Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
     null,
@@ -91,7 +91,7 @@ export const anything: Arbitrary<unknown> = fc.oneof(
 );
 
 interface Change {
-  /** Which way to go at each level. */
+  /** The branch to take at each level. */
   path: number[];
   kind: 'replace' | 'remove' | 'repeat' | 'rename';
   value: unknown;
@@ -128,13 +128,13 @@ function changed(root: unknown, { path, kind, value }: Change): unknown {
   return copy;
 }
 
-/** One of `trees`, with one to three changes anywhere in it. */
+/** One of `trees`, with one to three random changes. */
 export const damagedJson = (trees: readonly unknown[]): Arbitrary<unknown> =>
   fc
     .tuple(fc.constantFrom(...trees), fc.array(change, { minLength: 1, maxLength: 3 }))
     .map(([tree, changes]) => changes.reduce(changed, tree));
 
-/** One of `files` with some bytes overwritten, and often an end that is missing; the beginning is hit most. */
+/** One of `files` with some bytes overwritten, often truncated; mostly near the beginning. */
 export const damagedBytes = (files: readonly Uint8Array[]): Arbitrary<Uint8Array> =>
   fc
     .record({
@@ -151,7 +151,7 @@ export const damagedBytes = (files: readonly Uint8Array[]): Arbitrary<Uint8Array
       return copy;
     });
 
-/** One of `texts` with pieces of `words` put in, taken out or put in another place. */
+/** One of `texts` with pieces of `words` inserted, removed or moved. */
 export const damagedText = (texts: readonly string[], words: readonly string[]): Arbitrary<string> =>
   fc
     .tuple(

@@ -1,35 +1,36 @@
-// A stand-in for the Hub: repositories with commits, checksums as etags, large files on a host of its own, and faults to order.
+// A stand-in for the Hub: repositories with commits, checksums as etags, large files on another host, and faults on
+// request.
 
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What goes wrong with one request. */
+/** A fault of one request. */
 export interface Fault {
   /** Only requests of this method; GET by default. */
   method?: 'HEAD' | 'GET';
-  /** Answer so, and with these headers. */
+  /** Respond with this status, and with these headers. */
   status?: number;
   headers?: Record<string, string>;
-  /** Break the connection before the answer. */
+  /** Break the connection before the response. */
   reset?: true;
-  /** Say nothing at all. */
+  /** Do not respond at all. */
   silent?: true;
-  /** Break the connection after so many bytes of the body. */
+  /** Break the connection after that many bytes of the body. */
   cutAfter?: number;
-  /** Say nothing any more after so many bytes of the body. */
+  /** Stop sending after that many bytes of the body. */
   stallAfter?: number;
-  /** Send so many bytes fewer than the header says (below 0: more), and end in good order. */
+  /** Send that many bytes fewer than the header says (negative: more), and end normally. */
   missing?: number;
-  /** Flip a byte at this place of the file. */
+  /** Flip a byte at this offset. */
   flipAt?: number;
-  /** Answer a range with all of the file. */
+  /** Respond to a range request with the whole file. */
   noRanges?: true;
-  /** Send blanks for ever, without a length. */
+  /** Send spaces for ever, without a length. */
   endless?: true;
 }
 
-/** A request as it arrived. */
+/** A received request. */
 export interface Seen {
   host: 'hub' | 'cdn';
   method: string;
@@ -46,24 +47,24 @@ const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 const gitSha1 = (bytes: Uint8Array) =>
   createHash('sha1').update(`blob ${bytes.byteLength}\0`).update(bytes).digest('hex');
 
-/** The etag of a file on the Hub: SHA-256 for files of LFS, git's SHA-1 for others. */
+/** The etag of a file on the Hub: SHA-256 for LFS files, git's SHA-1 for others. */
 export const etagOf = (name: string, bytes: Uint8Array): string => (isLarge(name) ? sha256(bytes) : gitSha1(bytes));
 const isLarge = (name: string) => /\.(safetensors|bin)$/.test(name);
 
 /**
- * One repository behind `/org/name/resolve/<main or the commit>/<file>`. As on the Hub, small files lie at another address of
- * the same host, and large ones on another host.
+ * A repository at `/org/name/resolve/<main or the commit>/<file>`. As on the Hub, small files are redirected to another
+ * path of the same host, and large ones to another host.
  */
 export class Hub {
   readonly id: string;
   commit = '0123456789abcdef0123456789abcdef01234567';
   readonly seen: Seen[] = [];
-  /** Faults by file: each is used up by one request, but the last if it is `'always'`. */
+  /** Faults by file: each is used up by one request, except the last if it is `'always'`. */
   readonly faults = new Map<string, (Fault | 'always')[]>();
-  /** Whom files are for; anyone where it is undefined. */
+  /** The required token; undefined for a public repository. */
   token: string | undefined;
   files: Record<string, Uint8Array>;
-  /** Bytes of bodies. */
+  /** Bytes of response bodies. */
   sent = 0;
   url = '';
   cdn = '';
@@ -96,7 +97,7 @@ export class Hub {
     }
   }
 
-  /** Requests for bodies, as `name range`; those that are only sent elsewhere do not count. */
+  /** Requests for bodies, as `name range`, without redirected ones. */
   get downloads(): string[] {
     const gets = this.seen.filter(({ method, path }) => method === 'GET' && !/\/(resolve|raw)\//.test(path));
     return gets.map(({ path, headers }) => [path.split('/').at(-1), headers.range ?? ''].join(' ').trim());
@@ -170,7 +171,7 @@ export class Hub {
     this.#write(part, fault, request, response);
   }
 
-  /** The range that is asked for, and its headers. */
+  /** The requested range, with its headers. */
   #partOf(bytes: Uint8Array, fault: Fault, { headers }: IncomingMessage, response: ServerResponse): Uint8Array {
     const [range, from = '', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '') ?? [];
     const condition = headers['if-range'];

@@ -1,4 +1,4 @@
-// The package as users get it: packed, installed into an empty folder; and what serves and opens pages that use it.
+// The package as users get it: packed, installed into an empty folder; and helpers that serve and open pages with it.
 
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { casesOf } from './references.js';
 export const run = promisify(execFile);
 export const project = fileURLToPath(new URL('../../../', import.meta.url));
 export const stories = join(project, 'web/demo/public/models/stories260K');
-/** What stories260K writes, by PyTorch. */
+/** stories260K's greedy text, from PyTorch. */
 export const greedyText = casesOf('stories260K').find((one) => one.name === 'greedy_200')?.text ?? '';
 
 /** An empty folder with the package in node_modules and the model in public/model. */
@@ -38,7 +38,7 @@ export async function writeFiles(folder: string, files: Readonly<Record<string, 
 
 export { type Served, serveFolders as serve } from '../../matrix/serve.js';
 
-/** What the page at `url` leaves in window.told, and what the console complained of. */
+/** The value of window.told on the page at `url`, and errors on the console. */
 export async function toldBy(
   browser: Browser | BrowserContext,
   url: string,

@@ -1,4 +1,4 @@
-// Image and sound files made in memory, as small as their formats allow.
+// Image and audio files made in memory, as small as their formats allow.
 
 import { crc32, deflateSync } from 'node:zlib';
 
@@ -11,7 +11,7 @@ function pngChunk(name: string, data: ArrayLike<number>): number[] {
   return [...u32(data.length), ...body, ...u32(crc32(Uint8Array.from(body)))];
 }
 
-/** An RGBA image as PNG. A gamma other than that of screens tempts decoders to change its colours. */
+/** An RGBA image as PNG. A gamma other than that of screens makes some decoders change its colours. */
 export function png(rgba: Uint8Array, width: number, height: number, gamma?: number): Uint8Array {
   const rows = Array.from({ length: height }, (_, y) => [0, ...rgba.subarray(y * width * 4, (y + 1) * width * 4)]);
   const header = pngChunk('IHDR', [...u32(width), ...u32(height), 8, 6, 0, 0, 0]);
@@ -20,14 +20,14 @@ export function png(rgba: Uint8Array, width: number, height: number, gamma?: num
   return Uint8Array.from([0x89, ...ascii('PNG\r\n\x1a\n'), ...header, ...colours, ...data, ...pngChunk('IEND', [])]);
 }
 
-/** A JPEG file with an EXIF orientation put in front of its other parts. */
+/** A JPEG file with an EXIF orientation inserted before its other segments. */
 export function withOrientation(jpeg: Uint8Array, orientation: number): Uint8Array {
   const entry = [...u16(0x0112), ...u16(3), ...u32(1), ...u16(orientation), 0, 0];
   const exif = [...ascii('Exif\0\0MM'), ...u16(42), ...u32(8), ...u16(1), ...entry, ...u32(0)];
   return Uint8Array.from([0xff, 0xd8, 0xff, 0xe1, ...u16(exif.length + 2), ...exif, ...jpeg.subarray(2)]);
 }
 
-/** A remainder of `bits` bits, as FLAC wants it: highest bit first, starting from 0. */
+/** A CRC of `bits` bits, as in FLAC: highest bit first, starting from 0. */
 function remainder(bytes: readonly number[], polynomial: number, bits: number): number {
   let crc = 0;
   for (const byte of bytes) {
@@ -38,7 +38,7 @@ function remainder(bytes: readonly number[], polynomial: number, bits: number): 
   return crc;
 }
 
-/** Mono samples of 16 bits at 16 kHz as FLAC, in one frame and not compressed; 16 to 65535 of them. */
+/** Mono samples of 16 bits at 16 kHz as FLAC, in one uncompressed frame; 16 to 65535 of them. */
 export function flac(samples: Int16Array): Uint8Array {
   const { length } = samples;
   const rate = (16000 << 4) | 0; // 20 bits of rate, 3 of channels - 1, 1 of the highest bit of (bits - 1)

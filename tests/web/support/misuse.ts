@@ -1,10 +1,10 @@
-// Random arguments for the misuse test: mostly right, each now and then wrong in one of the ways people get them wrong.
+// Random arguments for the misuse test: mostly valid, sometimes wrong in one of the common ways.
 
 import { Mask, Tensor, type TensorInput } from 'clearformer';
 import fc, { type GeneratorValue } from 'fast-check';
 import { Invalid, type NaiveMask, type Numbers, need } from './naive.js';
 
-/** An argument and the numbers it means; none when nobody can say which those are. */
+/** An argument and its numbers; none if it is ambiguous. */
 export interface Argument {
   input: TensorInput;
   numbers: Numbers | undefined;
@@ -24,7 +24,7 @@ function nested({ dims, data }: Numbers): TensorInput {
   return rows.map((row) => nested(row)) as TensorInput;
 }
 
-/** What no conversion may let through. */
+/** Values that no conversion may accept. */
 const rubbish: unknown[] = [
   null,
   undefined,
@@ -66,12 +66,12 @@ export class Draw {
     return this.#g(fc.nat, { max: count - 1 });
   }
   chance(oneIn: number): boolean {
-    return this.below(oneIn) === oneIn - 1; // smaller cases are rarer ones
+    return this.below(oneIn) === oneIn - 1; // smaller cases are rarer
   }
   of<T>(...choices: T[]): T {
     return choices[this.below(choices.length)] as T;
   }
-  /** One of `right`, or once in a while one of `wrong`. */
+  /** One of `right`, or occasionally one of `wrong`. */
   either<T>(right: readonly T[], wrong: readonly unknown[]): T {
     return (this.chance(12) ? this.of(...wrong) : this.of(...right)) as T;
   }
@@ -88,7 +88,7 @@ export class Draw {
     if (kind === 'flags') return () => next() % 2;
     if (kind === 'biases') return () => (next() % 4 === 0 ? Number.NEGATIVE_INFINITY : (next() % 9) / 2 - 2);
     if (kind === 'lengths' || kind === 'ids') return () => next() % limit;
-    return () => (next() % 13) / 2 - 3; // halves, so that dot products are exact in float32 and ties are ties
+    return () => (next() % 13) / 2 - 3; // halves, so that dot products are exact in float32 and ties are exact
   }
 
   #spoiled(dims: readonly number[]): number[] {
@@ -110,7 +110,7 @@ export class Draw {
     }
   }
 
-  /** float32 numbers (or `kind`) of these dims, in one of the forms a caller may use. */
+  /** float32 numbers (or `kind`) of these dims, in one of the accepted forms. */
   tensor(right: readonly number[], kind: Elements = 'halves', limit = 0): Argument {
     const dims = this.chance(14) ? this.#spoiled(right) : right;
     const element = this.#element(kind, limit);
@@ -150,7 +150,7 @@ export class Draw {
     );
   }
 
-  /** A mask for scores of these dims and what it is made of; that is undefined when the maker or the call must refuse. */
+  /** A mask for scores of these dims and its parts; undefined if the constructor or the call must refuse it. */
   mask(full: readonly number[]): { make: () => Mask | null | undefined; parts: NaiveMask[] | undefined } {
     if (this.chance(20)) {
       const wrong = this.of<unknown>(
@@ -201,12 +201,12 @@ function detached({ dims, data }: Numbers): TensorInput {
   return tensor;
 }
 
-/** An argument that may be left out, and is by null and undefined. */
+/** An optional argument, which null and undefined omit. */
 export function present(argument: Argument | undefined): Argument | undefined {
   return argument?.input === undefined || argument.input === null ? undefined : argument;
 }
 
-/** The numbers of arguments that all mean something; Invalid otherwise. */
+/** The numbers of arguments if all are valid; Invalid otherwise. */
 export function numbersOf(...given: Argument[]): Numbers[] {
   return given.map(({ numbers }) => {
     if (numbers === undefined) throw new Invalid('every argument means some numbers');

@@ -1,4 +1,4 @@
-// The calls of the misuse test: random arguments for the functions and modules, and the naive answer to each.
+// The calls of the misuse test: random arguments for the functions and modules, and the naive twin's result for each.
 
 import {
   additive_attention,
@@ -28,7 +28,7 @@ import {
   norm,
 } from './naive.js';
 
-/** A call, and the naive answer, which throws Invalid where there is none. */
+/** A call, and the naive twin's result, which throws Invalid for invalid arguments. */
 export interface Attempt {
   call: () => Promise<unknown>;
   answer: () => Numbers[];
@@ -126,7 +126,7 @@ function maskedSoftmax(draw: Draw): Attempt {
   return { call: () => masked_softmax(scores.input, make(), { empty_row }), answer };
 }
 
-/** Attention whose scores are given: query t is t, key s is s. */
+/** Attention with given scores: query t is t, key s is s. */
 function maskedScores(
   { dims, data }: Numbers,
   masks: NonNullable<ReturnType<Draw['mask']>['parts']>,

@@ -1,4 +1,4 @@
-// The calls of the misuse test that make a module, load weights into it and run it.
+// The calls of the misuse test that create a module, load weights into it and run it.
 
 import { d2l, Mask, nn } from 'clearformer';
 import { type Argument, type Draw, numbersOf, present } from './misuse.js';
@@ -73,7 +73,7 @@ async function run<M extends { dispose(): Promise<void> }>(
   }
 }
 
-/** Multi-head attention, torch's or d2l's, with weights that are all identity: attention itself, head by head. */
+/** Multi-head attention, torch's or d2l's, with identity weights: attention itself, head by head. */
 function heads(draw: Draw): Attempt {
   const torch = draw.chance(2);
   const width = draw.of(2, 4, 6);

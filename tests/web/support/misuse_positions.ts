@@ -1,4 +1,4 @@
-// The calls of the misuse test about positions and patches: random arguments and the naive answer to each.
+// The calls of the misuse test for positions and patches: random arguments and the naive twin's result for each.
 
 import {
   alibi_bias,
@@ -93,7 +93,7 @@ function biases(draw: Draw): Attempt {
     };
     return { call: () => alibi_bias(heads, span), answer };
   }
-  // With as many buckets as distances each key before a query has its own.
+  // With as many buckets as distances each earlier key has its own.
   const table = draw.tensor([32, 3]);
   const answer = () => {
     spanFits();
@@ -230,5 +230,5 @@ function patches(draw: Draw): Attempt {
   return { call: () => patch_embedding(images.input, weight.input, { bias: bias?.input, drop_remainder }), answer };
 }
 
-/** Random calls about positions and patches, by kind. */
+/** Random calls for positions and patches, by kind. */
 export const positionCalls = [encodings, biases, rotations, patches];

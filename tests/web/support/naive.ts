@@ -1,11 +1,12 @@
-// Naive twins of the functions, in doubles and plain loops. They throw Invalid for what has no right answer.
+// Naive twins (reference implementations) of the functions, in double and plain loops. They throw Invalid for invalid
+// arguments.
 
 export interface Numbers {
   dims: readonly number[];
   data: readonly number[];
 }
 
-/** What a mask is made of, as the misuse test writes it down. */
+/** The terms of a mask, as recorded by the misuse test. */
 export type NaiveMask =
   | { kind: 'causal'; past: number }
   | { kind: 'allow' | 'ignore' | 'additive' | 'valid_lens'; values: Numbers };
@@ -108,7 +109,7 @@ export function norm(x: Numbers, shape: readonly number[], { kind, eps, weight, 
 }
 
 export interface AttentionSettings {
-  /** Of two vectors; without scale and cap. */
+  /** Of two vectors; without scale and softcap. */
   score: (q: readonly number[], k: readonly number[]) => number;
   scale: number;
   softcap?: number | undefined;
@@ -117,7 +118,7 @@ export interface AttentionSettings {
   empty: 'zeros' | 'uniform';
 }
 
-/** Operands as [outer…, head, rows, width]: below four axes there is one head. */
+/** Operands as [outer…, head, rows, width]; with fewer than four axes there is one head. */
 function lifted({ dims, data }: Numbers, rank: number): Numbers {
   const inner = rank > 3 ? dims : [...dims.slice(0, -2), 1, ...dims.slice(-2)];
   const missing = Math.max(rank, rank > 3 ? 0 : rank + 1) - inner.length;
@@ -132,7 +133,7 @@ function broadcast(...shapes: (readonly number[])[]): number[] {
   });
 }
 
-/** Where a tensor has the element that broadcasts to `index`, both counted from the last axis. */
+/** The offset of the element that broadcasts to `index`, both aligned to the last axis. */
 function offset(dims: readonly number[], index: readonly number[]): number {
   let [at, stride] = [0, 1];
   for (let axis = 1; axis <= dims.length; axis++) {
@@ -153,7 +154,9 @@ function unfolded(flat: number, dims: readonly number[]): number[] {
   return index;
 }
 
-/** A mask that fits scores [outer…, head, query, key], as a function of an index of them; `headless` scores had no head axis. */
+/**
+ * A mask that fits scores [outer…, head, query, key], as a function of their index; `headless` scores had no head axis.
+ */
 function maskAt(
   mask: NaiveMask,
   full: readonly number[],

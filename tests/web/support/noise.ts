@@ -1,6 +1,6 @@
-// Bytes that look like chance.
+// Pseudo-random bytes.
 
-/** Bytes without a pattern, the same each time. */
+/** Pseudo-random bytes, the same each time. */
 export function noise(length: number, seed = 1): Uint8Array {
   const bytes = new Uint8Array(length);
   let state = seed;

@@ -1,4 +1,4 @@
-// Pages of examples: the JavaScript in them as one program, what it prints, and what the page says that it prints.
+// Example pages: their JavaScript as one program, its output, and the output stated on the page.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,14 +11,14 @@ const separator = '--- next block ---';
 
 export interface Block {
   code: string;
-  /** What stands below it; empty when nothing does. */
+  /** The output block below it; empty if there is none. */
   output: string;
 }
 
 /** A page's text. */
 export const pageText = (name: string): string => readFileSync(new URL(name, examples), 'utf8');
 
-/** Its js blocks, each with the text block that follows. */
+/** Its js blocks, each with the following text block. */
 export function blocksOf(text: string): Block[] {
   const found = [...text.matchAll(/^```(js|text)\n([\s\S]*?)^```$/gm)].map(([, kind, body]) => ({
     kind,
@@ -30,7 +30,7 @@ export function blocksOf(text: string): Block[] {
   });
 }
 
-/** Runs all blocks in Node as one module that imports the built package; resolves to what each prints. */
+/** Runs all blocks in Node as one module that imports the built package; resolves to the output of each. */
 export async function printed(blocks: readonly Block[]): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'clearformer-page-'));
   try {

@@ -1,4 +1,4 @@
-// What the tests of functions and modules share: fixture cases as Tensors and masks, and bounds on rounding errors.
+// Common to tests of functions and modules: fixture cases as Tensors and masks, and bounds on rounding errors.
 
 import { Mask, Tensor } from 'clearformer';
 import { expect } from 'vitest';
@@ -24,7 +24,7 @@ export class Example {
     return name in this.#case.inputs || name in this.#case.outputs;
   }
 
-  /** What else the case says. */
+  /** Another property of the case. */
   property(name: string): unknown {
     return this.#case[name];
   }
@@ -36,14 +36,14 @@ export class Example {
     return tensorOf(found);
   }
 
-  /** The tensors whose keys follow the case's prefix, and after it `below`. */
+  /** The tensors with the case's prefix, followed by `below`. */
   stateDict(below = ''): Record<string, Tensor> {
     const prefix = `${String(this.#case.weights)}${below}`;
     const own = [...this.#tensors].filter(([key]) => key.startsWith(prefix));
     return Object.fromEntries(own.map(([key, found]) => [key.slice(prefix.length), tensorOf(found)]));
   }
 
-  /** The mask in the inputs `name_boolean` and `name_additive`; `truth` says what a boolean 1 means. */
+  /** The mask in the inputs `name_boolean` and `name_additive`; `truth` is the meaning of a boolean 1. */
   mask(name: string, truth: 'allow' | 'ignore'): Mask | undefined {
     const parts: Mask[] = [];
     if (this.has(`${name}_boolean`)) parts.push(Mask[truth](this.tensor(`${name}_boolean`)));
@@ -73,14 +73,14 @@ const roundoff = 2 ** -24;
 const smallestNormal = 2 ** -126;
 
 /**
- * γ(n) = n·u / (1 - n·u): n roundings in a row change a result by at most this fraction.
+ * γ(n) = n·u / (1 - n·u): n successive roundings change a result by at most this fraction.
  * Source: Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1.
  */
 export function gamma(roundings: number): number {
   return (roundings * roundoff) / (1 - roundings * roundoff);
 }
 
-/** What an element may be off by: absolute + relative · |wanted|. */
+/** The error bound of an element: absolute + relative · |wanted|. */
 export interface Bound {
   absolute?: number | ((index: number) => number);
   relative?: number;
@@ -96,7 +96,10 @@ export function largest(...tensors: Tensor[]): number {
   return most;
 }
 
-/** Same dims, and every element within the bound (infinities equal); reports the worst. The reference itself is rounded once. */
+/**
+ * Checks dims, and that every element is within the bound (infinities equal); reports the worst. The reference is
+ * rounded once.
+ */
 export function expectWithin(name: string, found: Tensor, wanted: Tensor, { absolute = 0, relative = 0 }: Bound): void {
   expect([name, ...found.dims]).toEqual([name, ...wanted.dims]);
   let worst = { index: -1, ratio: 0 };
@@ -116,7 +119,7 @@ export function expectWithin(name: string, found: Tensor, wanted: Tensor, { abso
 
 const worstByGroup = new Map<string, number>();
 
-/** With BOUNDS in the environment: how near to its bound the worst element of each group (a name's first word) comes. */
+/** With BOUNDS in the environment: reports the worst ratio of error to bound for each group (a name's first word). */
 function report(name: string, ratio: number): void {
   const group = name.split(' ')[0] as string;
   if (process.env.BOUNDS === undefined || ratio <= (worstByGroup.get(group) ?? 0)) return;

@@ -1,4 +1,4 @@
-// Reading the files of a source as the package does inside, with the settings and warnings of one test.
+// Reads a source's files through the package's internals, with the settings and warnings of one test.
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,18 +10,18 @@ import { openSource, type Source, type SourceOptions } from '../../../web/src/ch
 import { type ClearformerWarning, configure } from '../../../web/src/support/config.js';
 import { Hub } from './hub.js';
 
-/** A digest stands for many bytes: comparing those one by one takes seconds. */
+/** A digest for many bytes: comparing those directly takes seconds. */
 export const digestOf = (bytes: Uint8Array | undefined): string =>
   bytes === undefined ? 'nothing' : `${bytes.byteLength} ${createHash('sha256').update(bytes).digest('hex')}`;
 
-/** `readFile`, of which only the digest is wanted. */
+/** The digest of `readFile`'s result. */
 export async function digestFrom(...given: Parameters<typeof readFile>): Promise<string> {
   return digestOf(await readFile(...given));
 }
 
 export const text = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 
-/** All of a file, or what reading it rejects with; `arrived` hears of each chunk. */
+/** The contents of a file, or the error of reading it; `arrived` is called for each chunk. */
 export async function readFile(
   source: Source,
   name: string,
@@ -41,7 +41,7 @@ export async function readFile(
   return new Uint8Array(Buffer.concat(chunks));
 }
 
-/** What each test of a file begins with. */
+/** The common setup of the tests of a file. */
 export interface Bench {
   hub: Hub;
   /** The cache on disk. */
@@ -49,7 +49,7 @@ export interface Bench {
   readonly warnings: ClearformerWarning[];
 }
 
-/** A stand-in for the Hub with these files, an empty cache, and settings that make waits short; anew for each test. */
+/** A stand-in for the Hub with these files, an empty cache, and settings for short delays; new for each test. */
 export function bench(files: () => Record<string, Uint8Array>): Bench {
   const made: Partial<Bench> & { warnings: ClearformerWarning[] } = { warnings: [] };
   beforeEach(async () => {

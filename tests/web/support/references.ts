@@ -1,4 +1,4 @@
-// Reference numbers from tests/fixtures, and how near to them a result must be.
+// Reference values from tests/fixtures, and the required closeness of results.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -34,7 +34,7 @@ interface HeaderEntry {
   data_offsets: [number, number];
 }
 
-/** A safetensors file of F32 and I64, of which tensors are read one by one: each time a copy of its own. */
+/** A safetensors file of F32 and I64, whose tensors are read separately, a new copy each time. */
 class ReferenceFile {
   readonly #path: string;
   readonly #bytes: Uint8Array;
@@ -86,7 +86,10 @@ export function tensorsOf(folder: string, one: Case): (name: string) => Referenc
   };
 }
 
-/** Same dims, and every element within 2e-5 + 1e-5 · max |reference| + more; infinities are equal. Reports the worst one. */
+/**
+ * Checks dims, and that every element is within 2e-5 + 1e-5 · max |reference| + more; infinities are equal. Reports the
+ * worst.
+ */
 export function expectClose(
   name: string,
   found: Tensor,

@@ -1,13 +1,13 @@
-// The ten thousand lines of tests/fixtures/tokenizer_sample, and the files they are encoded with.
+// The ten thousand lines of tests/fixtures/tokenizer_sample, and the tokenizer files for them.
 
 import { readFileSync } from 'node:fs';
 import { type Case, casesOf, fixturePath, storiesPath, tensorsOf } from './references.js';
 
 export interface SampleCase extends Case {
-  /** The file whose vocabulary is used, and what differs in its JSON. */
+  /** The vocabulary's file, and changes of its JSON. */
   vocabulary: string;
   changes?: Record<string, unknown>;
-  /** Every so many lines of the sample. */
+  /** Use every n-th line of the sample. */
   every: number;
   lines: { line: number; ids: number[]; offsets: [number, number][] }[];
 }

@@ -1,4 +1,4 @@
-// Ids and spans of lines, compared by hash. This file is also run as it is in a browser: it imports types only.
+// Ids and spans of lines, compared by hash. This file also runs unchanged in a browser: it imports types only.
 
 import type { PreTrainedTokenizer } from 'clearformer/tokenizer';
 
@@ -12,7 +12,7 @@ function fnv1a(values: readonly number[]): number {
   return values.reduce((hash, value) => Math.imul(hash ^ value, 0x01000193) >>> 0, 0x811c9dc5);
 }
 
-/** The lines whose ids or spans are others than those that were hashed. */
+/** The lines whose ids or spans differ from the hashed ones. */
 export function wrongLines(
   tokenizer: PreTrainedTokenizer,
   lines: readonly string[],

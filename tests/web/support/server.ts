@@ -1,23 +1,23 @@
-// A small web server of files, which can be told to misbehave.
+// A small file server, with misbehaviour on request.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 export interface ServerOptions {
-  /** Answer everything that is missing with this page and status 200. */
+  /** Respond to missing files with this page and status 200. */
   page?: string;
-  /** Say 405 to HEAD. */
+  /** Respond with 405 to HEAD. */
   noHead?: boolean;
-  /** Leave content-length out. */
+  /** Omit content-length. */
   noLength?: boolean;
   /** Compress everything. */
   gzip?: boolean;
-  /** Send the part that is asked for alone. */
+  /** Support range requests. */
   ranges?: boolean;
   /** Send etags made from the contents. */
   etag?: boolean;
-  /** Break the connection after so many bytes of a weights file. */
+  /** Break the connection after that many bytes of a weights file. */
   breakAfter?: number;
   /** Send one chunk of weights, then nothing until this resolves. */
   stall?: Promise<void>;
@@ -25,7 +25,7 @@ export interface ServerOptions {
   status?: Record<string, number>;
 }
 
-/** A promise and what resolves it. */
+/** A promise and its resolver. */
 export function gate(): { passed: Promise<void>; open(): void } {
   let open = () => {};
   const passed = new Promise<void>((resolve) => {
@@ -36,7 +36,7 @@ export function gate(): { passed: Promise<void>; open(): void } {
 
 export class FileServer {
   readonly requests: string[] = [];
-  /** Bytes of bodies. */
+  /** Bytes of response bodies. */
   sent = 0;
   url = '';
   options: ServerOptions = {};
@@ -100,7 +100,7 @@ export class FileServer {
       return void response.destroy();
     }
     if (noLength) {
-      // Writing in two parts keeps Node from counting.
+      // Writing in two parts keeps Node from adding content-length.
       response.write(body.subarray(0, 10));
       return void response.end(body.subarray(10));
     }

@@ -1,7 +1,7 @@
-// Examples of transformers.js as they stand in its README, its documentation and above its pipelines, without their comments.
+// Examples of transformers.js from its README, its documentation and its pipelines' docstrings, without comments.
 // Origin: https://github.com/huggingface/transformers.js, commit 5ed4c5c0, © Hugging Face, Apache License 2.0.
 
-/** Where it stands, and its lines. */
+/** Its origin, and its lines. */
 export const examples: readonly (readonly [string, string])[] = [
   [
     'src/pipelines/text-classification.js',

@@ -1,12 +1,13 @@
-// Every code point through a tokenizer, block by block: what is compared with tests/references/tokenizer_unicode.py.
-// This file is also run as it is in a browser: it imports types only.
+// Every code point through a tokenizer, block by block, compared with tests/references/tokenizer_unicode.py.
+// This file also runs unchanged in a browser: it imports types only.
 
 import type { PreTrainedTokenizer } from 'clearformer/tokenizer';
 
 const block = 0x1000;
 
 /**
- * Blocks of planes without any character but private ones are left out, which takes four fifths of the time; `all` has them too.
+ * Blocks of planes with no characters but private ones are skipped, which saves four fifths of the time; `all` includes
+ * them.
  */
 function isTested(first: number, which: 'assigned' | 'all'): boolean {
   return which === 'all' || first < 0x40000 || first === 0xe0000 || first === 0xf0000;
@@ -40,7 +41,7 @@ function checksum(words: readonly string[]): number {
   return (rest ^ -1) >>> 0;
 }
 
-/** A tokenizer that knows no token, so that its tokens are the words themselves. */
+/** A tokenizer without known tokens, so that its tokens are the words themselves. */
 function jsonOf(change: object): object {
   return { ...change, added_tokens: [], model: { type: 'Unigram', unk_id: 0, vocab: [['<unk>', 0]] } };
 }

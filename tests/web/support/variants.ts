@@ -1,4 +1,4 @@
-// The WASM builds this engine can run: tests of numbers run once for each.
+// The WASM builds supported by this engine: numerical tests run once for each.
 
 import { canRun } from '../../../web/src/runtime/wasm.js';
 

@@ -1,4 +1,4 @@
-// Chapter 7 as a reader uses it: boxes are opened and taken out, the two orders of the norm, the questions.
+// Chapter 7 as a reader uses it: opening and removing boxes, both orders of the norm, the questions.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Site, settled } from '../site.js';

@@ -1,5 +1,5 @@
-// Every control of every step of every chapter is used once: nothing fails, the console stays silent, and the address holds all
-// that was chosen: a fresh page shows the same numbers from the link.
+// Every control of every step of every chapter is used once: nothing fails, the console stays silent, and the address
+// contains the whole state: a fresh page shows the same numbers from the link.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chapters } from '../../../../web/demo/book/chapters.js';
@@ -10,7 +10,7 @@ import { type Control, controlsNow, useControl } from './use_controls.js';
 const ids = chapters.map(({ id }) => id);
 const inStep = ['main .figure > *', '.step.on .prose'];
 const most = 3;
-/** What they draw is measured on this device, another time each time. */
+/** Chapters that measure times on this device, which vary. */
 const measured = ['cost'];
 
 let site: Site;
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-/** What a page does by itself between two answers, so that few words go between it and this program. */
+/** Work done inside the page, to reduce messages between the page and this program. */
 interface Hand {
   turnTo: typeof turnTo;
   figureSettled: typeof figureSettled;
@@ -49,14 +49,14 @@ const hand: Hand = {
 const giveHand = ({ page }: OpenPage): Promise<unknown> =>
   page.evaluate(`window.hand = { ${Object.entries(hand).map(([name, work]) => `${name}: ${work}`)} }; undefined`);
 
-/** Opens an address with a figure that has seen no other: what it keeps besides the address must not matter. */
+/** Opens an address with a figure without any earlier state: state outside the address must not matter. */
 async function openAnew(address: string): Promise<Control[]> {
   await site.go(used.page, address.startsWith('own') ? 'cost' : 'own');
   await site.go(used.page, address);
   return used.page.evaluate(controlsNow, { parts: inStep, most });
 }
 
-/** Where using a control led to, and what is there; undefined where there is no such control. */
+/** Uses a control and returns the resulting address and contents; undefined if there is no such control. */
 const use = (control: Control, from: string) =>
   used.page.evaluate(
     async ({ control, from, parts, most }) => {
@@ -68,14 +68,14 @@ const use = (control: Control, from: string) =>
       let to = '';
       do {
         to = location.hash;
-        await hand.figureSettled(); // what writes on goes from address to address
+        await hand.figureSettled(); // generation changes the address repeatedly
       } while (location.hash !== to);
       return { to: to.slice(2), faults: hand.brokenLooks(), shown: hand.drawnText() };
     },
     { control, from, parts: inStep, most },
   );
 
-/** What a page that has seen nothing of this draws at an address. */
+/** What a fresh page draws at an address. */
 const shownAt = (address: string) =>
   fresh.page.evaluate(async (address) => {
     await window.hand.turnTo(`#/${address}`);
@@ -83,11 +83,11 @@ const shownAt = (address: string) =>
     return window.hand.drawnText();
   }, address);
 
-/** The Hub is asked for a model by name, and is not there. */
+/** Expected complaints: a model is requested from the Hub by name, which is not available. */
 const expected = (complaint: string): boolean =>
   /request to elsewhere: https:\/\/huggingface\.co|net::ERR_/.test(complaint);
 
-/** What is wrong after a control was used. */
+/** The faults after a control was used. */
 async function faultsOf(control: Control, from: string): Promise<string[]> {
   let found = await use(control, from);
   if (!found) {

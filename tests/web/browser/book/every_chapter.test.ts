@@ -1,5 +1,5 @@
-// Every chapter, every step, at three widths, light and dark: nothing fails, nothing is cut, every control has a name, axe finds
-// nothing serious, the console is silent, and what is drawn says where it comes from.
+// Every chapter, every step, at three widths, light and dark: nothing fails, nothing is clipped, every control has a
+// name, axe finds nothing serious, the console is silent, and everything drawn states its source.
 
 import { createRequire } from 'node:module';
 import type { CDPSession, Page } from 'playwright-core';
@@ -37,7 +37,8 @@ async function seriousFaults(page: Page): Promise<Fault[]> {
     const { axe } = globalThis as unknown as { axe: Axe };
     const { violations } = await axe.run({ resultTypes: ['violations'] });
     const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-    // A cell or a drawn mark shows two or three digits and is told with the whole number: its name need not hold what is seen.
+    // A cell or mark shows two or three digits, but its accessible name has the full number: it need not contain the
+    // visible text.
     const counts = (id: string, html: string): boolean =>
       id !== 'label-content-name-mismatch' || !html.startsWith('<g ');
     return serious.flatMap(({ id, nodes }) => {
@@ -63,7 +64,7 @@ const controls = new Set([
   'tab',
 ]);
 
-/** Controls that a screen reader can't name, from the browser's own accessibility tree. */
+/** Controls without accessible name, from the browser's own accessibility tree. */
 async function unnamedControls(session: CDPSession): Promise<string[]> {
   const { nodes } = await session.send('Accessibility.getFullAXTree');
   return nodes

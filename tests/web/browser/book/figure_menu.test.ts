@@ -1,4 +1,4 @@
-// The menu of a figure in a browser: pictures that stand by themselves, numbers bit for bit, link, code, lines to embed.
+// The menu of a figure in a browser: standalone pictures, numbers bit for bit, link, code, embedding code.
 
 import { readFile } from 'node:fs/promises';
 import type { Download, Page } from 'playwright-core';

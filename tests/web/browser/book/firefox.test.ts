@@ -1,5 +1,5 @@
-// The book in Firefox: every chapter's first steps, wide, on a tablet in dark and on a phone, without a fault, and the numbers
-// of deep links.
+// The page in Firefox: every chapter's first steps, wide, on a tablet in dark mode and on a phone, without errors, and
+// the numbers of deep links.
 
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -16,18 +16,18 @@ const views = [
   { width: 390, height: 844, steps: [0, 1, 2], theme: 'light' },
   { width: 768, height: 1024, steps: [0], theme: 'dark' },
 ] as const;
-/** Firefox may run the build with relaxed SIMD, whose fused products round differently from those under Node. */
+/** Firefox may use the build with relaxed SIMD, whose fused products round differently from Node's build. */
 const acrossBuilds = 2e-4;
 const compared = all.filter(({ address }) => ['next', 'where', 'head'].includes(address.split('?')[0] ?? ''));
 const pictures = fileURLToPath(new URL('../../../../build/walks/', import.meta.url));
 
-/** By how many pixels the figure is wider than its place. Firefox shows scroll bars that take room; Chromium's are hidden. */
+/** The number of pixels by which the figure overflows. Firefox's scroll bars take space; Chromium's are hidden. */
 function figureOverflow(): number {
   const place = document.querySelector('main .figure');
   return place ? place.scrollWidth - place.clientWidth : Number.NaN;
 }
 
-/** By the lightness of the ink. */
+/** The theme, from the lightness of the text colour. */
 function shownTheme(): string {
   const ink = getComputedStyle(document.body).color.match(/\d+/g) ?? [];
   return Number(ink[0]) > 128 ? 'dark' : 'light';

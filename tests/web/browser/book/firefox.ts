@@ -1,20 +1,20 @@
-// A Firefox that opens the built page, driven over WebDriver BiDi, and what it complains of.
+// A Firefox that opens the built page, driven over WebDriver BiDi, and its errors.
 
 import { existsSync } from 'node:fs';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
 import { type PageServer, servePage } from '../page_server.js';
 import { figureSettled, turnTo } from '../site.js';
 
-/** `npm test` sets FIREFOX: to '' where there is none. */
+/** `npm test` sets FIREFOX, to '' if there is none. */
 export const firefoxPath = process.env.FIREFOX ?? ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find(existsSync) ?? '';
 
 const preferences = {
-  'dom.serviceWorkers.enabled': false, // else each page would fetch all files of the page
+  'dom.serviceWorkers.enabled': false, // otherwise each page would download all files of the page
   'ui.prefersReducedMotion': 1,
 };
 
 export class FirefoxSite {
-  /** Errors and warnings of the console, exceptions, failed requests, and requests to elsewhere. */
+  /** Errors and warnings on the console, exceptions, failed requests, and requests to other hosts. */
   readonly complaints: string[] = [];
   private constructor(
     private readonly browser: Browser,
@@ -55,7 +55,7 @@ export class FirefoxSite {
     this.server.close();
   }
 
-  /** The page anew at an address and a size. */
+  /** Reloads the page at an address and a size. */
   async open(address: string, width: number, height: number): Promise<void> {
     await this.page.setViewport({ width, height });
     await this.page.goto('about:blank');
@@ -63,7 +63,7 @@ export class FirefoxSite {
     await this.page.evaluate(figureSettled);
   }
 
-  /** Another address in the same page, as a link leads there. */
+  /** Navigates within the page, like a link. */
   async go(address: string): Promise<void> {
     await this.page.evaluate(turnTo, `#/${address}`);
     await this.page.evaluate(figureSettled);

@@ -1,4 +1,4 @@
-// Chapter 4 as a reader uses it: numbers are typed, taken back and linked; own matrices; the phone; the questions.
+// Chapter 4 as a reader uses it: typing, undoing and linking numbers; custom matrices; the phone; the questions.
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ const query = 'blocks.2.attn.hook_rot_q[0, :, 4]';
 const weight = async (page: Page, row: number, key: number): Promise<number> =>
   (await numbersOf(page, pattern)).data[row * 10 + key] ?? Number.NaN;
 
-/** Types a number into a cell, by keyboard alone. */
+/** Types a number into a cell with the keyboard only. */
 async function type(page: Page, matrix: string, value: string): Promise<void> {
   const grid = page.locator(`cf-matrix[data-name="${matrix}"]`).getByRole('grid');
   await grid.focus();

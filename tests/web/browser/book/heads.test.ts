@@ -1,4 +1,4 @@
-// Chapter 6 as a reader uses it: heads are switched off and on again, found and opened, and the questions are checked.
+// Chapter 6 as a reader uses it: switching heads off and on, finding and opening them, and the questions.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Site, settled } from '../site.js';
@@ -37,7 +37,7 @@ describe('chapter 6', () => {
     await settled(page);
     const map = await numbersOf(page, 'blocks.3.attn.hook_pattern[0, 6, 0:10, 0:10]');
     const onPrevious = Array.from({ length: 9 }, (_, i) => map.data[(i + 1) * 10 + i] ?? 0);
-    expect(onPrevious.reduce((sum, weight) => sum + weight, 0) / 9).toBeGreaterThan(0.4); // even weights would give 0.21
+    expect(onPrevious.reduce((sum, weight) => sum + weight, 0) / 9).toBeGreaterThan(0.4); // uniform weights would give 0.21
     expect(complaints).toEqual([]);
   });
 

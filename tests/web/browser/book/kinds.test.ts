@@ -1,4 +1,4 @@
-// Chapter 10: three kinds on one sentence, a blank, another right side, the table of uses.
+// Chapter 10: three kinds of model on one sentence, a masked token, a changed right context, the table of uses.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Site, settled } from '../site.js';

@@ -1,4 +1,4 @@
-// Chapter 5 as a reader uses it: cells are painted by pointer and by keyboard, and the model goes on with the mask.
+// Chapter 5 as a reader uses it: painting cells by pointer and keyboard, and running the model with the mask.
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -69,7 +69,7 @@ describe('chapter 5', () => {
     expect(Number(odds?.[1])).toBeLessThan(20);
     await page.getByRole('button', { name: 'Causal', exact: true }).click();
     await settled(page);
-    expect(await shownText(page)).toContain('She 75.0 % → 75.0 %'); // its own mask changes nothing
+    expect(await shownText(page)).toContain('She 75.0 % → 75.0 %'); // the model's own mask changes nothing
   });
 
   it('says which masks a library cannot express', async () => {

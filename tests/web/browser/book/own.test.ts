@@ -1,4 +1,4 @@
-// A model of the reader's own on the page: what it is, what it takes, what is wrong with it; then it runs, and chapters with it.
+// The reader's own model on the page: its inspection and problems; then running it, and chapters with it.
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,8 +1,8 @@
-// Reads the numbers of the page as a reader's eye and a screen reader do: elements that draw numbers, by where those come from.
+// Reads the page's numbers from elements that draw them, by their source, and its visible text.
 
 import type { Page } from 'playwright-core';
 
-/** A page of either browser's driver. */
+/** A page of either browser driver. */
 export type EvaluatingPage = { evaluate<R>(work: () => R | Promise<R>): Promise<R> };
 
 export interface ReadNumbers {
@@ -12,12 +12,12 @@ export interface ReadNumbers {
 }
 
 /**
- * Everything that the open figure draws, as a text: equal texts, equal bits. The numbers are bytes in it, for a driver takes
- * longer over each number that leaves the page than the page over its figure.
+ * Everything that the open figure draws, as a string: equal strings mean equal bits. The numbers are encoded as bytes,
+ * since a driver serialises numbers slowly.
  */
 export const drawnText = (page: EvaluatingPage): Promise<string> => page.evaluate(drawnTextNow);
 
-/** `drawnText` inside the page. Sent to the browser: it uses nothing from outside. */
+/** `drawnText` inside the page. Serialised for the browser: it uses nothing from outside. */
 export function drawnTextNow(): string {
   interface Drawing extends Element {
     source: string;
@@ -43,7 +43,7 @@ export async function drawn(page: EvaluatingPage): Promise<ReadNumbers[]> {
   });
 }
 
-/** The numbers that come from `source`; throws naming what is drawn instead. */
+/** The numbers with that `source`; throws naming what is drawn instead. */
 export async function numbersOf(page: EvaluatingPage, source: string): Promise<ReadNumbers> {
   const all = await drawn(page);
   const found = all.find((one) => one.source === source);
@@ -56,7 +56,7 @@ export async function numbersOf(page: EvaluatingPage, source: string): Promise<R
   );
 }
 
-/** The text of the page that is seen, shadow trees included. */
+/** The visible text of the page, including shadow trees. */
 export async function shownText(page: Page): Promise<string> {
   return page.evaluate(() => {
     const textOf = (node: Node): string => {
@@ -69,10 +69,10 @@ export async function shownText(page: Page): Promise<string> {
   });
 }
 
-/** What is wider than the page, or what the chapter says has failed. */
+/** Elements wider than the page, and errors shown by the chapter. */
 export const brokenLooks = (page: EvaluatingPage): Promise<string[]> => page.evaluate(brokenLooksNow);
 
-/** `brokenLooks` inside the page. Sent to the browser, too. */
+/** `brokenLooks` inside the page. Also serialised. */
 export function brokenLooksNow(): string[] {
   const faults: string[] = [];
   const { scrollWidth, clientWidth } = document.documentElement;

@@ -1,4 +1,4 @@
-// Chapter 8 as a reader uses it: temperature and cuts, draws, words written on, beams, and the questions.
+// Chapter 8 as a reader uses it: temperature and sampling filters, samples, generation, beams, and the questions.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Site, settled } from '../site.js';

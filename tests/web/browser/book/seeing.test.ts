@@ -1,4 +1,5 @@
-// Chapter 11: drawing, samples and files, hiding and moving patches, heads switched off, all of it in the address.
+// Chapter 11: drawing, samples and files, masking and moving patches, switching heads off, with all state in the
+// address.
 
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
@@ -19,7 +20,7 @@ const said = async (page: Page): Promise<number> => {
   return all.indexOf(Math.max(...all));
 };
 
-/** Waits until the address holds a picture other than `before`, and its numbers are drawn. */
+/** Waits until the address contains a picture other than `before`, and its numbers are drawn. */
 async function pictureAfter(page: Page, before: string): Promise<string> {
   await page.waitForFunction(
     (known) => (new URLSearchParams(location.hash.split('?')[1]).get('d') ?? '') !== known,

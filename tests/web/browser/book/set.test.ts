@@ -1,4 +1,4 @@
-// Chapter 2 as a reader uses it: tokens are moved by hand and by keys, their outputs go along or do not.
+// Chapter 2 as a reader uses it: moving tokens by hand and by keyboard, with and without positions.
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -30,7 +30,7 @@ describe('chapter 2', () => {
     const after = await outputs(page);
     [1, 2, 0, 3, 4, 5].forEach((token, place) => {
       for (let at = 0; at < 48; at++) {
-        // Sums of six products in another order: a few units in the last place of numbers below 0.1.
+        // Sums of six products in another order: a few ulps of numbers below 0.1.
         expect(Math.abs((after[place * 48 + at] ?? 1) - (before[token * 48 + at] ?? 0))).toBeLessThan(1e-7);
       }
     });

@@ -1,4 +1,4 @@
-// The model at the edge of a chapter is the one that the figure reads: no other is fetched to be shown there before.
+// The model shown at a chapter's edge is the one the figure uses: no other is downloaded first.
 
 import { afterEach, expect, it } from 'vitest';
 import { Site } from '../site.js';

@@ -1,5 +1,5 @@
-// One deep link for each subject of the notes and each see-through feature: the numbers that the page shows there are the
-// library's, and those of PyTorch's committed references.
+// One deep link for each subject of the lecture notes and each interpretability feature: the numbers shown there equal
+// the library's, and those of PyTorch's committed references.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Site } from '../site.js';

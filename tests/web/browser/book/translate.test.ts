@@ -1,4 +1,4 @@
-// Chapter 9: stepping, forcing, beams, long, empty and unknown texts, all of it in the address.
+// Chapter 9: stepping, forcing, beams, long, empty and unknown texts, with all state in the address.
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-/** What the decoder writes, as the page shows it. */
+/** The decoder's output, as the page shows it. */
 const written = async (page: Page): Promise<string> =>
   (await page.locator('text-faces .writes button').allTextContents()).join(' ');
 

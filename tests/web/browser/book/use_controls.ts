@@ -1,22 +1,23 @@
-// What the test of all controls runs inside the page: which controls are there, and using one as a reader does. These functions
-// are sent to the browser: they use nothing from outside of themselves.
+// Functions that the test of all controls runs inside the page: listing controls, and using one as a reader does. They
+// are serialised for the browser and use nothing from outside.
 
 export interface Control {
-  /** Names it again after the page was drawn anew. */
+  /** Identifies it after the page is redrawn. */
   readonly key: string;
   readonly kind: string;
 }
 
 declare global {
   interface Window {
-    /** Elements by key, as `controlsNow` found them last. */
+    /** Elements by key, as last found by `controlsNow`. */
     controlsByKey: Map<string, HTMLElement>;
   }
 }
 
 /**
- * The controls of the open step that have a name of their own: those of its figure, of its prose and, if asked for, of the
- * questions and the bar. Of a group of more than `most` equal ones, as the cells of a picture, the first, the middle and the last.
+ * The controls of the open step with a name of their own: those of its figure, of its prose and, on request, of the
+ * questions and the bar. Of a group of more than `most` equal ones, such as the cells of a picture, the first, the
+ * middle and the last.
  */
 export function controlsNow({ parts, most }: { parts: readonly string[]; most: number }): Control[] {
   const roles =
@@ -61,8 +62,8 @@ export function controlsNow({ parts, most }: { parts: readonly string[]; most: n
 }
 
 /**
- * Uses a control once: presses it, turns it over, moves it by one, chooses another option, writes one letter more. False where it
- * is not there.
+ * Uses a control once: presses it, toggles it, moves it by one, selects another option, or appends one letter. False if
+ * it does not exist.
  */
 export function useControl({ key, kind }: Control): boolean {
   const element = window.controlsByKey.get(key);

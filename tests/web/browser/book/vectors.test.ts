@@ -1,4 +1,4 @@
-// Chapter 1 as a reader uses it: a text is cut up, tokens are chosen and walked along, and the questions are checked.
+// Chapter 1 as a reader uses it: tokenizing a text, selecting and following tokens, and the questions.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Site, settled } from '../site.js';
@@ -37,7 +37,7 @@ describe('chapter 1', () => {
     await page.getByRole('option', { name: /^!/ }).click();
     await settled(page);
     const walked = (await numbersOf(page, source(443))).data;
-    expect(walked[0]).toBeCloseTo(before[0] ?? Number.NaN, 6); // the cosine of the two, from either side
+    expect(walked[0]).toBeCloseTo(before[0] ?? Number.NaN, 6); // cosine similarity is symmetric
     await page.reload();
     await settled(page);
     expect((await numbersOf(page, source(443))).data).toEqual(walked);

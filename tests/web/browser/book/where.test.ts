@@ -1,5 +1,5 @@
-// Chapter 3 as a reader uses it: places and steps are moved by hand and by keys, the rotation holds and breaks, and the
-// questions are checked.
+// Chapter 3 as a reader uses it: moving positions and shifts by hand and by keyboard, the rotation and its limits, and
+// the questions.
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

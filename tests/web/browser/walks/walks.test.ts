@@ -1,5 +1,5 @@
-// Five readers walk through the book, with their pictures in build/walks: a student with the notes, a teacher with a projector,
-// a researcher, a phone, and a keyboard alone.
+// Five readers walk through the page, with pictures in build/walks: a student with the lecture notes, a teacher with a
+// projector, a researcher, a phone user, and a keyboard user.
 
 import { mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

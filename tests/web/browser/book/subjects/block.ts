@@ -50,7 +50,7 @@ const neurons = (subject: string, leaf: string): Subject => ({
   tolerance: 2e-5,
 });
 
-/** The neurons through another curve than the model's. */
+/** The neurons with another activation than the model's. */
 const bent = (subject: string, curve: string, call: (x: Tensor<'float32'>) => Promise<Tensor<'float32'>>): Subject => ({
   subject,
   address: `block?${once}&l=2&view=mlp&act=${curve}`,

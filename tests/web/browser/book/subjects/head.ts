@@ -28,7 +28,7 @@ function valueAt({ dims, data }: Found, place: readonly number[]): number {
 
 const internals = (hook: string): Found => reference('stories260K/prompt_internals.safetensors', hook);
 
-/** Of [.., position, head, d] or [.., head, query, key] the numbers of one head. */
+/** The numbers of one head from [.., position, head, d] or [.., head, query, key]. */
 const ofHead = (hook: string, h: number, at: readonly (readonly [number, number])[]): number[] => {
   const scores = /attn_scores|pattern/.test(hook);
   return at.map(([row, column]) => valueAt(internals(hook), scores ? [h, row, column] : [row, h, column]));
@@ -81,7 +81,7 @@ async function scored(library: Library, norm: boolean): Promise<number[]> {
 const [q7, k5] = ['n7_m5_d5_dv3.query', 'n7_m5_d5_dv3.key'];
 const small = (name: string): Found => reference('scaled_dot_product_attention/small.safetensors', name);
 
-/** The first matrix of a reference as text of the address. */
+/** The first matrix of a reference in the address's form. */
 function ownText(name: string): string {
   const { dims, data } = small(name);
   const [rows = 0, columns = 0] = dims.slice(-2);
@@ -166,7 +166,7 @@ export const subjects: readonly Subject[] = [
         [7, 11],
       ]);
     },
-    tolerance: 1e-6, // relaxed SIMD may round otherwise than Node's variant
+    tolerance: 1e-6, // relaxed SIMD may round differently from Node's build
   },
   {
     subject: 'Why √d: divided, it does not',

@@ -12,7 +12,10 @@ const internals = (name: string): Float32Array => {
 const lily = 'Lily went to the park.';
 const inputs = async (library: Library) => (await library.tokenizer())(lily);
 
-/** Of "Once upon a time", five tokens: [head, query, key] of a layer of PyTorch's weights, and [pos, head, d_head] of what heads take along. */
+/**
+ * For "Once upon a time", five tokens: [head, query, key] of a layer of PyTorch's weights, and [pos, head, d_head] of
+ * the heads' outputs.
+ */
 const pattern = (layer: number, head: number, row: number, key: number): number =>
   internals(`blocks.${layer}.attn.hook_pattern`)[(head * positions() + row) * positions() + key] ?? Number.NaN;
 const positions = (): number => internals('blocks.0.hook_resid_pre').length / 64;
@@ -112,7 +115,7 @@ export const subjects: readonly Subject[] = [
       );
       return [...odds.data].sort((a, b) => b - a).slice(0, 3);
     },
-    tolerance: 1e-6, // the model of the page runs with other SIMD
+    tolerance: 1e-6, // the page's model runs with another SIMD build
   },
   {
     subject: 'Head detectors',

@@ -6,7 +6,7 @@ import type { Library, Subject } from './subject.js';
 const sentence = 'She went to school.';
 const encoder = 'bert-tiny-fill';
 
-/** The encoder's three best for the blank of a text. */
+/** The encoder's three best tokens for a text's mask. */
 async function filled(library: Library, text: string): Promise<number[]> {
   const tokenizer = await library.tokenizer(encoder);
   const inputs = tokenizer(text);

@@ -1,4 +1,4 @@
-// Deep links of chapter 13: the see-through features.
+// Deep links of chapter 13: the interpretability features.
 
 import {
   ablateHeads,
@@ -15,14 +15,15 @@ import type { Library, Subject } from './subject.js';
 
 const text = 'Lily went to the park.';
 const link = (view: string, more = ''): string => `laboratory?t=Lily+went+to+the+park.&view=${view}${more}`;
-// The page may run another build than Node (relaxed SIMD fuses products and sums): logits differ by some units of float32's last place.
+// The page may run another build than Node (relaxed SIMD fuses products and sums): logits differ by some ulps of
+// float32.
 const tolerance = 2e-4;
 
 async function inputsOf(library: Library, sentence = text): Promise<ModelInputs> {
   return (await library.tokenizer())(sentence);
 }
 
-/** The laboratory weighs the two likeliest tokens. */
+/** The two most probable tokens, which the laboratory compares. */
 async function likeliest(library: Library): Promise<[number, number]> {
   const { logits } = await (await library.stories())(await inputsOf(library));
   const row = Array.from(logits.slice(0, -1).data);

@@ -33,7 +33,7 @@ function weightsUnder(subject: string, address: string, call: string, mask: Mask
       const { q, k, v } = await head(library);
       return numbersAt((await scaled_dot_product_attention(q, k, v, { mask, need_weights: true }))[1], places);
     },
-    tolerance: 1e-5, // scores of size 16; relaxed SIMD may round otherwise than Node's variant
+    tolerance: 1e-5, // scores of size 16; relaxed SIMD may round differently from Node's build
   };
 }
 
@@ -153,7 +153,7 @@ export const subjects: readonly Subject[] = [
     async expected(library) {
       const { q, k, v } = await head(library);
       const [, weights] = await scaled_dot_product_attention(q, k, v, { is_causal: true, need_weights: true });
-      return [Number.NaN, Number.NaN, ...numbersAt(weights, [[9, 0]])]; // the last row hides nothing
+      return [Number.NaN, Number.NaN, ...numbersAt(weights, [[9, 0]])]; // the last row masks nothing
     },
     tolerance: 1e-5,
   },

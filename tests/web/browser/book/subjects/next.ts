@@ -9,7 +9,7 @@ async function odds(library: Library, text: string): Promise<Tensor> {
   return softmax(logits.slice(0, -1));
 }
 
-/** The likeliest first. */
+/** In descending order of probability. */
 const likeliest = (row: Tensor): number[] => Array.from(row.data, Number).sort((a, b) => b - a);
 
 export const subjects: readonly Subject[] = [

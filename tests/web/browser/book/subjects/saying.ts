@@ -6,7 +6,7 @@ import type { Library, Subject } from './subject.js';
 
 const text = 'Once upon a time';
 const once = 't=Once+upon+a+time';
-/** PyTorch's logits behind the prompt, [vocabulary]. */
+/** PyTorch's logits after the prompt, [vocabulary]. */
 const logits = (): Float32Array => {
   const found = readReferences(fixturePath('stories260K/prompt.safetensors')).get('logits');
   if (!(found?.data instanceof Float32Array)) throw new Error('no reference logits');
@@ -15,7 +15,7 @@ const logits = (): Float32Array => {
 const descending = (row: ArrayLike<number>): number[] => Array.from(row).sort((a, b) => b - a);
 const inputs = async (library: Library) => (await library.tokenizer())(text);
 
-/** What is left to draw from after the settings, likeliest first. */
+/** The tokens that remain after the sampling filters, most probable first. */
 async function sampled(
   library: Library,
   settings: { temperature: number; top_k: number; top_p: number },

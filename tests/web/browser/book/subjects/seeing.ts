@@ -6,7 +6,7 @@ import type { Library, Subject } from './subject.js';
 
 const side = 28;
 const sample = 5;
-/** The order of the step: a letter for the patch that stands at each place. */
+/** The order of the step: a letter for the patch at each position. */
 const order = 'QebpGVoHBuEkLsSmXajgKqWRCUIcOlhdvMZiwJrADnFYTPNtf';
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -19,7 +19,7 @@ async function greys(): Promise<Uint8Array> {
   });
 }
 
-/** Where pixel k of the patch at a place lies. */
+/** The index of pixel k of the patch at a position. */
 const pixel = (place: number, k: number): number =>
   (Math.floor(place / 7) * 4 + Math.floor(k / 4)) * side + (place % 7) * 4 + (k % 4);
 

@@ -18,7 +18,7 @@ function sorted(): { letters: string; mean: (query: number, key: number) => numb
 
 const { letters, mean } = sorted();
 
-/** What the first attention adds to the stream for the sorter's own input. */
+/** The output of the first attention for the sorter's own input. */
 async function attended(library: Library, ids: readonly number[]): Promise<(place: number, index: number) => number> {
   const model = await library.writer('gpt-nano-sort');
   const [, cache] = await model.run_with_cache({ input_ids: [[...ids]] }, { names_filter: 'blocks.0.hook_attn_out' });
@@ -54,6 +54,6 @@ export const subjects: readonly Subject[] = [
       const out = await attended(library, [1, 2, 2, 0, 0, 1]);
       return [out(0, 0), out(2, 17), out(5, 47)];
     },
-    tolerance: 1e-6, // the page's attention and the model's sum in another order
+    tolerance: 1e-6, // the page's attention and the model's sum in different orders
   },
 ];

@@ -1,5 +1,5 @@
-// What a deep link must show: a subject of the lecture notes or a see-through feature, where its numbers are drawn, and what
-// the library, or a committed reference of PyTorch, says that they are.
+// A deep link's expectation: a subject of the lecture notes or an interpretability feature, where its numbers are
+// drawn, and their values from the library or a committed reference of PyTorch.
 
 import {
   AutoImageProcessor,
@@ -15,17 +15,17 @@ import {
 } from 'clearformer';
 
 export interface Subject {
-  /** As the issue or the notes name it. */
+  /** As named in the lecture notes. */
   readonly subject: string;
   /** Without `#/`. */
   readonly address: string;
   /** The `source` of the element that shows the numbers. */
   readonly source: string;
-  /** At least three places, an index for each dimension. */
+  /** At least three positions, with an index per dimension. */
   readonly at: readonly (readonly number[])[];
   /** The values there, computed in Node or read from tests/fixtures. */
   expected(library: Library): Promise<readonly number[]>;
-  /** Largest difference allowed: 0 for the same build, else derived and said why. */
+  /** Largest difference allowed: 0 for the same build, otherwise derived, with the reason. */
   readonly tolerance?: number;
   /** Whether `expected` reads a committed reference of PyTorch or transformers. */
   readonly reference?: true;

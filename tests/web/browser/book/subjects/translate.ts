@@ -6,7 +6,7 @@ import type { Library, Subject } from './subject.js';
 const name = 'marian-tiny-en-fr';
 const sentence = 'The cat is sleeping under the table.';
 
-/** The pass over a text and what is written of it, from a forced beginning on. */
+/** A forward pass over a text and its translation, continuing a forced prefix. */
 async function pass(library: Library, hook: string, { text = sentence, forced = [] as number[], beams = 1 } = {}) {
   const model = await library.translator();
   const { input_ids } = (await library.tokenizer(name))(text);

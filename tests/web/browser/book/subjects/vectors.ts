@@ -21,7 +21,7 @@ async function table(library: Library): Promise<Tensor<'float32'>> {
   return cache.hook_embed.slice(0);
 }
 
-/** The cosines of a row with its nearest, largest first. */
+/** The cosine similarities of a row to its nearest neighbours, in descending order. */
 async function nearest(library: Library, id: number): Promise<number[]> {
   const whole = await table(library);
   const [, d = 1] = whole.dims;

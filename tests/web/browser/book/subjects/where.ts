@@ -15,7 +15,7 @@ function reference(file: string, name: string): (...at: number[]) => number {
 const positions = 'positions/positions.safetensors';
 const internals = 'stories260K/prompt_internals.safetensors';
 
-/** The pair of the step of `delta`, and what it makes of row i. */
+/** The pair of the shift matrix for `delta`, and its product with row i. */
 async function stepped(i: number, delta: number): Promise<number[]> {
   const [step, row] = [await shift_matrix(delta, 16), await sinusoidal_encoding([i], 16)];
   const block = [step.slice(2, [2, 4]), step.slice(3, [2, 4])].map(({ data }) => Array.from(data));
@@ -107,7 +107,7 @@ export const subjects: readonly Subject[] = [
       const [, , , , sine = 0, cosine = 0] = await stepped(3, 5);
       return [sine, cosine, cosine];
     },
-    tolerance: 1e-7, // a product of two terms may be fused here and not there
+    tolerance: 1e-7, // a product of two terms may be fused in one build only
   },
   {
     subject: 'Learned positions',
@@ -156,7 +156,7 @@ export const subjects: readonly Subject[] = [
       const { data } = await turnedKey(library, 30);
       return [0, 3, 7].map((index) => Number(data[index]));
     },
-    tolerance: 1e-5, // the model of the page runs with other SIMD
+    tolerance: 1e-5, // the page's model runs with another SIMD build
   },
   {
     subject: 'Relative positions: ALiBi',
