@@ -1,9 +1,9 @@
-// Do two contenders compute the same? Compared on samples of their outputs.
+// Checks that contenders compute the same, on samples of their outputs.
 
 import type { DType, Sample } from './types.js';
 
-const fp32Tolerance = 1e-3; // of the largest value: other orders of summation through twelve layers
-// What is left of the direction of the outputs, by dtype of the narrowest side.
+const fp32Tolerance = 1e-3; // of the largest value: different orders of summation through twelve layers
+// Minimum cosine of the outputs, by the narrowest dtype of the two.
 const narrowCosine: Readonly<Record<DType, number>> = { fp32: 1, fp16: 0.999, q8: 0.98, q4: 0.95 };
 
 function cosine(a: readonly number[], b: readonly number[]): number {
@@ -17,7 +17,7 @@ function cosine(a: readonly number[], b: readonly number[]): number {
   return dot / Math.sqrt(aa * bb);
 }
 
-/** { agrees, how } of a sample against the reference's; weights of a `narrow` dtype need only point the same way. */
+/** { agrees, how } of a sample compared with the reference's; with a `narrow` dtype only directions are compared. */
 export function compare(
   sample: Sample,
   reference: Sample,

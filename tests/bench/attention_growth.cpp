@@ -1,6 +1,6 @@
-// How self-attention's time grows with the sequence length n and the dimension d, beside what
-// layers/complexity.h states: O(n²·d). One head, no mask; the keys and values are packed before.
-// For small d the n² exponentials of softmax, which multiply nothing, take a share that does not grow.
+// How the time of self-attention grows with the sequence length n and the dimension d, compared with
+// layers/complexity.h: O(n²·d). One head, no mask; keys and values are packed beforehand.
+// For small d the n² exponentials of softmax, which are not multiply-adds, take a share that does not grow.
 //   attention_growth [--benchmark_min_time=1 …]
 #include <benchmark/benchmark.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kFixedLength = 512, kFixedDimension = 64;
 
-// Some numbers of the size that normalised activations have.
+// Values of the size of normalised activations.
 Tensor activations(std::size_t length, std::size_t d_model, double phase) {
   Tensor x({1, length, 1, d_model});
   for (std::size_t i = 0; i < x.elements(); ++i) {
@@ -64,7 +64,7 @@ BENCHMARK(by_dimension)
     ->Unit(benchmark::kMicrosecond)
     ->Complexity(benchmark::oN);
 
-// Below Google Benchmark's own lines: each step's growth, measured and stated.
+// After Google Benchmark's own lines: the growth of each step, measured and predicted.
 class Growth : public benchmark::ConsoleReporter {
  public:
   Growth() : benchmark::ConsoleReporter(OO_Tabular) {}

@@ -1,3 +1,3 @@
-// What a page that runs a language model imports of the package, bundled as such a page is.
+// The imports of a page that runs a language model, for bundling.
 
 export { AutoModelForCausalLM } from 'clearformer';

@@ -1,22 +1,22 @@
-// Measures one item: opens all its contenders, checks that they compute the same, warms them up, and times them in turns
-// A B C A B C …, so that whatever disturbs the machine disturbs all alike.
+// Measures one item: opens all its contenders, checks that they compute the same, warms them up, and times them
+// interleaved, A B C A B C …, so that disturbances of the machine affect all alike.
 
 import { messageOf } from '../../scripts/toolchain/progress.js';
 import { compare } from './agreement.js';
 import type { Contender, Host, Identity, Item, MeasuredContender, Opened, Pace, Sample, Setting } from './types.js';
 
-const settledShare = 0.03; // two slices in a row that differ by less
-const quietMs = 1000; // a page that has just been opened still keeps the browser busy
+const settledShare = 0.03; // warmed up: two successive slices that differ by less
+const quietMs = 1000; // a new page keeps the browser busy for a while
 const warmUpSlices = { least: 3, most: 12 };
 
-/** A contender in its item; it is opened as long as nothing makes it unavailable. */
+/** A contender in its item; it is opened unless something makes it unavailable. */
 interface Entry extends MeasuredContender {
   opened?: Opened | undefined;
 }
 
 type Paths = readonly (string | undefined)[];
 
-/** Work that may fail: then the contender is out, and says why. */
+/** Work that may fail: then the contender is excluded, with the reason. */
 async function attempt<T>(entry: Entry, work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -26,7 +26,7 @@ async function attempt<T>(entry: Entry, work: () => Promise<T>): Promise<T | und
   }
 }
 
-/** Opens each contender; one that can't be opened keeps the reason as `unavailable`. */
+/** Opens each contender; one that cannot be opened records the reason as `unavailable`. */
 async function openAll(host: Host, contenders: readonly Contender[], paths: Paths): Promise<Entry[]> {
   const opened: Entry[] = [];
   for (const [i, contender] of contenders.entries()) {
@@ -39,7 +39,7 @@ async function openAll(host: Host, contenders: readonly Contender[], paths: Path
   return opened;
 }
 
-/** Compares all outputs with the first that is fp32 (else with the first). */
+/** Compares all outputs with those of the first fp32 contender (or of the first). */
 async function checkAgreement(opened: readonly Entry[]): Promise<void> {
   const samples = new Map<Entry, Sample>();
   for (const entry of opened) {
@@ -68,7 +68,7 @@ async function warmUp(opened: Opened, budget: number): Promise<void> {
   }
 }
 
-/** The contenders of an item, measured with what they load at `paths`. */
+/** Measures the contenders of an item, with the files at `paths`. */
 export async function measure(
   host: Host,
   item: Item,
@@ -96,7 +96,7 @@ export async function measure(
   return opened.map(told);
 }
 
-/** Every run in a page of its own. */
+/** Every run in a new page. */
 async function measureFresh(
   host: Host,
   contenders: readonly Contender[],
@@ -104,7 +104,7 @@ async function measureFresh(
   rounds: number,
 ): Promise<MeasuredContender[]> {
   const entries = contenders.map((contender) => ({ contender, entry: named(contender) }));
-  // The first round starts the browser's own parts; it does not count.
+  // The first round starts the browser's own parts and is discarded.
   for (let round = -1; round < rounds; round += 1) {
     for (const [i, { contender, entry }] of entries.entries()) {
       if (entry.unavailable) continue;
@@ -120,7 +120,7 @@ async function measureFresh(
   return entries.map(({ entry }) => told(entry));
 }
 
-/** What tells a contender from the others of its item, and no times yet. */
+/** A contender's identity, without times yet. */
 function named({ name, role, dtype, variant, peer, captured }: Identity): Entry {
   return { name, role, dtype, variant, peer, captured, milliseconds: [] };
 }

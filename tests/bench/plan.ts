@@ -1,4 +1,4 @@
-// From what was asked for to what is measured: which items, in which engine, with how many threads.
+// From the command line to plans: which items, in which engine, with how many threads.
 
 import { itemParts, items } from './items/index.js';
 import type { Engine, Item, Pace, Setting } from './types.js';
@@ -7,10 +7,10 @@ export const engines: readonly Engine[] = ['chromium', 'node', 'native'];
 export const partNames = [...itemParts, 'roofline', 'native'];
 
 const isOperation = ({ part }: Item): boolean => part === 'matmul' || part === 'attention';
-/** Shown with two threads, too. */
+/** Also shown with two threads. */
 const threadedItems = ['minilm-1x128-fp32', 'minilm-8x128-fp32', 'gpt2-prefill-128-fp32', 'vit-b16-fp32'];
 
-/** Settings (engine, threads) of an item under one of the parts named. */
+/** Settings (engine, threads) of an item under one of the selected parts. */
 function settingsOf(item: Item, part: string): (readonly [Engine, number])[] {
   if (part === 'native') return item.engines === undefined && item.part !== 'scaling' ? [['native', 1]] : [];
   if (part === 'scaling') {
@@ -27,12 +27,12 @@ function settingsOf(item: Item, part: string): (readonly [Engine, number])[] {
     : [['chromium', 1]];
 }
 
-/** What a command line asks for. */
+/** The choices of a command line. */
 export interface Choice extends Pace {
   parts: readonly string[];
   engine?: Engine;
   threads?: number;
-  /** Only items whose id holds this. */
+  /** Only items whose id contains this. */
   only?: string;
   /** Whether the results are kept. */
   keep: boolean;
@@ -40,23 +40,23 @@ export interface Choice extends Pace {
 
 export interface Plan extends Setting, Pace {
   keep: boolean;
-  /** On any core. */
+  /** Not pinned to cores. */
   free: boolean;
   items: Item[];
 }
 
-/** The plans of a command line: one for each engine, number of threads and choice of cores. */
+/** The plans for a command line: one per engine, number of threads and choice of cores. */
 export function plansOf({ parts, engine, threads, only, rounds, budget, keep }: Choice): Plan[] {
   const named = parts.length > 0 ? parts : [...itemParts, 'native'];
   const plans = new Map<string, Plan>();
   for (const part of named) {
     for (const item of items) {
       if (only && !item.id.includes(only)) continue;
-      // An engine or threads that are named replace what the part would take; natively only "native" has items.
+      // An explicit engine or number of threads replaces the part's default; natively only "native" has items.
       for (const [ownEngine, ownThreads] of settingsOf(item, part)) {
         const setting = { engine: engine ?? ownEngine, threads: threads ?? ownThreads };
         if (item.engines && !item.engines.includes(setting.engine)) continue;
-        // A page starts in several processes: on one core they would wait for each other.
+        // A page starts in several processes, which would wait for each other on one core.
         const free = item.fresh === true;
         const key = `${setting.engine} ${setting.threads} ${free}`;
         const plan = plans.get(key) ?? { ...setting, rounds, budget, keep, free, items: [] };

@@ -1,4 +1,4 @@
-// What must be there before anything is timed: peers, programs, package, models.
+// Prepares everything before timing: peers, programs, package, models.
 
 import { buildPreset, tools, wasmPreset } from '../../scripts/build/cmake.js';
 import { digestOf, inProject, unlessFresh } from '../../scripts/build/fresh.js';
@@ -25,7 +25,7 @@ async function bundleContenders(): Promise<void> {
   await build({ ...shared, entryPoints: entry('hosts/child.ts'), outfile: inProject(childScript), platform: 'node' });
 }
 
-/** What of TensorFlow.js the contenders use, as one file: for a page, and for Node, where it finds its files itself. */
+/** The used part of TensorFlow.js as one file: for a page, and for Node, where it finds its files itself. */
 const tensorflowExports = {
   page: `export { setThreadsCount, setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
     export * from '@tensorflow/tfjs-core';`,
@@ -51,7 +51,7 @@ async function bundleTensorFlow(): Promise<void> {
   });
 }
 
-/** Ours as a bundler leaves it for a page: what start-up is measured with. */
+/** Our package as bundled for a page, for measuring start-up. */
 async function bundleOwn(): Promise<void> {
   const { build } = await import('vite');
   const entry = inProject('tests/bench/clearformer_entry.ts');
@@ -85,7 +85,7 @@ async function bundleOwn(): Promise<void> {
   );
 }
 
-/** Builds the bench programs of one preset; the setting stays in the preset's folder from here on. */
+/** Builds the bench programs of one preset; the setting persists in the preset's folder. */
 async function buildPrograms(preset: string): Promise<void> {
   await buildPreset(preset, ['clearformer']);
   const { cmake } = await tools.build();
@@ -94,7 +94,7 @@ async function buildPrograms(preset: string): Promise<void> {
   await buildPreset(preset, ['clearformer_bench']);
 }
 
-/** Everything that is built, for the engines named. */
+/** Builds everything for the selected engines. */
 export async function prepareEngines(engines: readonly Engine[]): Promise<void> {
   await installPackagesOf('tests/bench');
   await steps.wasm();
@@ -106,7 +106,7 @@ export async function prepareEngines(engines: readonly Engine[]): Promise<void> 
   if (engines.some((engine) => engine !== 'native')) await buildPrograms(wasmPreset);
 }
 
-/** Makes what the contenders of an item load; resolves to their paths, undefined where there is nothing. */
+/** Makes the files of an item's contenders; resolves to their paths, undefined where there are none. */
 export async function preparePaths(contenders: readonly Contender[]): Promise<(string | undefined)[]> {
   const paths: (string | undefined)[] = [];
   for (const { make, path } of contenders) paths.push(make ? await makeSource(make) : path);

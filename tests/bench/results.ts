@@ -1,4 +1,4 @@
-// build/bench/results.json: what was measured last, by item, engine and threads, so that parts can be repeated alone.
+// build/bench/results.json: the latest measurements, by item, engine and threads, so that parts can be repeated.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -19,7 +19,7 @@ export function readResults(file = resultsFile): Results {
 
 export const keyOf = (id: string, { engine, threads }: Setting): string => `${id} ${engine} ${threads}`;
 
-/** Puts one item's result in the place of an older one. */
+/** Stores one item's result, replacing an older one. */
 export function keepResult(entry: Run, file = resultsFile): void {
   const results = readResults(file);
   results.measured[keyOf(entry.id, entry)] = entry;

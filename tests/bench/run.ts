@@ -1,5 +1,5 @@
-// Measures items in one engine with one number of threads, and keeps the results; scripts/bench.ts starts it on the cores
-// that are meant.
+// Measures items in one engine with one number of threads, and stores the results; scripts/bench.ts starts it pinned to
+// cores.
 
 import { cpus } from 'node:os';
 import { ChromiumHost } from './hosts/chromium.js';
@@ -11,9 +11,9 @@ import { median } from './statistics.js';
 import type { Host, Item, Pace, Run, Setting } from './types.js';
 import { versions } from './versions.js';
 
-/** What scripts/bench.ts has planned and prepared for one engine and number of threads. */
+/** A plan that scripts/bench.ts has prepared for one engine and number of threads. */
 export interface PreparedPlan extends Setting, Pace {
-  /** On which cores, in words. */
+  /** The cores, in words. */
   pinned: string;
   /** Whether the results are kept. */
   keep: boolean;

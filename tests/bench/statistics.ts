@@ -1,6 +1,6 @@
 // Medians and quartiles.
 
-/** The value below which a share `p` of `values` lies, between neighbours linearly. */
+/** The quantile `p` of `values`, linearly interpolated. */
 export function quantile(values: readonly number[], p: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const place = (sorted.length - 1) * p;
@@ -12,14 +12,14 @@ export function quantile(values: readonly number[], p: number): number {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/** A ratio; the quartiles are absent where rounds can't be compared one by one. */
+/** A ratio; the quartiles are absent if rounds cannot be compared one by one. */
 export interface Ratio {
   median: number;
   low?: number;
   high?: number;
 }
 
-/** Of values[i] / others[i]: what happened in the same round is compared. */
+/** The ratios values[i] / others[i], of the same rounds. */
 export function ratios(values: readonly number[], others: readonly number[]): Ratio {
   const each = values.slice(0, others.length).map((value, i) => value / (others[i] ?? Number.NaN));
   return { median: median(each), low: quantile(each, 0.25), high: quantile(each, 0.75) };

@@ -1,4 +1,4 @@
-// What the parts of the benchmarks hand to each other.
+// The common types of the benchmarks.
 
 export type Engine = 'chromium' | 'node' | 'native';
 export type DType = 'fp32' | 'fp16' | 'q8' | 'q4';
@@ -7,7 +7,7 @@ export type Precision = 'fp32' | 'int8' | 'int4';
 export type Task = 'encode' | 'prefill' | 'decode' | 'image' | 'watch';
 export type ModelName = 'bert-2x128' | 'bert-4x256' | 'minilm' | 'bert-12x768' | 'gpt2-tiny' | 'gpt2' | 'vit-b16';
 
-/** The sizes of a model; those of texts and images are where they have a meaning. */
+/** The sizes of a model; those of texts and images are set if they apply. */
 export interface Shape {
   family: 'bert' | 'gpt2' | 'vit';
   layers: number;
@@ -22,7 +22,7 @@ export interface Shape {
   labels: number;
 }
 
-/** What a contender computes on; which of it counts depends on the task or kind. */
+/** A contender's input; which members apply depends on the task or kind. */
 export interface Input {
   kind?: 'text' | 'image' | 'product' | 'attention';
   batch?: number;
@@ -41,12 +41,12 @@ export interface Input {
   k?: number;
   n?: number;
   d?: number;
-  /** A kernel of ours or a limit, and how much of the limit is meant. */
+  /** A kernel or a peak rate, and the fraction of the peak rate. */
   work?: string;
   scale?: number;
 }
 
-/** What contenders/ opens. Hosts put paths in the place of `library` and of what is loaded. */
+/** What contenders/ opens. Hosts replace `library` and what is loaded by paths. */
 export interface Spec {
   kind: 'clearformer' | 'onnxruntime' | 'tensorflow' | 'kernels' | 'startup' | 'native';
   library: string;
@@ -56,13 +56,13 @@ export interface Spec {
   dtype?: DType;
   task?: Task;
   cache?: 'none';
-  /** Contenders with the same one live in one page or process, and share a model. */
+  /** Contenders with the same value run in one page or process, and share a model. */
   share?: string;
   runtime?: 'native' | 'web';
   keepCache?: boolean;
   starts?: 'clearformer' | 'onnxruntime' | 'tensorflow';
   shape?: Shape;
-  /** Of the native program: an instruction set. */
+  /** For the native program: an instruction set. */
   target?: string;
   wasmFolder?: string;
   checkpoint?: string;
@@ -76,7 +76,7 @@ export type Source =
   | { make: 'product'; m: number; k: number; n: number; precision: Precision }
   | { make: 'attention'; n: number; heads: number; d: number; causal: boolean; form: string };
 
-/** What tells a contender from the others of its item. */
+/** Distinguishes a contender from the others of its item. */
 export interface Identity {
   name: string;
   role: 'ours' | 'peer' | 'limit';
@@ -88,7 +88,7 @@ export interface Identity {
 
 export interface Contender extends Identity {
   make?: Source;
-  /** What is loaded, where it is not made. */
+  /** What is loaded, if it is not generated. */
   path?: string;
   spec: Spec;
 }
@@ -105,7 +105,7 @@ export interface Item {
   /** 10⁹ operations of one run. */
   amount?: { gflop: number } | undefined;
   engines?: readonly Engine[];
-  /** Every run in a page of its own. */
+  /** Every run in a new page. */
   fresh?: boolean;
   contenders(setting: Setting): Contender[];
 }
@@ -121,10 +121,10 @@ export interface Sample {
   picked: number[];
 }
 
-/** What is told about an opened contender. */
+/** Information about an opened contender. */
 export type About = Readonly<Record<string, unknown>>;
 
-/** A contender that a host has opened. */
+/** A contender opened by a host. */
 export interface Opened {
   about: About;
   sample(): Promise<Sample | undefined>;
@@ -143,11 +143,11 @@ export interface MeasuredContender extends Identity {
   about?: About | undefined;
   agreement?: string | undefined;
   unavailable?: string | undefined;
-  /** Of each round. */
+  /** Per round. */
   milliseconds: number[];
 }
 
-/** One item as it was measured. */
+/** The measurement of one item. */
 export interface Run extends Setting {
   id: string;
   title: string;

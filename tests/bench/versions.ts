@@ -1,4 +1,4 @@
-// Versions of the peers and of ours, as they are installed.
+// Installed versions of the peers and of our package.
 
 import { readFileSync } from 'node:fs';
 import { inProject } from '../../scripts/build/fresh.js';

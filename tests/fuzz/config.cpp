@@ -1,5 +1,5 @@
-// Target: a config.json, and the same text as generation_config.json. It is refused with a typed error, or becomes a
-// plan of the weights it needs; inspection says the same of it, in JSON.
+// Target: a config.json, and the same text as generation_config.json. It is refused with a typed error, or gives a
+// plan of the weights it needs; inspection agrees, in JSON.
 #include <optional>
 
 #include "clearformer/generation/generation_config.h"
@@ -13,7 +13,7 @@ namespace clearformer::fuzz {
 
 namespace {
 
-// The code it is refused with, if any.
+// The code of the error, if any.
 template <class Work>
 std::optional<ErrorCode> refusal(Work work) {
   try {

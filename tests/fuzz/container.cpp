@@ -1,4 +1,4 @@
-// Target: a safetensors file, read by the library in chunks and by the second reader at once. Both accept the same
+// Target: a safetensors file, read by the library in chunks and by a second parser at once. Both accept the same
 // files and find the same tensors, byte for byte.
 #include <algorithm>
 #include <cstring>
@@ -54,7 +54,7 @@ void expect_same_values(const Tensor& tensor, const NaiveTensor& naive) {
   }
 }
 
-// Reads all of it, in chunks whose size the file's own decides.
+// Reads the file in chunks whose size depends on its own.
 void read_values(std::string_view file, const std::vector<NaiveTensor>& naive) {
   try {
     Weights weights = test::read_safetensors(file, 1 + file.size() % 61);
@@ -65,7 +65,7 @@ void read_values(std::string_view file, const std::vector<NaiveTensor>& naive) {
       expect_same_values(weights.take({tensor.name}, *shape), tensor);
     }
   } catch (const Error& error) {
-    // Types that no layer reads, more axes than there are, sizes beyond this machine.
+    // Unsupported dtypes, too many axes, sizes beyond this machine.
     const bool right =
         error.code() == ErrorCode::unsupported || error.code() == ErrorCode::out_of_memory;
     promise(right, "a right file is refused by what reads its values");
@@ -92,7 +92,7 @@ void run_container(std::string_view bytes) {
 }
 
 std::vector<std::string> container_seeds() {
-  // Types of 16 and 32 bits, an empty tensor, one without axes, metadata.
+  // Dtypes of 16 and 32 bits, an empty tensor, a scalar, metadata.
   std::vector<std::string> seeds = {
       test::safetensors(
           R"({"__metadata__": {"format": "pt"}, "a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]},

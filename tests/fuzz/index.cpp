@@ -1,4 +1,4 @@
-// Target: a model.safetensors.index.json. It is refused, or names files that lie in the folder itself, each once.
+// Target: a model.safetensors.index.json. It is refused, or names files within the folder, each once.
 #include <set>
 
 #include "clearformer/tensor/error.h"

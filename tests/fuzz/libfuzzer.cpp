@@ -1,5 +1,5 @@
-// What libFuzzer calls: the target that this program was built for. What leaves the target ends the program, and
-// libFuzzer keeps the input.
+// libFuzzer's entry point: calls the target that this program was built for. An exception from the target ends the
+// program, and libFuzzer keeps the input.
 #include <cstdint>
 
 #include "targets.h"

@@ -1,6 +1,6 @@
-// Target: a whole checkpoint of any architecture, its config.json and its weights damaged, loaded in some format and
+// Target: a whole checkpoint of any architecture, with damaged config.json and weights, loaded in some format and
 // run. Input: a byte for the tiny checkpoint, one for the format, the text of config.json up to a NUL, then damage
-// to model.safetensors: three bytes for the place and one for what to write there, again and again.
+// to model.safetensors: repeatedly three bytes for the position and one for the new value.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

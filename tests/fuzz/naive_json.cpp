@@ -4,7 +4,7 @@ namespace clearformer::fuzz {
 
 namespace {
 
-constexpr int kDepth = 8;  // a right header has 3
+constexpr int kDepth = 8;  // a valid header has 3
 
 // Whether these are well-formed UTF-8.
 bool is_utf8(std::string_view text) {
@@ -93,7 +93,7 @@ class Parser {
     return code;
   }
 
-  // Behind "\u": one code unit, or the two of a surrogate pair.
+  // After "\u": one code unit, or the two of a surrogate pair.
   bool unicode(std::string& out) {
     const auto first = four_digits();
     if (!first || (*first >= 0xdc00 && *first < 0xe000)) return false;

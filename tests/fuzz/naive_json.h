@@ -1,5 +1,5 @@
-// A strict reader of JSON (RFC 8259) by recursive descent, for the second reader of safetensors. It knows what a
-// header may hold: strings, whole numbers, lists and objects; everything else makes the header wrong anyway.
+// A strict JSON parser (RFC 8259) by recursive descent, for the second safetensors parser. It supports what a
+// header may contain: strings, integers, lists and objects; anything else makes the header invalid anyway.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct NaiveJson {
   const NaiveJson* find(std::string_view key) const;
 };
 
-/// Nothing where the text is no JSON or holds what no header may hold.
+/// nullopt if the text is not JSON or contains what no header may contain.
 std::optional<NaiveJson> parse_naively(std::string_view text);
 
 }  // namespace clearformer::fuzz

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = NaiveJson::Kind;
 
-// Bits of an element, for each dtype of the format.
+// Bits per element for each dtype of the format.
 const std::map<std::string, std::uint64_t, std::less<>>& bits() {
   static const std::map<std::string, std::uint64_t, std::less<>> all = {
       {"BOOL", 8}, {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8},
@@ -22,14 +22,14 @@ const std::map<std::string, std::uint64_t, std::less<>>& bits() {
   return all;
 }
 
-// a · b where 64 bits hold it.
+// a · b, if it fits 64 bits.
 bool multiply(std::uint64_t& a, std::uint64_t b) {
   if (b != 0 && a > ~std::uint64_t{0} / b) return false;
   a *= b;
   return true;
 }
 
-// What dtype and shape take: elements first, then bits, each within 64 bits, in whole bytes.
+// The size implied by dtype and shape: elements first, then bits, each within 64 bits, in whole bytes.
 std::optional<std::uint64_t> bytes_of(const NaiveTensor& tensor) {
   const auto width = bits().find(tensor.dtype);
   if (width == bits().end()) return std::nullopt;

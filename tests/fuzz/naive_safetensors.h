@@ -1,4 +1,4 @@
-// A second reader of safetensors, written against the format's description and as plainly as possible: the
+// A second safetensors parser, written from the format's description and as simple as possible: the
 // library's must accept the same files and find the same tensors in them.
 #pragma once
 
@@ -14,10 +14,10 @@ struct NaiveTensor {
   std::string name, dtype;
   std::vector<std::uint64_t> shape;
   std::uint64_t begin = 0, end = 0;
-  std::string_view bytes;  // of the file that was read
+  std::string_view bytes;  // in the file
 };
 
-/// The tensors of a right file in the order of their data; nothing for a wrong one.
+/// The tensors of a valid file in the order of their data; nullopt for an invalid one.
 std::optional<std::vector<NaiveTensor>> read_naively(std::string_view file);
 
 }  // namespace clearformer::fuzz

@@ -31,7 +31,7 @@ void expect_step(const Generation::Step& step, std::size_t rows, std::size_t voc
 }
 
 void generate(Model& model, GenerationConfig config) {
-  // What a run may cost is another question: a few rows and steps of any generation.
+  // The cost of a run is not tested: a few rows and steps of any generation.
   if (config.num_beams > kRows || config.num_return_sequences > kRows) return;
   config.max_new_tokens = std::min(config.max_new_tokens.value_or(kSteps), kSteps);
   Tensor ids({1, kPrompt}, DType::i32);

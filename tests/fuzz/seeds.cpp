@@ -1,5 +1,5 @@
-// clearformer_fuzz_seeds <folder>: writes the seeds of each target to <folder>/<target>/seeds and what its mutations
-// may put in to <folder>/<target>/dictionary, in libFuzzer's format.
+// clearformer_fuzz_seeds <folder>: writes the seeds of each target to <folder>/<target>/seeds and the words for its
+// mutations to <folder>/<target>/dictionary, in libFuzzer's format.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +11,7 @@ namespace clearformer::fuzz {
 
 namespace {
 
-// Quotation marks, backslashes and all that is not printed, as \xAB.
+// Escapes quotation marks, backslashes and unprintable characters as \xAB.
 std::string escaped(const std::string& word) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;

@@ -24,7 +24,7 @@ void add_keys(const KeyTable& table, std::set<std::string>& words) {
   }
 }
 
-// What stands between quotation marks: keys and strings alike.
+// Collects quoted strings: keys and values alike.
 void add_quoted(std::string_view text, std::set<std::string>& words) {
   constexpr std::size_t kLongest = 64;
   for (std::size_t at = text.find('"'); at != text.npos; at = text.find('"', at)) {

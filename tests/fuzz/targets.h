@@ -1,4 +1,4 @@
-// What is fuzzed: functions that take any bytes and must come back, whatever they are. libFuzzer calls one in each
+// The fuzz targets: functions that accept any bytes and must return. libFuzzer calls one in each
 // program of `npm run fuzz`; tests/cpp/fuzz replays seeds and simple mutations of them in every build.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace clearformer::fuzz {
 
-/// Something that was promised does not hold. Whatever leaves a target, this or another exception, is a finding.
+/// An invariant does not hold. Any exception from a target, this or another, is a finding.
 class Violation : public std::logic_error {
  public:
   using std::logic_error::logic_error;
@@ -23,11 +23,11 @@ inline void promise(bool holds, const char* what) {
 
 struct Target {
   std::string_view name;
-  /// Refusals (clearformer::Error) are caught within.
+  /// Refusals (clearformer::Error) are caught inside.
   void (*run)(std::string_view bytes);
-  /// Inputs to begin with, made from tests/fixtures.
+  /// Initial inputs, made from tests/fixtures.
   std::vector<std::string> (*seeds)();
-  /// How many mutations a replay tries: some tenths of a second.
+  /// The number of mutations that a replay tries, for some tenths of a second.
   std::size_t rounds;
 };
 
@@ -50,13 +50,13 @@ inline constexpr Target kTargets[] = {
     {"options", run_options, options_seeds, 2000},
 };
 
-/// The target of that name; null where there is none.
+/// The target of that name; null if there is none.
 const Target* find_target(std::string_view name);
 
-/// Texts that mutations may put in: keys of every architecture's table and strings of the seeds.
+/// Words that mutations may insert: keys of every architecture's table and strings of the seeds.
 std::vector<std::string> dictionary(const Target& target);
 
-/// The folders of the tiny checkpoints, one or more for each architecture, below tests/fixtures/models.
+/// The folders of the tiny checkpoints, at least one per architecture, under tests/fixtures/models.
 const std::vector<std::string>& tiny_folders();
 
 }  // namespace clearformer::fuzz

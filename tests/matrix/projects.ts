@@ -1,7 +1,7 @@
-// The projects of `npm run matrix`: what each installs, its files, how it is built and how it runs. Settings that a place
-// needs are not written here: they are read from web/examples/bundlers.md, by the name in front of them.
+// The projects of `npm run matrix`: the packages, files, build and run commands of each. Settings that an environment
+// needs are not repeated here: they are read from web/examples/bundlers.md, by the name before them.
 
-/** What writes a story and compares nothing; every project has it as story.js. */
+/** A program that generates a story; every project has it as story.js. */
 const story = `
 import { AutoModelForCausalLM, AutoTokenizer } from 'clearformer';
 export async function story(source, options = {}) {
@@ -21,30 +21,30 @@ const html = (script: string): string =>
 const told = (from: string, rest: string): string => `${from}\n${rest.trim()}\n`;
 
 export interface Project {
-  /** What the table calls it. */
+  /** Its name in the table. */
   name: string;
-  /** Versions by package; the first is the one that the table names. */
+  /** Versions by package; the table shows the first. */
   packages: Readonly<Record<string, string>>;
   files: Readonly<Record<string, string>>;
-  /** Files that are settings of web/examples/bundlers.md, by the setting's name. */
+  /** Files whose contents are settings in web/examples/bundlers.md, by the setting's name. */
   settings?: Readonly<Record<string, string>>;
   /** Commands, one after the other. */
   build?: readonly string[];
   run: Page | Server | Program;
 }
-/** A folder whose index.html leaves the text in window.told. */
+/** A folder whose index.html stores the text in window.told. */
 export interface Page {
   kind: 'page';
   folder: string;
 }
-/** A server, started with PORT in the environment; `page` leaves the text in window.told, `answers` are texts. */
+/** A server, started with PORT in the environment; `page` stores the text in window.told, `answers` are texts. */
 export interface Server {
   kind: 'server';
   command: string;
   page?: string;
   answers?: readonly string[];
 }
-/** A program that prints the text, and perhaps other lines. */
+/** A program that prints the text, possibly among other lines. */
 export interface Program {
   kind: 'program';
   command: string;

@@ -1,4 +1,4 @@
-// A server of folders for projects that were built.
+// Serves the folders of built projects.
 
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -14,12 +14,12 @@ const types: Record<string, string> = {
 
 export interface Served {
   url: string;
-  /** Paths that were asked for. */
+  /** Requested paths. */
   requests: string[];
   stop(): void;
 }
 
-/** Serves folders, the first that has the file. */
+/** Serves several folders; the first one with the file is used. */
 export async function serveFolders(
   roots: readonly string[],
   headers: Readonly<Record<string, string>> = {},

@@ -1,6 +1,6 @@
-"""Rows on which float32 goes wrong when it is done without care; every expected value comes from float64 or more.
+"""Rows on which naive float32 is inaccurate; every expected value comes from float64 or more.
 
-`float32_error` is PyTorch's own; `relative` says that a test should divide by the size of the expected value.
+`float32_error` is PyTorch's own; `relative` means that errors are relative to the size of the expected value.
 """
 
 import math
@@ -73,7 +73,7 @@ def add_softmax(group):
 
 
 def add_attention(group):
-    """Scores of +-1e30 and beyond through whole attention; equal scores give the plain mean."""
+    """Scores of +-1e30 and beyond through whole attention; equal scores give the mean."""
     d, m = 4, 6
     value = normal("adversarial/attention/value", (1, 1, m, 3))
     keys = {"huge": torch.tensor([1.0, -1.0, 0.5, 1.0, -2.0, 0.0])[:, None].double() * torch.ones(d, dtype=torch.float64) * 1e15,
@@ -120,7 +120,7 @@ def add_activations(group):
 
 
 def add_sums(group):
-    """Dot products whose terms cancel, as matmul and bmm meet them; the error bound is eps * sum |a b|."""
+    """Dot products with cancellation, as inputs of matmul and bmm; the error bound is eps * sum |a b|."""
     for k in (600, 4096):
         a, b = normal(f"adversarial/sum/{k}/a", (2, k)), normal(f"adversarial/sum/{k}/b", (k, 2))
         a[1] = single(a[1] * 1e4)

@@ -1,4 +1,4 @@
-"""The bundled model bert-tiny-fill: one sentence with all that happens inside, and what fills the blanks of ten sentences."""
+"""The bundled model bert-tiny-fill: one sentence with all intermediate values, and masked-token predictions of ten."""
 
 import torch
 from transformers import AutoTokenizer, BertForMaskedLM, pipeline
@@ -13,7 +13,7 @@ BLANKS = [
     "It was [MASK] last night, so I stayed at home.",
 ]
 TOP = 5
-SAME_SCORE = 1e-5  # two words whose probabilities are nearer may change places
+SAME_SCORE = 1e-5  # two tokens with closer probabilities may be swapped
 
 
 def add_inside(group, model, tokenizer):
@@ -24,7 +24,7 @@ def add_inside(group, model, tokenizer):
 
 
 def blank_logits(model, inputs, mask):
-    """The row of each text's [MASK]: (texts, words)."""
+    """The logits at each text's [MASK]: (texts, vocabulary)."""
     return model(**inputs).logits[inputs["input_ids"] == mask]
 
 

@@ -1,4 +1,4 @@
-"""Runs of a transformers causal language model: float32, float64, greedy text, and every value on the way."""
+"""Runs of a transformers causal language model: float32, float64, greedy text, and every intermediate value."""
 
 import copy
 
@@ -10,7 +10,7 @@ from common import float64_everywhere, largest_difference
 
 
 def double_of(model):
-    """The same model in float64; what transformers would still do in float32 is lifted too."""
+    """The same model in float64, including what transformers computes in float32 otherwise."""
     config = copy.deepcopy(model.config)
     with float64_everywhere():
         double = type(model)(config).double().eval()
@@ -28,7 +28,7 @@ def forward(model, input_ids, **inputs):
 
 
 def forward_twice(model, input_ids, **inputs):
-    """The outputs in float32, and by how much they miss the float64 run."""
+    """The outputs in float32, and their difference to the float64 run."""
     single = forward(model, input_ids, **inputs)
     double_model = double_of(model)
     with float64_everywhere():
@@ -37,7 +37,7 @@ def forward_twice(model, input_ids, **inputs):
 
 
 def greedy(model, input_ids, count, attention_mask=None, pad_token_id=0):
-    """transformers' generate(), never stopping early: (new ids, logits of the last step, smallest top-1 margin)."""
+    """transformers' generate() without early stopping: (new ids, logits of the last step, smallest top-1 margin)."""
     model.generation_config.eos_token_id = None
     settings = dict(
         do_sample=False, max_new_tokens=count, eos_token_id=None, pad_token_id=pad_token_id,
@@ -71,7 +71,7 @@ class _Record:
         return hook
 
     def norm(self, name):
-        """TransformerLens splits x * rsqrt(mean(x^2) + eps) * w: scale is the divisor, normalized has no weight yet."""
+        """TransformerLens splits x * rsqrt(mean(x^2) + eps) * w: scale is the divisor, normalized excludes the weight."""
         def hook(module, args, result):
             scale = (args[0].pow(2).mean(-1, keepdim=True) + module.variance_epsilon).sqrt()
             self.values[f"{name}.hook_scale"] = scale

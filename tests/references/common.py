@@ -1,4 +1,4 @@
-"""What every reference script shares: the fixture format, seeded numbers, runs in float64."""
+"""Common to all reference scripts: the fixture format, seeded numbers, runs in float64."""
 
 import argparse
 import contextlib
@@ -19,11 +19,11 @@ torch.use_deterministic_algorithms(True)
 torch.set_grad_enabled(False)
 
 BUNDLED = os.path.join(os.path.dirname(__file__), "..", "..", "web", "demo", "public", "models")
-LARGEST_FILE = 1_000_000  # bytes; a fixture is read by people too
+LARGEST_FILE = 1_000_000  # bytes; fixtures should remain readable
 
 
 def arguments(description):
-    """The command line that all scripts have: `--models FOLDER --out tests/fixtures`."""
+    """The command line of all scripts: `--models FOLDER --out tests/fixtures`."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--models", help="folder that holds the real checkpoints which the page does not have")
     parser.add_argument("--out", required=True, help="the folder tests/fixtures")
@@ -31,7 +31,7 @@ def arguments(description):
 
 
 def bundled(name):
-    """The folder of a model that the page has: a reference belongs to these very weights."""
+    """The folder of a bundled model: references depend on these very weights."""
     return os.path.join(BUNDLED, name)
 
 
@@ -41,12 +41,12 @@ def versions(*packages):
 
 
 def random_state(name, seed=0):
-    """A generator that depends on the name only, so that adding a case changes no other case."""
+    """A generator seeded by the name only, so that adding a case changes no other case."""
     return numpy.random.RandomState((zlib.crc32(name.encode()) + seed) & 0xFFFFFFFF)
 
 
 def normal(name, shape, scale=1.0, mean=0.0):
-    """Seeded normal numbers that float32 holds exactly, as a float64 tensor."""
+    """Seeded normal numbers that float32 represents exactly, as a float64 tensor."""
     values = random_state(name).standard_normal(shape) * scale + mean
     return torch.from_numpy(numpy.asarray(values).astype(numpy.float32).astype(numpy.float64))
 
@@ -56,7 +56,7 @@ def integers(name, shape, low, high):
 
 
 def fill_state_dict(module, name, gain=1.0):
-    """Weights a test can see: matrices keep the size of what passes through, norms differ from 1, biases from 0."""
+    """Weights with visible effects: matrices preserve the scale of activations, norms differ from 1, biases from 0."""
     for key, value in module.state_dict().items():
         if not value.dtype.is_floating_point:
             continue
@@ -72,7 +72,7 @@ def fill_state_dict(module, name, gain=1.0):
 
 
 class _Float64(TorchFunctionMode):
-    """Libraries cast to float32 inside (norms, softmax, rotary angles): read those casts as float64."""
+    """Replaces the libraries' internal casts to float32 (norms, softmax, rotary angles) by float64."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         def wide(value):
@@ -95,14 +95,14 @@ def float64_everywhere():
 
 
 def largest_difference(a, b):
-    """max |a - b|; equal infinities and a NaN in both places count as no difference."""
+    """max |a - b|; equal infinities, and NaN in both places, count as no difference."""
     a, b = a.double(), b.double()
     same = (a == b) | (a.isnan() & b.isnan())
     return 0.0 if bool(same.all()) else float((a - b)[~same].abs().max())
 
 
 def rounded_up(value):
-    """Two digits are enough for an error, and keep cases.json readable."""
+    """Two digits suffice for an error, and keep cases.json readable."""
     if value == 0 or not math.isfinite(value):
         return value if math.isfinite(value) else str(value)
     step = 10.0 ** (math.floor(math.log10(value)) - 1)
@@ -114,7 +114,7 @@ def cast(tensors, dtype):
 
 
 def twice(function, inputs, module=None):
-    """function(**inputs), a dict of tensors, in float64, and by how much each output misses that in float32."""
+    """function(**inputs), a dict of tensors, in float64, and the float32 error of each output."""
     results = {}
     for dtype in (torch.float32, torch.float64):
         if module is not None:
@@ -138,7 +138,7 @@ class Group:
         self.cases = []
 
     def put(self, file, key, tensor):
-        """Stores a tensor as fp32 or int64 and gives its key back."""
+        """Stores a tensor as fp32 or int64 and returns its key."""
         if not torch.is_tensor(tensor):
             tensor = torch.as_tensor(tensor)
         if tensor.dtype in (torch.bool, torch.int32, torch.int64):
@@ -169,7 +169,7 @@ class Group:
         self.add(case | more)
 
     def put_weights(self, file, prefix, module):
-        """Stores a state_dict once; several cases may name its prefix."""
+        """Stores a state_dict once; several cases may refer to its prefix."""
         for key, value in module.state_dict().items():
             self.put(file, prefix + key, value)
         return prefix

@@ -1,9 +1,9 @@
-"""Draws configurations of every model type and runs them with transformers: random ones and all single-key changes.
+"""Samples configurations of every model type and runs them with transformers: random ones and all single-key changes.
 
     python3 tests/references/config_keys.py --out <folder> [--random 200] [--types bert,llama]
 
-The folder, hundreds of megabytes of it, stays outside the repository; CLEARFORMER_CONFIG_CASES=<folder> lets the test
-ConfigKeys read it.
+The folder, hundreds of megabytes, stays outside the repository; with CLEARFORMER_CONFIG_CASES=<folder> the test
+ConfigKeys reads it.
 """
 
 import argparse
@@ -21,15 +21,15 @@ from config_keys_runs import Bench, Store, TooLarge, quiet
 from config_keys_spellings import draw_spelling, version_4
 from config_keys_values import KEPT, VALUES, known_keys, may_be_null, own_keys, values_of
 
-UNTIED_SHARE = 0.15  # of random cases whose file has tensors of its own for what the config may tie
-# Keys that tell one position from another: a text with a cache can go wrong where a pass does not.
+UNTIED_SHARE = 0.15  # fraction of random cases whose file has separate tensors for what the config may tie
+# Keys that depend on positions: generation with a cache can be wrong where a pass is right.
 PLACES = {"is_causal", "layer_types", "rope_parameters", "rope_scaling", "sliding_window", "use_sliding_window", "window_size",
           "attention_types", "relative_attention_num_buckets", "max_position_embeddings", "use_bidirectional_attention"}
 TIES = {"tie_word_embeddings", "share_encoder_decoder_embeddings", "scale_decoder_outputs"}
 
 
 def random_cases(bench, family, model_type, count):
-    """Configurations until `count` of them run upstream; those it refuses are kept too."""
+    """Samples configurations until `count` of them run upstream; refused ones are kept as well."""
     ran = number = 0
     while ran < count and number < 3 * count:
         name = f"{model_type}/random/{number:03}"
@@ -40,7 +40,7 @@ def random_cases(bench, family, model_type, count):
             saved = bench.save_base(draw_config(rng, family), task)
         except TooLarge:
             continue
-        except Exception:  # arguments that the class refuses make no file
+        except Exception:  # no file for arguments that the class refuses
             continue
         changes, config = draw_spelling(saved, rng)
         case = bench.run(name, config, task, untied=rng.random() < UNTIED_SHARE, kind="random", changes=changes)
@@ -50,7 +50,7 @@ def random_cases(bench, family, model_type, count):
 
 
 def changed_values(config, key, model_type):
-    """The values a key is changed to; keys of other families get one, those that only training reads there none."""
+    """The values that a key is changed to; keys of other families get one, and none if they concern training only."""
     own = key in own_keys(model_type)
     values = [value for value in values_of(key) if key not in config or config[key] != value]
     if key in config or own:
@@ -60,7 +60,7 @@ def changed_values(config, key, model_type):
 
 
 def single_changes(config, model_type, sparse):
-    """(what is changed, the configuration) for every key there is; `sparse` leaves out the keys of other families."""
+    """(the change, the configuration) for every key; `sparse` omits the keys of other families."""
     own = own_keys(model_type)
     for key in known_keys() + sorted(set(config) - KEPT - set(known_keys())):
         if key not in config and key not in own and sparse:

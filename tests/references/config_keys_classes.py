@@ -8,7 +8,7 @@ import transformers
 
 from common import arguments, versions
 
-# "model_type" of the model types that the library runs: the class of its config.
+# "model_type" of the supported model types: the class of its config.
 CLASSES = {
     "bert": transformers.BertConfig,
     "roberta": transformers.RobertaConfig,
@@ -46,18 +46,18 @@ def default_of(field):
 
 
 def plain(value):
-    """The value as JSON has it; what has no spelling there (a function) is left out as null."""
+    """The value as JSON; values without a JSON form (functions) become null."""
     return json.loads(json.dumps(value, default=lambda _: None))
 
 
 def keys_of(config_class):
-    """The keys that the class declares, inherited ones too, with the defaults it declares."""
+    """The keys declared by the class, including inherited ones, with their declared defaults."""
     return {field.name: plain(default_of(field)) for field in dataclasses.fields(config_class)
             if not field.name.startswith("_")}
 
 
 def settled_of(config_class, keys):
-    """What an empty config.json comes to, where that is not the declared default: sizes taken from others, rope_parameters."""
+    """The values of an empty config.json that differ from the declared defaults: derived sizes, rope_parameters."""
     config = config_class()
     apart = {*config_class.sub_configs, "id2label", "label2id", "ignore_keys_at_rope_validation"}
     found = plain({key: value for key, value in vars(config).items() if not key.startswith("_") and key not in apart})

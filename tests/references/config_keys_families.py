@@ -1,4 +1,4 @@
-"""The model types that configurations are drawn for: a tiny base of each and the values its keys are drawn from."""
+"""The model types that configurations are sampled for: a tiny base of each and the possible values of its keys."""
 
 from dataclasses import dataclass, field
 
@@ -16,12 +16,12 @@ SEQ2SEQ_BASE = dict(vocab_size=40, d_model=16, encoder_layers=2, decoder_layers=
 IMAGE_BASE = dict(hidden_size=16, num_hidden_layers=2, num_attention_heads=4, intermediate_size=24, image_size=8,
                   patch_size=4, num_channels=3)
 
-# Sizes that go together: (hidden_size, heads, key-value heads, head_dim); a head_dim of None is not written.
+# Consistent sizes: (hidden_size, heads, key-value heads, head_dim); a head_dim of None is omitted.
 HEADS = [(16, 4, 2, None), (16, 2, 1, 6), (24, 3, 3, 8), (24, 4, 1, 8), (16, 4, 4, 4), (32, 2, 2, 10), (24, 12, 6, 4)]
 PLAIN_HEADS = [(16, 4), (24, 3), (16, 2), (24, 12), (20, 1)]
 LAYERS, EPS, ACTS = [1, 2, 3], [1e-2, 1e-3, 1e-5], ["silu", *ACTIVATIONS]
 LAYER_KINDS = ["full_attention", "sliding_attention"]
-ABSENT = "absent"  # the key is not written
+ABSENT = "absent"  # the key is omitted
 CAUSAL = [ABSENT, ABSENT, ABSENT, ABSENT, False, True]
 
 LLAMA = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=ACTS, rms_norm_eps=EPS,
@@ -52,9 +52,9 @@ class Family:
     choices: dict
     tasks: dict  # our task: transformers' class that loads it
     inputs: str  # "encoder", "decoder", "seq2seq", "speech", "image", "clip"
-    heads: str = "llama"  # which sizes are drawn together
+    heads: str = "llama"  # which sizes are sampled together
     rope: str = ""  # "one" set of parameters or "two", for local and global layers
-    nested: dict = field(default_factory=dict)  # key: (base, choices) of configs inside
+    nested: dict = field(default_factory=dict)  # key: (base, choices) of nested configs
     gains: dict = field(default_factory=dict)
 
 
@@ -179,7 +179,7 @@ def draw_heads(rng, family, nested=""):
 
 
 def draw_rope(rng, d_head, whole):
-    """One set of rope parameters as transformers 5 has them; `whole` lists the kinds of all models, Phi-3 has two."""
+    """One set of rope parameters in transformers 5's form; `whole` lists the types of all models, Phi-3 has two."""
     kinds = ["default", "default", "linear", "dynamic", "llama3", "yarn", "longrope"] if whole else ["default", "longrope"]
     kind = rng.choice(kinds)
     rope = {"rope_type": kind, "rope_theta": rng.choice([10000.0, 50.0, 1e6])}
@@ -204,7 +204,7 @@ def draw_rope(rng, d_head, whole):
 
 
 def draw_settings(rng, family, base, choices, nested=""):
-    """Arguments of the config class: each key at its base or at one of its values."""
+    """Arguments of the config class: each key at its base value or at one of its choices."""
     settings = dict(base)
     if rng.random() < 0.6 and nested != "vision_config" or family.config is hf.CLIPConfig and rng.random() < 0.5:
         settings |= draw_heads(rng, family, nested)
@@ -227,7 +227,7 @@ def draw_settings(rng, family, base, choices, nested=""):
 
 
 def draw_config(rng, family):
-    """A whole configuration, those inside included."""
+    """A whole configuration, including nested ones."""
     settings = draw_settings(rng, family, family.base, family.choices)
     for key, (base, choices) in family.nested.items():
         settings[key] = draw_settings(rng, family, base, choices, key)

@@ -1,4 +1,4 @@
-"""What transformers computes from a folder with a given config.json, and the files that cases share."""
+"""What transformers computes from a folder with a given config.json, and the files shared by cases."""
 
 import hashlib
 import json
@@ -14,18 +14,18 @@ from transformers import AutoConfig, GenerationConfig, GenerationMixin
 from common import integers, normal
 from models_common import CERTAIN, fill, flatten
 
-MOST_PARAMETERS = 500_000  # a model whose left-out sizes take the class's defaults is compared up to here
+MOST_PARAMETERS = 500_000  # models larger than this, from a class's defaults for omitted sizes, are not compared
 MOST_PATCHES = 900  # of an image; every head's scores are its square
-SMALL_SIZE = 64  # where no number of the configuration is larger the model is surely small
+SMALL_SIZE = 64  # if no number of the configuration is larger, the model is certainly small
 ROWS, LENGTH, TARGET, NEW_TOKENS = 3, 9, 5, 8
 
 
 class TooLarge(Exception):
-    """A configuration that says nothing wrong but makes a model too large for a test."""
+    """A valid configuration whose model is too large for a test."""
 
 
 class Undefined(Exception):
-    """transformers runs it, with numbers drawn at random for tensors that the file lacks."""
+    """transformers runs it, with random numbers for tensors that the file lacks."""
 
 
 def write_json(folder, config):
@@ -43,13 +43,13 @@ def load(folder, auto):
 
 
 def patches_of(config):
-    """How many positions an image has; its sizes are numbers or pairs."""
+    """The number of positions of an image; its sizes are numbers or pairs."""
     image, patch = (size if isinstance(size, (list, tuple)) else [size] * 2 for size in (config.image_size, config.patch_size))
     return image[0] // patch[0] * (image[1] // patch[1])
 
 
 def refuse_large(auto, config):
-    """Throws TooLarge for more than MOST_PARAMETERS, which are counted without making them, or MOST_PATCHES."""
+    """Raises TooLarge for more than MOST_PARAMETERS, counted without allocating them, or MOST_PATCHES."""
     parts = [config, *(getattr(config, key) for key in config.sub_configs)]
     images = [part for part in parts if getattr(part, "image_size", None) and getattr(part, "patch_size", None)]
     if any(patches_of(part) > MOST_PATCHES for part in images):
@@ -64,7 +64,7 @@ def refuse_large(auto, config):
 
 
 def save_fresh(folder, auto, name, family, untied=False, dtype=torch.float32):
-    """Weights as the folder's config.json wants them, saved by transformers; the config.json stays as it was."""
+    """Weights for the folder's config.json, saved by transformers; the config.json is unchanged."""
     config = AutoConfig.from_pretrained(folder)
     if untied:
         config.tie_word_embeddings = False
@@ -74,7 +74,7 @@ def save_fresh(folder, auto, name, family, untied=False, dtype=torch.float32):
         text = file.read()
     model = auto.from_config(config)
     fill(model, name, family.gains)
-    if untied and config.model_type == "t5":  # its class ties the towers' tables to shared, whatever the config says
+    if untied and config.model_type == "t5":  # its class always ties the towers' tables to shared
         for tower in (model.encoder, model.decoder):
             tower.embed_tokens.weight.copy_(model.shared.weight)
     model.to(dtype).save_pretrained(folder)
@@ -83,7 +83,7 @@ def save_fresh(folder, auto, name, family, untied=False, dtype=torch.float32):
 
 
 def text_inputs(config, rows=ROWS, length=LENGTH):
-    """Ids with a whole row, one padded on the left, one on the right; the mask, positions that skip the padding."""
+    """Ids with a full row, a left-padded and a right-padded one; the mask, and positions that skip the padding."""
     pad = getattr(config, "pad_token_id", None)
     pad = pad if isinstance(pad, int) and 0 <= pad < config.vocab_size else 0
     ids = integers("config_keys/ids", (rows, length), 10, 40)
@@ -107,7 +107,7 @@ def inputs_of(kind, config, task):
     if kind == "encoder":
         inputs = text_inputs(config)
         if config.model_type == "modernbert" and task == "sequence-classification":
-            inputs["attention_mask"][:, :3] = 1  # local attention leaves the pooled first position nothing to attend to
+            inputs["attention_mask"][:, :3] = 1  # or the pooled first position could attend to nothing locally
         if config.model_type in ("bert", "roberta") and config.type_vocab_size > 1:
             inputs["token_type_ids"] = integers("config_keys/types", (ROWS, LENGTH), 0, config.type_vocab_size)
         return inputs
@@ -132,14 +132,14 @@ def forward(model, inputs, kind):
 
 
 def generation_inputs(kind, inputs):
-    """The prompts of a text: no row padded on the right for a decoder, whose next token stands there."""
+    """The prompts of a text: for a decoder without right-padded rows, where the next token would be."""
     if kind == "decoder":
         return {key: inputs[key][:2] for key in ("input_ids", "attention_mask")}
     return {key: inputs[key] for key in ("input_ids", "attention_mask", "input_features") if key in inputs}
 
 
 def generate(model, kind, inputs):
-    """(options, sequences), or nothing where two tokens are equally good or transformers' cache changes the text."""
+    """(options, sequences), or nothing if two tokens are equally good or transformers' cache changes the text."""
     options = {"do_sample": False, "max_new_tokens": NEW_TOKENS, "eos_token_id": None, "pad_token_id": 0}
     if kind != "decoder":
         options["decoder_start_token_id"] = 5
@@ -155,7 +155,7 @@ def generate(model, kind, inputs):
 
 
 class Store:
-    """Tensors of one model type by their contents, weights files by theirs: what cases share is there once."""
+    """Tensors of one model type by content, and weights files likewise: what cases share is stored once."""
 
     def __init__(self, out, model_type):
         self.out, self.file = os.path.join(out, model_type), "tensors.safetensors"
@@ -197,7 +197,7 @@ class Bench:
         return os.path.join(self.folder, "model.safetensors")
 
     def save_base(self, settings, task):
-        """config.json and weights that save_pretrained makes of these arguments; gives the former back."""
+        """Saves config.json and weights for these arguments with save_pretrained; returns the config."""
         config = self.family.config(**settings)
         write_json(self.folder, {})
         auto = self.family.tasks[task]
@@ -209,7 +209,7 @@ class Bench:
             return json.load(file)
 
     def load_somehow(self, auto, untied):
-        """The folder as it is or, where the file's tensors are not the config's, with tensors that are."""
+        """The folder unchanged or, if the file's tensors do not match the config, with tensors that do."""
         name = f"config_keys/{self.model_type}"
         refuse_large(auto, AutoConfig.from_pretrained(self.folder))
         if untied:
@@ -221,7 +221,7 @@ class Bench:
             return load(self.folder, auto)
 
     def run(self, name, config, task, *, untied=False, text=True, **more):
-        """A case of what transformers makes of the folder with this config.json: outputs, tokens, or that it refuses."""
+        """A case with transformers' result for the folder with this config.json: outputs, tokens, or a refusal."""
         write_json(self.folder, config)
         case = {"name": name, "op": "config_keys", "file": self.store.file,
                 "options": {"task": task, "config": config}, "inputs": {}, "outputs": {}} | more
@@ -236,7 +236,7 @@ class Bench:
                 self.add_text(case, model, kind, inputs)
         except (TooLarge, MemoryError):
             return None
-        except Exception as error:  # whatever it says, transformers does not run this folder
+        except Exception as error:  # for any error transformers does not run this folder
             case["refused"] = f"{type(error).__name__}: {str(error).strip()[:300]}"
             case["inputs"], case["outputs"] = {}, {}
         if os.path.exists(self.weights):
@@ -247,7 +247,7 @@ class Bench:
         prompts = generation_inputs(kind, inputs)
         try:
             made = generate(model, kind, prompts)
-        except Exception:  # what generate() asks of a config beyond a pass is no part of this
+        except Exception:  # what generate() requires of a config beyond a pass does not matter here
             return
         if made is not None:
             case["generate"] = made[0]

@@ -1,5 +1,5 @@
-"""A few configurations of every model type, for tests/fixtures/config_keys: one at least for each way that reading a
-key wrongly has given wrong numbers. The whole set is drawn by config_keys.py."""
+"""A few configurations of every model type, for tests/fixtures/config_keys: at least one for each way in which misreading a
+key has given wrong numbers. The full set is sampled by config_keys.py."""
 
 import os
 import shutil
@@ -26,9 +26,9 @@ LOCAL_FIRST = ["sliding_attention", "full_attention"]
 
 
 class Selected:
-    """`change`: keys of config.json and their new values, ABSENT for none; those of a config inside under its key.
-    `base` are arguments of the config class, `untied` gives the file tensors of its own for what may be tied,
-    `refused_here` is the key by which this library refuses what transformers runs."""
+    """`change`: keys of config.json and their new values, ABSENT for none; those of a nested config under its key.
+    `base` are arguments of the config class, `untied` stores separate tensors for what may be tied,
+    `refused_here` is the key for which this library refuses what transformers runs."""
 
     def __init__(self, name, change=None, *, base=None, task=None, untied=False, old=False, text=False, refused_here=None):
         self.name, self.change, self.base, self.task = name, change or {}, base or {}, task

@@ -1,4 +1,4 @@
-"""Ways that one configuration is written: transformers 4's spelling, both at once, keys left out, keys of others."""
+"""Different forms of one configuration: transformers 4's, both at once, with keys omitted, with keys of other families."""
 
 import copy
 
@@ -6,7 +6,7 @@ from config_keys_values import CLASSES, KEPT, known_keys, may_be_null, own_keys,
 
 
 def version_4(config, rng=None):
-    """config.json as transformers 4 wrote it; where that had several ways, `rng` draws one."""
+    """config.json as written by transformers 4; if that had several forms, `rng` selects one."""
     some = (lambda share: rng.random() < share) if rng else (lambda share: share >= 0.5)
     old = {key: version_4(value, rng) if key in ("text_config", "vision_config") else copy.deepcopy(value)
            for key, value in config.items()}
@@ -41,7 +41,7 @@ def version_4(config, rng=None):
 
 
 def split_ropes(old, rope, model_type):
-    """Two sets of parameters: Gemma 3 scaled the global one, ModernBERT told the two bases only."""
+    """Two sets of parameters: Gemma 3 scaled the global one, ModernBERT stated only the two bases."""
     full, local = rope["full_attention"], rope.get("sliding_attention", {})
     names = ("global_rope_theta", "local_rope_theta") if model_type == "modernbert" else ("rope_theta", "rope_local_base_freq")
     old[names[0]], old[names[1]] = full.pop("rope_theta", 10000.0), local.get("rope_theta", 10000.0)
@@ -49,7 +49,7 @@ def split_ropes(old, rope, model_type):
         old["rope_scaling"] = full
 
 
-# Pairs of keys that say the same: (new, old). Written doubly, the two agree or not.
+# Pairs of equivalent keys: (new, old). If both are written, they may agree or not.
 DOUBLES = [("dtype", "torch_dtype"), ("rope_parameters", "rope_scaling"), ("rope_parameters", "rope_theta"),
            ("rope_parameters", "partial_rotary_factor"), ("rope_parameters", "original_max_position_embeddings"),
            ("layer_types", "sliding_window_pattern"), ("layer_types", "global_attn_every_n_layers"),
@@ -66,7 +66,7 @@ def doubles_of(model_type):
 
 
 def add_double(config, rng):
-    """A second spelling of a key that is there: the same value or another."""
+    """Adds the other form of a present key: with the same value or another."""
     there = [(new, old) for new, old in doubles_of(config.get("model_type", "")) if new in config and old not in config]
     if not there:
         return config
@@ -77,14 +77,14 @@ def add_double(config, rng):
 
 
 def without_some(config, rng):
-    """One to three keys left out: the class's defaults apply."""
+    """Omits one to three keys: the class's defaults apply."""
     free = [key for key in config if key not in KEPT and key != "model_type"]
     gone = set(rng.sample(free, min(len(free), rng.choice([1, 1, 2, 3]))))
     return {key: value for key, value in config.items() if key not in gone}
 
 
 def with_decoys(config, rng):
-    """Keys of other families, which transformers ignores more often than not."""
+    """Adds keys of other families, which transformers mostly ignores."""
     foreign = [key for key in known_keys() if key not in config and key not in own_keys(config["model_type"])]
     return config | {key: copy.deepcopy(rng.choice(values_of(key))) for key in rng.sample(foreign, rng.choice([1, 2, 4]))}
 
@@ -95,7 +95,7 @@ def with_null(config, rng):
 
 
 def inside(change, config, rng):
-    """The change at the top or, where there are configs inside, in one of them."""
+    """Applies the change at the top level or in a nested config."""
     nested = [key for key in ("text_config", "vision_config") if isinstance(config.get(key), dict)]
     if nested and rng.random() < 0.6:
         key = rng.choice(nested)
@@ -107,7 +107,7 @@ def inside(change, config, rng):
 
 
 def draw_spelling(config, rng):
-    """(the names of the changes, the configuration as some file might have it)"""
+    """(the names of the changes, the configuration in some plausible form)"""
     changes = []
     if rng.random() < 0.45:
         config, changes = version_4(config, rng), ["version_4"]

@@ -1,4 +1,4 @@
-"""Values that keys of config.json are changed to, whatever family they belong to; sizes are those of tiny models."""
+"""The values that keys of config.json are changed to, for all families; sizes are those of tiny models."""
 
 import json
 import os
@@ -65,14 +65,14 @@ VALUES = {
     "relative_attention_num_buckets": [6], "relative_attention_max_distance": [8], "alibi": [True],
     "static_position_embeddings": [True], "normalize_embedding": [False], "normalize_before": [True],
     "add_final_layer_norm": [True], "add_bias_logits": [True], "extra_pos_embeddings": [0],
-    # what is tied, which classes
+    # ties and classes
     "tie_word_embeddings": [True, False], "share_encoder_decoder_embeddings": [False], "tie_encoder_decoder": [True],
     "is_decoder": [True], "add_cross_attention": [True], "is_encoder_decoder": [True, False],
     "use_weighted_layer_sum": [True], "sparse_prediction": [True],
-    # tokens: they pool (CLIP) and place (RoBERTa)
+    # tokens: used for pooling (CLIP) and positions (RoBERTa)
     "pad_token_id": [7, None], "bos_token_id": [9], "eos_token_id": [11, [2, 11]], "cls_token_id": [9],
     "sep_token_id": [9], "decoder_start_token_id": [4], "forced_eos_token_id": [2],
-    # no mathematics here
+    # without effect on the mathematics
     "torch_dtype": ["float16"], "dtype": ["bfloat16"], "use_cache": [False], "output_attentions": [True],
     "output_hidden_states": [True], "return_dict": [False], "chunk_size_feed_forward": [3], "pretraining_tp": [2],
     "gradient_checkpointing": [True], "torchscript": [True], "pruned_heads": [{"0": [1]}], "n_special": [1],
@@ -84,13 +84,13 @@ VALUES = {
     "parallel_attn": [True], "new_decoder_architecture": [True], "clip_qkv": [0.1], "residual_in_fp32": [True],
     "num_experts": [2], "num_local_experts": [2], "conv_kernel": [3], "attention_scale": [0.3], "use_mrope": [True],
 }
-# Keys that say what the folder is; they are not changed.
+# Keys that identify the folder; they are not changed.
 KEPT = {"model_type", "architectures", "transformers_version", "dtype_of_saved"}
 SKIPPED = {"quantization_config"}
 
 
 def classes():
-    """The classes' keys, from the fixture that config_keys_classes.py wrote."""
+    """The classes' keys, from the fixture written by config_keys_classes.py."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "config_keys", "classes.json")
     with open(path, encoding="ascii") as file:
         return json.load(file)["classes"]
@@ -100,19 +100,19 @@ CLASSES = classes()
 
 
 def own_keys(model_type):
-    """The keys and other names that the model type's class declares."""
-    known = CLASSES.get(model_type, {"keys": {}, "other_names": {}})  # nobody reads Gemma 3's vision tower here
+    """The keys and alternative names declared by the model type's class."""
+    known = CLASSES.get(model_type, {"keys": {}, "other_names": {}})  # Gemma 3's vision tower is not read here
     return {*known["keys"], *known["other_names"]} - KEPT
 
 
 def may_be_null(key, model_type):
-    """Whether null is a value of the key: elsewhere the classes' checks of types refuse it."""
+    """Whether null is a valid value of the key: otherwise the classes' type checks refuse it."""
     known = CLASSES.get(model_type, {"keys": {}})["keys"]
     return known.get(key) is None or key.endswith(("token_id", "softcapping", "sliding_window"))
 
 
 def known_keys():
-    """Every key of any class, older spellings and keys of neighbouring families."""
+    """Every key of any class, older names and keys of similar families."""
     keys = set(VALUES)
     for model_type in CLASSES:
         keys |= own_keys(model_type)
@@ -120,7 +120,7 @@ def known_keys():
 
 
 def values_of(key):
-    """What a key is changed to: its values, or one of its kind for the many that only training reads."""
+    """The values a key is changed to: its own, or one of its type for the many keys that concern training only."""
     if key in VALUES:
         return VALUES[key]
     if "drop" in key or "prob" in key or "range" in key or key.startswith("init") or "factor" in key:

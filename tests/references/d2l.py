@@ -25,7 +25,7 @@ def lens(values):
 
 
 def with_weights(module):
-    """A call that also gives the attention weights of the module."""
+    """A call that also returns the module's attention weights."""
     def function(valid_lens=None, **inputs):
         output = module(*inputs.values(), valid_lens)
         return {"output": output, "attention_weights": module.attention_weights}

@@ -1,7 +1,7 @@
-"""The teaching blocks of d2l.ai, written anew: same constructor names, same state_dict keys, same numbers.
+"""The teaching blocks of d2l.ai, reimplemented: same constructor names, same state_dict keys, same numbers.
 
-Dropout is left out: it does nothing at inference. `trained=True` in the decoder stands for d2l's training mode, in which
-a whole target sequence goes through at once and every query sees the keys up to its own.
+Dropout is omitted: it does nothing at inference. `trained=True` in the decoder means d2l's training mode, in which
+a whole target sequence is processed at once and every query attends to the keys up to its own.
 """
 
 import math
@@ -32,7 +32,7 @@ class AdditiveAttention(nn.Module):
 
 
 class MultiHeadAttention(nn.Module):
-    """`sizes` are those of query, key and value (all num_hiddens unless told); heads live in the batch dimension."""
+    """`sizes` are those of query, key and value (default: all num_hiddens); heads are in the batch dimension."""
 
     def __init__(self, num_hiddens, num_heads, bias=False, sizes=None, attention=None):
         super().__init__()
@@ -57,7 +57,7 @@ class MultiHeadAttention(nn.Module):
 
 
 class PositionalEncoding(nn.Module):
-    """Has no state: columns 2j and 2j + 1 are sin and cos of position / 10000^(2j / d)."""
+    """Without state: columns 2j and 2j + 1 are sin and cos of position / 10000^(2j / d)."""
 
     def __init__(self, num_hiddens, max_len=1000):
         super().__init__()
@@ -112,7 +112,7 @@ class TransformerDecoderBlock(nn.Module):
         self.addnorm3 = AddNorm(num_hiddens)
 
     def forward(self, X, enc_outputs, enc_valid_lens=None, past=None, trained=True):
-        """(output, keys and values for the next step): what was decoded so far is `past`."""
+        """(output, keys and values for the next step): `past` are those decoded so far."""
         seen = X if past is None else torch.cat([past, X], dim=1)
         own = torch.arange(1, X.shape[1] + 1).expand(X.shape[0], -1) if trained else None
         Y = self.addnorm1(X, self.attention1(X, seen, seen, own))

@@ -1,4 +1,4 @@
-"""fp16 and bf16 bit patterns and the float32 values they stand for, both ways."""
+"""fp16 and bf16 bit patterns and their float32 values, in both directions."""
 
 import os
 
@@ -12,7 +12,7 @@ FORMATS = {"fp16": (torch.float16, 5, 10), "bf16": (torch.bfloat16, 8, 7)}
 
 
 def patterns(exponent_bits, mantissa_bits):
-    """Both signs and all exponents with the mantissas where something happens; all powers of two among subnormals."""
+    """Both signs and all exponents with critical mantissas; all powers of two among subnormals."""
     top = 1 << mantissa_bits
     mantissas = {0, 1, 2, 3, top // 2 - 1, top // 2, top // 2 + 1, top - 2, top - 1}
     found = [(e << mantissa_bits) | m for e in range(1 << exponent_bits) for m in mantissas]

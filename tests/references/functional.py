@@ -1,6 +1,6 @@
 """Small functions of tensors: log_softmax, softplus, conv1d, gated units, and every elementwise activation of transformers' ACT2FN.
 
-Hostile rows (+-1e30, infinities) have the limits as expected values, where the formulas give inf * 0 or inf - inf.
+Adversarial rows (+-1e30, infinities) have the limits as expected values, where the formulas give inf * 0 or inf - inf.
 """
 
 import math
@@ -39,13 +39,13 @@ def add_log_softmax(group):
 
 
 def with_limits(function, x):
-    """The function in float64; at the infinities its limit, taken far out."""
+    """The function in float64; at the infinities its limit, evaluated far out."""
     far = function(torch.where(x.isinf(), x.sign() * 1e200, x))
     return torch.where(x.isinf() & (far.abs() > 1e100), far.sign() * INFINITE, far)
 
 
 def exact_gelu(x):
-    """x Phi(x) by erfc, which keeps its digits where 1 + erf(x / sqrt 2) has lost them."""
+    """x Phi(x) by erfc, which stays accurate where 1 + erf(x / sqrt 2) cancels."""
     return 0.5 * x * torch.special.erfc(-x / math.sqrt(2))
 
 
@@ -57,13 +57,13 @@ def exact_gelu_tanh(x):
     return x * torch.sigmoid(2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))
 
 
-# Better forms of the same functions, where upstream's loses digits or overflows in float64, too.
+# More accurate forms of functions where upstream's cancel or overflow even in float64.
 EXACT = {"gelu": exact_gelu, "gelu_python": exact_gelu, "gelu_10": lambda x: exact_gelu(x).clamp(max=10.0), "laplace": exact_laplace,
          "mish": lambda x: x * torch.tanh(functional.softplus(x, threshold=50.0)),
          "sqrtsoftplus": lambda x: functional.softplus(x, threshold=50.0).sqrt(),
          "hardswish": lambda x: x * (x + 3).clamp(0, 6) / 6}
 EXACT |= {name: exact_gelu_tanh for name in ("gelu_fast", "gelu_new", "gelu_accurate", "gelu_pytorch_tanh", "gelu_python_tanh")}
-LEARNED = ("prelu", "xielu")  # have weights
+LEARNED = ("prelu", "xielu")  # have parameters
 
 
 def add_activations(group):

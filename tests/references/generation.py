@@ -1,4 +1,4 @@
-"""generate() beyond greedy: beam search with every option, and each rule that changes a step's scores."""
+"""generate() beyond greedy: beam search with every option, and each processor that changes a step's scores."""
 
 import os
 
@@ -18,7 +18,7 @@ CHECKPOINTS = {
     "t5": ("models/t5/even", T5ForConditionalGeneration),
 }
 STEPS = 12
-NOISE = 2e-5  # of each score: what another library's float32 may differ by must not change the beams
+NOISE = 2e-5  # of each score: another library's float32 error must not change the beams
 END = "a token that the unconstrained search chooses"
 
 BEAMS = {
@@ -55,7 +55,7 @@ WITH_SCORES = ("beams_2", "eos_no_early_stopping", "repetition_penalty", "greedy
 
 
 class Noise(LogitsProcessor):
-    """The same small error on a step's scores in every run with this seed."""
+    """Adds the same small error to a step's scores in every run with this seed."""
 
     def __init__(self, seed):
         self.generator = torch.Generator().manual_seed(seed)
@@ -79,7 +79,7 @@ def generate(model, inputs, options, noise=None):
 
 
 def resolved(options, end):
-    """END replaced by a real token, wherever it stands."""
+    """Replaces END by a real token, wherever it occurs."""
     if isinstance(options, dict):
         return {key: resolved(value, end) for key, value in options.items()}
     if isinstance(options, list):
@@ -88,7 +88,7 @@ def resolved(options, end):
 
 
 def is_certain(model, double, inputs, options, found):
-    """Whether float64 and noisy scores lead to the same beams."""
+    """Whether float64 and noisy scores give the same beams."""
     with float64_everywhere():
         others = [generate(double, inputs, options)]
     others += [generate(model, inputs, options, noise) for noise in range(3)]
@@ -104,7 +104,7 @@ def inputs_of(name, model, seed):
 
 
 def add_search(group, name, case, options, model, double):
-    """A search on the first seeded input whose outcome no rounding can change."""
+    """A search on the first seeded input whose result no rounding can change."""
     for seed in range(60):
         inputs = inputs_of(f"{name}_{case}", model, seed)
         free = generate(model, inputs, dict(num_beams=2))
@@ -135,7 +135,7 @@ def add_searches(group, args):
 
 
 VOCABULARY = 23
-# Options under generate()'s names; all rules that sampling has are in force, in transformers' order.
+# Options with generate()'s names; all processors of sampling apply, in transformers' order.
 PROCESSORS = {
     "temperature_low": dict(temperature=0.7),
     "temperature_high": dict(temperature=1.9),
@@ -190,7 +190,7 @@ PROCESSORS = {
 
 
 def processors(model, options, encoder_input_ids):
-    """transformers' own list of rules for these options of generate()."""
+    """transformers' own list of processors for these options of generate()."""
     own = {key: value for key, value in options.items() if key not in ("prompt_length", "length", "eos_token_id")}
     config = GenerationConfig(**dict(do_sample=True, top_k=0) | own)
     ends = options.get("eos_token_id")
@@ -200,7 +200,7 @@ def processors(model, options, encoder_input_ids):
 
 
 def processor_scores(name, kind):
-    """(3, V): plain scores, scores with ties, or scores that other rules have struck tokens from."""
+    """(3, V): random scores, scores with ties, or scores with tokens already excluded by other processors."""
     scores = normal(f"generation/{name}/{kind}", (3, VOCABULARY), 2.0)
     if kind == "ties":
         scores = (scores * 2).round() / 2
@@ -232,7 +232,7 @@ def add_processors(group, model):
             def run(input_ids, scores, encoder_input_ids=None):
                 return {"processed_scores": processors(model, options, encoder_input_ids)(input_ids, scores)}
 
-            if name == "remove_invalid_values":  # infinities become the type's own largest number: float32's here
+            if name == "remove_invalid_values":  # infinities become the dtype's largest number: float32's here
                 single = run(**cast(inputs, torch.float32))
                 group.case(name, "logits_processor", options, inputs, single, file="logits_processors.safetensors")
                 continue

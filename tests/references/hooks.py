@@ -1,6 +1,6 @@
 """Every hook point of the tiny checkpoints, read with forward hooks, and edits made with them.
 
-Reads the checkpoints that models_*.py and llama_tiny.py write: run it again when those change.
+Uses the checkpoints that models_*.py and llama_tiny.py write: run it again when those change.
 """
 
 import json
@@ -18,8 +18,8 @@ from hooks_watch import Watch
 from models_common import double_of, load_checkpoint, padded, token_ids
 
 LENGTH, SOURCE = 6, 7  # SOURCE is longer than Gemma's and Qwen's window
-VISIBLE = 0.02  # an edit moves the output by more than a thousand times what two right runs differ by
-ALONE = ("clip", "qwen3", "modernbert", "whisper", "vit_base")  # one sequence or image will do
+VISIBLE = 0.02  # an edit changes the output by more than a thousand times the difference between two correct runs
+ALONE = ("clip", "qwen3", "modernbert", "whisper", "vit_base")  # one sequence or image suffices
 # name: checkpoint, task
 MODELS = {
     "gpt2": ("models/gpt2/odd", "causal-lm"),
@@ -60,7 +60,7 @@ def inputs_of(name, config):
         text = config.text_config if config.model_type == "clip" else config
         inputs = {"input_ids": token_ids(f"hooks/{name}/input_ids", (batch, SOURCE), text)}
     if config.model_type == "clip":
-        inputs["input_ids"][:, -1] = text.eos_token_id  # the text is pooled there
+        inputs["input_ids"][:, -1] = text.eos_token_id  # the position at which the text is pooled
         inputs["pixel_values"] = images(name, config.vision_config, batch)
     if config.model_type == "bert":
         inputs["token_type_ids"] = integers(f"hooks/{name}/types", (batch, SOURCE), 0, config.type_vocab_size)
@@ -70,7 +70,7 @@ def inputs_of(name, config):
 
 
 def run(model, inputs, edits=None):
-    """(outputs, values by hook name) of a watched run."""
+    """(outputs, values by hook name) of a traced run."""
     options = {"use_cache": False} if isinstance(model, GenerationMixin) else {}
     watch = Watch(edits)
     attach(watch, model)
@@ -82,7 +82,7 @@ def run(model, inputs, edits=None):
 
 
 def check_watching(model, inputs):
-    """The watched run is transformers' own: the same outputs, the same attention maps."""
+    """Checks that the traced run is transformers' own: the same outputs, the same attention maps."""
     out, values = run(model, inputs)
     plain = model(**inputs, output_attentions=True)
     first = next(key for key in ("logits", "logits_per_image", "last_hidden_state") if key in plain)
@@ -101,7 +101,7 @@ def wide(inputs):
 
 
 def mask_of(name, inputs, side):
-    """(mask of the rows, mask of the columns) of a hook point: of queries and keys, or of positions alone."""
+    """(mask of the rows, mask of the columns) of a hook point: of queries and keys, or of positions only."""
     source, target = inputs.get("attention_mask"), inputs.get("decoder_attention_mask")
     own = target if side == "decoder" else source
     memory = ".cross_attn." in name
@@ -110,7 +110,7 @@ def mask_of(name, inputs, side):
 
 
 def without_padding(name, value, inputs):
-    """Values of padded positions are upstream's accident: NaN, which is compared with nothing."""
+    """Values at padded positions are arbitrary upstream: NaN, which is not compared."""
     rows, columns = mask_of(name, inputs, name.split(".")[0])
     if rows is None or bool(rows.all() and columns.all()):
         return value
@@ -144,7 +144,7 @@ def add_values(group, case, name, model, inputs):
 
 
 def add_edits(group, name, model, inputs, case, edits, tensors):
-    """A run_with_hooks case: the edits as run_with_hooks takes them, a text as value names an input; and the logits."""
+    """A run_with_hooks case: the edits as passed to run_with_hooks, where a string value names an input; and the logits."""
     plain = run(model, inputs)[0].logits
     logits = run(model, inputs, functions(edits, tensors))[0].logits
     double_model = double_of(model)
@@ -161,7 +161,7 @@ def add_edits(group, name, model, inputs, case, edits, tensors):
 
 
 def padded_inputs(name, config, inputs):
-    """{side: inputs} for the models whose padding is shown: left as generations have it, right, both towers."""
+    """{side: inputs} for models with padded cases: left as in generation, right, both towers."""
     if name not in ("gpt2", "bert", "bart"):
         return {}
     sides = {"gpt2": ("left",), "bert": ("right",), "bart": ("left",)}[name]

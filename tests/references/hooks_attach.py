@@ -1,4 +1,4 @@
-"""Puts a Watch on a transformers model: every hook point of the layouts, under our name."""
+"""Attaches a Watch to a transformers model: every hook point of the layouts, under our names."""
 
 import torch
 
@@ -6,7 +6,7 @@ from hooks_layouts import HEADS, LAYOUTS
 
 
 def _heads(attention, config):
-    """(heads, key/value heads, size of a head) of an attention module, whatever it calls them."""
+    """(heads, key/value heads, size of a head) of an attention module, under its various names."""
     heads = next(getattr(holder, key) for holder in (attention, config)
                  for key in ("num_heads", "num_attention_heads", "n_heads") if getattr(holder, key, None))
     groups = getattr(config, "num_key_value_heads", None) or heads
@@ -28,7 +28,7 @@ def _watch_projections(watch, attention, name, block, sizes):
 
 
 def _watch_scores_inside(watch, attention, name):
-    """T5 computes its pattern in forward(): made again from its queries, keys and the bias it gives back."""
+    """T5 computes its pattern in forward(): recomputed from its queries, keys and the bias it returns."""
     def hook(module, args, result):
         query, key = (watch.values[f"{name}.hook_{part}"].transpose(1, 2) for part in "qk")
         watch.weigh(name, query @ key.transpose(2, 3), result[1])
@@ -36,7 +36,7 @@ def _watch_scores_inside(watch, attention, name):
 
 
 def _watch_attention(watch, block_module, scope, path, update, block, config):
-    """One attention and, as `update`, what it adds to the residual stream. Gives back the output projection."""
+    """One attention and, as `update`, its contribution to the residual stream. Returns the output projection."""
     attention = block_module.get_submodule(path)
     sizes = _heads(attention, config)
     _watch_projections(watch, attention, scope, block, sizes)
@@ -50,7 +50,7 @@ def _watch_attention(watch, block_module, scope, path, update, block, config):
 
 
 def _watch_feed_forward(watch, module, name, block):
-    """mlp.hook_pre is what the activation is given, mlp.hook_pre_linear what a gated one is multiplied by."""
+    """mlp.hook_pre is the activation's input, mlp.hook_pre_linear the factor of a gated one."""
     hidden = [f"{name}.mlp.hook_pre", f"{name}.mlp.hook_pre_linear"]
     if block.gated:
         both = module.get_submodule(block.gated)
@@ -64,7 +64,7 @@ def _watch_feed_forward(watch, module, name, block):
 
 
 def _watch_sums(watch, module, name, block):
-    """The residual stream. A pre-norm's input is read only: the sum goes past it too."""
+    """The residual stream. In a pre-norm block it cannot be edited: the residual connection bypasses the hook."""
     post = block.order == "post"
     sums = ["hook_resid_mid", "hook_resid_mid_cross"] if block.cross else ["hook_resid_mid"]
     norms = [block.ln1, block.ln2, block.ln3] if block.cross else [block.ln1, block.ln2]
@@ -98,7 +98,7 @@ def _watch_block(watch, module, name, block, config):
 
 
 def _watch_patches(watch, embeddings, scope):
-    """The class token stands before the patches, both it and the positions are parameters."""
+    """The class token precedes the patches; both it and the positions are parameters."""
     clip = not hasattr(embeddings, "cls_token")
     token = embeddings.class_embedding[None, None] if clip else embeddings.cls_token
     positions = embeddings.position_embedding.weight[None] if clip else embeddings.position_embeddings
@@ -125,7 +125,7 @@ def _watch_audio(watch, encoder, scope):
 
 
 def _watch_positions(watch, module, scope):
-    """Rows of positions, (T, D) or (1, T, D), as every sequence gets them."""
+    """Position vectors, (T, D) or (1, T, D), as broadcast to every sequence."""
     def hook(module, args, result):
         embedded = watch.values[f"{scope}hook_embed"]
         watch.only_read(f"{scope}hook_pos_embed", result.expand(embedded.shape))

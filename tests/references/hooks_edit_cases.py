@@ -1,4 +1,4 @@
-"""The edits that are made in PyTorch and, by the tests, in our models."""
+"""The edits made in PyTorch and, by the tests, in our models."""
 
 import torch
 
@@ -6,7 +6,7 @@ from common import normal
 
 
 def _uniform(length, causal):
-    """Each query looks at all it may see alike."""
+    """Uniform attention of each query to its visible keys."""
     seen = torch.ones(length, length)
     seen = seen.tril() if causal else seen
     return seen / seen.sum(-1, keepdim=True)
@@ -42,7 +42,7 @@ def _of_blocks(name, scope, values, other):
 
 
 def _of_decoder(name, values, other):
-    """The same for the second stack of an encoder-decoder, and its view of the source."""
+    """The same for the second stack of an encoder-decoder, and its attention to the source."""
     _, length, width = values["decoder.0.hook_resid_pre"].shape
     source = values["encoder.0.hook_resid_pre"].shape[1]
     return {
@@ -68,7 +68,7 @@ def _of_decoder(name, values, other):
 
 
 def edit_cases(name, values, other):
-    """{case: (edits, tensors)}; `values` are those of the hook points, `other` those of another prompt."""
+    """{case: (edits, tensors)}; `values` are those of the hook points, `other` those for another prompt."""
     if "decoder.0.hook_resid_pre" not in values:
         return _of_blocks(name, "blocks.", values, other)
     return _of_blocks(name, "encoder.", values, other) | _of_decoder(name, values, other)

@@ -1,10 +1,10 @@
-"""The edits that run_with_hooks knows, made with PyTorch on the values that a Watch visits."""
+"""The edits of run_with_hooks, implemented with PyTorch on the values that a Watch visits."""
 
 import torch
 
 
 def _axes(hook, rank):
-    """(axis of the heads, axis of the positions): those of queries in scores and patterns."""
+    """(axis of the heads, axis of the positions): of queries, for scores and patterns."""
     if rank == 4 and hook.endswith(("scores_raw", "scores_softcapped", "scores", "pattern")):
         return 1, 2
     return (2 if rank == 4 else None), 1
@@ -17,15 +17,15 @@ def _indices(pick, size):
 
 
 def _mean(value, edit):
-    """Over all sequences and positions, for each feature of each head."""
+    """The mean over all sequences and positions, for each feature of each head."""
     _, positions = _axes(edit["hook"], value.dim())
     return value.mean((0, positions), keepdim=True).expand(value.shape)
 
 
 def apply(edit, value, given):
-    """`value` with the edit in the region that head and pos pick; `given` is its number or tensor, if any.
+    """`value` with the edit in the region selected by head and pos; `given` is its number or tensor, if any.
 
-    A number as head or pos drops the axis from the region, a list keeps it; what is given is broadcast to the region.
+    A number as head or pos drops the axis from the region, a list keeps it; `given` is broadcast to the region.
     """
     value = value.clone()
     heads, positions = _axes(edit["hook"], value.dim())
@@ -54,7 +54,7 @@ def apply(edit, value, given):
 
 
 def functions(edits, tensors):
-    """What a Watch takes: the edits of each hook point one after another."""
+    """The function for a Watch: applies the edits of each hook point in order."""
     def chain(own):
         def change(value):
             for edit in own:

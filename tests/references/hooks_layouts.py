@@ -1,40 +1,40 @@
-"""Where our hook points are among the modules of transformers, for each architecture."""
+"""The locations of our hook points among the modules of transformers, for each architecture."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Block:
-    """Paths below one block. `order` says where the norms are, as cpp/clearformer/layers/add_norm.h has it."""
+    """Module paths within one block. `order` is the norm order, as in cpp/clearformer/layers/add_norm.h."""
     order: str  # pre, post, both, parallel
     ln1: str
-    attn: str  # the module that transformers' attention function is given
+    attn: str  # the module passed to transformers' attention function
     up: str
     down: str
     ln2: str = ""
     q: str = "q_proj"
     k: str = "k_proj"
     v: str = "v_proj"
-    o: str = "o_proj"  # below attn, or with a slash in front below the block
+    o: str = "o_proj"  # below attn, or with a leading slash below the block
     stacked: str = ""  # one projection for q, k and v
     head_norms: tuple = ()
-    norms_heads_first: bool = False  # whether those are given (B, H, T, d)
+    norms_heads_first: bool = False  # whether their inputs are (B, H, T, d)
     gate: str = ""
-    gated: str = ""  # one projection for what is activated and what it is multiplied by
+    gated: str = ""  # one projection for the activated input and the other factor
     ln1_post: str = ""
     ln2_post: str = ""
-    cross: str = ""  # the cross-attention, its norm is then ln2 and the feed-forward's ln3
+    cross: str = ""  # the cross-attention; its norm is ln2 and the feed-forward's ln3
     ln3: str = ""
     rotary: bool = False
 
 
 @dataclass(frozen=True)
 class Tower:
-    scope: str  # before the names of the embedding and the blocks
+    scope: str  # prefix of the names of embedding and blocks
     blocks: str
     block: Block
-    name: str = "blocks."  # of the blocks in our names, "" in an encoder-decoder
-    embed: str = ""  # absent: what the first block is given
+    name: str = "blocks."  # prefix of the blocks in our names, "" in an encoder-decoder
+    embed: str = ""  # absent: the first block's input
     positions: str = ""
     types: str = ""
     embed_norm: str = ""
@@ -113,6 +113,6 @@ LAYOUTS = {
                                        ln3="final_layer_norm"), embed="decoder.embed_tokens")],
     "t5": lambda config: [t5_tower(side, config.is_gated_act) for side in ("encoder", "decoder")],
 }
-# Norms and poolers above the towers: our name, the module's path from the model itself.
+# Norms and poolers outside the towers: our name, the module's path in the model.
 HEADS = {"bert": {"mlm.norm": "cls.predictions.transform.LayerNorm"}, "modernbert": {"mlm.norm": "head.norm"},
          "clip": {"vision_model.pooler.norm": "vision_model.post_layernorm"}}

@@ -1,4 +1,4 @@
-"""Reads and changes the values of a running transformers model at places that carry TransformerLens' names."""
+"""Reads and edits the values of a running transformers model at places named as in TransformerLens."""
 
 import contextlib
 import sys
@@ -7,7 +7,7 @@ import torch
 
 
 class Watch:
-    """Every value of one forward pass by name; `edits` maps a name to the function that gives another value for it."""
+    """The values of one forward pass by name; `edits` maps a name to the function that computes its new value."""
 
     def __init__(self, edits=None):
         self.values = {}
@@ -24,13 +24,13 @@ class Watch:
         return value
 
     def only_read(self, name, value):
-        """A value that the model does not go on with where we see it, so that an edit here would be lost."""
+        """A value whose edit here would have no effect, since the model does not use this copy."""
         if name in self.edits:
             raise ValueError(f"{name} cannot be edited from outside")
         self.visit(name, value)
 
     def output(self, module, name, last=None, read=False):
-        """What a module gives (the first of a tuple); `last` splits the last axis into these two."""
+        """A module's output (the first of a tuple); `last` splits the last axis into these two."""
         def hook(module, args, result):
             first = result[0] if isinstance(result, tuple) else result
             new = self._split_visit(name, first, last, read)
@@ -38,7 +38,7 @@ class Watch:
         self.handles.append(module.register_forward_hook(hook))
 
     def input(self, module, name, last=None, read=False):
-        """What a module is given, whether by position or as hidden_states."""
+        """A module's input, positional or as hidden_states."""
         def hook(module, args, kwargs):
             if args:
                 return (self._split_visit(name, args[0], last, read), *args[1:]), kwargs
@@ -46,7 +46,7 @@ class Watch:
         self.handles.append(module.register_forward_pre_hook(hook, with_kwargs=True))
 
     def stacked(self, module, names, widths, last=None):
-        """A projection that gives several things side by side."""
+        """A projection with several stacked outputs."""
         def hook(module, args, result):
             parts = result.split(widths, dim=-1)
             return torch.cat([self._split_visit(name, part, last, False)
@@ -54,7 +54,7 @@ class Watch:
         self.handles.append(module.register_forward_hook(hook))
 
     def norm(self, module, name, heads_first=False):
-        """TransformerLens takes a norm apart: the divisor, the quotient; weight and bias come after them."""
+        """TransformerLens splits a norm: the divisor and the quotient; weight and bias are applied after them."""
         def hook(module, args, result):
             x = args[0].transpose(1, 2) if heads_first else args[0]
             layer = isinstance(module, torch.nn.LayerNorm)
@@ -74,7 +74,7 @@ class Watch:
 
     @contextlib.contextmanager
     def around(self, model):
-        """While the model runs: its module's eager attention is the watched one, and hooks end with it."""
+        """While the model runs, its module's eager attention is replaced, and hooks are attached; both end with it."""
         file = sys.modules[type(model).__module__]
         original = getattr(file, "eager_attention_forward", None)
         if original is not None:
@@ -88,7 +88,7 @@ class Watch:
                 handle.remove()
 
     def _attention(self, module, query, key, value, attention_mask, scaling=None, softcap=None, **_):
-        """transformers' eager attention, step by step; masked scores are -inf instead of the least number."""
+        """transformers' eager attention, step by step; masked scores are -inf instead of the dtype's minimum."""
         name, turned = self.attentions[id(module)]
         if turned:
             query = self.visit(f"{name}.hook_rot_q", query.transpose(1, 2)).transpose(1, 2)
@@ -100,7 +100,7 @@ class Watch:
         return (pattern @ value).transpose(1, 2).contiguous(), pattern
 
     def weigh(self, name, raw, bias, softcap=None):
-        """Scores to pattern; `bias` is what the model adds, the least number where nothing may be seen."""
+        """Scores to pattern; `bias` is added by the model, with the dtype's minimum where a key is masked."""
         scores = self.visit(f"{name}.hook_attn_scores_raw", raw)
         if softcap is not None:
             scores = self.visit(f"{name}.hook_attn_scores_softcapped", torch.tanh(scores / softcap) * softcap)
@@ -108,5 +108,5 @@ class Watch:
         if bias is not None:
             scores = (scores + bias).masked_fill(bias <= least / 2, float("-inf"))
         scores = self.visit(f"{name}.hook_attn_scores", scores)
-        # A row that sees nothing: transformers' own accident, not the NaN of -inf only.
+        # A fully masked row: transformers' own result, instead of NaN for -inf throughout.
         return self.visit(f"{name}.hook_pattern", scores.clamp(min=least).softmax(-1))

@@ -1,6 +1,6 @@
-"""Image files of every kind that is read, and the pixels that transformers' load_image makes of them with Pillow.
+"""Image files of every supported kind, and their pixels as decoded by transformers' load_image with Pillow.
 
-The files lie beside cases.json. `rgb` is what ImageOps.exif_transpose and convert("RGB") give: whole numbers from 0 to 255 in
+The files are beside cases.json. `rgb` is the result of ImageOps.exif_transpose and convert("RGB"): integers from 0 to 255 in
 float32 [height, width, 3]. `exact` says whether every decoder gives these numbers; those of JPEG may differ by a rounding.
 """
 
@@ -91,7 +91,7 @@ def files():
 
 
 def png(bits, colour, channels, interlace=0):
-    """A PNG of bit depths and colour types that Pillow reads and does not write; colour: 0 grey, 2 RGB, 4 LA, 6 RGBA."""
+    """A PNG with bit depths and colour types that Pillow can read but not write; colour: 0 grey, 2 RGB, 4 LA, 6 RGBA."""
     state = random_state(f"image_files/png{bits}.{colour}")
     bytes_per_row = (WIDTH * channels * bits + 7) // 8
     rows = b"".join(b"\0" + state.bytes(bytes_per_row) for _ in range(HEIGHT))
@@ -105,7 +105,7 @@ def png(bits, colour, channels, interlace=0):
 
 
 def small_frame(transparent):
-    """A GIF whose first picture covers a part of the screen only."""
+    """A GIF whose first frame covers only a part of the screen."""
     contents = io.BytesIO()
     palette(16).save(contents, "GIF", **({"transparency": 5} if transparent else {}))
     gif = bytearray(contents.getvalue())
@@ -123,7 +123,7 @@ def written_by_hand():
 
 
 def other_profile():
-    """A profile that is not sRGB: decoders that obey it change the numbers."""
+    """A profile that is not sRGB: decoders that apply it change the numbers."""
     import PIL.ImageCms
 
     return PIL.ImageCms.ImageCmsProfile(PIL.ImageCms.createProfile("LAB")).tobytes()

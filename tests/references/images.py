@@ -1,7 +1,7 @@
-"""Images: Pillow's resampling and conversions, and transformers' image processors on Pillow, for every kind of configuration.
+"""Images: Pillow's resampling and conversions, and transformers' image processors on Pillow, for all kinds of configuration.
 
-Pixels are whole numbers from 0 to 255 in float32 tensors [height, width, channels]. Expected values are the float32 results
-themselves: `resized` is what a processor gives without rescaling and normalising.
+Pixels are integers from 0 to 255 in float32 tensors [height, width, channels]. Expected values are the float32 results
+themselves: `resized` is a processor's result without rescaling and normalising.
 """
 
 import json
@@ -22,7 +22,7 @@ SIZES = [((23, 37), (16, 16)), ((16, 16), (41, 37)), ((20, 50), (50, 20)), ((48,
 
 
 def picture(name, height, width, channels):
-    """Noise beside flat parts and hard edges, where filters overshoot."""
+    """Noise beside constant areas and hard edges, where filters overshoot."""
     state = random_state(f"images/{name}")
     pixels = state.randint(0, 256, size=(height, width, channels))
     pixels[: height // 3] = state.choice([0, 255], size=(height // 3, width, channels))
@@ -138,7 +138,7 @@ def add_processors(images):
 
 
 def add_floats(images):
-    """float32 pixels, whole or between 0 and 1, which Pillow gets as bytes."""
+    """float32 pixels, integers or between 0 and 1, which are passed to Pillow as bytes."""
     config = {"image_processor_type": "ViTImageProcessor", "size": {"height": 20, "width": 18}, "do_rescale": False}
     processor = processor_of(config, "vit")
     _, pixels = images.get(23, 37, 3)

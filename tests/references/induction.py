@@ -1,4 +1,4 @@
-"""What the heads of the model in tests/fixtures/induction/model do, and what it can no longer do without one of them."""
+"""The heads of the model in tests/fixtures/induction/model, and the effect of ablating one of them."""
 
 import contextlib
 import os
@@ -14,13 +14,13 @@ sys.path.append(os.path.join(os.path.dirname(__file__), "..", "..", "scripts", "
 from head_scores import head_scores
 
 CHECKPOINT = "model"
-START = 0  # the token that sequences begin with and that stands nowhere else
+START = 0  # the token that begins every sequence and occurs nowhere else
 LENGTH = 48
-PERIODS = (9, 14, 17, 21)  # each row's tokens repeat after so many
+PERIODS = (9, 14, 17, 21)  # the period of each row's tokens
 
 
 def sequences(vocabulary):
-    """(B, T): the start, then distinct random tokens over and over; other rows than any that the training drew."""
+    """(B, T): the start, then distinct random tokens repeatedly; rows that did not occur in training."""
     rows = []
     for period in PERIODS:
         block = 1 + random_state(f"induction/{period}").permutation(vocabulary - 1)[:period]
@@ -29,13 +29,13 @@ def sequences(vocabulary):
 
 
 def known(ids):
-    """Which of logits[:, :-1] have their answer in the context: those whose token was seen before."""
+    """Which of logits[:, :-1] are determined by the context: those whose token occurred before."""
     return (ids[:, :, None] == ids[:, None, :]).tril(-1).any(-1)[:, :-1]
 
 
 @contextlib.contextmanager
 def zeroed(model, layer, heads):
-    """z of these heads is 0 in every position: in GPT-2 the heads' z are what c_proj reads, side by side."""
+    """Sets z of these heads to 0 at every position: in GPT-2, c_proj's input is the concatenation of the heads' z."""
     size = model.config.n_embd // model.config.n_head
 
     def silence(module, inputs):
@@ -52,7 +52,7 @@ def zeroed(model, layer, heads):
 
 
 def measured(model, ids):
-    """Logits, maps, scores, and how well the repetitions are predicted: the mean loss and the fraction that is right."""
+    """Logits, maps, scores, and the mean loss and accuracy of the predicted repetitions."""
     out = model(input_ids=ids, output_attentions=True, use_cache=False)
     asked, wanted = known(ids), ids[:, 1:]
     logits = out.logits[:, :-1][asked].double()
@@ -73,7 +73,7 @@ def measured_twice(model, ids, layer=0, heads=()):
 
 
 def smallest_margin(logits, ids):
-    """The least distance of the two best logits where the answer is known: far above the error, the accuracy is certain."""
+    """The smallest distance of the two best logits for determined tokens: far above the error, so accuracy is certain."""
     best = logits[:, :-1][known(ids)].topk(2).values
     margin = float((best[:, 0] - best[:, 1]).min())
     assert margin > CERTAIN
@@ -89,7 +89,7 @@ def add_heads(group, model, ids):
 
 
 def add_ablation(group, model, ids, name, layer, heads):
-    """The same with heads silenced; maps of the layers before the next one are those of the case `heads`."""
+    """The same with heads ablated; maps of the earlier layers are those of the case `heads`."""
     found, errors = measured_twice(model, ids, layer, heads)
     for earlier in range(layer + 1):
         del found[f"attentions.{earlier}"], errors[f"attentions.{earlier}"]
@@ -100,7 +100,7 @@ def add_ablation(group, model, ids, name, layer, heads):
 
 
 def add_sweep(group, model, ids):
-    """Each head silenced alone: what the loss and the accuracy become, (layer, head)."""
+    """Each head ablated separately: the loss and the accuracy, (layer, head)."""
     heads = [(layer, head) for layer in range(model.config.n_layer) for head in range(model.config.n_head)]
     runs = [measured_twice(model, ids, layer, [head]) for layer, head in heads]
     shape = (model.config.n_layer, model.config.n_head)
@@ -132,7 +132,7 @@ def main():
     sweep = add_sweep(group, model, ids)
     for part in (found, without, control, sweep):
         show(part)
-    # What the group is for: the model has both kinds of head, and the second needs the first.
+    # The purpose of the group: the model has both kinds of head, and the second needs the first.
     assert found["induction"][1].max() > 0.8 and found["previous_token"][0].max() > 0.5
     assert found["accuracy"] > 0.99 and without["accuracy"] < 0.5 and control["accuracy"] > 0.9
     assert without["induction"].max() < 0.5

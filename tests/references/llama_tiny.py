@@ -1,4 +1,4 @@
-"""Small random Llama checkpoints as transformers saves them, each with everything a forward pass shows."""
+"""Small random Llama checkpoints as saved by transformers, each with all intermediate values of a forward pass."""
 
 import json
 import os
@@ -22,7 +22,7 @@ EVEN = COMMON | dict(
 )
 LLAMA3 = {
     "rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-    "original_max_position_embeddings": 64,  # wavelengths 6 (kept), 32 (between), 167 and more (divided by 8)
+    "original_max_position_embeddings": 64,  # wavelengths 6 (unscaled), 32 (interpolated), 167 and more (divided by 8)
 }
 CHECKPOINTS = {
     "odd": (ODD, {}),
@@ -38,7 +38,7 @@ CHECKPOINTS = {
 
 
 def write_checkpoint(folder, name, settings, dtype=torch.float32, max_shard_size="5GB"):
-    """save_pretrained into a clean folder; gives the float32 model of the weights that were saved."""
+    """Runs save_pretrained into a clean folder; returns the float32 model of the saved weights."""
     shutil.rmtree(folder, ignore_errors=True)
     model = LlamaForCausalLM(LlamaConfig(**settings))
     fill_state_dict(model, f"llama_tiny/{name}")
@@ -55,7 +55,7 @@ def write_checkpoint(folder, name, settings, dtype=torch.float32, max_shard_size
 
 
 def as_version_4(config):
-    """The same configuration as transformers 4 spelled it, which is how most files on the Hub look."""
+    """The same configuration in transformers 4's form, as in most files on the Hub."""
     old = {key: value for key, value in config.items() if key not in ("rope_parameters", "dtype")}
     rope = dict(config["rope_parameters"])
     old["rope_theta"] = rope.pop("rope_theta")
@@ -74,7 +74,7 @@ def check_version_4(folder, model, ids):
 
 
 def add_padded(group, name, model, vocab_size):
-    """Row 0 has five tokens, row 1 nine; padding is token 0 on the side named."""
+    """Row 0 has five tokens, row 1 nine; padding is token 0 on the given side."""
     ids = integers(f"llama_tiny/{name}/padded", (2, 9), 3, vocab_size)
     for side in ("left", "right"):
         mask = torch.ones(2, 9, dtype=torch.int64)

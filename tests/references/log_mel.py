@@ -1,8 +1,8 @@
-"""Log-mel spectrograms: transformers' WhisperFeatureExtractor on signals made to be awkward.
+"""Log-mel spectrograms: transformers' WhisperFeatureExtractor on signals chosen to be difficult.
 
 Expected values are those of its numpy path, which computes the spectrum in float64 and stores it in complex64;
-`float32_error` tells by how much its torch path (float32 throughout) misses them. A 30 s spectrogram is too large to keep:
-`features` holds the columns named by `frames`, `row_means` the mean of each row over all frames. The sound is `samples`
+`float32_error` is the error of its torch path (float32 throughout). A 30 s spectrogram is too large to store:
+`features` contains the columns listed in `frames`, `row_means` the mean of each row over all frames. The audio is `samples`
 repeated `repeat` times.
 """
 
@@ -15,7 +15,7 @@ from common import Group, arguments, largest_difference, random_state
 
 FILE = "log_mel.safetensors"
 RATE = 16000
-KEPT = 24  # frames of each spectrogram, beside those at its ends and at the end of the sound
+KEPT = 24  # frames of each spectrogram, besides those at its ends and at the end of the audio
 
 
 def features(extractor, sound, padded, torch_path):
@@ -29,7 +29,7 @@ def features(extractor, sound, padded, torch_path):
 
 
 def frames_of(count, end):
-    """The first, the last, those around frame `end`, and some between."""
+    """The first, the last, those around frame `end`, and some in between."""
     kept = {0, 1, 2, count - 1} | {end + i for i in range(-3, 4)} | set(range(0, min(count, end + 4), max(1, end // KEPT)))
     return numpy.array(sorted(frame for frame in kept if 0 <= frame < count))
 

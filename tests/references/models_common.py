@@ -1,4 +1,4 @@
-"""Tiny random checkpoints of any architecture, and what transformers computes with them."""
+"""Tiny random checkpoints of all architectures, and transformers' results with them."""
 
 import copy
 import json
@@ -14,24 +14,24 @@ from transformers.pytorch_utils import Conv1D
 from common import Group, float64_everywhere, integers, largest_difference, normal
 
 NEW_TOKENS = 24
-CERTAIN = 1e-3  # least distance between the two best logits of a greedy step; float32 errors stay far below
-VARIED = 4  # distinct tokens that a greedy row must have
+CERTAIN = 1e-3  # smallest distance between the two best logits of a greedy step; float32 errors are far below
+VARIED = 4  # minimum number of distinct tokens in a greedy row
 
 
 def open_group(args, architecture, script):
-    """The group models/<architecture>; checkpoints that an earlier run left are removed."""
+    """The group models/<architecture>; checkpoints of an earlier run are removed."""
     shutil.rmtree(os.path.join(args.out, "models", architecture), ignore_errors=True)
     return Group(args, f"models/{architecture}", script, ["transformers"])
 
 
 def _scale_of(module, shape):
-    """Embeddings stay below the size of a norm's output; matrices keep the size of what passes through them."""
+    """Embeddings are smaller than a norm's output; matrices preserve the scale of activations."""
     if isinstance(module, torch.nn.Embedding):
         return 0.6
     if isinstance(module, (Conv1D, torch.nn.Linear, torch.nn.Conv1d, torch.nn.Conv2d)):
         fan_in = shape[0] if isinstance(module, Conv1D) else math.prod(shape[1:])
         return 1.3 / math.sqrt(fan_in)
-    return 0.6  # parameters that are neither: class tokens, learned positions, projections
+    return 0.6  # other parameters: class tokens, learned positions, projections
 
 
 def last_norms(config):
@@ -43,10 +43,10 @@ def last_norms(config):
 
 
 def fill(model, name, gains=None):
-    """Weights a test can see: nothing near zero, norms differ from 1, biases from 0.
+    """Weights with visible effects: nothing near zero, norms differ from 1, biases from 0.
 
-    The numbers depend on `name` and the key without the base model's prefix, so a trunk is the same under every head.
-    `gains` multiplies the weights whose key contains the text.
+    The numbers depend on `name` and the key without the base model's prefix, so a trunk is the same with every head.
+    `gains` scales the weights whose key contains the given text.
     """
     centre = -1.0 if model.config.model_type.startswith("gemma") else 0.0  # its norms multiply by 1 + weight
     seen = set()
@@ -76,10 +76,11 @@ def fill(model, name, gains=None):
 
 
 def write_checkpoint(folder, model_class, config, name, *, dtype=torch.float32, rename=None, extra=None, spelling=None, gains=None, **saved):
-    """save_pretrained into a clean folder; gives back what transformers loads from it, in float32.
+    """Runs save_pretrained into a clean folder; returns the model that transformers loads from it, in float32.
 
-    `rename` maps the tensors' names to an older scheme of the same file, `extra` are tensors (or gives them from
-    the file's) which such files had and no current model has, `spelling` turns config.json into what older versions wrote. All must still load.
+    `rename` maps the tensors' names to an older scheme of the same file, `extra` are tensors (or a function that computes
+    them from the file's) that such files had and no current model has, `spelling` converts config.json to an older form.
+    All must still load.
     """
     shutil.rmtree(folder, ignore_errors=True)
     model = fill(model_class(config), name, gains)
@@ -106,7 +107,7 @@ def load_checkpoint(folder, model_class):
 
 
 def double_of(model):
-    """The same model in float64; what transformers would still do in float32 is lifted too."""
+    """The same model in float64, including what transformers computes in float32 otherwise."""
     config = copy.deepcopy(model.config)
     config._attn_implementation = "eager"
     head = model.get_output_embeddings()
@@ -140,7 +141,7 @@ def forward(model, inputs):
 
 
 def forward_twice(model, inputs):
-    """The outputs in float32, and by how much they miss the float64 run."""
+    """The outputs in float32, and their difference to the float64 run."""
     single = forward(model, inputs)
     double_model = double_of(model)
     with float64_everywhere():
@@ -154,7 +155,7 @@ PER_POSITION = ("last_hidden_state", "hidden_states", "start_logits", "end_logit
 
 
 def _without_padding(outputs, mask, keep, per_token_logits):
-    """What stands at padded positions is upstream's accident: 0 in the fixture. Rows of attention maps are queries."""
+    """Values at padded positions are arbitrary upstream: 0 in the fixture. Rows of attention maps are queries."""
     result = {}
     for key, value in outputs.items():
         base = key.removeprefix("text_model_output.").split(".")[0].removeprefix("encoder_").removeprefix("decoder_")
@@ -173,7 +174,7 @@ TASKS_WITH_LOGITS_PER_TOKEN = ("masked-lm", "token-classification", "causal-lm",
 
 
 def add_forward(group, name, checkpoint, task, model, inputs):
-    """A model_forward case: every output under its Hugging Face name, padded positions stored as 0."""
+    """A model_forward case: every output under its Hugging Face name, with 0 at padded positions."""
     outputs, errors = forward_twice(model, inputs)
     for key, value in outputs.items():
         if not bool(value.isfinite().all()):
@@ -196,7 +197,7 @@ def add_forward(group, name, checkpoint, task, model, inputs):
 
 
 def padded(ids, lengths, side, pad_token_id):
-    """(input_ids, attention_mask) of rows that keep `lengths` tokens, padded on the side named."""
+    """(input_ids, attention_mask) of rows truncated to `lengths` tokens and padded on the given side."""
     mask = torch.zeros_like(ids)
     for row, length in enumerate(lengths):
         mask[row, (slice(ids.shape[1] - length, None) if side == "left" else slice(0, length))] = 1
@@ -204,7 +205,7 @@ def padded(ids, lengths, side, pad_token_id):
 
 
 def greedy(model, inputs, count=NEW_TOKENS, **more):
-    """generate() without a beginning or an end of its own: (sequences, smallest distance of the two best logits)."""
+    """generate() without special start and end: (sequences, smallest distance of the two best logits)."""
     settings = dict(do_sample=False, max_new_tokens=count, eos_token_id=None, return_dict_in_generate=True,
                     output_logits=True, decoder_start_token_id=getattr(model.config, "decoder_start_token_id", None),
                     pad_token_id=model.config.pad_token_id or 0) | more
@@ -223,7 +224,7 @@ def is_telling(sequences, margin, count=NEW_TOKENS):
 
 
 def first_telling(make, runs, tries=200):
-    """make(seed) for the first seed whose greedy texts are certain and not one token over and over."""
+    """make(seed) for the first seed whose greedy texts are unambiguous and not one token repeatedly."""
     for seed in range(tries):
         model = make(seed)
         if all(is_telling(*greedy(model, inputs)) for inputs in runs):
@@ -240,12 +241,12 @@ def add_greedy(group, name, checkpoint, model, inputs):
 
 
 def token_ids(name, shape, config):
-    """Ids that are no special token: those lie below 5 in all these checkpoints."""
+    """Ids of ordinary tokens: special ones are below 5 in all these checkpoints."""
     return integers(name, shape, 5, config.vocab_size)
 
 
 def edit_config(folder, change):
-    """Rewrites config.json with change(dict), for spellings that older files have."""
+    """Rewrites config.json with change(dict), for the forms of older files."""
     path = os.path.join(folder, "config.json")
     with open(path, encoding="utf-8") as file:
         config = json.load(file)

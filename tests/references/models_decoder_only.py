@@ -96,7 +96,7 @@ CONFIGURATIONS = {
                              "sliding_attention": rope(10000.0)}),
     },
 }
-# What a checkpoint's file has beside fp32 in one piece.
+# Files that differ from a single one in fp32.
 STORED = {
     ("gpt_neo", "even"): {"dtype": torch.float16},
     ("mistral", "even"): {"dtype": torch.bfloat16},
@@ -107,11 +107,11 @@ STORED = {
 
 
 def version_4(*absent, **present):
-    """config.json as transformers 4 wrote it: rope_theta and rope_scaling at the top, layer kinds by rule."""
+    """config.json as written by transformers 4: rope_theta and rope_scaling at the top level, layer types by rule."""
     def spelling(config):
         old = without(config, "rope_parameters", "dtype", *absent)
         parameters = dict(config["rope_parameters"])
-        if "full_attention" in parameters:  # Gemma 3: two rotations
+        if "full_attention" in parameters:  # Gemma 3: two rotary embeddings
             old["rope_local_base_freq"] = parameters["sliding_attention"]["rope_theta"]
             parameters = dict(parameters["full_attention"])
         old["rope_theta"] = parameters.pop("rope_theta")
@@ -131,22 +131,22 @@ SPELLED = {
     ("gemma2", "odd"): version_4("layer_types"),
     ("gemma3_text", "odd"): version_4("layer_types", sliding_window_pattern=2),
 }
-GAINS = {"gemma2": {"embed_tokens": 0.35}, "gemma3_text": {"embed_tokens": 0.35}}  # they multiply it by sqrt(d_model)
+GAINS = {"gemma2": {"embed_tokens": 0.35}, "gemma3_text": {"embed_tokens": 0.35}}  # these models multiply it by sqrt(d_model)
 
 
 def old_gpt2(key):
-    """openai-community/gpt2 was saved from the base model: no `transformer.` before the names."""
+    """openai-community/gpt2 was saved from the base model: its names have no prefix `transformer.`."""
     return key.removeprefix("transformer.")
 
 
 def gpt2_masks(layers, positions):
-    """Files of transformers 3 hold each layer's causal mask; they are no weights."""
+    """Files of transformers 3 contain each layer's causal mask, which is not a weight."""
     mask = torch.ones(positions, positions).tril()[None, None]
     return {f"h.{i}.attn.bias": mask.clone() for i in range(layers)}
 
 
 def gpt_neo_masks(layers, positions):
-    """So does EleutherAI/gpt-neo-125m, with the value that masked scores got."""
+    """So does EleutherAI/gpt-neo-125m, with the value for masked scores."""
     mask = torch.ones(1, 1, positions, positions, dtype=torch.bool).tril()
     name = "transformer.h.{}.attn.attention.{}".format
     masks = {name(i, "bias"): mask.clone() for i in range(layers)}

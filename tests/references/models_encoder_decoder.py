@@ -48,7 +48,7 @@ CLASSES = {"marian": MarianMTModel, "bart": BartForConditionalGeneration, "t5": 
 
 
 def t5_version_1_1(config):
-    """google/t5-v1_1-*: an output layer of its own, told by tie_word_embeddings; nothing says scale_decoder_outputs."""
+    """google/t5-v1_1-*: an untied output layer, indicated by tie_word_embeddings; scale_decoder_outputs is absent."""
     new = ("scale_decoder_outputs", "dense_act_fn", "is_gated_act", "dtype")
     old = {key: value for key, value in config.items() if key not in new}
     return old | dict(tie_word_embeddings=False, torch_dtype=config["dtype"], transformers_version="4.23.1")
@@ -59,9 +59,9 @@ def own_output_layer():
     return {"lm_head.weight": weight.float()}
 
 
-# Scores of T5 are not divided by sqrt(d_kv): its queries are small instead.
+# T5 does not divide scores by sqrt(d_kv): its queries are small instead.
 T5_GAINS = {"SelfAttention.q": 0.4, "EncDecAttention.q": 0.4}
-# The norm stands last in a block here, and what every position shares (biases, the source) would decide every token.
+# The norm is last in a block, and what all positions share (biases, the source) would otherwise determine every token.
 POST_NORM_GAINS = {"encoder_attn.out": 0.5, "layer_norm.bias": 0.3, "final_logits": 0.5}
 STORED = {
     ("bart", "even"): {"dtype": torch.float16, "gains": POST_NORM_GAINS},

@@ -18,7 +18,7 @@ HEADS = {
     "token_classification": AutoModelForTokenClassification,
     "question_answering": AutoModelForQuestionAnswering,
 }
-# base and masked_lm are the files people have most; the other heads stand on one of the two trunks each.
+# base and masked_lm are the most common files; each of the other heads uses one of the two trunks.
 EVEN_HEADS = ("base", "masked_lm", "token_classification")
 ODD_HEADS = ("base", "masked_lm", "sequence_classification", "question_answering")
 
@@ -42,7 +42,7 @@ def modern(settings, **more):
 
 
 def modern_version_4(config):
-    """config.json as answerdotai/ModernBERT-base has it."""
+    """config.json in the form of answerdotai/ModernBERT-base."""
     new = ("layer_types", "rope_parameters", "dtype")
     old = {key: value for key, value in config.items() if key not in new}
     return old | dict(global_attn_every_n_layers=3, global_rope_theta=160000.0, local_rope_theta=10000.0,
@@ -75,7 +75,7 @@ def model_class(auto, config):
 
 
 def cases_of(group, folder, head, model, length=11):
-    """Without a mask, padded on the right, padded on the left; token types where the architecture has them."""
+    """Without a mask, right-padded, left-padded; token types if the architecture has them."""
     config = model.config
     name = f"models/{config.model_type}/{folder}"
     ids = token_ids(name, (2, length), config)
@@ -100,12 +100,12 @@ def add_checkpoint(group, architecture, size, head, folder=None, **saved):
 
 
 def old_bert_name(key):
-    """Files converted from TensorFlow call the norms' weights gamma and beta."""
+    """Files converted from TensorFlow name the norms' parameters gamma and beta."""
     return key.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
 
 
 def add_old_bert(group):
-    """What google-bert/bert-base-uncased holds: gamma and beta, a position_ids buffer, pooler and next-sentence head."""
+    """The contents of google-bert/bert-base-uncased: gamma and beta, a position_ids buffer, pooler and next-sentence head."""
     extra = {
         "bert.embeddings.position_ids": torch.arange(EVEN["max_position_embeddings"])[None],
         "bert.pooler.dense.weight": normal("models/bert/old/pooler", (32, 32), 0.2).float(),
@@ -117,7 +117,7 @@ def add_old_bert(group):
 
 
 def old_roberta(tensors):
-    """What FacebookAI/roberta-base holds too: the tied output layer once more, and a position_ids buffer."""
+    """Additional tensors of FacebookAI/roberta-base: a copy of the tied output layer, and a position_ids buffer."""
     return {
         "roberta.embeddings.position_ids": torch.arange(ODD["max_position_embeddings"])[None],
         "lm_head.decoder.weight": tensors["roberta.embeddings.word_embeddings.weight"].clone(),
@@ -125,7 +125,7 @@ def old_roberta(tensors):
     }
 
 
-# What a checkpoint's file has beside fp32 in one piece.
+# Files that differ from a single one in fp32.
 STORED = {
     "token_classification": {"dtype": torch.float16},
     "sequence_classification": {"dtype": torch.bfloat16},
@@ -143,7 +143,7 @@ def stored(architecture, size, head):
 
 
 def add_special_files(group, architecture):
-    """Older files, and the second kind of pooling that ModernBERT's classifier has."""
+    """Older files, and the second pooling mode of ModernBERT's classifier."""
     if architecture == "bert":
         add_old_bert(group)
     if architecture == "roberta":

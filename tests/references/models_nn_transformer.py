@@ -1,7 +1,7 @@
-"""The original Transformer as PyTorch's own modules save it, in the layout of the translation tutorial.
+"""The original Transformer as saved by PyTorch's own modules, in the layout of the translation tutorial.
 
 https://docs.pytorch.org/tutorials/beginner/translation_transformer.html: nn.Transformer between two scaled embeddings
-with sinusoids and one output layer. Its file is a bare state_dict, so the config.json is of our own making.
+with sinusoids and one output layer. Its file is a bare state_dict; the config.json is our own.
 """
 
 import json
@@ -28,7 +28,7 @@ CHECKPOINTS = {
 
 
 class TokenEmbedding(nn.Module):
-    """A table whose rows are multiplied by sqrt(d_model)."""
+    """An embedding scaled by sqrt(d_model)."""
 
     def __init__(self, vocab_size, d_model):
         super().__init__()
@@ -64,7 +64,7 @@ class Seq2SeqTransformer(nn.Module):
         self.positional_encoding = PositionalEncoding(config["d_model"], config["max_position_embeddings"])
 
     def forward(self, source, target, source_mask, target_mask):
-        """Masks: 1 where a token stands. What is after the source's padding is the memory's padding too."""
+        """Masks: 1 for tokens. The source's padding mask is also the memory's."""
         length = target.shape[1]
         hidden = self.transformer(
             self.positional_encoding(self.src_tok_emb(source)), self.positional_encoding(self.tgt_tok_emb(target)),
@@ -104,7 +104,7 @@ def _watch(stack, side, outputs):
                 handles.append(attention.register_forward_hook(after))
         if index + 1 < len(stack.layers):
             handles.append(layer.register_forward_hook(keep(f"{side}_hidden_states.{index + 1}")))
-    handles.append(stack.register_forward_hook(keep(f"{side}_hidden_states.{len(stack.layers)}")))  # after the last norm
+    handles.append(stack.register_forward_hook(keep(f"{side}_hidden_states.{len(stack.layers)}")))  # after the final norm
     return handles
 
 
@@ -125,7 +125,7 @@ def forward(model, ids, mask, targets, target_mask):
 
 
 def greedy(model, config, ids, mask):
-    """(sequences with the begin token, smallest distance of the two best logits) of 24 steps that never stop."""
+    """(sequences with the begin token, smallest distance of the two best logits) of 24 steps without stopping."""
     sequences = torch.full((len(ids), 1), config["bos_token_id"])
     margin = math.inf
     for _ in range(NEW_TOKENS):
@@ -142,7 +142,7 @@ def fill(model, name):
     model.positional_encoding.pos_embedding.copy_(table)
     for embedding in (model.src_tok_emb.embedding, model.tgt_tok_emb.embedding):
         embedding.weight.mul_(0.25)  # it is multiplied by sqrt(d_model)
-    for key, value in model.named_parameters():  # what every position shares must not decide every token
+    for key, value in model.named_parameters():  # what all positions share must not determine every token
         if key.endswith("multihead_attn.out_proj.weight") or (key.endswith("bias") and "norm" in key):
             value.mul_(0.4)
     last = model.transformer.decoder.norm
@@ -154,7 +154,7 @@ def write(folder, model, config):
     os.makedirs(folder, exist_ok=True)
     tensors = {key: value.contiguous() for key, value in model.state_dict().items()}
     if config["norm_first"]:
-        del tensors["positional_encoding.pos_embedding"]  # a buffer: other code does not keep it
+        del tensors["positional_encoding.pos_embedding"]  # a buffer, which other code does not save
     path = os.path.join(folder, "model.safetensors")
     save_file(tensors, path, metadata={"format": "pt"})
     os.chmod(path, 0o644)

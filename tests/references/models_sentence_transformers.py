@@ -1,4 +1,4 @@
-"""A BERT folder in sentence-transformers' layout with each kind of pooling; embeddings by the library's formulas."""
+"""A BERT folder in sentence-transformers' layout with each pooling mode; embeddings by the library's formulas."""
 
 import json
 import os
@@ -20,7 +20,7 @@ FOLDERS = {
 
 
 def pool(tokens, mask, modes):
-    """sentence_transformers.models.Pooling: (B, T, D) to (B, number of modes * D), in this order of modes."""
+    """sentence_transformers.models.Pooling: (B, T, D) to (B, number of modes * D), with modes in this order."""
     weights = mask[:, :, None].to(tokens.dtype)
     total, count = (tokens * weights).sum(1), weights.sum(1).clamp(min=1e-9)
     pooled = {
@@ -47,7 +47,7 @@ def write_json(path, value):
 
 
 def write_layout(folder, width, modes, normalize):
-    """modules.json and the folders it names; 2_Normalize holds no file."""
+    """modules.json and the folders it lists; 2_Normalize contains no file."""
     kinds = [("", "Transformer"), ("1_Pooling", "Pooling")] + ([("2_Normalize", "Normalize")] if normalize else [])
     modules = [{"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
                for i, (path, kind) in enumerate(kinds)]

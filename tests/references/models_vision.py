@@ -32,8 +32,8 @@ CHECKPOINTS = {
         "odd_image_classification_with_teacher": (DeiTForImageClassificationWithTeacher, DeiTConfig, SIZES["odd"]),
     },
 }
-# save_pretrained writes the names of transformers 4 (encoder.layer.0.attention.attention.query …) unless told otherwise;
-# the odd ones stand for files with the names that the modules of transformers 5 have (layers.0.attention.q_proj …).
+# save_pretrained writes the names of transformers 4 (encoder.layer.0.attention.attention.query …) by default;
+# the odd checkpoints represent files with the names of transformers 5's modules (layers.0.attention.q_proj …).
 STORED = {
     "odd_base": {"save_original_format": False},
     "odd_image_classification": {"save_original_format": False},
@@ -42,14 +42,14 @@ STORED = {
 }
 TEXT_TOKENS = dict(pad_token_id=1, bos_token_id=0, max_position_embeddings=12)
 CLIPS = {
-    # 2 is what CLIPTextConfig had before its end token was right: such a text is pooled at the largest id.
+    # 2 is CLIPTextConfig's former, wrong end token: such a text is pooled at the largest id.
     "even": dict(text_config=EVEN | TEXT_TOKENS | dict(vocab_size=64, eos_token_id=2),
                  vision_config=EVEN | EVEN_IMAGE, projection_dim=24),
     "odd": dict(text_config=ODD | TEXT_TOKENS | dict(vocab_size=97, eos_token_id=96, hidden_act="gelu"),
                 vision_config=ODD | dict(image_size=20, patch_size=5, num_channels=3, hidden_act="gelu"),
                 projection_dim=17),
 }
-# openai/clip-vit-base-patch32 has these buffers; they are no weights.
+# openai/clip-vit-base-patch32 contains these buffers, which are not weights.
 POSITION_BUFFERS = {"text_model.embeddings.position_ids": torch.arange(12)[None],
                     "vision_model.embeddings.position_ids": torch.arange(17)[None]}
 CLIP_STORED = {"even": {"extra": POSITION_BUFFERS}, "odd": {}}

@@ -56,7 +56,7 @@ def add_norms(group):
     for name, settings in {"no_affine": {"elementwise_affine": False, "eps": 1e-5}, "eps_half": {"eps": 0.5}}.items():
         module = nn.RMSNorm(10, **settings)
         add_module(group, f"rms_norm_{name}", "RMSNorm", module, {"normalized_shape": [10]} | settings, x_of(f"rms/{name}", (3, 10)))
-    # eps=None means the machine epsilon of the input's type: of float32, although the reference runs in float64.
+    # eps=None means the machine epsilon of the input's dtype: of float32, although the reference runs in float64.
     epsilon = torch.finfo(torch.float32).eps
     small = x_of("rms/eps_none", (3, 10), 1e-3)
     add_module(group, "rms_norm_eps_none", "RMSNorm", nn.RMSNorm(10, eps=epsilon), {"normalized_shape": [10], "eps": None}, small)
@@ -78,7 +78,7 @@ def add_activations(group):
 
 
 def exact_gelu(x):
-    """x Phi(x) by erfc, which keeps its digits where 1 + erf(x / sqrt 2) has lost them; float32 is PyTorch's own."""
+    """x Phi(x) by erfc, which stays accurate where 1 + erf(x / sqrt 2) cancels; float32 is PyTorch's own."""
     if x.dtype is torch.float32:
         return functional.gelu(x)
     return 0.5 * x * torch.special.erfc(-x / math.sqrt(2))

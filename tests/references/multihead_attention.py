@@ -1,8 +1,8 @@
 """torch.nn.MultiheadAttention: every constructor argument and every mask.
 
 Boolean masks: 1 = ignore (the opposite of scaled_dot_product_attention). `weights` are averaged over the heads, or one map
-a head, as `average_attn_weights` says. A query with nothing to attend to: PyTorch returns NaN when weights are asked for
-and out_proj.bias when they are not; expected here are weights 0 and the output without NaN (`nan_upstream`).
+per head, according to `average_attn_weights`. For a fully masked query PyTorch returns NaN if weights are requested
+and out_proj.bias otherwise; the expected values are weights 0 and the output without NaN (`nan_upstream`).
 """
 
 import math
@@ -12,7 +12,7 @@ from torch import nn
 
 from common import Group, arguments, cast, fill_state_dict, largest_difference, normal, random_state
 
-# The fast path is another implementation with other masks; the references are the plain one.
+# The fast path is a separate implementation with other masks; the references use the normal one.
 torch.backends.mha.set_fastpath_enabled(False)
 
 FILE = "multihead_attention.safetensors"
@@ -30,7 +30,7 @@ def additive(name, shape, share=0.3):
 
 
 class Subject:
-    """One module whose weights several cases share."""
+    """One module whose weights are shared by several cases."""
 
     def __init__(self, group, name, embed_dim, num_heads, **settings):
         self.group, self.name = group, name
@@ -71,7 +71,7 @@ def named(masks):
 
 
 def call_module(module, inputs, masks, options):
-    """(outputs, names of the outputs that upstream gives as NaN). Those come from the path without weights."""
+    """(outputs, names of the outputs that are NaN upstream). Those come from the path without weights."""
     q, k, v = inputs["query"], inputs.get("key", inputs["query"]), inputs.get("value", inputs["query"])
     output, weights = module(q, k, v, **masks, **options)
     found = {"output": output} | ({} if weights is None else {"weights": weights})
@@ -146,7 +146,7 @@ def add_large(group):
     subject.add("self", 600, self_attention=True, batch=1, need_weights=False)
     causal = {"is_causal": True, "need_weights": False}
     name = f"{subject.name}_causal"
-    # The 600 x 600 mask would be the largest thing here; the option says it all.
+    # The 600 x 600 mask would be the largest tensor here; the option suffices.
     inputs = {"query": normal(f"mha/{name}/q", (1, 600, 10))}
     masks = {"attn_mask": torch.ones(600, 600, dtype=torch.bool).triu(1)}
     outputs, errors, _ = subject.run(inputs, masks, causal, True)

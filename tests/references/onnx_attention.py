@@ -1,9 +1,9 @@
-"""ONNX's Attention as the operator is defined today (opsets 23 and 24 with their errata), in plain PyTorch.
+"""ONNX's Attention as currently defined (opsets 23 and 24 with their errata), in plain PyTorch.
 
-onnx 1.20's evaluator follows the first text of the definition, which was changed in place: softcap now comes before the
-mask; qk_matmul_output_mode 1 and 2 changed places; a row with nothing to attend to gives 0, not NaN; with
-nonpad_kv_seqlen the causal diagonal ends at the last key that counts; a boolean mask may meet is_causal.
-`differences` names the ones that a case would show, so that all others are checked against the evaluator.
+onnx 1.20's evaluator implements the first version of the definition, which was changed in place: softcap now precedes the
+mask; qk_matmul_output_mode 1 and 2 were swapped; a fully masked row gives 0, not NaN; with
+nonpad_kv_seqlen the causal diagonal ends at the last valid key; a boolean mask may be combined with is_causal.
+`differences` lists those that a case would show, so that all others are checked against the evaluator.
 """
 
 import math
@@ -17,14 +17,14 @@ def split_heads(x, heads):
 
 
 def additive(mask, length, dtype):
-    """A float bias from a boolean (1 = attend) or float mask, shorter masks filled up with -inf."""
+    """A float bias from a boolean (1 = attend) or float mask, shorter masks padded with -inf."""
     if mask.dtype is torch.bool:
         mask = torch.zeros(mask.shape, dtype=dtype).masked_fill(~mask, -math.inf)
     return torch.nn.functional.pad(mask, (0, length - mask.shape[-1]), value=-math.inf)
 
 
 def bias_of(query, key, attn_mask, past, nonpad, is_causal):
-    """(…, T, S): the sum of mask, causal frontier and padding."""
+    """(…, T, S): the sum of mask, causal mask and padding."""
     rows, columns = query.shape[-2], key.shape[-2]
     bias = torch.zeros(rows, columns, dtype=query.dtype)
     if attn_mask is not None:
@@ -40,7 +40,7 @@ def bias_of(query, key, attn_mask, past, nonpad, is_causal):
 
 def attention(Q, K, V, attn_mask=None, past_key=None, past_value=None, nonpad_kv_seqlen=None, *, is_causal=0, scale=None,
               softcap=0.0, q_num_heads=None, kv_num_heads=None, qk_matmul_output_mode=0, softmax_precision=None):
-    """softmax_precision asks for a precision; float32 in, it changes nothing that a float32 test could see."""
+    """softmax_precision requests a precision; with float32 inputs it changes nothing that a float32 test could detect."""
     three = Q.dim() == 3
     if three:
         Q, K, V = split_heads(Q, q_num_heads), split_heads(K, kv_num_heads), split_heads(V, kv_num_heads)
@@ -63,7 +63,7 @@ def attention(Q, K, V, attn_mask=None, past_key=None, past_value=None, nonpad_kv
 
 
 def differences(inputs, options):
-    """Where onnx 1.20.1's evaluator is known to give something else."""
+    """Where onnx 1.20.1's evaluator is known to differ."""
     found, mask = [], inputs.get("attn_mask")
     masked = mask is not None or options.get("is_causal") or "nonpad_kv_seqlen" in inputs
     if options.get("softcap") and masked:

@@ -1,7 +1,7 @@
 """ONNX's Attention (opsets 23, 24), RotaryEmbedding, LayerNormalization, RMSNormalization, Softmax and Gelu.
 
-Expected values are those of onnx's reference evaluator in float64; where its version is older than the corrected
-definition of Attention (see onnx_attention.py) the definition counts, and `differs_from_evaluator` says in what.
+Expected values are those of onnx's reference evaluator in float64; where its version predates the corrected
+definition of Attention (see onnx_attention.py) the definition is used, and `differs_from_evaluator` gives the differences.
 Attributes of ONNX are float32: a scale of 0.3 means 0.300000012.
 """
 
@@ -23,7 +23,7 @@ ORDER = {
 
 
 def evaluate(op, opset, attributes, inputs, outputs):
-    """One node, run by the evaluator; optional inputs that are left out become empty names."""
+    """One node, run by the evaluator; omitted optional inputs become empty names."""
     order = ORDER.get(op, tuple(inputs))
     last = max(order.index(name) for name in inputs)
     names = [name if name in inputs else "" for name in order[: last + 1]]
@@ -39,7 +39,7 @@ def evaluate(op, opset, attributes, inputs, outputs):
 
 
 def as_stored(attributes):
-    """Attributes as ONNX keeps them: floats in single precision."""
+    """Attributes as stored by ONNX: floats in single precision."""
     return {k: float(numpy.float32(v)) if isinstance(v, float) else v for k, v in attributes.items()}
 
 
@@ -48,7 +48,7 @@ def stored_inputs(inputs):
 
 
 def add(group, name, op, opset, attributes, inputs, outputs=("Y",), function=None, differs=()):
-    """`function` stands in for the evaluator where that is behind the definition; otherwise both have to agree."""
+    """`function` replaces the evaluator where that differs from the definition; otherwise both must agree."""
     attributes, found = as_stored(attributes), {}
     for dtype in (torch.float32, torch.float64):
         typed = cast(inputs, dtype)
@@ -57,7 +57,7 @@ def add(group, name, op, opset, attributes, inputs, outputs=("Y",), function=Non
         if function is not None:
             own = {key: function(**typed, **attributes)[key] for key in outputs}
             if not differs and dtype is torch.float64:
-                # The evaluator takes the root of scale in float32, and softmax_precision 1 is float32.
+                # The evaluator computes the root of scale in float32, and softmax_precision 1 is float32.
                 bound = 1e-6 if "scale" in attributes or attributes.get("softmax_precision") == TensorProto.FLOAT else 1e-12
                 assert all(largest_difference(own[key], found[dtype][key]) < bound for key in outputs), name
             found[dtype] = own
@@ -140,7 +140,7 @@ def attention_cases(opset):
 
 
 def add_modes(group, opset):
-    """The stages before softmax weights: raw, capped, capped and masked, weights."""
+    """The stages before softmax weights: raw, softcapped, softcapped and masked, weights."""
     for mode in range(4):
         for label, attributes in {"": {}, "_softcap": {"softcap": 1.5}}.items():
             name = f"mode_{mode}{label}"

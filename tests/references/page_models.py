@@ -1,4 +1,4 @@
-"""What two models of the page compute inside: the digit and the translation that its chapters begin with."""
+"""Intermediate values of two bundled models: for the digit and the translation that the page's chapters begin with."""
 
 import os
 
@@ -11,8 +11,8 @@ from transformers import MarianMTModel, ViTForImageClassification
 from common import Group, arguments, bundled, twice
 from models_common import load_checkpoint
 
-SAMPLE = 5  # of samples.png, ten digits side by side
-HIDDEN = (11, 12)  # places of patches, counted row by row
+SAMPLE = 5  # of samples.png, ten digits in a row
+HIDDEN = (11, 12)  # positions of patches, in row-major order
 SIDE = 28
 PATCH = 4
 GRID = SIDE // PATCH

@@ -1,7 +1,7 @@
-"""Patches: a convolution with stride = kernel, ViT's embeddings, and its position table stretched to other image sizes.
+"""Patches: a convolution with stride = kernel size, ViT's embeddings, and its position table resized for other image sizes.
 
-The table is resized as transformers' ViT does: bicubic (a = -0.75), align_corners False, no antialiasing, edges repeated;
-the row of the class token is kept.
+The table is resized as by transformers' ViT: bicubic (a = -0.75), align_corners False, no antialiasing, edges replicated;
+the row of the class token is unchanged.
 """
 
 import torch
@@ -15,7 +15,7 @@ FILE = "patch_embedding.safetensors"
 
 
 def add_convolution(group, name, shape, patch, hidden, bias=True):
-    """(B, C, height, width) -> (B, patches, hidden); rows and columns that fill no patch are dropped."""
+    """(B, C, height, width) -> (B, patches, hidden); partial patches are dropped."""
     module = nn.Conv2d(shape[1], hidden, kernel_size=patch, stride=patch, bias=bias)
     fill_state_dict(module, f"patch_embedding/{name}").eval()
     weights = group.put_weights(FILE, f"{name}.weights.", module)
@@ -61,7 +61,7 @@ def add_vit(group):
 
 
 def add_tables(group):
-    """The table alone, from one grid to many."""
+    """The table by itself, from one grid to several."""
     for grid, targets in {1: [(2, 3)], 2: [(3, 3), (1, 5)], 5: [(7, 5), (5, 9), (3, 2), (10, 10)], 14: [(16, 10)]}.items():
         for rows, columns in targets:
             name = f"table_{grid}x{grid}_to_{rows}x{columns}"

@@ -1,8 +1,8 @@
-"""Pipelines: what transformers' pipelines answer on the tiny checkpoints of models/*, with tokenizers of their own.
+"""Pipelines: the results of transformers' pipelines on the tiny checkpoints of models/*, with separate tokenizers.
 
-Each case names a checkpoint, a tokenizer, and changes to config.json; its calls hold arguments, options and the answer.
+Each case names a checkpoint, a tokenizer, and changes to config.json; its calls contain arguments, options and the result.
 question-answering, translation and summarization, which transformers 5 no longer has, follow its version 4 by formula.
-Images and sounds are formulas that the tests repeat. Greedy texts are certain: the two best logits differ by more than 1e-3.
+Images and audio are formulas that the tests repeat. Greedy texts are unambiguous: the two best logits differ by more than 1e-3.
 """
 
 import os
@@ -29,19 +29,19 @@ NER = {"id2label": {"0": "O", "1": "B-PER", "2": "I-PER", "3": "B-LOC", "4": "I-
 
 
 def picture(seed, height, width):
-    """RGB noise that a test can make, too."""
+    """RGB noise that a test can reproduce."""
     i = numpy.arange(height * width * 3)
     return ((i * i * 7 + i * 31 + seed * 53) % 256).astype(numpy.uint8).reshape(height, width, 3)
 
 
 def sound(seed, length):
-    """Tones and noise in float32 that a test can make, too: whole numbers over 1024."""
+    """Tones and noise in float32 that a test can reproduce: integers over 1024."""
     i = numpy.arange(length, dtype=numpy.int64)
     return (((i * (seed + 3)) % 97 + (i * i * (seed + 1)) % 61 + (i // 90 % 7) * 40) % 512 - 256).astype(numpy.float32) / 1024
 
 
 def plain(value):
-    """Numbers, texts, lists and objects as JSON has them; 9 digits hold a float32."""
+    """Numbers, texts, lists and objects as JSON; 9 digits identify a float32."""
     if isinstance(value, dict):
         return {key: plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -65,7 +65,7 @@ class Pipelines:
         self.group.add({"name": name, "op": task, "checkpoint": f"models/{checkpoint}", "calls": plain(calls)} | more)
 
     def run(self, name, task, checkpoint, model_class, tokenizer, calls, config=None):
-        """Each call is (arguments, options): answered one by one, arrays as one batch."""
+        """Each call is (arguments, options): computed one by one, arrays as one batch."""
         model = self.load(checkpoint, model_class, config)
         pipe = pipeline(task, model=model, tokenizer=self.tokenizers[tokenizer], device="cpu")
         answers = [{"arguments": given, "options": options, "answer": pipe(*given, **options)} for given, options in calls]
@@ -73,7 +73,7 @@ class Pipelines:
 
 
 def certain(model, **inputs):
-    """Greedy generation, and proof that no small error changes it."""
+    """Greedy generation, with a check that no small error changes it."""
     out = model.generate(**inputs, do_sample=False, num_beams=1, return_dict_in_generate=True, output_logits=True)
     best = torch.stack(out.logits).topk(2, -1).values
     margin = float((best[..., 0] - best[..., 1]).min())
@@ -103,7 +103,7 @@ def text_tasks(made):
 
 
 def zero_shot(made):
-    """Entailment as the last class, as the first, and without a name, which upstream takes the last for."""
+    """Entailment as the last class, as the first, and without a name, for which upstream uses the last."""
     template = {"hypothesis_template": "in {}."}
     labels = ["rome", "a song", "the sea"]
     calls = [([TEXTS[0], labels], template), ([TEXTS, labels], template), ([TEXTS[:2], labels], template | {"multi_label": True}),
@@ -117,7 +117,7 @@ def zero_shot(made):
 
 
 def ranking(made):
-    """CrossEncoder.rank of sentence-transformers by its formula, on a model of one class."""
+    """CrossEncoder.rank of sentence-transformers by its formula, on a model with one class."""
     model, tokenizer = made.load("bert/odd_sequence_classification", BertForSequenceClassification), made.tokenizers["wordpiece_97"]
     model.classifier.weight.data, model.classifier.bias.data = model.classifier.weight.data[:1], model.classifier.bias.data[:1]
     model.config.num_labels, model.num_labels = 1, 1
@@ -150,7 +150,7 @@ def entity_calls(texts):
 
 
 def long_entities(made):
-    """TokenClassificationPipeline with a stride, on windows that are complete."""
+    """TokenClassificationPipeline with a stride, on complete windows."""
     long = "the man is in rome. she sings in the sea. i see men in paris, the man sings."
     tokenizer, options = made.tokenizers["wordpiece_64"], {"aggregation_strategy": "first", "ignore_labels": []}
     model = made.load("bert/even_token_classification", BertForTokenClassification, NER)
@@ -173,7 +173,7 @@ def features(made):
 
 
 def windows_of(tokenizer, texts, length, stride):
-    """Encodings of a text, or of a question with the parts of its context that fit.
+    """Encodings of a text, or of a question with the windows of its context.
 
     tokenizers 0.23.1 loses what follows the first window or two when it truncates while it encodes (its issue 2091).
     """
@@ -188,7 +188,7 @@ def windows_of(tokenizer, texts, length, stride):
 
 
 def answers_of(model, tokenizer, question, context, options):
-    """QuestionAnsweringPipeline of transformers 4: windows, masks, spans, whole words, equal answers added up."""
+    """QuestionAnsweringPipeline of transformers 4: windows, masks, spans, whole words, sums over equal answers."""
     length, top_k = options["max_seq_len"], options.get("top_k", 1)
     most = options.get("max_answer_len", 15)
     aligned = options.get("align_to_words", True)
@@ -248,13 +248,13 @@ def generation(made):
              ([chat], settings | {"return_full_text": False}), ([begun], settings), ([[chat, chat]], settings),
              ([begun], settings | {"continue_final_message": False}),
              ([TEXTS[1]], settings | {"num_beams": 3, "num_return_sequences": 2})]
-    keep = {"clean_up_tokenization_spaces": False}  # the new text alone would lose spaces that the whole keeps
+    keep = {"clean_up_tokenization_spaces": False}  # otherwise the new text by itself would lose spaces
     answers = [{"arguments": given, "options": options, "answer": pipe(*given, **options, **keep)} for given, options in calls]
     made.add("texts", "text-generation", "gpt2/even", answers, tokenizer="gpt2_64", config={})
 
 
 def text_to_text(made):
-    """encode, generate, decode: what TranslationPipeline and SummarizationPipeline of transformers 4 do."""
+    """encode, generate, decode: as TranslationPipeline and SummarizationPipeline of transformers 4."""
     wanted = [("translation", "marian/odd", MarianMTModel, "marian_97", "translation_text", {}),
               ("summarization", "bart/odd", BartForConditionalGeneration, "bart_97", "summary_text",
                {"task_specific_params": {"summarization": {"prefix": "she said: ", "num_beams": 2, "max_length": 12, "length_penalty": 2.0}}}),
@@ -323,7 +323,7 @@ def speech(made):
         ([(1, 1600)], {"task": "transcribe"}, {}), ([(1, 1600)], {"language": "en", "num_beams": 3}, {}), ([(0, 1400), (1, 900)], {"language": "fr", "max_new_tokens": 7}, {}),
         ([(2, 4500)], {"language": "en"}, chunked), ([(2, 2300)], {"language": "en"}, {"chunk_length_s": 1}),
     ):
-        options = {"num_beams": 1} | options  # Python's pipeline would take 5, that of transformers.js takes 1
+        options = {"num_beams": 1} | options  # Python's pipeline defaults to 5, that of transformers.js to 1
         answer = [pipe(sound(*one), generate_kwargs=options, **kwargs) for one in sounds]
         arguments_of = [{"sound": one} for one in sounds]
         single = len(sounds) == 1

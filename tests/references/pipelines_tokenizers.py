@@ -14,7 +14,7 @@ MERGES = ("Ġ t|h e|Ġt he|Ġ i|Ġi s|Ġ a|i n|a n|o n|Ġ r|Ġr o|m e|Ġ s|Ġ m|
 
 
 def fill(tokens, size):
-    """Cuts or fills a list of tokens to the size of a model's vocabulary."""
+    """Truncates or extends a list of tokens to the size of a model's vocabulary."""
     tokens = tokens[:size]
     return tokens + [f"<unused{i}>" for i in range(size - len(tokens))]
 
@@ -56,7 +56,7 @@ def byte_level(size, special, config, template=None):
 
 
 def words(size, special, config, template):
-    """Whole words, without spaces in their spelling."""
+    """Whole words, without leading spaces in the tokens."""
     whole = [word for word in WORDS if not word.startswith("##")]
     vocab = {token: i for i, token in enumerate(fill([*special, "this", "a", "photo", *whole], size))}
     tokenizer = Tokenizer(models.WordLevel(vocab, unk_token="<unk>"))
@@ -88,7 +88,7 @@ WHISPER_SPECIAL = ["<|other|>", "<|startoftranscript|>", "<|endoftext|>", "<|en|
 
 
 def whisper_97():
-    """<|notimestamps|> is the last token, so that none is a time."""
+    """<|notimestamps|> is the last token, so that there are no timestamps."""
     vocab, merges = bpe(96, WHISPER_SPECIAL)
     vocab["<|notimestamps|>"] = 96
     special = [*WHISPER_SPECIAL, "<|notimestamps|>"]
@@ -96,7 +96,7 @@ def whisper_97():
 
 
 def whisper_times_97():
-    """<|notimestamps|> is token 60, the 36 behind it are times; they are added tokens, but no special ones, as upstream."""
+    """<|notimestamps|> is token 60, the 36 after it are timestamps; as upstream, added tokens but not special ones."""
     vocab, merges = bpe(60, WHISPER_SPECIAL)
     vocab["<|notimestamps|>"] = 60
     tokenizer = WhisperTokenizer(vocab=vocab, merges=merges, additional_special_tokens=[*WHISPER_SPECIAL, "<|notimestamps|>"])
@@ -108,7 +108,7 @@ WHISPERS = {"whisper_97": whisper_97, "whisper_times_97": whisper_times_97}
 
 
 def write(folder, name):
-    """Writes tokenizer.json and tokenizer_config.json, and gives transformers' tokenizer of them."""
+    """Writes tokenizer.json and tokenizer_config.json, and returns transformers' tokenizer from them."""
     path = os.path.join(folder, name)
     os.makedirs(path, exist_ok=True)
     if name in WHISPERS:

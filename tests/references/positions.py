@@ -1,8 +1,8 @@
-"""Positions that are added: sinusoids, the shift matrix, ALiBi, T5's relative buckets, learned tables.
+"""Additive positions: sinusoids, the shift matrix, ALiBi, T5's relative buckets, learned tables.
 
 Sinusoids, pair j of dimension d: angle = position / base^(2j / d); interleaved: columns 2j, 2j + 1 are sin, cos (paper,
-d2l); halves: all sines, then all cosines (Marian). An odd d has one sine more than cosines. Whisper's and fairseq's tables
-are other ones: halves, base^(j / (d / 2 - 1)).
+d2l); halves: all sines, then all cosines (Marian). An odd d has one more sine than cosines. Whisper's and fairseq's tables
+differ: halves, base^(j / (d / 2 - 1)).
 """
 
 import math
@@ -77,7 +77,7 @@ def add_shift(group):
 
 
 def add_distinct(group):
-    """How many of the first n encodings differ once they are float32."""
+    """How many of the first n encodings are distinct in float32."""
     for d in (1, 2, 3):
         for n in (10, 1000, 100000):
             rows = sinusoid(torch.arange(n), d).float().numpy()
@@ -91,7 +91,7 @@ def smallest_distance(table):
 
 
 def add_alibi(group):
-    """slopes: geometric for a power of two; else those of the power below, and every other one of twice that power."""
+    """slopes: geometric for a power of two; otherwise those of the next lower one, and every other of twice that power."""
     for heads in range(1, 14):
         power = 2 ** math.floor(math.log2(heads))
         slopes = [2.0 ** (-8.0 * (i + 1) / power) for i in range(power)]

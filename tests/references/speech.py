@@ -1,7 +1,7 @@
-"""Speech with times: what transformers' pipeline answers with return_timestamps, on whisper/odd and on whisper-tiny.
+"""Speech with timestamps: the results of transformers' pipeline with return_timestamps, on whisper/odd and on whisper-tiny.
 
-The tiny checkpoint has random weights and a tokenizer of its own (whisper_times_97), whose last 36 tokens are times: its
-texts are nonsense, but all rules of times, passes, chunks and their merging are met. --models holds whisper-tiny, too.
+The tiny checkpoint has random weights and its own tokenizer (whisper_times_97), whose last 36 tokens are timestamps: its
+texts are nonsense, but cover all rules of timestamps, passes, chunks and their merging. --models contains whisper-tiny, too.
 """
 
 import copy
@@ -26,7 +26,7 @@ POSITIONS, PRECISION = 20, 0.05
 
 
 class BehindTheSound(Exception):
-    """A pass over padding alone: upstream's count of its frames is below 0, and its times mean nothing."""
+    """A pass over padding only: upstream's count of its frames is negative, and its timestamps are meaningless."""
 
 
 def tiny_pipeline(out, tokenizer):
@@ -40,7 +40,7 @@ def tiny_pipeline(out, tokenizer):
             raise BehindTheSound
         return extract(*given, num_frames=num_frames, time_precision=PRECISION, **kwargs)
 
-    # Upstream's defaults are those of 30 seconds in 1500 positions.
+    # Upstream's defaults assume 30 seconds in 1500 positions.
     model._extract_token_timestamps = checked
     model.generate = functools.partial(model.generate, time_precision=PRECISION, time_precision_features=PRECISION / 2)
     given = {key: value for key, value in EXTRACTOR.items() if key != "feature_extractor_type"}
@@ -84,7 +84,7 @@ def recording(path):
 
 
 def add_real(group, folder):
-    """Both recordings, of 30 and of 11 seconds, one after the other: in two passes, and in two chunks."""
+    """Both recordings, of 30 and of 11 seconds, concatenated: in two passes, and in two chunks."""
     model = load_checkpoint(folder, WhisperForConditionalGeneration)
     pipe = pipeline("automatic-speech-recognition", model=model, tokenizer=AutoTokenizer.from_pretrained(folder),
                     feature_extractor=WhisperFeatureExtractor.from_pretrained(folder), device="cpu")

@@ -55,7 +55,7 @@ def padded(tokenizer, side):
 
 def add_batch(group, model, tokenizer, side):
     ids, mask = padded(tokenizer, side)
-    positions = (mask.cumsum(-1) - 1).clamp(min=0)  # as generate() counts them
+    positions = (mask.cumsum(-1) - 1).clamp(min=0)  # as in generate()
     outputs, errors = forward_twice(model, ids, attention_mask=mask, position_ids=positions)
     logits = outputs["logits"] * mask[:, :, None]
     options = {"prompts": BATCH, "padding_side": side, "pad_token_id": PAD}
@@ -69,7 +69,7 @@ def add_batch(group, model, tokenizer, side):
         for row, text in enumerate(BATCH):
             alone, _, _ = greedy(model, tokenizer(text, return_tensors="pt").input_ids, 24)
             assert torch.equal(alone[0], new[row])
-    # The float32 error of a padded position means nothing: run the rows alone for it.
+    # The float32 error of a padded position is meaningless: it is measured on the rows separately.
     group.case(
         f"batch_{side}_padding", "causal_lm_batch", options,
         {"input_ids": ids, "attention_mask": mask, "position_ids": positions}, values,
@@ -83,7 +83,7 @@ def unpadded_error(model, tokenizer):
 
 
 def add_unmasked_padding(group, model, ids):
-    """Prompts with padding tokens and no mask: generate() warns and goes on. `warning` is the code that we give."""
+    """Prompts with padding tokens and no mask: generate() warns and continues. `warning` is the code of our warning."""
     cases = {
         "right_padding": ([ids[0].tolist() + [PAD]], PAD, [2]), "left_padding": ([[PAD, PAD] + ids[0].tolist()], PAD, [2]),
         "rows": ([ids[0].tolist() + [PAD], [PAD] + ids[0].tolist()], PAD, [2]),
@@ -101,7 +101,7 @@ def add_unmasked_padding(group, model, ids):
 
 
 def undecided_row(model, ids):
-    """The step of the greedy story at which the next token is least clear: (ids up to it, its logits)."""
+    """The step of the greedy text with the smallest margin: (ids up to it, its logits)."""
     new, _, _ = greedy(model, ids, 200)
     story = torch.cat([ids, new], dim=1)
     logits = model(input_ids=story, use_cache=False).logits[0]

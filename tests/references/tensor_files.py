@@ -1,4 +1,4 @@
-"""The files of tensors that numpy and safetensors write, and float32 numbers as numpy prints them."""
+"""Tensor files written by numpy and safetensors, and float32 numbers as printed by numpy."""
 
 import json
 import os
@@ -13,7 +13,7 @@ METADATA = {"format": "clearformer", "prompt": 'OÃ¹? "2 < 3"\n\\ \u0001 \u2028 ð
 
 
 def tensors():
-    """Every type and several ranks, with names that sort differently as bytes, as UTF-16 and by type."""
+    """All dtypes and several ranks, with names that sort differently as bytes, as UTF-16 and by dtype."""
     scores = random_state("scores").standard_normal((1, 2, 4, 4)).astype(numpy.float32)
     scores[..., numpy.triu(numpy.ones((4, 4), bool), 1)] = -INFINITY
     return {
@@ -33,7 +33,7 @@ def tensors():
 
 
 def numbers():
-    """float32 numbers whose shortest text is not plain: all powers of two, neighbours of powers of ten, random bits."""
+    """float32 numbers with non-trivial shortest forms: all powers of two, neighbours of powers of ten, random bits."""
     powers = numpy.float32(2.0) ** numpy.arange(-149, 128, dtype=numpy.float32)
     tens = numpy.array([float(f"1e{e}") for e in range(-45, 39)], numpy.float32)
     near = [numpy.nextafter(tens, numpy.float32(end)) for end in (0, INFINITY)]

@@ -1,4 +1,4 @@
-"""Tensor's methods and the functions beside them against torch.Tensor: `options.args` are the method's own."""
+"""Tensor's methods and tensor functions against torch.Tensor: `options.args` are the method's arguments."""
 
 import torch
 from torch.nn import functional
@@ -26,7 +26,7 @@ def reduced(x, name, dim, keepdim, p=None):
 
 def add(group, label, op, x, args, output, **more):
     tensors = {"input": x, **more, "output": output}
-    dims = {key: list(tensor.shape) for key, tensor in tensors.items()}  # the file knows no scalars
+    dims = {key: list(tensor.shape) for key, tensor in tensors.items()}  # the file has no scalars
     group.case(f"{op}_{label}", op, {"args": args}, {"input": x, **more}, {"output": output}, file=FILE, dims=dims)
 
 

@@ -1,4 +1,4 @@
-"""What transformers' tokenizer of stories260K makes of 300 strings, and back; one sequence decoded step by step."""
+"""transformers' tokenizer of stories260K on 300 strings, in both directions; one sequence decoded step by step."""
 
 import torch
 from transformers import AutoTokenizer
@@ -38,7 +38,7 @@ COUNT = 300
 
 
 def story_like(random):
-    """Words of the model's own world, with the punctuation, spaces and line ends of a text."""
+    """Words of the model's domain, with the punctuation, spaces and line ends of a text."""
     text = ""
     for _ in range(random.randint(3, 25)):
         text += WORDS[random.randint(len(WORDS))] + ["", ",", ".", "!", "?", "'s"][random.choice(6, p=[.7, .1, .1, .04, .03, .03])]
@@ -47,7 +47,7 @@ def story_like(random):
 
 
 def any_script(random):
-    """Letters of one or two scripts, broken by spaces."""
+    """Letters of one or two scripts, separated by spaces."""
     text = ""
     for low, high in [SCRIPTS[random.randint(len(SCRIPTS))] for _ in range(random.randint(1, 3))]:
         text += "".join(chr(random.randint(low, high)) if random.rand() > 0.2 else " " for _ in range(random.randint(1, 16)))
@@ -55,7 +55,7 @@ def any_script(random):
 
 
 def mixture(random):
-    """Hand-made pieces one after the other."""
+    """Concatenated hand-made pieces."""
     return "".join(HAND_MADE[random.randint(len(HAND_MADE))] for _ in range(random.randint(2, 5)))
 
 
@@ -88,7 +88,7 @@ class _Chunks(TextStreamer):
 
 
 def held_back(tokenizer, ids):
-    """Text to show after each token: nothing while the last character is still incomplete (ends in U+FFFD)."""
+    """The text after each token: nothing while the last character is incomplete (ends in U+FFFD)."""
     shown, steps = "", []
     for count in range(1, len(ids) + 1):
         text = tokenizer.decode(ids[:count], skip_special_tokens=True)
@@ -122,7 +122,7 @@ def main():
         group.add({"name": f"string_{index:03}", "op": "tokenize", "options": options} | both_ways(tokenizer, text))
     for name, text in (("byte_fallback", "Lily saw a 🐶 and said café 日本!"), ("plain", "Once upon a time\nLily ran.")):
         group.add({"name": f"streaming_{name}", "op": "decode_stream", "options": options} | streaming(tokenizer, text))
-    incomplete = [1, 3 + 0xF0, 3 + 0x9F, 265, 3 + 0x90, 3 + 0xE2, 3 + 0x82, 2]  # bytes of characters that never end
+    incomplete = [1, 3 + 0xF0, 3 + 0x9F, 265, 3 + 0x90, 3 + 0xE2, 3 + 0x82, 2]  # bytes of incomplete characters
     group.add({"name": "decode_incomplete_bytes", "op": "decode", "options": options, "ids": incomplete,
                "decoded": tokenizer.decode(incomplete),
                "decoded_skip_special_tokens": tokenizer.decode(incomplete, skip_special_tokens=True)})

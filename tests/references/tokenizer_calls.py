@@ -1,10 +1,10 @@
-"""What transformers' tokenizers give for pairs, truncation with rows left over, padding, spans and masks.
+"""transformers' tokenizers on pairs, truncation with overflowing rows, padding, spans and masks.
 
-tokenizers 0.23.1 stops cutting a text into words once it has `max_length` tokens, so that rows left over lack the rest of the
-text (https://github.com/huggingface/tokenizers/issues/2091), and cut from the left words are counted from where it stopped.
-Calls with `return_overflowing_tokens` are therefore made with files whose pre-tokenizer gives one word only, and only of those
-are word_ids stored where the left side is cut. The same stop decides which of two texts counts as the longer one, so that pairs
-of the other files are cut to even numbers of tokens.
+tokenizers 0.23.1 stops splitting a text into words once it has `max_length` tokens, so that overflowing rows lack the rest
+of the text (https://github.com/huggingface/tokenizers/issues/2091), and with left truncation words are counted from where
+it stopped. Calls with `return_overflowing_tokens` therefore use files whose pre-tokenizer gives a single word, and only for
+those word_ids are stored with left truncation. The same stop determines which of two texts counts as the longer one, so
+that pairs of the other files are truncated to even numbers of tokens.
 """
 
 import itertools
@@ -35,7 +35,7 @@ def truncations(pair):
 
 
 def windows(pair):
-    """Options that give rows left over."""
+    """Options with overflowing rows."""
     for size, stride in ((9, 0), (11, 2), (14, 1)):
         yield OVERFLOW | {"truncation": "longest_first", "max_length": size, "stride": stride if size > 9 else 0}
     for strategy in ("only_first", *(["only_second"] if pair else [])):
@@ -62,7 +62,7 @@ def calls(single_word):
 
 
 def converted(found, texts, pairs):
-    """Spans in UTF-16 code units, and lists of JSON."""
+    """Spans in UTF-16 code units, and lists as in JSON."""
     rows = range(len(found.encodings))
     samples = found.get("overflow_to_sample_mapping", list(rows))
     spans = []
@@ -84,7 +84,7 @@ def call(tokenizer, text, pair, options):
 
 
 def expected(tokenizer, text, pair, options, single_word):
-    """What a call gives; `refused` where the library says that it cannot truncate so far."""
+    """The result of a call; `refused` if the library reports that it cannot truncate that far."""
     try:
         kept, spans, info = call(tokenizer, text, pair, options)
     except Exception as error:

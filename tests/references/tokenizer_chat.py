@@ -1,4 +1,4 @@
-"""Conversations as transformers renders them with templates in the manners of known chat models, written for this test."""
+"""Conversations rendered by transformers with templates in the style of well-known chat models, written for this test."""
 
 import json
 import os
@@ -127,7 +127,7 @@ def conversations():
 
 
 def rendered(tokenizer, name, messages, options):
-    """Text and ids, or the sentence of the template's own error."""
+    """Text and ids, or the message of the template's own error."""
     try:
         text = tokenizer.apply_chat_template(messages, chat_template=name, tokenize=False, **options)
     except Exception as error:

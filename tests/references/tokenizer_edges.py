@@ -1,5 +1,5 @@
-"""Where tokenizers' rules meet: which of two equally long texts loses the odd token, padding to multiples, words of exactly the greatest
-length, added tokens that begin alike, overlap and take the same spaces; files without a vocabulary for what a text holds; decoders.
+"""Edge cases of tokenizers: which of two equally long texts loses the odd token, padding to multiples, words of exactly the
+maximum length, added tokens with common prefixes, overlaps and shared spaces; vocabularies with missing tokens; decoders.
 """
 
 import itertools
@@ -31,7 +31,7 @@ def encoded(file, text):
 
 
 def truncations(group):
-    """Texts of single letters, so that a text has as many tokens as letters. One word each: no stop at max_length."""
+    """Texts of single letters, with as many tokens as letters. One word each, so encoding never stops at max_length."""
     file = whole(byte_pairs(LETTERS, []))
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json.dumps(file)), pad_token="z")
     group.files_json["letters"] = file
@@ -82,7 +82,7 @@ def added(group):
 
 
 def merges(group):
-    """Random vocabularies and merges, with each way to treat what they lack."""
+    """Random vocabularies and merges, with each treatment of missing tokens."""
     ways = ({}, {"unk_token": "?"}, {"unk_token": "?", "fuse_unk": True}, {"byte_fallback": True, "unk_token": "?"}, {"end_of_word_suffix": "/"},
             {"continuing_subword_prefix": "#"}, {"ignore_merges": True, "unk_token": "?"}, {"byte_fallback": True, "unk_token": "?", "fuse_unk": True})
     for at in range(48):
@@ -108,7 +108,7 @@ def merges(group):
 
 
 def decoding(group):
-    """Every decoder on tokens that look like its own."""
+    """Every decoder on tokens in its own form."""
     tokens = ["a", "##b", "▁c", "▁", "d</w>", "<0xE4>", "<0xB8>", "<0xAD>", "<0xe9>", "<0x+1>", "Ġe", "Ã©", "Ã", "é", "|", "<pad>", " .", "n't", " do not", "  x  ", "xx", "",
               "'s", "hello", " '", "▁▁", "\ufeff", "<0xEF>", "<0xBB>", "<0xBF>"]
     steps = [{"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}, {"type": "ByteFallback"}, {"type": "Fuse"},

@@ -1,4 +1,4 @@
-"""Small tokenizer files of all kinds, trained here on the sample of tokenizer_sample.py."""
+"""Small tokenizer files of all kinds, trained on the sample of tokenizer_sample.py."""
 
 import base64
 import collections
@@ -19,7 +19,7 @@ def _around(single, pair, *special):
 
 
 def byte_level_gpt2(lines):
-    """Byte-level BPE with GPT-2's expression; spans without the spaces around."""
+    """Byte-level BPE with GPT-2's pattern; spans without surrounding spaces."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -31,7 +31,7 @@ def byte_level_gpt2(lines):
 
 
 def byte_level_llama3(lines):
-    """Byte-level BPE with the expression of Llama 3, a template after the byte-level step, words looked up whole."""
+    """Byte-level BPE with the pattern of Llama 3, a template after the byte-level step, whole words looked up first."""
     tokenizer = Tokenizer(models.BPE(ignore_merges=True))
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
         pre_tokenizers.Split(Regex(LLAMA3_WORDS), "isolated"),
@@ -87,7 +87,7 @@ def wordpiece_cased(lines):
 
 
 def unigram_nfkc(lines):
-    """Unigram with NFKC and Metaspace, trained on the lines of frequent characters: it would take all the others in, too."""
+    """Unigram with NFKC and Metaspace, trained on the lines of frequent characters: it would include all others as well."""
     counts = collections.Counter("".join(lines))
     frequent = {character for character, _ in counts.most_common(500)}
     lines = [line for line in lines if set(line) <= frequent]
@@ -102,7 +102,7 @@ def unigram_nfkc(lines):
 
 
 def charsmap(rules):
-    """SentencePiece's table of replacements: a double array over UTF-8 (Darts-clone's units), then the texts."""
+    """SentencePiece's table of replacements: a double-array trie over UTF-8 (Darts-clone's units), then the texts."""
     texts, positions = b"", {}
     for replacement in sorted(set(rules.values())):
         positions[replacement] = len(texts)
@@ -116,7 +116,7 @@ def charsmap(rules):
     units, used = {0: 0}, set()
 
     def place(node, at, label):
-        """Finds an offset at which all children's slots are free, and puts them there."""
+        """Finds an offset at which all children's slots are free, and stores them there."""
         slots = [0 if key is None else key for key in node]
         offset = 1
         while any((at ^ offset ^ slot) in units for slot in slots) or offset in used or (offset >= 1 << 21 and offset & 0xFF):
@@ -153,7 +153,7 @@ def nmt_rules(lines):
 
 
 def makers():
-    """Name and maker of each file."""
+    """Name and function of each file."""
     made = (byte_level_gpt2, byte_level_llama3, bpe_metaspace, wordpiece_uncased, wordpiece_cased, unigram_nfkc)
     return {maker.__name__: maker for maker in made}
 
@@ -164,7 +164,7 @@ def _token(content, **properties):
 
 
 def variants(lines):
-    """Other steps on the same vocabularies: (name, file, what differs in its JSON)."""
+    """Other steps with the same vocabularies: (name, file, changes of its JSON)."""
     def step(kind, **more):
         return {"type": kind} | more
 

@@ -1,4 +1,4 @@
-"""Folders without tokenizer.json, as old checkpoints have them, and what transformers' AutoTokenizer makes of them."""
+"""Folders without tokenizer.json, as in old checkpoints, and the results of transformers' AutoTokenizer."""
 
 import json
 import os
@@ -14,12 +14,12 @@ EVERY = 160  # lines of the sample
 
 
 _Roberta = processors.RobertaProcessing
-# transformers 5.12 passes `cls` by a name that tokenizers 0.23.1 does not have.
+# transformers 5.12 passes `cls` under a name that tokenizers 0.23.1 does not have.
 processors.RobertaProcessing = lambda sep, cls, **options: _Roberta(sep, cls, **options)
 
 
 def write(folder, name, text):
-    """Writes a file that is not there yet: ties in training are decided by chance (delete the folders to train anew)."""
+    """Writes a file unless it exists: ties in training are broken randomly (delete the folders to train anew)."""
     os.makedirs(folder, exist_ok=True)
     if os.path.exists(os.path.join(folder, name)):
         return

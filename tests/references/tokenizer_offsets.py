@@ -1,4 +1,4 @@
-"""What the tokenizers library makes of the sample's ten thousand lines: ids and spans of every line, hashed."""
+"""The tokenizers library on the sample's ten thousand lines: ids and spans of every line, hashed."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from tokenizer_files import makers, variants
 from tokenizer_sample import sample
 
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
-FULL_LINES = 30  # of each file are stored as they are, for whoever looks for a difference
+FULL_LINES = 30  # of each file are stored in full, for debugging
 VARIANT_LINES = 4  # of which one goes to the variants
 
 
@@ -50,7 +50,7 @@ def write(folder, name, text):
 
 
 def trained_file(folder, name, maker, lines):
-    """The tokenizer file; one that is there stays, since ties in training are decided by chance (delete it to train anew)."""
+    """The tokenizer file; an existing one is kept, since ties in training are broken randomly (delete it to train anew)."""
     path = os.path.join(folder, f"{name}.json")
     if not os.path.exists(path):
         found = json.loads(maker(lines).to_str())
@@ -83,7 +83,7 @@ def main():
         if "added_tokens" in changes:
             changes["added_tokens"] = [token | {"id": 0} for token in changes["added_tokens"]]
         tokenizer = Tokenizer.from_str(json.dumps(files[base] | changes))
-        if "added_tokens" in changes:  # the library gives out the ids
+        if "added_tokens" in changes:  # the library assigns the ids
             changes["added_tokens"] = json.loads(tokenizer.to_str())["added_tokens"]
         add_case(group, name, tokenizer, lines[::VARIANT_LINES], vocabulary=base, changes=changes, every=VARIANT_LINES)
     group.save()

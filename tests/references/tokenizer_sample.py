@@ -1,4 +1,4 @@
-"""Ten thousand seeded lines in many scripts, made here from word lists, Unicode's own names and code; and English sentences.
+"""Ten thousand seeded lines in many scripts, generated from word lists, Unicode's names and code; and English sentences.
 
 The English sentences come from Tatoeba (https://tatoeba.org, by way of https://www.manythings.org/anki), CC BY 2.0 FR. Characters are those that Unicode 3.2 already
 had, and a few later blocks, so that all libraries know them whatever version of Unicode they were built with.
@@ -109,7 +109,7 @@ def words(random):
 
 
 def letters(random):
-    """Characters of one or two blocks, broken by spaces."""
+    """Characters of one or two blocks, separated by spaces."""
     text = ""
     for _ in range(random.randint(1, 3)):
         block = _pick(random, BLOCK_LETTERS)
@@ -118,7 +118,7 @@ def letters(random):
 
 
 def pieces(random):
-    """What libraries disagree about, side by side."""
+    """Concatenated pieces on which libraries disagree."""
     return "".join(_pick(random, PIECES) + _pick(random, ("", "", " ", "a", "B ")) for _ in range(random.randint(1, 9)))
 
 
@@ -157,7 +157,7 @@ def sentences(models):
 
 
 def sample(models):
-    """The lines; a line may hold line ends."""
+    """The lines; a line may contain line ends."""
     english = sentences(models)[:700]
     lines = dict.fromkeys(["", " ", "\n", *PIECES, *english])
     random = random_state("tokenizer/sample")

@@ -1,7 +1,7 @@
-"""What each normalizer and pre-tokenizer of tokenizers makes of every code point, as one checksum for each 4,096 of them.
+"""The results of each normalizer and pre-tokenizer of tokenizers for every code point, as one checksum per 4,096 of them.
 
-The text of a block is `a<character>b ` for every character of it, one after the other. The model knows no token, so that the tokens of an
-encoding are the words themselves: a checksum is the CRC-32 of their UTF-8, each followed by a line end.
+The text of a block is the concatenation of `a<character>b ` for its characters. The model has no tokens, so that the tokens
+of an encoding are the words themselves: a checksum is the CRC-32 of their UTF-8, each followed by a line end.
 """
 
 import json
@@ -60,7 +60,7 @@ def charsmap(fixtures):
 
 
 def steps(fixtures):
-    """(name, what differs in tokenizer.json). The normalizers' texts are cut at spaces, so that words stay short."""
+    """(name, changes of tokenizer.json). The normalizers' texts are split at spaces, so that words stay short."""
     for step in NORMALIZERS:
         if step["type"] == "Precompiled":
             step = step | {"precompiled_charsmap": charsmap(fixtures)}

@@ -1,7 +1,7 @@
 """torch.nn's TransformerEncoderLayer, DecoderLayer, Encoder, Decoder and Transformer.
 
 Boolean masks: 1 = ignore. The fast path and nested tensors are off: they give zeros at padded positions and other shapes.
-Every mask of these cases leaves each query a key, because PyTorch's rule for empty rows depends on the path taken.
+Every mask of these cases leaves each query a key, because PyTorch's result for fully masked rows depends on the path taken.
 """
 
 import math
@@ -70,7 +70,7 @@ class Subject:
         self.group.run(name, self.kind, settings, stored, function, file=self.file, module=module, weights=self.weights)
 
     def renamed(self, masks):
-        """TransformerEncoder calls `mask` what its layer calls `src_mask`; the fixtures always say src_mask."""
+        """TransformerEncoder names `mask` what its layer names `src_mask`; the fixtures always use src_mask."""
         if self.kind == "TransformerEncoder" and "src_mask" in masks:
             masks["mask"] = masks.pop("src_mask")
         return masks

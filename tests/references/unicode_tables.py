@@ -1,7 +1,7 @@
-"""Writes web/src/text/unicode_tables.ts: what the parts of the `tokenizers` crate hold each code point for, found by asking them.
+"""Writes web/src/text/unicode_tables.ts: how the parts of the `tokenizers` crate classify each code point, found by testing.
 
-Each part has the tables of its own Unicode version: the regular expressions, the Rust standard library, the normalization forms and the
-punctuation and marks of BERT's steps. The first has the categories; of the others only what differs from these is stored.
+Each part has the tables of its own Unicode version: the regular expressions, the Rust standard library, the normalization
+forms, and the punctuation and marks of BERT's steps. The first has the categories; of the others only deviations are stored.
 """
 
 import collections
@@ -14,12 +14,12 @@ from common import arguments
 
 EVERY = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-# Letters for kinds of code points: printable characters without digits of base 36, backslash, quotes; the rare ones after ASCII.
+# Letters for kinds of code points: printable characters other than base 36 digits, backslash, quotes; rare ones after ASCII.
 NAMES = [chr(code) for code in [*range(0x21, 0x7F), *range(0xC0, 0x100)] if chr(code) not in DIGITS + "\\'`$"]
 
 
 def categories():
-    """General categories as the regular expressions know them: Python's, after making sure that they are the same."""
+    """General categories in the crate's regular expressions: Python's, after checking that they are equal."""
     category = [unicodedata.category(chr(code)) for code in range(0x110000)]
     for name in set(category) - {"Cs"}:
         members = "".join(chr(code) for code in EVERY if category[code] == name)
@@ -34,14 +34,14 @@ def those(question):
 
 
 def combining_class_is_known(code, nfd):
-    """Whether a mark is sorted among its neighbours: U+0345 has the highest class, U+0334 the lowest."""
+    """Whether a mark is reordered: U+0345 has the highest combining class, U+0334 the lowest."""
     return nfd.normalize_str("\u0345" + chr(code)) != nfd.normalize_str("\u0345") + nfd.normalize_str(chr(code)) or (
         nfd.normalize_str(chr(code) + "\u0334") != nfd.normalize_str(chr(code)) + "\u0334"
     )
 
 
 def passed_over(category):
-    """Code points that normalization leaves alone though they are assigned, decomposed or sorted today."""
+    """Code points that the crate's normalization does not change although they are assigned, decomposed or reordered today."""
     forms = {name: getattr(normalizers, name)() for name in ("NFC", "NFD", "NFKC", "NFKD")}
     over = set()
     for code in EVERY:
@@ -57,7 +57,7 @@ def passed_over(category):
 
 
 def deviations(category):
-    """By letter: where a part's answer is not what the category says."""
+    """By letter: the code points for which a part deviates from the category."""
     alphabetic = pre_tokenizers.Split(Regex("[[:alpha:]]"), "removed")
     bert = normalizers.BertNormalizer(clean_text=True, handle_chinese_chars=False, strip_accents=False, lowercase=False)
     accents = normalizers.BertNormalizer(clean_text=False, handle_chinese_chars=False, strip_accents=True, lowercase=False)
@@ -79,13 +79,13 @@ def deviations(category):
         for letter, (members, expected) in answers.items()
     }
     over = passed_over(category)
-    # A mark that is decomposed is never asked about: what it decomposes to is.
+    # A mark that is decomposed is never tested itself, only its decomposition.
     found["S"] -= {code for code in found["S"] - over if unicodedata.decomposition(chr(code))}
     return found | {"F": over}
 
 
 def runs_of(kinds):
-    """[kind, length] of neighbours of one kind; what stands for surrogates continues the run before."""
+    """[kind, length] of runs of one kind; surrogates continue the previous run."""
     runs = []
     for code, kind in enumerate(kinds):
         if runs and (kind == runs[-1][0] or 0xD800 <= code < 0xE000):
@@ -100,7 +100,7 @@ def base36(number):
 
 
 def new_lowercase():
-    """[first, last, distance] of the pairs of cases that came after Unicode 15.1, the oldest an engine may have."""
+    """[first, last, distance] of case pairs added after Unicode 15.1, the oldest version an engine may have."""
     lower = normalizers.Lowercase()
     pairs = [(code, lower.normalize_str(chr(code))) for code in EVERY]
     new = [(code, ord(to) - code) for code, to in pairs if len(to) == 1 and ord(to) != code and is_new(code)]

@@ -1,14 +1,14 @@
-// Ours, as a user of the package runs it: in the worker in a page, in the thread in Node.
+// Our package as a user runs it: in a worker on a page, in the main thread in Node.
 
 import type { KeyValueCache, LoadOptions, ModelInfo, ModelInputs, Tensor } from 'clearformer';
 import type { Input, Spec, Task } from '../types.js';
 import type { Running } from './contender.js';
 import { sampled, tokenRows, values } from './inputs.js';
 
-/** The tensor that a task's outputs are told by. */
+/** The tensor that represents a task's outputs. */
 type Floats = Tensor<'float32'>;
 
-/** What the tasks use of any model of ours. */
+/** The interface of our models that the tasks use. */
 interface Model {
   (
     inputs: ModelInputs,
@@ -33,7 +33,7 @@ interface Work {
 
 type Making = (model: Model, input: Required<Input>) => Work | Promise<Work>;
 
-/** A part of an output that must be there. */
+/** A required part of an output. */
 function given<T>(part: T | undefined): T {
   if (part === undefined) throw new Error('the model left out what is measured');
   return part;
@@ -90,7 +90,7 @@ const tasks: Readonly<Record<Task, Making>> = {
       },
     };
   },
-  /** The output, and every hook that `names` means; without names nothing is captured. */
+  /** The output, and every hook selected by `names`; without names nothing is captured. */
   watch(model, input) {
     const { length, vocabulary, names } = input;
     if (names === '') return tasks.encode(model, input);
@@ -109,7 +109,7 @@ interface Loader {
   from_pretrained(source: string, options: LoadOptions): Promise<Model>;
 }
 
-/** Contenders that share a page or a process and differ in nothing but the task's input share the model, too. */
+/** Contenders in one page or process that differ only in the task's input share the model. */
 const shared = new Map<string, Model>();
 
 async function load(spec: Spec): Promise<Model> {

@@ -1,7 +1,7 @@
-// A contender as the runner drives it, in a page and in a Node process alike: opened, timed in slices, closed.
+// A contender as driven by the runner, in a page and in a Node process alike: opened, timed in slices, closed.
 
 import type { About, Sample, Spec } from '../types.js';
-/** A contender that is open. Kernels time themselves: `timed(repetitions)` gives the milliseconds of one run. */
+/** An open contender. Kernels time themselves: `timed(repetitions)` returns the milliseconds of one run. */
 export interface Running {
   about: About;
   run?(): unknown;
@@ -30,7 +30,7 @@ function openedAs(id: string): { contender: Running; repetitions: number } {
   return found;
 }
 
-/** Loads what `spec` describes under `id`; resolves to what is to be told about it. */
+/** Loads what `spec` describes under `id`; resolves to information about it. */
 export async function open(id: string, spec: Spec): Promise<About> {
   if (spec.kind === 'native') throw new Error('the native program is no module');
   const { open: load } = await kinds[spec.kind]();
@@ -39,10 +39,10 @@ export async function open(id: string, spec: Spec): Promise<About> {
   return contender.about;
 }
 
-/** Some of its output. */
+/** A sample of its output. */
 export const sample = async (id: string): Promise<Sample | undefined> => openedAs(id).contender.sample();
 
-/** Milliseconds of one run, over as many runs as fill `budget` milliseconds. */
+/** Milliseconds of one run, averaged over as many runs as fill `budget` milliseconds. */
 export async function time(id: string, budget: number): Promise<number> {
   const { contender } = openedAs(id);
   if (contender.timed) return timedByItself(id, budget);

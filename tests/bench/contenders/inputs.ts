@@ -1,4 +1,4 @@
-// What every contender is given: numbers that follow from their place, so that all languages make the same.
+// The inputs of all contenders: numbers computed from their index, so that all languages make the same.
 
 import type { Sample } from '../types.js';
 /** Token ids of `batch` rows. */
@@ -15,7 +15,7 @@ export function values(count: number, phase = 0): Float32Array {
   return result;
 }
 
-/** At most 4096 of the values, spread evenly, and their number: enough to compare. */
+/** At most 4096 of the values, evenly spaced, and their number: enough for a comparison. */
 export function sampled(data: ArrayLike<number | bigint>): Sample {
   const stride = Math.max(1, Math.floor(data.length / 4096));
   const picked: number[] = [];

@@ -1,9 +1,9 @@
-// Our kernels alone, and what the machine can do at most: the module of tests/bench/kernels, which times itself.
+// Our kernels by themselves, and the machine's peak rates: the module of tests/bench/kernels, which times itself.
 
 import type { Spec } from '../types.js';
 import type { Running } from './contender.js';
 
-/** What Emscripten makes of tests/bench/kernels. */
+/** The exports of tests/bench/kernels. */
 interface Kernels {
   UTF8ToString(at: number): string;
   _bench_names(): number;
@@ -13,7 +13,7 @@ interface Kernels {
 
 let module: Kernels | undefined;
 
-/** One instance in a page or process, for all works: kernel and limit are timed in the same memory. */
+/** One instance per page or process for all works: kernel and peak rate are timed in the same memory. */
 async function instance(spec: Spec): Promise<Kernels> {
   if (module === undefined) {
     const { default: create } = (await import(spec.library)) as { default: () => Promise<Kernels> };
@@ -30,7 +30,7 @@ export async function open(spec: Spec): Promise<Running> {
   if (index < 0) throw new Error(`${work}: this build has no such kernel`);
   return {
     about: { simd: spec.variant },
-    /** Milliseconds of one run. A limit is scaled to the work that it is the limit of. */
+    /** Milliseconds of one run. A peak rate is scaled to the work that it limits. */
     timed: (repetitions: number) => (core._bench_run(index, m, k, n, repetitions) * 1000 * scale) / repetitions,
     sample: () => undefined,
     close: () => {},

@@ -4,7 +4,7 @@ import type { Input, Spec } from '../types.js';
 import type { Running } from './contender.js';
 import { sampled, tokenRows, values } from './inputs.js';
 
-// A name that is no literal: the peers' packages are not there where types are checked.
+// Not a literal: the peers' packages are not installed where types are checked.
 const nativeLibrary: string = 'onnxruntime-node';
 
 interface OrtTensor {
@@ -19,7 +19,7 @@ interface Session {
   release(): Promise<void>;
 }
 
-/** What the contenders use of onnxruntime. */
+/** The part of onnxruntime's interface that is used. */
 export interface Ort {
   env: { wasm: { numThreads: number; wasmPaths: string } };
   Tensor: new (type: string, data: Float32Array | Int32Array | BigInt64Array, dims: readonly number[]) => OrtTensor;
@@ -54,12 +54,12 @@ async function createSession(ort: Ort, spec: Spec): Promise<Session> {
   if (spec.runtime === 'native') return ort.InferenceSession.create(`${graph}.onnx`, options);
   const path = `${graph.slice(graph.lastIndexOf('/') + 1)}.bin`;
   const data = await bytesOf(`${graph}.bin`);
-  // A graph without weights of its own refers to none.
+  // A graph without weights has no external data.
   const external = data.byteLength > 0 ? { externalData: [{ path, data }] } : {};
   return ort.InferenceSession.create(await bytesOf(`${graph}.onnx`), { ...options, ...external });
 }
 
-/** The feeds of a language model: ids, their places, and a past of `past` positions (none: empty). */
+/** The feeds of a language model: ids, positions, and a past of `past` positions (none: empty). */
 function textFeeds(ort: Ort, session: Session, spec: Spec): Feeds {
   const { batch = 1, length = 1, vocabulary = 1, past = 0 } = spec.input;
   const rows = tokenRows(batch, past + length, vocabulary).map((row) => row.slice(past));
@@ -83,7 +83,7 @@ function textFeeds(ort: Ort, session: Session, spec: Spec): Feeds {
 }
 
 function pastTensor(ort: Ort, name: string, { batch = 1, past = 0, heads = 1, headSize = 1 }: Input): OrtTensor {
-  const pair = /^past_\d+$/.test(name) ? [2] : []; // keys and values in one
+  const pair = /^past_\d+$/.test(name) ? [2] : []; // keys and values in one tensor
   const dims = [...pair, batch, heads, past, headSize];
   return new ort.Tensor('float32', new Float32Array(dims.reduce((a, b) => a * b)), dims);
 }
@@ -118,7 +118,7 @@ export async function open(spec: Spec): Promise<Running> {
   };
 }
 
-/** Reads the positions before the one that is timed, so that the cache holds what it would. */
+/** Processes the positions before the timed one, to fill the cache. */
 async function fillPast(ort: Ort, session: Session, spec: Spec, feeds: Feeds): Promise<void> {
   const { past = 0 } = spec.input;
   const prompt = textFeeds(ort, session, { ...spec, input: { ...spec.input, past: 0, length: past } });

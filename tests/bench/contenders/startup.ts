@@ -1,4 +1,5 @@
-// From import to the first result of a tiny model: each library is imported, loads, and reads eight tokens, in one run.
+// From import to the first result of a tiny model: each library is imported, loads, and processes eight tokens, in one
+// run.
 
 import type { LoadOptions } from 'clearformer';
 import type { Spec } from '../types.js';
@@ -44,7 +45,9 @@ async function onnxruntime({ library, wasmFolder = '', graph = '', shape }: Spec
   await session.run(feeds, ['logits']);
 }
 
-/** A pre-norm decoder of the same shape in TensorFlow.js's operations, on made-up weights, which it need not fetch. */
+/**
+ * A pre-norm decoder of the same shape in TensorFlow.js's operations, with generated weights, which need no download.
+ */
 async function tensorflow({ library, wasmFolder = '', shape }: Spec): Promise<void> {
   if (!shape) throw new Error('the shape of the model is missing');
   const tf = (await import(library)) as TensorFlow;

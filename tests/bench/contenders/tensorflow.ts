@@ -1,4 +1,4 @@
-// TensorFlow.js with its wasm backend: products and attention of its own operations.
+// TensorFlow.js with its wasm backend: products and attention from its own operations.
 
 import { RandomNumbers } from '../models/random.js';
 import type { Input, Spec } from '../types.js';
@@ -10,7 +10,7 @@ export interface TfTensor {
   dispose(): void;
 }
 
-/** What the contenders use of TensorFlow.js. */
+/** The part of TensorFlow.js's interface that is used. */
 export interface TensorFlow {
   setWasmPaths(folder: string): void;
   setThreadsCount(count: number): void;
@@ -71,7 +71,7 @@ export async function open(spec: Spec): Promise<Running> {
   const compute = operations[spec.input.kind === 'attention' ? 'attention' : 'product'](tf, spec.input);
   return {
     about: { threads: spec.threads },
-    // The wasm backend computes when it is called; reading the result back is not timed.
+    // The wasm backend computes synchronously; reading the result back is not timed.
     run: () => compute().dispose(),
     async sample() {
       const result = compute();

@@ -1,11 +1,11 @@
-// A process that holds a contender and does what the runner asks.
+// A process that runs a contender on the runner's requests.
 
 import { messageOf } from '../../../scripts/toolchain/progress.js';
 import { close, open, sample, time } from '../contenders/contender.js';
 
 const methods = { open, sample, time, close };
 
-/** What a host asks of the process. */
+/** A request from a host. */
 export interface Call {
   call: number;
   method: keyof typeof methods;

@@ -18,7 +18,7 @@ const browserFlags = [
   '--disable-sync',
 ];
 
-/** What hosts/page.html puts there. */
+/** Defined by hosts/page.html. */
 interface Bench {
   bench: Record<string, (...given: unknown[]) => unknown>;
 }
@@ -45,17 +45,17 @@ export class ChromiumHost implements Host {
     return new ChromiumHost(browser, await serveFiles());
   }
 
-  /** A page of a fresh context, in which nothing is cached. */
+  /** A page in a new context, without cache. */
   async #freshPage(): Promise<Owner> {
     const context = await this.#browser.newContext();
     const page = await context.newPage();
-    page.setDefaultTimeout(0); // a busy machine is no error
+    page.setDefaultTimeout(0); // a busy machine is not an error
     await page.goto(`${this.#server.url}${pagePath}`);
     await page.waitForFunction(() => document.title === 'ready');
     return { page, close: () => context.close() };
   }
 
-  /** Contenders with the same `share` live in one page. */
+  /** Contenders with the same `share` are in one page. */
   async open(id: string, spec: Spec, path: string | undefined): Promise<Opened> {
     const share = spec.share ?? id;
     const owner = this.#pages.get(share) ?? (await this.#freshPage());

@@ -1,4 +1,4 @@
-// Our native program (tests/bench/native/main.cpp), asked line by line.
+// Our native program (tests/bench/native/main.cpp), driven line by line.
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -8,7 +8,7 @@ import type { About, Opened, Sample, Spec } from '../types.js';
 
 const programFile = 'build/release/tests/bench/clearformer_bench';
 
-/** A line of JSON; which fields there are depends on what was asked. */
+/** A line of JSON; its fields depend on the request. */
 interface Answer extends Partial<Sample> {
   error?: string;
   names?: string;

@@ -1,4 +1,4 @@
-// Contenders in Node processes of their own, and our native program as another process.
+// Contenders in separate Node processes, and our native program as another process.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { inProject } from '../../../scripts/build/fresh.js';

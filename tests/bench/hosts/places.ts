@@ -1,10 +1,10 @@
-// Where a contender's code and files are, as each host reads them.
+// The paths of a contender's code and files, for each host.
 
 import { inProject } from '../../../scripts/build/fresh.js';
 import type { Spec } from '../types.js';
 
 const peersFolder = 'tests/bench/node_modules';
-/** The contenders for a page, and for a process: that one lies where it finds the peers' packages. */
+/** The contenders for a page, and for a process: the latter is where it finds the peers' packages. */
 export const pageContenders = 'build/bench/contender.js';
 export const childScript = `${peersFolder}/.bench/child.mjs`;
 
@@ -17,7 +17,7 @@ export const tensorflowFiles: Readonly<Record<Where, string>> = {
 
 const libraryFiles: Readonly<Record<string, (spec: Spec, where: Where) => string>> = {
   kernels: ({ variant }) => `build/wasm/tests/bench/clearformer-bench-${variant}.mjs`,
-  // Start-up is measured as bundled: a page does not fetch two dozen files.
+  // Start-up is measured bundled: a page does not load two dozen files.
   clearformer: ({ kind }) => (kind === 'startup' ? 'build/bench/own/index.js' : 'dist/index.js'),
   onnxruntime: () => `${peersFolder}/onnxruntime-web/dist/ort.wasm.min.mjs`,
   tensorflow: (_, where) => tensorflowFiles[where],
@@ -27,7 +27,9 @@ const wasmFolders: Readonly<Record<string, string>> = {
   tensorflow: `${peersFolder}/@tensorflow/tfjs-backend-wasm/dist/`,
 };
 
-/** The same spec with paths for a page ('web') or for a process ('node'). `path` is what the contender loads, if any. */
+/**
+ * The same spec with paths for a page ('web') or for a process ('node'). `path` is what the contender loads, if any.
+ */
 export function placed(spec: Spec, path: string | undefined, where: Where): Spec {
   const at = (name: string): string => (where === 'web' ? `/files/${name}` : inProject(name));
   const file = libraryFiles[spec.library]?.(spec, where);

@@ -1,4 +1,4 @@
-// Serves the project's files under /files/ to a page that is cross-origin isolated, so that threads work in it.
+// Serves the project's files under /files/ to a cross-origin isolated page, so that threads work in it.
 
 import { createReadStream, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

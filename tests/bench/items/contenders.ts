@@ -1,5 +1,5 @@
-// Who takes part: ours in each build, and the peers. A contender is { name, role, library, make?, spec }: `make` says
-// what it loads (models/make.ts), `spec` is what contenders/ opens.
+// The contenders: ours in each build, and the peers. A contender is { name, role, library, make?, spec }: `make` says
+// what it loads (models/make.ts), `spec` is opened by contenders/.
 
 import type { Contender, DType, Engine, Input, ModelName, Precision, Setting, Source, Spec, Task } from '../types.js';
 
@@ -7,7 +7,7 @@ const variants = ['simd128', 'relaxed'];
 const targets = ['avx512', 'avx2'];
 export const precisions: Readonly<Record<DType, Precision>> = { fp32: 'fp32', q8: 'int8', q4: 'int4', fp16: 'fp32' };
 
-/** Ours through the package, in both builds. */
+/** Our package, in both builds. */
 interface Ours {
   task: Task;
   model: ModelName;
@@ -40,7 +40,7 @@ export function ours({ task, model, input, dtypes }: Ours, { engine, threads }: 
   );
 }
 
-/** A kernel or a limit by itself; `name` is what is shown. */
+/** A kernel or a peak rate by itself; `name` is shown. */
 interface Work {
   name: string;
   role: 'ours' | 'limit';

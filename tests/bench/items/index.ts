@@ -1,4 +1,4 @@
-// All that is measured, by part.
+// All items, by part.
 
 import type { Item } from '../types.js';
 import { modelItems, scalingItems } from './models.js';
@@ -14,5 +14,5 @@ export const items: readonly Item[] = [
   ...startupItems,
 ];
 
-/** Parts that select items; "native", "scaling" and "roofline" choose engines or threads, too (see plan.ts). */
+/** Parts that select items; "native", "scaling" and "roofline" also select engines or threads (see plan.ts). */
 export const itemParts = [...new Set(items.map(({ part }) => part))];

@@ -1,10 +1,10 @@
-// Whole models: ours through the package, the peers on graphs of the same numbers.
+// Whole models: ours through the package, the peers on graphs with the same weights.
 
 import { shapes } from '../models/shapes.js';
 import type { DType, Input, Item, ModelName, Shape, Task } from '../types.js';
 import { onnxruntime, ours, precisions } from './contenders.js';
 
-/** 10⁹ operations of one pass: matrices, scores and their sums; embeddings and heads left out. */
+/** 10⁹ operations of one pass: matrices, scores and weighted sums, without embeddings and heads. */
 function amountOf(
   { layers, d, hidden }: Shape,
   { batch = 1, length = 1, past = 0 }: Input,
@@ -21,7 +21,7 @@ interface ModelWork {
   task: Task;
   model: ModelName;
   input: Input;
-  /** Whether it reads a cache. */
+  /** Whether it uses a cache. */
   cached?: boolean;
 }
 
@@ -52,7 +52,7 @@ function modelItem({ id, part, title, task, model, input, cached = false }: Mode
           setting,
         );
       const peers = [peer(dtype)];
-      // A peer's narrow weights may be slower than its wide ones: the fastest counts.
+      // A peer's narrow weights may be slower than its wide ones: the fastest is compared.
       if (dtype !== 'fp32') peers.push(peer('fp32'));
       if (cached) peers.push(peer(dtype, { name: 'with its cache', keepCache: true }));
       if (cached && dtype === 'q8') peers.push(peer('q4'));
@@ -112,7 +112,7 @@ const encoder = (model: ModelName, length: number): ModelWork => ({
   input: { batch: 1, length },
 });
 
-/** In the number of tokens, and in the size of the model at 128 tokens. */
+/** Scaling with the number of tokens, and with the size of the model at 128 tokens. */
 export const scalingItems = [
   ...[32, 64, 256, 512].map((length) => encoder('minilm', length)),
   ...(['bert-2x128', 'bert-4x256', 'bert-12x768'] as const).map((model) => encoder(model, 128)),

@@ -1,4 +1,4 @@
-// Products and attention, each beside the machine's limit for it.
+// Products and attention, each beside the machine's peak rate for it.
 
 import { attentionForms } from '../onnx/operations.js';
 import type { Contender, DType, Engine, Input, Item } from '../types.js';
@@ -17,13 +17,13 @@ const productSizes: readonly (readonly [number, number, number])[] = [
 const lengthPlaces = [128, 512, 1024, 2048, 4096];
 const headCount = 12;
 const headSize = 64;
-/** For causal attention GroupQueryAttention was six times slower than MultiHeadAttention: shown, but not for long. */
+/** For causal attention GroupQueryAttention was six times slower than MultiHeadAttention: only short ones are shown. */
 const groupQueryLongest = 512;
-const tensorflowLongest = 1024; // 3.9 s a run at 2048: it holds all scores
+const tensorflowLongest = 1024; // 3.9 s per run at 2048: it materialises all scores
 
 type ProductType = 'fp32' | 'q8' | 'q4';
 
-/** Which limit a kernel has, by build and type. */
+/** The peak rate for a kernel, by build and type. */
 const limitNames: Readonly<Record<string, Partial<Record<DType, string>>>> = {
   simd128: { fp32: 'peak_f32', q8: 'peak_i16', q4: 'peak_i16' },
   relaxed: { fp32: 'peak_f32_relaxed', q8: 'peak_i8', q4: 'peak_i8' },
@@ -31,7 +31,7 @@ const limitNames: Readonly<Record<string, Partial<Record<DType, string>>>> = {
   avx512: { fp32: 'peak_f32', q8: 'peak_i8', q4: 'peak_i8' },
 };
 const kernelNames: Readonly<Record<ProductType, string>> = { fp32: 'matmul', q8: 'matmul_q8', q4: 'matmul_q4' };
-/** Bytes of a weight, against those of a float: what a product of one row streams. */
+/** Bytes of a weight, relative to a float: what a single-row product streams. */
 const bytesOf: Readonly<Record<ProductType, number>> = { fp32: 1, q8: 1 / 4, q4: 18 / 32 / 4 };
 
 function limitOf(variant: string, dtype: ProductType, { m, k, n }: Size, engine: Engine): Contender[] {
@@ -81,7 +81,7 @@ function attentionItem(n: number, causal: boolean): Item {
       const input = { work: name, m: headCount, k: headSize, n };
       const kernels = variantsOf(engine).flatMap((variant) => [
         work({ name: 'kernel fp32', role: 'ours', dtype: 'fp32', variant, input }, engine),
-        // As many operations as a product of (n, d) by (d, 2 · heads · n): both of attention's.
+        // As many operations as a product of (n, d) by (d, 2 · heads · n): the two of attention.
         ...limitOf(variant, 'fp32', { m: n, k: headSize, n: (causal ? 1 : 2) * headCount * n }, engine),
       ]);
       const fed: Input = { kind: 'attention', ...shape };

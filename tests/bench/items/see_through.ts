@@ -1,5 +1,5 @@
-// What looking costs: the layers of GPT-2 over a prompt, watched and not. The output layer, which nobody watches and which
-// would take a third of the time, is left out.
+// The cost of captures: the layers of GPT-2 over a prompt, with and without captures. The output layer, which is not
+// captured and would take a third of the time, is omitted.
 
 import { shapes } from '../models/shapes.js';
 import type { Contender, Item, Setting } from '../types.js';
@@ -7,7 +7,7 @@ import { ours } from './contenders.js';
 
 const capturedNames = { patterns: 'blocks.*.attn.hook_pattern', residuals: 'blocks.*.hook_resid_post' };
 
-/** Of each build one model, which runs unwatched and then watched in each way. */
+/** One model per build, which runs without captures and then with each kind of capture. */
 function contenders(setting: Setting): Contender[] {
   const input = { length: 128, vocabulary: shapes.gpt2.vocabulary };
   return ours({ task: 'watch', model: 'gpt2', input, dtypes: ['fp32'] }, setting).flatMap((plain) => {

@@ -1,4 +1,4 @@
-// Start-up: from import to the first result of a tiny language model, in a page of a fresh context each time.
+// Start-up: from import to the first result of a tiny language model, in a page of a new context each time.
 
 import { shapes } from '../models/shapes.js';
 import type { Contender, Item, Source } from '../types.js';

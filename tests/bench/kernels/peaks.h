@@ -1,4 +1,4 @@
-// What the machine can do at most: loops that touch nothing but registers, and one that only reads.
+// The machine's peak rates: loops that use registers only, and one that only reads memory.
 #pragma once
 
 #include <cstddef>
@@ -6,21 +6,21 @@
 
 namespace clearformer::bench {
 
-/// A limit's name and `run(count)`: does `count` operations at least and says how many they were
+/// A peak rate's name and `run(count)`: executes at least `count` operations and returns how many they were
 /// (a multiply and an add are two); for "peak_stream" `count` and the result are bytes.
 struct Peak {
   const char* name;
   double (*run)(double count);
 };
 
-/// The limits of the instruction set that the kernels of this process run on.
+/// The peak rates for the instruction set of this process's kernels.
 struct Peaks {
   const Peak* first;
   std::size_t count;
 };
 Peaks peaks_of_selected_target();
 
-/// Keeps what a loop computed from being optimised away.
+/// Keeps a loop's result from being optimised away.
 void keep(double value);
 
 }  // namespace clearformer::bench

@@ -1,4 +1,4 @@
-// Machines whose limits nobody has written down: the kernels can be timed all the same.
+// Machines without peak loops: the kernels can still be timed.
 #include "peaks.h"
 
 namespace clearformer::bench {

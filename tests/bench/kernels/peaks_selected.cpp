@@ -1,5 +1,5 @@
-// Picks the limits of the instruction set that the kernels use. The VNNI instructions of the
-// limits' loops are run only where the processor has them.
+// Selects the peak loops for the instruction set that the kernels use. The VNNI instructions in them are executed only
+// if the processor has them.
 #include "clearformer/simd/dispatch.h"
 #include "peaks.h"
 

@@ -1,4 +1,5 @@
-// Limits of WebAssembly SIMD. The next value of an accumulator depends on the last, so that no turn can be left out.
+// Peak rates of WebAssembly SIMD. The next value of an accumulator depends on the last, so that no iteration can be
+// removed.
 #include <wasm_simd128.h>
 
 #include <utility>
@@ -11,7 +12,7 @@ namespace clearformer::bench {
 namespace {
 
 constexpr std::size_t kAccumulators = 12;
-volatile float factor = 0.999f, term = 0.001f;  // not known when compiling
+volatile float factor = 0.999f, term = 0.001f;  // unknown at compile time
 volatile int whole = 3;
 
 double sum_of(const v128_t (&state)[kAccumulators]) {

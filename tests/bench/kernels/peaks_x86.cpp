@@ -1,4 +1,4 @@
-// Limits of x86-64; compiled once per instruction set, like the kernels.
+// Peak rates of x86-64; compiled once per instruction set, like the kernels.
 #include <immintrin.h>
 
 #include <utility>
@@ -10,7 +10,7 @@
 namespace clearformer::bench::CLEARFORMER_TARGET {
 namespace {
 
-volatile float factor = 0.999f, term = 0.001f;  // not known when compiling
+volatile float factor = 0.999f, term = 0.001f;  // unknown at compile time
 volatile int whole = 3;
 
 #if defined(__AVX512BW__)
@@ -58,7 +58,7 @@ double multiply_add(double count) {
   return static_cast<double>(turns) * kStep;
 }
 
-// Four products of bytes and their sum, added: vpdpbusd.
+// Adds the sum of four byte products: vpdpbusd.
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
 #define CLEARFORMER_BENCH_VNNI
 double dot_i8(double count) {

@@ -1,4 +1,4 @@
-// The loop that all limits share: independent accumulators, each stepped once a turn.
+// The loop of all peak rates: independent accumulators, each stepped once per iteration.
 #pragma once
 
 #include <cstddef>
@@ -6,13 +6,13 @@
 
 namespace clearformer::bench {
 
-/// Steps `Accumulators` registers `turns` times. The number must cover the instruction's latency
+/// Steps `Accumulators` registers `turns` times. Their number must cover the instruction's latency
 /// and leave the accumulators, and the operands of `step`, in registers: 12 and 2 of 15 in WASM,
-/// where a counter in floating point would be one too many.
+/// where a floating-point counter would be one too many.
 template <std::size_t Accumulators, class Register, class Step, std::size_t... I>
 inline void step_all(Register (&state)[Accumulators], std::size_t turns, Step step,
                      std::index_sequence<I...>) {
-  // A copy that is only reached through constant indices: what GCC keeps in registers.
+  // A copy accessed through constant indices only, which GCC keeps in registers.
   Register own[Accumulators] = {state[I]...};
   for (; turns != 0; --turns) ((own[I] = step(own[I])), ...);
   ((state[I] = own[I]), ...);

@@ -101,7 +101,7 @@ const std::vector<Work>& works() {
   return all;
 }
 
-/// What a work needs, kept from call to call: making it takes longer than running it.
+/// The data of a work, cached between calls: creating it takes longer than running it.
 const Run& prepared(std::size_t work, const WorkSize& size) {
   struct Kept {
     std::size_t work;

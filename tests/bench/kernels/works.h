@@ -1,4 +1,4 @@
-// The works that can be timed by their names: limits and kernels.
+// The works that can be timed, by name: peak rates and kernels.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@ struct WorkSize {
   std::size_t m = 1, k = 1, n = 1;
 };
 
-/// All names, with spaces between; a work is called by its place among them.
+/// All names, separated by spaces; a work is identified by its index among them.
 const std::string& work_names();
 
-/// Seconds that `repetitions` runs take. Limits do as many operations as a product of this size
+/// Seconds for `repetitions` runs. Peak rates do as many operations as a product of this size
 /// ("peak_stream": read as many bytes as its fp32 weight has). Kernels: "matmul" (m, k) · (k, n);
-/// "attention", "attention_causal": m heads, k wide, n positions. What a run needs is made before.
+/// "attention", "attention_causal": m heads, k wide, n positions. The data of a run is created beforehand.
 double seconds_of(std::size_t work, const WorkSize& size, std::size_t repetitions);
 
 }  // namespace clearformer::bench

@@ -1,4 +1,4 @@
-// The weights as a Hugging Face folder: config.json and model.safetensors, under transformers' names.
+// The weights as a Hugging Face folder: config.json and model.safetensors, with transformers' names.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ const conv1d = (name: string, { weight, bias }: Dense, [inputs, outputs]: Sides)
   tensor(`${name}.bias`, [outputs], bias),
 ];
 
-/** Three matrices (d, d) out of (d, 3d). */
+/** Splits (d, 3d) into three matrices (d, d). */
 function thirds({ weight, bias }: Dense, d: number): [Dense, Dense, Dense] {
   const third = (part: number): Dense => {
     const own = new Float32Array(d * d);

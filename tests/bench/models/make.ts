@@ -1,4 +1,5 @@
-// What the contenders load, made once in build/bench/models: checkpoints for us, graphs of the same numbers for the peers.
+// The contenders' files, made once in build/bench/models: checkpoints for us, graphs with the same weights for the
+// peers.
 
 import { mkdirSync } from 'node:fs';
 import { digestOf, inProject, unlessFresh } from '../../../scripts/build/fresh.js';
@@ -13,7 +14,7 @@ import { randomWeights, type Weights } from './weights.js';
 const modelsFolder = 'build/bench/models';
 const inputs = (): string[] => ['tests/bench/onnx', 'tests/bench/models'].map((name) => inProject(name));
 
-/** Makes one file set unless it is there as today's scripts make it. */
+/** Makes one set of files unless it exists as made by the current scripts. */
 async function made(
   folder: string,
   name: string,

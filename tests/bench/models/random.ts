@@ -1,4 +1,4 @@
-// Numbers that are the same on every machine: the same seed gives the same weights.
+// Random numbers that are the same on every machine: the same seed gives the same weights.
 
 /** xorshift32 (Marsaglia 2003): numbers in [-1, 1). */
 export class RandomNumbers {
@@ -14,7 +14,7 @@ export class RandomNumbers {
     this.#state = state;
     return state / 0x80000000;
   }
-  /** `count` numbers around `centre` with the standard deviation `deviation`, uniform. */
+  /** `count` uniform numbers around `centre` with the standard deviation `deviation`. */
   array(count: number, deviation: number, centre = 0): Float32Array {
     const width = deviation * Math.sqrt(3);
     const values = new Float32Array(count);

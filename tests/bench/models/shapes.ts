@@ -1,8 +1,8 @@
-// The models that are measured: the shapes of well-known checkpoints, with random weights.
+// The measured models: the shapes of well-known checkpoints, with random weights.
 
 import type { ModelName, Shape } from '../types.js';
 
-/** What has no meaning for a family is 0. */
+/** Sizes that a family does not have are 0. */
 const none = { vocabulary: 0, positions: 0, image: 0, patch: 0, labels: 0 };
 
 export const shapes: Readonly<Record<ModelName, Shape>> = {

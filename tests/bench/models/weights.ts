@@ -1,10 +1,10 @@
-// Random weights of a model in one neutral form, from which the checkpoint and the peers' graphs are written:
-// matrices (in, out) in rows, q, k and v side by side.
+// Random weights of a model in a neutral form, from which the checkpoint and the peers' graphs are written:
+// matrices (in, out) row-major, with q, k and v concatenated.
 
 import type { Shape } from '../types.js';
 import { RandomNumbers } from './random.js';
 
-const deviation = 0.02; // as transformers initialises
+const deviation = 0.02; // transformers' initialisation
 
 export interface Norm {
   gamma: Float32Array;

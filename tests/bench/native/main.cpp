@@ -1,10 +1,10 @@
-// The native contender: reads a command a line, answers in a line of JSON each.
+// The native contender: reads one command per line, writes one line of JSON for each.
 //   names                              {"names": "peak_f32 …", "simd": "avx512"}
 //   work INDEX M K N REPETITIONS       {"seconds": …}
 //   model TASK FOLDER DTYPE THREADS BATCH LENGTH PAST      {"loaded": true}
-//   run REPETITIONS                    {"seconds": …}: of the model that was loaded last
+//   run REPETITIONS                    {"seconds": …}: of the last loaded model
 //   sample                             {"count": …, "picked": […]}
-// A command that fails answers {"error": "…"}.
+// A command that fails writes {"error": "…"}.
 #include <chrono>
 #include <cstdio>
 #include <iostream>

@@ -11,7 +11,7 @@ namespace clearformer::bench {
 
 namespace {
 
-/// Token (place · 7919 + 13 · (row + 1)) mod vocabulary, from place `past` on.
+/// Token (index · 7919 + 13 · (row + 1)) mod vocabulary, starting at index `past`.
 Tensor tokens(const ModelWork& work, std::size_t past, std::size_t length, std::size_t vocabulary) {
   Tensor ids({work.batch, length}, DType::i32);
   for (std::size_t row = 0; row < work.batch; ++row) {
@@ -23,7 +23,7 @@ Tensor tokens(const ModelWork& work, std::size_t past, std::size_t length, std::
   return ids;
 }
 
-/// Values in [-1, 1) that follow from their place.
+/// Values in [-1, 1) computed from their index.
 Tensor pixels(std::size_t side) {
   Tensor image({1, 3, side, side});
   for (std::size_t i = 0; i < image.elements(); ++i) {
@@ -76,7 +76,7 @@ ModelOutputs ModelRun::forward() {
   ModelInputs inputs;
   (work_.task == "image" ? inputs.pixel_values : inputs.input_ids) = input_.view();
   if (work_.task == "prefill" || work_.task == "decode") inputs.logits = LogitsOf::last_position;
-  // A prompt's keys and values are kept, as generation keeps them.
+  // A prompt's keys and values are stored, as in generation.
   KeyValueCache fresh = work_.task == "prefill" ? model_->make_cache() : KeyValueCache(0, 0);
   inputs.cache = work_.task == "prefill" ? &fresh : cache_.get();
   ModelOutputs outputs = model_->forward(inputs);

@@ -1,4 +1,4 @@
-// A model that is loaded natively and run on made-up inputs, as tests/bench/contenders does in JavaScript.
+// A natively loaded model, run on generated inputs like those of tests/bench/contenders in JavaScript.
 #pragma once
 
 #include <memory>
@@ -13,16 +13,16 @@ struct ModelWork {
   std::string task;                                          // encode, prefill, decode or image
   std::string folder;                                        // a Hugging Face folder
   std::string dtype;                                         // fp32, …
-  std::size_t threads = 1, batch = 1, length = 1, past = 0;  // length: of an image, its side
+  std::size_t threads = 1, batch = 1, length = 1, past = 0;  // length: for an image, its side
 };
 
 class ModelRun {
  public:
-  /// Loads the model. Throws unsupported for a dtype or threads the library has not.
+  /// Loads the model. Throws unsupported for an unsupported dtype or number of threads.
   explicit ModelRun(const ModelWork& work);
 
   void run();
-  /// Some of what it computes, and how many numbers there are.
+  /// A sample of its outputs, and their number.
   std::vector<float> sample(std::size_t& count);
 
  private:

@@ -1,4 +1,4 @@
-// An ONNX graph that is built node by node and written as NAME.onnx with its weights beside it in NAME.bin (ONNX's
+// An ONNX graph that is built node by node and written as NAME.onnx with its weights in NAME.bin (ONNX's
 // external data). Field numbers: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
 
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { bytes, float, integer, message, root, text } from './protobuf.js';
 
 export type ElementType = 'float32' | 'uint8' | 'int8' | 'int32' | 'int64';
-/** The typed array's kind gives the element type. */
+/** The typed array's kind determines the element type. */
 export type Data = Float32Array | Uint8Array | Int8Array | Int32Array | BigInt64Array;
-/** A float is written as { float: 0.5 }, so that 1.0 can be told from 1. */
+/** A float is written as { float: 0.5 }, to distinguish 1.0 from 1. */
 export type Attribute = string | number | readonly number[] | { float: number };
 export type Attributes = Readonly<Record<string, Attribute>>;
 /** A dimension is a size or a name. */
@@ -24,7 +24,7 @@ interface Port {
 const elementTypes: Readonly<Record<ElementType, number>> = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7 };
 const attributeTypes = { float: 1, int: 2, string: 3, ints: 7 };
 const alignment = 64;
-const inlineBytes = 1024; // smaller tensors stand in the graph itself
+const inlineBytes = 1024; // smaller tensors are stored in the graph itself
 const opsetVersions: readonly (readonly [string, number])[] = [
   ['', 17],
   ['com.microsoft', 1],
@@ -76,7 +76,7 @@ export class OnnxGraph {
     return name;
   }
 
-  /** A node; '' stands for an input that is left out. Returns the first output's name. */
+  /** A node; '' is an omitted input. Returns the first output's name. */
   node(
     operator: string,
     inputs: readonly string[],

@@ -1,14 +1,15 @@
 // The layers of a transformer in onnxruntime's fused operators, in three precisions:
 //   fp32   MatMul, Attention
-//   int8   DynamicQuantizeMatMul, DynamicQuantizeLinear + QAttention: what its dynamic quantisation and its optimiser make
-//   int4   MatMulNBits in blocks of 32, MultiHeadAttention behind it
+//   int8   DynamicQuantizeMatMul, DynamicQuantizeLinear + QAttention: the result of its dynamic quantisation and
+//   optimiser
+//   int4   MatMulNBits in blocks of 32, followed by MultiHeadAttention
 
 import type { Norm } from '../models/weights.js';
 import type { Precision } from '../types.js';
 import type { Attributes, OnnxGraph } from './graph.js';
 import { blockSize, toInt4, toInt8 } from './quantize.js';
 
-/** x · weight (K, N); `bias` is added here where it costs no node of its own. */
+/** x · weight (K, N); `bias` is added here if that needs no separate node. */
 interface Linear {
   name: string;
   x: string;
@@ -52,7 +53,7 @@ function int4Linear(graph: OnnxGraph, { name, x, k, n, weight, bias }: Linear): 
 
 /**
  * Self-attention without its output projection. `weight` (D, 3D), `bias` (3D). A decoder (`cache: index`) takes and
- * gives the keys and values of layer `index`.
+ * returns the keys and values of layer `index`.
  */
 interface SelfAttention {
   name: string;

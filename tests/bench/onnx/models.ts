@@ -7,7 +7,7 @@ import { OnnxGraph } from './graph.js';
 import { biasGelu, layerNorm, linear, selfAttention, skipLayerNorm } from './layers.js';
 import { transposed } from './quantize.js';
 
-/** Attention and its projection, without the projection's bias, which the norm behind adds. */
+/** Attention and its projection, without the projection's bias, which the following norm adds. */
 interface Part {
   name: string;
   x: string;
@@ -59,7 +59,7 @@ function encoder(graph: OnnxGraph, { shape, weights, x, epsilon }: Stack, precis
   return state;
 }
 
-/** Pre-norm: GPT-2 and ViT. Each norm is fused with the sum in front of it. */
+/** Pre-norm: GPT-2 and ViT. Each norm is fused with the preceding sum. */
 interface PreNormStack extends Stack {
   kind: 'erf' | 'tanh';
   cached?: boolean;

@@ -16,7 +16,7 @@ export function productGraph({ m, k, n }: Record<'m' | 'k' | 'n', number>, preci
   return graph;
 }
 
-/** The ways onnxruntime has to attend; the runner takes the one that is fastest where it runs. */
+/** onnxruntime's attention operators; the runner uses the fastest on its machine. */
 export const attentionForms = {
   plain: ['MultiHeadAttention'],
   causal: ['MultiHeadAttention', 'GroupQueryAttention'],

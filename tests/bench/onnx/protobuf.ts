@@ -1,5 +1,5 @@
-// Protocol buffers, written: https://protobuf.dev/programming-guides/encoding. A message is a list of fields, each made
-// by one of these functions; `message` joins them.
+// Serialises protocol buffers: https://protobuf.dev/programming-guides/encoding. A message is a list of fields, each
+// made by one of these functions; `message` concatenates them.
 
 const varintWire = 0;
 const lengthWire = 2;
@@ -25,7 +25,7 @@ function flat(fields: Fields): Buffer[] {
 
 const tag = (field: number, wire: number): Buffer => varint((field << 3) | wire);
 
-/** An integer; negative ones take ten bytes, as int64 does. */
+/** An integer; negative ones take ten bytes, like int64. */
 export const integer = (field: number, value: number | bigint): Buffer =>
   Buffer.concat([tag(field, varintWire), varint(value)]);
 
@@ -35,13 +35,13 @@ export function float(field: number, value: number): Buffer {
   return Buffer.concat([tag(field, fixed32Wire), bytes]);
 }
 
-/** Bytes, or a message that was made before. */
+/** Bytes, or an already serialised message. */
 export const bytes = (field: number, value: Buffer): Buffer =>
   Buffer.concat([tag(field, lengthWire), varint(value.byteLength), value]);
 
 export const text = (field: number, value: string): Buffer => bytes(field, Buffer.from(value));
 
-/** A nested message of the fields given. */
+/** A nested message of the given fields. */
 export const message = (field: number, fields: Fields): Buffer => bytes(field, Buffer.concat(flat(fields)));
 
 /** The outermost message. */

@@ -1,4 +1,4 @@
-// Weights in fewer bits, as onnxruntime's own tools make them.
+// Quantised weights, as made by onnxruntime's own tools.
 
 /** int8, symmetric, one scale for the whole matrix: what its dynamic quantisation emits for signed weights. */
 export function toInt8(data: Float32Array): { values: Int8Array; scale: number } {
@@ -13,8 +13,9 @@ export function toInt8(data: Float32Array): { values: Int8Array; scale: number }
 export const blockSize = 32;
 
 /**
- * 4 bits, symmetric, blocks of 32 along K, for MatMulNBits: of a matrix (K, N) in rows, the values (N, K / 32, 16), the
- * earlier in the lower half of each byte, and the scales (N, K / 32). A value q stands for (q - 8) · scale.
+ * 4 bits, symmetric, blocks of 32 along K, for MatMulNBits: for a row-major matrix (K, N), the values (N, K / 32, 16),
+ * with the earlier one in the lower half of each byte, and the scales (N, K / 32). A value q represents (q - 8) ·
+ * scale.
  */
 export function toInt4(data: Float32Array, k: number, n: number): { values: Uint8Array; scales: Float32Array } {
   if (k % blockSize !== 0) throw new Error(`toInt4: K is ${k}, no multiple of ${blockSize}`);

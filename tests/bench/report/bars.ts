@@ -1,8 +1,9 @@
-// The bars that the work on speed set itself: a ratio each, of what is compared in which run. `of` and `against` pick
-// contenders; where several match, the fastest counts. `least` is the smallest ratio (time against / time of) that meets it.
+// The performance targets: a ratio each, of two contenders in a run. `of` and `against` select
+// contenders; if several match, the fastest is used. `least` is the smallest ratio (time against / time of) that
+// passes.
 
 import type { DType, Engine, Identity, Setting } from '../types.js';
-/** Contenders that are meant. */
+/** A selection of contenders. */
 export interface Pick {
   role: Identity['role'];
   dtype: readonly DType[];
@@ -11,7 +12,7 @@ export interface Pick {
   captured?: string;
 }
 
-/** One side of a bar. */
+/** One side of a target. */
 export interface Side extends Setting {
   item: string;
   pick: Pick;
@@ -35,12 +36,12 @@ const limit = (variant: string, dtype: DType): Pick => ({ role: 'limit', variant
 const peer = (name: string, ...dtype: DType[]): Pick => ({ role: 'peer', peer: name, dtype });
 const web = 'onnxruntime-web';
 
-/** What is shown, and the item. */
+/** The label, and the item. */
 type Pair = readonly [string, string];
 
 const pairs = (...all: readonly Pair[]): readonly Pair[] => all;
 
-/** One bar for each build. */
+/** One target per build. */
 const eachBuild = (least: Readonly<Record<string, number>>, make: (variant: string) => Omit<Bar, 'least'>): Bar[] =>
   Object.entries(least).map(([variant, value]) => ({ ...make(variant), least: value }));
 
@@ -149,7 +150,7 @@ const startup = Object.entries({ [web]: 6, 'tfjs-wasm': 1 }).map(([name, least])
   least,
 }));
 
-/** Looking costs at most 15 %: of what is captured, only the patterns have a bar, for which attention takes another way. */
+/** Captures cost at most 15 %: only patterns have a target, for which attention takes another path. */
 const seeThrough = (['chromium', 'node'] as const).flatMap((engine) =>
   eachBuild(both(0.87), (variant) => ({
     work: `GPT-2, 128 tokens, all patterns captured, ${engine}`,

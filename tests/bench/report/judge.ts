@@ -1,4 +1,4 @@
-// Measurements against bars.
+// Compares measurements with targets.
 
 import { keyOf } from '../results.js';
 import { median, type Ratio, ratios } from '../statistics.js';
@@ -12,7 +12,7 @@ const matches = (contender: Identity, { role, variant, dtype, peer, captured }: 
   (peer === undefined || contender.peer === peer) &&
   dtype.includes(contender.dtype);
 
-/** What was measured of a bar's side; `missing` says why there is nothing. */
+/** The measurement of a target's side; `missing` says why there is none. */
 export interface Picked {
   run?: Run | undefined;
   contender?: MeasuredContender;
@@ -20,7 +20,7 @@ export interface Picked {
   missing?: string;
 }
 
-/** The fastest contender that a bar's side picks. */
+/** The fastest contender selected by a target's side. */
 export function picked(results: Results, { item, engine, threads, pick }: Side): Picked {
   const run = results.measured[keyOf(item, { engine, threads })];
   if (run === undefined) return { missing: 'not measured' };
@@ -40,7 +40,7 @@ export interface Judged {
   missing?: string | undefined;
 }
 
-/** Rounds are compared one by one where both sides are of one run. */
+/** Rounds are compared one by one if both sides are in the same run. */
 export function judge(results: Results, bar: Bar): Judged {
   const of = picked(results, bar.of);
   const against = picked(results, bar.against);

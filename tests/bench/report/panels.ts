@@ -1,4 +1,4 @@
-// The panels of the plot: groups of horizontal bars, and curves. Each answers { svg, height } for where it begins.
+// The panels of the plot: groups of horizontal bars, and curves. Each returns { svg, height } for its position.
 
 const left = 230;
 const right = 800;
@@ -10,7 +10,7 @@ const escaped = (content: string | number): string => String(content).replaceAll
 const line = (x1: number, y1: number, x2: number, y2: number, kind: string): string =>
   `<line class="${kind}" x1="${x1.toFixed(1)}" y1="${y1.toFixed(1)}" x2="${x2.toFixed(1)}" y2="${y2.toFixed(1)}"/>`;
 
-/** Names of the series that are shown, in their colours. */
+/** The legend: names of the series in their colours. */
 function legend(names: readonly (string | undefined)[], y: number): string[] {
   let x = left - 150;
   return names.map((name, i) => {
@@ -29,17 +29,17 @@ const nothing: Panel = { svg: '', height: 0 };
 
 export interface Group {
   label: string;
-  /** One for each name of the legend. */
+  /** One per name of the legend. */
   values: readonly (number | undefined)[];
 }
 
 export interface Series {
   name: string;
-  /** One for each place. */
+  /** One per place. */
   values: readonly (number | undefined)[];
 }
 
-/** Groups of bars; a line stands at 1. */
+/** Groups of bars, with a line at 1. */
 export function barPanel(top: number, title: string, groups: readonly Group[], names: readonly string[]): Panel {
   const shown = groups.filter(({ values }) => values.some((value) => value !== undefined));
   if (shown.length === 0) return nothing;

@@ -1,5 +1,5 @@
-// The results as one SVG: how many times faster than the fastest peer, and how that scales. Colours follow the reader's
-// scheme; the background is drawn, so that it can be read wherever the picture is shown.
+// The results as one SVG: speed-ups over the fastest peer, and how they scale. Colours follow the reader's
+// colour scheme; the background is drawn, so that the picture is legible wherever it is shown.
 
 import { median } from '../statistics.js';
 import type { Identity, Results, Run } from '../types.js';
@@ -100,7 +100,7 @@ function gflops(run: Run, time: number): number | undefined {
   return run.amount && run.amount.gflop / (time / 1000);
 }
 
-/** The picture; panels without a measurement are left out. */
+/** The picture, without panels that have no measurement. */
 export function plot(results: Results): string {
   const at: At = (id, threads = 1) => results.measured[`${id} chromium ${threads}`];
   const panels: ((top: number) => Panel)[] = [

@@ -27,14 +27,14 @@ function barRow(judged: Judged): (string | undefined)[] {
 
 const barHead = ['work', 'build', 'ours', 'against', 'theirs', 'ratio [quartiles]', 'bar', ''];
 
-/** Every bar with what was measured. */
+/** Every target with its measurement. */
 export const barTable = (results: Results): string =>
   table(
     barHead,
     bars.map((bar) => barRow(judge(results, bar))),
   );
 
-/** The fastest peer of a run for a contender of ours: its precision, or any that is wider. */
+/** The fastest peer of a run for a contender of ours, with the same precision or a wider one. */
 export function fastestPeer(run: Run): MeasuredContender | undefined {
   const peers = run.contenders.filter(({ role, milliseconds }) => role === 'peer' && milliseconds.length > 0);
   return peers.sort((a, b) => median(a.milliseconds) - median(b.milliseconds))[0];
@@ -61,7 +61,7 @@ const measuredHead = ['work', 'engine, threads', 'who', 'median', 'G/s', 'ratio 
 export const measuredTable = (results: Results): string =>
   table(measuredHead, Object.values(results.measured).flatMap(measuredRows));
 
-/** Date, machine and versions, one line each state of them. */
+/** Date, machine and versions, one line per combination. */
 export function conditions(results: Results): string {
   const runs = Object.values(results.measured);
   const lines = runs.map(({ date, machine, engineVersion, pinned, versions }) => {
@@ -103,7 +103,7 @@ export function shortTable(results: Results): string {
   return table(['Chromium, one thread', 'clearformer', 'fastest peer', 'ratio [quartiles]'], rows);
 }
 
-/** `text` with what stands between the two marks of the benchmarks replaced by `content`. */
+/** `text` with the part between the two benchmark markers replaced by `content`. */
 export function betweenMarks(text: string, content: string): string {
   const [begin, end] = ['<!-- bench: begin -->', '<!-- bench: end -->'];
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];

@@ -1,4 +1,4 @@
-// Writes the table and the plot of what was measured to where the readme shows them.
+// Writes the table and the plot to the files shown in the readme.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 
