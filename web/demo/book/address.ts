@@ -1,12 +1,15 @@
-// The state of the page is its address: `#/head?step=2&q=6&t=Lily…`. What the reader chose stands there and nowhere else,
-// so that a link, a reload and Back give the same numbers. Dispatches 'change'.
+// The page's state is its address: `#/head?step=2&q=6&t=Lily…`. The reader's choices are stored only there, so that a
+// link, a reload and Back restore the same numbers. Dispatches 'change'.
 
-/** Changes of parameters; undefined takes one away. */
+/** Changes of parameters; undefined removes one. */
 export type Changes = Readonly<Record<string, string | undefined>>;
-/** `push`: a choice, which Back and undo take back. `replace`: one more value of what is being moved. */
+/**
+ * `push`: a choice with a history entry of its own, which Back undoes. `replace`: an intermediate value of a drag or
+ * slider.
+ */
 type Manner = 'push' | 'replace';
 
-/** What stays when another chapter is opened; the rest belongs to the chapter it was chosen in. */
+/** Parameters shared by all chapters; the others belong to the chapter they were chosen in. */
 const shared = ['t', 'q', 'm', 'lang', 'class', 'embed'];
 
 interface Place {
@@ -18,7 +21,7 @@ export class Address extends EventTarget {
   #place: Place = placeOf(location.hash);
   readonly #past: string[] = [];
   #future: string[] = [];
-  /** Where each chapter was left. */
+  /** The parameters each chapter was left with. */
   readonly #left = new Map<string, URLSearchParams>();
 
   constructor() {
@@ -27,7 +30,7 @@ export class Address extends EventTarget {
     addEventListener('popstate', () => this.#arrive(location.hash));
   }
 
-  /** The chapter's id as it stands in the address; empty for none. */
+  /** The chapter's id in the address; empty for none. */
   get chapter(): string {
     return this.#place.chapter;
   }
@@ -40,7 +43,7 @@ export class Address extends EventTarget {
     this.#move({ chapter: this.chapter, params: changed(this.#place.params, changes) }, manner);
   }
 
-  /** Opens a chapter: as the link says, or where the reader left it, with the sentence that is being carried. */
+  /** Opens a chapter with the link's parameters, or with those it was left with; the shared parameters are kept. */
   go(chapter: string, changes: Changes = {}): void {
     this.#move({ chapter, params: this.#paramsFor(chapter, changes) }, 'push');
   }
@@ -50,7 +53,7 @@ export class Address extends EventTarget {
     return hashOf({ chapter, params: this.#paramsFor(chapter, changes) });
   }
 
-  /** This page in this state, whole. */
+  /** The absolute URL of the page in this state. */
   link(changes: Changes = {}): string {
     const hash = hashOf({ chapter: this.chapter, params: changed(this.#place.params, changes) });
     return new URL(hash, location.href).href;

@@ -1,4 +1,4 @@
-// What every part of the page shares: the address, the models, the language, the sentence that is carried along.
+// What all parts of the page share: the address, the models, the language, the sentence.
 
 import type { ActivationEdit } from 'clearformer';
 import { Address } from './address.js';
@@ -9,22 +9,22 @@ import { activation, type Pass, type PassInputs, Shelf } from './shelf.js';
 import { keep, kept } from './theme.js';
 import type { Piece } from './token_texts.js';
 
-/** The sentence as a model reads it. */
+/** The sentence as a model's input. */
 export interface Sentence {
   readonly text: string;
-  /** The tokens it reads: the first `tokens.length` of `of`. */
+  /** The tokens the model reads: the first `tokens.length` of `of`. */
   readonly ids: readonly number[];
   readonly tokens: readonly Piece[];
   readonly of: number;
-  /** The position that the reader looks at. */
+  /** The position in focus. */
   readonly focus: number;
   readonly inputs: PassInputs;
 }
 
-/** A pass as the model makes it, and with the edits of the address. */
+/** A forward pass without and with the edits of the address. */
 interface Passes {
   readonly clean: Pass;
-  /** The same object as `clean` where nothing is edited. */
+  /** The same object as `clean` without edits. */
   readonly now: Pass;
 }
 
@@ -35,7 +35,7 @@ const firstModel = 'stories260K';
 export class Book extends EventTarget {
   readonly address = new Address();
   readonly shelf = new Shelf();
-  /** Of the chapter that is open: `q` is the position it looks at while the reader has chosen none. */
+  /** The open chapter's defaults: `q` is its position in focus unless the reader has chosen one. */
   defaults: Defaults = {};
 
   get language(): Language {
@@ -52,14 +52,14 @@ export class Book extends EventTarget {
     return this.address.get('t') ?? firstSentence;
   }
 
-  /** The model that the sentence is read by, where a chapter leaves the choice. */
+  /** The model that reads the sentence, in chapters that leave the choice open. */
   get modelName(): string {
     return this.address.get('m') ?? firstModel;
   }
 
   /**
-   * The sentence as tokens of a model, at most as many as it can read and as `most` says. Of an empty sentence a
-   * model that begins a text with a token of its own reads that.
+   * The sentence as token ids of a model, truncated to the model's context and to `most`. An empty sentence gives the
+   * begin-of-sequence token where the model has one.
    */
   async sentence(model = this.modelName, most = Number.POSITIVE_INFINITY, text = this.text): Promise<Sentence> {
     const { tokenizer, texts, model: loaded } = await this.shelf.model(model);
@@ -73,12 +73,12 @@ export class Book extends EventTarget {
     return { text, ids, tokens: texts.pieces(ids), of: all.length, focus, inputs };
   }
 
-  /** The edits of the address, as they are written there. */
+  /** The edits of the address, parsed. */
   get editSpecs(): EditSpec[] {
     return parseEdits(this.address.get('edit'));
   }
 
-  /** Adds an edit to the address, in the place of one that changed the same thing. */
+  /** Adds an edit to the address; it replaces one of the same target. */
   addEdit(spec: EditSpec): void {
     this.address.set({ edit: formatEdits(withEdit(this.editSpecs, spec)) }, 'push');
   }
@@ -87,14 +87,14 @@ export class Book extends EventTarget {
     this.address.set({ edit: formatEdits(specs) }, 'push');
   }
 
-  /** The edits of the address, or these, for a pass over these inputs. */
+  /** The edits of the address, or `specs`, resolved for a pass over these inputs. */
   edits(given: PassInputs, specs: readonly EditSpec[] = this.editSpecs): Promise<ActivationEdit[]> {
     return resolveEdits(specs, async (hook, edits) => {
       return activation(await this.shelf.pass(given, { names: [hook], edits }), hook);
     });
   }
 
-  /** The pass as it is and as the address edits it. */
+  /** The pass without and with the edits of the address. */
   async passes(given: PassInputs, names: readonly string[]): Promise<Passes> {
     const clean = await this.shelf.pass(given, { names });
     const edits = await this.edits(given);

@@ -1,4 +1,4 @@
-// <book-bracketed>: a small matrix as mathematics writes it, its digits between brackets.
+// <book-bracketed>: a small matrix in brackets, as in mathematical notation.
 
 import type { Numbers } from 'clearformer/elements';
 import { decimals } from 'clearformer/elements';
@@ -16,13 +16,13 @@ class BookBracketed extends LitElement {
   };
   declare numbers: Numbers | undefined;
   declare source: string;
-  /** What it is, for readers of a screen. */
+  /** The accessible name. */
   declare label: string;
   /** Decimals; default 2. */
   declare digits: number;
-  /** A row that is in error, counted from 0. */
+  /** Index of a row marked as wrong. */
   declare wrongRow: number;
-  /** Not to be seen yet. */
+  /** Whether the values are hidden. */
   declare secret: boolean;
 
   static override styles = css`

@@ -1,5 +1,5 @@
-// The models that come with the page, and the fetching of their files. The page knows which files there are and asks for
-// no others, as a loader of any folder has to.
+// The bundled models and the fetching of their files. The page knows each model's file list and requests no others, so
+// that there are no 404 probes as for an arbitrary folder.
 
 import { ClearformerError } from 'clearformer';
 
@@ -25,7 +25,7 @@ export type BundledName = keyof typeof bundled;
 
 export const isBundled = (name: string): name is BundledName => Object.hasOwn(bundled, name);
 
-/** Where a bundled model lies; a relative address, so that the page works under any path. */
+/** The folder of a bundled model; resolved against the document, so that the page works under any path. */
 export const bundledFolder = (name: BundledName): URL => new URL(`models/${name}/`, document.baseURI);
 
 /** Fetches the files of a bundled model. Rejects with `network_error` or `file_not_found`, or the signal's reason. */

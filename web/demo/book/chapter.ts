@@ -1,4 +1,4 @@
-// What a chapter is: its steps, their defaults, its questions, and the custom element that draws its figure.
+// The types of a chapter: its steps, their defaults, its questions, and the custom element of its figure.
 
 import type { Book } from './book.js';
 
@@ -21,18 +21,18 @@ export const chapterIds = [
 ] as const;
 export type ChapterId = (typeof chapterIds)[number];
 
-/** Values of keys of the address where the reader has chosen none. */
+/** Default values of the address's parameters. */
 export type Defaults = Readonly<Record<string, string>>;
 
 export interface Step {
   readonly id: string;
-  /** What the figure shows at this step unless the reader has chosen otherwise. */
+  /** Default values at this step. */
   readonly defaults?: Defaults;
-  /** In class mode the answer stays hidden until the class has guessed. */
+  /** In class mode the answer is hidden until the class has guessed. */
   readonly predict?: true;
 }
 
-/** What came of a check, with the computed values that the verdict's text names. */
+/** The result of a check, with the computed values that the verdict's text names. */
 export interface Verdict {
   readonly right: boolean;
   readonly values: Readonly<Record<string, string>>;
@@ -40,16 +40,16 @@ export interface Verdict {
 
 export interface Question {
   readonly id: string;
-  /** A number to type, a choice among computed options, or a state to bring the figure into. */
+  /** A number to type, a choice among computed options, or a state of the figure to reach. */
   readonly kind: 'number' | 'choice' | 'state';
   options?(book: Book): Promise<readonly string[]>;
-  /** Computes whether the answer is right; of a `state` the answer is the address. */
+  /** Computes whether the answer is right; the answer of a `state` is the address. */
   check(book: Book, answer: string): Promise<Verdict>;
 }
 
 export interface Chapter {
   readonly id: ChapterId;
-  /** Prose beside a figure that stays, a wide figure over its steps, or a first screen of its own. */
+  /** Prose beside a sticky figure, a wide figure above its steps, or the home screen. */
   readonly layout: 'beside' | 'wide' | 'home';
   /** The custom element of its figure, a `Figure`. */
   readonly tag: string;
@@ -57,17 +57,18 @@ export interface Chapter {
   readonly steps: readonly Step[];
   readonly questions: readonly Question[];
   /**
-   * The figure has a model of its own: the edge shows what that reads (`spineInputs`), nothing before, and no other model is
-   * loaded for the sentence at the top. By default both show the sentence as the model of the address reads it.
+   * The figure has its own model: the margin shows that model's inputs (`spineInputs`), empty until they are known, and
+   * no other model is loaded for the sentence in the header. By default both show the sentence as read by the address's
+   * model.
    */
   readonly spine?: 'figure';
 }
 
-/** The strings of a step, in markup (see markup.ts). */
+/** The strings of a step, as markup (see markup.ts). */
 export interface StepWords {
   title: string;
   text: string;
-  /** Asked in class mode before the text is shown. */
+  /** The question that class mode shows before the text. */
   ask?: string;
 }
 
@@ -83,6 +84,6 @@ export interface ChapterWords {
   lead: string;
   steps: Record<string, StepWords>;
   questions: Record<string, QuestionWords>;
-  /** Whatever its figure says. */
+  /** The labels of its figure. */
   labels: Record<string, string>;
 }

@@ -1,4 +1,4 @@
-// The table of chapters: what each is made of, fetched when it is opened.
+// The table of chapters, each a dynamic import.
 
 import type { Chapter, ChapterId, ChapterWords } from './chapter.js';
 

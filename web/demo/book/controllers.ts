@@ -1,12 +1,14 @@
-// What an element of a figure has to know of its surroundings: how wide it is, and whether the page is dark. Each is a reactive
-// controller of lit, which draws its element anew after a change.
+// Reactive controllers of Lit for an element's environment, its width and the colour scheme; each requests an update
+// after a change.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { theme } from './theme.js';
 
 type Host = ReactiveControllerHost & Element;
 
-/** The width of an element without padding in whole CSS pixels, at most `most`; known from the first update on. */
+/**
+ * The content width of an element, rounded down to whole CSS pixels, at most `most`; known from the first update on.
+ */
 export class OwnWidth implements ReactiveController {
   width = 0;
   readonly #host: Host;
@@ -22,7 +24,7 @@ export class OwnWidth implements ReactiveController {
     host.addController(this);
   }
 
-  /** Whether the width is another one than before. */
+  /** Whether the width changed. */
   #take(measured: number): boolean {
     const width = Math.min(this.#most, Math.floor(measured));
     if (width === this.width) return false;
@@ -43,7 +45,7 @@ export class OwnWidth implements ReactiveController {
   }
 }
 
-/** Draws an element anew in the other theme's colours. */
+/** Requests an update when the colour scheme changes. */
 export class ThemeColours implements ReactiveController {
   readonly #redraw: () => void;
 

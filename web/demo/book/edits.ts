@@ -1,9 +1,9 @@
-// Edits of activations as they stand in the address, `edit=blocks.2.attn.hook_z@h4:zero,blocks.2.attn.hook_rot_q@h4@p7@i3:set=1.5`:
-// a hook, which head, position and element (@h, @p, @i), and what becomes of them. `L2H4:0` silences a head.
+// Edits of activations in the address, `edit=blocks.2.attn.hook_z@h4:zero,blocks.2.attn.hook_rot_q@h4@p7@i3:set=1.5`:
+// a hook, its head, position and element (@h, @p, @i), and the operation. `L2H4:0` ablates a head.
 
 import { type ActivationEdit, ClearformerError, type EditOp, type HookName, type Tensor } from 'clearformer';
 
-/** An edit as text can say it. `set` changes single numbers, the others whole rows as the package's edits do. */
+/** A parsed edit. `set` replaces single elements, the other operations whole rows like the package's edits. */
 export interface EditSpec {
   readonly hook: string;
   readonly head?: number;
@@ -18,7 +18,7 @@ const form =
 const silenced = /^L(\d+)H(\d+):0$/;
 const needValue: readonly string[] = ['scale', 'add', 'replace', 'set'];
 
-/** The edits of an address. Throws `invalid_argument` naming the one that can't be read. */
+/** Parses the edits of an address. Throws `invalid_argument` naming the edit that can't be parsed. */
 export function parseEdits(text: string | undefined): EditSpec[] {
   return (text ?? '')
     .split(',')
@@ -58,18 +58,18 @@ export function formatEdits(specs: readonly EditSpec[]): string | undefined {
   return texts.length > 0 ? texts.join(',') : undefined;
 }
 
-/** The list with one edit more, in the place of one that changed the same thing. */
+/** The list with an edit added, which replaces one of the same target. */
 export function withEdit(specs: readonly EditSpec[], added: EditSpec): EditSpec[] {
   const place = ({ hook, head, pos, index }: EditSpec): string => [hook, head, pos, index].join();
   return [...specs.filter((each) => place(each) !== place(added)), added];
 }
 
-/** Reads a hook in a pass with these edits. */
+/** Reads a hook's activation in a pass with these edits. */
 type Reader = (hook: string, edits: readonly ActivationEdit[]) => Promise<Tensor<'float32'>>;
 
 /**
- * The package's edits. A single number is set by replacing its row, which is read from a pass with the edits before it;
- * several numbers of one row make one edit.
+ * Resolves them to the package's edits. An element is set by replacing its row, read from a pass with the preceding
+ * edits; several elements of one row become one edit.
  */
 export async function resolveEdits(specs: readonly EditSpec[], read: Reader): Promise<ActivationEdit[]> {
   const edits: ActivationEdit[] = [];
@@ -96,7 +96,7 @@ export async function resolveEdits(specs: readonly EditSpec[], read: Reader): Pr
   return edits;
 }
 
-/** Of [1, pos, head, d] or [1, head, query, key] or [1, pos, d] the row that head and position name. */
+/** The row at head and position of [1, pos, head, d], [1, head, query, key] or [1, pos, d]. */
 function rowOf(tensor: Tensor<'float32'>, hook: string, head: number | undefined, pos: number | undefined): number[] {
   const { dims } = tensor;
   const scores = /hook_(attn_scores|attn_scores_raw|pattern)$/.test(hook);

@@ -1,14 +1,14 @@
-// An error as the page shows it: its kind and a way out in the reader's language, and the message of whoever threw it, unchanged.
+// An error as the page shows it: its kind and a remedy in the reader's language, and the original message unchanged.
 
 import { ClearformerError } from 'clearformer';
 import type { ShellWords } from '../words/en/shell.js';
 
 interface ErrorText {
   title: string;
-  /** What the reader can do about it; empty where there is nothing to say. */
+  /** What the reader can do; empty if nothing. */
   advice: string;
   message: string;
-  /** The typed code, for whoever looks it up; empty for errors that have none. */
+  /** The error's code, for a bug report or a search; empty for errors without one. */
   code: string;
 }
 

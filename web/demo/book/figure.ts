@@ -1,5 +1,5 @@
-// The base of every chapter's figure: it computes when what it depends on changes, draws what it computed, says what
-// went wrong in its place, and tells which numbers it draws and by what code they are made.
+// The base class of the chapters' figures: computes when its dependencies change, renders the result or the error, and
+// reports which numbers it shows and the code that computes them.
 
 import type { Drawn } from 'clearformer/elements';
 import { html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
@@ -12,11 +12,11 @@ import { errorText } from './error_text.js';
 import { figureStyles } from './figure_styles.js';
 import type { PassInputs } from './shelf.js';
 
-/** The code that makes what a figure shows. */
+/** The code that computes what a figure shows. */
 export interface FigureCode {
   js: string;
   cpp: string;
-  /** The line of TransformerLens, where it has one. */
+  /** The line of TransformerLens, if there is an equivalent. */
   tl?: string;
 }
 
@@ -37,12 +37,12 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
   declare step: Step;
   declare words: Words;
   declare shell: ShellWords;
-  /** False while a class still guesses. */
+  /** False in class mode while the class guesses. */
   declare revealed: boolean;
   declare data: Data | undefined;
   declare failure: unknown;
   declare private said: string;
-  /** Computed values that the prose names, as text. */
+  /** Computed values that the prose refers to, as text. */
   values: Readonly<Record<string, string>> = {};
   readonly #valuesOfSteps = new Map<string, Readonly<Record<string, string>>>();
   #key: string | undefined;
@@ -57,9 +57,9 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     this.said = '';
   }
 
-  /** What `compute` depends on, as text: equal keys are not computed again. */
+  /** The dependencies of `compute` as text: the same key is not computed again. */
   protected abstract key(): string;
-  /** Everything the figure draws. What it throws is shown in the figure's place. */
+  /** Everything the figure renders. An error is shown in the figure's place. */
   protected abstract compute(signal: AbortSignal): Promise<Data>;
   protected abstract draw(data: Data): TemplateResult;
   abstract code(): FigureCode;
@@ -68,12 +68,12 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     return {};
   }
 
-  /** The values as they were computed at a step; none before the reader has been there. */
+  /** The values computed at a step; empty until the reader has visited it. */
   valuesAt(step: string): Readonly<Record<string, string>> {
     return step === this.step?.id ? this.values : (this.#valuesOfSteps.get(step) ?? {});
   }
 
-  /** What the reader chose, else what the step shows, else what the chapter begins with. */
+  /** The edits of the address, parsed. */
   value(key: string): string {
     return this.book.address.get(key) ?? this.step.defaults?.[key] ?? this.chapter.defaults[key] ?? '';
   }
@@ -82,22 +82,22 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     return Number(this.value(key));
   }
 
-  /** A choice of the reader, which Back takes back. */
+  /** A choice with a history entry, which Back undoes. */
   choose(changes: Changes): void {
     this.book.address.set(changes, 'push');
   }
 
-  /** One more value of something that is being moved. */
+  /** An intermediate value of a drag or slider. */
   slide(changes: Changes): void {
     this.book.address.set(changes, 'replace');
   }
 
-  /** Tells readers of a screen what changed. */
+  /** Announces a change to screen readers. */
   say(text: string): void {
     this.said = text;
   }
 
-  /** What the model of this figure reads, for the spine of a chapter that leaves it to its figure. */
+  /** The inputs of the figure's own model, for the margin of a chapter with `spine: 'figure'`. */
   spineInputs: PassInputs | undefined;
 
   /** The blocks that the figure shows, counted from 1; 0 is the input of the first. */
@@ -105,17 +105,17 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     return [];
   }
 
-  /** Whether the shell is in class mode, where everything is larger. */
+  /** Whether the shell is in class mode, with everything larger. */
   get inClass(): boolean {
     return this.book.address.get('class') !== undefined;
   }
 
-  /** Every element that shows numbers, in the order it is drawn. */
+  /** Every element that shows numbers, in document order. */
   drawn(): (HTMLElement & Drawn)[] {
     return drawnIn(this.renderRoot);
   }
 
-  /** Resolves when what the address asks for is drawn. */
+  /** Resolves when the state of the address is rendered. */
   async settled(): Promise<void> {
     do await this.updateComplete;
     while (this.#controller !== undefined && (await new Promise((resolve) => setTimeout(resolve, 5, true))));

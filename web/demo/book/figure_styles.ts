@@ -1,4 +1,4 @@
-// Styles that figures share: labels, controls, read-outs, text for screen readers.
+// Styles shared by the figures: labels, controls, read-outs, visually hidden text.
 
 import { css } from 'lit';
 

@@ -1,6 +1,6 @@
-// The largest of many values, without sorting all.
+// Top-k of many values without a full sort.
 
-/** Indices of the `count` largest values, largest first; equal values keep their order. */
+/** Indices of the `count` largest values, in descending order; ties keep their order. */
 export function largest(values: ArrayLike<number>, count: number): number[] {
   const found: number[] = [];
   for (let i = 0; i < values.length; i++) {

@@ -1,7 +1,7 @@
 // The markup of the catalogue's strings:
 //   *italic*  **bold**  `code`  {q|Q}  coloured: q k v s (stream) a (accent)
-//   [text](?key=value)  chooses   [text](#/masks?key=value)  goes   [text](https://…)  leads out
-//   {name}  a value that the figure computed
+//   [text](?key=value)  sets a parameter   [text](#/masks?key=value)  opens a chapter   [text](https://…)  external
+//   {name}  a value computed by the figure
 
 import { html, type TemplateResult } from 'lit';
 import type { Address, Changes } from './address.js';
@@ -12,7 +12,7 @@ type Rendered = string | TemplateResult;
 const patterns =
   /\*\*(?<bold>.+?)\*\*|\*(?<italic>[^*]+)\*|`(?<code>[^`]+)`|\{(?<hue>[qkvsa])\|(?<coloured>(?:[^{}]|\{\w+\})*)\}|\{(?<name>\w+)\}|\[(?<text>[^\]]+)\]\((?<target>[^)\s]+)\)/;
 
-/** A string of the catalogue as a template; what has not been computed yet stands as an ellipsis. */
+/** A string of the catalogue as a template; a value not computed yet is rendered as an ellipsis. */
 export function markup(text: string, values: Values, address: Address): Rendered[] {
   const found = patterns.exec(text);
   if (!found?.groups) return [text];
@@ -46,20 +46,20 @@ function link(text: Rendered[], target: string, address: Address): TemplateResul
   return html`<a href=${target} rel="noopener">${text}</a>`;
 }
 
-/** `?mask=` takes the reader's choice back. */
+/** `?mask=` clears the parameter. */
 const cleared = (changes: Changes): Changes =>
   Object.fromEntries(Object.entries(changes).map(([key, value]) => [key, value === '' ? undefined : value]));
 
 const sentenceEnds = /(?<=[.!?][”“"»)*]?)\s+(?=[\p{Lu}[*{`„“"«])/u;
 
-/** The sentences whose values have all been computed: none stands there with a gap in it. */
+/** The sentences whose values have all been computed, so that none is shown with a gap. */
 export function computed(text: string, values: Values): string {
   const known = (sentence: string): boolean =>
     Array.from(sentence.matchAll(/\{(\w+)\}/g)).every(([, name = '']) => values[name] !== undefined);
   return text.split(sentenceEnds).filter(known).join(' ');
 }
 
-/** The same text without its markup, for titles and attributes. */
+/** The text without markup, for titles and attributes. */
 export function plain(text: string, values: Values = {}): string {
   const found = patterns.exec(text);
   if (!found?.groups) return text;
@@ -69,6 +69,6 @@ export function plain(text: string, values: Values = {}): string {
   return text.slice(0, found.index) + shown + plain(text.slice(found.index + found[0].length), values);
 }
 
-/** `{read} of {of}` with its values. */
+/** `{read} of {of}` with its values substituted. */
 export const filled = (text: string, values: Readonly<Record<string, string | number>>): string =>
   text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? '…'));

@@ -1,15 +1,15 @@
-// A figure that lays itself out by its width, with choices that are buttons or, where there is little room, lists.
+// A figure whose layout depends on its width, with choices rendered as buttons or, if narrow, as select elements.
 
 import { html, type TemplateResult } from 'lit';
 import type { ChapterWords } from './chapter.js';
 import { OwnWidth } from './controllers.js';
 import { Figure } from './figure.js';
 
-/** Below this width choices are lists and figures stand one under the other. */
+/** Below this width choices are select elements and the parts of a figure are stacked. */
 const narrowBelow = 700;
 
 interface Choice {
-  /** The key of the address that it sets. */
+  /** The parameter of the address that it sets. */
   readonly key: string;
   readonly name: string;
   readonly options: readonly (readonly [value: string, text: string])[];
@@ -19,7 +19,7 @@ interface Choice {
 export abstract class MeasuredFigure<Data, Words extends ChapterWords> extends Figure<Data, Words> {
   readonly #box = new OwnWidth(this);
 
-  /** Of the figure, in CSS pixels; 0 before it is known. */
+  /** The figure's width in CSS pixels; 0 until it is known. */
   get width(): number {
     return this.#box.width;
   }
@@ -28,7 +28,7 @@ export abstract class MeasuredFigure<Data, Words extends ChapterWords> extends F
     return this.width < narrowBelow;
   }
 
-  /** One of several. */
+  /** A choice of one option. */
   protected choice({ key, name, options, chosen }: Choice): TemplateResult {
     const choose = (value: string): void => this.choose({ [key]: value });
     if (this.narrow) {

@@ -1,4 +1,4 @@
-// The odds of the next token as the model makes them and as an edited pass does, and how they stand beside a figure.
+// Next-token probabilities without and with the edits, and their bars beside a figure.
 
 import { softmax } from 'clearformer';
 import { percent } from 'clearformer/elements';
@@ -16,11 +16,14 @@ export interface Odds {
 
 const most = 7;
 
-/** A token of a model as a candidate; of a model without a tokenizer its number. */
+/** A candidate token's text; its id for a model without a tokenizer. */
 export const pieceOf = ({ texts }: Shelved, id: number): Piece =>
   texts?.alone(id) ?? { id, text: `${id}`, label: `${id}`, special: false };
 
-/** The likeliest next tokens now, with what they were before; the one that was likeliest before is always among them. */
+/**
+ * The most probable next tokens after the edits, with their probabilities before; always includes the previous top
+ * token.
+ */
 export async function oddsOf(shelved: Shelved, clean: Pass, now: Pass): Promise<Odds[]> {
   const before = (await softmax(clean.logits.slice(0, -1))).data;
   const after = now === clean ? before : (await softmax(now.logits.slice(0, -1))).data;
@@ -30,7 +33,7 @@ export async function oddsOf(shelved: Shelved, clean: Pass, now: Pass): Promise<
   return ids.map((id) => ({ piece: pieceOf(shelved, id), before: before[id] ?? 0, now: after[id] ?? 0 }));
 }
 
-/** The one that was likeliest before, and the one that is now. */
+/** The top token before and after the edits. */
 export function leaders(odds: readonly Odds[]): { before: Odds | undefined; now: Odds | undefined } {
   const top = (of: (one: Odds) => number): Odds | undefined => [...odds].sort((a, b) => of(b) - of(a))[0];
   return { before: top((one) => one.before), now: top((one) => one.now) };
@@ -39,13 +42,13 @@ export function leaders(odds: readonly Odds[]): { before: Odds | undefined; now:
 interface OddsView {
   readonly odds: readonly Odds[];
   readonly edited: boolean;
-  /** False while a class guesses: only what was before is shown. */
+  /** False while the class guesses: only the probabilities before the edits are shown. */
   readonly revealed: boolean;
   readonly narrow: boolean;
   readonly labels: { readonly nextWord: string; readonly guess: string; readonly was: string };
 }
 
-/** Bars of the odds, with what they were. */
+/** Bars of the probabilities, with those before the edits. */
 export function oddsBars({ odds, edited, narrow, labels, ...given }: OddsView): TemplateResult {
   const revealed = given.revealed || !edited;
   const shown = revealed ? odds : [...odds].sort((a, b) => b.before - a.before);

@@ -1,7 +1,7 @@
-// Keeps the page for use without a network: once the first figure stands and the browser is idle, a service worker fetches
-// every file of the page, chapters not opened yet included. What fails is no matter to the reader: the page runs as before.
+// Makes the page work offline: once the first figure is computed and the browser is idle, a service worker caches every
+// file of the page, unopened chapters included. A failure is only reported as a state: the page works as before.
 
-/** `off`: not here, for the reason given. */
+/** `off`: not available, with the reason. */
 export type OfflineState =
   | { state: 'waiting' | 'fetching' | 'ready' }
   | { state: 'off'; reason: 'development' | 'insecure' | 'unsupported' | 'frame' | 'save-data' }
@@ -12,7 +12,7 @@ interface Connection {
 }
 
 function obstacle(): OfflineState | undefined {
-  // Vite's server for development puts its client into the page; there is no list of files then.
+  // Vite's dev server injects its client into the page; there is no precache list then.
   if (document.querySelector('script[src*="@vite/client"]')) return { state: 'off', reason: 'development' };
   if (!isSecureContext) return { state: 'off', reason: 'insecure' };
   if (!('serviceWorker' in navigator)) return { state: 'off', reason: 'unsupported' };
@@ -21,7 +21,7 @@ function obstacle(): OfflineState | undefined {
   return connection?.saveData ? { state: 'off', reason: 'save-data' } : undefined;
 }
 
-/** Dispatches 'change'. The laboratory tells what it says. */
+/** Dispatches 'change'. The laboratory shows the state. */
 class Offline extends EventTarget {
   #now: OfflineState = { state: 'waiting' };
 
@@ -34,7 +34,7 @@ class Offline extends EventTarget {
     this.dispatchEvent(new Event('change'));
   }
 
-  /** Begins when a figure inside `page` has been computed. */
+  /** Starts when a figure inside `page` has been computed. */
   keep(page: EventTarget): void {
     const stopped = obstacle();
     if (stopped) {

@@ -1,9 +1,9 @@
-// <offline-state>: whether the page is kept for use without a network, and if not why, in the words that `labels` has for it.
+// <offline-state>: whether the page works offline, and if not why, in the texts of `labels`.
 
 import { LitElement, type PropertyDeclarations } from 'lit';
 import { type OfflineState, offline } from './offline.js';
 
-/** `offline_ready`, … by the state; of a page that is not kept, by the reason. */
+/** Texts by state (`offline_ready`, …); for `off`, by reason. */
 type OfflineLabels = Readonly<Record<string, string>>;
 
 const keyOf = (now: OfflineState): string => `offline_${now.state === 'off' ? now.reason : now.state}`;

@@ -1,13 +1,13 @@
-// Numbers as a picture, a pixel each, for places where cells would be too small to be elements.
+// Values as an image with one pixel each, where cells would be too small to be elements.
 
 import { signed } from 'clearformer/elements';
 import { theme } from './theme.js';
 
-/** The bound of a picture of many numbers whose few large ones may all have the full colour: twice the root mean square. */
+/** The colour scale's bound for many values with few outliers, which may saturate: twice the root mean square. */
 export const usualBound = (values: Float32Array): number =>
   2 * Math.sqrt(values.reduce((sum, value) => sum + value * value, 0) / values.length);
 
-/** Draws `columns` numbers a row, full colour at `bound`; numbers that are NaN stay clear. */
+/** Paints `columns` values a row, saturated at `bound`; NaN is transparent. */
 export function paint(canvas: HTMLCanvasElement, values: ArrayLike<number>, columns: number, bound: number): void {
   canvas.width = columns;
   canvas.height = Math.ceil(values.length / columns);
@@ -22,7 +22,7 @@ export function paint(canvas: HTMLCanvasElement, values: ArrayLike<number>, colu
   context.putImageData(image, 0, 0);
 }
 
-/** The same as an address of the picture. */
+/** The same as the data URL of an image. */
 export function pixels(values: ArrayLike<number>, columns: number, bound: number): string {
   const canvas = document.createElement('canvas');
   paint(canvas, values, columns, bound);

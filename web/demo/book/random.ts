@@ -1,10 +1,10 @@
-// Random numbers that are the same for the same seed on every device.
+// Random numbers reproducible from a seed on every device.
 
 import { Tensor } from 'clearformer';
 
 type Float = Tensor<'float32'>;
 
-/** One after another, in [0, 1): mulberry32. */
+/** A generator of uniform numbers in [0, 1): mulberry32. */
 function uniformly(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -26,7 +26,7 @@ export function uniform(dims: readonly number[], seed: number): Float {
   );
 }
 
-/** [rows, columns] of mean 0 and variance 1 (Box and Muller 1958). */
+/** [rows, columns] with mean 0 and variance 1 (Box and Muller 1958). */
 export function normal(rows: number, columns: number, seed: number): Float {
   const next = uniformly(seed);
   const draw = (): number => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());

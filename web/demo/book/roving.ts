@@ -1,6 +1,6 @@
-// Buttons in rows and columns with one tab stop: arrows go among them.
+// A roving tabindex: buttons in rows and columns with one tab stop, navigated by arrow keys.
 
-/** Moves the focus for an arrow key; whether it did. */
+/** Moves the focus on an arrow key; returns whether it did. */
 export function rove(event: KeyboardEvent, buttons: readonly HTMLElement[], columns: number): boolean {
   const at = buttons.indexOf(event.target as HTMLElement);
   const steps: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };

@@ -1,5 +1,5 @@
-// The models that the reader has met: each is loaded once and stays; what passes through it is remembered for a while.
-// Dispatches 'change' while something loads.
+// The models in use: each is loaded once and kept, and its forward passes are cached for a while.
+// Dispatches 'change' while a model loads.
 
 import {
   type ActivationCache,
@@ -23,23 +23,23 @@ import {
 import { type BundledName, bundled, bundledFiles, isBundled } from './bundled.js';
 import { TokenTexts } from './token_texts.js';
 
-/** A loaded model with what stands before it. */
+/** A loaded model with its tokenizer or processor. */
 export interface Shelved {
   readonly name: string;
   readonly model: PreTrainedModel;
-  /** The same model, where it writes. */
+  /** The same model, if it generates. */
   readonly writer?: GenerativeModel;
   readonly tokenizer?: PreTrainedTokenizer;
   readonly texts?: TokenTexts;
   readonly processor?: ImageProcessor;
 }
 
-/** What goes into a model; passes with equal keys are one. */
+/** The inputs of a pass; passes with equal keys are shared. */
 export interface PassInputs {
   readonly model: string;
   readonly key: string;
   readonly inputs: ModelInputs;
-  /** Edits that belong to what is shown, whatever the reader edits besides. */
+  /** Edits of the figure itself, in addition to the reader's. */
   readonly edits?: readonly ActivationEdit[];
 }
 
@@ -48,7 +48,7 @@ export interface Pass {
   readonly cache: ActivationCache;
 }
 
-/** What a pass captured at a hook; throws where it has none of that name. */
+/** The captured activation of a hook; throws if there is none of that name. */
 export function activation({ cache }: Pass, name: string): Tensor<'float32'> {
   const found = (cache as Readonly<Record<string, Tensor<'float32'>>>)[name];
   if (found) return found;
@@ -56,12 +56,12 @@ export function activation({ cache }: Pass, name: string): Tensor<'float32'> {
 }
 
 interface PassOptions {
-  /** Names of hooks, with `*`. */
+  /** Names of hooks; `*` is a wildcard. */
   names: readonly string[];
   edits?: readonly ActivationEdit[];
 }
 
-/** How far the loading of a model is; `total` is 0 while it is unknown. */
+/** Progress of a load; `total` is 0 while unknown. */
 interface Loading {
   readonly name: string;
   readonly loaded: number;
@@ -73,10 +73,10 @@ const keptPasses = 24;
 export class Shelf extends EventTarget {
   readonly #models = new Map<string, Promise<Shelved>>();
   readonly #passes = new Map<string, Promise<Pass>>();
-  /** What is being loaded now. */
+  /** The edits of the address, parsed. */
   loading: Loading | undefined;
 
-  /** A bundled model, or one the reader brought. Rejects as loading does; the next call tries again. */
+  /** A bundled model or the reader's own. Rejects with the loader's error; the next call tries again. */
   model(name: string): Promise<Shelved> {
     const known = this.#models.get(name);
     if (known) return known;
@@ -95,7 +95,7 @@ export class Shelf extends EventTarget {
     return this.#models.has(name);
   }
 
-  /** Puts a model of the reader's own on the shelf, in the place of the one before. */
+  /** Adds the reader's own model, replacing the previous one. */
   adopt(shelved: Shelved): void {
     const before = this.#models.get(shelved.name);
     this.#models.set(shelved.name, Promise.resolve(shelved));
@@ -104,7 +104,7 @@ export class Shelf extends EventTarget {
     this.dispatchEvent(new Event('change'));
   }
 
-  /** One pass, with the activations of the hooks named. */
+  /** A forward pass that captures the named hooks. */
   pass(given: PassInputs, { names, edits: added = [] }: PassOptions): Promise<Pass> {
     const edits = [...(given.edits ?? []), ...added];
     const key = [given.model, given.key, names.join(), JSON.stringify(edits)].join('\n');
@@ -148,7 +148,7 @@ export class Shelf extends EventTarget {
 
 type Source = Parameters<typeof AutoModelForCausalLM.from_pretrained>[0];
 
-/** Loads what a task needs from a folder. */
+/** Loads the classes of a task from a folder. */
 export async function shelve(name: string, task: string, source: Source, options: LoadOptions): Promise<Shelved> {
   const { signal } = options;
   if (task === 'image-classification') {

@@ -1,11 +1,10 @@
-// Small things that figures do with tensors besides calling the package: other rows, columns or dimensions, and how far apart or
-// alike two are.
+// Small tensor helpers of the figures: stacking, slicing, reshaping, and measures of difference and similarity.
 
 import { matmul, rms_norm, Tensor } from 'clearformer';
 
 type Float = Tensor<'float32'>;
 
-/** A tensor of these rows, all equally long. */
+/** A tensor of these rows, which have equal length. */
 export function stacked(rows: readonly ArrayLike<number>[]): Float {
   const width = rows[0]?.length ?? 0;
   const data = new Float32Array(rows.length * width);
@@ -15,13 +14,13 @@ export function stacked(rows: readonly ArrayLike<number>[]): Float {
   return new Tensor('float32', data, [rows.length, width]);
 }
 
-/** Columns of [rows, columns], in this order. */
+/** Columns of [rows, columns] in the given order. */
 export function columnsOf({ dims, data }: Float, chosen: readonly number[]): Float {
   const [rows = 0, columns = 0] = dims;
   return stacked(Array.from({ length: rows }, (_, r) => chosen.map((c) => data[r * columns + c] ?? 0)));
 }
 
-/** Rows and columns exchanged: a linear layer's [out, in] as the matrix that x is multiplied with. */
+/** The transpose, e.g. a linear layer's [out, in] as the matrix that x is multiplied with. */
 export function transposed({ data, dims }: Float): Float {
   const [rows = 0, columns = 0] = dims;
   const turned = new Float32Array(rows * columns);
@@ -29,10 +28,10 @@ export function transposed({ data, dims }: Float): Float {
   return new Tensor('float32', turned, [columns, rows]);
 }
 
-/** The same numbers with other dimensions. */
+/** The same data with other dimensions. */
 export const reshaped = ({ data }: Float, dims: readonly number[]): Float => new Tensor('float32', data, dims);
 
-/** The largest difference between numbers at the same place; NaN where one has more than the other. */
+/** The largest absolute elementwise difference; NaN if the lengths differ. */
 export function largestDifference(one: ArrayLike<number>, other: ArrayLike<number>): number {
   if (one.length !== other.length) return Number.NaN;
   let most = 0;
@@ -40,10 +39,10 @@ export function largestDifference(one: ArrayLike<number>, other: ArrayLike<numbe
   return most;
 }
 
-/** Every row at the length √d, so that the products of rows are their cosines times d. */
+/** Rows scaled to length √d, so that their dot products are cosines times d. */
 export const ofOneLength = (rows: Float): Promise<Float> => rms_norm(rows, rows.dims[1] ?? 1, { eps: 0 });
 
-/** The cosine of each of these rows (of one length) with each of the others: [rows, others]. */
+/** The cosine similarity of each row with each of the others, all rows scaled by `ofOneLength`: [rows, others]. */
 export async function cosines(rows: Float, others: Float): Promise<Float> {
   const products = await matmul(rows, transposed(others));
   const d = rows.dims[1] ?? 1;

@@ -1,4 +1,4 @@
-// Dark or light: the system's choice until the reader makes one, which is remembered. Dispatches 'change'.
+// The colour scheme: the system's until the reader chooses one, which is stored. Dispatches 'change'.
 
 type Theme = 'light' | 'dark';
 
@@ -26,12 +26,12 @@ class ThemeState extends EventTarget {
   }
 }
 
-/** Remembers a choice where the browser lets the page. */
+/** Stores a choice if the browser allows it. */
 export function keep(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // Storage is closed to the page: the choice lasts until it is left.
+    // No access to storage: the choice lasts until the page is closed.
   }
 }
 

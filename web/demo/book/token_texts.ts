@@ -1,23 +1,23 @@
-// Tokens as the reader sees them: the text that each adds after the ones before it.
+// The text of tokens: what each adds to the decoded text of its prefix.
 
 import { type TokenNames, tokenName, tokenPiece } from 'clearformer/elements';
 
 export interface Piece {
   readonly id: number;
-  /** Text that the token adds after the ones before it. */
+  /** Text that the token adds to that of its prefix. */
   readonly text: string;
-  /** The same as a label: without the blank before a word; a blank by itself is ␣. */
+  /** The same as a label: without the space before a word; a lone space is ␣. */
   readonly label: string;
   readonly special: boolean;
 }
 
-/** A token's text as a label: " dog" is "dog", a blank by itself "␣", a line's end "↵". */
+/** A token's text as a label: " dog" is "dog", a lone space "␣", a line break "↵". */
 function labelOf(text: string): string {
   const bare = text.startsWith(' ') && text.length > 1 ? text.slice(1) : text;
   return bare.replaceAll(' ', '␣').replaceAll('\n', '↵').replaceAll('\t', '⇥') || '∅';
 }
 
-/** A piece depends on so many ids at most (the reach of `tokenPiece`), so pieces are remembered by them. */
+/** A piece depends on at most this many preceding ids (the reach of `tokenPiece`), so pieces are cached by them. */
 const reach = 5;
 const mostKnown = 4096;
 
@@ -46,7 +46,7 @@ export class TokenTexts {
     return ids.map((_, i) => this.piece(ids.slice(Math.max(0, i + 1 - reach), i + 1)));
   }
 
-  /** A token by itself, as a candidate for the next place. */
+  /** A token alone, as a candidate for the next position. */
   alone(id: number): Piece {
     const special = this.#special.has(id);
     const spelled = tokenName(this.tokenizer, id);

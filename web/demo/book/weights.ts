@@ -1,5 +1,5 @@
-// The weights of a bundled model's checkpoint, for figures that multiply with them. The safetensors file is one that the
-// browser has already fetched for the model; the format: https://huggingface.co/docs/safetensors, "Format".
+// The weights of a bundled model's checkpoint, for figures that multiply with them. Its safetensors file is already in
+// the browser's cache from loading the model; the format: https://huggingface.co/docs/safetensors, "Format".
 
 import { ClearformerError, Tensor } from 'clearformer';
 import { bundledFolder, isBundled } from './bundled.js';
@@ -67,7 +67,7 @@ function floats(bytes: ArrayBuffer, dtype: string): Float32Array {
   throw new ClearformerError('unsupported', `weights of type ${dtype} are not read here`);
 }
 
-/** IEEE 754 binary16: sign, five bits of exponent (bias 15), ten of fraction. */
+/** IEEE 754 binary16 (half precision): sign, five bits of exponent (bias 15), ten of fraction. */
 function half(bits: number): number {
   const [sign, exponent, fraction] = [bits >> 15 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
   if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;

@@ -1,5 +1,5 @@
-// Vite plugin: what the built page has beside its own files: the package's web components for pages of others, and the
-// service worker with the list of everything that was built.
+// Vite plugin: the additional files of the built page: the package's web components for embedding in other pages, and
+// the service worker with its precache list.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,10 +11,10 @@ const worker = 'service_worker.js';
 
 const digestOf = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex').slice(0, 16);
 
-/** Not kept without a network: the worker itself, source maps, licences, and the documentation, a site of its own. */
+/** Not cached for offline use: the worker itself, source maps, licences, and the documentation site. */
 const left = /^service_worker\.js$|^licences\.md$|^docs\/|\.map$/;
 
-/** Digests by path; the page itself is `./`, since servers lead from index.html to its folder. */
+/** Digests by path; index.html is `./`, as servers redirect to its folder. */
 function filesIn(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -28,7 +28,7 @@ function filesIn(folder: string): Record<string, string> {
   );
 }
 
-/** `elements` is the built file of the package's components, `source` the service worker's. */
+/** `elements` is the built module of the package's components, `source` that of the service worker. */
 export function offlineFiles(source: string, elements: string): Plugin {
   let folder = '';
   let chunk = '';
@@ -42,7 +42,7 @@ export function offlineFiles(source: string, elements: string): Plugin {
       chunk = this.emitFile({ type: 'chunk', id: elements, name: 'elements', preserveSignature: 'allow-extension' });
     },
     generateBundle() {
-      // One name for other pages, whatever the build's digests are.
+      // A stable name for embedding pages, independent of the build's digests.
       const source = `export * from './${this.getFileName(chunk)}';\n`;
       this.emitFile({ type: 'asset', fileName: 'elements.js', source });
     },
