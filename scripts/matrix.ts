@@ -4,11 +4,14 @@
 // web/examples/bundlers.md.
 
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Browser, chromium } from 'playwright-core';
-import { type Project, projects } from '../tests/matrix/projects.js';
+import type { Extension, Page, Project, Server } from '../tests/matrix/project.js';
+import { projects } from '../tests/matrix/projects.js';
 import { serveFolders } from '../tests/matrix/serve.js';
 import { browserFlags } from '../tests/web/browser/chromium.js';
 import { inProject } from './build/fresh.js';
@@ -40,14 +43,24 @@ interface Row {
   settings: readonly string[];
 }
 
+/** What commands of a project see: its own programs first. */
+const environmentOf = (folder: string): Record<string, string> => ({
+  PATH: [join(folder, 'node_modules/.bin'), process.env.PATH].join(delimiter),
+  CI: '1',
+  NO_COLOR: '1',
+  NEXT_TELEMETRY_DISABLED: '1',
+  ASTRO_TELEMETRY_DISABLED: '1',
+});
+
 const shell = (command: string, cwd: string): Promise<{ stdout: string }> =>
-  run('sh', ['-c', command], { cwd, env: { CI: '1', NEXT_TELEMETRY_DISABLED: '1' } });
+  run('sh', ['-c', command], { cwd, env: environmentOf(cwd), timeout: 5 * patience });
 
 /** A folder with the project's files, the model, and its packages. */
 async function prepare(project: Project, tarball: string): Promise<string> {
   const folder = join(cacheFolder(), 'matrix', project.name.replace(/\W+/g, '-').toLowerCase());
   mkdirSync(folder, { recursive: true });
-  for (const old of ['out', 'told.txt', '.next', 'node_modules/clearformer'])
+  const kept = ['node_modules', 'package.json'];
+  for (const old of [...readdirSync(folder).filter((name) => !kept.includes(name)), 'node_modules/clearformer'])
     rmSync(join(folder, old), { recursive: true, force: true });
   const settings = Object.entries(project.settings ?? {}).map(([file, name]) => [file, settingOf(name)] as const);
   for (const [file, text] of [...Object.entries(project.files), ...settings]) {
@@ -57,8 +70,7 @@ async function prepare(project: Project, tarball: string): Promise<string> {
   cpSync(model, join(folder, 'public/model'), { recursive: true });
   const dependencies = { ...project.packages, clearformer: `file:${tarball}` };
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }));
-  rmSync(join(folder, 'package-lock.json'), { force: true }); // it may refer to another tarball of this version
-  await shell('npm install --prefer-offline --no-audit --no-fund --loglevel=error', folder);
+  await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: folder });
   return folder;
 }
 
@@ -68,12 +80,23 @@ function versionOf(project: Project, folder: string): string {
   return JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version;
 }
 
+/** What `self.told` becomes in a page or a background. Looked at from outside: policies of pages refuse what would wait inside. */
+async function toldIn({ evaluate }: { evaluate(expression: string): Promise<unknown> }): Promise<string> {
+  for (const end = Date.now() + patience; Date.now() < end; await sleep(50)) {
+    const told = await evaluate('self.told');
+    if (told !== undefined) return String(told);
+  }
+  return `nothing within ${patience / 1000} s`;
+}
+
 async function toldBy(browser: Browser, url: string): Promise<string> {
   const opened = await browser.newPage();
+  const complaints: string[] = [];
+  opened.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
+  opened.on('pageerror', ({ message }) => complaints.push(message));
   try {
     await opened.goto(url, { timeout: patience });
-    const told = await opened.waitForFunction('window.told', undefined, { timeout: patience });
-    return String(await told.jsonValue());
+    return [await toldIn({ evaluate: (expression) => opened.evaluate(expression) }), ...complaints].join('\n');
   } finally {
     await opened.close();
   }
@@ -90,29 +113,67 @@ const freePort = (): Promise<number> =>
 /** Everything the project outputs, which should all contain the same text. */
 async function textsOf({ run: how }: Project, folder: string, browser: Browser): Promise<string[]> {
   if (how.kind === 'program') return [(await shell(how.command, folder)).stdout];
-  if (how.kind === 'page') {
-    const served = await serveFolders([join(folder, how.folder)]);
-    try {
-      return [await toldBy(browser, served.url)];
-    } finally {
-      served.stop();
-    }
+  if (how.kind === 'page') return [await toldByPage(how, folder, browser)];
+  return how.kind === 'extension' ? [await toldByExtension(how, folder)] : toldByServer(how, folder, browser);
+}
+
+async function toldByPage(
+  { folder: root, headers, path = '' }: Page,
+  folder: string,
+  browser: Browser,
+): Promise<string> {
+  const served = await serveFolders([join(folder, root)], headers);
+  try {
+    return await toldBy(browser, served.url + path);
+  } finally {
+    served.stop();
   }
+}
+
+async function toldByServer(how: Server, folder: string, browser: Browser): Promise<string[]> {
+  const { command, page, answers = [] } = how;
   const port = await freePort();
-  const server = spawn('sh', ['-c', `exec ${how.command}`], {
+  const server = spawn('sh', ['-c', `exec ${command}`], {
     cwd: folder,
-    env: { ...process.env, PORT: String(port) },
+    env: { ...process.env, ...environmentOf(folder), PORT: String(port) },
     detached: true,
-    stdio: 'ignore',
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  let output = '';
+  for (const stream of [server.stdout, server.stderr])
+    stream.on('data', (data: Buffer) => {
+      output += data;
+    });
+  const ended = new Promise<never>((_, fail) => server.on('exit', () => fail(new Error('The server has ended.'))));
+  ended.catch(() => {}); // when it is no more needed
   const at = (path: string): string => `http://127.0.0.1:${port}${path}`;
   try {
-    await answering(at(how.page ?? how.answers?.[0] ?? '/'));
-    const texts = how.page === undefined ? [] : [await toldBy(browser, at(how.page))];
-    for (const path of how.answers ?? []) texts.push(unescaped(await (await fetch(at(path))).text()));
+    await Promise.race([ended, answering(at(page ?? answers[0] ?? '/'))]);
+    const texts = page === undefined ? [] : [await toldBy(browser, at(page))];
+    for (const path of answers) texts.push(unescaped(await (await fetch(at(path))).text()));
     return texts;
+  } catch (error) {
+    throw new Error(`${messageOf(error)}\n${output.slice(-2000)}`);
   } finally {
-    if (server.pid !== undefined) process.kill(-server.pid);
+    if (server.pid !== undefined && server.exitCode === null) process.kill(-server.pid);
+  }
+}
+
+async function toldByExtension({ folder: root }: Extension, folder: string): Promise<string> {
+  const extension = join(folder, root);
+  const profile = mkdtempSync(join(tmpdir(), 'clearformer-profile-'));
+  const loading = ['--headless=new', `--disable-extensions-except=${extension}`, `--load-extension=${extension}`];
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: await findChromium(),
+    headless: false, // Playwright's own headless browser has no extensions
+    args: [...browserFlags, ...loading],
+  });
+  try {
+    const background = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
+    return await toldIn({ evaluate: (expression) => background.evaluate(expression) });
+  } finally {
+    await context.close();
+    rmSync(profile, { recursive: true });
   }
 }
 
@@ -126,7 +187,7 @@ async function answering(url: string): Promise<void> {
       )
     )
       return;
-    await new Promise((done) => setTimeout(done, 200));
+    await sleep(200);
   }
   throw new Error(`${url} did not answer`);
 }

@@ -9,9 +9,9 @@ import { type ModuleName, modules } from './cmake.js';
 import { bundleCommandLine } from './command_line.js';
 import { emitDeclarations } from './declarations.js';
 import { digestOf, inProject, unlessFresh } from './fresh.js';
-import { glueFiles, glueText } from './glue.js';
 import { bundledFile, noteBundled } from './licences.js';
 import { bundleInOneFile, minified } from './one_file.js';
+import { filesInPart, textInPart } from './part_of.js';
 
 type Build = typeof import('esbuild').build;
 
@@ -37,10 +37,10 @@ function requireSameGlue(): void {
   }
 }
 
-const glueWithoutFiles: Plugin = {
-  name: 'glue without files',
+const filesOfOthersInPart: Plugin = {
+  name: 'files of others in part',
   setup({ onLoad }) {
-    onLoad({ filter: glueFiles }, ({ path }) => ({ contents: glueText(path), loader: 'js' }));
+    onLoad({ filter: filesInPart }, ({ path }) => ({ contents: textInPart(path), loader: 'js' }));
   },
 };
 
@@ -68,7 +68,7 @@ const bundleOptions = {
   minifyWhitespace: true,
   legalComments: 'inline',
   logLevel: 'warning',
-  plugins: [glueWithoutFiles, litWithoutDocument, noteBundled],
+  plugins: [filesOfOthersInPart, litWithoutDocument, noteBundled],
 } satisfies BuildOptions;
 
 // Modules that stay separate from index.js, so that bundlers can drop them from pages that do not use them: inside

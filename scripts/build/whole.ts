@@ -1,13 +1,12 @@
-// node.js and whole.js: what every program needs in one file, which Node loads in a third of the time of many files;
-// what a model may need (templates, character tables) in a second one, which whole.js includes from the start;
-// and the rest (tasks, formats, code for servers) in files that are loaded on demand.
+// node.js and whole.js: what both need from the start in one file, which Node loads in a third of the time of many files and
+// which compresses better than two. An import() of a module in it loads nothing, as service workers demand. The rest (tasks,
+// formats, code for servers) is in files that are loaded on demand.
 
-import { readFileSync } from 'node:fs';
-import { dirname, relative, resolve } from 'node:path';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 import type { PluginContext, RolldownOptions } from 'rolldown';
 import { inProject } from './fresh.js';
-import { glueFiles, glueText } from './glue.js';
+import { filesInPart, textInPart } from './part_of.js';
 
 const names = { keepNames: { class: true, function: false } };
 export const shortening = {
@@ -20,7 +19,7 @@ const entries = { node: inProject('web/src/node.ts'), whole: inProject('web/src/
 
 const files = (worker: string): RolldownOptions['plugins'] => ({
   name: 'files of the package',
-  load: (id) => (id === 'built:worker' ? worker : glueFiles.test(id) ? glueText(id) : null),
+  load: (id) => (id === 'built:worker' ? worker : filesInPart.test(id) ? textInPart(id) : null),
   resolveId(source) {
     if (/\/assets\.js$/.test(source)) return inProject('web/src/runtime/assets_whole.ts');
     if (source === 'built:worker') return source;
@@ -28,32 +27,7 @@ const files = (worker: string): RolldownOptions['plugins'] => ({
   },
 });
 
-/**
- * Service workers may not use import(), not even for modules already loaded. Each import() of a part that whole.ts
- * provides therefore looks for it there first; the others are unchanged.
- */
-const givenParts: RolldownOptions['plugins'] = {
-  name: 'parts that are there from the beginning',
-  transform(code, id) {
-    if (!id.endsWith('.ts') || id === entries.whole) return null;
-    // Type imports are unchanged: import('./core.js').Core.
-    const changed = code.replace(/\bimport\('([^']+)'\)(?!\.[A-Z])/g, (call, path: string) => {
-      const name = path.startsWith('.') ? relative(sources, resolve(dirname(id), path)) : path;
-      return given.has(name) ? `part(${JSON.stringify(name)}, () => ${call})` : call;
-    });
-    return changed === code
-      ? null
-      : `import { part } from ${JSON.stringify(`${sources}/support/parts.js`)};\n${changed}`;
-  },
-};
-
 type Graph = Pick<PluginContext, 'getModuleInfo'>;
-
-const sources = inProject('web/src');
-/** The parts that whole.ts provides, by their names there. */
-const given = new Set(
-  [...readFileSync(entries.whole, 'utf8').matchAll(/^ {2}'([^']+)': \w+,$/gm)].map(([, name = '']) => name),
-);
 
 /** The static imports of an entry, transitively. */
 function needed(graph: Graph, id: string, found = new Set<string>()): Set<string> {
@@ -68,14 +42,14 @@ export async function bundleWhole(define: Record<string, string>, worker: string
   const { rolldown } = await import('rolldown');
   const build = await rolldown({
     input: entries,
-    plugins: [files(worker), givenParts],
+    plugins: files(worker),
     platform: 'neutral',
     resolve: { mainFields: ['module', 'main'] },
     transform: { target: 'es2022', define },
     treeshake: { moduleSideEffects: true }, // the entries import what must be included
     logLevel: 'silent', // it would warn about each import() of an included module
   });
-  let parts: { core: Set<string>; more: Set<string> } | undefined;
+  let parts: Set<string> | undefined;
   await build.write({
     dir: inProject('dist'),
     format: 'esm',
@@ -85,12 +59,21 @@ export async function bundleWhole(define: Record<string, string>, worker: string
       groups: [
         {
           name: (id, graph) => {
-            parts ??= { core: needed(graph, entries.node), more: needed(graph, entries.whole) };
-            return parts.core.has(id) ? 'core' : parts.more.has(id) ? 'more' : null;
+            parts ??= needed(graph, entries.whole);
+            return parts.has(id) ? 'core' : null;
           },
         },
       ],
     },
   });
   await build.close();
+  for (const name of readdirSync(inProject('dist')).filter((each) => /^(node|whole).*\.js$/.test(each))) {
+    const file = inProject('dist', name);
+    writeFileSync(file, inAscii(readFileSync(file, 'utf8')));
+  }
+}
+
+/** Engines store an ASCII script with one byte per character; a single other character doubles that. */
+function inAscii(code: string): string {
+  return code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

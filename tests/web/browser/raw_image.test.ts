@@ -1,11 +1,11 @@
 // RawImage with canvases: reading them, encoding image files, and saving.
 
 import { readFile } from 'node:fs/promises';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchChromium } from './chromium.js';
 import { serveProject } from './project_page.js';
-import { browserFlags } from './site.js';
 
 const [width, height] = [5, 3];
 const noise = (count: number): number[] => Array.from({ length: count }, (_, i) => (i * 7919 + (i >> 2) * 31) % 256);
@@ -29,7 +29,7 @@ let stop: () => void;
 beforeAll(async () => {
   const { server, url } = await serveProject({});
   stop = () => server.close();
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: browserFlags });
+  browser = await launchChromium();
   tab = await browser.newPage();
   await tab.goto(url);
 });

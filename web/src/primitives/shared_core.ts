@@ -49,12 +49,20 @@ export async function run<N extends BorderName>(name: N, given: ArgumentsOf<N>):
   const core = current();
   try {
     if (core.engine !== undefined) return await core.engine.call(name, given);
-    const copy = structuredClone(given);
+    const copy = copyOf(given);
     return await (await core.starting).call(name, copy);
   } catch (thrown) {
     if (thrown instanceof ClearformerError && thrown.code === 'poisoned') forget(core);
     throw thrown;
   }
+}
+
+/** A deep copy of arguments. structuredClone can belong to another realm (Jest), whose arrays the core does not recognize. */
+function copyOf<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (ArrayBuffer.isView(value)) return (value as unknown as Uint8Array).slice() as T;
+  if (Array.isArray(value)) return value.map(copyOf) as T;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, copyOf(each)])) as T;
 }
 
 /** The core's functions that return a single tensor. */

@@ -2,6 +2,7 @@
 // (https://github.com/openai/gpt-2/blob/master/src/encoder.py).
 
 import type { AlignedText } from './aligned_text.js';
+import { utf8Of } from './utf8.js';
 
 /** GPT-2's pattern of words. */
 export const gpt2Words = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
@@ -13,11 +14,10 @@ const alphabet = (() => {
   return Array.from({ length: 0x100 }, (_, byte) => String.fromCharCode(isPrintable(byte) ? byte : next++));
 })();
 const bytes = new Map(alphabet.map((character, byte) => [character, byte]));
-const utf8 = new TextEncoder();
 
 function spelledBytes(text: string): string {
   let spelled = '';
-  for (const byte of utf8.encode(text)) spelled += alphabet[byte];
+  for (const byte of utf8Of(text)) spelled += alphabet[byte];
   return spelled;
 }
 
@@ -31,7 +31,7 @@ export function bytesOf(token: string): Iterable<number> {
   const spelled: number[] = [];
   for (const character of token) {
     const byte = bytes.get(character);
-    if (byte === undefined) return utf8.encode(token);
+    if (byte === undefined) return utf8Of(token);
     spelled.push(byte);
   }
   return spelled;

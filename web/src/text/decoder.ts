@@ -4,6 +4,7 @@
 import { bytesOf } from './byte_level.js';
 import { patternOf } from './patterns.js';
 import { asStep, characterOf, countOf, flagOf, type Step, stepsOf, textOf, unknownStep } from './step.js';
+import { textOfUtf8 } from './utf8.js';
 
 type Decode = (texts: readonly string[]) => readonly string[];
 
@@ -26,7 +27,7 @@ const makers: Readonly<Record<string, (step: Step) => Decode>> = {
     const steps = stepsOf(step, 'decoders').map(made);
     return (texts) => steps.reduce((done, decode) => decode(done), texts);
   },
-  ByteLevel: () => (texts) => [lenient.decode(Uint8Array.from(texts.flatMap((text) => [...bytesOf(text)])))],
+  ByteLevel: () => (texts) => [textOfUtf8(Uint8Array.from(texts.flatMap((text) => [...bytesOf(text)])), 'lenient')],
   ByteFallback: () => byteFallback,
   Fuse: () => (texts) => [texts.join('')],
   WordPiece: (step) => {
@@ -64,9 +65,6 @@ function each(change: (text: string, i: number, texts: readonly string[]) => str
   return (texts) => texts.map(change);
 }
 
-const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
-const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /** Tokens such as <0xE2> are bytes. A run of them that is not valid UTF-8 as a whole becomes one U+FFFD per byte. */
 function byteFallback(texts: readonly string[]): string[] {
   const decoded: string[] = [];
@@ -90,7 +88,7 @@ function byteFallback(texts: readonly string[]): string[] {
 
 function textOfBytes(bytes: readonly number[]): string {
   try {
-    return strict.decode(Uint8Array.from(bytes));
+    return textOfUtf8(Uint8Array.from(bytes), 'strict');
   } catch {
     return '\uFFFD'.repeat(bytes.length);
   }

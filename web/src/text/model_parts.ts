@@ -2,6 +2,7 @@
 
 import { ClearformerError } from '../support/error.js';
 import { flagOf, type Step } from './step.js';
+import { utf8Of } from './utf8.js';
 
 /** A token of a word: its id and the UTF-16 code units [from, to) of the word. */
 export interface WordPart {
@@ -39,13 +40,11 @@ export function idOrUnknown({ ids, unknown }: ModelParts, token: string): number
   );
 }
 
-const utf8 = new TextEncoder();
-
 /** The tokens <0x00> … <0xFF> of a text's bytes, if byte fallback is on and the vocabulary has them all. */
 export function byteFallback({ step, ids }: ModelParts): (text: string) => number[] | undefined {
   if (!flagOf(step, 'byte_fallback', false)) return () => undefined;
   return (text) => {
-    const names = Array.from(utf8.encode(text), (byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
+    const names = Array.from(utf8Of(text), (byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
     const found = names.map((name) => ids.get(name)).filter((id) => id !== undefined);
     return found.length === names.length ? found : undefined;
   };

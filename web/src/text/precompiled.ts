@@ -3,6 +3,7 @@
 
 import { ClearformerError } from '../support/error.js';
 import type { AlignedText, Rewritten } from './aligned_text.js';
+import { utf8Of } from './utf8.js';
 
 const longestCluster = 5; // maximum bytes of a grapheme that is looked up as a whole
 
@@ -46,10 +47,10 @@ interface Replacement {
 }
 
 function replacements(grapheme: string, find: Find): Replacement[] {
-  const bytes = utf8.encode(grapheme);
+  const bytes = utf8Of(grapheme);
   const whole = bytes.length <= longestCluster ? find(bytes) : undefined;
   if (whole !== undefined) return [{ from: grapheme, to: whole }];
-  return Array.from(grapheme, (from) => ({ from, to: find(utf8.encode(from)) ?? from }));
+  return Array.from(grapheme, (from) => ({ from, to: find(utf8Of(from)) ?? from }));
 }
 
 function rewritten(replaced: readonly Replacement[]): Rewritten {
@@ -63,8 +64,6 @@ function rewritten(replaced: readonly Replacement[]): Rewritten {
   }
   return done;
 }
-
-const utf8 = new TextEncoder();
 
 function readTable(charsmap: string): Find {
   const bytes = Uint8Array.from(atob(charsmap), (character) => character.charCodeAt(0));

@@ -1,0 +1,81 @@
+// Bundlers, for pages and for Node.
+
+import { html, type Project, page, program } from './project.js';
+
+const vite = (version: string): Project[] => [
+  {
+    name: `Vite ${version}, build`,
+    packages: { vite: version },
+    files: page,
+    build: ['vite build --base ./ --outDir out'],
+    run: { kind: 'page', folder: 'out' },
+  },
+  {
+    name: `Vite ${version}, dev server`,
+    packages: { vite: version },
+    files: page,
+    run: { kind: 'server', command: 'vite --host 127.0.0.1 --strictPort --port $PORT', page: '/' },
+  },
+];
+
+export const bundlers: readonly Project[] = [
+  ...['5', '6', '7', '8'].flatMap(vite),
+  {
+    name: 'webpack 5',
+    packages: { webpack: '5', 'webpack-cli': '6' },
+    files: { ...page, 'public/index.html': html('./main.js') },
+    build: ['webpack ./main.js --mode production -o out', 'cp -r public/. out'],
+    run: { kind: 'page', folder: 'out' },
+  },
+  {
+    name: 'Parcel 2',
+    packages: { parcel: '2' },
+    files: page,
+    build: ['parcel build index.html --public-url ./ --dist-dir out --no-cache', 'cp -r public/. out'],
+    run: { kind: 'page', folder: 'out' },
+  },
+  {
+    name: 'Rollup',
+    packages: { rollup: '4', '@rollup/plugin-node-resolve': '16' },
+    files: page,
+    settings: { 'copy.sh': 'copy' },
+    build: [
+      'rollup main.js -d out -f es -p node-resolve={browser:true}',
+      'sh copy.sh',
+      'cp -r public/. index.html out',
+    ],
+    run: { kind: 'page', folder: 'out' },
+  },
+  {
+    name: 'esbuild',
+    packages: { esbuild: '0.28' },
+    files: page,
+    settings: { 'copy.sh': 'copy' },
+    build: [
+      'esbuild main.js --bundle --format=esm --outdir=out --log-level=error',
+      'sh copy.sh',
+      'cp -r public/. index.html out',
+    ],
+    run: { kind: 'page', folder: 'out' },
+  },
+  {
+    name: 'esbuild, clearformer/inline, one script of no module',
+    packages: { esbuild: '0.28' },
+    files: { ...page, 'index.html': html('./main.js', '') },
+    build: [
+      'esbuild main.js --bundle --format=iife --alias:clearformer=clearformer/inline --outdir=out --log-level=error',
+      'cp -r public/. index.html out',
+    ],
+    run: { kind: 'page', folder: 'out' },
+  },
+  {
+    name: 'esbuild for Node, in one file away from the package',
+    packages: { esbuild: '0.28' },
+    files: program,
+    build: [
+      'esbuild main.js --bundle --platform=node --format=esm --outfile=out/main.mjs --log-level=error',
+      'rm -rf /tmp/clearformer-away && cp -r out /tmp/clearformer-away && cp -r public /tmp/clearformer-away',
+    ],
+    run: { kind: 'program', command: 'cd /tmp/clearformer-away && node main.mjs' },
+  },
+];

@@ -1,0 +1,78 @@
+// A project of `npm run matrix`: its packages, files, build and run commands; and what projects have in common. Settings that
+// an environment needs are not repeated in projects: they are read from web/examples/bundlers.md, by the name before them.
+
+/** A program that generates a story; every project has it as story.js. */
+export const story = `
+import { AutoModelForCausalLM, AutoTokenizer } from 'clearformer';
+export async function story(source, options = {}) {
+  const tokenizer = await AutoTokenizer.from_pretrained(source);
+  const model = await AutoModelForCausalLM.from_pretrained(source, options);
+  const ids = await model.generate(tokenizer('Once upon a time'), { max_new_tokens: 200, eos_token_id: null });
+  await model.dispose();
+  return tokenizer.batch_decode(ids, { skip_special_tokens: true })[0];
+}
+`;
+
+/** Statements that store the text, or the error, in window.told; `source` is an expression for the model's folder. */
+export const tell = (source: string): string =>
+  `story(${source}).then((text) => { window.told = text; }, (error) => { window.told = String(error); });\n`;
+
+/** An HTML page with one script. */
+export const html = (script: string, kind = 'type="module" '): string =>
+  `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script ${kind}src="${script}"></script>\n`;
+
+/** A page beside whose index.html the model lies. */
+export const page = {
+  'story.js': story,
+  'main.js': `import { story } from './story.js';\n${tell("new URL('model/', document.baseURI)")}`,
+  'index.html': html('./main.js'),
+};
+
+/** A program that prints the text. */
+export const program = {
+  'story.js': story,
+  'main.js': "import { story } from './story.js';\nconsole.log(await story('./public/model'));\n",
+};
+
+export interface Project {
+  /** Its name in the table. */
+  name: string;
+  /** Versions by package; the table shows the first. */
+  packages: Readonly<Record<string, string>>;
+  files: Readonly<Record<string, string>>;
+  /** Files whose contents are settings in web/examples/bundlers.md, by the setting's name. */
+  settings?: Readonly<Record<string, string>>;
+  /** Commands, one after the other; programs of the packages are found by name. */
+  build?: readonly string[];
+  run: Page | Server | Program | Extension;
+}
+
+/** A folder whose page stores the text in window.told. */
+export interface Page {
+  kind: 'page';
+  folder: string;
+  /** With each answer of the server. */
+  headers?: Readonly<Record<string, string>>;
+  /** The page, if it is not index.html; with its query. */
+  path?: string;
+}
+
+/** A server, started with PORT in the environment; `page` stores the text in window.told, `answers` are texts. */
+export interface Server {
+  kind: 'server';
+  command: string;
+  page?: string;
+  answers?: readonly string[];
+}
+
+/** A program that prints the text, possibly among other lines. */
+export interface Program {
+  kind: 'program';
+  command: string;
+}
+
+/** The folder of a browser extension whose background stores the text in self.told. */
+export interface Extension {
+  kind: 'extension';
+  folder: string;
+}
