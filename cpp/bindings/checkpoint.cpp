@@ -26,8 +26,8 @@ std::shared_ptr<CheckpointReader> checkpoint_of(const Arguments& arguments) {
 
 val build_info(const Arguments&) {
   val info = val::object();
-  info.set("version", std::string(CLEARFORMER_VERSION));
-  info.set("simd", std::string(simd::name_of(simd::selected())));
+  info.set("version", to_value(CLEARFORMER_VERSION));
+  info.set("simd", to_value(simd::name_of(simd::selected())));
   info.set("heap_bytes", static_cast<double>(emscripten_get_heap_size()));
   info.set("most_heap_bytes", static_cast<double>(emscripten_get_heap_max()));
   return info;

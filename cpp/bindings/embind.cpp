@@ -62,7 +62,6 @@ EMSCRIPTEN_BINDINGS(types) {
   register_integer<unsigned long>("unsigned long");
   _embind_register_float(TypeID<float>::get(), "float", sizeof(float));
   _embind_register_float(TypeID<double>::get(), "double", sizeof(double));
-  _embind_register_std_string(TypeID<std::string>::get(), "std::string");
   _embind_register_emval(TypeID<emscripten::val>::get());
   register_memory_view<std::uint8_t>(TypedArray::uint8, "Uint8Array");
   register_memory_view<std::int32_t>(TypedArray::int32, "Int32Array");

@@ -62,8 +62,8 @@ val generation_create(const Arguments& arguments) {
   result.set("prompt", to_value(open->generation.sequences()));
   if (const GenerationWarning& warning = open->generation.warning(); warning.code != nullptr) {
     val told = val::object();
-    told.set("code", std::string(warning.code));
-    told.set("message", warning.message);
+    told.set("code", to_value(warning.code));
+    told.set("message", to_value(warning.message));
     result.set("warning", told);
   }
   result.set("generation", handles().add(std::move(open)));

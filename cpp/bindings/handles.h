@@ -61,8 +61,8 @@ class Handles {
 
   void release(int handle) { objects_.erase(handle); }
 
-  /// Bytes of all objects.
-  MemoryUse memory() const;
+  /// Bytes of all objects; the previous result if there is no memory to compute it.
+  MemoryUse memory();
   /// Updates and returns the peak of bytes held; called at the end of calls that compute.
   std::size_t note_peak();
 
@@ -70,8 +70,11 @@ class Handles {
   using Object = std::variant<std::shared_ptr<CheckpointReader>, std::shared_ptr<OpenModel>,
                               std::shared_ptr<KeyValueCache>, std::shared_ptr<OpenGeneration>,
                               std::shared_ptr<Module>>;
+  MemoryUse counted() const;
+
   std::map<int, Object> objects_;
   int last_ = 0;
+  MemoryUse use_;
   std::size_t peak_ = 0;
 };
 

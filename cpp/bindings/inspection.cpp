@@ -51,7 +51,7 @@ val inspect(const Arguments& arguments) {
     result.set("cfg", cfg_of(*found.config));
   }
   check_generation(arguments, found);
-  result.set("facts", to_json(found));
+  result.set("facts", to_value(to_json(found)));
   return result;
 }
 

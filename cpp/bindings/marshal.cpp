@@ -1,5 +1,6 @@
 #include "bindings/marshal.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <new>
@@ -63,7 +64,7 @@ std::string checked_type(const val& tensor, const Shape& shape, const char* key)
     fail(ErrorCode::shape_mismatch, key, ": dims ", shape.text(), " ask for ", shape.elements(),
          " elements, data has ", length);
   }
-  return data["constructor"]["name"].as<std::string>();
+  return text_of(data["constructor"]["name"]);
 }
 
 Tensor integer_tensor(const val& tensor, const char* key) {
@@ -100,13 +101,13 @@ Tensor float_tensor(const val& tensor, const char* key) {
 Tensor any_tensor(const val& tensor, const char* key) {
   const val data = tensor["data"];
   const bool floats = !data.isUndefined() && !data.isNull() &&
-                      data["constructor"]["name"].as<std::string>() == "Float32Array";
+                      text_of(data["constructor"]["name"]) == "Float32Array";
   return floats ? float_tensor(tensor, key) : integer_tensor(tensor, key);
 }
 
 Mask mask_term(const val& term, const char* key) {
   const val kind_value = term["kind"];
-  const std::string kind = kind_value.isString() ? kind_value.as<std::string>() : "";
+  const std::string kind = kind_value.isString() ? text_of(kind_value) : "";
   if (kind == "causal") {
     const val past = term["past"];
     return Mask::causal(past.isNumber() ? past.as<unsigned>() : 0);
@@ -126,11 +127,28 @@ Mask mask_of(const val& terms, const char* key) {
   return mask;
 }
 
-std::vector<std::string> keys_of(const val& object) {
-  return emscripten::vecFromJSArray<std::string>(val::global("Object").call<val>("keys", object));
+// Calls `read` with the name and the value of each member.
+template <class Read>
+void for_members(const val& object, Read read) {
+  const val keys = val::global("Object").call<val>("keys", object);
+  const auto length = keys["length"].as<unsigned>();
+  for (unsigned i = 0; i < length; ++i) read(text_of(keys[i]), object[keys[i]]);
+}
+
+std::string bytes_of(const val& bytes) {
+  std::string copy(bytes["length"].as<unsigned>(), '\0');
+  if (copy.empty()) return copy;  // set() throws for a detached array, even an empty one
+  val(emscripten::typed_memory_view(copy.size(), reinterpret_cast<std::uint8_t*>(copy.data())))
+      .call<void>("set", bytes);
+  return copy;
 }
 
 }  // namespace
+
+std::string text_of(const val& text) {
+  static const val encoder = val::global("TextEncoder").new_();
+  return bytes_of(encoder.call<val>("encode", text));
+}
 
 bool Arguments::has(const char* key) const {
   const val value = object_[key];
@@ -169,13 +187,13 @@ int Arguments::handle(const char* key) const {
 std::string Arguments::text(const char* key) const {
   const val value = required(key);
   if (!value.isString()) fail(kInvalid, "\"", key, "\" must be a string");
-  return value.as<std::string>();
+  return text_of(value);
 }
 
 std::string Arguments::bytes(const char* key) const {
   const val value = required(key);
   if (!value["BYTES_PER_ELEMENT"].isNumber()) fail(kInvalid, "\"", key, "\" must be a Uint8Array");
-  return value.as<std::string>();
+  return bytes_of(value);
 }
 
 std::vector<std::string> Arguments::texts(const char* key) const {
@@ -186,7 +204,7 @@ std::vector<std::string> Arguments::texts(const char* key) const {
   const auto length = value["length"].as<unsigned>();
   for (unsigned i = 0; i < length; ++i) {
     if (!value[i].isString()) fail(kInvalid, "\"", key, "\" must be an array of strings");
-    texts.push_back(value[i].as<std::string>());
+    texts.push_back(text_of(value[i]));
   }
   return texts;
 }
@@ -211,7 +229,7 @@ std::vector<std::int64_t> Arguments::integer_list(const char* key) const {
 
 std::string Arguments::json(const char* key) const {
   if (!has(key)) return "{}";
-  return val::global("JSON").call<std::string>("stringify", object_[key]);
+  return text_of(val::global("JSON").call<val>("stringify", object_[key]));
 }
 
 Tensor Arguments::integers(const char* key) const { return integer_tensor(required(key), key); }
@@ -239,10 +257,9 @@ std::optional<double> Arguments::optional_number(const char* key) const {
 std::map<std::string, Tensor> Arguments::tensors(const char* key) const {
   std::map<std::string, Tensor> tensors;
   if (!has(key)) return tensors;
-  const val object = object_[key];
-  for (const std::string& name : keys_of(object)) {
-    tensors.emplace(name, any_tensor(object[name], name.c_str()));
-  }
+  for_members(object_[key], [&](const std::string& name, const val& tensor) {
+    tensors.emplace(name, any_tensor(tensor, name.c_str()));
+  });
   return tensors;
 }
 
@@ -253,10 +270,9 @@ Mask Arguments::mask(const char* key) const {
 std::map<std::string, Mask, std::less<>> Arguments::masks(const char* key) const {
   std::map<std::string, Mask, std::less<>> masks;
   if (!has(key)) return masks;
-  const val object = object_[key];
-  for (const std::string& name : keys_of(object)) {
-    masks.emplace(name, mask_of(object[name], name.c_str()));
-  }
+  for_members(object_[key], [&](const std::string& name, const val& terms) {
+    masks.emplace(name, mask_of(terms, name.c_str()));
+  });
   return masks;
 }
 
@@ -274,13 +290,19 @@ val to_value(const TensorView& tensor) {
   val result = val::object();
   result.set("data", view.call<val>("slice"));
   result.set("dims", dims);
-  result.set("type", std::string(to_string(tensor.dtype())));
+  result.set("type", to_value(to_string(tensor.dtype())));
   return result;
+}
+
+val to_value(std::string_view text) {
+  std::string copy(text);
+  std::replace(copy.begin(), copy.end(), '\0', ' ');
+  return val::u8string(copy.c_str());
 }
 
 val to_value(const std::vector<std::string>& texts) {
   val result = val::array();
-  for (const std::string& text : texts) result.call<void>("push", text);
+  for (const std::string& text : texts) result.call<void>("push", to_value(text));
   return result;
 }
 
@@ -291,10 +313,11 @@ val to_value(const std::vector<std::int32_t>& numbers) {
 }
 
 namespace {
-val failure(std::string_view code, const char* message) {
+// Takes no memory, of which there may be none.
+val failure(const char* code, const char* message) {
   val error = val::object();
-  error.set("code", std::string(code));
-  error.set("message", std::string(message));
+  error.set("code", val::u8string(code));
+  error.set("message", val::u8string(message));
   val result = val::object();
   result.set("ok", false);
   result.set("error", error);
@@ -309,9 +332,9 @@ val answer(BorderFunction function, val&& object) {
     result.set("value", function(Arguments(std::move(object))));
     return result;
   } catch (const Error& error) {
-    return failure(to_string(error.code()), error.what());
+    return failure(to_string(error.code()).data(), error.what());  // a literal
   } catch (const std::bad_alloc&) {
-    return failure(to_string(ErrorCode::out_of_memory), "out of memory");
+    return failure(to_string(ErrorCode::out_of_memory).data(), "out of memory");
   } catch (const std::exception& error) {
     return failure("internal", error.what());
   }

@@ -12,7 +12,15 @@
 
 #include "clearformer/layers/masking.h"
 
+// Strings are converted by text_of() and to_value() only: Embind's conversion does not check malloc and writes to address 0
+// when memory is exhausted. This declaration makes its use a compile error.
+template <>
+struct emscripten::internal::BindingType<std::string>;
+
 namespace clearformer::bindings {
+
+/// A JavaScript string as UTF-8; unpaired surrogates become U+FFFD.
+std::string text_of(const emscripten::val& text);
 
 /// The argument object of an exported function; look-ups throw invalid_argument naming the key.
 class Arguments {
@@ -56,6 +64,8 @@ class Arguments {
 
 /// { data: a typed array in JavaScript's memory, dims, type }.
 emscripten::val to_value(const TensorView& tensor);
+/// A JavaScript string; NUL, which names in files may contain, becomes a space.
+emscripten::val to_value(std::string_view text);
 emscripten::val to_value(const std::vector<std::string>& texts);
 emscripten::val to_value(const std::vector<std::int32_t>& numbers);
 

@@ -3,6 +3,7 @@
 #include <emscripten/heap.h>
 
 #include <algorithm>
+#include <new>
 #include <set>
 
 #include "bindings/functions.h"
@@ -13,7 +14,7 @@ namespace clearformer::bindings {
 
 using emscripten::val;
 
-MemoryUse Handles::memory() const {
+MemoryUse Handles::counted() const {
   MemoryUse use;
   std::set<const void*> counted;  // a cache may be held by both its handle and a generation
   const auto add_model = [&](const OpenModel& open) {
@@ -38,6 +39,15 @@ MemoryUse Handles::memory() const {
   }
   use.workspace += scratch_bytes();
   return use;
+}
+
+MemoryUse Handles::memory() {
+  try {
+    use_ = counted();
+  } catch (const std::bad_alloc&) {
+    // a call that only looks, or has done its work, does not fail for it
+  }
+  return use_;
 }
 
 void budget_memory() {

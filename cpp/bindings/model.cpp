@@ -41,7 +41,7 @@ val or_null(const std::optional<T>& value) {
   return value ? val(*value) : val::null();
 }
 
-std::string position_kind(const TowerConfig& tower) {
+const char* position_kind(const TowerConfig& tower) {
   if (tower.rotary) return "rotary";
   if (tower.relative) return "relative_positional_bias";
   const bool sinusoidal =
@@ -59,9 +59,9 @@ void set_tower(val& cfg, const TowerConfig& tower) {
   cfg.set("d_mlp", block.feed_forward.d_hidden);
   cfg.set("d_vocab", tower.text ? tower.text->vocabulary : 0);
   cfg.set("n_ctx", tower.max_positions);
-  cfg.set("normalization_type", std::string(block.norm.kind == NormKind::rms ? "RMS" : "LN"));
+  cfg.set("normalization_type", to_value(block.norm.kind == NormKind::rms ? "RMS" : "LN"));
   cfg.set("eps", block.norm.eps);
-  cfg.set("positional_embedding_type", position_kind(tower));
+  cfg.set("positional_embedding_type", to_value(position_kind(tower)));
   cfg.set("rotary_base", tower.rotary ? val(tower.rotary->base) : val::null());
   cfg.set("gated_mlp", block.feed_forward.gate == Gate::present);
 }
@@ -73,7 +73,7 @@ val dims_of(const HookPoint& hook) {
   for (std::size_t axis = 0; axis < axes.size(); ++axis) {
     const std::string_view word = axes[axis];
     if (word == "batch" || word == "frame" || word.ends_with("pos")) {
-      dims.call<void>("push", std::string(word));
+      dims.call<void>("push", to_value(word));
     } else {
       dims.call<void>("push", hook.shape[axis]);
     }
@@ -94,9 +94,9 @@ val directions_value(const Directions& directions) {
 // encoder) under a key of its own.
 val cfg_of(const ModelConfig& config) {
   val cfg = val::object();
-  cfg.set("model_type", config.model_type);
-  cfg.set("kind", std::string(to_string(config.kind)));
-  cfg.set("task", std::string(to_string(config.task)));
+  cfg.set("model_type", to_value(config.model_type));
+  cfg.set("kind", to_value(to_string(config.kind)));
+  cfg.set("task", to_value(to_string(config.task)));
   set_tower(cfg, config.main());
   if (config.second) {
     const bool encoder = config.kind == ModelKind::encoder_decoder;
@@ -104,7 +104,7 @@ val cfg_of(const ModelConfig& config) {
     set_tower(other, encoder ? config.tower : *config.second);
     cfg.set(encoder ? "encoder" : "vision", other);
   }
-  cfg.set("act_fn", config.activation);
+  cfg.set("act_fn", to_value(config.activation));
   cfg.set("tie_word_embeddings", config.tied);
   cfg.set("bos_token_id", or_null(config.bos_token_id));
   cfg.set("eos_token_id", to_value(config.eos_token_ids));
@@ -135,9 +135,9 @@ val model_check(const Arguments& arguments) {
   const ConfigReader reader(arguments.text("config"), arguments.text("config_name"));
   const ModelConfig config = read_model_config(reader, task_in(arguments));
   val result = val::object();
-  result.set("model_type", config.model_type);
-  result.set("task", std::string(to_string(config.task)));
-  result.set("kind", std::string(to_string(config.kind)));
+  result.set("model_type", to_value(config.model_type));
+  result.set("task", to_value(to_string(config.task)));
+  result.set("kind", to_value(to_string(config.kind)));
   return result;
 }
 
@@ -174,7 +174,7 @@ val model_forward(const Arguments& arguments) {
   }
   val outputs = val::object(), result = val::object();
   for (const auto& [name, tensor] : pass->pass->outputs().tensors) {
-    outputs.set(name, to_value(tensor));
+    outputs.set(to_value(name), to_value(tensor));
   }
   result.set("outputs", outputs);
   if (const Trace* trace = pass->observation.trace()) trace->check_all_met();
@@ -193,10 +193,10 @@ val model_hooks(const Arguments& arguments) {
   val hooks = val::array();
   for (const HookPoint& point : open->model->hooks()) {
     val hook = val::object();
-    hook.set("name", point.name);
+    hook.set("name", to_value(point.name));
     hook.set("dims", dims_of(point));
-    hook.set("axes", point.legend);
-    hook.set("dtype", std::string(to_string(DType::f32)));
+    hook.set("axes", to_value(point.legend));
+    hook.set("dtype", to_value(to_string(DType::f32)));
     hooks.call<void>("push", hook);
   }
   val result = val::object();

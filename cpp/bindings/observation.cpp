@@ -9,7 +9,7 @@ namespace {
 // Wraps a JavaScript function that takes the values and returns the edited ones.
 Trace::Function function_of(const val& call) {
   return [call](std::string_view name, const MutableTensorView& value) {
-    const val data = call(std::string(name), to_value(value));
+    const val data = call(to_value(name), to_value(value));
     if (data.isNull()) fail(ErrorCode::invalid_argument, "the function at ", name, " failed");
     const auto elements = static_cast<std::size_t>(value.elements());
     val(emscripten::typed_memory_view(elements, value.f32())).call<void>("set", data);
@@ -63,7 +63,7 @@ void Observation::report(val& result) {
           if (entry.name == hook) members.call<void>("push", to_value(entry.value));
         }
       }
-      lists.set(list.name, members);
+      lists.set(to_value(list.name), members);
     }
     result.set("lists", lists);
   }
@@ -71,7 +71,8 @@ void Observation::report(val& result) {
     val captured = val::object();
     for (const Trace::Captured& entry : trace_.captured()) {
       for (const std::string& name : names_) {
-        if (matches_pattern(entry.name, name)) captured.set(entry.name, to_value(entry.value));
+        if (matches_pattern(entry.name, name))
+          captured.set(to_value(entry.name), to_value(entry.value));
       }
     }
     result.set("captured", captured);

@@ -194,9 +194,9 @@ val complexity(const Arguments& arguments) {
   result.set("projection_multiply_adds", static_cast<double>(cost.projection_multiply_adds));
   result.set("sequential_operations", static_cast<double>(cost.sequential_operations));
   result.set("maximum_path_length", static_cast<double>(cost.maximum_path_length));
-  result.set("work", std::string(cost.work));
-  result.set("sequential", std::string(cost.sequential));
-  result.set("path_length", std::string(cost.path_length));
+  result.set("work", to_value(cost.work));
+  result.set("sequential", to_value(cost.sequential));
+  result.set("path_length", to_value(cost.path_length));
   return result;
 }
 

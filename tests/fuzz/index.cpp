@@ -1,4 +1,5 @@
-// Target: a model.safetensors.index.json. It is refused, or names files within the folder, each once.
+// Target: a model.safetensors.index.json. It is refused, or names files within the folder, each once, and accepts every
+// tensor from its own file only.
 #include <set>
 
 #include "clearformer/tensor/error.h"
@@ -7,6 +8,19 @@
 #include "targets.h"
 
 namespace clearformer::fuzz {
+
+namespace {
+
+bool takes(const ShardIndex& index, const StoredTensor& tensor, const std::string& file) {
+  try {
+    index.check(tensor, file);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
 
 void run_index(std::string_view bytes) {
   try {
@@ -17,9 +31,12 @@ void run_index(std::string_view bytes) {
       promise(!file.empty() && file != "." && file != "..", "a name that is no file's");
       promise(file.find_first_of(std::string_view("/\\\0", 3)) == file.npos, "a file elsewhere");
     }
-    std::set<std::string> tensors, used;
+    std::set<std::string> used;
+    StoredTensor stored;
     for (const auto& [tensor, file] : index.file_of_tensor) {
-      promise(tensors.insert(tensor).second, "a tensor is listed twice");
+      stored.name = tensor;
+      promise(takes(index, stored, file), "a tensor is refused where the index says it is");
+      promise(!takes(index, stored, file + "/"), "a tensor is taken from anywhere");
       used.insert(file);
     }
     promise(used == files, "the files are not those of the tensors");

@@ -91,6 +91,17 @@ describe('the build', () => {
   });
 });
 
+/** The process's resident memory after garbage collection. */
+async function reserved(): Promise<number> {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  for (let i = 0; i < 5; i++) {
+    gc();
+    await new Promise((done) => setTimeout(done, 10));
+  }
+  return process.memoryUsage().rss;
+}
+
 describe('memory', () => {
   it('comes back with dispose', async () => {
     const model = await load();
@@ -105,15 +116,6 @@ describe('memory', () => {
   });
 
   it('is really gone after a hundred models', async () => {
-    setFlagsFromString('--expose-gc');
-    const gc = runInNewContext('gc') as () => void;
-    const reserved = async () => {
-      for (let i = 0; i < 5; i++) {
-        gc();
-        await new Promise((done) => setTimeout(done, 10));
-      }
-      return process.memoryUsage().rss;
-    };
     for (let i = 0; i < 10; i++) await infoWith();
     const before = await reserved();
     const disposed: GenerativeModel[] = []; // still referenced, so that only dispose can have freed anything
@@ -126,6 +128,28 @@ describe('memory', () => {
     const grown = (await reserved()) - before;
     expect(disposed).toHaveLength(100);
     expect(grown).toBeLessThan(100e6); // retained, each would hold more than 2 MB
+  });
+
+  it.each([false, true])('that has grown comes back with dispose, worker: %s', async (worker) => {
+    const large = { input_ids: Array.from({ length: 64 }, () => Array.from({ length: 200 }, () => 403)) };
+    const disposed: GenerativeModel[] = [];
+    const run = async () => {
+      const model = await load({ worker });
+      const { heapBytes: fresh } = model.info();
+      await model(large, { use_cache: true });
+      const { heapBytes, memory } = model.info();
+      expect(heapBytes - fresh).toBeGreaterThan(40e6);
+      expect(memory.cache + memory.workspace).toBeGreaterThan(10e6);
+      await model.dispose();
+      expect(model.info()).toMatchObject({ heapBytes: 0, memory: { weights: 0, cache: 0, workspace: 0 } });
+      disposed.push(model);
+      return fresh;
+    };
+    const first = await run();
+    const before = await reserved();
+    for (let i = 0; i < 4; i++) expect(await run()).toBe(first); // loading anew is what trimming would be
+    expect((await reserved()) - before).toBeLessThan(100e6); // kept, they would hold more than 160 MB
+    expect(disposed).toHaveLength(6);
   });
 
   it('comes back at the end of a block', async () => {

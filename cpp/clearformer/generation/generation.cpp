@@ -132,11 +132,10 @@ void Generation::expect_memory() const {
   const std::uint64_t fixed =
       rows * (2 * sizeof(float) * model_.config().d_vocab() + source * bytes.per_source_position);
   const std::uint64_t position = rows * (bytes.per_position + sizeof(std::int32_t));
-  const std::uint64_t held = cache_->bytes(), left = memory_budget().left() + held;
+  const std::uint64_t held = cache_->bytes(), left = bounded_sum(memory_budget().left(), held);
   const std::uint64_t fit = left <= fixed ? 0 : (left - fixed) / position;
   if (max_length_ <= fit) return;
-  std::uint64_t all = bounded_product(position, max_length_);
-  if (all < ~fixed) all += fixed;
+  const std::uint64_t all = bounded_sum(bounded_product(position, max_length_), fixed);
   clearformer::expect_memory(all - held,
                              concat("generate: keys, values and scores of ", rows,
                                     " sequences of up to ", max_length_, " tokens take"),

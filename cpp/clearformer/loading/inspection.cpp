@@ -47,7 +47,7 @@ class Inspector {
 
  private:
   void read_index() {
-    ShardIndex index = ShardIndex::parse(*folder_.index, kIndex);
+    const ShardIndex index = ShardIndex::parse(*folder_.index, kIndex);
     files_ = index.files.size();
     for (const auto& [file, stored] : found_.tensors) index.check(stored, file);
   }

@@ -110,7 +110,7 @@ void Model::expect_memory(const ModelInputs& inputs, const Trace* trace) {
   // The arena's memory from earlier passes is reused.
   const std::uint64_t fresh = activations - std::min<std::uint64_t>(activations, arena_.bytes());
   const std::uint64_t more = bounded_product(positions, outputs + kept);
-  clearformer::expect_memory(fresh + std::min(more, ~fresh),
+  clearformer::expect_memory(bounded_sum(fresh, more),
                              concat("forward: ", last.batch, " sequences of ", last.positions,
                                     " positions take at least"));
 }

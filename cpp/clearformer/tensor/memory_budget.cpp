@@ -26,6 +26,8 @@ std::uint64_t bounded_product(std::uint64_t a, std::uint64_t b) {
                                                 : product;
 }
 
+std::uint64_t bounded_sum(std::uint64_t a, std::uint64_t b) { return a + (b < ~a ? b : ~a); }
+
 void expect_memory(std::uint64_t bytes, std::string_view what, std::string_view cure) {
   const MemoryBudget& budget = memory_budget();
   const std::uint64_t left = budget.left();

@@ -27,6 +27,9 @@ std::string size_text(std::uint64_t bytes);
 /// a · b, saturated at the largest number.
 std::uint64_t bounded_product(std::uint64_t a, std::uint64_t b);
 
+/// a + b, saturated at the largest number.
+std::uint64_t bounded_sum(std::uint64_t a, std::uint64_t b);
+
 /// Throws out_of_memory if `bytes` exceeds what is left: "`what` 6.5 GB, and 4.1 GB of 4.3 GB are left`cure`".
 void expect_memory(std::uint64_t bytes, std::string_view what, std::string_view cure = "");
 

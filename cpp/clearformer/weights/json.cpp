@@ -25,7 +25,10 @@ inline double Pow10(int exponent) {
 #pragma clang attribute pop
 #endif
 
+#include <algorithm>
+#include <cstring>
 #include <limits>
+#include <new>
 #include <set>
 
 namespace clearformer {
@@ -33,6 +36,19 @@ namespace clearformer {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;
+
+// RapidJSON's own allocator returns null when memory is exhausted, and its stack writes there unchecked.
+struct ThrowingAllocator {
+  static const bool kNeedFree = true;
+  void* Malloc(std::size_t bytes) { return ::operator new(bytes); }
+  void* Realloc(void* old, std::size_t old_bytes, std::size_t bytes) {
+    void* memory = ::operator new(bytes);
+    if (old != nullptr) std::memcpy(memory, old, std::min(old_bytes, bytes));
+    ::operator delete(old);
+    return memory;
+  }
+  static void Free(void* memory) { ::operator delete(memory); }
+};
 
 // Builds the tree from the parser's events; open containers are kept on a stack.
 class Builder {
@@ -126,7 +142,7 @@ Json Json::parse(std::string_view text, std::string_view document, ErrorCode cod
       rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
   rapidjson::MemoryStream bytes(text.data(), text.size());
   rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> stream(bytes);
-  rapidjson::Reader reader;
+  rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, ThrowingAllocator> reader;
   Builder builder;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
   if (result.IsError()) {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "clearformer/weights/json.h"
 
@@ -215,15 +216,10 @@ SafetensorsHeader SafetensorsHeader::read(std::string_view start, std::uint64_t 
   return parse(json, file_bytes - kPrefixBytes - length, file);
 }
 
-// Headers mostly list tensors in the index's order: the search for each starts after the previous one.
-void ShardIndex::check(const StoredTensor& tensor, std::string_view file) {
-  for (std::size_t tried = 0; tried < file_of_tensor.size(); ++tried) {
-    next_ = next_ + 1 < file_of_tensor.size() ? next_ + 1 : 0;
-    const auto& [known, place] = file_of_tensor[next_];
-    if (known != tensor.name) continue;
-    if (place == file) return;
-    refuse(name, "weight_map: \"", known, "\" is in ", file, ", not in ", place);
-  }
+void ShardIndex::check(const StoredTensor& tensor, std::string_view file) const {
+  const auto known = file_of_tensor.find(tensor.name);
+  if (known == file_of_tensor.end() || known->second == file) return;
+  refuse(name, "weight_map: \"", known->first, "\" is in ", file, ", not in ", known->second);
 }
 
 ShardIndex ShardIndex::parse(std::string_view json, std::string_view file) {
@@ -232,16 +228,15 @@ ShardIndex ShardIndex::parse(std::string_view json, std::string_view file) {
   if (map == nullptr || !map->is_object()) refuse(file, "\"weight_map\" must map tensors to files");
   ShardIndex index;
   index.name = file;
+  std::set<std::string> files;
   for (const auto& [tensor, name] : map->object()) {
     if (!name.is_string()) refuse(file, "weight_map: \"", tensor, "\" names no file");
     const std::string& shard = name.string();
     if (!is_plain_name(shard)) {
       refuse(file, "weight_map: \"", shard, "\" is not a plain file name");
     }
-    index.file_of_tensor.emplace_back(tensor, shard);
-    if (std::find(index.files.begin(), index.files.end(), shard) == index.files.end()) {
-      index.files.push_back(shard);
-    }
+    index.file_of_tensor.emplace(tensor, shard);
+    if (files.insert(shard).second) index.files.push_back(shard);
   }
   if (index.files.empty()) refuse(file, "weight_map names no file");
   const Json* metadata = root.find("metadata");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,15 +55,12 @@ struct ShardIndex {
   static ShardIndex parse(std::string_view json, std::string_view file);
 
   /// Throws malformed_file for a tensor of `file` that the index places in another file.
-  void check(const StoredTensor& tensor, std::string_view file);
+  void check(const StoredTensor& tensor, std::string_view file) const;
 
   std::string name;                // of the index file
   std::vector<std::string> files;  // each once, in order of first mention
-  std::vector<std::pair<std::string, std::string>> file_of_tensor;
+  std::map<std::string, std::string, std::less<>> file_of_tensor;
   std::uint64_t total_size = 0;  // as stated in the index; 0 if it is not
-
- private:
-  std::size_t next_ = 0;
 };
 
 }  // namespace clearformer

@@ -1,4 +1,5 @@
-// The program's operator new, which counts live bytes and fails on request.
+// The program's operator new, in WebAssembly its malloc, which Emscripten's glue code calls as well: counts live bytes and
+// fails on request.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,7 @@ namespace clearformer::test {
 
 /// Bytes currently allocated.
 std::size_t live_bytes();
-/// Calls of operator new since the last call of fail_allocations() or stop_failing().
+/// Allocations since the last call of fail_allocations() or stop_failing().
 std::size_t allocations();
 
 enum class Failing {

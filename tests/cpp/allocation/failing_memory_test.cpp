@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#ifdef __EMSCRIPTEN__
+#include "allocation/counted_malloc.h"
+#else
 #include "support/counted_memory.h"
+#endif
 
 namespace clearformer::test {
 
