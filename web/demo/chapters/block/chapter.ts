@@ -1,4 +1,4 @@
-// Chapter 7: a block, the stream it writes into, its norms and its feed-forward network.
+// Chapter 7: a transformer block: the residual stream, its norms and its feed-forward network.
 
 import { percent } from 'clearformer/elements';
 import type { Book } from '../../book/book.js';
@@ -9,12 +9,12 @@ import { missing } from './missing.js';
 import { read, type Subject, subjectOf, takesOut } from './reading.js';
 import './figure.js';
 
-/** The questions are about the sentence that is carried along. */
+/** The questions are about the reader's sentence. */
 const subject = (book: Book): Promise<Subject> => subjectOf(book, book.modelName, '');
 const names = { hook_attn_out: 'A', hook_cross_attn_out: 'C', hook_mlp_out: 'F' } as const;
 const nameOf = (layer: number, box: string): string => `${layer + 1}${names[box as keyof typeof names]}`;
 
-/** Which box the answer needs most. */
+/** Which sublayer matters most for the answer. */
 const needed: Question = {
   id: 'needed',
   kind: 'choice',
@@ -34,7 +34,7 @@ const needed: Question = {
   },
 };
 
-/** Weights of the feed-forward network against those of attention. */
+/** Parameters of the feed-forward network compared with those of attention. */
 const weights: Question = {
   id: 'weights',
   kind: 'number',
@@ -51,7 +51,7 @@ const weights: Question = {
   },
 };
 
-/** Take boxes out until the model says something else. */
+/** Ablate sublayers until the prediction changes. */
 const other: Question = {
   id: 'other',
   kind: 'state',

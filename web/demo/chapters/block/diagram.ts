@@ -1,5 +1,6 @@
-// A block as a diagram that is alive: the stream as a ribbon whose width is the length of the chosen token's vector, boxes
-// that read it and write into it, each of which opens its tensor, and switches that take a box out.
+// A block as an interactive diagram: the residual stream as a ribbon whose width is the norm of the chosen token's
+// vector, boxes for the sublayers that read from it and add to it, each of which opens its tensor, and switches that
+// ablate a box.
 
 import { two } from 'clearformer/elements';
 import { html, nothing, svg, type TemplateResult } from 'lit';
@@ -53,7 +54,7 @@ export function diagram(figure: FigureBlock, reading: Reading): TemplateResult {
   </div>`;
 }
 
-/** What each part is called. */
+/** The label of a part. */
 export function nameOf(figure: FigureBlock, { plan, shape }: Reading, { kind, id }: Part): string {
   const { labels } = figure.words;
   if (kind === 'norm') return shape.norm === 'RMS' ? labels.rmsNorm : labels.layerNorm;
@@ -87,7 +88,7 @@ function box(
     }`;
 }
 
-/** Points of the stream with the vector's length there. */
+/** Points of the stream with the vector's norm at each. */
 function along({ plan, now, stack, layer, focus }: Reading): { at: number; length: number }[] {
   return plan.parts
     .filter(({ beside }) => !beside)
@@ -111,7 +112,7 @@ function ribbon(reading: Reading, layout: Layout): TemplateResult {
     })}`;
 }
 
-/** Lines from the stream into the boxes and back, and the signs where they are added. */
+/** Lines between the stream and the boxes, and the signs of the additions. */
 function wires({ plan, specs, stack, layer }: Reading, layout: Layout): TemplateResult {
   const path = (from: Point, to: Point): string =>
     layout.narrow ? `M${from.x} ${from.y}H${to.x}V${to.y}` : `M${from.x} ${from.y}V${to.y}H${to.x}`;

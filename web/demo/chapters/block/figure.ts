@@ -1,5 +1,5 @@
-// The figure of chapter 7: the diagram of a block, and under it whatever is opened: a tensor, the stream through all
-// blocks, a norm, the feed-forward network's neurons, the two orders of the norm, or the model without a box.
+// The figure of chapter 7: the diagram of a block, and below it the opened view: a tensor, the stream through all
+// blocks, a norm, the feed-forward network's neurons, pre-norm and post-norm, or the model without a box.
 
 import { html, type TemplateResult } from 'lit';
 import { type EditSpec, formatEdits, parseEdits, withEdit } from '../../book/edits.js';
@@ -46,7 +46,7 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
     return this.value('who') || this.book.modelName;
   }
 
-  /** What the address takes out or changes, or else the step. */
+  /** The edits of the address, else of the step. */
   get specs(): EditSpec[] {
     return parseEdits(this.value('edit'));
   }
@@ -130,7 +130,7 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
     </div>`;
   }
 
-  /** Takes a box out of the model, or puts it back. */
+  /** Ablates a box of the model, or restores it. */
   toggle(reading: Reading, id: string, layer: number): void {
     const hook = `${reading.stack}.${layer}.${id}`;
     const out = this.specs.some((spec) => takesOut(spec, hook));

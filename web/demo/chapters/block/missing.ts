@@ -1,4 +1,4 @@
-// What the model would say without each box of each block: one pass for each.
+// The prediction without each sublayer of each block: one forward pass per ablation.
 
 import { softmax, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
@@ -8,11 +8,11 @@ import type { Piece } from '../../book/token_texts.js';
 import type { Subject } from './reading.js';
 
 export interface Missing {
-  /** The likeliest token with all boxes, and how likely it is. */
+  /** The most probable token of the intact model, and its probability. */
   readonly answer: Piece;
   readonly share: number;
   readonly boxes: readonly string[];
-  /** How likely it is without a box, [block, box], and what is likeliest then. */
+  /** Its probability without a sublayer, [block, sublayer], and the most probable token then. */
   readonly shares: Tensor<'float32'>;
   readonly says: readonly (readonly Piece[])[];
 }

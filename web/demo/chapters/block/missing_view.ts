@@ -1,4 +1,4 @@
-// Without a box: how likely the answer still is when one box of one block writes nothing, for each in turn.
+// Ablations: the probability of the answer when one sublayer of one block adds nothing, for each of them.
 
 import { percent } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';

@@ -1,4 +1,5 @@
-// The feed-forward network of one token: each neuron a dot on the activation's curve, and its numbers as strips.
+// The feed-forward network at one token: each neuron a dot on the activation function's curve, and its values as
+// strips.
 
 import { four, two } from 'clearformer/elements';
 import { html, svg, type TemplateResult } from 'lit';
@@ -52,7 +53,7 @@ function readout(figure: FigureBlock, { pre, linear, bent, post, curve, own }: N
   return html`${start} × ${two(value(linear))} = <b>${four(value(post))}</b>`;
 }
 
-/** Dots that hide others are left small; a dot's place is what the neuron gets and what the curve makes of it. */
+/** Small dots, since they overlap; a dot's coordinates are the neuron's pre-activation and its activation. */
 function scatter(figure: FigureBlock, { pre, bent, linear, xs, ys, curve }: Neurons, chosen: number): TemplateResult {
   const width = figure.narrow ? Math.max(0, Math.min(plot.width, figure.width - 8)) : plot.width;
   const { height, left, right, top, bottom } = plot;

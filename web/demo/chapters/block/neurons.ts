@@ -1,4 +1,4 @@
-// The feed-forward network at one token: what each neuron gets, what the activation makes of it, and the curves.
+// The feed-forward network at one token: each neuron's pre-activation and activation, and the curves.
 
 import { gelu, relu, silu, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
@@ -16,22 +16,22 @@ const functions: Readonly<Record<Curve, (x: Row) => Promise<Row>>> = {
 };
 
 export interface Neurons {
-  /** What each neuron gets, [neuron], and what it gives. */
+  /** Each neuron's pre-activation and activation, [neuron]. */
   readonly pre: Row;
   readonly post: Row;
-  /** Of a gated network what the gate is multiplied with. */
+  /** The linear branch that the gate is multiplied with, in a gated network. */
   readonly linear: Row | undefined;
-  /** `pre` through the curve that is chosen. */
+  /** The chosen activation function of `pre`. */
   readonly bent: Row;
   readonly curve: Curve;
-  /** The model's own curve. */
+  /** The model's activation function. */
   readonly own: Curve;
-  /** Points of every curve: the same x, [point]. */
+  /** Sampled points of each curve, all at the same x, [point]. */
   readonly xs: Row;
   readonly ys: Readonly<Record<Curve, Row>>;
 }
 
-/** The curve that a config's name of an activation means. */
+/** The curve of an activation's name in a config. */
 const curveOf = (name: string): Curve => (name.includes('gelu') ? 'gelu' : name.includes('relu') ? 'relu' : 'silu');
 
 export async function neurons(book: Book, reading: Reading, chosen: string): Promise<Neurons> {

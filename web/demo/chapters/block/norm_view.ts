@@ -1,4 +1,4 @@
-// Before a norm and after: every row brought to one size.
+// Rows before and after a norm, which brings all to the same scale.
 
 import { four, two } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
@@ -7,7 +7,7 @@ import type { FigureBlock } from './figure.js';
 import { lengthOf, type Reading, rowsOf } from './reading.js';
 import { type CellEvent, cellFor, rowNames } from './tensor_view.js';
 
-/** The norm that is looked at, and the stream that it reads. */
+/** The chosen norm, and the stream that it reads. */
 function chosenNorm(figure: FigureBlock, { plan }: Reading): { norm: string; before: string } {
   const { parts } = plan;
   const asked = parts.findIndex(({ id, kind }) => kind === 'norm' && id === figure.value('box'));
@@ -19,7 +19,7 @@ function chosenNorm(figure: FigureBlock, { plan }: Reading): { norm: string; bef
   return { norm: parts[at]?.id ?? '', before: before?.id ?? '' };
 }
 
-/** Mean and root of the mean square. */
+/** Mean and root mean square. */
 function sizes(row: Float32Array): { mean: string; rms: string } {
   const mean = row.reduce((sum, x) => sum + x, 0) / row.length;
   return { mean: four(mean), rms: four(lengthOf(row) / Math.sqrt(row.length)) };

@@ -1,5 +1,5 @@
-// The same weights with the norm behind each sum (post-norm) and before each box (pre-norm): a block of the translator's
-// encoder as nn.TransformerEncoderLayer, once and over and over.
+// The same weights with the norm after each addition (post-norm) and before each sublayer (pre-norm): a block of the
+// translator's encoder as nn.TransformerEncoderLayer, applied once and repeatedly.
 
 import { nn, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
@@ -8,7 +8,7 @@ import { type Weights, weightsOf } from '../../book/weights.js';
 import { lengthOf, type Subject, subjectOf, translator } from './reading.js';
 
 type Matrix = Tensor<'float32'>;
-/** How often the block is applied to its own output. */
+/** How many times the block is applied to its own output. */
 export const repeats = 8;
 
 export interface Order {
@@ -18,9 +18,9 @@ export interface Order {
   /** [pos, d_model] after one block. */
   readonly post: Matrix;
   readonly pre: Matrix;
-  /** Largest difference of `post` from what the translator itself computes. */
+  /** Largest absolute difference of `post` from the translator's own activations. */
   readonly agrees: number;
-  /** Length of the chosen token's vector after so many blocks, from 0 on. */
+  /** Norm of the chosen token's vector after each application, the input first. */
   readonly lengths: { readonly post: readonly number[]; readonly pre: readonly number[] };
 }
 
@@ -52,7 +52,7 @@ export async function order(book: Book, layer: number): Promise<Order> {
   };
 }
 
-/** The input, and the block's output when it is applied once, twice, … */
+/** The input, and the block's output after one, two, … applications. */
 async function repeated(
   block: nn.TransformerEncoderLayer,
   state: Readonly<Record<string, Matrix>>,
@@ -68,7 +68,7 @@ async function repeated(
   }
 }
 
-/** Marian's names of a layer's weights as torch's state_dict has them. */
+/** A layer's weights in Marian's checkpoint as the layer's state dict. */
 function stateOf(weights: Weights, layer: number): Record<string, Matrix> {
   const of = `model.encoder.layers.${layer}`;
   const get = (name: string): Matrix => weights.get(`${of}.${name}`);
@@ -84,7 +84,7 @@ function stateOf(weights: Weights, layer: number): Record<string, Matrix> {
   return state;
 }
 
-/** One under the other. */
+/** Concatenates along the rows. */
 function stacked(parts: readonly Matrix[]): Matrix {
   const [first = 0, ...rest] = parts[0]?.dims ?? [];
   const data = new Float32Array(parts.reduce((count, { size }) => count + size, 0));

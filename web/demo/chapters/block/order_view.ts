@@ -1,4 +1,4 @@
-// Norm behind or before: one block of the same weights both ways, and what becomes of the stream when it is repeated.
+// Post-norm and pre-norm: one block with the same weights in both orders, and the stream's norm when it is repeated.
 
 import { decimals, spoken } from 'clearformer/elements';
 import { html, svg, type TemplateResult } from 'lit';

@@ -1,20 +1,20 @@
-// What a block is made of, read off its hooks: where the stream is, which boxes read it and write into it, and whether a
-// norm stands before a box (pre-norm) or on the stream behind the sum (post-norm).
+// The structure of a block, derived from its hooks: where the stream is, which sublayers read from it and add to it,
+// and whether a norm precedes each sublayer (pre-norm) or follows each addition (post-norm).
 
 type PartKind = 'stream' | 'norm' | 'attention' | 'cross' | 'mlp';
 
 export interface Part {
-  /** The hook that the part opens, behind the block's name. */
+  /** The hook that the part opens, without the block's prefix. */
   readonly id: string;
   readonly kind: PartKind;
-  /** The place along the stream, and whether beside it. */
+  /** The position along the stream, and whether it is beside it. */
   readonly at: number;
   readonly beside: boolean;
 }
 
 export interface Plan {
   readonly parts: readonly Part[];
-  /** Places where a box's output is added. */
+  /** Positions where a sublayer's output is added. */
   readonly sums: readonly number[];
   readonly length: number;
   readonly postNorm: boolean;
@@ -26,7 +26,7 @@ interface Move {
   readonly stream: string;
 }
 
-/** `names` are the model's hooks, `block` the block's name, `decoder.0`. */
+/** `names` are the model's hooks, `block` the block's prefix, e.g. `decoder.0`. */
 export function planOf(names: ReadonlySet<string>, block: string): Plan {
   const has = (id: string): boolean => names.has(`${block}.${id}`);
   const crosses = has('hook_cross_attn_out');

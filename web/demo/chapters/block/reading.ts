@@ -1,5 +1,4 @@
-// What happens in the blocks of a model with a text in it: the stream before and after every box, as the model makes it and
-// with boxes taken out.
+// What chapter 7 shows: the residual stream before and after every sublayer, without edits and with sublayers ablated.
 
 import type { PreTrainedModel, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
@@ -11,7 +10,7 @@ import { type Part, type Plan, planOf } from './plan.js';
 
 export const sorter = 'gpt-nano-sort';
 export const translator = 'marian-tiny-en-fr';
-/** How many tokens are drawn at once. */
+/** At most this many tokens are shown. */
 export const mostTokens = 10;
 
 interface Shape {
@@ -23,7 +22,7 @@ interface Shape {
   readonly norm: string;
 }
 
-/** A model with a text in it, seen in one of its stacks. */
+/** A model with its inputs, and one of its stacks. */
 export interface Subject {
   readonly name: string;
   readonly given: PassInputs;
@@ -36,7 +35,7 @@ export interface Subject {
 }
 
 export interface Depth {
-  /** The hook, and what happened before it: the input, or the box whose output was added, or a norm. */
+  /** The hook, and what precedes it: the input, the sublayer whose output was added, or a norm. */
   readonly hook: string;
   readonly layer: number;
   readonly kind: 'in' | 'attention' | 'cross' | 'mlp' | 'norm';
@@ -50,13 +49,13 @@ export interface Reading extends Subject {
   readonly specs: readonly EditSpec[];
   readonly edited: boolean;
   readonly odds: readonly Odds[];
-  /** The stream at each depth, of the edited pass. */
+  /** The depths of the stream in the edited pass. */
   readonly depths: readonly Depth[];
   readonly now: Pass;
   readonly clean: Pass;
 }
 
-/** `who` is a model's name, with `.encoder` or `.decoder` where it has both. */
+/** `who` is a model's name, with `.encoder` or `.decoder` for an encoder-decoder. */
 export async function subjectOf(book: Book, who: string, letters: string): Promise<Subject> {
   const [name = '', side] = who.split('.');
   const shelved = await book.shelf.model(name);
@@ -79,7 +78,7 @@ export async function subjectOf(book: Book, who: string, letters: string): Promi
   return { ...about, given, tokens, of: tokens.length, focus };
 }
 
-/** The first half of the model's own translation: what its decoder has written when it is looked at. */
+/** The first half of the model's own translation, as the decoder's input. */
 async function beginning(book: Book, { model, inputs }: PassInputs): Promise<number[]> {
   const { writer } = await book.shelf.model(model);
   if (!writer) return [];
@@ -107,7 +106,9 @@ const kindOf: Readonly<Record<string, Depth['kind']>> = {
   hook_normalized_resid_post: 'norm',
 };
 
-/** Where the stream can be read: before the first block, behind every sum, and behind a norm that ends a block. */
+/**
+ * Where the stream can be read: before the first block, after every addition, and after a norm at the end of a block.
+ */
 function depthsOf({ stack, shape, hooks }: Subject): Depth[] {
   const depths: Depth[] = [{ hook: `${stack}.0.hook_resid_pre`, layer: 0, kind: 'in' }];
   for (let layer = 0; layer < shape.layers; layer++) {
@@ -138,12 +139,12 @@ export async function read(book: Book, subject: Subject, layer: number, specs: r
   return { ...subject, layer, plan, from, shown, specs, edited: edits.length > 0, odds, depths, now, clean };
 }
 
-/** The rows of the tokens that are shown, [pos, features]. */
+/** The rows of the tokens shown, [pos, features]. */
 export function rowsOf({ now, from, shown }: Reading, hook: string): Tensor<'float32'> {
   return activation(now, hook).slice(0, [from, from + shown]);
 }
 
-/** The length of a vector, √Σx². */
+/** The Euclidean norm of a vector, √Σx². */
 export const lengthOf = (row: ArrayLike<number>): number => Math.hypot(...Array.from(row));
 
 export const partOf = ({ plan }: Reading, id: string): Part =>
@@ -151,6 +152,6 @@ export const partOf = ({ plan }: Reading, id: string): Part =>
   plan.parts.find(({ kind }) => kind === 'attention') ??
   (plan.parts[0] as Part);
 
-/** Whether an edit takes out a whole box. */
+/** Whether an edit ablates a whole sublayer. */
 export const takesOut = (spec: EditSpec, hook: string): boolean =>
   spec.hook === hook && spec.op === 'zero' && spec.head === undefined && spec.pos === undefined;

@@ -1,4 +1,4 @@
-// The stream through all blocks: the chosen token's vector at every depth, and how long every token's has become.
+// The stream through all blocks: the chosen token's vector at every depth, and the norm of every token's vector.
 
 import { decimals } from 'clearformer/elements';
 import { html, svg, type TemplateResult } from 'lit';
@@ -8,7 +8,7 @@ import type { FigureBlock } from './figure.js';
 import { type Depth, lengthOf, type Reading } from './reading.js';
 import { type CellEvent, cellFor, rowNames, windowNote } from './tensor_view.js';
 
-/** What was done before a depth, shortly: "3 + attention". */
+/** A short label of a depth: "3 + attention". */
 const nameOf = (figure: FigureBlock, { kind, layer }: Depth): string => {
   const { labels } = figure.words;
   return kind === 'in' ? labels.depthIn : filled(labels[`depth_${kind}`], { n: layer + 1 });
@@ -46,7 +46,7 @@ export function streamView(figure: FigureBlock, reading: Reading): TemplateResul
   </div>`;
 }
 
-/** The chosen token's stream as a ribbon that runs down, as wide as its vector is long. */
+/** The chosen token's stream as a vertical ribbon whose width is the vector's norm. */
 function ribbon(
   lengths: Float32Array,
   { rows, shown, column, high }: { rows: number; shown: number; column: number; high: number },

@@ -1,4 +1,4 @@
-// What the prose of chapter 7 says of what the figure computed.
+// Values for the prose of chapter 7.
 
 import { decimals, percent, spoken, two } from 'clearformer/elements';
 import { leaders } from '../../book/odds.js';

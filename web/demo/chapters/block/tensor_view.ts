@@ -1,4 +1,4 @@
-// The tensor of the part that is chosen in the diagram, a row for each token.
+// The tensor of the part chosen in the diagram, one row per token.
 
 import { four, two } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
@@ -9,17 +9,17 @@ import { lengthOf, type Reading, rowsOf } from './reading.js';
 
 export interface CellEvent extends CustomEvent<{ row: number; column: number } | null> {}
 
-/** Names of the tokens that are shown. */
+/** Labels of the tokens shown. */
 export const rowNames = ({ tokens, from, shown }: Reading): string[] =>
   tokens.slice(from, from + shown).map(({ label }) => label);
 
-/** Width of a cell so that so many columns fit. */
+/** The cell width that fits this many columns. */
 export const cellFor = (figure: FigureBlock, columns: number, share = 1): number => {
   const room = figure.narrow ? figure.width - 70 : (figure.width - (figure.width >= 1000 ? 290 : 0) - 70) * share;
   return Math.max(2, Math.min(14, room / columns));
 };
 
-/** Which tokens of all are drawn, where it is not all. */
+/** Which tokens are shown, unless all are. */
 export const windowNote = (figure: FigureBlock, { from, shown, tokens }: Reading): string =>
   shown < tokens.length
     ? filled(figure.words.labels.window, { from: from + 1, to: from + shown, of: tokens.length })

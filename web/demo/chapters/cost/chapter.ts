@@ -1,10 +1,10 @@
-// Chapter 12: what a layer costs, counted and measured on the reader's own device.
+// Chapter 12: the cost of a layer, counted and measured on the reader's device.
 
 import type { Chapter, Question } from '../../book/chapter.js';
 import { works } from './counting.js';
 import './figure.js';
 
-/** At which length self-attention needs as many multiplications as a recurrent layer: n² d = n d², so n = d. */
+/** The length at which self-attention needs as many multiplications as a recurrent layer: n² d = n d², so n = d. */
 const crossing: Question = {
   id: 'crossing',
   kind: 'number',

@@ -1,4 +1,4 @@
-// What a layer costs, as the package counts it.
+// The operation counts of layers, by the package's `complexity`.
 
 import { type Complexity, complexity, type LayerKind } from 'clearformer';
 
@@ -10,7 +10,10 @@ export const kinds: readonly LayerKind[] = [
   'restricted_self_attention',
 ];
 
-/** Of a layer that maps n vectors of size d; k is a kernel's width and twice as many neighbours are seen by restricted attention. */
+/**
+ * Counts for a layer that maps n vectors of size d; k is the kernel size, 2 k the neighbourhood of restricted
+ * attention.
+ */
 export function works(n: number, d: number, k: number): Promise<Complexity[]> {
   const sizes = { sequence_length: n, d_model: d };
   return Promise.all(

@@ -1,4 +1,5 @@
-// The figure of chapter 12: work and path length as they are counted, times as they are measured here, memory, the device.
+// The figure of chapter 12: operations and path length as counted, times as measured on this device, memory, the
+// device.
 
 import type { Complexity, ModelInfo } from 'clearformer';
 import { type Bar, decimals } from 'clearformer/elements';

@@ -1,4 +1,4 @@
-// A plot with logarithmic axes: measured times over length as dots, and lines as steep as theory says.
+// A log-log plot: measured times over length as dots, and lines with the slope that theory predicts.
 
 import type { Numbers } from 'clearformer/elements';
 import { decimals } from 'clearformer/elements';
@@ -11,7 +11,7 @@ export interface Series {
   readonly name: string;
   readonly hue: 'q' | 'k' | 'v';
   readonly points: readonly Point[];
-  /** Multiplications at each length; the line is put through the last point. */
+  /** Multiplications at each length; the line is scaled to pass through the last point. */
   readonly work: readonly number[];
 }
 
@@ -37,7 +37,7 @@ class CostPlot extends LitElement {
     `,
   ];
 
-  /** Milliseconds, a row for each layer and a column for each length; NaN where it was not measured. */
+  /** Milliseconds, [layer, length]; NaN where not measured. */
   get numbers(): Numbers | undefined {
     if (!this.series) return undefined;
     const data = this.series.flatMap(({ points }) =>

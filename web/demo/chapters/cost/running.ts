@@ -1,4 +1,4 @@
-// What the story model costs on this device: with and without its cache, and in each dtype.
+// What running models costs on this device: generation with and without the key/value cache, and a pass in each dtype.
 
 import { inspect, type ModelInfo } from 'clearformer';
 import type { Book } from '../../book/book.js';
@@ -8,7 +8,7 @@ import { shelve } from '../../book/shelf.js';
 import { medianTime } from './timing.js';
 
 const name = 'stories260K';
-/** Its matrices are wide enough for every dtype. */
+/** Used for the dtypes: its matrices are large enough to be quantised. */
 const translator = 'marian-tiny-en-fr';
 const turns = 5;
 
@@ -17,7 +17,7 @@ export interface Running {
   readonly tokens: number;
 }
 
-/** Milliseconds of writing tokens behind the sentence, with the keys and values kept and without. */
+/** Milliseconds of generating tokens after the sentence, with the key/value cache and without. */
 export async function withCache(
   book: Book,
   tokens: number,
@@ -39,14 +39,14 @@ export interface DtypeCost {
   readonly dtype: Dtype;
   /** Bytes of the weights in memory. */
   readonly bytes: number;
-  /** Of one pass over the sentence. */
+  /** Of one forward pass over the sentence. */
   readonly milliseconds: number;
-  /** How far the largest logit moved from fp32, and whether the likeliest token stayed. */
+  /** The largest logit's difference from fp32, and whether the most probable token is the same. */
   readonly difference: number;
   readonly sameToken: boolean;
 }
 
-/** The translator loaded in each dtype, one after another; each is let go before the next. */
+/** The translator loaded in each dtype in turn; each is disposed of before the next. */
 export async function inDtypes(book: Book, signal: AbortSignal): Promise<DtypeCost[]> {
   const { ids } = await book.sentence(translator);
   const files = await bundledFiles(translator, signal);
@@ -70,13 +70,13 @@ export async function inDtypes(book: Book, signal: AbortSignal): Promise<DtypeCo
   return costs;
 }
 
-/** Bytes of the keys and values of one token. */
+/** Bytes of the key/value cache per token. */
 export async function cacheBytesOf(model: BundledName, signal: AbortSignal): Promise<number> {
   const { cache } = await inspect(await bundledFiles(model, signal), { signal });
   return cache?.per_position ?? 0;
 }
 
-/** What the model runs on. */
+/** The device and program that the model runs on. */
 export async function device(book: Book): Promise<ModelInfo> {
   return (await book.shelf.model(name)).model.info();
 }

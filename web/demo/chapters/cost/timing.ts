@@ -1,5 +1,5 @@
-// Times of layers on this device: the package's own functions, in turns, the median of several calls. No call is begun
-// that would hold the page up for long.
+// Times of layers on this device: the package's own functions, interleaved, the median of several calls. No call is
+// started that would block the page for long.
 
 import { conv1d, matmul, scaled_dot_product_attention, type Tensor, tanh } from 'clearformer';
 import { uniform } from '../../book/random.js';
@@ -15,7 +15,7 @@ export interface Point {
 }
 
 const repeats = 5;
-/** A single call that took longer ends its series. */
+/** Milliseconds; a series ends after a call that took longer. */
 const longest = 25;
 
 type Layer = (n: number) => Promise<unknown>;
@@ -61,7 +61,7 @@ export async function measure(d: number, k: number, signal: AbortSignal): Promis
         const begun = performance.now();
         await calls[i]?.();
         const took = performance.now() - begun;
-        if (turn > 0) times[name].push(took); // the first warms up
+        if (turn > 0) times[name].push(took); // the first is a warm-up
         await pause();
       }
     }
@@ -75,7 +75,7 @@ export async function measure(d: number, k: number, signal: AbortSignal): Promis
   return series;
 }
 
-/** The median time of a call, after one that warms up. */
+/** The median time of a call, after one warm-up call. */
 export async function medianTime(call: () => Promise<unknown>, turns: number, signal: AbortSignal): Promise<number> {
   const times: number[] = [];
   for (let turn = 0; turn <= turns; turn++) {

@@ -1,4 +1,4 @@
-// bmm: all heads at once. A batch is a stack of matrices; bmm multiplies each by its partner, and nothing else happens.
+// bmm: all heads at once. A batch is a stack of matrices; bmm multiplies each with its counterpart, independently.
 
 import { bmm, matmul, Tensor } from 'clearformer';
 import { spoken } from 'clearformer/elements';
@@ -12,11 +12,13 @@ export interface BatchData {
   readonly Q: Float;
   readonly K: Float;
   readonly S: Float;
-  /** For each head: how far bmm's matrix is from the product of the two matrices alone. */
+  /** Per head: the largest absolute difference of bmm's matrix from the separate product of the two matrices. */
   readonly apart: readonly number[];
 }
 
-/** [position, head, d] as [head, position, d]; of fewer heads than `heads`, each as often as it is read. */
+/**
+ * [position, head, d] as [head, position, d]; with fewer than `heads` heads, each repeated for the heads that share it.
+ */
 function stacked({ dims, data }: Float, heads: number): Float {
   const [positions = 0, own = 1, d = 0] = dims;
   const rows = Array.from({ length: heads * positions }, (_, i) => {

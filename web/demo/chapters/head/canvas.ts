@@ -1,5 +1,5 @@
-// <head-canvas>: the six matrices of a head in one screen, with wires in the gaps, the read-out of a cell over Q and the chosen
-// row's weights as bars on A's columns. Events: head-point, head-select, head-edit, head-stage.
+// <head-canvas>: the six matrices of a head on one screen, with wires in the gaps, the read-out of a cell above Q and
+// the chosen row's weights as bars on A's columns. Events: head-point, head-select, head-edit, head-stage.
 
 import type { Cell, CellEdit, CfMatrix, Rails } from 'clearformer/elements';
 import { css, html, LitElement, type nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
@@ -43,15 +43,15 @@ class HeadCanvas extends LitElement {
   declare stage: Stage;
   declare selected: Selected;
   declare edits: readonly EditSpec[];
-  /** The symbol of the formula that is pointed at. */
+  /** The formula's symbol under the pointer. */
   declare symbol: FormulaPart | undefined;
-  /** Whether a class still guesses the row of weights. */
+  /** Whether the row of weights is hidden while a class guesses. */
   declare hiding: boolean;
   declare large: boolean;
   declare labels: Labels;
   declare projections: Projections | undefined;
   declare private hovered: Selected | undefined;
-  /** Which of the read-out's products is pointed at. */
+  /** The index of the read-out's product under the pointer. */
   declare private product: number | undefined;
   #views: Views | undefined;
   #geometry: Geometry | undefined;
@@ -115,7 +115,7 @@ class HeadCanvas extends LitElement {
     };
   }
 
-  /** Made anew only where something changed, so that pointing at cells draws no cell again. */
+  /** Rebuilt only for the parts that changed, so that pointing at a cell re-renders no other. */
   #viewsFor(data: HeadData, spans: Spans, secretRow: number): Views {
     const key = [data, this.stage, secretRow, JSON.stringify([spans, this.edits])];
     if (!this.#views || key.some((part, i) => part !== this.#viewKey[i])) {
@@ -187,7 +187,7 @@ class HeadCanvas extends LitElement {
   }
 
   readonly #cells = new Map<string, Cell>();
-  /** The same object for the same cell. */
+  /** The same object for the same cell, to avoid an update. */
   #stable({ row, column }: Cell): Cell {
     const key = `${row}.${column}`;
     const known = this.#cells.get(key) ?? { row, column };
@@ -235,7 +235,7 @@ class HeadCanvas extends LitElement {
   #stages({ places, middle, cell }: Geometry, { queries, keys }: Spans): TemplateResult {
     const { labels } = this;
     const texts = { raw: labels.stageRaw, scaled: labels.stageScaled, masked: labels.stageMasked };
-    const under = keys.count * cell.width < 230 ? 26 : 4; // beside the shape where there is room for both
+    const under = keys.count * cell.width < 230 ? 26 : 4; // beside the shape if both fit
     const top = middle + queries.count * cell.height + under;
     const place = { '--left': `${places.S.x + 14}px`, '--top': `${top}px` };
     return html`<div class="seg stages" role="group" aria-label=${labels.stages ?? ''} ${vars(place)}>${Object.entries(
@@ -246,7 +246,7 @@ class HeadCanvas extends LitElement {
     )}</div>`;
   }
 
-  /** Each matrix is moved so that its first cell stands where the geometry wants it, whatever its labels take. */
+  /** Shifts each matrix so that its first cell is where the geometry places it, whatever the size of its labels. */
   protected override async updated(): Promise<void> {
     const canvas = this.renderRoot.querySelector('.canvas');
     const { data } = this;

@@ -1,4 +1,4 @@
-// Chapter 4: one attention head, every number of it in view.
+// Chapter 4: one attention head with all its values.
 
 import { decimals, short } from 'clearformer/elements';
 import type { Book } from '../../book/book.js';
@@ -10,7 +10,7 @@ import { targetOf } from './values.js';
 
 const chosen = (book: Book, key: string): string => book.address.get(key) ?? chapter.defaults[key] ?? '';
 
-/** The head that the figure shows. */
+/** The head shown by the figure. */
 const shown = (book: Book): Promise<HeadData> =>
   headData(book, {
     layer: Number(chosen(book, 'l')),
@@ -21,7 +21,7 @@ const shown = (book: Book): Promise<HeadData> =>
     focus: chosen(book, 'q'),
   });
 
-/** Which of the d products makes most of the score of the token in focus with the one it reads most. */
+/** Which of the d products contributes most to the score between the token in focus and its highest-weighted key. */
 const largestProduct: Question = {
   id: 'product',
   kind: 'number',
@@ -49,7 +49,7 @@ const task: Question = {
   },
 };
 
-/** The variance of q · k where d = 256: measured on random vectors. */
+/** The variance of q · k at d = 256, measured on random vectors. */
 const variance: Question = {
   id: 'variance',
   kind: 'number',

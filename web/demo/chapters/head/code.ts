@@ -1,4 +1,4 @@
-// The code that makes what chapter 4 shows: JavaScript, C++ and, where it has one, the line of TransformerLens.
+// The code behind chapter 4's figure: JavaScript, C++ and, if there is one, the line of TransformerLens.
 
 import type { EditSpec } from '../../book/edits.js';
 import type { FigureCode } from '../../book/figure.js';

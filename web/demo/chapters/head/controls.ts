@@ -1,4 +1,5 @@
-// Beside the formula: which layer and head, the reader's own matrices; and what an edit does to the next token.
+// Beside the formula: the choice of layer and head, the reader's own matrices, and the effect of an edit on the next
+// token.
 
 import { percent } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';

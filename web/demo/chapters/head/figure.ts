@@ -1,4 +1,5 @@
-// Chapter 4's figure: one head, cell by cell; why its scores are divided by √d; other ways to score; all heads at once.
+// Chapter 4's figure: one head cell by cell, why its scores are divided by √d, other scoring functions, all heads at
+// once.
 
 import { two } from 'clearformer/elements';
 import { css, html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
@@ -34,7 +35,7 @@ export interface Shown {
   readonly batch?: BatchData;
 }
 
-/** Below this width, in CSS pixels, captions of the six matrices meet: a row at a time is shown. */
+/** Below this width in CSS pixels the captions of the six matrices would overlap: one row at a time is shown. */
 const canvasFrom = 960;
 
 const litBy: Readonly<Record<MatrixName, readonly FormulaPart[]>> = {
@@ -128,7 +129,7 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
     return view === 'batch' ? { head, view, batch: await batchData(head) } : { head, view };
   }
 
-  /** Once for each head, after the figure stands. */
+  /** Once per head, after the figure has rendered. */
   #readWeights({ shelved, hooks }: HeadData): void {
     const wanted = hooks && shelved ? [shelved.name, hooks.layer, hooks.head].join() : '';
     if (wanted === this.#projectionsOf) return;
@@ -139,7 +140,7 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
       (read) => {
         if (this.#projectionsOf === wanted) this.projections = read;
       },
-      () => undefined, // the strip of weights stays away
+      () => undefined, // the strip of weights is not shown
     );
   }
 

@@ -1,4 +1,4 @@
-// softmax(QKᵀ / √d + M) V, each symbol a button: pointing shows its matrix, pressing goes to it.
+// softmax(QKᵀ / √d + M) V with a button for each symbol: pointing highlights its matrix, pressing moves to it.
 
 import { css, html, type TemplateResult } from 'lit';
 import type { FormulaPart } from './canvas.js';

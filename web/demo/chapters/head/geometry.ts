@@ -1,5 +1,5 @@
-// Where the six matrices stand. Row meets column twice: Q left of S and Kᵀ above it, A left of Z and V above it, at one cell
-// size; over Q and over A two corners stay empty.
+// The layout of the six matrices. Two products, row times column: Q left of S with Kᵀ above it, A left of Z with V
+// above it, all with one cell size; the corners above Q and above A are empty.
 
 import type { Window } from '../../book/window.js';
 import type { MatrixName } from './head_numbers.js';
@@ -14,7 +14,7 @@ export interface Spans {
 
 export interface Geometry {
   readonly cell: { readonly width: number; readonly height: number };
-  /** The first cell of each matrix. */
+  /** The top left corner of each matrix. */
   readonly places: Readonly<Record<MatrixName, { readonly x: number; readonly y: number }>>;
   readonly left: number;
   /** Top of the lower row of matrices. */
@@ -23,7 +23,7 @@ export interface Geometry {
   readonly corner: { readonly width: number; readonly height: number };
 }
 
-/** Rows and columns as they are drawn: K stands on its side. */
+/** Rows and columns as rendered: K is transposed. */
 export function drawnSize(matrix: MatrixName, { queries, keys, inner, outer }: Spans): readonly [number, number] {
   const sizes = {
     Q: [queries, inner],
@@ -39,18 +39,18 @@ export function drawnSize(matrix: MatrixName, { queries, keys, inner, outer }: S
 
 interface Room {
   readonly width: number;
-  /** What the window leaves for the matrices. */
+  /** The height available for the matrices. */
   readonly height: number;
   readonly large: boolean;
-  /** Width of the longest label beside rows. */
+  /** Width of the longest row label. */
   readonly labels: number;
-  /** Height that the labels over S and A take. */
+  /** Height of the labels above S and A. */
   readonly above: number;
 }
 
 const gaps = { Q: 34, S: 34, A: 62 };
 const top = 26;
-/** What a read-out, buttons and captions need where matrices are small. */
+/** Minimal widths and height for the read-out, buttons and captions if the matrices are small. */
 const least = { Q: 250, S: 200, A: 250, Z: 190, upper: 160 };
 
 export function geometryOf(spans: Spans, room: Room): Geometry {
@@ -61,7 +61,7 @@ export function geometryOf(spans: Spans, room: Room): Geometry {
   const fixed = labels + gaps.Q + gaps.S + beforeZ + 10;
   const width = Math.min(44, (room.width - fixed) / columns);
   const wide = fixed + least.Q + least.S + least.A + least.Z <= room.width;
-  // What captions and read-outs need beside the cells, as far as the cells leave it.
+  // The width that captions and read-outs need in addition to the cells.
   const wanted = (count: number, needed: number): number => (wide ? Math.max(0, needed - count * width) : 0);
   const extra = {
     Q: wanted(inner.count, least.Q),
@@ -79,7 +79,7 @@ export function geometryOf(spans: Spans, room: Room): Geometry {
   const above = Math.max(upper * height, least.upper);
   const left = Math.max(0, (room.width - taken) / 2);
   const middle = top + above + between;
-  // Q stands at the right of its slot, beside S.
+  // Q is right-aligned in its slot, next to S.
   const x = { Q: 0, S: 0, A: 0, Z: 0 };
   x.S = left + labels + inner.count * width + share * extra.Q + gaps.Q;
   x.Q = x.S - gaps.Q - inner.count * width;
@@ -105,7 +105,7 @@ export function geometryOf(spans: Spans, room: Room): Geometry {
 
 let ruler: CanvasRenderingContext2D | null | undefined;
 
-/** Widths of labels as the matrices draw them. */
+/** Widths of labels as the matrices render them. */
 export function labelWidths(labels: readonly string[]): number[] {
   ruler ??= document.createElement('canvas').getContext('2d');
   if (!ruler) return labels.map((label) => label.length * 8);
@@ -114,7 +114,7 @@ export function labelWidths(labels: readonly string[]): number[] {
   return labels.map((label) => Math.min(140, ruler?.measureText(label).width ?? 0));
 }
 
-/** What labels over columns take: a line, or more where they lean because they would touch. */
+/** The height of column labels: one line, or more if they are slanted so as not to overlap. */
 export function labelsAbove(widths: readonly number[], cellWidth: number): number {
   const crowded = widths.some((width, i) => (width + (widths[i + 1] ?? width)) / 2 + 3 > cellWidth);
   return crowded ? Math.max(...widths) * 0.819 + 16 : 20;

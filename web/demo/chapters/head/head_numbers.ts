@@ -1,5 +1,5 @@
-// The numbers of one attention head: of a pass of the model, as it is and with the reader's edits, or of matrices that the
-// reader brought.
+// The matrices of one attention head: of a forward pass without and with the reader's edits, or computed from the
+// reader's own Q, K and V.
 
 import { ClearformerError, Mask, matmul, scaled_dot_product_attention, softmax, type Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
@@ -11,9 +11,9 @@ import { type OwnMatrices, parseOwn } from './own_matrices.js';
 
 export type Float = Tensor<'float32'>;
 export type MatrixName = 'Q' | 'K' | 'V' | 'S' | 'A' | 'Z';
-/** What S shows: q · k, divided by √d, or with the mask added. */
+/** What S shows: q · k, the same divided by √d, or with the mask added. */
 export type Stage = 'raw' | 'scaled' | 'masked';
-/** The matrices of one head, all [rows, columns]; S in its three stages. */
+/** The matrices of one head, each [rows, columns]; S at its three stages. */
 type HeadNumbers = Readonly<Record<'Q' | 'K' | 'V' | 'A' | 'Z' | Stage, Float>>;
 
 interface Odds {
@@ -24,28 +24,28 @@ interface Odds {
 
 export interface HeadData {
   readonly before: HeadNumbers;
-  /** The same object as `before` where nothing is edited. */
+  /** The same object as `before` without edits. */
   readonly now: HeadNumbers;
   readonly queries: readonly string[];
   readonly keys: readonly string[];
   readonly focus: number;
-  /** Where each matrix comes from, to be completed with the part that is drawn. */
+  /** The expression for a matrix and the slice of it shown. */
   source(matrix: MatrixName, stage: Stage, part: MatrixPart): string;
-  /** Of a model's head. */
+  /** For a head of a model. */
   readonly hooks?: HeadHooks;
   readonly shelved?: Shelved;
-  /** What the head's projections read, [position, d_model]. */
+  /** The input of the head's projections, [position, d_model]. */
   readonly input?: Float;
-  /** q and k before the turn that says where they stand, and v. */
+  /** q and k before rotary positions are applied, and v. */
   readonly projected?: Readonly<Record<'Q' | 'K' | 'V', Float>>;
   /** q and k of all heads, [position, head, d]. */
   readonly all?: Readonly<Record<'Q' | 'K', Float>>;
   readonly odds: readonly Odds[];
-  /** Of how many tokens these are the first, where the model has no room for all. */
+  /** How many tokens the text has; these are the first of them if the model's context is shorter. */
   readonly of: number;
 }
 
-/** What is drawn of a matrix. */
+/** The slice of a matrix that is shown. */
 interface MatrixPart {
   readonly rows: Part;
   readonly columns: Part;
@@ -56,7 +56,7 @@ export const at = ({ dims, data }: Float, row: number, column: number): number =
 
 export const rowOf = (tensor: Float, row: number): Float32Array => tensor.slice(row).data;
 
-/** Where a row is largest. */
+/** The argmax of a row. */
 export function largestAt(row: ArrayLike<number>): number {
   let best = 0;
   for (let i = 1; i < row.length; i++) if ((row[i] ?? 0) > (row[best] ?? 0)) best = i;
@@ -66,7 +66,7 @@ export function largestAt(row: ArrayLike<number>): number {
 interface Wanted {
   readonly layer: number;
   readonly head: number;
-  /** The reader's own matrices, as the address has them; empty: the model's. */
+  /** The reader's own matrices as in the address; empty: the model's. */
   readonly own: string;
   readonly ownBefore: string;
   readonly causal: boolean;
@@ -139,7 +139,7 @@ function hookSource(hooks: HeadHooks, matrix: MatrixName, stage: Stage, { rows, 
 
 const shownOdds = 3;
 
-/** The likeliest next tokens as they are now, and what they were. */
+/** The most probable next tokens after the edits, with their probabilities before. */
 async function oddsOf({ texts, model }: Shelved, clean: Pass, now: Pass): Promise<Odds[]> {
   if (!texts || clean.logits.dims.at(-1) !== model.cfg.d_vocab || clean.logits.dims.length !== 3) return [];
   const [before, after] = await Promise.all([clean, now].map(({ logits }) => softmax(logits.slice(0, -1))));

@@ -1,31 +1,31 @@
-// Where the numbers of one head stand among the hooks of a model.
+// The hooks of one head.
 
 import { ClearformerError, type PreTrainedModel } from 'clearformer';
 
 export interface HeadHooks {
   readonly layer: number;
   readonly head: number;
-  /** Of grouped heads: whose keys and values this head reads. */
+  /** The key/value head that this head shares (grouped-query attention). */
   readonly kvHead: number;
   readonly layers: number;
   readonly heads: number;
   readonly kvHeads: number;
-  /** As the scores read them: with rotary positions after the turn. */
+  /** As used for the scores, i.e. after rotary positions. */
   readonly q: string;
   readonly k: string;
   readonly v: string;
-  /** Divided by √d, not masked yet. */
+  /** Divided by √d, before the mask. */
   readonly raw: string;
   readonly scores: string;
   readonly pattern: string;
   readonly z: string;
-  /** What the projections read. */
+  /** The input of the projections. */
   readonly input: string;
-  /** As the projections make them. */
+  /** The projections' outputs, before rotary positions. */
   readonly plain: Readonly<Record<'Q' | 'K' | 'V', string>>;
 }
 
-/** Throws `invalid_argument` where the model has no such layer or head. */
+/** Throws `invalid_argument` if the model has no such layer or head. */
 export function headHooks(model: Pick<PreTrainedModel, 'cfg' | 'hooks'>, layer: number, head: number): HeadHooks {
   const { cfg } = model;
   const names = model.hooks().map(({ name }) => name as string);

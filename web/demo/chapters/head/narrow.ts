@@ -1,4 +1,4 @@
-// A head on a phone: the chosen token's row. A swipe, or the arrows, go to the next; numbers can be edited here, too.
+// A head on a phone: the chosen token's row. A swipe or the arrows move to the next row; values can be edited as well.
 
 import { type CellEdit, cssColour, decimals, four, two, weight } from 'clearformer/elements';
 import { css, html, nothing, svg, type TemplateResult } from 'lit';
@@ -27,7 +27,7 @@ interface NarrowRequest {
   readonly width: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly hiding: boolean;
-  /** Elements of q and k, or of v, from this one on are drawn. */
+  /** Whether a value is edited. */
   readonly edited: (matrix: MatrixName, row: number, column: number) => boolean;
   select(selected: Selected): void;
   edit(cell: Selected, value: number): void;
@@ -62,7 +62,7 @@ export function narrow(request: NarrowRequest): TemplateResult {
   </div>`;
 }
 
-/** Keys by their weight, the heaviest first. */
+/** Keys in descending order of weight. */
 function heaviest({ now }: HeadData, row: number): number[] {
   const weights = rowOf(now.A, row);
   return Array.from(weights.keys()).sort((a, b) => (weights[b] ?? 0) - (weights[a] ?? 0));
@@ -111,7 +111,7 @@ function scoreLines(request: NarrowRequest, key: number): TemplateResult {
     <p class="row-chain">${labels.sum} ${two(at(now.raw, focus, key))}${stage === 'raw' ? nothing : root}${weighed}</p>`;
 }
 
-/** q · k term by term. */
+/** The terms of q · k. */
 function productLine({ data, width, stage }: NarrowRequest, key: number): TemplateResult | typeof nothing {
   const { now, focus } = data;
   const q = rowOf(now.Q, focus);

@@ -1,5 +1,5 @@
-// What is drawn over the matrices: wires in the gaps between them, frames of what the formula or a product points at, and the
-// chosen row's weights as bars that stand on A's columns. Never a line through digits.
+// Overlays of the matrices: wires in the gaps between them, frames of what the formula's symbol or a product refers to,
+// and the chosen row's weights as bars above A's columns. No line crosses digits.
 
 import { cssColour, decimals, weight } from 'clearformer/elements';
 import { nothing, svg, type TemplateResult } from 'lit';
@@ -20,7 +20,7 @@ export interface DrawingContext {
   readonly labels: Readonly<Record<string, string>>;
   readonly secretRow: number;
   readonly large: boolean;
-  /** Height of the labels over S and A. */
+  /** Height of the labels above S and A. */
   readonly above: number;
 }
 
@@ -86,7 +86,7 @@ function pointedPart(context: OverlayContext): TemplateResult | typeof nothing {
   return frame(context, part === 'soft' ? 'A' : 'S', 'ink', 3);
 }
 
-/** The two cells whose product the read-out points at. */
+/** Frames of the two factors of the product under the pointer. */
 function productFrames(context: OverlayContext): TemplateResult | typeof nothing {
   const { product, views, at: chosen } = context;
   if (product === undefined) return nothing;

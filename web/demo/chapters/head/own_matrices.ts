@@ -1,5 +1,5 @@
-// Q, K and V that the reader typed or pasted: rows on lines of their own (or with ;), numbers with blanks, commas or tabs
-// between, as Python prints lists or a spreadsheet copies cells. In the address: Q|K|V.
+// Q, K and V typed or pasted by the reader: rows separated by line breaks or semicolons, values by spaces, commas or
+// tabs, as printed by Python or copied from a spreadsheet. In the address: Q|K|V.
 
 import { ClearformerError, Tensor } from 'clearformer';
 import type { Float } from './head_numbers.js';
@@ -10,7 +10,7 @@ export interface OwnMatrices {
   readonly V: Float;
 }
 
-/** One matrix. Throws `invalid_argument` or `shape_mismatch` that names it and the row. */
+/** Parses one matrix. Throws `invalid_argument` or `shape_mismatch` naming it and the row. */
 function parseMatrix(name: string, text: string): Float {
   const lines = text
     .replaceAll('−', '-')
@@ -36,13 +36,13 @@ function parseMatrix(name: string, text: string): Float {
   return new Tensor('float32', Float32Array.from(rows.flat()), [rows.length, width]);
 }
 
-/** The three of an address. What does not fit together is refused by the attention that they go into. */
+/** Parses the three matrices of an address. Shapes that do not match are rejected by the attention itself. */
 export function parseOwn(text: string): OwnMatrices {
   const [q = '', k = '', v = ''] = text.split('|');
   return { Q: parseMatrix('Q', q), K: parseMatrix('K', k), V: parseMatrix('V', v) };
 }
 
-/** As few digits as give the same float32 again. */
+/** The shortest decimal that converts back to the same float32. */
 function short(value: number): string {
   for (let digits = 4; digits < 9; digits++) {
     const text = Number(value.toPrecision(digits));
@@ -51,7 +51,7 @@ function short(value: number): string {
   return String(Number(value.toPrecision(9)));
 }
 
-/** A matrix as text, rows apart by `between`. */
+/** A matrix as text, rows separated by `between`. */
 export function matrixText({ dims, data }: Float, between: string): string {
   const [rows = 0, columns = 0] = dims;
   const row = (i: number): string => Array.from(data.slice(i * columns, (i + 1) * columns), short).join(' ');

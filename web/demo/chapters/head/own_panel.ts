@@ -1,4 +1,4 @@
-// Where the reader types or pastes Q, K and V.
+// The form for the reader's own Q, K and V.
 
 import { css, html, type TemplateResult } from 'lit';
 import { matrixText, type OwnMatrices, ownText, parseOwn } from './own_matrices.js';
@@ -12,10 +12,10 @@ export const ownStyles = css`
 `;
 
 interface OwnRequest {
-  /** What the fields begin with. */
+  /** The initial values of the fields. */
   readonly matrices: OwnMatrices;
   readonly causal: boolean;
-  /** What was wrong with the last attempt. */
+  /** The error of the last attempt. */
   readonly problem: string;
   readonly labels: Readonly<Record<string, string>>;
   use(text: string, causal: boolean): void;

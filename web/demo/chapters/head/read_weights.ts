@@ -1,5 +1,5 @@
-// The weights of a projection, read off the running model: each unit vector is fed in the place of what the projection reads,
-// and what comes out is its row of weights (with a norm's own weight in it); the zero vector gives the bias.
+// The weights of a projection, measured on the running model: its input is replaced by each unit vector, and the output
+// is that row of the weights (times a norm's own weight); the zero vector gives the bias.
 
 import { type HookName, Tensor } from 'clearformer';
 import { activation, type PassInputs, type Shelf, type Shelved } from '../../book/shelf.js';
@@ -9,7 +9,7 @@ import type { HeadHooks } from './hooks.js';
 /** [d_model + 1, d_head] for Q, K and V of one head; the last row is the bias. */
 export type Projections = Readonly<Record<'Q' | 'K' | 'V', Float>>;
 
-/** The rows of the identity from `from` on, and zeros behind it. */
+/** `count` rows of the identity starting at `from`, zero beyond its end. */
 function units(from: number, count: number, width: number): Float {
   const rows = new Float32Array(count * width);
   for (let i = 0; i < count; i++) if (from + i < width) rows[i * width + from + i] = 1;

@@ -1,4 +1,4 @@
-// The read-out of one cell, in the corner over Q: how its number comes about, term by term.
+// The read-out of one cell in the corner above Q: how its value is computed, term by term.
 
 import { cssColour, decimals, four, type Numbers, signed, two, weight } from 'clearformer/elements';
 import { css, html, nothing, svg, type TemplateResult } from 'lit';
@@ -10,10 +10,10 @@ import type { DrawingContext } from './overlay.js';
 import type { Projections } from './read_weights.js';
 
 interface ReadoutContext extends DrawingContext {
-  /** The term that is pointed at. */
+  /** The index of the term under the pointer. */
   readonly product: number | undefined;
   readonly point: (product: number | undefined) => void;
-  /** The weights of the projections, once they have been read off. */
+  /** The weights of the projections, once they have been measured. */
   readonly projections: Projections | undefined;
 }
 
@@ -40,7 +40,7 @@ export const readoutStyles = css`
   .strip i { font: italic 17px var(--cf-serif); }
 `;
 
-/** More terms than this become bars. */
+/** More terms than this are shown as bars. */
 const mostTerms = 16;
 
 export function readout(context: ReadoutContext): TemplateResult {
@@ -60,7 +60,7 @@ interface Term {
 const rowHeight = ({ geometry, large }: ReadoutContext, count: number): number =>
   Math.max(11, Math.min(large ? 27 : 20, (geometry.corner.height - (large ? 74 : 56)) / count));
 
-/** A signed bar of an SVG whose zero is in the middle. */
+/** A signed bar in an SVG with zero in the middle. */
 function bar(value: number, most: number): TemplateResult {
   const share = (50 * Math.abs(value)) / most;
   const colour = cssColour(signed(Math.sign(value), 1, theme.current));
@@ -192,7 +192,7 @@ function projected(context: ReadoutContext): TemplateResult {
     <p class="chain">${edited ? html`${labels.youSet} <b class="a">${four(value)}</b>` : large ? nothing : labels.clickAgain}</p>`;
 }
 
-/** x · w: what the token's row of the stream holds, the column of weights, their products. */
+/** x · w: the token's row of the stream, the column of weights, their products. */
 function projection(
   { data, labels, projections, at: chosen, geometry }: ReadoutContext,
   name: 'Q' | 'K' | 'V',
@@ -219,7 +219,7 @@ function projection(
     ${turned && name !== 'V' ? html`<p class="chain">${filled(labels.turned ?? '', { place: row })} <b>${four(at(before[name], row, column))}</b></p>` : nothing}`;
 }
 
-/** The weights of one number, without the bias behind them. */
+/** A column of the weights without the bias, which is the last row. */
 const columnOf = ({ dims, data }: Float, column: number, count: number): Numbers => ({
   dims: [count],
   data: Float32Array.from({ length: count }, (_, i) => data[i * (dims[1] ?? 0) + column] ?? 0),

@@ -1,5 +1,5 @@
-// Why √d: queries and keys drawn at random, of d numbers each. Their products spread with d, and softmax then gives nearly
-// all to one key; divided by √d they keep one size.
+// Why √d: random queries and keys with d elements each. The variance of their products grows with d, and softmax then
+// puts nearly all weight on one key; divided by √d the variance stays at 1.
 
 import { attention_pooling, scaled_dot_product_attention, Tensor } from 'clearformer';
 import { type Cell, decimals, short } from 'clearformer/elements';
@@ -8,22 +8,22 @@ import { normal } from '../../book/random.js';
 import type { Float } from './head_numbers.js';
 
 const sizes = [4, 8, 16, 32, 64, 128, 256, 512, 1024] as const;
-/** Enough that the variance is met within a few per cent. */
+/** Enough for a variance estimate within a few per cent. */
 const [queries, keys] = [64, 64];
 const [shownQueries, shownKeys] = [8, 12];
 
-/** Of random queries and keys of one size. */
+/** For random queries and keys of one size. */
 interface Spread {
   readonly variance: number;
   readonly scaledVariance: number;
-  /** The mean over the queries of the largest weight among the keys. */
+  /** The largest weight among the keys, averaged over the queries. */
   readonly peak: number;
   readonly scaledPeak: number;
 }
 
 export interface RootData {
   readonly spreads: readonly Spread[];
-  /** Of the chosen size. */
+  /** For the chosen size. */
   readonly weights: Float;
   readonly scaledWeights: Float;
   readonly d: number;
@@ -34,7 +34,7 @@ function variance({ data }: Float): number {
   return data.reduce((sum, value) => sum + (value - mean) ** 2, 0) / data.length;
 }
 
-/** The mean of the rows' largest values. */
+/** The mean of the rows' maxima. */
 function meanPeak({ dims, data }: Float): number {
   const [rows = 0, columns = 0] = dims;
   let sum = 0;
@@ -49,7 +49,7 @@ const first = ([q, k]: readonly [Float, Float]): readonly [Float, Float] => [
   k.slice([0, shownKeys]),
 ];
 
-/** Computed by the package: the products, and the weights among the shown keys. */
+/** Computed by the package: the products, and the weights over the keys shown. */
 export async function spreadOf(d: number): Promise<Spread> {
   const [q, k] = drawn(d);
   const [, products] = await attention_pooling(q, k, k, { score: 'dot', need_scores: 'raw' });
@@ -72,7 +72,7 @@ export async function rootData(d: number): Promise<RootData> {
   const spreads: Spread[] = [];
   for (const size of sizes) {
     spreads.push(await spreadOf(size));
-    await new Promise((resolve) => setTimeout(resolve)); // the page stays free between sizes
+    await new Promise((resolve) => setTimeout(resolve)); // yields to the event loop between sizes
   }
   return { spreads, weights, scaledWeights, d };
 }
@@ -150,7 +150,7 @@ function table(
     @cell-select=${({ detail }: CustomEvent<Cell>) => choose(sizes[detail.column] ?? 64, 'choose')}></cf-matrix></div>`;
 }
 
-/** For the prose. */
+/** Values for the prose. */
 export const spreadValues = ({ d, spreads }: RootData): Record<string, string> => {
   const now = spreads[sizes.indexOf(d as (typeof sizes)[number])];
   return {

@@ -1,4 +1,4 @@
-// Four ways to compare a query and a key, on this head's own: dot, general, additive and by distance.
+// Four scoring functions on the queries and keys of this head: dot, general, additive and by distance.
 
 import { type AttentionPoolingOptions, attention_pooling, rms_norm, Tensor } from 'clearformer';
 import { spoken } from 'clearformer/elements';
@@ -11,17 +11,17 @@ type ScoreName = 'dot' | 'general' | 'additive' | 'distance';
 
 export interface ScoresData {
   readonly weights: Readonly<Record<ScoreName, Float>>;
-  /** The largest difference of each from the scaled dot product. */
+  /** The largest absolute difference of each one's weights from those of the scaled dot product. */
   readonly apart: Readonly<Record<ScoreName, number>>;
   readonly sources: Readonly<Record<ScoreName, string>>;
   readonly equalNorms: boolean;
-  /** The lengths of the keys. */
+  /** The range of the keys' norms. */
   readonly norms: readonly [least: number, most: number];
 }
 
 interface ScoresRequest {
   readonly equalNorms: boolean;
-  /** Whether M is the identity; else it is drawn at random. */
+  /** Whether M is the identity; else it is random. */
   readonly identity: boolean;
 }
 

@@ -1,5 +1,5 @@
-// The cell that the reader looks at, as the address has it: `S6` is column 6 in the row of the token in focus, `K1.7` a row and
-// a column; `S` leaves the column to what the row shows best, `S+` takes a cell that the mask hides.
+// The selected cell in the address: `S6` is column 6 in the row of the token in focus, `K1.7` a row and a column; `S`
+// alone selects the row's largest value, `S+` a masked cell.
 
 import { at, type HeadData, largestAt, type MatrixName, rowOf } from './head_numbers.js';
 
@@ -10,7 +10,7 @@ export interface Selected {
   readonly column: number;
 }
 
-/** Whether the rows of a matrix are those of K and V, not of the tokens that read. */
+/** Whether the rows of a matrix are keys, not queries. */
 export const ofKeys = (matrix: MatrixName): boolean => matrix === 'K' || matrix === 'V';
 
 export function selectionText({ matrix, row, column }: Selected): string {
@@ -34,7 +34,7 @@ export function selectionOf(text: string, data: HeadData): Selected {
   return { ...within, column: largestAt(rowOf(numbers, within.row).map(Math.abs)) };
 }
 
-/** A cell that the mask hides: in the row in focus, else the first there is. */
+/** A masked cell: in the row in focus, else the first one found. */
 function hidden({ now, focus }: HeadData): Selected | undefined {
   const [rows = 0, columns = 0] = now.masked.dims;
   for (const row of [focus, ...Array.from({ length: rows }, (_, i) => rows - 1 - i)]) {

@@ -1,4 +1,4 @@
-// Computed values that the chapter's prose names.
+// Values for the chapter's prose.
 
 import { decimals, short, two } from 'clearformer/elements';
 import { at, type HeadData, largestAt, rowOf } from './head_numbers.js';

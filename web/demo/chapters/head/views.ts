@@ -1,4 +1,4 @@
-// What each of the six matrices shows: the part that is drawn, where it comes from, and the marks of its cells.
+// What each of the six matrices shows: the slice shown, its source expression, and the marks of its cells.
 
 import type { CellTest, Numbers } from 'clearformer/elements';
 import type { EditSpec } from '../../book/edits.js';
@@ -10,7 +10,7 @@ interface MatrixView {
   readonly name: MatrixName;
   readonly numbers: Numbers;
   readonly source: string;
-  /** Rows and columns of `numbers` within the whole. */
+  /** Rows and columns of `numbers` within the whole matrix. */
   readonly rows: Window;
   readonly columns: Window;
   readonly bound: number;
@@ -29,7 +29,7 @@ interface ViewRequest {
   readonly data: HeadData;
   readonly spans: Spans;
   readonly stage: Stage;
-  /** The row of weights that a class still guesses; -1: none. */
+  /** The row of weights hidden while a class guesses; -1: none. */
   readonly secretRow: number;
   readonly edits: readonly EditSpec[];
 }
@@ -37,7 +37,7 @@ interface ViewRequest {
 const stageOf = (matrix: MatrixName, stage: Stage): Exclude<MatrixName, 'S'> | Stage =>
   matrix === 'S' ? stage : matrix;
 
-/** The full colour: twice the root mean square of what is finite. */
+/** The bound of the colour scale: twice the root mean square of the finite values. */
 export function boundOf(...tensors: readonly Float[]): number {
   let [sum, count] = [0, 0];
   for (const { data } of tensors) {
@@ -118,7 +118,7 @@ function marksOf(
   };
 }
 
-/** The hook that an edit of a matrix changes, and whose head. */
+/** The hook that an edit of a matrix changes, and its head. */
 export function editedHook(
   { hooks }: HeadData,
   name: MatrixName,

@@ -1,4 +1,4 @@
-// Chapter 6: several heads at once, what they take along joined and mixed into the stream.
+// Chapter 6: multiple heads, their outputs concatenated and projected into the stream.
 
 import type { Book } from '../../book/book.js';
 import type { Chapter, Question, Verdict } from '../../book/chapter.js';
@@ -12,7 +12,7 @@ import { percent, two } from 'clearformer/elements';
 
 const name = (layer: number, head: number): string => `${layer + 1}·${head + 1}`;
 
-/** Which head reads the token before most. */
+/** Which head attends most to the previous token. */
 const previous: Question = {
   id: 'previous',
   kind: 'choice',
@@ -44,7 +44,7 @@ const previous: Question = {
   },
 };
 
-/** How many numbers of the stream one head has to itself before W_O. */
+/** How many parameters of W_O belong to one head. */
 const weights: Question = {
   id: 'weights',
   kind: 'number',
@@ -57,7 +57,7 @@ const weights: Question = {
   },
 };
 
-/** Switch heads off until the answer has lost half of its probability, or its first place. */
+/** Ablate heads until the answer has lost half of its probability or its first rank. */
 const half: Question = {
   id: 'half',
   kind: 'state',
@@ -82,7 +82,7 @@ const half: Question = {
   },
 };
 
-/** Which head of the last block the answer needs most. */
+/** The head of the last block that matters most for the answer. */
 const needed: Question = {
   id: 'needed',
   kind: 'choice',
@@ -110,7 +110,7 @@ const needed: Question = {
   },
 };
 
-/** The questions are about the sentence that is carried along. */
+/** The questions are about the reader's sentence. */
 const subject = (book: Book): ReturnType<typeof subjectOf> => subjectOf(book, book.modelName, '');
 
 export const chapter: Chapter = {

@@ -1,5 +1,5 @@
-// The figure of chapter 6: all heads of a layer side by side, what they take along joined and mixed into the stream, and
-// the odds of the next token, which change at once when a head is switched off.
+// The figure of chapter 6: all heads of a layer side by side, their outputs concatenated and projected into the stream,
+// and the next-token probabilities, updated at once when a head is ablated.
 
 import type { DetectedHeads } from 'clearformer';
 import { html, type PropertyDeclarations, type TemplateResult } from 'lit';
@@ -34,7 +34,7 @@ export interface Data {
 export class FigureHeads extends MeasuredFigure<Data, typeof words> {
   static override styles = [figureStyles, headStyles];
   static override properties: PropertyDeclarations = { ...MeasuredFigure.properties, note: { state: true } };
-  /** What is said of the cell under the pointer. */
+  /** The description of the cell under the pointer. */
   declare note: string;
 
   constructor() {
@@ -58,7 +58,7 @@ export class FigureHeads extends MeasuredFigure<Data, typeof words> {
     return this.data && this.who === this.book.modelName ? [this.data.reading.layer + 1] : [];
   }
 
-  /** What the address edits, or else the step. */
+  /** The edits of the address, else of the step. */
   get specs(): EditSpec[] {
     return parseEdits(this.value('edit'));
   }
@@ -88,7 +88,7 @@ export class FigureHeads extends MeasuredFigure<Data, typeof words> {
     return summary(data);
   }
 
-  /** The head that is looked at. */
+  /** The chosen head. */
   headOf({ heads }: Reading): number {
     return Math.max(0, Math.min(heads - 1, this.number('h') || 0));
   }
@@ -129,7 +129,7 @@ export class FigureHeads extends MeasuredFigure<Data, typeof words> {
     else (target as HTMLInputElement).value = this.value('letters');
   };
 
-  /** Switches a head off, or on again. */
+  /** Ablates a head, or restores it. */
   toggle({ stack, layer, off }: Reading, head: number): void {
     const hook = `${stack}.${layer}.attn.hook_z`;
     const specs = off[head]
@@ -140,7 +140,7 @@ export class FigureHeads extends MeasuredFigure<Data, typeof words> {
     this.say(filled(off[head] ? headOn : headOff, { head: head + 1, layer: layer + 1 }));
   }
 
-  /** Opens a head wherever it was found. */
+  /** Opens a head found in any layer. */
   open(layer: number, head: number): void {
     this.choose({ l: String(layer), h: String(head), view: 'read' });
   }
@@ -167,7 +167,7 @@ ${off.length > 0 ? `trace.edit(Edit{.hook = "${block}.attn.hook_z", .op = Edit::
   }
 }
 
-/** Edits of the stack that is looked at: those of another model's are not its own. */
+/** The edits of the shown stack; those of other models are left out. */
 const fitting = (specs: readonly EditSpec[], stack: string): EditSpec[] =>
   specs.filter(({ hook }) => hook.startsWith(`${stack}.`));
 

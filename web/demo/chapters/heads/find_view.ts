@@ -1,4 +1,4 @@
-// Looking for heads: scores of four habits as grids of layers and heads with a ranked list, and how much each is needed.
+// Finding heads: scores of four patterns as grids of layers and heads with a ranking, and the effect of ablating each.
 
 import type { HeadKind } from 'clearformer';
 import { two } from 'clearformer/elements';
@@ -88,7 +88,7 @@ function openAt(figure: FigureHeads, place: Place | undefined): void {
   if (place) figure.open(place.layer, place.head);
 }
 
-/** Shows a head and switches it off. */
+/** Shows a head and ablates it. */
 function silence(figure: FigureHeads, { stack }: Reading, layer: number, head: number): void {
   const edit = stack === 'blocks' ? `L${layer}H${head}:0` : `${stack}.${layer}.attn.hook_z@h${head}:zero`;
   figure.choose({ l: String(layer), h: String(head), view: 'read', edit });

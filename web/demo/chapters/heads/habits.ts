@@ -1,4 +1,4 @@
-// Looking for heads: what each of a model's heads is in the habit of reading, and how much the answer changes without it.
+// Finding heads: the attention pattern that each head matches, and how the answer changes when it is ablated.
 
 import {
   ablateHeads,
@@ -23,13 +23,13 @@ export const kinds = [
 
 const found = new Map<string, Promise<DetectedHeads>>();
 
-/** Scores of all heads on random tokens that are repeated once, the same each time. */
+/** Scores of all heads on a random token sequence repeated once, with a fixed seed. */
 export function habits(book: Book, { given, stack }: Subject): Promise<DetectedHeads> {
   const key = `${given.model} ${stack}`;
   const known = found.get(key) ?? detected(book, given.model, stack);
   found.set(key, known);
   known.catch(() => found.delete(key));
-  if (given.model === 'own') found.delete(key); // another may come under this name
+  if (given.model === 'own') found.delete(key); // another model may use this name
   return known;
 }
 
@@ -40,12 +40,12 @@ async function detected(book: Book, name: string, stack: Subject['stack']): Prom
 
 export interface Need {
   readonly ablation: HeadAblation;
-  /** The likeliest token, and the one that it is measured against. */
+  /** The most probable token, and the runner-up that it is compared with. */
   readonly best: Piece;
   readonly second: Piece;
 }
 
-/** How much the logit of the likeliest token over the second changes without each head. */
+/** How much the logit difference of the two most probable tokens changes when each head is ablated. */
 export async function need(book: Book, { given, stack }: Subject, signal?: AbortSignal): Promise<Need> {
   const shelved = await book.shelf.model(given.model);
   const { model } = shelved;

@@ -1,4 +1,4 @@
-// Styles of chapter 6. A head has a colour and always its number too; the colours only tell neighbours apart.
+// Styles of chapter 6. A head has a colour and always its index as well; the colours only separate neighbours.
 
 import { css } from 'lit';
 

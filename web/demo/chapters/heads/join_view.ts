@@ -1,4 +1,4 @@
-// What the heads take along side by side, times W_O: row meets column, and what each head adds by itself.
+// The heads' concatenated outputs times W_O, row times column, and what each head contributes by itself.
 
 import { four, spoken, two } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
@@ -11,12 +11,12 @@ import type { Reading } from './reading.js';
 
 interface CellEvent extends CustomEvent<{ row: number; column: number } | null> {}
 
-/** The heads' names over their columns. */
+/** The heads' labels above their columns. */
 export function bands(heads: number, width: number): TemplateResult {
   return html`<div class="bands" aria-hidden="true">${Array.from({ length: heads }, (_, head) => html`<span class=${hueOf(head)} ${vars({ width: `${width}px` })}>${head + 1}</span>`)}</div>`;
 }
 
-/** Width of a cell of two matrices side by side. */
+/** The cell width for two matrices side by side. */
 export const pairCell = (width: number, columns: number): number =>
   Math.max(2, Math.min(12, (width >= 1000 ? (width - 150) / 2 : width - 20) / columns));
 
@@ -58,7 +58,7 @@ export function joinView(figure: FigureHeads, { reading, mixing }: Data): Templa
     </div>`;
 }
 
-/** The chosen number of the stream as the sum of what the heads add. */
+/** The chosen element of the stream as the sum of the heads' contributions. */
 function sums(
   figure: FigureHeads,
   { out, focus, from }: Reading,

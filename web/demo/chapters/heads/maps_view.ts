@@ -1,4 +1,4 @@
-// All heads of a layer side by side: their maps, what each takes along, whom one token reads in each, and the odds.
+// All heads of a layer side by side: attention maps, outputs, one query's weights in each, and the probabilities.
 
 import { two } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
@@ -61,7 +61,7 @@ function oneHead(figure: FigureHeads, data: Data, head: number, cell: number): T
 
 const ahead = (row: number, column: number): boolean => column > row;
 
-/** One colour scale for what all heads take along. */
+/** One colour scale for the outputs of all heads. */
 export const boundOf = ({ joined }: Reading): number =>
   joined.data.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
 
@@ -80,7 +80,7 @@ function tell(figure: FigureHeads, { tokens, from, patterns }: Reading, head: nu
   });
 }
 
-/** The habit that a head scores most for, where it is one. */
+/** The pattern with the head's highest score, if it is above the threshold. */
 function habitOf(figure: FigureHeads, { habits, reading }: Data, head: number): string {
   const scored = kinds.map((kind) => ({
     kind,
@@ -90,7 +90,7 @@ function habitOf(figure: FigureHeads, { habits, reading }: Data, head: number): 
   return best ? `${figure.words.labels[best.kind]} ${two(best.score)}` : '\u00A0';
 }
 
-/** Whom the chosen token reads, a row for each head. */
+/** The chosen token's weights, one row per head. */
 function rows(figure: FigureHeads, reading: Reading): TemplateResult {
   const { labels } = figure.words;
   const { tokens, from, shown, focus, layer, stack, heads } = reading;
@@ -111,7 +111,7 @@ function rows(figure: FigureHeads, reading: Reading): TemplateResult {
   </div>`;
 }
 
-/** The next token as it is now and was with all heads. */
+/** The next-token probabilities with the ablations and with all heads. */
 export function odds(figure: FigureHeads, reading: Reading): TemplateResult {
   const { labels } = figure.words;
   const edited = reading.specs.length > 0;

@@ -1,5 +1,5 @@
-// The matrices around the heads, read from the checkpoint, and products with them: one wide multiplication against one for
-// each head, and what each head adds to the stream through its rows of W_O.
+// The projections around the heads, read from the checkpoint: one wide matrix product against one per head, and each
+// head's contribution to the stream through its rows of W_O.
 
 import { layer_norm, matmul, rms_norm, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
@@ -13,13 +13,13 @@ export const projections = ['q', 'k', 'v'] as const;
 export type Projection = (typeof projections)[number];
 
 interface Linear {
-  /** [in, out], as x is multiplied with it. */
+  /** [in, out], the matrix that x is multiplied with. */
   readonly weight: Matrix;
   /** Its name in the checkpoint. */
   readonly name: string;
 }
 
-/** Where the checkpoint of a kind of model keeps a projection of a layer. */
+/** A projection of a layer in the checkpoint of each model family. */
 function linear(weights: Weights, { stack, layer }: Reading, which: Projection | 'o'): Linear {
   const gpt2 = `transformer.h.${layer}.attn.`;
   if (weights.has(`${gpt2}c_attn.weight`)) {
@@ -37,22 +37,22 @@ function linear(weights: Weights, { stack, layer }: Reading, which: Projection |
 }
 
 export interface Split {
-  /** What is multiplied, with its source, [pos, d_model]. */
+  /** The input with its source expression, [pos, d_model]. */
   readonly input: Matrix;
   readonly inputSource: string;
   readonly weight: Linear;
-  /** Heads of this projection and their width. */
+  /** Heads of this projection, and their size. */
   readonly heads: number;
   readonly width: number;
   readonly combined: Matrix;
-  /** Of each head by itself, [pos, d_head], and the same side by side. */
+  /** One product per head, [pos, d_head], and the same concatenated. */
   readonly alone: readonly Matrix[];
   readonly joined: Matrix;
   readonly difference: Matrix;
   readonly largest: number;
 }
 
-/** x W for all heads at once and for each by itself. */
+/** x W for all heads at once and for each head separately. */
 export async function split(book: Book, reading: Reading, which: Projection): Promise<Split> {
   const weights = await weightsOf(reading.given.model);
   const weight = linear(weights, reading, which);
@@ -72,7 +72,7 @@ export async function split(book: Book, reading: Reading, which: Projection): Pr
   };
 }
 
-/** What attention multiplies with its matrices: of a pre-norm block the normalised stream, else the stream. */
+/** The input of the projections: the normalised stream in a pre-norm block, else the stream. */
 async function attentionInput(
   book: Book,
   { given, stack, layer, from, shown }: Reading,
@@ -97,16 +97,16 @@ async function attentionInput(
 
 export interface Mixing {
   readonly weight: Linear;
-  /** What each head adds to the stream at the chosen token, [head, d_model]. */
+  /** Each head's contribution to the stream at the chosen token, [head, d_model]. */
   readonly adds: Matrix;
-  /** The size of what each adds. */
+  /** The norm of each contribution. */
   readonly norms: readonly number[];
-  /** The largest difference of their sum, with the bias, from what the model wrote. */
+  /** The largest absolute difference of their sum plus bias from the model's attention output. */
   readonly difference: number;
   readonly stream: Matrix;
 }
 
-/** Each head's own rows of W_O with what that head takes along. */
+/** Each head's output times its own rows of W_O. */
 export async function mixing(book: Book, reading: Reading): Promise<Mixing> {
   const { given, stack, layer, width, focus, from } = reading;
   const weights = await weightsOf(given.model);

@@ -1,5 +1,5 @@
-// What all heads of one layer do with a text: their maps, what each takes along, what is written into the stream, and the
-// odds of the next token, as the model makes them and with the heads that were switched off.
+// What chapter 6 shows: attention maps and outputs of all heads of one layer, the attention output added to the stream,
+// and the next-token probabilities, without edits and with heads ablated.
 
 import { Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
@@ -8,12 +8,12 @@ import { type Odds, oddsOf } from '../../book/odds.js';
 import { activation, type PassInputs } from '../../book/shelf.js';
 import type { Piece } from '../../book/token_texts.js';
 
-/** How many tokens a map shows. */
+/** At most this many tokens of a map are shown. */
 export const mostTokens = 10;
 export const sorter = 'gpt-nano-sort';
 export const translator = 'marian-tiny-en-fr';
 
-/** A model with a text in it, and which of its stacks the chapter looks into. */
+/** A model with its inputs, and one of its stacks. */
 export interface Subject {
   readonly given: PassInputs;
   readonly tokens: readonly Piece[];
@@ -22,7 +22,7 @@ export interface Subject {
   readonly stack: 'blocks' | 'encoder';
   readonly layers: number;
   readonly heads: number;
-  /** Heads that keys and values are made for; fewer than heads where several share them. */
+  /** Key/value heads; fewer than heads in grouped-query attention. */
   readonly keyHeads: number;
   readonly width: number;
   readonly model: number;
@@ -30,13 +30,13 @@ export interface Subject {
 
 export interface Reading extends Subject {
   readonly layer: number;
-  /** The tokens from `from` on are shown, `shown` of them. */
+  /** `shown` tokens from `from` on are shown. */
   readonly from: number;
   readonly shown: number;
-  /** Whether a head of this layer is switched off. */
+  /** Whether each head of this layer is ablated. */
   readonly off: readonly boolean[];
   readonly specs: readonly EditSpec[];
-  /** [query, key] of each head, and what it takes along, [pos, d_head]. */
+  /** [query, key] of each head, and its output, [pos, d_head]. */
   readonly patterns: readonly Tensor<'float32'>[];
   readonly taken: readonly Tensor<'float32'>[];
   /** [pos, head · d_head], [pos, d_model]. */
@@ -45,7 +45,7 @@ export interface Reading extends Subject {
   readonly odds: readonly Odds[];
 }
 
-/** The text of the sorter, else the sentence that is carried along. */
+/** The letters for the sorter, else the reader's sentence. */
 export async function subjectOf(book: Book, name: string, letters: string): Promise<Subject> {
   const { model } = await book.shelf.model(name);
   const sentence = await book.sentence(name, Number.POSITIVE_INFINITY, name === sorter ? letters : book.text);
@@ -97,7 +97,7 @@ export async function read(book: Book, subject: Subject, layer: number, specs: r
 export const silences = (spec: EditSpec, hook: string, head: number): boolean =>
   spec.hook === hook && spec.head === head && spec.pos === undefined && spec.op === 'zero';
 
-/** [pos, head, d_head] with the heads side by side, [pos, head · d_head]. */
+/** [pos, head, d_head] with the heads concatenated, [pos, head · d_head]. */
 function flattened(z: Tensor<'float32'>): Tensor<'float32'> {
   const [positions = 0, heads = 0, width = 0] = z.dims;
   return new Tensor('float32', z.data, [positions, heads * width]);

@@ -1,4 +1,4 @@
-// One wide multiplication against one for each head: the same numbers, difference 0.
+// One wide matrix product against one per head: equal values, difference 0.
 
 import { spoken } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';

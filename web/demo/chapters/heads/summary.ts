@@ -1,4 +1,4 @@
-// What the prose says of what the figure computed.
+// Values for the chapter's prose.
 
 import type { HeadKind } from 'clearformer';
 import { four, percent, spoken, two } from 'clearformer/elements';
