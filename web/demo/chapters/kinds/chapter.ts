@@ -7,7 +7,7 @@ import './figure.js';
 import { change, decoderName, encoderName, fill, guess, read } from './reading.js';
 
 const sentence = 'She went to school.';
-/** After the blank of "She … to school." */
+/** After the blank in "She … to school." */
 const otherRight = 'going to school.';
 
 const textOf = (book: Book): string => {
@@ -15,7 +15,7 @@ const textOf = (book: Book): string => {
   return text.trim() === '' ? sentence : text;
 };
 
-/** How many cells of its map the decoder may fill: those whose score is not masked away. */
+/** How many cells of its map the decoder may fill: the unmasked ones. */
 const cells: Question = {
   id: 'cells',
   kind: 'number',
@@ -28,7 +28,7 @@ const cells: Question = {
   },
 };
 
-/** Whose odds for the blank depend on what follows it, computed for both. */
+/** Whose probabilities for the blank depend on the right context, computed for both models. */
 const right: Question = {
   id: 'right',
   kind: 'choice',

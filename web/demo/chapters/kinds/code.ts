@@ -1,4 +1,4 @@
-// The code that makes what chapter 10 shows.
+// The code behind chapter 10's figure.
 
 import type { FigureCode } from '../../book/figure.js';
 import type { FigureKinds } from './figure.js';

@@ -1,4 +1,4 @@
-// Chapter 10: one sentence, three kinds of transformer: what each may see, what each is good for, and a blank to fill.
+// Chapter 10: one sentence in three kinds of transformer: their masks, their uses, and a blank to fill.
 
 import { four, percent } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
@@ -14,7 +14,7 @@ import { usesTable } from './uses.js';
 export type Kind = 'decoder' | 'encoder' | 'both';
 export type View = 'masks' | 'uses' | 'fill';
 
-/** Tokens of a matrix that is drawn. */
+/** At most this many tokens of a matrix are shown. */
 const most = 10;
 
 interface Shown {

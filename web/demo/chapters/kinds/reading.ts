@@ -1,4 +1,4 @@
-// What chapter 10 draws: one sentence as three kinds of transformer read it, and what each can say of it.
+// What chapter 10 shows: one sentence as input of three kinds of transformer, and the predictions of each.
 
 import { softmax, type Tensor } from 'clearformer';
 import type { Book, Sentence } from '../../book/book.js';
@@ -17,16 +17,16 @@ interface Candidate {
   readonly probability: number;
 }
 
-/** What may stand in a blank, and which position says so. */
+/** Candidates for a blank, and the position whose logits predict it. */
 export interface Filled {
-  /** The text with its blank. */
+  /** The text with the mask token, or the text that the decoder reads. */
   readonly text: string;
   readonly position: number;
   readonly probabilities: Floats;
   readonly candidates: readonly Candidate[];
 }
 
-/** A sentence as a stack of blocks reads it. */
+/** A sentence in one model, with its pass. */
 interface Read {
   readonly sentence: Sentence;
   readonly pass: Pass;
@@ -34,29 +34,29 @@ interface Read {
 
 export interface Kinds {
   readonly words: readonly string[];
-  /** The word that is taken out. */
+  /** The index of the word that is masked. */
   readonly blank: number;
   readonly decoder: Read;
   readonly encoder: Read;
   readonly both: Told | Empty;
-  /** What the decoder writes after the sentence. */
+  /** The decoder's continuation of the sentence. */
   readonly continued: string;
-  /** The encoder's candidates for the blank, with the sentence's own right side and with the other one. */
+  /** The encoder's candidates for the blank, with the sentence's own right context and with the other one. */
   readonly filled: Filled;
   readonly refilled: Filled;
-  /** The decoder's candidates, from what stands to the left of the blank. */
+  /** The decoder's candidates, from the left context alone. */
   readonly fromLeft: Filled;
-  /** The same while the other right side stands behind it: the decoder does not see it. */
+  /** The same with the other right context, which the causal mask hides. */
   readonly fromLeftOther: Filled;
   readonly left: string;
-  /** Whether the encoder's vocabulary lacks something of the sentence. */
+  /** Whether a word of the sentence is not in the encoder's vocabulary. */
   readonly unknown: boolean;
 }
 
 export interface Chosen {
   readonly text: string;
   readonly blank: number;
-  /** What stands to the right of the blank instead. */
+  /** The other right context. */
   readonly other: string;
 }
 
@@ -64,7 +64,7 @@ const shown = 7;
 const writtenTokens = 14;
 const wordEnd = /[.,;:!?…]+$/;
 
-/** The sentence in words; undefined where there is none. */
+/** The sentence, split at spaces, in the three models; undefined if it is empty. */
 export async function readKinds(book: Book, chosen: Chosen): Promise<Kinds | undefined> {
   const words = chosen.text.split(/\s+/).filter(Boolean);
   if (words.length === 0) return undefined;
@@ -98,12 +98,12 @@ export async function read(book: Book, model: string, text: string, names: strin
 
 interface Blank {
   readonly left: string;
-  /** Full stops and the like that stay behind the blank. */
+  /** Punctuation that is kept after the blank. */
   readonly end: string;
   readonly after: string;
 }
 
-/** What the encoder puts into a blank. */
+/** The encoder's candidates for a blank. */
 export async function fill(book: Book, { left, end, after }: Blank): Promise<Filled> {
   const shelved = await book.shelf.model(encoderName);
   const mask = shelved.tokenizer?.mask_token ?? '';
@@ -113,7 +113,7 @@ export async function fill(book: Book, { left, end, after }: Blank): Promise<Fil
   return candidates(shelved, text, position, pass.logits);
 }
 
-/** What the decoder would say after `left`, while it reads what follows, too. */
+/** The decoder's candidates after `left`, while `after` follows in its input. */
 export async function guess(book: Book, left: string, after: string): Promise<Filled> {
   const { ids } = await book.sentence(decoderName, Number.POSITIVE_INFINITY, left);
   const text = [left, after].filter(Boolean).join(' ');
@@ -150,7 +150,7 @@ async function written(book: Book, text: string): Promise<string> {
   return tokenizer.decode(Array.from(sequences.data, Number).slice(ids.length), { skip_special_tokens: true }).trim();
 }
 
-/** One head's weights of one block, [query, key]; numbers beyond what there is take the last. */
+/** One head's weights in one block, [query, key]; indices beyond the last are clamped. */
 export function weights(pass: Pass, stack: string, layer: number, head: number): { numbers: Floats; source: string } {
   const layers = Object.keys(pass.cache).filter(
     (name) => name.startsWith(`${stack}.`) && name.endsWith('.attn.hook_pattern') && !name.includes('cross'),
@@ -164,7 +164,7 @@ export function headOf(pass: Pass, hook: string, head: number): { numbers: Float
   return { numbers: tensor.slice(0, at), source: `${hook}[0, ${at}]` };
 }
 
-/** The largest change of a probability between two fillings. */
+/** The largest absolute difference of a probability. */
 export function change(one: Filled, other: Filled): number {
   return Math.max(
     ...Array.from(one.probabilities.data, (value, id) => Math.abs(value - (other.probabilities.data[id] ?? 0))),

@@ -1,4 +1,4 @@
-// What each kind is good for, with the answers that the three models give at this moment.
+// The uses of each kind, with live answers of the three models.
 
 import { percent } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
@@ -10,7 +10,7 @@ const kinds: readonly Kind[] = ['decoder', 'encoder', 'both'];
 
 interface Use {
   readonly name: string;
-  /** A live answer, or why there is none. */
+  /** A live answer, or the reason why there is none. */
   readonly cells: Readonly<Record<Kind, TemplateResult | string>>;
 }
 

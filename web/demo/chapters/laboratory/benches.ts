@@ -1,4 +1,4 @@
-// The benches of the laboratory: one function each, from what was computed to what is drawn.
+// The benches of the laboratory: one render function each.
 
 import {
   type ActivationPatching,
@@ -37,7 +37,7 @@ export const benches: { readonly [V in View]: Bench<V> } = {
 const labelsOf = (pieces: readonly Piece[]): string[] => pieces.map(({ label }) => label);
 const numbered = (letter: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${letter}${i}`);
 
-/** Two answers to weigh against each other. */
+/** Two answers to compare. */
 function answers(figure: FigureLaboratory, { answers: all, right, wrong }: Subject): TemplateResult {
   const { labels } = figure.words;
   const choice = (key: 'r' | 'w', chosen: Answer, label: string): TemplateResult => html`<label class="row">${label}
@@ -109,7 +109,7 @@ function editBench(figure: FigureLaboratory, { subject, effect }: Extract<Result
     ${plain === '' ? nothing : html`<h3>${labels.writes}</h3><p class="written">${plain}</p><p class="written ${edited === plain ? '' : 'changed'}">${edited}</p>`}`;
 }
 
-/** An edit as a line: its hook, its part, what becomes of it. */
+/** An edit as one line: its hook, its slice, its operation. */
 function describe({ hook, head, pos, index, op, value }: EditSpec): string {
   const part = [
     head !== undefined && `head ${head}`,
@@ -233,7 +233,7 @@ function exportBench(figure: FigureLaboratory, { subject, hook }: Extract<Result
     <h3>${labels.facts}</h3><p class="verdict">${filled(labels.factsLine ?? '', { version: facts[0] ?? '', simd: facts[1] ?? '', threads: facts[2] ?? '', wasm: facts[3] ?? '', heap: facts[4] ?? '' })} ${labels.offline} <offline-state .labels=${labels}></offline-state></p>`;
 }
 
-/** The whole cache of the pass, edits in force, as a file. */
+/** Saves the pass's activation cache, with the edits in effect, as a file. */
 async function save(
   figure: FigureLaboratory,
   { inputs }: Subject,

@@ -1,11 +1,11 @@
-// Chapter 13: every number of a model, every edit, every analysis of the package.
+// Chapter 13: every activation of a model, edits, and the package's analyses.
 
 import { ablateHeads, logitDifference } from 'clearformer';
 import type { Chapter, Question } from '../../book/chapter.js';
 import './figure.js';
 import { subjectOf } from './subject.js';
 
-/** Silences every head in turn and looks which one matters most. */
+/** Ablates each head and asks which matters most. */
 const dearest: Question = {
   id: 'dearest',
   kind: 'choice',

@@ -1,4 +1,4 @@
-// The code that makes what the laboratory shows.
+// The code behind the laboratory's figures.
 
 import type { FigureCode } from '../../book/figure.js';
 import type { FigureLaboratory } from './figure.js';

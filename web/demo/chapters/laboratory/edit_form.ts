@@ -1,4 +1,4 @@
-// The form that adds an edit: a hook, which head and position, and what becomes of them.
+// The form that adds an edit: a hook, its head and position, and the operation.
 
 import type { PreTrainedModel } from 'clearformer';
 import { html, type TemplateResult } from 'lit';

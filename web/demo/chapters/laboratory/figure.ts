@@ -1,4 +1,4 @@
-// The figure of the laboratory: a bench to choose, what it shows, and what can be changed there.
+// The figure of the laboratory: the choice of a bench, its view and its controls.
 
 import { decimals } from 'clearformer/elements';
 import { css, html, type TemplateResult } from 'lit';

@@ -1,4 +1,4 @@
-// What the laboratory looks into: a model that reads text, what it reads, and the two answers that are weighed against each other.
+// The subject of the laboratory: a text model, its inputs, and the two answers that are compared.
 
 import { ClearformerError, type GenerativeModel, type PreTrainedModel, softmax } from 'clearformer';
 import type { Book } from '../../book/book.js';
@@ -15,18 +15,18 @@ export interface Subject {
   readonly writer: GenerativeModel | undefined;
   readonly texts: TokenTexts;
   readonly inputs: PassInputs;
-  /** Tokens of the text; of an encoder-decoder, of the source and of what it wrote. */
+  /** Tokens of the text; in an encoder-decoder, of the source followed by the generated target. */
   readonly tokens: readonly Piece[];
   readonly written: readonly Piece[];
   readonly of: number;
-  /** The likeliest next tokens. */
+  /** The most probable next tokens. */
   readonly answers: readonly Answer[];
-  /** The answer, and the one it is compared with: the reader's, or the two likeliest. */
+  /** The answer and the one it is compared with: the reader's choice, or the two most probable tokens. */
   readonly right: Answer;
   readonly wrong: Answer;
 }
 
-/** Columns of grids and positions of maps stay readable and are computed at once. */
+/** Keeps columns of grids and positions of maps legible, and the analyses fast. */
 const mostTokens = 48;
 
 export async function subjectOf(book: Book): Promise<Subject> {
@@ -61,7 +61,7 @@ export async function subjectOf(book: Book): Promise<Subject> {
   };
 }
 
-/** An encoder-decoder reads what it has written so far, too. */
+/** Adds the decoder's input, what it has generated so far. */
 async function withDecoder(
   inputs: PassInputs,
   ids: readonly number[],

@@ -1,4 +1,4 @@
-// What each bench of the laboratory computes: the package's own analyses, and nothing of its own.
+// What each bench of the laboratory computes, with the package's analyses only.
 
 import {
   type ActivationPatching,
@@ -42,30 +42,30 @@ interface Guess {
 }
 
 interface Effect {
-  /** Odds of the same tokens as they are and with the edits. */
+  /** Probabilities of the same tokens without and with the edits. */
   readonly before: readonly Answer[];
   readonly after: readonly number[];
-  /** What the model writes on, as it is and with the edits. */
+  /** The model's continuation without and with the edits. */
   readonly writes: readonly [string, string];
 }
 
 interface Comparison {
-  /** What the weights of the model of the page are kept in, and those of the other. */
+  /** The weights' dtype of the page's model, and of the other. */
   readonly here: string;
   readonly dtype: string;
-  /** The largest change of a logit at each position. */
+  /** The largest absolute difference of a logit at each position. */
   readonly differences: Float32Array;
   readonly answers: readonly { piece: Piece; here: number; there: number }[];
 }
 
-/** What a view has computed; the subject is there in each. */
+/** The result of a view; all have the subject. */
 export type Result = { readonly subject: Subject } & (
   | { view: 'hook'; hook: string; tensor: Tensor<'float32'>; axes: readonly string[]; edited: boolean }
   | { view: 'edit'; effect: Effect }
   | { view: 'lens'; layers: readonly (readonly Guess[])[] }
   | { view: 'attribution'; attribution: LogitAttribution }
   | { view: 'ablation'; ablation: HeadAblation }
-  /** No patching where the other sentence has not as many tokens. */
+  /** No patching if the other sentence has another number of tokens. */
   | { view: 'patching'; patching: ActivationPatching | undefined; other: readonly Piece[] }
   | { view: 'detect'; detected: DetectedHeads }
   | { view: 'compare'; comparison: Comparison }
@@ -76,7 +76,7 @@ export interface Request {
   readonly view: View;
   /** The reader's choice. */
   readonly hook: string | undefined;
-  /** Shown where the reader has chosen none and the model has it. */
+  /** The default if the model has it. */
   readonly usualHook: string;
   readonly by: 'position' | 'head' | 'layer';
   readonly other: string;
@@ -130,7 +130,7 @@ async function hookOf(
   return { hook: name, tensor: activation(now, name), axes, edited: now !== clean };
 }
 
-/** The hook that is asked for; where none is, the usual one, or the first of a model that names its hooks otherwise. */
+/** The requested hook; by default the usual one, or the first of a model that has no such hook. */
 function chosenHook({ model }: Subject, { hook, usualHook }: Request): HookPoint {
   const points = model.hooks();
   const point = points.find(({ name }) => name === (hook ?? usualHook)) ?? (hook === undefined ? points[0] : undefined);

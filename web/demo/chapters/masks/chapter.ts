@@ -9,7 +9,7 @@ import { allowedOf, flags, type MaskData, maskData, presets } from './mask_numbe
 
 const chosen = ({ address }: Book, key: string): string => address.get(key) ?? chapter.defaults[key] ?? '';
 
-/** The mask of the address, on the head of the address. */
+/** The mask of the address, applied to the head of the address. */
 function shown(book: Book, mask = chosen(book, 'mask')): Promise<MaskData> {
   const preset = presets.find((one) => one === mask) ?? 'causal';
   const number = (key: string): number => Number(chosen(book, key));
@@ -20,7 +20,7 @@ function shown(book: Book, mask = chosen(book, 'mask')): Promise<MaskData> {
   );
 }
 
-/** How many cells a causal mask hides: counted. */
+/** How many cells a causal mask hides, by counting them. */
 const hidden: Question = {
   id: 'hidden',
   kind: 'number',
@@ -48,7 +48,7 @@ const libraries: Readonly<Record<string, typeof Mask.allow>> = {
   'Hugging Face attention_mask': Mask.allow,
 };
 
-/** Where a 1 hides: a mask of a single 1 is given to each, and the weight of its key is looked at. */
+/** Whether 1 means hidden: a mask with a single 1 is passed to each, and the weight of its key is read. */
 const polarity: Question = {
   id: 'polarity',
   kind: 'choice',

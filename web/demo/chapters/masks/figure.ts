@@ -1,5 +1,5 @@
-// Chapter 5's figure: a mask to paint on and the weights it leaves; what libraries make of a row that sees nothing; the
-// mistake of multiplying; one mask in four libraries.
+// Chapter 5's figure: a mask to paint and the resulting weights; fully masked rows in three libraries; multiplying
+// instead of adding; one mask in four libraries' conventions.
 
 import { percent } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
@@ -120,7 +120,7 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
     </div>`;
   }
 
-  /** Cells as large as fit: `across` and `down` matrices, with `others` pixels for what else stands there. */
+  /** The largest cells that fit: `across` by `down` matrices, with `others` pixels for the rest. */
   #cell({ labels }: MaskData, across: number, down: number, others: number): ViewContext['cell'] {
     const narrow = this.width <= 640;
     const room = innerWidth <= 900 ? innerHeight * 0.45 : innerHeight - (this.inClass ? 390 : 60);
@@ -187,7 +187,7 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
   }
 
   #paint({ row, column, sees, begins }: Painted, mask: MaskData): void {
-    // a stroke may be faster than what is computed from it
+    // A stroke may be faster than the computation: the address is the state, not the last result.
     const n = mask.labels.length;
     const preset = this.value('mask') as Preset;
     const from = allowedOf({ ...mask.request, preset, rows: this.value('rows') }, n);

@@ -1,4 +1,4 @@
-// What a mask does to one head: the mask as numbers, the masked scores, the weights, and how the model goes on with them.
+// The effect of a mask on one head: the additive mask, the masked scores, the weights, and the model's predictions.
 
 import { type ActivationEdit, type HookName, Mask, scaled_dot_product_attention, softmax, Tensor } from 'clearformer';
 import type { Book, Sentence } from '../../book/book.js';
@@ -20,22 +20,22 @@ export const presets: readonly Preset[] = [
 
 interface MaskRequest {
   readonly preset: Preset;
-  /** How many keys are a text; those behind are padding. */
+  /** How many keys are text; the others are padding. */
   readonly length: number;
-  /** How many tokens see each other whole. */
+  /** Length of the bidirectional prefix. */
   readonly prefix: number;
-  /** The key that nobody but its own token may read. */
+  /** The key that only its own query may attend to. */
   readonly without: number;
-  /** The query that sees nothing, where one is asked for. */
+  /** The fully masked query of the preset `empty`. */
   readonly emptyRow: number;
-  /** Painted rows, as the address has them. */
+  /** Painted rows as in the address. */
   readonly rows: string;
 }
 
-/** Which key each query may read, row by row. */
+/** Which keys each query may attend to, [query][key]. */
 export type Allowed = readonly (readonly boolean[])[];
 
-/** More tokens are not painted on. */
+/** At most this many tokens, for a paintable mask. */
 const mostTokens = 12;
 
 export function allowedOf({ preset, length, prefix, without, emptyRow, rows }: MaskRequest, n: number): Allowed {
@@ -52,7 +52,7 @@ export function allowedOf({ preset, length, prefix, without, emptyRow, rows }: M
   return Array.from({ length: n }, (_, query) => Array.from({ length: n }, (_, key) => sees(query, key)));
 }
 
-/** Rows as numbers to the base of 36, one bit for each key. */
+/** Rows as numbers in base 36, one bit per key. */
 export const rowsText = (allowed: Allowed): string =>
   allowed.map((row) => row.reduce((bits, sees, key) => bits + (sees ? 2 ** key : 0), 0).toString(36)).join('.');
 
@@ -70,7 +70,7 @@ export const flags = (allowed: Allowed, of: boolean): Tensor<'uint8'> =>
     [allowed.length, allowed.length],
   );
 
-/** The package's mask, made by the maker that says it best, and that call. */
+/** The package's mask, by the most specific constructor, and that call. */
 function maskOf(request: MaskRequest, allowed: Allowed): { mask: Mask | null; call: string } {
   const { preset, length } = request;
   if (preset === 'none') return { mask: null, call: 'null' };
@@ -99,9 +99,9 @@ export interface MaskData {
   readonly q: Float;
   readonly k: Float;
   readonly v: Float;
-  /** What is added to the scores: 0 and −∞. */
+  /** The additive mask: 0 and −∞. */
   readonly added: Float;
-  /** Scores before the mask, and with it. */
+  /** Scores before the mask, and after it. */
   readonly scores: Float;
   readonly masked: Float;
   readonly weights: Float;
@@ -112,7 +112,7 @@ export interface MaskData {
 interface HeadOf {
   readonly layer: number;
   readonly head: number;
-  /** Whether the mask is put on this head alone or on all. */
+  /** Whether the mask is applied to this head only or to all heads. */
   readonly where: 'head' | 'all';
 }
 
@@ -158,8 +158,8 @@ export async function maskData(
 }
 
 /**
- * The mask in the running model: its scores before the mask, with −∞ where the painted one hides a key, in the place of its
- * own masked ones. Put on all heads, each layer reads its scores with the layers before it masked already.
+ * Edits that apply the mask in the running model: the masked scores are replaced by the raw ones, with −∞ at masked
+ * keys. For all heads, each layer's raw scores are read with the preceding layers already masked.
  */
 async function maskEdits(
   book: Book,
@@ -186,7 +186,7 @@ async function maskEdits(
   return edits;
 }
 
-/** [..., query, key] with −∞ where a query may not read a key. */
+/** [..., query, key] with −∞ where a query may not attend to a key. */
 function hidden({ data, dims }: Float, allowed: Allowed): Float {
   const n = allowed.length;
   const kept = data.map((value, i) => (allowed[Math.floor(i / n) % n]?.[i % n] ? value : Number.NEGATIVE_INFINITY));

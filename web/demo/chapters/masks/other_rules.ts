@@ -1,4 +1,4 @@
-// A row that sees nothing, by library; the mistake of multiplying by the mask; the same mask in four libraries.
+// A fully masked row, by library; multiplying by the mask; the same mask in four libraries' conventions.
 
 import {
   attention_pooling,
@@ -18,7 +18,7 @@ const row = (tensor: Float, at: number): Float => tensor.slice([at, at + 1]);
 const column = (values: readonly number[]): Float =>
   new Tensor('float32', Float32Array.from(values), [values.length, 1]);
 
-/** The weights of one query and what it takes with them, as three libraries have it. */
+/** The weights and the output of one query, as three libraries compute them. */
 export interface EmptyRows {
   readonly row: number;
   readonly zeros: readonly [weights: Float, output: Float];
@@ -30,7 +30,7 @@ export async function emptyRows({ q, k, v, mask, masked, weights, output, senten
   const at = sentence.focus;
   const scores = masked.slice(at);
   const highest = scores.data.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
-  // exp(s - max s) as torch.nn.MultiheadAttention has it: -∞ - (-∞) is not a number.
+  // score − max as torch.nn.MultiheadAttention computes it: -∞ - (-∞) is NaN.
   const pairs = new Tensor('float32', Float32Array.from(Array.from(scores.data, (score) => [score, highest]).flat()), [
     scores.data.length,
     2,
@@ -45,13 +45,13 @@ export async function emptyRows({ q, k, v, mask, masked, weights, output, senten
   };
 }
 
-/** M ⊙ S, with M of ones and −∞, beside S + M, and what softmax makes of both. */
+/** M ⊙ S, with M of ones and −∞, compared with S + M, and the softmax of both. */
 export interface Mistake {
   readonly product: Float;
   readonly productWeights: Float;
   readonly sum: Float;
   readonly sumWeights: Float;
-  /** Queries whose weights are no numbers, or lie on keys that are hidden. */
+  /** Queries with NaN weights or with weight on masked keys. */
   readonly broken: number;
 }
 
@@ -86,12 +86,12 @@ const identity = (n: number): Float =>
 
 export type Library = 'sdpa' | 'mha' | 'hf' | 'd2l';
 
-/** The mask as a library wants it; undefined where it has no way to say it. */
+/** The mask in a library's convention; undefined if it can't be expressed. */
 export interface Spelling {
   readonly library: Library;
   readonly argument: Tensor<'uint8' | 'int32'> | undefined;
   readonly call: string;
-  /** The largest difference of the weights from those of the mask that is drawn. */
+  /** The largest absolute difference of the weights from those of the painted mask. */
   readonly apart: number | undefined;
 }
 
@@ -112,14 +112,14 @@ export async function spellings({ q, k, v, weights, allowed }: MaskData): Promis
   );
 }
 
-/** One value for each key, where all queries see the same. */
+/** One value per key, if the mask is the same for all queries. */
 function keysOf(allowed: Allowed): Tensor<'uint8'> | undefined {
   const [first = []] = allowed;
   const same = allowed.every((seen) => seen.every((sees, key) => sees === first[key]));
   return same ? new Tensor('uint8', Uint8Array.from(first, Number), [1, first.length]) : undefined;
 }
 
-/** How many keys each query sees, where these are the first. */
+/** The number of allowed keys of each query, if these are the first ones. */
 function lengthsOf(allowed: Allowed): Tensor<'int32'> | undefined {
   const counts = allowed.map((seen) => seen.filter(Boolean).length);
   const leading = allowed.every((seen, query) => seen.every((sees, key) => sees === key < (counts[query] ?? 0)));

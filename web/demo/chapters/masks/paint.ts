@@ -1,4 +1,5 @@
-// <mask-canvas>: a mask to paint on. A press or a key turns a cell over, dragging paints all it meets the same way.
+// <mask-canvas>: a mask to paint. A press or a key toggles a cell, dragging sets all cells on its way to the same
+// value.
 // Event: mask-paint { row, column, sees, begins }.
 
 import type { Cell, CfMatrix } from 'clearformer/elements';
@@ -7,7 +8,7 @@ import type { Float } from '../head/head_numbers.js';
 import type { Allowed } from './mask_numbers.js';
 
 export interface Painted extends Cell {
-  /** What the cell becomes. */
+  /** The cell's new value. */
   readonly sees: boolean;
   /** Whether this is the first cell of a stroke. */
   readonly begins: boolean;
@@ -30,10 +31,10 @@ class MaskCanvas extends LitElement {
   declare about: string;
   declare cell: { width: number; height: number };
   declare selected: Cell | undefined;
-  /** While painting: what cells become. */
+  /** While painting: the value that cells are set to. */
   #stroke: boolean | undefined;
   #last = '';
-  /** The press that began a stroke also arrives as the matrix's selection. */
+  /** The press that begins a stroke is also dispatched as the matrix's selection, which is ignored. */
   #pressed = false;
 
   static override styles = css`

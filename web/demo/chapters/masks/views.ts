@@ -1,4 +1,4 @@
-// What chapter 5 draws beside the mask that is painted: the row that sees nothing, the mistake, the four libraries.
+// Chapter 5's other views: the fully masked row, multiplying by the mask, the four libraries.
 
 import { spoken } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
@@ -11,7 +11,7 @@ export interface ViewContext {
   readonly labels: Readonly<Record<string, string>>;
   readonly cell: { readonly width: number; readonly height: number };
   readonly hiding: boolean;
-  /** Whether there is room for two rows of a matrix only. */
+  /** Whether only two rows of a matrix fit. */
   readonly narrow: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Chapter 0: a sentence, the odds of what follows, and the whole model between them.
+// Chapter 0: a sentence, the probabilities of the next token, and the whole model between them.
 
 import type { Chapter } from '../../book/chapter.js';
 import './figure.js';

@@ -1,4 +1,4 @@
-// The first screen: the sentence, the model as tiles, and the odds of the next token, to write on with.
+// The home screen: the sentence, the model as tiles, and the next token's probabilities, to continue the text with.
 
 import { percent } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
@@ -64,7 +64,7 @@ class FigureNext extends Figure<Reading, typeof words> {
     this.classList.toggle('large', this.inClass);
   }
 
-  /** Ids that were written after the sentence. */
+  /** Ids of the tokens appended to the sentence. */
   #written(): number[] {
     return this.value('w').split('.').filter(Boolean).map(Number).filter(Number.isInteger);
   }
@@ -146,7 +146,7 @@ class FigureNext extends Figure<Reading, typeof words> {
     if (id !== undefined) this.choose({ w: [...this.#written(), id].join('.') });
   }
 
-  /** Writes on with the likeliest tokens, one after another, until a stop or twenty. */
+  /** Appends the most probable token repeatedly, until stopped or for twenty tokens. */
   #write = async (): Promise<void> => {
     if (this.#writing) {
       this.#writing.abort();

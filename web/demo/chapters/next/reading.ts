@@ -1,4 +1,5 @@
-// What chapter 0 draws: the stream of the last tokens through all blocks, whom the last one reads, what it would say after each.
+// What chapter 0 shows: the stream of the last tokens through all blocks, the last token's attention weights, and its
+// prediction after each block (logit lens).
 
 import { logitLens, softmax, type Tensor } from 'clearformer';
 import type { Book, Sentence } from '../../book/book.js';
@@ -13,17 +14,17 @@ export interface Guess {
 
 export interface Reading {
   readonly sentence: Sentence;
-  /** Tokens that the reader or the model has added, and all that is read. */
+  /** Tokens appended by the reader or the model, and all tokens of the input. */
   readonly written: readonly Piece[];
   readonly ids: readonly number[];
   readonly tokens: readonly Piece[];
-  /** The residual stream that enters the first block and leaves each, [pos, d_model], with its hook's name. */
+  /** The residual stream before the first block and after each, [pos, d_model], with its hook's name. */
   readonly stream: readonly { name: string; tensor: Tensor<'float32'> }[];
-  /** Weights of the last position in each block, the mean over its heads. */
+  /** The last position's weights in each block, averaged over the heads. */
   readonly reads: readonly Float64Array[];
-  /** The likeliest token if the model ended before each block, and after the last. */
+  /** The logit lens: the most probable token before each block and after the last. */
   readonly lens: readonly Guess[];
-  /** Probabilities of all tokens after the last, and the likeliest. */
+  /** Probabilities of the next token over the vocabulary, and the most probable tokens. */
   readonly probabilities: Float32Array;
   readonly guesses: readonly Guess[];
   readonly full: boolean;
@@ -64,7 +65,7 @@ export async function read(book: Book, written: readonly number[]): Promise<Read
   };
 }
 
-/** Of [1, head, query, key] the last query's weights, averaged over the heads. */
+/** The last query's weights of [1, head, query, key], averaged over the heads. */
 function meanOfHeads(pattern: Tensor<'float32'>): Float64Array {
   const [, heads = 1, , keys = 0] = pattern.dims;
   const mean = new Float64Array(keys);

@@ -1,5 +1,5 @@
-// The model as tiles: a column for each token, a row for each block, the stream's numbers as a square of cells, lines to the
-// tokens that the last one reads, and what it would say if the model ended there.
+// The model as tiles: a column per token, a row per block, the stream's vectors as squares of cells, lines to the
+// tokens that the last one attends to, and the logit lens' prediction after each block.
 
 import type { Tensor } from 'clearformer';
 import type { Numbers } from 'clearformer/elements';
@@ -30,7 +30,7 @@ class ModelTiles extends LitElement {
   };
   declare reading: Reading | undefined;
   declare labels: Readonly<Record<string, string>>;
-  /** Whether the blocks have lit up before. */
+  /** Whether the animation of the blocks has already run. */
   declare still: boolean;
   readonly #box = new OwnWidth(this, 900);
 
@@ -48,7 +48,7 @@ class ModelTiles extends LitElement {
     `,
   ];
 
-  /** What the tiles show, for the figure's menu: the stream after the last block. */
+  /** The expression of the tiles' data, for the figure's menu: the stream after the last block. */
   get source(): string {
     return this.reading?.stream.at(-1)?.name ?? '';
   }
@@ -138,7 +138,7 @@ function guess(
     <text class="muted" x=${width} y=${y - 1} text-anchor="end">${percent(one.probability)}</text>`;
 }
 
-/** Vectors [tokens, d_model] as squares of cells beside each other: one picture for a whole block. */
+/** Vectors [tokens, d_model] as squares of cells side by side: one image per block. */
 function picture({ data, dims }: Tensor<'float32'>, side: number, bound: number): string {
   const [tokens = 0, width = 0] = dims;
   const cells = new Float32Array(tokens * side * side).fill(Number.NaN);

@@ -1,4 +1,4 @@
-// Chapter 14: a model of the reader's own, from this device or from the Hub.
+// Chapter 14: the reader's own model, from this device or from the Hub.
 
 import type { Chapter } from '../../book/chapter.js';
 import './figure.js';

@@ -1,4 +1,4 @@
-// The figure of chapter 14: where the model comes from, what it is, how much memory it takes, its loading, and its form.
+// The figure of chapter 14: the model's source, its inspection, its memory use, its loading, and its form.
 
 import type { Inspection } from 'clearformer';
 import { type Bar, decimals } from 'clearformer/elements';
@@ -13,7 +13,7 @@ import './file_pick.js';
 import { type Dtype, dtypes, opening } from './opening.js';
 import './task_form.js';
 
-/** The chapters that run on a model of the reader's own, by the pipeline it was made for. */
+/** The chapters that run on the reader's own model, by its pipeline. */
 const runsIn: Readonly<Record<string, readonly ChapterId[]>> = {
   'text-generation': ['next', 'vectors', 'head', 'heads', 'block', 'saying', 'laboratory'],
   translation: ['laboratory'],

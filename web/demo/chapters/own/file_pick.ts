@@ -1,4 +1,4 @@
-// A place for files of this device: a button, and a surface to drop them on.
+// An input for local files: a button, and a drop target.
 
 import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { figureStyles } from '../../book/figure_styles.js';
@@ -14,7 +14,7 @@ class FilePick extends LitElement {
   };
   declare heading: string;
   declare hint: string;
-  /** Buttons: what each says, and whether it asks for a folder. */
+  /** Buttons: the label of each, and whether it picks a folder. */
   declare buttons: readonly { id: string; label: string; folder: boolean }[];
   declare accept: string;
   declare private over: boolean;

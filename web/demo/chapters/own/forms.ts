@@ -1,5 +1,4 @@
-// What pipelines do, as forms: what the reader gives, and what comes back. The labels stand in the catalogue under the
-// pipeline's name.
+// Forms of the pipelines: the inputs of each and its answer. The labels are in the catalogue under the pipeline's name.
 
 import {
   ClearformerError,
@@ -15,7 +14,7 @@ import {
 } from 'clearformer';
 import { cosines, ofOneLength, reshaped } from '../../book/tensors.js';
 
-/** What the reader gave: a text for every field, and files. */
+/** The reader's inputs: a text per field, and files. */
 interface Given {
   texts: readonly string[];
   files: readonly Blob[];
@@ -26,13 +25,13 @@ interface LabelScore {
   score: number;
 }
 
-/** Classes with scores, the likeness of two things, or a text. */
+/** Classes with scores, a cosine similarity, or a text. */
 export type Answer = { classes: LabelScore[] } | { likeness: number } | { text: string };
 
 interface FormDescription {
-  /** Names of the fields in the catalogue, and what stands in each at first; {mask} is the tokenizer's own mask. */
+  /** Names of the fields in the catalogue, and their initial values; {mask} is the tokenizer's mask token. */
   fields: readonly { label: FieldLabel; value: string }[];
-  /** Which files it needs, and how many. */
+  /** The kind and number of files that it needs. */
   files?: { kind: 'image' | 'audio'; count: number };
 }
 
@@ -47,7 +46,7 @@ type FieldLabel =
   | 'source'
   | 'prompt';
 
-/** A pipeline that is loaded, behind the form of its task. */
+/** A loaded pipeline with the form of its task. */
 export interface OpenForm {
   readonly task: PipelineName;
   readonly form: FormDescription;
@@ -80,7 +79,7 @@ function opener<T extends PipelineName>(task: T, { run, ...form }: Recipe<T>): O
 const most = 10;
 const written = 60;
 
-/** What a text-to-text model is given may not be empty: it would be translated as if it were a text. */
+/** The input of a text-to-text model must not be empty: the model would generate a text nevertheless. */
 function nonEmpty(text: string | undefined): string {
   if (text !== undefined && text.trim() !== '') return text;
   throw new ClearformerError('invalid_argument', 'the text is empty: write one first');

@@ -1,5 +1,5 @@
-// A model of the reader's own on its way: looked at before anything is read, then loaded, then put on the shelf. What is
-// open stays when the chapter is left. Dispatches 'change'.
+// The reader's own model while it is opened: inspected before any weights are read, then loaded, then added to the
+// shelf. It stays open when the chapter is left. Dispatches 'change'.
 
 import {
   ClearformerError,
@@ -20,7 +20,7 @@ export const dtypes: readonly Dtype[] = ['fp32', 'fp16', 'q8', 'q4'];
 interface Loading {
   readonly file: string;
   readonly loaded: number;
-  /** 0 while it is unknown. */
+  /** 0 if unknown. */
   readonly total: number;
 }
 
@@ -32,12 +32,12 @@ class Opening extends EventTarget {
   busy: 'inspecting' | 'loading' | undefined;
   loading: Loading | undefined;
   failure: unknown;
-  /** Counts what happened, so that a figure knows that it has to draw again. */
+  /** Incremented on every change, as the key of the figure's computation. */
   revision = 0;
   #source: Source | undefined;
   #controller: AbortController | undefined;
 
-  /** Looks at a folder without reading its weights. */
+  /** Inspects a folder without reading its weights. */
   async inspect(source: Source, label: string): Promise<void> {
     const signal = this.#begin('inspecting');
     this.label = label;
@@ -48,7 +48,7 @@ class Opening extends EventTarget {
     });
   }
 
-  /** What keeps it from being loaded. */
+  /** Why it cannot be loaded; undefined if it can. */
   get obstacle(): string | undefined {
     if (!this.inspection) return undefined;
     const { problems, pipeline } = this.inspection;
@@ -57,7 +57,7 @@ class Opening extends EventTarget {
     return pipeline === null ? 'the folder names no task that is known' : undefined;
   }
 
-  /** Loads what was looked at and puts it on the shelf; the model before it stays until then. */
+  /** Loads the inspected folder and puts it on the shelf; the previous model is kept until then. */
   async load(shelf: Shelf): Promise<void> {
     const { inspection } = this;
     const source = this.#source;
@@ -126,5 +126,5 @@ function shelved({ model, tokenizer, task }: OpenForm) {
   };
 }
 
-/** The one that the page has. */
+/** The page's single instance. */
 export const opening = new Opening();

@@ -1,20 +1,20 @@
-// A beam search step by step: which beams are followed, whom each continues, and what they add up to.
+// A beam search step by step: the beams, the beam that each continues, and their scores.
 
 import { Tensor } from 'clearformer';
 import { pieceOf } from '../../book/odds.js';
 import type { Piece } from '../../book/token_texts.js';
 import type { Prompt } from './odds.js';
 
-/** Steps that are drawn. */
+/** Steps shown. */
 export const steps = 6;
 
 export interface Node {
   readonly piece: Piece;
-  /** The beam of the step before that it continues. */
+  /** The beam of the previous step that it continues. */
   readonly from: number;
   /** Sum of log-probabilities. */
   readonly score: number;
-  /** Whether a beam of the last step has come this way, and whether the best one has. */
+  /** Whether a beam of the last step descends from it, and whether the best one does. */
   readonly alive: boolean;
   readonly best: boolean;
 }
@@ -23,7 +23,7 @@ export interface Beams {
   /** [step][beam] */
   readonly nodes: readonly (readonly Node[])[];
   readonly scores: Tensor<'float32'>;
-  /** The beams at the last step as text, best first. */
+  /** The beams of the last step as text, best first. */
   readonly texts: readonly { readonly text: string; readonly score: number }[];
 }
 
@@ -37,7 +37,7 @@ export async function beams(prompt: Prompt, width: number, signal: AbortSignal):
   const { writer, name, tokenizer } = prompt.shelved;
   if (!writer) throw new TypeError(`${name} writes no text`);
   const found: Step[] = [];
-  // One step more than is drawn: in its last step a search closes its beams.
+  // One step more than is shown: in its last step the search finalises its beams.
   const options = { num_beams: width, do_sample: false, max_new_tokens: steps + 1, signal };
   for await (const step of writer.generate_stream(prompt.given.inputs, options)) {
     found.push({
@@ -67,7 +67,7 @@ export async function beams(prompt: Prompt, width: number, signal: AbortSignal):
   };
 }
 
-/** The beams that a beam of the last step has come through, one for each step. */
+/** The ancestors of a beam of the last step, one per step. */
 function pathTo(found: readonly Step[], beam: number): number[] {
   const path: number[] = [];
   let at = beam;

@@ -1,4 +1,4 @@
-// Beams as a tree: a column for each step, a row for each beam, lines to what it continues.
+// Beams as a tree: a column per step, a row per beam, lines to the continued beam.
 
 import { percent, two } from 'clearformer/elements';
 import { html, svg, type TemplateResult } from 'lit';

@@ -1,4 +1,4 @@
-// Chapter 8: from the last row of the stream to a word that is said.
+// Chapter 8: from the last row of the stream to a generated token.
 
 import { percent, two } from 'clearformer/elements';
 import type { Book } from '../../book/book.js';
@@ -10,19 +10,19 @@ import { softmax } from 'clearformer';
 
 const prompt = (book: Book): Promise<Prompt> => promptOf(book, []);
 
-/** What the likeliest token has at half the temperature. */
+/** The most probable token's probability at half the temperature. */
 const colder: Question = {
   id: 'colder',
   kind: 'number',
   async check(book, answer) {
     const odds = await softmax(await scoresOf(await prompt(book), { temperature: 0.5, top_k: 0, top_p: 1 }));
     const most = odds.data.reduce((best, share) => Math.max(best, share), 0);
-    // Read off a slider: within half a per cent.
+    // Read from a slider: within half a percentage point.
     return { right: Math.abs(Number(answer) - most * 100) <= 0.5, values: { share: percent(most) } };
   },
 };
 
-/** Set top-k, top-p or the temperature so that three tokens are left. */
+/** Set top-k, top-p or the temperature so that three candidates remain. */
 const three: Question = {
   id: 'three',
   kind: 'state',
@@ -35,7 +35,7 @@ const three: Question = {
   },
 };
 
-/** Which head wrote most for the answer. */
+/** Which head contributed most to the answer's logit. */
 const writer: Question = {
   id: 'writer',
   kind: 'choice',

@@ -1,5 +1,5 @@
-// The figure of chapter 8: the whole distribution of the next token and what is left of it, the wheel and a hundred draws,
-// beams as a tree, the logit lens, and who wrote the answer.
+// The figure of chapter 8: the distribution of the next token before and after truncation, the wheel and a hundred
+// samples, beams as a tree, the logit lens, and logit attribution.
 
 import { html, type TemplateResult } from 'lit';
 import type { FigureCode } from '../../book/figure.js';
@@ -19,7 +19,7 @@ import { drawsView } from './wheel_view.js';
 
 const views = ['odds', 'draws', 'beams', 'lens', 'who'] as const;
 export type View = (typeof views)[number];
-/** Draws of one press. */
+/** Samples per press. */
 const hundred = 100;
 
 export interface Data {
@@ -40,7 +40,7 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
     return views.find((view) => view === this.value('view')) ?? 'odds';
   }
 
-  /** Within what the package takes. */
+  /** Clamped to the ranges that `generate` accepts. */
   get settings(): Settings {
     const number = (key: string, least: number, most: number): number => {
       const value = this.number(key);
@@ -49,7 +49,7 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
     return { temperature: number('temp', 0.1, 3), top_k: Math.round(number('k', 0, 512)), top_p: number('p', 0.01, 1) };
   }
 
-  /** Ids that were written after the sentence. */
+  /** Ids of the tokens appended to the sentence. */
   get written(): number[] {
     return this.value('w').split('.').filter(Boolean).map(Number).filter(Number.isInteger);
   }
@@ -105,7 +105,7 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
     return html`<div class="all ${this.inClass ? 'large' : ''}">${this.#text(data)}${this.#controls(data)}${parts[data.view]()}</div>`;
   }
 
-  /** The end of the text, with what was written on, each of which can be taken back. */
+  /** The end of the text, with the appended tokens, each of which can be removed. */
   #text({ prompt }: Data): TemplateResult {
     const { labels } = this.words;
     const { tokens, sentence, of } = prompt;
@@ -149,7 +149,7 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
     return html`<span class="slider"><span aria-hidden="true">${name}</span><input type="range" aria-label=${name} aria-valuetext=${shown} min=${least} max=${most} step=${step} .value=${String(value)} @input=${move} /><span class="value" aria-hidden="true">${shown}</span></span>`;
   }
 
-  /** Writes a token on and asks what follows it. */
+  /** Appends a token and computes the next distribution. */
   writeOn(id: number): void {
     this.choose({ w: [...this.written, id].join('.') });
   }

@@ -1,4 +1,4 @@
-// When the model knows, and who said so: the logit lens over the last positions, and the parts that a logit is the sum of.
+// The logit lens at the last positions, and logit attribution: the components that a logit is the sum of.
 
 import { logitAttribution, logitLens, softmax, Tensor } from 'clearformer';
 import { largest } from '../../book/largest.js';
@@ -6,14 +6,14 @@ import { pieceOf } from '../../book/odds.js';
 import type { Piece } from '../../book/token_texts.js';
 import type { Prompt } from './odds.js';
 
-/** Positions that the lens shows. */
+/** Positions shown by the lens. */
 const mostPositions = 9;
 
 export interface Lens {
   readonly from: number;
-  /** The likeliest token and its probability, [layer][position], from the input up. */
+  /** The most probable token and its probability, [layer][position], the input first. */
   readonly cells: readonly (readonly { readonly token: string; readonly probability: number }[])[];
-  /** How likely the model's own answer at the last position is after each layer. */
+  /** The probability of the model's own answer at the last position after each layer. */
   readonly answer: Piece;
   readonly rise: Tensor<'float32'>;
 }
@@ -45,15 +45,15 @@ interface Part {
 export interface Attribution {
   readonly answer: Piece;
   readonly other: Piece;
-  /** What the parts sum to: how far the answer's logit is ahead. */
+  /** The sum of the parts: the logit difference of the answer and the other token. */
   readonly lead: number;
   readonly parts: readonly Part[];
-  /** [layer, head] and [layer, 1] of the feed-forward networks. */
+  /** [layer, head], and [layer, 1] for the feed-forward networks. */
   readonly heads: Tensor<'float32'>;
   readonly networks: Tensor<'float32'>;
 }
 
-/** Whose writing put the likeliest token ahead of the second. */
+/** Contributions to the logit difference of the two most probable tokens. */
 export async function attribution(
   { shelved, given }: Prompt,
   logits: Float32Array,

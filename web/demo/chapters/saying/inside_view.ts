@@ -1,4 +1,4 @@
-// When the model knows its answer (logit lens), and who wrote it (attribution).
+// The logit lens (when the model knows its answer) and the attribution (which parts contributed to it).
 
 import { two } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
@@ -28,7 +28,7 @@ export function lensView(figure: FigureSaying, { lens, prompt }: Data): Template
   </div>`;
 }
 
-/** `L4H2` as "5·3", `4_mlp_out` as a block's feed-forward network. */
+/** `L4H2` as "5·3", `4_mlp_out` as the label of a block's feed-forward network. */
 function partName(figure: FigureSaying, label: string): string {
   const { labels } = figure.words;
   const head = /^L(\d+)H(\d+)$/.exec(label);

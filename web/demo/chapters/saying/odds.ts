@@ -1,5 +1,5 @@
-// From the last row of the stream to a drawn token: logits, what temperature, top-k and top-p leave of them, and draws.
-// Scores and draws are the package's: `generate` with `output_scores` for one token.
+// From the last row of the stream to a sampled token: logits, the effect of temperature, top-k and top-p, and samples.
+// Scores and samples are the package's: `generate` with `output_scores` for one token.
 
 import { type GenerateOptions, matmul, softmax, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
@@ -12,18 +12,18 @@ import { type Weights, weightsOf } from '../../book/weights.js';
 
 type Row = Tensor<'float32'>;
 
-/** What is read: the sentence, and what was written after it. */
+/** The input: the sentence, and the tokens appended to it. */
 export interface Prompt {
   readonly given: PassInputs;
   readonly shelved: Shelved;
   readonly ids: readonly number[];
   readonly tokens: readonly Piece[];
-  /** How many of them are the sentence. */
+  /** How many of them belong to the sentence. */
   readonly sentence: number;
   readonly of: number;
 }
 
-/** Left free behind the text, so that it can be written on. */
+/** Positions of the context reserved for appended tokens. */
 const room = 12;
 
 export async function promptOf(book: Book, written: readonly number[]): Promise<Prompt> {
@@ -46,13 +46,13 @@ export async function promptOf(book: Book, written: readonly number[]): Promise<
 
 export interface Settings {
   readonly temperature: number;
-  /** 0: all. */
+  /** 0: no limit. */
   readonly top_k: number;
-  /** 1: all. */
+  /** 1: no limit. */
   readonly top_p: number;
 }
 
-/** Nothing changed, nothing cut. */
+/** The settings that change nothing. */
 const plain = { temperature: 1, top_k: 0, top_p: 1 } as const;
 
 function writerOf({ shelved: { writer, name } }: Prompt): NonNullable<Shelved['writer']> {
@@ -60,7 +60,7 @@ function writerOf({ shelved: { writer, name } }: Prompt): NonNullable<Shelved['w
   return writer;
 }
 
-/** What is chosen from after these settings, [vocabulary]; −∞ where a token is cut. */
+/** The processed scores that sampling uses, [vocabulary]; −∞ for excluded tokens. */
 export async function scoresOf(prompt: Prompt, settings: Settings): Promise<Row> {
   const options: GenerateOptions = { ...settings, do_sample: true, max_new_tokens: 1, seed: 1, use_cache: false };
   const out = await writerOf(prompt).generate(prompt.given.inputs, {
@@ -80,12 +80,12 @@ export interface Stage {
 }
 
 interface Unembedding {
-  /** The row of the stream that the output layer meets, [d_model], and its matrix [d_model, vocabulary]. */
+  /** The row of the stream that is the output layer's input, [d_model], and its matrix [d_model, vocabulary]. */
   readonly input: Row;
   readonly inputSource: string;
   readonly weight: Row;
   readonly name: string;
-  /** Their product by the package, and its largest difference from the model's logits. */
+  /** Their product by `matmul`, and its largest absolute difference from the model's logits. */
   readonly product: Row;
   readonly difference: number;
 }
@@ -93,12 +93,12 @@ interface Unembedding {
 export interface Odds {
   readonly logits: Row;
   readonly stages: readonly Stage[];
-  /** Ids, likeliest first by the model. */
+  /** Ids in descending order of logit. */
   readonly ranked: readonly number[];
   readonly unembedding: Unembedding | undefined;
 }
 
-/** How many tokens of a larger vocabulary are drawn. */
+/** At most this many tokens of a larger vocabulary are shown. */
 const mostColumns = 1024;
 
 export async function oddsOf(book: Book, prompt: Prompt, { temperature, top_k, top_p }: Settings): Promise<Odds> {
@@ -114,7 +114,7 @@ export async function oddsOf(book: Book, prompt: Prompt, { temperature, top_k, t
     await stage('top_p', await scoresOf(prompt, { temperature, top_k, top_p })),
   ];
   const ranked = largest(logits.data, Math.min(mostColumns, logits.size));
-  const weights = await weightsOf(prompt.given.model).catch(() => undefined); // of a reader's own model they are not read
+  const weights = await weightsOf(prompt.given.model).catch(() => undefined); // not for the reader's own model
   const unembedding =
     weights && hooked ? await unembed(activation(pass, hook).slice(0, -1), logits, weights) : undefined;
   return { logits, stages, ranked, unembedding };
@@ -138,13 +138,13 @@ async function unembed(input: Row, logits: Row, weights: Weights): Promise<Unemb
 export interface Draws {
   readonly count: number;
   readonly seed: number;
-  /** In the order they came. */
+  /** In the order sampled. */
   readonly order: readonly Piece[];
-  /** Tokens that came, most often first, with how often and how likely each was. */
+  /** The sampled tokens and the most probable ones, by descending probability. */
   readonly tokens: readonly { readonly piece: Piece; readonly times: number; readonly probability: number }[];
 }
 
-/** So many independent draws of the next token. */
+/** Independent samples of the next token. */
 export async function draws(
   prompt: Prompt,
   settings: Settings,

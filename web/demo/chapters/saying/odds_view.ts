@@ -1,4 +1,5 @@
-// Stream · W_U → logits → temperature → top-k → top-p: every token of the vocabulary in every row, and the likeliest as bars.
+// Stream · W_U → logits → temperature → top-k → top-p: each stage a row over the whole vocabulary, and the most
+// probable tokens as bars.
 
 import { four, percent, spoken, two } from 'clearformer/elements';
 import { html, svg, type TemplateResult } from 'lit';
@@ -11,13 +12,13 @@ import type { Odds, Stage } from './odds.js';
 export interface CellEvent extends CustomEvent<{ row: number; column: number } | null> {}
 type Numbers = { dims: number[]; data: Float32Array };
 
-/** The columns of a row of the vocabulary in the order they are drawn. */
+/** A row over the vocabulary, permuted to the order of the columns. */
 const picked = (row: { data: ArrayLike<number> }, ids: readonly number[]): Float32Array =>
   Float32Array.from(ids, (id) => row.data[id] ?? 0);
 
 const row = (data: Float32Array): Numbers => ({ dims: [1, data.length], data });
 
-/** Ids in the order of the columns: by likelihood, or by number. */
+/** Ids in the order of the columns: by logit, or by id. */
 function columnsOf(figure: FigureSaying, { ranked }: Odds): readonly number[] {
   return figure.value('sort') === 'id' ? [...ranked].sort((a, b) => a - b) : ranked;
 }
@@ -74,7 +75,7 @@ interface Columns {
   pick(event: CellEvent): void;
 }
 
-/** The last row of the stream meets a column of W_U for each token. */
+/** The last row of the stream times a column of W_U per token. */
 function projection(
   figure: FigureSaying,
   { unembedding, logits }: Odds,
@@ -134,7 +135,7 @@ function bars(figure: FigureSaying, { odds, prompt }: Data): TemplateResult {
     @bar-select=${({ detail }: CustomEvent<{ index: number }>) => figure.writeOn(shown[detail.index] ?? 0)}></cf-bars>`;
 }
 
-/** The likeliest tokens: what the model gave each, as an outline, and what it has in the draw. */
+/** The most probable tokens: the model's probability as an outline, and that after the settings. */
 function chart(figure: FigureSaying, { odds, prompt }: Data): TemplateResult {
   const { labels } = figure.words;
   const width = Math.max(280, (figure.width || 900) - (figure.width >= 1000 ? 345 : 0));

@@ -1,4 +1,4 @@
-// What the prose of chapter 8 says of what the figure computed.
+// Values for the prose of chapter 8.
 
 import { percent, spoken, two } from 'clearformer/elements';
 import { pieceOf } from '../../book/odds.js';

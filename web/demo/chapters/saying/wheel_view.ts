@@ -1,4 +1,4 @@
-// The wheel: slices as wide as the odds, a hundred draws, and how near their counts come.
+// The wheel: sectors as wide as the probabilities, a hundred samples, and how close the frequencies are.
 
 import { percent } from 'clearformer/elements';
 import { html, svg, type TemplateResult } from 'lit';
@@ -11,7 +11,7 @@ const size = 300;
 const radius = 130;
 const centre = size / 2;
 
-/** Row i of a generation draws with seed + i, so the next hundred begin behind those that were. */
+/** Row i of a generation samples with seed + i, so the next hundred start after the seeds already used. */
 export function drawsView(figure: FigureSaying, { draws }: Data): TemplateResult {
   if (!draws) return html``;
   const { labels } = figure.words;
@@ -37,7 +37,7 @@ export function drawsView(figure: FigureSaying, { draws }: Data): TemplateResult
   </div>`;
 }
 
-/** How far the wheel has turned, in turns: two for each hundred draws, and on to the last token that was drawn. */
+/** The wheel's rotation in turns: two per hundred samples, ending at the last token sampled. */
 function turnOf(figure: FigureSaying, { tokens, order, seed, count }: Draws): number {
   if (!figure.revealed) return 0;
   const last = tokens.findIndex(({ piece }) => piece.id === order.at(-1)?.id);
