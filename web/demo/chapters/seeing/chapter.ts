@@ -1,4 +1,4 @@
-// Chapter 11: a picture as a sequence of patches.
+// Chapter 11: an image as a sequence of patches.
 
 import type { Book } from '../../book/book.js';
 import type { Chapter, Question } from '../../book/chapter.js';
@@ -6,10 +6,10 @@ import { placesFrom } from './pixels.js';
 import { type Seen, see } from './reading.js';
 import './figure.js';
 
-/** A five; without the two patches of its bar it is something else. */
+/** A five; without the two patches of its bar it is classified as another digit. */
 const picture = 's5';
 const withoutBar = '11.12';
-/** An order in which this five is taken for another number. */
+/** An order of patches in which this five is classified as another digit. */
 const mixed = 'QebpGVoHBuEkLsSmXajgKqWRCUIcOlhdvMZiwJrADnFYTPNtf';
 
 const plain = (book: Book, chosen: { hidden?: string; picture?: string } = {}): Promise<Seen> =>

@@ -1,4 +1,4 @@
-// The code that makes what chapter 11 shows.
+// The code behind chapter 11's figure.
 
 import type { FigureCode } from '../../book/figure.js';
 import type { FigureSeeing, View } from './figure.js';
@@ -60,7 +60,7 @@ function cpp(view: View): string {
   return `${inputs}Trace trace;\ntrace.capture("${hook}");\nmodel->forward(inputs, &trace);\ntrace.at("${hook.replace('*', '3')}");`;
 }
 
-// TransformerLens has no vision models of its own; these are the lines of its sibling for them, ViT-Prisma.
+// TransformerLens has no vision models; these are the lines of its counterpart for vision, ViT-Prisma.
 const lines: Readonly<Record<View, string>> = {
   picture: 'model(pixel_values).softmax(-1)',
   patches: 'pixel_values[0, 0].unfold(0, 4, 4).unfold(1, 4, 4)',

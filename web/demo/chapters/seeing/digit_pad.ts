@@ -1,4 +1,5 @@
-// <digit-pad>: a place to draw with the mouse, a pen, a finger or the arrow keys. Gives what was drawn, bright on black.
+// <digit-pad>: a canvas to draw on with the mouse, a pen, a finger or the arrow keys. Outputs the drawing, white on
+// black.
 
 import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { ThemeColours } from '../../book/controllers.js';
@@ -7,9 +8,9 @@ import { vars } from '../../book/vars.js';
 import { blackCanvas, canvasSide } from './frame.js';
 
 const strokeWidth = 22;
-/** How far the pen goes at a press of an arrow. */
+/** The pen's step per press of an arrow key. */
 const stride = 14;
-/** How long a pen moved by keys rests before the drawing is read. */
+/** How long the keyboard's pen must be idle before the drawing is processed. */
 const rest = 600; // ms
 
 interface Point {
@@ -26,10 +27,10 @@ class DigitPad extends LitElement {
     pen: { state: true },
   };
   declare label: string;
-  /** Stands on the empty pad. */
+  /** The hint on the empty pad. */
   declare hint: string;
   declare private drawn: boolean;
-  /** Where the keyboard's pen is. */
+  /** The position of the keyboard's pen. */
   declare private pen: Point | undefined;
   #ink: OffscreenCanvasRenderingContext2D | undefined;
   #last: Point | undefined;
@@ -53,7 +54,7 @@ class DigitPad extends LitElement {
     this.drawn = false;
   }
 
-  /** Forgets the strokes: another picture has taken their place. */
+  /** Discards the strokes after another picture was chosen. */
   clear(): void {
     this.#ink = undefined;
     this.drawn = false;
@@ -75,7 +76,7 @@ class DigitPad extends LitElement {
   #show(): void {
     const seen = this.renderRoot.querySelector('canvas')?.getContext('2d', { willReadFrequently: true });
     if (!seen || !this.#ink) return;
-    // Bright on black is given; on the page it is ink on paper.
+    // The drawing is white on black; on the page it is rendered as ink on paper.
     seen.globalCompositeOperation = 'copy';
     seen.drawImage(this.#ink.canvas, 0, 0);
     const image = seen.getImageData(0, 0, canvasSide, canvasSide);
@@ -141,7 +142,7 @@ class DigitPad extends LitElement {
     };
   }
 
-  /** Arrows move the pen; with Shift it draws. */
+  /** Arrows move the pen; with Shift they draw. */
   #key(event: KeyboardEvent): void {
     const moves: Record<string, Point> = {
       ArrowLeft: { x: -stride, y: 0 },

@@ -1,4 +1,4 @@
-// Chapter 11: the picture and the class scores stay; below them stands what the step is about.
+// Chapter 11's figure: the picture and the class scores, which are always shown, and below them the view of the step.
 
 import { four, percent } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
@@ -22,7 +22,7 @@ export type View = 'picture' | 'patches' | 'kernels' | 'positions' | 'similar' |
 export class FigureSeeing extends Figure<Seen, SeeingWords> {
   static override styles = [figureStyles, seeingStyles];
   #drawing: OffscreenCanvasRenderingContext2D | undefined;
-  /** The picture that the pad gave last; another one in the address means that the strokes are not it any more. */
+  /** The pad's last picture; if the address has another one, the strokes are outdated. */
   #given: string | undefined;
 
   protected override key(): string {
@@ -53,7 +53,7 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
     return this.value('v') as View;
   }
 
-  /** The chosen place. */
+  /** The chosen patch position. */
   get place(): number {
     const place = this.number('p');
     return Number.isInteger(place) && place >= 0 && place < places ? place : 0;
@@ -88,7 +88,7 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
     };
   }
 
-  /** How far the scores are from those of the picture as it was drawn. */
+  /** The largest absolute difference of a logit from those of the original picture. */
   #difference({ logits, before }: Seen): number {
     return Math.max(...Array.from(logits.data, (value, i) => Math.abs(value - (before.logits.data[i] ?? 0))));
   }
@@ -145,7 +145,7 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
     </patch-picture>`;
   }
 
-  /** In the view of heads the class token may be the one that looks, and no place is chosen. */
+  /** In the view of heads the query may be the class token; then no patch position is chosen. */
   get #placeIsShown(): boolean {
     return this.view !== 'heads' || this.value('who') === 'patch';
   }
@@ -165,7 +165,7 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
     this.choose({ order: orderText(next) ?? 'none' });
   }
 
-  /** Any order of the patches; the places that are drawn go into the address. */
+  /** A random order of the patches, stored in the address. */
   shuffle = (): void => {
     const order = Array.from({ length: places }, (_, place) => place);
     for (let i = places - 1; i > 0; i--) {

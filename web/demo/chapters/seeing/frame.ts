@@ -1,25 +1,25 @@
-// A drawing or a picture file on its way to 28 × 28: turned to bright ink on black, laid as the digits of MNIST lie, made small by
-// the model's own image processor.
+// Converts a drawing or an image file to 28 × 28: white on black, framed like the digits of MNIST, and resized by the
+// model's own image processor.
 
 import { ClearformerError, type ImageProcessor } from 'clearformer';
 import { type Greys, side } from './pixels.js';
 
-/** The side of the canvas that is drawn on, and that files are fitted into. */
+/** The side of the drawing canvas, and of the square that files are fitted into. */
 export const canvasSide = 280;
 
 interface Frame {
-  /** Where the drawing's origin goes, and how much it is magnified. */
+  /** The offset of the drawing's origin, and its scale. */
   readonly left: number;
   readonly top: number;
   readonly scale: number;
 }
 
-/** Part of MNIST's square that the longer side of a digit fills: 20 of 28 pixels. */
+/** The share of MNIST's square that the longer side of a digit fills: 20 of 28 pixels. */
 const fill = 20 / 28;
-/** Greys below this are noise of a photograph; strokes are brighter. */
+/** Grey values below this are noise in a photograph; strokes are brighter. */
 const noise = 40;
 
-/** Undefined where nothing is drawn. */
+/** Undefined for an empty drawing. */
 export function mnistFrame(rgba: ArrayLike<number>): Frame | undefined {
   let [left, top, right, bottom, mass, sumX, sumY] = [canvasSide, canvasSide, -1, -1, 0, 0, 0];
   for (let y = 0; y < canvasSide; y++) {
@@ -44,7 +44,7 @@ export function blackCanvas(): OffscreenCanvasRenderingContext2D {
   return context;
 }
 
-/** The drawing as large as the digits that the model learned from, and as they lie. Undefined where nothing is drawn. */
+/** The drawing scaled and centred like the digits the model was trained on. Undefined for an empty drawing. */
 export async function framed(
   drawing: OffscreenCanvasRenderingContext2D,
   processor: ImageProcessor,
@@ -60,7 +60,10 @@ export async function framed(
   return Uint8Array.from({ length: side ** 2 }, (_, i) => Math.round(255 * ((data[i] ?? -1) / 2 + 0.5)));
 }
 
-/** A picture file, its longer side as long as the canvas; grey, and turned to bright on dark where its rim is bright. */
+/**
+ * Decodes an image file, its longer side scaled to the canvas; grey, and inverted to white on black if its rim is
+ * bright.
+ */
 export async function drawingOf(file: Blob): Promise<OffscreenCanvasRenderingContext2D> {
   const bitmap = await createImageBitmap(file).catch((cause: unknown) => {
     throw new ClearformerError('invalid_argument', 'the file is no picture that this browser can read', {}, cause);
@@ -87,7 +90,7 @@ export async function drawingOf(file: Blob): Promise<OffscreenCanvasRenderingCon
   return flat;
 }
 
-/** Grey of a pixel as Pillow makes it (ITU-R BT.601). */
+/** Grey value of a pixel as computed by Pillow (ITU-R BT.601). */
 const luma = (rgba: ArrayLike<number>, at: number): number =>
   0.299 * (rgba[at] ?? 0) + 0.587 * (rgba[at + 1] ?? 0) + 0.114 * (rgba[at + 2] ?? 0);
 
@@ -104,7 +107,7 @@ function rimIsBright(greys: readonly number[], inside: (x: number, y: number) =>
   return sum / Math.max(1, count) > 127;
 }
 
-/** The darkest tenth of what a photograph shows is its paper. */
+/** Stretches the contrast; the darker half of the pixels is taken to be background. */
 function stretched(greys: readonly number[]): number[] {
   const sorted = Float64Array.from(greys).sort();
   const [low, high] = [sorted[Math.floor(sorted.length * 0.5)] ?? 0, sorted.at(-1) ?? 255];

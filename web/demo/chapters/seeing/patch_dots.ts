@@ -1,4 +1,4 @@
-// <patch-dots>: weights over the places of a picture as dots, on a scale of their own: the area of a dot is the weight.
+// <patch-dots>: weights over the patches of an image as dots on a scale of their own: the area of a dot is the weight.
 
 import type { Drawn, Numbers } from 'clearformer/elements';
 import { css, html, LitElement, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
@@ -13,9 +13,9 @@ class PatchDots extends LitElement implements Drawn {
   /** [rows, columns]. */
   declare numbers: Numbers | undefined;
   declare source: string;
-  /** The weight of a dot as large as its place. */
+  /** The weight of a dot as large as a patch. */
   declare most: number;
-  /** Draws the edge of the picture, where none lies below. */
+  /** Draws the image's border, if there is no image below. */
   declare framed: boolean;
 
   static override styles = css`

@@ -1,4 +1,4 @@
-// <patch-picture>: the picture in ink on paper, cut into its patches. A patch can be chosen, or dragged onto another.
+// <patch-picture>: the picture in ink on paper, split into its patches. A patch can be chosen, or dragged onto another.
 
 import type { Drawn, Numbers } from 'clearformer/elements';
 import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
@@ -7,9 +7,9 @@ import { rove } from '../../book/roving.js';
 import { vars } from '../../book/vars.js';
 import { grid, patchSide, places } from './pixels.js';
 
-/** Of a patch's side: what lies between patches that are cut apart. */
+/** The gap between separated patches, relative to a patch's side. */
 const cut = 0.18;
-const resolution = 16; // canvas pixels a pixel of the picture
+const resolution = 16; // canvas pixels per pixel of the picture
 
 /** Events: `patch-select` { place } on click, Enter or Space; `patch-move` { from, to } after dragging; `patch-point` { place } or null. */
 class PatchPicture extends LitElement implements Drawn {
@@ -30,19 +30,19 @@ class PatchPicture extends LitElement implements Drawn {
   declare numbers: Numbers | undefined;
   declare source: string;
   declare label: string;
-  /** The name of a place for a screen reader. */
+  /** The accessible name of a patch position. */
   declare placeName: (place: number) => string;
   declare chosen: number | undefined;
-  /** Places whose patch has moved. */
+  /** Positions whose patch has moved. */
   declare marked: readonly number[];
-  /** Places that are hidden. */
+  /** Positions with hidden patches. */
   declare blank: readonly number[];
-  /** Cut apart. */
+  /** Whether the patches are separated. */
   declare apart: boolean;
-  /** Pale ink, for what lies over it. */
+  /** Pale ink, below an overlay. */
   declare faint: boolean;
   declare movable: boolean;
-  /** The place whose patch is being dragged. */
+  /** The position whose patch is being dragged. */
   declare private carried: number | undefined;
 
   static override styles = css`
@@ -103,7 +103,7 @@ class PatchPicture extends LitElement implements Drawn {
   protected override updated(): void {
     const context = this.renderRoot.querySelector('canvas')?.getContext('2d');
     if (!context || !this.numbers) return;
-    const { color: ink, caretColor: paper } = getComputedStyle(context.canvas); // set above; light-dark() resolved
+    const { color: ink, caretColor: paper } = getComputedStyle(context.canvas); // resolves light-dark()
     const { data } = this.numbers;
     const stride = grid * patchSide;
     const gap = this.apart ? cut * patchSide * resolution : 0;
@@ -126,7 +126,7 @@ class PatchPicture extends LitElement implements Drawn {
     this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
   }
 
-  /** Chooses a place; of a movable patch: picks it up, and the next place is where it goes. */
+  /** Chooses a position; in a movable picture: picks its patch up, and the next position chosen is where it is put. */
   #choose(place: number): void {
     if (!this.movable) this.#tell('patch-select', { place });
     else if (this.carried === undefined) this.carried = place;
@@ -140,13 +140,13 @@ class PatchPicture extends LitElement implements Drawn {
 
   #grab(event: PointerEvent, from: number): void {
     if (!this.movable || event.button !== 0 || this.carried !== undefined) return;
-    if (event.target instanceof Element) event.target.releasePointerCapture(event.pointerId); // a touch stays with what it touched
+    if (event.target instanceof Element) event.target.releasePointerCapture(event.pointerId); // touch captures implicitly
     const dragging = new AbortController();
     const { signal } = dragging;
     const up = ({ clientX, clientY }: PointerEvent): void => {
       dragging.abort();
       const to = this.#placeAt(clientX, clientY);
-      if (to !== undefined && to !== from) this.#drop(from, to); // at the same patch a click follows
+      if (to !== undefined && to !== from) this.#drop(from, to); // on the same patch a click event follows
     };
     addEventListener('pointerup', up, { signal });
     addEventListener('pointercancel', () => dragging.abort(), { signal });

@@ -1,8 +1,8 @@
-// The picture as the address holds it: 28 × 28 greys of sixteen levels, cut to the box that is not paper; or a sample of MNIST.
+// The picture in the address: 28 × 28 grey values of sixteen levels, cropped to the bounding box; or a sample of MNIST.
 
 import { ClearformerError } from 'clearformer';
 
-/** Pixels along a side of a picture, places along a side of the grid of patches, pixels along a side of a patch. */
+/** Pixels per side of a picture, patches per side of the grid, pixels per side of a patch. */
 export const side = 28;
 export const grid = 7;
 export const patchSide = side / grid;
@@ -10,7 +10,7 @@ export const places = grid * grid;
 export const patchPixels = patchSide * patchSide;
 export const sampleCount = 10;
 
-/** Greys 0 (paper) to 255 (ink), row by row. */
+/** Grey values from 0 (paper) to 255 (ink), row by row. */
 export type Greys = Uint8Array;
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -19,13 +19,13 @@ const levels = 15;
 const step = 255 / levels;
 const empty = 'p';
 
-/** The index of pixel `k` of the patch at a place, in the picture. */
+/** The index in the picture of pixel `k` of the patch at a position. */
 export function pixelAt(place: number, k: number): number {
   const row = Math.floor(place / grid) * patchSide + Math.floor(k / patchSide);
   return row * side + (place % grid) * patchSide + (k % patchSide);
 }
 
-/** The picture as text; greys are rounded to sixteen levels, which is what `pictureOf` gives back. */
+/** Encodes the picture as text; grey values are quantised to sixteen levels, those that `pictureOf` returns. */
 export function textOf(greys: Greys): string {
   const rounded = Array.from(greys, (grey) => Math.round(grey / step));
   const box = boxOf(rounded);
@@ -59,7 +59,7 @@ function boxOf(values: readonly number[]): Box | undefined {
   return right < 0 ? undefined : { left, top, width: right - left + 1, height: bottom - top + 1 };
 }
 
-/** The picture that a text of `textOf` holds. Throws `invalid_argument` for another text. */
+/** Decodes the text of `textOf`. Throws `invalid_argument` for another text. */
 function pictureOf(text: string): Greys {
   const greys = new Uint8Array(side * side);
   if (text === empty) return greys;
@@ -80,12 +80,12 @@ function pictureOf(text: string): Greys {
 const unreadable = (what: string, text: string): ClearformerError =>
   new ClearformerError('invalid_argument', `${what} of the address can't be read: ${text.slice(0, 40)}`);
 
-/** Where the samples lie; a relative address, so that the page works under any path. */
+/** The URL of the samples; resolved against the document, so that the page works under any path. */
 export const samplesUrl = (): string => new URL('models/vit-mnist/samples.png', document.baseURI).href;
 
 let samples: Promise<Greys[]> | undefined;
 
-/** Ten digits that people wrote, 0 to 9. */
+/** Ten handwritten digits, 0 to 9. */
 function loadSamples(): Promise<Greys[]> {
   samples ??= readSamples();
   samples.catch(() => {
@@ -111,21 +111,21 @@ async function readSamples(): Promise<Greys[]> {
   );
 }
 
-/** The picture that the address names: `s5` is a sample, anything else its pixels. */
+/** The picture in the address: `s5` is a sample, anything else its pixels. */
 export async function pictureFrom(text: string): Promise<Greys> {
   const sample = /^s(\d)$/.exec(text)?.[1];
   if (sample === undefined) return pictureOf(text);
   return (await loadSamples())[Number(sample)] ?? new Uint8Array(side * side);
 }
 
-/** Places as the address writes them, `11.12`, or `none`. Throws `invalid_argument` for one that the grid does not have. */
+/** Parses patch positions of the address, `11.12`, or `none`. Throws `invalid_argument` for one outside the grid. */
 export function placesFrom(text: string): number[] {
   const found = text === 'none' ? [] : text.split('.').filter(Boolean).map(Number);
   if (found.every((place) => Number.isInteger(place) && place >= 0 && place < places)) return [...new Set(found)];
   throw unreadable('the hidden patches', text);
 }
 
-/** Which patch of the picture stands at each place; empty: each at its own. */
+/** The patch at each position, a permutation; empty: the identity. */
 export function orderFrom(text: string): number[] {
   if (text === '' || text === 'none') return Array.from({ length: places }, (_, place) => place);
   const order = Array.from(text, (letter) => numberOf.get(letter) ?? -1);
@@ -137,7 +137,7 @@ export function orderFrom(text: string): number[] {
 export const orderText = (order: readonly number[]): string | undefined =>
   order.every((patch, place) => patch === place) ? undefined : order.map((patch) => letters[patch]).join('');
 
-/** The picture with its patches in another order, then some places left as paper. */
+/** The picture with its patches permuted, then some positions blanked. */
 export function rearranged(greys: Greys, order: readonly number[], hidden: readonly number[]): Greys {
   const result = new Uint8Array(side * side);
   order.forEach((patch, place) => {

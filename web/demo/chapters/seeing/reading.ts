@@ -1,4 +1,4 @@
-// What chapter 11 draws: the picture as the model is given it, its patches as vectors, who looks at what, and the class scores.
+// What chapter 11 shows: the model's input image, its patches as vectors, attention weights, and the class scores.
 
 import { type ActivationEdit, attentionRollout, matmul, rms_norm, softmax, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
@@ -19,7 +19,7 @@ import {
 type Floats = Tensor<'float32'>;
 export const modelName = 'vit-mnist';
 
-/** What stands at a place's position when patches move: the place's own, the one that came along, none. */
+/** Position embeddings when patches move: of the new position, of the original one, or none. */
 export type Positions = 'stay' | 'along' | 'none';
 
 export interface Chosen {
@@ -41,7 +41,7 @@ export interface Seen {
   /** [1, class]. */
   readonly probabilities: Floats;
   readonly best: number;
-  /** The same of the picture as it was drawn, with nothing moved, hidden or edited. */
+  /** The same for the original picture, without any permutation, hidden patches or edits. */
   readonly before: { readonly logits: Floats; readonly probabilities: Floats; readonly best: number };
   /** [token, d_model]; token 0 is the class token. */
   readonly embed: Floats;
@@ -52,7 +52,7 @@ export interface Seen {
   /** [block, 1, query, key]. */
   readonly rollout: Floats;
   readonly kernels: Kernels;
-  /** Cosines of the learned positions of the places, [place, place]. */
+  /** Cosine similarities of the learned position embeddings, [place, place]. */
   readonly likeness: Floats;
 }
 
@@ -101,7 +101,7 @@ async function scored(logits: Floats): Promise<Seen['before']> {
   return { logits, probabilities, best: largest(probabilities.data, 1)[0] ?? 0 };
 }
 
-/** A picture as the model's image processor gives it. */
+/** A picture as pixel values of the model's image processor. */
 async function inputsOf(book: Book, greys: Greys, key: string): Promise<PassInputs> {
   const { processor } = await book.shelf.model(modelName);
   if (!processor) throw new TypeError(`${modelName} has an image processor`);
@@ -109,7 +109,7 @@ async function inputsOf(book: Book, greys: Greys, key: string): Promise<PassInpu
   return { model: modelName, key, inputs: { pixel_values } };
 }
 
-/** The table of learned positions, [token, d_model]. */
+/** The learned position embeddings, [token, d_model]. */
 async function positionsOf(book: Book, inputs: PassInputs): Promise<Floats> {
   return activation(await book.shelf.pass(inputs, { names }), 'hook_pos_embed').slice(0);
 }
@@ -124,8 +124,9 @@ function positionEdits(mode: string, order: readonly number[], positions: Floats
 }
 
 /**
- * The kernels, read out of the running model: one picture has a single pixel of 1 in each of sixteen patches, another pixel in
- * each, and zeros elsewhere. What such a patch becomes, less what a patch of zeros becomes, is that pixel's weight in each kernel.
+ * Measures the kernels on the running model: in one picture each of sixteen patches has a single pixel of 1, a
+ * different one in each patch, and zeros elsewhere. The embedding of such a patch minus that of a zero patch is that
+ * pixel's weight in each kernel.
  */
 async function kernelsOf(book: Book): Promise<Kernels> {
   const impulses = new Float32Array(side * side);
@@ -150,7 +151,7 @@ async function kernelsOf(book: Book): Promise<Kernels> {
   };
 }
 
-/** Cosines: rows brought to length 1, then every row times every row. */
+/** Cosine similarities: rows normalised to length 1, then all dot products. */
 async function likenessOf(positions: Floats): Promise<Floats> {
   const rows = positions.slice([1, null]);
   const [count = 0, width = 0] = rows.dims;
@@ -163,7 +164,7 @@ async function likenessOf(positions: Floats): Promise<Floats> {
   return matmul(unit, new Tensor('float32', turned, [width, count]));
 }
 
-/** Of the weights of one query over all tokens those of the places, as they lie in the picture. */
+/** The weights of one query over the patches, without the class token, as a grid. */
 export function overPlaces(row: Floats): { dims: number[]; data: Float32Array } {
   const rows = Math.sqrt(places);
   return { dims: [rows, rows], data: Float32Array.from(row.data).subarray(1) };

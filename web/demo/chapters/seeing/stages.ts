@@ -1,4 +1,4 @@
-// What stands below the picture, for each view of chapter 11.
+// The stage below the picture for each view of chapter 11.
 
 import { four, percent, two } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
@@ -14,7 +14,7 @@ type Stage = (figure: FigureSeeing, seen: Seen) => TemplateResult;
 
 export const stageOf: Stage = (figure, seen) => (stages[figure.view] ?? stages.picture)(figure, seen);
 
-/** Weights over the places that are drawn on the picture, and where they come from. */
+/** Weights over the patches, drawn on the picture, with their source expression. */
 interface Attended {
   readonly numbers: { dims: number[]; data: Float32Array };
   readonly source: string;
@@ -22,7 +22,7 @@ interface Attended {
   readonly most: number;
 }
 
-/** Who looks, as a token: the class token or the chosen place. */
+/** The query token: the class token or the chosen patch. */
 const looking = (figure: FigureSeeing): number => (figure.value('who') === 'patch' ? figure.place + 1 : 0);
 
 const clamp = (at: number, count: number): number => (Number.isInteger(at) ? Math.max(0, Math.min(count - 1, at)) : 0);
@@ -66,7 +66,7 @@ const picture: Stage = (figure) => {
     <p class="note">${labels.asMnist}</p>`;
 };
 
-/** The pixels of a place as numbers, [4, 4]. */
+/** The pixels of a patch, [4, 4]. */
 function patchAt({ pixels }: Seen, place: number): { dims: number[]; data: Float32Array } {
   const data = Float32Array.from({ length: patchPixels }, (_, k) => pixels.data[pixelAt(place, k)] ?? 0);
   return { dims: [patchSide, patchSide], data };
@@ -115,7 +115,7 @@ const kernels: Stage = (figure, seen) => {
     </div>`;
 };
 
-/** The sum of products, for the read-out. */
+/** The dot product, for the read-out. */
 const sumOf = (one: ArrayLike<number>, other: ArrayLike<number>): number =>
   Array.from(one, (value, i) => value * (other[i] ?? 0)).reduce((sum, value) => sum + value, 0);
 
@@ -195,7 +195,7 @@ const heads: Stage = (figure, seen) => {
     </div>`;
 };
 
-/** Switches a head off, or on again. */
+/** Ablates a head, or restores it. */
 function silence({ book }: FigureSeeing, { layer, head }: { layer: number; head: number }): void {
   const hook = `blocks.${layer}.attn.hook_z`;
   const others = book.editSpecs.filter((spec) => spec.hook !== hook || spec.head !== head);

@@ -1,4 +1,4 @@
-// <tile-grid>: many small matrices of signed numbers side by side, one of them chosen.
+// <tile-grid>: many small matrices of signed values side by side, one of them chosen.
 
 import { type Drawn, type Numbers, signed } from 'clearformer/elements';
 import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
@@ -23,9 +23,9 @@ class TileGrid extends LitElement implements Drawn {
   declare source: string;
   declare label: string;
   declare tileName: (tile: number) => string;
-  /** Tiles in a row. */
+  /** Tiles per row. */
   declare across: number;
-  /** The size of a number that takes the full colour. */
+  /** The magnitude of a value with the full colour. */
   declare bound: number;
   declare chosen: number | undefined;
 
@@ -70,7 +70,7 @@ class TileGrid extends LitElement implements Drawn {
     </div>`;
   }
 
-  /** A pixel a number, half a pixel of paper around each tile. */
+  /** One pixel per value, half a pixel of paper around each tile. */
   protected override updated(): void {
     const context = this.renderRoot.querySelector('canvas')?.getContext('2d');
     if (!context || !this.numbers) return;

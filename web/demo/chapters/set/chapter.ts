@@ -1,4 +1,4 @@
-// Chapter 2: attention reads a set. Tokens change places, and their outputs go along.
+// Chapter 2: attention is equivariant to permutations. Tokens are permuted, and their outputs are permuted with them.
 
 import { softmax } from 'clearformer';
 import type { Book } from '../../book/book.js';
@@ -9,7 +9,7 @@ import { distinctRows, lettersMoved } from './reading.js';
 
 const letters = 'CABBAC';
 
-/** How many different outputs six letters of three kinds give. */
+/** How many distinct outputs six letters of three kinds have. */
 const kinds: Question = {
   id: 'kinds',
   kind: 'number',
@@ -21,7 +21,7 @@ const kinds: Question = {
   },
 };
 
-/** Brings the mask to bear: an order that changes something though no positions are added. */
+/** Find where the causal mask matters: an order that changes the outputs although no positions are added. */
 const masked: Question = {
   id: 'masked',
   kind: 'state',
@@ -36,7 +36,7 @@ const masked: Question = {
   },
 };
 
-/** What the story model would say after the sentence turned round. */
+/** The story model's prediction for the reversed sentence. */
 async function turnedRound(book: Book): Promise<{ best: string; options: string[] }> {
   const { ids } = await book.sentence('stories260K', 13);
   const { model, texts } = await book.shelf.model('stories260K');

@@ -1,4 +1,4 @@
-// The figure of chapter 2: tokens that are moved, their outputs that go along or do not, and a meter of the difference.
+// The figure of chapter 2: tokens to permute, their outputs before and after, and a meter of the difference.
 
 import { decimals, four, spoken } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';

@@ -1,4 +1,4 @@
-// What chapter 2 draws: tokens in another order, what comes out for each of them, and how far that is from before.
+// What chapter 2 shows: permuted tokens, the output of each, and its difference from the output before the permutation.
 
 import { layer_norm, nn, softmax, type Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
@@ -14,22 +14,22 @@ interface Made {
   readonly numbers: Float;
 }
 
-/** Tokens before and after they were moved. */
+/** Tokens before and after a permutation. */
 export interface Moved {
-  /** What the tokens are called, as they first stood. */
+  /** The tokens' labels in the original order. */
   readonly labels: readonly string[];
-  /** Which of them stands at each place now. */
+  /** The token at each position now. */
   readonly order: readonly number[];
-  /** What comes out at each place, [n, d]. */
+  /** The output at each position, [n, d]. */
   readonly now: Made;
-  /** The same before anything was moved. */
+  /** The same in the original order. */
   readonly before: Made;
-  /** Of each token: its output now against its output before. */
+  /** Per token: the largest absolute difference between its outputs now and before. */
   readonly differences: readonly number[];
   readonly difference: number;
 }
 
-/** A whole order of `count` from what an address says: what it names first, the others after it. */
+/** Completes the order in an address to a permutation of `count`: the indices it names first, then the others. */
 function orderOf(text: string, count: number): number[] {
   const named = text === '' ? [] : text.split('.').map(Number);
   const first = [...new Set(named)].filter((at) => Number.isInteger(at) && at >= 0 && at < count);
@@ -46,7 +46,7 @@ function compared(labels: readonly string[], order: readonly number[], before: M
 
 export const sorter = 'gpt-nano-sort';
 const alphabet = 'ABC';
-/** Places that the sorter has rows for. */
+/** Positions in the sorter's context. */
 const mostLetters = 11;
 
 interface LettersAsked {
@@ -57,13 +57,13 @@ interface LettersAsked {
 }
 
 export interface Letters extends Moved {
-  /** [n, n], the mean over the heads. */
+  /** [n, n], averaged over the heads. */
   readonly weights: Made;
-  /** The largest difference between the outputs of two equal letters; undefined without any. */
+  /** The largest difference between the outputs of two equal letters; undefined if all differ. */
   readonly twins: number | undefined;
 }
 
-/** The sorter's first attention as a layer by itself, and what is added up before it. */
+/** The sorter's first attention as a separate layer, and the embeddings that are its input. */
 interface Layer {
   readonly attention: nn.MultiheadAttention;
   readonly tokens: Float;
@@ -87,7 +87,7 @@ async function makeLayer(): Promise<Layer> {
   const tokens = of('wte.weight');
   const attention = new nn.MultiheadAttention(tokens.dims[1] ?? 0, 3);
   await attention.load_state_dict({
-    // GPT-2 keeps its weights as [in, out], torch's attention as [out, in].
+    // GPT-2's Conv1D weights are [in, out], those of torch's attention [out, in].
     in_proj_weight: transposed(of('h.0.attn.c_attn.weight')),
     in_proj_bias: of('h.0.attn.c_attn.bias'),
     'out_proj.weight': transposed(of('h.0.attn.c_proj.weight')),
@@ -97,7 +97,7 @@ async function makeLayer(): Promise<Layer> {
   return { attention, tokens, places: of('wpe.weight'), norm };
 }
 
-/** Letters that the sorter knows, at most as many as it has places for. */
+/** The letters of the sorter's alphabet, at most as many as its context holds. */
 export const lettersOf = (text: string): string =>
   [...text.toUpperCase()]
     .filter((letter) => alphabet.includes(letter))
@@ -134,7 +134,7 @@ export async function lettersMoved(asked: LettersAsked): Promise<Letters> {
   return { ...compared(labels, order, before, now), weights, twins: apart.length > 0 ? Math.max(...apart) : undefined };
 }
 
-/** How many outputs differ by more than rounding does. */
+/** How many outputs differ by more than rounding errors. */
 export function distinctRows({ numbers }: Made): number {
   const rows = Array.from({ length: numbers.dims[0] ?? 0 }, (_, at) => numbers.slice(at).data);
   const kinds: (typeof rows)[number][] = [];
@@ -142,13 +142,13 @@ export function distinctRows({ numbers }: Made): number {
   return kinds.length;
 }
 
-/** Tokens of a sentence that can be moved. */
+/** Tokens of a sentence that can be permuted. */
 export const mostTokens = 12;
 
 export interface Story extends Moved {
-  /** Tokens of the whole sentence, those that stay in front not counted. */
+  /** Tokens of the whole sentence, without a begin-of-sequence token. */
   readonly of: number;
-  /** The likeliest next tokens, as the sentence was written and as it stands now. */
+  /** The most probable next tokens for the original and for the current order. */
   readonly written: readonly Guess[];
   readonly guesses: readonly Guess[];
   readonly read: string;
@@ -161,7 +161,7 @@ export interface Guess {
 
 const shownGuesses = 5;
 
-/** The sentence's tokens in another order, read by the whole model; a mark at the beginning stays there. */
+/** The sentence with its tokens permuted, in the whole model; a begin-of-sequence token stays first. */
 export async function storyMoved(book: Book, text: string, ordered: string): Promise<Story> {
   const name = 'stories260K';
   const { texts, model } = (await book.shelf.model(name)) as Required<Shelved>;

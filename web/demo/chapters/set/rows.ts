@@ -1,5 +1,5 @@
-// <set-rows>: tokens as chips, each with the numbers that come out for it; chips are moved by hand or by keys, and their
-// numbers go along.
+// <set-rows>: tokens as chips, each with its output; chips are moved by dragging or by keys, and their outputs move
+// with them.
 
 import type { Numbers } from 'clearformer/elements';
 import { decimals } from 'clearformer/elements';
@@ -11,10 +11,10 @@ import { pixels } from '../../book/pixels.js';
 import { vars } from '../../book/vars.js';
 import type { Moved } from './reading.js';
 
-/** A difference that cannot be seen at the digits shown. */
+/** Differences below this are zero at the digits shown. */
 export const seen = 5e-5;
 
-/** Events: `order` { order, first }: whether a new move begins with it, or one goes on. */
+/** Events: `order` { order, first }: `first` is whether it begins a new move or continues one. */
 class SetRows extends LitElement {
   static override properties: PropertyDeclarations = {
     moved: { attribute: false },
@@ -25,13 +25,13 @@ class SetRows extends LitElement {
   };
   declare moved: Moved | undefined;
   declare labels: Readonly<Record<string, string>>;
-  /** The outputs are not to be seen yet. */
+  /** Whether the outputs are hidden. */
   declare secret: boolean;
   declare large: boolean;
-  /** Pixels of the screen's height that other things take. */
+  /** Pixels of the viewport's height that other elements take. */
   declare beside: number;
   #dragged: number | undefined;
-  /** Whether the held chip has left its place. */
+  /** Whether the dragged chip has left its place. */
   #under = false;
 
   static override styles = [
@@ -68,7 +68,7 @@ class SetRows extends LitElement {
     return this.moved?.now.numbers;
   }
 
-  /** Pixels for one token; fewer where many stand below each other or the screen is low. */
+  /** A row's height in pixels; less for many rows or a low viewport. */
   get #row(): number {
     const count = Math.max(1, this.moved?.order.length ?? 1);
     const room = innerWidth <= 900 ? innerHeight * 0.45 - 180 : innerHeight - this.beside - (this.large ? 60 : 0);
@@ -79,7 +79,7 @@ class SetRows extends LitElement {
     if (!this.moved) return nothing;
     const { labels, order, now, differences } = this.moved;
     const bound = Math.max(...Array.from(now.numbers.data, Math.abs)) * 0.7;
-    // The chips stay where they are in the tree, so that one that is moved keeps the keyboard.
+    // The chips keep their order in the DOM, so that a chip being moved keeps the focus.
     return html`<div class="rows ${this.large ? 'large' : ''}" role="group" aria-label=${this.labels.chips} ${vars({ '--count': order.length, '--row': `${this.#row}px` })}
       @pointermove=${this.#move} @pointerup=${this.#drop} @pointercancel=${this.#drop}>
       ${labels.map((label, token) => this.#chip(label, token, order.indexOf(token), now.numbers, differences, bound))}

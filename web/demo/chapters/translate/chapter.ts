@@ -1,4 +1,4 @@
-// Chapter 9: an encoder reads a text, a decoder writes another.
+// Chapter 9: encoder-decoder: an encoder reads the source, a decoder generates the target.
 
 import type { Book } from '../../book/book.js';
 import type { Chapter, Question } from '../../book/chapter.js';
@@ -6,10 +6,10 @@ import './figure.js';
 import { type Chosen, modelName, type Told, tell, weightsOf } from './reading.js';
 
 const sentence = 'The cat is sleeping under the table.';
-/** Of this one the likeliest next token leads astray, and beams find another way. */
+/** A sentence where greedy search and beam search give different translations. */
 const astray = 'My brother is reading a book in the kitchen.';
 const strange = 'Lily went to the park.';
-/** "La", where the model would begin with "Le". */
+/** "La", where greedy search would begin with "Le". */
 const feminine = '507';
 
 async function told(book: Book, chosen: Partial<Chosen> = {}): Promise<Told> {
@@ -19,7 +19,7 @@ async function told(book: Book, chosen: Partial<Chosen> = {}): Promise<Told> {
   return told(book, { ...chosen, text: sentence });
 }
 
-/** The head of the chapter's map, last block, last head; and the second token of the target. */
+/** The head of the question's map, last block, last head, and the target's second token. */
 const asked = { layer: 2, head: 3, step: 1 };
 
 const source: Question = {
@@ -47,7 +47,7 @@ const source: Question = {
   },
 };
 
-/** In how many steps of a generation the encoder ran is counted by its hooks. */
+/** How many times the encoder runs during a generation, counted by its hooks. */
 const once: Question = {
   id: 'once',
   kind: 'number',

@@ -1,4 +1,4 @@
-// The code that makes what chapter 9 shows.
+// The code behind chapter 9's figure.
 
 import type { FigureCode } from '../../book/figure.js';
 import type { FigureTranslate, View } from './figure.js';

@@ -1,4 +1,5 @@
-// <text-faces>: two texts face to face, and from each token of the lower one lines to the tokens that it reads.
+// <text-faces>: source and target as two rows of tokens, with lines from each target token to the tokens that it
+// attends to.
 
 import { cssColour, type Drawn, inkOn, type Numbers, percent, visibleToken, weight } from 'clearformer/elements';
 import { css, html, LitElement, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
@@ -14,7 +15,7 @@ interface Line {
   readonly strong: boolean;
 }
 
-/** Below this a line is not seen. */
+/** Weights below this are drawn without a line. */
 const least = 0.04;
 
 /** Event: `step-select` { index }, a token of the target. */
@@ -28,7 +29,7 @@ class TextFaces extends LitElement implements Drawn {
     labels: { attribute: false },
     lines: { state: true },
   };
-  /** Weights [token written, token read]. */
+  /** Weights [target token, source token]. */
   declare numbers: Numbers | undefined;
   declare source: string;
   declare reads: readonly Piece[];
@@ -58,7 +59,7 @@ class TextFaces extends LitElement implements Drawn {
 
   constructor() {
     super();
-    new OwnWidth(this); // lines are measured anew
+    new OwnWidth(this); // lines are measured again when it changes
     new ThemeColours(this);
     this.source = '';
     this.reads = [];

@@ -1,4 +1,4 @@
-// Chapter 9: two texts face to face; below them what the step is about, and what the token being written could have been.
+// Chapter 9's figure: source and target; below them the step's view, and the candidates for the token of the step.
 
 import { type Numbers, percent } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
@@ -16,7 +16,7 @@ export type View = 'faces' | 'read' | 'write' | 'cross' | 'map' | 'beams';
 
 export interface Shown {
   readonly told: Told | Empty;
-  /** The other way of choosing, greedily or by beams, for comparison; and what it would write unforced. */
+  /** The other search, greedy or beam, for comparison; and the translation without a forced prefix. */
   readonly other: Told | Empty;
   readonly free: Told | Empty;
 }
@@ -51,7 +51,7 @@ export class FigureTranslate extends Figure<Shown, typeof words> {
     return this.value('v') as View;
   }
 
-  /** The chosen decoder block and head, within what there is. */
+  /** The chosen decoder block and head, clamped to the model's. */
   chosenHead({ pass }: Told): { layer: number; head: number } {
     const layers = Object.keys(pass.cache).filter((name) => name.endsWith('cross_attn.hook_pattern')).length;
     const within = (key: string, count: number): number => {
@@ -127,7 +127,7 @@ export class FigureTranslate extends Figure<Shown, typeof words> {
       </div>`;
   }
 
-  /** While a class guesses, what the step writes and all that follows stay hidden. */
+  /** While a class guesses, the token of the step and all that follow are hidden. */
   #faces(told: Told, hook: string, head: number, weights: Numbers): TemplateResult {
     const { labels } = this.words;
     const [, columns = 0] = weights.dims;
@@ -165,7 +165,7 @@ export class FigureTranslate extends Figure<Shown, typeof words> {
     </div>`;
   }
 
-  /** The text up to the step stays, then comes the chosen token, and the model goes on from there. */
+  /** Keeps the target up to the step, then forces the chosen token; the model continues from there. */
   #force(told: Told, index: number): void {
     const id = told.candidates[index]?.piece.id;
     if (id === undefined) return;

@@ -1,4 +1,4 @@
-// What stands below the two texts, for each view of chapter 9.
+// The panel below source and target, for each view of chapter 9.
 
 import { two } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
@@ -21,22 +21,22 @@ export function panelValues(_figure: FigureTranslate, told: Told, other: Told | 
   };
 }
 
-/** Where matrices take the width there is. */
+/** Where matrices take the full width. */
 const narrow = matchMedia('(max-width: 500px)');
 
-/** Rows or columns that are drawn of a long text. */
+/** At most this many rows or columns of a long text are shown. */
 const most = 14;
 
 const labelsOf = (pieces: readonly { label: string }[], window: Window): string[] =>
   pieces.slice(...rangeOf(window)).map(({ label }) => label);
 
-/** "Tokens 3 to 16 of 40" where not all are drawn. */
+/** "Tokens 3 to 16 of 40", unless all are shown. */
 function windowNote(figure: FigureTranslate, { from, count, of }: Window): TemplateResult | typeof nothing {
   if (count === of) return nothing;
   return html`<p class="note">${filled(figure.words.labels.window, { from: from + 1, to: from + count, of })}</p>`;
 }
 
-/** The source's token that the step reads most. */
+/** The source token with the largest weight at the step. */
 function mostRead(figure: FigureTranslate, told: Told): number {
   const { layer, head } = figure.chosenHead(told);
   const { data } = weightsOf(told.pass, `decoder.${layer}.cross_attn.hook_pattern`, head).slice(told.step);

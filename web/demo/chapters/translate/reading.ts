@@ -1,4 +1,4 @@
-// What chapter 9 draws: the source as the encoder reads it, what the decoder writes from a prefix on, and how the two meet.
+// What chapter 9 shows: the encoder's input, the decoder's output after a forced prefix, and the cross-attention.
 
 import { ClearformerError, type GenerativeModel, log_softmax, softmax, type Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
@@ -11,10 +11,10 @@ export const modelName = 'marian-tiny-en-fr';
 
 export interface Chosen {
   readonly text: string;
-  /** Ids that the decoder is made to begin with, as the address writes them: `507.1877`. */
+  /** Ids of the decoder's forced prefix as in the address: `507.1877`. */
   readonly forced: string;
   readonly beams: number;
-  /** Which token of the target is being written. */
+  /** The index of the target token in focus. */
   readonly step: number;
 }
 
@@ -26,25 +26,25 @@ interface Candidate {
 export interface Told {
   readonly kind: 'told';
   readonly source: readonly Piece[];
-  /** The tokens that the text has; more than `source` where the model has no room. */
+  /** Tokens of the whole text; more than `source` if it is truncated to the model's context. */
   readonly of: number;
-  /** Pieces of the text that the vocabulary does not have. */
+  /** Words of the text with unknown tokens. */
   readonly unknown: readonly string[];
   readonly forced: readonly number[];
-  /** What was written, each token from the one before it; the last is usually the end. */
+  /** The generated tokens; the last is usually the end-of-sequence token. */
   readonly target: readonly Piece[];
   readonly ids: readonly number[];
   readonly sentence: string;
   readonly inputs: PassInputs;
   readonly pass: Pass;
   readonly step: number;
-  /** Probabilities of the token that the step writes. */
+  /** Probabilities at the step. */
   readonly candidates: readonly Candidate[];
-  /** Sum of the log-probabilities of all tokens of the target. */
+  /** Sum of the log-probabilities of the target's tokens. */
   readonly score: number;
 }
 
-/** Nothing to translate. */
+/** There is no text to translate. */
 export interface Empty {
   readonly kind: 'empty';
 }
@@ -98,11 +98,11 @@ function inputsOf(read: readonly number[], written: readonly number[]): PassInpu
   };
 }
 
-/** The first tokens that there is room for; the last of all, the end of the text, stays last. */
+/** Truncates to the model's context; the end-of-sequence token stays last. */
 const cutTo = (ids: readonly number[], room: number): number[] =>
   ids.length <= room ? [...ids] : [...ids.slice(0, room - 1), ...ids.slice(-1)];
 
-/** Throws `invalid_argument` for ids that the vocabulary does not have. */
+/** Throws `invalid_argument` for ids that are not in the vocabulary. */
 function forcedFrom(text: string, vocabulary: number): number[] {
   if (text === '' || text === 'none') return [];
   const ids = text.split('.').map(Number);
@@ -119,7 +119,7 @@ interface Wanted {
 const texts = new Map<string, Promise<number[]>>();
 const keptTexts = 40;
 
-/** The whole target with the token that starts it: what is forced, then what the model adds. */
+/** The whole target after the decoder's start token: the forced prefix, then the generated tokens. */
 function writtenFrom(book: Book, writer: GenerativeModel, wanted: Wanted): Promise<number[]> {
   const key = JSON.stringify([wanted, book.editSpecs]);
   const known = texts.get(key) ?? write(book, writer, wanted);
@@ -157,7 +157,7 @@ async function scoreOf(logits: Floats, written: readonly number[]): Promise<numb
 
 type Tokenizer = NonNullable<Awaited<ReturnType<Book['shelf']['model']>>['tokenizer']>;
 
-/** Words of the text in which a token stands for something that the vocabulary lacks. */
+/** Words of the text with a token that stands for unknown text. */
 function unknownOf(text: string, tokenizer: Tokenizer): string[] {
   const { unk_token_id } = tokenizer;
   if (unk_token_id === null || unk_token_id === undefined) return [];
@@ -166,12 +166,12 @@ function unknownOf(text: string, tokenizer: Tokenizer): string[] {
   return [...new Set(strange)];
 }
 
-/** Of [1, pos, head, d] one head's rows, [pos, d]. */
+/** One head of [1, pos, head, d], as [pos, d]. */
 export function rowsOf(pass: Pass, hook: string, head: number): Floats {
   return activation(pass, hook).slice(0, null, head);
 }
 
-/** Of [1, head, query, key] one head's weights, [query, key]. */
+/** One head of [1, head, query, key], as [query, key]. */
 export function weightsOf(pass: Pass, hook: string, head: number): Floats {
   return activation(pass, hook).slice(0, head);
 }

@@ -1,4 +1,4 @@
-// Chapter 1: from text to tokens, from tokens to rows of a table, and token plus position.
+// Chapter 1: from text to tokens, from tokens to embeddings, and token plus position embedding.
 
 import type { Book } from '../../book/book.js';
 import type { Chapter, Question, Verdict } from '../../book/chapter.js';
@@ -7,7 +7,7 @@ import { likeness } from './reading.js';
 
 const model = 'stories260K';
 
-/** Into how many tokens the story model cuts a word that it has no token for. */
+/** The number of tokens of a word that is not in the story model's vocabulary. */
 const pieces: Question = {
   id: 'pieces',
   kind: 'number',
@@ -19,7 +19,7 @@ const pieces: Question = {
   },
 };
 
-/** How many numbers the story model's table holds. */
+/** The number of parameters in the story model's embedding table. */
 const size: Question = {
   id: 'size',
   kind: 'number',
@@ -31,7 +31,7 @@ const size: Question = {
   },
 };
 
-/** Which of these rows lies nearest to that of “big”. */
+/** Which of these embeddings is most similar to that of “big”. */
 const choices = [' little', ' park', ' said', ' Tim'];
 const nearest: Question = {
   id: 'nearest',

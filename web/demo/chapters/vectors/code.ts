@@ -1,4 +1,4 @@
-// The code that makes what the figure of chapter 1 shows.
+// The code behind chapter 1's figure.
 
 import type { FigureCode } from '../../book/figure.js';
 import type { VectorsData, View } from './figure.js';

@@ -1,4 +1,4 @@
-// The figure of chapter 1: a text as tokens, the table of vectors, rows that lie near, and token plus position.
+// The figure of chapter 1: a text as tokens, the embedding table, nearest rows, and token plus position embedding.
 
 import { four, two } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
@@ -28,7 +28,7 @@ export type View = (typeof views)[number];
 export interface VectorsData {
   readonly view: View;
   readonly splits: readonly Split[];
-  /** The chosen token; undefined of a text without any. */
+  /** The chosen token; undefined for an empty text. */
   readonly chosen: Chosen | undefined;
   readonly table?: Table;
   readonly near?: Near;
@@ -36,7 +36,7 @@ export interface VectorsData {
 }
 
 class FigureVectors extends Figure<VectorsData, typeof words> {
-  /** The number of the strips that is read out; undefined: the largest of the input. */
+  /** The column that is read out; undefined: the largest of the input. */
   #column: number | undefined;
   static override styles = [
     figureStyles,
@@ -65,7 +65,7 @@ class FigureVectors extends Figure<VectorsData, typeof words> {
     return readers.find((reader) => reader === this.value('of')) ?? 'stories260K';
   }
 
-  /** What is read: the carried sentence, or what a step shows until the reader writes; the sorter reads letters. */
+  /** The text: the reader's sentence, or a step's default until the reader edits it; letters for the sorter. */
   text(reader: Reader): string {
     if (reader === 'gpt-nano-sort') return this.value('letters');
     return this.book.address.get('t') ?? this.step.defaults?.try ?? this.book.text;
@@ -99,7 +99,7 @@ class FigureVectors extends Figure<VectorsData, typeof words> {
     const asked = this.value('q') === '' ? Number.NaN : this.number('q');
     const id = this.value('id') === '' ? Number.NaN : this.number('id');
     const known = Number.isInteger(id) && id >= 0 && id < split.vocabulary;
-    // Until a token is chosen: the last one that is no mark of an end.
+    // Until a token is chosen: the last one that is no special token.
     const last = split.pieces.slice(0, count).findLastIndex(({ special }) => !special);
     return {
       split,
@@ -152,7 +152,7 @@ class FigureVectors extends Figure<VectorsData, typeof words> {
     this.choose({ q: String(index), id: undefined, ...(reader !== this.reader && { of: reader }) });
   }
 
-  /** Pixels for a strip of `count` numbers. */
+  /** The width in pixels of a strip of `count` values. */
   #width(count: number, beside: number): number {
     const room = Math.min(this.inClass ? 1100 : 860, this.clientWidth || 360) - beside - 18;
     return Math.max(2, Math.min(30, Math.floor(room / count)));

@@ -1,5 +1,5 @@
-// What chapter 1 draws: a text as tokens, the rows of the table that they stand for, which rows lie near, and what goes
-// into the first block.
+// What chapter 1 shows: a text as tokens, their rows of the embedding table, the nearest rows, and the input of the
+// first block.
 
 import type { Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
@@ -13,7 +13,7 @@ type Float = Tensor<'float32'>;
 export const readers = ['stories260K', 'marian-tiny-en-fr', 'gpt-nano-sort'] as const;
 export type Reader = (typeof readers)[number];
 
-/** Where each keeps its table, and whose hooks its input goes by. */
+/** The embedding table of each model in its checkpoint, and the prefix of its embedding hooks. */
 const places = {
   stories260K: { table: 'model.embed_tokens.weight', side: '' },
   'marian-tiny-en-fr': { table: 'model.shared.weight', side: 'encoder.' },
@@ -25,22 +25,22 @@ interface Made {
   readonly numbers: Float;
 }
 
-/** A text as a model reads it. */
+/** A text as tokens of a model. */
 export interface Split {
   readonly reader: Reader;
   readonly text: string;
   readonly ids: readonly number[];
-  /** As the vocabulary spells them. */
+  /** The tokens as spelt in the vocabulary. */
   readonly pieces: readonly Piece[];
-  /** How many tokens the model has room for. */
+  /** The model's context in tokens. */
   readonly room: number;
-  /** How many tokens it knows. */
+  /** The size of the vocabulary. */
   readonly vocabulary: number;
-  /** Characters that the reader's alphabet lacks and that were left out. */
+  /** Number of characters left out because they are not in the model's alphabet. */
   readonly dropped: number;
 }
 
-/** The rows of the table around the chosen one, and the chosen one as the model takes it. */
+/** The rows of the table around the chosen one, and the chosen token's embedding in the model. */
 export interface Table {
   readonly id: number;
   readonly piece: Piece;
@@ -51,7 +51,7 @@ export interface Table {
   readonly part: Made;
   /** hook_embed of the token, [d]. */
   readonly taken: Made;
-  /** What the row is multiplied with on the way. */
+  /** The factor between the row and the embedding, the model's embedding scale. */
   readonly scale: number;
   readonly difference: number;
 }
@@ -71,13 +71,13 @@ export interface Sum {
   readonly pos: number;
   readonly piece: Piece;
   readonly token: Made;
-  /** Undefined where the model adds none. */
+  /** Undefined if the model adds none. */
   readonly position: Made | undefined;
   readonly input: Made;
   readonly difference: number;
 }
 
-/** Letters that the sorter knows. */
+/** All but the sorter's letters. */
 const alphabet = /[^ABC]/g;
 
 export async function splitOf(book: Book, reader: Reader, text: string): Promise<Split> {
@@ -97,17 +97,17 @@ function inputsOf(reader: Reader, ids: readonly number[]): PassInputs {
   return { model: reader, key: ids.join(), inputs };
 }
 
-/** The whole table, [tokens, d], once for each model. */
+/** The whole table, [tokens, d], from the checkpoint. */
 async function tableOf(reader: Reader): Promise<Made> {
   const { table } = places[reader];
   return { source: table, numbers: (await weightsOf(reader)).get(table) };
 }
 
-/** The token to look at: one of the whole vocabulary, or that of the text. */
+/** The chosen token: one of the vocabulary, or the one at a position of the text. */
 export interface Chosen {
   readonly split: Split;
   readonly pos: number;
-  /** An id of the reader's own choice. */
+  /** An id chosen by the reader. */
   readonly id: number | undefined;
 }
 
@@ -154,7 +154,7 @@ function normedTable(reader: Reader, { numbers }: Made): Promise<Float> {
 
 const shownNear = 8;
 
-/** The cosine of a row with every row: [tokens]. */
+/** The cosine similarity of a row with every row: [tokens]. */
 export async function likeness(reader: Reader, id: number): Promise<Float> {
   const rows = await normedTable(reader, await tableOf(reader));
   return (await cosines(rows, rows.slice([id, id + 1]))).slice(null, 0);

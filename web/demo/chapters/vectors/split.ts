@@ -1,4 +1,4 @@
-// <vectors-split>: a text cut into a model's tokens, each with its id.
+// <vectors-split>: a text split into a model's tokens, each with its id.
 
 import type { Numbers, Token } from 'clearformer/elements';
 import { css, html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
@@ -6,10 +6,10 @@ import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
 import type { Split } from './reading.js';
 
-/** Tokens that are drawn at once, around the chosen one. */
+/** At most this many tokens are shown, around the chosen one. */
 const mostTokens = 40;
 
-/** Events: `token-select` { index } within the whole text. */
+/** Events: `token-select` { index } in the whole text. */
 class VectorsSplit extends LitElement {
   static override properties: PropertyDeclarations = {
     split: { attribute: false },

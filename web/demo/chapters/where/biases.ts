@@ -1,4 +1,4 @@
-// Positions that are no vectors: a number for each distance, added to the scores.
+// Position biases: a number per distance, added to the scores.
 
 import { alibi_bias, alibi_slopes, relative_position_bucket } from 'clearformer';
 import { stacked } from '../../book/tensors.js';
@@ -9,9 +9,9 @@ export interface Biases {
   readonly heads: number;
   /** [heads]. */
   readonly slopes: Made;
-  /** [n, n] of the chosen head: the further, the less. */
+  /** [n, n] of the chosen head; decreases with the distance. */
   readonly alibi: Made;
-  /** [n, n]: which number of a learned table is added. */
+  /** [n, n]: the index of the learned bias that is added. */
   readonly buckets: Made;
 }
 

@@ -1,4 +1,4 @@
-// Chapter 3: a position as a set of clock hands, why a step is a rotation, and the other ways to say where.
+// Chapter 3: a position as the hands of clocks, a shift as a rotation, and other ways to encode positions.
 
 import { shift_matrix } from 'clearformer';
 import { two } from 'clearformer/elements';
@@ -7,7 +7,7 @@ import { bundled, isBundled } from '../../book/bundled.js';
 import type { Chapter, Question, Verdict } from '../../book/chapter.js';
 import './figure.js';
 
-/** How many tokens the hand of pair 1 of 16 columns needs for one turn. */
+/** The number of tokens for a full rotation of the hand of pair 1 of 16 columns. */
 const oneTurn: Question = {
   id: 'turn',
   kind: 'number',
@@ -20,7 +20,7 @@ const oneTurn: Question = {
   },
 };
 
-/** A δ that brings the first hand back, within 0.05 of every number of the identity. */
+/** A δ whose rotation of the first pair is within 0.05 of the identity, elementwise. */
 const comeBack: Question = {
   id: 'back',
   kind: 'state',
@@ -36,7 +36,7 @@ const comeBack: Question = {
   },
 };
 
-/** Which bundled model adds no positions to its vectors. */
+/** Which bundled model adds no position embeddings to its vectors. */
 const addsNone: Question = {
   id: 'none',
   kind: 'choice',

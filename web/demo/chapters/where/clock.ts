@@ -1,4 +1,4 @@
-// A dial that turns clockwise from the top: across is the first number of a pair, up is the second.
+// A dial that rotates clockwise from the top: x is the first number of a pair, y the second.
 
 import { nothing, svg, type TemplateResult } from 'lit';
 
@@ -13,11 +13,11 @@ interface Dial {
   readonly cx: number;
   readonly cy: number;
   readonly radius: number;
-  /** Of length 1 where they reach the rim; the arc leads from the first to the second. */
+  /** Length 1 reaches the rim; the arc is drawn from the first to the second. */
   readonly hands: readonly Hand[];
-  /** How far the second is turned from the first, in radians. */
+  /** The angle from the first to the second, in radians. */
   readonly turn: number;
-  /** Only what the hands throw on the line across is known: each could be either of two. */
+  /** Only the hands' projections on the horizontal axis are known: each could be one of two hands. */
   readonly shadows?: boolean;
   readonly bold?: boolean;
   readonly small?: boolean;
@@ -31,7 +31,7 @@ export function clock(dial: Dial): TemplateResult {
     <circle cx=${cx} cy=${cy} r=${radius > 50 ? 3 : 2} fill="var(--cf-ink)"/>`;
 }
 
-/** The part of a hand that fits inside the rim. */
+/** The length of a hand inside the rim. */
 const reach = (radius: number): number => radius - (radius > 50 ? 8 : 4);
 
 function line({ cx, cy, radius }: Dial, { across, up, colour, dashed = false }: Hand): TemplateResult {
@@ -49,7 +49,7 @@ function arc({ cx, cy, radius, hands: [from, to] }: Dial, turn: number): Templat
   return svg`<path d="M${cx + r * from.across} ${cy - r * from.up}A${r} ${r} 0 ${large} 1 ${cx + r * to.across} ${cy - r * to.up}" fill="none" stroke=${to.colour} stroke-width=${radius > 50 ? 2 : 1.5} opacity=${radius > 50 ? 1 : 0.55}/>`;
 }
 
-/** The shadow on the line across, and the two hands that throw it. */
+/** The projection on the horizontal axis, and the two hands that have it. */
 function shadow({ cx, cy, radius, bold, small }: Dial, { across, up, colour }: Hand): TemplateResult {
   const x = cx + reach(radius) * across;
   const height = reach(radius) * Math.abs(up);

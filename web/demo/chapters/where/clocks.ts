@@ -1,4 +1,5 @@
-// <where-clocks>: the table of positions, a row for each place, and on each pair of columns a clock whose hand they are.
+// <where-clocks>: the table of sinusoids, one row per position, and above each pair of columns a clock whose hand shows
+// it.
 
 import type { Numbers } from 'clearformer/elements';
 import { spoken, two } from 'clearformer/elements';
@@ -10,7 +11,7 @@ import { pixels } from '../../book/pixels.js';
 import { clock, type Hand } from './clock.js';
 import { type Places, places } from './places.js';
 
-/** Pairs of columns that fill the width. */
+/** Pairs of columns at full width. */
 const mostPairs = 8;
 
 interface Geometry {
@@ -34,7 +35,7 @@ class WhereClocks extends LitElement {
   declare places: Places | undefined;
   declare labels: Readonly<Record<string, string>>;
   declare large: boolean;
-  /** Where δ leads is not to be seen yet. */
+  /** Whether row i + δ is hidden. */
   declare secret: boolean;
   #geometry: Geometry | undefined;
   #dragged: 'i' | 'delta' | undefined;
@@ -79,7 +80,7 @@ class WhereClocks extends LitElement {
     const pair = (width - left - right) / mostPairs;
     const radius = Math.min(pair / 2 - (small ? 3 : 7), this.large ? 42 : 36);
     const spare = innerHeight - (this.large ? 52 + 150 : 52) - (radius * 2 + 66) - (this.large ? 380 : 300);
-    // Below 900 pixels the figure has the upper 45 % of the screen.
+    // Below 900 pixels the figure takes the upper 45 % of the viewport.
     const row =
       innerWidth <= 900
         ? Math.max(2.6, Math.min(6, (innerHeight * 0.45 - radius * 2 - (small ? 224 : 330)) / places))
@@ -115,7 +116,7 @@ class WhereClocks extends LitElement {
       ${g.small ? nothing : names.map((name, c) => svg`<text class="muted column" x=${this.#x(c, g) + g.pair / 4} y=${g.top - 8} text-anchor="middle" opacity=${cosines.has(c) ? 0.3 : 1}>${name}</text>`)}`;
   }
 
-  /** The frame around the columns of the chosen pair, with lines from its clock where they stand elsewhere. */
+  /** The frame around the columns of the chosen pair, with lines from its clock if they are not below it. */
   #pairFrame({ columns, pair, layout }: Places, g: Geometry): TemplateResult {
     const [sine = 0, cosine] = columns[pair] ?? [];
     const wide = layout === 'interleaved' && cosine !== undefined;
@@ -161,7 +162,9 @@ class WhereClocks extends LitElement {
     </g>`;
   }
 
-  /** Across is the sine, up the cosine; a sine without its cosine has a hand all the same, which only its shadow is known of. */
+  /**
+   * x is the sine, y the cosine; a sine without its cosine has a hand as well, of which only the projection is known.
+   */
   #hand({ table, columns, d }: Places, row: number, j: number): { across: number; up: number } {
     const [sine = 0, cosine] = columns[j] ?? [];
     const { data } = table.numbers;
@@ -172,7 +175,7 @@ class WhereClocks extends LitElement {
     };
   }
 
-  /** Bars of how unlike row i each row is, and marks on those that look the same. */
+  /** Bars of each row's distance from row i, and marks on those that look the same. */
   #distances({ distances, twins, d }: Places, g: Geometry): TemplateResult {
     const x = this.#x(d, g) + 16;
     const room = Math.max(30, Math.min(200, g.width - x - 6));
@@ -183,7 +186,7 @@ class WhereClocks extends LitElement {
       ${twins.map((row) => svg`<circle cx=${x + (g.small ? 0 : 9)} cy=${y(row + 0.5)} r="3.4" fill="var(--cf-wrong)"/>${g.small ? nothing : svg`<text class="twin" x=${x + 18} y=${y(row + 0.5) + 4}>${filled(this.labels.twin ?? '', { row })}</text>`}`)}`;
   }
 
-  /** The frames around rows i and i + δ, and what is taken hold of. */
+  /** The frames around rows i and i + δ, and the area for dragging them. */
   #rows({ i, delta, d }: Places, g: Geometry): TemplateResult {
     const width = (d * g.pair) / 2;
     const size = this.large ? 26 : 17;

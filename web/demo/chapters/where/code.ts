@@ -1,4 +1,4 @@
-// The code that makes what the figure of chapter 3 shows.
+// The code behind chapter 3's figure.
 
 import type { FigureCode } from '../../book/figure.js';
 import type { View, WhereData } from './figure.js';

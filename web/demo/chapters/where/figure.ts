@@ -1,4 +1,4 @@
-// The figure of chapter 3: sinusoids as clocks, tables that models learned, vectors that are turned, numbers added to scores.
+// The figure of chapter 3: sinusoids as clocks, learned position embeddings, rotary positions, position biases.
 
 import type { Cell } from 'clearformer/elements';
 import { spoken, two } from 'clearformer/elements';
@@ -34,22 +34,22 @@ const clamped = (value: number, low: number, high: number): number =>
 
 export class WhereFigure extends Figure<WhereData, typeof words> {
   static override styles = [figureStyles, whereStyles];
-  /** The cell of a table that the reader looks at. */
+  /** The cell of a table under the pointer. */
   pointed: Cell | undefined;
   #tokens: readonly string[] = [];
-  /** The sentence whose tokens they are. */
+  /** The sentence that the tokens belong to. */
   #named: string | undefined;
 
   get view(): View {
     return views.find((view) => view === this.value('v')) ?? 'sinusoids';
   }
 
-  /** Pixels across. */
+  /** The available width in pixels. */
   get room(): number {
     return Math.min(860, this.clientWidth || 360);
   }
 
-  /** The width of a cell of a square of `count` tokens, two beside each other with the tokens' names. */
+  /** The cell width of a square of `count` tokens, with two squares and the tokens' labels side by side. */
   cell(count: number): number {
     return Math.max(
       10,
@@ -113,7 +113,7 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
     };
   }
 
-  /** Names for the places: the tokens of the sentence. The clocks don't wait for the model that knows them. */
+  /** Loads the positions' labels, the tokens of the sentence. The clocks are shown before the model is loaded. */
   #name(): void {
     const { text } = this.book;
     if (this.#named === text) return;
@@ -125,7 +125,7 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
         this.requestUpdate();
       },
       () => {
-        this.#named = undefined; // the places go without names; the next figure asks again
+        this.#named = undefined; // no labels; the next update tries again
       },
     );
   }
@@ -215,7 +215,7 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
     this.say(filled(this.words.labels.movedTo, { i: now.i, delta: now.delta }));
   }
 
-  /** A choice among a few, counted from 1 for readers and from 0 in the address. */
+  /** A choice among a few, counted from 1 in the labels and from 0 in the address. */
   choice(label: string, key: string, value: number, count: number): TemplateResult {
     return html`<label class="slider"><span>${label}</span><select aria-label=${label} @change=${(event: Event) => this.choose({ [key]: (event.target as HTMLSelectElement).value })}>${Array.from({ length: count }, (_, at) => html`<option value=${at} ?selected=${at === value}>${at + 1}</option>`)}</select></label>`;
   }

@@ -1,4 +1,4 @@
-// The tables of positions that models carry: learned ones and Marian's sinusoids, and how alike their rows are.
+// The position embeddings of the bundled models: learned ones and Marian's sinusoids, and the similarity of their rows.
 
 import { sinusoidal_encoding, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
@@ -12,13 +12,13 @@ type TableModel = (typeof tableModels)[number];
 export interface Learned {
   readonly model: TableModel;
   readonly table: Made;
-  /** Cosine of each row with each: [n, n]. */
+  /** Cosine similarity of each row with each: [n, n]. */
   readonly similarity: Made;
-  /** Of sinusoids: the largest difference to the function. */
+  /** For sinusoids: the largest absolute difference from the function. */
   readonly difference: number | undefined;
 }
 
-/** As many places as the model knows; what it reads there does not matter to their positions. */
+/** Inputs of the model's full context length; their content does not affect the position embeddings. */
 function filledInputs(name: TableModel, places: number): { given: PassInputs; hook: string } {
   if (name === 'vit-mnist') {
     const pixel_values = new Tensor('float32', new Float32Array(28 * 28), [1, 1, 28, 28]);

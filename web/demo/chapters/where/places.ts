@@ -1,4 +1,5 @@
-// What the sinusoids of chapter 3 show: the table, the step δ as a matrix, what it makes of row i, and which rows look alike.
+// Sinusoidal encodings in chapter 3: the table, the shift by δ as a matrix, its product with row i, and which rows look
+// alike.
 
 import { distinct_encodings, matmul, shift_matrix, sinusoidal_encoding, type Tensor } from 'clearformer';
 import { columnsOf, largestDifference, reshaped, stacked } from '../../book/tensors.js';
@@ -6,11 +7,11 @@ import { columnsOf, largestDifference, reshaped, stacked } from '../../book/tens
 type Float = Tensor<'float32'>;
 type Layout = 'interleaved' | 'halves';
 
-/** Rows that are drawn. */
+/** Rows shown. */
 export const places = 48;
-/** How many places are counted for `distinct_encodings`: one sine repeats itself, in float32, after some ten thousands. */
+/** Positions compared by `distinct_encodings`: a single sine in float32 repeats after some ten thousand. */
 const countedFor = (d: number): number => (d <= 2 ? 100_000 : 10_000);
-/** Rows nearer than this, as a share of a hand's length, look the same. */
+/** Rows closer than this, as a fraction of a hand's length, look the same. */
 const twinDistance = 0.06;
 
 export interface Asked {
@@ -29,13 +30,13 @@ export interface Made {
   readonly numbers: Float;
 }
 
-/** The step from i to i + δ, of the chosen pair. */
+/** The shift from i to i + δ in the chosen pair. */
 export interface Stepped {
-  /** [2, 2], as it should be or misprinted. */
+  /** [2, 2], correct or misprinted. */
   readonly block: Made;
   readonly from: Made;
   readonly got: Made;
-  /** What row i + δ of the table holds. */
+  /** Row i + δ of the table. */
   readonly wanted: Made;
   readonly difference: number;
   /** The largest difference over all pairs. */
@@ -44,16 +45,16 @@ export interface Stepped {
 
 export interface Places extends Asked {
   readonly table: Made;
-  /** Sine and cosine of each pair; the last may have no cosine. */
+  /** Columns of sine and cosine of each pair; the last may have no cosine. */
   readonly columns: readonly (readonly [number, number | undefined])[];
-  /** What each hand turns by from one place to the next, in radians; empty for an odd number of columns. */
+  /** The angle of each hand per position, in radians; empty for an odd number of columns. */
   readonly omegas: readonly number[];
-  /** Distance of each row to row i, as a share of one hand. */
+  /** Distance of each row from row i, as a fraction of a hand's length. */
   readonly distances: readonly number[];
   readonly twins: readonly number[];
-  /** How many encodings differ of how many places. */
+  /** The number of distinct encodings, and of positions compared. */
   readonly distinct: { readonly count: number; readonly of: number };
-  /** The step, or why there is none. */
+  /** The shift, or why there is none. */
   readonly stepped: Stepped | string;
 }
 
@@ -86,14 +87,14 @@ export async function placesOf(asked: Asked): Promise<Places> {
 
 const distinctCounts = new Map<number, Promise<number>>();
 
-/** Counting takes tens of milliseconds: once for each number of columns, whose layout does not matter. */
+/** Counting takes tens of milliseconds: cached per number of columns, independently of the layout. */
 function countDistinct(d: number): Promise<number> {
   const known = distinctCounts.get(d) ?? distinct_encodings(countedFor(d), d);
   distinctCounts.set(d, known);
   return known;
 }
 
-/** What the package says of a step where a sine has no cosine. */
+/** The package's error message for a shift where a sine has no cosine. */
 async function refusal(delta: number, d: number): Promise<string> {
   try {
     await shift_matrix(delta, d);
@@ -148,7 +149,7 @@ async function step(asked: Asked, table: Float, name: string, columns: Places['c
   };
 }
 
-/** How far each row is from row i: the length of their difference over `unit`, the length of all hands together. */
+/** The distance of each row from row i, divided by `unit`, the combined length of all hands. */
 function distancesTo({ dims, data }: Float, i: number, unit: number): number[] {
   const [rows = 0, columns = 0] = dims;
   return Array.from({ length: rows }, (_, r) => {

@@ -1,4 +1,4 @@
-// <where-scores>: a bar for each distance between query and key, and which distance the two stand at.
+// <where-scores>: a bar for each distance between query and key, with the current distance marked.
 
 import type { Numbers } from 'clearformer/elements';
 import { css, html, LitElement, nothing, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
@@ -16,9 +16,9 @@ class WhereScores extends LitElement {
   declare numbers: Numbers | undefined;
   declare source: string;
   declare label: string;
-  /** What the bars are counted by. */
+  /** The axis's label. */
   declare axis: string;
-  /** The bar that stands out; outside of them: none. */
+  /** The index of the highlighted bar; out of range: none. */
   declare current: number;
   readonly #box = new OwnWidth(this, 860);
 

@@ -1,4 +1,4 @@
-// Below the table: the chosen pair as a large dial, and the step from i to i + δ as a product of a 2 × 2 matrix.
+// The panel below the table: the chosen pair as a large dial, and the shift from i to i + δ as a 2 × 2 matrix.
 
 import { four, spoken, two } from 'clearformer/elements';
 import { html, nothing, svg, type TemplateResult } from 'lit';
@@ -21,7 +21,7 @@ function line(figure: WhereFigure, all: Places): TemplateResult {
   return product(figure, all, all.stepped);
 }
 
-/** [2, 2] · [sin, cos] = [sin, cos], and how far that is from what the table holds. */
+/** [2, 2] · [sin, cos] = [sin, cos], and the difference from the table's row. */
 function product(figure: WhereFigure, all: Places, stepped: Stepped): TemplateResult {
   const { words, book } = figure;
   const { labels } = words;
@@ -49,7 +49,7 @@ function product(figure: WhereFigure, all: Places, stepped: Stepped): TemplateRe
     ${secret ? nothing : html`<p class="verdict under">${markup((misprint ? labels.shouldRead : labels.onlyDelta) ?? '', values, book.address)}</p>`}`;
 }
 
-/** What the shadow at i would have to be multiplied with, for three neighbouring places. */
+/** The factor between the sines at i and i + δ, for three neighbouring positions: there is no constant one. */
 function factors({ words, book }: WhereFigure, { table, columns, pair, i, delta, d }: Places): TemplateResult {
   const [sine = 0] = columns[pair] ?? [];
   const shadow = (row: number): number => table.numbers.data[row * d + sine] ?? 0;

@@ -1,4 +1,4 @@
-// Tables of positions that models carry, and positions as numbers added to scores, drawn.
+// Views of the models' position embeddings and of position biases.
 
 import type { Cell } from 'clearformer/elements';
 import { four, spoken } from 'clearformer/elements';
@@ -32,14 +32,14 @@ export function learnedView(figure: WhereFigure, all: Learned): TemplateResult {
     </div>`;
 }
 
-/** The cell that the reader looks at; at first a patch and the one below it, or two neighbours. */
+/** The cell under the pointer; by default a patch and the one below it, or two neighbours. */
 function pointedIn({ pointed }: WhereFigure, { model, similarity }: Learned): Cell {
   const [count = 0] = similarity.numbers.dims;
   if (pointed && pointed.row < count && pointed.column < count) return pointed;
   return model === 'vit-mnist' ? { row: 10, column: 17 } : { row: 3, column: 4 };
 }
 
-/** How alike a row of the digit reader is to each patch, as the patches lie in the picture. */
+/** The similarity of one row of the digit model to those of all patches, as a grid like the picture. */
 function inPicture(figure: WhereFigure, { model, similarity }: Learned, row: number): TemplateResult | typeof nothing {
   if (model !== 'vit-mnist') return nothing;
   const { numbers, source } = similarity;

@@ -1,4 +1,4 @@
-// Rotary positions: a query and a key of the model, turned by the package for any two places, and their product.
+// Rotary positions: a query and a key of the model, rotated by the package to any two positions, and their dot product.
 
 import { bmm, matmul, type RotaryOptions, rotary, type Tensor } from 'clearformer';
 import type { Book, Sentence } from '../../book/book.js';
@@ -8,15 +8,15 @@ import type { Made } from './places.js';
 
 type Float = Tensor<'float32'>;
 
-/** Places that the query and the key can be taken to. */
+/** Positions that the query and the key can be moved to. */
 export const reach = 48;
 
 interface TurnedAsked {
   readonly layer: number;
   readonly head: number;
-  /** Token whose key is taken; negative: from the end. */
+  /** The token of the key; negative: from the end. */
   readonly key: number;
-  /** Where the query and the key are put; undefined: where they stand in the sentence. */
+  /** The positions of the query and the key; undefined: their own in the sentence. */
   readonly queryPlace: number | undefined;
   readonly keyPlace: number | undefined;
 }
@@ -26,25 +26,25 @@ export interface Turned {
   readonly sentence: Sentence;
   readonly layer: number;
   readonly head: number;
-  /** The head of keys that it shares with others. */
+  /** The key/value head that it shares. */
   readonly group: number;
   readonly layers: number;
   readonly heads: number;
   readonly key: number;
   readonly queryPlace: number;
   readonly keyPlace: number;
-  /** As the model made them, not turned yet, and turned to their places: [1, d_head]. */
+  /** The projections before rotation, and rotated to their positions: [1, d_head]. */
   readonly plainQuery: Made;
   readonly plainKey: Made;
   readonly query: Made;
   readonly keyRow: Made;
-  /** What each pair gives to the product: [pairs]. */
+  /** The contribution of each pair to the dot product: [pairs]. */
   readonly parts: Made;
   /** [1, 1]. */
   readonly product: Made;
-  /** The product for each distance, the key staying where it is: [reach]. */
+  /** The dot product for each distance, with the key at its position: [reach]. */
   readonly byDistance: Made;
-  /** The largest difference to what the model made at the places of the sentence. */
+  /** The largest absolute difference from the model's own values at the sentence's positions. */
   readonly difference: number;
 }
 
@@ -56,7 +56,7 @@ const rotaryKeys = [
   'max_position_embeddings',
 ] as const;
 
-/** The model that the sentence is read by, if it turns queries and keys; else the story model. */
+/** The model of the sentence if it has rotary positions; else the story model. */
 async function turningModel(book: Book): Promise<string> {
   const { model } = await book.shelf.model(book.modelName);
   const { cfg } = model;
@@ -141,7 +141,7 @@ async function partsOf(query: Float, key: Float): Promise<Float> {
   return reshaped(products, [half]);
 }
 
-/** A whole number from 0 to below `count`; negative ones count from the end. */
+/** An integer in [0, count); negative ones count from the end. */
 function within(asked: number, count: number): number {
   const whole = Number.isInteger(asked) ? (asked < 0 ? count + asked : asked) : 0;
   return Math.max(0, Math.min(count - 1, whole));

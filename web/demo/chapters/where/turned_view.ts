@@ -1,5 +1,5 @@
-// Rotary positions drawn: a dial for each pair of numbers with the query's and the key's hand, the product, and the same for
-// every distance.
+// The view of rotary positions: a dial per pair with the hands of query and key, the dot product, and the dot product
+// for every distance.
 
 import { four, two } from 'clearformer/elements';
 import { html, nothing, svg, type TemplateResult } from 'lit';
@@ -9,7 +9,7 @@ import type { WhereFigure } from './figure.js';
 import './scores.js';
 import { pairsOf, reach, type Turned } from './turned.js';
 
-/** Dials that are drawn; a head of a large model has more pairs. */
+/** At most this many dials are shown; a head of a large model has more pairs. */
 const mostDials = 8;
 
 export function turnedView(figure: WhereFigure, all: Turned): TemplateResult {
@@ -79,7 +79,8 @@ function dials(
   return Array.from({ length: shown }, (_, j) => {
     const rows = pairs.map((pair) => Array.from(pair.slice(j).data));
     const longest = Math.max(...rows.map(([x = 0, y = 0]) => Math.hypot(x, y))) || 1;
-    // The first number is up and the second across, so that a turn by the place's angle is clockwise, as on the clocks before.
+    // The first number is y and the second x, so that a rotation by the position's angle is clockwise, as on the
+    // clocks.
     const hand = (row: number, colour: string) => ({
       across: (rows[row]?.[1] ?? 0) / longest,
       up: (rows[row]?.[0] ?? 0) / longest,
