@@ -1,5 +1,5 @@
-// Keeps the whole page on the reader's machine: every file of one build, fetched once, served from the cache. A new build is
-// another list; files that are the same in both are not fetched again, and the build before stays for pages still open.
+// Caches every file of one build of the page for offline use. A new build has a new list: unchanged files are copied
+// from the previous build's cache, which is kept for pages that are still open.
 
 interface WorkerEvent extends Event {
   readonly request: Request;
@@ -12,19 +12,22 @@ interface WorkerScope {
   skipWaiting(): Promise<void>;
   addEventListener(type: 'install' | 'activate' | 'fetch', listener: (event: WorkerEvent) => void): void;
 }
-/** Digests of the build's files by their paths from the page's folder, and of all of them; vite.config.ts fills them in. */
+/**
+ * Digests of the build's files by path relative to the page's folder, and one of all of them; defined by
+ * vite.config.ts.
+ */
 declare const buildFiles: Readonly<Record<string, string>>;
 declare const buildVersion: string;
 
 const worker = self as unknown as WorkerScope;
-const prefix = `clearformer ${worker.registration.scope} `; // Caches belong to the origin, which may hold other pages.
+const prefix = `clearformer ${worker.registration.scope} `; // Caches belong to the origin, which may host other pages.
 const name = prefix + buildVersion;
 const listKey = 'cached-files.json';
 const urlOf = (path: string): string => new URL(path, worker.registration.scope).href;
 
 const ours = async (): Promise<string[]> => (await caches.keys()).filter((each) => each.startsWith(prefix));
 
-/** The file as another build's cache has it, with the same contents. */
+/** The file from another build's cache, if its contents are the same. */
 async function kept(path: string, digest: string): Promise<Response | undefined> {
   for (const each of await ours()) {
     const cache = await caches.open(each);
@@ -37,7 +40,7 @@ async function kept(path: string, digest: string): Promise<Response | undefined>
 async function fetched(path: string): Promise<Response> {
   const response = await fetch(urlOf(path), { cache: 'no-cache' });
   if (!response.ok) throw new Error(`${path}: HTTP ${response.status}`);
-  // What was redirected may not answer a navigation.
+  // A redirected response must not answer a navigation.
   return response.redirected ? new Response(await response.blob(), { headers: response.headers }) : response;
 }
 
@@ -46,7 +49,7 @@ async function install(): Promise<void> {
   for (const [path, digest] of Object.entries(buildFiles)) {
     await cache.put(urlOf(path), (await kept(path, digest)) ?? (await fetched(path)));
   }
-  await cache.put(urlOf(listKey), Response.json(buildFiles)); // Last: a list says that its files are there.
+  await cache.put(urlOf(listKey), Response.json(buildFiles)); // Last: a list implies that its files are cached.
   await worker.skipWaiting();
 }
 

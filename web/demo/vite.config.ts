@@ -1,5 +1,6 @@
-// Builds the page from web/demo into static files that work under any path; `clearformer` is the built package in
-// dist/. (The package.json beside this file says that modules here do something when imported: components register.)
+// Builds the page in web/demo into static files that work under any path; `clearformer` is the built package in dist/.
+// (The package.json in this folder declares that modules here have side effects on import: components register
+// themselves.)
 
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
@@ -7,7 +8,7 @@ import { offlineFiles } from './build/offline_files.js';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-// What a server sends so that the page is cross-origin isolated: only then models may use several threads.
+// Response headers for cross-origin isolation, without which models can use one thread only.
 const headers = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' };
 
 export default defineConfig({
@@ -24,9 +25,9 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     assetsInlineLimit: 0,
-    license: { fileName: 'licences.md' }, // read by scripts/build/page.ts, which puts THIRD_PARTY_LICENSES in its place
+    license: { fileName: 'licences.md' }, // scripts/build/page.ts replaces it with THIRD_PARTY_LICENSES
   },
-  // The dev server may read the package and its dependencies, which lie above this folder.
+  // The dev server may read the package and its dependencies, which are outside of this folder.
   server: { headers, fs: { allow: [here('../..')] } },
   preview: { headers },
   worker: { format: 'es' },

@@ -1,4 +1,4 @@
-// The page: the bar, the spine, the chapter's prose and figure, and what the keyboard does everywhere.
+// The page: the bar, the spine, the chapter's prose and figure, and the page-wide keyboard shortcuts.
 
 import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
@@ -22,7 +22,7 @@ const shellWords: Readonly<Record<Language, () => Promise<{ words: ShellWords }>
   de: () => import('../words/de/shell.js'),
 };
 
-/** A chapter as it is open. */
+/** An open chapter. */
 export interface Open {
   readonly files: ChapterFiles;
   readonly language: Language;
@@ -41,9 +41,9 @@ export class BookApp extends LitElement {
   };
   declare open: Open | undefined;
   declare failure: unknown;
-  /** In class mode: whether the answer to the step's question is shown. */
+  /** In class mode: whether the answer of the step is shown. */
   declare revealed: boolean;
-  /** Which of the bar's lists is open. */
+  /** Which of the bar's popups is open. */
   declare popup: 'contents' | 'figure' | undefined;
   readonly book = new Book();
   readonly steps = new Steps(this.book.address, this);
@@ -72,7 +72,7 @@ export class BookApp extends LitElement {
 
   #redraw = (): void => this.requestUpdate();
 
-  /** Prose names what was computed, and the steps stand under the figure as high as it is now. */
+  /** Updates the prose with the computed values, and the steps' position below the figure to its new height. */
   #computed = (): void => {
     if (performance.getEntriesByName('first-number').length === 0) performance.mark('first-number'); // for npm run page-budgets
     this.requestUpdate();
@@ -81,7 +81,7 @@ export class BookApp extends LitElement {
     });
   };
 
-  /** Opens the chapter and the language that the address names. */
+  /** Opens the chapter in the language of the address. */
   #turn = (): void => {
     const files = chapters.find(({ id }) => id === this.book.address.chapter) ?? chapters[0];
     const language = this.book.language;
@@ -100,7 +100,7 @@ export class BookApp extends LitElement {
       },
       (failure: unknown) => {
         if (this.#opening !== wanted) return;
-        this.#opening = ''; // the next attempt fetches again
+        this.#opening = ''; // so that the next attempt fetches again
         this.failure = failure;
       },
     );
@@ -117,18 +117,18 @@ export class BookApp extends LitElement {
     return { files, language, chapter, words, shell, figure };
   }
 
-  /** A chapter that has just been opened: from its beginning, or from the step of the address. */
+  /** Scrolls a newly opened chapter to its top, or to the step of the address. */
   async #begin(open: Open): Promise<void> {
     const { chapter, figure } = open;
     this.popup = undefined;
     await this.updateComplete;
     scrollTo(0, 0);
     const linked = this.book.address.get('step') !== undefined;
-    // A step that a link names is gone to before scrolling tells anything.
+    // A linked step is scrolled to before scroll events are observed.
     if (linked) this.steps.reveal(this.steps.index(chapter));
     else requestAnimationFrame(() => this.steps.watch(chapter));
     await figure.settled();
-    for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame); // then it is as high as it stays
+    for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame); // its height is final then
     if (this.open?.figure !== figure) return;
     if (linked) this.steps.reveal(this.steps.index(chapter));
     requestAnimationFrame(() => this.steps.watch(chapter));
@@ -172,13 +172,13 @@ export class BookApp extends LitElement {
     </div>`;
   }
 
-  /** Opens one of the bar's lists, or closes it. */
+  /** Opens one of the bar's popups, or closes it. */
   toggle(popup: 'contents' | 'figure'): void {
     if (popup === 'figure') void import('./figure_menu/figure_menu.js');
     this.popup = this.popup === popup ? undefined : popup;
   }
 
-  /** Closes the list and goes back to its button. */
+  /** Closes the popup and returns the focus to its button. */
   close(): void {
     this.querySelector<HTMLElement>('[aria-expanded="true"]')?.focus();
     this.popup = undefined;
@@ -189,13 +189,13 @@ export class BookApp extends LitElement {
     this.querySelector<HTMLElement>('#main')?.focus();
   };
 
-  /** The chapter before or after. */
+  /** The previous or next chapter. */
   neighbour(distance: 1 | -1): ChapterId | undefined {
     const at = chapters.findIndex(({ id }) => id === this.open?.chapter.id);
     return chapters[at + distance]?.id;
   }
 
-  /** Shows the answer that the class guesses, else goes a step on. */
+  /** Reveals the answer that the class guesses, else goes to the next step. */
   forward(): void {
     if (!this.open) return;
     const { chapter } = this.open;

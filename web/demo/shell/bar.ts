@@ -1,4 +1,4 @@
-// The bar: which chapter, the sentence, undo, the figure's menu, class mode, language, light or dark.
+// The bar: the chapter, the sentence, undo, the figure's menu, class mode, language, colour scheme.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { chapterIds } from '../book/chapter.js';

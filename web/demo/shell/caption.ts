@@ -1,4 +1,4 @@
-// Class mode: the step's sentence under the figure, large, and the question before the answer.
+// Class mode: the step's text below the figure in large type, and the question before the answer.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { computed, filled, markup } from '../book/markup.js';

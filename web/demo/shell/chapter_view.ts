@@ -1,4 +1,5 @@
-// A chapter on the page: its introduction, its steps with the figure that stays, its questions, and the way on.
+// The view of a chapter: its introduction, its steps with the sticky figure, its questions, and links to its
+// neighbours.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { ChapterId } from '../book/chapter.js';
@@ -40,7 +41,7 @@ function steps(app: BookApp, { chapter, words, figure, shell }: Open): TemplateR
   })}</div>`;
 }
 
-/** Takes back what the reader chose of what the step shows. */
+/** Resets the reader's choices to the step's defaults. */
 function asInTheBook({ book }: BookApp, keys: readonly string[]): void {
   book.address.set(Object.fromEntries(keys.map((key) => [key, undefined])), 'push');
 }

@@ -1,11 +1,11 @@
-// What paper needs that a style sheet cannot say: light colours whatever the screen has, the figure's scale, the address.
+// What print styles can't do: force the light colour scheme, compute the figure's scale, add the address.
 
 import { theme } from '../book/theme.js';
 
-/** What fits between the margins of A4 and of Letter, in px: upright and, for wide figures, lying. */
+/** The width inside the margins that fits A4 and Letter, in px: portrait and, for wide figures, landscape. */
 const room = { upright: 676, lying: 934 };
 
-/** Sets the page up; returns what takes it back. */
+/** Sets the page up for printing; returns a callback that undoes it. */
 function setUp(): () => void {
   const root = document.documentElement;
   const chosen = root.dataset.theme;

@@ -1,4 +1,4 @@
-// The questions at a chapter's end. Every answer is checked by computing; no key is stored.
+// The questions at a chapter's end. Every answer is checked by computation; none is stored.
 
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import type { Chapter, ChapterWords, Question, Verdict } from '../book/chapter.js';
@@ -18,7 +18,7 @@ class BookQuestions extends ShellElement {
   };
   declare chapter: Chapter;
   declare chapterWords: ChapterWords;
-  /** What the figure computed, for the questions' texts. */
+  /** The figure's computed values, for the questions' texts. */
   declare values: Readonly<Record<string, string>>;
   declare private outcomes: Readonly<Record<string, Outcome>>;
   declare private options: Readonly<Record<string, readonly string[]>>;
@@ -32,7 +32,7 @@ class BookQuestions extends ShellElement {
     this.values = {};
   }
 
-  /** The options are computed when the questions come near. */
+  /** The options are computed when the questions approach the viewport. */
   override firstUpdated(): void {
     const seen = new IntersectionObserver((entries) => {
       if (entries.some(({ isIntersecting }) => isIntersecting)) void this.#offer();

@@ -1,12 +1,12 @@
-// The sentence that is carried from chapter to chapter: its tokens to choose from, a window of them around the chosen one,
-// and a field to change it. Where a figure reads it with a model of its own it stands here as it was written.
+// The sentence shared by the chapters: its tokens to choose from, a window around the chosen one, and a field to edit
+// it. In a chapter whose figure has its own model it is shown as plain text.
 
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import type { Sentence } from '../book/book.js';
 import { filled } from '../book/markup.js';
 import { ShellElement } from './shell_element.js';
 
-/** Letters of the window, so that the bar stays one line. */
+/** Maximum number of letters in the window, so that the bar is one line. */
 const windowLetters = 56;
 
 class BookSentence extends ShellElement {
@@ -15,7 +15,7 @@ class BookSentence extends ShellElement {
     sentence: { state: true },
     editing: { state: true },
   };
-  /** The sentence of a chapter whose figure has a model of its own. */
+  /** The sentence as plain text, in a chapter whose figure has its own model. */
   declare whole: string | undefined;
   declare private sentence: Sentence | undefined;
   declare private editing: boolean;
@@ -36,7 +36,7 @@ class BookSentence extends ShellElement {
         if (this.#read === wanted) this.sentence = sentence;
       },
       () => {
-        this.sentence = undefined; // the figure tells what went wrong
+        this.sentence = undefined; // the figure shows the error
         this.#read = '';
       },
     );
@@ -86,7 +86,7 @@ class BookSentence extends ShellElement {
     this.book.address.set({ q: String(position) }, 'push');
   }
 
-  /** Arrows go along the sentence. */
+  /** Arrow keys move along the sentence. */
   #walk = (event: KeyboardEvent): void => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined || !this.sentence) return;
@@ -121,7 +121,7 @@ class BookSentence extends ShellElement {
   };
 }
 
-/** The positions shown: as many as fit, the chosen one among them. */
+/** The range of positions shown: as many as fit, including the chosen one. */
 function longestFitting(lengths: readonly number[], focus: number): [from: number, to: number] {
   let [from, to, letters] = [focus, focus + 1, lengths[focus] ?? 0];
   for (let grown = true; grown; ) {

@@ -1,4 +1,4 @@
-// Parts of the shell are custom elements without a shadow tree: styles/ and print.css reach into them.
+// Elements of the shell have no shadow root, so that styles/ and print.css apply to them.
 
 import { LitElement, type PropertyDeclarations } from 'lit';
 import type { Book } from '../book/book.js';

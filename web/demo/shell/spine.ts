@@ -1,5 +1,5 @@
-// The whole model at the edge of a chapter: the residual stream that enters and that every block leaves, a column for each
-// token. It says where the chapter is, takes clicks, and shows what an edit changed downstream.
+// The whole model in the margin of a chapter: the residual stream before the first block and after each, a column per
+// token. It shows the chapter's blocks, is clickable, and shows which positions an edit changed downstream.
 
 import type { Tensor } from 'clearformer';
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
@@ -12,9 +12,9 @@ import { vars } from '../book/vars.js';
 import { ShellElement } from './shell_element.js';
 
 interface Stream {
-  /** [pos, d_model] of the input of the first block and of what each block leaves. */
+  /** [pos, d_model] of the first block's input and of each block's output. */
   readonly rows: readonly Tensor<'float32'>[];
-  /** The first column that an edit changed, for each. */
+  /** The first column changed by the edits, for each. */
   readonly changedFrom: readonly (number | undefined)[];
   readonly focus: number;
   readonly names: readonly string[];
@@ -29,11 +29,11 @@ class BookSpine extends ShellElement {
     here: { attribute: false },
     stream: { state: true },
   };
-  /** What the figure's model reads; by default the sentence. */
+  /** The inputs of the figure's model; by default the sentence. */
   declare inputs: PassInputs | undefined;
-  /** Whether the figure has yet to say what it reads. */
+  /** Whether the figure's inputs are not known yet. */
   declare waiting: boolean;
-  /** The blocks that the figure shows, counted from 1; 0 is the input. */
+  /** The blocks that the figure shows, counted from 1; 0 is the first block's input. */
   declare here: readonly number[];
   declare private stream: Stream | undefined;
   #key = '';
@@ -61,7 +61,7 @@ class BookSpine extends ShellElement {
         if (this.#key === key) this.stream = stream;
       },
       () => {
-        if (this.#key === key) this.stream = undefined; // the figure tells what went wrong
+        if (this.#key === key) this.stream = undefined; // the figure shows the error
       },
     );
   }
@@ -105,7 +105,7 @@ class BookSpine extends ShellElement {
     for (const canvas of this.querySelectorAll('canvas')) {
       const row = rows[Number(canvas.dataset.row)];
       if (!row) continue;
-      paint(canvas, transposed(row).data, row.dims[0] ?? 0, usualBound(row.data)); // tokens across, the numbers of each down
+      paint(canvas, transposed(row).data, row.dims[0] ?? 0, usualBound(row.data)); // [d_model, pos]
       canvas.style.height = `${height}px`;
     }
   }
@@ -118,7 +118,10 @@ class BookSpine extends ShellElement {
   }
 }
 
-/** Hooks of the stream, in the order of the pass: what enters the first block, and what the last norm or sum of each leaves. */
+/**
+ * Hooks of the stream in the order of the pass: the first block's input, and each block's output after its last norm,
+ * if any.
+ */
 function streamNames(all: readonly string[]): string[] {
   const first = all.filter((name) =>
     /(^|\.)blocks\.0\.hook_resid_pre$|^(encoder|decoder)\.0\.hook_resid_pre$/.test(name),

@@ -1,4 +1,4 @@
-// The steps of a chapter: which one the reader is at, by scrolling, by keys and by the address.
+// The steps of a chapter: the current one follows scrolling, keys and the address.
 
 import type { Address } from '../book/address.js';
 import type { Chapter, Step } from '../book/chapter.js';
@@ -9,18 +9,20 @@ const still = matchMedia('(prefers-reduced-motion: reduce)');
 export class Steps {
   #observer: IntersectionObserver | undefined;
   #figureSize: ResizeObserver | undefined;
-  /** Until when scrolling is the page's own and tells nothing about the reader. */
+  /** Until when scroll positions are ignored, since the page itself is scrolling. */
   #quietUntil = 0;
-  /** When the reader last scrolled, or did what scrolls; a figure that grows moves the steps, too, and is not the reader. */
+  /**
+   * Time of the reader's last scrolling input; a growing figure also moves the steps, which is not the reader's doing.
+   */
   #readerAt = Number.NEGATIVE_INFINITY;
   #height = 0;
 
-  /** Whether the reader scrolls now: momentum goes on for a while. */
+  /** Whether the reader is scrolling, including momentum. */
   get #readerScrolls(): boolean {
     return performance.now() - this.#readerAt < 1500;
   }
 
-  /** The figure has been drawn: where it has another height, the step that the reader is at is brought back under it. */
+  /** After the figure has rendered: if its height changed, scrolls the current step back to its position below it. */
   settle(chapter: Chapter): void {
     const height = this.root.querySelector<HTMLElement>('.figure')?.offsetHeight ?? 0;
     if (height === this.#height || this.address.get('class') !== undefined) return;
@@ -42,7 +44,7 @@ export class Steps {
     addEventListener('scroll', () => this.#readerScrolls && moved(), { passive: true });
   }
 
-  /** The place of the step in the address, within the chapter's. */
+  /** The index of the step in the address, clamped to the chapter's steps. */
   index(chapter: Chapter): number {
     const asked = Number(this.address.get('step') ?? 0);
     return Number.isInteger(asked) ? Math.max(0, Math.min(chapter.steps.length - 1, asked)) : 0;
@@ -52,7 +54,7 @@ export class Steps {
     return chapter.steps[this.index(chapter)] ?? { id: '' };
   }
 
-  /** Goes to a step; the reader's own scrolling has already brought it into view. */
+  /** Goes to a step; `scroll` is false if the reader has scrolled there. */
   go(chapter: Chapter, index: number, scroll: boolean): void {
     const within = Math.max(0, Math.min(chapter.steps.length - 1, index));
     this.address.set({ step: within === 0 ? undefined : String(within) }, 'replace');
@@ -68,7 +70,7 @@ export class Steps {
     });
   }
 
-  /** Follows the reader's scrolling. */
+  /** Observes the reader's scrolling. */
   watch(chapter: Chapter): void {
     this.#observer?.disconnect();
     const figure = this.#measure();
@@ -91,7 +93,7 @@ export class Steps {
     if (figureBox) this.#figureSize.observe(figureBox);
   }
 
-  /** The height of the figure, under which a step has to stop. */
+  /** The height of the figure, below which a step has to stop. */
   #measure(): number {
     const height = this.root.querySelector<HTMLElement>('.figure')?.offsetHeight ?? 400;
     this.root.style.setProperty('--fig', `${height}px`);
@@ -102,7 +104,7 @@ export class Steps {
     return [...this.root.querySelectorAll<HTMLElement>('.step')];
   }
 
-  /** Whether the steps scroll below the figure, not beside it. */
+  /** Whether the steps are below the figure, not beside it. */
   #under(): boolean {
     return innerWidth <= 900 || this.root.querySelector('.wide') !== null;
   }

@@ -1,31 +1,31 @@
-// What a figure gives out: its numbers as files, named after the chapter and the computation that they come from.
+// Exports of a figure: its values as files, named after the chapter and the expression of their source.
 
 import { Tensor, toCSV, toNpy } from 'clearformer';
 import type { Drawn, Numbers } from 'clearformer/elements';
 
-/** A figure as the menu needs it. */
+/** The part of a figure that the menu uses. */
 export interface MenuFigure extends HTMLElement {
   readonly chapter: { readonly id: string };
   drawn(): readonly Drawn[];
   code(): { js: string; cpp: string; tl?: string };
 }
 
-/** One line of the menu. */
+/** An entry of the menu. */
 export interface Matrix {
   readonly source: string;
   readonly numbers: Numbers;
-  /** Without an ending. */
+  /** Without an extension. */
   readonly file: string;
 }
 
-/** The numbers as a tensor: float32 bit for bit, whole numbers as they are; JavaScript's own become float32. */
+/** The values as a tensor: float32 bit for bit, integers unchanged; JavaScript numbers are converted to float32. */
 function tensorOf({ data, dims }: Numbers): Tensor {
   if (data instanceof Int32Array) return new Tensor('int32', data, dims);
   if (data instanceof Uint8Array) return new Tensor('uint8', data, dims);
   return new Tensor('float32', data instanceof Float32Array ? data : Float32Array.from(data), dims);
 }
 
-/** `blocks.2.attn.hook_q[0, :, 4]` -> `blocks.2.attn.hook_q-0-all-4`: a name that every file system takes. */
+/** `blocks.2.attn.hook_q[0, :, 4]` -> `blocks.2.attn.hook_q-0-all-4`, valid on every file system. */
 const slug = (source: string): string =>
   source
     .replace(/(?<![\w.]):(?![\w.])/g, 'all')
@@ -34,7 +34,7 @@ const slug = (source: string): string =>
     .replace(/^[-.]+|[-.]+$/g, '')
     .slice(0, 100) || 'numbers';
 
-/** What a figure draws, each matrix once; different ones of the same source are numbered in their files' names. */
+/** The matrices of a figure without duplicates; different ones with the same source get numbered file names. */
 export function matricesOf(figure: MenuFigure): Matrix[] {
   const found: Matrix[] = [];
   const names = new Map<string, number>();
@@ -55,7 +55,7 @@ export const csvOf = ({ numbers }: Matrix): Blob => new Blob([toCSV(tensorOf(num
 export const npyOf = ({ numbers }: Matrix): Blob =>
   new Blob([toNpy(tensorOf(numbers)) as Uint8Array<ArrayBuffer>], { type: 'application/octet-stream' });
 
-/** Gives a file to the reader. */
+/** Starts a download. */
 export function save(file: string, content: Blob): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(content);

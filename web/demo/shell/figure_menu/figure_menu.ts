@@ -1,5 +1,5 @@
-// <figure-menu>: what a reader can take from a figure: its link, its picture, its numbers, its code, the figure itself for
-// another page. A panel that the shell opens beside its button; on Escape it asks to be closed (event `close`).
+// <figure-menu>: a figure's exports: its link, its image, its values, its code, and an iframe for embedding the figure.
+// A panel that the shell opens next to its button; Escape requests closing it (event `close`).
 
 import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { filled } from '../../book/markup.js';
@@ -28,13 +28,13 @@ export class FigureMenu extends LitElement {
     status: { state: true },
   };
   declare figure: MenuFigure | undefined;
-  /** The address of what the reader sees. */
+  /** The address of the current state. */
   declare link: string;
   declare language: keyof typeof catalogues;
   declare private words: MenuWords | undefined;
   declare private shownCode: CodeName;
   declare private embedding: boolean;
-  /** A text that the reader has to copy, because the page may not. */
+  /** A text to copy by hand if the page has no access to the clipboard. */
   declare private byHand: string | undefined;
   declare private status: string;
 
@@ -75,7 +75,7 @@ export class FigureMenu extends LitElement {
     this.renderRoot.querySelector('textarea')?.select();
   }
 
-  /** Runs what a button does and says how it went. */
+  /** Runs a button's action and reports the result. */
   async #run(work: (words: MenuWords) => Promise<string> | string): Promise<void> {
     const { words } = this;
     if (!words) return;
@@ -129,7 +129,7 @@ export class FigureMenu extends LitElement {
     });
   }
 
-  /** What another page needs to show this figure as it stands. */
+  /** The HTML that embeds the figure in its current state in another page. */
   get #embedText(): string {
     const script = new URL('elements.js', document.baseURI).href;
     const address = this.link.replaceAll('&', '&amp;').replaceAll('"', '&quot;');

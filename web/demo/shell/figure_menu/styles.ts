@@ -1,4 +1,4 @@
-// How the menu of a figure looks.
+// Styles of a figure's menu.
 
 import { css } from 'lit';
 

@@ -1,4 +1,4 @@
-// The same picture as PNG, two pixels for each px of the page.
+// The same image as PNG, at two pixels per px of the page.
 
 import type { SvgPicture } from './to_svg.js';
 
@@ -15,7 +15,7 @@ export async function toPng({ text, width, height }: SvgPicture): Promise<Blob> 
     canvas.width = scale * width;
     canvas.height = scale * height;
     const context = canvas.getContext('2d');
-    // A browser reads the fonts inside of an image when text is first drawn with them: that text is missing until then.
+    // Browsers load the fonts embedded in an image when its text is first drawn: that text is missing until then.
     for (let round = 0; round < rounds; round++) {
       if (round > 0) await new Promise((resolve) => setTimeout(resolve, 60));
       context?.clearRect(0, 0, canvas.width, canvas.height);

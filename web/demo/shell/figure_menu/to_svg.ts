@@ -1,4 +1,4 @@
-// Any element as one SVG document that stands by itself: what the reader sees of it now, with its text as text.
+// Any element as one self-contained SVG document: its current rendering, with text as text.
 
 import { backgroundsIn } from './svg/backgrounds.js';
 import { isClear, painted } from './svg/colours.js';
@@ -15,10 +15,10 @@ export interface SvgPicture {
   height: number;
 }
 
-/** Paper around the figure, in px. */
+/** Margin around the figure, in px. */
 const margin = 16;
 
-/** The colour that an element stands on: of the nearest that has one, through shadow roots. */
+/** The background behind an element: that of the nearest ancestor with one, through shadow roots. */
 function paperUnder(element: Element): string {
   for (let node: Node | null = element; node; node = node instanceof ShadowRoot ? node.host : node.parentNode) {
     if (!(node instanceof Element)) continue;
@@ -28,7 +28,7 @@ function paperUnder(element: Element): string {
   return 'rgb(255, 255, 255)';
 }
 
-/** The figure as it stands, clipped to its box. `title` is what readers of screens are told. */
+/** The figure's current rendering, clipped to its box. `title` is the accessible name. */
 export async function toSvg(figure: Element, title: string): Promise<SvgPicture> {
   const images = await backgroundsIn(figure);
   const rect = figure.getBoundingClientRect();

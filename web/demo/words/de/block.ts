@@ -1,4 +1,4 @@
-// Deutsch: Kapitel 7.
+// German: chapter 7.
 
 import type { words as english } from '../en/block.js';
 

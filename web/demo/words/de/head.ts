@@ -1,4 +1,4 @@
-// Deutsch: Kapitel 4.
+// German: chapter 4.
 
 import type { words as english } from '../en/head.js';
 

@@ -1,4 +1,4 @@
-// Deutsch: Kapitel 6.
+// German: chapter 6.
 
 import type { words as english } from '../en/heads.js';
 

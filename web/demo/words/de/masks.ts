@@ -1,4 +1,4 @@
-// Deutsch: Kapitel 5.
+// German: chapter 5.
 
 import type { words as english } from '../en/masks.js';
 

@@ -1,4 +1,4 @@
-// Deutsch: Kapitel 8.
+// German: chapter 8.
 
 import type { words as english } from '../en/saying.js';
 

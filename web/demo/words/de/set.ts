@@ -1,4 +1,4 @@
-// Deutsch: Kapitel 2.
+// German: chapter 2.
 
 import type { words as english } from '../en/set.js';
 

@@ -1,4 +1,4 @@
-// German: what stands around the chapters.
+// German: the shell around the chapters.
 
 import type { ShellWords } from '../en/shell.js';
 

@@ -1,4 +1,4 @@
-// Deutsch: Kapitel 1.
+// German: chapter 1.
 
 import type { words as english } from '../en/vectors.js';
 

@@ -1,4 +1,4 @@
-// Deutsch: Kapitel 3.
+// German: chapter 3.
 
 import type { words as english } from '../en/where.js';
 

@@ -1,4 +1,4 @@
-// English: what stands around the chapters.
+// English: the shell around the chapters.
 
 export const words = {
   name: 'English',

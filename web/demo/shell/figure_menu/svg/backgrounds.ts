@@ -1,4 +1,4 @@
-// Background images of boxes: read before the picture is written, since that takes a moment, then drawn where CSS puts them.
+// Background images of boxes: loaded before the image is written, which is synchronous, then placed according to CSS.
 
 import type { Drawing, Placed } from './drawing.js';
 import { group, tag } from './markup.js';
@@ -13,7 +13,7 @@ export type Images = ReadonlyMap<string, Loaded>;
 
 const urlOf = (image: string): string | undefined => /^url\("?([^")]+)"?\)$/.exec(image)?.[1];
 
-/** The URLs of background images of an element and all that it shows. */
+/** The URLs of background images in an element and its rendered descendants. */
 function urlsIn(root: Element | ShadowRoot, found = new Set<string>()): Set<string> {
   const elements = root instanceof Element ? [root, ...root.querySelectorAll('*')] : root.querySelectorAll('*');
   for (const element of elements) {
@@ -27,7 +27,7 @@ function urlsIn(root: Element | ShadowRoot, found = new Set<string>()): Set<stri
   return found;
 }
 
-/** All background images inside of an element; those that cannot be read are left out. */
+/** Loads the background images inside an element; those that fail to load are omitted. */
 export async function backgroundsIn(element: Element): Promise<Images> {
   const loaded = [...urlsIn(element)].map(async (url): Promise<[string, Loaded][]> => {
     const image = new Image();
@@ -44,7 +44,7 @@ export async function backgroundsIn(element: Element): Promise<Images> {
   return new Map((await Promise.all(loaded)).flat());
 }
 
-/** A length of `background-size`: undefined for `auto`. */
+/** Resolves a length of `background-size`: undefined for `auto`. */
 const lengthOf = (css: string, whole: number): number | undefined => {
   const value = Number.parseFloat(css);
   if (Number.isNaN(value)) return undefined;
@@ -63,7 +63,7 @@ function sizeOf(css: string, image: Loaded, { width, height }: Placed): [width: 
   return [wide ?? (high === undefined ? image.width : high * ratio), high ?? (wide ?? image.width) / ratio];
 }
 
-/** One background image of a box, once; empty for what is no image that was read. */
+/** One background image of a box, without repetition; empty if it has not been loaded. */
 export function imageMarkup(
   css: string,
   style: CSSStyleDeclaration,

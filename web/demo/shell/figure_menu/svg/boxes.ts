@@ -1,4 +1,4 @@
-// The box of an HTML element: background, borders, round corners, the shadows that serve as borders.
+// The box of an HTML element: background, borders, rounded corners, and box shadows used as borders.
 
 import { imageMarkup } from './backgrounds.js';
 import { isClear, painted } from './colours.js';
@@ -10,7 +10,7 @@ type Side = 'Top' | 'Right' | 'Bottom' | 'Left';
 
 const number = (css: string): number => Number.parseFloat(css) || 0;
 
-/** The radius of the corners in px; corners are taken to be alike, as the first is. */
+/** The corner radius in px; all corners are assumed to equal the first. */
 export function radiusOf(style: CSSStyleDeclaration, { width, height }: Placed): number {
   const [css = '0'] = style.borderTopLeftRadius.split(' ');
   const radius = css.endsWith('%') ? (number(css) * Math.min(width, height)) / 100 : number(css);
@@ -64,7 +64,7 @@ function borders(style: CSSStyleDeclaration, box: Placed): string {
   ].join('');
 }
 
-/** Shadows without blur or shift: rings around the box or inside it. Others are decoration and left out. */
+/** Shadows without blur or offset: rings around or inside the box. Other shadows are omitted as decoration. */
 function rings(style: CSSStyleDeclaration, box: Placed): string {
   if (style.boxShadow === 'none') return '';
   return parts(style.boxShadow)

@@ -1,5 +1,5 @@
-// CSS colours as SVG's presentation attributes know them everywhere: `oklch(…)`, `color-mix(…)` and their like become
-// sRGB, an opacity stands by itself.
+// Converts CSS colours to SVG presentation attributes that every renderer supports: `oklch(…)`, `color-mix(…)` and the
+// like become sRGB, with the opacity as an attribute of its own.
 
 import type { Attributes } from './markup.js';
 
@@ -31,7 +31,7 @@ function read(css: string): Paint {
 const hex = (parts: readonly number[]): string =>
   `#${parts.map((part) => Math.round(part).toString(16).padStart(2, '0')).join('')}`;
 
-/** A computed colour. */
+/** Parses a computed colour. */
 export function paintOf(css: string): Paint {
   const found = known.get(css);
   if (found) return found;
@@ -43,7 +43,7 @@ export function paintOf(css: string): Paint {
   return paint;
 }
 
-/** `fill` and `fill-opacity`, or the stroke's. */
+/** The attributes `fill` and `fill-opacity`, or `stroke` and `stroke-opacity`. */
 export function painted(name: 'fill' | 'stroke', css: string): Attributes {
   const { colour, opacity } = paintOf(css);
   return {

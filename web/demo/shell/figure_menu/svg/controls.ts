@@ -1,5 +1,5 @@
-// Controls that the browser draws by itself: sliders, boxes to tick, fields, lists to choose from. Drawn plainly, in the
-// colours of the page, with the value that they have.
+// Form controls that the browser renders natively: sliders, checkboxes, text fields, selects. Drawn in a plain style in
+// the page's colours, with their current value.
 
 import { painted } from './colours.js';
 import type { Box, Drawing } from './drawing.js';
@@ -11,14 +11,14 @@ type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement | HTML
 const controls = 'input, select, textarea, progress, meter';
 export const isControl = (element: Element): element is Control => element.matches(controls);
 
-/** Whether the browser draws the control's box, too, so that its background and borders are not there to be seen. */
+/** Whether the browser also renders the control's box natively, so that its CSS background and borders do not show. */
 export const isNative = (element: Element, style: CSSStyleDeclaration): boolean =>
   style.appearance !== 'none' && element.matches('[type=range], [type=checkbox], [type=radio], progress, meter');
 
 const accentOf = (style: CSSStyleDeclaration): string =>
   style.accentColor === 'auto' ? style.color : style.accentColor;
 
-/** A line filled up to a share of its width. */
+/** A bar filled to a share of its width. */
 function bar(style: CSSStyleDeclaration, { x, y, width, height }: Box, share: number, thick: number): string {
   const line = { x, y: y + (height - thick) / 2, height: thick, rx: thick / 2 };
   const rail = tag('rect', { ...line, width, ...painted('fill', style.color), 'fill-opacity': 0.25 });
@@ -47,7 +47,7 @@ function tick(input: HTMLInputElement, style: CSSStyleDeclaration, { x, y, width
   );
 }
 
-/** Lines of a field's text, from its upper left; one line stands in the middle of the height. */
+/** The lines of a text field from its top left corner; a single line is centred vertically. */
 function fieldText(text: string, style: CSSStyleDeclaration, box: Box, drawing: Drawing): string {
   const { ascent, descent } = measuresOf(style);
   const high = Number.parseFloat(style.lineHeight) || 1.2 * (ascent + descent);
@@ -73,7 +73,7 @@ function chevron(style: CSSStyleDeclaration, { x, y, width, height }: Box): stri
   return tag('path', { d, fill: 'none', ...painted('stroke', style.color), 'stroke-width': 1.5 });
 }
 
-/** What the browser draws of a control inside its box. */
+/** The native rendering of a control inside its box. */
 export function controlMarkup(control: Control, style: CSSStyleDeclaration, box: Box, drawing: Drawing): string {
   if (style.visibility !== 'visible') return '';
   if (control instanceof HTMLProgressElement) return bar(style, box, Math.max(0, control.position), 6);

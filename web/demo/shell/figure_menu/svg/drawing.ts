@@ -1,10 +1,10 @@
-// What the parts of one picture share while it is written: its place on the screen, the ids it hands out, its definitions,
-// the families of type it uses. Everything is measured on the screen, in px from the picture's upper left corner.
+// State shared while one image is written: its origin on the screen, its ids, its definitions, the font families used.
+// All coordinates are screen coordinates in px, relative to the image's top left corner.
 
 import type { Images } from './backgrounds.js';
 import { tag } from './markup.js';
 
-/** The turn and scale of what stands inside CSS transforms. Without one nothing is turned. */
+/** The linear part (rotation, scale, skew) of the CSS transforms in effect; undefined for the identity. */
 export interface Turn {
   a: number;
   b: number;
@@ -19,7 +19,7 @@ export interface Box {
   height: number;
 }
 
-/** A box as it is drawn: upright at its place, or about its centre with a transform. */
+/** A box to draw: axis-aligned at its position, or centred on the origin with a transform. */
 export interface Placed extends Box {
   transform?: string;
 }
@@ -40,12 +40,12 @@ export class Drawing {
     this.#origin = origin;
   }
 
-  /** A rectangle of the screen in the picture. */
+  /** A screen rectangle in the image's coordinates. */
   box({ left, top, width, height }: DOMRect): Box {
     return { x: left - this.#origin.left, y: top - this.#origin.top, width, height };
   }
 
-  /** Where a part stands that covers `box` and is `width` × `height` before it is turned. */
+  /** The position of a box with bounding box `box` and size `width` × `height` before the transform. */
   placed(box: Box, turn: Turn | undefined, width = box.width, height = box.height): Placed {
     if (!turn) return box;
     const { a, b, c, d } = turn;
@@ -66,20 +66,20 @@ export class Drawing {
     return this.define((id) => tag('clipPath', { id }, tag('rect', { x, y, width, height, rx, transform })));
   }
 
-  /** The picture's own name for an id: each shadow root has ids of its own. */
+  /** The image's unique name for an id, since every shadow root has its own ids. */
   idOf(root: Node, id: string): string {
     if (!this.#roots.has(root)) this.#roots.set(root, this.#roots.size);
     return `r${this.#roots.get(root)}-${id}`;
   }
 
-  /** Says that an element with an id has been written. */
+  /** Records that an element with an id has been written. */
   wrote(root: Node, id: string): string {
     const name = this.idOf(root, id);
     this.#written.add(name);
     return name;
   }
 
-  /** The name of what is referred to; it is written at the end if it stands outside the picture. */
+  /** The unique name of a referenced element; if the image does not contain it, it is written at the end. */
   refer(root: Node, id: string): string {
     const name = this.idOf(root, id);
     const target = 'getElementById' in root ? (root as Document | ShadowRoot).getElementById(id) : null;
@@ -87,13 +87,13 @@ export class Drawing {
     return name;
   }
 
-  /** Elements that are referred to and have not been written yet. */
+  /** Referenced elements that have not been written yet. */
   missing(): Element[] {
     return [...this.#wanted].filter(([name]) => !this.#written.has(name)).map(([, element]) => element);
   }
 }
 
-/** The turn inside an element with this computed `transform`. */
+/** Composes with an element's computed `transform`; undefined if the result is the identity. */
 export function turned(turn: Turn | undefined, transform: string): Turn | undefined {
   if (transform === 'none' || transform === '') return turn;
   const before = turn ? new DOMMatrix([turn.a, turn.b, turn.c, turn.d, 0, 0]) : new DOMMatrix();

@@ -1,5 +1,5 @@
-// The page's fonts inside the picture, so that it looks the same where they are not: an SVG file can load nothing, and one
-// that is drawn as an image sees none of the page's fonts.
+// Embeds the page's fonts in the image, so that it renders the same without them: an SVG file used as an image can load
+// no resources and has no access to the page's fonts.
 
 const fetched = new Map<string, Promise<string | undefined>>();
 
@@ -12,7 +12,7 @@ async function dataUrl(url: string): Promise<string | undefined> {
     for (const byte of bytes) binary += String.fromCharCode(byte);
     return `data:font/woff2;base64,${btoa(binary)}`;
   } catch {
-    return undefined; // The picture then names the family alone.
+    return undefined; // The image then only names the family.
   }
 }
 
@@ -22,12 +22,12 @@ function faces(): { rule: CSSFontFaceRule; base: string }[] {
       const base = sheet.href ?? document.baseURI;
       return [...sheet.cssRules].flatMap((rule) => (rule instanceof CSSFontFaceRule ? [{ rule, base }] : []));
     } catch {
-      return []; // Another origin's sheet.
+      return []; // A cross-origin style sheet.
     }
   });
 }
 
-/** @font-face rules with their files, for the families of `used`. */
+/** @font-face rules with embedded files, for the families in `used`. */
 export async function fontRules(used: ReadonlySet<string>): Promise<string> {
   const rules = faces().map(async ({ rule: { style }, base }) => {
     const family = style.getPropertyValue('font-family').replace(/["']/g, '');

@@ -1,5 +1,5 @@
-// CSS's linear gradients as SVG's: `linear-gradient(…)` and `repeating-linear-gradient(…)` as browsers compute them, with an
-// angle and stops in px or per cent.
+// Converts CSS linear gradients to SVG: computed values of `linear-gradient(…)` and `repeating-linear-gradient(…)` with
+// an angle and stops in px or per cent.
 
 import { type Paint, paintOf } from './colours.js';
 import type { Box, Drawing } from './drawing.js';
@@ -7,11 +7,11 @@ import { tag } from './markup.js';
 
 interface Stop {
   colour: string;
-  /** In px along the gradient's line; undefined: between its neighbours. */
+  /** In px along the gradient line; undefined: interpolated between its neighbours. */
   at: number | undefined;
 }
 
-/** Splits at the commas that stand in no parentheses. */
+/** Splits at top-level commas. */
 export function parts(text: string): string[] {
   const found = [''];
   let depth = 0;
@@ -26,7 +26,7 @@ export function parts(text: string): string[] {
 
 const sides: Readonly<Record<string, number>> = { top: 0, right: 90, bottom: 180, left: 270 };
 
-/** The direction in degrees, clockwise from upwards; undefined when `text` is no direction. */
+/** The direction in degrees, clockwise from upwards; undefined if `text` is not a direction. */
 function angleOf(text: string): number | undefined {
   const angle = /^(-?[\d.]+)deg$/.exec(text)?.[1];
   if (angle !== undefined) return Number(angle);
@@ -44,7 +44,9 @@ function stopsOf(texts: readonly string[], length: number): Stop[] {
   });
 }
 
-/** Gives every stop a place: the first 0, the last the end, others evenly between their neighbours. */
+/**
+ * Gives every stop a position: 0 for the first, the length for the last, others evenly spaced between their neighbours.
+ */
 function spread(stops: readonly Stop[], length: number): { colour: string; at: number }[] {
   const places = stops.map(({ at }, i) => at ?? (i === 0 ? 0 : i === stops.length - 1 ? length : undefined));
   return stops.map(({ colour }, i) => {
@@ -57,7 +59,7 @@ function spread(stops: readonly Stop[], length: number): { colour: string; at: n
   });
 }
 
-/** Towards a stop that is clear, CSS keeps the colour of the stop beside it: SVG would go to black. */
+/** CSS interpolates towards a transparent stop with its neighbour's colour (premultiplied); SVG would use black. */
 function visible(paints: readonly Paint[], i: number): Paint {
   const paint = paints[i] ?? { colour: '#000000', opacity: 0 };
   if (paint.opacity > 0) return paint;

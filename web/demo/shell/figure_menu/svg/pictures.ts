@@ -1,11 +1,11 @@
-// Canvases and images as PNG inside the picture.
+// Canvases and images as embedded PNG.
 
 import type { Drawing, Placed } from './drawing.js';
 import { tag } from './markup.js';
 
 type Pixels = HTMLCanvasElement | HTMLImageElement | HTMLVideoElement | SVGImageElement;
 
-/** The pixels as a data URL; undefined when there are none, or when the browser keeps another origin's to itself. */
+/** The pixels as a data URL; undefined if there are none, or for a cross-origin (tainted) source. */
 export function dataUrlOf(source: Pixels, width: number, height: number): string | undefined {
   try {
     if (source instanceof HTMLCanvasElement) return source.width * source.height > 0 ? source.toDataURL() : undefined;
@@ -29,7 +29,7 @@ function sizeOf(source: Pixels): [width: number, height: number] {
 export const isPixels = (element: Element): element is HTMLCanvasElement | HTMLImageElement | HTMLVideoElement =>
   element instanceof HTMLCanvasElement || element instanceof HTMLImageElement || element instanceof HTMLVideoElement;
 
-/** Attributes that keep cells sharp when few pixels are drawn large. */
+/** Attributes that keep the edges of magnified pixels sharp. */
 export const sharpness = (rendering: string): Record<string, string> =>
   rendering === 'pixelated' || rendering === 'crisp-edges'
     ? { 'image-rendering': 'optimizeSpeed', style: `image-rendering:${rendering}` }

@@ -1,6 +1,6 @@
-// ::before and ::after. Where such a box stands is told only of those that are positioned; of the others, which stand in
-// the flow, no browser tells it. A block before everything else stands in the upper left corner; the rest is left out, so
-// figures put what matters into elements.
+// ::before and ::after. Browsers expose the position of such a box only if it is absolutely positioned, not if it is in
+// the flow. A block ::before is at the top left corner of the content; the others are omitted, so figures use elements
+// for anything essential.
 
 import { boxMarkup } from './boxes.js';
 import { type Box, type Drawing, type Turn, turned } from './drawing.js';
@@ -9,7 +9,7 @@ import { lineMarkup } from './text.js';
 
 const number = (css: string): number => Number.parseFloat(css) || 0;
 
-/** The padding box that an absolute child of `element` is placed in. */
+/** The padding box of the containing block of an absolutely positioned child of `element`. */
 function paddingBox(element: Element, drawing: Drawing): Box | undefined {
   let holder: Element | null = element;
   while (holder && getComputedStyle(holder).position === 'static') holder = holder.parentElement;

@@ -1,5 +1,5 @@
-// SVG inside the figure: cloned, with the computed style that matters written out as attributes, since no style sheet goes
-// with the picture. Ids are renamed, because each shadow root has its own.
+// SVG inside the figure: cloned, with the relevant computed styles as attributes, since the image has no style sheet.
+// Ids are renamed, because each shadow root has its own.
 
 import { painted } from './colours.js';
 import type { Box, Drawing, Placed } from './drawing.js';
@@ -8,10 +8,10 @@ import { dataUrlOf, sharpness } from './pictures.js';
 import { typeOf } from './text.js';
 
 type Written = Record<string, string | number | undefined>;
-/** How HTML inside a foreignObject is written: the walk hands itself over. */
+/** Writes HTML inside a foreignObject: the walk passes itself as a callback. */
 type HtmlWriter = (element: Element) => string;
 
-// Properties that children take over: written where they differ from what the parent has. Values are SVG's own defaults.
+// Inherited properties: written only where they differ from the parent's value. The values are SVG's initial values.
 const inherited: Readonly<Record<string, string>> = {
   fill: 'rgb(0, 0, 0)',
   'fill-opacity': '1',
@@ -39,7 +39,7 @@ const own: Readonly<Record<string, string>> = {
   mask: 'none',
   'vector-effect': 'none',
 };
-/** Attributes that say nothing in a picture, or that the computed style says. */
+/** Attributes without effect in an image, or replaced by the computed style. */
 const dropped = /^(class|style|id|transform|href|xlink:href|tabindex|role|part|slot|focusable|data-.*|aria-.*|on.*)$/;
 const geometry: Readonly<Record<string, readonly string[]>> = {
   rect: ['x', 'y', 'width', 'height', 'rx', 'ry'],
@@ -61,7 +61,7 @@ const definitions = new Set([
 ]);
 const colours = new Set(['fill', 'stroke']);
 
-/** A computed value with the references in it renamed. */
+/** A computed value with its references renamed. */
 function renamed(value: string, element: Element, drawing: Drawing): string {
   const root = element.getRootNode();
   return value.replace(/url\(["']?[^"'#)]*#([^"')]+)["']?\)/g, (_, id: string) => `url(#${drawing.refer(root, id)})`);
@@ -72,7 +72,9 @@ function colourOf(name: 'fill' | 'stroke', value: string, element: Element, draw
   return value.startsWith('url(') ? { [name]: renamed(value, element, drawing) } : painted(name, value);
 }
 
-/** The style that `element` needs beyond its parent's, whose values `given` holds; fills in `now`. */
+/**
+ * The style of `element` that differs from the inherited one, `given`; `now` is the style that its children inherit.
+ */
 function styleOf(
   element: Element,
   style: CSSStyleDeclaration,
@@ -88,7 +90,7 @@ function styleOf(
     if (colours.has(name)) Object.assign(written, colourOf(name as 'fill' | 'stroke', value, element, drawing));
     else written[name] = renamed(value, element, drawing);
   }
-  // A colour's own opacity goes into the attribute that the property of that name needs as well.
+  // A colour's alpha is in the same attribute as the property of that name: both are multiplied.
   for (const name of ['fill-opacity', 'stroke-opacity']) {
     const value = style.getPropertyValue(name);
     if (value !== '1' && value !== '') written[name] = Number(value) * Number(written[name] ?? 1);
@@ -144,7 +146,7 @@ function childrenOf(element: Element, given: Record<string, string>, drawing: Dr
     .join('');
 }
 
-/** HTML in SVG: measured on the screen, so the transforms above it are taken back. */
+/** HTML in SVG: measured on the screen, so the enclosing transforms are inverted. */
 function foreign(element: SVGGraphicsElement, drawing: Drawing, html: HtmlWriter): string {
   const matrix = element.getScreenCTM()?.inverse();
   if (!matrix) return '';
@@ -188,7 +190,7 @@ function nodeMarkup(
   return tag(shown, attributes, childrenOf(element, now, drawing, html));
 }
 
-/** An <svg> that stands in HTML: its content box on the screen is `box`. */
+/** An <svg> element in HTML with the content box `box` on the screen. */
 export function svgMarkup(
   svg: SVGSVGElement,
   style: CSSStyleDeclaration,
@@ -208,7 +210,7 @@ export function svgMarkup(
   return group({ transform }, tag('svg', attributes, childrenOf(svg, now, drawing, html)));
 }
 
-/** Definitions that the picture refers to and that stand elsewhere on the page; those may refer to others. */
+/** Definitions that the image references and that are elsewhere on the page, including those they reference in turn. */
 export function missingMarkup(drawing: Drawing): string {
   let content = '';
   for (let missing = drawing.missing(); missing.length > 0; missing = drawing.missing()) {

@@ -1,4 +1,4 @@
-// Text on the screen as lines of SVG: where each line of a text node begins and ends, and its baseline.
+// Rendered text as lines of SVG: where each line of a text node starts and ends, and its baseline.
 
 import { painted } from './colours.js';
 import type { Box, Drawing, Turn } from './drawing.js';
@@ -15,7 +15,7 @@ const known = new Map<string, { ascent: number; descent: number }>();
 const fontOf = (style: CSSStyleDeclaration): string =>
   `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
 
-/** A font's measures above and below the baseline, in px. */
+/** A font's ascent and descent, in px. */
 export function measuresOf(style: CSSStyleDeclaration): { ascent: number; descent: number } {
   const font = fontOf(style);
   const found = known.get(font);
@@ -50,7 +50,7 @@ function rectOf(range: Range, node: Text, from: number, to: number): DOMRect[] {
   return [...range.getClientRects()].filter(({ width, height }) => width > 0 && height > 0);
 }
 
-/** The lines of a text node, as far as they are on the screen. */
+/** The lines of a text node that are visible on the screen. */
 function linesOf(node: Text, style: CSSStyleDeclaration): Line[] {
   const kept = style.whiteSpace.startsWith('pre') || style.whiteSpace.startsWith('break');
   const data = node.data;
@@ -78,7 +78,7 @@ function linesOf(node: Text, style: CSSStyleDeclaration): Line[] {
   return lines.map(({ start, end, rect }) => ({ text: text(data.slice(start, end)), rect }));
 }
 
-/** How text of this style looks, as attributes. */
+/** The attributes of text with this style. */
 export function typeOf(style: CSSStyleDeclaration, drawing: Drawing): Attributes {
   for (const family of style.fontFamily.split(',')) drawing.families.add(family.trim().replace(/^["']|["']$/g, ''));
   const tabular = style.fontVariantNumeric !== 'normal' ? `font-variant-numeric:${style.fontVariantNumeric};` : '';
@@ -94,13 +94,13 @@ export function typeOf(style: CSSStyleDeclaration, drawing: Drawing): Attributes
   };
 }
 
-/** One line in `box`, which is as high as the line's glyphs or higher. */
+/** One line in `box`, which is at least as high as the line's glyphs. */
 export function lineMarkup(text: string, box: Box, style: CSSStyleDeclaration, drawing: Drawing, turn?: Turn): string {
   const { ascent, descent } = measuresOf(style);
   const width = turn ? widthOf(text, style) : box.width;
   const { x, y, height, transform } = drawing.placed(box, turn, width, turn ? ascent + descent : box.height);
   const baseline = y + (height - ascent - descent) / 2 + ascent;
-  // The length keeps a line as wide as it is on the page where the reader's machine has another font.
+  // textLength keeps the width of the line if the renderer substitutes another font.
   const length = [...text].length > 1 ? { textLength: width, lengthAdjust: 'spacingAndGlyphs' } : {};
   return tag('text', { x, y: baseline, ...typeOf(style, drawing), ...length, transform }, escaped(text));
 }

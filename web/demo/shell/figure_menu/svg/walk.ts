@@ -1,5 +1,4 @@
-// HTML as it is on the screen, in the order it is painted: boxes, lines of text, pictures, controls, SVG, through shadow
-// roots and slots.
+// Walks the rendered HTML in paint order: boxes, lines of text, images, controls, SVG, through shadow roots and slots.
 
 import { boxMarkup, radiusOf } from './boxes.js';
 import { controlMarkup, isControl, isNative } from './controls.js';
@@ -10,7 +9,7 @@ import { pseudoMarkup } from './pseudo.js';
 import { svgMarkup } from './svg_nodes.js';
 import { textMarkup } from './text.js';
 
-/** The children that are drawn: those of the shadow root where there is one, those a slot was given where it was. */
+/** The rendered children: the shadow root's if there is one, a slot's assigned nodes if it has any. */
 function shownChildren(element: Element): readonly Node[] {
   if (element.shadowRoot) return [...element.shadowRoot.childNodes];
   if (element instanceof HTMLSlotElement) {
@@ -28,7 +27,7 @@ function depthOf(node: Node): number {
   return style.position === 'static' ? 0 : 0.5;
 }
 
-/** Children in the order of painting: positioned ones over the others, then by z-index. */
+/** Children in paint order: positioned ones above the others, then by z-index. */
 function inPaintOrder(nodes: readonly Node[]): readonly Node[] {
   const depths = nodes.map(depthOf);
   if (depths.every((depth) => depth === 0)) return nodes;
@@ -90,7 +89,7 @@ function childrenMarkup(
     .join('');
 }
 
-/** An element and all it shows. */
+/** An element and its rendered descendants. */
 export function elementMarkup(element: Element, drawing: Drawing, turn: Turn | undefined): string {
   const style = getComputedStyle(element);
   if (style.display === 'none' || style.opacity === '0' || element.localName === 'style') return '';
