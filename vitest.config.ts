@@ -1,5 +1,5 @@
-// Three groups of tests: the package under Node, the built page in a real Chromium driven from Node, and by `npm run examples`
-// the projects of web/examples that install from the registry.
+// Three test projects: the package under Node, the built page in Chromium driven from Node, and, for `npm run
+// examples`, the projects of web/examples that install from the registry.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -11,18 +11,18 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { nodeFlags } from './scripts/node_flags.js';
 
 const dist = fileURLToPath(new URL('./dist/', import.meta.url));
-// The package by its own name is what was built, not web/src: the tests run what users get.
+// `clearformer` is resolved to the built package, not to web/src: the tests run what users get.
 const alias = [
   { find: /^clearformer$/, replacement: `${dist}index.js` },
   { find: /^clearformer\/(\w+)$/, replacement: `${dist}$1.js` },
 ];
 
-// Downloads of the tests are theirs alone: neither found from earlier ones nor left behind, and no token of this machine's
-// user is sent.
+// A separate home for the tests' downloads: not shared with earlier ones, removed afterwards, and without the user's
+// Hub token.
 const home = mkdtempSync(join(tmpdir(), 'clearformer-home-'));
 process.on('exit', () => rmSync(home, { recursive: true, force: true }));
 
-/** Files that take long begin first, so that none is left over at the end for one processor alone. */
+/** Long-running files start first, so that none is left over at the end for a single processor. */
 class LongestFirst extends BaseSequencer {
   static readonly #long =
     /\/(controls|every_chapter|firefox|subjects|walks|tokenizer_unicode|dtypes|speech_times|real_models|cli_models|threads|tokenizer_sample|examples_projects|inspect)\.test\.ts$/;
@@ -38,7 +38,7 @@ const shared = {
   env: { HF_HOME: home, HF_HUB_CACHE: '', HF_TOKEN: '', HF_ENDPOINT: '', HF_HUB_OFFLINE: '' },
   environment: 'node',
   pool: 'forks',
-  maxWorkers: availableParallelism(), // else one core is left idle
+  maxWorkers: availableParallelism(), // the default leaves one core idle
   execArgv: nodeFlags,
 };
 
@@ -52,11 +52,11 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'ts',
-          maxWorkers: availableParallelism() + 1, // else a processor is idle while a test waits
+          maxWorkers: availableParallelism() + 1, // one core would be idle while a test waits
           include: ['tests/web/**/*.test.ts'],
           exclude: ['tests/web/browser/**'],
-          server: { deps: { external: [/\/dist\/cli\.js/] } }, // the program is loaded as users' Node does it
-          testTimeout: 300_000, // only what hangs shall end: files run side by side, and a slow or busy machine is no fault
+          server: { deps: { external: [/\/dist\/cli\.js/] } }, // the program is loaded as by users' Node
+          testTimeout: 300_000, // only for tests that hang: files run in parallel, possibly on a slow or busy machine
           hookTimeout: 300_000,
         },
       },
@@ -76,8 +76,8 @@ export default defineConfig({
           ...shared,
           name: 'examples',
           include: ['tests/examples/**/*.test.ts'],
-          maxWorkers: 1, // their own commands use every processor
-          testTimeout: 300_000, // an installation from the registry is part of each
+          maxWorkers: 1, // their own commands use all processors
+          testTimeout: 300_000, // each installs from the registry
           hookTimeout: 300_000,
         },
       },

@@ -1,5 +1,5 @@
-// The projects of web/examples that make vectors of many texts: all rows, in order, with the numbers of the package; also when
-// workers are killed on the way.
+// The projects of web/examples that compute embeddings of many texts: all rows, in order, with the package's values,
+// also if workers are killed on the way.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { pipeline } from 'clearformer';
 import { expect, it } from 'vitest';
 import { modelFolder, Project } from './project.js';
 
-/** Rows of `vectors.f32` that are not what the package makes of the text in that line. */
+/** Rows of `vectors.f32` that differ from the package's embedding of the text in that line. */
 async function wrongRows(project: Project): Promise<{ rows: number; wrong: number[] }> {
   const texts = readFileSync(join(project.folder, 'texts.txt'), 'utf8').trimEnd().split('\n');
   const bytes = readFileSync(join(project.folder, 'vectors.f32'));

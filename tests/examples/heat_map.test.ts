@@ -1,4 +1,4 @@
-// web/examples/heat_map: the picture holds the attention weights.
+// web/examples/heat_map: the image contains the attention weights.
 
 import { join } from 'node:path';
 import { AutoModelForCausalLM, AutoTokenizer } from 'clearformer';

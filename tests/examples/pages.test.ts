@@ -1,4 +1,4 @@
-// The projects of web/examples that Vite serves, in a browser.
+// The projects of web/examples that are served by Vite, in a browser.
 
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** The project's page, as its README brings it up, and what it complains of. */
+/** The project's page, started with its README's commands, and the errors on its console. */
 async function opened(name: string): Promise<{ page: Page; complaints: string[] }> {
   const project = await Project.create(name);
   const url = await project.serve();

@@ -1,5 +1,5 @@
-// The projects of web/examples as a new user meets them: copied to a place of their own, with the package as it is packed, and
-// the commands that their READMEs give.
+// The projects of web/examples as for a new user: copied to a temporary folder, with the packed package, and run with
+// the commands of their READMEs.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -21,13 +21,13 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** Ends a process and what it has started. */
+/** Ends a process and its children. */
 export function end({ pid, exitCode }: ChildProcess): void {
   if (pid === undefined || exitCode !== null) return;
   try {
     process.kill(-pid, 'SIGTERM');
   } catch {
-    // it has ended meanwhile
+    // it has already exited
   }
 }
 
@@ -42,7 +42,7 @@ export interface Environment {
   [name: string]: string;
 }
 
-/** How a README's commands run: with the tarball in the place of a version, without npm's remarks. */
+/** npm's environment for a README's commands: without audits, notices and colours. */
 const quiet = {
   NO_COLOR: '1',
   npm_config_audit: 'false',
@@ -61,7 +61,7 @@ export class Project {
     this.#environment = environment;
   }
 
-  /** web/examples/`name` at the same place of an otherwise empty tree that has the bundled models and the fixtures, too. */
+  /** web/examples/`name` at the same path in an otherwise empty tree with the bundled models and the fixtures. */
   static async create(name: string, environment: Environment = {}): Promise<Project> {
     const tree = mkdtempSync(join(home, `${name}-`));
     const folder = join(tree, 'web/examples', name);
@@ -86,14 +86,14 @@ export class Project {
     return readdirSync(this.folder);
   }
 
-  /** The lines of the README's blocks of shell. */
+  /** The lines of the README's shell blocks. */
   get commands(): string[] {
     const readme = readFileSync(join(this.folder, 'README.md'), 'utf8');
     const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, lines = '']) => lines.trim().split('\n'));
     return blocks.flat();
   }
 
-  /** Runs the README's commands, one after the other; resolves to what the last has printed. */
+  /** Runs the README's commands in order; resolves to the output of the last. */
   async follow(commands: readonly string[] = this.commands): Promise<string> {
     let printed = '';
     for (const command of commands)
@@ -101,19 +101,19 @@ export class Project {
     return printed;
   }
 
-  /** Starts a command that goes on; its text so far is `text`. */
+  /** Starts a long-running command; its output so far is `text`. */
   start(command: string): Running {
     const child = spawn('sh', ['-c', command], {
       cwd: this.folder,
       env: this.#env(),
-      detached: true, // a group of its own, so that what it starts can be ended with it
+      detached: true, // a process group, so that its children can be ended with it
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     servers.push(child);
     return new Running(child);
   }
 
-  /** Runs all commands but the last, which starts a server; resolves to the address that the server tells. */
+  /** Runs all commands but the last, which starts a server; resolves to the URL that the server prints. */
   async serve(): Promise<string> {
     const commands = this.commands;
     await this.follow(commands.slice(0, -1));
@@ -143,7 +143,7 @@ export class Running {
     this.ended = new Promise((resolve) => child.on('close', (code) => resolve(code)));
   }
 
-  /** Waits until the program has printed this. */
+  /** Resolves to the match once the program has printed it. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.text);

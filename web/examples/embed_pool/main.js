@@ -1,6 +1,7 @@
-// Vectors of many texts: npm start -- MODEL TEXTS.txt VECTORS.f32 [THREADS]
-// TEXTS.txt has a text in each line; VECTORS.f32 gets the vectors in the same order, as little-endian float32, row by row.
-// Memory stays the same however many lines there are: a few batches are under way, each is written to its own place.
+// Embeddings of many texts: npm start -- MODEL TEXTS.txt VECTORS.f32 [THREADS]
+// TEXTS.txt has one text per line; VECTORS.f32 holds the vectors in the same order, as little-endian float32, row by
+// row. Memory use does not depend on the number of lines: only a few batches are in progress, each written at its own
+// offset.
 
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -22,7 +23,7 @@ async function* batchesOf(file, size) {
   if (batch.length > 0) yield batch;
 }
 
-/** All texts through so many threads; texts a second. */
+/** Embeds all texts with this many threads; resolves to texts per second. */
 async function embed(count) {
   const pool = new Piscina({
     filename: new URL('./worker.js', import.meta.url).href,

@@ -1,4 +1,4 @@
-// One thread of the pool: loads the model once, then makes vectors of batches.
+// One thread of the pool: loads the model once, then embeds batches.
 
 import { pipeline } from 'clearformer';
 import Piscina, { move } from 'piscina';

@@ -1,6 +1,6 @@
-// Vectors of many texts, by any number of machines: npm start -- MODEL TEXTS.txt VECTORS.f32 [WORKERS]
-// Starts Redis, so many workers here, and hands out the lines of TEXTS.txt in batches. A batch's vectors have their own place in
-// VECTORS.f32 and are written once; a batch whose worker dies goes to another.
+// Embeddings of many texts on any number of machines: npm start -- MODEL TEXTS.txt VECTORS.f32 [WORKERS]
+// Starts Redis and this many local workers, and queues the lines of TEXTS.txt in batches. A batch's vectors have their
+// own offset in VECTORS.f32 and are written once; a batch whose worker dies is given to another.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -62,7 +62,7 @@ await listening(connection);
 for (let i = 0; i < Number(workers); ++i) startWorker();
 
 const queue = new Queue(name, { connection });
-await queue.obliterate({ force: true }); // what an earlier run has left
+await queue.obliterate({ force: true }); // remains of an earlier run
 const events = new QueueEvents(name, { connection });
 await events.waitUntilReady();
 let again = 0;
@@ -76,7 +76,7 @@ async function embed(batch, first) {
   const job = await queue.add('batch', { texts: batch }, { jobId: `batch-${first}` });
   const { size, vectors } = await job.waitUntilFinished(events);
   const bytes = Buffer.from(vectors, 'base64');
-  await output.write(bytes, 0, bytes.byteLength, first * size * 4); // 4 bytes a number
+  await output.write(bytes, 0, bytes.byteLength, first * size * 4); // 4 bytes per number
   written += batch.length;
   await job.remove();
   if (written % 1000 < batch.length) console.log(`written so far: ${written}`);
@@ -109,5 +109,5 @@ done = true;
 await Promise.all([output.close(), events.close(), queue.close()]);
 const gone = [...children].map((child) => once(child, 'exit'));
 for (const child of children) child.kill();
-await Promise.all(gone); // Redis writes into its folder until it has ended
+await Promise.all(gone); // Redis writes to its folder until it exits
 rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// What the two programs agree on: the queue's name, and where Redis is.
+// Shared by the two programs: the queue's name, and the address of Redis.
 
 import { createConnection } from 'node:net';
 
@@ -9,7 +9,7 @@ export function connectionOf(url) {
   return { host: hostname, port: Number(port || 6379), ...(password && { password }), maxRetriesPerRequest: null };
 }
 
-/** Resolves when something listens there. */
+/** Resolves when the port accepts connections. */
 export async function listening({ host, port }) {
   for (let tries = 0; tries < 100; ++tries) {
     const is = await new Promise((resolve) => {

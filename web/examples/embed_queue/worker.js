@@ -13,7 +13,7 @@ async function work({ data: { texts } }) {
   return { size: dims[1], vectors: Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64') };
 }
 
-// A batch whose worker has not renewed its lock for 3 seconds goes to another worker, as often as that happens.
+// A batch whose worker has not renewed its lock for 3 seconds is given to another worker, however often that happens.
 const options = { lockDuration: 3000, stalledInterval: 1000, maxStalledCount: 1000 };
 const worker = new Worker(name, work, { connection: connectionOf(url), ...options });
 worker.on('error', ({ message }) => console.error(message));

@@ -1,5 +1,5 @@
-// Attention of one layer as a picture: npm start -- MODEL TEXT LAYER FILE.png
-// Heads stand side by side; in each a row is a token that looks, a column a token that is looked at, dark is much.
+// The attention weights of one layer as an image: npm start -- MODEL TEXT LAYER FILE.png
+// Heads are side by side; in each a row is a query, a column a key, and dark is a large weight.
 
 import { AutoModelForCausalLM, AutoTokenizer } from 'clearformer';
 import sharp from 'sharp';
@@ -15,7 +15,7 @@ const attention = attentions[Number(layer)];
 if (attention === undefined) throw new Error(`There are layers 0 to ${attentions.length - 1}, no ${layer}.`);
 
 const [, heads, tokens] = attention.dims; // [batch, head, query, key]
-const cell = 12; // pixels a side
+const cell = 12; // pixels per side
 const gap = 1; // cells between heads
 const width = heads * (tokens + gap) - gap;
 const grey = Buffer.alloc(width * tokens, 255);

@@ -1,4 +1,4 @@
-// Classifies a picture; red is where the model looked, by attention rollout from the class token over all layers.
+// Classifies an image; red marks the patches that matter, by attention rollout from the class token over all layers.
 
 import { AutoImageProcessor, AutoModelForImageClassification, attentionRollout, softmax } from 'clearformer';
 
@@ -17,7 +17,7 @@ async function classify(picture) {
 
 async function draw(picture, rollout) {
   const [layers, , tokens] = rollout.dims; // [layer, batch, query, key]
-  const row = (layers - 1) * tokens ** 2; // of the class token, behind the last layer
+  const row = (layers - 1) * tokens ** 2; // of the class token, after the last layer
   const looked = rollout.data.slice(row + 1, row + tokens);
   const side = Math.sqrt(looked.length);
   const most = Math.max(...looked);

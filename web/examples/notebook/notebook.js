@@ -1,5 +1,5 @@
-// Live cells: each is an expression that may name other cells and `cf`, the package. A changed cell computes itself and those
-// that use it, directly or by others, once each.
+// Live cells: each is an expression that may refer to other cells and to `cf`, the package. A changed cell is evaluated
+// again, and the cells that depend on it, directly or indirectly, once each.
 
 import * as cf from 'clearformer';
 
@@ -15,13 +15,13 @@ for (const section of document.querySelectorAll('[data-cell]')) {
   input.addEventListener('change', () => changed(section.dataset.cell));
 }
 
-/** Cells that an expression names, but for itself. */
+/** The other cells that an expression refers to. */
 const usedBy = (name) => {
   const words = new Set(cells.get(name).input.value.match(/(?<![.\w'])[a-z_]\w*/gi));
   return [...cells.keys()].filter((other) => other !== name && words.has(other));
 };
 
-/** The value of a cell, when those that it names have theirs. */
+/** The value of a cell, after those of the cells it refers to. */
 async function compute(name) {
   const { input } = cells.get(name);
   const names = usedBy(name);
@@ -40,7 +40,7 @@ function update(name) {
   cell.value = value;
   cell.output.textContent = '…';
   const show = (text) => {
-    if (cell.value === value) cell.output.textContent = text; // not when it was changed meanwhile
+    if (cell.value === value) cell.output.textContent = text; // unless it was changed meanwhile
   };
   value.then(
     (result) => show(shown(result)),
@@ -48,11 +48,11 @@ function update(name) {
   );
 }
 
-/** In an order in which every cell stands behind those that it uses. */
+/** In topological order: every cell after those it refers to. */
 function ordered() {
   const done = new Set();
   const visit = (name, path) => {
-    if (path.includes(name)) return; // a circle: it takes the value from before
+    if (path.includes(name)) return; // a cycle: it uses the previous value
     for (const other of usedBy(name)) visit(other, [...path, name]);
     done.add(name);
   };

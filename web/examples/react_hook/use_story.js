@@ -1,9 +1,9 @@
-// A language model as a React hook. The model is loaded when the component appears and given back when it goes.
+// A language model as a React hook. The model is loaded when the component mounts and disposed of when it unmounts.
 
 import { AutoModelForCausalLM, AutoTokenizer } from 'clearformer';
 import { useCallback, useEffect, useRef, useState } from 'react';
 
-/** What `source` holds, to write with: `state` is 'loading', 'ready', 'writing' or an Error. */
+/** A story generator for the model in `source`: `state` is 'loading', 'ready', 'writing' or an Error. */
 export function useStory(source) {
   const [state, setState] = useState('loading');
   const [text, setText] = useState('');

@@ -1,5 +1,6 @@
-// Notes by meaning: npm start -- MODEL FOLDER QUESTION
-// Every paragraph (no heading) of the folder's .md and .txt files becomes a vector; the three nearest to the question are shown.
+// Semantic search in notes: npm start -- MODEL FOLDER QUESTION
+// Every paragraph (no headings) of the folder's .md and .txt files is embedded; the three nearest to the question are
+// printed.
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +22,7 @@ const vectorsOf = async (texts) => {
   const vectors = await embed(texts, { pooling: 'mean', normalize: true });
   return vectors.tolist();
 };
-const size = 32; // texts a pass
+const size = 32; // texts per pass
 const vectors = [];
 for (let i = 0; i < paragraphs.length; i += size)
   vectors.push(...(await vectorsOf(paragraphs.slice(i, i + size).map(({ text }) => text))));

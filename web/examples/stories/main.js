@@ -1,11 +1,11 @@
-// A story that appears while it is written, and a button that ends it.
+// A story streamed while it is generated, and a button that stops it.
 
 import { AutoModelForCausalLM, AutoTokenizer } from 'clearformer';
 
 const part = (id) => document.getElementById(id);
 const source = new URL('stories260K/', document.baseURI);
 const tokenizer = await AutoTokenizer.from_pretrained(source);
-const model = await AutoModelForCausalLM.from_pretrained(source); // it computes in a worker: the page stays alive
+const model = await AutoModelForCausalLM.from_pretrained(source); // computed in a worker: the page stays responsive
 
 let ending = new AbortController();
 

@@ -1,4 +1,4 @@
-// Subtitles of a sound: node main.js MODEL FILE.wav > FILE.vtt
+// Subtitles of an audio file: node main.js MODEL FILE.wav > FILE.vtt
 
 import { pipeline } from 'clearformer';
 
@@ -15,5 +15,5 @@ const clock = (seconds) => new Date(Math.round(seconds * 1000)).toISOString().sl
 console.log('WEBVTT');
 for (const { timestamp, text } of chunks) {
   const [start, end] = timestamp;
-  console.log(`\n${clock(start)} --> ${clock(end ?? start)}\n${text.trim()}`); // no end: the speech was cut off
+  console.log(`\n${clock(start)} --> ${clock(end ?? start)}\n${text.trim()}`); // no end time: the speech was cut off
 }

@@ -1,4 +1,4 @@
-// The page: asks the worker, shows the answer to the last question.
+// The page: posts questions to the worker and shows the answer to the last one.
 
 const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
 const [english, translate, french] = ['english', 'translate', 'french'].map((id) => document.getElementById(id));

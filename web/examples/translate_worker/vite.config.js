@@ -1,3 +1,3 @@
-// The worker is a module, too: it loads what the package loads on demand.
+// The worker must be a module, too, since it imports parts of the package on demand.
 
 export default { worker: { format: 'es' } };

@@ -1,4 +1,4 @@
-// A worker of the page's own: loads the translator at the first question, then answers each.
+// The page's own worker: loads the translator on the first question, then answers each.
 
 import { pipeline } from 'clearformer';
 
@@ -6,7 +6,7 @@ let translator;
 
 self.addEventListener('message', async ({ data: { id, source, text } }) => {
   try {
-    translator ??= pipeline('translation', source, { worker: false }); // this is a worker already
+    translator ??= pipeline('translation', source, { worker: false }); // this is already a worker
     const [{ translation_text }] = await (await translator)(text);
     self.postMessage({ id, text: translation_text });
   } catch (error) {
