@@ -25,7 +25,7 @@ process.on('exit', () => rmSync(home, { recursive: true, force: true }));
 /** Long-running files start first, so that none is left over at the end for a single processor. */
 class LongestFirst extends BaseSequencer {
   static readonly #long =
-    /\/(controls|every_chapter|firefox|subjects|walks|tokenizer_unicode|dtypes|speech_times|real_models|cli_models|threads|tokenizer_sample|examples_projects|inspect)\.test\.ts$/;
+    /\/(class_mode|controls|every_chapter|firefox|subjects|walks|tokenizer_unicode|dtypes|speech_times|real_models|cli_models|threads|tokenizer_sample|examples_projects|inspect)\.test\.ts$/;
 
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

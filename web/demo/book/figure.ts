@@ -7,6 +7,7 @@ import type { ShellWords } from '../words/en/shell.js';
 import type { Changes } from './address.js';
 import type { Book } from './book.js';
 import type { Chapter, ChapterWords, Step } from './chapter.js';
+import { minFontSizeOf, stageHeight } from './class_mode.js';
 import { ThemeColours } from './controllers.js';
 import { errorText } from './error_text.js';
 import { figureStyles } from './figure_styles.js';
@@ -107,7 +108,22 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
 
   /** Whether the shell is in class mode, with everything larger. */
   get inClass(): boolean {
-    return this.book.address.get('class') !== undefined;
+    return this.minFont > 0;
+  }
+
+  /** Minimum font size in CSS pixels; 0: default sizes. */
+  get minFont(): number {
+    return minFontSizeOf(this.book.address);
+  }
+
+  /** In class mode: the height of the area for the figure, in CSS pixels. */
+  get stageHeight(): number {
+    return stageHeight();
+  }
+
+  /** A font size, at least the minimum. */
+  textSize(size: number): number {
+    return Math.max(size, this.minFont);
   }
 
   /** Every element that shows numbers, in document order. */

@@ -3,7 +3,7 @@
 import { css } from 'lit';
 
 export const figureStyles = css`
-  :host { display: block; font: 15px/1.45 var(--cf-sans); color: var(--cf-ink); }
+  :host { display: block; font: max(15px, var(--cf-min-font-size)) / 1.45 var(--cf-sans); color: var(--cf-ink); }
   * { box-sizing: border-box; }
   p { margin: 0; }
   button, input, select, textarea { font: inherit; color: inherit; }
@@ -11,7 +11,7 @@ export const figureStyles = css`
   .wrong { color: var(--cf-wrong); }
   .muted { color: var(--cf-muted); }
   .number { font-variant-numeric: tabular-nums; }
-  code, .shape { font: 12px var(--cf-mono); }
+  code, .shape { font: max(12px, var(--cf-min-font-size)) var(--cf-mono); }
   .serif { font-family: var(--cf-serif); }
   .waiting { color: var(--cf-muted); padding: 48px 0; text-align: center; }
   .failed { border-left: 3px solid var(--cf-wrong); padding: 8px 16px; margin: 32px 0; display: grid; gap: 6px; max-width: 70ch; overflow-wrap: anywhere; }
@@ -41,12 +41,12 @@ export const figureStyles = css`
   textarea { padding: 7px 10px; }
   .readout { color: var(--cf-muted); font-variant-numeric: tabular-nums; }
   .readout b { color: var(--cf-ink); font-weight: 600; }
-  .verdict { margin: 8px 0 0; font-size: 14px; color: var(--cf-muted); }
+  .verdict { margin: 8px 0 0; font-size: max(14px, var(--cf-min-font-size)); color: var(--cf-muted); }
   .verdict b { color: var(--cf-ink); font-weight: 600; }
   svg { display: block; }
-  svg text { font-family: var(--cf-sans); fill: var(--cf-ink); font-variant-numeric: tabular-nums; font-size: 12.5px; }
+  svg text { font-family: var(--cf-sans); fill: var(--cf-ink); font-variant-numeric: tabular-nums; font-size: max(12.5px, var(--cf-min-font-size)); }
   svg .muted { fill: var(--cf-muted); }
-  svg .serif { font-family: var(--cf-serif); font-size: 14.5px; }
+  svg .serif { font-family: var(--cf-serif); font-size: max(14.5px, var(--cf-min-font-size)); }
   :focus-visible { outline: 2px solid var(--cf-accent); outline-offset: 2px; border-radius: 4px; }
   .sr-only { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
   @media (prefers-reduced-motion: no-preference) { .switch input { transition: background 0.2s; } .switch input::after { transition: left 0.2s; } }

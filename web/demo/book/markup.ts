@@ -59,6 +59,14 @@ export function computed(text: string, values: Values): string {
   return text.split(sentenceEnds).filter(known).join(' ');
 }
 
+/** The first sentences of a text, as many as fit, at least one. */
+export function beginning(text: string, fits: (text: string) => boolean): string {
+  const sentences = text.split(sentenceEnds);
+  let count = sentences.length;
+  while (count > 1 && !fits(sentences.slice(0, count).join(' '))) count--;
+  return sentences.slice(0, count).join(' ');
+}
+
 /** The text without markup, for titles and attributes. */
 export function plain(text: string, values: Values = {}): string {
   const found = patterns.exec(text);

@@ -45,14 +45,16 @@ interface OddsView {
   /** False while the class guesses: only the probabilities before the edits are shown. */
   readonly revealed: boolean;
   readonly narrow: boolean;
+  /** Class mode. */
+  readonly large: boolean;
   readonly labels: { readonly nextWord: string; readonly guess: string; readonly was: string };
 }
 
 /** Bars of the probabilities, with those before the edits. */
-export function oddsBars({ odds, edited, narrow, labels, ...given }: OddsView): TemplateResult {
+export function oddsBars({ odds, edited, narrow, large, labels, ...given }: OddsView): TemplateResult {
   const revealed = given.revealed || !edited;
   const shown = revealed ? odds : [...odds].sort((a, b) => b.before - a.before);
-  const items = shown.slice(0, narrow ? 3 : shown.length).map(({ piece, now, before }) => ({
+  const items = shown.slice(0, narrow ? 3 : large ? 6 : shown.length).map(({ piece, now, before }) => ({
     label: piece.label,
     value: revealed ? now : before,
     note: edited && revealed ? filled(labels.was, { share: percent(before) }) : undefined,

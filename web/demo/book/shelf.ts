@@ -49,16 +49,22 @@ export interface Pass {
 }
 
 /** The captured activation of a hook; throws if there is none of that name. */
-export function activation({ cache }: Pass, name: string): Tensor<'float32'> {
+export function activation({ cache }: Pick<Pass, 'cache'>, name: string): Tensor<'float32'> {
   const found = (cache as Readonly<Record<string, Tensor<'float32'>>>)[name];
   if (found) return found;
   throw new ClearformerError('invalid_argument', `${name} is not among the activations that were asked for`);
 }
 
+/** Edits that are large or costly to make. They are made when no pass with an equal key is cached. */
+export interface PreparedEdits {
+  readonly key: string;
+  make(): Promise<readonly ActivationEdit[]>;
+}
+
 interface PassOptions {
   /** Names of hooks; `*` is a wildcard. */
   names: readonly string[];
-  edits?: readonly ActivationEdit[];
+  edits?: readonly ActivationEdit[] | PreparedEdits;
 }
 
 /** Progress of a load; `total` is 0 while unknown. */
@@ -106,15 +112,16 @@ export class Shelf extends EventTarget {
 
   /** A forward pass that captures the named hooks. */
   pass(given: PassInputs, { names, edits: added = [] }: PassOptions): Promise<Pass> {
-    const edits = [...(given.edits ?? []), ...added];
-    const key = [given.model, given.key, names.join(), JSON.stringify(edits)].join('\n');
+    const own = given.edits ?? [];
+    const told = 'make' in added ? [JSON.stringify(own), added.key] : [JSON.stringify([...own, ...added])];
+    const key = [given.model, given.key, names.join(), ...told].join('\n');
     const known = this.#passes.get(key);
     if (known) {
       this.#passes.delete(key);
       this.#passes.set(key, known);
       return known;
     }
-    const pass = this.#run(given, names, edits);
+    const pass = this.#run(given, names, 'make' in added ? added : { key: '', make: async () => added });
     this.#passes.set(key, pass);
     pass.catch(() => this.#passes.delete(key));
     const [oldest] = this.#passes.keys();
@@ -122,9 +129,9 @@ export class Shelf extends EventTarget {
     return pass;
   }
 
-  async #run({ model, inputs }: PassInputs, names: readonly string[], edits: readonly ActivationEdit[]): Promise<Pass> {
+  async #run({ model, inputs, edits = [] }: PassInputs, names: readonly string[], added: PreparedEdits): Promise<Pass> {
     const shelved = await this.model(model);
-    const observed = { names_filter: [...names] as HookName[], edits: [...edits] };
+    const observed = { names_filter: [...names] as HookName[], edits: [...edits, ...(await added.make())] };
     const [logits, cache] = await shelved.model.run_with_cache(inputs, observed);
     return { logits, cache };
   }

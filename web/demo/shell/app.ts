@@ -5,6 +5,7 @@ import { keyed } from 'lit/directives/keyed.js';
 import { Book } from '../book/book.js';
 import type { Chapter, ChapterId, ChapterWords } from '../book/chapter.js';
 import { type ChapterFiles, chapters, type Language } from '../book/chapters.js';
+import { applyClassMode } from '../book/class_mode.js';
 import type { Figure } from '../book/figure.js';
 import { plain } from '../book/markup.js';
 import { theme } from '../book/theme.js';
@@ -37,12 +38,15 @@ export class BookApp extends LitElement {
     open: { state: true },
     failure: { state: true },
     revealed: { state: true },
+    wholeCaption: { state: true },
     popup: { state: true },
   };
   declare open: Open | undefined;
   declare failure: unknown;
   /** In class mode: whether the answer of the step is shown. */
   declare revealed: boolean;
+  /** In class mode: whether a long text is shown in full. */
+  declare wholeCaption: boolean;
   /** Which of the bar's popups is open. */
   declare popup: 'contents' | 'figure' | undefined;
   readonly book = new Book();
@@ -56,6 +60,7 @@ export class BookApp extends LitElement {
   constructor() {
     super();
     this.revealed = false;
+    this.wholeCaption = false;
   }
 
   override connectedCallback(): void {
@@ -94,7 +99,7 @@ export class BookApp extends LitElement {
         if (this.#opening !== wanted) return;
         const turned = open.files !== this.open?.files;
         this.failure = undefined;
-        this.revealed = false;
+        this.revealed = this.wholeCaption = false;
         this.open = open;
         if (turned) void this.#begin(open);
       },
@@ -146,6 +151,7 @@ export class BookApp extends LitElement {
     document.documentElement.lang = language;
     document.title = `${plain(words.title)} · clearformer`;
     document.body.classList.toggle('class', inClass);
+    applyClassMode(address);
     document.body.classList.toggle('embedded', address.get('embed') !== undefined);
     document.body.classList.toggle('at-home', chapter.layout === 'home');
   }
@@ -216,7 +222,7 @@ export class BookApp extends LitElement {
 
   #step(index: number): void {
     if (!this.open) return;
-    this.revealed = false;
+    this.revealed = this.wholeCaption = false;
     this.steps.go(this.open.chapter, index, this.book.address.get('class') === undefined);
   }
 

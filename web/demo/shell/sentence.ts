@@ -3,11 +3,12 @@
 
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import type { Sentence } from '../book/book.js';
+import { minFontSizeOf } from '../book/class_mode.js';
 import { filled } from '../book/markup.js';
 import { ShellElement } from './shell_element.js';
 
-/** Maximum number of letters in the window, so that the bar is one line. */
-const windowLetters = 56;
+/** Characters of the sentence in the bar, so that it stays one line; fewer at class mode's font size. */
+const windowLetters = { usual: 56, wall: 36 };
 
 class BookSentence extends ShellElement {
   static override properties: PropertyDeclarations = {
@@ -53,6 +54,7 @@ class BookSentence extends ShellElement {
     const [from, to] = longestFitting(
       tokens.map(({ text }) => text.length),
       focus,
+      minFontSizeOf(this.book.address) > 0 ? windowLetters.wall : windowLetters.usual,
     );
     const cut = of > tokens.length ? filled(this.words.cut, { read: tokens.length, of }) : '';
     return html`<div class="tokens" role="group" aria-label=${this.words.sentence}>
@@ -122,13 +124,13 @@ class BookSentence extends ShellElement {
 }
 
 /** The range of positions shown: as many as fit, including the chosen one. */
-function longestFitting(lengths: readonly number[], focus: number): [from: number, to: number] {
+function longestFitting(lengths: readonly number[], focus: number, most: number): [from: number, to: number] {
   let [from, to, letters] = [focus, focus + 1, lengths[focus] ?? 0];
   for (let grown = true; grown; ) {
     grown = false;
     for (const side of [from - 1, to]) {
       const length = lengths[side];
-      if (length === undefined || letters + length > windowLetters) continue;
+      if (length === undefined || letters + length > most) continue;
       letters += length;
       if (side === to) to++;
       else from--;

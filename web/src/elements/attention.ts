@@ -23,7 +23,7 @@ export class CfAttention extends ElementBase implements Drawn {
       .read {
         min-height: 1.5em;
         margin: 2px 0 0;
-        font: 15px / 1.5 var(--_serif);
+        font: max(15px, var(--_min-font-size)) / 1.5 var(--_serif);
         color: var(--_ink);
         font-variant-numeric: tabular-nums;
       }

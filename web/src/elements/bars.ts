@@ -51,7 +51,7 @@ export class CfBars extends ElementBase implements Drawn {
         background: var(--_sunken);
       }
       .label {
-        font: var(--cf-label-size, 17px) / 1.25 var(--_serif);
+        font: max(17px, var(--_min-font-size)) / 1.25 var(--_serif);
         text-align: right;
         white-space: pre;
         overflow: hidden;
@@ -62,10 +62,10 @@ export class CfBars extends ElementBase implements Drawn {
       }
       .track {
         display: grid;
-        grid-template-columns: minmax(0, 1fr) minmax(62px, max-content);
+        grid-template-columns: minmax(0, 1fr) minmax(max(62px, 4em), max-content);
         column-gap: 10px;
         align-items: center;
-        font-size: var(--cf-number-size, 13.5px);
+        font-size: max(13.5px, var(--_min-font-size));
       }
       .track.after {
         display: flex;

@@ -2,7 +2,7 @@
 
 import { type CSSResult, css, LitElement } from 'lit';
 import type { Theme } from './colours.js';
-import { themeOf, watchTheme } from './theme.js';
+import { minFontSizeOf, themeOf, watchTheme } from './theme.js';
 
 /** The part of lit's base class that elements expose, so that their types do not need lit. */
 export interface ReactiveHost extends HTMLElement {
@@ -28,6 +28,7 @@ export const sharedStyles: CSSResult = css`
     --_serif: var(--cf-serif, Georgia, serif);
     --_sans: var(--cf-sans, system-ui, sans-serif);
     --_mono: var(--cf-mono, ui-monospace, monospace);
+    --_min-font-size: var(--cf-min-font-size, 0px);
     --_paper: var(--cf-paper, #fbfaf7);
     --_raised: var(--cf-raised, #ffffff);
     --_sunken: var(--cf-sunken, #f2f0ea);
@@ -64,7 +65,7 @@ export const sharedStyles: CSSResult = css`
   .status {
     margin: 0;
     color: var(--_wrong);
-    font-size: 14px;
+    font-size: max(14px, var(--_min-font-size));
     line-height: 1.4;
   }
   .status {
@@ -76,6 +77,7 @@ export const sharedStyles: CSSResult = css`
 export abstract class ElementBase extends Reactive {
   readonly #internals = this.attachInternals();
   #theme: Theme | undefined;
+  #minFontSize = 0;
   #unwatch: (() => void) | undefined;
 
   /** Whether the page around the element is dark. */
@@ -84,14 +86,19 @@ export abstract class ElementBase extends Reactive {
     return this.#theme ?? 'light';
   }
 
+  /** Minimum font size in CSS pixels: the page's `--cf-min-font-size`; 0 without one. */
+  get minFontSize(): number {
+    return this.#minFontSize;
+  }
+
   /** @internal */
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#readTheme();
     this.#unwatch = watchTheme(() => {
       this.#readTheme();
       this.requestUpdate();
     });
+    this.#readTheme();
   }
 
   /** @internal */
@@ -102,6 +109,7 @@ export abstract class ElementBase extends Reactive {
 
   #readTheme(): void {
     this.#theme = themeOf(this);
+    this.#minFontSize = minFontSizeOf(this);
     if (this.#theme === 'dark') this.#internals.states.add('dark');
     else this.#internals.states.delete('dark');
   }

@@ -40,7 +40,7 @@ export class CfLens extends ElementBase implements Drawn {
         width: max-content;
         min-width: 100%;
         outline: none;
-        font: 14px / 1.2 var(--_serif);
+        font: max(14px, var(--_min-font-size)) / 1.2 var(--_serif);
         -webkit-tap-highlight-color: transparent;
       }
       [role='row'],
@@ -53,7 +53,7 @@ export class CfLens extends ElementBase implements Drawn {
         color: var(--_muted);
         white-space: nowrap;
         text-align: right;
-        font: 12.5px / 1.5 var(--_sans);
+        font: max(12.5px, var(--_min-font-size)) / 1.5 var(--_sans);
       }
       [role='rowheader'] {
         position: sticky;
@@ -65,7 +65,7 @@ export class CfLens extends ElementBase implements Drawn {
         padding: 4px 2px;
         text-align: center;
         color: var(--_ink);
-        font: 14.5px / 1.5 var(--_serif);
+        font: max(14.5px, var(--_min-font-size)) / 1.5 var(--_serif);
         overflow: hidden;
         text-overflow: ellipsis;
       }
@@ -209,7 +209,10 @@ export class CfLens extends ElementBase implements Drawn {
   updated(): void {
     const grid = this.renderRoot.querySelector<HTMLElement>('[role=grid]');
     const columns = this.cells[0]?.length ?? 0;
-    grid?.style.setProperty('grid-template-columns', `max-content repeat(${columns}, minmax(46px, 1fr))`);
+    grid?.style.setProperty(
+      'grid-template-columns',
+      `max-content repeat(${columns}, minmax(${Math.max(46, 3 * this.minFontSize)}px, 1fr))`,
+    );
     const shares = [...this.cells].reverse().flat();
     grid?.querySelectorAll<HTMLElement>('[role=gridcell]').forEach((cell, i) => {
       const rgb = weight(shares[i]?.probability ?? 0, this.theme);

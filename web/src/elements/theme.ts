@@ -1,4 +1,4 @@
-// Dark or light theme, and the reader's language, taken from the surrounding page.
+// Dark or light theme, the reader's language and the minimum font size, taken from the surrounding page.
 
 import { luminance, type Rgb, type Theme } from './colours.js';
 
@@ -27,12 +27,14 @@ export function themeOf(element: Element): Theme {
   return theme;
 }
 
+const minFontSizeName = '--cf-min-font-size';
 const watchers = new Set<() => void>();
 let started = false;
 
 function start(): void {
   if (started) return;
   started = true;
+  registerMinFontSize();
   const tell = (): void => {
     for (const watcher of [...watchers]) watcher();
   };
@@ -41,7 +43,20 @@ function start(): void {
   new MutationObserver(tell).observe(document.documentElement, watched);
 }
 
-/** Calls back when the page's theme or language may have changed; the returned function stops that. */
+/** Registered, the property computes to pixels from any unit. Throws if another copy of this module has registered it. */
+function registerMinFontSize(): void {
+  try {
+    CSS.registerProperty({ name: minFontSizeName, syntax: '<length>', inherits: true, initialValue: '0px' });
+  } catch {
+    // registered already
+  }
+}
+
+/** The page's minimum font size for elements, in CSS pixels; 0 without one. */
+export const minFontSizeOf = (element: Element): number =>
+  Number.parseFloat(getComputedStyle(element).getPropertyValue(minFontSizeName)) || 0;
+
+/** Calls back when the page's theme, language or minimum font size may have changed; the returned function stops that. */
 export function watchTheme(watcher: () => void): () => void {
   start();
   watchers.add(watcher);

@@ -24,7 +24,7 @@ export class CfTokens extends ElementBase implements Drawn {
       [role='listbox'] {
         display: flex;
         flex-wrap: wrap;
-        font: 17px / 1.5 var(--_serif);
+        font: max(17px, var(--_min-font-size)) / 1.5 var(--_serif);
       }
       [role='option'] {
         padding: 3px 1px 2px;
@@ -42,7 +42,7 @@ export class CfTokens extends ElementBase implements Drawn {
       }
       .special {
         color: var(--_muted);
-        font: 12px / 25px var(--_mono);
+        font: max(12px, var(--_min-font-size)) / max(25px, 1.5 * var(--_min-font-size)) var(--_mono);
         padding-right: 5px;
       }
       .numbered {
@@ -65,7 +65,7 @@ export class CfTokens extends ElementBase implements Drawn {
         text-align: center;
         color: inherit;
         opacity: 0.85;
-        font: 11px / 14px var(--_mono);
+        font: max(11px, var(--_min-font-size)) / max(14px, 1.2 * var(--_min-font-size)) var(--_mono);
       }
       [aria-selected='true'] {
         border-color: var(--_hue, var(--_q));

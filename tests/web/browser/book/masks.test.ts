@@ -91,6 +91,47 @@ describe('chapter 5', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('reads a text as long as the context, and draws and paints a window of it', async () => {
+    const text = `t=${encodeURIComponent('Lily went to the park. '.repeat(60).trim())}`;
+    const { page, complaints } = await site.open({}, `masks?${text}&q=400`);
+    expect(await shownText(page)).toContain('tokens 393 to 404 of 512');
+    const part =
+      'scaled_dot_product_attention(q, k, v, { mask: Mask.causal(), need_weights: true })[1][392:404, 392:404]';
+    const window = await numbersOf(page, part);
+    expect(window.dims).toEqual([12, 12]);
+    await site.go(page, `head?${text}&q=400`); // the same head of the model, causal by itself
+    const head = (await drawn(page)).find(({ source }) => source.startsWith('blocks.2.attn.hook_pattern[0, 4, '));
+    const [from = 0] =
+      /(\d+):/
+        .exec(head?.source.split('[0, 4, ')[1] ?? '')
+        ?.slice(1)
+        .map(Number) ?? [];
+    const [at, columns] = [400 - from, head?.dims[1] ?? 0];
+    const both = Array.from({ length: 401 - 392 }, (_, i) => i + 392).filter(
+      (key) => key >= from && key < from + columns,
+    );
+    expect(both.length).toBeGreaterThan(5);
+    for (const key of both) {
+      expect(window.data[8 * 12 + key - 392]).toBeCloseTo(head?.data[at * columns + key - from] ?? Number.NaN, 5);
+    }
+    await site.go(page, `masks?${text}&q=400`);
+    const [from7, to9] = [await middle(page, 8, 2), await middle(page, 8, 4)];
+    await page.mouse.move(from7.x, from7.y);
+    await page.mouse.down();
+    await page.mouse.move(to9.x, to9.y, { steps: 6 });
+    await page.mouse.up();
+    await settled(page);
+    expect(new URL(page.url()).hash).toMatch(/rows=causal,400:[0-9a-z]+(&|$)/);
+    const now = await numbersOf(page, `${part.replace('Mask.causal()', 'Mask.allow(rows)')}`);
+    expect(now.data.slice(8 * 12 + 2, 8 * 12 + 5)).toEqual([0, 0, 0]);
+    expect(now.data.slice(0, 8 * 12)).toEqual(window.data.slice(0, 8 * 12));
+    await page.getByRole('button', { name: 'all heads of all layers' }).click();
+    await settled(page);
+    expect(await shownText(page)).toMatch(/[\d.]+ % → [\d.]+ %/);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   it('checks its questions by computing', async () => {
     const { page } = await site.open({}, 'masks');
     const hidden = page.locator('[data-question="hidden"]');

@@ -15,9 +15,9 @@ export const blockStyles = css`
   .wire.cut { stroke-dasharray: 3 5; opacity: 0.5; }
   .sum { fill: var(--cf-paper); stroke: var(--cf-stream); stroke-width: 1.6; }
   .plus { stroke: var(--cf-stream); stroke-width: 1.8; }
-  .box { position: absolute; border: 1.6px solid var(--cf-stream); background: var(--cf-raised); border-radius: 8px; padding: 0 4px; cursor: pointer; font: 14.5px/1.15 var(--cf-sans); }
+  .box { position: absolute; border: 1.6px solid var(--cf-stream); background: var(--cf-raised); border-radius: 8px; padding: 0 4px; cursor: pointer; font: max(14.5px, var(--cf-min-font-size)) / 1.15 var(--cf-sans); }
   .box:hover { background: var(--cf-sunken); }
-  .box.stream { border-radius: 999px; font-size: 13px; border-width: 1px; }
+  .box.stream { border-radius: 999px; font-size: max(13px, var(--cf-min-font-size)); border-width: 1px; }
   .box.norm { border-style: dashed; }
   .box.out { border-color: var(--cf-line-strong); color: var(--cf-muted); text-decoration: line-through; }
   .box[aria-pressed='true'] { background: var(--cf-ink); color: var(--cf-paper); border-color: var(--cf-ink); }
@@ -25,7 +25,7 @@ export const blockStyles = css`
   .diagram .switch input { transform: scale(0.82); transform-origin: right top; }
   .with-odds { display: grid; grid-template-columns: minmax(0, 1fr) 262px; gap: 24px; align-items: start; }
   .opened { min-width: 0; }
-  .caption { font: 18px/1.4 var(--cf-serif); margin: 0 0 2px; }
+  .caption { font: max(18px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); margin: 0 0 2px; }
   .odds .caption { margin-bottom: 6px; }
   .odds .plain { padding-left: 0; }
   .side-by-side { display: flex; gap: 14px 34px; flex-wrap: wrap; align-items: flex-end; }
@@ -43,9 +43,11 @@ export const blockStyles = css`
   .dot.here { fill: var(--cf-ink); fill-opacity: 1; stroke: var(--cf-ink); }
   .large-number { font: 600 44px/1.2 var(--cf-serif); }
   .large .caption { font-size: 25px; }
-  .large .readout, .large .verdict { font-size: 24px; }
+  .large .with-odds { grid-template-columns: minmax(0, 1fr) 440px; }
+  .large .box { line-height: 1.05; }
+  .large .rule { display: none; }
+  .large .orders { flex-wrap: nowrap; } .large .orders > :first-child { flex: 0 1 620px; } .large .orders > :last-child { flex: none; }
   .large .odds .readout { display: none; }
-  .large .seg, .large .box { font-size: 18px; } .large .box.stream { font-size: 15px; }
   @media (max-width: 1000px) {
     .all { min-height: 0; }
     .with-odds { grid-template-columns: minmax(0, 1fr); gap: 12px; }

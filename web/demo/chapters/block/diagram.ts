@@ -8,7 +8,7 @@ import { filled } from '../../book/markup.js';
 import { activation } from '../../book/shelf.js';
 import { vars } from '../../book/vars.js';
 import type { FigureBlock } from './figure.js';
-import type { Part } from './plan.js';
+import type { Part, Plan } from './plan.js';
 import { lengthOf, type Reading, takesOut } from './reading.js';
 
 interface Point {
@@ -16,17 +16,27 @@ interface Point {
   readonly y: number;
 }
 
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
 interface Layout {
   readonly narrow: boolean;
   readonly width: number;
   readonly height: number;
-  readonly box: { readonly width: number; readonly height: number };
+  readonly box: Size;
+  /** Of a norm on the stream (post-norm). */
+  readonly onStream: Size;
+  /** Of a part of the stream. */
+  readonly pill: Size;
   place(at: number, beside: boolean): Point;
 }
 
-function layoutOf(width: number, length: number): Layout {
+function layoutOf(width: number, { length, postNorm }: Plan, large: boolean): Layout {
   if (width < 700) {
     const slot = 46;
+    const box = { width: Math.min(130, width * 0.38), height: 36 };
     const place = (at: number, beside: boolean): Point => ({
       x: beside ? width * 0.66 : width * 0.22,
       y: 26 + at * slot,
@@ -35,18 +45,26 @@ function layoutOf(width: number, length: number): Layout {
       narrow: true,
       width,
       height: 52 + length * slot,
-      box: { width: Math.min(130, width * 0.38), height: 36 },
+      box,
+      onStream: box,
+      pill: { width: 62, height: 26 },
       place,
     };
   }
   const slot = (width - 130) / length;
   const place = (at: number, beside: boolean): Point => ({ x: 62 + at * slot, y: beside ? 36 : 146 });
-  return { narrow: false, width, height: 190, box: { width: Math.min(132, slot - 12), height: 44 }, place };
+  if (large) {
+    const box = { width: Math.min(190, postNorm ? slot * 1.25 : slot - 8), height: 58 };
+    const onStream = { width: Math.min(150, slot * 1.14), height: 40 };
+    return { narrow: false, width, height: 194, box, onStream, pill: { width: 94, height: 34 }, place };
+  }
+  const box = { width: Math.min(132, slot - 12), height: 44 };
+  return { narrow: false, width, height: 190, box, onStream: box, pill: { width: 62, height: 26 }, place };
 }
 
 export function diagram(figure: FigureBlock, reading: Reading): TemplateResult {
   const { plan } = reading;
-  const layout = layoutOf(figure.width || 1000, plan.length);
+  const layout = layoutOf(figure.width || 1000, plan, figure.inClass);
   const chosen = figure.chosenPart(reading);
   return html`<div class="diagram ${layout.narrow ? 'tall' : ''}" ${vars({ height: `${layout.height}px` })}>
     <svg width=${layout.width} height=${layout.height} aria-hidden="true">${ribbon(reading, layout)}${wires(reading, layout)}</svg>
@@ -72,7 +90,7 @@ function box(
   const { stack, layer, shape, tokens } = reading;
   const hook = `${stack}.${layer}.${part.id}`;
   const { x, y } = layout.place(part.at, part.beside);
-  const [width, height] = part.kind === 'stream' ? [62, 26] : [layout.box.width, layout.box.height];
+  const { width, height } = part.kind === 'stream' ? layout.pill : part.beside ? layout.box : layout.onStream;
   const out = reading.specs.some((spec) => takesOut(spec, hook));
   const name = nameOf(figure, reading, part);
   const place = { left: `${x - width / 2}px`, top: `${y - height / 2}px`, width: `${width}px`, height: `${height}px` };

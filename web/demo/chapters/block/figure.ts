@@ -55,6 +55,11 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
     return this.data && this.who === this.book.modelName ? [this.data.reading.layer + 1] : [];
   }
 
+  /** Class mode shows the probabilities of the next token only if something is edited. */
+  withOdds({ edited }: Reading): boolean {
+    return edited || !this.inClass;
+  }
+
   chosenPart(reading: Reading): Part {
     return partOf(reading, this.value('box'));
   }
@@ -99,7 +104,7 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
     return html`<div class="all ${this.inClass ? 'large' : ''}">
       ${this.#controls(reading)}
       ${diagram(this, reading)}
-      <div class="with-odds"><div class="opened">${parts[view]()}</div>${this.#odds(reading)}</div>
+      <div class=${this.withOdds(reading) ? 'with-odds' : ''}><div class="opened">${parts[view]()}</div>${this.withOdds(reading) ? this.#odds(reading) : ''}</div>
     </div>`;
   }
 
@@ -125,7 +130,7 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
     const { labels } = this.words;
     const { odds, edited } = reading;
     return html`<div class="odds">
-      ${oddsBars({ odds, edited, revealed: this.revealed, narrow: this.narrow, labels })}
+      ${oddsBars({ odds, edited, revealed: this.revealed, narrow: this.narrow, large: this.inClass, labels })}
       ${edited ? html`<button type="button" class="plain" @click=${() => this.choose({ edit: '' })}>${labels.allBack}</button>` : html`<p class="readout">${labels.tryOut}</p>`}
     </div>`;
   }

@@ -23,7 +23,7 @@ export function missingView(figure: FigureBlock, { reading, missing }: Data): Te
     if (!detail || !box) return;
     figure.choose({ l: String(detail.row), box, edit: `${reading.stack}.${detail.row}.${box}:zero` });
   };
-  const cell = figure.narrow ? 0 : 92;
+  const cell = figure.narrow ? 0 : figure.inClass ? 150 : 92;
   const changes = says
     .flatMap((row, layer) => row.map((said, i) => ({ said, layer, box: columns[i] ?? '' })))
     .filter(({ said }) => said.id !== answer.id);

@@ -34,8 +34,8 @@ export function normView(figure: FigureBlock, reading: Reading): TemplateResult 
   const [input, output] = [rowsOf(reading, `${block}.${before}`), rowsOf(reading, `${block}.${norm}`)];
   const scale = { dims: [shown, 1], data: rowsOf(reading, scaleHook).data };
   const range = `0, ${from}:${from + shown}`;
-  const cell = cellFor(figure, shape.model + 12, figure.narrow ? 1 : 0.5);
-  const high = figure.inClass ? 22 : 18;
+  const cell = cellFor(figure, reading, shape.model + 12, figure.narrow ? 1 : 0.5);
+  const high = figure.inClass ? 26 : 18;
   const row = focus - from;
   const norms = plan.parts.filter(({ kind }) => kind === 'norm');
   const one = (values: Float32Array): { token: string; mean: string; rms: string } => ({
@@ -51,11 +51,11 @@ export function normView(figure: FigureBlock, reading: Reading): TemplateResult 
         <cf-matrix label="x" about=${labels.before} hue="stream" source="${block}.${before}[${range}]" .numbers=${input} .rowLabels=${rowNames(reading)} .cellWidth=${cell} .cellHeight=${high} .rails=${{ rows: [row] }} @cell-select=${pick}></cf-matrix>
         <p class="readout">${filled(labels.sizes, one(input.slice(row).data))}</p>
       </div>
-      <cf-matrix label="÷" about=${labels.scale} source="${scaleHook}[${range}]" .numbers=${scale} .cellWidth=${48} .cellHeight=${high} .digits=${2} scale="plain"></cf-matrix>
+      <cf-matrix label="÷" about=${labels.scale} source="${scaleHook}[${range}]" .numbers=${scale} .cellWidth=${figure.inClass ? 64 : 48} .cellHeight=${high} .digits=${2} scale="plain"></cf-matrix>
       <div>
         <cf-matrix label="x̂" about=${labels.after} hue="stream" source="${block}.${norm}[${range}]" .numbers=${output} .cellWidth=${cell} .cellHeight=${high} .rails=${{ rows: [row] }} @cell-select=${pick}></cf-matrix>
         <p class="readout">${filled(labels.sizes, one(output.slice(row).data))}</p>
       </div>
     </div>
-    <p class="readout">${filled(shape.norm === 'RMS' ? labels.rmsSays : labels.layerSays, { scale: two(scale.data[row] ?? 0) })}</p>`;
+    <p class="readout rule">${filled(shape.norm === 'RMS' ? labels.rmsSays : labels.layerSays, { scale: two(scale.data[row] ?? 0) })}</p>`;
 }

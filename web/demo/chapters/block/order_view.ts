@@ -8,7 +8,7 @@ import { type Order, repeats } from './order.js';
 import { mostTokens } from './reading.js';
 import { cellFor } from './tensor_view.js';
 
-export function orderView(figure: FigureBlock, { order }: Data): TemplateResult {
+export function orderView(figure: FigureBlock, { order, reading }: Data): TemplateResult {
   if (!order) return html``;
   const { labels } = figure.words;
   const { subject, layer, agrees, post, pre, lengths } = order;
@@ -16,7 +16,7 @@ export function orderView(figure: FigureBlock, { order }: Data): TemplateResult 
   const from = Math.max(0, Math.min(subject.focus - Math.ceil(mostTokens / 2), subject.tokens.length - shown));
   const names = subject.tokens.slice(from, from + shown).map(({ label }) => label);
   const part = [from, from + shown] as const;
-  const cell = cellFor(figure, subject.shape.model + 6, figure.narrow ? 1 : 0.5);
+  const cell = cellFor(figure, reading, subject.shape.model + 6, figure.narrow ? 1 : figure.inClass ? 0.38 : 0.5);
   const bound = Math.max(...[post, pre].flatMap(({ data }) => Array.from(data, Math.abs)));
   const one = (
     label: string,
@@ -24,8 +24,8 @@ export function orderView(figure: FigureBlock, { order }: Data): TemplateResult 
     numbers: typeof post,
   ): TemplateResult => html`<cf-matrix label="x" about=${label} hue="stream"
       source="nn.TransformerEncoderLayer(${subject.shape.model}, …${first}).forward(encoder.${layer}.hook_resid_pre)[${from}:${from + shown}]" .numbers=${numbers.slice(part)} .bound=${bound}
-      .rowLabels=${names} .cellWidth=${cell} .cellHeight=${figure.inClass ? 17 : 13} .rails=${{ rows: [subject.focus - from] }}></cf-matrix>`;
-  return html`<div class="side-by-side">
+      .rowLabels=${names} .cellWidth=${cell} .cellHeight=${13} .rails=${{ rows: [subject.focus - from] }}></cf-matrix>`;
+  return html`<div class="side-by-side orders">
     <div>
       ${one(labels.postOrder, '', post)}
       ${one(labels.preOrder, ', norm_first: true', pre)}
@@ -35,23 +35,24 @@ export function orderView(figure: FigureBlock, { order }: Data): TemplateResult 
       <p class="caption">${filled(labels.repeated, { n: repeats })}</p>
       ${figure.revealed ? chart(figure, order) : html`<p class="large-number">?</p>`}
       <cf-matrix label="|x|" about=${labels.lengthAfter} source="norm(block(block(…)))" .numbers=${{ dims: [2, repeats + 1], data: Float32Array.from([...lengths.post, ...lengths.pre]) }} .digits=${1} .secret=${(_: number, column: number) => !figure.revealed && column > 0}
-        .rowLabels=${[labels.post_, labels.pre_]} .columnLabels=${lengths.post.map((_, i) => String(i))} .cellWidth=${36} .cellHeight=${22}></cf-matrix>
+        .rowLabels=${[labels.post_, labels.pre_]} .columnLabels=${lengths.post.map((_, i) => String(i))} .cellWidth=${figure.inClass ? 60 : 36} .cellHeight=${figure.inClass ? 28 : 22}></cf-matrix>
     </div>
   </div>`;
 }
 
 function chart(figure: FigureBlock, { lengths }: Order): TemplateResult {
   const { labels } = figure.words;
-  const [width, height, left, bottom] = [360, 120, 6, 10];
+  const [width, height, left, bottom] = figure.inClass ? [560, 190, 6, 10] : [360, 120, 6, 10];
+  const names = figure.inClass ? 220 : 90;
   const most = Math.max(...lengths.post, ...lengths.pre);
   const point = (value: number, i: number): string =>
-    `${left + (i * (width - left - 90)) / repeats} ${height - bottom - (value / most) * (height - 30)}`;
+    `${left + (i * (width - left - names)) / repeats} ${height - bottom - (value / most) * (height - 30)}`;
   const end = (values: readonly number[]): number =>
     height - bottom - ((values.at(-1) ?? 0) / most) * (height - 30) + 4;
   const line = (values: readonly number[], kind: string, name: string): TemplateResult =>
-    svg`<path class="curve on ${kind}" d="M${values.map(point).join('L')}" /><text x=${width - 84} y=${end(values)}>${name} ${decimals(values.at(-1) ?? 0, 1)}</text>`;
+    svg`<path class="curve on ${kind}" d="M${values.map(point).join('L')}" /><text x=${width - names + 6} y=${end(values)}>${name} ${decimals(values.at(-1) ?? 0, 1)}</text>`;
   return html`<svg class="plot" width=${width} height=${height} aria-hidden="true">
-    <path class="axis" d="M${left} ${height - bottom}H${width - 90}" />
+    <path class="axis" d="M${left} ${height - bottom}H${width - names}" />
     ${line(lengths.post, 'post', labels.post_)}${line(lengths.pre, 'pre', labels.pre_)}
   </svg>`;
 }

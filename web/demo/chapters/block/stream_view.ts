@@ -25,7 +25,7 @@ export function streamView(figure: FigureBlock, reading: Reading): TemplateResul
     for (let i = 0; i < shown; i++) lengths[depth * shown + i] = lengthOf(tensor.slice(0, from + i).data);
   });
   const names = depths.map((depth) => nameOf(figure, depth));
-  const high = figure.inClass ? 24 : 20;
+  const high = figure.inClass ? 26 : 20;
   const open = ({ detail }: CellEvent): void => {
     const depth = detail && depths[detail.row];
     if (depth) figure.choose({ l: String(depth.layer), box: depth.hook.split('.').at(-1), view: 'tensor' });
@@ -34,13 +34,13 @@ export function streamView(figure: FigureBlock, reading: Reading): TemplateResul
     <div>
       <p class="caption">${filled(labels.streamOf, { token: tokens[focus]?.label ?? '' })}</p>
       <cf-matrix label="x" about=${labels.rowPerSum} hue="stream" source="${reading.stack}.*.hook_resid_*[0, ${focus}]" .numbers=${{ dims: [depths.length, shape.model], data: stream }}
-        .rowLabels=${names} .cellWidth=${cellFor(figure, shape.model + 40, 0.66)} .cellHeight=${high} @cell-select=${open}></cf-matrix>
+        .rowLabels=${names} .cellWidth=${cellFor(figure, reading, shape.model + 40, figure.inClass ? 0.42 : 0.66)} .cellHeight=${high} @cell-select=${open}></cf-matrix>
     </div>
     ${figure.narrow ? '' : ribbon(lengths, { rows: depths.length, shown, column: focus - from, high })}
     <div>
       <p class="caption">${labels.lengths} <span class="muted">${windowNote(figure, reading)}</span></p>
       <cf-matrix label="|x|" about=${labels.lengthOfEach} hue="stream" source="norm(${reading.stack}.*.hook_resid_*[0, ${from}:${from + shown}])" .numbers=${{ dims: [depths.length, shown], data: lengths }} .digits=${1}
-        .columnLabels=${rowNames(reading)} .cellWidth=${figure.narrow ? 0 : 33} .cellHeight=${high} .rails=${{ columns: [focus - from] }}
+        .columnLabels=${rowNames(reading)} .cellWidth=${figure.narrow ? 0 : figure.inClass ? 60 : 33} .cellHeight=${high} .rails=${{ columns: [focus - from] }}
         @cell-select=${({ detail }: CellEvent) => detail && figure.choose({ q: String(from + detail.column) })}></cf-matrix>
     </div>
   </div>`;

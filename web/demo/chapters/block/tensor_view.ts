@@ -14,8 +14,10 @@ export const rowNames = ({ tokens, from, shown }: Reading): string[] =>
   tokens.slice(from, from + shown).map(({ label }) => label);
 
 /** The cell width that fits this many columns. */
-export const cellFor = (figure: FigureBlock, columns: number, share = 1): number => {
-  const room = figure.narrow ? figure.width - 70 : (figure.width - (figure.width >= 1000 ? 290 : 0) - 70) * share;
+export const cellFor = (figure: FigureBlock, reading: Reading, columns: number, share = 1): number => {
+  const [odds, names] = figure.inClass ? [470, 120] : [290, 70];
+  const beside = figure.width >= 1000 && figure.withOdds(reading) ? odds : 0;
+  const room = figure.narrow ? figure.width - names : (figure.width - beside - names) * share;
   return Math.max(2, Math.min(14, room / columns));
 };
 
@@ -35,7 +37,7 @@ export function tensorView(figure: FigureBlock, reading: Reading): TemplateResul
   const column = Math.max(0, Math.min(shape.model - 1, figure.number('c') || 0));
   return html`<p class="caption">${nameOf(figure, reading, part)} <span class="muted">${windowNote(figure, reading)}</span></p>
     <cf-matrix label=${part.kind === 'stream' ? 'x' : part.kind === 'norm' ? 'x̂' : 'Δx'} about=${hook} hue="stream" source="${hook}[0, ${from}:${from + shown}]" .numbers=${rows}
-      .rowLabels=${rowNames(reading)} .cellWidth=${cellFor(figure, shape.model)} .cellHeight=${figure.inClass ? 21 : 17} .selected=${{ row: focus - from, column }} .rails=${{ rows: [focus - from] }}
+      .rowLabels=${rowNames(reading)} .cellWidth=${cellFor(figure, reading, shape.model)} .cellHeight=${figure.inClass ? 26 : 17} .selected=${{ row: focus - from, column }} .rails=${{ rows: [focus - from] }}
       @cell-select=${(event: CellEvent) => event.detail && figure.choose({ q: String(from + event.detail.row), c: String(event.detail.column) })}></cf-matrix>
     <p class="readout">${filled(labels.tensorRead, { token: tokens[focus]?.label ?? '', n: column + 1, value: four(row.data[column] ?? 0), length: two(lengthOf(row.data)), width: shape.model })}</p>`;
 }

@@ -36,9 +36,8 @@ class FigureCost extends Figure<Data, typeof words> {
       table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
       th { text-align: left; font-weight: 400; color: var(--cf-muted); padding: 5px 14px 5px 0; vertical-align: top; }
       td { padding: 5px 14px 5px 0; }
-      .guess { font: italic 22px var(--cf-serif); padding: 80px 0; text-align: center; }
-      h3 { font: 600 17px var(--cf-serif); margin: 22px 0 6px; }
-      :host(.large) { font-size: 20px; }
+      .guess { font: italic max(22px, var(--cf-min-font-size)) var(--cf-serif); padding: 80px 0; text-align: center; }
+      h3 { font: 600 max(17px, var(--cf-min-font-size)) var(--cf-serif); margin: 22px 0 6px; }
     `,
   ];
   #turn = 0;
@@ -140,7 +139,7 @@ class FigureCost extends Figure<Data, typeof words> {
           <p class="verdict">${labels.pathNote}</p>`;
       case 'time':
         if (!this.revealed) return html`<p class="guess">${labels.guess}</p>`;
-        return html`<cost-plot source="median ms of scaled_dot_product_attention(q, k, v); n × tanh(matmul(h, W)); conv1d(x, W)" .series=${data.series ?? []} .lengths=${lengths} .labels=${labels}></cost-plot>
+        return html`<cost-plot source="median ms of scaled_dot_product_attention(q, k, v); n × tanh(matmul(h, W)); conv1d(x, W)" .series=${data.series ?? []} .lengths=${lengths} .labels=${labels} .minFont=${this.minFont}></cost-plot>
           <p class="verdict">${labels.timeNote}</p>`;
       case 'cache':
         return this.#cache(data);

@@ -67,11 +67,10 @@ export const batchStyles = css`
   .batch-view .stack { display: flex; gap: 10px 26px; justify-content: center; align-items: flex-end; flex-wrap: wrap; }
   .batch-view .times { font: 26px var(--cf-serif); color: var(--cf-muted); align-self: center; }
   .batch-view .all { display: flex; flex-wrap: wrap; justify-content: center; gap: 4px 12px; margin: 4px 0 12px; }
-  .batch-view .all button { border: 2px solid transparent; background: none; border-radius: 6px; padding: 4px; cursor: pointer; font-size: 13px; min-height: 30px; }
+  .batch-view .all button { border: 2px solid transparent; background: none; border-radius: 6px; padding: 4px; cursor: pointer; font-size: max(13px, var(--cf-min-font-size)); min-height: 30px; }
   .batch-view .all button[aria-pressed='true'] { border-color: var(--cf-ink); }
-  .batch-view .shapes { text-align: center; font: 17px var(--cf-mono); margin: 0 0 10px; }
+  .batch-view .shapes { text-align: center; font: max(17px, var(--cf-min-font-size)) var(--cf-mono); margin: 0 0 10px; }
   .batch-view .readout { text-align: center; margin-top: 6px; }
-  .large .batch-view .shapes, .large .batch-view .readout, .large .batch-view .all button { font-size: 24px; }
   @media (max-width: 700px) { .batch-view .shapes { font-size: 14px; } .batch-view .stack { gap: 6px 10px; } .batch-view .times { font-size: 18px; } }
 `;
 

@@ -2,7 +2,8 @@
 // the chosen row's weights as bars on A's columns. Events: head-point, head-select, head-edit, head-stage.
 
 import type { Cell, CellEdit, CfMatrix, Rails } from 'clearformer/elements';
-import { css, html, LitElement, type nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { css, html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { stageHeight } from '../../book/class_mode.js';
 import { OwnWidth, ThemeColours } from '../../book/controllers.js';
 import type { EditSpec } from '../../book/edits.js';
 import { figureStyles } from '../../book/figure_styles.js';
@@ -15,12 +16,17 @@ import type { Projections } from './read_weights.js';
 import { readout, readoutStyles } from './readout.js';
 import type { Selected } from './selection.js';
 import { type Views, viewsOf } from './views.js';
+import { captionRoom, wallGeometry } from './wall_geometry.js';
 
 /** A symbol of the formula. */
 export type FormulaPart = 'q' | 'k' | 'd' | 'm' | 'soft' | 'v';
 type Labels = Readonly<Record<string, string>>;
 
 const order = ['Q', 'K', 'S', 'A', 'V', 'Z'] as const;
+/** Heights in class mode: of the formula, and of the note on the window of tokens. */
+const around = { formula: 56, note: 36 };
+/** Up to `whole` tokens are all drawn; of more, a window of `part`. */
+export const tokensShown = (minFont: number): [whole: number, part: number] => (minFont > 0 ? [10, 9] : [12, 10]);
 const hues = { Q: 'q', K: 'k', V: 'v', S: 'ink', A: 'ink', Z: 'ink' } as const;
 const tellingOf = (host: HTMLElement, type: string, detail: unknown): boolean =>
   host.dispatchEvent(new CustomEvent(type, { detail }));
@@ -33,7 +39,7 @@ class HeadCanvas extends LitElement {
     edits: { attribute: false },
     symbol: {},
     hiding: { type: Boolean },
-    large: { type: Boolean },
+    minFont: { type: Number },
     labels: { attribute: false },
     projections: { attribute: false },
     hovered: { state: true },
@@ -47,7 +53,8 @@ class HeadCanvas extends LitElement {
   declare symbol: FormulaPart | undefined;
   /** Whether the row of weights is hidden while a class guesses. */
   declare hiding: boolean;
-  declare large: boolean;
+  /** Minimum font size in CSS pixels; 0: default sizes. */
+  declare minFont: number;
   declare labels: Labels;
   declare projections: Projections | undefined;
   declare private hovered: Selected | undefined;
@@ -68,11 +75,10 @@ class HeadCanvas extends LitElement {
       cf-matrix { position: absolute; }
       .over { position: absolute; inset: 0; pointer-events: none; overflow: visible; z-index: 1; }
       .corner { position: absolute; left: var(--left); top: 4px; width: var(--width); height: var(--corner-height); }
-      .stages { position: absolute; left: var(--left); top: var(--top); font-size: 12.5px; z-index: 2; }
+      .stages { position: absolute; left: var(--left); top: var(--top); font-size: max(12.5px, var(--cf-min-font-size)); z-index: 2; }
       .stages button { padding: 2px 9px; min-height: 24px; }
-      .large .stages { font-size: 22px; }
-      .over .reads { font: 18px var(--cf-serif); } .large .over .reads { font-size: 26px; }
-      .over .share { font-size: 12px; } .large .over .share { font-size: 17px; }
+      .over .reads { font: max(18px, var(--cf-min-font-size)) var(--cf-serif); }
+      .over .share { font-size: max(12px, var(--cf-min-font-size)); }
       .q-fill { fill: var(--cf-q); } .muted-fill { fill: var(--cf-muted); }
     `,
   ];
@@ -82,6 +88,7 @@ class HeadCanvas extends LitElement {
     new ThemeColours(this);
     this.stage = 'masked';
     this.edits = [];
+    this.minFont = 0;
     this.labels = {};
   }
 
@@ -99,8 +106,8 @@ class HeadCanvas extends LitElement {
     const [keys = 0, outer = 0] = now.V.dims;
     const { matrix, column } = this.selected;
     const tokens = {
-      queries: windowAround(focus, queries, 12, 10),
-      keys: windowAround(Math.min(focus, keys - 1), keys, 12, 10),
+      queries: windowAround(focus, queries, ...tokensShown(this.minFont)),
+      keys: windowAround(Math.min(focus, keys - 1), keys, ...tokensShown(this.minFont)),
     };
     const wide = this.#box.width - 280 > 22 * (2 * tokens.keys.count + inner + outer);
     const block = (of: number, place: number): Spans['inner'] => {
@@ -131,17 +138,8 @@ class HeadCanvas extends LitElement {
     const spans = this.#spans(data);
     const secretRow = this.hiding ? data.focus : -1;
     const views = this.#viewsFor(data, spans, secretRow);
-    const widths = labelWidths(views.A.columnLabels);
-    const room = {
-      width: this.#box.width,
-      height: Math.max(380, innerHeight - (this.large ? 52 + 92 + 176 : 52 + 78 + 158)),
-      large: this.large,
-      labels: Math.max(0, ...labelWidths([...views.Q.rowLabels, ...views.V.rowLabels])),
-      above: 20,
-    };
-    const first = geometryOf(spans, room);
-    const above = labelsAbove(widths, first.cell.width);
-    const geometry = above > 20 ? geometryOf(spans, { ...room, above }) : first;
+    const large = this.minFont > 0;
+    const geometry = large ? this.#onWall(spans, views) : this.#onScreen(spans, views);
     this.#geometry = geometry;
     const context = {
       data,
@@ -151,18 +149,47 @@ class HeadCanvas extends LitElement {
       stage: this.stage,
       labels: this.labels,
       secretRow,
-      large: this.large,
-      above,
+      large,
+      above: geometry.above,
     };
-    return html`<div class="canvas ${this.large ? 'large' : ''}" ${vars({ '--height': `${geometry.height + (this.large ? 16 : 0) + (spans.keys.count * geometry.cell.width < 230 ? 22 : 0)}px` })}>
-      ${order.map((name) => this.#matrix(name, views, geometry))}
+    return html`<div class="canvas ${large ? 'large' : ''}" ${vars({ '--height': `${geometry.height + (this.#narrowScores(spans.keys.count * geometry.cell.width) ? 22 : 0)}px` })}>
+      ${order.filter((name) => geometry.shown.has(name)).map((name) => this.#matrix(name, views, geometry))}
       <div class="corner" ${vars({ '--left': `${geometry.left}px`, '--width': `${geometry.corner.width}px`, '--corner-height': `${geometry.corner.height}px` })}
         @pointerleave=${() => this.#point(undefined)}>
         ${readout({ ...context, product: this.product, point: this.#point, projections: this.projections })}
       </div>
-      ${this.#stages(geometry, spans)}
+      ${geometry.shown.has('S') ? this.#stages(geometry, spans) : nothing}
       ${overlay({ ...context, part: this.symbol, product: this.product, width: this.#box.width })}
     </div>`;
+  }
+
+  /** Whether S is too narrow for its buttons beside its shape. */
+  #narrowScores(width: number): boolean {
+    return width < (this.minFont > 0 ? 420 : 230);
+  }
+
+  #onScreen(spans: Spans, views: Views): Geometry {
+    const room = {
+      width: this.#box.width,
+      height: Math.max(380, innerHeight - (52 + 78 + 158)),
+      labels: Math.max(0, ...labelWidths([...views.Q.rowLabels, ...views.V.rowLabels])),
+      above: 20,
+    };
+    const first = geometryOf(spans, room);
+    const above = labelsAbove(labelWidths(views.A.columnLabels), first.cell.width);
+    return above > 20 ? geometryOf(spans, { ...room, above }) : first;
+  }
+
+  /** Layout of class mode, where column labels are truncated, not rotated. */
+  #onWall(spans: Spans, views: Views): Geometry {
+    const { queries } = spans;
+    const room = {
+      width: this.#box.width,
+      height: stageHeight() - around.formula - (queries.count < queries.of ? around.note : 0),
+      labels: Math.max(0, ...labelWidths([...views.Q.rowLabels, ...views.V.rowLabels], this.minFont)),
+      above: this.minFont + 6,
+    };
+    return wallGeometry(spans, room, this.selected.matrix);
   }
 
   #matrix(name: MatrixName, views: Views, geometry: Geometry): TemplateResult {
@@ -170,13 +197,14 @@ class HeadCanvas extends LitElement {
     const { cell, places } = geometry;
     const corner = this.#corners.get(name) ?? { left: places[name].x - 8, top: places[name].y - 4 };
     const columns = name === 'K' ? view.rows.count : view.columns.count;
-    const width = columns * cell.width + 240;
+    const beside = this.minFont > 0 ? geometry.labels + 30 + Math.max(0, captionRoom - columns * cell.width) : 240;
+    const width = columns * cell.width + beside;
     const mine = this.selected.matrix === name;
     const chosen = { row: this.selected.row - view.rows.from, column: this.selected.column - view.columns.from };
     return html`<cf-matrix data-name=${name} .numbers=${view.numbers} source=${view.source} label=${name} about=${this.labels[`about${name}`] ?? ''}
       hue=${hues[name]} .rowLabels=${view.rowLabels} .columnLabels=${view.columnLabels}
-      quiet=${name === 'K' ? 'both' : name === 'S' || name === 'A' ? 'rows' : name === 'Z' ? 'both' : 'columns'}
-      scale=${name === 'A' ? 'weights' : 'signed'} .bound=${view.bound} ?transposed=${name === 'K'} caption=${name === 'K' || name === 'V' ? 'above' : 'below'}
+      quiet=${geometry.quiet[name]}
+      scale=${name === 'A' ? 'weights' : 'signed'} .bound=${view.bound} ?transposed=${name === 'K'} caption=${geometry.captionsAbove.has(name) ? 'above' : 'below'}
       .masked=${view.masked} .changed=${view.changed} .edited=${view.edited} .secret=${view.secret} ?editable=${view.editable}
       .cellWidth=${cell.width} .cellHeight=${cell.height} .selected=${mine ? this.#stable(chosen) : undefined} .rails=${this.#railsOf(name, views)}
       ${vars({ left: `${corner.left}px`, top: `${corner.top}px`, width: `${width}px` })}
@@ -235,7 +263,7 @@ class HeadCanvas extends LitElement {
   #stages({ places, middle, cell }: Geometry, { queries, keys }: Spans): TemplateResult {
     const { labels } = this;
     const texts = { raw: labels.stageRaw, scaled: labels.stageScaled, masked: labels.stageMasked };
-    const under = keys.count * cell.width < 230 ? 26 : 4; // beside the shape if both fit
+    const under = this.#narrowScores(keys.count * cell.width) ? 26 : 4; // beside the shape if both fit
     const top = middle + queries.count * cell.height + under;
     const place = { '--left': `${places.S.x + 14}px`, '--top': `${top}px` };
     return html`<div class="seg stages" role="group" aria-label=${labels.stages ?? ''} ${vars(place)}>${Object.entries(

@@ -10,11 +10,10 @@ export const controlsStyles = css`
   .which { display: flex; gap: 4px 14px; align-items: center; flex-wrap: wrap; color: var(--cf-muted); }
   .which label { display: inline-flex; gap: 6px; align-items: center; }
   .which select { min-height: 30px; padding: 0 4px; color: var(--cf-ink); }
-  .which small { font-size: 12.5px; flex-basis: 100%; }
+  .which small { font-size: max(12.5px, var(--cf-min-font-size)); flex-basis: 100%; }
   .odds { justify-self: end; display: grid; justify-items: end; gap: 2px; font-variant-numeric: tabular-nums; }
   .odds p { white-space: nowrap; } .odds .then { display: flex; gap: 4px 14px; flex-wrap: wrap; justify-content: flex-end; }
-  .odds .serif { font-size: 17px; }
-  .large .which, .large .odds { font-size: 24px; } .large .which small { display: none; } .large .odds .serif { font-size: 26px; } .large .which select { min-height: 38px; }
+  .odds .serif { font-size: max(17px, var(--cf-min-font-size)); } .large .which small { display: none; } .large .odds .serif { font-size: 26px; } .large .which { flex-wrap: nowrap; white-space: nowrap; } .large .which select { min-height: 38px; }
   @media (max-width: 900px) { .which small { display: none; } .odds { justify-self: start; justify-items: start; } .odds .then { justify-content: flex-start; } }
 `;
 

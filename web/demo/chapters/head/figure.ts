@@ -10,7 +10,7 @@ import { MeasuredFigure } from '../../book/measured_figure.js';
 import type { words } from '../../words/en/head.js';
 import { type BatchData, batchData, batchStyles, batchView } from './batch.js';
 import './canvas.js';
-import type { FormulaPart } from './canvas.js';
+import { type FormulaPart, tokensShown } from './canvas.js';
 import { headCode } from './code.js';
 import { controls, controlsStyles, odds } from './controls.js';
 import { formula, formulaStyles } from './formula.js';
@@ -77,7 +77,8 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
     batchStyles,
     css`
       .top { display: grid; grid-template-columns: minmax(0, 1fr) auto minmax(0, 1fr); align-items: center; gap: 8px 20px; margin-bottom: 4px; }
-      .note { color: var(--cf-muted); font-size: 13px; }
+      .large .top { grid-template-columns: max-content minmax(0, 1fr) max-content; margin: 0 0 6px; }
+      .note { color: var(--cf-muted); font-size: max(13px, var(--cf-min-font-size)); }
       @media (max-width: 900px) { .top { grid-template-columns: minmax(0, 1fr); gap: 2px; } }
     `,
   ];
@@ -197,8 +198,9 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
         focus: (row) => this.choose({ q: String(row) }),
       });
     }
-    const shown = Math.min(12, head.queries.length) < head.queries.length ? 10 : head.queries.length;
-    return html`<head-canvas .data=${head} .stage=${this.#stage} .selected=${selected} .edits=${edits} .symbol=${this.symbol} ?hiding=${!this.revealed} ?large=${this.inClass}
+    const [whole, part] = tokensShown(this.minFont);
+    const shown = head.queries.length > whole ? part : head.queries.length;
+    return html`<head-canvas .data=${head} .stage=${this.#stage} .selected=${selected} .edits=${edits} .symbol=${this.symbol} ?hiding=${!this.revealed} minFont=${this.minFont}
         .labels=${labels} .projections=${this.projections}
         @head-point=${(event: CustomEvent<Selected | undefined>) => this.#pointed(event.detail)}
         @head-select=${(event: CustomEvent<Selected>) => this.#select(event.detail, head)}
@@ -220,6 +222,7 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
         head,
         labels,
         width,
+        large: this.inClass,
         identity: this.value('gen') === 'identity',
         choose: (changes) => this.choose(changes),
       });

@@ -1,6 +1,7 @@
 // The layout of the six matrices. Two products, row times column: Q left of S with Kᵀ above it, A left of Z with V
 // above it, all with one cell size; the corners above Q and above A are empty.
 
+import { textWidths } from '../../book/text_widths.js';
 import type { Window } from '../../book/window.js';
 import type { MatrixName } from './head_numbers.js';
 
@@ -12,15 +13,25 @@ export interface Spans {
   readonly outer: Window;
 }
 
+type Quiet = '' | 'rows' | 'columns' | 'both';
+
 export interface Geometry {
   readonly cell: { readonly width: number; readonly height: number };
   /** The top left corner of each matrix. */
   readonly places: Readonly<Record<MatrixName, { readonly x: number; readonly y: number }>>;
+  /** The matrices that are drawn. */
+  readonly shown: ReadonlySet<MatrixName>;
+  /** Labels that an adjacent matrix draws. */
+  readonly quiet: Readonly<Record<MatrixName, Quiet>>;
+  readonly captionsAbove: ReadonlySet<MatrixName>;
   readonly left: number;
   /** Top of the lower row of matrices. */
   readonly middle: number;
   readonly height: number;
   readonly corner: { readonly width: number; readonly height: number };
+  /** Height of the labels between the two rows of matrices, and width of the row labels. */
+  readonly above: number;
+  readonly labels: number;
 }
 
 /** Rows and columns as rendered: K is transposed. */
@@ -37,17 +48,18 @@ export function drawnSize(matrix: MatrixName, { queries, keys, inner, outer }: S
   return [rows.count, columns.count];
 }
 
-interface Room {
+export interface Room {
   readonly width: number;
   /** The height available for the matrices. */
   readonly height: number;
-  readonly large: boolean;
   /** Width of the longest row label. */
   readonly labels: number;
   /** Height of the labels above S and A. */
   readonly above: number;
 }
 
+const all: ReadonlySet<MatrixName> = new Set<MatrixName>(['Q', 'K', 'V', 'S', 'A', 'Z']);
+const captionsAbove: ReadonlySet<MatrixName> = new Set<MatrixName>(['K', 'V']);
 const gaps = { Q: 34, S: 34, A: 62 };
 const top = 26;
 /** Minimal widths and height for the read-out, buttons and captions if the matrices are small. */
@@ -75,7 +87,7 @@ export function geometryOf(spans: Spans, room: Room): Geometry {
   const upper = Math.max(inner.count, keys.count);
   const between = 14 + room.above;
   const fitting = (room.height - top - between - 28) / (upper + queries.count);
-  const height = Math.max(15, Math.min(room.large ? 30 : 26, fitting));
+  const height = Math.max(15, Math.min(26, fitting));
   const above = Math.max(upper * height, least.upper);
   const left = Math.max(0, (room.width - taken) / 2);
   const middle = top + above + between;
@@ -96,22 +108,22 @@ export function geometryOf(spans: Spans, room: Room): Geometry {
       K: { x: x.S, y: over(inner.count) },
       V: { x: x.Z, y: over(keys.count) },
     },
+    shown: all,
+    quiet: { Q: 'columns', K: 'both', V: 'columns', S: 'rows', A: 'rows', Z: 'both' },
+    captionsAbove,
     left,
     middle,
     height: middle + queries.count * height + 30,
     corner: { width: x.S - 46 - left, height: middle - 40 },
+    above: room.above,
+    labels,
   };
 }
 
-let ruler: CanvasRenderingContext2D | null | undefined;
-
-/** Widths of labels as the matrices render them. */
-export function labelWidths(labels: readonly string[]): number[] {
-  ruler ??= document.createElement('canvas').getContext('2d');
-  if (!ruler) return labels.map((label) => label.length * 8);
-  const face = getComputedStyle(document.documentElement).getPropertyValue('--cf-serif') || 'serif';
-  ruler.font = `14.5px ${face}`;
-  return labels.map((label) => Math.min(140, ruler?.measureText(label).width ?? 0));
+/** Widths of labels as the matrices render them, truncated. */
+export function labelWidths(labels: readonly string[], size = 14.5): number[] {
+  const longest = size > 14.5 ? 11 * size : 140;
+  return textWidths(labels, size).map((width) => Math.min(longest, width));
 }
 
 /** The height of column labels: one line, or more if they are slanted so as not to overlap. */

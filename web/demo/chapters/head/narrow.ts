@@ -10,13 +10,13 @@ import { boundOf, editedHook } from './views.js';
 
 export const narrowStyles = css`
   .row-view { touch-action: pan-y; max-width: 620px; margin: 0 auto; }
-  .row-head { display: flex; align-items: center; gap: 6px; font: 19px var(--cf-serif); min-height: 34px; }
-  .row-head .plain { font: 20px var(--cf-sans); min-width: 40px; min-height: 40px; } .row-head .plain:first-of-type { margin-left: auto; }
-  .row-line { display: grid; grid-template-columns: 48px minmax(0, 1fr); align-items: center; font: italic 17px var(--cf-serif); }
+  .row-head { display: flex; align-items: center; gap: 6px; font: max(19px, var(--cf-min-font-size)) var(--cf-serif); min-height: 34px; }
+  .row-head .plain { font: max(20px, var(--cf-min-font-size)) var(--cf-sans); min-width: 40px; min-height: 40px; } .row-head .plain:first-of-type { margin-left: auto; }
+  .row-line { display: grid; grid-template-columns: 48px minmax(0, 1fr); align-items: center; font: italic max(17px, var(--cf-min-font-size)) var(--cf-serif); }
   .row-line > span { text-align: right; padding-right: 6px; font-variant-numeric: tabular-nums; white-space: nowrap; } .row-line cf-matrix { font-style: normal; }
-  .row-line small { font: 12px var(--cf-sans); }
-  .row-chain { color: var(--cf-muted); font-size: 14px; margin: 2px 0 0 48px; font-variant-numeric: tabular-nums; } .row-chain b { color: var(--cf-ink); font-weight: 600; }
-  .row-bars text { font: 15px var(--cf-serif); } .row-bars text.share { font: 12px var(--cf-sans); } .row-bars .on { font-weight: 600; fill: var(--cf-k); }
+  .row-line small { font: max(12px, var(--cf-min-font-size)) var(--cf-sans); }
+  .row-chain { color: var(--cf-muted); font-size: max(14px, var(--cf-min-font-size)); margin: 2px 0 0 48px; font-variant-numeric: tabular-nums; } .row-chain b { color: var(--cf-ink); font-weight: 600; }
+  .row-bars text { font: max(15px, var(--cf-min-font-size)) var(--cf-serif); } .row-bars text.share { font: max(12px, var(--cf-min-font-size)) var(--cf-sans); } .row-bars .on { font-weight: 600; fill: var(--cf-k); }
   .row-bars [role='button'] { cursor: pointer; }
 `;
 

@@ -44,6 +44,16 @@ const spansOf = ({ Q, A, V }: Views): Spans => ({
   outer: V.columns,
 });
 
+/** The matrices that a wire connects. */
+const madeOf: Readonly<Record<MatrixName, readonly MatrixName[]>> = {
+  Q: [],
+  K: [],
+  V: [],
+  S: ['Q', 'K', 'S'],
+  A: ['S', 'A'],
+  Z: ['A', 'V', 'Z'],
+};
+
 function wires({ views, geometry, at: chosen, above }: OverlayContext): TemplateResult | typeof nothing {
   const { places, cell, middle } = geometry;
   const { matrix, row, column } = chosen;
@@ -52,6 +62,7 @@ function wires({ views, geometry, at: chosen, above }: OverlayContext): Template
   const y = middle + (r + 0.5) * cell.height;
   const end = (name: MatrixName): number => places[name].x + drawnSize(name, spans)[1] * cell.width;
   const bottom = (name: MatrixName): number => places[name].y + drawnSize(name, spans)[0] * cell.height;
+  if (!madeOf[matrix].every((name) => geometry.shown.has(name))) return nothing;
   const line = (d: string, hue: string): TemplateResult =>
     svg`<path d=${d} fill="none" stroke="var(--cf-${hue})" stroke-width="2.2" opacity="0.8"/>`;
   if (matrix === 'S') {
@@ -71,7 +82,8 @@ function frame(
   hue: string,
   stroke: number,
   cell?: { row: number; column: number },
-): TemplateResult {
+): TemplateResult | typeof nothing {
+  if (!context.geometry.shown.has(name)) return nothing;
   const { places, cell: size } = context.geometry;
   const [rows, columns] = cell ? [1, 1] : drawnSize(name, spansOf(context.views));
   const x = places[name].x + (cell?.column ?? 0) * size.width - 0.5;
@@ -102,8 +114,9 @@ function productFrames(context: OverlayContext): TemplateResult | typeof nothing
     ${frame(context, 'V', 'ink', 2.6, { row: key, column: column - views.V.columns.from })}`;
 }
 
-function bars(context: OverlayContext): TemplateResult {
+function bars(context: OverlayContext): TemplateResult | typeof nothing {
   const { data, geometry, views, at: chosen, labels, secretRow, above, large } = context;
+  if (large && !(geometry.shown.has('A') && geometry.shown.has('S'))) return nothing;
   const { places, cell, middle } = geometry;
   const row = ofKeys(chosen.matrix) ? data.focus : chosen.row;
   const { x } = places.A;

@@ -5,8 +5,8 @@ import { matrixText, type OwnMatrices, ownText, parseOwn } from './own_matrices.
 
 export const ownStyles = css`
   .own { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 10px 20px; margin: 8px 0 12px; }
-  .own label { display: grid; gap: 4px; font: italic 18px var(--cf-serif); }
-  .own textarea { font: 13px/1.5 var(--cf-mono); min-height: 120px; resize: vertical; white-space: pre; overflow: auto; width: 100%; }
+  .own label { display: grid; gap: 4px; font: italic max(18px, var(--cf-min-font-size)) var(--cf-serif); }
+  .own textarea { font: max(13px, var(--cf-min-font-size)) / 1.5 var(--cf-mono); min-height: 120px; resize: vertical; white-space: pre; overflow: auto; width: 100%; }
   .own .row { grid-column: 1 / -1; display: flex; gap: 10px 18px; flex-wrap: wrap; align-items: center; }
   @media (max-width: 700px) { .own { grid-template-columns: 1fr; } .own textarea { min-height: 76px; } }
 `;

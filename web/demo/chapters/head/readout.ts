@@ -18,10 +18,10 @@ interface ReadoutContext extends DrawingContext {
 }
 
 export const readoutStyles = css`
-  .corner { font-size: 13.5px; font-variant-numeric: tabular-nums; line-height: 1.3; }
-  .corner h3 { margin: 0 0 6px; font: 18px/1.2 var(--cf-serif); font-weight: 400; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-  .large .corner { font-size: 24px; line-height: 1.15; }
-  .large .corner .terms { font-size: 20px; grid-template-columns: minmax(44px, max-content) repeat(4, max-content) minmax(0, 1fr); }
+  .corner { font-size: max(13.5px, var(--cf-min-font-size)); font-variant-numeric: tabular-nums; line-height: 1.3; }
+  .corner h3 { margin: 0 0 6px; font: max(18px, var(--cf-min-font-size)) / 1.2 var(--cf-serif); font-weight: 400; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+  .large .corner { line-height: 1.15; }
+  .large .corner .terms { grid-template-columns: minmax(44px, max-content) repeat(4, max-content) minmax(0, 1fr); }
   .large .corner .terms.five { grid-template-columns: minmax(44px, max-content) repeat(3, max-content) minmax(0, 1fr); } .large .corner h3 { font-size: 26px; }
   .terms { display: grid; grid-template-columns: auto repeat(4, max-content) minmax(30px, 1fr); column-gap: 0.4em; align-items: center; }
   .terms.five { grid-template-columns: auto max-content max-content max-content minmax(30px, 1fr); }
@@ -37,7 +37,7 @@ export const readoutStyles = css`
   .corner sup { font-size: 0.75em; line-height: 1; }
   .corner cf-matrix { position: relative; }
   .strip { display: grid; grid-template-columns: 18px minmax(0, 1fr); align-items: center; }
-  .strip i { font: italic 17px var(--cf-serif); }
+  .strip i { font: italic max(17px, var(--cf-min-font-size)) var(--cf-serif); }
 `;
 
 /** More terms than this are shown as bars. */
@@ -59,6 +59,20 @@ interface Term {
 
 const rowHeight = ({ geometry, large }: ReadoutContext, count: number): number =>
   Math.max(11, Math.min(large ? 27 : 20, (geometry.corner.height - (large ? 74 : 56)) / count));
+
+/** In class mode: the keys of the largest weights, as many as fit, in their order. */
+function fitting(
+  { geometry, large, views }: ReadoutContext,
+  keys: readonly number[],
+  weightOf: (key: number) => number,
+): readonly number[] {
+  const fit = (others: number): number => Math.floor((geometry.corner.height - others) / 26);
+  const whole = views.A.columns.count === views.A.columns.of;
+  if (!large || keys.length <= fit(whole ? 78 : 112)) return keys;
+  const most = Math.max(1, fit(112)); // one line more tells of the others
+  const kept = [...keys].sort((a, b) => weightOf(b) - weightOf(a)).slice(0, most);
+  return keys.filter((key) => kept.includes(key));
+}
 
 /** A signed bar in an SVG with zero in the middle. */
 function bar(value: number, most: number): TemplateResult {
@@ -128,12 +142,14 @@ function weights(context: ReadoutContext): TemplateResult {
   const highest = scores.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
   const powers = Array.from(scores, (value) => Math.exp(value - highest));
   const { from, count } = views.A.columns;
-  const shown = Array.from({ length: count }, (_, i) => from + i).filter(
+  const seen = Array.from({ length: count }, (_, i) => from + i).filter(
     (key) => scores[key] !== Number.NEGATIVE_INFINITY,
   );
+  const shown = fitting(context, seen, (key) => (key === column ? 2 : at(now.A, row, key)));
   const height = rowHeight(context, Math.max(1, shown.length));
   const outside = Array.from(rowOf(now.A, row)).reduce(
-    (sum, share, key) => (key < from || key >= from + count ? sum + share : sum),
+    (sum, share, key) =>
+      key < from || key >= from + count || (seen.includes(key) && !shown.includes(key)) ? sum + share : sum,
     0,
   );
   const masked = scores[column] === Number.NEGATIVE_INFINITY;
@@ -160,9 +176,10 @@ function mixture(context: ReadoutContext): TemplateResult {
   const title = html`<h3><span class="q">${data.queries[row]}</span><span class="muted"> ${labels.takes} </span><span class="v">${column + 1}</span></h3>`;
   if (row === secretRow) return title;
   const { from, count } = views.A.columns;
-  const shown = Array.from({ length: count }, (_, i) => from + i).filter(
+  const seen = Array.from({ length: count }, (_, i) => from + i).filter(
     (key) => at(now.masked, row, key) !== Number.NEGATIVE_INFINITY,
   );
+  const shown = fitting(context, seen, (key) => at(now.A, row, key));
   const products = shown.map((index) => ({
     index,
     one: at(now.A, row, index),

@@ -79,11 +79,11 @@ export async function rootData(d: number): Promise<RootData> {
 
 export const rootStyles = css`
   .root-view { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 10px 48px; max-width: 980px; margin: 6px auto 0; }
-  .root-view h3 { font: 20px var(--cf-serif); margin: 0 0 4px; }
+  .root-view h3 { font: max(20px, var(--cf-min-font-size)) var(--cf-serif); margin: 0 0 4px; }
   .root-view .all { grid-column: 1 / -1; }
-  .root-view .slider { grid-column: 1 / -1; justify-content: center; font-size: 17px; }
+  .root-view .slider { grid-column: 1 / -1; justify-content: center; font-size: max(17px, var(--cf-min-font-size)); }
   .root-view .slider input { width: min(420px, 50vw); }
-  .large .root-view h3 { font-size: 27px; } .large .root-view .readout, .large .root-view .slider { font-size: 24px; }
+  .large .root-view { max-width: 1240px; gap: 4px 48px; } .large .root-view h3 { font-size: 27px; }
   @media (max-width: 700px) { .root-view { gap: 8px 14px; } .root-view h3 { font-size: 16px; } .root-view .readout { font-size: 13px; } }
 `;
 
@@ -111,7 +111,7 @@ export function rootView({ data, labels, width, large, hiding, choose }: RootReq
   const at = Math.max(0, sizes.indexOf(d as (typeof sizes)[number]));
   const now = spreads[at];
   const narrow = width < 700;
-  const cell = narrow ? Math.floor((width - 60) / 2 / shownKeys) : large ? 36 : 32;
+  const cell = narrow ? Math.floor((width - 60) / 2 / shownKeys) : large ? 46 : 32;
   const side = (
     title: TemplateResult,
     numbers: Float,
@@ -120,7 +120,7 @@ export function rootView({ data, labels, width, large, hiding, choose }: RootReq
     peak: number,
   ): TemplateResult => html`<div>
     <h3>${title}</h3>
-    <cf-matrix label="A" about=${narrow ? '' : labels.aboutA} scale="weights" .numbers=${numbers} source=${source} .cellWidth=${cell} .cellHeight=${narrow ? 13 : large ? 28 : 24} .secret=${hiding ? () => true : undefined}></cf-matrix>
+    <cf-matrix label="A" about=${narrow ? '' : labels.aboutA} scale="weights" .numbers=${numbers} source=${source} .cellWidth=${cell} .cellHeight=${narrow ? 13 : large ? 30 : 24} .secret=${hiding ? () => true : undefined}></cf-matrix>
     <p class="readout">${labels.variance} <b>${hiding ? '?' : decimals(spread, 2)}</b> · ${labels.peak} <b>${hiding ? '?' : decimals(peak, 2)}</b></p>
   </div>`;
   const pooled = `q, k ~ N(0, 1), d = ${d}`;
@@ -129,7 +129,7 @@ export function rootView({ data, labels, width, large, hiding, choose }: RootReq
       @input=${(event: Event) => choose(sizes[Number((event.target as HTMLInputElement).value)] ?? 64, 'slide')} /><output class="number">${d}</output></label>
     ${side(html`softmax(<i>q · k</i>)`, weights, `attention_pooling(q, k, v, { score: 'dot', need_weights: true })[1], ${pooled}`, now?.variance ?? 0, now?.peak ?? 0)}
     ${side(html`softmax(<i>q · k</i> ÷ √${d})`, scaledWeights, `scaled_dot_product_attention(q, k, v, { need_weights: true })[1], ${pooled}`, now?.scaledVariance ?? 0, now?.scaledPeak ?? 0)}
-    ${hiding ? '' : table(spreads, at, labels, width, narrow, choose)}
+    ${hiding ? '' : table(spreads, at, labels, { width, narrow, large, choose })}
   </div>`;
 }
 
@@ -137,16 +137,14 @@ function table(
   spreads: readonly Spread[],
   at: number,
   labels: RootRequest['labels'],
-  width: number,
-  narrow: boolean,
-  choose: RootRequest['choose'],
+  { width, narrow, large, choose }: Pick<RootRequest, 'width' | 'large' | 'choose'> & { narrow: boolean },
 ): TemplateResult {
   const rows = narrow
     ? ['σ²', 'σ² ÷ √d', 'max', 'max ÷ √d']
     : [labels.rowVariance, labels.rowScaledVariance, labels.rowPeak, labels.rowScaledPeak];
-  const cell = narrow ? Math.floor((width - 110) / sizes.length) : 60;
+  const cell = narrow ? Math.floor((width - 110) / sizes.length) : large ? 96 : 60;
   return html`<div class="all"><cf-matrix scale="plain" caption="none" digits=${narrow ? 'auto' : 2} label=${labels.spread} .numbers=${spreadRows(spreads)} .rowLabels=${rows} .columnLabels=${sizes.map(String)}
-    source="variance(q · k), variance(q · k / √d), mean(max(weights)), mean(max(scaled weights)) for d = 4 … 1024" .cellWidth=${cell} .cellHeight=${24} .rails=${{ columns: [at], columnHue: 'accent' }}
+    source="variance(q · k), variance(q · k / √d), mean(max(weights)), mean(max(scaled weights)) for d = 4 … 1024" .cellWidth=${cell} .cellHeight=${large ? 30 : 24} .rails=${{ columns: [at], columnHue: 'accent' }}
     @cell-select=${({ detail }: CustomEvent<Cell>) => choose(sizes[detail.column] ?? 64, 'choose')}></cf-matrix></div>`;
 }
 

@@ -97,10 +97,9 @@ function normsOf({ data }: Float, keys: number, d: number): [number, number] {
 
 export const scoresStyles = css`
   .scores-view { display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 14px 26px; }
-  .scores-view h3 { font: 600 18px var(--cf-serif); margin: 0; } .scores-view .form { font: italic 17px var(--cf-serif); min-height: 28px; white-space: nowrap; }
-  .scores-view .readout { font-size: 14px; }
+  .scores-view h3 { font: 600 max(18px, var(--cf-min-font-size)) var(--cf-serif); margin: 0; } .scores-view .form { font: italic max(17px, var(--cf-min-font-size)) var(--cf-serif); min-height: 28px; white-space: nowrap; }
+  .scores-view .readout { font-size: max(14px, var(--cf-min-font-size)); }
   .scores-tools { display: flex; gap: 8px 26px; flex-wrap: wrap; justify-content: center; margin: 4px 0 14px; align-items: center; }
-  .large .scores-view h3, .large .scores-view .form, .large .scores-tools, .large .scores-view .readout { font-size: 24px; }
   @media (max-width: 1100px) { .scores-view { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
   @media (max-width: 700px) { .scores-view { grid-template-columns: minmax(0, 1fr); gap: 4px; } .scores-view .form { display: none; } .scores-view { gap: 0; } .scores-view h3 { font-size: 14px; line-height: 1.2; } .scores-view .readout { font-size: 12px; line-height: 1.2; } .scores-view > :first-child .readout { display: none; } .scores-tools { font-size: 14px; margin: 0; gap: 0 14px; } }
 `;
@@ -110,6 +109,7 @@ interface ScoresView {
   readonly head: HeadData;
   readonly labels: Readonly<Record<string, string>>;
   readonly width: number;
+  readonly large: boolean;
   readonly identity: boolean;
   choose(changes: Readonly<Record<string, string>>): void;
 }
@@ -121,20 +121,20 @@ const forms: Readonly<Record<ScoreName, TemplateResult>> = {
   distance: html`−|q − k|² ÷ 2√d`,
 };
 
-export function scoresView({ data, head, labels, width, identity, choose }: ScoresView): TemplateResult {
+export function scoresView({ data, head, labels, width, large, identity, choose }: ScoresView): TemplateResult {
   const narrow = width < 700;
   const columns = width < 1060 ? 2 : 4;
   const keys = head.keys.length;
-  const most = Math.min(keys, 12);
+  const most = Math.min(keys, large ? 8 : 12);
   const from = Math.max(0, Math.min(keys - most, head.focus - Math.floor(most * 0.7)));
   const rows = narrow ? 1 : most;
   const room = narrow ? width - 80 : (width - 26 * (columns - 1)) / columns - 84;
-  const cell = Math.max(6, Math.min(26, Math.floor(room / most)));
+  const cell = Math.max(6, Math.min(large ? 30 : 26, Math.floor(room / most)));
   const first = narrow ? head.focus : Math.max(0, Math.min(head.queries.length - rows, from));
   const matrix = (name: ScoreName): TemplateResult => html`<div>
     <h3>${labels[name]}</h3><p class="form">${forms[name]}</p>
     <cf-matrix scale="weights" label="A" caption=${narrow ? 'none' : 'below'} .numbers=${data.weights[name].slice([first, Math.min(first + rows, head.queries.length)], [from, from + most])} source="${data.sources[name]}[${first}:${first + rows}, ${from}:${from + most}]"
-      .rowLabels=${head.queries.slice(first, first + rows)} .columnLabels=${head.keys.slice(from, from + most)} quiet=${name === 'dot' || columns === 2 ? (narrow && name !== 'dot' ? 'columns' : '') : 'rows'} .cellWidth=${cell} .cellHeight=${narrow ? 17 : Math.max(16, cell * 0.84)}
+      .rowLabels=${head.queries.slice(first, first + rows)} .columnLabels=${head.keys.slice(from, from + most)} quiet=${name === 'dot' || columns === 2 ? (narrow && name !== 'dot' ? 'columns' : '') : 'rows'} .cellWidth=${cell} .cellHeight=${narrow ? 17 : Math.max(large ? 28 : 16, cell * 0.84)}
       .masked=${(r: number, c: number) => head.hooks !== undefined && from + c > first + r} .rails=${{ rows: [head.focus - first], rowHue: 'q' }}></cf-matrix>
     <p class="readout">${name === 'dot' ? labels.compared : filled(labels.apart ?? '', { difference: '' })}${name === 'dot' ? '' : html`<b>${spoken(data.apart[name])}</b>`}</p>
   </div>`;

@@ -21,31 +21,38 @@ export const headStyles = css`
   .name { border: 0; background: none; padding: 3px 7px; margin-left: -3px; border-radius: 6px; cursor: pointer; min-height: 28px; white-space: nowrap; }
   .name:hover { background: var(--cf-sunken); }
   .name[aria-pressed='true'] { background: var(--cf-ink); color: var(--cf-paper); }
-  .habit { color: var(--cf-muted); font-size: 12px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; display: block; min-height: 17px; }
+  .habit { color: var(--cf-muted); font-size: max(12px, var(--cf-min-font-size)); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; display: block; min-height: 17px; }
   .lower { display: flex; gap: 20px 44px; flex-wrap: wrap; align-items: flex-start; margin-top: 10px; }
-  .caption { font: 18px/1.4 var(--cf-serif); margin: 0 0 2px; }
+  .caption { font: max(18px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); margin: 0 0 2px; }
   .odds .caption { margin-bottom: 6px; }
   .odds .plain { padding-left: 0; }
   .said { min-height: 22px; color: var(--cf-muted); font-variant-numeric: tabular-nums; margin-top: 6px; }
   .product { display: grid; grid-template-columns: auto auto; gap: 6px 26px; justify-content: start; align-items: end; }
   .product > * { min-width: 0; }
-  .bands { display: flex; height: 15px; margin: 0 8px 2px 8px; font: 600 11px/15px var(--cf-sans); }
-  .bands span { border-bottom: 3px solid var(--head); color: var(--head); text-align: center; flex: none; overflow: hidden; height: 15px; }
+  .bands { display: flex; height: max(15px, 1.15 * var(--cf-min-font-size)); margin: 0 8px 2px 8px; font: 600 max(11px, var(--cf-min-font-size)) / max(15px, var(--cf-min-font-size)) var(--cf-sans); }
+  .bands span { border-bottom: 3px solid var(--head); color: var(--head); text-align: center; flex: none; overflow: hidden; height: max(15px, 1.15 * var(--cf-min-font-size)); }
   .side { display: flex; align-items: flex-end; }
-  .names { --row: 15px; font-family: var(--cf-serif); font-size: 13.5px; line-height: var(--row); padding: 0 0 27px 4px; display: flex; flex-direction: column; }
+  .names { --row: 15px; font-family: var(--cf-serif); font-size: max(13.5px, var(--cf-min-font-size)); line-height: var(--row); padding: 0 0 27px 4px; display: flex; flex-direction: column; }
   .names span { height: var(--row); white-space: nowrap; }
   .names .here { font-weight: 600; color: var(--cf-q); }
   .term { color: var(--head); }
   .large-number { font: 600 44px/1.2 var(--cf-serif); font-variant-numeric: tabular-nums; }
-  .tall { display: flex; flex-direction: column; font: 600 11px/1 var(--cf-sans); padding-bottom: 4px; }
+  .tall { display: flex; flex-direction: column; font: 600 max(11px, var(--cf-min-font-size)) / 1 var(--cf-sans); padding-bottom: 4px; }
   .tall span { border-left: 3px solid var(--head); color: var(--head); padding-left: 4px; display: grid; align-items: center; overflow: hidden; flex: none; }
   .ranked { list-style: none; margin: 0; padding: 0; }
   .grids { display: flex; gap: 18px 40px; flex-wrap: wrap; }
-  .large .caption { font-size: 25px; }
-  .large .said, .large .readout { font-size: 24px; min-height: 36px; }
-  .large .seg, .large .name { font-size: 18px; }
+  .large .with-odds.maps { grid-template-columns: minmax(0, 1fr) 520px; gap: 4px 40px; }
+  .large .maps > div:first-child { display: contents; }
+  .large .maps .heads { grid-column: 1 / -1; }
+  .large .maps .lower { margin: 0; }
+  .large .maps .said { display: none; }
+  .large .with-odds { grid-template-columns: minmax(0, 1fr) 340px; }
+  .large .with-odds.spare { grid-template-columns: minmax(0, 1fr); }
+  .large .grids { gap: 4px 30px; }
+  .large .said { min-height: 34px; }
+  .large .names span:not(.here) { visibility: hidden; }
   .large .odds .readout, .large .odds .verdict { display: none; }
-  .large .habit { font-size: 15px; min-height: 22px; }
+  .large .habit { white-space: normal; line-height: 1.1; min-height: 2.2em; }
   select { min-height: 34px; max-width: 45%; }
   @media (max-width: 700px) {
     .odds { order: -1; }

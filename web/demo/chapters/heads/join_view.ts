@@ -29,7 +29,7 @@ export function joinView(figure: FigureHeads, { reading, mixing }: Data): Templa
   const row = focus - from;
   const column = Math.max(0, Math.min(model - 1, figure.number('c') || 0));
   const cell = pairCell(figure.width, Math.max(model, heads * width));
-  const [low, high] = figure.inClass ? [4, 20] : [Math.max(2, Math.min(4, 256 / (heads * width))), 15];
+  const [low, high] = figure.inClass ? [3, 12] : [Math.max(2, Math.min(4, 256 / (heads * width))), 15];
   const names = reading.tokens.slice(from, from + shown).map(({ label }) => label);
   const chosen = { row, column };
   return html`<div class="product">

@@ -18,9 +18,9 @@ export function mapsView(figure: FigureHeads, data: Data): TemplateResult {
   const { reading } = data;
   const { width } = figure;
   const columns = width < 700 ? Math.min(4, reading.heads) : reading.heads;
-  const room = width >= 1000 ? width - 280 : width;
+  const room = width >= 1000 && !figure.inClass ? width - 280 : width;
   const cell = Math.max(5, Math.min(30, ((room || 900) / columns - 14 - 18) / reading.shown));
-  return html`<div class="with-odds">
+  return html`<div class="with-odds maps">
     <div>
       <div class="heads" ${vars({ '--columns': columns })}>
         ${reading.patterns.map((_, head) => oneHead(figure, data, head, cell))}
@@ -39,7 +39,7 @@ function oneHead(figure: FigureHeads, data: Data, head: number, cell: number): T
   const block = `${stack}.${layer}.attn`;
   const range = `${from}:${from + shown}`;
   const place = { head: head + 1, layer: layer + 1 };
-  const height = Math.max(6, cell * 0.83);
+  const height = Math.max(6, cell * (figure.inClass ? 0.53 : 0.83));
   return html`<div class="head ${hueOf(head)} ${off[head] ? 'off' : ''}">
     <div class="name-row">
       <button type="button" class="name" aria-pressed=${head === figure.headOf(reading)} @click=${() => figure.choose({ h: String(head) })}>${filled(labels.head, { head: head + 1 })}</button>
@@ -105,7 +105,7 @@ function rows(figure: FigureHeads, reading: Reading): TemplateResult {
     <p class="caption">${filled(labels.whom, { token: tokens[focus]?.label ?? '' })} <span class="muted">${part}</span></p>
     <cf-matrix scale="weights" label="A" about=${labels.weightsOf} source="${stack}.${layer}.attn.hook_pattern[0, :, ${focus}, ${from}:${from + shown}]"
       .numbers=${{ dims: [heads, shown], data }} .rowLabels=${reading.patterns.map((_, head) => filled(labels.head, { head: head + 1 }))} .columnLabels=${names}
-      .cellWidth=${figure.narrow ? 0 : figure.inClass ? 46 : 38} .cellHeight=${figure.narrow ? 17 : figure.inClass ? 26 : 20}
+      .cellWidth=${figure.narrow ? 0 : figure.inClass ? 60 : 38} .cellHeight=${figure.narrow ? 17 : figure.inClass ? 26 : 20}
       .rails=${{ rows: [figure.headOf(reading)] }}
       @cell-select=${(event: CellEvent) => event.detail && figure.choose({ h: String(event.detail.row) })}></cf-matrix>
   </div>`;
@@ -117,7 +117,7 @@ export function odds(figure: FigureHeads, reading: Reading): TemplateResult {
   const edited = reading.specs.length > 0;
   const off = figure.specs.length;
   return html`<div class="odds">
-    ${oddsBars({ odds: reading.odds, edited, revealed: figure.revealed, narrow: figure.narrow, labels })}
+    ${oddsBars({ odds: reading.odds, edited, revealed: figure.revealed, narrow: figure.narrow, large: figure.inClass, labels })}
     ${edited ? html`<p class="readout">${filled(labels.offCount, { n: off })}</p><button type="button" class="plain" @click=${() => figure.choose({ edit: '' })}>${labels.allOn}</button>` : html`<p class="readout">${labels.tryOff}</p>`}
     <p class="verdict">${labels.caveat}</p>
   </div>`;

@@ -26,16 +26,16 @@ export class FigureKinds extends Figure<Shown, typeof words> {
     figureStyles,
     css`
       .given { display: flex; gap: 8px 12px; flex-wrap: wrap; align-items: center; margin-bottom: 16px; }
-      .given textarea { flex: 1 1 160px; min-width: 0; font: 17px/1.4 var(--cf-serif); min-height: 40px; field-sizing: content; resize: vertical; }
+      .given textarea { flex: 1 1 160px; min-width: 0; font: max(17px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); min-height: 40px; field-sizing: content; resize: vertical; }
       .three { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 36px; align-items: start; }
       .three.maps { grid-template-columns: minmax(0, 1fr) minmax(0, 0.8fr) minmax(0, 1.4fr); }
       .kind { min-width: 0; }
       .kind.on h3 button { border-bottom: 3px solid var(--cf-accent); }
-      .kind h3, .bars h3 { font: 600 19px/1.3 var(--cf-serif); margin: 0; }
+      .kind h3, .bars h3 { font: 600 max(19px, var(--cf-min-font-size)) / 1.3 var(--cf-serif); margin: 0; }
       .kind h3 button { border: 0; background: none; padding: 0; font: inherit; cursor: pointer; text-align: left; }
       .kind h3 button:hover { color: var(--cf-accent); }
-      .kind > p { color: var(--cf-muted); font-size: 14px; margin: 0 0 10px; }
-      .kind .answer { font: 19px/1.4 var(--cf-serif); color: var(--cf-ink); margin: 12px 0 0; }
+      .kind > p { color: var(--cf-muted); font-size: max(14px, var(--cf-min-font-size)); margin: 0 0 10px; }
+      .kind .answer { font: max(19px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); color: var(--cf-ink); margin: 12px 0 0; }
       .pair { display: grid; grid-template-columns: max-content max-content; gap: 8px 18px; align-items: end; justify-items: end; }
       .pair > :first-child { grid-column: 2; }
       .heads { display: flex; gap: 8px 24px; flex-wrap: wrap; margin-top: 16px; }
@@ -44,16 +44,20 @@ export class FigureKinds extends Figure<Shown, typeof words> {
       .words button:hover { border-color: var(--cf-line-strong); }
       .words button[aria-pressed='true'] { border-color: var(--cf-accent); color: var(--cf-accent); }
       .other { display: flex; gap: 8px 12px; flex-wrap: wrap; align-items: center; margin: 6px 0 16px; }
-      .other input { flex: 1 1 200px; max-width: 420px; font: 17px var(--cf-serif); }
-      .bars p { color: var(--cf-muted); font-size: 14px; margin: 2px 0 8px; min-height: 2.9em; }
-      .bars .in { font: 17px/1.4 var(--cf-serif); color: var(--cf-ink); }
+      .other input { flex: 1 1 200px; max-width: 420px; font: max(17px, var(--cf-min-font-size)) var(--cf-serif); }
+      .bars p { color: var(--cf-muted); font-size: max(14px, var(--cf-min-font-size)); margin: 2px 0 8px; min-height: 2.9em; }
+      .bars .in { font: max(17px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); color: var(--cf-ink); }
       table { border-collapse: collapse; width: 100%; }
-      th, td { text-align: left; vertical-align: top; padding: 9px 18px 9px 0; border-top: 1px solid var(--cf-line); font: 17px/1.4 var(--cf-serif); }
-      thead th { border: 0; font: 600 19px/1.3 var(--cf-serif); }
-      tbody th { font: 15px/1.5 var(--cf-sans); color: var(--cf-muted); width: 150px; }
-      td.no { color: var(--cf-muted); font: 14.5px/1.5 var(--cf-sans); }
-      .told { color: var(--cf-wrong); font-size: 14px; margin: 0 0 10px; }
-      .large .answer, .large td, .large .bars .in, .large .verdict { font-size: 26px; }
+      th, td { text-align: left; vertical-align: top; padding: 9px 18px 9px 0; border-top: 1px solid var(--cf-line); font: max(17px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); }
+      thead th { border: 0; font: 600 max(19px, var(--cf-min-font-size)) / 1.3 var(--cf-serif); }
+      tbody th { font: max(15px, var(--cf-min-font-size)) / 1.5 var(--cf-sans); color: var(--cf-muted); width: 150px; }
+      td.no { color: var(--cf-muted); font: max(14.5px, var(--cf-min-font-size)) / 1.5 var(--cf-sans); }
+      .told { color: var(--cf-wrong); font-size: max(14px, var(--cf-min-font-size)); margin: 0 0 10px; }
+      .large .given, .large .kind code { display: none; }
+      .large td, .large th { padding: 5px 18px 5px 0; line-height: 1.25; } .large tbody th { width: 190px; }
+      .large .heads { margin-top: 8px; } .large .kind > p { margin: 0; } .large .kind .answer { margin: 6px 0 0; } .large .bars p { min-height: 0; }
+      .large .three { gap: 30px; } .large .maps { gap: 20px; grid-template-columns: minmax(0, 1fr) minmax(0, 0.9fr) minmax(0, 1.6fr); } .large .maps.one { grid-template-columns: minmax(0, 1fr); } .large .one .off { display: none; }
+      .large .one .kind:not(.off) { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0 60px; align-items: center; } .large .one h3, .large .one .kind > p:not(.answer) { grid-column: 1 / -1; } .large .one .answer { font-size: 34px; }
       .large .words button { font-size: 38px; }
       @media (max-width: 900px) {
         .three, .three.maps { grid-template-columns: minmax(0, 1fr); gap: 22px; }
@@ -160,7 +164,7 @@ export class FigureKinds extends Figure<Shown, typeof words> {
     const { decoder, encoder, both } = kinds;
     const left = weights(decoder.pass, 'blocks', layer, head);
     const full = weights(encoder.pass, 'blocks', layer, head);
-    return html`<div class="three maps">
+    return html`<div class="three maps ${this.#alone ? 'one' : ''}">
         ${this.#kind('decoder', decoderName, labels.seesLeft, html`${this.#matrix(left, labelsOf(decoder.sentence.tokens), 'causal')}<p class="answer">… ${kinds.continued}</p>`)}
         ${this.#kind('encoder', encoderName, labels.seesAll, html`${this.#matrix(full, labelsOf(encoder.sentence.tokens), 'full')}<p class="answer">${kinds.filled.text.replace('[MASK]', '▁▁')} → <b>${kinds.filled.candidates[0]?.piece.label}</b></p>`)}
         ${both.kind === 'told' ? this.#kind('both', 'marian-tiny-en-fr', labels.seesBoth, this.#pair(both, layer, head)) : nothing}
@@ -201,10 +205,20 @@ export class FigureKinds extends Figure<Shown, typeof words> {
     const [rows, columns] = [windowAround(0, queries.length, most), windowAround(0, keys.length, most)];
     const part = numbers.slice(rangeOf(rows), rangeOf(columns));
     const place = [rows, columns].map((window) => partText(partOf(window))).join(', ');
-    const size = small ? { width: 22, height: 18 } : { width: 31, height: 24 };
+    const size = this.#cell(small);
     return html`<cf-matrix .numbers=${part} source="${source.slice(0, -1)}, ${place}]" label="A" about=${about || this.words.labels[mask]} scale="weights" hue="ink" .rowLabels=${queries.slice(...rangeOf(rows))} .columnLabels=${keys.slice(...rangeOf(columns))}
         .masked=${mask === 'causal' ? (row: number, column: number) => column > row : undefined} .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
       ${this.#note(rows)}`;
+  }
+
+  /** In class mode a single kind is large enough for digits. */
+  get #alone(): boolean {
+    return this.inClass && this.value('k') !== 'all';
+  }
+
+  #cell(small: boolean): { width: number; height: number } {
+    if (this.#alone) return { width: small ? 46 : 60, height: small ? 27 : 34 };
+    return small ? { width: 22, height: this.inClass ? 16 : 18 } : { width: 31, height: 24 };
   }
 
   #note({ count, of }: Window): TemplateResult | typeof nothing {

@@ -96,7 +96,7 @@ function editBench(figure: FigureLaboratory, { subject, effect }: Extract<Result
   const { book } = figure;
   const specs = book.editSpecs;
   const bars = (odds: readonly number[]): Bar[] =>
-    effect.before.map(({ label }, i) => ({ label, value: odds[i] ?? 0 }));
+    effect.before.slice(0, figure.inClass ? 6 : undefined).map(({ label }, i) => ({ label, value: odds[i] ?? 0 }));
   const [plain, edited] = effect.writes;
   return html`${editForm(figure, subject.model)}
     <ul class="list" aria-label=${labels.edits}>${specs.map(
@@ -138,7 +138,7 @@ function attributionBench(
 ): TemplateResult {
   const { labels } = figure.words;
   const all = attribution.labels.map((label, i) => ({ label, value: attribution.contributions.data[i] ?? 0 }));
-  const strongest = all.toSorted((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 16);
+  const strongest = all.toSorted((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, figure.inClass ? 12 : 16);
   const sum = all.reduce((total, { value }) => total + value, 0);
   return html`${answers(figure, subject)}
     <cf-bars readonly format="number" label=${labels.attribution} source="logitAttribution(model, inputs, { tokens: ${subject.right.id}, incorrect_tokens: ${subject.wrong.id} })" .items=${strongest}></cf-bars>

@@ -14,9 +14,9 @@ export class FigureLaboratory extends Figure<Result, typeof words> {
   static override styles = [
     figureStyles,
     css`
-      h3 { font: 600 17px var(--cf-serif); margin: 18px 0 6px; }
+      h3 { font: 600 max(17px, var(--cf-min-font-size)) var(--cf-serif); margin: 18px 0 6px; }
       .row { display: flex; gap: 8px 14px; flex-wrap: wrap; align-items: center; margin: 6px 0; }
-      .written { font: 19px/1.5 var(--cf-serif); margin: 4px 0; overflow-wrap: anywhere; }
+      .written { font: max(19px, var(--cf-min-font-size)) / 1.5 var(--cf-serif); margin: 4px 0; overflow-wrap: anywhere; }
       .written.changed { border-left: 3px solid var(--cf-accent); padding-left: 12px; }
       .list { list-style: none; margin: 8px 0; padding: 0; display: grid; gap: 4px; }
       .list li { display: flex; gap: 10px; align-items: center; flex-wrap: wrap; }
@@ -24,7 +24,6 @@ export class FigureLaboratory extends Figure<Result, typeof words> {
       input[list], input.wide { width: min(360px, 100%); }
       input.short { width: 72px; }
       .two { display: grid; grid-template-columns: 1fr 1fr; gap: 24px; }
-      :host(.large) { font-size: 20px; }
       @media (max-width: 700px) { .two { grid-template-columns: 1fr; } }
     `,
   ];

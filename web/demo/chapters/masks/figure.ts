@@ -7,12 +7,16 @@ import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
+import { partOf, partText, rangeOf, type Window, windowAround } from '../../book/window.js';
 import type { words } from '../../words/en/masks.js';
-import { allowedOf, type MaskData, maskData, type Preset, presets, rowsText } from './mask_numbers.js';
+import { type Allowed, type MaskData, maskData, type Preset, paintedRows, presets } from './mask_numbers.js';
 import { type EmptyRows, emptyRows, type Mistake, mistake, type Spelling, spellings } from './other_rules.js';
 import './paint.js';
 import type { Painted } from './paint.js';
 import { emptyView, librariesView, mistakeView, type ViewContext } from './views.js';
+
+/** Up to `whole` tokens are all drawn; of more, a window of `part`. */
+const shownTokens = { usual: { whole: 12, part: 12 }, wall: { whole: 10, part: 9 } };
 
 type View = 'paint' | 'empty' | 'mistake' | 'libraries';
 
@@ -35,12 +39,11 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
       .two-up { display: grid; grid-template-columns: repeat(2, max-content); gap: 10px 34px; align-items: end; }
       .pairs { display: grid; grid-template-columns: repeat(2, max-content); gap: 4px 30px; }
       .odds { margin-top: 10px; display: flex; flex-wrap: wrap; gap: 4px 18px; align-items: baseline; font-variant-numeric: tabular-nums; }
-      .odds .serif { font-size: 17px; }
+      .odds .serif { font-size: max(17px, var(--cf-min-font-size)); }
       .libraries { display: grid; gap: 18px; } .libraries.two { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 16px 30px; }
-      .library h3 { font: 600 18px var(--cf-serif); margin: 0; } .library p { font-size: 14px; margin: 0 0 4px; } .library .code { overflow-wrap: anywhere; margin-top: 4px; }
+      .library h3 { font: 600 max(18px, var(--cf-min-font-size)) var(--cf-serif); margin: 0; } .library p { font-size: max(14px, var(--cf-min-font-size)); margin: 0 0 4px; } .library .code { overflow-wrap: anywhere; margin-top: 4px; }
       .call { margin-top: 6px; color: var(--cf-muted); }
-      .note { color: var(--cf-muted); font-size: 13px; }
-      .large .library h3, .large .library p, .large .odds, .large .controls, .large .presets { font-size: 24px; } .large .odds .serif { font-size: 28px; } .large code { font-size: 20px; }
+      .note { color: var(--cf-muted); font-size: max(13px, var(--cf-min-font-size)); } .large .odds .serif { font-size: 28px; } .large .presets { margin: 0; } .large .controls { min-height: 0; margin: 6px 0 0; } .large .libraries { gap: 8px; } .large .libraries.two { gap: 8px 30px; }
       @media (max-width: 900px) { .presets { flex-wrap: nowrap; overflow-x: auto; } .presets .chip { white-space: nowrap; } .controls { margin-bottom: 2px; } }
       @media (max-width: 640px) { .two-up, .pairs { grid-template-columns: max-content; gap: 2px; } .libraries.two { gap: 8px 12px; } .library p.muted, .two .library .code { display: none; } .two .library h3 { font-size: 13px; overflow-wrap: anywhere; } .two .library .verdict { font-size: 12px; margin: 0; } .odds { margin-top: 4px; font-size: 14px; } }
     `,
@@ -107,6 +110,7 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
     const { mask, view } = data;
     const { labels } = this.words;
     const { sentence } = mask;
+    const window = this.#window(mask);
     return html`<div class=${this.inClass ? 'large' : ''}>
       <div class="presets" role="group" aria-label=${labels.presets}>${presets
         .filter((preset) => preset !== 'painted' || mask.request.preset === 'painted')
@@ -115,19 +119,28 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
             html`<button type="button" class="chip" aria-pressed=${preset === mask.request.preset} @click=${() => this.choose({ mask: preset })}>${labels[preset]}</button>`,
         )}</div>
       ${this.#controls(mask)}
-      ${sentence.of > sentence.ids.length ? html`<p class="note">${filled(labels.cut, { read: sentence.ids.length, of: sentence.of })}</p>` : nothing}
+      ${sentence.of > sentence.ids.length ? html`<p class="note">${filled(this.shell.cut, { read: sentence.ids.length, of: sentence.of })}</p>` : nothing}
+      ${window.count < window.of ? html`<p class="note">${filled(labels.window, { from: window.from + 1, to: window.from + window.count, of: window.of })}</p>` : nothing}
       ${view === 'paint' ? this.#painting(mask) : this.#other(data)}
     </div>`;
   }
 
+  /** The window of tokens that is drawn, as rows and as columns. */
+  #window({ labels, sentence }: MaskData): Window {
+    const { whole, part } = this.inClass ? shownTokens.wall : shownTokens.usual;
+    return windowAround(sentence.focus, labels.length, whole, part);
+  }
+
   /** The largest cells that fit: `across` by `down` matrices, with `others` pixels for the rest. */
-  #cell({ labels }: MaskData, across: number, down: number, others: number): ViewContext['cell'] {
+  #cell(mask: MaskData, across: number, down: number, others: number): ViewContext['cell'] {
+    const { count, of } = this.#window(mask);
     const narrow = this.width <= 640;
-    const room = innerWidth <= 900 ? innerHeight * 0.45 : innerHeight - (this.inClass ? 390 : 60);
+    const usual = innerWidth <= 900 ? innerHeight * 0.45 : innerHeight - 60;
+    const room = this.inClass ? this.stageHeight - (count < of ? 36 : 0) : usual;
     const beside = narrow ? 84 : 60 + 45 * across;
-    const width = (this.width - beside) / (labels.length * (narrow ? 1 : across));
-    const height = (room - others) / (labels.length * down);
-    const [widest, highest] = this.inClass ? [40, 34] : [30, 27];
+    const width = (this.width - beside) / (count * (narrow ? 1 : across));
+    const height = (room - others) / (count * down);
+    const [widest, highest] = this.inClass ? [62, 34] : [30, 27];
     return { width: Math.max(10, Math.min(widest, width)), height: Math.max(12, Math.min(highest, height)) };
   }
 
@@ -160,18 +173,26 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
     const { labels } = this.words;
     const { sentence } = mask;
     const cell = this.#cell(mask, 2, 1, this.width <= 640 ? 218 : 230);
-    const hidden = (row: number, column: number): boolean => !mask.allowed[row]?.[column];
-    const rails = { rows: [sentence.focus], rowHue: 'q' };
+    const window = this.#window(mask);
+    const { from } = window;
+    const range = rangeOf(window);
+    const tokens = mask.labels.slice(...range);
+    const hidden = (row: number, column: number): boolean => !mask.allowed[from + row]?.[from + column];
+    const focus = sentence.focus - from;
+    const rails = { rows: [focus], rowHue: 'q' };
     const narrow = this.width <= 640;
-    const weights = narrow ? mask.weights.slice([sentence.focus, sentence.focus + 1]) : mask.weights;
+    const weights = mask.weights.slice(narrow ? [sentence.focus, sentence.focus + 1] : range, range);
+    const part = window.count < window.of ? partText(partOf(window)) : undefined;
+    const [maskPart, weightsPart] = partsOf(part, narrow ? String(sentence.focus) : part);
+    const allowed: Allowed = mask.allowed.slice(...range).map((row) => row.slice(...range));
     const secret = this.revealed ? undefined : () => true;
     return html`<div class="two-up">
-        <mask-canvas .added=${mask.added} .allowed=${mask.allowed} .labels=${mask.labels} .cell=${cell} about=${labels.aboutM}
-          source="scaled_dot_product_attention(0, 0, 0, { mask: ${mask.call}, need_scores: 'masked' })[1]" .selected=${{ row: sentence.focus, column: sentence.focus }}
-          @mask-paint=${(event: CustomEvent<Painted>) => this.#paint(event.detail, mask)}></mask-canvas>
-        <cf-matrix label="A" about=${labels.aboutA} scale="weights" .numbers=${weights} .rowLabels=${narrow ? [mask.labels[sentence.focus] ?? ''] : mask.labels} .columnLabels=${mask.labels} quiet=${narrow ? 'columns' : 'rows'}
-          source="scaled_dot_product_attention(q, k, v, { mask: ${mask.call}, need_weights: true })[1]${narrow ? `[${sentence.focus}]` : ''}" .cellWidth=${cell.width} .cellHeight=${cell.height} .masked=${narrow ? (_: number, column: number) => hidden(sentence.focus, column) : hidden} .secret=${secret} .rails=${narrow ? undefined : rails}
-          @cell-select=${(event: CustomEvent<{ row: number }>) => !narrow && this.choose({ q: String(event.detail.row) })}></cf-matrix>
+        <mask-canvas .added=${mask.added.slice(range, range)} .allowed=${allowed} .labels=${tokens} .cell=${cell} about=${labels.aboutM}
+          source="scaled_dot_product_attention(0, 0, 0, { mask: ${mask.call}, need_scores: 'masked' })[1]${maskPart}" .selected=${{ row: focus, column: focus }}
+          @mask-paint=${(event: CustomEvent<Painted>) => this.#paint(event.detail, mask, from)}></mask-canvas>
+        <cf-matrix label="A" about=${labels.aboutA} scale="weights" .numbers=${weights} .rowLabels=${narrow ? [tokens[focus] ?? ''] : tokens} .columnLabels=${tokens} quiet=${narrow ? 'columns' : 'rows'}
+          source="scaled_dot_product_attention(q, k, v, { mask: ${mask.call}, need_weights: true })[1]${weightsPart}" .cellWidth=${cell.width} .cellHeight=${cell.height} .masked=${narrow ? (_: number, column: number) => hidden(focus, column) : hidden} .secret=${secret} .rails=${narrow ? undefined : rails}
+          @cell-select=${(event: CustomEvent<{ row: number }>) => !narrow && this.choose({ q: String(from + event.detail.row) })}></cf-matrix>
       </div>
       <p class="call"><code>${mask.call}</code></p>
       ${this.revealed ? this.#odds(mask) : nothing}`;
@@ -186,13 +207,14 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
     )}</p>`;
   }
 
-  #paint({ row, column, sees, begins }: Painted, mask: MaskData): void {
+  /** A cell of the window, which begins at token `from`. */
+  #paint({ row: r, column: c, sees, begins }: Painted, mask: MaskData, from: number): void {
+    const [row, column] = [from + r, from + c];
     // A stroke may be faster than the computation: the address is the state, not the last result.
-    const n = mask.labels.length;
     const preset = this.value('mask') as Preset;
-    const from = allowedOf({ ...mask.request, preset, rows: this.value('rows') }, n);
-    const allowed = from.map((seen, r) => seen.map((was, c) => (r === row && c === column ? sees : was)));
-    this[begins ? 'choose' : 'slide']({ mask: 'painted', rows: rowsText(allowed) });
+    const before = { ...mask.request, preset, rows: this.value('rows') };
+    const rows = paintedRows(before, mask.labels.length, { row, column, sees });
+    this[begins ? 'choose' : 'slide']({ mask: 'painted', rows });
     const { labels } = this.words;
     this.say(
       filled(sees ? labels.maySee : labels.mayNotSee, {
@@ -204,9 +226,14 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
 
   #other({ mask, empty, mistake: wrong, libraries }: Shown): TemplateResult {
     const { labels } = this.words;
-    const context = { data: mask, labels, narrow: this.width <= 640, hiding: !this.revealed };
+    const shown = { window: this.#window(mask), narrow: this.width <= 640, large: this.inClass };
+    const context = { data: mask, labels, hiding: !this.revealed, ...shown };
     if (empty) return emptyView({ ...context, cell: this.#cell(mask, 1, 1, 150) }, empty);
-    if (wrong) return mistakeView({ ...context, cell: this.#cell(mask, 2, this.width <= 640 ? 1 : 2, 210) }, wrong);
+    if (wrong)
+      return mistakeView(
+        { ...context, cell: this.#cell(mask, 2, this.width <= 640 ? 1 : 2, this.inClass ? 176 : 210) },
+        wrong,
+      );
     return libraries ? librariesView({ ...context, cell: this.#cell(mask, 2, 1, 380) }, libraries) : html``;
   }
 
@@ -226,5 +253,13 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
     };
   }
 }
+
+/** The slices in the sources of mask and weights; empty for the whole matrices. */
+const partsOf = (part: string | undefined, rows: string | undefined): [mask: string, weights: string] => [
+  part === undefined ? '' : `[${part}, ${part}]`,
+  [rows, part].every((one) => one === undefined)
+    ? ''
+    : `[${[rows, part].filter((one) => one !== undefined).join(', ')}]`,
+];
 
 customElements.define('figure-masks', FigureMasks);

@@ -2,7 +2,7 @@
 
 import { type ActivationEdit, type HookName, Mask, scaled_dot_product_attention, softmax, Tensor } from 'clearformer';
 import type { Book, Sentence } from '../../book/book.js';
-import { activation, type Shelved } from '../../book/shelf.js';
+import { activation, type PreparedEdits, type Shelved } from '../../book/shelf.js';
 import type { Float } from '../head/head_numbers.js';
 import { type HeadHooks, headHooks } from '../head/hooks.js';
 
@@ -28,20 +28,21 @@ interface MaskRequest {
   readonly without: number;
   /** The fully masked query of the preset `empty`. */
   readonly emptyRow: number;
-  /** Painted rows as in the address. */
+  /** The painted mask as the address stores it, e.g. `both7,3:2f`: a preset, and each row that differs from it. */
   readonly rows: string;
 }
+
+type Sizes = Omit<MaskRequest, 'rows'>;
 
 /** Which keys each query may attend to, [query][key]. */
 export type Allowed = readonly (readonly boolean[])[];
 
-/** At most this many tokens, for a paintable mask. */
-const mostTokens = 12;
+export function allowedOf(request: MaskRequest, n: number): Allowed {
+  return request.preset === 'painted' ? readRows(request.rows, n) : presetRows(request, n);
+}
 
-export function allowedOf({ preset, length, prefix, without, emptyRow, rows }: MaskRequest, n: number): Allowed {
-  const painted = preset === 'painted' ? readRows(rows, n) : undefined;
+function presetRows({ preset, length, prefix, without, emptyRow }: Sizes, n: number): Allowed {
   const sees = (query: number, key: number): boolean => {
-    if (painted) return painted[query]?.[key] ?? false;
     if (preset === 'padding') return key < length;
     if (preset === 'both') return key <= query && key < length;
     if (preset === 'prefix') return key <= query || key < prefix;
@@ -52,15 +53,60 @@ export function allowedOf({ preset, length, prefix, without, emptyRow, rows }: M
   return Array.from({ length: n }, (_, query) => Array.from({ length: n }, (_, key) => sees(query, key)));
 }
 
-/** Rows as numbers in base 36, one bit per key. */
-export const rowsText = (allowed: Allowed): string =>
-  allowed.map((row) => row.reduce((bits, sees, key) => bits + (sees ? 2 ** key : 0), 0).toString(36)).join('.');
+/** The preset under the painted cells, with its parameter: `causal`, `both7`. */
+function baseText({ preset, length, prefix, without, emptyRow, rows }: MaskRequest): string {
+  if (preset === 'painted') return rows.split(',')[0] ?? '';
+  const sizes: Partial<Record<Preset, number>> = { padding: length, both: length, prefix, without, empty: emptyRow };
+  return `${preset}${sizes[preset] ?? ''}`;
+}
+
+function readBase(text: string, n: number): Allowed {
+  const [, name, digits] = /^([a-z]+)(\d*)$/.exec(text) ?? [];
+  const preset = presets.find((one) => one === name && one !== 'painted') ?? 'causal';
+  const size = Number(digits ?? 0);
+  return presetRows({ preset, length: size, prefix: size, without: size, emptyRow: size }, n);
+}
+
+/** A row as a number in base 36, one bit per key. */
+const rowText = (row: readonly boolean[]): string =>
+  row.reduce((bits, sees, key) => bits | (sees ? 1n << BigInt(key) : 0n), 0n).toString(36);
+
+/** The address's text of the mask after one cell is changed. */
+export function paintedRows(request: MaskRequest, n: number, { row, column, sees }: Painting): string {
+  const base = baseText(request);
+  const before = readBase(base, n);
+  const now = allowedOf(request, n).map((seen, r) => (r === row ? seen.with(column, sees) : seen));
+  const others = now.flatMap((seen, r) => {
+    const same = seen.every((one, key) => one === before[r]?.[key]);
+    return same ? [] : [`${r}:${rowText(seen)}`];
+  });
+  return [base, ...others].join();
+}
+
+interface Painting {
+  readonly row: number;
+  readonly column: number;
+  /** The new value of the cell. */
+  readonly sees: boolean;
+}
+
+/** An integer of any size in base 36. */
+function bitsOf(text: string): bigint {
+  let bits = 0n;
+  for (const digit of text) bits = bits * 36n + BigInt(Number.parseInt(digit, 36) || 0);
+  return bits;
+}
 
 function readRows(text: string, n: number): Allowed {
-  const rows = text.split('.').map((row) => Number.parseInt(row, 36));
-  return Array.from({ length: n }, (_, query) =>
-    Array.from({ length: n }, (_, key) => Math.floor((rows[query] || 0) / 2 ** key) % 2 === 1),
-  );
+  const [base = '', ...others] = text.split(',');
+  const allowed = readBase(base, n).map((row) => [...row]);
+  for (const other of others) {
+    const [row = '', bits = ''] = other.split(':');
+    const found = bitsOf(bits);
+    const seen = allowed[Number(row)];
+    if (seen) allowed[Number(row)] = seen.map((_, key) => ((found >> BigInt(key)) & 1n) === 1n);
+  }
+  return allowed;
 }
 
 export const flags = (allowed: Allowed, of: boolean): Tensor<'uint8'> =>
@@ -123,7 +169,7 @@ export async function maskData(
 ): Promise<MaskData> {
   const shelved = await book.shelf.model(book.modelName);
   const hooks = headHooks(shelved.model, layer, head);
-  const sentence = await book.sentence(book.modelName, mostTokens);
+  const sentence = await book.sentence(book.modelName);
   const clean = await book.shelf.pass(sentence.inputs, { names: [hooks.q, hooks.k, hooks.v] });
   const q = activation(clean, hooks.q).slice(0, null, head);
   const k = activation(clean, hooks.k).slice(0, null, hooks.kvHead);
@@ -136,7 +182,8 @@ export async function maskData(
   const [, scores] = await scaled_dot_product_attention(q, k, v, { need_scores: 'raw' });
   const [, masked] = await scaled_dot_product_attention(q, k, v, { mask, need_scores: 'masked' });
   const [output, weights] = await scaled_dot_product_attention(q, k, v, { mask, need_weights: true });
-  const edits = await maskEdits(book, sentence, shelved, hooks, allowed, where);
+  const key = ['mask', where, where === 'head' ? [layer, head] : [], baseText(request), request.rows].join(' ');
+  const edits = { key, make: () => maskEdits(sentence, shelved, hooks, allowed, where) };
   return {
     sentence,
     labels: sentence.tokens.map(({ label }) => label),
@@ -162,7 +209,6 @@ export async function maskData(
  * keys. For all heads, each layer's raw scores are read with the preceding layers already masked.
  */
 async function maskEdits(
-  book: Book,
   { inputs }: Sentence,
   { model }: Shelved,
   hooks: HeadHooks,
@@ -173,8 +219,9 @@ async function maskEdits(
   const layers = where === 'head' ? [hooks.layer] : Array.from({ length: hooks.layers }, (_, layer) => layer);
   for (const layer of layers) {
     const { raw, scores } = headHooks(model, layer, 0);
-    const pass = await book.shelf.pass(inputs, { names: [raw], edits });
-    const all = activation(pass, raw);
+    // Not cached by the shelf: the scores of long texts are too large.
+    const [, cache] = await model.run_with_cache(inputs.inputs, { names_filter: [raw as HookName], edits });
+    const all = activation({ cache }, raw);
     const value = where === 'head' ? all.slice(0, hooks.head) : all.slice(0);
     edits.push({
       hook: scores as HookName,
@@ -197,7 +244,7 @@ async function oddsOf(
   book: Book,
   { inputs }: Sentence,
   { model, texts }: Shelved,
-  edits: readonly ActivationEdit[],
+  edits: PreparedEdits,
 ): Promise<Odds[]> {
   const names = ['hook_embed'];
   const [clean, now] = [await book.shelf.pass(inputs, { names }), await book.shelf.pass(inputs, { names, edits })];

@@ -55,34 +55,27 @@ export interface Mistake {
   readonly broken: number;
 }
 
-export async function mistake({ scores, mask, allowed }: MaskData): Promise<Mistake> {
+export async function mistake({ scores, masked, mask, allowed }: MaskData): Promise<Mistake> {
   const n = allowed.length;
   const ones = Float32Array.from(allowed.flat(), (sees) => (sees ? 1 : Number.NEGATIVE_INFINITY));
   const singles = [n * n, 1, 1];
   const each = await bmm(new Tensor('float32', ones, singles), new Tensor('float32', scores.data, singles));
   const product = new Tensor('float32', each.data, [n, n]);
   const batch = new Tensor('float32', scores.data, [1, n, n]);
-  const [, sum] = await scaled_dot_product_attention(
-    new Tensor('float32', scores.data, [n, n]),
-    identity(n),
-    identity(n),
-    { mask, scale: 1, need_scores: 'masked' },
-  );
   const productWeights = await softmax(product);
   const sumWeights = (await masked_softmax(batch, mask)).slice(0);
   const wrong = (query: number): boolean =>
     Array.from(productWeights.slice(query).data).some(
       (share, key) => Number.isNaN(share) || (share > 0 && !allowed[query]?.[key]),
     );
-  return { product, productWeights, sum, sumWeights, broken: allowed.filter((_, query) => wrong(query)).length };
+  return {
+    product,
+    productWeights,
+    sum: masked,
+    sumWeights,
+    broken: allowed.filter((_, query) => wrong(query)).length,
+  };
 }
-
-const identity = (n: number): Float =>
-  new Tensor(
-    'float32',
-    Float32Array.from({ length: n * n }, (_, i) => (i % (n + 1) === 0 ? 1 : 0)),
-    [n, n],
-  );
 
 export type Library = 'sdpa' | 'mha' | 'hf' | 'd2l';
 

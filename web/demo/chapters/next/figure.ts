@@ -17,25 +17,26 @@ class FigureNext extends Figure<Reading, typeof words> {
     css`
       .screen { display: grid; grid-template-columns: minmax(340px, 30fr) minmax(0, 52fr); gap: 64px; align-items: center; min-height: calc(100vh - 60px); }
       h1 { font: 600 46px/1.08 var(--cf-serif); letter-spacing: -0.022em; margin: 0 0 18px; text-wrap: balance; }
-      .lead { font: 19px/1.58 var(--cf-serif); max-width: 62ch; text-wrap: pretty; }
+      .lead { font: max(19px, var(--cf-min-font-size)) / 1.58 var(--cf-serif); max-width: 62ch; text-wrap: pretty; }
       .text { font: 31px/1.35 var(--cf-serif); margin: 26px 0 30px; letter-spacing: -0.01em; overflow-wrap: anywhere; white-space: pre-wrap; max-height: 45vh; overflow: auto; }
       .text .given { border: 0; background: none; padding: 0; font: inherit; letter-spacing: inherit; cursor: text; text-align: left; white-space: pre-wrap; }
       .text .given:hover { background: var(--cf-sunken); }
       .text .new { background: var(--cf-accent-soft); border-radius: 5px; padding: 1px 3px; cursor: pointer; border: 0; font: inherit; letter-spacing: inherit; white-space: pre-wrap; }
       .gap { display: inline-block; min-width: 1.3em; margin-left: 0.18em; border-bottom: 2px solid var(--cf-accent); }
       .row { display: flex; gap: 10px; align-items: center; flex-wrap: wrap; }
-      .row .primary { padding: 11px 22px; text-decoration: none; font: 550 16px var(--cf-sans); }
-      .links { font: 14px/1.7 var(--cf-sans); color: var(--cf-muted); margin-top: 36px; }
+      .row .primary { padding: 11px 22px; text-decoration: none; font: 550 max(16px, var(--cf-min-font-size)) var(--cf-sans); }
+      .links { font: max(14px, var(--cf-min-font-size)) / 1.7 var(--cf-sans); color: var(--cf-muted); margin-top: 36px; }
       .links a { color: inherit; text-underline-offset: 3px; }
       textarea { width: 100%; font: 26px/1.35 var(--cf-serif); margin: 20px 0 8px; min-height: 110px; }
-      .legend { color: var(--cf-muted); font-size: 14px; margin: 14px 0 16px; }
+      .legend { color: var(--cf-muted); font-size: max(14px, var(--cf-min-font-size)); margin: 14px 0 16px; }
       .plus { color: #d24b69; } .minus { color: #3a7fc4; }
-      .toc { columns: 3; column-gap: 48px; margin: 0; padding: 40px 0 20px; list-style: none; font: 17px/1.4 var(--cf-serif); border-top: 1px solid var(--cf-line); }
+      .toc { columns: 3; column-gap: 48px; margin: 0; padding: 40px 0 20px; list-style: none; font: max(17px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); border-top: 1px solid var(--cf-line); }
       .toc li { display: grid; grid-template-columns: 34px 1fr; padding: 7px 0; break-inside: avoid; }
-      .toc i { font: 14px/24px var(--cf-sans); color: var(--cf-muted); font-variant-numeric: tabular-nums; }
+      .toc i { font: max(14px, var(--cf-min-font-size)) / max(24px, 1.71 * var(--cf-min-font-size)) var(--cf-sans); color: var(--cf-muted); font-variant-numeric: tabular-nums; }
       .toc a { color: inherit; text-underline-offset: 4px; text-decoration-thickness: 1px; }
-      .toc span { color: var(--cf-muted); font: 14px/1.4 var(--cf-sans); display: block; }
-      :host(.large) .lead { font-size: 24px; } :host(.large) .text { font-size: 38px; }
+      .toc span { color: var(--cf-muted); font: max(14px, var(--cf-min-font-size)) / 1.4 var(--cf-sans); display: block; } :host(.large) .text { font-size: 38px; margin: 30px 0 34px; }
+      :host(.large) .screen { grid-template-columns: minmax(0, 32fr) minmax(0, 52fr); gap: 48px; min-height: calc(100vh - var(--bar) - 16px); }
+      :host(.large) .links, :host(.large) .toc { display: none; }
       @media (max-width: 900px) {
         .screen { display: block; }
         h1 { font-size: 36px; margin-top: 28px; } .text { font-size: 26px; margin: 18px 0 20px; } .lead { font-size: 18px; }
@@ -86,9 +87,9 @@ class FigureNext extends Figure<Reading, typeof words> {
           <p class="links">${markup(labels.links ?? '', this.values, this.book.address)}</p>
         </div>
         <div class="picture">
-          <model-tiles .reading=${reading} .labels=${labels} .still=${this.value('w') !== ''}></model-tiles>
+          <model-tiles .reading=${reading} .labels=${labels} .still=${this.value('w') !== ''} .minFont=${this.minFont}></model-tiles>
           <p class="legend">${labels.tiles} <span class="plus">■</span> ${labels.above} <span class="minus">■</span> ${labels.below} ${labels.lines}</p>
-          <cf-bars source="softmax(logits[0, -1])" label=${labels.odds} .items=${reading.guesses.map(asItem)} max="1" @bar-select=${(event: CustomEvent<{ index: number }>) => this.#append(reading, event.detail.index)}></cf-bars>
+          <cf-bars source="softmax(logits[0, -1])" label=${labels.odds} .items=${reading.guesses.slice(0, this.inClass ? 6 : undefined).map(asItem)} max="1" @bar-select=${(event: CustomEvent<{ index: number }>) => this.#append(reading, event.detail.index)}></cf-bars>
         </div>
       </div>
       <ol class="toc" start="0">${chapters.map(({ id }) => html`<li><i>${chapterIds.indexOf(id)}</i><div><a href=${this.book.address.href(id)}>${this.shell.chapters[id].title}</a><span>${this.shell.chapters[id].about}</span></div></li>`)}</ol>`;

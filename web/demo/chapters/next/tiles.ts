@@ -8,6 +8,7 @@ import { css, html, LitElement, nothing, type PropertyDeclarations, svg, type Te
 import { OwnWidth, ThemeColours } from '../../book/controllers.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { pixels, usualBound } from '../../book/pixels.js';
+import { textWidths } from '../../book/text_widths.js';
 import { theme } from '../../book/theme.js';
 import type { Guess, Reading } from './reading.js';
 
@@ -20,6 +21,8 @@ interface Layout {
   tile: number;
   row: number;
   small: boolean;
+  /** Width of a bar of probability 1. */
+  rate: number;
 }
 
 class ModelTiles extends LitElement {
@@ -27,11 +30,14 @@ class ModelTiles extends LitElement {
     reading: { attribute: false },
     labels: { attribute: false },
     still: { type: Boolean },
+    minFont: { type: Number },
   };
   declare reading: Reading | undefined;
   declare labels: Readonly<Record<string, string>>;
   /** Whether the animation of the blocks has already run. */
   declare still: boolean;
+  /** Minimum font size in CSS pixels; 0: default sizes. */
+  declare minFont: number;
   readonly #box = new OwnWidth(this, 900);
 
   static override styles = [
@@ -41,10 +47,10 @@ class ModelTiles extends LitElement {
       image { image-rendering: pixelated; }
       @media (prefers-reduced-motion: no-preference) { .block { animation: light 0.4s backwards; } }
       @keyframes light { from { opacity: 0.06; } }
-      .token { font: 18px var(--cf-serif); } .token.special { font: 11px var(--cf-mono); fill: var(--cf-muted); }
-      .small .token { font-size: 14px; } .small .token.special { font-size: 8px; }
-      .guess { font: 18px var(--cf-serif); fill: var(--cf-muted); } .last .guess { font-weight: 600; fill: var(--cf-ink); }
-      .small .guess { font-size: 15px; }
+      .token { font: max(18px, var(--cf-min-font-size)) var(--cf-serif); } .token.special { font: max(11px, var(--cf-min-font-size)) var(--cf-mono); fill: var(--cf-muted); }
+      .small .token { font-size: max(14px, var(--cf-min-font-size)); } .small .token.special { font-size: max(8px, var(--cf-min-font-size)); }
+      .guess { font: max(18px, var(--cf-min-font-size)) var(--cf-serif); fill: var(--cf-muted); } .last .guess { font-weight: 600; fill: var(--cf-ink); }
+      .small .guess { font-size: max(15px, var(--cf-min-font-size)); }
     `,
   ];
 
@@ -60,28 +66,40 @@ class ModelTiles extends LitElement {
     super();
     new ThemeColours(this);
     this.still = false;
+    this.minFont = 0;
   }
 
   protected override render(): TemplateResult | typeof nothing {
     if (!this.reading || this.#box.width < 100) return nothing;
     const { tokens, stream } = this.reading;
-    const from = Math.max(0, tokens.length - mostColumns);
-    const columns = tokens.length - from;
     const small = this.#box.width < 520;
-    const [left, right] = small ? [12, 92] : [66, 150];
-    const column = Math.min(64, (this.#box.width - left - right) / columns);
+    const large = this.minFont > 0;
+    const [left, right] = small ? [12, 92] : large ? [104, 222] : [66, 150];
+    const room = this.#box.width - left - right;
+    const widest = large
+      ? Math.max(
+          ...textWidths(
+            tokens.slice(-mostColumns).map(({ label }) => label),
+            this.minFont,
+          ),
+        )
+      : 0;
+    const columns = Math.min(tokens.length, mostColumns, Math.max(1, Math.floor(room / (widest + 6))));
+    const from = tokens.length - columns;
+    const column = Math.min(64, room / columns);
     const tile = Math.max(8, Math.floor(Math.min(column - (small ? 3 : 10), 44) / 8) * 8);
-    const layout = { width: this.#box.width, left, column, tile, row: tile + (small ? 16 : 24), small };
+    const rate = large ? 96 : small ? 50 : 84;
+    const layout = { width: this.#box.width, left, column, tile, row: tile + (small ? 16 : 24), small, rate };
     const height = 34 + stream.length * layout.row;
     return html`<svg class=${small ? 'small' : ''} width=${this.#box.width} height=${height} role="img" aria-label=${this.labels.model}>
-      ${tokens.slice(from).map(({ label, special }, i) => svg`<text class="token ${special ? 'special' : ''}" x=${left + (i + 0.5) * column} y="18" text-anchor="middle">${label}</text>`)}
-      ${small ? nothing : svg`<text class="muted" x=${left + columns * column + 16} y="18">${this.labels.wouldSay}</text>`}
+      ${tokens.slice(from).map(({ label, special }, i) => svg`<text class="token ${special ? 'special' : ''}" x=${left + (i + 0.5) * column} y=${large ? 20 : 18} text-anchor="middle">${label}</text>`)}
+      ${small ? nothing : svg`<text class="muted" x=${left + columns * column + 16} y=${large ? 20 : 18}>${this.labels.wouldSay}</text>`}
       ${stream.map((_, l) => this.#block(l, from, columns, layout))}
     </svg>${from > 0 ? html`<p class="verdict">${this.labels.window?.replace('{n}', String(columns)).replace('{of}', String(tokens.length))}</p>` : nothing}`;
   }
 
   #block(l: number, from: number, columns: number, layout: Layout): TemplateResult {
-    const { left, column, tile, row, small, width } = layout;
+    const { left, column, tile, row, small } = layout;
     const { stream, reads, lens, tokens } = this.reading as Reading;
     const y = 34 + l * row;
     const centre = (i: number): number => left + (i + 0.5) * column;
@@ -108,7 +126,7 @@ class ModelTiles extends LitElement {
       )}
       <rect x=${last - tile / 2 - 2.5} y=${y - 2.5} width=${tile + 5} height=${tile + 5} fill="none" stroke="var(--cf-ink)" stroke-width="1.2" rx="2"/>
       ${small ? nothing : svg`<text class="muted" x="0" y=${y + tile / 2 + 4}>${l === 0 ? this.labels.token : `${this.labels.block} ${l}`}</text>`}
-      ${guess(lens[l], last + tile / 2 + 16, y + tile / 2, width, l === stream.length - 1, small)}
+      ${guess(lens[l], last + tile / 2 + 16, y + tile / 2, l === stream.length - 1, layout)}
     </g>`;
   }
 
@@ -128,13 +146,12 @@ function guess(
   one: Guess | undefined,
   x: number,
   y: number,
-  width: number,
   last: boolean,
-  small: boolean,
+  { width, rate }: Layout,
 ): TemplateResult | typeof nothing {
   if (!one) return nothing;
   return svg`<text class="guess" x=${x} y=${y - 1}>${one.piece.label}</text>
-    <rect x=${x} y=${y + 6} width=${(small ? 50 : 84) * one.probability} height="4" rx="1" fill=${last ? 'var(--cf-accent)' : 'var(--cf-line-strong)'}/>
+    <rect x=${x} y=${y + 6} width=${rate * one.probability} height="4" rx="1" fill=${last ? 'var(--cf-accent)' : 'var(--cf-line-strong)'}/>
     <text class="muted" x=${width} y=${y - 1} text-anchor="end">${percent(one.probability)}</text>`;
 }
 

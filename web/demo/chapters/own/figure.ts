@@ -32,10 +32,9 @@ class FigureOwn extends Figure<number, typeof words> {
       td { padding: 3px 0; overflow-wrap: anywhere; }
       .row { display: flex; gap: 8px 14px; flex-wrap: wrap; align-items: center; margin: 12px 0; }
       progress { width: min(420px, 60%); accent-color: var(--cf-accent); }
-      h3 { font: 600 17px var(--cf-serif); margin: 20px 0 6px; }
+      h3 { font: 600 max(17px, var(--cf-min-font-size)) var(--cf-serif); margin: 20px 0 6px; }
       ul { margin: 4px 0; padding-left: 20px; }
       .names { max-height: 130px; overflow: auto; }
-      :host(.large) { font-size: 20px; }
     `,
   ];
 

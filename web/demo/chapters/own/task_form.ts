@@ -43,9 +43,9 @@ class TaskForm extends LitElement {
     css`
       form { display: grid; gap: 10px; }
       label { display: grid; gap: 3px; color: var(--cf-muted); }
-      textarea { width: 100%; font: 18px/1.5 var(--cf-serif); color: var(--cf-ink); }
+      textarea { width: 100%; font: max(18px, var(--cf-min-font-size)) / 1.5 var(--cf-serif); color: var(--cf-ink); }
       .primary { justify-self: start; }
-      output { display: block; font: 20px/1.5 var(--cf-serif); margin-top: 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
+      output { display: block; font: max(20px, var(--cf-min-font-size)) / 1.5 var(--cf-serif); margin-top: 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
     `,
   ];
 

@@ -112,6 +112,7 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
     const from = Math.max(0, sentence - 24);
     const given = tokens.slice(from, sentence).filter(({ special }) => !special);
     const kept = this.written;
+    if (this.inClass && kept.length === 0) return html``; // the bar shows it
     return html`<p class="text">${from > 0 ? '… ' : ''}${given
       .map(({ text }) => text)
       .join('')

@@ -30,8 +30,9 @@ export function oddsView(figure: FigureSaying, data: Data): TemplateResult {
   const chosen =
     ids.includes(figure.number('id')) && figure.value('id') !== '' ? figure.number('id') : (odds.ranked[0] ?? 0);
   const column = ids.indexOf(chosen);
-  const side = figure.width >= 1000 ? 320 : 0;
-  const cell = Math.max(0.5, ((figure.width || 900) - side - 110) / ids.length);
+  const [beside, names] = figure.inClass ? [400, 180] : [320, 110];
+  const side = figure.width >= 1000 ? beside : 0;
+  const cell = Math.max(0.5, ((figure.width || 900) - side - names) / ids.length);
   const pick = ({ detail }: CellEvent): void => {
     if (detail) figure.choose({ id: String(ids[detail.column]) });
   };
@@ -138,13 +139,13 @@ function bars(figure: FigureSaying, { odds, prompt }: Data): TemplateResult {
 /** The most probable tokens: the model's probability as an outline, and that after the settings. */
 function chart(figure: FigureSaying, { odds, prompt }: Data): TemplateResult {
   const { labels } = figure.words;
-  const width = Math.max(280, (figure.width || 900) - (figure.width >= 1000 ? 345 : 0));
-  const count = Math.min(odds.ranked.length, figure.narrow ? 10 : 22);
-  const [height, base] = [150, 122];
+  const width = Math.max(280, (figure.width || 900) - (figure.width >= 1000 ? (figure.inClass ? 410 : 345) : 0));
+  const count = Math.min(odds.ranked.length, figure.narrow ? 10 : figure.inClass ? 13 : 22);
+  const [height, base] = figure.inClass ? [170, 134] : [150, 122];
   const slot = width / count;
   const [model, , , last] = odds.stages;
   const ids = odds.ranked.slice(0, count);
-  const tall = (share: number): number => share * (base - 16);
+  const tall = (share: number): number => share * (base - figure.textSize(12.5) - 3.5);
   return html`<svg class="chart" width=${width} height=${height} role="img" aria-label=${labels.chartName}>
     <path class="axis" d="M0 ${base}H${width}" />
     ${ids.map((id, i) => {
@@ -153,7 +154,7 @@ function chart(figure: FigureSaying, { odds, prompt }: Data): TemplateResult {
       const gone = figure.revealed && now === 0;
       return svg`<rect class="now" x=${x} y=${base - tall(now)} width=${slot * 0.64} height=${tall(now)} rx="1.5"/>
         <rect class="was" x=${x} y=${base - tall(was)} width=${slot * 0.64} height=${tall(was)} rx="1.5"/>
-        <text class="serif ${gone ? 'gone' : ''}" x=${x + slot * 0.32} y=${base + 18} text-anchor="middle">${pieceOf(prompt.shelved, id).label}</text>
+        <text class="serif ${gone ? 'gone' : ''}" x=${x + slot * 0.32} y=${base + figure.textSize(14.5) + 3.5} text-anchor="middle">${pieceOf(prompt.shelved, id).label}</text>
         ${now >= 0.03 ? svg`<text x=${x + slot * 0.32} y=${base - tall(Math.max(now, was)) - 5} text-anchor="middle">${Math.round(now * 100)}</text>` : ''}`;
     })}
   </svg><p class="verdict">${labels.chartLegend}</p>`;

@@ -6,7 +6,7 @@ export const sayingStyles = css`
   .all { min-height: 600px; }
   .text { font: 24px/1.35 var(--cf-serif); letter-spacing: -0.01em; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 0 8px; }
   .text .new { background: var(--cf-accent-soft); border-radius: 5px; padding: 1px 3px; cursor: pointer; border: 0; font: inherit; letter-spacing: inherit; white-space: pre-wrap; }
-  .text .cut { font: 14px var(--cf-sans); color: var(--cf-muted); }
+  .text .cut { font: max(14px, var(--cf-min-font-size)) var(--cf-sans); color: var(--cf-muted); }
   .gap { display: inline-block; min-width: 1.3em; margin-left: 0.18em; border-bottom: 2px solid var(--cf-accent); }
   .controls { gap: 6px 16px; margin-bottom: 8px; }
   .controls.small { margin-bottom: 4px; gap: 6px 12px; }
@@ -15,13 +15,13 @@ export const sayingStyles = css`
   .slider .value { min-width: 3ch; font-variant-numeric: tabular-nums; }
   .with-side { display: grid; grid-template-columns: minmax(0, 1fr) 300px; gap: 24px; align-items: start; }
   .with-side > * { min-width: 0; }
-  .caption { font: 18px/1.4 var(--cf-serif); margin: 0 0 4px; }
+  .caption { font: max(18px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); margin: 0 0 4px; }
   .side .caption:not(:first-child) { margin-top: 12px; }
   table.readout { border-collapse: collapse; width: 100%; }
   table.readout td { padding: 2px 8px 2px 0; }
   table.readout td:last-child { text-align: right; }
   .stages { display: flex; align-items: flex-start; }
-  .stage-names { --row: 17px; display: flex; flex-direction: column; padding: 4px 0 0 2px; font-size: 12.5px; line-height: var(--row); color: var(--cf-muted); }
+  .stage-names { --row: 17px; display: flex; flex-direction: column; padding: 4px 0 0 2px; font-size: max(12.5px, var(--cf-min-font-size)); line-height: var(--row); color: var(--cf-muted); }
   .stage-names span { height: var(--row); white-space: nowrap; }
   .chart { overflow: visible; margin-top: 8px; }
   .axis { stroke: var(--cf-line-strong); }
@@ -44,20 +44,21 @@ export const sayingStyles = css`
   .s1 { fill: color-mix(in srgb, var(--cf-accent) 22%, var(--cf-paper)); }
   .s2 { fill: color-mix(in srgb, var(--cf-accent) 28%, var(--cf-paper)); }
   .s3 { fill: color-mix(in srgb, var(--cf-accent) 16%, var(--cf-paper)); }
-  .order { display: grid; grid-template-columns: repeat(10, auto); gap: 1px 10px; font: 15px/1.4 var(--cf-serif); width: max-content; max-width: 100%; }
+  .order { display: grid; grid-template-columns: repeat(10, auto); gap: 1px 10px; font: max(15px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); width: max-content; max-width: 100%; }
   .tree-scroll { overflow-x: auto; margin-bottom: 10px; }
   .edge { fill: none; stroke: var(--cf-line-strong); stroke-width: 1.3; }
   .edge.alive { stroke: var(--cf-stream); stroke-width: 2; }
   .edge.best { stroke: var(--cf-accent); stroke-width: 3.2; }
-  svg .node { font-size: 17px; }
+  svg .node { font-size: max(17px, var(--cf-min-font-size)); }
   svg .node.dead { fill: var(--cf-muted); }
   svg .node.best { font-weight: 600; }
   .grids { display: flex; gap: 18px 30px; flex-wrap: wrap; align-items: flex-start; }
   .big { font: 600 44px/1.2 var(--cf-serif); }
   .large .text { font-size: 34px; }
+  .large .with-side { grid-template-columns: minmax(0, 1fr) 380px; }
+  .large .draws > .wide-bars { flex: 1 1 700px; max-width: 840px; }
+  .large .controls { margin-bottom: 10px; }
   .large .caption { font-size: 25px; }
-  .large .readout, .large .verdict { font-size: 24px; }
-  .large .seg, .large .slider { font-size: 18px; }
   .large .side .verdict { display: none; } .large .readout td { white-space: nowrap; padding-right: 2px; }
   @media (max-width: 1000px) {
     .all { min-height: 0; }

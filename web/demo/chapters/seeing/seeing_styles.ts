@@ -6,17 +6,17 @@ export const seeingStyles = css`
   .top { display: grid; grid-template-columns: minmax(0, 284px) minmax(0, 1fr); gap: 34px; align-items: start; }
   .see { position: relative; }
   .scores { min-width: 0; }
-  .answer { font: 21px/1.3 var(--cf-serif); margin: 0 0 8px 6px; }
+  .answer { font: max(21px, var(--cf-min-font-size)) / 1.3 var(--cf-serif); margin: 0 0 8px 6px; }
   .answer b { font-weight: 600; font-size: 27px; }
-  .answer .number { font: 15px var(--cf-sans); margin-left: 6px; }
+  .answer .number { font: max(15px, var(--cf-min-font-size)) var(--cf-sans); margin-left: 6px; }
   .secret { color: var(--cf-muted); }
   .stage { margin-top: 26px; min-height: 220px; }
   .row { display: flex; gap: 12px 30px; flex-wrap: wrap; align-items: center; }
   .line { display: flex; gap: 10px 16px; align-items: center; }
-  .sign { font: 22px var(--cf-serif); color: var(--cf-muted); }
+  .sign { font: max(22px, var(--cf-min-font-size)) var(--cf-serif); color: var(--cf-muted); }
   .readout { margin-top: 10px; }
   .row .readout, .controls .readout { margin: 0; }
-  .note { color: var(--cf-muted); font-size: 14px; max-width: 62ch; margin-top: 10px; }
+  .note { color: var(--cf-muted); font-size: max(14px, var(--cf-min-font-size)); max-width: 62ch; margin-top: 10px; }
   .samples { display: flex; gap: 6px; flex-wrap: wrap; }
   .samples button { width: 44px; height: 44px; padding: 0; border: 0; border-radius: 3px; cursor: pointer; }
   .samples button { background: none; box-shadow: 0 0 0 1px var(--cf-line); }
@@ -26,7 +26,7 @@ export const seeingStyles = css`
   .samples button[aria-pressed='true'] { box-shadow: 0 0 0 2.4px var(--cf-ink); }
   .file { display: inline-flex; align-items: center; position: relative; }
   .file:focus-within { outline: 2px solid var(--cf-accent); outline-offset: 2px; }
-  .heads { display: grid; grid-template-columns: auto repeat(6, minmax(0, 62px)); gap: 7px; align-items: center; font-size: 12.5px; color: var(--cf-muted); }
+  .heads { display: grid; grid-template-columns: auto repeat(6, minmax(0, 62px)); gap: 7px; align-items: center; font-size: max(12.5px, var(--cf-min-font-size)); color: var(--cf-muted); }
   .heads button { padding: 0; border: 0; background: none; cursor: pointer; border-radius: 2px; }
   .heads button[aria-pressed='true'] { box-shadow: 0 0 0 2.4px var(--cf-ink); }
   .heads button:hover { box-shadow: 0 0 0 2px var(--cf-line-strong); }
@@ -34,17 +34,28 @@ export const seeingStyles = css`
   .heads .head { text-align: center; }
   .beside { display: grid; grid-template-columns: minmax(0, 1.55fr) minmax(210px, 1fr); gap: 30px; align-items: start; margin-bottom: 14px; }
   .controls { margin-bottom: 0; display: grid; gap: 12px; justify-items: start; }
-  .rollouts { display: grid; grid-template-columns: repeat(4, minmax(0, 130px)); gap: 18px; font-size: 12.5px; color: var(--cf-muted); }
+  .rollouts { display: grid; grid-template-columns: repeat(4, minmax(0, 130px)); gap: 18px; font-size: max(12.5px, var(--cf-min-font-size)); color: var(--cf-muted); }
   .rollouts p { margin-bottom: 6px; }
   .three { display: grid; grid-template-columns: 1fr auto 1fr auto 1fr; gap: 6px; align-items: center; }
   .square-tiles { width: min(100%, 330px); }
-  .meter { font: 17px var(--cf-serif); }
-  .meter b { font: 600 22px var(--cf-sans); font-variant-numeric: tabular-nums; }
-  .large .answer { font-size: 30px; }
+  .meter { font: max(17px, var(--cf-min-font-size)) var(--cf-serif); }
+  .meter b { font: 600 max(22px, var(--cf-min-font-size)) var(--cf-sans); font-variant-numeric: tabular-nums; }
+  .large .answer { font-size: 30px; margin: 0 0 0 6px; }
   .large .answer b { font-size: 44px; }
   .large .note { display: none; } /* the caption says it */
-  .large .meter, .large .readout, .large .controls, .large .answer .number { font-size: 24px; }
-  .large .stage { margin-top: 14px; }
+  .large { display: grid; grid-template-columns: 356px minmax(0, 1fr); gap: 40px; align-items: start; }
+  .large .top { grid-template-columns: minmax(0, 1fr); gap: 4px; }
+  .large .see { width: 250px; }
+  .large .stage { margin: 0; }
+  .large .beside { grid-template-columns: minmax(0, 1.3fr) minmax(430px, 1fr); }
+  .large .heads { grid-template-columns: auto repeat(6, minmax(0, 80px)); gap: 6px; }
+  .large.view-heads .beside { grid-template-columns: max-content minmax(0, 1fr); }
+  .large.view-picture, .large.view-hide, .large.view-order { display: block; }
+  .large.view-picture .top, .large.view-hide .top, .large.view-order .top { grid-template-columns: 440px minmax(0, 1fr); gap: 60px; margin-bottom: 14px; }
+  .large.view-picture .see, .large.view-hide .see, .large.view-order .see { width: 440px; }
+  .large .rollouts { grid-template-columns: repeat(4, minmax(0, 220px)); }
+  .large .samples button { width: 62px; height: 62px; }
+  .large .square-tiles { width: min(100%, 400px); }
   @media (max-width: 900px) {
     .top { grid-template-columns: minmax(0, 38%) minmax(0, 1fr); gap: 16px; }
     .view-picture .top, .view-hide .top, .view-order .top { grid-template-columns: minmax(0, 48%) minmax(0, 1fr); }

@@ -82,9 +82,9 @@ const patches: Stage = (figure, seen) => {
   const { place } = figure;
   const numbers = patchAt(seen, place);
   return html`<div class="row">
-      <cf-matrix .numbers=${numbers} source=${patchSource(place)} label="x" about=${figure.placeName(place)} hue="stream" bound="1" digits="2" cell-width="38" cell-height="30"></cf-matrix>
+      <cf-matrix .numbers=${numbers} source=${patchSource(place)} label="x" about=${figure.placeName(place)} hue="stream" bound="1" digits="2" .cellWidth=${figure.inClass ? 80 : 38} .cellHeight=${figure.inClass ? 40 : 30}></cf-matrix>
       <span class="sign">→</span>
-      <cf-matrix .numbers=${{ dims: [1, patchPixels], data: numbers.data }} source="${patchSource(place)}.reshape(16)" label="x" about=${labels.inARow} hue="stream" bound="1" digits="1" cell-width="24" cell-height="30"></cf-matrix>
+      <cf-matrix .numbers=${{ dims: [1, patchPixels], data: numbers.data }} source="${patchSource(place)}.reshape(16)" label="x" about=${labels.inARow} hue="stream" bound="1" digits="1" .cellWidth=${figure.inClass ? 58.5 : 24} .cellHeight=${figure.inClass ? 40 : 30}></cf-matrix>
     </div>
     <p class="note">${filled(labels.patchNote, { n: places })}</p>`;
 };
@@ -104,13 +104,13 @@ const kernels: Stage = (figure, seen) => {
   return html`<div class="beside">
       <tile-grid .numbers=${weight} source="hook_embed of single pixels" label=${labels.kernels} across="16" .chosen=${kernel} .bound=${largestOf(weight.data)}
         .tileName=${(tile: number) => `${labels.kernel} ${tile + 1}`} @tile-select=${(event: CustomEvent<{ tile: number }>) => figure.choose({ k: String(event.detail.tile) })}></tile-grid>
-      <cf-matrix .numbers=${{ dims: [grid, grid], data: map }} source="hook_embed[0, 1:, ${kernel}]" label="E" about=${filled(labels.everywhere, { kernel: kernel + 1 })} hue="stream" cell-width="26" cell-height="20" .selected=${{ row: Math.floor(place / grid), column: place % grid }}
+      <cf-matrix .numbers=${{ dims: [grid, grid], data: map }} source="hook_embed[0, 1:, ${kernel}]" label="E" about=${filled(labels.everywhere, { kernel: kernel + 1 })} hue="stream" .cellWidth=${figure.inClass ? 54 : 26} .cellHeight=${figure.inClass ? 30 : 20} .selected=${{ row: Math.floor(place / grid), column: place % grid }}
         @cell-select=${(event: CustomEvent<{ row: number; column: number }>) => figure.choose({ p: String(event.detail.row * grid + event.detail.column) })}></cf-matrix>
     </div>
     <div class="row">
-      <cf-matrix .numbers=${x} source=${patchSource(place)} label="x" about=${filled(labels.patchShort, { n: place + 1 })} hue="stream" bound="1" digits="1" cell-width="31" cell-height="23"></cf-matrix>
+      <cf-matrix .numbers=${x} source=${patchSource(place)} label="x" about=${filled(labels.patchShort, { n: place + 1 })} hue="stream" bound="1" digits="1" .cellWidth=${figure.inClass ? 60 : 31} .cellHeight=${figure.inClass ? 32 : 23}></cf-matrix>
       <span class="sign">·</span>
-      <cf-matrix .numbers=${own} source="hook_embed of single pixels [${kernel}]" label="w" about="${labels.kernel} ${kernel + 1}" hue="k" cell-width="36" cell-height="23"></cf-matrix>
+      <cf-matrix .numbers=${own} source="hook_embed of single pixels [${kernel}]" label="w" about="${labels.kernel} ${kernel + 1}" hue="k" .cellWidth=${figure.inClass ? 60 : 36} .cellHeight=${figure.inClass ? 32 : 23}></cf-matrix>
       <p class="readout">${labels.products} ${two(sumOf(x.data, own.data))} + ${labels.bias} ${two(bias.data[kernel] ?? 0)} = <b>${four(result)}</b></p>
     </div>`;
 };
@@ -139,7 +139,7 @@ const positions: Stage = (figure, seen) => {
   };
   return html`<div class="three">${parts.map(
     ({ numbers, source, label, about }, i) =>
-      html`${i === 0 ? nothing : html`<span class="sign">${i === 1 ? '+' : '='}</span>`}<cf-matrix .numbers=${numbers} source=${source} label=${label} about=${about} hue="stream" .bound=${bound} .rails=${{ rows: [token] }} cell-width="2.15" cell-height="5" @cell-select=${select}></cf-matrix>`,
+      html`${i === 0 ? nothing : html`<span class="sign">${i === 1 ? '+' : '='}</span>`}<cf-matrix .numbers=${numbers} source=${source} label=${label} about=${about} hue="stream" .bound=${bound} .rails=${{ rows: [token] }} .cellWidth=${figure.inClass ? 2.9 : 2.15} .cellHeight=${figure.inClass ? 8 : 5} @cell-select=${select}></cf-matrix>`,
   )}</div>
     <p class="readout">${figure.placeName(place)}, ${labels.firstNumber}: ${at(seen.embed)} + ${at(seen.positions)} = <b>${at(seen.full)}</b></p>
     <p class="note">${labels.clsNote}</p>`;
@@ -153,7 +153,7 @@ const similar: Stage = (figure, seen) => {
   return html`<div class="beside">
       <tile-grid class="square-tiles" .numbers=${numbers} source="matmul(p, pᵀ), p = rms_norm(hook_pos_embed[0, 1:])" label=${labels.similarities} .across=${grid} bound="1" .chosen=${place}
         .tileName=${figure.placeName} @tile-select=${(event: CustomEvent<{ tile: number }>) => figure.choose({ p: String(event.detail.tile) })}></tile-grid>
-      <cf-matrix .numbers=${own} source="matmul(p, pᵀ)[${place}]" label="cos" about=${filled(labels.likePlace, { n: place + 1 })} hue="stream" bound="1" digits="2" cell-width="33" cell-height="27" .selected=${{ row: Math.floor(place / grid), column: place % grid }}></cf-matrix>
+      <cf-matrix .numbers=${own} source="matmul(p, pᵀ)[${place}]" label="cos" about=${filled(labels.likePlace, { n: place + 1 })} hue="stream" bound="1" .digits=${figure.inClass ? 'auto' : 2} .cellWidth=${figure.inClass ? 58 : 33} .cellHeight=${figure.inClass ? 40 : 27} .selected=${{ row: Math.floor(place / grid), column: place % grid }}></cf-matrix>
     </div>
     <p class="note">${labels.similarNote}</p>`;
 };

@@ -13,6 +13,7 @@ import { seen } from './rows.js';
 
 /** The meter shows three decimals. */
 const three = (value: number): string => decimals(value, 3);
+const square = (side: number): { width: number; height: number } => ({ width: side, height: side });
 
 type SetData =
   | { readonly view: 'letters'; readonly moved: Letters }
@@ -22,14 +23,15 @@ class FigureSet extends Figure<SetData, typeof words> {
   static override styles = [
     figureStyles,
     css`
-      .field input { width: 11em; font: 17px var(--cf-serif); letter-spacing: 0.08em; }
+      .field input { width: 11em; font: max(17px, var(--cf-min-font-size)) var(--cf-serif); letter-spacing: 0.08em; }
       .body { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 30px; align-items: start; }
       .meter { display: flex; align-items: center; gap: 16px; margin: 14px 0 6px; }
       .track { flex: 1; height: 12px; border-radius: 2px; background: var(--cf-sunken); max-width: 420px; }
       .track > div { height: 100%; width: calc(var(--share) * 100%); min-width: 2px; border-radius: 2px; background: var(--cf-k); } @media (prefers-reduced-motion: no-preference) { .track > div { transition: width 0.25s; } } .off .track > div { background: var(--cf-wrong); }
       .meter b { font: 600 26px var(--cf-serif); font-variant-numeric: tabular-nums; } .off b { color: var(--cf-wrong); }
-      .answers { display: grid; grid-template-columns: repeat(auto-fit, minmax(220px, 1fr)); gap: 10px 34px; margin-top: 8px; } h3 { font: 600 14px var(--cf-sans); margin: 0 0 4px; }
-      .large .meter b { font-size: 38px; } .large .meter, .large .verdict { font-size: 24px; } .large h3 { font-size: 22px; }
+      .answers { display: grid; grid-template-columns: repeat(auto-fit, minmax(220px, 1fr)); gap: 10px 34px; margin-top: 8px; } h3 { font: 600 max(14px, var(--cf-min-font-size)) var(--cf-sans); margin: 0 0 4px; }
+      .large .meter b { font-size: 38px; } .large .controls { display: inline-flex; margin: 0 30px 12px 0; }
+      .large .both { display: grid; grid-template-columns: minmax(0, 54fr) minmax(0, 46fr); gap: 0 44px; align-items: start; } .large .answers { grid-template-columns: minmax(0, 1fr); margin: 0; gap: 18px; } .large .both .track { max-width: 260px; }
       @media (max-width: 900px) { .body { grid-template-columns: 1fr; gap: 6px; } .weights { display: none; } .controls { gap: 4px 14px; margin-bottom: 6px; font-size: 14px; } .meter { margin: 6px 0 2px; } .meter b { font-size: 19px; } .field input { width: 8em; } }
     `,
   ];
@@ -84,12 +86,13 @@ class FigureSet extends Figure<SetData, typeof words> {
     const { labels } = this.words;
     const { view, moved } = data;
     const secret = !this.revealed;
-    return html`<div class="body">
-        <set-rows .moved=${moved} .labels=${labels} ?secret=${secret} ?large=${this.inClass} beside=${view === 'story' ? 620 : 480} @order=${this.#ordered}></set-rows>
+    const answers = view === 'story' && !secret ? this.#answers(moved) : nothing;
+    const rows = html`<div class="body">
+        <set-rows .moved=${moved} .labels=${labels} ?secret=${secret} .minFont=${this.minFont} beside=${view === 'story' ? 620 : 480} @order=${this.#ordered}></set-rows>
         ${view === 'letters' && !secret ? this.#weights(moved) : nothing}
       </div>
-      ${this.#meter(data, secret)}
-      ${view === 'story' && !secret ? this.#answers(moved) : nothing}
+      ${this.#meter(data, secret)}`;
+    return html`${this.inClass && view === 'story' ? html`<div class="both"><div>${rows}</div>${answers}</div>` : html`${rows} ${answers}`}
       ${view === 'story' && moved.of > moved.labels.length ? html`<p class="verdict">${filled(labels.window, { n: mostTokens, of: moved.of })}</p>` : nothing}`;
   }
 
@@ -102,8 +105,10 @@ class FigureSet extends Figure<SetData, typeof words> {
 
   #weights({ weights, order, labels: tokens }: Letters): TemplateResult {
     const names = order.map((token) => tokens[token] ?? '');
-    const size = Math.max(18, Math.min(30, Math.floor(200 / names.length)));
-    return html`<cf-matrix class="weights" .numbers=${weights.numbers} source=${weights.source} label="A" about=${this.words.labels.weights} hue="ink" scale="weights" .rowLabels=${names} .columnLabels=${names} .cellWidth=${size} .cellHeight=${size}></cf-matrix>`;
+    const size = this.inClass
+      ? { width: Math.max(24, Math.min(48, Math.floor(320 / names.length))), height: 34 }
+      : square(Math.max(18, Math.min(30, Math.floor(200 / names.length))));
+    return html`<cf-matrix class="weights" .numbers=${weights.numbers} source=${weights.source} label="A" about=${this.words.labels.weights} hue="ink" scale="weights" .rowLabels=${names} .columnLabels=${names} .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>`;
   }
 
   #meter({ view, moved }: SetData, secret: boolean): TemplateResult {

@@ -20,14 +20,15 @@ class SetRows extends LitElement {
     moved: { attribute: false },
     labels: { attribute: false },
     secret: { type: Boolean },
-    large: { type: Boolean },
+    minFont: { type: Number },
     beside: { type: Number },
   };
   declare moved: Moved | undefined;
   declare labels: Readonly<Record<string, string>>;
   /** Whether the outputs are hidden. */
   declare secret: boolean;
-  declare large: boolean;
+  /** Minimum font size in CSS pixels; 0: default sizes. */
+  declare minFont: number;
   /** Pixels of the viewport's height that other elements take. */
   declare beside: number;
   #dragged: number | undefined;
@@ -41,12 +42,11 @@ class SetRows extends LitElement {
       .row { position: absolute; left: 0; right: 0; height: var(--row); transform: translateY(calc(var(--place) * var(--row))); display: grid; grid-template-columns: minmax(64px, auto) minmax(0, 1fr) 74px; gap: 14px; align-items: center; }
       .row.held { z-index: 2; }
       @media (prefers-reduced-motion: no-preference) { .row:not(.held) { transition: transform 0.25s; } }
-      .token { display: inline-flex; justify-content: center; align-items: center; height: calc(var(--row) - 6px); min-width: 56px; padding: 0 12px; border: 1px solid var(--cf-line-strong); border-radius: 999px; background: var(--cf-raised); font: 17px var(--cf-serif); cursor: grab; touch-action: none; user-select: none; white-space: pre; }
+      .token { display: inline-flex; justify-content: center; align-items: center; height: calc(var(--row) - 6px); min-width: 56px; padding: 0 12px; border: 1px solid var(--cf-line-strong); border-radius: 999px; background: var(--cf-raised); font: max(17px, var(--cf-min-font-size)) var(--cf-serif); cursor: grab; touch-action: none; user-select: none; white-space: pre; }
       .token:hover { border-color: var(--cf-ink); } .held .token { border-color: var(--cf-accent); box-shadow: 0 2px 10px rgb(0 0 0 / 0.18); cursor: grabbing; }
       .strip { width: 100%; height: calc(var(--row) - 10px); image-rendering: pixelated; display: block; }
       .secret { color: var(--cf-muted); text-align: center; }
-      .difference { font-size: 13px; color: var(--cf-muted); text-align: right; } .difference.off { color: var(--cf-wrong); font-weight: 600; }
-      .large .token { font-size: min(24px, calc(var(--row) - 8px)); } .large .difference { font-size: min(24px, calc(var(--row) - 6px)); }
+      .difference { font-size: max(13px, var(--cf-min-font-size)); color: var(--cf-muted); text-align: right; } .difference.off { color: var(--cf-wrong); font-weight: 600; }
       .large .row { grid-template-columns: minmax(90px, auto) minmax(0, 1fr) 100px; }
       @media (max-width: 600px) { .row { grid-template-columns: minmax(48px, auto) minmax(0, 1fr) 52px; gap: 8px; } .token { min-width: 44px; padding: 0 8px; font-size: min(15px, calc(var(--row) - 7px)); } .difference { font-size: 12px; } }
     `,
@@ -57,7 +57,7 @@ class SetRows extends LitElement {
     new ThemeColours(this);
     this.labels = {};
     this.secret = false;
-    this.large = false;
+    this.minFont = 0;
     this.beside = 480;
   }
 
@@ -70,9 +70,10 @@ class SetRows extends LitElement {
 
   /** A row's height in pixels; less for many rows or a low viewport. */
   get #row(): number {
+    const large = this.minFont > 0;
     const count = Math.max(1, this.moved?.order.length ?? 1);
-    const room = innerWidth <= 900 ? innerHeight * 0.45 - 180 : innerHeight - this.beside - (this.large ? 60 : 0);
-    return Math.max(20, Math.min(this.large ? 48 : 38, Math.floor(room / count)));
+    const room = innerWidth <= 900 ? innerHeight * 0.45 - 180 : innerHeight - this.beside - (large ? 60 : 0);
+    return Math.max(large ? this.minFont + 10 : 20, Math.min(large ? 48 : 38, Math.floor(room / count)));
   }
 
   protected override render(): TemplateResult | typeof nothing {
@@ -80,7 +81,7 @@ class SetRows extends LitElement {
     const { labels, order, now, differences } = this.moved;
     const bound = Math.max(...Array.from(now.numbers.data, Math.abs)) * 0.7;
     // The chips keep their order in the DOM, so that a chip being moved keeps the focus.
-    return html`<div class="rows ${this.large ? 'large' : ''}" role="group" aria-label=${this.labels.chips} ${vars({ '--count': order.length, '--row': `${this.#row}px` })}
+    return html`<div class="rows ${this.minFont > 0 ? 'large' : ''}" role="group" aria-label=${this.labels.chips} ${vars({ '--count': order.length, '--row': `${this.#row}px` })}
       @pointermove=${this.#move} @pointerup=${this.#drop} @pointercancel=${this.#drop}>
       ${labels.map((label, token) => this.#chip(label, token, order.indexOf(token), now.numbers, differences, bound))}
     </div>`;

@@ -25,7 +25,10 @@ export function panelValues(_figure: FigureTranslate, told: Told, other: Told | 
 const narrow = matchMedia('(max-width: 500px)');
 
 /** At most this many rows or columns of a long text are shown. */
-const most = 14;
+const most = ({ inClass }: FigureTranslate): number => (inClass ? 10 : 14);
+/** Cell size of the attention maps, large enough for digits in class mode. */
+const mapCell = (figure: FigureTranslate, width: number, height: number): { width: number; height: number } =>
+  figure.inClass ? { width: 57, height: 27 } : { width, height };
 
 const labelsOf = (pieces: readonly { label: string }[], window: Window): string[] =>
   pieces.slice(...rangeOf(window)).map(({ label }) => label);
@@ -64,14 +67,15 @@ function heads(figure: FigureTranslate): TemplateResult {
 const read: Panel = (figure, told) => {
   const { labels } = figure.words;
   const { layer, head } = figure.chosenHead(told);
-  const window = windowAround(mostRead(figure, told), told.source.length, most);
+  const window = windowAround(mostRead(figure, told), told.source.length, most(figure));
   const range = rangeOf(window);
   const pattern = weightsOf(told.pass, `encoder.${layer}.attn.hook_pattern`, head).slice(range, range);
   const memory = activation(told.pass, `encoder.${layer}.hook_normalized_resid_post`).slice(0, range);
   const names = labelsOf(told.source, window);
+  const cell = mapCell(figure, 28, 22);
   return html`${heads(figure)}<div class="line">
-      <cf-matrix .numbers=${pattern} source="encoder.${layer}.attn.hook_pattern[0, ${head}${rangeText(window)}${rangeText(window)}]" label="A" about=${labels.everyoneReads} scale="weights" hue="k" .rowLabels=${names} .columnLabels=${names} cell-width="28" cell-height="22"></cf-matrix>
-      <cf-matrix .numbers=${memory} source="encoder.${layer}.hook_normalized_resid_post[0${rangeText(window)}]" label="M" about=${labels.memory} hue="k" cell-width="2.6" cell-height="22"></cf-matrix>
+      <cf-matrix .numbers=${pattern} source="encoder.${layer}.attn.hook_pattern[0, ${head}${rangeText(window)}${rangeText(window)}]" label="A" about=${labels.everyoneReads} scale="weights" hue="k" .rowLabels=${names} .columnLabels=${names} .cellWidth=${cell.width} .cellHeight=${cell.height}></cf-matrix>
+      <cf-matrix .numbers=${memory} source="encoder.${layer}.hook_normalized_resid_post[0${rangeText(window)}]" label="M" about=${labels.memory} hue="k" .cellWidth=${figure.inClass ? 1.7 : 2.6} .cellHeight=${cell.height}></cf-matrix>
     </div>${windowNote(figure, window)}`;
 };
 
@@ -82,14 +86,15 @@ const write: Panel = (figure, told) => {
   const written = told.target.slice(0, told.step);
   const { layer, head } = figure.chosenHead(told);
   const count = figure.revealed ? told.ids.length - 1 : told.step + 1;
-  const window = windowAround(told.step, count, most);
+  const window = windowAround(told.step, count, most(figure));
   const range = rangeOf(window);
   const [from] = range;
   const pattern = weightsOf(told.pass, `decoder.${layer}.attn.hook_pattern`, head).slice(range, range);
+  const cell = mapCell(figure, 28, 21);
   const names = ['<s>', ...told.target.map(({ label }) => label)].slice(...range);
   return html`<p class="so-far" lang="fr">${written.map(({ text }, i) => html`<span class=${i < told.forced.length ? 'new' : ''}>${text}</span>`)} <span class="gap">${figure.revealed ? (told.target[told.step]?.label ?? '') : '?'}</span></p>
     <cf-matrix .numbers=${pattern} source="decoder.${layer}.attn.hook_pattern[0, ${head}${rangeText(window)}${rangeText(window)}]" label="A" about=${labels.ownMask} scale="weights" hue="q" .rowLabels=${names} .columnLabels=${names} .rails=${{ rows: [told.step - from] }}
-      .masked=${(row: number, column: number) => column > row} cell-width="28" cell-height="21" @cell-select=${(event: CustomEvent<{ row: number }>) => figure.choose({ s: String(from + event.detail.row) })}></cf-matrix>
+      .masked=${(row: number, column: number) => column > row} .cellWidth=${cell.width} .cellHeight=${cell.height} @cell-select=${(event: CustomEvent<{ row: number }>) => figure.choose({ s: String(from + event.detail.row) })}></cf-matrix>
     ${windowNote(figure, window)}<p class="note">${labels.clickToForce}</p>`;
 };
 
@@ -97,7 +102,7 @@ const cross: Panel = (figure, told) => {
   const { labels } = figure.words;
   const { layer, head } = figure.chosenHead(told);
   const { pass, step } = told;
-  const window = windowAround(mostRead(figure, told), told.source.length, most);
+  const window = windowAround(mostRead(figure, told), told.source.length, most(figure));
   const range = rangeOf(window);
   const hook = (name: string): string => `decoder.${layer}.cross_attn.hook_${name}`;
   const one = (name: string): ReturnType<typeof rowsOf> => rowsOf(pass, hook(name), head);
@@ -107,12 +112,12 @@ const cross: Panel = (figure, told) => {
   const z = one('z').slice([step, step + 1]);
   const rows = rangeText(window).slice(2);
   const before = step === 0 ? '<s>' : (told.target[step - 1]?.label ?? '');
-  const size = { width: 12, height: 17 };
+  const size = figure.inClass ? { width: 13, height: 27 } : { width: 12, height: 17 };
   return html`${heads(figure)}<div class="cross">
       <cf-matrix .numbers=${query} source="${hook('q')}[0, ${step}, ${head}]" label="Q" about=${filled(labels.fromDecoder, { token: before })} caption="above" hue="q" .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
       <span></span><span></span>
       <cf-matrix .numbers=${one('k').slice(range)} source="${hook('k')}[0, ${rows}, ${head}]" label="K" about=${labels.fromEncoder} hue="k" .rowLabels=${names} .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
-      <cf-matrix .numbers=${{ dims: [window.count, 1], data: weights.data }} source="${hook('pattern')}[0, ${head}, ${step}, ${rows}]" label="A" about="" scale="weights" hue="ink" cell-width="40" .cellHeight=${size.height} digits="2"></cf-matrix>
+      <cf-matrix .numbers=${{ dims: [window.count, 1], data: weights.data }} source="${hook('pattern')}[0, ${head}, ${step}, ${rows}]" label="A" about="" scale="weights" hue="ink" .cellWidth=${figure.inClass ? 62 : 40} .cellHeight=${size.height} digits="2"></cf-matrix>
       <cf-matrix .numbers=${one('v').slice(range)} source="${hook('v')}[0, ${rows}, ${head}]" label="V" about=${labels.fromEncoder} hue="v" .rowLabels=${names} .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
       <span></span><span></span>
       <cf-matrix .numbers=${z} source="${hook('z')}[0, ${step}, ${head}]" label="Z" about=${labels.carried} hue="ink" .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
@@ -124,11 +129,11 @@ const map: Panel = (figure, told) => {
   const { layer, head } = figure.chosenHead(told);
   const hook = `decoder.${layer}.cross_attn.hook_pattern`;
   const all = weightsOf(told.pass, hook, head);
-  const rows = windowAround(told.step, told.target.length, most);
-  const columns = windowAround(mostRead(figure, told), told.source.length, most);
+  const rows = windowAround(told.step, told.target.length, most(figure));
+  const columns = windowAround(mostRead(figure, told), told.source.length, most(figure));
   return html`${heads(figure)}
     <cf-matrix .numbers=${all.slice(rangeOf(rows), rangeOf(columns))} source="${hook}[0, ${head}${rangeText(rows)}${rangeText(columns)}]" label="A" about=${labels.mapAbout} scale="weights" hue="q"
-      .rowLabels=${labelsOf(told.target, rows)} .columnLabels=${labelsOf(told.source, columns)} .rails=${{ rows: [told.step - rows.from] }} .cellWidth=${narrow.matches ? 0 : 38} cell-height="24"
+      .rowLabels=${labelsOf(told.target, rows)} .columnLabels=${labelsOf(told.source, columns)} .rails=${{ rows: [told.step - rows.from] }} .cellWidth=${narrow.matches ? 0 : figure.inClass ? 62 : 38} .cellHeight=${figure.inClass ? 27 : 24}
       @cell-select=${(event: CustomEvent<{ row: number }>) => figure.choose({ s: String(rows.from + event.detail.row) })}></cf-matrix>
     ${windowNote(figure, rows)}${windowNote(figure, columns)}`;
 };

@@ -4,8 +4,8 @@ import { css } from 'lit';
 
 export const translateStyles = css`
   .given { display: flex; gap: 8px 12px; flex-wrap: wrap; align-items: center; margin-bottom: 14px; }
-  .given textarea { flex: 1 1 160px; min-width: 0; font: 17px/1.4 var(--cf-serif); min-height: 40px; field-sizing: content; resize: vertical; }
-  .told { color: var(--cf-wrong); font-size: 14px; margin: 0 0 10px; }
+  .given textarea { flex: 1 1 160px; min-width: 0; font: max(17px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); min-height: 40px; field-sizing: content; resize: vertical; }
+  .told { color: var(--cf-wrong); font-size: max(14px, var(--cf-min-font-size)); margin: 0 0 10px; }
   .told.note { color: var(--cf-muted); }
   .parts { display: grid; grid-template-columns: minmax(0, 1fr) minmax(250px, 340px); gap: 40px; margin-top: 18px; align-items: start; }
   .parts.full { grid-template-columns: minmax(0, 1fr); }
@@ -21,9 +21,15 @@ export const translateStyles = css`
   .both { display: grid; gap: 16px; }
   .both div { display: grid; grid-template-columns: 90px minmax(0, 1fr) max-content; gap: 16px; align-items: baseline; }
   .both .text { font: 24px/1.35 var(--cf-serif); }
-  .note { color: var(--cf-muted); font-size: 14px; max-width: 68ch; margin-top: 10px; }
+  .note { color: var(--cf-muted); font-size: max(14px, var(--cf-min-font-size)); max-width: 68ch; margin-top: 10px; }
   .large .note { display: none; }
-  .large .readout, .large .steps-row, .large .told, .large .both { font-size: 24px; }
+  .large .given { margin: 0; } .large .given > :not(.plain) { display: none; }
+  .large .parts:not(.full) { margin-top: 8px; grid-template-columns: minmax(0, 1fr) 360px; }
+  .large .parts.full { margin-top: 8px; }
+  .large .steps-row { margin-top: 6px; }
+  .large .heads { margin-bottom: 4px; } .large .so-far { margin: 0 0 4px; }
+  .large .both div { grid-template-columns: 140px minmax(0, 1fr) max-content; }
+  .large.view-cross text-faces { display: none; }
   .large .so-far, .large .both .text { font-size: 34px; }
   @media (max-width: 900px) {
     .parts { grid-template-columns: minmax(0, 1fr); gap: 16px; margin-top: 12px; }

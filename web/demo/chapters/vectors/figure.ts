@@ -43,12 +43,14 @@ class FigureVectors extends Figure<VectorsData, typeof words> {
     css`
       .views { margin-bottom: 12px; flex-wrap: wrap; }
       .field { display: flex; gap: 10px; margin: 0 0 16px; align-items: center; max-width: 640px; }
-      .field input { flex: 1; min-width: 0; font: 19px var(--cf-serif); min-height: 42px; }
+      .field input { flex: 1; min-width: 0; font: max(19px, var(--cf-min-font-size)) var(--cf-serif); min-height: 42px; }
       cf-matrix { margin-bottom: 4px; }
-      .big { font: 21px/1.35 var(--cf-serif); margin: 10px 0; font-variant-numeric: tabular-nums; }
+      .big { font: max(21px, var(--cf-min-font-size)) / 1.35 var(--cf-serif); margin: 10px 0; font-variant-numeric: tabular-nums; }
       .sign { font: 24px/1 var(--cf-serif); margin: -2px 0 2px; color: var(--cf-muted); }
       .strips { display: grid; gap: 2px; }
-      .large .big { font-size: 30px; } .large .verdict { font-size: 24px; line-height: 1.3; } .large .seg button { font-size: 20px; } .large .field input { font-size: 30px; min-height: 54px; }
+      .large .big { font-size: 30px; } .large .verdict { line-height: 1.3; }
+      .large .views, .large .controls { display: inline-flex; vertical-align: top; margin: 0 36px 10px 0; } .large .field input { min-height: 46px; } .large .field.spare { display: none; }
+      .large .near { display: grid; grid-template-columns: minmax(0, 1fr) max-content; gap: 0 48px; align-items: center; }
       @media (max-width: 900px) {
         .views { margin-bottom: 4px; } .field { margin-bottom: 8px; } .field input { font-size: 16px; min-height: 36px; }
         .field.spare { display: none; } .views button, .seg button { padding: 4px 8px; } .controls { margin-bottom: 6px; }
@@ -154,7 +156,7 @@ class FigureVectors extends Figure<VectorsData, typeof words> {
 
   /** The width in pixels of a strip of `count` values. */
   #width(count: number, beside: number): number {
-    const room = Math.min(this.inClass ? 1100 : 860, this.clientWidth || 360) - beside - 18;
+    const room = Math.min(this.inClass ? 1300 : 860, this.clientWidth || 360) - beside - 18;
     return Math.max(2, Math.min(30, Math.floor(room / count)));
   }
 
@@ -181,7 +183,7 @@ class FigureVectors extends Figure<VectorsData, typeof words> {
     const { labels } = this.words;
     if (!this.revealed) return html`<p class="big">?</p>`;
     const [own, other] = rowsOfBoth;
-    const width = this.#width(own?.numbers.size ?? 1, 8);
+    const width = this.#width(own?.numbers.size ?? 1, this.inClass ? 620 : 8);
     const most = Math.max(...rowsOfBoth.flatMap(({ numbers }) => Array.from(numbers.data, Math.abs)));
     const strip = (made: typeof own, token: string): TemplateResult =>
       made
@@ -189,9 +191,9 @@ class FigureVectors extends Figure<VectorsData, typeof words> {
         : html``;
     const items = nearest.map((one) => ({ label: one.piece.label, value: one.cosine, note: String(one.piece.id) }));
     return html`<p class="big">${filled(labels.nearTo, { token: piece.label, n: nearest.length, of: rows })}</p>
-      <cf-bars source=${source} format="number" .items=${items} max="1" label=${labels.cosines} @bar-select=${(event: CustomEvent<{ index: number }>) => this.#walk(nearest[event.detail.index]?.piece.id)}></cf-bars>
-      <p class="verdict">${labels.walk}</p>
-      <div class="strips">${strip(own, piece.label)}${strip(other, nearest[0]?.piece.label ?? '')}</div>`;
+      <div class="near"><cf-bars source=${source} format="number" .items=${items} max="1" label=${labels.cosines} @bar-select=${(event: CustomEvent<{ index: number }>) => this.#walk(nearest[event.detail.index]?.piece.id)}></cf-bars>
+      ${this.inClass ? nothing : html`<p class="verdict">${labels.walk}</p>`}
+      <div class="strips">${strip(own, piece.label)}${strip(other, nearest[0]?.piece.label ?? '')}</div></div>`;
   }
 
   #walk(id: number | undefined): void {

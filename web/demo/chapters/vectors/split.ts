@@ -27,8 +27,6 @@ class VectorsSplit extends LitElement {
       :host { margin: 0 0 14px; }
       header { display: flex; gap: 12px; align-items: baseline; margin-bottom: 2px; }
       header b { font-weight: 600; }
-      :host(.large) header { font-size: 24px; }
-      :host(.large) cf-tokens { zoom: 1.45; }
     `,
   ];
 

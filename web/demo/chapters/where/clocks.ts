@@ -4,6 +4,7 @@
 import type { Numbers } from 'clearformer/elements';
 import { spoken, two } from 'clearformer/elements';
 import { css, html, LitElement, nothing, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
+import { stageHeight } from '../../book/class_mode.js';
 import { OwnWidth, ThemeColours } from '../../book/controllers.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
@@ -29,12 +30,13 @@ class WhereClocks extends LitElement {
   static override properties: PropertyDeclarations = {
     places: { attribute: false },
     labels: { attribute: false },
-    large: { type: Boolean },
+    minFont: { type: Number },
     secret: { type: Boolean },
   };
   declare places: Places | undefined;
   declare labels: Readonly<Record<string, string>>;
-  declare large: boolean;
+  /** Minimum font size in CSS pixels; 0: default sizes. */
+  declare minFont: number;
   /** Whether row i + δ is hidden. */
   declare secret: boolean;
   #geometry: Geometry | undefined;
@@ -50,10 +52,10 @@ class WhereClocks extends LitElement {
       .clock:focus-visible { outline: none; }
       .clock:focus-visible .rim { stroke: var(--cf-accent); stroke-width: 2.5; }
       .grab { cursor: ns-resize; touch-action: none; }
-      .column { font-size: 11px; } .large .column { font-size: 15px; }
-      .sym { font: italic 17px var(--cf-serif); } .small .sym { font-size: 15px; } .large .sym { font-size: 26px; }
+      .column { font-size: max(11px, var(--cf-min-font-size)); }
+      .sym { font: italic max(17px, var(--cf-min-font-size)) var(--cf-serif); } .small .sym { font-size: max(15px, var(--cf-min-font-size)); } .large .sym { font-size: 26px; }
       .there { fill: var(--cf-accent); }
-      .twin { font-size: 12px; fill: var(--cf-wrong); } .large .twin { font-size: 18px; }
+      .twin { font-size: max(12px, var(--cf-min-font-size)); fill: var(--cf-wrong); }
     `,
   ];
 
@@ -67,19 +69,20 @@ class WhereClocks extends LitElement {
   constructor() {
     super();
     new ThemeColours(this);
-    this.large = false;
+    this.minFont = 0;
     this.secret = false;
     this.labels = {};
   }
 
   #measure(): Geometry {
-    const width = Math.min(this.#box.width, this.large ? 1180 : 860);
+    const large = this.minFont > 0;
+    const width = Math.min(this.#box.width, large ? 1360 : 860);
     const small = width < 520;
-    const left = small ? 42 : this.large ? 96 : 66;
-    const right = small ? 24 : this.large ? 150 : 104;
+    const left = small ? 42 : large ? 96 : 66;
+    const right = small ? 24 : large ? 240 : 104;
     const pair = (width - left - right) / mostPairs;
-    const radius = Math.min(pair / 2 - (small ? 3 : 7), this.large ? 42 : 36);
-    const spare = innerHeight - (this.large ? 52 + 150 : 52) - (radius * 2 + 66) - (this.large ? 380 : 300);
+    const radius = Math.min(pair / 2 - (small ? 3 : 7), large ? 42 : 36);
+    const spare = large ? stageHeight() - radius * 2 - 386 : innerHeight - 52 - (radius * 2 + 66) - 300;
     // Below 900 pixels the figure takes the upper 45 % of the viewport.
     const row =
       innerWidth <= 900
@@ -94,7 +97,7 @@ class WhereClocks extends LitElement {
     this.#geometry = g;
     const height = g.top + places * g.row + 8;
     const shape = this.places.table.numbers.dims.join('×');
-    return html`<svg class="${g.small ? 'small' : ''} ${this.large ? 'large' : ''}" width=${g.width} height=${height} role="group" aria-label="${this.labels.table} ${shape}">
+    return html`<svg class="${g.small ? 'small' : ''} ${this.minFont > 0 ? 'large' : ''}" width=${g.width} height=${height} role="group" aria-label="${this.labels.table} ${shape}">
       ${this.#table(this.places, g)} ${this.#pairFrame(this.places, g)} ${this.#distances(this.places, g)} ${this.#rows(this.places, g)}
       <g role="radiogroup" aria-label=${this.labels.clocks} @keydown=${this.#keys}>${this.places.columns.map((_, j) => this.#clock(this.places as Places, j, g))}</g>
     </svg>`;
@@ -189,7 +192,7 @@ class WhereClocks extends LitElement {
   /** The frames around rows i and i + δ, and the area for dragging them. */
   #rows({ i, delta, d }: Places, g: Geometry): TemplateResult {
     const width = (d * g.pair) / 2;
-    const size = this.large ? 26 : 17;
+    const size = this.minFont > 0 ? 26 : 17;
     const apart = Math.max(0, size - delta * g.row) / 2;
     const framed = (row: number, name: string, colour: string, shift: number): TemplateResult => {
       const y = g.top + row * g.row;

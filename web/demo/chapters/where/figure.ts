@@ -46,14 +46,17 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
 
   /** The available width in pixels. */
   get room(): number {
-    return Math.min(860, this.clientWidth || 360);
+    return Math.min(this.inClass ? 1360 : 860, this.clientWidth || 360);
   }
 
   /** The cell width of a square of `count` tokens, with two squares and the tokens' labels side by side. */
   cell(count: number): number {
     return Math.max(
       10,
-      Math.min(this.inClass ? 44 : 30, Math.floor(((this.room < 700 ? this.room : this.room / 2) - 80) / count)),
+      Math.min(
+        this.inClass ? 60 : 30,
+        Math.floor(((this.room < 700 ? this.room : this.room / 2) - (this.inClass ? 100 : 80)) / count),
+      ),
     );
   }
 
@@ -186,10 +189,10 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
         ${flag('sines', sines, labels.onlySines)} ${flag('misprint', misprint, labels.misprint)}
         <label class="switch"><input type="checkbox" role="switch" .checked=${layout === 'halves'} @change=${() => this.choose({ layout: layout === 'halves' ? 'interleaved' : 'halves' })} />${labels.halves}</label>
       </div>
-      <where-clocks .places=${all} .labels=${labels} ?large=${this.inClass} ?secret=${!this.revealed} @place-move=${this.#moved} @pair-choose=${(event: CustomEvent<{ pair: number }>) => this.choose({ pair: String(event.detail.pair) })}></where-clocks>
+      <where-clocks .places=${all} .labels=${labels} .minFont=${this.minFont} ?secret=${!this.revealed} @place-move=${this.#moved} @pair-choose=${(event: CustomEvent<{ pair: number }>) => this.choose({ pair: String(event.detail.pair) })}></where-clocks>
       <div class="controls rulers">${this.#rulers(all)}</div>
       ${stepPanel(this, all)}
-      ${this.value('count') === '1' || d === 1 ? html`<p class="verdict">${filled(labels.distinctOf, { distinct: this.values.distinct ?? '', counted: this.values.counted ?? '' })}</p>` : nothing}`;
+      ${!this.inClass && (this.value('count') === '1' || d === 1) ? html`<p class="verdict">${filled(labels.distinctOf, { distinct: this.values.distinct ?? '', counted: this.values.counted ?? '' })}</p>` : nothing}`;
   }
 
   #rulers({ i, delta }: Places): TemplateResult {

@@ -24,7 +24,7 @@ class WhereScores extends LitElement {
 
   static override styles = [
     figureStyles,
-    css`:host { min-height: 60px; } text { font-size: 11px; } .a { fill: var(--cf-accent); font-weight: 600; }`,
+    css`:host { min-height: 60px; } text { font-size: max(11px, var(--cf-min-font-size)); } .a { fill: var(--cf-accent); font-weight: 600; }`,
   ];
 
   constructor() {

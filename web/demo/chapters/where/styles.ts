@@ -5,12 +5,12 @@ import { css } from 'lit';
 export const whereStyles = css`
   .views { margin-bottom: 10px; flex-wrap: wrap; }
   .rulers { margin: 8px 0 10px; }
-  .rulers i { font: italic 18px var(--cf-serif); }
+  .rulers i { font: italic max(18px, var(--cf-min-font-size)) var(--cf-serif); }
   .rulers .a input { accent-color: var(--cf-accent); }
   .slider.q input { accent-color: var(--cf-q); } .slider.k input { accent-color: var(--cf-k); }
   .slider b { font-weight: 400; min-width: 1.4em; }
   .panel { display: grid; grid-template-columns: auto 1fr; gap: 6px 26px; align-items: center; min-height: 148px; }
-  .algebra { display: flex; align-items: center; gap: 8px 12px; font: 18px var(--cf-serif); font-variant-numeric: tabular-nums; flex-wrap: wrap; }
+  .algebra { display: flex; align-items: center; gap: 8px 12px; font: max(18px, var(--cf-min-font-size)) var(--cf-serif); font-variant-numeric: tabular-nums; flex-wrap: wrap; }
   .algebra .verdict { margin: 0 0 0 8px; font-family: var(--cf-sans); max-width: 15em; }
   .algebra .off b { color: var(--cf-wrong); }
   .algebra b { font-weight: 600; }
@@ -18,16 +18,18 @@ export const whereStyles = css`
   .verdict i { font-family: var(--cf-serif); font-size: 1.08em; }
   .verdict code { overflow-wrap: anywhere; }
   .dials { display: flex; flex-wrap: wrap; gap: 10px 26px; margin: 6px 0 4px; }
-  figure { margin: 0; text-align: center; } figcaption { font: 15px var(--cf-serif); } figcaption b { margin-left: 6px; font-weight: 600; }
+  figure { margin: 0; text-align: center; } figcaption { font: max(15px, var(--cf-min-font-size)) var(--cf-serif); } figcaption b { margin-left: 6px; font-weight: 600; }
   sub { font-size: 0.7em; }
   .big { font: 24px/1.3 var(--cf-serif); margin: 8px 0 10px; font-variant-numeric: tabular-nums; }
   .rows { display: flex; flex-wrap: wrap; gap: 4px 40px; } .rows cf-matrix { min-width: 260px; }
   where-scores { margin-top: 6px; }
   .biases { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 330px), 1fr)); gap: 16px 28px; align-items: end; }
   .similar { display: grid; grid-template-columns: auto minmax(120px, 1fr); gap: 20px; align-items: start; margin-top: 10px; }
-  .large { font-size: 20px; }
-  .large .algebra { font-size: 26px; } .large .verdict { font-size: 24px; line-height: 1.3; } .large .big { font-size: 34px; } .large figcaption { font-size: 24px; }
-  .large .rulers i { font-size: 26px; } .large .seg button { font-size: 20px; }
+  .large .views, .large .controls { display: inline-flex; vertical-align: top; gap: 8px 16px; margin: 0 14px 8px 0; } .large .views { gap: 2px; } .large .rulers { display: flex; margin: 4px 0 6px; }
+  .large .rows cf-matrix { min-width: 560px; }
+  .large .tables { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0 34px; align-items: start; } .large .similar { margin: 0; }
+  .large .algebra { font-size: 26px; } .large .verdict { line-height: 1.3; } .large .big { font-size: 34px; }
+  .large .rulers i { font-size: 26px; }
   @media (max-width: 900px) {
     .controls { gap: 4px 14px; margin-bottom: 6px; font-size: 14px; }
     .views button { padding: 3px 7px; font-size: 13.5px; } .views { margin-bottom: 4px; }

@@ -15,21 +15,28 @@ export function learnedView(figure: WhereFigure, all: Learned): TemplateResult {
   const [count = 0, d = 0] = table.numbers.dims;
   const { room } = figure;
   const small = room < 500;
-  const side = Math.max(2, Math.min(22, Math.floor((small ? 150 : Math.min(room / 2, 400)) / count)));
-  const wide = Math.max(2, Math.min(12, Math.floor((room - 20) / d)));
-  const high = Math.max(2, Math.min(10, Math.floor((small ? 100 : 220) / count)));
+  const sizes = figure.inClass ? wallSizes(count, d) : undefined;
+  const side = sizes?.side ?? Math.max(2, Math.min(22, Math.floor((small ? 150 : Math.min(room / 2, 400)) / count)));
+  const wide = sizes?.wide ?? Math.max(2, Math.min(12, Math.floor((room - 20) / d)));
+  const high = sizes?.high ?? Math.max(2, Math.min(10, Math.floor((small ? 100 : 220) / count)));
   const pointed = pointedIn(figure, all);
   return html`<div class="controls">
       <span class="seg" role="group" aria-label=${labels.whose}>${tableModels.map((name) => html`<button type="button" aria-pressed=${name === model} @click=${() => figure.choose({ table: name })}>${name}</button>`)}</span>
     </div>
     <p class="verdict">${filled((difference === undefined ? labels.learnedTable : labels.fixedTable) ?? '', { model, count, d })}${difference === undefined ? nothing : html` <b>${filled(labels.sameAsFunction ?? '', { difference: four(difference) })}</b>`}</p>
-    <cf-matrix .numbers=${table.numbers} source=${table.source} label="P" about=${labels.rowForPlace} hue="stream" .cellWidth=${wide} .cellHeight=${high} .rails=${{ rows: [pointed.row] }}></cf-matrix>
+    <div class="tables"><cf-matrix .numbers=${table.numbers} source=${table.source} label="P" about=${labels.rowForPlace} hue="stream" .cellWidth=${wide} .cellHeight=${high} .rails=${{ rows: [pointed.row] }}></cf-matrix>
     <div class="similar">
       <cf-matrix .numbers=${similarity.numbers} source=${similarity.source} label=${labels.cosine} hue="ink" bound="1" .cellWidth=${side} .cellHeight=${side} .rails=${{ rows: [pointed.row] }} .selected=${pointed} @cell-point=${figure.point} @cell-select=${figure.point}></cf-matrix>
       <div>${inPicture(figure, all, pointed.row)}
         <p class="verdict">${filled(labels.similarAre ?? '', { ...pointed })} <b>${four(Number(similarity.numbers.slice(pointed.row, pointed.column).item()))}</b></p>
         <p class="verdict">${labels.pointAt}</p></div>
-    </div>`;
+    </div></div>`;
+}
+
+/** In class mode the table and the similarity of its rows stand side by side, at equal height. */
+function wallSizes(count: number, d: number): { side: number; wide: number; high: number } {
+  const side = Math.max(2, Math.min(34, Math.floor(400 / count)));
+  return { side, wide: Math.max(2, Math.min(12, Math.floor(480 / d))), high: side };
 }
 
 /** The cell under the pointer; by default a patch and the one below it, or two neighbours. */
@@ -46,7 +53,7 @@ function inPicture(figure: WhereFigure, { model, similarity }: Learned, row: num
   const [count = 0] = numbers.dims;
   const side = Math.sqrt(count - 1);
   const patches = reshaped(numbers.slice(row, [1, count]), [side, side]);
-  const cell = figure.room < 500 ? 16 : 30;
+  const cell = figure.room < 500 ? 16 : figure.inClass ? 36 : 30;
   return html`<cf-matrix .numbers=${patches} source="(${source})[${row}, 1:] as ${side} × ${side}" about=${filled(figure.words.labels.asPicture ?? '', { row })} hue="ink" bound="1" .cellWidth=${cell} .cellHeight=${cell}></cf-matrix>`;
 }
 
@@ -60,11 +67,12 @@ export function biasView(
   const later = (row: number, column: number): boolean => column > row;
   const shared = { rowLabels: tokens, columnLabels: tokens };
   const width = figure.cell(tokens.length);
+  const high = Math.min(figure.inClass ? 32 : 25, width);
   const slope = Number(slopes.numbers.slice(head).item());
   return html`<div class="controls">${figure.choice(labels.head ?? '', 'bh', head, heads)}</div>
     <div class="biases"><div><p class="verdict"><b>${labels.alibi}</b> ${filled(labels.slope ?? '', { slope: spoken(slope) })}</p>
-    <cf-matrix .numbers=${alibi.numbers} source=${alibi.source} label=${labels.biasName} about=${labels.added} hue="ink" .rowLabels=${shared.rowLabels} .columnLabels=${shared.columnLabels} .masked=${later} .cellWidth=${width} .cellHeight=${Math.min(25, width)}></cf-matrix>
+    <cf-matrix .numbers=${alibi.numbers} source=${alibi.source} label=${labels.biasName} about=${labels.added} hue="ink" .rowLabels=${shared.rowLabels} .columnLabels=${shared.columnLabels} .masked=${later} .cellWidth=${width} .cellHeight=${high}></cf-matrix>
     </div><div><p class="verdict"><b>${labels.buckets}</b> ${labels.bucketsAre}</p>
-    <cf-matrix .numbers=${buckets.numbers} source=${buckets.source} label=${labels.bucket} about=${labels.whichNumber} hue="ink" scale="plain" digits="0" .rowLabels=${shared.rowLabels} .columnLabels=${shared.columnLabels} .masked=${later} .cellWidth=${width} .cellHeight=${Math.min(25, width)}></cf-matrix></div></div>
+    <cf-matrix .numbers=${buckets.numbers} source=${buckets.source} label=${labels.bucket} about=${labels.whichNumber} hue="ink" scale="plain" digits="0" .rowLabels=${shared.rowLabels} .columnLabels=${shared.columnLabels} .masked=${later} .cellWidth=${width} .cellHeight=${high}></cf-matrix></div></div>
     ${of > tokens.length ? html`<p class="verdict">${filled(labels.window ?? '', { n: biasTokens, of })}</p>` : nothing}`;
 }

@@ -80,7 +80,7 @@ export const words: typeof english = {
     next: 'Nach „{token}“:',
     maySee: '{row} darf {column} lesen',
     mayNotSee: '{row} darf {column} nicht lesen',
-    cut: 'Hier werden die ersten {read} von {of} Tokens gelesen.',
+    window: 'Gezeichnet: Tokens {from} bis {to} von {of}, um das gewählte herum. Gelesen werden alle.',
     zeros: 'Nichts',
     zerosAbout: 'Clearformer, scaled_dot_product_attention von torch: Gewichte 0, Ausgabe 0',
     nan: 'Keine Zahl',

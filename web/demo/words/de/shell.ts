@@ -28,6 +28,7 @@ export const words: ShellWords = {
   spineBlock: 'nach Block {block}',
   spineIn: 'ein',
   step: 'Schritt {step} von {of}',
+  wholeText: 'Der ganze Text',
   next: 'Nächster Schritt',
   back: 'Schritt zurück',
   show: 'Zeigen',

@@ -77,7 +77,7 @@ export const words = {
     next: 'After “{token}”:',
     maySee: '{row} may read {column}',
     mayNotSee: '{row} may not read {column}',
-    cut: 'The first {read} of {of} tokens are read here.',
+    window: 'Drawn: tokens {from} to {to} of {of}, around the one in focus. All of them are read.',
     zeros: 'Nothing',
     zerosAbout: 'Clearformer, torch’s scaled_dot_product_attention: weights 0, output 0',
     nan: 'Not a number',

@@ -26,6 +26,7 @@ export const words = {
   spineBlock: 'after block {block}',
   spineIn: 'in',
   step: 'Step {step} of {of}',
+  wholeText: 'The whole text',
   next: 'Next step',
   back: 'Step back',
   show: 'Show',

@@ -29,8 +29,6 @@ function written(value: number): string {
   return String(Number(value.toFixed(4))).replace('-', '−');
 }
 
-const fieldSize = { width: 84, height: 34 };
-
 export class Editor {
   readonly #form: HTMLElement;
   readonly #input: HTMLInputElement;
@@ -56,8 +54,9 @@ export class Editor {
     sign.textContent = '±';
     sign.setAttribute('aria-label', edit.words.sign);
     this.#form.append(this.#input, sign);
-    this.#place(frame);
+    const right = frame.scrollWidth; // the form itself may make it wider
     frame.append(this.#form);
+    this.#place(right);
     this.#listen(sign);
     this.#input.focus();
     if (edit.first === '') this.#input.select();
@@ -68,11 +67,11 @@ export class Editor {
     this.#end(readNumber(this.#input.value), false);
   }
 
-  #place(frame: HTMLElement): void {
+  #place(right: number): void {
     const { x, y, width, height } = this.#edit.box;
-    const most = Math.max(0, frame.scrollWidth - fieldSize.width);
-    this.#form.style.left = `${Math.min(most, Math.max(0, x + width / 2 - fieldSize.width / 2))}px`;
-    this.#form.style.top = `${y + height / 2 - fieldSize.height / 2}px`;
+    const most = Math.max(0, right - this.#form.offsetWidth);
+    this.#form.style.left = `${Math.min(most, Math.max(0, x + (width - this.#form.offsetWidth) / 2))}px`;
+    this.#form.style.top = `${y + (height - this.#form.offsetHeight) / 2}px`;
   }
 
   #listen(sign: HTMLButtonElement): void {

@@ -10,13 +10,17 @@ export function drawFrames(host: SVGGElement, layout: Layout, frames: Frames): S
   host.replaceChildren();
   drawTracks(host, layout, frames.tracks);
   const frame = (cell: Cell | undefined, name: string, width: number): SVGRectElement | undefined => {
-    if (cell === undefined || cell.row >= layout.rows || cell.column >= layout.columns) return undefined;
+    if (cell === undefined || !inside(layout, cell)) return undefined;
     return drawBox(host, layout, cell, cell, { class: name, 'stroke-width': width });
   };
   frame(frames.selected, 'selected', 2.6);
   frame(frames.pointed, 'pointed', 1.6);
   return frame(frames.focused, 'focused', 2.6);
 }
+
+/** A window of a larger matrix does not contain all of its cells. */
+const inside = ({ rows, columns }: Layout, { row, column }: Cell): boolean =>
+  row >= 0 && column >= 0 && row < rows && column < columns;
 
 function drawBox(
   host: SVGGElement,

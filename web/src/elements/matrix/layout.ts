@@ -1,6 +1,7 @@
 // Layout of a matrix, in CSS pixels from its top left corner. Rows and columns are those drawn.
 
 import type { Cell } from '../numbers.js';
+import { type Caption, captionLineHeight, captionSizes, noCaption } from './caption.js';
 
 /** The position of a matrix's name and shape. */
 export type CaptionPlace = 'below' | 'above' | 'none';
@@ -15,11 +16,13 @@ export interface LayoutRequest {
   /** Widths of the labels in pixels; empty without labels. */
   readonly rowLabels: readonly number[];
   readonly columnLabels: readonly number[];
-  /** The width of the caption in one line. */
-  readonly captionWidth: number;
   readonly caption: CaptionPlace;
-  /** Characters of the longest cell text. */
-  readonly longest: number;
+  /** The caption, wrapped to a width in pixels. */
+  readonly captionIn: (width: number) => Caption;
+  /** The longest cell text: its characters, and its width in ems of the digits' font. */
+  readonly longest: { readonly characters: number; readonly ems: number };
+  /** Minimum font size in pixels; 0: default sizes. */
+  readonly minFont: number;
 }
 
 export interface Layout {
@@ -42,7 +45,8 @@ export interface Layout {
   readonly leaning: boolean;
   /** Whether cells are painted on a canvas. */
   readonly painted: boolean;
-  /** Baseline of the caption. */
+  readonly caption: Caption;
+  /** Baseline of the first line of the caption. */
   readonly captionY: number;
 }
 
@@ -52,7 +56,6 @@ const narrowest = 2;
 const bracket = 8;
 const bracketTop = 4;
 const labelGap = 12;
-const captionHeight = 27;
 const digitsFrom = 22;
 /** Rotated labels have an angle of 55 degrees. */
 const lean = { cos: 0.574, sin: 0.819 };
@@ -61,16 +64,33 @@ export const leanDegrees = 55;
 const mostCells = 2048;
 const paintedBelow = 8;
 
+/** Margins of a cell around digits of the minimum font size. */
+const besideDigits = 6;
+const aboveDigits = 2;
+
 /**
  * Font size of digits, found by trials with readers: 0.41 of the width, at most 13 px (14.5 in high cells, for a
  * projector).
  */
-function digitsSize(cellWidth: number, cellHeight: number, longest: number): number {
+function usualDigits(cellWidth: number, cellHeight: number, characters: number): number {
   if (cellWidth < digitsFrom) return 0;
   const most = cellHeight >= 28 ? 14.5 : 13;
-  const fitting = (cellWidth - 1) / (0.58 * Math.max(4, longest)); // 0.58 em is a tabular digit
+  const fitting = (cellWidth - 1) / (0.58 * Math.max(4, characters)); // 0.58 em is a tabular digit
   const size = Math.min(most, cellWidth * 0.41, cellHeight * 0.58, fitting);
   return size < 7 ? 0 : size;
+}
+
+/** With a minimum font size, digits have that size or are omitted. */
+function digitsSize(cellWidth: number, cellHeight: number, { longest, minFont }: LayoutRequest): number {
+  if (minFont === 0) return usualDigits(cellWidth, cellHeight, longest.characters);
+  return cellWidth >= longest.ems * minFont + besideDigits && cellHeight >= minFont + aboveDigits ? minFont : 0;
+}
+
+/** The largest automatic cell size. */
+function widestCell({ longest, minFont }: LayoutRequest): { width: number; height: number } {
+  if (minFont === 0) return widest;
+  const width = Math.max(widest.width, longest.ems * minFont + besideDigits + 2);
+  return { width, height: Math.max(widest.height, minFont + 6) };
 }
 
 /** Whether adjacent labels would touch. */
@@ -82,15 +102,22 @@ export function layoutOf(request: LayoutRequest): Layout {
   const labelWidth = Math.max(0, ...rowLabels);
   const left = bracket + (labelWidth > 0 ? labelWidth + labelGap - 3 : 0);
   const fitting = (request.hostWidth - left - bracket) / Math.max(1, columns);
-  const cellWidth = request.cellWidth || Math.max(narrowest, Math.min(widest.width, fitting));
-  const cellHeight = request.cellHeight || Math.max(narrowest, (cellWidth * widest.height) / widest.width);
-  const leaning = crowded(columnLabels, cellWidth);
+  const most = widestCell(request);
+  const cellWidth = request.cellWidth || Math.max(narrowest, Math.min(most.width, fitting));
+  const cellHeight = request.cellHeight || Math.max(narrowest, (cellWidth * most.height) / most.width);
+  // At large font sizes, labels over wide cells are truncated: rotated they would be higher than the matrix.
+  const cutting = request.minFont > 0 && cellWidth >= 1.8 * request.minFont;
+  const leaning = !cutting && crowded(columnLabels, cellWidth);
   const longestLabel = Math.max(0, ...columnLabels);
-  const labelHeight = longestLabel === 0 ? 0 : leaning ? longestLabel * lean.sin + 16 : 20;
+  const line = Math.max(14.5, request.minFont);
+  const labelHeight = longestLabel === 0 ? 0 : leaning ? longestLabel * lean.sin + line + 1.5 : line + 5.5;
   const overhang = leaning ? (columnLabels.at(-1) ?? 0) * lean.cos - cellWidth / 2 : 0;
   const [width, height] = [columns * cellWidth, rows * cellHeight];
+  const told = caption === 'none' ? noCaption : request.captionIn(Math.max(width + 10, request.hostWidth - left + 6));
+  const captionHeight = captionLineHeight(request.minFont) * told.lines.length;
   const top = bracketTop + labelHeight + (caption === 'above' ? captionHeight : 0);
   const bottom = top + height + bracketTop + (caption === 'below' ? captionHeight - 4 : 0);
+  const baseLine = captionSizes(request.minFont).name;
   return {
     rows,
     columns,
@@ -100,12 +127,13 @@ export function layoutOf(request: LayoutRequest): Layout {
     top,
     width,
     height,
-    fullWidth: Math.max(left + width + Math.max(bracket, overhang), left - 6 + request.captionWidth),
+    fullWidth: Math.max(left + width + Math.max(bracket, overhang), left - 6 + told.width),
     fullHeight: bottom,
-    digits: digitsSize(cellWidth, cellHeight, request.longest),
+    digits: digitsSize(cellWidth, cellHeight, request),
     leaning,
     painted: rows * columns > mostCells || cellWidth < paintedBelow || cellHeight < paintedBelow,
-    captionY: caption === 'above' ? captionHeight - 9 : top + height + 21,
+    caption: told,
+    captionY: caption === 'above' ? baseLine : top + height + baseLine + 3,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Theme } from '../colours.js';
 import { type Cell, largest, type Numbers, shapeOf } from '../numbers.js';
 import { textWidth } from '../svg.js';
 import { words } from '../words.js';
+import { captionOf } from './caption.js';
 import { type CaptionPlace, type Layout, layoutOf } from './layout.js';
 import { type CellTest, cellText, type Digits, type Look, lookOf, type Marks, type Scale, saidOf } from './looks.js';
 import { labelSize, longestLabel } from './surround.js';
@@ -43,6 +44,14 @@ export interface MatrixInput {
   readonly cellHeight: number;
   readonly rails: Rails | undefined;
   readonly theme: Theme;
+  readonly minFontSize: number;
+}
+
+/** CSS font families. */
+export interface Faces {
+  readonly serif: string;
+  readonly sans: string;
+  readonly mono: string;
 }
 
 const never: CellTest = () => false;
@@ -56,7 +65,7 @@ export function drawnShape({ numbers, transposed }: MatrixInput): readonly [rows
 const boundOf = ({ bound, scale }: MatrixInput, numbers: Numbers): number =>
   bound > 0 ? bound : scale === 'weights' ? 1 : largest(numbers.data);
 
-export function viewOf(matrix: MatrixInput, numbers: Numbers, serif: string): MatrixView {
+export function viewOf(matrix: MatrixInput, numbers: Numbers, faces: Faces): MatrixView {
   const { rowLabels, columnLabels, transposed } = matrix;
   const said = words();
   const [rows, columns] = drawnShape(matrix);
@@ -100,7 +109,8 @@ export function viewOf(matrix: MatrixInput, numbers: Numbers, serif: string): Ma
     about: matrix.about,
     shape: `${rows}×${columns}`,
     caption: matrix.caption,
-    serif,
+    ...faces,
+    minFont: matrix.minFontSize,
   };
 }
 
@@ -114,24 +124,26 @@ export function tracksOf({ rails, hue, transposed }: MatrixInput): Tracks {
 /** Number of cells inspected for the longest text: more would take as long as drawing them. */
 const sample = 512;
 
-function longestText(matrix: MatrixInput, { data }: Numbers, bound: number): number {
-  const { scale, digits } = matrix;
+function longestText(matrix: MatrixInput, { data }: Numbers, sans: string): { characters: number; ems: number } {
+  const { scale, digits, minFontSize } = matrix;
+  const bound = boundOf(matrix, { data, dims: [] });
   const step = Math.max(1, Math.floor(data.length / sample));
-  let longest = 0;
+  let [characters, ems] = [0, 0];
   for (let i = 0; i < data.length; i += step) {
-    longest = Math.max(longest, cellText(Number(data[i]), { scale, digits, bound }).length);
+    const text = cellText(Number(data[i]), { scale, digits, bound });
+    characters = Math.max(characters, text.length);
+    if (minFontSize > 0) ems = Math.max(ems, textWidth(text, `100px ${sans}`) / 100);
   }
-  return longest;
+  return { characters, ems };
 }
 
 export function layoutFor(matrix: MatrixInput, numbers: Numbers, view: MatrixView, hostWidth: number): Layout {
   const [rows, columns] = drawnShape(matrix);
-  const font = `${labelSize}px ${view.serif}`;
+  const { minFont } = view;
+  const font = `${labelSize(minFont)}px ${view.serif}`;
   const widths = (labels: readonly string[]): number[] =>
-    labels.map((label) => (label === '' ? 0 : Math.min(longestLabel, textWidth(label, font))));
+    labels.map((label) => (label === '' ? 0 : Math.min(longestLabel(minFont), textWidth(label, font))));
   const { cellWidth, cellHeight, caption } = matrix;
-  const name = textWidth(view.name, `italic 18px ${view.serif}`) + (view.transposed ? 8 : 0);
-  const captionWidth = name + textWidth(view.about, '12.5px sans-serif') + view.shape.length * 7.3 + 24;
   return layoutOf({
     rows,
     columns,
@@ -140,8 +152,9 @@ export function layoutFor(matrix: MatrixInput, numbers: Numbers, view: MatrixVie
     hostWidth,
     rowLabels: widths(view.rowLabels),
     columnLabels: widths(view.columnLabels),
-    captionWidth: caption === 'none' ? 0 : captionWidth,
     caption,
-    longest: longestText(matrix, numbers, boundOf(matrix, numbers)),
+    captionIn: (room) => captionOf(view, room),
+    longest: longestText(matrix, numbers, view.sans),
+    minFont,
   });
 }

@@ -18,7 +18,7 @@ import { Editor } from './editor.js';
 import { movedBy } from './keys.js';
 import { boxOf, type CaptionPlace, cellAt, type Layout } from './layout.js';
 import type { CellTest, Digits, Scale } from './looks.js';
-import { drawnShape, layoutFor, type Quiet, type Rails, tracksOf, viewOf } from './make_view.js';
+import { drawnShape, type Faces, layoutFor, type Quiet, type Rails, tracksOf, viewOf } from './make_view.js';
 import { Picture } from './picture.js';
 import { matrixStyles } from './styles.js';
 import type { Hue, MatrixView } from './view.js';
@@ -117,7 +117,7 @@ export class CfMatrix extends ElementBase implements Drawn {
   };
   // Measured once, not while numbers change: it makes the browser compute the layout of the whole page.
   #width = 0;
-  #serif = '';
+  #faces: Faces | undefined;
 
   constructor() {
     super();
@@ -137,10 +137,15 @@ export class CfMatrix extends ElementBase implements Drawn {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#width = 0;
-    this.#serif = '';
+    this.#faces = undefined;
     this.#sizes?.disconnect();
     document.fonts?.removeEventListener('loadingdone', this.#fontsArrived);
     this.#editor?.close();
+  }
+
+  /** Font size of the digits in cells, in CSS pixels; 0: no digits. */
+  get digitSize(): number {
+    return this.#layout?.digits ?? 0;
   }
 
   /** The screen position of a cell of `numbers`; empty (0 × 0) before the first rendering. */
@@ -180,8 +185,8 @@ export class CfMatrix extends ElementBase implements Drawn {
     }
     if (this.#picture?.svg !== picture) this.#picture = new Picture(frame, picture, canvas);
     this.#width ||= this.clientWidth;
-    this.#serif ||= getComputedStyle(this).getPropertyValue('--_serif') || 'serif';
-    this.#view = viewOf(this, this.numbers, this.#serif);
+    this.#faces ??= facesOf(this);
+    this.#view = viewOf(this, this.numbers, this.#faces);
     this.#layout = layoutFor(this, this.numbers, this.#view, this.#width);
     const last = { row: this.#layout.rows - 1, column: this.#layout.columns - 1 };
     const active = this.selected && !this.#byKeyboard ? this.#swapped(this.selected) : this.#active;
@@ -304,6 +309,12 @@ export class CfMatrix extends ElementBase implements Drawn {
       },
     });
   }
+}
+
+function facesOf(element: Element): Faces {
+  const style = getComputedStyle(element);
+  const face = (name: string): string => style.getPropertyValue(`--_${name}`) || 'serif';
+  return { serif: face('serif'), sans: face('sans'), mono: face('mono') };
 }
 
 const clamp = (place: number, last: number): number => Math.max(0, Math.min(last, place));

@@ -85,15 +85,15 @@ export const matrixStyles: CSSResult = css`
     position: absolute;
     z-index: 5;
     display: flex;
-    width: 84px;
+    width: max(84px, 5 * var(--_min-font-size));
   }
   .editor input {
     box-sizing: border-box;
     width: 100%;
-    height: 34px;
+    height: max(34px, 1.6 * var(--_min-font-size));
     padding: 3px;
     text-align: center;
-    font: 600 14px var(--_sans);
+    font: 600 max(14px, var(--_min-font-size)) var(--_sans);
     font-variant-numeric: tabular-nums;
     color: var(--_ink);
     background: var(--_raised);
@@ -114,7 +114,7 @@ export const matrixStyles: CSSResult = css`
   .editor button {
     display: none;
     min-width: 44px;
-    font: 600 18px var(--_sans);
+    font: 600 max(18px, var(--_min-font-size)) var(--_sans);
     color: var(--_ink);
     background: var(--_raised);
     border: 1px solid var(--_line-strong);
@@ -122,13 +122,13 @@ export const matrixStyles: CSSResult = css`
   }
   .editor [role='alert'] {
     position: absolute;
-    top: 38px;
+    top: calc(100% + 4px);
     left: 0;
     margin: 0;
     padding: 3px 6px;
     width: max-content;
-    max-width: 180px;
-    font-size: 12.5px;
+    max-width: max(180px, 11 * var(--_min-font-size));
+    font-size: max(12.5px, var(--_min-font-size));
     color: var(--_wrong);
     background: var(--_raised);
     border-radius: 4px;
@@ -138,8 +138,8 @@ export const matrixStyles: CSSResult = css`
       width: 132px;
     }
     .editor input {
-      height: 44px;
-      font-size: 16px; /* smaller fields are zoomed into */
+      height: max(44px, 1.6 * var(--_min-font-size));
+      font-size: max(16px, var(--_min-font-size)); /* smaller fields are zoomed into */
     }
     .editor button {
       display: block;

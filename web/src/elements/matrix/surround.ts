@@ -2,13 +2,16 @@
 // shape.
 
 import { shortened, svgElement } from '../svg.js';
+import { drawCaption } from './caption.js';
 import { type Layout, leanDegrees } from './layout.js';
 import type { MatrixView } from './view.js';
 
-export const labelSize = 14.5;
+/** Font size of row and column labels. */
+export const labelSize = (minFont: number): number => Math.max(14.5, minFont);
 /** Longer labels are truncated with an ellipsis; accessible names contain them in full. */
-export const longestLabel = 140;
-export const captionFonts = { name: 'italic 18px', about: '12.5px', shape: '12px' };
+export const longestLabel = (minFont: number): number => Math.max(140, 11 * minFont);
+
+const none: ReadonlySet<number> = new Set();
 
 /** Redraws all of it. */
 export function drawSurround(host: SVGGElement, view: MatrixView, layout: Layout): void {
@@ -26,45 +29,43 @@ function drawBrackets(host: SVGGElement, colour: string, { left, top, width, hei
 
 function drawLabels(host: SVGGElement, view: MatrixView, layout: Layout): void {
   const { left, top, cellWidth, cellHeight } = layout;
-  const cut = (text: string): string => shortened(text, `${labelSize}px ${view.serif}`, longestLabel);
-  const size = Math.min(labelSize, Math.max(8, cellHeight * 0.9));
-  const every = Math.ceil(9 / cellHeight); // rows lower than a line of text: label only some
+  const { minFont } = view;
+  const full = labelSize(minFont);
+  const cut = (text: string, most = longestLabel(minFont)): string => shortened(text, `${full}px ${view.serif}`, most);
+  const size = Math.max(minFont, Math.min(full, Math.max(8, cellHeight * 0.9)));
+  const rows = labelled(view.rowLabels, minFont > 0 ? view.boldRows : none, Math.max(9, 0.92 * minFont) / cellHeight);
   view.rowLabels.forEach((label, r) => {
-    if (label === '' || r % every !== 0) return;
+    if (!rows(r)) return;
     const bold = view.boldRows.has(r);
     const place = { x: left - 12, y: top + (r + 0.5) * cellHeight + size * 0.31, 'text-anchor': 'end' };
     const look = { 'font-size': size, class: bold ? 'label bold' : 'label', fill: bold ? view.rowColour : undefined };
     svgElement('text', { ...place, ...look }, host, cut(label));
   });
-  const step = Math.ceil(9 / cellWidth);
+  const columns = labelled(
+    view.columnLabels,
+    minFont > 0 ? view.boldColumns : none,
+    Math.max(9, layout.leaning ? 1.15 * minFont : 0) / cellWidth,
+  );
   view.columnLabels.forEach((label, c) => {
-    if (label === '' || c % step !== 0) return;
+    if (!columns(c)) return;
     const bold = view.boldColumns.has(c);
     const [x, y] = [left + (c + 0.5) * cellWidth, top - 10];
     const turned = { x: x + 4, y, transform: `rotate(-${leanDegrees} ${x + 4} ${y})`, 'text-anchor': 'start' };
     const place = layout.leaning ? turned : { x, y, 'text-anchor': 'middle' };
     const look = {
-      'font-size': labelSize,
+      'font-size': full,
       class: bold ? 'label bold' : 'label',
       fill: bold ? view.columnColour : undefined,
     };
-    svgElement('text', { ...place, ...look }, host, cut(label));
+    const most = minFont > 0 && !layout.leaning ? cellWidth - 4 : longestLabel(minFont);
+    svgElement('text', { ...place, ...look }, host, cut(label, most));
   });
 }
 
-function drawCaption(host: SVGGElement, view: MatrixView, layout: Layout): void {
-  const { left, captionY: y } = layout;
-  const text = svgElement('text', { x: left - 5, y, 'font-size': 18 }, host);
-  if (view.name !== '') {
-    svgElement('tspan', { class: 'name', fill: view.hue }, text, view.name);
-    if (view.transposed) svgElement('tspan', { dy: -6, 'font-size': 11, fill: view.hue, class: 'power' }, text, '⊤');
-  }
-  if (view.about !== '') {
-    const back = view.transposed && view.name !== '' ? 6 : 0;
-    const gap = view.name === '' ? 0 : 8;
-    svgElement('tspan', { dx: gap, dy: back - 1, 'font-size': 12.5, class: 'about' }, text, view.about);
-  }
-  const end = Math.max(left + layout.width + 5, layout.fullWidth);
-  const right = layout.fullWidth > left + layout.width + 8 ? end : left + layout.width + 5;
-  svgElement('text', { x: right, y: y - 1, 'text-anchor': 'end', 'font-size': 12, class: 'shape' }, host, view.shape);
+/** Which labels are drawn if adjacent ones need a distance of `apart` cells; bold ones take precedence. */
+function labelled(labels: readonly string[], bold: ReadonlySet<number>, apart: number): (at: number) => boolean {
+  const every = Math.ceil(apart);
+  if (every === 1) return (at) => labels[at] !== '';
+  const crowded = (at: number): boolean => [...bold].some((other) => other !== at && Math.abs(other - at) < every);
+  return (at) => labels[at] !== '' && (bold.has(at) || (at % every === 0 && !crowded(at)));
 }

@@ -33,6 +33,10 @@ export interface MatrixView {
   readonly shape: string;
   readonly caption: CaptionPlace;
   readonly serif: string;
+  readonly sans: string;
+  readonly mono: string;
+  /** Minimum font size in CSS pixels; 0: default sizes. */
+  readonly minFont: number;
 }
 
 /** Thin rails along rows and columns, in drawn positions. */

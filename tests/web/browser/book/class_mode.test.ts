@@ -1,0 +1,132 @@
+// Class mode can be read from the last row: in every step no text is smaller than 24 CSS px on the screen, no texts overlap, and
+// the figure fits its screen, in both languages and at the resolutions of two projectors.
+
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chapters } from '../../../../web/demo/book/chapters.js';
+import { Site, settled } from '../site.js';
+import { overlapsOf, type SeenText, seenTextsNow } from './seen_texts.js';
+
+const ids = chapters.map(({ id }) => id);
+const least = 24;
+/** The exception: subscripts and superscripts, of a line of at least 24 px. */
+const leastRaised = 16;
+const screens = [
+  { width: 1440, height: 900, lang: 'en' },
+  { width: 1920, height: 1080, lang: 'en' },
+  { width: 1440, height: 900, lang: 'de' },
+] as const;
+
+let site: Site;
+beforeAll(async () => {
+  site = await Site.start();
+});
+afterAll(() => site.stop());
+
+/** The bottom of the figure, the top of the caption, and whether anything is wider than the window. */
+const placesOf = (page: Page): Promise<{ figure: number; caption: number; wide: boolean }> =>
+  page.evaluate(() => ({
+    figure: document.querySelector('main .figure > *')?.getBoundingClientRect().bottom ?? 0,
+    caption: document.querySelector('footer.caption')?.getBoundingClientRect().top ?? innerHeight,
+    wide: document.documentElement.scrollWidth > innerWidth,
+  }));
+
+/** Waits for layouts that depend on rendered sizes. */
+const drawnWhole = (page: Page): Promise<void> =>
+  page.evaluate(async () => {
+    for (let frame = 0; frame < 6; frame++) await new Promise(requestAnimationFrame);
+  });
+
+const smallOf = (texts: readonly SeenText[]): string[] =>
+  texts
+    .filter(({ size, raised }) => size < (raised ? leastRaised : least) - 0.01)
+    .map(({ text, size, where }) => `${size.toFixed(1)} px: “${text}” (${where})`);
+
+/** Violations on one screen. */
+async function faultsOf(page: Page, width: number): Promise<string[]> {
+  await drawnWhole(page);
+  const texts = await page.evaluate(seenTextsNow);
+  expect(texts.length).toBeGreaterThan(5);
+  const outside = texts
+    .filter(
+      ({ where, lines }) =>
+        !where.includes('a.skip') && lines.some(({ left, right }) => left < -1 || right > width + 1),
+    )
+    .map(({ text, where }) => `outside: “${text}” (${where})`);
+  const { figure, caption, wide } = await placesOf(page);
+  return [
+    ...smallOf(texts),
+    ...overlapsOf(texts),
+    ...outside,
+    ...(figure > caption + 1 ? [`the figure ends at ${figure}, the caption begins at ${caption}`] : []),
+    ...(wide ? ['wider than the window'] : []),
+  ];
+}
+
+describe.each(ids)('%s', (chapter) => {
+  it.each(screens)('$width × $height, $lang', async ({ width, height, lang }) => {
+    const address = `${chapter}?class=1&lang=${lang}`;
+    const { page, complaints } = await site.open({ viewport: { width, height }, reducedMotion: 'reduce' }, address);
+    const count = await page
+      .locator('footer.caption .count')
+      .textContent({ timeout: chapter === 'next' ? 1 : 30_000 })
+      .catch(() => '');
+    const steps = Number(count?.split('/')[1] ?? 1);
+    expect(steps).toBeGreaterThanOrEqual(chapter === 'next' ? 1 : 3);
+    for (let step = 0; step < steps; step++) {
+      if (step > 0) await site.go(page, `${address}&step=${step}`);
+      expect(await faultsOf(page, width), `step ${step}`).toEqual([]);
+      const show = page.locator('footer.caption .primary');
+      if ((await show.count()) === 0) continue;
+      await show.click();
+      await settled(page);
+      expect(await faultsOf(page, width), `step ${step}, the answer`).toEqual([]);
+    }
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});
+
+it('detects small text: scaled HTML and SVG, digits on a canvas, a page without the minimum', async () => {
+  const { page } = await site.open({}, 'head?class=1');
+  const before = smallOf(await page.evaluate(seenTextsNow));
+  expect(before).toEqual([]);
+  await page.evaluate(() => {
+    const figure = document.querySelector('main .figure > *') as HTMLElement;
+    figure.style.transform = 'scale(0.9)';
+  });
+  const scaled = smallOf(await page.evaluate(seenTextsNow));
+  expect(scaled.some((line) => line.startsWith('21.6 px'))).toBe(true);
+  expect(scaled.some((line) => line.includes('text.digits'))).toBe(true);
+  const painted = await page.evaluate(async () => {
+    const matrix = Object.assign(document.createElement('cf-matrix'), {
+      numbers: { dims: [50, 50], data: Array.from({ length: 2500 }, (_, i) => i % 7) },
+      source: 'a test',
+      cellWidth: 60,
+      cellHeight: 30,
+    }) as HTMLElement & { updateComplete: Promise<unknown>; digitSize: number };
+    document.body.append(matrix);
+    await matrix.updateComplete;
+    return [matrix.shadowRoot?.querySelector('canvas')?.hidden, matrix.digitSize];
+  });
+  expect(painted).toEqual([false, 24]);
+  expect((await page.evaluate(seenTextsNow)).some(({ where, size }) => where.includes('canvas') && size === 24)).toBe(
+    true,
+  );
+  await page.evaluate(() => document.documentElement.style.setProperty('--cf-min-font-size', '0px'));
+  await drawnWhole(page);
+  const usual = smallOf(await page.evaluate(seenTextsNow));
+  expect(usual.some((line) => line.includes('tspan.about'))).toBe(true);
+  await page.context().close();
+});
+
+it('has no effect outside class mode', async () => {
+  const { page } = await site.open({}, 'head?class=1');
+  await page.keyboard.press('c');
+  await settled(page);
+  await drawnWhole(page);
+  const sizes = (await page.evaluate(seenTextsNow)).map(({ size }) => size);
+  expect(Math.min(...sizes)).toBeLessThan(14);
+  expect(await page.evaluate(() => document.documentElement.getAttribute('style') ?? '')).not.toContain('least');
+  await page.context().close();
+});

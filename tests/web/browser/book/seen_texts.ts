@@ -1,0 +1,143 @@
+// All visible text with its font size and position on the screen: of HTML, SVG at any scale, form fields, generated content,
+// and the digits that <cf-matrix> paints on a canvas.
+
+export interface SeenText {
+  text: string;
+  /** Font size in CSS pixels on the screen, after zoom and transforms. */
+  size: number;
+  /** Its element and the three around that, shadow hosts included. */
+  where: string;
+  /** A subscript or superscript. */
+  raised: boolean;
+  /** Bounding boxes of its lines; none for rotated and generated text. */
+  lines: Line[];
+}
+
+export interface Line {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+/** Runs in the browser. Throws for a canvas whose element does not state the font size of its text. */
+export function seenTextsNow(): SeenText[] {
+  const found: SeenText[] = [];
+  const parentOf = (node: Node): Element | undefined => {
+    const parent = (node as Element).assignedSlot ?? node.parentNode;
+    if (parent instanceof ShadowRoot) return parent.host;
+    return parent instanceof Element ? parent : undefined;
+  };
+  const nameOf = (element: Element): string => {
+    const names: string[] = [];
+    for (let at: Element | undefined = element; at && names.length < 4; at = parentOf(at)) {
+      const kind = at.getAttribute('class')?.trim().split(/\s+/).slice(0, 2).join('.');
+      names.unshift(kind ? `${at.localName}.${kind}` : at.localName);
+    }
+    return names.join(' > ');
+  };
+  const transformScale = (element: Element): number => {
+    const { a, b, c, d } = new DOMMatrix(getComputedStyle(element).transform);
+    return Math.sqrt(Math.abs(a * d - b * c));
+  };
+  /** Scale from the computed font size to the screen. */
+  const scaleOf = (element: Element): number => {
+    if (element instanceof SVGGraphicsElement) {
+      const matrix = element.getScreenCTM();
+      if (matrix) return Math.sqrt(Math.abs(matrix.a * matrix.d - matrix.b * matrix.c));
+    }
+    let scale = (element as { currentCSSZoom?: number }).currentCSSZoom ?? 1;
+    for (let at: Element | undefined = element; at; at = parentOf(at)) {
+      if (!(at instanceof SVGElement)) scale *= transformScale(at);
+    }
+    return scale;
+  };
+  /** Not displayed, or for screen readers only. */
+  const hidden = (element: Element): boolean => {
+    if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return true;
+    for (let at: Element | undefined = element; at; at = parentOf(at)) {
+      const { clipPath, position } = getComputedStyle(at);
+      if (position === 'absolute' && clipPath === 'inset(50%)') return true;
+    }
+    return false;
+  };
+  const leaning = (element: Element): boolean => {
+    if (!(element instanceof SVGGraphicsElement)) return false;
+    const matrix = element.getScreenCTM();
+    return matrix !== null && Math.abs(matrix.b) > 0.01;
+  };
+  const raised = (element: Element): boolean => element.closest('sup, sub, .power') !== null;
+  const add = (element: Element, text: string, rects: DOMRect[], fontSize: string): void => {
+    const shown = text.replace(/\s+/g, ' ').trim();
+    const seen = rects.filter(({ width, height }) => width > 0 && height > 0);
+    if (shown === '' || seen.length === 0 || hidden(element)) return;
+    const straight = leaning(element) ? [] : seen.filter(({ width }) => width > 1);
+    const lines = straight.map(({ left, top, right, bottom }) => ({ left, top, right, bottom }));
+    const size = Number.parseFloat(fontSize) * scaleOf(element);
+    found.push({ text: shown.slice(0, 60), size, where: nameOf(element), raised: raised(element), lines });
+  };
+  const generated = (element: Element, which: '::before' | '::after'): void => {
+    const { content, fontSize, display } = getComputedStyle(element, which);
+    const text = /^"(.*)"$/.exec(content)?.[1] ?? '';
+    const { left, top } = element.getBoundingClientRect(); // CSSOM has no box of it
+    if (display !== 'none') add(element, text, [new DOMRect(left, top, 1, 1)], fontSize);
+  };
+  const field = (element: Element): void => {
+    const { fontSize } = getComputedStyle(element);
+    const rects = [element.getBoundingClientRect()];
+    if (element instanceof HTMLSelectElement) add(element, element.selectedOptions[0]?.text ?? '', rects, fontSize);
+    else if (element instanceof HTMLTextAreaElement)
+      add(element, element.value || element.placeholder, rects, fontSize);
+    else if (element instanceof HTMLInputElement && !['range', 'checkbox', 'radio', 'file'].includes(element.type))
+      add(element, element.value || element.placeholder, rects, fontSize);
+  };
+  const pictures = ['digit-pad', 'tile-grid', 'patch-picture', 'book-spine']; // canvases without text
+  const canvas = (element: Element): void => {
+    const root = element.getRootNode();
+    const host = root instanceof ShadowRoot ? root.host : (element.closest('book-spine') ?? element);
+    if (hidden(element) || pictures.includes(host.localName)) return;
+    const { digitSize } = host as { digitSize?: number };
+    if (digitSize === undefined) throw new Error(`a canvas of ${nameOf(element)} does not say how large its texts are`);
+    if (digitSize > 0) add(element, 'digits', [element.getBoundingClientRect()], `${digitSize}px`);
+  };
+  const visit = (node: Node): void => {
+    if (node instanceof Text) {
+      const parent = parentOf(node);
+      if (!parent || parent.closest('select, textarea, title, datalist')) return;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      add(parent, node.data, [...range.getClientRects()], getComputedStyle(parent).fontSize);
+      return;
+    }
+    if (node instanceof HTMLStyleElement || node instanceof HTMLScriptElement) return;
+    if (node instanceof HTMLCanvasElement) canvas(node);
+    else if (node instanceof Element) {
+      field(node);
+      generated(node, '::before');
+      generated(node, '::after');
+    }
+    for (const child of node instanceof Element && node.shadowRoot ? node.shadowRoot.childNodes : []) visit(child);
+    for (const child of node.childNodes) visit(child);
+  };
+  visit(document.body);
+  return found;
+}
+
+/** Pairs of overlapping texts, apart from class mode's caption, which covers what is scrolled. */
+export function overlapsOf(texts: readonly SeenText[]): string[] {
+  const lines = texts
+    .filter(({ where }) => !where.includes('footer.caption'))
+    .flatMap(({ text, where, lines: all }) => all.map((line) => ({ ...line, text, where })))
+    .sort((a, b) => a.top - b.top);
+  const found: string[] = [];
+  lines.forEach((one, i) => {
+    for (const other of lines.slice(i + 1)) {
+      if (other.top >= one.bottom) break;
+      const across = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+      const down = Math.min(one.bottom, other.bottom) - other.top;
+      const lower = Math.min(one.bottom - one.top, other.bottom - other.top);
+      if (across > 3 && down > 0.35 * lower) found.push(`${one.text} × ${other.text} (${one.where} | ${other.where})`);
+    }
+  });
+  return found;
+}

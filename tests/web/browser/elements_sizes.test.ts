@@ -1,0 +1,112 @@
+// The minimum font size of the elements, in Chromium.
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { seenTextsNow } from './book/seen_texts.js';
+import { launchChromium } from './chromium.js';
+import { withElements } from './elements_page.js';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+
+const ask = (page: Page, length: string): Promise<void> =>
+  page.evaluate((wanted) => document.documentElement.style.setProperty('--cf-min-font-size', wanted), length);
+
+/** The font size of the digits of the test's matrix. */
+const digitsOf = (page: Page): Promise<number> =>
+  page.evaluate(async () => {
+    const matrix = document.getElementById('m') as HTMLElement & {
+      updateComplete: Promise<unknown>;
+      digitSize: number;
+    };
+    await new Promise(requestAnimationFrame);
+    await matrix.updateComplete;
+    return matrix.digitSize;
+  });
+
+const matrix = (page: Page, properties: object): Promise<void> =>
+  page.evaluate(async (given) => {
+    document.getElementById('m')?.remove();
+    const data = Array.from({ length: 16 }, (_, i) => (i - 8) / 10);
+    await window.bench.make('cf-matrix', { id: 'm', numbers: { dims: [4, 4], data }, source: 'a test', ...given });
+  }, properties);
+
+it('applies to every text of every element, in any unit of length', async () => {
+  await withElements(browser, async (page) => {
+    await ask(page, '1.5rem');
+    await matrix(page, {
+      label: 'Q',
+      about: 'what each token looks for',
+      rowLabels: ['a', 'b'],
+      columnLabels: ['c', 'd'],
+    });
+    await page.evaluate(async () => {
+      const { make } = window.bench;
+      const tokens = [
+        { text: '<s>', id: 1, special: true },
+        { text: ' park', id: 2 },
+      ];
+      await make('cf-tokens', { tokens, ids: true });
+      await make('cf-bars', { items: [{ label: 'park', value: 0.5, note: 'was 20 %' }], source: 'a test' });
+      await make('cf-attention', {
+        numbers: { dims: [1, 1], data: [1] },
+        source: 'a test',
+        selected: { row: 0, column: 0 },
+      });
+      const cells = [[{ token: 'park', probability: 0.5 }]];
+      await make('cf-lens', { cells, labels: ['park'], rowLabels: ['start'], source: 'a test' });
+      await make('cf-matrix', { numbers: { dims: [1, 1], data: [1] } }); // says what is missing
+    });
+    const texts = await page.evaluate(seenTextsNow);
+    expect(texts.length).toBeGreaterThan(25);
+    expect(texts.filter(({ size }) => size < 23.99)).toEqual([]);
+  });
+});
+
+it('cells have digits of at least that size or none, and follow changes', async () => {
+  await withElements(browser, async (page) => {
+    await matrix(page, { cellWidth: 30, cellHeight: 25 });
+    expect(await digitsOf(page)).toBeGreaterThan(9);
+    await ask(page, '24px');
+    expect(await digitsOf(page)).toBe(0);
+    await matrix(page, { cellWidth: 72, cellHeight: 28 });
+    expect(await digitsOf(page)).toBe(24);
+    await matrix(page, {}); // fits them by itself
+    expect(await digitsOf(page)).toBe(24);
+    await ask(page, '0px');
+    expect(await digitsOf(page)).toBeLessThan(14);
+  });
+});
+
+it('wraps long captions and truncates column labels', async () => {
+  await withElements(browser, async (page) => {
+    const about = 'what each token looks for in the text before it';
+    const columnLabels = ['butterflies', 'and', 'flowers', 'everywhere'];
+    const texts = (): Promise<string[]> =>
+      page.evaluate(() =>
+        [...(document.getElementById('m')?.shadowRoot?.querySelectorAll('text') ?? [])].map(
+          (text) => text.textContent ?? '',
+        ),
+      );
+    await page.evaluate(() => {
+      document.body.style.width = '340px';
+    });
+    await matrix(page, { label: 'Q', about, columnLabels, cellWidth: 70, cellHeight: 30 });
+    expect(await texts()).toContain(`Q${about}`);
+    expect(await texts()).toContain('butterflies');
+    await ask(page, '24px');
+    await digitsOf(page);
+    expect((await texts()).some((text) => text === `Q${about}`)).toBe(false);
+    expect((await texts()).join(' ')).toContain('in the text');
+    expect(await texts()).not.toContain('butterflies');
+    expect((await texts()).some((text) => /^b.*…$/.test(text))).toBe(true);
+    const [wide, shown] = await page.evaluate(() => {
+      const host = document.getElementById('m') as HTMLElement;
+      return [host.shadowRoot?.querySelector('svg')?.getBoundingClientRect().width ?? 0, host.clientWidth];
+    });
+    expect(wide).toBeLessThanOrEqual((shown ?? 0) + 1);
+  });
+});
