@@ -54,17 +54,21 @@ export interface TimedSpeech extends SpeechChunk {
   timestamp: [number | null, number | null];
 }
 
-type WithTimes = SpeechRecognitionOptions & { return_timestamps: true | 'word' };
-
 /** Speech to text, in the spoken language or translated to English. */
 export interface AutomaticSpeechRecognitionPipeline {
   /**
    * The text of an audio with its segments or words. Audio longer than the model's window is processed in passes, each
    * starting at the end of the last segment, or with `chunk_length_s` in chunks.
    */
-  (audio: AudioInput, options: WithTimes): Promise<RecognizedSpeech & { chunks: TimedSpeech[] }>;
+  (
+    audio: AudioInput,
+    options: SpeechRecognitionOptions & { return_timestamps: true | 'word' },
+  ): Promise<RecognizedSpeech & { chunks: TimedSpeech[] }>;
   /** The same for several sounds. */
-  (audio: readonly AudioInput[], options: WithTimes): Promise<(RecognizedSpeech & { chunks: TimedSpeech[] })[]>;
+  (
+    audio: readonly AudioInput[],
+    options: SpeechRecognitionOptions & { return_timestamps: true | 'word' },
+  ): Promise<(RecognizedSpeech & { chunks: TimedSpeech[] })[]>;
   /**
    * The text of one audio, or of each. Rejects like the feature extractor and `generate`; `invalid_argument` for audio
    * longer than the model's window if neither `chunk_length_s` nor `return_timestamps` is given.

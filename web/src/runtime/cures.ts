@@ -101,6 +101,7 @@ function refusedCure(url: URL, directive: string): string {
 /** What is wrong with the script at that URL, as far as a request shows. */
 async function problemOf(url: URL): Promise<string> {
   if (url.protocol === 'blob:') return '';
+  if (url.pathname.endsWith('[object%20Object]')) return 'the bundler treats worker.js as a module, not as a file: ';
   const answer = await fetch(url, { signal: AbortSignal.timeout(patience) }).catch(() => undefined);
   if (answer === undefined) return `${url.href} cannot be fetched: `;
   if (!answer.ok) return `${url.href} is not there (HTTP ${answer.status}): `;
