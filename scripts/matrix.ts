@@ -74,9 +74,11 @@ async function prepare(project: Project, tarball: string): Promise<string> {
   return folder;
 }
 
-function versionOf(project: Project, folder: string): string {
+/** Of its first package, or else of the engine. */
+function versionOf(project: Project, folder: string, browser: Browser): string {
   const name = Object.keys(project.packages)[0];
-  if (name === undefined) return process.version.slice(1);
+  if (name === undefined)
+    return project.run.kind === 'page' ? `Chromium ${browser.version()}` : process.version.slice(1);
   return JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version;
 }
 
@@ -199,7 +201,7 @@ async function rowOf(project: Project, tarball: string, browser: Browser, expect
   let version = '';
   try {
     const folder = await prepare(project, tarball);
-    version = versionOf(project, folder);
+    version = versionOf(project, folder, browser);
     for (const command of project.build ?? []) await shell(command, folder);
     const wrong = (await textsOf(project, folder, browser)).find((text) => !text.includes(expected));
     return { name: project.name, version, settings, fault: wrong === undefined ? '' : `says ${wrong.slice(0, 300)}` };
