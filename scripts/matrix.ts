@@ -43,7 +43,7 @@ interface Row {
   settings: readonly string[];
 }
 
-/** What commands of a project see: its own programs first. */
+/** The environment of a project's commands: the programs of its packages come first in PATH. */
 const environmentOf = (folder: string): Record<string, string> => ({
   PATH: [join(folder, 'node_modules/.bin'), process.env.PATH].join(delimiter),
   CI: '1',
@@ -74,7 +74,7 @@ async function prepare(project: Project, tarball: string): Promise<string> {
   return folder;
 }
 
-/** Of its first package, or else of the engine. */
+/** The version of its first package, or else of the browser or of Node. */
 function versionOf(project: Project, folder: string, browser: Browser): string {
   const name = Object.keys(project.packages)[0];
   if (name === undefined)
@@ -82,7 +82,7 @@ function versionOf(project: Project, folder: string, browser: Browser): string {
   return JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version;
 }
 
-/** What `self.told` becomes in a page or a background. Looked at from outside: policies of pages refuse what would wait inside. */
+/** Polls `self.told` in a page or an extension's background. From outside, since policies of pages block waiting inside. */
 async function toldIn({ evaluate }: { evaluate(expression: string): Promise<unknown> }): Promise<string> {
   for (const end = Date.now() + patience; Date.now() < end; await sleep(50)) {
     const told = await evaluate('self.told');
@@ -147,7 +147,7 @@ async function toldByServer(how: Server, folder: string, browser: Browser): Prom
       output += data;
     });
   const ended = new Promise<never>((_, fail) => server.on('exit', () => fail(new Error('The server has ended.'))));
-  ended.catch(() => {}); // when it is no more needed
+  ended.catch(() => {}); // when it is no longer needed
   const at = (path: string): string => `http://127.0.0.1:${port}${path}`;
   try {
     await Promise.race([ended, answering(at(page ?? answers[0] ?? '/'))]);

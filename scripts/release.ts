@@ -90,7 +90,7 @@ async function runChecks(names: readonly Name[]): Promise<void> {
 }
 
 const all = Object.keys(checks) as Name[];
-/** What is filled in for a release and not before. */
+/** Checks of what is only filled in for a release. */
 const ofTheReleaseItself: readonly Name[] = ['addresses', 'date'];
 const dryRun = '--dry-run';
 

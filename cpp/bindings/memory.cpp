@@ -45,7 +45,7 @@ MemoryUse Handles::memory() {
   try {
     use_ = counted();
   } catch (const std::bad_alloc&) {
-    // a call that only looks, or has done its work, does not fail for it
+    // calls that only read, or have done their work, do not fail because of it
   }
   return use_;
 }

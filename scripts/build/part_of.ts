@@ -1,5 +1,5 @@
-// Files of others that the package holds in part: Emscripten's glue, and the Jinja interpreter without what writes templates
-// (two of its nine kilobytes, compressed), which it carries in a method that nobody calls here.
+// Third-party files that the package contains in part: Emscripten's glue, and the Jinja interpreter without its formatter of
+// templates (two of its nine kilobytes, compressed), a method that is not called here.
 
 import { readFileSync } from 'node:fs';
 
@@ -11,7 +11,7 @@ const formatMethod = /\n {2}format\(options\) \{\n {4}return format\([^\n]*\n {2
 
 export const filesInPart = new RegExp(`${glueFiles.source}|${jinjaFile.source}`);
 
-/** What the package holds of that file. */
+/** The part of the file that the package contains. */
 export function textInPart(path: string): string {
   if (glueFiles.test(path)) return glueText(path);
   const text = readFileSync(path, 'utf8');

@@ -29,7 +29,7 @@ function passIfNone(faults: readonly string[], found: PackageJson): string {
   return Object.values(addresses(found)).join(', ');
 }
 
-/** Refuses missing fields, and addresses other than https. */
+/** Rejects missing fields, and URLs other than https. */
 export function checkMetadata(found: PackageJson = packageJson()): string {
   const faults: string[] = [];
   for (const field of ['description', 'license', 'author'] as const)
@@ -40,7 +40,7 @@ export function checkMetadata(found: PackageJson = packageJson()): string {
   return passIfNone(faults, found);
 }
 
-/** Refuses addresses in the domain `.invalid`, which is reserved to lead nowhere (RFC 2606): placeholders for the real ones. */
+/** Rejects placeholder URLs in the domain `.invalid`, which is reserved and never resolves (RFC 2606). */
 export function checkAddresses(found: PackageJson = packageJson()): string {
   const faults = Object.entries(addresses(found)).flatMap(([field, address]) =>
     /^(git\+)?https:\/\/([\w.-]+\.)?invalid(:\d+)?(\/|$)/i.test(address)

@@ -47,7 +47,7 @@ export function checkVersion(): string {
   return version;
 }
 
-/** Refuses a top entry of CHANGELOG.md without the date of the release. */
+/** Rejects a top entry of CHANGELOG.md without the date of the release. */
 export function checkDate(): string {
   const { version, date } = topEntry();
   if (!/^\d{4}-\d\d-\d\d$/.test(date))

@@ -1,6 +1,6 @@
 // Chromium for the browser tests: the machine's; else installed by apt when running as root; else Debian's packages, unpacked
-// privately. headless_shell beside it, if present: the same engine without windows, which opens a page with half of the
-// processor time.
+// privately. With headless_shell if available, the same engine without windows, which opens a page in half of the processor
+// time.
 
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ async function installed(): Promise<string | undefined> {
   return both ? onPath('chromium') : undefined;
 }
 
-/** The file of a headless_shell that starts; undefined where the machine has none. */
+/** The path of a working headless_shell; undefined if there is none. */
 export async function findHeadlessShell(): Promise<string | undefined> {
   const file = onPath(shell);
   return file && (await starts(file)) ? file : undefined;

@@ -1,4 +1,4 @@
-// Target: a model.safetensors.index.json. It is refused, or names files within the folder, each once, and accepts every
+// Target: a model.safetensors.index.json. It is rejected, or lists files in the folder, each once, and accepts every
 // tensor from its own file only.
 #include <set>
 

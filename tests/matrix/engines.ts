@@ -1,4 +1,4 @@
-// Engines outside browsers, and what runs tests there.
+// JavaScript runtimes other than browsers, and test runners.
 
 import { type Project, program, story } from './project.js';
 

@@ -1,13 +1,13 @@
-// Frameworks with a server: the package on their pages and in what they run themselves, built and while developing.
+// Frameworks with a server: the package on their pages and in their server code, as a build and on the dev server.
 
 import { type Project, type Server, story, tell } from './project.js';
 
-/** Some want a newer Node than this project. */
+/** Some require a newer Node than this project. */
 const newerNode = { node: '24' };
 const inPage = tell("new URL('/model/', location.href)");
 const answer = "await story('./public/model')";
 
-/** The same project as it is built and as it is served while somebody writes it. */
+/** The same project as a build and on its dev server. */
 const both = (
   { name, ...rest }: Omit<Project, 'run' | 'build'>,
   build: readonly string[],

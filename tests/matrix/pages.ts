@@ -1,13 +1,13 @@
-// Pages without a bundler and under rules, a page's own worker, service workers, extensions.
+// Pages without a bundler and with security policies, a page's own worker, service workers, extensions.
 
 import { html, type Project, page, story } from './project.js';
 
 const beside = './node_modules/clearformer/dist/';
-/** A page that names the package's files by their addresses. */
+/** A page that imports the package's files by URL. */
 const plain = { ...page, 'story.js': story.replace("'clearformer'", `'${beside}index.js'`) };
 const links = ['rm -rf model && cp -r public/model .'];
 
-/** What a worker of a page sends as soon as it runs. */
+/** A page's worker, which posts the text. */
 const sender = `import { story } from './story.js';
 story(new URL('model/', location.href)).then(postMessage, (error) => postMessage(String(error)));
 `;

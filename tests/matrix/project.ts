@@ -21,7 +21,7 @@ export const tell = (source: string): string =>
 export const html = (script: string, kind = 'type="module" '): string =>
   `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script ${kind}src="${script}"></script>\n`;
 
-/** A page beside whose index.html the model lies. */
+/** A page with the model next to its index.html. */
 export const page = {
   'story.js': story,
   'main.js': `import { story } from './story.js';\n${tell("new URL('model/', document.baseURI)")}`,
@@ -42,7 +42,7 @@ export interface Project {
   files: Readonly<Record<string, string>>;
   /** Files whose contents are settings in web/examples/bundlers.md, by the setting's name. */
   settings?: Readonly<Record<string, string>>;
-  /** Commands, one after the other; programs of the packages are found by name. */
+  /** Commands, run in order; programs of the packages are in PATH. */
   build?: readonly string[];
   run: Page | Server | Program | Extension;
 }
@@ -51,7 +51,7 @@ export interface Project {
 export interface Page {
   kind: 'page';
   folder: string;
-  /** With each answer of the server. */
+  /** Headers of all responses. */
   headers?: Readonly<Record<string, string>>;
   /** The page, if it is not index.html; with its query. */
   path?: string;

@@ -147,8 +147,8 @@ describe('memory', () => {
     };
     const first = await run();
     const before = await reserved();
-    for (let i = 0; i < 4; i++) expect(await run()).toBe(first); // loading anew is what trimming would be
-    expect((await reserved()) - before).toBeLessThan(100e6); // kept, they would hold more than 160 MB
+    for (let i = 0; i < 4; i++) expect(await run()).toBe(first); // loading again, instead of trimming
+    expect((await reserved()) - before).toBeLessThan(100e6); // if not released, they would hold more than 160 MB
     expect(disposed).toHaveLength(6);
   });
 

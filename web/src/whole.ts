@@ -4,7 +4,7 @@
  * @module clearformer/inline
  */
 
-// Imported on demand elsewhere: named here, they become part of the same file, and import() of them loads nothing.
+// Imported on demand elsewhere: imported here, they are part of the same file, and import() of them loads nothing.
 import 'built:worker';
 import './checkpoint/digest.js';
 import './checkpoint/sha256.js';

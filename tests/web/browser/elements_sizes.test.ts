@@ -58,7 +58,7 @@ it('applies to every text of every element, in any unit of length', async () => 
       });
       const cells = [[{ token: 'park', probability: 0.5 }]];
       await make('cf-lens', { cells, labels: ['park'], rowLabels: ['start'], source: 'a test' });
-      await make('cf-matrix', { numbers: { dims: [1, 1], data: [1] } }); // says what is missing
+      await make('cf-matrix', { numbers: { dims: [1, 1], data: [1] } }); // shows what is missing
     });
     const texts = await page.evaluate(seenTextsNow);
     expect(texts.length).toBeGreaterThan(25);
@@ -74,7 +74,7 @@ it('cells have digits of at least that size or none, and follow changes', async 
     expect(await digitsOf(page)).toBe(0);
     await matrix(page, { cellWidth: 72, cellHeight: 28 });
     expect(await digitsOf(page)).toBe(24);
-    await matrix(page, {}); // fits them by itself
+    await matrix(page, {}); // automatic cell size
     expect(await digitsOf(page)).toBe(24);
     await ask(page, '0px');
     expect(await digitsOf(page)).toBeLessThan(14);

@@ -113,7 +113,7 @@ describe('a page', () => {
     expect(missing.told).toContain('import from clearformer/inline');
     const strict = await page(index, { headers: policy("worker-src 'self'"), settings: "{ workerUrl: '/none.js' }" });
     expect(strict.told).not.toContain('clearformer/inline');
-    const module = await page(index, { settings: '{ workerUrl: String({}) }' }); // as webpack gives it where rules say so
+    const module = await page(index, { settings: '{ workerUrl: String({}) }' }); // as with webpack rules for modules
     expect(module.told).toContain('the bundler treats worker.js as a module, not as a file: set workerUrl');
     const wasm = await page(index, { settings: "{ wasmUrl: '/none/' }" });
     expect(wasm.told).toContain('set wasmUrl to where the .wasm files of clearformer/dist are served');

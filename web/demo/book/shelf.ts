@@ -55,7 +55,7 @@ export function activation({ cache }: Pick<Pass, 'cache'>, name: string): Tensor
   throw new ClearformerError('invalid_argument', `${name} is not among the activations that were asked for`);
 }
 
-/** Edits that are large or costly to make. They are made when no pass with an equal key is cached. */
+/** Edits that are large or expensive to create: created only if no pass with an equal key is cached. */
 export interface PreparedEdits {
   readonly key: string;
   make(): Promise<readonly ActivationEdit[]>;

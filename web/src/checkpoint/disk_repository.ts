@@ -92,7 +92,7 @@ export class DiskRepository {
     return nodeModule('node:path').join(
       this.folder,
       'refs',
-      ...this.revision.split(/[\\/]/).filter((part) => part !== '..'), // Windows parts paths at both
+      ...this.revision.split(/[\\/]/).filter((part) => part !== '..'), // Windows splits paths at both
     );
   }
 

@@ -1,5 +1,5 @@
-// Text as bytes of UTF-8 and back. What does it is made when it is first needed: importing is safe where there is none, as in
-// Jest's jsdom.
+// UTF-8 encoding and decoding. TextEncoder and TextDecoder are created on first use, so that importing this is safe where they
+// do not exist, as in Jest's jsdom.
 
 let encoder: TextEncoder | undefined;
 const decoders: Partial<Record<'lenient' | 'strict', TextDecoder>> = {};
@@ -9,7 +9,7 @@ export function utf8Of(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** A byte order mark stays. What is not UTF-8 becomes U+FFFD, or is a TypeError where that is wanted. */
+/** Keeps a byte order mark. Invalid UTF-8 becomes U+FFFD (`lenient`) or throws a TypeError (`strict`). */
 export function textOfUtf8(bytes: Uint8Array, kind: 'lenient' | 'strict'): string {
   decoders[kind] ??= new TextDecoder('utf-8', { fatal: kind === 'strict', ignoreBOM: true });
   return decoders[kind].decode(bytes);

@@ -99,7 +99,7 @@ describe('chapter 5', () => {
       'scaled_dot_product_attention(q, k, v, { mask: Mask.causal(), need_weights: true })[1][392:404, 392:404]';
     const window = await numbersOf(page, part);
     expect(window.dims).toEqual([12, 12]);
-    await site.go(page, `head?${text}&q=400`); // the same head of the model, causal by itself
+    await site.go(page, `head?${text}&q=400`); // the same head in chapter 4, with the model's causal mask
     const head = (await drawn(page)).find(({ source }) => source.startsWith('blocks.2.attn.hook_pattern[0, 4, '));
     const [from = 0] =
       /(\d+):/

@@ -26,9 +26,9 @@ interface Layout {
   readonly width: number;
   readonly height: number;
   readonly box: Size;
-  /** Of a norm on the stream (post-norm). */
+  /** The size of a norm on the stream (post-norm). */
   readonly onStream: Size;
-  /** Of a part of the stream. */
+  /** The size of a part of the stream. */
   readonly pill: Size;
   place(at: number, beside: boolean): Point;
 }
