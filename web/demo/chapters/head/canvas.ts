@@ -23,8 +23,8 @@ export type FormulaPart = 'q' | 'k' | 'd' | 'm' | 'soft' | 'v';
 type Labels = Readonly<Record<string, string>>;
 
 const order = ['Q', 'K', 'S', 'A', 'V', 'Z'] as const;
-/** Heights in class mode: of the formula, and of the note on the window of tokens. */
-const around = { formula: 56, note: 36 };
+/** Heights in class mode: of the formula, of the buttons under S below its caption, and of the note on the window of tokens. */
+const around = { formula: 56, buttons: 12, note: 36 };
 /** Up to `whole` tokens are all drawn; of more, a window of `part`. */
 export const tokensShown = (minFont: number): [whole: number, part: number] => (minFont > 0 ? [10, 9] : [12, 10]);
 const hues = { Q: 'q', K: 'k', V: 'v', S: 'ink', A: 'ink', Z: 'ink' } as const;
@@ -152,7 +152,9 @@ class HeadCanvas extends LitElement {
       large,
       above: geometry.above,
     };
-    return html`<div class="canvas ${large ? 'large' : ''}" ${vars({ '--height': `${geometry.height + (this.#narrowScores(spans.keys.count * geometry.cell.width) ? 22 : 0)}px` })}>
+    const buttons =
+      (this.#narrowScores(spans.keys.count * geometry.cell.width) ? 22 : 0) + (large ? around.buttons : 0);
+    return html`<div class="canvas ${large ? 'large' : ''}" ${vars({ '--height': `${geometry.height + buttons}px` })}>
       ${order.filter((name) => geometry.shown.has(name)).map((name) => this.#matrix(name, views, geometry))}
       <div class="corner" ${vars({ '--left': `${geometry.left}px`, '--width': `${geometry.corner.width}px`, '--corner-height': `${geometry.corner.height}px` })}
         @pointerleave=${() => this.#point(undefined)}>
@@ -185,7 +187,7 @@ class HeadCanvas extends LitElement {
     const { queries } = spans;
     const room = {
       width: this.#box.width,
-      height: stageHeight() - around.formula - (queries.count < queries.of ? around.note : 0),
+      height: stageHeight() - around.formula - around.buttons - (queries.count < queries.of ? around.note : 0),
       labels: Math.max(0, ...labelWidths([...views.Q.rowLabels, ...views.V.rowLabels], this.minFont)),
       above: this.minFont + 6,
     };
