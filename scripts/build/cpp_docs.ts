@@ -1,5 +1,5 @@
 // The C++ reference: pages from the public headers' comments, made by doxygen if it is installed. A class, function,
-// type or constant without a comment is refused, as in the package's reference; members may lack one.
+// type or constant without a comment is rejected, as in the package's reference; members may lack one.
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ async function publicHeaders(): Promise<string[]> {
   return stdout.split('\n').filter(Boolean);
 }
 
-// Removes the scripts, which a strict content security policy refuses; they only add a menu for small screens.
+// Removes the scripts, which a strict content security policy blocks; they only add a menu for small screens.
 function withoutScripts(): void {
   for (const name of readdirSync(join(folder, 'html'))) {
     const file = join(folder, 'html', name);

@@ -19,7 +19,7 @@ const fonts = inProject('web/demo/fonts');
 const book = 'https://book.invalid/';
 /** The link to the C++ reference, removed without doxygen. */
 const cppLink = /<a href="[^"]*\/docs\/cpp\/annotated.html"[^>]*>[^<]*<\/a>/g;
-/** Inline scripts moved to a file: a strict content security policy refuses them in pages. */
+/** Inline scripts moved to a file: a strict content security policy blocks them in pages. */
 const beginScript = 'assets/begin.js';
 
 /** The declarations that typedoc reads, and the files that become pages. */

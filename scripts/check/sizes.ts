@@ -27,7 +27,7 @@ interface Page {
 // RawImage (6 kB) are included if named. A bundler keeps what a page imports; pipelines are loaded by task, and the
 // code that reads from servers on demand. The worker script, part of every total, is one file that every bundler can
 // copy: it includes the 2 kB for builds with threads, which used to be a separate file that was not counted.
-// The last half kB: workers are watched from the start, and a core runs a self-test before it is used.
+// The last half kB: workers are monitored from the start, and a core runs a self-test before it is used.
 const pages: readonly Page[] = [
   { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 51_500 },
   {

@@ -9,7 +9,7 @@ import * as miniLm from './all_minilm_l6_v2.js';
 import * as whisper from './whisper_tiny.js';
 
 interface Checkpoint {
-  /** A changed recipe makes the folder anew. */
+  /** A changed recipe rebuilds the folder. */
   recipe: string;
   make(folder: string): Promise<void>;
 }

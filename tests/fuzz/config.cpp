@@ -1,4 +1,4 @@
-// Target: a config.json, and the same text as generation_config.json. It is refused with a typed error, or gives a
+// Target: a config.json, and the same text as generation_config.json. It is rejected with a typed error, or gives a
 // plan of the weights it needs; inspection agrees, in JSON.
 #include <optional>
 

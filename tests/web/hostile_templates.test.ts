@@ -1,4 +1,4 @@
-// Chat templates that loop, recurse or grow without end: refused after more steps than any conversation needs. Long
+// Chat templates that loop, recurse or grow without end: rejected after more steps than any conversation needs. Long
 // conversations are still rendered.
 
 import { readFileSync } from 'node:fs';

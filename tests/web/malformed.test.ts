@@ -1,4 +1,4 @@
-// Invalid checkpoints: each is refused with a typed error that names the file, the tensor and the rule, and the same
+// Invalid checkpoints: each is rejected with a typed error that names the file, the tensor and the rule, and the same
 // thread loads a valid one right after.
 
 import { AutoModelForCausalLM } from 'clearformer';

@@ -1,4 +1,4 @@
-// Engines that compute wrong results are refused before anything is loaded: simulated by builds with changed
+// Engines that compute wrong results are rejected before anything is loaded: simulated by builds with changed
 // instructions and constants.
 
 import { readFileSync } from 'node:fs';

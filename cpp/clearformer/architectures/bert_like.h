@@ -14,7 +14,7 @@ struct BertKeys {
   std::string_view activation = "hidden_act";
 };
 
-/// Decoders, causal masks and relative positions, which transformers 4 supported, are refused.
+/// Decoders, causal masks and relative positions, which transformers 4 supported, are rejected.
 inline constexpr std::string_view kBertNeutral =
     R"("is_decoder":false,"add_cross_attention":false,"is_causal":false,
 "position_embedding_type":"absolute")";

@@ -18,7 +18,7 @@ struct KeyTable {
   std::string_view others = "";
   /// Supported since transformers 5.2 without being fields.
   std::string_view since_5_2 = "";
-  /// Supported by transformers but not here, with the neutral value: any other value is refused by name.
+  /// Supported by transformers but not here, with the neutral value: any other value is rejected by name.
   std::string_view neutral = "";
   /// Other names of fields, which take precedence over the fields' own.
   std::string_view other_names = "";

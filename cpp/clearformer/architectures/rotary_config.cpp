@@ -33,7 +33,7 @@ Kind kind_of(const ConfigReader& rope, RotaryKeys::Names names) {
   rope.refuse(ErrorCode::unsupported, "rope_type", "is \"", type, "\"; supported: ", known);
 }
 
-// Here one set of parameters applies to all layers; sets per layer type are refused.
+// Here one set of parameters applies to all layers; sets per layer type are rejected.
 void refuse_nested(const ConfigReader& rope) {
   for (const auto& [key, value] : rope.root().object()) {
     if (!value.is_object()) continue;

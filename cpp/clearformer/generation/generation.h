@@ -41,7 +41,7 @@ class Generation {
   /// step().scores may be changed, and the next call of advance() chooses the tokens.
   void hold_scores() { holds_ = true; }
   bool held() const { return held_; }
-  /// Abandons the current step; the next call of advance() starts it anew.
+  /// Abandons the current step; the next call of advance() restarts it.
   void abandon() { pass_.reset(); }
   /// The last completed step.
   Step& step() { return step_; }

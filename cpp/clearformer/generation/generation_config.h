@@ -91,7 +91,7 @@ struct GenerationConfig {
   std::optional<std::int32_t> decoder_start_token_id;
 
   /// Sets the members given in `options`. A key of Hugging Face's generate() that is not implemented is accepted at
-  /// its neutral value (num_beam_groups 1) and otherwise refused by name: unsupported. So is an unknown key, unless
+  /// its neutral value (num_beam_groups 1) and otherwise rejected by name: unsupported. So is an unknown key, unless
   /// `unknown` says that the object is a checkpoint's generation_config.json or config.json, which contain other keys.
   /// null leaves a file's key unset; from a caller it resets a token, a list or a limit.
   enum class Unknown { refuse, ignore };

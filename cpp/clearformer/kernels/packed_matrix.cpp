@@ -48,7 +48,7 @@ struct BlockLayout {
     shift = place < columns ? 0 : 4;
   }
   std::size_t element(std::size_t k) const { return (k / 4 * columns + column) * 4 + k % 4; }
-  // The offset behind the elements of `count` inputs.
+  // The offset after the elements of `count` inputs.
   std::size_t elements(std::size_t count) const {
     return (count + kInputBlock - 1) / kInputBlock * kInputBlock * columns;
   }

@@ -5,7 +5,7 @@
 
 namespace clearformer {
 
-/// Whether positions outside the value are ignored (steps of a generation hold one position each) or refused.
+/// Whether positions outside the value are ignored (steps of a generation hold one position each) or rejected.
 enum class Outside { ignored, refused };
 
 /// Throws invalid_argument for an op whose value is missing or superfluous.

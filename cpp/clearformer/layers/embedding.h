@@ -13,7 +13,7 @@ namespace clearformer {
 /// A table of vectors, one per row, looked up by id.
 class Embedding {
  public:
-  /// exact: a small table, such as positions, kept as it is. words: the token embedding, in the format the checkpoint
+  /// exact: a small table, such as positions, not quantised. words: the token embedding, in the format the checkpoint
   /// is loaded in. words_and_output: shared with the output layer and packed for its product.
   enum class Table { exact, words, words_and_output };
 

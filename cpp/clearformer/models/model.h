@@ -20,7 +20,7 @@ namespace clearformer {
 /// Which positions logits are computed for.
 enum class LogitsOf { all_positions, last_position };
 
-/// Inputs of a forward pass under Hugging Face's names. Each model accepts some of them and refuses the others by
+/// Inputs of a forward pass under Hugging Face's names. Each model accepts some of them and rejects the others by
 /// name.
 struct ModelInputs {
   using Input = std::optional<TensorView>;

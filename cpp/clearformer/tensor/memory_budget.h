@@ -1,4 +1,4 @@
-// MemoryBudget: the memory limit, so that requests beyond it are refused before anything is read or computed.
+// MemoryBudget: the memory limit, so that requests beyond it are rejected before anything is read or computed.
 // Requests state a lower bound of what they need: an allocation can still fail after the check has passed.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Json: a parsed JSON document with lookups whose errors name the document and the key.
-// Uses RapidJSON's streaming parser: strict UTF-8, duplicate keys refused, bounded nesting depth.
+// Uses RapidJSON's streaming parser: strict UTF-8, duplicate keys rejected, bounded nesting depth.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Json {
   explicit Json(Value value) : value_(std::move(value)) {}
   Json(Json&&) = default;
   Json& operator=(Json&&) = default;
-  // Each alternative is copied by itself, then moved: when an allocation fails while a variant is copied, libstdc++ 12
+  // Each alternative is copied separately, then moved: when an allocation fails while a variant is copied, libstdc++ 12
   // reads its uninitialised index.
   Json(const Json& other) {
     std::visit([this](auto value) { value_ = std::move(value); }, other.value_);

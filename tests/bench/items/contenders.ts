@@ -40,7 +40,7 @@ export function ours({ task, model, input, dtypes }: Ours, { engine, threads }: 
   );
 }
 
-/** A kernel or a peak rate by itself; `name` is shown. */
+/** A single kernel or peak rate; `name` is shown. */
 interface Work {
   name: string;
   role: 'ours' | 'limit';

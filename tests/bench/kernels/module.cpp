@@ -1,4 +1,4 @@
-// The works as a WebAssembly module that a page or Node loads by itself.
+// The works as a WebAssembly module that a page or Node loads directly.
 #include <emscripten/emscripten.h>
 
 #include "works.h"

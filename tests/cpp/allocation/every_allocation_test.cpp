@@ -105,7 +105,7 @@ Outcome outcome_of(std::size_t which, Failing how, Work work) {
 }
 
 // Calls `work` repeatedly, failing every step-th allocation in turn, and `after` after each; returns the number
-// refused.
+// rejected.
 template <class Work, class After>
 std::size_t fail_each(std::size_t step, Failing how, Work work, After after) {
   std::size_t refused = 0;

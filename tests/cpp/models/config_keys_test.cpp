@@ -111,7 +111,7 @@ Outcome outcome_of(const std::string& group, const Case& reference) {
   }
 }
 
-// A case of the selection that is refused here states the key.
+// A case of the selection that is rejected here states the key.
 bool expected_refusal(const Case& reference, const Outcome& outcome) {
   return outcome.verdict == Verdict::refused && reference.has_member("refused_here") &&
          outcome.reason.find(reference.member("refused_here").string()) != std::string::npos;

@@ -1,4 +1,4 @@
-// Invalid Llama folders: config and weights are refused by file, key, tensor and rule.
+// Invalid Llama folders: config and weights are rejected by file, key, tensor and rule.
 #include <gtest/gtest.h>
 
 #include "clearformer/loading/load_model.h"
@@ -121,7 +121,7 @@ TEST(LlamaConfig, SizesThatTheWeightsDoNotHaveAreRefusedWithBothShapes) {
                [] { load(with("num_hidden_layers", "3")); });
 }
 
-// Absurd sizes must not cost memory or time before they are refused.
+// Absurd sizes must not cost memory or time before they are rejected.
 TEST(LlamaConfig, AbsurdSizesAreRefusedAtOnce) {
   for (const char* key : {"vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size",
                           "head_dim", "num_attention_heads"}) {
@@ -173,7 +173,7 @@ TEST(LlamaWeights, TensorsNobodyUsesAreReported) {
   EXPECT_EQ(model.unexpected_tensors(), std::vector<std::string>{"model.layers.0.self_attn.extra"});
 }
 
-// For any config: a typed Error, or a model that runs or refuses its input.
+// For any config: a typed Error, or a model that runs or rejects its input.
 TEST(MutatedConfig, GivesATypedErrorOrAModel) {
   Random random(1);
   const std::string config = odd_config();

@@ -1,4 +1,4 @@
-// For any config.json of any architecture: a typed Error, or a model that runs or refuses
+// For any config.json of any architecture: a typed Error, or a model that runs or rejects
 // its input. Values are replaced by hostile ones, key by key, and texts are damaged at random.
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ class MutatedConfigOf : public ::testing::TestWithParam<const char*> {
   CaseInputs given{reference};  // of the group's first forward pass
 
   // Whether it became a model; an error has a message. Planning before the weights are read
-  // refuses no more than reading without a plan.
+  // rejects no more than reading without a plan.
   bool survives(const std::string& text) {
     const bool exact = survives_in(text, MatrixFormat::f32);
     EXPECT_EQ(survives_in(text, MatrixFormat::q8), exact);
@@ -54,7 +54,7 @@ TEST_P(MutatedConfigOf, HostileValuesOfEachKey) {
       SCOPED_TRACE(key + ": " + hostile);
       const std::size_t at = config.find("\"" + key + "\":");
       ASSERT_NE(at, std::string::npos);
-      // A duplicate key would be refused: the original is renamed.
+      // A duplicate key would be rejected: the original is renamed.
       std::string text = config;
       text.replace(at, key.size() + 2, "\"was_" + key + "\"");
       survives("{\"" + key + "\": " + hostile + ", " + text.substr(text.find('{') + 1));

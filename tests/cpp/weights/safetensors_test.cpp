@@ -1,4 +1,4 @@
-// Every rule of the safetensors header: violations are refused by name, valid files are read.
+// Every rule of the safetensors header: violations are rejected by name, valid files are read.
 #include "clearformer/weights/safetensors.h"
 
 #include <gtest/gtest.h>

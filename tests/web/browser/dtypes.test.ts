@@ -1,4 +1,4 @@
-// Quantised weights in Chromium, whose relaxed SIMD dot product is correct: Node 20's is not and is refused.
+// Quantised weights in Chromium, whose relaxed SIMD dot product is correct: Node 20's is not and is rejected.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Mutated chat templates with arbitrary conversations: refused with a typed error, or rendered to text.
+// Mutated chat templates with arbitrary conversations: rejected with a typed error, or rendered to text.
 
 import { readFileSync } from 'node:fs';
 import { apply_chat_template, type Message } from 'clearformer/chat_template';

@@ -1,4 +1,4 @@
-// Mutated images and audio: refused with a typed error, or decoded to pixels and samples of the stated size.
+// Mutated images and audio: rejected with a typed error, or decoded to pixels and samples of the stated size.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { RawImage, read_audio } from 'clearformer';

@@ -1,4 +1,4 @@
-// Mutated tokenizer files: refused with a typed error, or loaded to a tokenizer with valid results; and invariants of
+// Mutated tokenizer files: rejected with a typed error, or loaded to a tokenizer with valid results; and invariants of
 // valid ones, on arbitrary text.
 
 import { readFileSync } from 'node:fs';

@@ -55,7 +55,7 @@ export async function run(words: readonly string[], { stdin = '' }: RunOptions =
     Object.defineProperty(process, name, { value, configurable: true, writable: true });
   }
   try {
-    await import(/* @vite-ignore */ `${pathToFileURL(program).href}?run=${runs++}`); // evaluates the program's file anew
+    await import(/* @vite-ignore */ `${pathToFileURL(program).href}?run=${runs++}`); // evaluates the program's file again
   } finally {
     for (const [name, descriptor] of own) Object.defineProperty(process, name, descriptor as PropertyDescriptor);
     for (const added of process.listeners('SIGINT')) {

@@ -43,7 +43,7 @@ export async function fuzz<Value>(
 // In milliseconds: far more than any input of these sizes takes, even on a busy machine.
 const mostTime = 10_000;
 
-/** Whether `work` was refused with a typed error with a message; any other error is rethrown. */
+/** Whether `work` was rejected with a typed error with a message; any other error is rethrown. */
 export async function isRefused(work: () => unknown): Promise<boolean> {
   try {
     await work();

@@ -150,7 +150,7 @@ export class Draw {
     );
   }
 
-  /** A mask for scores of these dims and its parts; undefined if the constructor or the call must refuse it. */
+  /** A mask for scores of these dims and its parts; undefined if the constructor or the call must reject it. */
   mask(full: readonly number[]): { make: () => Mask | null | undefined; parts: NaiveMask[] | undefined } {
     if (this.chance(20)) {
       const wrong = this.of<unknown>(

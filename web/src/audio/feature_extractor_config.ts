@@ -1,5 +1,5 @@
 // Reads the parameters of a log-mel spectrogram from Whisper's preprocessor_config.json. Options that would change the
-// result and are not supported are refused by name.
+// result and are not supported are rejected by name.
 
 import { ClearformerError, textOf } from '../support/error.js';
 

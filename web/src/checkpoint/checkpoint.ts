@@ -88,7 +88,7 @@ async function expectFit(
   await checkHeaders(engine, files, { ...described, ...(index && { index: index.text }) }, signal);
 }
 
-/** Reads config.json; an unsupported model is refused before its weights are read. */
+/** Reads config.json; an unsupported model is rejected before its weights are read. */
 async function readConfig(
   folder: Folder,
   starting: Promise<Engine>,

@@ -44,7 +44,7 @@ export class ModelTask {
     void this.#run(work, abort.signal);
   }
 
-  /** Drops the running work; the next start begins anew. */
+  /** Drops the running work; the next start begins from scratch. */
   stop(): void {
     this.#abort?.abort();
     this.#abort = undefined;

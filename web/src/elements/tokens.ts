@@ -1,4 +1,4 @@
-// <cf-tokens>: the tokens of a text, optionally with one selected and with weights shown behind them.
+// <cf-tokens>: the tokens of a text, optionally with one selected and with weights as their background colours.
 
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { define, ElementBase, sharedStyles, tell } from './base.js';
@@ -90,7 +90,7 @@ export class CfTokens extends ElementBase implements Drawn {
   declare tokens: readonly Token[];
   /** Index of the selected token. */
   declare selected: number | undefined;
-  /** A number per token, shown behind it; needs `source`. */
+  /** A number per token, shown as its background; needs `source`. */
   declare values: ArrayLike<number> | undefined;
   declare source: string;
   declare scale: 'weights' | 'signed';

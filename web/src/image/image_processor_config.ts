@@ -1,5 +1,5 @@
 // Reads the preprocessing steps from a preprocessor_config.json. Options that would change the result and are not
-// supported are refused by name.
+// supported are rejected by name.
 
 import { ClearformerError, type ErrorCode, textOf } from '../support/error.js';
 import type { ImageSize } from './geometry.js';
@@ -107,7 +107,7 @@ const inert = [
   'return_tensors',
   'image_seq_length',
   '_valid_processor_keys',
-  'pad_size', // of do_pad, which is refused
+  'pad_size', // of do_pad, which is rejected
 ];
 
 /** The type named by a file, by transformers' current name; undefined if it names none. */

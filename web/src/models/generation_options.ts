@@ -158,7 +158,7 @@ const ownOptions = {
 
 export type GenerationCall = keyof typeof ownOptions;
 
-/** Options for the core, which refuses unknown ones by name, and the outputs to keep of each step. */
+/** Options for the core, which rejects unknown ones by name, and the outputs to keep of each step. */
 export interface GenerationRequest {
   call: GenerationCall;
   options: Record<string, OptionValue>;

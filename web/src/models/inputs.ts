@@ -27,7 +27,7 @@ export interface PromptInputs {
   past_key_values?: KeyValueCache | null | undefined;
 }
 
-/** Inputs of a forward pass. Each kind of model accepts some of them and refuses the others by name. */
+/** Inputs of a forward pass. Each kind of model accepts some of them and rejects the others by name. */
 export interface ModelInputs extends PromptInputs {
   /** The segment (of two texts) of each token. Default: zeros. */
   token_type_ids?: IntegerInput | undefined;

@@ -133,7 +133,7 @@ export async function attention_pooling<
   options: AttentionPoolingOptions & WantedScores<W, S> = {},
 ): Promise<Pooled<W, S>> {
   const call = 'attention_pooling';
-  const { score = 'scaled_dot' } = { ...options }; // null is refused below
+  const { score = 'scaled_dot' } = { ...options }; // null is rejected below
   if (typeof score !== 'string' || !Object.hasOwn(scores, score)) {
     throw new ClearformerError(
       'unsupported',

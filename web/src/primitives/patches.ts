@@ -60,7 +60,7 @@ export async function interpolate_positions(table: TensorInput, grid: Grid, new_
   return compute(call, { table: floats(`${call}: table`, table), ...all });
 }
 
-/** A missing side becomes -1, which is refused by name. */
+/** A missing side becomes -1, which is rejected by name. */
 function given(grid: Grid): Grid {
   return [grid?.[0] ?? -1, grid?.[1] ?? -1];
 }

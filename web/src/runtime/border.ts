@@ -117,7 +117,7 @@ export interface StepRequest {
 /** A result in the middle of a step: scores [row, vocabulary], which the next call passes back changed. */
 export type HeldStep = { held_scores: TensorOut<'float32'> };
 
-/** The value of a generation option. The core refuses unknown names. */
+/** The value of a generation option. The core rejects unknown names. */
 export type OptionValue = boolean | number | string | null | readonly OptionValue[];
 
 /** Inputs of a model with Hugging Face's names (ModelInputs of the core's models/model.h). */
@@ -383,7 +383,7 @@ export type ValueOf<N extends BorderName> = Border[N]['value'];
 export type Answer<V> = { ok: true; value: V } | { ok: false; error: { code: ErrorCode; message: string } };
 
 /**
- * The instance created by the Emscripten glue. HEAPU8 is replaced whenever the memory grows: read it anew each time.
+ * The instance created by the Emscripten glue. HEAPU8 is replaced whenever the memory grows: read it again each time.
  */
 export type CoreModule = { readonly HEAPU8: Uint8Array } & {
   [N in BorderName]: (given: ArgumentsOf<N>) => Answer<ValueOf<N>>;

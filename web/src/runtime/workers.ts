@@ -1,4 +1,4 @@
-// Workers with the package's script, in browsers and Node, watched from the start: every death is reported.
+// Workers with the package's script, in browsers and Node, monitored from the start: every death is reported.
 
 import { configuration } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';

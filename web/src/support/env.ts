@@ -1,4 +1,4 @@
-// transformers.js' `env`: settings with an equivalent here set the configuration, others are refused with an
+// transformers.js' `env`: settings with an equivalent here set the configuration, others are rejected with an
 // alternative.
 
 import { type Configuration, configuration, configure, remoteHost } from './config.js';
@@ -31,7 +31,7 @@ function same(option: keyof Configuration, fallback: () => unknown = () => undef
   };
 }
 
-/** An object whose properties are settings; others are refused by name. */
+/** An object whose properties are settings; others are rejected by name. */
 function settings(path: string, all: Readonly<Record<string, Setting>>): Settings {
   const known = Object.keys(all);
   const find = (name: PropertyKey) => (Object.hasOwn(all, name) ? all[String(name)] : undefined);

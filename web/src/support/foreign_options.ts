@@ -1,4 +1,4 @@
-// Loading options of transformers.js: those with an equivalent here are translated, others refused with an alternative.
+// Loading options of transformers.js: those with an equivalent here are translated, others rejected with an alternative.
 
 import { ClearformerError, textOf } from './error.js';
 

@@ -18,8 +18,8 @@ export function checkOptions(call: string, given: unknown, known: readonly strin
 }
 
 /**
- * Validates the options of a loading call: those spelled as in transformers.js are translated if `check` refuses them,
- * or refused with an alternative.
+ * Validates the options of a loading call: those spelled as in transformers.js are translated if `check` rejects them,
+ * or rejected with an alternative.
  */
 export async function ownOptions<O>(call: string, given: O, check: (options: O) => void): Promise<O> {
   try {

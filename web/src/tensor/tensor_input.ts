@@ -36,7 +36,7 @@ function float(what: string, value: unknown): number {
   return value;
 }
 
-/** int32 from whole numbers of any integer type; `dtype_mismatch` for fractions, NaN and what 32 bits do not hold. */
+/** int32 from integers of any type; `dtype_mismatch` for fractions, NaN and values out of range. */
 export function integers(what: string, input: TensorInput): TensorOf<'int32'> {
   const { data, dims } = opened(what, input);
   if (data instanceof Int32Array) return { data, dims };
@@ -50,7 +50,7 @@ function integer(what: string, value: unknown): number {
   throw notA(what, value, '32-bit whole number');
 }
 
-/** uint8 zeros and ones from booleans, or from whole numbers that are 0 or 1. */
+/** uint8 zeros and ones from booleans, or from the integers 0 and 1. */
 export function flags(what: string, input: TensorInput): TensorOf<'uint8'> {
   const { data, dims } = opened(what, input);
   if (data instanceof Float32Array) throw wrongType(what, 'booleans, or zeros and ones of an integer type', data);

@@ -1,5 +1,5 @@
 // Parses tokenizer.json's patterns, Oniguruma's regular expressions in Ruby's syntax, to a tree. Classes become the
-// code points of the crate's version of Unicode; unsupported syntax is refused by name.
+// code points of the crate's version of Unicode; unsupported syntax is rejected by name.
 
 import { type CodePoints, codePointsOf, complement, everything } from './code_points.js';
 import { inEachCase, type Reader, readClass, readEscape, word } from './pattern_classes.js';

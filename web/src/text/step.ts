@@ -1,4 +1,4 @@
-// The steps of tokenizer.json: objects with a `type` and its parameters. Everything else is refused by name.
+// The steps of tokenizer.json: objects with a `type` and its parameters. Everything else is rejected by name.
 
 import { isObject, lastId, shownValue } from '../checkpoint/file_rules.js';
 import { ClearformerError } from '../support/error.js';

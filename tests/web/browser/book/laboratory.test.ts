@@ -1,4 +1,4 @@
-// The laboratory refuses what the model does not support, and states the format of its own numbers.
+// The laboratory rejects what the model does not support, and states the format of its own numbers.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type OpenPage, Site } from '../site.js';

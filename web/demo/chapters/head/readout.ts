@@ -69,7 +69,7 @@ function fitting(
   const fit = (others: number): number => Math.floor((geometry.corner.height - others) / 26);
   const whole = views.A.columns.count === views.A.columns.of;
   if (!large || keys.length <= fit(whole ? 78 : 112)) return keys;
-  const most = Math.max(1, fit(112)); // one line more tells of the others
+  const most = Math.max(1, fit(112)); // one more line summarises the others
   const kept = [...keys].sort((a, b) => weightOf(b) - weightOf(a)).slice(0, most);
   return keys.filter((key) => kept.includes(key));
 }
