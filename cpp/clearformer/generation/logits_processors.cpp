@@ -174,8 +174,10 @@ LogitsProcessors::LogitsProcessors(std::shared_ptr<const GenerationConfig> confi
     begin_ = position + 1;
   }
   if (config_->return_timestamps) {
-    const std::int32_t last = *config_->no_timestamps_token_id + 1;  // at least one timestamp
-    check_tokens("no_timestamps_token_id", {&last, 1}, vocabulary);
+    const std::int32_t none = *config_->no_timestamps_token_id;
+    check_tokens("no_timestamps_token_id", {&none, 1}, vocabulary);
+    const std::int32_t first = none + 1;  // at least one timestamp
+    check_tokens("no_timestamps_token_id", {&first, 1}, vocabulary);
     check_tokens("eos_token_id", config_->eos_token_ids, vocabulary);
   }
 }

@@ -55,8 +55,10 @@ void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows& rows, st
     if (long_quanta) {
       quantize_block<PanelFormat::q8>(from, inverse, to);
     } else {
-      const std::int32_t sum = quantize_block<PanelFormat::q4>(from, inverse, to);
-      rows.corrections[row * rows.blocks + block] = -8 * sum;
+      // Unsigned: rows with infinities have any sum.
+      const auto sum =
+          static_cast<std::uint32_t>(quantize_block<PanelFormat::q4>(from, inverse, to));
+      rows.corrections[row * rows.blocks + block] = static_cast<std::int32_t>(-8u * sum);
     }
   };
   const std::size_t whole = args.k / kInputBlock;

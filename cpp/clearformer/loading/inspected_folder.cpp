@@ -1,9 +1,7 @@
-#include <cstdio>
-#include <memory>
-
 #include "clearformer/loading/inspection.h"
 #include "clearformer/loading/pretrained_folder.h"
 #include "clearformer/tensor/typed_memory.h"
+#include "clearformer/weights/input_file.h"
 
 namespace clearformer {
 
@@ -12,12 +10,9 @@ namespace {
 InspectedFolder::File start_of(const std::string& folder, const std::string& name) {
   InspectedFolder::File file{name, 0, {}};
   const std::string path = folder + "/" + name;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(std::fopen(path.c_str(), "rb"),
-                                                              &std::fclose);
+  const InputFile input = open_file(path);
   if (!input) fail(ErrorCode::invalid_argument, "cannot open ", path);
-  std::fseek(input.get(), 0, SEEK_END);
-  file.bytes = static_cast<std::uint64_t>(std::ftell(input.get()));
-  std::fseek(input.get(), 0, SEEK_SET);
+  file.bytes = file_bytes(input, path);
   const auto read = [&](std::uint64_t bytes) {
     const std::size_t had = file.start.size();
     file.start.resize(had + static_cast<std::size_t>(bytes));

@@ -1,16 +1,13 @@
 #include "clearformer/loading/pretrained_folder.h"
 
-#include <cstdio>
-#include <memory>
-
 #include "clearformer/tensor/typed_memory.h"
 #include "clearformer/weights/checkpoint_reader.h"
+#include "clearformer/weights/input_file.h"
 
 namespace clearformer {
 
 std::optional<std::string> file_text(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(std::fopen(path.c_str(), "rb"),
-                                                              &std::fclose);
+  const InputFile input = open_file(path);
   if (!input) return std::nullopt;
   std::string text;
   char buffer[1 << 14];

@@ -1,9 +1,8 @@
 #include "clearformer/weights/checkpoint_reader.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
-#include <memory>
+
+#include "clearformer/weights/input_file.h"
 
 namespace clearformer {
 
@@ -123,13 +122,9 @@ Weights CheckpointReader::finish() {
 }
 
 void CheckpointReader::read_file(const std::string& path, const std::string& name) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(std::fopen(path.c_str(), "rb"),
-                                                              &std::fclose);
+  const InputFile input = open_file(path);
   if (!input) fail(ErrorCode::invalid_argument, "cannot open ", path);
-  std::fseek(input.get(), 0, SEEK_END);
-  const long bytes = std::ftell(input.get());
-  std::fseek(input.get(), 0, SEEK_SET);
-  begin_file(name, static_cast<std::uint64_t>(bytes));
+  begin_file(name, file_bytes(input, path));
   for (Window next = window(); next.size != 0; next = window()) {
     const std::size_t got = std::fread(next.data, 1, next.size, input.get());
     if (got == 0) break;

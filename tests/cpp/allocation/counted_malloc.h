@@ -14,7 +14,7 @@ void emmalloc_free(void* memory);
 
 namespace clearformer::test::counted {
 
-inline std::size_t live = 0;  // bytes
+inline std::size_t live = 0, peak = 0;  // bytes
 inline std::size_t calls = 0, first_failing = ~std::size_t{0}, last_failing = 0;
 
 // Stored before each block.
@@ -33,6 +33,7 @@ inline void* allocate(std::size_t alignment, std::size_t bytes) {
   if (block == nullptr) return nullptr;
   head_of(block + offset) = {offset, bytes};
   live += bytes;
+  peak = std::max(peak, live);
   return block + offset;
 }
 

@@ -8,6 +8,10 @@ namespace clearformer::test {
 
 /// Bytes currently allocated.
 std::size_t live_bytes();
+/// The most that was allocated since reset_peak().
+std::size_t peak_bytes();
+void reset_peak();
+
 /// Allocations since the last call of fail_allocations() or stop_failing().
 std::size_t allocations();
 

@@ -5,12 +5,15 @@
 #ifdef __EMSCRIPTEN__
 #include "allocation/counted_malloc.h"
 #else
-#include "support/counted_memory.h"
+#include "allocation/counted_new.h"
 #endif
 
 namespace clearformer::test {
 
 std::size_t live_bytes() { return counted::live; }
+std::size_t peak_bytes() { return counted::peak; }
+void reset_peak() { counted::peak = counted::live; }
+
 std::size_t allocations() { return counted::calls; }
 
 void fail_allocations(std::size_t which, Failing how) {

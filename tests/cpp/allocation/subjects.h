@@ -3,11 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 
-#ifdef __EMSCRIPTEN__
-#include <emscripten/em_asm.h>
-#endif
+#include "support/environment.h"
 
 namespace clearformer::test {
 
@@ -36,17 +33,10 @@ class Digest {
   std::uint64_t sum_ = 0xcbf29ce484222325u;
 };
 
-/// Whether to fail all allocations in turn, not only a selection.
-inline bool every_single_one() {
-#ifdef __EMSCRIPTEN__  // the C environment of a program under Node is not that of the process
-  return EM_ASM_INT({ return "CLEARFORMER_EVERY_ALLOCATION" in process.env; }) != 0;
-#else
-  return std::getenv("CLEARFORMER_EVERY_ALLOCATION") != nullptr;
-#endif
-}
-
 /// The step between failing allocations: 1, or a prime, so that allocations at regular intervals are not all
 /// skipped.
-inline std::size_t stride(std::size_t usual) { return every_single_one() ? 1 : usual; }
+inline std::size_t stride(std::size_t usual) {
+  return is_set("CLEARFORMER_EVERY_ALLOCATION") ? 1 : usual;
+}
 
 }  // namespace clearformer::test

@@ -146,6 +146,12 @@ TEST(LogitsProcessors, TokensTheVocabularyDoesNotHaveAreRefusedOrCannotBeChosen)
                [] { processed(R"({"bad_words_ids": [[1, 3]]})", {1, 2, 3}, {0}); });
   expect_error(ErrorCode::invalid_argument, {"sequence_bias", "token 9"},
                [] { processed(R"({"sequence_bias": [[[9], 1]]})", {1, 2, 3}, {0}); });
+  for (const char* id : {"2", "3", "2147483647"}) {  // the first has no timestamp after it
+    const std::string json = concat(R"({"return_timestamps": true, "eos_token_id": 0, )",
+                                    R"("no_timestamps_token_id": )", id, "}");
+    expect_error(ErrorCode::invalid_argument, {"no_timestamps_token_id", "vocabulary has 3"},
+                 [&] { processed(json, {1, 2, 3}, {0}); });
+  }
   EXPECT_EQ(processed(R"({"suppress_tokens": [7], "repetition_penalty": 2})", {1, 2, 3}, {8}),
             (std::vector<float>{1, 2, 3}));
 }

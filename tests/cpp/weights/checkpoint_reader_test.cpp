@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#ifdef __linux__
+#include <unistd.h>
+#endif
+
 #include <cmath>
 
 #include "support/closeness.h"
@@ -195,6 +199,19 @@ TEST(CheckpointReader, AFileThatIsNotThereIsNamed) {
   expect_error(ErrorCode::invalid_argument, {"no/such.safetensors"},
                [&] { reader.read_file("no/such.safetensors", kFile); });
 }
+
+#ifdef __linux__
+TEST(CheckpointReader, AFileWithoutASizeIsRefused) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const std::string path = concat("/dev/fd/", ends[0]);
+  CheckpointReader reader;
+  expect_error(ErrorCode::invalid_argument, {path, "no regular file"},
+               [&] { reader.read_file(path, kFile); });
+  close(ends[0]);
+  close(ends[1]);
+}
+#endif
 
 }  // namespace
 }  // namespace clearformer::test

@@ -1,13 +1,13 @@
 // While a checkpoint is loaded, memory holds its weights once, in their final dtype, and at most one
-// more tensor. Measured by the program's operator new.
+// more tensor. Measured by the program's allocator (failing_memory.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "allocation/failing_memory.h"
 #include "clearformer/loading/load_model.h"
 #include "clearformer/loading/matrix_policy.h"
 #include "clearformer/models/model.h"
-#include "support/counted_memory.h"
 #include "support/random.h"
 #include "support/safetensors_file.h"
 
@@ -98,13 +98,13 @@ class LoadingMemory : public ::testing::TestWithParam<MatrixFormat> {};
 
 TEST_P(LoadingMemory, IsThatOfTheWeightsAndOneTensor) {
   read(GetParam());  // creates what is created once, such as tables of the library
-  const std::size_t before = counted::live;
-  counted::peak = counted::live;
+  const std::size_t before = live_bytes();
+  reset_peak();
   Weights weights = read(GetParam());
-  const std::size_t most = counted::peak - before;
-  counted::peak = counted::live;
+  const std::size_t most = peak_bytes() - before;
+  reset_peak();
   const std::unique_ptr<Model> model = load_model(std::move(weights), config());
-  const std::size_t kept = model->weight_bytes(), most_packing = counted::peak - before;
+  const std::size_t kept = model->weight_bytes(), most_packing = peak_bytes() - before;
   // All matrices have widths that are multiples of 32, so that packing pads only the token embedding's last panel.
   constexpr std::size_t kLargestInOut = kWidth * 4 * kWidth * sizeof(float);
   constexpr std::size_t kStaging = 3 << 16, kNames = 64 << 10;

@@ -40,6 +40,7 @@ inline void release(void* memory) {
 
 }  // namespace clearformer::test::counted
 
+// All replaceable forms, so that a sanitizer's runtime defines none of them.
 void* operator new(std::size_t bytes) {
   return clearformer::test::counted::allocate_or_throw(bytes);
 }
@@ -49,10 +50,19 @@ void* operator new[](std::size_t bytes) {
 void* operator new(std::size_t bytes, std::align_val_t) {
   return clearformer::test::counted::allocate_or_throw(bytes);
 }
+void* operator new[](std::size_t bytes, std::align_val_t) {
+  return clearformer::test::counted::allocate_or_throw(bytes);
+}
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   return clearformer::test::counted::allocate(bytes);
 }
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+  return clearformer::test::counted::allocate(bytes);
+}
 void* operator new(std::size_t bytes, std::align_val_t, const std::nothrow_t&) noexcept {
+  return clearformer::test::counted::allocate(bytes);
+}
+void* operator new[](std::size_t bytes, std::align_val_t, const std::nothrow_t&) noexcept {
   return clearformer::test::counted::allocate(bytes);
 }
 void operator delete(void* memory) noexcept { clearformer::test::counted::release(memory); }
@@ -66,6 +76,24 @@ void operator delete[](void* memory, std::size_t) noexcept {
 void operator delete(void* memory, std::align_val_t) noexcept {
   clearformer::test::counted::release(memory);
 }
+void operator delete[](void* memory, std::align_val_t) noexcept {
+  clearformer::test::counted::release(memory);
+}
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  clearformer::test::counted::release(memory);
+}
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+  clearformer::test::counted::release(memory);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  clearformer::test::counted::release(memory);
+}
+void operator delete[](void* memory, const std::nothrow_t&) noexcept {
+  clearformer::test::counted::release(memory);
+}
+void operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
+  clearformer::test::counted::release(memory);
+}
+void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
   clearformer::test::counted::release(memory);
 }

@@ -1,0 +1,20 @@
+#include "clearformer/weights/input_file.h"
+
+#include "clearformer/tensor/error.h"
+
+namespace clearformer {
+
+InputFile open_file(const std::string& path) {
+  return {std::fopen(path.c_str(), "rb"), &std::fclose};
+}
+
+std::uint64_t file_bytes(const InputFile& file, const std::string& path) {
+  long bytes = -1;
+  if (std::fseek(file.get(), 0, SEEK_END) == 0) bytes = std::ftell(file.get());
+  if (bytes < 0 || std::fseek(file.get(), 0, SEEK_SET) != 0) {
+    fail(ErrorCode::invalid_argument, path, " has no size: it is no regular file");
+  }
+  return static_cast<std::uint64_t>(bytes);
+}
+
+}  // namespace clearformer

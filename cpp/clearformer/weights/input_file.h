@@ -1,0 +1,19 @@
+// Files of native programs, opened for reading.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace clearformer {
+
+using InputFile = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// Null if it cannot be opened.
+InputFile open_file(const std::string& path);
+
+/// The size in bytes of a file at its start. Throws invalid_argument for what has none, such as a pipe.
+std::uint64_t file_bytes(const InputFile& file, const std::string& path);
+
+}  // namespace clearformer
