@@ -1,5 +1,6 @@
 // The types of a chapter: its steps, their defaults, its questions, and the custom element of its figure.
 
+import type { Address } from './address.js';
 import type { Book } from './book.js';
 
 export const chapterIds = [
@@ -56,6 +57,8 @@ export interface Chapter {
   readonly defaults: Defaults;
   readonly steps: readonly Step[];
   readonly questions: readonly Question[];
+  /** The variant of its texts at an address, a key of `variants` of its words. */
+  variant?(address: Address): string | undefined;
   /**
    * The figure has its own model: the margin shows that model's inputs (`spineInputs`), empty until they are known, and
    * no other model is loaded for the sentence in the header. By default both show the sentence as read by the address's
@@ -78,12 +81,28 @@ export interface QuestionWords {
   wrong: string;
 }
 
+interface WordsVariant {
+  lead?: string;
+  steps?: Record<string, StepWords>;
+  labels?: Record<string, string>;
+}
+
 /** All strings of a chapter in one language. */
 export interface ChapterWords {
   title: string;
   lead: string;
   steps: Record<string, StepWords>;
   questions: Record<string, QuestionWords>;
+  /** Texts that differ in a variant of the chapter; a step's as a whole. */
+  variants?: Record<string, WordsVariant>;
   /** The labels of its figure. */
   labels: Record<string, string>;
+}
+
+/** The strings of a chapter in the variant at an address. */
+export function wordsAt(chapter: Chapter, words: ChapterWords, address: Address): ChapterWords {
+  const variant = words.variants?.[chapter.variant?.(address) ?? ''];
+  if (!variant) return words;
+  const steps = { ...words.steps, ...variant.steps };
+  return { ...words, ...variant, steps, labels: { ...words.labels, ...variant.labels } };
 }

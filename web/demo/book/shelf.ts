@@ -48,6 +48,9 @@ export interface Pass {
   readonly cache: ActivationCache;
 }
 
+const bytesOf = ({ logits, cache }: Pass): number =>
+  Object.values(cache).reduce((sum, { data }) => sum + data.byteLength, logits.data.byteLength);
+
 /** The captured activation of a hook; throws if there is none of that name. */
 export function activation({ cache }: Pick<Pass, 'cache'>, name: string): Tensor<'float32'> {
   const found = (cache as Readonly<Record<string, Tensor<'float32'>>>)[name];
@@ -75,10 +78,14 @@ interface Loading {
 }
 
 const keptPasses = 24;
+/** Bytes of activations; the passes of a large model are forgotten sooner. */
+const keptBytes = 128e6;
 
 export class Shelf extends EventTarget {
   readonly #models = new Map<string, Promise<Shelved>>();
   readonly #passes = new Map<string, Promise<Pass>>();
+  /** The bytes of the passes that are done. */
+  readonly #sizes = new Map<string, number>();
   /** The edits of the address, parsed. */
   loading: Loading | undefined;
 
@@ -123,10 +130,24 @@ export class Shelf extends EventTarget {
     }
     const pass = this.#run(given, names, 'make' in added ? added : { key: '', make: async () => added });
     this.#passes.set(key, pass);
-    pass.catch(() => this.#passes.delete(key));
-    const [oldest] = this.#passes.keys();
-    if (this.#passes.size > keptPasses && oldest !== undefined) this.#passes.delete(oldest);
+    void pass.then(
+      (made) => this.#forget(key, made),
+      () => this.#passes.delete(key),
+    );
     return pass;
+  }
+
+  /** Forgets the oldest passes beyond what is kept, never the one just made. */
+  #forget(made: string, pass: Pass): void {
+    if (this.#passes.has(made)) this.#sizes.set(made, bytesOf(pass));
+    const sizeOf = (key: string): number => this.#sizes.get(key) ?? 0;
+    let bytes = [...this.#passes.keys()].reduce((sum, key) => sum + sizeOf(key), 0);
+    for (const key of [...this.#passes.keys()]) {
+      if (key === made || (this.#passes.size <= keptPasses && bytes <= keptBytes)) continue;
+      bytes -= sizeOf(key);
+      this.#passes.delete(key);
+    }
+    for (const key of [...this.#sizes.keys()]) if (!this.#passes.has(key)) this.#sizes.delete(key);
   }
 
   async #run({ model, inputs, edits = [] }: PassInputs, names: readonly string[], added: PreparedEdits): Promise<Pass> {

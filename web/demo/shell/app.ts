@@ -3,7 +3,7 @@
 import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
 import { Book } from '../book/book.js';
-import type { Chapter, ChapterId, ChapterWords } from '../book/chapter.js';
+import { type Chapter, type ChapterId, type ChapterWords, wordsAt } from '../book/chapter.js';
 import { type ChapterFiles, chapters, type Language } from '../book/chapters.js';
 import { applyClassMode } from '../book/class_mode.js';
 import type { Figure } from '../book/figure.js';
@@ -141,8 +141,8 @@ export class BookApp extends LitElement {
 
   protected override willUpdate(): void {
     if (!this.open) return;
-    const { figure, chapter, words, shell, language } = this.open;
     const { address } = this.book;
+    const { figure, chapter, words, shell, language } = this.#shown(this.open);
     this.book.defaults = chapter.defaults;
     const inClass = address.get('class') !== undefined;
     const step = this.steps.current(chapter);
@@ -158,14 +158,20 @@ export class BookApp extends LitElement {
 
   protected override render(): TemplateResult | typeof nothing {
     if (!this.open) return this.failure === undefined ? nothing : html`<main>${this.#failed()}</main>`;
-    const { chapter, shell, figure } = this.open;
+    const open = this.#shown(this.open);
+    const { chapter, shell, figure } = open;
     return html`<a class="skip" href="#main" @click=${this.#skip}>${shell.skip}</a>
-      ${bar(this, this.open)}
+      ${bar(this, open)}
       ${chapter.layout === 'home' ? nothing : html`<book-spine .book=${this.book} .words=${shell} .inputs=${figure.spineInputs} .waiting=${chapter.spine === 'figure' && !figure.spineInputs} .here=${figure.blocks}></book-spine>`}
       <main id="main" tabindex="-1">
-        ${this.failure === undefined ? keyed(chapter.id, chapterView(this, this.open)) : this.#failed()}
+        ${this.failure === undefined ? keyed(chapter.id, chapterView(this, open)) : this.#failed()}
       </main>
-      ${caption(this, this.open)}`;
+      ${caption(this, open)}`;
+  }
+
+  /** The open chapter with its words as they are at the address. */
+  #shown(open: Open): Open {
+    return { ...open, words: wordsAt(open.chapter, open.words, this.book.address) };
   }
 
   #failed(): TemplateResult {

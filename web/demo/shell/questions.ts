@@ -41,12 +41,17 @@ class BookQuestions extends ShellElement {
   }
 
   protected override updated(): void {
-    const state = [this.book.text, this.book.modelName].join('\n');
-    if (this.#asked !== '' && this.#asked !== state) void this.#offer();
+    if (this.#asked !== '' && this.#asked !== this.#state) void this.#offer();
+  }
+
+  /** What the options depend on. */
+  get #state(): string {
+    const { text, modelName, address } = this.book;
+    return [text, modelName, this.chapter.variant?.(address)].join('\n');
   }
 
   async #offer(): Promise<void> {
-    const state = [this.book.text, this.book.modelName].join('\n');
+    const state = this.#state;
     if (state === this.#asked) return;
     this.#asked = state;
     for (const { id, options } of this.chapter.questions) {

@@ -3,6 +3,7 @@
 import type { Inspection } from 'clearformer';
 import { type Bar, decimals } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
+import type { Changes } from '../../book/address.js';
 import type { ChapterId } from '../../book/chapter.js';
 import { errorText } from '../../book/error_text.js';
 import { Figure, type FigureCode } from '../../book/figure.js';
@@ -19,7 +20,11 @@ const runsIn: Readonly<Record<string, readonly ChapterId[]>> = {
   translation: ['laboratory'],
   summarization: ['laboratory'],
   'fill-mask': ['laboratory'],
+  'image-classification': ['seeing'],
 };
+
+/** The parameter that gives a chapter the own model: the one of images is no choice for the chapters of texts. */
+const choiceOf = (id: ChapterId): Changes => (id === 'seeing' ? { of: 'own' } : { m: 'own' });
 
 class FigureOwn extends Figure<number, typeof words> {
   static override styles = [
@@ -146,7 +151,7 @@ class FigureOwn extends Figure<number, typeof words> {
     if (!form) return nothing;
     const chapters = runsIn[form.task] ?? [];
     return html`<h3>${labels.runs}</h3><task-form .open=${form} .labels=${labels} .shell=${this.shell}></task-form>
-      ${chapters.length === 0 ? nothing : html`<p class="row">${labels.chapters} ${chapters.map((id) => html`<a class="chip" href=${this.book.address.href(id, { m: 'own' })}>${this.shell.chapters[id].title}</a>`)}</p>`}`;
+      ${chapters.length === 0 ? nothing : html`<p class="row">${labels.chapters} ${chapters.map((id) => html`<a class="chip" href=${this.book.address.href(id, choiceOf(id))}>${this.shell.chapters[id].title}</a>`)}</p>`}`;
   }
 
   #failed(failure: unknown): TemplateResult {

@@ -2,6 +2,7 @@
 
 import {
   ClearformerError,
+  type ImageProcessor,
   type LoadOptions,
   type PipelineName,
   type PipelineOf,
@@ -52,6 +53,8 @@ export interface OpenForm {
   readonly form: FormDescription;
   readonly model: PreTrainedModel;
   readonly tokenizer: PreTrainedTokenizer | undefined;
+  /** Of a model that classifies images. */
+  readonly processor: ImageProcessor | undefined;
   run(given: Given, signal: AbortSignal): Promise<Answer>;
   dispose(): Promise<void>;
 }
@@ -70,6 +73,7 @@ function opener<T extends PipelineName>(task: T, { run, ...form }: Recipe<T>): O
       form,
       model: pipe.model as PreTrainedModel,
       tokenizer: 'tokenizer' in pipe ? (pipe.tokenizer as PreTrainedTokenizer) : undefined,
+      processor: task === 'image-classification' ? (pipe as PipelineOf<'image-classification'>).processor : undefined,
       run: (given, signal) => run(pipe, given, signal),
       dispose: () => pipe.dispose(),
     };

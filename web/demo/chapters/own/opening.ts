@@ -116,13 +116,14 @@ class Opening extends EventTarget {
   }
 }
 
-function shelved({ model, tokenizer, task }: OpenForm) {
+function shelved({ model, tokenizer, processor, task }: OpenForm) {
   const writes = ['text-generation', 'translation', 'summarization'].includes(task);
   return {
     name: 'own',
     model,
     ...(writes && { writer: model as GenerativeModel }),
     ...(tokenizer && { tokenizer, texts: new TokenTexts(tokenizer) }),
+    ...(processor && { processor }),
   };
 }
 

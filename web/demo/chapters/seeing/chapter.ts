@@ -2,8 +2,7 @@
 
 import type { Book } from '../../book/book.js';
 import type { Chapter, Question } from '../../book/chapter.js';
-import { placesFrom } from './pixels.js';
-import { type Seen, see } from './reading.js';
+import { isOwn, mostHidden, type Seen, see } from './reading.js';
 import './figure.js';
 
 /** A five; without the two patches of its bar it is classified as another digit. */
@@ -25,12 +24,14 @@ const blind: Question = {
   kind: 'state',
   async check(book, answer) {
     const params = new URLSearchParams(answer.split('?')[1] ?? '');
-    const hidden = params.get('hide') ?? '';
+    const shown = chapter.steps[Number(params.get('step') ?? 0)]?.defaults?.hide;
+    const usual = shown && isOwn(book.address) ? 'middle' : shown;
+    const hidden = params.get('hide') ?? usual ?? 'none';
     const seen = await plain(book, { hidden });
-    const { classes, best, before } = seen;
-    const count = placesFrom(hidden).length;
+    const { classes, best, before, shape } = seen;
+    const count = seen.hidden.length;
     return {
-      right: count >= 1 && count <= 3 && best !== before.best,
+      right: count >= 1 && count <= mostHidden(book.address, shape) && best !== before.best,
       values: { count: String(count), was: classes[before.best] ?? '', now: classes[best] ?? '' },
     };
   },
@@ -40,8 +41,8 @@ const nearest: Question = {
   id: 'nearest',
   kind: 'number',
   async check(book, answer) {
-    const { likeness } = await plain(book);
-    const middle = 24;
+    const { likeness, shape } = await plain(book);
+    const middle = Math.floor(shape.places / 2);
     const row = Array.from(likeness.slice(middle).data, (value, place) => (place === middle ? -2 : value));
     const best = Math.max(...row);
     const given = row[Number(answer) - 1];
@@ -57,11 +58,11 @@ const sharpest: Question = {
   kind: 'choice',
   options: async (book) => (await plain(book)).patterns.map((_, block) => String(block + 1)),
   async check(book, answer) {
-    const { patterns } = await plain(book);
+    const { patterns, special } = await plain(book);
     const most = patterns.map(({ dims: [heads = 0] }, block) =>
       Math.max(
         ...Array.from({ length: heads }, (_, head) =>
-          Math.max(...(patterns[block]?.slice(head, 0, [1, null]).data ?? [])),
+          Math.max(...(patterns[block]?.slice(head, 0, [special, null]).data ?? [])),
         ),
       ),
     );
@@ -103,5 +104,6 @@ export const chapter: Chapter = {
     { id: 'along', defaults: { v: 'order', order: mixed, pos: 'along' }, predict: true },
   ],
   questions: [blind, sharpest, nearest],
+  variant: (address) => (isOwn(address) ? 'own' : undefined),
   spine: 'figure',
 };

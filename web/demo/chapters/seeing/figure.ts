@@ -4,20 +4,26 @@ import { four, percent } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
+import { largest } from '../../book/largest.js';
 import { filled } from '../../book/markup.js';
 import type { words } from '../../words/en/seeing.js';
 import { codeOf } from './code.js';
 import './digit_pad.js';
 import { drawingOf, framed } from './frame.js';
+import { digits, type Geometry, orderText } from './geometry.js';
 import './patch_dots.js';
 import './patch_picture.js';
-import { grid, orderText, places, textOf } from './pixels.js';
-import { modelName, overPlaces, type Seen, see } from './reading.js';
+import { keptFile, textOf } from './pixels.js';
+import { isOwn, modelName, mostHidden, overPlaces, type Seen, see } from './reading.js';
 import { seeingStyles } from './seeing_styles.js';
 import { attended, stageOf } from './stages.js';
 
 type SeeingWords = typeof words;
 export type View = 'picture' | 'patches' | 'kernels' | 'positions' | 'similar' | 'heads' | 'rollout' | 'hide' | 'order';
+
+/** The bars shown of a model with more classes; in class mode those that its columns have room for. */
+const mostClasses = 10;
+const mostInClass = 5;
 
 export class FigureSeeing extends Figure<Seen, SeeingWords> {
   static override styles = [figureStyles, seeingStyles];
@@ -26,7 +32,8 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
   #given: string | undefined;
 
   protected override key(): string {
-    return ['d', 'order', 'hide', 'pos', 'edit', 'p'].map((key) => this.value(key)).join('\n');
+    const choice = String(this.book.shelf.has('own'));
+    return [choice, ...['of', 'd', 'order', 'hide', 'pos', 'edit', 'p'].map((key) => this.value(key))].join('\n');
   }
 
   protected override async compute(): Promise<Seen> {
@@ -46,7 +53,21 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
   override get blocks(): readonly number[] {
     const view = this.view;
     if (view === 'heads') return [this.number('l') + 1];
-    return view === 'rollout' ? [1, 2, 3, 4] : ['positions', 'similar'].includes(view) ? [0] : [];
+    if (view === 'rollout') return this.data?.patterns.map((_, block) => block + 1) ?? [];
+    return ['positions', 'similar'].includes(view) ? [0] : [];
+  }
+
+  /** The reader's own model has other defaults: those of the chapter are made for the digits. */
+  override value(key: string): string {
+    const value = super.value(key);
+    if (!isOwn(this.book.address) || this.book.address.get(key) !== undefined || value === 'none') return value;
+    const { grid } = this.shape;
+    const middle = Math.floor(grid / 2) * (grid + 1);
+    return { hide: 'middle', order: 'mixed', p: String(middle) }[key] ?? value;
+  }
+
+  get shape(): Geometry {
+    return this.data?.shape ?? digits;
   }
 
   get view(): View {
@@ -56,19 +77,18 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
   /** The chosen patch position. */
   get place(): number {
     const place = this.number('p');
-    return Number.isInteger(place) && place >= 0 && place < places ? place : 0;
+    return Number.isInteger(place) && place >= 0 && place < this.shape.places ? place : 0;
   }
 
   placeName = (place: number): string =>
     filled(this.words.labels.place, {
       n: place + 1,
-      row: Math.floor(place / grid) + 1,
-      column: (place % grid) + 1,
+      row: Math.floor(place / this.shape.grid) + 1,
+      column: (place % this.shape.grid) + 1,
     });
 
   protected override valuesOf(seen: Seen): Record<string, string> {
-    const { classes, best, probabilities, before, rollout, likeness, hidden, kernels, embed } = seen;
-    const ofPlaces = overPlaces(rollout.slice(-1, 0, 0)).data;
+    const { classes, best, probabilities, before, likeness, hidden, kernels, embed, shape } = seen;
     const place = this.place;
     const others = Array.from(likeness.slice(place).data, (value, other) => (other === place ? -2 : value));
     return {
@@ -78,9 +98,15 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
       wasShare: percent(before.probabilities.data[before.best] ?? 0),
       wasNow: percent(probabilities.data[before.best] ?? 0),
       hidden: String(hidden.length),
-      most: percent(Math.max(...ofPlaces)),
+      ...(this.view === 'rollout' && {
+        most: percent(Math.max(...overPlaces(seen, seen.rollout().slice(-1, 0, 0)).data)),
+      }),
       even: percent(1 / (embed.dims[0] ?? 1)),
       kernels: String(kernels.bias.data.length),
+      ...Object.fromEntries(Object.entries(shape).map(([name, value]) => [name, String(value)])),
+      classes: String(classes.length),
+      middle: String(Math.floor(shape.places / 2) + 1),
+      limit: String(mostHidden(this.book.address, shape)),
       place: String(place + 1),
       nearest: String(others.indexOf(Math.max(...others)) + 1),
       difference: four(this.#difference(seen)),
@@ -95,13 +121,34 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
 
   protected override draw(seen: Seen): TemplateResult {
     const { view } = this;
-    return html`<div class="seeing ${this.inClass ? 'large' : ''} view-${view}">
+    const own = isOwn(this.book.address);
+    const draws = view === 'picture' && !own;
+    return html`${this.#models(seen.choice)}<div class="seeing ${this.inClass ? 'large' : ''} ${own ? 'own' : ''} view-${view}">
       <div class="top">
-        <div class="see">${view === 'picture' ? this.#pad(seen) : this.#picture(seen)}</div>
+        <div class="see">${draws ? this.#pad(seen) : this.#picture(seen)}</div>
         ${this.#scores(seen)}
       </div>
       <div class="stage">${stageOf(this, seen)}</div>
     </div>`;
+  }
+
+  /** The digits again, also when the reader's own model fails. */
+  protected override render(): TemplateResult {
+    const failed = this.failure !== undefined && isOwn(this.book.address);
+    return failed ? html`${this.#models(true)}${super.render()}` : super.render();
+  }
+
+  #models(choice: boolean): TemplateResult | typeof nothing {
+    if (!choice) return nothing;
+    const { labels } = this.words;
+    const own = isOwn(this.book.address);
+    const take = (of: 'own' | undefined): void => {
+      const others = ['d', 'order', 'hide', 'p', 'k', 'l', 'h', 'edit'].map((key) => [key, undefined]);
+      this.choose({ ...Object.fromEntries(others), of });
+    };
+    return html`<div class="seg models" role="group" aria-label=${labels.model}><span>${labels.model}</span>
+      <button type="button" aria-pressed=${own ? 'false' : 'true'} @click=${() => take(undefined)}>vit-mnist</button>
+      <button type="button" aria-pressed=${own ? 'true' : 'false'} @click=${() => take('own')}>${labels.ownModel}</button></div>`;
   }
 
   #scores(seen: Seen): TemplateResult {
@@ -110,21 +157,27 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
     if (!this.revealed) return html`<div class="scores"><p class="answer secret">${labels.says} <b>?</b></p></div>`;
     const was = percent(before.probabilities.data[before.best] ?? 0);
     const same = was === percent(probabilities.data[before.best] ?? 0);
-    const items = classes.map((label, i) => ({
-      label,
+    const many = classes.length > mostClasses;
+    const shown = many
+      ? largest(probabilities.data, this.inClass ? mostInClass : mostClasses)
+      : classes.map((_, i) => i);
+    if (!shown.includes(before.best)) shown.push(before.best);
+    const items = shown.map((i) => ({
+      label: classes[i] ?? '',
       value: probabilities.data[i] ?? 0,
       selected: i === best,
       note: same || i !== before.best ? undefined : filled(labels.wasShare, { share: was }),
     }));
+    const source = many ? `softmax(logits)[${shown.join(', ')}]` : 'softmax(logits)';
     return html`<div class="scores">
       <p class="answer">${labels.says} <b>${classes[best]}</b> <span class="muted number">${percent(probabilities.data[best] ?? 0)}</span></p>
-      <cf-bars readonly source="softmax(logits)" label=${labels.scores} .items=${items} max="1"></cf-bars>
+      <cf-bars readonly source=${source} label=${labels.scores} .items=${items} max="1"></cf-bars>
     </div>`;
   }
 
   #pad(seen: Seen): TemplateResult {
     const { labels } = this.words;
-    return html`<digit-pad label=${labels.pad} hint=${labels.drawHere} @drawing=${this.#drawn} @dragover=${(event: Event) => event.preventDefault()} @drop=${this.#dropped}>
+    return html`<digit-pad label=${labels.pad} hint=${labels.drawHere} @drawing=${this.#drawn} @dragover=${allowed} @drop=${this.#dropped}>
       ${this.#picture(seen)}
     </digit-pad>`;
   }
@@ -135,10 +188,14 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
     const looked = view === 'heads' || view === 'rollout' ? attended(this, seen) : undefined;
     const chosen = ['patches', 'kernels', 'positions', 'similar', 'heads'].includes(view) && this.#placeIsShown;
     const moved = seen.order.flatMap((patch, place) => (patch === place ? [] : [place]));
-    const numbers = { dims: [28, 28], data: seen.pixels.data };
-    return html`<patch-picture source="pixel_values[0, 0]" .numbers=${numbers} label=${labels.patches} .placeName=${this.placeName}
-      .chosen=${chosen ? this.place : undefined} .marked=${view === 'order' && moved.length < places / 2 ? moved : []} .blank=${seen.hidden}
+    const { shape, black, white } = seen;
+    const { side, channels } = shape;
+    const numbers = { dims: channels === 1 ? [side, side] : [channels, side, side], data: seen.pixels.data };
+    const takesFiles = view === 'picture' && isOwn(this.book.address);
+    return html`<patch-picture source=${channels === 1 ? 'pixel_values[0, 0]' : 'pixel_values[0]'} .numbers=${numbers} .shape=${shape} .black=${black} .white=${white} label=${filled(labels.patches, { n: shape.places })} .placeName=${this.placeName}
+      .chosen=${chosen ? this.place : undefined} .marked=${view === 'order' && moved.length < shape.places / 2 ? moved : []} .blank=${seen.hidden}
       .apart=${['patches', 'kernels'].includes(view)} .movable=${view === 'order'} .faint=${looked !== undefined}
+      @dragover=${takesFiles ? allowed : nothing} @drop=${takesFiles ? this.#dropped : nothing}
       @patch-select=${(event: CustomEvent<{ place: number }>) => this.#choose(seen, event.detail.place)}
       @patch-move=${(event: CustomEvent<{ from: number; to: number }>) => this.#swap(seen, event.detail)}>
       ${looked ? html`<patch-dots .numbers=${looked.numbers} source=${looked.source} .most=${looked.most}></patch-dots>` : nothing}
@@ -162,17 +219,18 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
   #swap({ order }: Seen, { from, to }: { from: number; to: number }): void {
     const next = [...order];
     [next[from], next[to]] = [next[to] ?? to, next[from] ?? from];
-    this.choose({ order: orderText(next) ?? 'none' });
+    this.choose({ order: orderText(this.shape, next) ?? 'none' });
   }
 
   /** A random order of the patches, stored in the address. */
   shuffle = (): void => {
+    const { places } = this.shape;
     const order = Array.from({ length: places }, (_, place) => place);
     for (let i = places - 1; i > 0; i--) {
       const other = Math.floor(Math.random() * (i + 1));
       [order[i], order[other]] = [order[other] ?? 0, order[i] ?? 0];
     }
-    this.choose({ order: orderText(order) ?? 'none' });
+    this.choose({ order: orderText(this.shape, order) ?? 'none' });
   };
 
   #drawn = (event: CustomEvent<OffscreenCanvasRenderingContext2D>): Promise<void> => this.#read(event.detail);
@@ -180,7 +238,7 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
   async #read(drawing: OffscreenCanvasRenderingContext2D): Promise<void> {
     this.#drawing = drawing;
     try {
-      const { processor } = await this.book.shelf.model(modelName);
+      const { processor } = await this.book.shelf.model(modelName(this.book.address));
       const greys = processor && (await framed(drawing, processor));
       if (greys && this.#drawing === drawing) this.#take(textOf(greys));
     } catch (error) {
@@ -195,6 +253,10 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
 
   readFile = async (file: Blob | undefined): Promise<void> => {
     if (!file) return;
+    if (isOwn(this.book.address)) {
+      this.#take(keptFile(file));
+      return;
+    }
     try {
       await this.#read(await drawingOf(file));
       this.renderRoot.querySelector('digit-pad')?.clear();
@@ -221,5 +283,7 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
     return codeOf(this);
   }
 }
+
+const allowed = (event: Event): void => event.preventDefault();
 
 customElements.define('figure-seeing', FigureSeeing);

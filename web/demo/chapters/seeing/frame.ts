@@ -2,7 +2,8 @@
 // model's own image processor.
 
 import { ClearformerError, type ImageProcessor } from 'clearformer';
-import { type Greys, side } from './pixels.js';
+import { digits } from './geometry.js';
+import type { Greys } from './pixels.js';
 
 /** The side of the drawing canvas, and of the square that files are fitted into. */
 export const canvasSide = 280;
@@ -57,7 +58,7 @@ export async function framed(
   const greys = Uint8Array.from({ length: canvasSide ** 2 }, (_, i) => rgba[4 * i] ?? 0);
   const { pixel_values } = await processor({ data: greys, width: canvasSide, height: canvasSide, channels: 1 });
   const { data } = pixel_values; // −1 is black, 1 is white
-  return Uint8Array.from({ length: side ** 2 }, (_, i) => Math.round(255 * ((data[i] ?? -1) / 2 + 0.5)));
+  return Uint8Array.from({ length: digits.side ** 2 }, (_, i) => Math.round(255 * ((data[i] ?? -1) / 2 + 0.5)));
 }
 
 /**

@@ -1,21 +1,25 @@
-// <patch-picture>: the picture in ink on paper, split into its patches. A patch can be chosen, or dragged onto another.
+// <patch-picture>: the picture, grey ones as ink on paper, split into its patches. A patch can be chosen, or dragged onto another.
 
 import type { Drawn, Numbers } from 'clearformer/elements';
 import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { ThemeColours } from '../../book/controllers.js';
 import { rove } from '../../book/roving.js';
 import { vars } from '../../book/vars.js';
-import { grid, patchSide, places } from './pixels.js';
+import { digits, type Geometry } from './geometry.js';
 
 /** The gap between separated patches, relative to a patch's side. */
 const cut = 0.18;
-const resolution = 16; // canvas pixels per pixel of the picture
+/** The canvas's pixels per side, about. */
+const canvasSide = 448;
 
 /** Events: `patch-select` { place } on click, Enter or Space; `patch-move` { from, to } after dragging; `patch-point` { place } or null. */
 class PatchPicture extends LitElement implements Drawn {
   static override properties: PropertyDeclarations = {
     numbers: { attribute: false },
     source: {},
+    shape: { attribute: false },
+    black: { attribute: false },
+    white: { attribute: false },
     label: {},
     placeName: { attribute: false },
     chosen: { type: Number },
@@ -26,9 +30,13 @@ class PatchPicture extends LitElement implements Drawn {
     movable: { type: Boolean },
     carried: { state: true },
   };
-  /** [28, 28], −1 is paper and 1 ink. */
+  /** [side, side], or [3, side, side] in colour. */
   declare numbers: Numbers | undefined;
   declare source: string;
+  declare shape: Geometry;
+  /** The values of black and white, one per channel; grey pictures are drawn with black as paper and white as ink. */
+  declare black: readonly number[];
+  declare white: readonly number[];
   declare label: string;
   /** The accessible name of a patch position. */
   declare placeName: (place: number) => string;
@@ -49,7 +57,7 @@ class PatchPicture extends LitElement implements Drawn {
     :host { display: block; position: relative; aspect-ratio: 1; }
     canvas { position: absolute; inset: 0; width: 100%; height: 100%; border-radius: 3px; color: var(--cf-ink); caret-color: var(--cf-raised); }
     .whole canvas { outline: 1px solid var(--cf-line); }
-    .patches { position: absolute; inset: 0; display: grid; grid-template: repeat(7, 1fr) / repeat(7, 1fr); gap: var(--gap); }
+    .patches { position: absolute; inset: 0; display: grid; grid-template: repeat(var(--grid), 1fr) / repeat(var(--grid), 1fr); gap: var(--gap); }
     button { padding: 0; border: 0; background: none; border-radius: 1px; cursor: pointer; min-width: 0; min-height: 0; box-shadow: inset 0 0 0 0.5px var(--cf-line); }
     .movable button { touch-action: none; cursor: grab; }
     button:hover { box-shadow: inset 0 0 0 2px var(--cf-line-strong); }
@@ -65,6 +73,9 @@ class PatchPicture extends LitElement implements Drawn {
     super();
     new ThemeColours(this);
     this.source = '';
+    this.shape = digits;
+    this.black = [-1];
+    this.white = [1];
     this.label = '';
     this.placeName = String;
     this.marked = [];
@@ -75,12 +86,13 @@ class PatchPicture extends LitElement implements Drawn {
   }
 
   protected override render(): TemplateResult {
+    const { grid, places } = this.shape;
     const side = this.#canvasSide;
     const gap = this.apart ? `${(100 * cut) / (grid + cut * (grid - 1))}%` : '0px';
     const all = Array.from({ length: places }, (_, place) => place);
     return html`<div class="${this.apart ? 'apart' : 'whole'} ${this.movable ? 'movable' : ''}">
       <canvas width=${side} height=${side} aria-hidden="true"></canvas>
-      <div class="patches" role="group" aria-label=${this.label} ${vars({ '--gap': gap })} @keydown=${this.#key}
+      <div class="patches" role="group" aria-label=${this.label} ${vars({ '--gap': gap, '--grid': grid })} @keydown=${this.#key}
         @pointerleave=${() => this.#tell('patch-point', null)}>${all.map((place) => this.#patch(place))}</div>
       <slot></slot>
     </div>`;
@@ -95,8 +107,14 @@ class PatchPicture extends LitElement implements Drawn {
       @pointerdown=${(event: PointerEvent) => this.#grab(event, place)}></button>`;
   }
 
+  /** Canvas pixels per pixel of the picture. */
+  get #resolution(): number {
+    return Math.max(1, Math.round(canvasSide / this.shape.side));
+  }
+
   get #canvasSide(): number {
-    const patch = patchSide * resolution;
+    const { grid } = this.shape;
+    const patch = this.shape.patch * this.#resolution;
     return Math.round(grid * patch + (this.apart ? cut * patch * (grid - 1) : 0));
   }
 
@@ -104,22 +122,32 @@ class PatchPicture extends LitElement implements Drawn {
     const context = this.renderRoot.querySelector('canvas')?.getContext('2d');
     if (!context || !this.numbers) return;
     const { color: ink, caretColor: paper } = getComputedStyle(context.canvas); // resolves light-dark()
-    const { data } = this.numbers;
-    const stride = grid * patchSide;
-    const gap = this.apart ? cut * patchSide * resolution : 0;
+    const { side, patch, channels } = this.shape;
+    const size = this.#resolution;
+    const gap = this.apart ? cut * patch * size : 0;
+    const opacity = this.faint ? 0.3 : 1;
     context.clearRect(0, 0, context.canvas.width, context.canvas.height);
-    for (let y = 0; y < stride; y++) {
-      for (let x = 0; x < stride; x++) {
-        const left = x * resolution + Math.floor(x / patchSide) * gap;
-        const top = y * resolution + Math.floor(y / patchSide) * gap;
+    for (let y = 0; y < side; y++) {
+      for (let x = 0; x < side; x++) {
+        const left = x * size + Math.floor(x / patch) * gap;
+        const top = y * size + Math.floor(y / patch) * gap;
+        const lights = Array.from({ length: channels }, (_, channel) => this.#light(channel, y * side + x));
+        const [grey = 0] = lights;
         context.globalAlpha = 1;
         context.fillStyle = paper;
-        context.fillRect(left, top, resolution, resolution);
-        context.globalAlpha = (((data[y * stride + x] ?? -1) + 1) / 2) * (this.faint ? 0.3 : 1);
-        context.fillStyle = ink;
-        context.fillRect(left, top, resolution, resolution);
+        context.fillRect(left, top, size, size);
+        context.globalAlpha = channels === 1 ? grey * opacity : opacity;
+        context.fillStyle = channels === 1 ? ink : `rgb(${lights.map((light) => Math.round(255 * light)).join(' ')})`;
+        context.fillRect(left, top, size, size);
       }
     }
+  }
+
+  /** A pixel's value between those of black and white, from 0 to 1. */
+  #light(channel: number, pixel: number): number {
+    const [black = 0, white = 1] = [this.black[channel], this.white[channel]];
+    const value = this.numbers?.data[channel * this.shape.side ** 2 + pixel] ?? black;
+    return (value - black) / (white - black);
   }
 
   #tell(type: string, detail: unknown): void {
@@ -153,6 +181,7 @@ class PatchPicture extends LitElement implements Drawn {
   }
 
   #placeAt(x: number, y: number): number | undefined {
+    const { grid } = this.shape;
     const box = this.getBoundingClientRect();
     const column = Math.floor(((x - box.left) / box.width) * grid);
     const row = Math.floor(((y - box.top) / box.height) * grid);
@@ -162,7 +191,7 @@ class PatchPicture extends LitElement implements Drawn {
 
   #key(event: KeyboardEvent): void {
     if (event.key === 'Escape') this.carried = undefined;
-    rove(event, [...this.renderRoot.querySelectorAll<HTMLElement>('button')], grid);
+    rove(event, [...this.renderRoot.querySelectorAll<HTMLElement>('button')], this.shape.grid);
   }
 }
 

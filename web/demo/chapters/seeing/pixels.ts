@@ -1,13 +1,9 @@
 // The picture in the address: 28 × 28 grey values of sixteen levels, cropped to the bounding box; or a sample of MNIST.
 
-import { ClearformerError } from 'clearformer';
+import { ClearformerError, type ImageInput } from 'clearformer';
+import { digits } from './geometry.js';
 
-/** Pixels per side of a picture, patches per side of the grid, pixels per side of a patch. */
-export const side = 28;
-export const grid = 7;
-export const patchSide = side / grid;
-export const places = grid * grid;
-export const patchPixels = patchSide * patchSide;
+const { side } = digits;
 export const sampleCount = 10;
 
 /** Grey values from 0 (paper) to 255 (ink), row by row. */
@@ -18,12 +14,6 @@ const numberOf = new Map(Array.from(letters, (letter, value) => [letter, value])
 const levels = 15;
 const step = 255 / levels;
 const empty = 'p';
-
-/** The index in the picture of pixel `k` of the patch at a position. */
-export function pixelAt(place: number, k: number): number {
-  const row = Math.floor(place / grid) * patchSide + Math.floor(k / patchSide);
-  return row * side + (place % grid) * patchSide + (k % patchSide);
-}
 
 /** Encodes the picture as text; grey values are quantised to sixteen levels, those that `pictureOf` returns. */
 export function textOf(greys: Greys): string {
@@ -67,7 +57,9 @@ function pictureOf(text: string): Greys {
   const [left = -1, top = -1, width = 0, height = 0] = values;
   const pairs = Math.ceil((width * height) / 3);
   const fits = left + width <= side && top + height <= side && values.length === 4 + 2 * pairs && !values.includes(-1);
-  if (!text.startsWith(empty) || !fits || width * height === 0) throw unreadable('the picture', text);
+  if (!text.startsWith(empty) || !fits || width * height === 0) {
+    throw new ClearformerError('invalid_argument', `the picture of the address can't be read: ${text.slice(0, 40)}`);
+  }
   for (let i = 0; i < width * height; i++) {
     const at = 4 + 2 * Math.floor(i / 3);
     const bits = ((values[at] ?? 0) << 6) | (values[at + 1] ?? 0);
@@ -76,9 +68,6 @@ function pictureOf(text: string): Greys {
   }
   return greys;
 }
-
-const unreadable = (what: string, text: string): ClearformerError =>
-  new ClearformerError('invalid_argument', `${what} of the address can't be read: ${text.slice(0, 40)}`);
 
 /** The URL of the samples; resolved against the document, so that the page works under any path. */
 export const samplesUrl = (): string => new URL('models/vit-mnist/samples.png', document.baseURI).href;
@@ -112,37 +101,25 @@ async function readSamples(): Promise<Greys[]> {
 }
 
 /** The picture in the address: `s5` is a sample, anything else its pixels. */
-export async function pictureFrom(text: string): Promise<Greys> {
+async function pictureFrom(text: string): Promise<Greys> {
   const sample = /^s(\d)$/.exec(text)?.[1];
   if (sample === undefined) return pictureOf(text);
   return (await loadSamples())[Number(sample)] ?? new Uint8Array(side * side);
 }
 
-/** Parses patch positions of the address, `11.12`, or `none`. Throws `invalid_argument` for one outside the grid. */
-export function placesFrom(text: string): number[] {
-  const found = text === 'none' ? [] : text.split('.').filter(Boolean).map(Number);
-  if (found.every((place) => Number.isInteger(place) && place >= 0 && place < places)) return [...new Set(found)];
-  throw unreadable('the hidden patches', text);
+/** The files that own models were given, kept until the page is closed. */
+const files: Blob[] = [];
+
+/** Keeps a file; returns its text in the address. */
+export function keptFile(file: Blob): string {
+  return `f${files.push(file)}`;
 }
 
-/** The patch at each position, a permutation; empty: the identity. */
-export function orderFrom(text: string): number[] {
-  if (text === '' || text === 'none') return Array.from({ length: places }, (_, place) => place);
-  const order = Array.from(text, (letter) => numberOf.get(letter) ?? -1);
-  const whole = order.length === places && new Set(order).size === places;
-  if (!whole || order.some((patch) => patch < 0 || patch >= places)) throw unreadable('the order of patches', text);
-  return order;
-}
-
-export const orderText = (order: readonly number[]): string | undefined =>
-  order.every((patch, place) => patch === place) ? undefined : order.map((patch) => letters[patch]).join('');
-
-/** The picture with its patches permuted, then some positions blanked. */
-export function rearranged(greys: Greys, order: readonly number[], hidden: readonly number[]): Greys {
-  const result = new Uint8Array(side * side);
-  order.forEach((patch, place) => {
-    if (hidden.includes(place)) return;
-    for (let k = 0; k < patchPixels; k++) result[pixelAt(place, k)] = greys[pixelAt(patch, k)] ?? 0;
-  });
-  return result;
+/** The picture in the address as the input of an image processor. Throws `invalid_argument` for a file not kept. */
+export async function imageFrom(text: string): Promise<ImageInput> {
+  const number = /^f(\d+)$/.exec(text)?.[1];
+  if (number === undefined) return { data: await pictureFrom(text), width: side, height: side, channels: 1 };
+  const file = files[Number(number) - 1];
+  if (file) return file;
+  throw new ClearformerError('invalid_argument', 'picture files are not kept in the address: choose the picture again');
 }

@@ -4,6 +4,8 @@ import { css } from 'lit';
 
 export const seeingStyles = css`
   .top { display: grid; grid-template-columns: minmax(0, 284px) minmax(0, 1fr); gap: 34px; align-items: start; }
+  .models { display: flex; margin-bottom: 12px; }
+  .turning { margin-top: 8px; color: var(--cf-muted); }
   .see { position: relative; }
   .scores { min-width: 0; }
   .answer { font: max(21px, var(--cf-min-font-size)) / 1.3 var(--cf-serif); margin: 0 0 8px 6px; }
@@ -26,7 +28,7 @@ export const seeingStyles = css`
   .samples button[aria-pressed='true'] { box-shadow: 0 0 0 2.4px var(--cf-ink); }
   .file { display: inline-flex; align-items: center; position: relative; }
   .file:focus-within { outline: 2px solid var(--cf-accent); outline-offset: 2px; }
-  .heads { display: grid; grid-template-columns: auto repeat(6, minmax(0, 62px)); gap: 7px; align-items: center; font-size: max(12.5px, var(--cf-min-font-size)); color: var(--cf-muted); }
+  .heads { display: grid; grid-template-columns: auto repeat(var(--heads), minmax(0, 62px)); gap: 7px; justify-content: start; align-items: center; font-size: max(12.5px, var(--cf-min-font-size)); color: var(--cf-muted); }
   .heads button { padding: 0; border: 0; background: none; cursor: pointer; border-radius: 2px; }
   .heads button[aria-pressed='true'] { box-shadow: 0 0 0 2.4px var(--cf-ink); }
   .heads button:hover { box-shadow: 0 0 0 2px var(--cf-line-strong); }
@@ -48,11 +50,13 @@ export const seeingStyles = css`
   .large .see { width: 250px; }
   .large .stage { margin: 0; }
   .large .beside { grid-template-columns: minmax(0, 1.3fr) minmax(430px, 1fr); }
-  .large .heads { grid-template-columns: auto repeat(6, minmax(0, 80px)); gap: 6px; }
+  .large .heads { grid-template-columns: auto repeat(var(--heads), minmax(0, 80px)); gap: 6px; }
   .large.view-heads .beside { grid-template-columns: max-content minmax(0, 1fr); }
   .large.view-picture, .large.view-hide, .large.view-order { display: block; }
   .large.view-picture .top, .large.view-hide .top, .large.view-order .top { grid-template-columns: 440px minmax(0, 1fr); gap: 60px; margin-bottom: 14px; }
   .large.view-picture .see, .large.view-hide .see, .large.view-order .see { width: 440px; }
+  .large.own .answer b { font-size: 30px; }
+  .large.own.view-picture .see, .large.own.view-hide .see, .large.own.view-order .see { width: 380px; }
   .large .rollouts { grid-template-columns: repeat(4, minmax(0, 220px)); }
   .large .samples button { width: 62px; height: 62px; }
   .large .square-tiles { width: min(100%, 400px); }

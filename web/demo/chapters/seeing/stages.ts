@@ -1,12 +1,14 @@
 // The stage below the picture for each view of chapter 11.
 
-import { four, percent, two } from 'clearformer/elements';
+import { four, type Numbers, percent, two } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
 import { filled } from '../../book/markup.js';
 import { theme } from '../../book/theme.js';
 import { vars } from '../../book/vars.js';
+import { partOf, partText, rangeOf, type Window, windowAround } from '../../book/window.js';
 import type { FigureSeeing, View } from './figure.js';
-import { grid, patchPixels, patchSide, pixelAt, places, sampleCount, samplesUrl } from './pixels.js';
+import { cornerOf, type Geometry, pixelAt } from './geometry.js';
+import { sampleCount, samplesUrl } from './pixels.js';
 import { overPlaces, type Positions, type Seen } from './reading.js';
 import './tile_grid.js';
 
@@ -23,7 +25,8 @@ interface Attended {
 }
 
 /** The query token: the class token or the chosen patch. */
-const looking = (figure: FigureSeeing): number => (figure.value('who') === 'patch' ? figure.place + 1 : 0);
+const looking = (figure: FigureSeeing, { special }: Seen): number =>
+  figure.value('who') === 'patch' ? figure.place + special : 0;
 
 const clamp = (at: number, count: number): number => (Number.isInteger(at) ? Math.max(0, Math.min(count - 1, at)) : 0);
 
@@ -32,23 +35,27 @@ function chosenHead(figure: FigureSeeing, { patterns }: Seen): { layer: number; 
   return { layer: clamp(figure.number('l'), patterns.length), head: clamp(figure.number('h'), heads) };
 }
 
-function ofHead({ patterns }: Seen, { layer, head }: { layer: number; head: number }, token: number): Attended {
-  const numbers = overPlaces(patterns[layer]?.slice(head, token) as Seen['embed']);
+function ofHead(seen: Seen, { layer, head }: { layer: number; head: number }, token: number): Attended {
+  const numbers = overPlaces(seen, seen.patterns[layer]?.slice(head, token) as Seen['embed']);
   return {
     numbers,
-    source: `blocks.${layer}.attn.hook_pattern[0, ${head}, ${token}, 1:]`,
+    source: `blocks.${layer}.attn.hook_pattern[0, ${head}, ${token}, ${seen.special}:]`,
     most: Math.max(...numbers.data),
   };
 }
 
-function rolled({ rollout }: Seen, layer: number): Attended {
-  const numbers = overPlaces(rollout.slice(layer, 0, 0));
-  return { numbers, source: `attentionRollout(cache)[${layer}, 0, 0, 1:]`, most: Math.max(...numbers.data) };
+function rolled(seen: Seen, layer: number): Attended {
+  const numbers = overPlaces(seen, seen.rollout().slice(layer, 0, 0));
+  return {
+    numbers,
+    source: `attentionRollout(cache)[${layer}, 0, 0, ${seen.special}:]`,
+    most: Math.max(...numbers.data),
+  };
 }
 
 export function attended(figure: FigureSeeing, seen: Seen): Attended {
   if (figure.view === 'rollout') return rolled(seen, seen.patterns.length - 1);
-  return ofHead(seen, chosenHead(figure, seen), looking(figure));
+  return ofHead(seen, chosenHead(figure, seen), looking(figure, seen));
 }
 
 const picture: Stage = (figure) => {
@@ -63,55 +70,109 @@ const picture: Stage = (figure) => {
       <div class="samples ${theme.current}" role="group" aria-label=${labels.samples}>${samples}</div>
       <label class="chip file">${labels.orFile}<input type="file" class="sr-only" accept="image/*" @change=${(event: Event) => void figure.readFile((event.target as HTMLInputElement).files?.[0])} /></label>
     </div>
-    <p class="note">${labels.asMnist}</p>`;
+    <p class="note">${filled(labels.asMnist, figure.values)}</p>`;
 };
 
-/** The pixels of a patch, [4, 4]. */
-function patchAt({ pixels }: Seen, place: number): { dims: number[]; data: Float32Array } {
-  const data = Float32Array.from({ length: patchPixels }, (_, k) => pixels.data[pixelAt(place, k)] ?? 0);
-  return { dims: [patchSide, patchSide], data };
+/** The numbers of a patch, [patch, channels · patch], channels side by side. */
+function patchAt({ pixels, shape }: Seen, place: number): { dims: number[]; data: Float32Array } {
+  const { patch, channels, numbers } = shape;
+  const data = Float32Array.from({ length: numbers }, (_, k) => pixels.data[pixelAt(shape, place, k)] ?? 0);
+  return { dims: [patch, channels * patch], data };
 }
 
-function patchSource(place: number): string {
-  const [row, column] = [Math.floor(place / grid) * patchSide, (place % grid) * patchSide];
-  return `pixel_values[0, 0, ${row}:${row + patchSide}, ${column}:${column + patchSide}]`;
+/** The patch as the library has it: [patch, patch], or [3, patch, patch] in colour. */
+function patchIn(shape: Geometry, place: number): string {
+  const [row, column] = cornerOf(shape, place);
+  const channel = shape.channels === 1 ? '0' : ':';
+  return `pixel_values[0, ${channel}, ${row}:${row + shape.patch}, ${column}:${column + shape.patch}]`;
 }
+
+function patchSource(shape: Geometry, place: number): string {
+  const { patch, channels } = shape;
+  const own = patchIn(shape, place);
+  return channels === 1 ? own : `${own}.permute(1, 0, 2).reshape(${patch}, ${channels * patch})`;
+}
+
+/** The numbers of a patch that are shown in a row. */
+const inRow = 16;
+
+/** The beginning of a patch in a row, as the projection reads it: one channel after the other. */
+function patchRow({ pixels, shape }: Seen, place: number): { numbers: Numbers; source: string } {
+  const { side, patch, numbers } = shape;
+  const [top, left] = cornerOf(shape, place);
+  const count = Math.min(inRow, numbers);
+  const at = (k: number): number => {
+    const [channel, row] = [Math.floor(k / (patch * patch)), Math.floor(k / patch) % patch];
+    return channel * side * side + (top + row) * side + left + (k % patch);
+  };
+  const data = Float32Array.from({ length: count }, (_, k) => pixels.data[at(k)] ?? 0);
+  const source = `${patchIn(shape, place)}.reshape(${numbers})`;
+  return { numbers: { dims: [1, count], data }, source: count < numbers ? `${source}[:${count}]` : source };
+}
+
+/** A cell's side, `size` for `usual` cells: more cells are smaller, and take `room` times as much space at most. */
+const fitted = (size: number, count: number, usual: number, room = 1.6): number =>
+  Math.min(size, (room * size * usual) / count);
+
+/** The cells of a patch. */
+function cellsOf({ patch, channels }: Geometry, width: number, height: number): { width: number; height: number } {
+  return { width: fitted(width, channels * patch, 4), height: fitted(height, patch, 4) };
+}
+
+/** The magnitude of a pixel value with the full colour. */
+const pixelBound = ({ black, white }: Seen): number => largestOf([...black, ...white]);
 
 const patches: Stage = (figure, seen) => {
   const { labels } = figure.words;
   const { place } = figure;
-  const numbers = patchAt(seen, place);
+  const { shape } = seen;
+  const large = figure.inClass;
+  const bound = pixelBound(seen);
+  const cell = cellsOf(shape, large ? 80 : 38, large ? 40 : 30);
+  const row = patchRow(seen, place);
   return html`<div class="row">
-      <cf-matrix .numbers=${numbers} source=${patchSource(place)} label="x" about=${figure.placeName(place)} hue="stream" bound="1" digits="2" .cellWidth=${figure.inClass ? 80 : 38} .cellHeight=${figure.inClass ? 40 : 30}></cf-matrix>
+      <cf-matrix .numbers=${patchAt(seen, place)} source=${patchSource(shape, place)} label="x" about=${figure.placeName(place)} hue="stream" .bound=${bound} digits="2" .cellWidth=${cell.width} .cellHeight=${cell.height}></cf-matrix>
       <span class="sign">→</span>
-      <cf-matrix .numbers=${{ dims: [1, patchPixels], data: numbers.data }} source="${patchSource(place)}.reshape(16)" label="x" about=${labels.inARow} hue="stream" bound="1" digits="1" .cellWidth=${figure.inClass ? 58.5 : 24} .cellHeight=${figure.inClass ? 40 : 30}></cf-matrix>
+      <cf-matrix .numbers=${row.numbers} source=${row.source} label="x" about=${shape.numbers > inRow ? filled(labels.rowBegins, { n: shape.numbers }) : labels.inARow} hue="stream" .bound=${bound} digits="1" .cellWidth=${large ? 58.5 : 24} .cellHeight=${large ? 40 : 30}></cf-matrix>
     </div>
-    <p class="note">${filled(labels.patchNote, { n: places })}</p>`;
+    <p class="note">${filled(labels.patchNote, { n: shape.places, numbers: shape.numbers })}</p>`;
 };
+
+/** The kernels shown at once. */
+const mostKernels = 96;
 
 const kernels: Stage = (figure, seen) => {
   const { labels } = figure.words;
   const { place } = figure;
+  const { shape, special, embed } = seen;
   const { weight, bias } = seen.kernels;
-  const kernel = clamp(figure.number('k'), bias.data.length);
+  const large = figure.inClass;
+  const of = bias.data.length;
+  const kernel = clamp(figure.number('k'), of);
+  const from = Math.floor(kernel / mostKernels) * mostKernels;
+  const to = Math.min(of, from + mostKernels);
   const own = weight.slice(kernel, 0);
   const x = patchAt(seen, place);
-  const result = seen.embed.data[(place + 1) * bias.data.length + kernel] ?? 0;
-  const map = Float32Array.from(
-    { length: places },
-    (_, at) => seen.embed.data[(at + 1) * bias.data.length + kernel] ?? 0,
-  );
+  const embedded = (at: number): number => embed.data[(at + special) * of + kernel] ?? 0;
+  const map = Float32Array.from({ length: shape.places }, (_, at) => embedded(at));
+  const cells = cellsOf(shape, large ? 60 : 31, large ? 32 : 23);
+  const ownCells = cellsOf(shape, large ? 60 : 36, large ? 32 : 23);
+  const turn = (label: string, to: number, mark: string): TemplateResult =>
+    html`<button type="button" class="chip" aria-label=${label} ?disabled=${to < 0 || to >= of} @click=${() => figure.choose({ k: String(to) })}>${mark}</button>`;
   return html`<div class="beside">
-      <tile-grid .numbers=${weight} source="hook_embed of single pixels" label=${labels.kernels} across="16" .chosen=${kernel} .bound=${largestOf(weight.data)}
-        .tileName=${(tile: number) => `${labels.kernel} ${tile + 1}`} @tile-select=${(event: CustomEvent<{ tile: number }>) => figure.choose({ k: String(event.detail.tile) })}></tile-grid>
-      <cf-matrix .numbers=${{ dims: [grid, grid], data: map }} source="hook_embed[0, 1:, ${kernel}]" label="E" about=${filled(labels.everywhere, { kernel: kernel + 1 })} hue="stream" .cellWidth=${figure.inClass ? 54 : 26} .cellHeight=${figure.inClass ? 30 : 20} .selected=${{ row: Math.floor(place / grid), column: place % grid }}
-        @cell-select=${(event: CustomEvent<{ row: number; column: number }>) => figure.choose({ p: String(event.detail.row * grid + event.detail.column) })}></cf-matrix>
+      <div>
+        <tile-grid .numbers=${to - from < of ? weight.slice([from, to]) : weight} source=${`hook_embed of single pixels${to - from < of ? `[${from}:${to}]` : ''}`} label=${labels.kernels} across=${shape.channels === 1 ? 16 : 8} .chosen=${kernel - from} .bound=${largestOf(weight.data)}
+          .tileName=${(tile: number) => `${labels.kernel} ${from + tile + 1}`} @tile-select=${(event: CustomEvent<{ tile: number }>) => figure.choose({ k: String(from + event.detail.tile) })}></tile-grid>
+        ${of > mostKernels ? html`<p class="line turning">${turn(labels.before, from - mostKernels, '←')}${filled(labels.kernelsOf, { from: from + 1, to, of })}${turn(labels.after, from + mostKernels, '→')}</p>` : nothing}
+      </div>
+      <cf-matrix .numbers=${{ dims: [shape.grid, shape.grid], data: map }} source="hook_embed[0, ${special}:, ${kernel}]" label="E" about=${filled(labels.everywhere, { kernel: kernel + 1 })} hue="stream" .cellWidth=${fitted(large ? 54 : 26, shape.grid, 7, large ? 1 : 1.2)} .cellHeight=${fitted(large ? 30 : 20, shape.grid, 7, large ? 1 : 1.2)} .selected=${{ row: Math.floor(place / shape.grid), column: place % shape.grid }}
+        @cell-select=${(event: CustomEvent<{ row: number; column: number }>) => figure.choose({ p: String(event.detail.row * shape.grid + event.detail.column) })}></cf-matrix>
     </div>
     <div class="row">
-      <cf-matrix .numbers=${x} source=${patchSource(place)} label="x" about=${filled(labels.patchShort, { n: place + 1 })} hue="stream" bound="1" digits="1" .cellWidth=${figure.inClass ? 60 : 31} .cellHeight=${figure.inClass ? 32 : 23}></cf-matrix>
+      <cf-matrix .numbers=${x} source=${patchSource(shape, place)} label="x" about=${filled(labels.patchShort, { n: place + 1 })} hue="stream" .bound=${pixelBound(seen)} digits="1" .cellWidth=${cells.width} .cellHeight=${cells.height}></cf-matrix>
       <span class="sign">·</span>
-      <cf-matrix .numbers=${own} source="hook_embed of single pixels [${kernel}]" label="w" about="${labels.kernel} ${kernel + 1}" hue="k" .cellWidth=${figure.inClass ? 60 : 36} .cellHeight=${figure.inClass ? 32 : 23}></cf-matrix>
-      <p class="readout">${labels.products} ${two(sumOf(x.data, own.data))} + ${labels.bias} ${two(bias.data[kernel] ?? 0)} = <b>${four(result)}</b></p>
+      <cf-matrix .numbers=${own} source="hook_embed of single pixels [${kernel}]" label="w" about="${labels.kernel} ${kernel + 1}" hue="k" .cellWidth=${ownCells.width} .cellHeight=${ownCells.height}></cf-matrix>
+      <p class="readout">${filled(labels.products, { n: shape.numbers })} ${two(sumOf(x.data, own.data))} + ${labels.bias} ${two(bias.data[kernel] ?? 0)} = <b>${four(embedded(place))}</b></p>
     </div>`;
 };
 
@@ -122,59 +183,74 @@ const sumOf = (one: ArrayLike<number>, other: ArrayLike<number>): number =>
 const largestOf = (data: ArrayLike<number>): number =>
   Array.from(data).reduce((most, value) => Math.max(most, Math.abs(value)), 0);
 
+/** The rows and columns of the vectors shown at once. */
+const [mostRows, mostColumns] = [50, 96];
+
 const positions: Stage = (figure, seen) => {
   const { labels } = figure.words;
   const { place } = figure;
-  const token = place + 1;
+  const token = place + seen.special;
+  const [tokens = 1, width = 1] = seen.embed.dims;
+  const rows = windowAround(token, tokens, mostRows);
+  const columns = windowAround(0, width, mostColumns);
+  const part = [rangeOf(rows), rangeOf(columns)] as const;
+  const whole = rows.count === tokens && columns.count === width;
+  const at = whole ? '' : `, ${partText(partOf(rows))}, ${partText(partOf(columns))}`;
   const parts = [
-    { numbers: seen.embed, source: 'hook_embed[0]', label: 'E', about: labels.patchVectors },
-    { numbers: seen.positions, source: 'hook_pos_embed[0]', label: 'P', about: labels.learned },
-    { numbers: seen.full, source: 'hook_full_embed[0]', label: 'X', about: labels.input },
+    { vectors: seen.embed, source: 'hook_embed', label: 'E', about: labels.patchVectors },
+    { vectors: seen.positions, source: 'hook_pos_embed', label: 'P', about: labels.learned },
+    { vectors: seen.full, source: 'hook_full_embed', label: 'X', about: labels.input },
   ];
-  const width = seen.embed.dims[1] ?? 1;
-  const at = ({ data }: Seen['embed']): string => two(data[token * width] ?? 0);
+  const first = ({ data }: Seen['embed']): string => two(data[token * width] ?? 0);
   const bound = largestOf(seen.positions.data);
   const select = (event: CustomEvent<{ row: number }>): void => {
-    if (event.detail.row > 0) figure.choose({ p: String(event.detail.row - 1) });
+    const chosen = event.detail.row + rows.from - seen.special;
+    if (chosen >= 0) figure.choose({ p: String(chosen) });
   };
   return html`<div class="three">${parts.map(
-    ({ numbers, source, label, about }, i) =>
-      html`${i === 0 ? nothing : html`<span class="sign">${i === 1 ? '+' : '='}</span>`}<cf-matrix .numbers=${numbers} source=${source} label=${label} about=${about} hue="stream" .bound=${bound} .rails=${{ rows: [token] }} .cellWidth=${figure.inClass ? 2.9 : 2.15} .cellHeight=${figure.inClass ? 8 : 5} @cell-select=${select}></cf-matrix>`,
+    ({ vectors, source, label, about }, i) =>
+      html`${i === 0 ? nothing : html`<span class="sign">${i === 1 ? '+' : '='}</span>`}<cf-matrix .numbers=${whole ? vectors : vectors.slice(...part)} source="${source}[0${at}]" label=${label} about=${about} hue="stream" .bound=${bound} .rails=${{ rows: [token - rows.from] }} .cellWidth=${figure.inClass ? 2.9 : 2.15} .cellHeight=${figure.inClass ? 8 : 5} @cell-select=${select}></cf-matrix>`,
   )}</div>
-    <p class="readout">${figure.placeName(place)}, ${labels.firstNumber}: ${at(seen.embed)} + ${at(seen.positions)} = <b>${at(seen.full)}</b></p>
-    <p class="note">${labels.clsNote}</p>`;
+    <p class="readout">${figure.placeName(place)}, ${labels.firstNumber}: ${first(seen.embed)} + ${first(seen.positions)} = <b>${first(seen.full)}</b></p>
+    <p class="note">${seen.special === 1 ? labels.clsNote : labels.clsNoteTwo} ${filled(labels.widthNote, { d: width })}${whole ? nothing : ` ${filled(labels.partNote, { from: rows.from + 1, to: rows.from + rows.count, rows: tokens, columns: columns.count })}`}</p>`;
 };
 
 const similar: Stage = (figure, seen) => {
   const { labels } = figure.words;
   const { place } = figure;
+  const { places, grid } = seen.shape;
   const numbers = { dims: [places, grid, grid], data: seen.likeness.data };
   const own = { dims: [grid, grid], data: seen.likeness.slice(place).data };
   return html`<div class="beside">
-      <tile-grid class="square-tiles" .numbers=${numbers} source="matmul(p, pᵀ), p = rms_norm(hook_pos_embed[0, 1:])" label=${labels.similarities} .across=${grid} bound="1" .chosen=${place}
+      <tile-grid class="square-tiles" .numbers=${numbers} source="matmul(p, pᵀ), p = rms_norm(hook_pos_embed[0, ${seen.special}:])" label=${labels.similarities} .across=${grid} bound="1" .chosen=${place}
         .tileName=${figure.placeName} @tile-select=${(event: CustomEvent<{ tile: number }>) => figure.choose({ p: String(event.detail.tile) })}></tile-grid>
-      <cf-matrix .numbers=${own} source="matmul(p, pᵀ)[${place}]" label="cos" about=${filled(labels.likePlace, { n: place + 1 })} hue="stream" bound="1" .digits=${figure.inClass ? 'auto' : 2} .cellWidth=${figure.inClass ? 58 : 33} .cellHeight=${figure.inClass ? 40 : 27} .selected=${{ row: Math.floor(place / grid), column: place % grid }}></cf-matrix>
+      <cf-matrix .numbers=${own} source="matmul(p, pᵀ)[${place}]" label="cos" about=${filled(labels.likePlace, { n: place + 1 })} hue="stream" bound="1" .digits=${figure.inClass || grid > 7 ? 'auto' : 2} .cellWidth=${fitted(figure.inClass ? 58 : 33, grid, 7, figure.inClass ? 1 : 1.1)} .cellHeight=${fitted(figure.inClass ? 40 : 27, grid, 7, figure.inClass ? 1 : 1.1)} .selected=${{ row: Math.floor(place / grid), column: place % grid }}></cf-matrix>
     </div>
-    <p class="note">${labels.similarNote}</p>`;
+    <p class="note">${filled(labels.similarNote, { n: places })}</p>`;
 };
+
+/** The blocks and heads shown at once. */
+const [mostBlocks, mostHeads] = [4, 6];
 
 const heads: Stage = (figure, seen) => {
   const { labels } = figure.words;
   const chosen = chosenHead(figure, seen);
-  const token = looking(figure);
+  const token = looking(figure, seen);
   const shown = ofHead(seen, chosen, token);
   const off = (layer: number, head: number): boolean =>
     figure.book.editSpecs.some(
       ({ hook, head: edited, op }) => hook === `blocks.${layer}.attn.hook_z` && edited === head && op === 'zero',
     );
-  const count = seen.patterns[0]?.dims[0] ?? 0;
+  const [layers, count] = [seen.patterns.length, seen.patterns[0]?.dims[0] ?? 0];
+  const rows = indices(windowAround(chosen.layer, layers, mostBlocks));
+  const columns = indices(windowAround(chosen.head, count, mostHeads));
   const top = shown.numbers.data.indexOf(shown.most);
   return html`<div class="beside">
-      <div class="heads" role="group" aria-label=${labels.allHeads}>
-        <span></span>${Array.from({ length: count }, (_, head) => html`<span class="head">${labels.head} ${head + 1}</span>`)}
-        ${seen.patterns.map(
-          (_, layer) =>
-            html`<span>${labels.block} ${layer + 1}</span>${Array.from({ length: count }, (_, head) => {
+      <div class="heads" role="group" aria-label=${labels.allHeads} ${vars({ '--heads': columns.length })}>
+        <span></span>${columns.map((head) => html`<span class="head">${labels.head} ${head + 1}</span>`)}
+        ${rows.map(
+          (layer) =>
+            html`<span>${labels.block} ${layer + 1}</span>${columns.map((head) => {
               const one = ofHead(seen, { layer, head }, token);
               const pressed = layer === chosen.layer && head === chosen.head;
               return html`<button type="button" class=${off(layer, head) ? 'off' : ''} aria-pressed=${pressed ? 'true' : 'false'} aria-label="${labels.block} ${layer + 1}, ${labels.head} ${head + 1}"
@@ -187,6 +263,8 @@ const heads: Stage = (figure, seen) => {
           ['cls', labels.classToken],
           ['patch', filled(labels.patchShort, { n: figure.place + 1 })],
         ])}</div>
+        ${layers > mostBlocks ? list(figure, 'l', labels.block, layers, chosen.layer) : nothing}
+        ${count > mostHeads ? list(figure, 'h', labels.head, count, chosen.head) : nothing}
         <p class="readout">${filled(labels.headReads, { block: chosen.layer + 1, head: chosen.head + 1 })} ${figure.placeName(top)}: <b>${percent(shown.most)}</b></p>
         <label class="switch"><input type="checkbox" .checked=${off(chosen.layer, chosen.head)} @change=${() => silence(figure, chosen)} />${labels.silence}</label>
         ${figure.book.editSpecs.length > 0 ? html`<button type="button" class="plain" @click=${() => figure.book.setEdits([])}>${labels.allOn}</button>` : nothing}
@@ -194,6 +272,16 @@ const heads: Stage = (figure, seen) => {
       </div>
     </div>`;
 };
+
+const indices = ({ from, count }: Window): number[] => Array.from({ length: count }, (_, i) => from + i);
+
+/** A choice of one of many blocks or heads. */
+function list(figure: FigureSeeing, key: string, label: string, count: number, chosen: number): TemplateResult {
+  return html`<label class="line">${label}<select @change=${(event: Event) => figure.choose({ [key]: (event.target as HTMLSelectElement).value })}>${Array.from(
+    { length: count },
+    (_, i) => html`<option value=${i} ?selected=${i === chosen}>${i + 1}</option>`,
+  )}</select></label>`;
+}
 
 /** Ablates a head, or restores it. */
 function silence({ book }: FigureSeeing, { layer, head }: { layer: number; head: number }): void {
@@ -210,28 +298,34 @@ function seg(figure: FigureSeeing, key: string, options: readonly (readonly [str
   );
 }
 
+/** The blocks of which the rollout is shown, evenly spread, the last of them among them. */
+const mostRollouts = 4;
+
 const rollout: Stage = (figure, seen) => {
   const { labels } = figure.words;
-  const all = seen.patterns.map((_, layer) => rolled(seen, layer));
+  const layers = seen.patterns.length;
+  const shown = Math.min(mostRollouts, layers);
+  const blocks = Array.from({ length: shown }, (_, i) => Math.round(((i + 1) * layers) / shown) - 1);
+  const all = blocks.map((layer) => ({ layer, ...rolled(seen, layer) }));
   const most = Math.max(...all.map((one) => one.most));
   const last = all.at(-1);
   return html`<div class="rollouts">${all.map(
-    ({ numbers, source }, layer) =>
+    ({ layer, numbers, source }) =>
       html`<div><p>${filled(labels.upTo, { block: layer + 1 })}</p><patch-dots framed .numbers=${numbers} source=${source} .most=${most}></patch-dots></div>`,
   )}</div>
-    <p class="readout">${filled(labels.rolloutScale, { most: percent(last?.most ?? 0), even: percent(1 / (places + 1)) })}</p>
+    <p class="readout">${filled(labels.rolloutScale, { most: percent(last?.most ?? 0), even: percent(1 / (seen.shape.places + seen.special)) })}</p>
     <p class="note">${labels.rolloutNote}</p>`;
 };
 
 const hide: Stage = (figure, seen) => {
   const { labels } = figure.words;
   return html`<div class="controls">
-      <p class="readout">${filled(labels.hiddenCount, { n: seen.hidden.length, of: places })}</p>
+      <p class="readout">${filled(labels.hiddenCount, { n: seen.hidden.length, of: seen.shape.places })}</p>
       <div class="row">
         <button type="button" class="chip" ?disabled=${seen.hidden.length === 0} @click=${() => figure.choose({ hide: 'none' })}>${labels.showAll}</button>
       </div>
     </div>
-    <p class="note">${labels.hideNote}</p>`;
+    <p class="note">${filled(labels.hideNote, { n: seen.shape.numbers })}</p>`;
 };
 
 const order: Stage = (figure, seen) => {

@@ -7,6 +7,9 @@ import { rove } from '../../book/roving.js';
 import { theme } from '../../book/theme.js';
 import { vars } from '../../book/vars.js';
 
+/** The canvas's pixels per row, at most. */
+const mostPixels = 3000;
+
 /** Event: `tile-select` { tile }. */
 class TileGrid extends LitElement implements Drawn {
   static override properties: PropertyDeclarations = {
@@ -31,7 +34,7 @@ class TileGrid extends LitElement implements Drawn {
 
   static override styles = css`
     :host { display: block; }
-    .tiles { position: relative; aspect-ratio: var(--across) / var(--down); }
+    .tiles { position: relative; aspect-ratio: var(--shape); }
     canvas { position: absolute; width: 100%; height: 100%; image-rendering: pixelated; }
     .over { position: absolute; inset: 0; display: grid; grid-template: repeat(var(--down), 1fr) / repeat(var(--across), 1fr); }
     button { margin: 1px; padding: 0; border: 0; background: none; cursor: pointer; border-radius: 2px; min-width: 0; min-height: 0; }
@@ -60,7 +63,7 @@ class TileGrid extends LitElement implements Drawn {
     const { tiles, rows, columns } = this.#shape;
     const down = Math.ceil(tiles / this.across);
     const all = Array.from({ length: tiles }, (_, tile) => tile);
-    return html`<div class="tiles" ${vars({ '--across': this.across, '--down': down })}>
+    return html`<div class="tiles" ${vars({ '--across': this.across, '--down': down, '--shape': `${this.across * columns} / ${down * rows}` })}>
       <canvas width=${this.across * (columns + 1)} height=${down * (rows + 1)} aria-hidden="true"></canvas>
       <div class="over" role="group" aria-label=${this.label} @keydown=${this.#key}>${all.map(
         (tile) =>
@@ -75,7 +78,7 @@ class TileGrid extends LitElement implements Drawn {
     const context = this.renderRoot.querySelector('canvas')?.getContext('2d');
     if (!context || !this.numbers) return;
     const { tiles, rows, columns } = this.#shape;
-    const scale = 8;
+    const scale = Math.max(1, Math.min(8, Math.floor(mostPixels / (this.across * (columns + 1)))));
     const { canvas } = context;
     canvas.width = this.across * (columns + 1) * scale;
     canvas.height = Math.ceil(tiles / this.across) * (rows + 1) * scale;

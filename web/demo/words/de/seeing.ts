@@ -52,9 +52,9 @@ export const words: typeof english = {
   },
   questions: {
     blind: {
-      ask: 'Verbirg höchstens drei Ausschnitte, sodass es nicht mehr {was} sagt. ([Der Schritt dazu](?step=7))',
+      ask: 'Verbirg höchstens {limit} Ausschnitte, sodass es nicht mehr {was} sagt. ([Der Schritt dazu](?step=7))',
       right: 'Mit {count} verborgenen sagt es {now}, nicht {was}.',
-      wrong: 'Mit {count} verborgenen sagt es {now}; ohne sagt es {was}. Ein bis drei dürfen verborgen sein.',
+      wrong: 'Mit {count} verborgenen sagt es {now}; ohne sagt es {was}. Von 1 bis {limit} dürfen verborgen sein.',
     },
     sharpest: {
       ask: 'In welchem Block legt ein Kopf des Klassen-Tokens das größte Gewicht auf einen einzigen Ausschnitt?',
@@ -62,18 +62,20 @@ export const words: typeof english = {
       wrong: 'Dort ist das größte Gewicht {given}. In einem anderen Block ist es {share}.',
     },
     nearest: {
-      ask: 'Plätze zählen zeilenweise, von 1 bis 49. Wessen Positionsvektor gleicht am meisten dem von Platz 25 in der Mitte?',
+      ask: 'Plätze zählen zeilenweise, von 1 bis {places}. Wessen Positionsvektor gleicht am meisten dem von Platz {middle} in der Mitte?',
       right: 'Platz {best}, mit einem Kosinus von {cosine}.',
       wrong: 'Sein Kosinus ist {given}; ein anderer Platz hat {cosine}.',
     },
   },
   labels: {
+    model: 'Modell',
+    ownModel: 'dein Modell',
     says: 'Es sagt',
     scores: 'Wahrscheinlichkeit jeder Klasse',
     wasShare: 'war {share}',
     pad: 'Zeichenfläche: zeichne mit dem Zeiger; Pfeiltasten bewegen den Stift, mit Umschalt zeichnen sie. Darunter stehen Beispiele.',
     drawHere: 'hier zeichnen',
-    patches: 'Das Bild in 49 Ausschnitten: Pfeiltasten gehen, Eingabe wählt',
+    patches: 'Das Bild in {n} Ausschnitten: Pfeiltasten gehen, Eingabe wählt',
     place: 'Platz {n}: Zeile {row}, Spalte {column}',
     sample: 'Beispiel',
     samples: 'Ziffern, die jemand geschrieben hat',
@@ -81,22 +83,30 @@ export const words: typeof english = {
     asMnist:
       'Was du zeichnest oder mitbringst, wird zu 28 × 28 Pixeln mit sechzehn Graustufen, helle Striche, 20 Pixel lang, in der Mitte, wie die Ziffern von MNIST liegen; eine dunkle Ziffer auf hellem Papier wird umgekehrt. Alles davon steht in der Adresse.',
     inARow: 'in einer Reihe',
-    patchNote: '{n} Ausschnitte, jeder eine Reihe von sechzehn Zahlen: wie Tokens für einen Text.',
+    rowBegins: 'die ersten von {n} in einer Reihe',
+    patchNote: '{n} Ausschnitte, jeder eine Reihe von {numbers} Zahlen: wie Tokens für einen Text.',
     patchShort: 'Ausschnitt {n}',
     kernel: 'Kern',
     kernels: 'Die Kerne der Patch-Projektion',
+    kernelsOf: 'Kerne {from} bis {to} von {of}',
+    before: 'Die Kerne davor',
+    after: 'Die Kerne danach',
     everywhere: 'Kern {kernel} an jedem Platz',
-    products: 'sechzehn Produkte',
+    products: '{n} Produkte',
     bias: 'Bias',
     patchVectors: 'Klassen-Token, Ausschnitte',
     learned: 'gelernte Positionen',
     input: 'Eingabe von Block 1',
     firstNumber: 'die erste Zahl',
-    clsNote: 'Zeile 1 ist das Klassen-Token, dann kommen die Plätze, Zeile für Zeile. Jeder Vektor hat 96 Zahlen.',
+    clsNote: 'Zeile 1 ist das Klassen-Token, dann kommen die Plätze, Zeile für Zeile.',
+    clsNoteTwo:
+      'Zeile 1 ist das Klassen-Token, Zeile 2 das Destillations-Token, dann kommen die Plätze, Zeile für Zeile.',
+    widthNote: 'Jeder Vektor hat {d} Zahlen.',
+    partNote: 'Gezeigt sind die Zeilen {from} bis {to} von {rows}, von jeder die ersten {columns} Zahlen.',
     similarities: 'Für jeden Platz seine Ähnlichkeit mit allen Plätzen',
     likePlace: 'mit Platz {n}',
     similarNote:
-      'Jedes kleine Quadrat gehört zu einem Platz und zeigt seinen Kosinus mit allen 49: rot gleich, blau entgegen.',
+      'Jedes kleine Quadrat gehört zu einem Platz und zeigt seinen Kosinus mit allen {n}: rot gleich, blau entgegen.',
     allHeads: 'Die Köpfe aller Blöcke',
     head: 'Kopf',
     block: 'Block',
@@ -108,11 +118,10 @@ export const words: typeof english = {
     ownScale: 'In jedem Quadrat ist das größte Gewicht ein voller Punkt.',
     upTo: 'bis Block {block}',
     rolloutScale: 'Der größte Punkt ist {most}; gleichmäßig auf alle Tokens verteilt wären es {even}.',
-    rolloutNote:
-      'Ein eigener Maßstab, derselbe in den vier Quadraten. Punkte liegen über der Tinte und verdecken nichts.',
+    rolloutNote: 'Ein eigener Maßstab, derselbe in allen Quadraten. Punkte liegen über der Tinte und verdecken nichts.',
     hiddenCount: '{n} von {of} Ausschnitten sind leer',
     showAll: 'Alle zeigen',
-    hideNote: 'Leer heißt Papier, −1 in allen sechzehn Pixeln. Das Modell hat nie von einem Bild mit Loch gelernt.',
+    hideNote: 'Leer heißt Papier, −1 in allen {n} Pixeln. Das Modell hat nie von einem Bild mit Loch gelernt.',
     shuffle: 'Mischen',
     inOrder: 'In Ordnung bringen',
     positionsOf: 'Positionen',
@@ -122,5 +131,52 @@ export const words: typeof english = {
     difference: 'größter Unterschied eines Werts zum geordneten Bild',
     dragNote: 'Ziehe einen Ausschnitt auf einen anderen: Sie tauschen die Plätze.',
     movedNote: 'Nichts ist verloren, nur verlegt.',
+  },
+  variants: {
+    own: {
+      lead: 'Nichts in den Blöcken der Kapitel davor weiß, was ein Wort ist. Gib ihnen ein Bild als Reihe von Vektoren, und sie sehen. Hier sieht dein eigenes Modell: Gib ihm ein Bild.',
+      steps: {
+        picture: {
+          title: 'Ein Bild hinein, ein Wert je Klasse heraus',
+          text: 'Der Prozessor deines Modells macht aus jedem Bild {channels} × {side} × {side} Zahlen, und das Modell sagt, wie viel es von jeder seiner {classes} Klassen hält: hier {best}, mit {share}. Wähle ein Bild von dir, oder lege eines hier ab.',
+        },
+        patches: {
+          title: 'In Wörter geschnitten',
+          text: 'Ein Block liest eine Reihe von Vektoren, darum wird das Bild in {grid} × {grid} **Ausschnitte** (Patches) zu {patch} × {patch} Pixeln zerlegt. Jeder ist {numbers} Zahlen in einer Reihe, mehr ist ein Ausschnitt nicht. Wähle einen anderen.',
+        },
+        kernels: {
+          title: 'Jeder Ausschnitt trifft dieselben Kerne',
+          text: '{numbers} Zahlen mal {numbers} gelernte Gewichte, summiert, plus ein Bias: eine Zahl. Die Gewichte sind ein **Kern** (Kernel), ein kleines Bild dessen, worauf er anspricht. {kernels} Kerne machen einen Vektor aus {kernels} Zahlen, und dieselben Kerne dienen jedem Platz. Das ist ein Matrixprodukt, oder eine Faltung, deren Schrittweite ihr Kern ist.',
+        },
+        positions: {
+          title: 'Ein Leser mehr, und ein Platz für jeden',
+          text: 'Davor steht ein Vektor, der aus keinem Ausschnitt kommt, das **Klassen-Token**: Es wird sammeln, was die Antwort braucht. Dann kommt zu jeder Zeile ein gelernter Vektor hinzu, einer für jeden Platz, {s|E + P = X}. Erst damit ist das Bild kein Beutel voller Ausschnitte mehr.',
+        },
+        similar: {
+          title: 'Was nah ist, hat ihm niemand gesagt',
+          text: 'Vergleiche die gelernte Position eines Platzes mit allen anderen (ihr Kosinus). Platz {place} gleicht am meisten Platz {nearest}. Das Modell bekam nur die Zahlen 1 bis {places}: Stehen Zeilen, Spalten und Nachbarn in seiner Tabelle?',
+        },
+        rollout: {
+          title: 'Durch alle Blöcke auf einmal',
+          text: 'Multipliziere die Gewichte der Blöcke, wobei die Hälfte jeweils auf dem Strom vorbeiläuft (**Attention Rollout**): wie viel von jedem Ausschnitt beim Klassen-Token angekommen ist. Der größte Anteil ist {most}; gleichmäßig verteilt wären es {even}.',
+        },
+        hide: {
+          title: 'Worauf kann es verzichten?',
+          text: 'Lass Ausschnitte leer, und es muss ohne sie auskommen. Ohne {hidden} von {places} sagt es {best}, {share}; {was} hatte {wasShare} und behält {wasNow}. Klicke auf Ausschnitte, um sie zu verbergen und zu zeigen: Welche braucht es?',
+          ask: 'Die Mitte des Bildes ist leer. Was sagt das Modell jetzt?',
+        },
+        shuffle: {
+          title: 'Dieselben Ausschnitte, anderswo',
+          text: 'Alle {places} Ausschnitte sind da, in anderer Ordnung, und jeder bekommt die Position des Platzes, an dem er jetzt liegt. Das Modell sagt {best}, {share}. Ziehe Ausschnitte, oder klicke erst einen und dann einen anderen an, um sie zu tauschen.',
+          ask: 'Alle Ausschnitte sind da, in anderer Ordnung. Sagt es noch {was}?',
+        },
+      },
+      labels: {
+        asMnist:
+          'Dein Modell bekommt sein Bild so, wie sein eigener Prozessor es macht. Eine Datei bleibt in diesem Fenster und steht nicht in der Adresse.',
+        hideNote: 'Leer heißt schwarz in allen {n} Zahlen eines Ausschnitts.',
+        rolloutNote: 'Ein eigener Maßstab, derselbe in allen Quadraten.',
+      },
+    },
   },
 };
