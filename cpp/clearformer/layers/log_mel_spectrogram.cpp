@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
-#include "clearformer/layers/fourier_transform.h"
 #include "clearformer/tensor/portable_math.h"
 
 namespace clearformer {
@@ -27,7 +27,8 @@ double hertz_of(double mel) {
          portable_exp(portable_log(kFactor) / kMelsOfFactor * (mel - kLinearEnd));
 }
 
-void check(const TensorView& samples, const LogMelConfig& config) {
+// The configuration, after its sizes were checked.
+LogMelConfig checked(const TensorView& samples, const LogMelConfig& config) {
   if (config.feature_size == 0 || config.sampling_rate == 0 || config.hop_length == 0 ||
       config.n_fft == 0) {
     fail(ErrorCode::invalid_argument, "log-mel spectrogram: feature_size ", config.feature_size,
@@ -44,40 +45,14 @@ void check(const TensorView& samples, const LogMelConfig& config) {
     fail(ErrorCode::invalid_argument, "log-mel spectrogram: ", count, " samples, at least ", least,
          " are needed for a frame of ", config.n_fft, " with mirrored edges");
   }
+  return config;
 }
 
-// The samples in double, truncated or padded to their number, with n/2 samples reflected at both ends.
-std::vector<double> mirrored(const TensorView& samples, const LogMelConfig& config) {
-  const std::size_t count = config.num_samples.value_or(samples.dim(0));
-  const std::size_t given = std::min(count, samples.dim(0)), edge = config.n_fft / 2;
-  std::vector<double> signal(count + 2 * edge, static_cast<double>(config.padding_value));
-  std::copy(samples.f32(), samples.f32() + given,
-            signal.begin() + static_cast<std::ptrdiff_t>(edge));
-  const std::size_t last = edge + count - 1;
-  for (std::size_t i = 1; i <= edge; ++i) {
-    signal[edge - i] = signal[edge + i];
-    signal[last + i] = signal[last - i];
-  }
-  return signal;
-}
-
-std::vector<double> hann_window(std::size_t length) {
-  std::vector<double> window(length);
+void write_hann_window(double* window, std::size_t length) {
   for (std::size_t j = 0; j < length; ++j) {
     const double angle =
         2.0 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(length);
     window[j] = 0.5 - 0.5 * portable_sine_cosine(angle).cosine;
-  }
-  return window;
-}
-
-// Clamps to the top 8 decades and rescales to about [-1, 1].
-void compress(Tensor& spectrogram) {
-  float* values = spectrogram.f32();
-  const std::size_t count = spectrogram.elements();
-  const float least = *std::max_element(values, values + count) - kRange;
-  for (std::size_t i = 0; i < count; ++i) {
-    values[i] = (std::max(values[i], least) + 4.0f) / 4.0f;
   }
 }
 
@@ -110,33 +85,69 @@ std::vector<MelWeights> mel_filter_bank(const LogMelConfig& config) {
   return bank;
 }
 
-Tensor log_mel_spectrogram(const TensorView& samples, const LogMelConfig& config) {
-  check(samples, config);
-  const std::vector<double> signal = mirrored(samples, config);
-  const std::size_t frames = (signal.size() - config.n_fft) / config.hop_length;  // T
-  Tensor spectrogram({config.feature_size, frames});                              // (M, T)
-  const std::vector<double> window = hann_window(config.n_fft);
-  const std::vector<MelWeights> bank = mel_filter_bank(config);
-  FourierTransform transform(config.n_fft);
-  std::vector<double> frame(config.n_fft), powers(transform.bins());
-  // Filter m is at index m + 1; the first and the last element take weights that belong to no filter.
-  std::vector<double> mels(config.feature_size + 2);
-  for (std::size_t t = 0; t < frames; ++t) {
-    const double* from = signal.data() + t * config.hop_length;
-    for (std::size_t j = 0; j < frame.size(); ++j) frame[j] = window[j] * from[j];
-    transform.power(frame.data(), powers.data());
-    std::fill(mels.begin(), mels.end(), 0.0);
-    for (std::size_t k = 0; k < bank.size(); ++k) {
-      mels[bank[k].filter] += bank[k].falling * powers[k];
-      mels[bank[k].filter + 1] += bank[k].rising * powers[k];
-    }
-    for (std::size_t m = 0; m < config.feature_size; ++m) {
-      spectrogram.f32()[m * frames + t] =
-          static_cast<float>(portable_log(std::max(mels[m + 1], kFloor)) * std::numbers::log10e);
-    }
+LogMelSpectrogram::LogMelSpectrogram(const TensorView& samples, const LogMelConfig& config)
+    : samples_(samples),
+      config_(checked(samples, config)),
+      count_(config.num_samples.value_or(samples.dim(0))),
+      given_(std::min(count_, samples.dim(0))),
+      frames_((count_ - config.n_fft % 2) / config.hop_length),
+      spectrogram_({config.feature_size, frames_}),
+      bank_(mel_filter_bank(config)),
+      transform_(config.n_fft),
+      memory_(2 * config.n_fft + bank_.size() + config.feature_size + 2),
+      loudest_(-std::numeric_limits<float>::infinity()) {
+  write_hann_window(memory_.data(), config.n_fft);
+}
+
+// Sample i of the sound, truncated or padded to its number, reflected at both ends.
+double LogMelSpectrogram::sample(std::ptrdiff_t i) const {
+  const auto last = static_cast<std::ptrdiff_t>(count_) - 1;
+  const auto at = static_cast<std::size_t>(i < 0 ? -i : i > last ? 2 * last - i : i);
+  return static_cast<double>(at < given_ ? samples_.f32()[at] : config_.padding_value);
+}
+
+void LogMelSpectrogram::add_frame() {
+  const std::size_t t = next_frame_++, n = config_.n_fft;
+  const double* window = memory_.data();
+  double *frame = memory_.data() + n, *powers = frame + n, *mels = powers + bank_.size();
+  const auto start =
+      static_cast<std::ptrdiff_t>(t * config_.hop_length) - static_cast<std::ptrdiff_t>(n / 2);
+  for (std::size_t j = 0; j < n; ++j) {
+    frame[j] = window[j] * sample(start + static_cast<std::ptrdiff_t>(j));
   }
-  compress(spectrogram);
-  return spectrogram;
+  transform_.power(frame, powers);
+  // Filter m is at index m + 1; the first and the last element take weights that belong to no filter.
+  std::fill(mels, mels + config_.feature_size + 2, 0.0);
+  for (std::size_t k = 0; k < bank_.size(); ++k) {
+    mels[bank_[k].filter] += bank_[k].falling * powers[k];
+    mels[bank_[k].filter + 1] += bank_[k].rising * powers[k];
+  }
+  for (std::size_t m = 0; m < config_.feature_size; ++m) {
+    const auto value =
+        static_cast<float>(portable_log(std::max(mels[m + 1], kFloor)) * std::numbers::log10e);
+    spectrogram_.f32()[m * frames_ + t] = value;
+    loudest_ = std::max(loudest_, value);
+  }
+}
+
+bool LogMelSpectrogram::step() {
+  if (next_frame_ < frames_) {
+    add_frame();
+    return true;
+  }
+  // Clamps to the top 8 decades and rescales to about [-1, 1].
+  const float least = loudest_ - kRange;
+  float* values = spectrogram_.f32();
+  for (std::size_t i = 0; i < spectrogram_.elements(); ++i) {
+    values[i] = (std::max(values[i], least) + 4.0f) / 4.0f;
+  }
+  return false;
+}
+
+Tensor log_mel_spectrogram(const TensorView& samples, const LogMelConfig& config) {
+  LogMelSpectrogram spectrogram(samples, config);
+  while (spectrogram.step()) continue;
+  return spectrogram.result();
 }
 
 }  // namespace clearformer

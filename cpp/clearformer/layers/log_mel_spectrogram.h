@@ -9,9 +9,12 @@
 // Shapes: N samples, n samples per frame, M mel filters, K = n/2 + 1 frequencies, T = ⌊N/hop⌋ frames.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "clearformer/layers/fourier_transform.h"
 #include "clearformer/tensor/tensor.h"
 
 namespace clearformer {
@@ -28,11 +31,6 @@ struct LogMelConfig {
   float padding_value = 0.0f;
 };
 
-/// Mono samples (N) of float32, conventionally in [-1, 1] -> (M, T). Computed in double; the logarithms are
-/// rounded to float32. Throws invalid_argument for sizes of 0 and for fewer samples than a hop or
-/// than reflection needs (n/2 + 1), shape_mismatch for samples of another rank.
-Tensor log_mel_spectrogram(const TensorView& samples, const LogMelConfig& config);
-
 /// The weights of a frequency: it lies between the peaks of two adjacent triangles, on the falling side of number
 /// `filter` - 1 and on the rising side of number `filter`, counted from 0.
 struct MelWeights {
@@ -43,5 +41,36 @@ struct MelWeights {
 
 /// F for K = n_fft/2 + 1 frequencies, in sparse form.
 std::vector<MelWeights> mel_filter_bank(const LogMelConfig& config);
+
+/// The computation in steps. The samples must outlive it.
+class LogMelSpectrogram {
+ public:
+  /// Mono samples (N) of float32, conventionally in [-1, 1]. Throws invalid_argument for sizes of 0 and for fewer samples
+  /// than a hop or than reflection needs (n/2 + 1), shape_mismatch for samples of another rank.
+  LogMelSpectrogram(const TensorView& samples, const LogMelConfig& config);
+
+  /// Computes the next frame or, after the last, rescales all: then false.
+  bool step();
+  /// (M, T), once step() has returned false.
+  Tensor result() { return std::move(spectrogram_); }
+
+ private:
+  double sample(std::ptrdiff_t i) const;
+  void add_frame();
+
+  TensorView samples_;
+  LogMelConfig config_;
+  std::size_t count_, given_, frames_;  // samples in all, of them not padding; T
+  Tensor spectrogram_;
+  std::vector<MelWeights> bank_;
+  FourierTransform transform_;
+  std::vector<double> memory_;  // window (n), frame (n), powers (K), mels (M + 2)
+  std::size_t next_frame_ = 0;
+  float loudest_;
+};
+
+/// Mono samples (N) -> (M, T), all steps at once. Computed in double; the logarithms are rounded to float32. Throws as
+/// LogMelSpectrogram.
+Tensor log_mel_spectrogram(const TensorView& samples, const LogMelConfig& config);
 
 }  // namespace clearformer

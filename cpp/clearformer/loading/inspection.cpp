@@ -25,6 +25,7 @@ namespace {
 
 constexpr const char* kConfig = "config.json";
 constexpr const char* kIndex = "model.safetensors.index.json";
+constexpr std::size_t kMaxFaults = 20;  // of one header
 
 class Inspector {
  public:
@@ -53,7 +54,19 @@ class Inspector {
   }
 
   void read_header(const InspectedFolder::File& file) {
-    SafetensorsHeader header = SafetensorsHeader::read(file.start, file.bytes, file.name);
+    struct Found {
+      Problems& problems;
+      const std::string& file;
+      std::size_t before;
+    } found{found_.problems, file.name, found_.problems.size()};
+    const auto run = [](void* context, void (*check)(void*), void* of) {
+      auto& [problems, name, before] = *static_cast<Found*>(context);
+      problems.collect_from(name, check, of);
+      return problems.size() < before + kMaxFaults;
+    };
+    SafetensorsHeader header =
+        SafetensorsHeader::read(file.start, file.bytes, file.name, {&found, run});
+    if (found_.problems.size() != found.before) return;
     found_.readable.push_back(file.name);
     for (StoredTensor& tensor : header.tensors) {
       found_.tensors.push_back({file.name, std::move(tensor)});

@@ -35,16 +35,25 @@ struct SafetensorsHeader {
   static std::uint64_t header_bytes(const unsigned char* prefix, std::uint64_t file_bytes,
                                     std::string_view file);
 
+  /// Runs the checks of a header's entries one by one, and may keep what one throws.
+  struct Attempts {
+    void* context;
+    bool (*run)(void* context, void (*check)(void*), void* of);  // false: that was enough
+  };
+
   /// Parses and checks the header; `data_bytes` is the size of the data section after it.
-  /// Throws malformed_file with the file, the tensor and the broken rule.
+  /// Throws malformed_file with the file, the tensor and the broken rule. If `attempts` keep errors, entries after a
+  /// broken one are checked, too, and the result is of no use.
   static SafetensorsHeader parse(std::string_view json, std::uint64_t data_bytes,
-                                 std::string_view file);
+                                 std::string_view file, const Attempts& attempts = kDirect);
 
   /// Throws malformed_file for a file too short to hold the header's length.
   static void expect_prefix(std::uint64_t file_bytes, std::string_view file);
   /// Both at once: `start` holds the beginning of the file, at least to the end of the header.
   static SafetensorsHeader read(std::string_view start, std::uint64_t file_bytes,
-                                std::string_view file);
+                                std::string_view file, const Attempts& attempts = kDirect);
+
+  static const Attempts kDirect;  // errors are thrown
 
   std::vector<StoredTensor> tensors;  // in the order of their data
   std::vector<std::pair<std::string, std::string>> metadata;

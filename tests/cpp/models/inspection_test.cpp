@@ -254,6 +254,26 @@ TEST(Inspection, BrokenHeadersAreProblems) {
   expect_problem(with(safetensors("[]"), 10), ErrorCode::malformed_file, "must begin with");
 }
 
+TEST(Inspection, EveryBrokenEntryOfAHeaderIsAProblem) {
+  const auto with = [](int entries) {
+    std::string json = "{";
+    for (int i = 0; i < entries; ++i) json += concat(i == 0 ? "" : ", ", "\"w", i, "\": []");
+    InspectedFolder folder = stories();
+    const std::string file = safetensors(json + "}");
+    folder.files = {{kWeights, file.size(), file}};
+    std::size_t found = 0;
+    for (const Problem& problem : inspect(folder).problems) {
+      if (problem.file != kWeights) continue;
+      EXPECT_EQ(problem.code, ErrorCode::malformed_file);
+      EXPECT_NE(problem.text.find(concat("\"w", found, "\"")), std::string::npos) << problem.text;
+      ++found;
+    }
+    return found;
+  };
+  EXPECT_EQ(with(3), 3u);
+  EXPECT_EQ(with(1000), 20u);
+}
+
 // A header that claims more than any memory can hold allocates nothing.
 TEST(Inspection, TensorsLargerThanMemoryAreCountedAll64BitsWide) {
   InspectedFolder folder = stories();

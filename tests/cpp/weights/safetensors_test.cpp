@@ -188,6 +188,73 @@ TEST(SafetensorsHeader, EveryBrokenRuleIsRefusedByName) {
   }
 }
 
+std::vector<std::string> faults_of(std::string_view json, std::uint64_t data_bytes) {
+  std::vector<std::string> found;
+  const auto run = [](void* context, void (*check)(void*), void* of) {
+    auto& to = *static_cast<std::vector<std::string>*>(context);
+    try {
+      check(of);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::malformed_file);
+      to.emplace_back(error.what());
+    }
+    return to.size() < 5;
+  };
+  SafetensorsHeader::parse(json, data_bytes, "model.safetensors", {&found, run});
+  return found;
+}
+
+TEST(SafetensorsHeader, EveryBrokenEntryIsReported) {
+  // The first fault is the one that is thrown without a list.
+  for (const Broken& broken : kBroken) {
+    SCOPED_TRACE(broken.rule);
+    std::string thrown, first;
+    try {
+      parse_header(broken.header, broken.data_bytes);
+    } catch (const Error& error) {
+      thrown = error.what();
+    }
+    try {
+      const auto told = faults_of(broken.header, broken.data_bytes);
+      if (!told.empty()) first = told.front();
+    } catch (const Error& error) {
+      first = error.what();  // it cannot be read as JSON
+    }
+    EXPECT_EQ(first, thrown);
+  }
+  const auto entries = faults_of(R"({"__metadata__": {"a": 1},
+      "b": [], "c": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]},
+      "d": {"dtype": "F33", "shape": [1], "data_offsets": [1, 2]},
+      "e": {"dtype": "U8", "shape": [3], "data_offsets": [1, 2]}})",
+                                 2);
+  ASSERT_EQ(entries.size(), 4u);
+  const char* parts[] = {"\"a\" is not a string", "\"b\": its entry", "unknown dtype \"F33\"",
+                         "\"e\": U8 of shape [3] takes 3 bytes"};
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    EXPECT_NE(entries[i].find(parts[i]), std::string::npos) << entries[i];
+  }
+}
+
+TEST(SafetensorsHeader, EveryMisplacedTensorIsReported) {
+  const auto told = faults_of(R"({"a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]},
+      "b": {"dtype": "U8", "shape": [2], "data_offsets": [1, 3]},
+      "c": {"dtype": "U8", "shape": [1], "data_offsets": [4, 5]},
+      "d": {"dtype": "U8", "shape": [1], "data_offsets": [7, 8]}})",
+                              9);
+  ASSERT_EQ(told.size(), 3u);
+  EXPECT_NE(told[0].find("\"b\": starts at 1 and overlaps"), std::string::npos) << told[0];
+  EXPECT_NE(told[1].find("\"d\": starts at 7, a hole behind 5"), std::string::npos) << told[1];
+  EXPECT_NE(told[2].find("end at byte 8 of 9"), std::string::npos) << told[2];
+}
+
+TEST(SafetensorsHeader, NoMoreFaultsAreReportedThanWanted) {
+  std::string json = "{";
+  for (int i = 0; i < 1000; ++i) json += concat(i == 0 ? "" : ", ", "\"w", i, "\": []");
+  const auto told = faults_of(json + "}", 0);
+  ASSERT_EQ(told.size(), 5u);
+  EXPECT_NE(told.back().find("\"w4\""), std::string::npos) << told.back();
+}
+
 TEST(SafetensorsHeader, AcceptsEveryDtypeOfTheFormat) {
   const std::pair<const char*, unsigned> dtypes[] = {
       {"BOOL", 8},    {"U8", 8},   {"I8", 8},      {"F8_E5M2", 8}, {"F8_E4M3", 8},

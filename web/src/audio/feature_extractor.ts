@@ -9,7 +9,7 @@ import type { ArgumentsOf, TensorOut } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { checkOptions, ownOptions, throwIfAborted } from '../support/options.js';
+import { checkOptions, ownOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { type AudioInput, read_audio } from './audio_input.js';
 import { type WhisperFeatures, whisperFeatures } from './feature_extractor_config.js';
@@ -40,10 +40,7 @@ export interface FeatureExtractorOutput {
 
 type Compute = (given: ArgumentsOf<'log_mel_spectrogram'>, signal?: AbortSignal) => Promise<TensorOut<'float32'>>;
 
-const inThisThread: Compute = async (given, signal) => {
-  throwIfAborted(signal);
-  return run('log_mel_spectrogram', given);
-};
+const inThisThread: Compute = (given, signal) => run('log_mel_spectrogram', given, signal);
 
 export interface WhisperFeatureExtractor {
   /**
@@ -105,13 +102,15 @@ export class WhisperFeatureExtractor extends Callable<
     ]);
     const { feature_size, sampling_rate, hop_length, n_fft, padding_value } = this.features;
     const list = Array.isArray(audio) ? (audio as readonly AudioInput[]) : [audio as AudioInput];
-    const sounds = await Promise.all(list.map((one) => read_audio(one, sampling_rate)));
+    const { signal } = options;
+    const sounds = await Promise.all(list.map((one) => read_audio(one, sampling_rate, { signal })));
     const length = this.#length(sounds, options);
     const spectrograms: Tensor<'float32'>[] = [];
     for (const data of sounds) {
-      const samples = { data, dims: [data.length] };
+      const kept = data.length > length ? data.slice(0, length) : data;
+      const samples = { data: kept, dims: [kept.length] };
       const given = { samples, feature_size, sampling_rate, hop_length, n_fft, padding_value, num_samples: length };
-      const { data: values, dims } = await this.#compute(given, options.signal);
+      const { data: values, dims } = await this.#compute(given, signal);
       spectrograms.push(new Tensor('float32', values, dims));
     }
     const input_features = stacked(spectrograms);

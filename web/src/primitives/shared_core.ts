@@ -2,6 +2,7 @@
 
 import type { ArgumentsOf, BorderName, TensorOut, ValueOf } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
+import { isPaced } from '../runtime/paced.js';
 import { startEngine } from '../runtime/start_engine.js';
 import { configuration } from '../support/config.js';
 import { ClearformerError } from '../support/error.js';
@@ -12,6 +13,8 @@ interface Shared {
   settings: readonly unknown[];
   starting: Promise<Engine>;
   engine?: Engine;
+  /** Calls under way that come back in between; others wait until they are done. */
+  paced: number;
 }
 
 let shared: Shared | undefined;
@@ -21,7 +24,7 @@ function current(): Shared {
   const { wasmUrl, wasmBinary, deterministic, numThreads = 1 } = configuration;
   const settings = [wasmUrl, wasmBinary, deterministic, numThreads];
   if (shared !== undefined && settings.every((setting, i) => setting === shared?.settings[i])) return shared;
-  const made: Shared = { settings, starting: startEngine({ worker: false, deterministic, numThreads }) };
+  const made: Shared = { settings, starting: startEngine({ worker: false, deterministic, numThreads }), paced: 0 };
   made.starting.then(
     (engine) => {
       made.engine = engine;
@@ -45,15 +48,21 @@ export function sharedEngine(): Promise<Engine> {
  * Calls a function of the core. Arguments are read or copied before this returns, so that the caller may overwrite
  * its arrays at once. After a trap the next call gets a new core.
  */
-export async function run<N extends BorderName>(name: N, given: ArgumentsOf<N>): Promise<ValueOf<N>> {
+export async function run<N extends BorderName>(
+  name: N,
+  given: ArgumentsOf<N>,
+  signal?: AbortSignal,
+): Promise<ValueOf<N>> {
   const core = current();
+  const own = core.engine === undefined || core.paced > 0 ? copyOf(given) : given;
+  core.paced += Number(isPaced(name));
   try {
-    if (core.engine !== undefined) return await core.engine.call(name, given);
-    const copy = copyOf(given);
-    return await (await core.starting).call(name, copy);
+    return await (core.engine ?? (await core.starting)).call(name, own, signal);
   } catch (thrown) {
     if (thrown instanceof ClearformerError && thrown.code === 'poisoned') forget(core);
     throw thrown;
+  } finally {
+    core.paced -= Number(isPaced(name));
   }
 }
 

@@ -135,7 +135,7 @@ export interface RunInputs {
   past_key_values?: Handle;
 }
 
-/** Calls that may return `pending` between two layers and are then repeated, or repeated with `abandon`. */
+/** Calls that may return `pending` between two steps and are then repeated, or repeated with `abandon`. */
 export interface Paced {
   yield_after_ms?: number;
   abandon?: boolean;
@@ -360,7 +360,7 @@ export interface Border {
     }>,
     Complexity
   >;
-  log_mel_spectrogram: Call<LogMelOptions & { samples: TensorIn }, TensorOut<'float32'>>;
+  log_mel_spectrogram: Call<LogMelOptions & Paced & { samples: TensorIn }, TensorOut<'float32'>>;
   module_create: Call<
     { kind: string; options: PlainOptions } & ({ tensors: Record<string, TensorIn> } | { checkpoint: Handle }),
     { module: Handle }
