@@ -26,7 +26,8 @@ export class Core {
   static async start(compiled: CompiledCore): Promise<Core> {
     try {
       const core = await instantiate(compiled);
-      selfTest(core);
+      if (!compiled.tested) selfTest(core);
+      compiled.tested = true;
       return core;
     } catch (cause) {
       if (cause instanceof ClearformerError && cause.code === 'unsupported') throw cause;

@@ -23,6 +23,8 @@ export interface CompiledCore {
   readonly bytes: number;
   /** Whether it is a build with shared memory, which threads need. */
   readonly shared: boolean;
+  /** Whether a core of it has passed the self test in this program. */
+  tested?: boolean;
 }
 
 /** A compiled core and its threads. */

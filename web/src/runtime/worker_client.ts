@@ -57,6 +57,7 @@ export class WorkerEngine implements Engine {
     this.wasmBytes = compiled.bytes;
     this.threads = threads;
     const memory = (await this.#ask({ kind: 'start', compiled }, [])) as WebAssembly.Memory | undefined;
+    compiled.tested = true; // in the worker
     if (memory === undefined || threads.used === 1) return;
     const { startThreads } = await loadPart(() => import('./thread_pool.js'));
     const wanted = { engine: this, compiled, memory, threads, caller_may_sleep: true, died: this.#lose };
