@@ -12,6 +12,7 @@ import { resample_audio } from '../../web/src/audio/sample_rate.js';
 import { readWav } from '../../web/src/audio/wav.js';
 import { sharedEngine } from '../../web/src/primitives/shared_core.js';
 import { configure } from '../../web/src/support/config.js';
+import { atOnce } from '../../web/src/support/steps.js';
 import { casesOf, tensorsOf } from './support/references.js';
 import { variants } from './support/variants.js';
 
@@ -59,14 +60,14 @@ describe('WAV files', () => {
       [{ tag: 3, bits: 32, data: floats, extensible: true }, [0.25, -1]],
       [{ bits: 16, data: [0, 0x40], stated: 0xffffffff }, [0.5]],
     ] as const) {
-      const { channels, sampling_rate } = readWav(wav(file as Wav));
+      const { channels, sampling_rate } = atOnce(readWav(wav(file as Wav)));
       expect([sampling_rate, channels.map((one) => [...one])]).toEqual([16000, [expected]]);
     }
   });
 
   it('of several channels are averaged', async () => {
     const stereo = wav({ channels: 2, data: [0, 0x40, 0, 0x20, 0, 0xc0, 0, 0] });
-    expect(readWav(stereo).channels.map((one) => [...one])).toEqual([
+    expect(atOnce(readWav(stereo)).channels.map((one) => [...one])).toEqual([
       [0.5, -0.5],
       [0.25, 0],
     ]);

@@ -9,6 +9,7 @@ import {
 } from '../../web/src/image/image_processor.js';
 import { checkedImage, type ImagePixels, type Pixels, withChannels } from '../../web/src/image/pixels.js';
 import { resize } from '../../web/src/image/resampling.js';
+import { atOnce } from '../../web/src/support/steps.js';
 import { type Case, casesOf, fixturePath, type Reference, readReferences } from './support/references.js';
 
 const cases = casesOf('images');
@@ -50,7 +51,7 @@ const codeOf = async (work: () => unknown): Promise<{ code: string; message: str
 describe('resampling', () => {
   it.each(ofOp('resize'))('$name', (one) => {
     const { width, height, resample } = one.options as { width: number; height: number; resample: number };
-    const found = resize(onlyImage(one), width, height, resample);
+    const found = atOnce(resize(onlyImage(one), width, height, resample));
     expect([found.height, found.width, found.channels]).toEqual(reference(one.outputs.resized).dims);
     expectSame(found.data, reference(one.outputs.resized));
   });
@@ -62,14 +63,14 @@ describe('resampling', () => {
         [4, 29],
         [100, 3],
       ] as const) {
-        expect(new Set(resize(flat, width, height, resample).data)).toEqual(new Set([200]));
+        expect(new Set(atOnce(resize(flat, width, height, resample)).data)).toEqual(new Set([200]));
       }
     }
   });
 });
 
 it.each(ofOp('convert'))('converts $name', (one) => {
-  const found = withChannels(onlyImage(one), one.options.channels as 1 | 3);
+  const found = atOnce(withChannels(onlyImage(one), one.options.channels as 1 | 3));
   expectSame(found.data, reference(one.outputs.converted));
 });
 

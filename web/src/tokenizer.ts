@@ -4,9 +4,10 @@
  * @module clearformer/tokenizer
  */
 
-import * as onDemand from './text/on_demand.js';
-import { useOnDemand } from './text/unicode.js';
+import * as tables from './text/on_demand.js';
+import * as pieces from './text/sentence_pieces.js';
+import { useParts } from './text/unicode.js';
 
-useOnDemand(onDemand);
+useParts({ tables, pieces });
 
 export * from './text/exports.js';

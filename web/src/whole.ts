@@ -12,10 +12,11 @@ import './checkpoint/web_folder.js';
 import './models/generation_callbacks.js';
 import './runtime/core.js';
 import './text/chat_prompt.js';
-import * as onDemand from './text/on_demand.js';
-import { useOnDemand } from './text/unicode.js';
+import * as tables from './text/on_demand.js';
+import * as pieces from './text/sentence_pieces.js';
+import { useParts } from './text/unicode.js';
 
-useOnDemand(onDemand);
+useParts({ tables, pieces });
 
 export * from './chat_template.js';
 export * from './node.js';

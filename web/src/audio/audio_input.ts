@@ -1,7 +1,9 @@
 // Decodes audio inputs to mono samples at one rate.
 
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
-import { resample_audio } from './sample_rate.js';
+import { abortable } from '../support/options.js';
+import { inSlices, runs, type Steps } from '../support/steps.js';
+import { resampled } from './sample_rate.js';
 import { isWav, readWav, type Sound } from './wav.js';
 
 /**
@@ -23,11 +25,19 @@ export type AudioInput =
  * Mono samples of any audio at `sampling_rate` (hertz): channels are averaged, then resampled. Samples that
  * need neither are returned as they are, without a copy. Throws `invalid_argument` for anything but audio,
  * `malformed_file` for an invalid WAV file, `unsupported` for encodings that cannot be decoded here, `file_not_found`
- * or `network_error` for a URL or path that cannot be read.
+ * or `network_error` for a URL or path that cannot be read, or the signal's reason.
  */
-export async function read_audio(source: AudioInput, sampling_rate = 16000): Promise<Float32Array> {
-  const sound = await soundOf(source, sampling_rate);
-  return resample_audio(mono(sound.channels), sound.sampling_rate, sampling_rate);
+export async function read_audio(
+  source: AudioInput,
+  sampling_rate = 16000,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<Float32Array> {
+  const sound = await abortable(soundOf(source, sampling_rate), signal);
+  return inSlices(atRate(sound, sampling_rate), signal);
+}
+
+function* atRate({ channels, sampling_rate: from }: Sound, to: number): Steps<Float32Array> {
+  return yield* resampled(yield* mono(channels), from, to);
 }
 
 async function soundOf(source: AudioInput, rate: number): Promise<Sound> {
@@ -49,7 +59,7 @@ async function soundOf(source: AudioInput, rate: number): Promise<Sound> {
 }
 
 async function fileOf(bytes: Uint8Array, rate: number): Promise<Sound> {
-  if (isWav(bytes)) return readWav(bytes);
+  if (isWav(bytes)) return inSlices(readWav(bytes), undefined);
   if (typeof OfflineAudioContext !== 'function') {
     throw new ClearformerError(
       'unsupported',
@@ -74,8 +84,16 @@ function bufferOf(buffer: AudioBuffer): Sound {
   return { channels, sampling_rate: buffer.sampleRate };
 }
 
-function mono(channels: readonly Float32Array[]): Float32Array {
+function* mono(channels: readonly Float32Array[]): Steps<Float32Array> {
   const [first] = channels as [Float32Array];
   if (channels.length === 1) return first;
-  return first.map((_, i) => channels.reduce((sum, channel) => sum + (channel[i] as number), 0) / channels.length);
+  const out = new Float32Array(first.length);
+  yield* runs(out.length, (start, end) => {
+    for (let i = start; i < end; i++) {
+      let sum = 0;
+      for (const channel of channels) sum += channel[i] as number;
+      out[i] = sum / channels.length;
+    }
+  });
+  return out;
 }

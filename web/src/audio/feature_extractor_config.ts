@@ -79,6 +79,17 @@ export function whisperFeatures(config: Readonly<Record<string, unknown>>, file:
   return features;
 }
 
+const mostProducts = 2 ** 22; // of a frame's Fourier transform
+
+/** Products of a Fourier transform: for each element as many as the sum of the length's prime factors. */
+function productsOf(length: number): number {
+  let [rest, sum] = [length, 0];
+  for (let factor = 2; factor * factor <= rest; factor++) {
+    for (; rest % factor === 0; rest /= factor) sum += factor;
+  }
+  return length * (sum + rest);
+}
+
 function checked(option: keyof WhisperFeatures, value: unknown, file: string): number | boolean {
   const refused = (rule: string) =>
     new ClearformerError('malformed_config', `${file}: ${option} must be ${rule}, it is ${textOf(value)}`, {
@@ -91,6 +102,7 @@ function checked(option: keyof WhisperFeatures, value: unknown, file: string): n
   }
   if (typeof value !== 'number' || !Number.isFinite(value)) throw refused('a number');
   if (option === 'padding_value') return value;
+  if (option === 'n_fft' && productsOf(value) > mostProducts) throw refused('a product of small primes');
   const most = largest[option];
   if (!(Number.isInteger(value) && value > 0 && value <= most)) throw refused(`a whole number from 1 to ${most}`);
   return value;

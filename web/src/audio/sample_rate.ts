@@ -6,6 +6,7 @@
 // Source: Kaiser 1974 (window and its β); Crochiere and Rabiner 1983, Multirate Digital Signal Processing.
 
 import { ClearformerError, textOf } from '../support/error.js';
+import { atOnce, type Steps } from '../support/steps.js';
 
 const attenuation = 110; // dB; Kaiser's formula is accurate to a few
 const crossings = 64; // zero crossings of the sinc on each side, in samples of the lower rate
@@ -14,14 +15,22 @@ const beta = 0.1102 * (attenuation - 8.7);
 const transition = (attenuation - 7.95) / (14.36 * 2 * crossings);
 const perSample = 1024; // table entries per sample of the lower rate; the interpolation error is 4e-7
 const mostWeights = 2 ** 23; // weights to keep; unusual ratios have more and recompute theirs
+const mostProducts = 2 ** 37; // multiplications of one call: some two minutes
+const productsInStep = 2 ** 16;
+const weightCost = 32; // a weight takes as long as so many multiplications
 const mostRatio = 256; // of the rates: the cost per sample grows with it
 
 /**
  * Resamples `samples` from one rate to another, both in hertz; the duration is kept, with the length rounded up.
  * Outside the input there is silence. Throws `invalid_argument` for rates that are not integers > 0, `unsupported` if
- * one is more than 256 times the other.
+ * one is more than 256 times the other, or for so many samples that it would take minutes.
  */
 export function resample_audio(samples: Float32Array, from: number, to: number): Float32Array {
+  return atOnce(resampled(samples, from, to));
+}
+
+/** The same in steps. */
+export function* resampled(samples: Float32Array, from: number, to: number): Steps<Float32Array> {
   for (const rate of [from, to]) {
     if (Number.isInteger(rate) && rate > 0) continue;
     throw new ClearformerError('invalid_argument', `sampling rates are whole numbers > 0, not ${textOf(rate)}`, {
@@ -37,17 +46,28 @@ export function resample_audio(samples: Float32Array, from: number, to: number):
   const [up, down] = [to / divisor, from / divisor];
   const stretch = Math.max(1, from / to); // input samples per sample of the lower rate
   const reach = Math.ceil(crossings * stretch);
-  const out = new Float32Array(Math.ceil((samples.length * to) / from));
+  const length = Math.ceil((samples.length * to) / from);
+  const isKept = up * 2 * reach <= mostWeights;
+  if (length * 2 * reach * (isKept ? 1 : weightCost) > mostProducts) {
+    const what = `sound of ${samples.length} samples at ${from} hertz`;
+    throw new ClearformerError('unsupported', `${what} is too long to be brought to ${to}: cut it`);
+  }
+  const out = new Float32Array(length);
+  let products = 0;
   const phases: (Float64Array | undefined)[] = [];
   for (let i = 0; i < out.length; i++) {
     const phase = (i * down) % up;
     const weights = phases[phase] ?? weightsAt(phase / up, stretch, reach);
-    if (up * 2 * reach <= mostWeights) phases[phase] = weights;
+    if (isKept) phases[phase] = weights;
     const first = Math.floor((i * down) / up) - reach + 1;
     let sum = 0;
     const end = Math.min(weights.length, samples.length - first);
     for (let j = Math.max(0, -first); j < end; j++) sum += (samples[first + j] as number) * (weights[j] as number);
     out[i] = sum;
+    products += weights.length;
+    if (products < productsInStep) continue;
+    products = 0;
+    yield;
   }
   return out;
 }

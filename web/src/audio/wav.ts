@@ -2,6 +2,7 @@
 // Source: Microsoft and IBM 1991, Multimedia Programming Interface and Data Specifications 1.0; WAVEFORMATEXTENSIBLE.
 
 import { ClearformerError } from '../support/error.js';
+import { runs, type Steps } from '../support/steps.js';
 
 /** Audio as stored: one array of samples in [-1, 1] per channel. */
 export interface Sound {
@@ -36,7 +37,7 @@ function text(bytes: Uint8Array, at: number): string {
  * Reads a WAV file; n-bit integers are divided by 2^(n-1). Throws `malformed_file` for a file that is truncated or
  * inconsistent, `unsupported` for other encodings, such as ADPCM or float64.
  */
-export function readWav(bytes: Uint8Array): Sound {
+export function* readWav(bytes: Uint8Array): Steps<Sound> {
   if (!isWav(bytes)) throw malformed('does not start as one (RIFF … WAVE)');
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let format: Format | undefined;
@@ -44,7 +45,7 @@ export function readWav(bytes: Uint8Array): Sound {
     const [name, start, length] = [text(bytes, at), at + 8, view.getUint32(at + 4, true)];
     if (name === 'data') {
       if (format === undefined) throw malformed('has its samples before their format');
-      return decode(new DataView(view.buffer, view.byteOffset + start), length, format);
+      return yield* decode(new DataView(view.buffer, view.byteOffset + start), length, format);
     }
     if (start + length > bytes.length) throw malformed(`breaks off in its part '${name}'`);
     if (name === 'fmt ') format = readFormat(view, start, length);
@@ -77,7 +78,7 @@ function readFormat(view: DataView, start: number, length: number): Format {
   return format;
 }
 
-function decode(data: DataView, stated: number, format: Format): Sound {
+function* decode(data: DataView, stated: number, format: Format): Steps<Sound> {
   const { channels, bits, sampling_rate } = format;
   const length = stated === unknownLength ? data.byteLength : stated;
   if (length > data.byteLength)
@@ -87,9 +88,11 @@ function decode(data: DataView, stated: number, format: Format): Sound {
   const read = format.tag === float ? (at: number) => data.getFloat32(at, true) : readers[bits];
   if (read === undefined) throw malformed('has no samples');
   const all = Array.from({ length: channels }, () => new Float32Array(count));
-  all.forEach((samples, channel) => {
-    for (let i = 0; i < count; i++) samples[i] = read((i * channels + channel) * width, data);
-  });
+  for (const [channel, samples] of all.entries()) {
+    yield* runs(count, (start, end) => {
+      for (let i = start; i < end; i++) samples[i] = read((i * channels + channel) * width, data);
+    });
+  }
   return { channels: all, sampling_rate };
 }
 

@@ -71,7 +71,8 @@ interface Opened {
 async function open({ model, text, tell, signal }: Asked): Promise<Opened> {
   const [loaded, tokenizer] = await Promise.all([modelOf(model, tell), tokenizerOf(model)]);
   signal.throwIfAborted();
-  return { model: loaded, tokenizer, inputs: tokenizer(text), ids: tokenizer.encode(text) };
+  const inputs = await tokenizer.paced(text, { signal });
+  return { model: loaded, tokenizer, inputs, ids: Array.from(inputs.input_ids.data, Number) };
 }
 
 export async function tokensOf({ model, text }: Pick<Asked, 'model' | 'text'>): Promise<readonly Token[]> {

@@ -55,12 +55,13 @@ function pictureAt(bytes: Uint8Array, view: DataView, at: number, transparent: n
 /** The pixels with the outside colour around the frame. */
 export function surrounded(image: Pixels, { left, top, width, height, around }: Picture): Pixels {
   const { data, channels } = image;
+  const row = new Uint8Array(image.width * channels).fill(255);
+  for (let x = 0; x < image.width; x++) row.set(around, x * channels);
+  const [start, end] = [left, left + width].map((x) => Math.min(x, image.width) * channels) as [number, number];
   for (let y = 0; y < image.height; y++) {
-    for (let x = 0; x < image.width; x++) {
-      if (x >= left && x < left + width && y >= top && y < top + height) continue;
-      data.set(around, (y * image.width + x) * channels);
-      if (channels === 4) data[(y * image.width + x) * channels + 3] = 255;
-    }
+    const covered = y >= top && y < top + height;
+    data.set(covered ? row.subarray(0, start) : row, y * row.length);
+    if (covered) data.set(row.subarray(end), y * row.length + end);
   }
   return image;
 }

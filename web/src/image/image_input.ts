@@ -2,7 +2,7 @@
 
 import { ClearformerError, messageOf } from '../support/error.js';
 import { isNode } from '../support/platform.js';
-import { checkedImage, type ImagePixels, type Pixels } from './pixels.js';
+import { checkedImage, checkSize, type ImagePixels, type Pixels } from './pixels.js';
 
 /**
  * An image: raw pixels (such as a RawImage); an image file by its URL, its path (Node) or its contents (in Node PNG,
@@ -69,6 +69,7 @@ async function decoded(call: string, source: Blob | HTMLImageElement): Promise<P
 
 function drawn(call: string, source: ImageBitmap | HTMLCanvasElement | OffscreenCanvas): Pixels {
   const { width, height } = source;
+  checkSize(call, width, height);
   try {
     // Software rendering: a graphics card's result may differ in the last bit.
     const context = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });

@@ -7,7 +7,8 @@ import { readProcessorConfig } from '../checkpoint/processor_config.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError } from '../support/error.js';
-import { checkOptions, ownOptions } from '../support/options.js';
+import { abortable, checkOptions, ownOptions } from '../support/options.js';
+import { inSlices, runs, type Steps } from '../support/steps.js';
 import { Tensor } from '../tensor/tensor.js';
 import { centerCrop, resizedTo } from './geometry.js';
 import { type ImageInput, readImage } from './image_input.js';
@@ -19,7 +20,7 @@ import {
   imageProcessorType,
   imageSteps,
 } from './image_processor_config.js';
-import { type Pixels, withChannels } from './pixels.js';
+import { checkSize, type Pixels, withChannels } from './pixels.js';
 import { resize } from './resampling.js';
 
 /** How an image processor is loaded: the options of a model that concern files. */
@@ -29,6 +30,7 @@ export interface ImageProcessorLoadOptions extends SourceOptions, ReadOptions {}
 export interface ImageProcessorCallOptions extends ImageProcessorOptions {
   /** Channels of the result, if the model needs another number than in the file: 1 grey, 3 RGB. */
   num_channels?: 1 | 3 | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /** The inputs of vision models. */
@@ -80,8 +82,8 @@ export class ImageProcessor extends Callable<
     options: ImageProcessorCallOptions = {},
   ): Promise<ImageProcessorOutput> {
     const call = 'image processor';
-    checkOptions(call, options, [...imageProcessorOptions, 'num_channels']);
-    const { num_channels, ...own } = options;
+    checkOptions(call, options, [...imageProcessorOptions, 'num_channels', 'signal']);
+    const { num_channels, signal, ...own } = options;
     if (num_channels !== undefined && num_channels !== 1 && num_channels !== 3) {
       throw new ClearformerError('invalid_argument', `${call}: num_channels must be 1 or 3, it is ${num_channels}`, {
         option: 'num_channels',
@@ -91,14 +93,8 @@ export class ImageProcessor extends Callable<
     const steps = imageSteps(this.image_processor_type, { ...this.#options(), ...set }, 'invalid_argument', call);
     if (num_channels !== undefined) steps.channels = num_channels;
     const list = Array.isArray(images) ? (images as readonly ImageInput[]) : [images as ImageInput];
-    const pixels = await Promise.all(list.map((image) => readImage(call, image)));
-    return {
-      pixel_values: batched(
-        call,
-        pixels.map((image) => prepared(call, image, steps)),
-        steps,
-      ),
-    };
+    const pixels = await abortable(Promise.all(list.map((image) => readImage(call, image))), signal);
+    return { pixel_values: await inSlices(batched(call, pixels, steps), signal) };
   }
 
   #options(): ImageProcessorOptions {
@@ -159,8 +155,8 @@ export async function readImageProcessor(folder: Folder, options: ReadOptions): 
 }
 
 /** The steps before normalisation: the image with the required channels and size. */
-function prepared(call: string, image: Pixels, steps: ImageSteps): Pixels {
-  let out = withChannels(image, steps.channels ?? (image.channels < 3 ? 1 : 3));
+function* prepared(call: string, image: Pixels, steps: ImageSteps): Steps<Pixels> {
+  let out = yield* withChannels(image, steps.channels ?? (image.channels < 3 ? 1 : 3));
   if (steps.resize !== undefined) {
     const [height, width] = resizedTo(steps.resize.size, out.height, out.width);
     if (height === 0 || width === 0) {
@@ -169,12 +165,13 @@ function prepared(call: string, image: Pixels, steps: ImageSteps): Pixels {
         `${call}: an image of ${out.height} x ${out.width} pixels would shrink to ${height} x ${width}`,
       );
     }
+    checkSize(call, width, height);
     const { data } = out;
     if (data instanceof Float32Array) {
       const unit = isUnit(call, data);
-      out = resize({ ...out, data: bytesOf(data, unit) }, width, height, steps.resize.resample);
+      out = yield* resize({ ...out, data: bytesOf(data, unit) }, width, height, steps.resize.resample);
       if (unit) out = { ...out, data: Float32Array.from(out.data, (value) => value * (1 / 255)) };
-    } else out = resize(out, width, height, steps.resize.resample);
+    } else out = yield* resize(out, width, height, steps.resize.resample);
   }
   return steps.crop === undefined ? out : centerCrop(out, steps.crop.height, steps.crop.width);
 }
@@ -194,8 +191,10 @@ function bytesOf(data: Float32Array, unit: boolean): Uint8Array {
   return Uint8Array.from(data, (value) => Math.fround(value * (unit ? 255 : 1)));
 }
 
-/** [batch, channel, height, width], rescaled and normalised with numpy's float32 rounding. */
-function batched(call: string, images: readonly Pixels[], steps: ImageSteps): Tensor<'float32'> {
+/** The prepared images as [batch, channel, height, width], rescaled and normalised with numpy's float32 rounding. */
+function* batched(call: string, read: readonly Pixels[], steps: ImageSteps): Steps<Tensor<'float32'>> {
+  const images: Pixels[] = [];
+  for (const image of read) images.push(yield* prepared(call, image, steps));
   const [first] = images;
   if (first === undefined) throw new ClearformerError('invalid_argument', `${call}: needs at least one image`);
   const { height, width, channels } = first;
@@ -209,17 +208,17 @@ function batched(call: string, images: readonly Pixels[], steps: ImageSteps): Te
   }
   const size = height * width * channels;
   const out = new Float32Array(images.length * size);
-  images.forEach((image, i) => {
+  for (const [i, image] of images.entries()) {
     if (image.height !== height || image.width !== width || image.channels !== channels) {
       const [a, b] = [first, image].map((one) => `${one.channels} x ${one.height} x ${one.width}`);
       throw new ClearformerError('shape_mismatch', `${call}: images of one batch come out as ${a} and as ${b}`);
     }
-    for (let c = 0; c < channels; c++) fillChannel(out.subarray(i * size, (i + 1) * size), image, c, steps);
-  });
+    for (let c = 0; c < channels; c++) yield* fillChannel(out.subarray(i * size, (i + 1) * size), image, c, steps);
+  }
   return new Tensor('float32', out, [images.length, channels, height, width]);
 }
 
-function fillChannel(out: Float32Array, image: Pixels, channel: number, steps: ImageSteps): void {
+function* fillChannel(out: Float32Array, image: Pixels, channel: number, steps: ImageSteps): Steps<void> {
   const { data, channels } = image;
   const pixels = image.width * image.height;
   const { rescale, normalize } = steps;
@@ -231,8 +230,10 @@ function fillChannel(out: Float32Array, image: Pixels, channel: number, steps: I
     return normalize === undefined ? scaled : Math.fround(scaled - mean) / std;
   };
   const table = data instanceof Float32Array ? undefined : Float32Array.from({ length: 256 }, (_, i) => value(i));
-  for (let i = 0; i < pixels; i++) {
-    const pixel = data[i * channels + channel] as number;
-    out[channel * pixels + i] = table === undefined ? value(pixel) : (table[pixel] as number);
-  }
+  yield* runs(pixels, (start, end) => {
+    for (let i = start; i < end; i++) {
+      const pixel = data[i * channels + channel] as number;
+      out[channel * pixels + i] = table === undefined ? value(pixel) : (table[pixel] as number);
+    }
+  });
 }

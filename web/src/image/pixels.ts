@@ -1,6 +1,7 @@
 // Raw pixels, and conversions between grey and colour.
 
 import { ClearformerError, textOf } from '../support/error.js';
+import { runs, type Steps } from '../support/steps.js';
 
 /** An image in memory: rows from top to bottom, pixels from left to right, interleaved channels. */
 export interface ImagePixels {
@@ -21,6 +22,16 @@ export interface Pixels {
   channels: number;
 }
 
+/** Pixels an image may have: 16,384 x 8,192. */
+const mostPixels = 2 ** 27;
+
+/** Throws `invalid_argument` for an image of more pixels than are taken. */
+export function checkSize(call: string, width: number, height: number): void {
+  if (width * height <= mostPixels) return;
+  const found = `an image of ${width} x ${height} pixels`;
+  throw new ClearformerError('invalid_argument', `${call}: ${found} has more than ${mostPixels}`);
+}
+
 /** Validates an image; throws `invalid_argument` or `shape_mismatch`. */
 export function checkedImage(call: string, image: unknown): Pixels {
   const { data, width, height, channels } = (image ?? {}) as { [K in keyof ImagePixels]?: unknown };
@@ -32,6 +43,7 @@ export function checkedImage(call: string, image: unknown): Pixels {
     );
   }
   const [columns, rows] = [extent(call, 'width', width), extent(call, 'height', height)];
+  checkSize(call, columns, rows);
   const count = channels === undefined ? data.length / (columns * rows) : channels;
   if (count === 1 || count === 2 || count === 3 || count === 4) {
     if (data.length === columns * rows * count) return { data, width: columns, height: rows, channels: count };
@@ -59,17 +71,19 @@ function extent(call: string, name: string, value: unknown): number {
  * The image with one channel or three, like Pillow's convert('L') and convert('RGB'): alpha is dropped, grey is
  * replicated, and colour is converted to grey by ITU-R 601-2, for bytes in fixed point.
  */
-export function withChannels(image: Pixels, channels: 1 | 3): Pixels {
+export function* withChannels(image: Pixels, channels: 1 | 3): Steps<Pixels> {
   if (image.channels === channels) return image;
   const { data, channels: from } = image;
   const pixels = image.width * image.height;
   const out = data instanceof Float32Array ? new Float32Array(pixels * channels) : new Uint8Array(pixels * channels);
   const grey = data instanceof Float32Array ? floatLuma : byteLuma;
-  for (let i = 0; i < pixels; i++) {
-    const at = i * from;
-    if (channels === 1) out[i] = from < 3 ? (data[at] as number) : grey(data, at);
-    else for (let c = 0; c < 3; c++) out[i * 3 + c] = data[from < 3 ? at : at + c] as number;
-  }
+  yield* runs(pixels, (start, end) => {
+    for (let i = start; i < end; i++) {
+      const at = i * from;
+      if (channels === 1) out[i] = from < 3 ? (data[at] as number) : grey(data, at);
+      else for (let c = 0; c < 3; c++) out[i * 3 + c] = data[from < 3 ? at : at + c] as number;
+    }
+  });
   return { ...image, data: out, channels };
 }
 

@@ -2,10 +2,11 @@
 
 import { ClearformerError, textOf } from '../support/error.js';
 import { isNode, nodeModule } from '../support/platform.js';
+import { atOnce, inSlices } from '../support/steps.js';
 import { Tensor } from '../tensor/tensor.js';
 import { centerCrop } from './geometry.js';
 import { type ImageInput, readImage } from './image_input.js';
-import { checkedImage, type ImagePixels, type Pixels, withChannels } from './pixels.js';
+import { checkedImage, checkSize, type ImagePixels, type Pixels, withChannels } from './pixels.js';
 import { resamplings, resize } from './resampling.js';
 
 /** The position of a tensor's channel axis: first or last. */
@@ -86,11 +87,11 @@ export class RawImage implements ImagePixels {
 
   /** Converts to one channel by ITU-R 601-2, like Pillow's convert('L'). */
   grayscale(): this {
-    return this.#become(withChannels(this, 1));
+    return this.#become(atOnce(withChannels(this, 1)));
   }
   /** Converts to three channels; alpha is dropped. */
   rgb(): this {
-    return this.#become(withChannels(this, 3));
+    return this.#become(atOnce(withChannels(this, 3)));
   }
   /** Converts to four channels, opaque if there was no alpha. */
   rgba(): this {
@@ -137,11 +138,14 @@ export class RawImage implements ImagePixels {
     });
   }
 
-  /** Resizes, in pixels; null or -1 for one of them keeps the aspect ratio. Results are Pillow's. Default: bilinear. */
+  /**
+   * Resizes, in pixels; null or -1 for one of them keeps the aspect ratio. Results are Pillow's. Default: bilinear.
+   * Rejects with `invalid_argument` for invalid sizes, or with the signal's reason.
+   */
   async resize(
     width: number | null,
     height: number | null,
-    { resample = 2 }: { resample?: Resample | undefined } = {},
+    { resample = 2, signal }: { resample?: Resample | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<this> {
     const filter = typeof resample === 'string' ? names.indexOf(resample) : resample;
     if (!resamplings.includes(filter)) {
@@ -153,7 +157,8 @@ export class RawImage implements ImagePixels {
     const columns = open(width) ? Math.round((Number(height) / this.height) * this.width) : Number(width);
     const rows = open(height) ? Math.round((Number(width) / this.width) * this.height) : Number(height);
     checkExtents('resize', [columns, rows], 1);
-    return this.#become(resize(this, columns, rows, filter));
+    checkSize('RawImage.resize', columns, rows);
+    return this.#become(await inSlices(resize(this, columns, rows, filter), signal));
   }
   /** Crops to [x_min, y_min, x_max, y_max], inclusive. */
   async crop([x_min, y_min, x_max, y_max]: readonly [number, number, number, number]): Promise<this> {
@@ -165,6 +170,7 @@ export class RawImage implements ImagePixels {
   /** Crops to the centre; a smaller image is padded with 0. */
   async center_crop(crop_width: number, crop_height: number): Promise<this> {
     checkExtents('center_crop', [crop_width, crop_height], 1);
+    checkSize('RawImage.center_crop', crop_width, crop_height);
     return this.#become(centerCrop(this, crop_height, crop_width));
   }
   /** Pads with zeros: [left, right, top, bottom] in pixels. */
@@ -218,6 +224,7 @@ export class RawImage implements ImagePixels {
       await nodeModule('node:fs/promises').writeFile(path, new Uint8Array(await blob.arrayBuffer()));
       return;
     }
+
     const link = document.createElement('a');
     link.href = URL.createObjectURL(blob);
     link.download = name;
@@ -228,6 +235,7 @@ export class RawImage implements ImagePixels {
   /** A frame of this size whose top left corner is at that position of the image; zeros outside. */
   #framed(width: number, height: number, left: number, top: number): Pixels {
     const { channels } = this;
+    checkSize('RawImage', width, height);
     const data = new Uint8ClampedArray(width * height * channels);
     const [start, end] = [Math.max(left, 0), Math.min(left + width, this.width)];
     for (let y = Math.max(top, 0); y < Math.min(top + height, this.height); y++) {

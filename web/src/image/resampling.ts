@@ -4,6 +4,7 @@
 //   out(i) = Σ_j w((j + 1/2 - c)/s) · in(j) / Σ_j w((j + 1/2 - c)/s),  c = (i + 1/2)·n/n',  s = max(n/n', 1)
 // Source: Pillow's Image.resize, src/libImaging/Resample.c; nearest: Geometry.c. Checked bit by bit against Pillow.
 
+import type { Steps } from '../support/steps.js';
 import type { Pixels } from './pixels.js';
 
 interface Filter {
@@ -50,15 +51,17 @@ const filters: Readonly<Record<number, Filter>> = { 1: lanczos, 2: bilinear, 3: 
 export const resamplings: readonly number[] = [nearest, ...Object.keys(filters).map(Number)];
 
 /** Resizes an image of bytes. `resample` is one of `resamplings`. */
-export function resize(image: Pixels, width: number, height: number, resample: number): Pixels {
+export function* resize(image: Pixels, width: number, height: number, resample: number): Steps<Pixels> {
   const filter = filters[resample];
-  if (filter === undefined) return pickNearest(image, width, height);
+  if (filter === undefined) return yield* pickNearest(image, width, height);
   const shrinksMore = height < image.height && image.height - height > 2 * (image.width - width);
-  const rows = (from: Pixels) => (width === from.width ? from : resizeRows(from, width, filter));
-  const columns = (from: Pixels) => (height === from.height ? from : resizeColumns(from, height, filter));
+  const resizing = [resizeRows, resizeColumns];
+  if (shrinksMore) resizing.reverse();
+  let out = image;
   // The order affects the rounding between the two. Pillow 13 starts with the columns if that saves work;
   // earlier versions always start with the rows.
-  return shrinksMore ? rows(columns(image)) : columns(rows(image));
+  for (const once of resizing) out = yield* once(out, once === resizeRows ? width : height, filter);
+  return out;
 }
 
 const fractionBits = 22; // 32 less 8 for the value and 2 for filters that overshoot
@@ -102,12 +105,14 @@ function fixedPoint(weight: number): number {
   return Math.trunc(weight * (1 << fractionBits) + (weight < 0 ? -0.5 : 0.5));
 }
 
-function resizeRows(image: Pixels, width: number, filter: Filter): Pixels {
+function* resizeRows(image: Pixels, width: number, filter: Filter): Steps<Pixels> {
+  if (width === image.width) return image;
   const { data, height, channels } = image;
   const { first, count, weights, stride } = tapsOf(image.width, width, filter);
   const out = new Uint8ClampedArray(width * height * channels);
   let to = 0;
   for (let y = 0; y < height; y++) {
+    yield;
     const row = y * image.width * channels;
     for (let x = 0; x < width; x++) {
       const from = row + (first[x] as number) * channels;
@@ -124,7 +129,8 @@ function resizeRows(image: Pixels, width: number, filter: Filter): Pixels {
   return { data: out, width, height, channels };
 }
 
-function resizeColumns(image: Pixels, height: number, filter: Filter): Pixels {
+function* resizeColumns(image: Pixels, height: number, filter: Filter): Steps<Pixels> {
+  if (height === image.height) return image;
   const { data, width, channels } = image;
   const { first, count, weights, stride } = tapsOf(image.height, height, filter);
   const row = width * channels;
@@ -133,6 +139,7 @@ function resizeColumns(image: Pixels, height: number, filter: Filter): Pixels {
   // bits.
   const sums = new Int32Array(row);
   for (let y = 0; y < height; y++) {
+    yield;
     sums.fill(half);
     for (let j = 0; j < (count[y] as number); j++) {
       const weight = weights[y * stride + j] as number;
@@ -144,12 +151,13 @@ function resizeColumns(image: Pixels, height: number, filter: Filter): Pixels {
   return { data: out, width, height, channels };
 }
 
-function pickNearest(image: Pixels, width: number, height: number): Pixels {
+function* pickNearest(image: Pixels, width: number, height: number): Steps<Pixels> {
   const { data, channels } = image;
   const [columns, rows] = [nearestOf(image.width, width), nearestOf(image.height, height)];
   const out = new Uint8ClampedArray(width * height * channels);
   let to = 0;
   for (const y of rows) {
+    yield;
     for (const x of columns) {
       const from = (y * image.width + x) * channels;
       for (let c = 0; c < channels; c++) out[to++] = data[from + c] as number;

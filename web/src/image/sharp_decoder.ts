@@ -3,14 +3,15 @@
 
 import { ClearformerError, messageOf } from '../support/error.js';
 import { nodeModule } from '../support/platform.js';
+import { inSlices, runs, type Steps } from '../support/steps.js';
 import { surrounded, withoutTransparency } from './gif_first_picture.js';
-import { type Pixels, withChannels } from './pixels.js';
+import { checkSize, type Pixels, withChannels } from './pixels.js';
 
 type Bytes = Pixels & { data: Uint8Array };
 
 /** The part of sharp's interface that is used. */
 interface Sharp {
-  metadata(): Promise<{ format?: string; space?: string }>;
+  metadata(): Promise<{ format?: string; space?: string; width?: number; height?: number }>;
   autoOrient(): Sharp;
   toColourspace(space: string): Sharp;
   pipelineColourspace(space: string): Sharp;
@@ -39,7 +40,7 @@ export async function decodeWithSharp(call: string, bytes: Uint8Array): Promise<
   };
   const options = { ignoreIcc: true, failOn: 'warning' } as const;
   const read = async () => make(bytes, options).metadata();
-  const { format = '', space } = await read().catch(unreadable);
+  const { format = '', space, width = 0, height = 0 } = await read().catch(unreadable);
   if (!formats.includes(format)) {
     throw new ClearformerError(
       'unsupported',
@@ -47,6 +48,7 @@ export async function decodeWithSharp(call: string, bytes: Uint8Array): Promise<
       { expected: formats },
     );
   }
+  checkSize(call, width, height);
   const first = format === 'gif' ? withoutTransparency(bytes) : undefined;
   const upright = make(first?.file ?? bytes, options).autoOrient();
   const image = await (pixelsIn[space ?? ''] ?? colours)(upright).catch(unreadable);
@@ -55,8 +57,10 @@ export async function decodeWithSharp(call: string, bytes: Uint8Array): Promise<
 
 /** Converts pixels of other colour spaces to 8-bit red, green and blue (or grey, replicated). */
 const pixelsIn: Readonly<Record<string, (image: Sharp) => Promise<Pixels>>> = {
-  cmyk: async (image) => fromInks(await rawOf(image.pipelineColourspace('cmyk').toColourspace('cmyk').raw())),
-  grey16: async (image) => clipped(await rawOf(image.toColourspace('grey16').raw({ depth: 'ushort' }))),
+  cmyk: async (image) =>
+    inSlices(fromInks(await rawOf(image.pipelineColourspace('cmyk').toColourspace('cmyk').raw())), undefined),
+  grey16: async (image) =>
+    inSlices(clipped(await rawOf(image.toColourspace('grey16').raw({ depth: 'ushort' }))), undefined),
 };
 
 const colours = (image: Sharp) => rawOf(image.raw());
@@ -68,18 +72,22 @@ async function rawOf(image: Sharp): Promise<Bytes> {
 }
 
 /** Converts 16-bit grey to bytes: Pillow clips at 255; with alpha it takes the upper 8 bits. */
-function clipped({ data, width, height, channels }: Bytes): Pixels {
+function* clipped({ data, width, height, channels }: Bytes): Steps<Pixels> {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   const little = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1; // samples have the machine's byte order
   const byteOf = channels === 1 ? (value: number) => Math.min(value, 255) : (value: number) => value >> 8;
-  const grey = Uint8Array.from({ length: data.length / 2 }, (_, i) => byteOf(view.getUint16(2 * i, little)));
-  return withChannels({ data: grey, width, height, channels }, 3);
+  const grey = new Uint8Array(data.length / 2);
+  yield* runs(grey.length, (start, end) => {
+    for (let i = start; i < end; i++) grey[i] = byteOf(view.getUint16(2 * i, little));
+  });
+  return yield* withChannels({ data: grey, width, height, channels }, 3);
 }
 
 /** Converts cyan, magenta, yellow and black to red, green and blue like Pillow: white minus the inks. */
-function fromInks({ data, width, height, channels }: Bytes): Bytes {
+function* fromInks({ data, width, height, channels }: Bytes): Steps<Bytes> {
   const out = new Uint8Array(width * height * 3);
   for (let i = 0; i < width * height; i++) {
+    if (i % width === 0) yield;
     const light = 255 - (data[i * channels + 3] as number);
     for (let c = 0; c < 3; c++) {
       const product = (data[i * channels + c] as number) * light + 128;

@@ -22,7 +22,8 @@ import { ClearformerError } from '../support/error.js';
 import { checkOptions, ownOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
-import type { DecodeOptions, PreTrainedTokenizer, TokenIds } from '../text/tokenizer.js';
+import type { TokenIds } from '../text/token_lists.js';
+import type { DecodeOptions, PreTrainedTokenizer } from '../text/tokenizer.js';
 
 interface Parts {
   image_processor: ImageProcessor | undefined;

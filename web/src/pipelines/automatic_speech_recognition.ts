@@ -110,15 +110,17 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
     audio: AudioInput | readonly AudioInput[],
     options: SpeechRecognitionOptions = {},
   ): Promise<RecognizedSpeech | RecognizedSpeech[]> {
+    const { signal } = options;
     const list = Array.isArray(audio) ? (audio as readonly AudioInput[]) : [audio as AudioInput];
     const { generate } = splitOptions(this.task, options as GenerationCallOptions, ownOptions, list.length);
     this.#refuse(options);
     const times = this.#times(options);
     const results: RecognizedSpeech[] = [];
     for (const one of list) {
-      throwIfAborted(options.signal);
-      const chunks = this.#chunks(await read_audio(one, this.processor.features.sampling_rate), options, times);
-      const batches = { batch_size: options.batch_size ?? 1, signal: options.signal };
+      throwIfAborted(signal);
+      const sound = await read_audio(one, this.processor.features.sampling_rate, { signal });
+      const chunks = this.#chunks(sound, options, times);
+      const batches = { batch_size: options.batch_size ?? 1, signal };
       const tokens = await inBatches(chunks, batches, (part) => this.#tokens(part, options, { generate, times }));
       results.push(spokenText(tokens, this.#spoken(options, times)));
     }

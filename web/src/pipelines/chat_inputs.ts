@@ -2,7 +2,7 @@
 
 import { type ReadOptions, readOptional } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
-import type { TokenizerCallOptions, TokenizerOutput } from '../text/batch.js';
+import type { PacedCallOptions, TokenizerOutput } from '../text/batch.js';
 import type { Message } from '../text/chat_template.js';
 import { readPlain } from '../text/plain_text.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
@@ -32,7 +32,7 @@ export async function chatInputs(
   tokenizer: PreTrainedTokenizer,
   chats: readonly (readonly Message[])[],
   options: ChatOptions,
-  padding: Pick<TokenizerCallOptions, 'padding' | 'padding_side'>,
+  call: Pick<PacedCallOptions, 'padding' | 'padding_side' | 'signal'>,
 ): Promise<TokenizerOutput> {
   const { apply_chat_template } = await import('../text/chat_template.js');
   const { chat_template, tools, documents, chat_template_kwargs, continue_final_message } = options;
@@ -48,7 +48,7 @@ export async function chatInputs(
       tokenize: false,
     });
   });
-  return tokenizer(texts, { ...padding, add_special_tokens: false, return_tensor: true });
+  return tokenizer.paced(texts, { ...call, add_special_tokens: false });
 }
 
 /** The template of a folder that stores it in a separate file. */

@@ -108,13 +108,13 @@ export class FeatureExtractionPipeline extends Pipeline<
     return normalize ? normalized(this.model, joined) : joined;
   }
 
-  #encode(texts: readonly string[], options: TextCallOptions): TokenizerOutput {
+  #encode(texts: readonly string[], options: TextCallOptions): Promise<TokenizerOutput> {
     const { model_max_length } = this.tokenizer;
     const max_seq_length = this.#defaults.max_seq_length ?? Number.POSITIVE_INFINITY;
     const usual = Math.min(model_max_length, max_seq_length);
     const isCut = options.truncation !== false && Number.isFinite(usual);
     const max_length = options.max_length ?? (isCut ? usual : undefined);
-    return this.tokenizer(texts, { ...tokenizing(this.tokenizer, { ...options, max_length }), return_tensor: true });
+    return this.tokenizer.paced(texts, tokenizing(this.tokenizer, { ...options, max_length }));
   }
 
   #pooled(
@@ -123,7 +123,7 @@ export class FeatureExtractionPipeline extends Pipeline<
     options: FeatureExtractionOptions,
   ): Promise<Tensor<'float32'>[]> {
     return inTextBatches(texts, this.tokenizer, options, async (part) => {
-      const encoded = this.#encode(part, options);
+      const encoded = await this.#encode(part, options);
       const hidden = await this.#hidden(encoded, options);
       if (hidden.dims.length === 3) return [await pool(this.model, hidden, encoded.attention_mask, modes)];
       throw new ClearformerError(
@@ -137,8 +137,8 @@ export class FeatureExtractionPipeline extends Pipeline<
   }
 
   /** Every token's vector: all texts are padded to the longest, to fit in one tensor. */
-  #tokens(texts: readonly string[], options: FeatureExtractionOptions): Promise<Tensor<'float32'>[]> {
-    const all = this.#encode(texts, options);
+  async #tokens(texts: readonly string[], options: FeatureExtractionOptions): Promise<Tensor<'float32'>[]> {
+    const all = await this.#encode(texts, options);
     const rows = texts.map((_, row) => row);
     return inBatches(rows, options, async (part) => {
       const range = [part[0] ?? 0, (part.at(-1) ?? 0) + 1] as const;

@@ -63,7 +63,7 @@ export class FillMaskPipeline extends Pipeline<
     checkCount('top_k', top_k);
     const list = textList(this.task, texts);
     const results = await inTextBatches(list, this.tokenizer, options, async (part) => {
-      const encoded = this.tokenizer(part, { ...tokenizing(this.tokenizer, options), return_tensor: true });
+      const encoded = await this.tokenizer.paced(part, tokenizing(this.tokenizer, options));
       const rows = part.map((text, row) => {
         const ids = Array.from(encoded.input_ids.slice(row).data, Number);
         return { ids, at: this.#maskIn(ids, text) };

@@ -54,7 +54,7 @@ export class ImageClassificationPipeline extends Pipeline<
     checkClassification(options);
     const { top_k = 5, signal } = options;
     const results = await inBatches(imageList(images), options, async (part) => {
-      const { logits } = await this.model(await this.processor(part), { signal });
+      const { logits } = await this.model(await this.processor(part, { signal }), { signal });
       const apply = options.function_to_apply ?? usualFunction(this.model.config, logits.dims[1] ?? 0);
       return part.map((_, row) => classesOf(rowOf(logits, row), this.model.config, { top_k, apply }));
     });

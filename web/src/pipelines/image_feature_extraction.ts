@@ -53,7 +53,7 @@ export class ImageFeatureExtractionPipeline extends Pipeline<
     const list = imageList(images);
     if (list.length === 0) throw new ClearformerError('invalid_argument', `${this.task}: needs at least one image`);
     const parts = await inBatches(list, options, async (part) => {
-      const output = await this.model(await this.processor(part), { signal });
+      const output = await this.model(await this.processor(part, { signal }), { signal });
       const { image_embeds, vision_model_output: tower = output } = output;
       if (pool) return [needed(tower.pooler_output, this.task, 'pooler_output')];
       return [needed(image_embeds ?? tower.last_hidden_state, this.task, 'last_hidden_state')];

@@ -125,7 +125,7 @@ export class QuestionAnsweringPipeline extends Pipeline<
   }
 
   async #answers(question: string, context: string, settings: Settings): Promise<Answer[]> {
-    const windows = this.tokenizer([question], {
+    const windows = await this.tokenizer.paced([question], {
       text_pair: [context],
       padding: this.tokenizer.pad_token !== null,
       truncation: 'only_second',
@@ -133,7 +133,7 @@ export class QuestionAnsweringPipeline extends Pipeline<
       stride: settings.doc_stride,
       return_overflowing_tokens: true,
       return_offsets_mapping: true,
-      return_tensor: true,
+      signal: settings.signal,
     });
     const rows = Array.from({ length: windows.input_ids.dims[0] ?? 0 }, (_, row) => row);
     const answers = new Map<string, Answer>(); // by text, as upstream sums the scores of equal ones

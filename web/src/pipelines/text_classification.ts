@@ -69,11 +69,7 @@ export class TextClassificationPipeline extends Pipeline<
         const first = rows.map(({ text }) => text);
         const second = rows.flatMap(({ text_pair }) => text_pair ?? []);
         const pairs = second.length > 0 ? { text_pair: second } : {};
-        const encoded = this.tokenizer(first, {
-          ...tokenizing(this.tokenizer, options),
-          ...pairs,
-          return_tensor: true,
-        });
+        const encoded = await this.tokenizer.paced(first, { ...tokenizing(this.tokenizer, options), ...pairs });
         const { logits } = await this.model(modelInputs(encoded), { signal });
         const apply = options.function_to_apply ?? usualFunction(this.model.config, logits.dims[1] ?? 0);
         return rows.map((_, row) => classesOf(rowOf(logits, row), this.model.config, { top_k, apply }));

@@ -101,13 +101,12 @@ export class TextGenerationPipeline extends Pipeline<
   }
 
   async #inputs(prompts: readonly Prompt[], options: TextGenerationOptions): Promise<TokenizerOutput> {
-    const padding = { padding: true, padding_side: 'left' } as const;
+    const call = { padding: true, padding_side: 'left', signal: options.signal } as const;
     if (prompts.every((prompt) => typeof prompt === 'string')) {
-      const { add_special_tokens } = options;
-      return this.tokenizer(prompts, { ...padding, add_special_tokens, return_tensor: true });
+      return this.tokenizer.paced(prompts, { ...call, add_special_tokens: options.add_special_tokens });
     }
     const chat_template = options.chat_template ?? this.#template;
-    return chatInputs(this.tokenizer, prompts as readonly Chat[], { ...options, chat_template }, padding);
+    return chatInputs(this.tokenizer, prompts as readonly Chat[], { ...options, chat_template }, call);
   }
 
   async #continued(

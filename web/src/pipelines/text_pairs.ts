@@ -22,13 +22,12 @@ export function logitsOfPairs(
 ): Promise<Float32Array[]> {
   return inTextBatches(pairs, tokenizer, options, async (part) => {
     const { truncation, ...others } = tokenizing(tokenizer, options);
-    const encoded = tokenizer(
+    const encoded = await tokenizer.paced(
       part.map(({ text }) => text),
       {
         ...others,
         truncation: truncation === true ? strategy : truncation,
         text_pair: part.map(({ text_pair }) => text_pair),
-        return_tensor: true,
       },
     );
     const { logits } = await model(modelInputs(encoded), { signal: options.signal });

@@ -51,8 +51,8 @@ export abstract class TextToTextPipeline<Written> extends Pipeline<
     const settings = { tokenizer: this.tokenizer, ...usual, ...generate };
     return inTextBatches(list, this.tokenizer, options, async (part) => {
       const prefixed = part.map((text) => prefix + text);
-      const { truncation } = options;
-      const encoded = this.tokenizer(prefixed, { ...tokenizing(this.tokenizer, { truncation }), return_tensor: true });
+      const { truncation, signal } = options;
+      const encoded = await this.tokenizer.paced(prefixed, tokenizing(this.tokenizer, { truncation, signal }));
       const { input_ids, attention_mask } = modelInputs(encoded);
       const sequences = await this.model.generate({ input_ids, attention_mask }, settings);
       return this.tokenizer.batch_decode(sequences, { skip_special_tokens: true }).map((text) => this.written(text));

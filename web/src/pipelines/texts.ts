@@ -3,7 +3,7 @@
 import type { ModelInputs } from '../models/inputs.js';
 import { ClearformerError } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
-import type { TokenizerCallOptions, TokenizerOutput } from '../text/batch.js';
+import type { PacedCallOptions, TokenizerOutput } from '../text/batch.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { checkCount } from './scores.js';
 
@@ -57,9 +57,13 @@ export function inTextBatches<T, R>(
 }
 
 /** Options for the tokenizer. */
-export function tokenizing(tokenizer: PreTrainedTokenizer, options: TextCallOptions): TokenizerCallOptions {
-  const { max_length, truncation = max_length !== undefined || Number.isFinite(tokenizer.model_max_length) } = options;
-  return { padding: true, truncation, max_length };
+export function tokenizing(tokenizer: PreTrainedTokenizer, options: TextCallOptions): PacedCallOptions {
+  const {
+    signal,
+    max_length,
+    truncation = max_length !== undefined || Number.isFinite(tokenizer.model_max_length),
+  } = options;
+  return { padding: true, truncation, max_length, signal };
 }
 
 /** The parts of the tokenizer's output that are the model's inputs. */

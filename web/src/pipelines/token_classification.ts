@@ -4,7 +4,7 @@ import { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
-import type { TokenizerCallOptions, TokenizerOutput } from '../text/batch.js';
+import type { PacedCallOptions, TokenizerOutput } from '../text/batch.js';
 import { cleanedUp } from '../text/decoder.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { type LogitsModel, Pipeline } from './base_pipeline.js';
@@ -84,7 +84,7 @@ export class TokenClassificationPipeline extends Pipeline<
     checkChoice('aggregation_strategy', strategy, ['none', 'simple', 'first', 'average', 'max']);
     const list = textList(this.task, texts);
     const results = await inTextBatches(list, this.tokenizer, options, async (part) => {
-      const encoded = this.tokenizer(part, this.#tokenizing(options, strategy));
+      const encoded = await this.tokenizer.paced(part, this.#tokenizing(options, strategy));
       const { logits } = await this.model(modelInputs(encoded), { signal });
       const found = part.map((): Entities[] => []);
       const samples = encoded.overflow_to_sample_mapping?.data;
@@ -98,10 +98,7 @@ export class TokenClassificationPipeline extends Pipeline<
     return Array.isArray(texts) ? results : (results[0] as Entities);
   }
 
-  #tokenizing(
-    options: TokenClassificationOptions,
-    strategy: AggregationStrategy,
-  ): TokenizerCallOptions & { return_tensor: true } {
+  #tokenizing(options: TokenClassificationOptions, strategy: AggregationStrategy): PacedCallOptions {
     const { stride } = options;
     if (stride !== undefined && strategy === 'none') {
       throw new ClearformerError('invalid_argument', `${this.task}: stride needs an aggregation_strategy`, {
@@ -110,7 +107,7 @@ export class TokenClassificationPipeline extends Pipeline<
     }
     const pieces = stride === undefined ? {} : { stride, return_overflowing_tokens: true };
     const usual = tokenizing(this.tokenizer, options);
-    return { ...usual, ...pieces, return_special_tokens_mask: true, return_offsets_mapping: true, return_tensor: true };
+    return { ...usual, ...pieces, return_special_tokens_mask: true, return_offsets_mapping: true };
   }
 
   /** The tokens of a row that belong to the text. */

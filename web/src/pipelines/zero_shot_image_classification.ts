@@ -66,10 +66,10 @@ export class ZeroShotImageClassificationPipeline extends Pipeline<
     const { hypothesis_template: template = 'This is a photo of {}.', signal } = options;
     checkTexts(this.task, 'candidate_labels', candidate_labels);
     const texts = sentencesOf(this.task, candidate_labels, template);
-    const encoded = this.tokenizer(texts, { ...tokenizing(this.tokenizer, {}), return_tensor: true });
+    const encoded = await this.tokenizer.paced(texts, tokenizing(this.tokenizer, { signal }));
     const { input_ids, attention_mask } = modelInputs(encoded);
     const results = await inBatches(imageList(images), options, async (part) => {
-      const { pixel_values } = await this.processor(part);
+      const { pixel_values } = await this.processor(part, { signal });
       const { logits_per_image } = await this.model({ input_ids, attention_mask, pixel_values }, { signal });
       const logits = needed(logits_per_image, this.task, 'logits_per_image');
       return part.map((_, row) => {

@@ -1,12 +1,13 @@
 // Added tokens such as <s> or [MASK]: they are matched in the text before the model sees it, and never split.
 
 import { shownValue } from '../checkpoint/file_rules.js';
-import type { AlignedText } from './aligned_text.js';
+import { atOnce, type Steps } from '../support/steps.js';
+import { AlignedText } from './aligned_text.js';
 import { classOf } from './code_points.js';
 import type { Normalize } from './normalizers.js';
 import { escapedText } from './patterns.js';
 import { idReader, isObject, malformed } from './step.js';
-import { once, whiteSpace, wordCharacters } from './unicode.js';
+import { once, onDemand, whiteSpace } from './unicode.js';
 
 /** One entry of tokenizer.json's `added_tokens`. */
 export interface AddedToken {
@@ -41,39 +42,40 @@ export interface Piece {
   token?: AddedToken;
 }
 
-export type FindAddedTokens = (text: AlignedText) => Piece[];
+export type FindAddedTokens = (text: AlignedText) => Steps<Piece[]>;
 
 /** Splits a text at its added tokens, and normalizes the text between them. */
-export function addedTokenFinder(
-  tokens: readonly AddedToken[],
-  normalize: Normalize,
-  normalizedText: (text: string) => string,
-): FindAddedTokens {
+export function addedTokenFinder(tokens: readonly AddedToken[], normalize: Normalize): FindAddedTokens {
   if (tokens.some(({ single_word }) => single_word)) wordEdges();
   const isNormalized = ({ normalized, special }: AddedToken) => normalized ?? !special;
   const raw = tokens.filter((token) => !isNormalized(token)).map((token) => [token.content, token] as const);
-  const other = tokens.filter(isNormalized).map((token) => [normalizedText(token.content), token] as const);
+  const normalized = (text: string) => atOnce(normalize(AlignedText.of(text, false))).text;
+  const other = tokens.filter(isNormalized).map((token) => [normalized(token.content), token] as const);
   const findRaw = finder(raw);
   const findOther = finder(other);
-  return (text) =>
-    findRaw(text)
-      .flatMap((piece) => (piece.token === undefined ? findOther(normalize(piece.text)) : [piece]))
-      .filter((piece) => !piece.text.isEmpty);
+  return function* (text) {
+    const found: Piece[] = [];
+    for (const piece of yield* findRaw(text)) {
+      const parts = piece.token === undefined ? yield* findOther(yield* normalize(piece.text)) : [piece];
+      for (const part of parts) if (!part.text.isEmpty) found.push(part);
+    }
+    return found;
+  };
 }
 
 function finder(spellings: readonly (readonly [string, AddedToken])[]): FindAddedTokens {
   const tokens = new Map(spellings.filter(([spelling]) => spelling !== ''));
-  if (tokens.size === 0) return (text) => [{ text }];
   const longestFirst = [...tokens.keys()].sort((a, b) => b.length - a.length);
   const escaped = longestFirst.map(escapedText);
-  const pattern = new RegExp(escaped.join('|'), 'gu');
+  const pattern = new RegExp(escaped.join('|') || '(?!)', 'gu');
   return (text) => cutAt(text, pattern, tokens);
 }
 
 const wordEdges = once(() => {
-  const word = classOf(wordCharacters());
+  const word = classOf(onDemand().wordCharacters());
   return { end: new RegExp(`${word}$`, 'u'), start: new RegExp(`^${word}`, 'u') };
 });
+const piecesInStep = 256;
 const space = new RegExp(classOf(whiteSpace), 'u');
 
 function standsAlone(text: string, from: number, to: number): boolean {
@@ -81,11 +83,12 @@ function standsAlone(text: string, from: number, to: number): boolean {
   return !end.test(text.slice(Math.max(from - 2, 0), from)) && !start.test(text.slice(to, to + 2));
 }
 
-function cutAt(aligned: AlignedText, pattern: RegExp, tokens: ReadonlyMap<string, AddedToken>): Piece[] {
+function* cutAt(aligned: AlignedText, pattern: RegExp, tokens: ReadonlyMap<string, AddedToken>): Steps<Piece[]> {
   const { text } = aligned;
   const pieces: Piece[] = [];
   let last = 0;
   for (const { 0: match, index } of text.matchAll(pattern)) {
+    if (pieces.length % piecesInStep === 0) yield;
     const token = tokens.get(match);
     let from = index;
     let to = index + match.length;

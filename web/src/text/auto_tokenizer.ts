@@ -8,11 +8,11 @@ import { openSource, type Source, type SourceOptions, sourceOptions } from '../c
 import { ClearformerError } from '../support/error.js';
 import { checkOptions, ownOptions } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
-import { needsOnDemand } from './encoder.js';
+import { missingPart } from './encoder.js';
 import { readPlain } from './plain_text.js';
 import { familyOf, namesSpecialTokens, specialNames, type TokenizerConfig, tokenText } from './special_tokens.js';
 import { PreTrainedTokenizer } from './tokenizer.js';
-import { useOnDemand } from './unicode.js';
+import { useParts } from './unicode.js';
 
 /** How a tokenizer is loaded: the options of a model that concern files. */
 export interface TokenizerLoadOptions extends SourceOptions, ReadOptions {
@@ -75,7 +75,10 @@ export async function readTokenizer(folder: Folder, options: TokenizerLoadOption
   const progress = new Progress(folder.where, sizes, options.progress_callback);
   for (const text of texts) progress.add(text.name, text.bytes);
   for (const text of texts) progress.done(text.name);
-  if (needsOnDemand(tokenizerJson, config)) useOnDemand(await loadPart(() => import('./on_demand.js')));
+  for (let part = missingPart(tokenizerJson, config); part !== undefined; part = missingPart(tokenizerJson, config)) {
+    if (part === 'tables') useParts({ tables: await loadPart(() => import('./on_demand.js')) });
+    else useParts({ pieces: await loadPart(() => import('./sentence_pieces.js')) });
+  }
   const tokenizer = made(tokenizerJson, config, held === undefined ? texts : undefined);
   progress.ready();
   return tokenizer;

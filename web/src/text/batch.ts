@@ -1,9 +1,11 @@
 // Turns rows of tokens into a batch: lengths, padding, output form.
 
 import { ClearformerError } from '../support/error.js';
+import { mapped, type Steps } from '../support/steps.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Token } from './encoder.js';
-import { invalid, type TruncationStrategy } from './truncation.js';
+import { invalid } from './invalid.js';
+import type { TruncationStrategy } from './truncation.js';
 
 /** Options of `tokenizer(text, options)`, with Hugging Face's names. */
 export interface TokenizerCallOptions {
@@ -36,6 +38,11 @@ export interface TokenizerCallOptions {
   return_length?: boolean | undefined;
   /** true (default): Tensors; false: nested arrays of numbers. */
   return_tensor?: boolean | undefined;
+}
+
+/** Options of a call that is made in slices of time. */
+export interface PacedCallOptions extends Omit<TokenizerCallOptions, 'return_tensor'> {
+  signal?: AbortSignal | undefined;
 }
 
 /** Information about a batch's tokens. `row` is an index of rows, including those of overflowing tokens. */
@@ -109,6 +116,7 @@ export const callOptions = [
   'return_tensor',
 ];
 
+const mostPadded = 2 ** 22; // tokens of a row
 const strategies: Readonly<Record<string, TruncationStrategy>> = {
   true: 'longest_first',
   longest_first: 'longest_first',
@@ -162,7 +170,10 @@ export function paddedLength(
   }
   const length = padding === 'max_length' ? (max_length ?? model_max_length) : longest;
   if (!isCount(length)) throw invalid('max_length', "padding 'max_length' needs max_length");
-  return multiple === undefined ? length : Math.ceil(length / multiple) * multiple;
+  const padded = multiple === undefined ? length : Math.ceil(length / multiple) * multiple;
+  if (padded > mostPadded && padded > longest)
+    throw invalid('max_length', `rows of ${padded} tokens, of ${mostPadded}`);
+  return padded;
 }
 
 function isOff(option: boolean | string, name: string): boolean {
@@ -206,38 +217,37 @@ class BatchInfo implements TokenInfo {
   }
 }
 
+type Value = number | readonly number[];
+
 /** The batch in the requested form. `single`: it comes from one text, not from an array. */
-export function layOut(
+export function* layOut(
   rows: readonly Row[],
   padding: Padding,
   options: TokenizerCallOptions,
   how: { single: boolean; spelling: (id: number) => string },
-): TokenizerOutput | TokenizerLists<number[] | number[][]> {
+): Steps<TokenizerOutput | TokenizerLists<number[] | number[][]>> {
   const filled = rows.map(({ tokens }) => padded(tokens, padding));
-  const each = <T>(value: (token: Token) => T) => filled.map((row) => row.map(value));
-  const lists: Record<string, unknown[][]> = {
-    input_ids: each(({ id }) => id),
-    attention_mask: each((token) => (token === padding.token ? 0 : 1)),
-    ...(options.return_token_type_ids && { token_type_ids: each(({ type }) => type) }),
-    ...(options.return_special_tokens_mask && {
-      special_tokens_mask: each(({ sequence }) => (sequence === null ? 1 : 0)),
-    }),
-    ...(options.return_offsets_mapping && { offset_mapping: each(({ start, end }) => [start, end]) }),
-  };
-  const perRow: Record<string, number[]> = {
-    ...(options.return_length && { length: filled.map(({ length }) => length) }),
-    ...(options.return_overflowing_tokens && { overflow_to_sample_mapping: rows.map(({ sample }) => sample) }),
-  };
+  const ofTokens: readonly [string, boolean | undefined, (token: Token) => Value][] = [
+    ['input_ids', true, ({ id }) => id],
+    ['attention_mask', true, (token) => (token === padding.token ? 0 : 1)],
+    ['token_type_ids', options.return_token_type_ids, ({ type }) => type],
+    ['special_tokens_mask', options.return_special_tokens_mask, ({ sequence }) => (sequence === null ? 1 : 0)],
+    ['offset_mapping', options.return_offsets_mapping, ({ start, end }) => [start, end]],
+  ];
   const asLists = options.return_tensor === false;
   const bare = asLists && how.single && !options.return_overflowing_tokens;
-  const shape = (list: unknown[][], name: string) =>
-    asLists ? (bare ? list[0] : list) : rowsToTensor(list, name === 'offset_mapping' ? [2] : []);
-  const shapeRow = (list: number[]) => (asLists ? list : int64(list, [list.length]));
-  return Object.assign(
-    new BatchInfo(filled, how.spelling),
-    ...Object.entries(lists).map(([name, list]) => ({ [name]: shape(list, name) })),
-    ...Object.entries(perRow).map(([name, list]) => ({ [name]: shapeRow(list) })),
-  );
+  const made: Record<string, unknown> = {};
+  for (const [name, wanted, value] of ofTokens) {
+    if (!wanted) continue;
+    const lists: Value[][] = [];
+    for (const row of filled) lists.push(yield* mapped(row, value));
+    if (asLists) made[name] = bare ? lists[0] : lists;
+    else made[name] = yield* rowsToTensor(lists, name === 'offset_mapping' ? [2] : []);
+  }
+  const shapeRow = (list: number[]) => (asLists ? list : int64(BigInt64Array.from(list, BigInt), [list.length]));
+  if (options.return_length) made.length = shapeRow(filled.map(({ length }) => length));
+  if (options.return_overflowing_tokens) made.overflow_to_sample_mapping = shapeRow(rows.map(({ sample }) => sample));
+  return Object.assign(new BatchInfo(filled, how.spelling), made) as unknown as TokenizerOutput;
 }
 
 function padded(row: readonly Token[], { length, side, token }: Padding): readonly Token[] {
@@ -246,16 +256,24 @@ function padded(row: readonly Token[], { length, side, token }: Padding): readon
   return side === 'left' ? [...filling, ...row] : [...row, ...filling];
 }
 
-function rowsToTensor(rows: unknown[][], inner: readonly number[]): Tensor<'int64'> {
+function* rowsToTensor(rows: readonly Value[][], inner: readonly number[]): Steps<Tensor<'int64'>> {
   const width = rows[0]?.length ?? 0;
   const odd = rows.findIndex((row) => row.length !== width);
   if (odd >= 0) {
     const message = `tokenizer: text 0 has ${width} tokens, text ${odd} has ${rows[odd]?.length}: pass padding: true`;
     throw new ClearformerError('shape_mismatch', message);
   }
-  return int64(rows.flat(2) as number[], [rows.length, width, ...inner]);
+  const dims = [rows.length, width, ...inner];
+  const values = new BigInt64Array(dims.reduce((product, extent) => product * extent, 1));
+  let at = 0;
+  const add = (value: Value) => {
+    if (typeof value === 'number') values[at++] = BigInt(value);
+    else for (const each of value) values[at++] = BigInt(each);
+  };
+  for (const row of rows) yield* mapped(row, add);
+  return int64(values, dims);
 }
 
-function int64(values: readonly number[], dims: number[]): Tensor<'int64'> {
-  return new Tensor('int64', BigInt64Array.from(values, BigInt), dims);
+function int64(values: BigInt64Array, dims: number[]): Tensor<'int64'> {
+  return new Tensor('int64', values, dims);
 }

@@ -2,11 +2,13 @@
 // Source: Sennrich et al. 2016, arXiv 1508.07909, section 3.2.
 
 import { shownValue } from '../checkpoint/file_rules.js';
-import { byteFallback, type Model, type ModelParts, type WordPart } from './model_parts.js';
+import { atOnce, type Steps } from '../support/steps.js';
+import { byteFallback, longWord, type Model, type ModelParts, type WordPart, type WordParts } from './model_parts.js';
 import { flagOf, malformed, mustBe, textOf, unsupported } from './step.js';
 
 const cachedWords = 10_000;
 const longestCached = 256; // code units
+const inStep = 512; // characters, or merges
 
 /** The BPE model. Merges are "a b" in older files, ["a", "b"] in newer ones. */
 export function bytePairEncoding(parts: ModelParts): Model['tokenize'] {
@@ -15,20 +17,24 @@ export function bytePairEncoding(parts: ModelParts): Model['tokenize'] {
   const merges = new Merges(parts);
   const symbolsOf = speller(parts);
   const whole = flagOf(step, 'ignore_merges', false);
-  const cache = new Map<string, readonly WordPart[]>();
+  const cache = new Map<string, WordParts>();
+  function* cut(word: string): Steps<WordParts> {
+    return yield* merges.apply(yield* symbolsOf(word));
+  }
   return (word) => {
     const known = whole ? ids.get(word) : undefined;
     if (known !== undefined) return [{ id: known, from: 0, to: word.length }];
     const cached = cache.get(word);
     if (cached !== undefined) return cached;
-    const found = merges.apply(symbolsOf(word));
+    if (word.length >= longWord) return cut(word);
+    const found = atOnce(cut(word));
     if (word.length < longestCached && cache.size < cachedWords) cache.set(word, found);
     return found;
   };
 }
 
 /** Maps a word's characters to tokens; those missing in the vocabulary to bytes or the unknown token, or drops them. */
-function speller(parts: ModelParts): (word: string) => WordPart[] {
+function speller(parts: ModelParts): (word: string) => Steps<WordPart[]> {
   const { step, ids, unknown } = parts;
   const prefix = textOf(step, 'continuing_subword_prefix', '');
   const suffix = textOf(step, 'end_of_word_suffix', '');
@@ -36,7 +42,7 @@ function speller(parts: ModelParts): (word: string) => WordPart[] {
   const bytesOf = byteFallback(parts);
   if (step.unk_token && unknown === undefined)
     throw malformed(`BPE: vocab lacks the unk_token ${String(step.unk_token)}`);
-  return (word) => {
+  return function* (word) {
     const symbols: WordPart[] = [];
     let missing = 0; // code units of the pending unknown token
     let end = 0;
@@ -50,6 +56,7 @@ function speller(parts: ModelParts): (word: string) => WordPart[] {
     };
     let at = 0;
     for (const character of word) {
+      if (symbols.length % inStep === 0) yield;
       const spelling = (at > 0 ? prefix : '') + character + (at + character.length === word.length ? suffix : '');
       at += character.length;
       const id = ids.get(spelling);
@@ -94,7 +101,7 @@ class Merges {
     }
   }
 
-  apply(symbols: WordPart[]): readonly WordPart[] {
+  *apply(symbols: WordPart[]): Steps<WordParts> {
     if (symbols.length < 2) return symbols;
     // A linked list, so that a merge moves nothing. Candidates are rank · length + position: lowest rank, then
     // leftmost.
@@ -107,9 +114,13 @@ class Merges {
       const rank = rankAt(place);
       if (rank !== undefined) push(heap, rank * length + place);
     };
-    for (let place = 0; place + 1 < length; place++) consider(place);
+    for (let place = 0; place + 1 < length; place++) {
+      consider(place);
+      if (place % inStep === 0) yield;
+    }
     const gone = new Uint8Array(length);
     for (let top = pop(heap); top !== undefined; top = pop(heap)) {
+      if (top % inStep === 0) yield;
       const place = top % length;
       const id = this.#merged[(top - place) / length];
       const rank = gone[place] === 1 ? undefined : rankAt(place);

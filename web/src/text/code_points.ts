@@ -3,9 +3,6 @@
 /** Alternating first and last code points, [from, to, from, to, …]: ascending, with a gap after each `to`. */
 export type CodePoints = readonly number[];
 
-export const lastCodePoint = 0x10ffff;
-export const everything: CodePoints = [0, lastCodePoint];
-
 /** The union of ranges in any order. */
 export function union(...sets: readonly CodePoints[]): CodePoints {
   const ranges = sets.flatMap(pairs).sort(([a], [b]) => a - b);
@@ -19,33 +16,9 @@ export function union(...sets: readonly CodePoints[]): CodePoints {
   return joined;
 }
 
-export function complement(set: CodePoints): CodePoints {
-  const rest: number[] = [];
-  let next = 0;
-  for (const [from, to] of pairs(set)) {
-    if (from > next) rest.push(next, from - 1);
-    next = to + 1;
-  }
-  if (next <= lastCodePoint) rest.push(next, lastCodePoint);
-  return rest;
-}
-
-export function intersection(a: CodePoints, b: CodePoints): CodePoints {
-  return complement(union(complement(a), complement(b)));
-}
-
-export function without(set: CodePoints, removed: CodePoints): CodePoints {
-  return intersection(set, complement(removed));
-}
-
 /** The code points of a text. */
 export function codePointsOf(text: string): CodePoints {
   return union(...Array.from(text, (character) => [character.codePointAt(0) ?? 0, character.codePointAt(0) ?? 0]));
-}
-
-/** Iterates over the characters of a set. */
-export function* charactersOf(set: CodePoints): Generator<string> {
-  for (const [from, to] of pairs(set)) for (let code = from; code <= to; code++) yield String.fromCodePoint(code);
 }
 
 /** The set as a character class of a RegExp with the flag u. */
@@ -55,7 +28,7 @@ export function classOf(set: CodePoints): string {
 }
 
 /** The ranges as pairs. */
-function pairs(set: CodePoints): [from: number, to: number][] {
+export function pairs(set: CodePoints): [from: number, to: number][] {
   const ranges: [number, number][] = [];
   for (let i = 0; i + 1 < set.length; i += 2) ranges.push([set[i] ?? 0, set[i + 1] ?? 0]);
   return ranges;

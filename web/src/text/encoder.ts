@@ -1,13 +1,16 @@
 // Encodes a text to tokens, without special tokens around them: added tokens, normalizer, pre-tokenizer, model.
 
-import { type AddedToken, addedTokenFinder, type FindAddedTokens, type Piece } from './added_tokens.js';
+import type { Steps } from '../support/steps.js';
+import { type AddedToken, addedTokenFinder, type FindAddedTokens } from './added_tokens.js';
 import { AlignedText } from './aligned_text.js';
 import { decoderOf } from './decoder.js';
+import { invalid } from './invalid.js';
 import type { Model, WordPart } from './model_parts.js';
+import { hasScores } from './models.js';
 import { normalizerOf } from './normalizers.js';
 import { needsSpans, type PreTokenize, preTokenizerOf } from './pre_tokenizers.js';
 import type { TokenizerConfig } from './special_tokens.js';
-import { NotLoaded, onDemand } from './unicode.js';
+import { NotLoaded, needed, onDemand } from './unicode.js';
 
 /** One token of a text, with all information of an encoding. */
 export interface Token {
@@ -31,23 +34,28 @@ export interface TokenizerJson {
   added_tokens?: AddedToken[];
 }
 
-/** Whether a tokenizer needs Unicode categories or patterns that are not loaded yet. */
-export function needsOnDemand(
-  json: TokenizerJson & { decoder?: unknown },
+/** A part that a tokenizer needs and that has not been loaded, if any. */
+export function missingPart(
+  json: TokenizerJson & { model?: unknown; decoder?: unknown },
   { added_tokens_decoder }: TokenizerConfig,
-): boolean {
+): NotLoaded['part'] | undefined {
   try {
     if (/"single_word":true/.test(JSON.stringify([json.added_tokens, added_tokens_decoder]))) onDemand();
+    if (hasScores(json.model)) needed('pieces');
     normalizerOf(json.normalizer);
     preTokenizerOf(json.pre_tokenizer);
     decoderOf(json.decoder, null);
   } catch (thrown) {
-    return thrown instanceof NotLoaded; // other errors are reported when the tokenizer is created
+    return thrown instanceof NotLoaded ? thrown.part : undefined; // other errors are reported by the constructor
   }
-  return false;
+  return undefined;
 }
 
+const longestText = 2 ** 22; // UTF-16 code units
+
 const nowhere = [0, 0] as const;
+const unitsInStep = 2048; // code units, and some for each word
+const unitsOfWord = 4;
 const loneSurrogate = /\p{Surrogate}/gu; // has no UTF-8 encoding
 
 export class Encoder {
@@ -57,37 +65,43 @@ export class Encoder {
   readonly #needsSpans: boolean;
 
   constructor(json: TokenizerJson, model: Model) {
-    const normalize = normalizerOf(json.normalizer);
-    const normalizedText = (text: string) => normalize(AlignedText.of(text, false)).text;
-    this.#findAdded = addedTokenFinder(json.added_tokens ?? [], normalize, normalizedText);
+    this.#findAdded = addedTokenFinder(json.added_tokens ?? [], normalizerOf(json.normalizer));
     this.#preTokenize = preTokenizerOf(json.pre_tokenizer);
     this.#needsSpans = needsSpans(json.pre_tokenizer);
     this.#model = model;
   }
 
   /** The text's tokens. Offsets are computed only `withOffsets`. */
-  encode(text: string, sequence: 0 | 1, withOffsets: boolean): Token[] {
+  *encode(text: string, sequence: 0 | 1, withOffsets: boolean): Steps<Token[]> {
+    if (text.length > longestText)
+      throw invalid('text', `a text of ${text.length} code units, of ${longestText}: cut it`);
     const aligned = AlignedText.of(text.replace(loneSurrogate, '\ufffd'), withOffsets || this.#needsSpans);
     const tokens: Token[] = [];
-    let word = 0;
-    for (const piece of this.#findAdded(aligned)) {
-      for (const { text: whole, parts } of this.#words(piece)) {
-        for (const { id, from, to, value } of parts) {
-          const [start, end] = withOffsets ? whole.spanOf(from, to) : nowhere;
-          tokens.push({ id, start, end, word, sequence, type: sequence, value });
+    let [word, units] = [0, 0];
+    const add = (whole: AlignedText, parts: readonly WordPart[]) => {
+      for (const { id, from, to, value } of parts) {
+        const [start, end] = withOffsets ? whole.spanOf(from, to) : nowhere;
+        tokens.push({ id, start, end, word, sequence, type: sequence, value });
+      }
+      word++;
+    };
+    for (const { text: piece, token } of yield* this.#findAdded(aligned)) {
+      // An added token is a word of its own.
+      if (token !== undefined) {
+        add(piece, [{ id: token.id, from: 0, to: piece.text.length, value: piece.text }]);
+        continue;
+      }
+      for (const found of this.#preTokenize(piece)) {
+        units += unitsOfWord + (found?.text.length ?? unitsInStep);
+        if (units > unitsInStep) {
+          units = 0;
+          yield;
         }
-        word++;
+        if (found === undefined || found.isEmpty) continue;
+        const parts = this.#model.tokenize(found.text);
+        add(found, 'length' in parts ? parts : yield* parts);
       }
     }
     return tokens;
-  }
-
-  /** The words of a piece, with the tokens of each; an added token is a word of its own. */
-  #words({ text, token }: Piece): { text: AlignedText; parts: readonly WordPart[] }[] {
-    if (token !== undefined) {
-      return [{ text, parts: [{ id: token.id, from: 0, to: text.text.length, value: text.text }] }];
-    }
-    const words = this.#preTokenize(text).filter((word) => !word.isEmpty);
-    return words.map((word) => ({ text: word, parts: this.#model.tokenize(word.text) }));
   }
 }

@@ -18,7 +18,7 @@ export {
   type TensorType,
 } from '../tensor/tensor.js';
 export { AutoTokenizer, type TokenizerLoadOptions } from './auto_tokenizer.js';
-export type { TokenInfo, TokenizerCallOptions, TokenizerLists, TokenizerOutput } from './batch.js';
+export type { PacedCallOptions, TokenInfo, TokenizerCallOptions, TokenizerLists, TokenizerOutput } from './batch.js';
 export type { ChatPromptOptions, Chats } from './chat_prompt.js';
 export type { ChatTemplateOptions, ChatTokenizer, Message } from './chat_template.js';
 export {
@@ -28,6 +28,7 @@ export {
   TextStreamer,
   type TextStreamerOptions,
 } from './text_streamer.js';
-export { type DecodeOptions, PreTrainedTokenizer, type TokenIds } from './tokenizer.js';
+export type { TokenIds } from './token_lists.js';
+export { type DecodeOptions, PreTrainedTokenizer } from './tokenizer.js';
 export type { TruncationStrategy } from './truncation.js';
 export { WhisperTextStreamer, type WhisperTextStreamerOptions } from './whisper_text_streamer.js';

@@ -1,7 +1,8 @@
 // The interface of tokenizer models, and their common parts.
 
 import { ClearformerError } from '../support/error.js';
-import { flagOf, type Step } from './step.js';
+import type { Steps } from '../support/steps.js';
+import { flagOf, type Step, unsupported } from './step.js';
 import { utf8Of } from './utf8.js';
 
 /** A token of a word: its id and the UTF-16 code units [from, to) of the word. */
@@ -13,11 +14,23 @@ export interface WordPart {
   value?: string;
 }
 
+export type WordParts = readonly WordPart[];
+
+/** Code units a token may have where words are searched for tokens: otherwise time grows as its square. */
+export const longestToken = 256;
+
+export function tooLongToken(type: string, length: number): ClearformerError {
+  return unsupported(`${type}: vocab has a token of ${length} characters, of ${longestToken}`);
+}
+
+/** From so many code units on a word is cut in steps. */
+export const longWord = 2 ** 12;
+
 /** A vocabulary and a function that splits words into tokens. */
 export interface Model {
   readonly kind: 'BPE' | 'WordPiece' | 'Unigram' | 'WordLevel';
   readonly ids: ReadonlyMap<string, number>;
-  tokenize(word: string): readonly WordPart[];
+  tokenize(word: string): WordParts | Steps<WordParts>;
 }
 
 /** The parts common to all kinds of model. */

@@ -1,10 +1,20 @@
 // tokenizer.json's `model`: maps a word to its tokens, each with its part of the word.
 
 import { shownValue } from '../checkpoint/file_rules.js';
+import { atOnce, type Steps } from '../support/steps.js';
 import { bytePairEncoding } from './byte_pair_encoding.js';
-import { idOrUnknown, type Model, type ModelParts, type Scored, type WordPart } from './model_parts.js';
+import {
+  idOrUnknown,
+  longestToken,
+  type Model,
+  type ModelParts,
+  type Scored,
+  tooLongToken,
+  type WordPart,
+  type WordParts,
+} from './model_parts.js';
 import { countOf, idOf, idReader, isObject, malformed, type Step, textOf, unknownStep } from './step.js';
-import { unigram } from './unigram.js';
+import { needed } from './unicode.js';
 
 /** The model of a tokenizer.json. Throws `unsupported` for an unknown type, `malformed_config` for an invalid one. */
 export function modelOf(held: unknown): Model {
@@ -23,8 +33,11 @@ export function modelOf(held: unknown): Model {
   if (step.type === 'WordLevel') return { kind: 'WordLevel', ids, tokenize: (word) => [wholeWord(parts, word)] };
   if (step.type !== 'Unigram') throw unknownStep('model', step.type);
   if (scored === undefined) throw malformed('Unigram: vocab must be a list of tokens and scores');
-  return { kind: 'Unigram', ids, tokenize: unigram(parts, scored) };
+  return { kind: 'Unigram', ids, tokenize: needed('pieces').unigram(parts, scored) };
 }
+
+/** Whether a model's vocabulary has scores, as Unigram's. */
+export const hasScores = (model: unknown): boolean => isObject(model) && Array.isArray(model.vocab);
 
 function idsOf(vocab: unknown): (readonly [string, number])[] {
   if (!isObject(vocab)) throw malformed(`the model's vocab must be an object or a list, and is ${shownValue(vocab)}`);
@@ -51,6 +64,8 @@ function wholeWord(parts: ModelParts, word: string): WordPart {
   return { id: idOrUnknown(parts, word), from: 0, to: word.length };
 }
 
+const manyCharacters = 256; // of a word: it is cut in steps
+
 /** Greedy longest match from the start of the rest; a word that cannot be covered is unknown as a whole. */
 function wordPiece(parts: ModelParts): Model['tokenize'] {
   const { step, ids } = parts;
@@ -60,10 +75,10 @@ function wordPiece(parts: ModelParts): Model['tokenize'] {
   const unknown = (word: string) => [
     { id: idOrUnknown(parts, textOf(step, 'unk_token', '[UNK]')), from: 0, to: word.length },
   ];
-  return (word) => {
-    if (word.length > limit && Array.from(word).length > limit) return unknown(word);
+  if (longest > longestToken) throw tooLongToken(step.type, longest);
+  function* cut(word: string): Steps<WordParts> {
     const found: WordPart[] = [];
-    for (let from = 0; from < word.length; ) {
+    for (let from = 0; from < word.length; yield) {
       let to = Math.min(word.length, from + longest);
       let id: number | undefined;
       for (; to > from; to--) {
@@ -75,5 +90,10 @@ function wordPiece(parts: ModelParts): Model['tokenize'] {
       from = to;
     }
     return found;
+  }
+  return (word) => {
+    const tooLong = word.length > 2 * limit || (word.length > limit && Array.from(word).length > limit);
+    if (tooLong) return unknown(word);
+    return word.length > manyCharacters ? cut(word) : atOnce(cut(word));
   };
 }

@@ -1,20 +1,11 @@
 // Character classes of Oniguruma's regular expressions as sets of code points
 // (https://github.com/kkos/oniguruma/blob/master/doc/RE).
 
-import {
-  type CodePoints,
-  charactersOf,
-  classOf,
-  codePointsOf,
-  complement,
-  everything,
-  intersection,
-  lastCodePoint,
-  union,
-  without,
-} from './code_points.js';
+import { charactersOf, complement, everything, intersection, lastCodePoint, without } from './code_point_algebra.js';
+import { type CodePoints, classOf, codePointsOf, union } from './code_points.js';
 import { malformed, unsupported } from './step.js';
-import { alphabetic, category, once, smallLetter, whiteSpace } from './unicode.js';
+import { once, whiteSpace } from './unicode.js';
+import { alphabetic, category, smallLetter } from './unicode_sets.js';
 
 /** A source read character by character; `at` is the position of the next. */
 export interface Reader {

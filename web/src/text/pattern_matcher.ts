@@ -4,7 +4,7 @@
 
 import { ClearformerError } from '../support/error.js';
 import type { CodePoints } from './code_points.js';
-import type { Pattern } from './pattern.js';
+import type { Match, Pattern } from './pattern.js';
 import type { PatternNode } from './pattern_syntax.js';
 import { unsupported } from './step.js';
 
@@ -14,6 +14,7 @@ const mostStates = 20_000;
  */
 const steps = { always: 500_000, each: 200 };
 const mostRemembered = 1_000_000;
+const unmatchedInStep = 256; // positions without a match
 
 type State =
   | { kind: 'accept' }
@@ -42,11 +43,12 @@ export class PatternMatcher implements Pattern {
     this.#program = new Compiler(source).program(tree, false);
   }
 
-  *[Symbol.matchAll](text: string): Generator<{ 0: string; index: number }> {
+  *[Symbol.matchAll](text: string): Generator<Match | undefined> {
     const scan = new Scan(text, this.#source);
     for (let index = 0; index <= text.length; ) {
       const end = scan.run(this.#program, index);
       if (end !== undefined) yield { 0: text.slice(index, end), index };
+      else if (index % unmatchedInStep === 0) yield;
       index = end !== undefined && end > index ? end : index + lengthAt(text, index);
     }
   }
@@ -54,9 +56,10 @@ export class PatternMatcher implements Pattern {
   [Symbol.replace](text: string, content: (match: string) => string): string {
     let result = '';
     let last = 0;
-    for (const { 0: match, index } of this[Symbol.matchAll](text)) {
-      result += text.slice(last, index) + content(match);
-      last = index + match.length;
+    for (const match of this[Symbol.matchAll](text)) {
+      if (match === undefined) continue;
+      result += text.slice(last, match.index) + content(match[0]);
+      last = match.index + match[0].length;
     }
     return result + text.slice(last);
   }

@@ -1,7 +1,8 @@
 // Parses tokenizer.json's patterns, Oniguruma's regular expressions in Ruby's syntax, to a tree. Classes become the
 // code points of the crate's version of Unicode; unsupported syntax is rejected by name.
 
-import { type CodePoints, codePointsOf, complement, everything } from './code_points.js';
+import { complement, everything } from './code_point_algebra.js';
+import { type CodePoints, codePointsOf } from './code_points.js';
 import { inEachCase, type Reader, readClass, readEscape, word } from './pattern_classes.js';
 import { malformed, unsupported } from './step.js';
 

@@ -1,6 +1,7 @@
 // tokenizer.json's `post_processor`: adds special tokens around a text or a pair, and trims the tokens' offsets.
 
 import { shownValue } from '../checkpoint/file_rules.js';
+import { mapped, type Steps } from '../support/steps.js';
 import { classOf, codePointsOf, union } from './code_points.js';
 import type { Token } from './encoder.js';
 import { asStep, isObject, lastId, malformed, mustBe, type Step, stepsOf, unknownStep } from './step.js';
@@ -19,7 +20,7 @@ interface TextSlot {
 export class PostProcessor {
   readonly #single: readonly Slot[];
   readonly #pair: readonly Slot[];
-  readonly #trim: ((row: readonly Token[], text: string) => Token[]) | undefined;
+  readonly #trim: ((row: readonly Token[], text: string) => Steps<Token[]>) | undefined;
 
   /**
    * `spelling` returns the vocabulary's entry for an id, if there is one. Throws `unsupported` for a step of an unknown
@@ -41,7 +42,9 @@ export class PostProcessor {
     if (trims === undefined) return;
     const prefixed = trims.add_prefix_space !== false;
     this.#trim = (row, text) =>
-      row.map((token, i) => trimmed(token, spelling(token.id) ?? '', text, prefixed && (i === 0 || token.start === 0)));
+      mapped(row, (token, i) =>
+        trimmed(token, spelling(token.id) ?? '', text, prefixed && (i === 0 || token.start === 0)),
+      );
   }
 
   /** The number of special tokens added to a text or a pair. */
@@ -53,14 +56,21 @@ export class PostProcessor {
    * Combines the rows of one or two texts: first the main row, then every combination with overflowing rows.
    * `originals` are the texts themselves, for tokens with spans.
    */
-  process(texts: readonly Rows[], withSpecial: boolean, originals: readonly string[] | undefined): Rows {
-    const trim = this.#trim;
-    const sources = texts.map((rows, i) => {
+  *process(texts: readonly Rows[], withSpecial: boolean, originals: readonly string[] | undefined): Steps<Rows> {
+    const sources: Rows[] = [];
+    for (const [i, rows] of texts.entries()) {
       const original = originals?.[i];
-      return trim === undefined || original === undefined ? rows : rows.map((row) => trim(row, original));
-    });
-    const slots = this.#slots(texts.length > 1).filter((slot) => withSpecial || !('special' in slot));
-    return slots.map((slot) => rowsOf(slot, sources)).reduce(joined, [[]]);
+      const done: (readonly Token[])[] = [];
+      for (const row of rows) {
+        done.push(original === undefined || this.#trim === undefined ? row : yield* this.#trim(row, original));
+      }
+      sources.push(done);
+    }
+    let all: Rows = [[]];
+    for (const slot of this.#slots(texts.length > 1)) {
+      if (withSpecial || !('special' in slot)) all = joined(all, yield* rowsOf(slot, sources));
+    }
+    return all;
   }
 
   #slots(pair: boolean): readonly Slot[] {
@@ -134,13 +144,13 @@ function flat(held: unknown): Step[] {
 }
 
 // As in the crate, the template's types apply to the main row only; overflowing rows keep their text's own.
-function rowsOf(slot: Slot, texts: readonly Rows[]): Rows {
+function* rowsOf(slot: Slot, texts: readonly Rows[]): Steps<Rows> {
   if ('special' in slot) {
     return [slot.special.map((id) => ({ id, start: 0, end: 0, word: null, sequence: null, type: slot.type }))];
   }
   const { type } = slot;
   const [main = [], ...rest] = texts[slot.text] ?? [];
-  return [type === undefined ? main : main.map((token) => ({ ...token, type })), ...rest];
+  return [type === undefined ? main : yield* mapped(main, (token) => ({ ...token, type })), ...rest];
 }
 
 function joined(left: Rows, right: Rows): Rows {

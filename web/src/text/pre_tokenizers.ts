@@ -1,6 +1,6 @@
 // tokenizer.json's `pre_tokenizer`: splits a normalized text into the words that the model processes separately.
 
-import type { AlignedText } from './aligned_text.js';
+import { type AlignedText, inSegments } from './aligned_text.js';
 import { gpt2Words, spellBytes } from './byte_level.js';
 import type { Pattern } from './pattern.js';
 import { literalPattern, patternOf } from './patterns.js';
@@ -16,19 +16,23 @@ import {
   textOf,
   unknownStep,
 } from './step.js';
-import { neitherNorSpace, numeric, once, patternWith, punctuation, whiteSpace, wordCharacters } from './unicode.js';
+import { once, onDemand, patternWith, whiteSpace } from './unicode.js';
 
-export type PreTokenize = (piece: AlignedText) => AlignedText[];
+/** The words one by one; in between, where it takes long, undefined. */
+export type PreTokenize = (piece: AlignedText) => Iterable<AlignedText | undefined>;
 
 /** What happens to the delimiters at which a text is split. */
 const behaviors = ['Removed', 'Isolated', 'MergedWithPrevious', 'MergedWithNext', 'Contiguous'] as const;
 type Behavior = (typeof behaviors)[number];
 
+const longWord = 2 ** 14; // code units that are spelled at a time
 const spaces = once(() => patternWith(whiteSpace));
-const marks = once(() => patternWith(punctuation()));
-const words = once(() => patternWith(wordCharacters(), '+|', neitherNorSpace(wordCharacters()), '+'));
+const marks = once(() => patternWith(onDemand().punctuation()));
+const words = once(() => {
+  const { neitherNorSpace, wordCharacters } = onDemand();
+  return patternWith(wordCharacters(), '+|', neitherNorSpace(wordCharacters()), '+');
+});
 const gpt2 = once(() => patternOf({ Regex: gpt2Words }));
-const character = /[\s\S]/gu;
 
 /** The pre-tokenizer of a tokenizer.json; throws `unsupported` for an unknown type. */
 export function preTokenizerOf(held: unknown): PreTokenize {
@@ -47,18 +51,17 @@ export function needsSpans(held: unknown): boolean {
 }
 
 const makers: Readonly<Record<string, (step: Step) => PreTokenize>> = {
-  Sequence: (step) => chain(...stepsOf(step, 'pretokenizers').map(preTokenizerOf)),
-  BertPreTokenizer: () => chain(splitter(spaces(), 'Removed'), splitter(marks(), 'Isolated')),
+  Sequence: (step) => chain(stepsOf(step, 'pretokenizers').map(preTokenizerOf)),
+  BertPreTokenizer: () => chain([splitter(spaces(), 'Removed'), splitter(marks(), 'Isolated')]),
   Whitespace: () => splitter(words(), 'Removed', true),
   WhitespaceSplit: () => splitter(spaces(), 'Removed'),
   Punctuation: (step) => splitter(marks(), behaviorOf(step, 'Isolated')),
   Digits: (step) =>
-    splitter(patternWith(numeric()), flagOf(step, 'individual_digits', false) ? 'Isolated' : 'Contiguous'),
+    splitter(patternWith(onDemand().numeric()), flagOf(step, 'individual_digits', false) ? 'Isolated' : 'Contiguous'),
   Split: (step) => splitter(patternOf(step.pattern), behaviorOf(step), flagOf(step, 'invert', false)),
   CharDelimiterSplit: (step) => splitter(literalPattern(characterOf(step, 'delimiter')), 'Removed'),
   FixedLength: (step) => {
-    const length = countOf(step, 'length', 1, 5);
-    return (piece) => cut(piece, runs(piece.text, length));
+    return fixedLength(countOf(step, 'length', 1, 5));
   },
   ByteLevel: byteLevel,
   Metaspace: metaspace,
@@ -72,67 +75,102 @@ function behaviorOf(step: Step, usual?: Behavior): Behavior {
   throw mustBe(step, 'behavior', `one of ${behaviors.join(', ')}`);
 }
 
-function chain(...steps: readonly PreTokenize[]): PreTokenize {
-  return (piece) => steps.reduce((pieces, step) => pieces.flatMap(step), [piece]);
+function chain(steps: readonly PreTokenize[]): PreTokenize {
+  const [first, ...others] = steps;
+  if (first === undefined) return (piece) => [piece];
+  if (others.length === 0) return first;
+  const rest = chain(others);
+  return function* (piece) {
+    for (const part of first(piece)) {
+      if (part === undefined) yield;
+      else yield* rest(part);
+    }
+  };
 }
 
 /** `invert`: the matches are kept, and the text between them is the delimiters. */
 function splitter(pattern: Pattern, behavior: Behavior, invert = false): PreTokenize {
-  return (piece) => cut(piece, join(matches(piece.text, pattern, invert), behavior));
+  return function* (piece) {
+    const { text } = piece;
+    const parts = new Parts(piece, behavior);
+    let last = 0;
+    for (const found of pattern[Symbol.matchAll](text)) {
+      if (found === undefined) {
+        yield;
+        continue;
+      }
+      const { 0: match, index } = found;
+      const between = parts.next(last, index, invert);
+      if (between !== undefined) yield between;
+      last = index + match.length;
+      const matched = parts.next(index, last, !invert);
+      if (matched !== undefined) yield matched;
+    }
+    const between = parts.next(last, text.length, invert);
+    if (between !== undefined) yield between;
+    if (parts.held !== undefined) yield parts.held;
+  };
 }
 
-/** A part of a text, [from, to), and whether it is a delimiter. */
-interface Part {
-  from: number;
-  to: number;
-  delimiter: boolean;
-}
+/** The parts of a text, delimiters and others in turn, on their way to being joined. */
+class Parts {
+  readonly #piece: AlignedText;
+  readonly #behavior: Behavior;
+  #from = -1;
+  #to = 0;
+  #delimiter = false;
 
-function matches(text: string, pattern: Pattern, invert: boolean): Part[] {
-  const parts: Part[] = [];
-  let last = 0;
-  for (const { 0: match, index } of pattern[Symbol.matchAll](text)) {
-    if (last < index) parts.push({ from: last, to: index, delimiter: invert });
-    last = index + match.length;
-    if (last > index) parts.push({ from: index, to: last, delimiter: !invert });
+  constructor(piece: AlignedText, behavior: Behavior) {
+    this.#piece = piece;
+    this.#behavior = behavior;
   }
-  if (last < text.length) parts.push({ from: last, to: text.length, delimiter: invert });
-  return parts;
-}
 
-function join(parts: readonly Part[], behavior: Behavior): readonly Part[] {
-  if (behavior === 'Isolated') return parts;
-  if (behavior === 'Removed') return parts.filter(({ delimiter }) => !delimiter);
-  const joined: Part[] = [];
-  let before: boolean | undefined = behavior === 'Contiguous' ? undefined : false;
-  for (const part of behavior === 'MergedWithNext' ? [...parts].reverse() : parts) {
-    const last = joined.at(-1);
-    const joins = behavior === 'Contiguous' ? part.delimiter === before : part.delimiter && before === false;
-    before = part.delimiter;
-    if (last === undefined || !joins) joined.push({ ...part });
-    else if (behavior === 'MergedWithNext') last.from = part.from;
-    else last.to = part.to;
+  /** What the next part may still be joined to. */
+  get held(): AlignedText | undefined {
+    return this.#from < 0 ? undefined : this.#piece.slice(this.#from, this.#to);
   }
-  return behavior === 'MergedWithNext' ? joined.reverse() : joined;
-}
 
-function cut(piece: AlignedText, parts: readonly { from: number; to: number }[]): AlignedText[] {
-  return parts.map(({ from, to }) => piece.slice(from, to));
+  /** Takes the next part; returns one that is complete. */
+  next(from: number, to: number, delimiter: boolean): AlignedText | undefined {
+    const behavior = this.#behavior;
+    if (from === to || (behavior === 'Removed' && delimiter)) return undefined;
+    if (behavior === 'Removed' || behavior === 'Isolated') return this.#piece.slice(from, to);
+    const before = this.#delimiter;
+    const joins =
+      behavior === 'Contiguous'
+        ? delimiter === before
+        : delimiter !== before && delimiter === (behavior === 'MergedWithPrevious');
+    const done = joins ? undefined : this.held;
+    if (!joins || this.#from < 0) this.#from = from;
+    this.#to = to;
+    this.#delimiter = delimiter;
+    return done;
+  }
 }
 
 /** Chunks of `length` characters; the last one may be shorter. */
-function runs(text: string, length: number): { from: number; to: number }[] {
-  const ends = [0, ...Array.from(text.matchAll(character), ({ 0: match, index }) => index + match.length)];
-  const cuts = ends.filter((_, i) => i % length === 0 || i === ends.length - 1);
-  return cuts.slice(1).map((to, i) => ({ from: cuts[i] ?? 0, to }));
+function fixedLength(length: number): PreTokenize {
+  return function* (piece) {
+    let [from, to, count] = [0, 0, 0];
+    for (const one of piece.text) {
+      to += one.length;
+      if (++count % length > 0) continue;
+      yield piece.slice(from, to);
+      from = to;
+    }
+    if (from < to) yield piece.slice(from, to);
+  };
 }
 
 function byteLevel(step: Step): PreTokenize {
   const prefixes = flagOf(step, 'add_prefix_space', true);
   const split = flagOf(step, 'use_regex', true) ? splitter(gpt2(), 'Isolated') : undefined;
-  return (piece) => {
+  return function* (piece) {
     const prefixed = prefixes && !piece.text.startsWith(' ') ? piece.prepend(' ') : piece;
-    return (split?.(prefixed) ?? [prefixed]).map(spellBytes);
+    for (const word of split?.(prefixed) ?? [prefixed]) {
+      if (word === undefined || word.text.length > longWord) yield word && (yield* inSegments(word, spellBytes));
+      else yield spellBytes(word);
+    }
   };
 }
 
@@ -142,10 +180,10 @@ function metaspace(step: Step): PreTokenize {
   const schemes = ['always', 'first', 'never'];
   if (!schemes.includes(scheme)) throw mustBe(step, 'prepend_scheme', `one of ${schemes.join(', ')}`);
   const split = flagOf(step, 'split', true) ? splitter(literalPattern(mark), 'MergedWithNext') : undefined;
-  return (piece) => {
-    const marked = piece.replace(/ /g, () => mark);
+  return function* (piece) {
+    const marked = yield* inSegments(piece, (part) => part.replace(/ /g, () => mark));
     const prepends = scheme === 'always' || (scheme === 'first' && marked.spanOf(0, 1)[0] === 0);
     const whole = prepends && !marked.text.startsWith(mark) ? marked.prepend(mark) : marked;
-    return split?.(whole) ?? [whole];
+    yield* split?.(whole) ?? [whole];
   };
 }

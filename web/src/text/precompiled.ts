@@ -2,41 +2,63 @@
 // (https://github.com/s-yata/darts-clone) followed by the replacements, each terminated by a zero byte.
 
 import { ClearformerError } from '../support/error.js';
-import type { AlignedText, Rewritten } from './aligned_text.js';
+import type { Steps } from '../support/steps.js';
+import { AlignedText, type Rewritten } from './aligned_text.js';
 import { utf8Of } from './utf8.js';
 
 const longestCluster = 5; // maximum bytes of a grapheme that is looked up as a whole
+const replacedInStep = 1024;
+const window = 256; // code units that are taken apart at a time
 
 /** The normalizer of a `precompiled_charsmap` (base64). Throws `malformed_config` for an invalid one. */
-export function precompiled(charsmap: string): (text: AlignedText) => AlignedText {
+export function precompiled(charsmap: string): (text: AlignedText) => Steps<AlignedText> {
   const find = readTable(charsmap);
   const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
   const ascii = Array.from({ length: 0x80 }, (_, code) => replacements(String.fromCharCode(code), find));
-  return (aligned) => {
-    const replaced: Replacement[] = [];
-    let text = '';
+  return function* (aligned) {
+    const parts: AlignedText[] = [];
+    let replaced: Replacement[] = [];
+    let [text, from, to] = ['', 0, 0];
+    const change = () => {
+      parts.push(aligned.slice(from, to).rewrite(text, () => rewritten(replaced)));
+      [replaced, text, from] = [[], '', to];
+    };
     for (const grapheme of graphemesOf(aligned.text, segmenter)) {
       const known = grapheme.length === 1 ? ascii[grapheme.charCodeAt(0)] : undefined;
       for (const one of known ?? replacements(grapheme, find)) {
         replaced.push(one);
         text += one.to;
       }
+      to += grapheme.length;
+      if (replaced.length < replacedInStep) continue;
+      change();
+      yield;
     }
-    return aligned.rewrite(text, () => rewritten(replaced));
+    change();
+    return AlignedText.joined(parts);
   };
 }
 
-// Between two printable ASCII characters there is always a grapheme boundary. The segmenter, which is slow and slower
-// on long texts, is applied to the other stretches only, with the adjacent characters that may belong to them.
+// Between two printable ASCII characters there is always a grapheme boundary. The segmenter, whose time is quadratic in
+// the text's length, is applied to the other stretches only, with the adjacent characters that may belong to them.
 const stretches = /[ -~]?(?:[^ -~]+[ -~]?)+|[ -~]/g;
 
-function graphemesOf(text: string, segmenter: Intl.Segmenter): string[] {
-  const found: string[] = [];
-  for (const stretch of text.match(stretches) ?? []) {
-    if (stretch.length === 1) found.push(stretch);
-    else for (const { segment } of segmenter.segment(stretch)) found.push(segment);
+function* graphemesOf(text: string, segmenter: Intl.Segmenter): Generator<string> {
+  for (const [stretch] of text.matchAll(stretches)) {
+    if (stretch.length === 1) yield stretch;
+    else yield* segments(stretch, segmenter);
   }
-  return found;
+}
+
+/** A window's last grapheme may go on behind it: the next window begins there. */
+function* segments(stretch: string, segmenter: Intl.Segmenter): Generator<string> {
+  for (let [from, length] = [0, window]; from < stretch.length; ) {
+    const found = Array.from(segmenter.segment(stretch.slice(from, from + length)), ({ segment }) => segment);
+    const last = from + length < stretch.length ? found.pop() : '';
+    yield* found;
+    from += length - (last?.length ?? 0);
+    length = found.length > 0 ? window : 2 * length; // of one that is longer than its window
+  }
 }
 
 /** The replacement of a text, given as UTF-8. */

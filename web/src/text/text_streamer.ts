@@ -3,7 +3,8 @@
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { isNode, nodeModule } from '../support/platform.js';
-import type { PreTrainedTokenizer, TokenIds } from './tokenizer.js';
+import type { TokenIds } from './token_lists.js';
+import type { PreTrainedTokenizer } from './tokenizer.js';
 
 /** An incomplete character decodes to this. */
 const replacement = '\uFFFD';

@@ -4,11 +4,13 @@ import { brokenTokenizerRules, expectNone } from '../checkpoint/file_rules.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
+import { atOnce, inSlices, type Steps } from '../support/steps.js';
 import { Tensor } from '../tensor/tensor.js';
 import { readAddedTokens } from './added_tokens.js';
 import {
   callOptions,
   layOut,
+  type PacedCallOptions,
   type Padding,
   paddedLength,
   type Row,
@@ -21,6 +23,7 @@ import {
 import type { ChatPromptOptions, Chats, Conversation } from './chat_prompt.js';
 import { cleanedUp, decoderOf } from './decoder.js';
 import { Encoder, type Token, type TokenizerJson } from './encoder.js';
+import { invalid } from './invalid.js';
 import type { Model } from './model_parts.js';
 import { modelOf } from './models.js';
 import { PostProcessor, type Rows } from './post_processor.js';
@@ -32,7 +35,8 @@ import {
   type TokenizerConfig,
 } from './special_tokens.js';
 import { templatesOf } from './template_names.js';
-import { invalid, type Truncation, truncated } from './truncation.js';
+import { areTexts, idList, spellings, type TokenIds } from './token_lists.js';
+import { type Truncation, truncated } from './truncation.js';
 
 /** Options of decoding. */
 export interface DecodeOptions {
@@ -41,9 +45,6 @@ export interface DecodeOptions {
   /** Remove spaces before punctuation; default: the setting of tokenizer_config.json. */
   clean_up_tokenization_spaces?: boolean | undefined;
 }
-
-/** Token ids of one text. */
-export type TokenIds = readonly number[] | readonly bigint[] | Int32Array | BigInt64Array | Tensor;
 
 export interface PreTrainedTokenizer {
   /**
@@ -197,7 +198,7 @@ export class PreTrainedTokenizer extends Callable<
     options: { text_pair?: string | undefined; add_special_tokens?: boolean | undefined } = {},
   ): string[] {
     checkOptions('tokenize', options, ['text_pair', 'add_special_tokens']);
-    const tokens = this.#encodeWhole(text, options.text_pair, options.add_special_tokens ?? false);
+    const tokens = atOnce(this.#encodeWhole(text, options.text_pair, options.add_special_tokens ?? false));
     return tokens.map(({ id, value }) => value ?? this.#tokenAt(id));
   }
 
@@ -207,7 +208,7 @@ export class PreTrainedTokenizer extends Callable<
     options: { text_pair?: string | undefined; add_special_tokens?: boolean | undefined } = {},
   ): number[] {
     checkOptions('encode', options, ['text_pair', 'add_special_tokens']);
-    return this.#encodeWhole(text, options.text_pair, options.add_special_tokens ?? true).map(({ id }) => id);
+    return atOnce(this.#encodeWhole(text, options.text_pair, options.add_special_tokens ?? true)).map(({ id }) => id);
   }
 
   /**
@@ -278,15 +279,33 @@ export class PreTrainedTokenizer extends Callable<
     text: string | readonly string[],
     options: TokenizerCallOptions = {},
   ): TokenizerOutput | TokenizerLists<number[] | number[][]> {
-    checkOptions('tokenizer', options, callOptions);
-    const rows = this.#encodeAll(text, options);
-    const padding = this.#padding(rows, options);
-    const return_token_type_ids = options.return_token_type_ids ?? givesTokenTypes(this.#config);
-    const spelling = (id: number) => this.#tokenAt(id);
-    return layOut(rows, padding, { ...options, return_token_type_ids }, { single: typeof text === 'string', spelling });
+    return atOnce(this.#encoded(text, options));
   }
 
-  #encodeAll(text: string | readonly string[], options: TokenizerCallOptions): Row[] {
+  /**
+   * The same in slices of time, so that the thread stays responsive over long texts and the signal is seen: rejects with its
+   * reason.
+   */
+  async paced(
+    text: string | readonly string[],
+    { signal, ...options }: PacedCallOptions = {},
+  ): Promise<TokenizerOutput> {
+    return (await inSlices(this.#encoded(text, options), signal)) as TokenizerOutput;
+  }
+
+  *#encoded(
+    text: string | readonly string[],
+    options: TokenizerCallOptions,
+  ): Steps<TokenizerOutput | TokenizerLists<number[] | number[][]>> {
+    checkOptions('tokenizer', options, callOptions);
+    const rows = yield* this.#encodeAll(text, options);
+    const padding = this.#padding(rows, options);
+    const return_token_type_ids = options.return_token_type_ids ?? givesTokenTypes(this.#config);
+    const how = { single: typeof text === 'string', spelling: (id: number) => this.#tokenAt(id) };
+    return yield* layOut(rows, padding, { ...options, return_token_type_ids }, how);
+  }
+
+  *#encodeAll(text: string | readonly string[], options: TokenizerCallOptions): Steps<Row[]> {
     const texts = typeof text === 'string' ? [text] : text;
     const pairs = typeof options.text_pair === 'string' ? [options.text_pair] : options.text_pair;
     if (!areTexts(texts) || !(pairs === undefined || areTexts(pairs))) {
@@ -297,25 +316,28 @@ export class PreTrainedTokenizer extends Callable<
     }
     const special = options.add_special_tokens ?? true;
     const truncation = this.#truncation(options, special ? this.#postProcessor.added(pairs !== undefined) : 0);
-    return texts.flatMap((one, sample) => {
-      const withOffsets = options.return_offsets_mapping ?? false;
-      const parts = this.#parts(one, pairs?.[sample], withOffsets);
+    const withOffsets = options.return_offsets_mapping ?? false;
+    const all: Row[] = [];
+    for (const [sample, one] of texts.entries()) {
+      const pair = pairs?.[sample];
+      const parts = yield* this.#parts(one, pair, withOffsets);
       const cut = truncation === undefined ? parts.map((part) => [part]) : truncated(parts, truncation);
-      const rows = this.#postProcessor.process(cut, special, withOffsets ? [one, pairs?.[sample] ?? ''] : undefined);
-      const wanted = options.return_overflowing_tokens ? rows : rows.slice(0, 1);
-      return wanted.map((tokens) => ({ tokens, sample }));
-    });
+      const rows = yield* this.#postProcessor.process(cut, special, withOffsets ? [one, pair ?? ''] : undefined);
+      for (const tokens of options.return_overflowing_tokens ? rows : rows.slice(0, 1)) all.push({ tokens, sample });
+      yield;
+    }
+    return all;
   }
 
   /** The tokens of a text, and of its pair. */
-  #parts(text: string, pair: string | undefined, withOffsets: boolean): Token[][] {
-    const first = this.#encoder.encode(text, 0, withOffsets);
-    return pair === undefined ? [first] : [first, this.#encoder.encode(pair, 1, withOffsets)];
+  *#parts(text: string, pair: string | undefined, withOffsets: boolean): Steps<Token[][]> {
+    const first = yield* this.#encoder.encode(text, 0, withOffsets);
+    return pair === undefined ? [first] : [first, yield* this.#encoder.encode(pair, 1, withOffsets)];
   }
 
-  #encodeWhole(text: string, pair: string | undefined, special: boolean): readonly Token[] {
-    const parts: Rows[] = this.#parts(text, pair, false).map((part) => [part]);
-    return this.#postProcessor.process(parts, special, undefined)[0] ?? [];
+  *#encodeWhole(text: string, pair: string | undefined, special: boolean): Steps<readonly Token[]> {
+    const parts: Rows[] = (yield* this.#parts(text, pair, false)).map((part) => [part]);
+    return (yield* this.#postProcessor.process(parts, special, undefined))[0] ?? [];
   }
 
   #truncation(options: TokenizerCallOptions, added: number): Truncation | undefined {
@@ -367,28 +389,4 @@ interface FullJson extends TokenizerJson {
   decoder?: unknown;
   padding?: { direction?: string; pad_type_id?: number; pad_token?: string } | null;
   truncation?: { direction?: string } | null;
-}
-
-function spellings(...vocabularies: readonly ReadonlyMap<string, number>[]): string[] {
-  const tokens: string[] = [];
-  for (const ids of vocabularies) for (const [token, id] of ids) tokens[id] = token;
-  return tokens;
-}
-
-function areTexts(given: unknown): given is readonly string[] {
-  return Array.isArray(given) && given.every((one) => typeof one === 'string');
-}
-
-function idList(ids: TokenIds): number[] {
-  if (ids instanceof Tensor && ids.dims.length !== 1) {
-    throw new ClearformerError(
-      'shape_mismatch',
-      `token ids of one text have dims [position], got [${ids.dims.join(', ')}] (batch_decode takes several)`,
-    );
-  }
-  return Array.from((ids instanceof Tensor ? ids.data : ids) as ArrayLike<number | bigint>, (given) => {
-    const id = Number(given);
-    if (Number.isSafeInteger(id) && id >= 0) return id;
-    throw new ClearformerError('invalid_argument', `${String(given)} is no token id`);
-  });
 }

@@ -1,7 +1,7 @@
 // Truncation: which tokens of a text or a pair are kept, and the rows made of the overflowing ones.
 
-import { ClearformerError } from '../support/error.js';
 import type { Token } from './encoder.js';
+import { invalid } from './invalid.js';
 import type { Rows } from './post_processor.js';
 
 /** Hugging Face's strategies: remove tokens from the longer text first, or from one of the two only. */
@@ -60,9 +60,4 @@ function windows(text: Token[], size: number, { stride, side }: Truncation): Row
     rows.push(text.slice(from, to));
     if (side === 'right' ? to === text.length : from === 0) return rows;
   }
-}
-
-/** The error for an invalid option. */
-export function invalid(option: string, why: string): ClearformerError {
-  return new ClearformerError('invalid_argument', `tokenizer: ${why}`, { option });
 }

@@ -1,103 +1,72 @@
-// Unicode properties as used by the `tokenizers` crate, independent of the JavaScript engine's version of Unicode.
+// White space, and access to the parts that only some tokenizers need.
 
 import { ClearformerError } from '../support/error.js';
-import { type CodePoints, classOf, codePointsOf, complement, union, without } from './code_points.js';
+import type { Steps } from '../support/steps.js';
+import type { AlignedText } from './aligned_text.js';
+import { type CodePoints, classOf, codePointsOf, union } from './code_points.js';
+import type { Model, ModelParts, Scored } from './model_parts.js';
 import type { Pattern } from './pattern.js';
 
-/** The contents of on_demand.ts: tables and patterns. SentencePiece tokenizers do without. */
-type OnDemand = typeof import('./unicode_tables.js') & { regularExpression(source: string): Pattern };
+type Normalize = (text: AlignedText) => Steps<AlignedText>;
 
-let loaded: OnDemand | undefined;
-
-export function useOnDemand(given: OnDemand): void {
-  loaded = given;
+/** What on_demand.ts has: SentencePiece tokenizers do without. */
+interface Tables {
+  regularExpression(source: string): Pattern;
+  unicodeForm(form: 'NFC' | 'NFD' | 'NFKC' | 'NFKD'): Normalize;
+  smallLetter(character: string): string;
+  neitherNorSpace(set: CodePoints): CodePoints;
+  accents(): CodePoints;
+  capitals(): CodePoints;
+  combiningMarks(): CodePoints;
+  controls(): CodePoints;
+  numeric(): CodePoints;
+  punctuation(): CodePoints;
+  wordCharacters(): CodePoints;
 }
 
-/** Thrown by a tokenizer that needs categories or patterns before they are loaded. */
+/** What sentence_pieces.ts has. */
+interface Pieces {
+  precompiled(charsmap: string): Normalize;
+  unigram(parts: ModelParts, vocab: Scored): Model['tokenize'];
+}
+
+/** The parts that only some tokenizers need. */
+interface Parts {
+  tables: Tables;
+  pieces: Pieces;
+}
+
+const loaded: Partial<Parts> = {};
+
+export function useParts(given: Partial<Parts>): void {
+  Object.assign(loaded, given);
+}
+
+/** A tokenizer needs a part that has not been loaded. */
 export class NotLoaded extends ClearformerError {
-  constructor() {
+  constructor(readonly part: keyof Parts) {
     const how = "load the tokenizer with AutoTokenizer, or import PreTrainedTokenizer from 'clearformer/tokenizer'";
-    super('unsupported', `tokenizer.json has steps that need the tables of Unicode, which are not loaded: ${how}`);
+    super('unsupported', `tokenizer.json needs a part (${part}) that is not loaded: ${how}`);
   }
 }
 
-export function onDemand(): OnDemand {
-  if (loaded === undefined) throw new NotLoaded();
-  return loaded;
-}
-
-/** Ranges by kind: a general category, and letters for deviating properties in parts of the crate. */
-const rangesByKind = once((): ReadonlyMap<string, CodePoints> => {
-  const { kinds, kindLetters, runs } = onDemand();
-  const names = kinds.split(' ');
-  const byLetter = new Map(Array.from(kindLetters, (letter, i) => [letter, names[i] ?? '']));
-  const found = new Map<string, number[]>(names.map((name) => [name, []]));
-  let from = 0;
-  for (const [, letter = '', length] of runs.matchAll(/([^0-9a-z])([0-9a-z]*)/g)) {
-    const to = from + (length ? Number.parseInt(length, 36) : 1);
-    found.get(byLetter.get(letter) ?? '')?.push(from, to - 1);
-    from = to;
-  }
-  return found;
-});
-
-function where(holds: (kind: string) => boolean): CodePoints {
-  const sets = Array.from(rangesByKind(), ([kind, ranges]) => (holds(kind) ? ranges : []));
-  return union(...sets);
-}
-
-const asked = new Map<string, CodePoints>();
-
-/** The code points of a general category (`Lu`) or of a group of them (`L`) in the crate's regular expressions. */
-export function category(name: string): CodePoints {
-  const known = asked.get(name);
-  if (known !== undefined) return known;
-  const found = where((kind) => kind.startsWith(name));
-  asked.set(name, found);
+export function needed<P extends keyof Parts>(part: P): Parts[P] {
+  const found = loaded[part];
+  if (found === undefined) throw new NotLoaded(part);
   return found;
 }
 
-/** A set by category; `letter` marks the kinds with the opposite membership. */
-const deviating = (letter: string, usual: RegExp) =>
-  once(() => where((kind) => usual.test(kind) !== kind.slice(2).includes(letter)));
-
-/** Alphabetic, in the regular expressions. */
-export const alphabetic = deviating('A', /^(L|Nl)/);
-/** Punctuation, in pre-tokenizers. */
-export const punctuation = once(() => union(deviating('P', /^P/)(), codePointsOf('$+<=>^`|~')));
-/** Numbers, in the pre-tokenizer Digits. */
-export const numeric = deviating('N', /^N/);
-/** The characters that BERT's cleaning removes, besides those it replaces by spaces. */
-export const controls = deviating('C', /^C[cfo]/);
-/** The accents that BERT removes. */
-export const accents = deviating('S', /^Mn/);
-/** The accents that the normalizer StripAccents removes. */
-export const combiningMarks = deviating('M', /^M/);
-/** Characters with a lower case form. */
-export const capitals = deviating('L', /^L[ut]/);
-/** Characters that normalization forms may change, compose or reorder. */
-export const normalized = once(() => where((kind) => !/^Cn|F/.test(kind)));
+export const onDemand = (): Parts['tables'] => needed('tables');
 
 /** White_Space, unchanged since Unicode 6.3. */
 export const whiteSpace: CodePoints = union(
   [0x09, 0x0d, 0x2000, 0x200a, 0x2028, 0x2029],
   codePointsOf(' \u0085\u00a0\u1680\u202f\u205f\u3000'),
 );
-const joiners: CodePoints = [0x200c, 0x200d];
-/** \w of the regex crate. */
-export const wordCharacters = once(() => union(alphabetic(), category('M'), category('Nd'), category('Pc'), joiners));
 
 /** A pattern with the flags g and u, made of classes and strings. */
 export function patternWith(...parts: readonly (string | CodePoints)[]): RegExp {
   return new RegExp(parts.map((part) => (typeof part === 'string' ? part : classOf(part))).join(''), 'gu');
-}
-
-/** The lower case form of a letter, as in Rust: context-free, without special treatment of final sigma. */
-export function smallLetter(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  if (code < 0x80) return character.toLowerCase();
-  const pair = onDemand().newLowercase.find(([from, to]) => from <= code && code <= to);
-  return pair === undefined ? character.toLowerCase() : String.fromCodePoint(code + pair[2]);
 }
 
 /** A value computed on first use. */
@@ -107,9 +76,4 @@ export function once<T>(make: () => T): () => T {
     made ??= { value: make() };
     return made.value;
   };
-}
-
-/** The complement of the set and the spaces. */
-export function neitherNorSpace(set: CodePoints): CodePoints {
-  return without(complement(set), whiteSpace);
 }

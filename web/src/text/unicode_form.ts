@@ -1,15 +1,29 @@
 // NFC, NFD, NFKC and NFKD, with alignment of each new character.
 
-import type { AlignedText, Rewritten } from './aligned_text.js';
-import { classOf, complement } from './code_points.js';
-import { normalized, once, patternWith } from './unicode.js';
+import type { Steps } from '../support/steps.js';
+import { type AlignedText, inSegments, type Rewritten } from './aligned_text.js';
+import { complement } from './code_point_algebra.js';
+import { classOf } from './code_points.js';
+import { once, patternWith } from './unicode.js';
+import { normalized } from './unicode_sets.js';
 
 export type Form = 'NFC' | 'NFD' | 'NFKC' | 'NFKD';
 
 /** Normalizes texts to a Unicode normalization form. */
-export function unicodeForm(form: Form): (text: AlignedText) => AlignedText {
+export function unicodeForm(form: Form): (text: AlignedText) => Steps<AlignedText> {
   known();
-  return (aligned) => aligned.rewrite(inForm(aligned.text, form), () => rewritten(aligned.text, form));
+  const change = (part: AlignedText) => part.rewrite(inForm(part.text, form), () => rewritten(part.text, form));
+  return (aligned) => inSegments(aligned, change, isBorder, segment);
+}
+
+/** Code units: engines sort marks that follow one another in a time that grows as the square of their number. */
+const segment = 2048;
+/** What may join the character before it, or change places with it: marks, and parts of Hangul syllables. */
+const joining = /^[\p{M}\u1160-\u11ff\udc00-\udfff]/u;
+
+/** Whether no form changes anything across a place. */
+function isBorder(text: string, at: number): boolean {
+  return !joining.test(String.fromCodePoint(text.codePointAt(at) ?? 0).normalize('NFKD'));
 }
 
 const known = once(() => ({

@@ -1,8 +1,21 @@
 // Unigram: the most probable segmentation of a word into tokens. Source: Kudo 2018, arXiv 1804.10959.
 
-import { byteFallback, idOrUnknown, type Model, type ModelParts, type Scored, type WordPart } from './model_parts.js';
+import { atOnce, type Steps } from '../support/steps.js';
+import {
+  byteFallback,
+  idOrUnknown,
+  longestToken,
+  longWord,
+  type Model,
+  type ModelParts,
+  type Scored,
+  tooLongToken,
+  type WordPart,
+  type WordParts,
+} from './model_parts.js';
 import { malformed } from './step.js';
 
+const inStep = 512; // characters, or tokens
 const unknownPenalty = 10; // SentencePiece's: score of an unknown character below that of the rarest token
 
 export function unigram(parts: ModelParts, vocab: Scored): Model['tokenize'] {
@@ -13,8 +26,12 @@ export function unigram(parts: ModelParts, vocab: Scored): Model['tokenize'] {
   const bytesOf = byteFallback(parts);
   const scores = vocab.map(([, score]) => asCrateReads(score));
   const least = scores.reduce((low, score) => Math.min(low, score), Number.POSITIVE_INFINITY);
-  const search = new Search(parts, scores, least - unknownPenalty, trieOf(vocab, parts.ids));
-  return (word) => {
+  const trie = trieOf(vocab, parts.ids);
+  const newSearch = () => new Search(parts, scores, least - unknownPenalty, trie);
+  const usual = newSearch();
+  function* cut(word: string, search: Search): Steps<WordParts> {
+    search.begin(word);
+    for (let at = 0; at < word.length; yield) at = search.advance(word, at, at + inStep);
     const found: WordPart[] = [];
     for (const { from, to } of search.bestPath(word)) {
       const value = word.slice(from, to);
@@ -22,9 +39,18 @@ export function unigram(parts: ModelParts, vocab: Scored): Model['tokenize'] {
       const bytes = id === undefined ? bytesOf(value) : undefined;
       if (bytes === undefined) found.push({ id: id ?? idOrUnknown(parts, value), from, to, value });
       else for (const byte of bytes) found.push({ id: byte, from, to });
+      if (found.length % inStep === 0) yield;
     }
     return found;
-  };
+  }
+  // While a long word is left in between, others may be searched.
+  return (word) => (word.length >= longWord ? cut(word, newSearch()) : atOnce(cut(word, usual)));
+}
+
+/** A token's part of a word. */
+interface Part {
+  from: number;
+  to: number;
 }
 
 /** A trie of the tokens' code points; `id`: the token that ends here, or -1. */
@@ -36,6 +62,7 @@ interface Trie {
 function trieOf(vocab: Scored, ids: ReadonlyMap<string, number>): Trie {
   const root: Trie = { next: new Map(), id: -1 };
   for (const [token] of vocab) {
+    if (token.length > longestToken) throw tooLongToken('Unigram', token.length);
     let node = root;
     for (let at = 0; at < token.length; ) {
       const code = token.codePointAt(at) ?? 0;
@@ -77,16 +104,21 @@ class Search {
     private readonly trie: Trie,
   ) {}
 
-  /** Viterbi: the segmentation with the highest sum of scores; adjacent unknown characters are merged. */
-  bestPath(word: string): { from: number; to: number }[] {
-    this.#begin(word.length + 1);
-    for (let from = 0; from < word.length; ) {
+  /** Viterbi: processes the tokens that begin at positions from `start` to `end`; returns the next position. */
+  advance(word: string, start: number, end: number): number {
+    let from = start;
+    while (from < Math.min(end, word.length)) {
       const next = from + unitsOf(word.codePointAt(from) ?? 0);
       const score = this.#score[from] ?? 0;
       if (!this.#tokensFrom(word, from, next)) this.#reach(from, next, this.unknownScore + score, 1);
       from = next;
     }
-    const path: { from: number; to: number }[] = [];
+    return from;
+  }
+
+  /** The segmentation with the highest sum of scores; adjacent unknown characters are merged. */
+  bestPath(word: string): Part[] {
+    const path: Part[] = [];
     for (let to = word.length, after = false; to > 0; ) {
       const from = this.#from[to] ?? 0;
       const unknown = this.#unknown[to] === 1;
@@ -99,7 +131,8 @@ class Search {
     return path.reverse();
   }
 
-  #begin(places: number): void {
+  begin(word: string): void {
+    const places = word.length + 1;
     if (this.#from.length < places) {
       this.#from = new Int32Array(2 * places);
       this.#score = new Float64Array(2 * places);

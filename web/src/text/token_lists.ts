@@ -1,0 +1,33 @@
+// What a caller's texts and ids, and a file's vocabularies, are as lists.
+
+import { ClearformerError } from '../support/error.js';
+import { Tensor } from '../tensor/tensor.js';
+
+/** Token ids of one text. */
+export type TokenIds = readonly number[] | readonly bigint[] | Int32Array | BigInt64Array | Tensor;
+
+/** The spellings of all tokens by their ids. */
+export function spellings(...vocabularies: readonly ReadonlyMap<string, number>[]): string[] {
+  const tokens: string[] = [];
+  for (const ids of vocabularies) for (const [token, id] of ids) tokens[id] = token;
+  return tokens;
+}
+
+export function areTexts(given: unknown): given is readonly string[] {
+  return Array.isArray(given) && given.every((one) => typeof one === 'string');
+}
+
+/** Ids as numbers; throws for what is none. */
+export function idList(ids: TokenIds): number[] {
+  if (ids instanceof Tensor && ids.dims.length !== 1) {
+    throw new ClearformerError(
+      'shape_mismatch',
+      `token ids of one text have dims [position], got [${ids.dims.join(', ')}] (batch_decode takes several)`,
+    );
+  }
+  return Array.from((ids instanceof Tensor ? ids.data : ids) as ArrayLike<number | bigint>, (given) => {
+    const id = Number(given);
+    if (Number.isSafeInteger(id) && id >= 0) return id;
+    throw new ClearformerError('invalid_argument', `${String(given)} is no token id`);
+  });
+}
