@@ -29,8 +29,7 @@ class Problems : public std::vector<Problem> {
   /// Runs `work` and turns what it throws into a problem of that file.
   template <class Work>
   void collect(std::string_view file, Work work) {
-    collect_from(
-        file, [](void* given) { (*static_cast<Work*>(given))(); }, &work);
+    collect_from(file, [](void* given) { (*static_cast<Work*>(given))(); }, &work);
   }
 
   void collect_from(std::string_view file, void (*call)(void*), void* work);

@@ -1,39 +1,13 @@
 // The caption of a matrix: name, description, shape. One line at the default font sizes, else wrapped.
 
 import { svgElement, textWidth } from '../svg.js';
+import { type Caption, type CaptionLine, captionLineHeight, captionSizes } from './caption_size.js';
 import type { Layout } from './layout.js';
 import type { MatrixView } from './view.js';
-
-/** One line; the first has the name, the last the shape. */
-interface CaptionLine {
-  readonly name: string;
-  readonly about: string;
-  readonly shape: string;
-}
-
-export interface Caption {
-  readonly lines: readonly CaptionLine[];
-  /** Of the widest line, in CSS pixels. */
-  readonly width: number;
-  readonly lineHeight: number;
-}
-
-/** Font sizes; `power` is the superscript ⊤ of a transposed matrix. */
-export const captionSizes = (minFont: number): { name: number; about: number; shape: number; power: number } => ({
-  name: Math.max(18, minFont),
-  about: Math.max(12.5, minFont),
-  shape: Math.max(12, minFont),
-  power: Math.max(11, 0.75 * minFont),
-});
-
-/** Height of a caption line, including the margin. */
-export const captionLineHeight = (minFont: number): number => Math.max(27, 1.3 * minFont);
 
 const gap = 8;
 /** Gap between description and shape. */
 const apart = 16;
-
-export const noCaption: Caption = { lines: [], width: 0, lineHeight: 27 };
 
 /** The caption, wrapped to a width in CSS pixels; at the default font sizes a single line. */
 export function captionOf(view: MatrixView, room: number): Caption {

@@ -1,7 +1,7 @@
 // Layout of a matrix, in CSS pixels from its top left corner. Rows and columns are those drawn.
 
 import type { Cell } from '../numbers.js';
-import { type Caption, captionLineHeight, captionSizes, noCaption } from './caption.js';
+import { type Caption, captionLineHeight, captionSizes, noCaption } from './caption_size.js';
 
 /** The position of a matrix's name and shape. */
 export type CaptionPlace = 'below' | 'above' | 'none';
