@@ -69,6 +69,10 @@ if ('${manner}' === 'core') {
   WebAssembly.instantiate = async (...given) => {
     const { exports } = await instantiate(...given);
     const trapping = (call) => (...given) => (performance.now() - begun > ${after} ? trap() : call(...given));
+    for (const table of Object.values(exports).filter((value) => value instanceof WebAssembly.Table)) {
+      const get = table.get.bind(table); // the glue takes the core's functions from there
+      table.get = (index) => trapping(get(index));
+    }
     const replaced = Object.entries(exports).map(([name, value]) => [name, typeof value === 'function' ? trapping(value) : value]);
     return { exports: Object.fromEntries(replaced) };
   };
