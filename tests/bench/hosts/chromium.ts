@@ -3,20 +3,10 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { messageOf } from '../../../scripts/toolchain/progress.js';
 import { findChromium } from '../../../scripts/toolchain.js';
+import { browserFlags } from '../../web/browser/chromium.js';
 import type { About, Host, Opened, Sample, Spec } from '../types.js';
 import { placed } from './places.js';
 import { type FileServer, pagePath, serveFiles } from './server.js';
-
-const browserFlags = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 /** Defined by hosts/page.html. */
 interface Bench {
