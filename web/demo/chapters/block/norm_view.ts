@@ -51,7 +51,7 @@ export function normView(figure: FigureBlock, reading: Reading): TemplateResult 
         <cf-matrix label="x" about=${labels.before} hue="stream" source="${block}.${before}[${range}]" .numbers=${input} .rowLabels=${rowNames(reading)} .cellWidth=${cell} .cellHeight=${high} .rails=${{ rows: [row] }} @cell-select=${pick}></cf-matrix>
         <p class="readout">${filled(labels.sizes, one(input.slice(row).data))}</p>
       </div>
-      <cf-matrix label="÷" about=${labels.scale} source="${scaleHook}[${range}]" .numbers=${scale} .cellWidth=${figure.inClass ? 64 : 48} .cellHeight=${high} .digits=${2} scale="plain"></cf-matrix>
+      <cf-matrix label="÷" about=${labels.scale} source="${scaleHook}[${range}]" .numbers=${scale} .cellWidth=${figure.inClass ? 88 : 48} .cellHeight=${high} .digits=${2} scale="plain"></cf-matrix>
       <div>
         <cf-matrix label="x̂" about=${labels.after} hue="stream" source="${block}.${norm}[${range}]" .numbers=${output} .cellWidth=${cell} .cellHeight=${high} .rails=${{ rows: [row] }} @cell-select=${pick}></cf-matrix>
         <p class="readout">${filled(labels.sizes, one(output.slice(row).data))}</p>

@@ -3,6 +3,7 @@
 import { percent } from 'clearformer/elements';
 import { html, svg, type TemplateResult } from 'lit';
 import { filled } from '../../book/markup.js';
+import { textWidths } from '../../book/text_widths.js';
 import { vars } from '../../book/vars.js';
 import type { Data, FigureSaying } from './figure.js';
 import type { Draws } from './odds.js';
@@ -46,8 +47,42 @@ function turnOf(figure: FigureSaying, { tokens, order, seed, count }: Draws): nu
   return 2 * Math.round(seed / count) + 1 - middle;
 }
 
+interface Slice {
+  readonly label: string;
+  /** In turns, before the wheel's rotation. */
+  readonly from: number;
+  readonly to: number;
+}
+
+const labelRadius = radius * 0.66;
+
+/** The slices whose labels fit: the widest first, each if it overlaps none before where the wheel stops. */
+function labelled<S extends Slice>(figure: FigureSaying, slices: readonly S[], turn: number): S[] {
+  const wide = slices.filter(({ from, to }) => to - from > 0.035).sort((a, b) => b.to - b.from - (a.to - a.from));
+  const height = figure.textSize(14.5);
+  const widths = textWidths(
+    wide.map(({ label }) => label),
+    height,
+  );
+  const boxes = wide.map(({ from, to }, i) => {
+    const angle = ((from + to) / 2 + turn) * 2 * Math.PI;
+    return { x: labelRadius * Math.sin(angle), y: labelRadius * Math.cos(angle), width: widths[i] ?? 0 };
+  });
+  const placed: number[] = [];
+  boxes.forEach(({ x, y, width }, i) => {
+    const meets = (at: number): boolean => {
+      const other = boxes[at];
+      if (!other) return false;
+      return Math.abs(x - other.x) < (width + other.width) / 2 + 4 && Math.abs(y - other.y) < 1.3 * height;
+    };
+    if (!placed.some(meets)) placed.push(i);
+  });
+  return placed.flatMap((i) => wide[i] ?? []);
+}
+
 function wheel(figure: FigureSaying, draws: Draws): TemplateResult {
   const { tokens } = draws;
+  const turn = turnOf(figure, draws);
   let start = 0;
   const slices = tokens.map(({ piece, probability }, i) => {
     const [from, to] = [start, start + probability];
@@ -63,15 +98,13 @@ function wheel(figure: FigureSaying, draws: Draws): TemplateResult {
     return `M${centre} ${centre}L${point(from, radius)}A${radius} ${radius} 0 ${end - from > 0.5 ? 1 : 0} 1 ${point(end, radius)}Z`;
   };
   return html`<svg class="wheel" width=${size} height=${size} role="img" aria-label=${figure.words.labels.wheelName}>
-    <g class="turning" ${vars({ '--turn': `${360 * turnOf(figure, draws)}deg` })}>
+    <g class="turning" ${vars({ '--turn': `${360 * turn}deg` })}>
     <circle class="rest" cx=${centre} cy=${centre} r=${radius} />
     ${slices.map(({ label, from, to, i }) => svg`<path class="slice s${i % 4}" d=${path(from, to)}><title>${label}: ${percent(to - from)}</title></path>`)}
-    ${slices
-      .filter(({ from, to }) => to - from > 0.035)
-      .map(({ label, from, to }) => {
-        const [x, y] = point((from + to) / 2, radius * 0.66).split(' ');
-        return svg`<text class="serif" x=${x} y=${y} dy="5" text-anchor="middle">${label}</text>`;
-      })}</g>
+    ${labelled(figure, slices, turn).map(({ label, from, to }) => {
+      const [x, y] = point((from + to) / 2, labelRadius).split(' ');
+      return svg`<text class="serif" x=${x} y=${y} dy="5" text-anchor="middle">${label}</text>`;
+    })}</g>
     ${figure.revealed ? svg`<path class="pointer" d="M${centre} ${centre - radius + 8}l-7 -17h14z"/>` : ''}
   </svg>`;
 }
