@@ -2,9 +2,10 @@
 // Stages: native (C++), wasm (the same C++ tests as WebAssembly under Node), ts (the package under Node, with trained
 // checkpoints that are downloaded once), browser (the page in Chromium and Firefox), check (formats, types, import
 // directions, sizes).
-// Only by name: aarch64 (C++ cross-compiled, under qemu-user), which needs a cross-compiler and an emulator.
+// Only by name: aarch64 (C++ cross-compiled, under qemu-user), which needs a cross-compiler and an emulator; asan, tsan
+// (the C++ tests with sanitizers, by the machine's compiler), asan-clang, tsan-clang, wasm-asan.
 
-import { buildPreset, testPreset, wasmPreset } from './build/cmake.js';
+import { buildPreset, testPreset, wasmPreset, wasmSanitizedPreset } from './build/cmake.js';
 import { inProject } from './build/fresh.js';
 import { steps } from './build.js';
 import { check } from './check.js';
@@ -22,7 +23,14 @@ const vitest = (project: string, env: Environment = {}): Promise<unknown> =>
     }),
   );
 
-type StageName = 'native' | 'wasm' | 'ts' | 'browser' | 'check' | 'aarch64';
+const sanitizers = ['asan', 'asan-clang', 'tsan', 'tsan-clang', wasmSanitizedPreset] as const;
+type Sanitizer = (typeof sanitizers)[number];
+type StageName = 'native' | 'wasm' | 'ts' | 'browser' | 'check' | 'aarch64' | Sanitizer;
+
+const sanitize = (preset: Sanitizer) => async (): Promise<void> => {
+  await buildPreset(preset);
+  await testPreset(preset);
+};
 
 const stages: Readonly<Record<StageName, () => Promise<void>>> = {
   native: async () => {
@@ -57,6 +65,11 @@ const stages: Readonly<Record<StageName, () => Promise<void>>> = {
     await buildPreset('aarch64');
     await testPreset('aarch64');
   },
+  asan: sanitize('asan'),
+  'asan-clang': sanitize('asan-clang'),
+  tsan: sanitize('tsan'),
+  'tsan-clang': sanitize('tsan-clang'),
+  [wasmSanitizedPreset]: sanitize(wasmSanitizedPreset),
 };
 
 async function buildPackage(): Promise<void> {
@@ -83,7 +96,7 @@ async function runStage(name: StageName): Promise<Verdict> {
 }
 
 const stageNames = Object.keys(stages) as StageName[];
-const usual = stageNames.filter((name) => name !== 'aarch64');
+const usual: readonly StageName[] = ['native', 'wasm', 'ts', 'browser', 'check'];
 
 export const command = commandOf(async (names) => {
   const start = Date.now();

@@ -11,7 +11,9 @@ import { digestOf, inProject, unlessFresh } from './fresh.js';
 
 /** The WebAssembly preset: the modules, with and without relaxed SIMD and threads, and the C++ tests. */
 export const wasmPreset = 'wasm';
-/** Its build folder. */
+/** The same C++ tests with sanitizers. */
+export const wasmSanitizedPreset = 'wasm-asan';
+/** The build folder of the modules. */
 export const wasmFolder = inProject('build', wasmPreset);
 
 /** Every build of the module by name: its path without extension. */
@@ -48,7 +50,7 @@ interface Settings {
 
 async function settingsOf(preset: string): Promise<Settings> {
   const { cmakeArguments } = await tools.build();
-  if (preset !== wasmPreset) {
+  if (preset !== wasmPreset && preset !== wasmSanitizedPreset) {
     findCppCompiler(); // its error says how to get one, CMake's would not
     return { env: {}, cmakeArguments };
   }
