@@ -1,18 +1,14 @@
-// Chat templates as tokenizer_config.json holds them.
+// Chat templates as tokenizer_config.json contains them.
 
-import { ClearformerError } from '../support/error.js';
+/** One template, or a list of named ones; checkpoint/file_rules.ts refuses other values. */
+export type StoredTemplates =
+  | string
+  | readonly { readonly name: string; readonly template: string }[]
+  | null
+  | undefined;
 
-/** tokenizer_config.json holds one template, or a list of named ones. */
-export function templatesOf(held: unknown): string | Record<string, string> | null {
-  if (Array.isArray(held)) return Object.fromEntries(held.map(namedTemplate));
-  return typeof held === 'string' ? held : null;
-}
-
-function namedTemplate(held: unknown): [string, string] {
-  const { name, template } = (held ?? {}) as { name?: unknown; template?: unknown };
-  if (typeof name === 'string' && typeof template === 'string') return [name, template];
-  throw new ClearformerError(
-    'malformed_config',
-    'tokenizer_config.json: "chat_template" must be a text, or a list of { name, template }',
-  );
+/** The template, those of a list by name, or null if there is none. */
+export function templatesOf(stored: StoredTemplates): string | Record<string, string> | null {
+  if (typeof stored === 'string') return stored;
+  return stored ? Object.fromEntries(stored.map(({ name, template }) => [name, template])) : null;
 }

@@ -34,7 +34,7 @@ import {
   specialTokensOf,
   type TokenizerConfig,
 } from './special_tokens.js';
-import { templatesOf } from './template_names.js';
+import { type StoredTemplates, templatesOf } from './template_names.js';
 import { areTexts, idList, spellings, type TokenIds } from './token_lists.js';
 import { type Truncation, truncated } from './truncation.js';
 
@@ -140,7 +140,7 @@ export class PreTrainedTokenizer extends Callable<
     // Files without a limit contain a number of thirty digits.
     this.model_max_length =
       typeof model_max_length === 'number' && model_max_length < 1e9 ? model_max_length : Number.POSITIVE_INFINITY;
-    this.chat_template = templatesOf(chat_template);
+    this.chat_template = templatesOf(chat_template as StoredTemplates);
   }
 
   /** Ids of the special tokens; null if the tokenizer has none. */
