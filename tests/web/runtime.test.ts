@@ -2,8 +2,6 @@
 
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { AutoModelForCausalLM, configure, type GenerativeModel, type LoadOptions } from 'clearformer';
 import * as inline from 'clearformer/inline';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -11,6 +9,7 @@ import type { CoreModule } from '../../web/src/runtime/border.js';
 import { Core } from '../../web/src/runtime/core.js';
 import { canRun, chooseVariant } from '../../web/src/runtime/wasm.js';
 import { failureOf } from './support/failures.js';
+import { collectGarbage } from './support/garbage.js';
 import { storiesPath } from './support/references.js';
 import { FileServer } from './support/server.js';
 
@@ -93,12 +92,7 @@ describe('the build', () => {
 
 /** The process's resident memory after garbage collection. */
 async function reserved(): Promise<number> {
-  setFlagsFromString('--expose-gc');
-  const gc = runInNewContext('gc') as () => void;
-  for (let i = 0; i < 5; i++) {
-    gc();
-    await new Promise((done) => setTimeout(done, 10));
-  }
+  await collectGarbage();
   return process.memoryUsage().rss;
 }
 
