@@ -18,7 +18,7 @@ async function used(): Promise<Usage> {
   return { heapUsed, arrayBuffers, rss, handles };
 }
 /** The runner keeps some kilobytes itself, the allocator of the process some pages. */
-const allowed = { heapUsed: 300e3, arrayBuffers: 10e3, rss: 30e6 };
+const allowed = { heapUsed: 100e3, arrayBuffers: 10e3, rss: 30e6 };
 
 it('generate', async () => {
   const model = await AutoModelForCausalLM.from_pretrained(path, { worker: false });
