@@ -1,5 +1,6 @@
 // Caches every file of one build of the page for offline use. A new build has a new list: unchanged files are copied
-// from the previous build's cache, which is kept for pages that are still open.
+// from the previous build's cache, which is kept for pages that are still open. onnxruntime-web is cached when it was
+// used.
 
 interface WorkerEvent extends Event {
   readonly request: Request;
@@ -23,6 +24,8 @@ const worker = self as unknown as WorkerScope;
 const prefix = `clearformer ${worker.registration.scope} `; // Caches belong to the origin, which may host other pages.
 const name = prefix + buildVersion;
 const listKey = 'cached-files.json';
+const onRequestFolder = 'onnxruntime/';
+const onRequestManifest = `${onRequestFolder}manifest.json`;
 const urlOf = (path: string): string => new URL(path, worker.registration.scope).href;
 
 const ours = async (): Promise<string[]> => (await caches.keys()).filter((each) => each.startsWith(prefix));
@@ -59,8 +62,35 @@ async function activate(): Promise<void> {
   await worker.clients.claim();
 }
 
+/**
+ * A file of onnxruntime-web: from a cache of its own once it was fetched. Only the manifest is asked for each time;
+ * files of other versions than the one it names are deleted.
+ */
+async function onRequest(request: Request, url: string): Promise<Response> {
+  const cache = await caches.open(`clearformer-on-request ${worker.registration.scope}`);
+  const isManifest = url === urlOf(onRequestManifest);
+  const found = await cache.match(url);
+  if (found && !isManifest) return found;
+  try {
+    const response = await fetch(request);
+    if (!response.ok) return response;
+    if (isManifest) await keepVersion(cache, String((await response.clone().json()).version));
+    await cache.put(url, response.clone()).catch(() => undefined); // no space: the file is fetched again next time
+    return response;
+  } catch (error) {
+    if (found) return found;
+    throw error;
+  }
+}
+
+async function keepVersion(cache: Cache, version: string): Promise<void> {
+  const others = (await cache.keys()).filter(({ url }) => !url.startsWith(urlOf(`${onRequestFolder}${version}/`)));
+  await Promise.all(others.map((each) => cache.delete(each)));
+}
+
 async function answer(request: Request): Promise<Response> {
   const url = request.url.replace(/[?#].*$/, '').replace(/\/index\.html$/, '/');
+  if (url.startsWith(urlOf(onRequestFolder))) return onRequest(request, url);
   const found = (await (await caches.open(name)).match(url)) ?? (await caches.match(url));
   return found ?? fetch(request);
 }

@@ -21,6 +21,12 @@ interface Port {
   dims: Dims;
 }
 
+interface Constant {
+  name: string;
+  dims: readonly number[];
+  data: Data;
+}
+
 const elementTypes: Readonly<Record<ElementType, number>> = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7 };
 const attributeTypes = { float: 1, int: 2, string: 3, ints: 7 };
 const alignment = 64;
@@ -37,6 +43,13 @@ function elementOf(data: Data): number {
   if (data instanceof Int8Array) return elementTypes.int8;
   return data instanceof Int32Array ? elementTypes.int32 : elementTypes.int64;
 }
+
+const rawOf = ({ data }: Constant): Buffer => Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+const headOf = ({ name, dims, data }: Constant): Buffer[] => [
+  ...dims.map((size) => integer(1, size)),
+  integer(2, elementOf(data)),
+  text(8, name),
+];
 
 function attribute(name: string, value: Attribute): Buffer {
   if (typeof value === 'string') return message(5, [text(1, name), text(4, value), integer(20, attributeTypes.string)]);
@@ -57,7 +70,7 @@ export class OnnxGraph {
   readonly #nodes: Buffer[] = [];
   readonly #inputs: Port[] = [];
   readonly #outputs: Port[] = [];
-  readonly #tensors: { name: string; dims: readonly number[]; data: Data }[] = [];
+  readonly #tensors: Constant[] = [];
   readonly #names = new Set<string>();
 
   input(name: string, type: ElementType, dims: Dims): string {
@@ -107,21 +120,25 @@ export class OnnxGraph {
     return this.node(operator, inputs, outputs, attributes, contributedDomain);
   }
 
+  /** One file that contains all weights. */
+  serialised(): Buffer {
+    return this.#model(this.#tensors.map((tensor) => message(5, [...headOf(tensor), bytes(9, rawOf(tensor))])));
+  }
+
   /** Writes both files into `folder`. */
   write(folder: string, name: string): void {
     const data = openSync(join(folder, `${name}.bin`), 'w');
     try {
       let end = 0;
       const tensors = this.#tensors.map((tensor) => {
-        const raw = Buffer.from(tensor.data.buffer, tensor.data.byteOffset, tensor.data.byteLength);
-        const head = [tensor.dims.map((size) => integer(1, size)), integer(2, elementOf(tensor.data))];
-        if (raw.byteLength < inlineBytes) return message(5, [head, text(8, tensor.name), bytes(9, raw)]);
+        const [head, raw] = [headOf(tensor), rawOf(tensor)];
+        if (raw.byteLength < inlineBytes) return message(5, [...head, bytes(9, raw)]);
         const offset = end;
         end = Math.ceil((offset + raw.byteLength) / alignment) * alignment;
         writeAt(data, raw, offset);
         const place = { location: `${name}.bin`, offset: String(offset), length: String(raw.byteLength) };
         const entries = Object.entries(place).map(([key, each]) => message(13, [text(1, key), text(2, each)]));
-        return message(5, [head, text(8, tensor.name), entries, integer(14, 1)]);
+        return message(5, [...head, entries, integer(14, 1)]);
       });
       writeFileSync(join(folder, `${name}.onnx`), this.#model(tensors));
     } finally {

@@ -2,7 +2,7 @@
 
 import { RandomNumbers } from '../models/random.js';
 import type { Precision } from '../types.js';
-import { type Attributes, OnnxGraph } from './graph.js';
+import { type Attributes, type Dims, OnnxGraph } from './graph.js';
 import { linear } from './layers.js';
 
 /** y (M, N) = x (M, K) · a constant (K, N), in one precision. */
@@ -22,6 +22,21 @@ export const attentionForms = {
   causal: ['MultiHeadAttention', 'GroupQueryAttention'],
 };
 
+/** Inputs q, k and v and output y of one shape. */
+function attentionPorts(dims: Dims): [OnnxGraph, string[]] {
+  const graph = new OnnxGraph();
+  const parts = ['q', 'k', 'v'].map((name) => graph.input(name, 'float32', dims));
+  graph.output('y', 'float32', dims);
+  return [graph, parts];
+}
+
+/** y (1, n, d) = attention of q, k and v of that shape with one head, for any n and d. */
+export function attentionOfAnySize(): OnnxGraph {
+  const [graph, parts] = attentionPorts([1, 'n', 'd']);
+  graph.contributed('MultiHeadAttention', parts, ['y'], { num_heads: 1 });
+  return graph;
+}
+
 /** y (1, n, heads · d) = attention of q, k and v of that shape. */
 interface Attention {
   n: number;
@@ -31,9 +46,7 @@ interface Attention {
 }
 
 export function attentionGraph({ n, heads, d, causal }: Attention, form: string): OnnxGraph {
-  const graph = new OnnxGraph();
-  const parts = ['q', 'k', 'v'].map((name) => graph.input(name, 'float32', [1, n, heads * d]));
-  graph.output('y', 'float32', [1, n, heads * d]);
+  const [graph, parts] = attentionPorts([1, n, heads * d]);
   if (form === 'MultiHeadAttention') {
     const flags: Attributes = causal ? { unidirectional: 1 } : {};
     graph.contributed(form, parts, ['y'], { num_heads: heads, ...flags });

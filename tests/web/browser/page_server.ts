@@ -15,10 +15,24 @@ export const isolation = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-embedder-policy': 'require-corp',
 };
+/** A content security policy without inline scripts and styles. */
+export const strictPolicy = {
+  'content-security-policy': [
+    "default-src 'self'",
+    "script-src 'self' 'wasm-unsafe-eval'",
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    "worker-src 'self'",
+    "connect-src 'self' https://huggingface.co https://*.hf.co",
+    "object-src 'none'",
+    "base-uri 'none'",
+  ].join('; '),
+};
 const contentTypes: Record<string, string> = {
   '.css': 'text/css',
   '.html': 'text/html',
   '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
   '.json': 'application/json',
   '.png': 'image/png',
   '.svg': 'image/svg+xml',
@@ -27,14 +41,20 @@ const contentTypes: Record<string, string> = {
   '.wasm': 'application/wasm',
 };
 
-async function answer(path: string, folder: string): Promise<{ status: number; type: string; body: Buffer | string }> {
+type Contents = Map<string, string | Buffer>;
+
+async function answer(
+  path: string,
+  folder: string,
+  replaced: Contents,
+): Promise<{ status: number; type: string; body: Buffer | string }> {
   const missing = { status: 404, type: 'text/plain', body: 'not here' };
   if (!path.startsWith(base)) return missing;
   const name = normalize(path.slice(base.length) || 'index.html');
   if (name.startsWith('..')) return missing;
   try {
     const type = contentTypes[extname(name)] ?? 'application/octet-stream';
-    return { status: 200, type, body: await readFile(join(folder, name)) };
+    return { status: 200, type, body: replaced.get(name) ?? (await readFile(join(folder, name))) };
   } catch {
     return missing;
   }
@@ -44,8 +64,8 @@ export interface PageServer {
   readonly url: string;
   /** Requested paths of the page. */
   readonly requests: string[];
-  /** Replaced contents of the page's files, by path. */
-  readonly replaced: Map<string, string>;
+  /** Replaced contents of the page's files, and additional files, by path. */
+  readonly replaced: Contents;
   /** Bytes of response bodies, by path. */
   readonly sent: Map<string, number>;
   close(): void;
@@ -66,15 +86,14 @@ export async function servePage({
 }: PageServerOptions = {}): Promise<PageServer> {
   const requests: string[] = [];
   const sent = new Map<string, number>();
-  const replaced = new Map<string, string>();
+  const replaced: Contents = new Map();
   const server = createServer(async (request, response) => {
     const path = new URL(request.url ?? '/', 'http://site').pathname;
-    const { status, type, body } = await answer(path, folder);
+    const { status, type, body } = await answer(path, folder, replaced);
     const name = path.slice(base.length);
     requests.push(name);
-    const plain = replaced.get(name) ?? body;
     const packed = encoding === 'br' && type !== 'font/woff2';
-    const bytes = packed ? brotliCompressSync(plain) : Buffer.from(plain);
+    const bytes = packed ? brotliCompressSync(body) : Buffer.from(body);
     sent.set(name, bytes.length);
     const coding = packed ? { 'content-encoding': encoding } : {};
     response.writeHead(status, { ...headers, 'content-type': type, ...coding }).end(bytes);

@@ -34,8 +34,8 @@ export class Site {
     return this.server.requests;
   }
 
-  /** Replaced contents of the page's files, by path. */
-  get replaced(): Map<string, string> {
+  /** Replaced contents of the page's files, and additional files, by path. */
+  get replaced(): Map<string, string | Buffer> {
     return this.server.replaced;
   }
 

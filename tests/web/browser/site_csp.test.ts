@@ -3,19 +3,8 @@
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isolation } from './page_server.js';
+import { isolation, strictPolicy } from './page_server.js';
 import { Site } from './site.js';
-
-const policy = [
-  "default-src 'self'",
-  "script-src 'self' 'wasm-unsafe-eval'",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  "worker-src 'self'",
-  "connect-src 'self' https://huggingface.co https://*.hf.co",
-  "object-src 'none'",
-  "base-uri 'none'",
-].join('; ');
 
 /** The chapters listed in the contents, by their links. */
 const chaptersOf = async (page: Page): Promise<string[]> => {
@@ -32,7 +21,7 @@ describe.each([
 ])('a strict policy, %s', (_, headers) => {
   let site: Site;
   beforeAll(async () => {
-    site = await Site.start({ ...headers, 'content-security-policy': policy });
+    site = await Site.start({ ...headers, ...strictPolicy });
   });
   afterAll(() => site.stop());
 

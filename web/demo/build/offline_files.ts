@@ -11,8 +11,8 @@ const worker = 'service_worker.js';
 
 const digestOf = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex').slice(0, 16);
 
-/** Not cached for offline use: the worker itself, source maps, licences, and the documentation site. */
-const left = /^service_worker\.js$|^licences\.md$|^docs\/|\.map$/;
+/** Not cached in advance: the worker itself, source maps, licences, the documentation site, and onnxruntime-web. */
+const left = /^service_worker\.js$|^licences\.md$|^docs\/|^onnxruntime\/|\.map$/;
 
 /** Digests by path; index.html is `./`, as servers redirect to its folder. */
 function filesIn(folder: string): Record<string, string> {

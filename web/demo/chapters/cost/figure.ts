@@ -4,32 +4,32 @@
 import type { Complexity, ModelInfo } from 'clearformer';
 import { type Bar, decimals } from 'clearformer/elements';
 import { css, html, type TemplateResult } from 'lit';
-import { Figure, type FigureCode } from '../../book/figure.js';
+import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
+import { MeasuredFigure } from '../../book/measured_figure.js';
 import type { words } from '../../words/en/cost.js';
 import { kinds, works } from './counting.js';
 import './plot.js';
-import type { Series } from './plot.js';
 import { cacheBytesOf, type DtypeCost, device, inDtypes, withCache } from './running.js';
-import { lengths, measure, type Timed, timed } from './timing.js';
+import { type Times, timesOf } from './time_view.js';
+import { lengths } from './timing.js';
 
 const views = ['work', 'time', 'path', 'cache', 'dtypes', 'device'] as const;
 type View = (typeof views)[number];
-const hues: Record<Timed, 'q' | 'k' | 'v'> = { self_attention: 'q', recurrent: 'k', convolutional: 'v' };
 const writtenTokens = 48;
 
 interface Data {
   readonly view: View;
   readonly counted: readonly Complexity[];
-  readonly series?: readonly Series[];
+  readonly times?: Times;
   readonly cache?: Awaited<ReturnType<typeof withCache>>;
   readonly cacheBytes?: number;
   readonly dtypes?: readonly DtypeCost[];
   readonly device?: ModelInfo;
 }
 
-class FigureCost extends Figure<Data, typeof words> {
+class FigureCost extends MeasuredFigure<Data, typeof words> {
   static override styles = [
     figureStyles,
     css`
@@ -37,6 +37,9 @@ class FigureCost extends Figure<Data, typeof words> {
       th { text-align: left; font-weight: 400; color: var(--cf-muted); padding: 5px 14px 5px 0; vertical-align: top; }
       td { padding: 5px 14px 5px 0; }
       .guess { font: italic max(22px, var(--cf-min-font-size)) var(--cf-serif); padding: 80px 0; text-align: center; }
+      .seg > span { display: none; } /* The name of the choice of views is for screen readers. */
+      :host(.narrow) .controls { gap: 6px 16px; margin-bottom: 8px; }
+      :host(.narrow) .slider input { width: 96px; }
       h3 { font: 600 max(17px, var(--cf-min-font-size)) var(--cf-serif); margin: 22px 0 6px; }
     `,
   ];
@@ -48,18 +51,30 @@ class FigureCost extends Figure<Data, typeof words> {
 
   protected override key(): string {
     const text = ['cache', 'dtypes'].includes(this.#view()) ? this.book.text : '';
-    return [this.#view(), this.value('n'), this.value('d'), this.value('k'), text, this.#turn].join('\n');
+    return [
+      this.#view(),
+      this.value('n'),
+      this.value('d'),
+      this.value('k'),
+      this.value('beside'),
+      text,
+      this.#turn,
+    ].join('\n');
   }
 
   protected override updated(): void {
     this.classList.toggle('large', this.inClass);
+    this.classList.toggle('narrow', this.narrow);
   }
 
   protected override async compute(signal: AbortSignal): Promise<Data> {
     const [n, d, k] = [this.number('n'), this.number('d'), this.number('k')];
     const view = this.#view();
     const counted = await works(n, d, k);
-    if (view === 'time') return { view, counted, series: await this.#series(d, k, signal) };
+    if (view === 'time') {
+      const request = { d, k, beside: this.#beside, labels: this.words.labels };
+      return { view, counted, times: await timesOf(request, signal) };
+    }
     if (view === 'cache') {
       const cacheBytes = await cacheBytesOf('stories260K', signal);
       return { view, counted, cacheBytes, cache: await withCache(this.book, writtenTokens, signal) };
@@ -69,22 +84,15 @@ class FigureCost extends Figure<Data, typeof words> {
     return { view, counted };
   }
 
-  async #series(d: number, k: number, signal: AbortSignal): Promise<Series[]> {
-    const times = await measure(d, k, signal);
-    const counts = await Promise.all(lengths.map((length) => works(length, d, k)));
-    return timed.map((kind) => ({
-      name: this.words.labels[kind] ?? kind,
-      hue: hues[kind],
-      points: times[kind],
-      work: counts.map((row) => row[kinds.indexOf(kind)]?.multiply_adds ?? Number.NaN),
-    }));
+  get #beside(): boolean {
+    return this.value('beside') === 'onnxruntime';
   }
 
-  protected override valuesOf({ counted, cache, series, dtypes }: Data): Record<string, string> {
+  protected override valuesOf({ counted, cache, times, dtypes }: Data): Record<string, string> {
     const [attention, recurrent] = counted;
     const q8 = dtypes?.find(({ dtype }) => dtype === 'q8');
     const fp32 = dtypes?.find(({ dtype }) => dtype === 'fp32');
-    const last = series?.map(({ points }) => points.at(-1));
+    const last = times?.series[0]?.points.at(-1);
     return {
       n: this.value('n'),
       d: this.value('d'),
@@ -94,7 +102,7 @@ class FigureCost extends Figure<Data, typeof words> {
       ratio: decimals((attention?.multiply_adds ?? 0) / (recurrent?.multiply_adds ?? 1), 2),
       path: String(counted[2]?.maximum_path_length ?? ''),
       ...(cache && { faster: decimals(cache.without.milliseconds / cache.kept.milliseconds, 1) }),
-      ...(last?.[0] && { longest: String(last[0].n), ms: decimals(last[0].milliseconds, 2) }),
+      ...(last && { longest: String(last.n), ms: decimals(last.milliseconds, 2) }),
       ...(q8 && fp32 && { smaller: decimals(fp32.bytes / q8.bytes, 1) }),
     };
   }
@@ -102,10 +110,11 @@ class FigureCost extends Figure<Data, typeof words> {
   protected override draw(data: Data): TemplateResult {
     const { labels } = this.words;
     return html`<div class="controls">
-        <div class="seg" role="group" aria-label=${labels.what}>${views.map((view) => html`<button type="button" aria-pressed=${view === data.view} @click=${() => this.choose({ view })}>${labels[view]}</button>`)}</div>
+        ${this.choice({ key: 'view', name: labels.what, options: views.map((view) => [view, labels[view]] as const), chosen: data.view })}
         ${['work', 'path'].includes(data.view) ? this.#slider('n', 4, 1024) : ''}
         ${['work', 'path', 'time'].includes(data.view) ? html`${this.#slider('d', 8, 512)}${this.#slider('k', 3, 15)}` : ''}
         ${['time', 'cache', 'dtypes'].includes(data.view) ? html`<button type="button" class="chip" @click=${this.#again}>${labels.again}</button>` : ''}
+        ${this.#besideButton(data.times?.offered)}
       </div>
       ${this.#body(data)}`;
   }
@@ -139,8 +148,7 @@ class FigureCost extends Figure<Data, typeof words> {
           <p class="verdict">${labels.pathNote}</p>`;
       case 'time':
         if (!this.revealed) return html`<p class="guess">${labels.guess}</p>`;
-        return html`<cost-plot source="median ms of scaled_dot_product_attention(q, k, v); n × tanh(matmul(h, W)); conv1d(x, W)" .series=${data.series ?? []} .lengths=${lengths} .labels=${labels} .minFont=${this.minFont}></cost-plot>
-          <p class="verdict">${labels.timeNote}</p>`;
+        return this.#time(data.times);
       case 'cache':
         return this.#cache(data);
       case 'dtypes':
@@ -148,6 +156,29 @@ class FigureCost extends Figure<Data, typeof words> {
       default:
         return this.#device(data.device);
     }
+  }
+
+  #time(times: Times | undefined): TemplateResult {
+    const { labels } = this.words;
+    const peer = times?.series.some(({ name }) => name === labels.onnxruntime) ? ' session.run({ q, k, v });' : '';
+    const source = `median ms of scaled_dot_product_attention(q, k, v);${peer} n × tanh(matmul(h, W)); conv1d(x, W)`;
+    return html`<cost-plot source=${source} .series=${times?.series ?? []} .lengths=${lengths} .labels=${labels} .minFont=${this.minFont} .mostHeight=${this.#plotHeight}></cost-plot>
+      ${times?.note ? html`<p class="verdict beside">${times.note}</p>` : ''}
+      ${times?.note && this.inClass ? '' : html`<p class="verdict">${labels.timeNote}</p>`}`;
+  }
+
+  /** CSS pixels, with room for controls and notes; above the prose (narrow.css) figures take 45 % of the screen. */
+  get #plotHeight(): number {
+    if (this.inClass) return Math.min(520, this.stageHeight - 220);
+    return innerWidth <= 900 ? Math.max(160, 0.45 * innerHeight - 150) : 460;
+  }
+
+  /** Shows or hides onnxruntime-web; not offered by a page without its files. */
+  #besideButton(offered: number | undefined): TemplateResult | '' {
+    if (offered === undefined) return '';
+    const megabytes = decimals(offered / 1e6, 1);
+    const toggle = (): void => this.choose({ beside: this.#beside ? undefined : 'onnxruntime' });
+    return html`<button type="button" class="chip" aria-pressed=${this.#beside} @click=${toggle}>${filled(this.words.labels.beside, { megabytes })}</button>`;
   }
 
   #bars(data: Data, field: string, of: (one: Complexity) => number, note: (one: Complexity) => string): TemplateResult {

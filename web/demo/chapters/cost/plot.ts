@@ -9,7 +9,7 @@ import type { Point } from './timing.js';
 
 export interface Series {
   readonly name: string;
-  readonly hue: 'q' | 'k' | 'v';
+  readonly hue: 'q' | 'k' | 'v' | 'stream';
   readonly points: readonly Point[];
   /** Multiplications at each length; the line is scaled to pass through the last point. */
   readonly work: readonly number[];
@@ -22,6 +22,7 @@ class CostPlot extends LitElement {
     source: {},
     labels: { attribute: false },
     minFont: { type: Number },
+    mostHeight: { type: Number },
   };
   declare series: readonly Series[];
   declare lengths: readonly number[];
@@ -29,13 +30,18 @@ class CostPlot extends LitElement {
   declare labels: Readonly<Record<string, string>>;
   /** Minimum font size in CSS pixels; 0: default sizes. */
   declare minFont: number;
+  /** CSS pixels. */
+  declare mostHeight: number;
   readonly #box = new OwnWidth(this);
 
   static override styles = [
     figureStyles,
     css`
       .curve { fill: none; stroke-width: 1.5; opacity: 0.55; stroke-dasharray: 4 4; }
-      .name { font: max(15px, var(--cf-min-font-size)) var(--cf-serif); }
+      svg .name { font: max(15px, var(--cf-min-font-size)) var(--cf-serif); fill: currentColor; stroke: var(--cf-paper); stroke-width: 4; paint-order: stroke; }
+      circle.hollow { fill: var(--cf-paper); stroke-width: 2; }
+      .legend { display: flex; flex-wrap: wrap; gap: 0 14px; margin: 0 0 4px; padding: 0; list-style: none; }
+      .legend svg { display: inline; margin-right: 6px; }
       .grid { stroke: var(--cf-line); }
     `,
   ];
@@ -43,6 +49,7 @@ class CostPlot extends LitElement {
   constructor() {
     super();
     this.minFont = 0;
+    this.mostHeight = 460;
   }
 
   /** Milliseconds, [layer, length]; NaN where not measured. */
@@ -57,9 +64,9 @@ class CostPlot extends LitElement {
   protected override render(): TemplateResult | typeof nothing {
     if (this.#box.width < 100 || !this.series) return nothing;
     const large = this.minFont > 0;
-    const [left, bottom, top] = large ? [96, 70, 44] : [56, 40, 16];
-    const height = Math.min(large ? 520 : 460, this.#box.width * 0.62);
-    const right = this.#box.width < 500 ? 12 : large ? 190 : 150;
+    const [left, bottom, top] = large ? [96, 70, 44] : [56, 40, 26];
+    const height = Math.min(this.mostHeight, this.#box.width * 0.62);
+    const right = this.#box.width < 500 ? 12 : large ? 225 : 150;
     const text = Math.max(12.5, this.minFont);
     const all = this.series.flatMap(({ points }) => points.map(({ milliseconds }) => Math.max(milliseconds, 1e-3)));
     const [low, high] = [Math.floor(Math.log10(Math.min(...all))), Math.ceil(Math.log10(Math.max(...all)))];
@@ -69,31 +76,80 @@ class CostPlot extends LitElement {
     const y = (ms: number): number =>
       top + ((height - top - bottom) * (high - Math.log10(Math.max(ms, 1e-3)))) / Math.max(1, high - low);
     const decades = Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i));
-    return html`<svg width=${this.#box.width} height=${height} role="img" aria-label=${this.labels.plot}>
+    const shown = this.series.filter(({ points }) => points.length > 0);
+    const line = 1.3 * Math.max(15, this.minFont);
+    const ends = apart(
+      shown.map(({ points }) => ({ x: points.at(-1)?.n ?? 1, y: y(points.at(-1)?.milliseconds ?? 0) })),
+      line,
+    );
+    return html`${right < 100 ? legend(shown) : nothing}<svg width=${this.#box.width} height=${height} role="img" aria-label=${this.labels.plot}>
       ${decades.map((ms) => svg`<path class="grid" d="M${left} ${y(ms)}H${this.#box.width - right}"/><text class="muted" x=${left - 8} y=${y(ms) + 0.32 * text} text-anchor="end">${ms >= 1 ? ms : decimals(ms, -Math.round(Math.log10(ms)))}</text>`)}
       ${this.lengths.map((n) => svg`<text class="muted" x=${x(n)} y=${height - bottom + 7.5 + text} text-anchor="middle">${n}</text>`)}
       <text class="muted" x=${left} y=${height - 4}>${this.labels.tokens}</text>
-      <text class="muted" x="0" y=${top - (large ? 18 : 4)}>ms</text>
-      ${this.series.map((series) => this.#series(series, x, y, right))}
+      <text class="muted" x="0" y=${top - (large ? 18 : 13)}>ms</text>
+      ${shown.map((series) => marks(series, this.lengths, x, y, height - bottom))}
+      ${right < 100 ? nothing : shown.map(({ name, hue, points }, i) => svg`<text x=${x(points.at(-1)?.n ?? 1) + 12} y=${(ends[i] ?? 0) + (large ? 8 : 5)} class="name ${classOf(hue)}">${name}</text>`)}
     </svg>`;
   }
+}
 
-  #series(
-    { name, hue, points, work }: Series,
-    x: (n: number) => number,
-    y: (ms: number) => number,
-    right: number,
-  ): TemplateResult | typeof nothing {
-    const end = points.at(-1);
-    if (!end) return nothing;
-    const workOf = (n: number): number => work[this.lengths.indexOf(n)] ?? Number.NaN;
-    const curve = points.map(({ n }) => `${x(n)} ${y((end.milliseconds * workOf(n)) / workOf(end.n))}`).join('L');
-    return svg`<g>
-      <path class="curve" d="M${curve}" stroke="var(--cf-${hue})"/>
-      ${points.map(({ n, milliseconds }) => svg`<circle cx=${x(n)} cy=${y(milliseconds)} r="4.5" fill="var(--cf-${hue})"><title>${name}, n = ${n}: ${decimals(milliseconds, 3)} ms</title></circle>`)}
-      ${right < 100 ? nothing : svg`<text x=${x(end.n) + 12} y=${y(end.milliseconds) + (this.minFont > 0 ? 8 : 5)} class="name ${hue}">${name}</text>`}
-    </g>`;
+const classOf = (hue: Series['hue']): string => (hue === 'stream' ? 's' : hue);
+
+/** A dot is hollow where it is another program's. */
+const dot = (hue: Series['hue'], x: number, y: number, title?: string): TemplateResult =>
+  svg`<circle cx=${x} cy=${y} r="4.5" class=${hue === 'stream' ? 'hollow' : ''} fill="var(--cf-${hue})" stroke=${hue === 'stream' ? `var(--cf-${hue})` : nothing}>${title ? svg`<title>${title}</title>` : nothing}</circle>`;
+
+/** The names where there is no room for them beside the curves. */
+const legend = (series: readonly Series[]): TemplateResult =>
+  html`<ul class="legend">${series.map(({ name, hue }) => html`<li class=${classOf(hue)}><svg width="12" height="12" aria-hidden="true">${dot(hue, 6, 6)}</svg>${name}</li>`)}</ul>`;
+
+interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The heights of labels at these places, moved down until those at the same x are at least `least` apart. */
+function apart(places: readonly Place[], least: number): number[] {
+  const moved = places.map(({ y }) => y);
+  const above = new Map<number, number>();
+  for (const [at, { x, y }] of [...places.entries()].sort(([, one], [, other]) => one.y - other.y)) {
+    moved[at] = Math.max(y, (above.get(x) ?? Number.NEGATIVE_INFINITY) + least);
+    above.set(x, moved[at]);
   }
+  return moved;
+}
+
+/** The part of a rising line that is not below `floor`, as a path's data. */
+function clipped(places: readonly Place[], floor: number): string {
+  const inside = places.flatMap((place, i) => {
+    if (place.y > floor) return [];
+    const before = places[i - 1];
+    if (!before || before.y <= floor) return [place];
+    const share = (floor - place.y) / (before.y - place.y);
+    return [{ x: place.x + share * (before.x - place.x), y: floor }, place];
+  });
+  return inside.length > 0 ? `M${inside.map(({ x, y }) => `${x} ${y}`).join('L')}` : '';
+}
+
+type Scale = (value: number) => number;
+
+function marks(
+  { name, hue, points, work }: Series,
+  lengths: readonly number[],
+  x: Scale,
+  y: Scale,
+  floor: number,
+): TemplateResult {
+  const end = points.at(-1);
+  const workOf = (n: number): number => work[lengths.indexOf(n)] ?? Number.NaN;
+  const curve = points.map(({ n }) => ({
+    x: x(n),
+    y: y(((end?.milliseconds ?? 0) * workOf(n)) / workOf(end?.n ?? 0)),
+  }));
+  return svg`<g>
+    <path class="curve" d=${clipped(curve, floor)} stroke="var(--cf-${hue})"/>
+    ${points.map(({ n, milliseconds }) => dot(hue, x(n), y(milliseconds), `${name}, n = ${n}: ${decimals(milliseconds, 3)} ms`))}
+  </g>`;
 }
 
 customElements.define('cost-plot', CostPlot);

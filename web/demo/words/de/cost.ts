@@ -67,6 +67,13 @@ export const words: typeof english = {
     pathNote: 'Je weniger, desto leichter wird eine Verbindung zwischen fernen Wörtern gelernt.',
     timeNote:
       'Mediane von fünf Aufrufen, abwechselnd, im Thread der Seite. Die rekurrente Schicht ruft das Paket für jeden Schritt einmal auf: viel von ihrer Zeit ist Warten.',
+    onnxruntime: 'onnxruntime-web',
+    beside: 'mit onnxruntime-web ({megabytes} MB)',
+    besideNote:
+      'Attention noch einmal, in onnxruntime-web {version}: dieselben q, k und v, ein Thread. Seine Zahlen weichen von unseren um höchstens {difference} der größten ab.',
+    besideAbsent: 'Diese Kopie der Seite wurde ohne onnxruntime-web gebaut, denn das sind 14 MB.',
+    besideFailed:
+      'onnxruntime-web ist nicht gemessen: {message}. Es wird beim ersten Gebrauch von dieser Seite geladen und geht danach auch offline.',
     guess: 'Welche wächst am schnellsten?',
     plot: 'Millisekunden gegen die Zahl der Tokens, beide Achsen logarithmisch',
     tokens: 'Tokens',

@@ -65,6 +65,13 @@ export const words = {
     pathNote: 'The fewer, the easier a link between distant words is learned.',
     timeNote:
       'Medians of five calls, in turns, on the page’s own thread. The recurrent layer is one call of the package for each step: much of its time is waiting.',
+    onnxruntime: 'onnxruntime-web',
+    beside: 'with onnxruntime-web ({megabytes} MB)',
+    besideNote:
+      'Attention once more, in onnxruntime-web {version}: the same q, k and v, one thread. Its numbers differ from ours by at most {difference} of the largest.',
+    besideAbsent: 'This copy of the page was built without onnxruntime-web, since that is 14 MB.',
+    besideFailed:
+      'onnxruntime-web is not measured: {message}. It is loaded from this site at its first use, and works offline from then on.',
     guess: 'Which one grows fastest?',
     plot: 'Milliseconds against the number of tokens, both axes logarithmic',
     tokens: 'tokens',
