@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "clearformer/kernels/matmul.h"
 #include "clearformer/kernels/packed_matrix.h"
 #include "clearformer/layers/attention.h"
 #include "peaks.h"
@@ -50,7 +51,7 @@ Run attend(const WorkSize& size, bool causal) {
   all->values = numbers(shape, 2.0);
   all->output = Tensor(shape);
   AttentionOptions options;
-  options.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(size.k)));
+  options.score.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(size.k)));
   const Mask mask = causal ? Mask::causal() : Mask();
   return [all, options, mask] {
     const Arena::Frame frame(all->workspace);
