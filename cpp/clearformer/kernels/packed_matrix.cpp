@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "clearformer/kernels/quantized_matmul.h"
+#include "clearformer/tensor/rotation.h"
 #include "clearformer/tensor/scratch.h"
 #include "clearformer/tensor/thread_pool.h"
 
@@ -17,6 +18,7 @@ PanelFormat panel_format(MatrixFormat format) {
   switch (format) {
     case MatrixFormat::f16: return PanelFormat::f16;
     case MatrixFormat::q4: return PanelFormat::q4;
+    case MatrixFormat::q8_fine: return PanelFormat::q8_fine;
     default: return PanelFormat::q8;
   }
 }
@@ -24,7 +26,7 @@ PanelFormat panel_format(MatrixFormat format) {
 // The panel layouts are those of quantized_matmul.h.
 
 std::size_t bytes_of_panel(MatrixFormat format, std::size_t inputs) {
-  return panel_bytes(panel_format(format), inputs, block_of(format, inputs));
+  return panel_bytes(panel_format(format), inputs);
 }
 
 std::size_t place16(std::size_t k, std::size_t column) {
@@ -34,24 +36,23 @@ std::size_t place16(std::size_t k, std::size_t column) {
 
 // Of q8 and q4: the position of an output's elements and scales within a block.
 struct BlockLayout {
-  std::size_t block, bytes;     // inputs and bytes of a whole block
-  std::size_t columns, column;  // adjacent columns, and the output's index among them
-  int shift = 0;                // q4: selects the nibble
+  std::size_t step = panel_step();
+  std::size_t width = panel_width(), columns,
+              column;  // adjacent columns, and the output's index among them
+  bool nibbles;
+  int shift;  // q4: selects the nibble
 
-  BlockLayout(MatrixFormat format, std::size_t inputs, std::size_t output)
-      : block(block_of(format, inputs)) {
-    const std::size_t width = panel_width(), place = output % width;
-    const bool nibbles = format == MatrixFormat::q4;
-    bytes = (nibbles ? block / 2 + 2 : block + 8) * width;
-    columns = nibbles ? width / 2 : width;
-    column = place % columns;
-    shift = place < columns ? 0 : 4;
+  BlockLayout(MatrixFormat format, std::size_t output)
+      : columns(format == MatrixFormat::q4 ? width / 2 : width),
+        column(output % width % columns),
+        nibbles(format == MatrixFormat::q4),
+        shift(output % width < columns ? 0 : 4) {}
+
+  std::size_t element(std::size_t k) const {
+    return (k / step * columns + column) * step + k % step;
   }
-  std::size_t element(std::size_t k) const { return (k / 4 * columns + column) * 4 + k % 4; }
-  // The offset after the elements of `count` inputs.
-  std::size_t elements(std::size_t count) const {
-    return (count + kInputBlock - 1) / kInputBlock * kInputBlock * columns;
-  }
+  std::size_t scale() const { return kBlock * columns + 2 * (column + (shift != 0 ? columns : 0)); }
+  std::size_t bytes() const { return kBlock * columns + (nibbles ? 2 : 4) * width; }
 };
 
 void pack_row16(const std::uint16_t* row, std::size_t inputs, std::size_t column,
@@ -59,27 +60,22 @@ void pack_row16(const std::uint16_t* row, std::size_t inputs, std::size_t column
   for (std::size_t k = 0; k < inputs; ++k) std::memcpy(panel + place16(k, column), row + k, 2);
 }
 
-void pack_block8(const unsigned char* numbers, std::size_t count, float scale,
-                 const BlockLayout& layout, unsigned char* to) {
-  std::int32_t sum = 0;
-  for (std::size_t k = 0; k < count; ++k) {
+void pack_block8(const unsigned char* numbers, const BlockLayout& layout, unsigned char* to) {
+  int sum = 0;
+  for (std::size_t k = 0; k < kBlock; ++k) {
     const int number = numbers[k] - Matrix::kZero8;
     to[layout.element(k)] = static_cast<unsigned char>(number);
     sum += number;
   }
-  to += layout.elements(count) + 4 * layout.column;
-  std::memcpy(to, &scale, sizeof scale);
-  std::memcpy(to + 4 * layout.columns, &sum, sizeof sum);
+  const auto sum16 = static_cast<std::int16_t>(sum);  // 64 numbers below 128
+  std::memcpy(to + layout.scale() + 2 * layout.width, &sum16, sizeof sum16);
 }
 
-void pack_block4(const unsigned char* numbers, std::uint16_t scale, const BlockLayout& layout,
-                 unsigned char* to) {
-  for (std::size_t k = 0; k < layout.block; ++k) {
+void pack_block4(const unsigned char* numbers, const BlockLayout& layout, unsigned char* to) {
+  for (std::size_t k = 0; k < kBlock; ++k) {
     unsigned char& byte = to[layout.element(k)];
     byte = static_cast<unsigned char>(byte | (numbers[k / 2] >> (k % 2 * 4) & 15) << layout.shift);
   }
-  const std::size_t place = layout.column + (layout.shift != 0 ? layout.columns : 0);
-  std::memcpy(to + layout.elements(layout.block) + 2 * place, &scale, sizeof scale);
 }
 
 void pack_row(const Matrix& weight, std::size_t output, unsigned char* panel) {
@@ -91,16 +87,16 @@ void pack_row(const Matrix& weight, std::size_t output, unsigned char* panel) {
     const auto* halves = reinterpret_cast<const std::uint16_t*>(row);
     return pack_row16(halves, inputs, output % panel_width(), panel);
   }
-  const BlockLayout layout(format, inputs, output);
-  const void* scales = weight.scales().data();
-  std::size_t scale = output * weight.scales().dim(1);
-  for (std::size_t k = 0; k < inputs; k += layout.block, ++scale, panel += layout.bytes) {
-    if (format == MatrixFormat::q4) {
-      pack_block4(row + k / 2, static_cast<const std::uint16_t*>(scales)[scale], layout, panel);
+  const BlockLayout layout(format, output);
+  const std::size_t blocks = weight.scales().dim(1);
+  const auto* scales = static_cast<const std::uint16_t*>(weight.scales().data()) + output * blocks;
+  for (std::size_t block = 0; block < blocks; ++block, panel += layout.bytes()) {
+    if (layout.nibbles) {
+      pack_block4(row + block * kBlock / 2, layout, panel);
     } else {
-      pack_block8(row + k, std::min(layout.block, inputs - k),
-                  static_cast<const float*>(scales)[scale], layout, panel);
+      pack_block8(row + block * kBlock, layout, panel);
     }
+    std::memcpy(panel + layout.scale(), scales + block, sizeof *scales);
   }
 }
 
@@ -203,23 +199,19 @@ void PackedMatrix::unpack_row(std::size_t output, float* to) const {
     }
     return;
   }
-  const BlockLayout layout(format_, inputs_, output);
-  for (std::size_t first = 0; first < inputs_; first += layout.block, panel += layout.bytes) {
-    const std::size_t count = std::min(layout.block, inputs_ - first);
-    const unsigned char* scales = panel + layout.elements(count);
-    for (std::size_t k = 0; k < count; ++k) {
+  const BlockLayout layout(format_, output);
+  for (std::size_t first = 0; first < inputs_; first += kBlock, panel += layout.bytes()) {
+    std::uint16_t scale;
+    std::memcpy(&scale, panel + layout.scale(), sizeof scale);
+    float numbers[kBlock];
+    for (std::size_t k = 0; k < kBlock; ++k) {
       const unsigned char byte = panel[layout.element(k)];
-      if (format_ == MatrixFormat::q4) {
-        std::uint16_t scale;
-        std::memcpy(&scale, scales + 2 * column, sizeof scale);
-        const int number = byte >> layout.shift & 15;
-        to[first + k] = float_from_bf16(scale) * static_cast<float>(number - Matrix::kZero4);
-      } else {
-        float scale;
-        std::memcpy(&scale, scales + 4 * column, sizeof scale);
-        to[first + k] = scale * static_cast<float>(static_cast<signed char>(byte));
-      }
+      const int number = layout.nibbles ? (byte >> layout.shift & 15) - Matrix::kZero4
+                                        : static_cast<signed char>(byte);
+      numbers[k] = float_from_bf16(scale) * static_cast<float>(number);
     }
+    rotate(numbers);
+    std::copy_n(numbers, std::min(kBlock, inputs_ - first), to + first);
   }
 }
 
@@ -239,12 +231,11 @@ void PackedMatrix::multiply_quantized(const float* x, const ProductArgs& product
   const std::size_t rows = product.m;
   QuantizedMatmulArgs args{product};
   args.format = panel_format(format_);
-  args.block = block_of(format_, inputs_);
   args.x = x;
   args.x_stride = inputs_;
   args.panels = static_cast<const unsigned char*>(panels_.data());
   const bool integers = args.format != PanelFormat::f16;
-  const std::size_t row_bytes = integers ? quantized_row_bytes(rows, inputs_) : 0;
+  const std::size_t row_bytes = integers ? quantized_row_bytes(args.format, rows, inputs_) : 0;
   const std::size_t workspace = (panel_workspace_bytes(args.format, inputs_) + 63) / 64 * 64;
   unsigned char* memory = scratch(row_bytes + num_threads() * workspace);
   args.rows = memory;
@@ -265,23 +256,33 @@ void PackedMatrix::multiply_quantized(const float* x, const ProductArgs& product
 
 namespace {
 
-// Small integers of mixed sign and size, which q8 and q4 represent exactly.
+// Small integers of mixed sign and size, which q8 and q4 represent well.
 float known_number(std::size_t i) {
   return static_cast<float>(static_cast<int>((i * 2654435761u >> 13) % 15) - 7);
 }
 
+// `count` numbers that are known_number(step · i + first) once they are rotated.
+void fill_known(float* to, std::size_t count, std::size_t step, std::size_t first) {
+  for (std::size_t block = 0; block < count; block += kBlock) {
+    float numbers[kBlock];
+    for (std::size_t i = 0; i < kBlock; ++i) numbers[i] = known_number(step * (block + i) + first);
+    rotate(numbers);
+    std::copy_n(numbers, kBlock, to + block);
+  }
+}
+
 bool is_right(MatrixFormat format) {
-  constexpr std::size_t kRows = 7, kOutputs = 40, kInputs = 70;
+  constexpr std::size_t kRows = 7, kOutputs = 40, kInputs = 2 * kBlock;
   Tensor weight({kOutputs, kInputs});
   float x[kRows * kInputs], y[kRows * kOutputs];
-  for (std::size_t i = 0; i < kOutputs * kInputs; ++i) weight.f32()[i] = known_number(i);
-  for (std::size_t i = 0; i < kRows * kInputs; ++i) x[i] = known_number(3 * i + 1);
+  fill_known(weight.f32(), kOutputs * kInputs, 1, 0);
+  fill_known(x, kRows * kInputs, 3, 1);
   PackedMatrix(Matrix::of(weight, format)).multiply(x, y, kRows, {});
   for (std::size_t i = 0; i < kRows * kOutputs; ++i) {
     float sum = 0.0f, magnitude = 0.0f;
     for (std::size_t k = 0; k < kInputs; ++k) {
-      const float product =
-          x[i / kOutputs * kInputs + k] * known_number(i % kOutputs * kInputs + k);
+      const float product = known_number(3 * (i / kOutputs * kInputs + k) + 1) *
+                            known_number(i % kOutputs * kInputs + k);
       sum += product;
       magnitude += std::fabs(product);
     }

@@ -1,6 +1,8 @@
 #include "clearformer/kernels/quantized_matmul.h"
 
 #include <algorithm>
+#include <bit>
+#include <type_traits>
 
 #include "clearformer/kernels/float_tile.h"
 #include "clearformer/kernels/quantized_rows.h"
@@ -9,313 +11,186 @@ namespace clearformer::kernels::CLEARFORMER_TARGET {
 
 namespace {
 
-constexpr std::size_t kQuads = kInputBlock / 4;  // per block
-constexpr std::size_t kDots = kTileVectors * kDotsPerVector;
-constexpr std::size_t kQuadBytes = kWidth * 4;             // four inputs of all columns of a panel
-constexpr std::size_t kRegister = kQuadBytes / kDots;      // elements in one register of weights
-constexpr std::size_t kNibbleBytes = kQuads * kWidth * 2;  // a block of q4 without its scales
-constexpr std::size_t kBlockBytes4 = kNibbleBytes + 2 * kWidth;
-constexpr std::size_t kScaleBytes8 = (sizeof(float) + sizeof(std::int32_t)) * kWidth;
 constexpr std::size_t kUnpackFrom = 3;  // rows from which unpacking a panel first is worth while
+constexpr std::size_t kRegister = kLanes * kStep;  // elements in one register of weights
+constexpr std::size_t kStepWeights =
+    kWidth * kStep;  // elements of a step: kStep inputs of all columns of a panel
 
-using WeightVec = decltype(load_weights(static_cast<const WideWeight*>(nullptr)));
+// How a panel stores a block: the bytes of a step, and what follows the steps.
+template <PanelFormat format>
+struct Block {
+  static constexpr Rounding kRounding = rounding_of(format);
+  static constexpr bool kNibbles = format == PanelFormat::q4;
+  static constexpr std::size_t kStepBytes = kNibbles ? kStepWeights / 2 : kStepWeights;
+  // Scales and, for q8, the sums of the weights.
+  static constexpr std::size_t kScaleBytes = (kNibbles ? 2 : 4) * kWidth;
+  static constexpr std::size_t kBytes = kSteps * kStepBytes + kScaleBytes;
+};
 
-template <std::size_t Rows>
-struct Sums {
-  IntVec lanes[Rows][kDots];
+// The weights of a step from a packed panel.
+template <PanelFormat format>
+inline void load_step(const std::uint8_t* from, WeightVec (&weights)[kTileVectors]) {
+  if constexpr (format == PanelFormat::q4) {
+    load_nibbles(from, weights);
+  } else {
+    for (std::size_t v = 0; v < kTileVectors; ++v) weights[v] = load_weights(from + v * kRegister);
+  }
+}
 
-  Sums() {
-#pragma GCC unroll 16
-    for (std::size_t r = 0; r < Rows; ++r) {
-#pragma GCC unroll 16
-      for (std::size_t d = 0; d < kDots; ++d) lanes[r][d] = IntVec(0);
+// A block of a panel, packed or with its weights widened: its steps, and its scales, which are in the packed panel.
+template <PanelFormat format, bool wide>
+struct Weights {
+  using Stored = std::conditional_t<wide, WideWeight, std::uint8_t>;
+  static constexpr std::size_t kStepElements = wide ? kStepWeights : Block<format>::kStepBytes;
+  const Stored* steps;
+  const unsigned char* scales;
+
+  void load(const Stored* from, WeightVec (&weights)[kTileVectors]) const {
+    if constexpr (wide) {
+      for (std::size_t v = 0; v < kTileVectors; ++v) {
+        weights[v] = load_weights(from + v * kRegister);
+      }
+    } else {
+      load_step<format>(from, weights);
     }
   }
-  IntVec outputs(std::size_t r, std::size_t v) const {
-    return outputs_of(&lanes[r][v * kDotsPerVector]);
+  void next_block() {
+    steps += kSteps * kStepElements + (wide ? 0 : Block<format>::kScaleBytes);
+    scales += Block<format>::kBytes;
   }
 };
 
-template <class Stored>
-inline void load_quad(const Stored* from, WeightVec (&weights)[kDots]) {
+// Adds the products of a block of Rows rows with a panel to `totals` (Rows, W). `x`: the first row's inputs of the first
+// step; `of_rows`: its scale, followed by those of the other rows and, `group` floats after it, the corrections.
+template <PanelFormat format, bool wide, std::size_t Rows>
+[[gnu::always_inline]] inline void add_block(const unsigned char* x, std::size_t step_bytes,
+                                             const unsigned char* of_rows, std::size_t group,
+                                             const Weights<format, wide>& weights, Vec* totals) {
+  using Of = Block<format>;
+  constexpr std::size_t kHalves = Of::kRounding.halves;
+  const auto* scales = reinterpret_cast<const std::uint16_t*>(weights.scales);
+  IntVec sums[kHalves][Rows][kTileVectors];
+#pragma GCC unroll 2
+  for (std::size_t half = 0; half < kHalves; ++half) {
+#pragma GCC unroll 4
+    for (std::size_t v = 0; v < kTileVectors; ++v) {
+      IntVec start(0);
+      if constexpr (Of::kRounding.offset != 0) {
+        constexpr int kOffsetBits = std::countr_zero(unsigned{Of::kRounding.offset});
+        const auto* of_weights = reinterpret_cast<const std::int16_t*>(scales + kWidth);
+        if (half == kHalves - 1) {
+          start = IntVec(0) - (load_shorts(of_weights + v * kLanes) << kOffsetBits);
+        }
+      }
 #pragma GCC unroll 16
-  for (std::size_t d = 0; d < kDots; ++d) weights[d] = load_weights(from + d * kRegister);
-}
-
-// q8: the sums of each half of the inputs, or of whole inputs.
-template <std::size_t Rows>
-struct LongSums {
-  Sums<Rows> halves[kHalves];
-
-  void add(const WeightVec (&weights)[kDots], const Quantum* x, std::size_t stride) {
-#pragma GCC unroll 16
-    for (std::size_t r = 0; r < Rows; ++r) {
-#pragma GCC unroll 16
-      for (std::size_t half = 0; half < kHalves; ++half) {
-        const auto inputs = repeat_four(x + r * stride + 4 * half);
-        IntVec(&lanes)[kDots] = halves[half].lanes[r];
-#pragma GCC unroll 16
-        for (std::size_t d = 0; d < kDots; ++d) lanes[d] = dot(lanes[d], inputs, weights[d]);
+      for (std::size_t r = 0; r < Rows; ++r) {
+        if constexpr (Of::kRounding.corrected) {
+          std::int32_t correction;
+          std::memcpy(&correction, of_rows + 4 * (group + r), sizeof correction);
+          start = IntVec(correction);
+        }
+        sums[half][r][v] = start;
       }
     }
   }
-  void settle() {
+  const auto* from = weights.steps;
+  const auto step = [&] {
+    WeightVec loaded[kTileVectors];
+    weights.load(from, loaded);
 #pragma GCC unroll 16
-    for (std::size_t half = 0; half < kHalves; ++half) {
-#pragma GCC unroll 16
-      for (std::size_t r = 0; r < Rows; ++r) {
-#pragma GCC unroll 16
-        for (std::size_t d = 0; d < kDots; ++d) {
-          simd::CLEARFORMER_TARGET::settle(halves[half].lanes[r][d]);
+    for (std::size_t r = 0; r < Rows; ++r) {
+#pragma GCC unroll 2
+      for (std::size_t half = 0; half < kHalves; ++half) {
+        const auto* four = reinterpret_cast<const Quantum*>(x + 4 * (r * kHalves + half));
+        const WeightVec inputs = repeat_step(four);
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < kTileVectors; ++v) {
+          IntVec& sum = sums[half][r][v];
+          sum = Of::kNibbles ? dot(sum, loaded[v], inputs) : dot(sum, inputs, loaded[v]);
         }
       }
     }
+    from += Weights<format, wide>::kStepElements;
+    x += step_bytes;
+  };
+  // A single row has registers to spare; more rows would spill if unrolled.
+  if constexpr (Rows == 1) {
+#pragma GCC unroll 2
+    for (std::size_t i = 0; i < kSteps; ++i) step();
+  } else {
+#pragma GCC unroll 1
+    for (std::size_t i = 0; i < kSteps; ++i) step();
   }
-  // `offset`: the offset that makes the inputs unsigned, times the sum of the weights.
-  IntVec outputs(std::size_t r, std::size_t v, IntVec offset) const {
-    if constexpr (kHalves == 1) {
-      return halves[0].outputs(r, v);
-    } else {
-      return (halves[0].outputs(r, v) << 6) + (halves[1].outputs(r, v) - offset);
-    }
-  }
-};
-
-template <std::size_t Rows, class Stored>
-inline void add_quads(LongSums<Rows>& sums, const Stored* weights, std::size_t quads,
-                      const Quantum* x, std::size_t stride) {
-  for (std::size_t quad = 0; quad < quads; ++quad, weights += kQuadBytes, x += 4 * kHalves) {
-    WeightVec loaded[kDots];
-    load_quad(weights, loaded);
-    sums.add(loaded, x, stride);
-  }
-}
-
-// A single row leaves registers free for a second set of sums, so that a step need not wait for the sum of the
-// previous one.
-template <class Stored>
-inline void add_quads(LongSums<1>& sums, const Stored* weights, std::size_t quads, const Quantum* x,
-                      std::size_t) {
-  constexpr std::size_t kFew = 32;  // trip count short enough for branch prediction
-  LongSums<1> odd;
-  while (quads > 0) {
-    const std::size_t few = std::min(quads, kFew);
-    quads -= few;
-    for (std::size_t quad = 0; quad < few; quad += 2) {
-      WeightVec loaded[kDots];
-      load_quad(weights, loaded);
-      sums.add(loaded, x, 0);
-      load_quad(weights + kQuadBytes, loaded);
-      (kHalves == 1 ? sums : odd).add(loaded, x + 4 * kHalves, 0);
-      weights += 2 * kQuadBytes;
-      x += 8 * kHalves;
-    }
-  }
-  for (std::size_t half = 0; half < kHalves; ++half) {
-    for (std::size_t d = 0; d < kDots; ++d) {
-      sums.halves[half].lanes[0][d] += odd.halves[half].lanes[0][d];
-    }
-  }
-}
-
-// q4: one group of four inputs.
-template <std::size_t Rows>
-inline void add_quad(Sums<Rows>& sums, const WeightVec (&weights)[kDots], const Quantum* x,
-                     std::size_t stride) {
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
-    const auto inputs = repeat_four(x + r * stride);
-#pragma GCC unroll 16
-    for (std::size_t d = 0; d < kDots; ++d) {
-      sums.lanes[r][d] = dot(sums.lanes[r][d], weights[d], inputs);
-    }
-  }
-}
-
-template <std::size_t Rows>
-inline void add_block(Sums<Rows>& sums, const WideWeight* weights, const Quantum* x,
-                      std::size_t stride) {
-  for (std::size_t quad = 0; quad < kQuads; ++quad, weights += kQuadBytes, x += 4) {
-    WeightVec loaded[kDots];
-    load_quad(weights, loaded);
-    add_quad(sums, loaded, x, stride);
-  }
-}
-
-template <std::size_t Rows>
-inline void add_nibbles(Sums<Rows>& sums, const unsigned char* nibbles, const Quantum* x,
-                        std::size_t stride) {
-#pragma GCC unroll 8
-  for (std::size_t quad = 0; quad < kQuads; ++quad) {
-    WeightVec loaded[kDots];
-    load_nibbles(nibbles + quad * kQuadBytes / 2, loaded);
-    add_quad(sums, loaded, x + quad * 4, stride);
-  }
-}
-
-struct Panel {
-  const QuantizedMatmulArgs& args;
-  const QuantizedRows& rows;
-  const Destination& to;
-  std::size_t index;
-  const unsigned char* bytes;
-};
-
-// Scales the totals of all blocks by the rows' scales and writes them.
-template <std::size_t Rows>
-inline void write_totals(const Panel& panel, std::size_t row,
-                         const Vec (&totals)[Rows][kTileVectors]) {
-  Destination::Tile<Rows> tile;
-#pragma GCC unroll 16
-  for (std::size_t r = 0; r < Rows; ++r) {
-#pragma GCC unroll 16
+    float row_scale;
+    std::memcpy(&row_scale, of_rows + 4 * r, sizeof row_scale);
+#pragma GCC unroll 4
     for (std::size_t v = 0; v < kTileVectors; ++v) {
-      tile.sums[r][v] = totals[r][v] * Vec(panel.rows.scales[row + r]);
-    }
-  }
-  panel.to.write(row, panel.index, tile);
-}
-
-// Calls add(inputs, bytes) for each block of a q8 panel, with its number of inputs and its first byte.
-template <class Add>
-inline void for_each_block8(const Panel& panel, Add add) {
-  const unsigned char* bytes = panel.bytes;
-  std::size_t left = panel.rows.blocks * kInputBlock;
-  while (left > 0) {
-    const std::size_t inputs = std::min(panel.args.block, left);
-    add(inputs, bytes);
-    bytes += inputs * kWidth + kScaleBytes8;
-    left -= inputs;
-  }
-}
-
-// Adds a block's products to the totals (Rows, W). `scales`: the block's scales, followed by the sums of its
-// weights.
-template <std::size_t Rows, class Stored>
-[[gnu::always_inline]] inline void add_block8(const Stored* weights, std::size_t quads,
-                                              const Quantum* x, std::size_t stride,
-                                              const float* scales, Vec* totals) {
-  LongSums<Rows> sums;
-  add_quads(sums, weights, quads, x, stride);
-  sums.settle();
-  const auto* of_weights = reinterpret_cast<const std::int32_t*>(scales + kWidth);
-#pragma GCC unroll 16
-  for (std::size_t v = 0; v < kTileVectors; ++v) {
-    const Vec scale = load(scales + v * kLanes);
-    const IntVec offset = IntVec::load_unaligned(of_weights + v * kLanes) * IntVec(kInputOffset);
-#pragma GCC unroll 16
-    for (std::size_t r = 0; r < Rows; ++r) {
+#pragma GCC unroll 2
+      for (std::size_t half = 0; half < kHalves; ++half) settle(sums[half][r][v]);
+      IntVec sum = sums[kHalves - 1][r][v];
+      if constexpr (kHalves == 2) sum += sums[0][r][v] << 6;
+      const Vec scale = load_bf16(scales + v * kLanes) * Vec(row_scale);
       Vec& total = totals[r * kTileVectors + v];
-      total = multiply_add(to_float(sums.outputs(r, v, offset)), scale, total);
+      total = total + to_float(sum) * scale;
     }
   }
 }
 
-// The same, not inlined: large tiles leave no registers for totals.
-template <std::size_t Rows, class Stored>
-CLEARFORMER_LOOP void add_block8_apart(const Stored* weights, std::size_t quads, const Quantum* x,
-                                       std::size_t stride, const float* scales, Vec* totals) {
-  add_block8<Rows>(weights, quads, x, stride, scales, totals);
+// All blocks. The totals are in memory: registers are for one block's sums.
+template <PanelFormat format, bool wide, std::size_t Rows>
+CLEARFORMER_LOOP void add_blocks(const QuantizedRows& rows, std::size_t row,
+                                 Weights<format, wide> weights, Vec (&sums)[Rows][kTileVectors]) {
+  constexpr std::size_t kHalves = rounding_of(format).halves;
+  const std::size_t index = rows.index_of(row), step_bytes = rows.step_bytes, group = rows.group;
+  const unsigned char* x = rows.group_of(row);
+  for (std::size_t block = rows.blocks; block > 0; --block) {
+    const unsigned char* of_rows = x + kSteps * step_bytes + 4 * index;
+    add_block<format, wide, Rows>(x + 4 * kHalves * index, step_bytes, of_rows, group, weights,
+                                  sums[0]);
+    x += rows.block_bytes;
+    weights.next_block();
+  }
 }
 
-// `weights` are the panel's bytes, with the scales between the blocks, or already widened, without scales.
-template <std::size_t Rows, class Stored>
-CLEARFORMER_LOOP void tile8(const Panel& panel, const Stored* weights, std::size_t row) {
-  constexpr bool kApart = kHalves > 1 && Rows > 2;
-  constexpr std::size_t kBetween = sizeof(Stored) == 1 ? kScaleBytes8 : 0;
-  const QuantizedRows& rows = panel.rows;
-  Vec totals[Rows][kTileVectors];
-#pragma GCC unroll 16
-  for (std::size_t r = 0; r < Rows; ++r) {
-#pragma GCC unroll 16
-    for (std::size_t v = 0; v < kTileVectors; ++v) totals[r][v] = Vec(0.0f);
-  }
-  const Quantum* x = rows.values + row * rows.stride;
-  for_each_block8(panel, [&](std::size_t inputs, const unsigned char* bytes) {
-    constexpr auto kAdd = kApart ? add_block8_apart<Rows, Stored> : add_block8<Rows, Stored>;
-    const auto* scales = reinterpret_cast<const float*>(bytes + inputs * kWidth);
-    kAdd(weights, inputs / 4, x, rows.stride, scales, totals[0]);
-    weights += inputs * kWidth + kBetween;
-    x += inputs * kHalves;
+// The rows of a product by one panel.
+template <PanelFormat format, bool wide>
+inline void multiply_rows(const QuantizedMatmulArgs& args, const QuantizedRows& rows,
+                          const Destination& to, std::size_t panel,
+                          const Weights<format, wide>& weights) {
+  constexpr std::size_t kRows = wide || kUnsignedInputs ? rounding_of(format).tile_rows : 2;
+  for_each_tile<kRows>(0, args.m, [&]<std::size_t Rows>(std::size_t row) {
+    Destination::Tile<Rows> tile;
+    for (auto& sums : tile.sums) std::fill(sums, sums + kTileVectors, Vec(0.0f));
+    add_blocks<format, wide, Rows>(rows, row, weights, tile.sums);
+    to.write(row, panel, tile);
   });
-  write_totals<Rows>(panel, row, totals);
 }
 
-// add(sums, block, x) accumulates a block's products.
-template <std::size_t Rows, class Add>
-CLEARFORMER_LOOP void tile4(const Panel& panel, std::size_t row, Add add) {
-  const QuantizedRows& rows = panel.rows;
-  Vec totals[Rows][kTileVectors];
-#pragma GCC unroll 16
-  for (std::size_t r = 0; r < Rows; ++r) {
-#pragma GCC unroll 16
-    for (std::size_t v = 0; v < kTileVectors; ++v) totals[r][v] = Vec(0.0f);
-  }
-  const Quantum* x = rows.values + row * rows.stride;
-  for (std::size_t block = 0; block < rows.blocks; ++block, x += kInputBlock) {
-    Sums<Rows> sums;
-    add(sums, block, x);
-    const unsigned char* end = panel.bytes + block * kBlockBytes4 + kNibbleBytes;
-#pragma GCC unroll 16
-    for (std::size_t v = 0; v < kTileVectors; ++v) {
-      const Vec scale = load_bf16(reinterpret_cast<const std::uint16_t*>(end) + v * kLanes);
-#pragma GCC unroll 16
-      for (std::size_t r = 0; r < Rows; ++r) {
-        const std::int32_t correction = rows.corrections[(row + r) * rows.blocks + block];
-        const Vec sum = to_float(sums.outputs(r, v) + IntVec(correction));
-        totals[r][v] = multiply_add(sum, scale, totals[r][v]);
+// Many rows read a panel whose weights were widened once: nibbles, and bytes where products are of 16 bits.
+template <PanelFormat format>
+void multiply_panel(const QuantizedMatmulArgs& args, const QuantizedRows& rows,
+                    const Destination& to, std::size_t panel, const unsigned char* bytes) {
+  using Of = Block<format>;
+  const unsigned char* scales = bytes + kSteps * Of::kStepBytes;
+  if constexpr (Of::kNibbles || !kUnsignedInputs) {
+    if (args.m >= kUnpackFrom) {
+      auto* const wide = static_cast<WideWeight*>(args.workspace);
+      auto* place = wide;
+      for (std::size_t block = 0; block < rows.blocks; ++block, bytes += Of::kScaleBytes) {
+        for (std::size_t step = 0; step < kSteps; ++step, bytes += Of::kStepBytes) {
+          WeightVec loaded[kTileVectors];
+          load_step<format>(bytes, loaded);
+          for (std::size_t v = 0; v < kTileVectors; ++v, place += kRegister) {
+            loaded[v].store_aligned(place);
+          }
+        }
       }
+      return multiply_rows<format, true>(args, rows, to, panel, {wide, scales});
     }
   }
-  write_totals<Rows>(panel, row, totals);
-}
-
-void multiply_panel8(const Panel& panel) {
-  const std::size_t rows = panel.args.m;
-#if !CLEARFORMER_DOT_OF_BYTES
-  if (rows >= kUnpackFrom) {
-    auto* wide = static_cast<WideWeight*>(panel.args.workspace);
-    auto* to = wide;
-    for_each_block8(panel, [&](std::size_t inputs, const unsigned char* bytes) {
-      const unsigned char* end = bytes + inputs * kWidth;
-      for (; bytes < end; bytes += kRegister, to += kRegister) {
-        load_weights(bytes).store_aligned(to);
-      }
-    });
-    return for_each_tile<kDotRows>(0, rows, [&]<std::size_t Rows>(std::size_t row) {
-      tile8<Rows>(panel, static_cast<const WideWeight*>(wide), row);
-    });
-  }
-#endif
-  for_each_tile<kDotRows>(
-      0, rows, [&]<std::size_t Rows>(std::size_t row) { tile8<Rows>(panel, panel.bytes, row); });
-}
-
-void multiply_panel4(const Panel& panel) {
-  constexpr std::size_t kRows = kDotsPerVector == 1 ? 3 : 2;  // integer sums and float totals
-  const std::size_t stride = panel.rows.stride;
-  if (panel.args.m < kUnpackFrom) {
-    return for_each_tile<1>(0, panel.args.m, [&]<std::size_t Rows>(std::size_t row) {
-      tile4<Rows>(panel, row, [&](Sums<Rows>& sums, std::size_t block, const Quantum* x) {
-        add_nibbles(sums, panel.bytes + block * kBlockBytes4, x, stride);
-      });
-    });
-  }
-  auto* wide = static_cast<WideWeight*>(panel.args.workspace);
-  for (std::size_t block = 0; block < panel.rows.blocks; ++block) {
-    const unsigned char* nibbles = panel.bytes + block * kBlockBytes4;
-    WideWeight* to = wide + block * kQuads * kQuadBytes;
-    for (std::size_t quad = 0; quad < kQuads; ++quad, nibbles += kQuadBytes / 2, to += kQuadBytes) {
-      WeightVec loaded[kDots];
-      load_nibbles(nibbles, loaded);
-      for (std::size_t d = 0; d < kDots; ++d) loaded[d].store_aligned(to + d * kRegister);
-    }
-  }
-  for_each_tile<kRows>(0, panel.args.m, [&]<std::size_t Rows>(std::size_t row) {
-    tile4<Rows>(panel, row, [&](Sums<Rows>& sums, std::size_t block, const Quantum* x) {
-      add_block(sums, wide + block * kQuads * kQuadBytes, x, stride);
-    });
-  });
+  multiply_rows<format, false>(args, rows, to, panel, {bytes, scales});
 }
 
 void multiply_panel16(const QuantizedMatmulArgs& args, const Destination& to, std::size_t panel,
@@ -337,19 +212,19 @@ void multiply_panel16(const QuantizedMatmulArgs& args, const Destination& to, st
 
 }  // namespace
 
-std::size_t panel_bytes(PanelFormat format, std::size_t k, std::size_t block) {
+std::size_t panel_step() { return kStep; }
+
+std::size_t panel_bytes(PanelFormat format, std::size_t k) {
   switch (format) {
     case PanelFormat::f16: return k * kWidth * 2;
-    case PanelFormat::q8:
-      return blocks_of(k) * kInputBlock * kWidth + (k + block - 1) / block * kScaleBytes8;
-    case PanelFormat::q4: return blocks_of(k) * kBlockBytes4;
+    case PanelFormat::q4: return blocks_of(k) * Block<PanelFormat::q4>::kBytes;
+    default: return blocks_of(k) * Block<PanelFormat::q8>::kBytes;
   }
-  return 0;
 }
 
 std::size_t panel_workspace_bytes(PanelFormat format, std::size_t k) {
   if (format == PanelFormat::f16) return k * kWidth * sizeof(float);
-  return blocks_of(k) * kInputBlock * kWidth * sizeof(WideWeight);
+  return blocks_of(k) * kBlock * kWidth * sizeof(WideWeight);
 }
 
 void matmul16(const QuantizedMatmulArgs& args, const Destination& to) {
@@ -367,10 +242,15 @@ void quantized_matmul(const QuantizedMatmulArgs& args) {
   const Destination to{args.epilogue, args.c, args.c_stride, args.n};
   if (args.format == PanelFormat::f16) return matmul16(args, to);
   const QuantizedRows rows(args);
-  const std::size_t bytes = panel_bytes(args.format, args.k, args.block);
-  for_each_panel(to, args.m, [&]<std::size_t>(std::size_t index) {
-    const Panel panel{args, rows, to, index, args.panels + index * bytes};
-    args.format == PanelFormat::q8 ? multiply_panel8(panel) : multiply_panel4(panel);
+  const std::size_t bytes = panel_bytes(args.format, args.k);
+  for_each_panel(to, args.m, [&]<std::size_t>(std::size_t panel) {
+    const unsigned char* first = args.panels + panel * bytes;
+    switch (args.format) {
+      case PanelFormat::q8_fine:
+        return multiply_panel<PanelFormat::q8_fine>(args, rows, to, panel, first);
+      case PanelFormat::q4: return multiply_panel<PanelFormat::q4>(args, rows, to, panel, first);
+      default: return multiply_panel<PanelFormat::q8>(args, rows, to, panel, first);
+    }
   });
 }
 

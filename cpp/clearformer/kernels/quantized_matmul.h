@@ -2,13 +2,16 @@
 //
 //   f16  widened to float in registers, or a panel at a time where several rows read it: the same bits as matmul
 //        with the widened weight.
-//   q8   y(m, n) = s_m · Σ_b s(n, b) · Σ_(k in b) x̂(m, k) · (u(n, k) - 128), blocks of `block` inputs
-//   q4   the same with u(n, k) - 8 and blocks of 32 inputs
+//   q8, q4   y(m, n) = Σ_b s(m, b) · s(n, b) · Σ_(k in b) x̂(m, k) · u(n, k), blocks b of 64 inputs
 //
-// The inner sums are integers. x̂ = round(x / s_m), s_m = max |x(m, :)| / L, are the inputs rounded to integers:
-// L = 127 for q4, 2047 for q8, where 127 would make the rounding of the inputs, not of the weights, the larger
-// error, above all in rows with outliers. A row's result does not depend on the other rows: integer sums are exact
-// and blocks are added in order.
+// These are products of rotated rows (tensor/rotation.h). The inner sums are integers: x̂ = round(x / s(m, b)),
+// s(m, b) = max |x(m, b)| / L, are the rotated inputs rounded to integers. L = 63 for q8: with an offset of 64 they are
+// unsigned and below 128, as instructions for products of bytes need one factor to be. q8_fine rounds to L = 4095, which
+// those instructions take in two halves: twice the work, for the few matrices that need it. In q4 the weights are
+// unsigned, with an offset of 8: L = 127.
+//
+// A row's result does not depend on the other rows, nor on the target: integer sums are exact, and blocks are added in
+// order without fused multiply-add.
 #pragma once
 
 #include <cstddef>
@@ -18,23 +21,22 @@
 
 namespace clearformer::kernels {
 
-enum class PanelFormat { f16, q8, q4 };
+enum class PanelFormat { f16, q8, q8_fine, q4 };
 
-/// The inputs of a panel are padded with zeros to a multiple of this.
-inline constexpr std::size_t kInputBlock = 32;
-
-/// Bytes of one panel of W = panel_width() columns and `k` inputs, padded to K':
+/// Bytes of one panel of W = panel_width() columns and `k` inputs, padded with zeros to K', a multiple of 64. P =
+/// panel_step() inputs of a column are adjacent:
 ///   f16  K · W halves, element (k, j) at k · W + 2 · j for j < W/2, else at k · W + 2 · (j - W/2) + 1
-///   q8   for each block, the last of which may be shorter: W signed bytes per input, element (k, j) at
-///        (k / 4 · W + j) · 4 + k % 4, k counted from the start of the block; then W float scales and W 32-bit sums
-///        of the elements over k
-///   q4   for each block: 16 · W bytes, where byte (k / 4 · W/2 + j % (W/2)) · 4 + k % 4 holds element (k, j) in its
-///        low nibble for j < W/2, else in its high nibble; then W bfloat16 scales
-CLEARFORMER_KERNEL(std::size_t, panel_bytes, PanelFormat format, std::size_t k, std::size_t block)
+///   q8   for each block: W signed bytes per input, element (k, j) at (k / P · W + j) · P + k % P, k counted from the
+///        start of the block; then W bfloat16 scales and W 16-bit sums of the elements over k
+///   q4   for each block: 32 · W bytes, where byte (k / P · W/2 + j % (W/2)) · P + k % P holds element (k, j) plus 8 in
+///        its low nibble for j < W/2, else in its high nibble; then W bfloat16 scales
+CLEARFORMER_KERNEL(std::size_t, panel_bytes, PanelFormat format, std::size_t k)
+
+/// Adjacent inputs of a column in panels of q8 and q4.
+CLEARFORMER_KERNEL(std::size_t, panel_step, )
 
 struct QuantizedMatmulArgs : ProductArgs {
   PanelFormat format = PanelFormat::q8;
-  std::size_t block = 0;     // q8: inputs that share a scale: a multiple of kInputBlock, <= 4096
   const float* x = nullptr;  // (M, K), rows x_stride floats apart
   std::size_t x_stride = 0;
   const unsigned char* panels = nullptr;
@@ -43,8 +45,10 @@ struct QuantizedMatmulArgs : ProductArgs {
 };
 
 /// Bytes of the rounded inputs of `rows` rows.
-CLEARFORMER_KERNEL(std::size_t, quantized_row_bytes, std::size_t rows, std::size_t k)
-/// Rounds rows first … end - 1 of x (M, K) to integers, into args.rows. A row with NaN or infinity gives NaN.
+CLEARFORMER_KERNEL(std::size_t, quantized_row_bytes, PanelFormat format, std::size_t rows,
+                   std::size_t k)
+/// Rotates rows first … end - 1 of x (M, K) and rounds them to integers, into args.rows. A row with NaN or infinity
+/// gives NaN.
 CLEARFORMER_KERNEL(void, quantize_rows, const QuantizedMatmulArgs& args, std::size_t first,
                    std::size_t end)
 /// Bytes of one unpacked panel; products that run at the same time need one each.

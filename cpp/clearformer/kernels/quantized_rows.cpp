@@ -1,7 +1,6 @@
 #include "clearformer/kernels/quantized_rows.h"
 
 #include <bit>
-#include <cfloat>
 #include <cmath>
 
 #include "clearformer/simd/loops.h"
@@ -10,75 +9,145 @@ namespace clearformer::kernels::CLEARFORMER_TARGET {
 
 namespace {
 
-// The largest magnitude of a row; NaN if an element is not finite. Without the sign bit, floats are ordered as their
+constexpr std::size_t kRegisters = kBlock / kLanes;
+
+// The lane `Stride` away from each, and the sign of each in their sum or difference.
+template <std::size_t Stride>
+struct Partner {
+  static constexpr std::uint32_t get(std::size_t lane, std::size_t) {
+    return static_cast<std::uint32_t>(lane ^ Stride);
+  }
+};
+template <std::size_t Stride>
+struct Sign {
+  static constexpr std::uint32_t get(std::size_t lane, std::size_t) {
+    return (lane & Stride) != 0 ? 0x80000000u : 0;
+  }
+};
+
+// The Hadamard transform of the lanes of a register.
+template <std::size_t Stride = 1>
+inline Vec transform_lanes(Vec x) {
+  if constexpr (Stride == kLanes) {
+    return x;
+  } else {
+    constexpr auto kPartners = xsimd::make_batch_constant<std::uint32_t, Partner<Stride>, Arch>();
+    const auto signs = xsimd::make_batch_constant<std::uint32_t, Sign<Stride>, Arch>().as_batch();
+    return transform_lanes<2 * Stride>(xsimd::swizzle(x, kPartners) +
+                                       (x ^ xsimd::bitwise_cast<float>(signs)));
+  }
+}
+
+// Rotates a block, without the rotation's scale.
+CLEARFORMER_LOOP void rotate(const float* x, float* to) {
+  Vec numbers[kRegisters];
+#pragma GCC unroll 16
+  for (std::size_t v = 0; v < kRegisters; ++v) {
+    numbers[v] = transform_lanes(load(x + v * kLanes));
+  }
+  hadamard(numbers);
+#pragma GCC unroll 16
+  for (std::size_t v = 0; v < kRegisters; ++v) store(to + v * kLanes, numbers[v]);
+}
+
+// The largest magnitude of a block; NaN if an element is not finite. Without the sign bit, floats are ordered as their
 // bits are, with infinities and NaNs last.
-float magnitude_of(const float* x, std::size_t count) {
+inline float magnitude_of(const float* x) {
   constexpr std::int32_t kInfinity = 0x7f800000;
   IntVec largest(0);
-  for_each(count, [&](std::size_t i, auto lanes) {
-    const Vec magnitude = xsimd::abs(load(x + i, lanes));
+  for (std::size_t i = 0; i < kBlock; i += kLanes) {
+    const Vec magnitude = xsimd::abs(load(x + i));
     largest = xsimd::max(largest, xsimd::bitwise_cast<std::int32_t>(magnitude));
-  });
+  }
   const std::int32_t bits = xsimd::reduce_max(largest);
   return bits < kInfinity ? std::bit_cast<float>(bits) : NAN;
 }
 
-// Rounds kInputBlock floats; for q4, returns the sum of the integers.
+// Rounds 32 floats and stores them in steps; returns the sum of the integers.
 template <PanelFormat format>
-CLEARFORMER_LOOP std::int32_t quantize_block(const float* x, Vec inverse, Quantum* to) {
+inline IntVec quantize(const float* x, Vec inverse, unsigned char* to, std::size_t step_bytes) {
+  constexpr Rounding kRounding = rounding_of(format);
   constexpr float kRound = 12582912.0f;  // 1.5 · 2^23: adding and subtracting it rounds a float
-  constexpr std::int32_t kOffset = format == PanelFormat::q8 ? kInputOffset : 0;
-  const IntVec zero(std::bit_cast<std::int32_t>(kRound) - kOffset);
-  IntVec numbers[kInputBlock / kLanes], sums(0);
-  for (std::size_t v = 0; v < kInputBlock / kLanes; ++v) {
+  constexpr std::size_t kCount = 32;
+  const IntVec zero(std::bit_cast<std::int32_t>(kRound) -
+                    static_cast<std::int32_t>(kRounding.offset));
+  IntVec numbers[kCount / kLanes], sums(0);
+  for (std::size_t v = 0; v < kCount / kLanes; ++v) {
     const Vec rounded = load(x + v * kLanes) * inverse + Vec(kRound);
     numbers[v] = xsimd::bitwise_cast<std::int32_t>(rounded) - zero;
-    sums += numbers[v];
+    if constexpr (kRounding.corrected) sums += numbers[v];
   }
-  if constexpr (format == PanelFormat::q8) {
-    store_long_quanta(to, numbers);
-    return 0;
-  } else {
-    store_quanta(to, numbers);
-    return xsimd::reduce_add(sums);
-  }
-}
-
-void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows& rows, std::size_t row) {
-  const bool long_quanta = args.format == PanelFormat::q8;
-  const float* x = args.x + row * args.x_stride;
-  const float magnitude = magnitude_of(x, args.k), limit = long_quanta ? 2047.0f : 127.0f;
-  rows.scales[row] = magnitude / limit;
-  const Vec inverse(magnitude > FLT_MIN ? limit / magnitude : 0.0f);
-  const auto quantize = [&](std::size_t block, const float* from) {
-    Quantum* to = rows.values + row * rows.stride + block * (rows.stride / rows.blocks);
-    if (long_quanta) {
-      quantize_block<PanelFormat::q8>(from, inverse, to);
-    } else {
-      // Unsigned: rows with infinities have any sum.
-      const auto sum =
-          static_cast<std::uint32_t>(quantize_block<PanelFormat::q4>(from, inverse, to));
-      rows.corrections[row * rows.blocks + block] = static_cast<std::int32_t>(-8u * sum);
+  const auto store_half = [&](std::size_t half) {
+    alignas(64) Quantum quanta[kCount];
+    store_quanta(quanta, numbers);
+    for (std::size_t i = 0; i < kCount / kStep; ++i) {
+      std::memcpy(to + i * step_bytes + 4 * half, quanta + i * kStep, 4);
     }
   };
-  const std::size_t whole = args.k / kInputBlock;
-  for (std::size_t block = 0; block < whole; ++block) quantize(block, x + block * kInputBlock);
-  if (whole == rows.blocks) return;
-  float padded[kInputBlock] = {};
-  std::copy(x + whole * kInputBlock, x + args.k, padded);
-  quantize(whole, padded);
+  if constexpr (kRounding.halves == 1) {
+    store_half(0);
+  } else {
+    IntVec lower[kCount / kLanes];
+    for (std::size_t v = 0; v < kCount / kLanes; ++v) {
+      lower[v] = numbers[v] & IntVec(63);
+      numbers[v] = numbers[v] >> 6;
+    }
+    store_half(0);
+    std::copy(lower, lower + kCount / kLanes, numbers);
+    store_half(1);
+  }
+  return sums;
+}
+
+template <PanelFormat format>
+void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows& rows, std::size_t row) {
+  constexpr Rounding kRounding = rounding_of(format);
+  constexpr float kLimit = kRounding.limit, kSmallest = 1e-30f;
+  constexpr std::size_t kPart = 32;
+  const float* x = args.x + row * args.x_stride;
+  unsigned char* to = rows.group_of(row);
+  const std::size_t index = rows.index_of(row);
+  alignas(64) float rotated[kBlock], padded[kBlock];
+  for (std::size_t first = 0; first < args.k; first += kBlock, to += rows.block_bytes) {
+    const float* from = x + first;
+    if (args.k - first < kBlock) {
+      std::fill(std::copy(from, x + args.k, padded), padded + kBlock, 0.0f);
+      from = padded;
+    }
+    rotate(from, rotated);
+    const float magnitude = magnitude_of(rotated);
+    const Vec inverse(magnitude > kSmallest ? kLimit / magnitude : 0.0f);
+    IntVec sums(0);
+    for (std::size_t part = 0; part < kBlock; part += kPart) {
+      unsigned char* steps = to + part / kStep * rows.step_bytes + 4 * kRounding.halves * index;
+      sums += quantize<format>(rotated + part, inverse, steps, rows.step_bytes);
+    }
+    unsigned char* end = to + kSteps * rows.step_bytes + 4 * index;
+    const float scale = magnitude * (kRotationScale / kLimit);
+    std::memcpy(end, &scale, sizeof scale);
+    if constexpr (kRounding.corrected) {
+      // Unsigned: blocks with infinities have any sum.
+      const std::uint32_t correction = -8u * static_cast<std::uint32_t>(xsimd::reduce_add(sums));
+      std::memcpy(end + 4 * rows.group, &correction, sizeof correction);
+    }
+  }
 }
 
 }  // namespace
 
-std::size_t quantized_row_bytes(std::size_t rows, std::size_t k) {
-  return aligned(rows * blocks_of(k) * kInputBlock * sizeof(Quantum) * kHalves) +
-         aligned(rows * sizeof(float)) + aligned(rows * blocks_of(k) * sizeof(std::int32_t));
+std::size_t quantized_row_bytes(PanelFormat format, std::size_t rows, std::size_t k) {
+  return (QuantizedRows(format, rows, k, nullptr).bytes(rows) + 63) / 64 * 64;
 }
 
 void quantize_rows(const QuantizedMatmulArgs& args, std::size_t first, std::size_t end) {
   const QuantizedRows rows(args);
-  for (std::size_t row = first; row < end; ++row) quantize_row(args, rows, row);
+  for (std::size_t row = first; row < end; ++row) {
+    switch (args.format) {
+      case PanelFormat::q8_fine: quantize_row<PanelFormat::q8_fine>(args, rows, row); break;
+      case PanelFormat::q4: quantize_row<PanelFormat::q4>(args, rows, row); break;
+      default: quantize_row<PanelFormat::q8>(args, rows, row);
+    }
+  }
 }
 
 }  // namespace clearformer::kernels::CLEARFORMER_TARGET

@@ -2,32 +2,73 @@
 // only.
 #pragma once
 
+#include <algorithm>
+
 #include "clearformer/kernels/quantized_matmul.h"
 #include "clearformer/simd/integer.h"
+#include "clearformer/tensor/rotation.h"
 
 namespace clearformer::kernels::CLEARFORMER_TARGET {
 
 using namespace simd::CLEARFORMER_TARGET;
 
-inline std::size_t blocks_of(std::size_t k) { return (k + kInputBlock - 1) / kInputBlock; }
-inline std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+/// Steps of a block: each sums kStep inputs.
+inline constexpr std::size_t kSteps = kBlock / kStep;
 
-// The rounded inputs (M, K'), a scale per row and, for q4, the correction for the weights' offset: -8 · Σ x̂ for each
-// block of each row.
+/// How a format rounds inputs.
+struct Rounding {
+  std::int32_t limit;  // the largest integer
+  std::size_t halves;  // of an integer, which products of bytes take one by one
+  std::uint32_t
+      offset;      // a power of two added to make integers unsigned, and subtracted from sums; or 0
+  bool corrected;  // q4: sums are corrected for the weights' offset
+  std::size_t tile_rows;  // rows of a tile, whose inputs are interleaved
+};
+
+constexpr Rounding rounding_of(PanelFormat format) {
+  constexpr std::size_t kFineHalves = kUnsignedInputs ? 2 : 1;
+#if defined(__AVX512BW__)
+  constexpr std::size_t kRows = 8, kFineRows = 4;
+#elif defined(__AVX2__)
+  constexpr std::size_t kRows = 4, kFineRows = 2;
+#else
+  constexpr std::size_t kRows = 4, kFineRows = kUnsignedInputs ? 3 : 4;
+#endif
+  switch (format) {
+    case PanelFormat::q8_fine:
+      return {4095, kFineHalves, kUnsignedInputs ? 4096u : 0, false, kFineRows};
+    case PanelFormat::q4: return {127, 1, 0, true, kRows};
+    default: return {63, 1, kUnsignedInputs ? 64u : 0, false, kRows};
+  }
+}
+
+/// Rows of inputs in groups of a tile's rows (the product's, if it has fewer), G. A group holds for each block, in the
+/// order in which a tile reads them: for each step, each row and each half, kStep integers, which fill four bytes; G
+/// float scales; for q4 G sums of the integers, times -8.
 struct QuantizedRows {
-  Quantum* values;
-  float* scales;
-  std::int32_t* corrections;
-  std::size_t stride, blocks;
+  unsigned char* first;
+  std::size_t group;        // G
+  std::size_t step_bytes;   // of a group
+  std::size_t block_bytes;  // of a group
+  std::size_t blocks;       // of a row
 
+  QuantizedRows(PanelFormat format, std::size_t rows, std::size_t k, void* memory)
+      : first(static_cast<unsigned char*>(memory)), blocks(blocks_of(k)) {
+    const Rounding rounding = rounding_of(format);
+    group = std::min(rounding.tile_rows, rows);
+    step_bytes = 4 * group * rounding.halves;
+    block_bytes = step_bytes * kSteps + 4 * group * (rounding.corrected ? 2 : 1);
+  }
   explicit QuantizedRows(const QuantizedMatmulArgs& args)
-      : stride(blocks_of(args.k) * kInputBlock * (args.format == PanelFormat::q8 ? kHalves : 1)),
-        blocks(blocks_of(args.k)) {
-    char* at = static_cast<char*>(args.rows);
-    values = reinterpret_cast<Quantum*>(at);
-    at += aligned(args.m * stride * sizeof(Quantum));
-    scales = reinterpret_cast<float*>(at);
-    corrections = reinterpret_cast<std::int32_t*>(at + aligned(args.m * sizeof(float)));
+      : QuantizedRows(args.format, args.m, args.k, args.rows) {}
+
+  /// The group of a row, and the row's index in it.
+  unsigned char* group_of(std::size_t row) const {
+    return first + row / group * blocks * block_bytes;
+  }
+  std::size_t index_of(std::size_t row) const { return row % group; }
+  std::size_t bytes(std::size_t rows) const {
+    return (rows + group - 1) / group * blocks * block_bytes;
   }
 };
 

@@ -5,7 +5,7 @@
 namespace clearformer {
 
 MatrixFormat format_of(const MatrixRequest& matrix, MatrixFormat asked) {
-  constexpr std::size_t kFewOutputs = 32, kFewElements = 65536, kFewInputs = 512;
+  constexpr std::size_t kFewOutputs = 32, kFewElements = 65536, kFewInputs = 512, kFewest = 256;
   if (matrix.role == MatrixRole::output && matrix.outputs < kFewOutputs) return MatrixFormat::f32;
   // Not multiplied: sizes from a hostile config could overflow.
   if (matrix.inputs == 0 || matrix.outputs < kFewElements / matrix.inputs) {
@@ -13,11 +13,12 @@ MatrixFormat format_of(const MatrixRequest& matrix, MatrixFormat asked) {
   }
   const bool to_values = matrix.path.ends_with("attn.v_proj.weight");
   const bool from_values = matrix.path.ends_with("attn.o_proj.weight");
-  if (asked == MatrixFormat::q8 && (to_values || from_values) && matrix.inputs <= kFewInputs) {
-    return MatrixFormat::q8_fine;
-  }
-  const bool exact = matrix.role == MatrixRole::output || to_values;
-  return exact ? std::min(asked, MatrixFormat::q8) : asked;
+  const bool is_output = matrix.role == MatrixRole::output;
+  const bool is_exact = is_output || to_values;
+  if (asked != MatrixFormat::q8 && !(asked == MatrixFormat::q4 && is_exact)) return asked;
+  const bool is_fine = is_output || matrix.inputs <= kFewest ||
+                       ((to_values || from_values) && matrix.inputs <= kFewInputs);
+  return is_fine ? MatrixFormat::q8_fine : MatrixFormat::q8;
 }
 
 MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task, MatrixFormat asked,

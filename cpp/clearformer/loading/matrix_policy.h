@@ -3,10 +3,11 @@
 //   fp32  as stored in the file
 //   fp16  all weights of linear layers and token embedding tables
 //   q8    the same, but matrices of fewer than 65,536 elements stay in fp16: they take little memory, yet make up
-//         small models, where rounding matters most. The value and output projections of attention, whose errors are
-//         not averaged out, use blocks of 64 if they have at most 512 inputs (wider ones average over more)
-//   q4    as q8, but output layers (also those tied to the token embedding) and the value projections of attention
-//         stay in q8
+//         small models, where rounding matters most. Products round their inputs to 13 bits instead of 7 (q8_fine) in
+//         output layers (also those tied to the token embedding), which decide on tokens; in the value and output
+//         projections of attention, whose errors are not averaged out, if they have at most 512 inputs (wider ones
+//         average over more); and in all matrices of at most 256 inputs
+//   q4    as q8, but output layers and the value projections of attention are those of q8
 //
 // Never quantised: norms, biases, positions, token types, convolutions and patches, and output layers and heads of
 // fewer than 32 outputs.

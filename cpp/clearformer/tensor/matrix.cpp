@@ -5,22 +5,20 @@
 #include <cmath>
 #include <cstring>
 
+#include "clearformer/tensor/rotation.h"
+
 namespace clearformer {
 
 namespace {
 
 constexpr std::size_t kRowMultiple = 32;  // an upper bound of a panel's columns
 constexpr float kLargestF16 = 65504.0f;
-constexpr std::size_t kBlock4 = block_of(MatrixFormat::q4, 0), kHalfBlock = kBlock4 / 2;
-
-std::size_t blocks_of(MatrixFormat format, std::size_t inputs) {
-  const std::size_t block = block_of(format, inputs);
-  return (inputs + block - 1) / block;
-}
+constexpr float kLargestRotated = 1e37f;  // 64 of them may be added
 
 // Elements of `values` per row.
 std::size_t row_elements(MatrixFormat format, std::size_t inputs) {
-  return format == MatrixFormat::q4 ? blocks_of(format, inputs) * kHalfBlock : inputs;
+  if (!is_quantized(format)) return inputs;
+  return blocks_of(inputs) * (format == MatrixFormat::q4 ? kBlock / 2 : kBlock);
 }
 
 DType dtype_of(MatrixFormat format) {
@@ -31,18 +29,14 @@ DType dtype_of(MatrixFormat format) {
   }
 }
 
-DType scale_dtype_of(MatrixFormat format) {
-  return format == MatrixFormat::q4 ? DType::bf16 : DType::f32;
-}
-
 // Rows and blocks whose largest magnitude is below this are stored as zeros: dividing by their scale would
 // overflow.
 constexpr float kSmallest = 1e-30f;
 
 // The element of largest magnitude, with its sign.
-float extreme_of(const float* values, std::size_t count) {
+float extreme_of(const float* values) {
   float extreme = 0.0f;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < kBlock; ++i) {
     if (std::fabs(values[i]) > std::fabs(extreme)) extreme = values[i];
   }
   return extreme;
@@ -63,8 +57,8 @@ struct Range {
 struct Fit {
   float dot = 0.0f, squares = 0.0f;  // Σtu, Σu²; never 0, since u = ±end occurs
 
-  Fit(const float* values, std::size_t count, float inverse, Range range) {
-    for (std::size_t i = 0; i < count; ++i) {
+  Fit(const float* values, float inverse, Range range) {
+    for (std::size_t i = 0; i < kBlock; ++i) {
       const float t = values[i] * inverse, u = range.round(t);
       dot += t * u;
       squares += u * u;
@@ -75,12 +69,12 @@ struct Fit {
 // The scale of least squared error among those that map `extreme` to one of `ends`, each refined by a
 // least-squares fit to the integers it yields.
 template <std::size_t N>
-float best_scale(const float* values, std::size_t count, const float (&ends)[N], Range range) {
-  const float extreme = extreme_of(values, count);
+float best_scale(const float* values, const float (&ends)[N], Range range) {
+  const float extreme = extreme_of(values);
   if (std::fabs(extreme) < kSmallest) return 0.0f;
   float best = 0.0f, most = 0.0f;
   for (const float end : ends) {
-    const Fit fit(values, count, end / extreme, range);
+    const Fit fit(values, end / extreme, range);
     const float gain = fit.dot * fit.dot / (fit.squares * end * end);
     if (gain <= most) continue;
     most = gain;
@@ -96,28 +90,32 @@ std::uint8_t stored(float value, float inverse, Range range, int zero) {
 
 float inverse_of(float scale) { return scale != 0.0f ? 1.0f / scale : 0.0f; }
 
+// Rounds a block to integers of the range, plus the offset `zero`; returns the scale in bfloat16.
+std::uint16_t round_block(const float* block, float scale, Range range, int zero,
+                          std::uint8_t* to) {
+  const std::uint16_t rounded = bf16_from_float(scale);
+  const float inverse = inverse_of(float_from_bf16(rounded));
+  for (std::size_t i = 0; i < kBlock; ++i) to[i] = stored(block[i], inverse, range, zero);
+  return rounded;
+}
+
 // Trying ends other than 127 improves no row by more than 1 %.
-float set_block8(const float* block, std::size_t count, std::uint8_t* to) {
+std::uint16_t set_block8(const float* block, std::uint8_t* to) {
   constexpr float kEnds[] = {Matrix::kZero8 - 1};
   constexpr Range kRange{-kEnds[0], kEnds[0]};
-  const float scale = std::fabs(best_scale(block, count, kEnds, kRange));
-  const float inverse = inverse_of(scale);
-  for (std::size_t i = 0; i < count; ++i) to[i] = stored(block[i], inverse, kRange, Matrix::kZero8);
-  return scale;
+  return round_block(block, std::fabs(best_scale(block, kEnds, kRange)), kRange, Matrix::kZero8,
+                     to);
 }
 
 // Maps the extreme element to -8, the longer end of the range, or to a value near it: a tenth less squared
 // error than with -8 alone.
-float set_block4(const float* block, std::size_t count, std::uint8_t* to) {
+std::uint16_t set_block4(const float* block, std::uint8_t* to) {
   constexpr float kEnds[] = {-8.0f, -7.5f, -7.0f, -8.5f, -9.0f};
   constexpr Range kRange{-8.0f, 7.0f};
-  const float scale = float_from_bf16(bf16_from_float(best_scale(block, count, kEnds, kRange)));
-  const float inverse = inverse_of(scale);
-  std::uint8_t wide[kBlock4];
-  for (std::size_t i = 0; i < kBlock4; ++i) {
-    wide[i] = stored(i < count ? block[i] : 0.0f, inverse, kRange, Matrix::kZero4);
-  }
-  for (std::size_t i = 0; i < kHalfBlock; ++i) {
+  std::uint8_t wide[kBlock];
+  const std::uint16_t scale =
+      round_block(block, best_scale(block, kEnds, kRange), kRange, Matrix::kZero4, wide);
+  for (std::size_t i = 0; i < kBlock / 2; ++i) {
     to[i] = static_cast<std::uint8_t>(wide[2 * i] | wide[2 * i + 1] << 4);
   }
   return scale;
@@ -156,8 +154,7 @@ Matrix::Matrix(MatrixFormat format, std::size_t outputs, std::size_t inputs)
   const std::size_t elements = row_elements(format, inputs);
   const std::size_t spare = (kRowMultiple - outputs % kRowMultiple) % kRowMultiple * elements;
   values_ = Tensor({outputs, elements}, dtype_of(format), spare);
-  if (block_of(format, inputs) == 0) return;
-  scales_ = Tensor({outputs, blocks_of(format, inputs)}, scale_dtype_of(format));
+  if (is_quantized(format)) scales_ = Tensor({outputs, blocks_of(inputs)}, DType::bf16);
 }
 
 Matrix Matrix::of(const TensorView& rows, MatrixFormat format) {
@@ -172,15 +169,13 @@ Matrix Matrix::of(const TensorView& rows, MatrixFormat format) {
 
 std::uint64_t Matrix::bytes_of(MatrixFormat format, std::size_t outputs, std::size_t inputs) {
   std::uint64_t row = std::uint64_t{row_elements(format, inputs)} * size_of(dtype_of(format));
-  if (block_of(format, inputs) != 0) {
-    row += std::uint64_t{blocks_of(format, inputs)} * size_of(scale_dtype_of(format));
-  }
+  if (is_quantized(format)) row += std::uint64_t{blocks_of(inputs)} * size_of(DType::bf16);
   return row * outputs;
 }
 
 bool Matrix::holds(const float* row) const {
   if (format_ == MatrixFormat::f32) return true;
-  const float limit = format_ == MatrixFormat::f16 ? kLargestF16 : 3e38f;
+  const float limit = format_ == MatrixFormat::f16 ? kLargestF16 : kLargestRotated;
   return std::all_of(row, row + inputs_, [limit](float x) { return std::fabs(x) <= limit; });
 }
 
@@ -192,17 +187,13 @@ void Matrix::set_row(std::size_t output, const float* row) {
     std::transform(row, row + inputs_, to, f16_from_float);
   } else {
     auto* to = static_cast<std::uint8_t*>(values_.data()) + output * values_.dim(1);
-    const std::size_t size = block_of(format_, inputs_), blocks = scales_.dim(1),
-                      first = output * blocks;
-    for (std::size_t block = 0; block < blocks; ++block) {
-      const float* from = row + block * size;
-      const std::size_t count = std::min(size, inputs_ - block * size);
-      if (format_ == MatrixFormat::q4) {
-        static_cast<std::uint16_t*>(scales_.data())[first + block] =
-            bf16_from_float(set_block4(from, count, to + block * kHalfBlock));
-      } else {
-        scales_.f32()[first + block] = set_block8(from, count, to + block * size);
-      }
+    auto* scales = static_cast<std::uint16_t*>(scales_.data()) + output * scales_.dim(1);
+    for (std::size_t first = 0; first < inputs_; first += kBlock) {
+      float block[kBlock] = {};
+      std::copy_n(row + first, std::min(kBlock, inputs_ - first), block);
+      rotate(block);
+      *scales++ = format_ == MatrixFormat::q4 ? set_block4(block, to + first / 2)
+                                              : set_block8(block, to + first);
     }
   }
 }
@@ -218,16 +209,17 @@ void Matrix::copy_row(std::size_t output, float* to) const {
     return;
   }
   const auto* from = static_cast<const std::uint8_t*>(values_.data()) + output * values_.dim(1);
-  const std::size_t first = output * scales_.dim(1);
-  for (std::size_t k = 0; k < inputs_; ++k) {
-    const std::size_t block = first + k / block_of(format_, inputs_);
-    if (format_ == MatrixFormat::q4) {
-      const int stored = from[k / 2] >> (k % 2 * 4) & 15;
-      const float scale = float_from_bf16(static_cast<const std::uint16_t*>(scales_.data())[block]);
-      to[k] = scale * static_cast<float>(stored - kZero4);
-    } else {
-      to[k] = scales_.f32()[block] * static_cast<float>(from[k] - kZero8);
+  const auto* scales = static_cast<const std::uint16_t*>(scales_.data()) + output * scales_.dim(1);
+  for (std::size_t first = 0; first < inputs_; first += kBlock) {
+    float block[kBlock];
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      const std::size_t k = first + i;
+      const int number = format_ == MatrixFormat::q4 ? (from[k / 2] >> (k % 2 * 4) & 15) - kZero4
+                                                     : from[k] - kZero8;
+      block[i] = float_from_bf16(scales[k / kBlock]) * static_cast<float>(number);
     }
+    rotate(block);
+    std::copy_n(block, std::min(kBlock, inputs_ - first), to + first);
   }
 }
 

@@ -3,12 +3,11 @@
 //
 //   f32  (N, K) floats
 //   f16  (N, K) IEEE binary16, rounded to nearest even
-//   q8   w ≈ s · (u - 128), u in 1 … 255, one fp32 scale s per row, or per 512 inputs in rows of more than 1,024
-//        inputs; q8_fine: one per 64 inputs
-//   q4   w ≈ s · (u - 8), u in 0 … 15, one bfloat16 scale s per 32 inputs of a row
-//
+//   q8   integers within ±127
+//   q4   integers within -8 … 7
+// The rows of q8 and q4 are rotated in blocks of 64 inputs (rotation.h), each of which has one bfloat16 scale.
 // Scales minimise the squared error (see matrix.cpp). If a format cannot represent some row (not finite, above
-// 65,504 in f16, above 3e38 in q8 and q4), the whole matrix stays f32.
+// 65,504 in f16, above 1e37 in q8 and q4), the whole matrix stays f32.
 #pragma once
 
 #include <optional>
@@ -18,7 +17,7 @@
 
 namespace clearformer {
 
-/// In order of decreasing precision.
+/// In order of decreasing precision. q8_fine is stored as q8; its products round their inputs to 13 bits instead of 7.
 enum class MatrixFormat { f32, f16, q8_fine, q8, q4 };
 
 /// The format of a dtype option ("fp32", "fp16", "q8", "q4"); nullopt for other names.
@@ -26,16 +25,9 @@ std::optional<MatrixFormat> matrix_format_named(std::string_view name);
 /// The dtype option that selects it; q8_fine belongs to "q8" and "q4".
 std::string_view to_string(MatrixFormat format);
 
-/// Block size: inputs of a row that share a scale, 0 for formats without scales. A row's last block may be
-/// shorter. A single row's product stalls on memory after each block, so q8 has several only in long rows.
-constexpr std::size_t block_of(MatrixFormat format, std::size_t inputs) {
-  constexpr std::size_t kLong = 1024;
-  switch (format) {
-    case MatrixFormat::q8_fine: return 64;
-    case MatrixFormat::q8: return inputs > kLong ? 512 : kLong;
-    case MatrixFormat::q4: return 32;
-    default: return 0;
-  }
+/// Whether the format stores integers and scales.
+constexpr bool is_quantized(MatrixFormat format) {
+  return format != MatrixFormat::f32 && format != MatrixFormat::f16;
 }
 
 /// The weight (N, K) of a linear layer in one of the formats: as rows, or packed for the matrix product.
@@ -73,11 +65,11 @@ class Matrix {
   /// A copy of rows first … first + count - 1.
   Matrix slice(std::size_t first, std::size_t count) const;
 
-  /// The elements: (N, K) of f32, f16 or u8 (q8, q8_fine), (N, K/32·16) of u8 (q4: input 2i in the low nibble of
-  /// byte i; the last block is padded).
+  /// The elements, where K' is K rounded up to a multiple of 64: (N, K) of f32 or f16; (N, K') of u8, integers plus 128
+  /// (q8, q8_fine); (N, K'/2) of u8, integers plus 8, input 2i in the low nibble of byte i (q4).
   Tensor& values() { return values_; }
   const Tensor& values() const { return values_; }
-  /// (N, ⌈K/block_of(format, K)⌉) in fp32, or bfloat16 for q4; empty for formats without scales.
+  /// (N, K'/64) in bfloat16; empty for f32 and f16.
   const Tensor& scales() const { return scales_; }
 
  private:

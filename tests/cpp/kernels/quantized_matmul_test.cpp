@@ -6,6 +6,7 @@
 
 #include "clearformer/kernels/activations.h"
 #include "clearformer/kernels/packed_matrix.h"
+#include "clearformer/tensor/rotation.h"
 #include "support/closeness.h"
 #include "support/guarded.h"
 #include "support/integer_products.h"
@@ -50,47 +51,92 @@ Floats product(const PackedMatrix& matrix, const Floats& x,
   return out.values();
 }
 
-// The inputs as the format uses them: unchanged for f16, otherwise rounded to `limit` steps of the largest.
-Floats rounded_rows(const Floats& x, std::size_t k, float limit) {
-  Floats rounded;
-  for (std::size_t first = 0; first < x.size(); first += k) {
-    float largest = 0.0f;
-    for (std::size_t i = 0; i < k; ++i) largest = std::max(largest, std::fabs(x[first + i]));
-    const float inverse = largest > 0.0f ? limit / largest : 0.0f;
-    for (std::size_t i = 0; i < k; ++i) {
-      rounded.push_back(std::nearbyint(x[first + i] * inverse) * (largest / limit));
-    }
+// A row of a product, rotated and rounded: integers, and a scale for each block.
+struct Rounded {
+  std::vector<int> numbers;
+  Floats scales;
+};
+
+Rounded weights_of(const Matrix& matrix, std::size_t output) {
+  const std::size_t k = blocks_of(matrix.inputs()) * kBlock;
+  const auto* values = static_cast<const std::uint8_t*>(matrix.values().data());
+  const auto* scales = static_cast<const std::uint16_t*>(matrix.scales().data());
+  Rounded row;
+  for (std::size_t i = output * k; i < (output + 1) * k; ++i) {
+    row.numbers.push_back(matrix.format() == MatrixFormat::q4
+                              ? (values[i / 2] >> (i % 2 * 4) & 15) - 8
+                              : values[i] - 128);
+    if (i % kBlock == 0) row.scales.push_back(float_from_bf16(scales[i / kBlock]));
   }
-  return rounded;
+  return row;
 }
 
-// f16 sums K products of floats. The others sum integers exactly; the roundings are those of the scaled values
-// on both sides (4), of the blocks and of their sum.
-double roundings_of(MatrixFormat format, std::size_t k) {
-  if (format == MatrixFormat::f16) return static_cast<double>(k) + 1.0;
-  const double blocks = static_cast<double>((k + block_of(format, k) - 1) / block_of(format, k));
-  return 8.0 + 2.0 * blocks;
+// x: one row, rounded to `limit` steps of the largest of a block.
+Rounded inputs_of(const float* x, std::size_t k, MatrixFormat format) {
+  const float limit = format == MatrixFormat::q8_fine ? 4095.0f
+                      : format == MatrixFormat::q8    ? 63.0f
+                                                      : 127.0f;
+  Rounded row;
+  for (std::size_t first = 0; first < k; first += kBlock) {
+    float numbers[kBlock] = {};
+    std::copy_n(x + first, std::min(kBlock, k - first), numbers);
+    rotate(numbers);
+    float largest = 0.0f;
+    for (const float number : numbers) largest = std::max(largest, 8.0f * std::fabs(number));
+    const float inverse = largest > 0.0f ? limit / largest : 0.0f;
+    for (const float number : numbers) {
+      row.numbers.push_back(static_cast<int>(std::nearbyint(8.0f * number * inverse)));
+    }
+    row.scales.push_back(largest * (0.125f / limit));
+  }
+  return row;
 }
 
-void expect_product(const Matrix& matrix, const Floats& x) {
+// Every target gives the bits of this sum: integers are summed exactly, blocks in order.
+float naive_sum(const Rounded& inputs, const Rounded& weights) {
+  float total = 0.0f;
+  for (std::size_t i = 0; i < inputs.scales.size(); ++i) {
+    int sum = 0;
+    for (std::size_t k = i * kBlock; k < (i + 1) * kBlock; ++k) {
+      sum += inputs.numbers[k] * weights.numbers[k];
+    }
+    const float scale = weights.scales[i] * inputs.scales[i];
+    const float product = static_cast<float>(sum) * scale;
+    total += product;
+  }
+  return total;
+}
+
+void expect_product_of_halves(const Matrix& matrix, const Floats& x) {
   const std::size_t k = matrix.inputs(), n = matrix.outputs();
   const Floats weight = widened(matrix);
-  const float limit = matrix.format() == MatrixFormat::q4 ? 127.0f : 2047.0f;
-  const Floats rows = matrix.format() == MatrixFormat::f16 ? x : rounded_rows(x, k, limit);
   std::vector<double> expected, bounds;
   for (std::size_t m = 0; m < x.size() / k; ++m) {
     for (std::size_t output = 0; output < n; ++output) {
       double sum = 0.0, magnitude = 0.0;
       for (std::size_t i = 0; i < k; ++i) {
-        const double term = double{rows[m * k + i]} * double{weight[output * k + i]};
+        const double term = double{x[m * k + i]} * double{weight[output * k + i]};
         sum += term;
         magnitude += std::fabs(term);
       }
       expected.push_back(sum);
-      bounds.push_back(gamma(roundings_of(matrix.format(), k)) * magnitude);
+      bounds.push_back(gamma(static_cast<double>(k) + 1.0) * magnitude);
     }
   }
   expect_close("y", product(PackedMatrix(matrix.slice(0, n)), x), expected, bounds);
+}
+
+void expect_product(const Matrix& matrix, const Floats& x) {
+  if (matrix.format() == MatrixFormat::f16) return expect_product_of_halves(matrix, x);
+  const std::size_t k = matrix.inputs(), n = matrix.outputs();
+  std::vector<Rounded> weights;
+  for (std::size_t output = 0; output < n; ++output) weights.push_back(weights_of(matrix, output));
+  Floats expected;
+  for (std::size_t row = 0; row < x.size(); row += k) {
+    const Rounded inputs = inputs_of(x.data() + row, k, matrix.format());
+    for (const Rounded& output : weights) expected.push_back(naive_sum(inputs, output));
+  }
+  expect_same_bits("y", product(PackedMatrix(matrix.slice(0, n)), x), expected);
 }
 
 TEST(QuantizedMatmul, EqualsTheNaiveTwinForAllSmallSizes) {
@@ -162,7 +208,7 @@ TEST(QuantizedMatmul, ARowHasTheSameBitsAloneAndInAnyBlock) {
   Random random(4);
   const std::size_t rows = 26, n = 2 * kernels::panel_width() + 3;
   for (const MatrixFormat format : kFormats) {
-    const std::size_t k = format == MatrixFormat::q8 ? 1100 : 75;  // more than a block
+    const std::size_t k = 150;  // more than a block
     const PackedMatrix matrix(some_matrix(random, format, n, k));
     const Floats x = random.list(rows * k);
     const Floats all = product(matrix, x);
@@ -246,35 +292,40 @@ TEST(QuantizedMatmul, InputsThatAreNotFiniteMakeNaNOfTheirRowAlone) {
   }
 }
 
-// Each block has its own scale: one far smaller than its neighbours is still exact.
+// Each block has its own scales: one far smaller than its neighbours has no larger relative error, in weights or inputs.
 TEST(QuantizedMatmul, BlocksHaveScalesOfTheirOwn) {
   SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
-  for (const MatrixFormat format : {MatrixFormat::q8_fine, MatrixFormat::q8}) {
-    const std::size_t block = format == MatrixFormat::q8 ? 512 : 64, k = 2 * block + 5, n = 35;
-    ASSERT_EQ(block_of(format, k), block);
+  Random random(9);
+  const std::size_t k = 2 * kBlock + 5, n = 35;
+  for (const MatrixFormat format : kIntegers) {
     Tensor weight({n, k});
-    for (std::size_t i = 0; i < n * k; ++i) {
-      const float size = std::ldexp(1.0f, -10 * static_cast<int>(i % k / block));
-      weight.f32()[i] = static_cast<float>(static_cast<int>(i / k + i % 127) - 80) * size;
-    }
-    for (std::size_t output = 0; output < n; ++output) {  // the ends of all ranges occur
-      for (std::size_t first = 0; first < k; first += block) {
-        weight.f32()[output * k + first] =
-            std::ldexp(127.0f, -10 * static_cast<int>(first / block));
+    Floats x;
+    for (const std::size_t only : {0u, 1u, 2u}) {  // the block whose inputs are not zero
+      Floats row(k, 0.0f);
+      for (std::size_t i = 0; i < k; ++i) {
+        const float size = std::ldexp(1.0f, -20 * static_cast<int>(i / kBlock));
+        for (std::size_t output = 0; output < n; ++output) {
+          weight.f32()[output * k + i] = random.uniform() * size;
+        }
+        if (i / kBlock == only) row[i] = random.uniform() / size;
       }
+      x.insert(x.end(), row.begin(), row.end());
     }
     const PackedMatrix matrix(Matrix::of(weight, format));
-    for (std::size_t input = 0; input < k; input += 21) {
-      for (const std::size_t rows : {1u, 2u, 9u}) {
-        Floats x(rows * k, 0.0f);
-        for (std::size_t row = 0; row < rows; ++row) x[row * k + input] = 1.0f;
-        const Floats y = product(matrix, x);
-        for (std::size_t i = 0; i < y.size(); ++i) {
-          const float expected = weight.f32()[i % n * k + input];
-          EXPECT_NEAR(y[i], expected, gamma(8.0) * std::fabs(expected))
-              << name_of(format) << ", input " << input;
-        }
+    const float steps = format == MatrixFormat::q4 ? 7.0f : 63.0f;
+    const Floats y = product(matrix, x);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      double sum = 0.0, inputs = 0.0, weights = 0.0;
+      for (std::size_t at = 0; at < k; ++at) {
+        const double input = x[i / n * k + at], number = weight.f32()[i % n * k + at];
+        sum += input * number;
+        if (input != 0.0) weights += number * number;
+        inputs += input * input;
       }
+      // Each side is off by half a step of its largest number, which is at most the block's norm.
+      const double norm = std::sqrt(inputs * weights);
+      EXPECT_NEAR(y[i], sum, norm * 8.0 / steps) << name_of(format) << ", element " << i;
+      EXPECT_NE(y[i], 0.0f);
     }
   }
 }

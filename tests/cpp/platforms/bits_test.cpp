@@ -23,10 +23,10 @@ constexpr Subject kSubjects[] = {
     {"stories260K", MatrixFormat::f32, 0x3646b60ab6776070},
     {"gpt-nano-sort", MatrixFormat::f32, 0xb5450c9e890e4f1},
     {"bert-tiny-fill", MatrixFormat::f32, 0x1ee1ef83c8e88150},
-    {"bert-tiny-fill", MatrixFormat::q8, 0x48f263b6b0f55f21},
+    {"bert-tiny-fill", MatrixFormat::q8, 0x1d34627c497a078d},
     {"marian-tiny-en-fr", MatrixFormat::f32, 0xd8e80c49632d8142},
-    {"marian-tiny-en-fr", MatrixFormat::q8, 0xa048792bfae4b87a},
-    {"marian-tiny-en-fr", MatrixFormat::q4, 0x90f45d10b84073d2},
+    {"marian-tiny-en-fr", MatrixFormat::q8, 0x551405417b87cf4d},
+    {"marian-tiny-en-fr", MatrixFormat::q4, 0x30a95977f66c08a3},
     {"vit-mnist", MatrixFormat::f32, 0x8353725e8edace81},
 };
 

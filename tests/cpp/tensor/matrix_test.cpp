@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "clearformer/tensor/rotation.h"
 #include "support/closeness.h"
 #include "support/random.h"
 
@@ -16,7 +17,6 @@ namespace {
 
 constexpr MatrixFormat kFormats[] = {MatrixFormat::f32, MatrixFormat::f16, MatrixFormat::q8_fine,
                                      MatrixFormat::q8, MatrixFormat::q4};
-constexpr std::size_t kBlock4 = block_of(MatrixFormat::q4, 0);
 constexpr float kFloatEpsilon = std::numeric_limits<float>::epsilon();
 
 std::vector<float> row_of(const Matrix& matrix, std::size_t output) {
@@ -143,40 +143,52 @@ void expect_grid(const float* values, const float* found, std::size_t count, flo
   EXPECT_LE(error, naive * 1.0001 + scale_error * scale_error * sum);
 }
 
-TEST_P(MatrixOf, Q8IsNearestOnAGridForEachBlock) {
-  for (const MatrixFormat format : {MatrixFormat::q8_fine, MatrixFormat::q8}) {
+TEST_P(MatrixOf, IntegersAreNearestOnAGridForEachBlockOfTheRotatedRow) {
+  for (const MatrixFormat format : {MatrixFormat::q8_fine, MatrixFormat::q8, MatrixFormat::q4}) {
     const Matrix matrix = Matrix::of(rows, format);
     ASSERT_EQ(matrix.format(), format);
-    const std::size_t block = block_of(format, inputs), blocks = (inputs + block - 1) / block;
+    const std::size_t blocks = blocks_of(inputs);
+    const bool nibbles = format == MatrixFormat::q4;
     ASSERT_EQ(matrix.scales().shape(), (Shape{kOutputs, blocks}));
+    ASSERT_EQ(matrix.values().shape(), (Shape{kOutputs, blocks * kBlock / (nibbles ? 2 : 1)}));
+    const auto* scales = static_cast<const std::uint16_t*>(matrix.scales().data());
+    const auto* values = static_cast<const std::uint8_t*>(matrix.values().data());
     for (std::size_t output = 0; output < kOutputs; ++output) {
-      const std::vector<float> found = row_of(matrix, output);
-      for (std::size_t first = 0; first < inputs; first += block) {
-        SCOPED_TRACE(concat("row ", output, ", inputs from ", first));
-        expect_grid(row(output) + first, found.data() + first, std::min(block, inputs - first),
-                    matrix.scales().f32()[output * blocks + first / block], -127, 127,
-                    kFloatEpsilon * 8);
+      for (std::size_t block = 0; block < blocks; ++block) {
+        float rotated[kBlock] = {}, found[kBlock];
+        const std::size_t first = block * kBlock;
+        std::copy_n(row(output) + first, std::min(kBlock, inputs - first), rotated);
+        rotate(rotated);
+        for (std::size_t i = 0; i < kBlock; ++i) {
+          const std::size_t at = (output * blocks + block) * kBlock + i;
+          const int number = nibbles ? (values[at / 2] >> (at % 2 * 4) & 15) - 8 : values[at] - 128;
+          found[i] = float_from_bf16(scales[at / kBlock]) * static_cast<float>(number);
+        }
+        SCOPED_TRACE(concat("row ", output, ", block ", block));
+        expect_grid(rotated, found, kBlock, float_from_bf16(scales[output * blocks + block]),
+                    nibbles ? -8 : -127, nibbles ? 7 : 127, std::ldexp(1.0, -8));  // bfloat16
       }
     }
   }
 }
 
-TEST_P(MatrixOf, Q4IsNearestOnAGridForEachBlock) {
-  const Matrix matrix = Matrix::of(rows, MatrixFormat::q4);
-  ASSERT_EQ(matrix.format(), MatrixFormat::q4);
-  const std::size_t blocks = (inputs + kBlock4 - 1) / kBlock4;
-  ASSERT_EQ(matrix.scales().shape(), (Shape{kOutputs, blocks}));
-  const auto* scales = static_cast<const std::uint16_t*>(matrix.scales().data());
-  for (std::size_t output = 0; output < kOutputs; ++output) {
-    const std::vector<float> found = row_of(matrix, output);
-    for (std::size_t block = 0; block < blocks; ++block) {
-      SCOPED_TRACE(concat("row ", output, ", block ", block));
-      const std::size_t first = block * kBlock4;
-      expect_grid(row(output) + first, found.data() + first, std::min(kBlock4, inputs - first),
-                  float_from_bf16(scales[output * blocks + block]), -8, 7,
-                  std::ldexp(1.0, -8));  // bfloat16
+// Rotated twice, a row is what it was: the matrix is orthogonal and symmetric.
+TEST(Rotation, IsHadamardsMatrixAndItsOwnInverse) {
+  Random random(1);
+  const std::vector<float> numbers = random.list(kBlock);
+  float block[kBlock];
+  std::copy(numbers.begin(), numbers.end(), block);
+  rotate(block);
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    double sum = 0.0, magnitude = 0.0;
+    for (std::size_t j = 0; j < kBlock; ++j) {
+      sum += (std::popcount(i & j) % 2 == 0 ? 1.0 : -1.0) * double{numbers[j]} / 8.0;
+      magnitude += std::fabs(double{numbers[j]}) / 8.0;
     }
+    EXPECT_NEAR(block[i], sum, gamma(7.0) * magnitude) << i;
   }
+  rotate(block);
+  for (std::size_t i = 0; i < kBlock; ++i) EXPECT_NEAR(block[i], numbers[i], 1e-6f);
 }
 
 TEST_P(MatrixOf, SlicesAndWidensAnyRows) {
@@ -207,35 +219,45 @@ TEST(Matrix, TakesTheBytesThatItSays) {
   const Tensor rows = Random(1).tensor({3, 40});
   EXPECT_EQ(Matrix::of(rows, MatrixFormat::f32).bytes(), 3u * 40 * 4);
   EXPECT_EQ(Matrix::of(rows, MatrixFormat::f16).bytes(), 3u * 40 * 2);
-  EXPECT_EQ(Matrix::of(rows, MatrixFormat::q8).bytes(), 3u * (40 + 4));
-  EXPECT_EQ(Matrix::of(rows, MatrixFormat::q4).bytes(), 3u * 2 * (16 + 2));
-  EXPECT_EQ(block_of(MatrixFormat::q8, 1024), 1024u);
-  EXPECT_EQ(block_of(MatrixFormat::q8, 1025), 512u);
+  EXPECT_EQ(Matrix::of(rows, MatrixFormat::q8).bytes(), 3u * (64 + 2));
+  EXPECT_EQ(Matrix::of(rows, MatrixFormat::q8_fine).bytes(), 3u * (64 + 2));
+  EXPECT_EQ(Matrix::of(rows, MatrixFormat::q4).bytes(), 3u * (32 + 2));
   const Tensor longer = Random(1).tensor({3, 1100});
-  EXPECT_EQ(Matrix::of(longer, MatrixFormat::q8).bytes(), 3u * (1100 + 3 * 4));
-  EXPECT_EQ(Matrix::of(longer, MatrixFormat::q8_fine).bytes(), 3u * (1100 + 18 * 4));
+  EXPECT_EQ(Matrix::of(longer, MatrixFormat::q8).bytes(), 3u * 18 * (64 + 2));
+  EXPECT_EQ(Matrix::of(longer, MatrixFormat::q4).bytes(), 3u * 18 * (32 + 2));
+}
+
+// A row that is `numbers` once it is rotated, and whose last block is only partly used.
+Tensor rotated_back(float (&numbers)[kBlock]) {
+  rotate(numbers);
+  Tensor row({1, kBlock});
+  std::copy_n(numbers, kBlock, row.f32());
+  return row;
 }
 
 // The packed forms read these bytes.
 TEST(Matrix, StoresQ8AroundItsMiddle) {
-  Tensor rows({1, 255});
-  for (std::size_t k = 0; k < 255; ++k) rows.f32()[k] = 0.5f * (static_cast<float>(k) - 127.0f);
-  const Matrix matrix = Matrix::of(rows, MatrixFormat::q8);
-  EXPECT_FLOAT_EQ(matrix.scales().f32()[0], 0.5f);
+  float numbers[kBlock];
+  for (std::size_t k = 0; k < kBlock; ++k) numbers[k] = 0.5f * (4.0f * k - 125.0f);
+  numbers[0] = -0.5f * 127.0f;
+  const Matrix matrix = Matrix::of(rotated_back(numbers), MatrixFormat::q8);
+  EXPECT_EQ(float_from_bf16(*static_cast<const std::uint16_t*>(matrix.scales().data())), 0.5f);
   const auto* stored = static_cast<const std::uint8_t*>(matrix.values().data());
-  for (std::size_t k = 0; k < 255; ++k) EXPECT_EQ(stored[k], k + 1);
+  EXPECT_EQ(stored[0], 1);
+  for (std::size_t k = 1; k < kBlock; ++k) EXPECT_EQ(stored[k], 4 * k + 3) << k;
 }
 
-TEST(Matrix, StoresQ4InPairsLowHalfFirstAndFillsTheLastBlockWithZeros) {
-  Tensor rows({1, 35});
-  for (std::size_t k = 0; k < 35; ++k) rows.f32()[k] = 0.25f * (static_cast<float>(k % 16) - 8.0f);
-  const Matrix matrix = Matrix::of(rows, MatrixFormat::q4);
+TEST(Matrix, StoresQ4InPairsLowHalfFirst) {
+  float numbers[kBlock];
+  for (std::size_t k = 0; k < kBlock; ++k) {
+    numbers[k] = 0.25f * (static_cast<float>(k % 16) - 8.0f);
+  }
+  const Matrix matrix = Matrix::of(rotated_back(numbers), MatrixFormat::q4);
   EXPECT_EQ(matrix.values().shape(), (Shape{1, 32}));
   const auto* scales = static_cast<const std::uint16_t*>(matrix.scales().data());
   EXPECT_EQ(float_from_bf16(scales[0]), 0.25f);
   const auto* stored = static_cast<const std::uint8_t*>(matrix.values().data());
-  for (std::size_t k = 0; k < 32; ++k) EXPECT_EQ(stored[k / 2] >> (k % 2 * 4) & 15, k % 16);
-  for (std::size_t k = 35; k < 64; ++k) EXPECT_EQ(stored[k / 2] >> (k % 2 * 4) & 15, 8u) << k;
+  for (std::size_t k = 0; k < kBlock; ++k) EXPECT_EQ(stored[k / 2] >> (k % 2 * 4) & 15, k % 16);
 }
 
 TEST(Matrix, LeavesRoomForAWholePanel) {
@@ -250,7 +272,7 @@ TEST(Matrix, LeavesRoomForAWholePanel) {
 TEST(Matrix, WhatAFormatCannotHoldStaysF32BitForBit) {
   for (const MatrixFormat format :
        {MatrixFormat::f16, MatrixFormat::q8_fine, MatrixFormat::q8, MatrixFormat::q4}) {
-    for (const float wrong : {NAN, INFINITY, -INFINITY, 3.2e38f}) {
+    for (const float wrong : {NAN, INFINITY, -INFINITY, 1.1e37f}) {
       Tensor rows = Random(2).tensor({2, 33});
       rows.f32()[50] = wrong;
       const Matrix matrix = Matrix::of(rows, format);
@@ -268,14 +290,14 @@ TEST(Matrix, WhatAFormatCannotHoldStaysF32BitForBit) {
 
 TEST(Matrix, HugeTinyAndZeroRowsStayFinite) {
   for (const MatrixFormat format : {MatrixFormat::q8_fine, MatrixFormat::q8, MatrixFormat::q4}) {
-    for (const float size : {3e38f, 1e30f, 1e-29f, 1e-37f, 1e-45f, 0.0f}) {
+    for (const float size : {1e37f, 1e30f, 1e-29f, 1e-37f, 1e-45f, 0.0f}) {
       Tensor rows = Random(3).tensor({1, 70});
       for (std::size_t k = 0; k < 70; ++k) rows.f32()[k] *= size;
       const Matrix matrix = Matrix::of(rows, format);
       const std::vector<float> found = row_of(matrix, 0);
       for (std::size_t k = 0; k < 70; ++k) {
         EXPECT_NEAR(found[k], rows.f32()[k],
-                    size * (format == MatrixFormat::q4 ? 0.1 : 0.01) + 1e-30)
+                    size * (format == MatrixFormat::q4 ? 0.2 : 0.01) + 1e-30)
             << to_string(format) << " of size " << size;
       }
     }
