@@ -64,8 +64,14 @@ async function settingsOf(preset: string): Promise<Settings> {
   return { env, cmakeArguments: [...cmakeArguments, ...given], version };
 }
 
-/** Configures `preset` unless that was done with the same settings; CMake itself notices changes of CMakeLists.txt. */
-async function configure(preset: string, folder: string, settings: Settings): Promise<void> {
+/** Configures `preset` without building it; returns its build folder. */
+export async function configurePreset(preset: string): Promise<string> {
+  return configure(preset, await settingsOf(preset));
+}
+
+/** Configures unless that was done with the same settings; CMake itself notices changes of CMakeLists.txt. */
+async function configure(preset: string, settings: Settings): Promise<string> {
+  const folder = inProject('build', preset);
   const { env, cmakeArguments, version = '' } = settings;
   const { cmake } = await tools.build();
   const recipe = {
@@ -78,14 +84,14 @@ async function configure(preset: string, folder: string, settings: Settings): Pr
     const args = ['--preset', preset, ...cmakeArguments];
     return step(`Configuring ${preset}`, () => run(cmake, args, { cwd: inProject(), env, show: true }));
   });
+  return folder;
 }
 
 /** Builds `preset`: the given targets, or all of it. */
 export async function buildPreset(preset: string, targets: readonly string[] = []): Promise<void> {
   const { cmake } = await tools.build();
   const settings = await settingsOf(preset);
-  const folder = inProject('build', preset);
-  await configure(preset, folder, settings);
+  const folder = await configure(preset, settings);
   const args = ['--build', folder, '-j', String(availableParallelism())];
   const selected = targets.length > 0 ? ['--target', ...targets] : [];
   const options = { cwd: inProject(), env: settings.env, show: true };
@@ -95,9 +101,10 @@ export async function buildPreset(preset: string, targets: readonly string[] = [
 /** Builds every WebAssembly module, without tests. */
 export const buildWasm = (): Promise<void> => buildPreset(wasmPreset, ['clearformer_module']);
 
-/** Runs the tests of a built preset. */
-export async function testPreset(preset: string): Promise<void> {
+/** Runs the tests of a built preset, with more variables in their environment. */
+export async function testPreset(preset: string, env: Environment = {}): Promise<void> {
   const { ctest } = await tools.build();
   const args = ['--test-dir', inProject('build', preset), '--output-on-failure', '--no-tests=error'];
-  await step(`Testing ${preset}`, () => run(ctest, [...args, '-j', String(availableParallelism())], { show: true }));
+  const parallel = ['-j', String(availableParallelism())];
+  await step(`Testing ${preset}`, () => run(ctest, [...args, ...parallel], { env, show: true }));
 }

@@ -68,7 +68,7 @@ ConfigReader parameters_of_layer(const ConfigReader& config, const RotaryKeys& k
 std::optional<ConfigReader> parameters(const ConfigReader& config, const RotaryKeys& keys) {
   if (!keys.layer_type.empty()) return parameters_of_layer(config, keys);
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
-    const auto rope = config.object(key);
+    auto rope = config.object(key);
     if (!rope || rope->root().object().empty()) continue;
     refuse_nested(*rope);
     return rope;

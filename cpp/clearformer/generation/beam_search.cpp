@@ -144,7 +144,7 @@ void BeamSearch::advance(std::span<const float> log_probs, bool last) {
     for (const Candidate& candidate : found) all_end = all_end && candidate.ends;
     collect(item, found);
     run_on(item, found);
-    improvable_[item] = improvable_[item] != 0 && can_improve(item);
+    improvable_[item] = improvable_[item] != 0 && can_improve(item) ? 1 : 0;
     improvable = improvable || improvable_[item] != 0;
     all_full = all_full && all_finished(item);
   }

@@ -289,7 +289,7 @@ void Generation::choose() {
     } else {
       token = config_->do_sample ? samplers_[row].draw(scores) : largest(scores);
     }
-    ended_[row] = ended_[row] != 0 || is_end(token);
+    ended_[row] = ended_[row] != 0 || is_end(token) ? 1 : 0;
     all_ended = all_ended && ended_[row] != 0;
     step_.tokens.push_back(token);
     rows_[row].push_back(token);

@@ -207,7 +207,8 @@ std::size_t Sampler::pick(std::span<const double> weights) {
     fail(ErrorCode::invalid_argument,
          "generate: no token can be drawn, all were ruled out or their scores are not finite");
   }
-  const double high = generator_(), low = generator_();  // 53 random bits in [0, 1)
+  const auto draw = [this] { return static_cast<double>(generator_()); };
+  const double high = draw(), low = draw();  // 53 random bits in [0, 1)
   const double uniform = (std::floor(high / 32.0) * 67108864.0 + std::floor(low / 64.0)) * 0x1p-53;
   double left = uniform * total;
   std::size_t last = 0;

@@ -10,6 +10,7 @@ namespace clearformer::kernels::CLEARFORMER_TARGET {
 void hide_where(float* scores, const std::uint8_t* flags, std::size_t count, std::uint8_t hidden) {
   constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
   for (std::size_t i = 0; i < count; ++i) {
+    // clang-tidy 14 takes the constant for a conversion: NOLINTNEXTLINE(bugprone-narrowing-conversions)
     scores[i] = (flags[i] != 0) == (hidden != 0) ? kMinusInfinity : scores[i];
   }
 }

@@ -36,7 +36,7 @@ FourierTransform::FourierTransform(std::size_t length)
 
 void FourierTransform::transform(const Complex* input, Complex* output, std::size_t size,
                                  std::size_t stride) {
-  if (size == 1) {
+  if (size < 2) {
     *output = *input;
     return;
   }

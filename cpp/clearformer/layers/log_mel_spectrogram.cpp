@@ -68,8 +68,9 @@ std::vector<MelWeights> mel_filter_bank(const LogMelConfig& config) {
   };
   std::vector<MelWeights> bank(config.n_fft / 2 + 1);
   // Upstream spaces the frequencies evenly from 0 to sampling_rate // 2.
-  const double step = static_cast<double>(config.sampling_rate / 2) /
-                      static_cast<double>(std::max<std::size_t>(bank.size() - 1, 1));
+  const std::size_t last = config.sampling_rate / 2;
+  const double step =
+      static_cast<double>(last) / static_cast<double>(std::max<std::size_t>(bank.size() - 1, 1));
   std::size_t filter = 0;
   for (std::size_t k = 0; k < bank.size(); ++k) {
     const double hertz = step * static_cast<double>(k);

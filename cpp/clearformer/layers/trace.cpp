@@ -17,9 +17,10 @@ std::vector<std::string_view> axes_of(std::string_view legend) {
 }
 
 void Trace::edit(std::string pattern, Function function) {
-  changes_.push_back({std::move(pattern), [function](const Offered& offered, bool) {
-                        function(offered.name, offered.value);
-                      }});
+  changes_.push_back(
+      {std::move(pattern), [function = std::move(function)](const Offered& offered, bool) {
+         function(offered.name, offered.value);
+       }});
 }
 
 void Trace::edit(Edit edit) {

@@ -31,7 +31,7 @@ PretrainedFolder opened(const std::string& folder, const PretrainedFolder::PlanO
     ShardIndex places = ShardIndex::parse(*index, index_name);
     const std::vector<std::string> files = places.files;
     reader.expect_places(std::move(places));
-    for (const std::string& file : files) reader.read_file(folder + "/" + file, file);
+    for (const std::string& file : files) reader.read_file(concat(folder, "/", file), file);
   } else {
     reader.read_file(folder + "/model.safetensors", "model.safetensors");
   }

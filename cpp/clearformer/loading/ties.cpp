@@ -60,12 +60,10 @@ void settle_ties(ModelConfig& config, Weights& weights, const NameMap& names) {
     } else if (tie.tensor == kMaskedBias.tensor &&
                !(weights.hold_data() ? config.tied : said_tied)) {
       continue;  // an independent tensor that nothing reads
-    } else if (is_output(tie) && !weights.hold_data()) {
-      config.tied = false;  // they may differ
-    } else if (weights.same(tensor, source)) {
+    } else if ((weights.hold_data() || !is_output(tie)) && weights.same(tensor, source)) {
       weights.forget(tensor);
     } else if (is_output(tie)) {
-      config.tied = false;
+      config.tied = false;  // they differ, or may do so
     } else if (tie.tensor != kMaskedBias.tensor) {
       fail(ErrorCode::unsupported, "weights: \"", tensor, "\" differs from \"", source,
            "\", which the config ties it to");

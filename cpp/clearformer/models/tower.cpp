@@ -180,7 +180,7 @@ std::vector<std::string> Tower::attention_hooks(std::string_view prefix,
 
 TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& context)
     : tower_(tower),
-      inputs_(std::move(inputs)),
+      inputs_(inputs),
       context_{context.arena, context.trace.after(Tower::past_of(inputs_))},
       x_(context.arena.take(tower.output_shape(inputs_))) {
   const std::size_t layers = tower.config().stack.layers;

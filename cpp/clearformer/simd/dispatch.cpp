@@ -35,6 +35,7 @@ bool runs(Target target) {
 #endif
 
 Target detect() {
+  // Called once, and nothing here changes the environment: NOLINTNEXTLINE(concurrency-mt-unsafe)
   const char* wanted = std::getenv("CLEARFORMER_SIMD");
   for (const Target target : kBestFirst) {
     if (wanted != nullptr && std::strcmp(wanted, name_of(target)) == 0 && runs(target))

@@ -6,7 +6,7 @@
 namespace clearformer {
 
 namespace {
-constexpr std::size_t kMinBlock = 64 * 1024;
+constexpr std::size_t kMinBlock = std::size_t{64} * 1024;
 
 std::size_t rounded(std::size_t bytes) {
   return (bytes + Tensor::kAlignment - 1) / Tensor::kAlignment * Tensor::kAlignment;

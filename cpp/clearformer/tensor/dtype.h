@@ -15,9 +15,9 @@ enum class DType { f32, f16, bf16, i32, i64, u8 };
 /// Bytes per element.
 constexpr std::size_t size_of(DType dtype) {
   switch (dtype) {
-    case DType::f32: return 4;
-    case DType::f16: return 2;
+    case DType::f16:
     case DType::bf16: return 2;
+    case DType::f32:
     case DType::i32: return 4;
     case DType::i64: return 8;
     case DType::u8: return 1;

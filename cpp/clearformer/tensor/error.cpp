@@ -28,6 +28,7 @@ std::string decimal(double number) {
   if (number < 0) return decimal(-number).insert(0, 1, '-');
   if (number > 1e15) return number > 1e300 ? "a huge number" : "more than 1e15";
   auto whole = static_cast<std::uint64_t>(number);
+  // Positive, and lround() would cost bytes: NOLINTNEXTLINE(bugprone-incorrect-roundings)
   auto millionths = static_cast<std::uint64_t>((number - static_cast<double>(whole)) * 1e6 + 0.5);
   if (millionths == 1000000) {
     ++whole;

@@ -64,7 +64,7 @@ void parallel_for(std::size_t tasks, const Body& body) {
 
 /// Amount of work below which running in parallel costs more than it saves, in multiply-adds or comparable steps:
 /// some microseconds of one thread, about the time to wake another.
-inline constexpr std::size_t kLeastWork = 64 * 1024;
+inline constexpr std::size_t kLeastWork = std::size_t{64} * 1024;
 
 /// Splits 0 … count into ranges and calls body(first, end), or body(first, end, worker) if the body accepts it,
 /// once per range, in parallel.

@@ -1,6 +1,7 @@
 #include "clearformer/weights/config_reader.h"
 
 #include <limits>
+#include <utility>
 
 namespace clearformer {
 
@@ -96,7 +97,7 @@ std::string ConfigReader::text(std::string_view key) const {
 }
 
 std::string ConfigReader::text(std::string_view key, std::string fallback) const {
-  return find_set(key) == nullptr ? fallback : text(key);
+  return find_set(key) == nullptr ? std::move(fallback) : text(key);
 }
 
 std::vector<std::string> ConfigReader::texts(std::string_view key) const {

@@ -1,0 +1,23 @@
+// npm run tidy: clang-tidy over the C++ library and its examples, with the checks of .clang-tidy. The files of a folder
+// are checked together, as they are compiled (the preset `tidy`), which takes a minute or two; the bindings, which
+// need Emscripten's headers, and the tests are not checked.
+
+import { availableParallelism } from 'node:os';
+
+import { configurePreset } from './build/cmake.js';
+import { inProject } from './build/fresh.js';
+import { commandOf } from './main.js';
+import { onPath } from './toolchain/programs.js';
+import { run, SetupError, step } from './toolchain/progress.js';
+
+async function tidy(): Promise<void> {
+  const program = onPath('run-clang-tidy');
+  if (program === undefined || onPath('clang++') === undefined)
+    throw new SetupError('clang-tidy and clang++ are needed: apt-get install clang clang-tidy.');
+  const folder = await configurePreset('tidy');
+  const args = ['-quiet', '-p', folder, '-j', String(availableParallelism())];
+  const checked = 'CMakeFiles/(clearformer|clearformer_kernels_[a-z0-9]+|inspect_folder|generate_from_ids)\\.dir/';
+  await step('Checking with clang-tidy', () => run(program, [...args, checked], { cwd: inProject() }));
+}
+
+export const command = commandOf(tidy);
