@@ -1,6 +1,6 @@
 // npm run coverage [-- --lines]: which lines of the C++ library its tests run, counted by clang (preset `coverage`) and
 // reported by llvm-cov. Prints the folders and the parsers, with --lines also each line that no test runs; fails below
-// 98 % of a parser's lines, or 90 % of the library's.
+// 98 % of the parsers' lines, or 90 % of the library's. (Functions that only the compiler runs count as not tested.)
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
@@ -20,7 +20,7 @@ const merged = join(folder, 'tests.profdata');
 /** What reads the files of strangers: checkpoints, JSON, configurations. */
 const parsers =
   /^(weights|loading)\/|^architectures\/(key_table|values|rotary_config)\.|^(models\/config|generation\/generation_config)\./;
-const bars = { parser: 98, library: 90 };
+const bars = { parsers: 98, library: 90 };
 
 interface Lines {
   count: number;
@@ -42,7 +42,8 @@ function output(program: string, args: readonly string[]): string {
 function programs(): string[] {
   const tests = join(folder, 'tests', 'cpp');
   const names = readdirSync(tests).filter((name) => /^clearformer_\w+_tests$/.test(name));
-  return [`-instr-profile=${merged}`, ...names.flatMap((name) => ['-object', join(tests, name)])];
+  const [first = '', ...others] = names.map((name) => join(tests, name));
+  return [`-instr-profile=${merged}`, first, ...others.map((other) => `-object=${other}`)];
 }
 
 async function runTests(): Promise<void> {
@@ -97,8 +98,10 @@ async function coverage(words: readonly string[]): Promise<void> {
       `${room}/`,
       all.filter(({ name }) => name.startsWith(`${room}/`)),
     );
-  const low = all.filter((file) => parsers.test(file.name) && isLow(file.name, [file], bars.parser));
-  if (isLow('the library', all, bars.library) || low.length > 0) throw new SetupError('Below the bars.');
+  const reading = all.filter(({ name }) => parsers.test(name));
+  for (const file of reading) isLow(file.name, [file]);
+  const low = [isLow('all parsers', reading, bars.parsers), isLow('the library', all, bars.library)];
+  if (low.includes(true)) throw new SetupError('Too few lines are tested.');
 }
 
 export const command = commandOf(coverage, ['--lines']);

@@ -91,6 +91,32 @@ TEST(GenerationConfig, NullFromACallerTakesBackTokensListsAndLimits) {
   EXPECT_EQ(config.temperature, 0.5);
 }
 
+TEST(GenerationConfig, NullFromACallerTakesBackRules) {
+  GenerationConfig config = options(
+      R"({"sequence_bias": [[[4], 2]], "forced_decoder_ids": [[1, 7]], "top_h": 0.4, "max_length": 9,
+          "exponential_decay_length_penalty": [4, 1.1], "early_stopping": true})");
+  config.update(ConfigReader(R"({"sequence_bias": null, "forced_decoder_ids": null, "top_h": null,
+                                 "exponential_decay_length_penalty": null, "early_stopping": null})",
+                             "options"),
+                Unknown::refuse);
+  EXPECT_TRUE(config.sequence_bias.empty() && config.forced_decoder_ids.empty());
+  EXPECT_FALSE(config.exponential_decay_length_penalty || config.top_h);
+  EXPECT_EQ(config.early_stopping, EarlyStopping::at_num_beams) << "a choice, as a number is";
+  EXPECT_EQ(config.max_length, 9u) << "not named";
+}
+
+TEST(GenerationConfig, TheLargestTokenIsThatOfAnyOption) {
+  EXPECT_EQ(options(R"({"max_new_tokens": 70, "num_beams": 50})").largest_token(), std::nullopt);
+  for (const char* json :
+       {R"("pad_token_id": 9)", R"("eos_token_id": [9, 2])", R"("suppress_tokens": [3, 9])",
+        R"("bad_words_ids": [[1], [2, 9]])", R"("sequence_bias": [[[9, 4], 1.0]])",
+        R"("forced_decoder_ids": [[20, 9]])"}) {
+    const std::string text = concat("{\"bos_token_id\": 5, ", json, "}");
+    EXPECT_EQ(options(text).largest_token(), 9) << text;
+  }
+  EXPECT_EQ(options(R"({"bos_token_id": 0})").largest_token(), 0);
+}
+
 TEST(GenerationConfig, LaterUpdatesChangeOnlyWhatTheyName) {
   GenerationConfig config = options(R"({"temperature": 0.5, "top_k": 10, "eos_token_id": 2})");
   config.update(ConfigReader(R"({"top_k": 0, "temperature": null})", "options"), Unknown::refuse);
@@ -203,6 +229,10 @@ TEST(GenerationConfig, ContradictionsAreRefused) {
          R"({"num_beams": 2, "num_return_sequences": 3})");
   refuse(ErrorCode::invalid_argument, {"num_return_sequences", "do_sample"},
          R"({"num_return_sequences": 2})");
+  for (const char* json : {R"({"return_timestamps": true, "eos_token_id": 2})",
+                           R"({"return_timestamps": true, "no_timestamps_token_id": 3})"}) {
+    refuse(ErrorCode::invalid_argument, {"return_timestamps", "no_timestamps_token_id"}, json);
+  }
   refuse(ErrorCode::unsupported, {"stop_strings", "tokenizer"}, R"({"stop_strings": "end"})");
   options(R"({"num_return_sequences": 2, "do_sample": true})").check();
   options(R"({"num_return_sequences": 2, "num_beams": 2})").check();

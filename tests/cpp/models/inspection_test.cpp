@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "clearformer/loading/load_model.h"
 #include "clearformer/models/model.h"
@@ -171,6 +172,29 @@ TEST(Inspection, WithoutWeightsConfigTellsWhatTheyWouldTake) {
   EXPECT_EQ(found.parameters, whole.parameters);
   EXPECT_EQ(found.memory, whole.memory);
   EXPECT_TRUE(found.missing.empty());
+}
+
+// Reading a folder never throws for its contents: each file's problem is told.
+TEST(Inspection, FilesOfAFolderThatCannotBeReadAreToldOneByOne) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "unreadable";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const auto write = [&](const char* name, std::string_view bytes) {
+    std::ofstream(folder / name, std::ios::binary) << bytes;
+  };
+  const auto problem = [&](ErrorCode code, const char* part) {
+    expect_problem(inspected(folder.string()), code, part);
+  };
+  problem(ErrorCode::invalid_argument, "config.json");
+  write("config.json", read_bytes(bundled_model("stories260K") + "/config.json"));
+  problem(ErrorCode::invalid_argument, "model.safetensors");
+  write(kWeights, "short");
+  problem(ErrorCode::malformed_file, "model.safetensors");
+  write(kWeights, std::string(8, '\xff') + "{}");  // a header longer than the file
+  problem(ErrorCode::malformed_file, "model.safetensors");
+  write("model.safetensors.index.json", R"({"weight_map": 3})");
+  problem(ErrorCode::malformed_file, "model.safetensors.index.json");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Inspection, AnUnknownArchitectureStillHasItsTensorsListed) {

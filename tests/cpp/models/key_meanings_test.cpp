@@ -148,6 +148,38 @@ TEST(KeyMeanings, RotaryPositionsGoOnBehindTheTrainedOnes) {
   EXPECT_EQ(meant("gpt2", R"("n_positions": 16)").longest(), 16u);
 }
 
+TEST(KeyMeanings, ValuesThatAreNotSupportedAreRefusedByName) {
+  for (const char* type : {"bert", "distilbert", "roberta"}) {
+    meant(type, R"("position_embedding_type": "absolute", "is_decoder": null)");
+    for (const char* value : {"\"relative_key\"", "true", "1"}) {
+      expect_error(ErrorCode::unsupported, {"\"position_embedding_type\""},
+                   [&] { meant(type, concat("\"position_embedding_type\": ", value)); });
+    }
+  }
+  meant("modernbert", R"("classifier_pooling": "mean")", Task::sequence_classification);
+  expect_error(ErrorCode::unsupported, {"\"classifier_pooling\"", "\"max\""}, [] {
+    meant("modernbert", R"("classifier_pooling": "max")", Task::sequence_classification);
+  });
+  expect_error(
+      ErrorCode::malformed_config, {"\"layer_types\"", "sliding_attention", "use_sliding_window"},
+      [] { meant("qwen2", R"("num_hidden_layers": 1, "layer_types": ["sliding_attention"])"); });
+}
+
+TEST(KeyMeanings, ExtentsOfImagesAreANumberOrTwo) {
+  meant("vit", R"("image_size": [32, 64], "patch_size": 16)");
+  for (const char* size : {"[]", "[32]", "[32, 32, 32]", "[0, 32]", "[32, 1e7]", "\"32\""}) {
+    expect_error(ErrorCode::malformed_config, {"\"image_size\""},
+                 [&] { meant("vit", concat("\"image_size\": ", size)); });
+  }
+}
+
+TEST(KeyMeanings, TasksAreNamedAsPipelinesToo) {
+  EXPECT_EQ(task_named("fill-mask"), Task::masked_lm);
+  EXPECT_EQ(to_string(task_named("text-classification")), to_string(Task::sequence_classification));
+  expect_error(ErrorCode::unsupported, {"\"object-detection\"", "supported:", "fill-mask"},
+               [] { task_named("object-detection"); });
+}
+
 TEST(KeyMeanings, UntiedTablesOfAnEncoderDecoderAreThree) {
   EXPECT_FALSE(meant("bart").own_target_embedding);
   EXPECT_TRUE(meant("bart", R"("tie_word_embeddings": false)").own_target_embedding);

@@ -157,6 +157,16 @@ TEST(CheckpointReader, DtypesNoLayerReadsArePassedOverAndRefusedByNameWhereTheyA
   }
 }
 
+TEST(CheckpointReader, TensorsOfTooManyDimensionsAreRefusedWhereTheyAreNeeded) {
+  Weights weights = read_safetensors(safetensors(
+      R"({"w": {"dtype": "U8", "shape": [1, 1, 1, 1, 1, 1, 1, 1, 4], "data_offsets": [0, 4]},
+                      "x": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}})",
+      std::string(8, '\0')));
+  EXPECT_EQ(take(weights, "x", {1}).f32()[0], 0.0f);
+  expect_error(ErrorCode::unsupported, {kFile, "\"w\"", "more than 8 dimensions"},
+               [&] { take(weights, "w", {4}); });
+}
+
 TEST(CheckpointReader, SeveralFilesAreOneCheckpoint) {
   const auto file = [](const char* name) {
     return safetensors(
