@@ -74,16 +74,16 @@ CLEARFORMER_LOOP void multiply_row(const FloatRows& rows, const Element* b, std:
 }
 
 /// A single row by all panels, `stride` elements apart. Matrices larger than the cache are read as one stream, since
-/// several streams from main memory are far slower; from the caches two panels at once are faster.
+/// several streams from main memory are far slower; from the caches several panels at once are faster.
 template <class Element>
 inline void multiply_single_row(const FloatRows& rows, const Element* b, std::size_t stride,
                                 const Destination& to) {
-  constexpr std::size_t kCached = std::size_t{4} << 20;
+  constexpr std::size_t kCached = std::size_t{4} << 20, kPanels = sizeof(Element) == 4 ? 4 : 2;
   const auto multiply = [&]<std::size_t Panels>(std::size_t panel) {
     multiply_row<Panels>(rows, b + panel * stride, stride, to, panel);
   };
   if (rows.k * to.n * sizeof(Element) <= kCached) {
-    for_each_panel<2>(to, 1, multiply);
+    for_each_panel<kPanels>(to, 1, multiply);
   } else {
     for_each_panel(to, 1, multiply);
   }

@@ -121,14 +121,20 @@ template <PanelFormat format, bool wide, std::size_t Rows>
 #pragma GCC unroll 1
     for (std::size_t i = 0; i < kSteps; ++i) step();
   }
+#pragma GCC unroll 2
+  for (auto& half : sums) {
+#pragma GCC unroll 16
+    for (auto& row : half) {
+#pragma GCC unroll 4
+      for (IntVec& sum : row) settle(sum);
+    }
+  }
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
     float row_scale;
     std::memcpy(&row_scale, of_rows + 4 * r, sizeof row_scale);
 #pragma GCC unroll 4
     for (std::size_t v = 0; v < kTileVectors; ++v) {
-#pragma GCC unroll 2
-      for (std::size_t half = 0; half < kHalves; ++half) settle(sums[half][r][v]);
       IntVec sum = sums[kHalves - 1][r][v];
       if constexpr (kHalves == 2) sum += sums[0][r][v] << 6;
       const Vec scale = load_bf16(scales + v * kLanes) * Vec(row_scale);

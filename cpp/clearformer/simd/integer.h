@@ -51,7 +51,10 @@ inline IntVec dot(IntVec sums, ByteVec low, ByteVec any) {
 #if defined(__wasm__)
   return IntVec(wasm_i32x4_relaxed_dot_i8x16_i7x16_add(any, low, sums));
 #elif defined(__AVX512BW__)
-  return IntVec(_mm512_dpbusd_epi32(sums, low, any));
+  // Not the intrinsic: GCC copied every sum in every iteration, because the code around the loop uses it as another type.
+  __m512i sum = sums;
+  asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(__m512i(low)), "v"(__m512i(any)));
+  return IntVec(sum);
 #else
   const __m256i pairs = _mm256_maddubs_epi16(low, any);
   return sums + IntVec(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
