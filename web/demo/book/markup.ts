@@ -30,7 +30,7 @@ function element(found: Groups, values: Values, inside: (part: string) => Render
   if (italic !== undefined) return html`<i>${inside(italic)}</i>`;
   if (code !== undefined) return html`<code>${code}</code>`;
   if (hue !== undefined) return html`<span class=${hue}>${inside(coloured ?? '')}</span>`;
-  if (name !== undefined) return values[name] ?? '…';
+  if (name !== undefined) return values[name]?.replaceAll(' %', '\u00A0%') ?? '…';
   return link(inside(text ?? ''), target ?? '', address);
 }
 

@@ -92,6 +92,7 @@ export class BookApp extends LitElement {
     const language = this.book.language;
     const wanted = `${files?.id} ${language}`;
     this.requestUpdate();
+    void this.#follow(files);
     if (!files || wanted === this.#opening) return;
     this.#opening = wanted;
     this.#opened(files, language).then(
@@ -111,6 +112,12 @@ export class BookApp extends LitElement {
     );
   };
 
+  /** The prose above a step changes its height with the step, so it is scrolled to afterwards. */
+  async #follow(files: ChapterFiles | undefined): Promise<void> {
+    await this.updateComplete;
+    if (this.open?.files === files && this.open) this.steps.follow(this.open.chapter);
+  }
+
   async #opened(files: ChapterFiles, language: Language): Promise<Open> {
     const [{ chapter }, { words }, { words: shell }] = await Promise.all([
       files.chapter(),
@@ -128,6 +135,7 @@ export class BookApp extends LitElement {
     this.popup = undefined;
     await this.updateComplete;
     scrollTo(0, 0);
+    this.steps.begin(chapter);
     const linked = this.book.address.get('step') !== undefined;
     // A linked step is scrolled to before scroll events are observed.
     if (linked) this.steps.reveal(this.steps.index(chapter));

@@ -16,6 +16,8 @@ export class Steps {
    */
   #readerAt = Number.NEGATIVE_INFINITY;
   #height = 0;
+  /** The step last gone or scrolled to. */
+  #at = 0;
 
   /** Whether the reader is scrolling, including momentum. */
   get #readerScrolls(): boolean {
@@ -57,8 +59,21 @@ export class Steps {
   /** Goes to a step; `scroll` is false if the reader has scrolled there. */
   go(chapter: Chapter, index: number, scroll: boolean): void {
     const within = Math.max(0, Math.min(chapter.steps.length - 1, index));
+    if (!scroll) this.#at = within;
+    else if (this.#at === within) this.reveal(within); // there is nothing to follow
     this.address.set({ step: within === 0 ? undefined : String(within) }, 'replace');
-    if (scroll) this.reveal(within);
+  }
+
+  /** Once a new address is rendered: scrolls to its step, unless the page is there already. */
+  follow(chapter: Chapter): void {
+    const index = this.index(chapter);
+    if (index !== this.#at && this.address.get('class') === undefined) this.reveal(index);
+    this.#at = index;
+  }
+
+  /** A chapter was opened. */
+  begin(chapter: Chapter): void {
+    this.#at = this.index(chapter);
   }
 
   reveal(index: number): void {

@@ -75,6 +75,16 @@ async function unnamedControls(session: CDPSession): Promise<string[]> {
     .map(({ role, properties }) => `${role?.value} ${JSON.stringify(properties?.slice(0, 2))}`);
 }
 
+/** Whether the prose of the step starts below the bar and the figure above it, and above the end of the window. */
+function stepInSight(): boolean {
+  const step = document.querySelector('.step.on')?.getBoundingClientRect();
+  const above = innerWidth <= 900 || document.querySelector('main .wide');
+  const ceiling = (
+    above ? document.querySelector('main .figure') : document.querySelector('.bar')
+  )?.getBoundingClientRect();
+  return step !== undefined && step.top >= (ceiling?.bottom ?? 0) - 1 && step.top < innerHeight - 40;
+}
+
 describe.each(ids)('%s', (chapter) => {
   it.each(views)('$width px, $colorScheme', async ({ width, height, colorScheme, steps: which }) => {
     const { page, complaints } = await site.open(
@@ -86,6 +96,8 @@ describe.each(ids)('%s', (chapter) => {
       for (let step = 0; step < steps; step++) {
         if (step > 0) await site.go(page, `${chapter}?step=${step}`);
         expect(await brokenLooks(page), `step ${step}`).toEqual([]);
+        if (step > 0)
+          await expect.poll(() => page.evaluate(stepInSight), { message: `step ${step}`, timeout: 10_000 }).toBe(true);
         for (const { source } of await drawn(page)) expect(source.trim(), `step ${step}`).not.toBe('');
       }
       expect(await seriousFaults(page)).toEqual([]);

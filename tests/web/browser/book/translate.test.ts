@@ -16,6 +16,12 @@ const written = async (page: Page): Promise<string> =>
   (await page.locator('text-faces .writes button').allTextContents()).join(' ');
 
 describe('chapter 9', () => {
+  it('draws its lines when it is opened', async () => {
+    const { page } = await site.open({ reducedMotion: 'reduce' }, 'translate');
+    expect(await page.locator('text-faces path').count()).toBeGreaterThan(5);
+    await page.context().close();
+  });
+
   it('forces a token by a bar, goes on from it, and Back and a link keep it', async () => {
     const { page, complaints } = await site.open({}, 'translate?step=2&s=0');
     const free = await written(page);

@@ -71,7 +71,7 @@ describe('chapter 3', () => {
     await site.go(page, 'where?step=4&d=1');
     const text = await shownText(page);
     expect(text).toContain('the dimension must be even');
-    expect(text).toContain('99,900 of the encodings of 100,000 places');
+    expect(text).toContain('99 900 of the encodings of 100 000 places');
     expect(complaints).toEqual([]);
   });
 

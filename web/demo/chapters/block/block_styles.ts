@@ -45,6 +45,7 @@ export const blockStyles = css`
   .large .caption { font-size: 25px; }
   .large .with-odds { grid-template-columns: minmax(0, 1fr) 440px; }
   .large .box { line-height: 1.05; }
+  @media (max-width: 900px) { .box { font-size: 13px; padding: 0 1px; } }
   .large .rule { display: none; }
   .large .orders { flex-wrap: nowrap; } .large .orders > :first-child { flex: 0 1 620px; } .large .orders > :last-child { flex: none; }
   .large .odds .readout { display: none; }

@@ -5,7 +5,7 @@ import { html, type TemplateResult } from 'lit';
 import { filled } from '../../book/markup.js';
 import type { FigureBlock } from './figure.js';
 import { lengthOf, type Reading, rowsOf } from './reading.js';
-import { type CellEvent, cellFor, rowNames } from './tensor_view.js';
+import { type CellEvent, cellFor, roomFor, rowNames } from './tensor_view.js';
 
 /** The chosen norm, and the stream that it reads. */
 function chosenNorm(figure: FigureBlock, { plan }: Reading): { norm: string; before: string } {
@@ -25,6 +25,12 @@ function sizes(row: Float32Array): { mean: string; rms: string } {
   return { mean: four(mean), rms: four(lengthOf(row) / Math.sqrt(row.length)) };
 }
 
+/** The width of a cell where both matrices, the divisors and their brackets stand beside each other. */
+const besides = (figure: FigureBlock, reading: Reading): number => {
+  const others = figure.inClass ? 240 : 190;
+  return Math.max(1.5, Math.min(7, (roomFor(figure, reading) - others) / (2 * reading.shape.model)));
+};
+
 export function normView(figure: FigureBlock, reading: Reading): TemplateResult {
   const { labels } = figure.words;
   const { stack, layer, from, shown, focus, shape, tokens, plan } = reading;
@@ -34,7 +40,7 @@ export function normView(figure: FigureBlock, reading: Reading): TemplateResult 
   const [input, output] = [rowsOf(reading, `${block}.${before}`), rowsOf(reading, `${block}.${norm}`)];
   const scale = { dims: [shown, 1], data: rowsOf(reading, scaleHook).data };
   const range = `0, ${from}:${from + shown}`;
-  const cell = cellFor(figure, reading, shape.model + 12, figure.narrow ? 1 : 0.5);
+  const cell = figure.narrow ? cellFor(figure, reading, shape.model + 12) : besides(figure, reading);
   const high = figure.inClass ? 26 : 18;
   const row = focus - from;
   const norms = plan.parts.filter(({ kind }) => kind === 'norm');

@@ -15,10 +15,15 @@ export const rowNames = ({ tokens, from, shown }: Reading): string[] =>
 
 /** The cell width that fits this many columns. */
 export const cellFor = (figure: FigureBlock, reading: Reading, columns: number, share = 1): number => {
+  const room = figure.narrow ? roomFor(figure, reading) : roomFor(figure, reading) * share;
+  return Math.max(2, Math.min(14, room / columns));
+};
+
+/** The width for matrices to the right of the tokens' names, in CSS pixels. */
+export const roomFor = (figure: FigureBlock, reading: Reading): number => {
   const [odds, names] = figure.inClass ? [470, 120] : [290, 70];
   const beside = figure.width >= 1000 && figure.withOdds(reading) ? odds : 0;
-  const room = figure.narrow ? figure.width - names : (figure.width - beside - names) * share;
-  return Math.max(2, Math.min(14, room / columns));
+  return figure.width - (figure.narrow ? 0 : beside) - names;
 };
 
 /** Which tokens are shown, unless all are. */

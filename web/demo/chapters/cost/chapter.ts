@@ -1,6 +1,7 @@
 // Chapter 12: the cost of a layer, counted and measured on the reader's device.
 
 import type { Chapter, Question } from '../../book/chapter.js';
+import { grouped } from '../../book/grouped.js';
 import { works } from './counting.js';
 import './figure.js';
 
@@ -15,7 +16,7 @@ const crossing: Question = {
     const [attention, recurrent] = await works(n, d, 3);
     const [one, other] = [attention?.multiply_adds ?? 0, recurrent?.multiply_adds ?? 0];
     const ratio = one / other;
-    const values = { n: String(n), attention: one.toLocaleString(), recurrent: other.toLocaleString() };
+    const values = { n: String(n), attention: grouped(one), recurrent: grouped(other) };
     return { right: ratio > 0.95 && ratio < 1.05, values };
   },
 };

@@ -6,6 +6,7 @@ import { type Bar, decimals } from 'clearformer/elements';
 import { css, html, type TemplateResult } from 'lit';
 import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
+import { grouped } from '../../book/grouped.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
 import type { words } from '../../words/en/cost.js';
@@ -96,7 +97,7 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
     return {
       n: this.value('n'),
       d: this.value('d'),
-      pairs: (this.number('n') ** 2).toLocaleString(this.book.language),
+      pairs: grouped(this.number('n') ** 2),
       attention: millions(attention),
       recurrent: millions(recurrent),
       ratio: decimals((attention?.multiply_adds ?? 0) / (recurrent?.multiply_adds ?? 1), 2),
@@ -201,7 +202,7 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
     ];
     return html`<h3>${labels.perToken}</h3>
       <cf-bars readonly format="number" label=${labels.perToken} source="median ms of generate(inputs, { max_new_tokens: ${writtenTokens}, use_cache })" .items=${items}></cf-bars>
-      <p class="verdict">${filled(labels.cacheBytes ?? '', { bytes: cacheBytes.toLocaleString(this.book.language) })}</p>`;
+      <p class="verdict">${filled(labels.cacheBytes ?? '', { bytes: grouped(cacheBytes) })}</p>`;
   }
 
   #dtypes(rows: readonly DtypeCost[]): TemplateResult {
@@ -221,7 +222,7 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
   #device(info: ModelInfo | undefined): TemplateResult {
     const { labels } = this.words;
     if (!info) return html``;
-    const kb = (bytes: number): string => `${decimals(bytes / 1000, 0)} kB`;
+    const kb = (bytes: number): string => `${grouped(Math.round(bytes / 1000))} kB`;
     const rows: [string | undefined, string][] = [
       [labels.simd, info.simd],
       [labels.threads, `${info.threads.used}: ${info.threads.reason}`],

@@ -21,7 +21,7 @@ export const headStyles = css`
   .name { border: 0; background: none; padding: 3px 7px; margin-left: -3px; border-radius: 6px; cursor: pointer; min-height: 28px; white-space: nowrap; }
   .name:hover { background: var(--cf-sunken); }
   .name[aria-pressed='true'] { background: var(--cf-ink); color: var(--cf-paper); }
-  .habit { color: var(--cf-muted); font-size: max(12px, var(--cf-min-font-size)); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; display: block; min-height: 17px; }
+  .habit { color: var(--cf-muted); font-size: max(12px, var(--cf-min-font-size)); line-height: 1.15; display: block; min-height: 2.3em; }
   .lower { display: flex; gap: 20px 44px; flex-wrap: wrap; align-items: flex-start; margin-top: 10px; }
   .caption { font: max(18px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); margin: 0 0 2px; }
   .odds .caption { margin-bottom: 6px; }
@@ -52,7 +52,7 @@ export const headStyles = css`
   .large .said { min-height: 34px; }
   .large .names span:not(.here) { visibility: hidden; }
   .large .odds .readout, .large .odds .verdict { display: none; }
-  .large .habit { white-space: normal; line-height: 1.1; min-height: 2.2em; }
+  .large .habit { line-height: 1.1; min-height: 2.2em; }
   select { min-height: 34px; max-width: 45%; }
   @media (max-width: 700px) {
     .odds { order: -1; }

@@ -8,6 +8,7 @@ import type { ChapterId } from '../../book/chapter.js';
 import { errorText } from '../../book/error_text.js';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
+import { grouped } from '../../book/grouped.js';
 import { filled } from '../../book/markup.js';
 import type { words } from '../../words/en/own.js';
 import './file_pick.js';
@@ -117,7 +118,7 @@ class FigureOwn extends Figure<number, typeof words> {
             })
           : undefined,
       ],
-      [labels.parameters, parameters?.toLocaleString(this.book.language)],
+      [labels.parameters, typeof parameters === 'number' ? grouped(parameters) : undefined],
       [labels.tokenizer, tokenizer?.kind],
     ];
     return html`<h3>${opening.label}</h3>

@@ -101,7 +101,7 @@ class TextFaces extends LitElement implements Drawn {
   }
 
   protected override updated(changed: Map<PropertyKey, unknown>): void {
-    if (!changed.has('lines')) this.#measure();
+    if (changed.size !== 1 || !changed.has('lines')) this.#measure(); // the first update sets all properties
   }
 
   #measure(): void {

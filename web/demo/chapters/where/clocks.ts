@@ -55,7 +55,7 @@ class WhereClocks extends LitElement {
       .column { font-size: max(11px, var(--cf-min-font-size)); }
       .sym { font: italic max(17px, var(--cf-min-font-size)) var(--cf-serif); } .small .sym { font-size: max(15px, var(--cf-min-font-size)); } .large .sym { font-size: 26px; }
       .there { fill: var(--cf-accent); }
-      .twin { font-size: max(12px, var(--cf-min-font-size)); fill: var(--cf-wrong); }
+      svg .twin { font-size: max(12px, var(--cf-min-font-size)); fill: var(--cf-wrong); stroke: var(--cf-paper); stroke-width: 4; paint-order: stroke; }
     `,
   ];
 
@@ -185,7 +185,8 @@ class WhereClocks extends LitElement {
     const y = (row: number): number => g.top + row * g.row;
     const bar = (distance: number, row: number): TemplateResult =>
       svg`<rect x=${x} y=${y(row) + 1} width=${Math.max(1, (distance / 2) * room)} height=${Math.max(1, g.row - 2)} fill=${twins.includes(row) ? 'var(--cf-wrong)' : 'var(--cf-line-strong)'} opacity=${twins.includes(row) ? 1 : 0.55}/>`;
-    return svg`${g.small ? nothing : svg`<text class="muted column" x=${x} y=${g.top - 8}>${this.labels.distance}</text>${distances.map(bar)}`}
+    const tight = g.width - x < 7 * (this.labels.distance ?? '').length;
+    return svg`${g.small ? nothing : svg`<text class="muted column" x=${tight ? g.width - 2 : x} y=${g.top - 8} text-anchor=${tight ? 'end' : 'start'}>${this.labels.distance}</text>${distances.map(bar)}`}
       ${twins.map((row) => svg`<circle cx=${x + (g.small ? 0 : 9)} cy=${y(row + 0.5)} r="3.4" fill="var(--cf-wrong)"/>${g.small ? nothing : svg`<text class="twin" x=${x + 18} y=${y(row + 0.5) + 4}>${filled(this.labels.twin ?? '', { row })}</text>`}`)}`;
   }
 

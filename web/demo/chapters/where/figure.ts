@@ -5,6 +5,7 @@ import { spoken, two } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
+import { grouped } from '../../book/grouped.js';
 import { filled } from '../../book/markup.js';
 import type { words } from '../../words/en/where.js';
 import { type Biases, biasesOf, biasTokens } from './biases.js';
@@ -153,8 +154,8 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
       d: String(d),
       i: String(all.i),
       delta: String(all.delta),
-      distinct: distinct.count.toLocaleString(this.book.language),
-      counted: distinct.of.toLocaleString(this.book.language),
+      distinct: grouped(distinct.count),
+      counted: grouped(distinct.of),
       ...(typeof all.stepped !== 'string' && {
         most: spoken(all.stepped.most),
         difference: two(all.stepped.difference),

@@ -85,8 +85,8 @@ export const words = {
     other: 'Second sentence',
     otherSentence: 'Tim went to the park.',
     by: 'What is carried over',
-    position: 'position',
-    layer: 'layer',
+    position: 'Position',
+    layer: 'Layer',
     patchingAbout: 'the lead with each patch',
     patchingLengths:
       'The second sentence is {n} tokens long, the first {of}: what is carried over needs its own place, so make them equally long.',
