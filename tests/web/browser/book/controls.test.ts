@@ -1,11 +1,12 @@
 // Every control of every step of every chapter is used once: nothing fails, the console stays silent, and the address
-// contains the whole state: a fresh page shows the same numbers from the link.
+// contains the whole state: a fresh page shows the same numbers from the link. Then the controls around the figure, and
+// those that only narrow windows have; with EVERY_CONTROL=1, all of them at every width, light and dark.
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chapters } from '../../../../web/demo/book/chapters.js';
-import { figureSettled, type OpenPage, Site, turnTo } from '../site.js';
-import { brokenLooksNow, drawnTextNow } from './reader.js';
-import { type Control, controlsNow, useControl } from './use_controls.js';
+import { type OpenPage, Site } from '../site.js';
+import { type Control, controlsNow, handScript } from './use_controls.js';
 
 const ids = chapters.map(({ id }) => id);
 const inStep = ['main .figure > *', '.step.on .prose'];
@@ -24,30 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-/** Work done inside the page, to reduce messages between the page and this program. */
-interface Hand {
-  turnTo: typeof turnTo;
-  figureSettled: typeof figureSettled;
-  controlsNow: typeof controlsNow;
-  useControl: typeof useControl;
-  brokenLooks: typeof brokenLooksNow;
-  drawnText: typeof drawnTextNow;
-}
-declare global {
-  interface Window {
-    hand: Hand;
-  }
-}
-const hand: Hand = {
-  turnTo,
-  figureSettled,
-  controlsNow,
-  useControl,
-  brokenLooks: brokenLooksNow,
-  drawnText: drawnTextNow,
-};
-const giveHand = ({ page }: OpenPage): Promise<unknown> =>
-  page.evaluate(`window.hand = { ${Object.entries(hand).map(([name, work]) => `${name}: ${work}`)} }; undefined`);
+const giveHand = ({ page }: OpenPage): Promise<unknown> => page.evaluate(handScript);
 
 /** Opens an address with a figure without any earlier state: state outside the address must not matter. */
 async function openAnew(address: string): Promise<Control[]> {
@@ -61,16 +39,8 @@ const use = (control: Control, from: string) =>
   used.page.evaluate(
     async ({ control, from, parts, most }) => {
       const { hand } = window;
-      await hand.turnTo(`#/${from}`);
-      await hand.figureSettled();
-      hand.controlsNow({ parts, most });
-      if (!hand.useControl(control)) return undefined;
-      let to = '';
-      do {
-        to = location.hash;
-        await hand.figureSettled(); // generation changes the address repeatedly
-      } while (location.hash !== to);
-      return { to: to.slice(2), faults: hand.brokenLooks(), shown: hand.drawnText() };
+      const to = await hand.useFrom(control, from, { parts, most });
+      return to === undefined ? undefined : { to, faults: hand.brokenLooks(), shown: hand.drawnText() };
     },
     { control, from, parts: inStep, most },
   );
@@ -102,20 +72,88 @@ async function faultsOf(control: Control, from: string): Promise<string[]> {
   return faults.map((fault) => `${from}: ${control.key}: ${fault} (${to})`);
 }
 
-it.each(ids)('%s', async (chapter) => {
-  const { page } = used;
+/** Keys of the controls used in a wide window, by chapter. */
+const usedWide = new Map<string, string[]>();
+
+const addressesOf = async (page: Page, chapter: string): Promise<string[]> => {
   await site.go(page, chapter);
   const steps = Math.max(1, await page.locator('.step').count());
+  return Array.from({ length: steps }, (_, step) => `${chapter}?step=${step}`);
+};
+
+it.each(ids)('%s', async (chapter) => {
   const faults: string[] = [];
   const known = new Set<string>();
-  for (let step = 0; step < steps; step++) {
-    const address = `${chapter}?step=${step}`;
+  for (const address of await addressesOf(used.page, chapter)) {
     for (const control of await openAnew(address)) {
       if (known.has(control.key)) continue;
       known.add(control.key);
       faults.push(...(await faultsOf(control, address)));
     }
   }
+  usedWide.set(chapter, [...known]);
   expect(faults).toEqual([]);
   expect(known.size).toBeGreaterThan(chapter === 'own' ? 2 : 4);
+});
+
+/** Uses all controls of some parts of the page in one go. */
+const useAll = (
+  { page }: OpenPage,
+  addresses: readonly string[],
+  { parts, known = [] }: { parts: readonly string[]; known?: readonly string[] | undefined },
+): Promise<{ used: string[]; faults: string[] }> =>
+  page.evaluate(({ addresses, known, listing }) => window.hand.useAll(addresses, known, listing), {
+    addresses,
+    known,
+    listing: { parts, most },
+  });
+
+const silent = ({ complaints }: OpenPage): void =>
+  expect(complaints.splice(0).filter((one) => !expected(one))).toEqual([]);
+
+it('the questions and the links to the neighbours of every chapter', async () => {
+  for (const chapter of ids.slice(1)) {
+    const { used: keys, faults } = await useAll(used, [chapter], { parts: ['.after'] });
+    expect(faults, chapter).toEqual([]);
+    expect(keys.length, chapter).toBeGreaterThan(0);
+  }
+  silent(used);
+});
+
+it('the bar and the margin with the model', async () => {
+  const { used: keys, faults } = await useAll(used, ['block?step=1'], { parts: ['.bar', 'book-spine'] });
+  expect(faults).toEqual([]);
+  expect(keys.length).toBeGreaterThan(6);
+  silent(used);
+});
+
+const every = process.env.EVERY_CONTROL === '1';
+const views = [
+  { width: 390, height: 844, colorScheme: 'dark' },
+  { width: 768, height: 1024, colorScheme: 'light' },
+  ...(every
+    ? ([
+        { width: 390, height: 844, colorScheme: 'light' },
+        { width: 768, height: 1024, colorScheme: 'dark' },
+        { width: 1440, height: 900, colorScheme: 'dark' },
+      ] as const)
+    : []),
+] as const;
+
+describe.each(views)('$width px, $colorScheme', ({ width, height, colorScheme }) => {
+  let narrow: OpenPage;
+  beforeAll(async () => {
+    narrow = await site.open({ reducedMotion: 'reduce', viewport: { width, height }, colorScheme });
+    await giveHand(narrow);
+  });
+  afterAll(() => narrow.page.context().close());
+
+  it.each(ids)('%s', async (chapter) => {
+    const addresses = await addressesOf(narrow.page, chapter);
+    const known = every ? [] : usedWide.get(chapter);
+    const { used: keys, faults } = await useAll(narrow, addresses, { parts: inStep, known });
+    expect(faults).toEqual([]);
+    if (every) expect(keys.length).toBeGreaterThan(chapter === 'own' ? 2 : 4);
+    silent(narrow);
+  });
 });

@@ -1,5 +1,6 @@
-// The page in Firefox: every chapter's first steps, wide, on a tablet in dark mode and on a phone, without errors, and
-// the numbers of deep links.
+// The page in Firefox: every chapter's first steps, wide, on a tablet in dark mode and on a phone, without errors; the
+// controls of some first steps; and the numbers of deep links. With EVERY_CONTROL=1 all steps and controls at every width,
+// light and dark.
 
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,13 +10,24 @@ import { FirefoxSite, firefoxPath } from './firefox.js';
 import { brokenLooks, drawn, numbersOf } from './reader.js';
 import { all } from './subjects/index.js';
 import { Library } from './subjects/subject.js';
+import { handScript } from './use_controls.js';
 
 const ids = chapters.map(({ id }) => id);
+/** Whose controls take little time. */
+const quick = ['vectors', 'where', 'masks', 'seeing', 'laboratory'];
+const every = process.env.EVERY_CONTROL === '1';
 const views = [
-  { width: 1440, height: 900, steps: [0, 1, 2], theme: 'light' },
-  { width: 390, height: 844, steps: [0, 1, 2], theme: 'light' },
-  { width: 768, height: 1024, steps: [0], theme: 'dark' },
-] as const;
+  { width: 1440, height: 900, steps: 3, theme: 'light', controls: true },
+  { width: 390, height: 844, steps: 3, theme: 'light', controls: every },
+  { width: 768, height: 1024, steps: every ? 3 : 1, theme: 'dark', controls: every },
+  ...(every
+    ? ([
+        { width: 1440, height: 900, steps: 3, theme: 'dark', controls: true },
+        { width: 390, height: 844, steps: 3, theme: 'dark', controls: true },
+        { width: 768, height: 1024, steps: 3, theme: 'light', controls: true },
+      ] as const)
+    : []),
+];
 /** Firefox may use the build with relaxed SIMD, whose fused products round differently from Node's build. */
 const acrossBuilds = 2e-4;
 const compared = all.filter(({ address }) => ['next', 'where', 'head'].includes(address.split('?')[0] ?? ''));
@@ -49,7 +61,7 @@ describe.skipIf(firefoxPath === '')('Firefox', () => {
     await library.dispose();
   });
 
-  describe.each(views)('$width px, $theme', ({ width, height, steps, theme }) => {
+  describe.each(views)('$width px, $theme', ({ width, height, steps, theme, controls }) => {
     beforeAll(async () => {
       await site.open('next', width, height);
       if ((await site.page.evaluate(shownTheme)) !== theme) await site.page.evaluate(pressTheme);
@@ -57,15 +69,31 @@ describe.skipIf(firefoxPath === '')('Firefox', () => {
     });
 
     it.each(ids)('%s', async (chapter) => {
-      for (const step of steps) {
+      for (let step = 0; step < steps; step++) {
         await site.go(`${chapter}?step=${step}`);
         expect(await brokenLooks(site.page), `step ${step}`).toEqual([]);
         if (width > 700)
           expect(await site.page.evaluate(figureOverflow), `step ${step}: too wide`).toBeLessThanOrEqual(0);
         for (const { source } of await drawn(site.page)) expect(source.trim(), `step ${step}`).not.toBe('');
-        if (step === 0) await site.page.screenshot({ path: `${pictures}firefox-${width}-${chapter}.png` });
+        if (step === 0) await site.page.screenshot({ path: `${pictures}firefox-${width}-${theme}-${chapter}.png` });
       }
       expect(site.complaints.splice(0)).toEqual([]);
+    });
+
+    it.skipIf(!controls).each(every ? ids : quick)('the controls of %s', async (chapter) => {
+      const steps = every ? 10 : 1;
+      const addresses = Array.from({ length: steps }, (_, step) => `${chapter}?step=${step}`);
+      await site.go(chapter);
+      await site.page.evaluate(handScript);
+      const { used, faults } = await site.page.evaluate(
+        (addresses, listing) => window.hand.useAll(addresses, [], listing),
+        addresses,
+        { parts: ['main .figure > *', '.step.on .prose'], most: 3 },
+      );
+      expect(faults).toEqual([]);
+      expect(used.length).toBeGreaterThan(0);
+      const expected = /request to elsewhere: https:\/\/huggingface\.co|NS_ERROR/; // a model asked for by name
+      expect(site.complaints.splice(0).filter((one) => !expected.test(one))).toEqual([]);
     });
   });
 

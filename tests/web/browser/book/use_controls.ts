@@ -1,5 +1,8 @@
-// Functions that the test of all controls runs inside the page: listing controls, and using one as a reader does. They
-// are serialised for the browser and use nothing from outside.
+// Functions that the tests of all controls run inside the page: listing controls, using one as a reader does, and using
+// all. They are serialised for the browser and use nothing from outside but `window.hand`.
+
+import { figureSettled, turnTo } from '../site.js';
+import { brokenLooksNow, drawnTextNow } from './reader.js';
 
 export interface Control {
   /** Identifies it after the page is redrawn. */
@@ -7,8 +10,24 @@ export interface Control {
   readonly kind: string;
 }
 
+/** The functions inside the page. */
+const hand = {
+  turnTo,
+  figureSettled,
+  controlsNow,
+  useControl,
+  useFrom,
+  useAll,
+  brokenLooks: brokenLooksNow,
+  drawnText: drawnTextNow,
+};
+
+/** Sets `window.hand`. */
+export const handScript = `window.hand = { ${Object.entries(hand).map(([name, work]) => `${name}: ${work}`)} }; undefined`;
+
 declare global {
   interface Window {
+    hand: typeof hand;
     /** Elements by key, as last found by `controlsNow`. */
     controlsByKey: Map<string, HTMLElement>;
   }
@@ -101,4 +120,57 @@ export function useControl({ key, kind }: Control): boolean {
     (element as Element).dispatchEvent(new MouseEvent('click', { bubbles: true, composed: true, cancelable: true }));
   }
   return true;
+}
+
+export interface Listing {
+  /** Selectors of the parts of the page. */
+  readonly parts: readonly string[];
+  readonly most: number;
+}
+
+/** Uses a control at the address `from` and returns the resulting address; undefined if there is no such control. */
+export async function useFrom(control: Control, from: string, listing: Listing): Promise<string | undefined> {
+  const { hand } = window;
+  await hand.turnTo(`#/${from}`);
+  await hand.figureSettled();
+  hand.controlsNow(listing);
+  if (!hand.useControl(control)) return undefined;
+  let to = '';
+  do {
+    to = location.hash;
+    await hand.figureSettled(); // generation changes the address repeatedly
+  } while (location.hash !== to);
+  return to.slice(2);
+}
+
+/**
+ * Uses every control at each address, except those of the keys `known`, each from the address itself. Returns the keys
+ * of those used, and what was found.
+ */
+export async function useAll(
+  addresses: readonly string[],
+  known: readonly string[],
+  listing: Listing,
+): Promise<{ used: string[]; faults: string[] }> {
+  const { hand } = window;
+  const [seen, used, faults] = [new Set(known), [] as string[], [] as string[]];
+  for (const from of addresses) {
+    await hand.turnTo(`#/${from}`);
+    await hand.figureSettled();
+    for (const control of hand.controlsNow(listing)) {
+      if (seen.has(control.key)) continue;
+      seen.add(control.key);
+      let to = await hand.useFrom(control, from, listing);
+      if (to === undefined) {
+        // A figure without any earlier state.
+        await hand.turnTo(from.startsWith('own') ? '#/cost' : '#/own');
+        await hand.figureSettled();
+        to = await hand.useFrom(control, from, listing);
+      }
+      if (to === undefined) faults.push(`${from}: ${control.key} is not there again`);
+      else used.push(control.key);
+      faults.push(...hand.brokenLooks().map((fault) => `${from}: ${control.key}: ${fault} (${to})`));
+    }
+  }
+  return { used, faults };
 }
