@@ -17,8 +17,8 @@ async function used(): Promise<Usage> {
   const handles = process.getActiveResourcesInfo().filter((kind) => kind !== 'Timeout' && kind !== 'Immediate').length;
   return { heapUsed, arrayBuffers, rss, handles };
 }
-/** The runner keeps some kilobytes itself, the allocator of the process some pages. */
-const allowed = { heapUsed: 100e3, arrayBuffers: 10e3, rss: 30e6 };
+/** Between equal moments the heap differs by 200 kB; the allocator of the process keeps some pages. */
+const allowed = { heapUsed: 300e3, arrayBuffers: 10e3, rss: 30e6 };
 
 it('generate', async () => {
   const model = await AutoModelForCausalLM.from_pretrained(path, { worker: false });

@@ -8,8 +8,9 @@
 
 #include "clearformer/simd/dispatch.h"
 
-// Read by the address sanitizer: allocations of absurd sizes fail, as they do without it.
+// Read by the sanitizers: allocations of absurd sizes fail, as they do without them.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
 
 int main(int argc, char** argv) {
   constexpr int kSkipped = 77;
