@@ -1,42 +1,29 @@
 // Embind registrations that replace libembind's bind.cpp, which would link all built-in types and printf: only types
-// that cross the border (arguments and results of val) are registered with the JavaScript glue.
+// that cross the border (arguments and results of val) are registered with the JavaScript of embind.js.
 
 #include <emscripten/bind.h>
 
 #include <cstdint>
-#include <cstring>
-#include <limits>
-#include <string>
 
 namespace {
 
 using emscripten::internal::InitFunc;
-using emscripten::internal::TypeID;
 
 InitFunc* init_functions = nullptr;
 
-template <class T>
-void register_integer(const char* name) {
-  emscripten::internal::_embind_register_integer(TypeID<T>::get(), name, sizeof(T),
-                                                 std::numeric_limits<T>::min(),
-                                                 std::numeric_limits<T>::max());
-}
+// The numbers are those of embindReaders in embind.js.
+enum class Kind { none, boolean, i32, u32, f32, f64, value, u8_view, i32_view, i64_view, f32_view };
 
-// The glue's numbering of typed arrays (typeMapping in Emscripten's libembind.js).
-enum class TypedArray : unsigned { uint8 = 1, int32 = 4, float32 = 6, int64 = 8 };
+extern "C" void clearformer_register_type(emscripten::internal::TYPEID type, Kind kind);
 
 template <class T>
-void register_memory_view(TypedArray kind, const char* name) {
-  emscripten::internal::_embind_register_memory_view(TypeID<emscripten::memory_view<T>>::get(),
-                                                     static_cast<unsigned>(kind), name);
+void register_type(Kind kind) {
+  clearformer_register_type(emscripten::internal::TypeID<T>::get(), kind);
 }
 
 }  // namespace
 
 extern "C" {
-
-// For the glue's message about an unregistered type; the glue frees the string.
-const char* __getTypeName(const std::type_info*) { return strdup("?"); }
 
 void _embind_initialize_bindings() {
   for (InitFunc* each = init_functions; each != nullptr; each = each->next) each->init_func();
@@ -47,24 +34,28 @@ void _embind_register_bindings(InitFunc* function) {
   init_functions = function;
 }
 
-// Coroutines are not used, but val.h references them.
+// The linker requires it for a message of Emscripten's own glue.
+const char* __getTypeName(const void*) { return ""; }
+
+// val.h references coroutines, which are not used, and destructors, which none of the types has.
 void _emval_coro_resume(void*, void*) { __builtin_trap(); }
 void _emval_coro_reject(void*, void*) { __builtin_trap(); }
+void _emval_run_destructors(emscripten::internal::EM_DESTRUCTORS) {}
 
 }  // extern "C"
 
 EMSCRIPTEN_BINDINGS(types) {
-  using namespace emscripten::internal;  // NOLINT: this function only registers
-  _embind_register_void(TypeID<void>::get(), "void");
-  _embind_register_bool(TypeID<bool>::get(), "bool", true, false);
-  register_integer<int>("int");
-  register_integer<unsigned>("unsigned int");
-  register_integer<unsigned long>("unsigned long");
-  _embind_register_float(TypeID<float>::get(), "float", sizeof(float));
-  _embind_register_float(TypeID<double>::get(), "double", sizeof(double));
-  _embind_register_emval(TypeID<emscripten::val>::get());
-  register_memory_view<std::uint8_t>(TypedArray::uint8, "Uint8Array");
-  register_memory_view<std::int32_t>(TypedArray::int32, "Int32Array");
-  register_memory_view<std::int64_t>(TypedArray::int64, "BigInt64Array");
-  register_memory_view<float>(TypedArray::float32, "Float32Array");
+  using emscripten::memory_view;
+  register_type<void>(Kind::none);
+  register_type<bool>(Kind::boolean);
+  register_type<int>(Kind::i32);
+  register_type<unsigned>(Kind::u32);
+  register_type<unsigned long>(Kind::u32);
+  register_type<float>(Kind::f32);
+  register_type<double>(Kind::f64);
+  register_type<emscripten::val>(Kind::value);
+  register_type<memory_view<std::uint8_t>>(Kind::u8_view);
+  register_type<memory_view<std::int32_t>>(Kind::i32_view);
+  register_type<memory_view<std::int64_t>>(Kind::i64_view);
+  register_type<memory_view<float>>(Kind::f32_view);
 }

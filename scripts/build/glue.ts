@@ -1,22 +1,60 @@
-// Removes file lookup from Emscripten's glue. The package instantiates the WASM itself, so that the glue has nothing to
-// find: its lookup code would make browser bundlers resolve Node's modules and a .wasm file of their
-// own. Emscripten's own workers are not used: the glue's check for them refers to an undeclared variable.
+// Emscripten's glue without what the package does itself: it looks up, fetches and instantiates the WASM, creates its
+// memory, and expects no output and no exit. What remains calls no module of Node's and no other file, which bundlers
+// would try to resolve. One glue serves all four builds.
 
 import { readFileSync } from 'node:fs';
 
 import { SetupError } from '../toolchain/progress.js';
 
-export const glueFiles = /clearformer-simd128(-threads)?\.mjs$/;
+export const glueFiles = /clearformer-simd128\.mjs$/;
+
+const parts: readonly (readonly [RegExp, string])[] = [
+  [/var ENVIRONMENT_IS_WEB=.*?(?=var runtimeInitialized)/s, ''], // where scripts and files are, and consoles
+  [/var runtimeInitialized=false;/, ''],
+  [/runtimeInitialized=true;/, ''],
+  [/if\(HEAP8\?\.buffer\?\.resizable\)return;/, ''],
+  [/HEAP8=new Int8Array\(b\);/, ''],
+  [/if\(Module\["wasmMemory"\]\)\{(.*?)\}else\{.*?\}(?=updateMemoryViews)/s, '$1;'],
+  [/function abort\(what\).*?(?=function getWasmImports)/s, ''],
+  [/wasmExports=applySignatureConversions\(wasmExports\);/, ''],
+  [/function receiveInstantiationResult\(result\)\{.*?\}(?=var )/s, ''],
+  [/var instantiateWasm=.*?\{(return new Promise\(.*?\))\}wasmBinaryFile.*?return exports(?=\})/s, '$1'],
+  [/(?<=return new Promise\(resolve=>\{)instantiateWasm/, 'Module["instantiateWasm"]'],
+  [/class ExitStatus\{.*?\}\}/s, ''],
+  [/(?<=\{initMemory\(\);).*?(?=\}var ___trap)/s, ''],
+  [/function applySignatureConversions\(.*?(?=async function run)/s, ''],
+  [/if\(ABORT\)return;/, ''],
+];
+
+/** The tables by which the glue and a build know each other's functions. */
+export function tablesOf(path: string): string {
+  const text = readFileSync(path, 'utf8');
+  return [
+    /var wasmImports=\{.*?\}/s,
+    /function assignWasmExports\(.*?\}/s,
+    /(?<=function initRuntime\(.*?)wasmExports\["\w+"\]/s,
+  ]
+    .map((table) => only(text, table, path)[0])
+    .join('\n');
+}
 
 export function glueText(path: string): string {
-  const text = readFileSync(path, 'utf8')
-    .replace(/var ENVIRONMENT_IS_NODE=[^;]*;/, '')
-    .replaceAll('ENVIRONMENT_IS_NODE', 'false')
-    .replaceAll('ENVIRONMENT_IS_WASM_WORKER', 'false')
-    .replace('_scriptName=import.meta.url', '_scriptName=""')
-    .replace(/if\(false\)\{const\{createRequire\}[^}]*\}/, '')
-    .replace(/new URL\("clearformer-simd128(-threads)?\.wasm",\s*import\.meta\.url\)\.href/, '""');
+  let text = readFileSync(path, 'utf8');
+  for (const [part, replacement] of parts) {
+    only(text, part, path);
+    text = text.replace(part, replacement);
+  }
   const left = /import\("[^"]*"\)|[^;]*import\.meta/.exec(text);
-  if (left) throw new SetupError(`Emscripten's glue has changed: scripts/build/glue.ts does not expect ${left[0]}.`);
+  if (left) throw changed(path, left[0]);
   return text;
+}
+
+function only(text: string, part: RegExp, path: string): RegExpExecArray {
+  const found = part.exec(text);
+  if (found === null) throw changed(path, `no ${part}`);
+  return found;
+}
+
+function changed(path: string, what: string): SetupError {
+  return new SetupError(`Emscripten's glue has changed: scripts/build/glue.ts does not expect ${what} in ${path}.`);
 }

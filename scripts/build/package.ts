@@ -1,7 +1,7 @@
 // The npm package: web/src bundled into dist/ as ES modules, with type declarations and the .wasm files beside it, and
 // the single-file builds (one_file.ts).
 
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 
 import type { BuildOptions, Plugin } from 'esbuild';
 import { SetupError, step } from '../toolchain/progress.js';
@@ -9,6 +9,7 @@ import { type ModuleName, modules } from './cmake.js';
 import { bundleCommandLine } from './command_line.js';
 import { emitDeclarations } from './declarations.js';
 import { digestOf, inProject, unlessFresh } from './fresh.js';
+import { tablesOf } from './glue.js';
 import { bundledFile, noteBundled } from './licences.js';
 import { bundleInOneFile, minified } from './one_file.js';
 import { filesInPart, textInPart } from './part_of.js';
@@ -21,19 +22,11 @@ const wasmFile = (variant: ModuleName): string => `${modules[variant]}.wasm`;
 const glueFile = (variant: ModuleName): string => `${modules[variant]}.mjs`;
 const dist = (name: string): string => inProject('dist', name);
 
-// One glue is bundled for the builds without threads, another for those with: within a pair they may differ in names
-// only.
+/** One glue is bundled for all builds, which therefore name what they import and export alike. */
 function requireSameGlue(): void {
-  for (const [simd128, relaxed] of [
-    ['simd128', 'relaxed'],
-    ['simd128-threads', 'relaxed-threads'],
-  ] as const) {
-    const [one, other] = [simd128, relaxed].map((variant) =>
-      readFileSync(glueFile(variant), 'utf8').replaceAll(variant, ''),
-    );
-    if (one !== other) {
-      throw new SetupError(`The WASM build ${relaxed} needs other JavaScript glue than ${simd128}, which is bundled.`);
-    }
+  for (const variant of variants) {
+    if (tablesOf(glueFile(variant)) === tablesOf(glueFile('simd128'))) continue;
+    throw new SetupError(`The WASM build ${variant} needs other JavaScript glue than simd128, which is bundled.`);
   }
 }
 

@@ -391,10 +391,6 @@ export type CoreModule = { readonly HEAPU8: Uint8Array } & {
 
 /** The glue's factory, with the options this package uses. */
 export type CreateCore = (options: {
-  instantiateWasm(
-    imports: WebAssembly.Imports,
-    done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
-  ): object;
-  print(text: string): void;
-  printErr(text: string): void;
+  wasmMemory: WebAssembly.Memory;
+  instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => void): void;
 }) => Promise<CoreModule>;

@@ -5,11 +5,6 @@ declare module '*/clearformer-simd128.mjs' {
   export default createCore;
 }
 
-declare module '*/clearformer-simd128-threads.mjs' {
-  const createCore: import('./border.js').CreateCore;
-  export default createCore;
-}
-
 declare module 'built:worker' {
   /** worker.js as text. */
   export const script: string;

@@ -2,7 +2,7 @@
 
 import createCore from '../../../build/wasm/clearformer-simd128.mjs';
 import { ClearformerError, messageOf } from '../support/error.js';
-import type { Answer, ArgumentsOf, BorderName, CoreModule, CreateCore, Handle, MemoryUse, ValueOf } from './border.js';
+import type { Answer, ArgumentsOf, BorderName, CoreModule, Handle, MemoryUse, ValueOf } from './border.js';
 import { noMemory } from './engine.js';
 import { selfTest } from './self_test.js';
 import type { CompiledCore } from './wasm.js';
@@ -89,31 +89,19 @@ export class Core {
   }
 }
 
+/** In pages of 64 KiB: 16 MiB, and all that 32 bits can address. As declared by the modules (CMakeLists.txt). */
+const memorySize = { initial: 256, maximum: 65_536 };
+
+/** One glue serves every build: they differ in the code of the kernels, and in whether the memory is shared. */
 async function instantiate({ module: compiled, shared }: CompiledCore): Promise<Core> {
-  const create = shared ? await glueWithThreads() : createCore;
-  let memory: WebAssembly.Memory | undefined;
-  const lines: string[] = [];
+  const wasmMemory = new WebAssembly.Memory({ ...memorySize, shared });
   const module = await new Promise<CoreModule>((resolve, reject) => {
-    create({
+    createCore({
+      wasmMemory,
       instantiateWasm(imports, done) {
-        memory = memoryIn(imports);
-        WebAssembly.instantiate(compiled, imports).then((instance) => done(instance, compiled), reject);
-        return {};
+        WebAssembly.instantiate(compiled, imports).then(done, reject);
       },
-      print: (text) => lines.push(text),
-      printErr: (text) => lines.push(text),
     }).then(resolve, reject);
   });
-  return new Core(module, memory);
-}
-
-/** Loaded only when threads are used. */
-async function glueWithThreads(): Promise<CreateCore> {
-  const glue = await import('../../../build/wasm/clearformer-simd128-threads.mjs');
-  return glue.default;
-}
-
-function memoryIn(imports: WebAssembly.Imports): WebAssembly.Memory | undefined {
-  const values = Object.values(imports).flatMap((room) => Object.values(room));
-  return values.find((value) => value instanceof WebAssembly.Memory);
+  return new Core(module, shared ? wasmMemory : undefined);
 }

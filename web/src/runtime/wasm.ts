@@ -144,6 +144,14 @@ async function readWasm(url: URL): Promise<Uint8Array> {
   }
 }
 
+/**
+ * Whether the memory that the module imports is shared: a flag of the import, near the start of the file, which
+ * WebAssembly.Module.imports() does not tell. Then follow the sizes in pages, 256 and 65,536.
+ */
+function importsSharedMemory(bytes: Uint8Array): boolean {
+  return String.fromCharCode(...bytes.subarray(0, 4096)).includes('\x02\x03\x80\x02\x80\x80\x04');
+}
+
 async function compile(bytes: Uint8Array, where: string): Promise<CompiledCore> {
   const magic = [0x00, 0x61, 0x73, 0x6d];
   if (!magic.every((byte, i) => bytes[i] === byte)) {
@@ -153,8 +161,7 @@ async function compile(bytes: Uint8Array, where: string): Promise<CompiledCore> 
   }
   try {
     const module = await WebAssembly.compile(bytes as Uint8Array<ArrayBuffer>);
-    const shared = WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory');
-    return { module, bytes: bytes.byteLength, shared };
+    return { module, bytes: bytes.byteLength, shared: importsSharedMemory(bytes) };
   } catch (cause) {
     throw await unavailable(where, `does not compile here (${messageOf(cause)})`, cause);
   }
