@@ -2,67 +2,71 @@
 // Each takes one object and returns { ok: true, value } or { ok: false, error: { code, message } }.
 
 #include <emscripten/bind.h>
-#include <emscripten/heap.h>
 
 #include "bindings/functions.h"
 
-using namespace clearformer::bindings;  // NOLINT: this file is the table only
+namespace clearformer::bindings {
+namespace {
 
-EMSCRIPTEN_BINDINGS(clearformer) {
-  using emscripten::function;
-  function("build_info", &guarded<build_info>);
-  function("memory_use", &guarded<memory_use>);
-  function("checkpoint_open", &guarded<checkpoint_open>);
-  function("checkpoint_index", &guarded<checkpoint_index>);
-  function("checkpoint_begin_file", &guarded<checkpoint_begin_file>);
-  function("checkpoint_window", &guarded<checkpoint_window>);
-  function("checkpoint_commit", &guarded<checkpoint_commit>);
-  function("checkpoint_end_file", &guarded<checkpoint_end_file>);
-  function("inspect", &guarded<inspect>);
-  function("model_check", &guarded<model_check>);
-  function("model_create", &guarded<model_create>);
-  function("model_forward", &guarded<model_forward>);
-  function("model_hooks", &guarded<model_hooks>);
-  function("model_unembed", &guarded<model_unembed>);
-  function("model_logit_directions", &guarded<model_logit_directions>);
-  function("model_head_directions", &guarded<model_head_directions>);
-  function("sentence_pooling", &guarded<sentence_pooling>);
-  function("unit_vectors", &guarded<unit_vectors>);
-  function("cache_info", &guarded<cache_info>);
-  function("cache_crop", &guarded<cache_crop>);
-  function("generation_create", &guarded<generation_create>);
-  function("generation_step", &guarded<generation_step>);
-  function("generation_end", &guarded<generation_end>);
-  function("generation_result", &guarded<generation_result>);
-  function("generation_cache", &guarded<generation_cache>);
-  function("softmax", &guarded<softmax>);
-  function("log_softmax", &guarded<log_softmax>);
-  function("masked_softmax", &guarded<masked_softmax>);
-  function("matmul", &guarded<matmul>);
-  function("bmm", &guarded<bmm>);
-  function("layer_norm", &guarded<layer_norm>);
-  function("rms_norm", &guarded<rms_norm>);
-  function("activation", &guarded<activation>);
-  function("softplus", &guarded<softplus>);
-  function("gated", &guarded<gated>);
-  function("conv1d", &guarded<conv1d>);
-  function("attention_pooling", &guarded<attention_pooling>);
-  function("sinusoidal_encoding", &guarded<sinusoidal_encoding>);
-  function("shift_matrix", &guarded<shift_matrix>);
-  function("distinct_encodings", &guarded<distinct_encodings>);
-  function("learned_encoding", &guarded<learned_encoding>);
-  function("alibi_slopes", &guarded<alibi_slopes>);
-  function("alibi_bias", &guarded<alibi_bias>);
-  function("relative_position_bucket", &guarded<relative_position_bucket>);
-  function("relative_position_bias", &guarded<relative_position_bias>);
-  function("rotary", &guarded<rotary>);
-  function("rotary_embedding", &guarded<rotary_embedding>);
-  function("patch_embedding", &guarded<patch_embedding>);
-  function("prepend_tokens", &guarded<prepend_tokens>);
-  function("interpolate_positions", &guarded<interpolate_positions>);
-  function("complexity", &guarded<complexity>);
-  function("log_mel_spectrogram", &guarded<log_mel_spectrogram>);
-  function("module_create", &guarded<module_create>);
-  function("module_forward", &guarded<module_forward>);
-  function("release", &guarded<release>);
-}
+constexpr Export kExports[] = {
+    {"build_info", build_info},
+    {"memory_use", memory_use},
+    {"checkpoint_open", checkpoint_open},
+    {"checkpoint_index", checkpoint_index},
+    {"checkpoint_begin_file", checkpoint_begin_file},
+    {"checkpoint_window", checkpoint_window},
+    {"checkpoint_commit", checkpoint_commit},
+    {"checkpoint_end_file", checkpoint_end_file},
+    {"inspect", inspect},
+    {"model_check", model_check},
+    {"model_create", model_create},
+    {"model_forward", model_forward},
+    {"model_hooks", model_hooks},
+    {"model_unembed", model_unembed},
+    {"model_logit_directions", model_logit_directions},
+    {"model_head_directions", model_head_directions},
+    {"sentence_pooling", sentence_pooling},
+    {"unit_vectors", unit_vectors},
+    {"cache_info", cache_info},
+    {"cache_crop", cache_crop},
+    {"generation_create", generation_create},
+    {"generation_step", generation_step},
+    {"generation_end", generation_end},
+    {"generation_result", generation_result},
+    {"generation_cache", generation_cache},
+    {"softmax", softmax},
+    {"log_softmax", log_softmax},
+    {"masked_softmax", masked_softmax},
+    {"matmul", matmul},
+    {"bmm", bmm},
+    {"layer_norm", layer_norm},
+    {"rms_norm", rms_norm},
+    {"activation", activation},
+    {"softplus", softplus},
+    {"gated", gated},
+    {"conv1d", conv1d},
+    {"attention_pooling", attention_pooling},
+    {"sinusoidal_encoding", sinusoidal_encoding},
+    {"shift_matrix", shift_matrix},
+    {"distinct_encodings", distinct_encodings},
+    {"learned_encoding", learned_encoding},
+    {"alibi_slopes", alibi_slopes},
+    {"alibi_bias", alibi_bias},
+    {"relative_position_bucket", relative_position_bucket},
+    {"relative_position_bias", relative_position_bias},
+    {"rotary", rotary},
+    {"rotary_embedding", rotary_embedding},
+    {"patch_embedding", patch_embedding},
+    {"prepend_tokens", prepend_tokens},
+    {"interpolate_positions", interpolate_positions},
+    {"complexity", complexity},
+    {"log_mel_spectrogram", log_mel_spectrogram},
+    {"module_create", module_create},
+    {"module_forward", module_forward},
+    {"release", release},
+};
+}  // namespace
+
+EMSCRIPTEN_BINDINGS(clearformer) { register_exports(kExports); }
+
+}  // namespace clearformer::bindings

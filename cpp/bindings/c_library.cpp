@@ -1,4 +1,8 @@
-// Functions of the C library whose usual definitions link signals, timers and the end of a process into the module.
+// Functions of the C library whose usual definitions link signals, timers, the end of a process and 64-bit arguments of
+// imports into the module.
+
+#include <emscripten/emscripten.h>
+#include <time.h>
 
 #include <cstdlib>
 
@@ -9,5 +13,13 @@ void abort() { __builtin_trap(); }
 
 /// The glue would call it for a timer of setitimer(), which the linker then includes with everything it may signal.
 void _emscripten_timeout(int, double) {}
+
+/// Every clock is JavaScript's performance.now().
+int clock_gettime(clockid_t, timespec* time) {
+  const double seconds = emscripten_get_now() * 1e-3;
+  time->tv_sec = static_cast<time_t>(seconds);
+  time->tv_nsec = static_cast<long>((seconds - static_cast<double>(time->tv_sec)) * 1e9);
+  return 0;
+}
 
 }  // extern "C"

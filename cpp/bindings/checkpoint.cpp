@@ -26,10 +26,10 @@ std::shared_ptr<CheckpointReader> checkpoint_of(const Arguments& arguments) {
 
 val build_info(const Arguments&) {
   val info = val::object();
-  info.set("version", to_value(CLEARFORMER_VERSION));
-  info.set("simd", to_value(simd::name_of(simd::selected())));
-  info.set("heap_bytes", static_cast<double>(emscripten_get_heap_size()));
-  info.set("most_heap_bytes", static_cast<double>(emscripten_get_heap_max()));
+  put(info, "version", to_value(CLEARFORMER_VERSION));
+  put(info, "simd", to_value(simd::name_of(simd::selected())));
+  put(info, "heap_bytes", static_cast<double>(emscripten_get_heap_size()));
+  put(info, "most_heap_bytes", static_cast<double>(emscripten_get_heap_max()));
   return info;
 }
 
@@ -57,16 +57,16 @@ val checkpoint_open(const Arguments& arguments) {
     reader->expect_places(ShardIndex::parse(arguments.text("index"), arguments.text("index_name")));
   }
   val result = val::object();
-  result.set("checkpoint", handles().add(std::move(reader)));
+  put(result, "checkpoint", handles().add(std::move(reader)));
   return result;
 }
 
 val checkpoint_index(const Arguments& arguments) {
   const ShardIndex index = ShardIndex::parse(arguments.text("text"), arguments.text("name"));
   val result = val::object();
-  result.set("files", to_value(index.files));
-  result.set("total_size",
-             index.total_size == 0 ? val::null() : val(static_cast<double>(index.total_size)));
+  put(result, "files", to_value(index.files));
+  put(result, "total_size",
+      index.total_size == 0 ? val::null() : val(static_cast<double>(index.total_size)));
   return result;
 }
 
@@ -78,8 +78,8 @@ val checkpoint_begin_file(const Arguments& arguments) {
 val checkpoint_window(const Arguments& arguments) {
   const CheckpointReader::Window window = checkpoint_of(arguments)->window();
   val result = val::object();
-  result.set("pointer", static_cast<double>(reinterpret_cast<std::uintptr_t>(window.data)));
-  result.set("length", static_cast<double>(window.size));
+  put(result, "pointer", static_cast<double>(reinterpret_cast<std::uintptr_t>(window.data)));
+  put(result, "length", static_cast<double>(window.size));
   return result;
 }
 

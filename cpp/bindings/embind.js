@@ -83,8 +83,8 @@ addToLibrary({
   _emval_invoke__deps: ['$embindInvokers'],
   _emval_invoke: (invoker, handle, name, _, slots) => embindInvokers[invoker](handle, name, slots),
 
-  _embind_register_function__deps: ['$Emval', '$UTF8ToString', '$takeValue', '$wasmTable'],
-  _embind_register_function: (name, _count, _types, _signature, invoker, call, _isAsync, _isNonnull) => {
-    Module[UTF8ToString(name)] = (given) => takeValue(wasmTable.get(invoker)(call, Emval.toHandle(given)));
+  clearformer_register_export__deps: ['$Emval', '$UTF8ToString', '$takeValue', '$wasmTable'],
+  clearformer_register_export: (name, call, binding) => {
+    Module[UTF8ToString(name)] = (given) => takeValue(wasmTable.get(call)(binding, Emval.toHandle(given)));
   },
 });

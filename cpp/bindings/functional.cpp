@@ -130,8 +130,8 @@ val attention_pooling(const Arguments& arguments) {
   const Pooled pooled = clearformer::attention_pooling(
       arguments.floats("query"), arguments.floats("key"), arguments.floats("value"), options);
   val result = val::object();
-  result.set("output", to_value(pooled.output));
-  if (!pooled.kept.empty()) result.set("kept", to_value(pooled.kept));
+  put(result, "output", to_value(pooled.output));
+  if (!pooled.kept.empty()) put(result, "kept", to_value(pooled.kept));
   return result;
 }
 

@@ -27,16 +27,16 @@ std::shared_ptr<OpenGeneration> generation_of(const Arguments& arguments) {
 
 val answer_of(const Arguments& arguments, const Generation::Step& step) {
   val result = val::object();
-  result.set("done", step.done);
-  result.set("token_ids",
-             to_value(TensorView(step.tokens.data(), DType::i32, {step.tokens.size()})));
+  put(result, "done", step.done);
+  put(result, "token_ids",
+      to_value(TensorView(step.tokens.data(), DType::i32, {step.tokens.size()})));
   if (!step.beam_indices.empty()) {
     const Shape rows{step.beam_indices.size()};
-    result.set("beam_indices", to_value(TensorView(step.beam_indices.data(), DType::i32, rows)));
-    result.set("beam_scores", to_value(TensorView(step.beam_scores.data(), DType::f32, rows)));
+    put(result, "beam_indices", to_value(TensorView(step.beam_indices.data(), DType::i32, rows)));
+    put(result, "beam_scores", to_value(TensorView(step.beam_scores.data(), DType::f32, rows)));
   }
-  if (arguments.flag("output_scores")) result.set("scores", to_value(step.scores));
-  if (arguments.flag("output_logits")) result.set("logits", to_value(step.logits));
+  if (arguments.flag("output_scores")) put(result, "scores", to_value(step.scores));
+  if (arguments.flag("output_logits")) put(result, "logits", to_value(step.logits));
   return result;
 }
 
@@ -49,8 +49,8 @@ val generation_create(const Arguments& arguments) {
   config.update(options, GenerationConfig::Unknown::refuse);
   const GivenInputs given(arguments);
   val result = val::object();
-  result.set("num_beams", config.num_beams);
-  result.set("eos_token_ids", to_value(config.eos_token_ids));
+  put(result, "num_beams", config.num_beams);
+  put(result, "eos_token_ids", to_value(config.eos_token_ids));
   auto observation = std::make_unique<Observation>(arguments, *model->model);
   if (Trace* trace = observation->trace()) {
     trace->watch_steps();
@@ -58,15 +58,15 @@ val generation_create(const Arguments& arguments) {
   auto open = std::make_shared<OpenGeneration>(std::move(model), given.cache, given.inputs,
                                                std::move(config), std::move(observation));
   if (arguments.flag("hold_scores")) open->generation.hold_scores();
-  result.set("num_sequences", open->generation.returned());
-  result.set("prompt", to_value(open->generation.sequences()));
+  put(result, "num_sequences", open->generation.returned());
+  put(result, "prompt", to_value(open->generation.sequences()));
   if (const GenerationWarning& warning = open->generation.warning(); warning.code != nullptr) {
     val told = val::object();
-    told.set("code", to_value(warning.code));
-    told.set("message", to_value(warning.message));
-    result.set("warning", told);
+    put(told, "code", to_value(warning.code));
+    put(told, "message", to_value(warning.message));
+    put(result, "warning", told);
   }
-  result.set("generation", handles().add(std::move(open)));
+  put(result, "generation", handles().add(std::move(open)));
   return result;
 }
 
@@ -91,7 +91,7 @@ val generation_step(const Arguments& arguments) {
   }
   if (open->generation.held()) {
     val result = val::object();
-    result.set("held_scores", to_value(open->generation.step().scores));
+    put(result, "held_scores", to_value(open->generation.step().scores));
     return result;
   }
   const Generation::Step step = std::move(open->generation.step());
@@ -108,7 +108,7 @@ val generation_end(const Arguments& arguments) {
     open->generation.end(static_cast<std::size_t>(rows.view().as<std::int32_t>()[i]));
   }
   val result = val::object();
-  result.set("done", open->generation.done());
+  put(result, "done", open->generation.done());
   return result;
 }
 
@@ -116,11 +116,11 @@ val generation_result(const Arguments& arguments) {
   const auto open = generation_of(arguments);
   const Generation& generation = open->generation;
   val result = val::object();
-  result.set("sequences", to_value(generation.sequences()));
+  put(result, "sequences", to_value(generation.sequences()));
   const Tensor scores = generation.sequences_scores();
   if (scores.empty()) return result;
-  result.set("sequences_scores", to_value(scores));
-  result.set("beam_indices", to_value(generation.beam_indices()));
+  put(result, "sequences_scores", to_value(scores));
+  put(result, "beam_indices", to_value(generation.beam_indices()));
   return result;
 }
 
@@ -128,8 +128,8 @@ val generation_cache(const Arguments& arguments) {
   const auto open = generation_of(arguments);
   val result = val::object();
   // The generation keeps a cache of its own alive.
-  result.set("past_key_values",
-             handles().add(std::shared_ptr<KeyValueCache>(open, &open->generation.cache())));
+  put(result, "past_key_values",
+      handles().add(std::shared_ptr<KeyValueCache>(open, &open->generation.cache())));
   return result;
 }
 

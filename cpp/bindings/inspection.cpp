@@ -48,10 +48,10 @@ val inspect(const Arguments& arguments) {
   Inspection found = clearformer::inspect(folder);
   val result = val::object();
   if (found.config) {
-    result.set("cfg", cfg_of(*found.config));
+    put(result, "cfg", cfg_of(*found.config));
   }
   check_generation(arguments, found);
-  result.set("facts", to_value(to_json(found)));
+  put(result, "facts", to_value(to_json(found)));
   return result;
 }
 

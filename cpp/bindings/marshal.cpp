@@ -276,6 +276,12 @@ std::map<std::string, Mask, std::less<>> Arguments::masks(const char* key) const
   return masks;
 }
 
+val number_value(double number) { return val(number); }
+
+void put(val& object, const char* key, const val& value) { object.set(key, value); }
+
+void push(val& array, const val& value) { array.call<void>("push", value); }
+
 val to_value(const TensorView& tensor) {
   const std::size_t count = tensor.elements();
   const val view = [&] {
@@ -286,11 +292,11 @@ val to_value(const TensorView& tensor) {
     }
   }();
   val dims = val::array();
-  for (const std::size_t dim : tensor.shape()) dims.call<void>("push", static_cast<double>(dim));
+  for (const std::size_t dim : tensor.shape()) push(dims, static_cast<double>(dim));
   val result = val::object();
-  result.set("data", view.call<val>("slice"));
-  result.set("dims", dims);
-  result.set("type", to_value(to_string(tensor.dtype())));
+  put(result, "data", view.call<val>("slice"));
+  put(result, "dims", dims);
+  put(result, "type", to_value(to_string(tensor.dtype())));
   return result;
 }
 
@@ -302,13 +308,13 @@ val to_value(std::string_view text) {
 
 val to_value(const std::vector<std::string>& texts) {
   val result = val::array();
-  for (const std::string& text : texts) result.call<void>("push", to_value(text));
+  for (const std::string& text : texts) push(result, to_value(text));
   return result;
 }
 
 val to_value(const std::vector<std::int32_t>& numbers) {
   val result = val::array();
-  for (const std::int32_t number : numbers) result.call<void>("push", number);
+  for (const std::int32_t number : numbers) push(result, number);
   return result;
 }
 
@@ -316,11 +322,11 @@ namespace {
 // Takes no memory, of which there may be none.
 val failure(const char* code, const char* message) {
   val error = val::object();
-  error.set("code", val::u8string(code));
-  error.set("message", val::u8string(message));
+  put(error, "code", val::u8string(code));
+  put(error, "message", val::u8string(message));
   val result = val::object();
-  result.set("ok", false);
-  result.set("error", error);
+  put(result, "ok", false);
+  put(result, "error", error);
   return result;
 }
 }  // namespace
@@ -328,8 +334,8 @@ val failure(const char* code, const char* message) {
 val answer(BorderFunction function, val&& object) {
   try {
     val result = val::object();
-    result.set("ok", true);
-    result.set("value", function(Arguments(std::move(object))));
+    put(result, "ok", true);
+    put(result, "value", function(Arguments(std::move(object))));
     return result;
   } catch (const Error& error) {
     return failure(to_string(error.code()).data(), error.what());  // a literal
@@ -338,6 +344,22 @@ val answer(BorderFunction function, val&& object) {
   } catch (const std::exception& error) {
     return failure("internal", error.what());
   }
+}
+
+namespace {
+using emscripten::EM_VAL;
+
+// Takes the handle of the object and gives that of the answer.
+EM_VAL call(BorderFunction function, EM_VAL object) {
+  return answer(function, val::take_ownership(object)).release_ownership();
+}
+
+extern "C" void clearformer_register_export(const char* name, decltype(&call) call,
+                                            BorderFunction function);
+}  // namespace
+
+void register_exports(std::span<const Export> exports) {
+  for (const auto& [name, function] : exports) clearformer_register_export(name, &call, function);
 }
 
 }  // namespace clearformer::bindings

@@ -6,8 +6,10 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "clearformer/layers/masking.h"
@@ -62,6 +64,34 @@ class Arguments {
   emscripten::val object_;
 };
 
+// Building results: these functions exist once, where val's templates would be compiled for every length of key and type.
+
+/// A number, which is a double in JavaScript.
+emscripten::val number_value(double number);
+/// Sets a member of an object.
+void put(emscripten::val& object, const char* key, const emscripten::val& value);
+/// Appends to an array.
+void push(emscripten::val& array, const emscripten::val& value);
+
+/// The value of a flag or a number.
+template <class T>
+requires std::is_arithmetic_v<T> emscripten::val plain_value(T value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    using namespace emscripten::internal;  // NOLINT: names of val's constants
+    return emscripten::val::take_ownership(emscripten::EM_VAL(value ? _EMVAL_TRUE : _EMVAL_FALSE));
+  } else {
+    return number_value(static_cast<double>(value));
+  }
+}
+template <class T>
+requires std::is_arithmetic_v<T>
+void put(emscripten::val& object, const char* key, T value) {
+  put(object, key, plain_value(value));
+}
+template <class T>
+requires std::is_arithmetic_v<T>
+void push(emscripten::val& array, T value) { push(array, plain_value(value)); }
+
 /// { data: a typed array in JavaScript's memory, dims, type }.
 emscripten::val to_value(const TensorView& tensor);
 /// A JavaScript string; NUL, which names in files may contain, becomes a space.
@@ -75,10 +105,13 @@ using BorderFunction = emscripten::val (*)(const Arguments&);
 /// Calls a binding and turns a C++ exception into a value.
 emscripten::val answer(BorderFunction function, emscripten::val&& object);
 
-/// A binding as an entry of the table in bindings.cpp.
-template <BorderFunction function>
-emscripten::val guarded(emscripten::val object) {
-  return answer(function, std::move(object));
-}
+/// An exported function.
+struct Export {
+  const char* name;
+  BorderFunction function;
+};
+
+/// Makes them members of the JavaScript module; they are called through answer().
+void register_exports(std::span<const Export> exports);
 
 }  // namespace clearformer::bindings

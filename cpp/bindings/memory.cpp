@@ -61,10 +61,10 @@ val memory_use(const Arguments&) {
   const std::size_t peak = handles().note_peak();
   const MemoryUse use = handles().memory();
   val result = val::object();
-  result.set("weights", static_cast<double>(use.weights));
-  result.set("cache", static_cast<double>(use.cache));
-  result.set("workspace", static_cast<double>(use.workspace));
-  result.set("peak", static_cast<double>(peak));
+  put(result, "weights", static_cast<double>(use.weights));
+  put(result, "cache", static_cast<double>(use.cache));
+  put(result, "workspace", static_cast<double>(use.workspace));
+  put(result, "peak", static_cast<double>(peak));
   return result;
 }
 

@@ -51,19 +51,19 @@ const char* position_kind(const TowerConfig& tower) {
 
 void set_tower(val& cfg, const TowerConfig& tower) {
   const BlockConfig& block = tower.stack.block;
-  cfg.set("n_layers", tower.stack.layers);
-  cfg.set("d_model", tower.d_model());
-  cfg.set("n_heads", block.attention.num_heads);
-  cfg.set("n_key_value_heads", block.attention.num_key_value_heads);
-  cfg.set("d_head", block.attention.d_head);
-  cfg.set("d_mlp", block.feed_forward.d_hidden);
-  cfg.set("d_vocab", tower.text ? tower.text->vocabulary : 0);
-  cfg.set("n_ctx", tower.max_positions);
-  cfg.set("normalization_type", to_value(block.norm.kind == NormKind::rms ? "RMS" : "LN"));
-  cfg.set("eps", block.norm.eps);
-  cfg.set("positional_embedding_type", to_value(position_kind(tower)));
-  cfg.set("rotary_base", tower.rotary ? val(tower.rotary->base) : val::null());
-  cfg.set("gated_mlp", block.feed_forward.gate == Gate::present);
+  put(cfg, "n_layers", tower.stack.layers);
+  put(cfg, "d_model", tower.d_model());
+  put(cfg, "n_heads", block.attention.num_heads);
+  put(cfg, "n_key_value_heads", block.attention.num_key_value_heads);
+  put(cfg, "d_head", block.attention.d_head);
+  put(cfg, "d_mlp", block.feed_forward.d_hidden);
+  put(cfg, "d_vocab", tower.text ? tower.text->vocabulary : 0);
+  put(cfg, "n_ctx", tower.max_positions);
+  put(cfg, "normalization_type", to_value(block.norm.kind == NormKind::rms ? "RMS" : "LN"));
+  put(cfg, "eps", block.norm.eps);
+  put(cfg, "positional_embedding_type", to_value(position_kind(tower)));
+  put(cfg, "rotary_base", tower.rotary ? val(tower.rotary->base) : val::null());
+  put(cfg, "gated_mlp", block.feed_forward.gate == Gate::present);
 }
 
 // The axes of a hook point's tensor: variable ones by name, fixed ones as numbers.
@@ -73,9 +73,9 @@ val dims_of(const HookPoint& hook) {
   for (std::size_t axis = 0; axis < axes.size(); ++axis) {
     const std::string_view word = axes[axis];
     if (word == "batch" || word == "frame" || word.ends_with("pos")) {
-      dims.call<void>("push", to_value(word));
+      push(dims, to_value(word));
     } else {
-      dims.call<void>("push", hook.shape[axis]);
+      push(dims, hook.shape[axis]);
     }
   }
   return dims;
@@ -83,8 +83,8 @@ val dims_of(const HookPoint& hook) {
 
 val directions_value(const Directions& directions) {
   val result = val::object();
-  result.set("vectors", to_value(directions.vectors));
-  result.set("bias", to_value(directions.bias));
+  put(result, "vectors", to_value(directions.vectors));
+  put(result, "bias", to_value(directions.bias));
   return result;
 }
 
@@ -94,22 +94,22 @@ val directions_value(const Directions& directions) {
 // encoder) under a key of its own.
 val cfg_of(const ModelConfig& config) {
   val cfg = val::object();
-  cfg.set("model_type", to_value(config.model_type));
-  cfg.set("kind", to_value(to_string(config.kind)));
-  cfg.set("task", to_value(to_string(config.task)));
+  put(cfg, "model_type", to_value(config.model_type));
+  put(cfg, "kind", to_value(to_string(config.kind)));
+  put(cfg, "task", to_value(to_string(config.task)));
   set_tower(cfg, config.main());
   if (config.second) {
     const bool encoder = config.kind == ModelKind::encoder_decoder;
     val other = val::object();
     set_tower(other, encoder ? config.tower : *config.second);
-    cfg.set(encoder ? "encoder" : "vision", other);
+    put(cfg, encoder ? "encoder" : "vision", other);
   }
-  cfg.set("act_fn", to_value(config.activation));
-  cfg.set("tie_word_embeddings", config.tied);
-  cfg.set("bos_token_id", or_null(config.bos_token_id));
-  cfg.set("eos_token_id", to_value(config.eos_token_ids));
-  cfg.set("pad_token_id", or_null(config.pad_token_id));
-  cfg.set("decoder_start_token_id", or_null(config.decoder_start_token_id));
+  put(cfg, "act_fn", to_value(config.activation));
+  put(cfg, "tie_word_embeddings", config.tied);
+  put(cfg, "bos_token_id", or_null(config.bos_token_id));
+  put(cfg, "eos_token_id", to_value(config.eos_token_ids));
+  put(cfg, "pad_token_id", or_null(config.pad_token_id));
+  put(cfg, "decoder_start_token_id", or_null(config.decoder_start_token_id));
   return cfg;
 }
 
@@ -135,9 +135,9 @@ val model_check(const Arguments& arguments) {
   const ConfigReader reader(arguments.text("config"), arguments.text("config_name"));
   const ModelConfig config = read_model_config(reader, task_in(arguments));
   val result = val::object();
-  result.set("model_type", to_value(config.model_type));
-  result.set("task", to_value(to_string(config.task)));
-  result.set("kind", to_value(to_string(config.kind)));
+  put(result, "model_type", to_value(config.model_type));
+  put(result, "task", to_value(to_string(config.task)));
+  put(result, "kind", to_value(to_string(config.kind)));
   return result;
 }
 
@@ -150,9 +150,9 @@ val model_create(const Arguments& arguments) {
                            arguments.text("config_name"));
   open->defaults = defaults_of(arguments, open->model->config());
   val result = val::object();
-  result.set("cfg", cfg_of(open->model->config()));
-  result.set("unexpected_tensors", to_value(open->model->unexpected_tensors()));
-  result.set("model", handles().add(std::move(open)));
+  put(result, "cfg", cfg_of(open->model->config()));
+  put(result, "unexpected_tensors", to_value(open->model->unexpected_tensors()));
+  put(result, "model", handles().add(std::move(open)));
   return result;
 }
 
@@ -176,13 +176,13 @@ val model_forward(const Arguments& arguments) {
   for (const auto& [name, tensor] : pass->pass->outputs().tensors) {
     outputs.set(to_value(name), to_value(tensor));
   }
-  result.set("outputs", outputs);
+  put(result, "outputs", outputs);
   if (const Trace* trace = pass->observation.trace()) trace->check_all_met();
   pass->observation.report(result);
   if (arguments.has("past_key_values")) {
-    result.set("past_key_values", arguments.handle("past_key_values"));
+    put(result, "past_key_values", arguments.handle("past_key_values"));
   } else if (pass->given.cache) {
-    result.set("past_key_values", handles().add(pass->given.cache));
+    put(result, "past_key_values", handles().add(pass->given.cache));
   }
   handles().note_peak();
   return result;
@@ -193,14 +193,14 @@ val model_hooks(const Arguments& arguments) {
   val hooks = val::array();
   for (const HookPoint& point : open->model->hooks()) {
     val hook = val::object();
-    hook.set("name", to_value(point.name));
-    hook.set("dims", dims_of(point));
-    hook.set("axes", to_value(point.legend));
-    hook.set("dtype", to_value(to_string(DType::f32)));
-    hooks.call<void>("push", hook);
+    put(hook, "name", to_value(point.name));
+    put(hook, "dims", dims_of(point));
+    put(hook, "axes", to_value(point.legend));
+    put(hook, "dtype", to_value(to_string(DType::f32)));
+    push(hooks, hook);
   }
   val result = val::object();
-  result.set("hooks", hooks);
+  put(result, "hooks", hooks);
   return result;
 }
 
@@ -239,10 +239,10 @@ val unit_vectors(const Arguments& arguments) {
 val cache_info(const Arguments& arguments) {
   const auto cache = handles().get<KeyValueCache>(arguments.handle("cache"), "past_key_values");
   val result = val::object();
-  result.set("batch", cache->batch());
-  result.set("length", cache->length());
-  result.set("capacity", cache->capacity());
-  result.set("bytes", cache->bytes());
+  put(result, "batch", cache->batch());
+  put(result, "length", cache->length());
+  put(result, "capacity", cache->capacity());
+  put(result, "bytes", cache->bytes());
   return result;
 }
 

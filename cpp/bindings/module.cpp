@@ -22,8 +22,7 @@ val module_create(const Arguments& arguments) {
   const std::string kind = arguments.text("kind");
   const ConfigReader options(arguments.json("options"), kind, ErrorCode::invalid_argument);
   val result = val::object();
-  result.set(
-      "module",
+  put(result, "module",
       handles().add(std::shared_ptr<Module>(Module::make(kind, options, std::move(weights)))));
   return result;
 }
@@ -37,7 +36,7 @@ val module_forward(const Arguments& arguments) {
   Observation observation(arguments.texts("names"));
   const Tensor output = module->forward(inputs, observation.trace());
   val result = val::object();
-  result.set("output", to_value(output));
+  put(result, "output", to_value(output));
   observation.report(result);
   return result;
 }

@@ -60,12 +60,12 @@ void Observation::report(val& result) {
       val members = val::array();
       for (const std::string& hook : list.hooks) {
         for (const Trace::Captured& entry : trace_.captured()) {
-          if (entry.name == hook) members.call<void>("push", to_value(entry.value));
+          if (entry.name == hook) push(members, to_value(entry.value));
         }
       }
       lists.set(to_value(list.name), members);
     }
-    result.set("lists", lists);
+    put(result, "lists", lists);
   }
   if (!names_.empty()) {
     val captured = val::object();
@@ -75,7 +75,7 @@ void Observation::report(val& result) {
           captured.set(to_value(entry.name), to_value(entry.value));
       }
     }
-    result.set("captured", captured);
+    put(result, "captured", captured);
   }
   forget();
 }

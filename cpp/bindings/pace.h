@@ -18,7 +18,7 @@ class Pace {
   /// The result of a call that is not complete.
   static emscripten::val pending() {
     emscripten::val answer = emscripten::val::object();
-    answer.set("pending", true);
+    put(answer, "pending", true);
     return answer;
   }
 

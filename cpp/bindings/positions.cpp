@@ -190,13 +190,13 @@ val complexity(const Arguments& arguments) {
       {size_of(arguments, "sequence_length"), size_of(arguments, "d_model"),
        size_of(arguments, "kernel_size", 0), size_of(arguments, "neighbourhood", 0)});
   val result = val::object();
-  result.set("multiply_adds", static_cast<double>(cost.multiply_adds));
-  result.set("projection_multiply_adds", static_cast<double>(cost.projection_multiply_adds));
-  result.set("sequential_operations", static_cast<double>(cost.sequential_operations));
-  result.set("maximum_path_length", static_cast<double>(cost.maximum_path_length));
-  result.set("work", to_value(cost.work));
-  result.set("sequential", to_value(cost.sequential));
-  result.set("path_length", to_value(cost.path_length));
+  put(result, "multiply_adds", static_cast<double>(cost.multiply_adds));
+  put(result, "projection_multiply_adds", static_cast<double>(cost.projection_multiply_adds));
+  put(result, "sequential_operations", static_cast<double>(cost.sequential_operations));
+  put(result, "maximum_path_length", static_cast<double>(cost.maximum_path_length));
+  put(result, "work", to_value(cost.work));
+  put(result, "sequential", to_value(cost.sequential));
+  put(result, "path_length", to_value(cost.path_length));
   return result;
 }
 

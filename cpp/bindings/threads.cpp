@@ -83,14 +83,14 @@ val threads_prepare(const Arguments& arguments) {
   val slots = val::array();
   for (std::size_t worker = 1; worker < threads; ++worker) {
     char* memory =
-        static_cast<char*>(::operator new(head + tls + kStackBytes, std::align_val_t{kAlignment}));
+        static_cast<char*>(::operator new (head + tls + kStackBytes, std::align_val_t{kAlignment}));
     new (memory) Slot{memory + head + tls + kStackBytes, memory + head, worker};
-    slots.call<void>("push", address_of(memory));
+    push(slots, address_of(memory));
   }
   val result = val::object();
-  result.set("entry", address_of(&thread_main));
-  result.set("failed", address_of(&thread_failed));
-  result.set("slots", slots);
+  put(result, "entry", address_of(&thread_main));
+  put(result, "failed", address_of(&thread_failed));
+  put(result, "slots", slots);
   return result;
 }
 
@@ -101,12 +101,13 @@ val threads_use(const Arguments& arguments) {
   return val::object();
 }
 
+constexpr Export kExports[] = {
+    {"threads_prepare", threads_prepare},
+    {"threads_use", threads_use},
+};
+
 }  // namespace
 
-}  // namespace clearformer::bindings
+EMSCRIPTEN_BINDINGS(clearformer_threads) { register_exports(kExports); }
 
-EMSCRIPTEN_BINDINGS(clearformer_threads) {
-  using namespace clearformer::bindings;  // NOLINT: as in bindings.cpp
-  emscripten::function("threads_prepare", &guarded<threads_prepare>);
-  emscripten::function("threads_use", &guarded<threads_use>);
-}
+}  // namespace clearformer::bindings

@@ -25,7 +25,7 @@ const lenient = [
 lenient.push('masks');
 
 const table = ['bindings', 'threads'].flatMap((name) => [
-  ...source(`cpp/bindings/${name}.cpp`).matchAll(/function\("(\w+)", &guarded<(\w+)>\)/g),
+  ...source(`cpp/bindings/${name}.cpp`).matchAll(/\{"(\w+)", (\w+)\},/g),
 ]);
 
 /** Whether an argument is required. */

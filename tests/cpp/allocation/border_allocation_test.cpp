@@ -45,12 +45,12 @@ class Session {
  public:
   ~Session() {
     for (std::size_t i = 0; i < count_; ++i) {
-      bindings::guarded<bindings::release>(Members().with("handle", handles_[i]).object());
+      bindings::answer(bindings::release, Members().with("handle", handles_[i]).object());
     }
   }
   template <BorderFunction function>
   val call(const Members& given) {
-    const val answer = bindings::guarded<function>(given.object());
+    const val answer = bindings::answer(function, given.object());
     if (answer["ok"].isTrue()) return answer["value"];
     stop_failing();
     throw Refused{bindings::text_of(answer["error"]["code"])};
