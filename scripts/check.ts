@@ -1,8 +1,9 @@
-// npm run check: formats and lint, types, import directions, file lengths, the package's exports,
+// npm run check: formats and lint, types, import directions, file lengths, the package's exports and their comments,
 // licences, links of packed pages, download sizes.
 // With "-- --fix" formats are corrected instead of reported.
 
 import { steps } from './build.js';
+import { checkDocumented } from './check/documented.js';
 import { checkExports } from './check/exports.js';
 import { checkCppFormat, checkWebFormat } from './check/formats.js';
 import { checkImports } from './check/imports.js';
@@ -21,6 +22,7 @@ const checks: Readonly<Record<string, (fix: boolean) => Promise<string>>> = {
   'import directions': checkImports,
   'file lengths': checkLengths,
   exports: checkExports,
+  documentation: checkDocumented,
   licences: checkLicences,
   'links of packed pages': checkLinks,
   sizes: checkSizes,

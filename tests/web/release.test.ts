@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import { inProject } from '../../scripts/build/fresh.js';
 import { licencesText } from '../../scripts/build/licences.js';
+import { exportsOf, isDocumented } from '../../scripts/check/documented.js';
 import { linksOf } from '../../scripts/check/links.js';
 import { checkAddresses, checkMetadata, type PackageJson, packageJson } from '../../scripts/check/metadata.js';
 import { checkPacked } from '../../scripts/check/packed.js';
@@ -17,6 +18,40 @@ describe('links', () => {
       { target: 'two.png', picture: true },
       { target: 'three.svg', picture: true },
     ]);
+  });
+});
+
+describe('doc comments', () => {
+  const text = `import { A } from './a.js';
+/** What it is. */
+export declare class B {
+}
+export interface C extends A {
+}
+export { A, type D as E } from './d.js';
+export type { A as F };
+/** All of it. */
+export * as nn from './nn.js';
+`;
+  it('are looked for in the file that declares the export', () => {
+    expect(exportsOf('/dist/index.d.ts', text)).toEqual([
+      { name: 'A', file: '/dist/d.d.ts' },
+      { name: 'D', file: '/dist/d.d.ts' },
+      { name: 'A', file: '/dist/a.d.ts' },
+      { name: '*', file: '/dist/nn.d.ts' },
+      { name: 'nn', file: '/dist/index.d.ts' },
+      { name: 'B', file: '/dist/index.d.ts' },
+      { name: 'C', file: '/dist/index.d.ts' },
+      { name: 'nn', file: '/dist/index.d.ts' },
+    ]);
+  });
+  it.each([
+    ['B', true],
+    ['nn', true],
+    ['C', false],
+    ['A', undefined],
+  ])('%s: %s', (name, documented) => {
+    expect(isDocumented(text, name)).toBe(documented);
   });
 });
 

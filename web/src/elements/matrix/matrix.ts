@@ -23,6 +23,7 @@ import { Picture } from './picture.js';
 import { matrixStyles } from './styles.js';
 import type { Hue, MatrixView } from './view.js';
 
+/** A value that the reader has written into a cell. */
 export interface CellEdit extends Cell {
   readonly value: number;
 }
