@@ -80,12 +80,16 @@ async function runChecks(names: readonly Name[]): Promise<void> {
       const found = await checks[name]();
       console.log(`passed  ${name} (${seconds(start)})${found ? `: ${found}` : ''}`);
     } catch (error) {
-      if (!(error instanceof SetupError)) throw error;
-      console.log(`FAILED  ${name} (${seconds(start)})\n${error.message}`);
+      const why = error instanceof Error && !(error instanceof SetupError) ? error.stack : messageOf(error);
+      console.log(`FAILED  ${name} (${seconds(start)})\n${why}`);
       failed.push(name);
     }
   }
-  if (failed.length > 0) throw new SetupError(`Not to be released. Failed: ${failed.join(', ')}.`);
+  if (failed.length > 0) {
+    const passed = names.filter((name) => !failed.includes(name));
+    console.log(`\nPassed: ${passed.join(', ') || 'none'}.`);
+    throw new SetupError(`Not to be released. Failed: ${failed.join(', ')}.`);
+  }
   console.log(`\n${names.length} checks passed.`);
 }
 
@@ -108,8 +112,12 @@ export const command = commandOf<Name | typeof dryRun>(
   async (words) => {
     const named = words.filter((word) => word !== dryRun);
     if (words.includes(dryRun)) {
-      await runChecks(named.length > 0 ? named : all.filter((name) => !ofTheReleaseItself.includes(name)));
-      if (named.length === 0) await tellWhatIsLeft();
+      if (named.length > 0) return runChecks(named);
+      try {
+        await runChecks(all.filter((name) => !ofTheReleaseItself.includes(name)));
+      } finally {
+        await tellWhatIsLeft();
+      }
       return;
     }
     if (named.length > 0) throw new SetupError(`Single checks are for ${dryRun}: a release has to pass all of them.`);
