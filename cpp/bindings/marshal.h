@@ -75,7 +75,8 @@ void push(emscripten::val& array, const emscripten::val& value);
 
 /// The value of a flag or a number.
 template <class T>
-requires std::is_arithmetic_v<T> emscripten::val plain_value(T value) {
+  requires std::is_arithmetic_v<T>
+emscripten::val plain_value(T value) {
   if constexpr (std::is_same_v<T, bool>) {
     using namespace emscripten::internal;  // NOLINT: names of val's constants
     return emscripten::val::take_ownership(emscripten::EM_VAL(value ? _EMVAL_TRUE : _EMVAL_FALSE));
@@ -84,13 +85,15 @@ requires std::is_arithmetic_v<T> emscripten::val plain_value(T value) {
   }
 }
 template <class T>
-requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
 void put(emscripten::val& object, const char* key, T value) {
   put(object, key, plain_value(value));
 }
 template <class T>
-requires std::is_arithmetic_v<T>
-void push(emscripten::val& array, T value) { push(array, plain_value(value)); }
+  requires std::is_arithmetic_v<T>
+void push(emscripten::val& array, T value) {
+  push(array, plain_value(value));
+}
 
 /// { data: a typed array in JavaScript's memory, dims, type }.
 emscripten::val to_value(const TensorView& tensor);

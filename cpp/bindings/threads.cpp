@@ -83,7 +83,7 @@ val threads_prepare(const Arguments& arguments) {
   val slots = val::array();
   for (std::size_t worker = 1; worker < threads; ++worker) {
     char* memory =
-        static_cast<char*>(::operator new (head + tls + kStackBytes, std::align_val_t{kAlignment}));
+        static_cast<char*>(::operator new(head + tls + kStackBytes, std::align_val_t{kAlignment}));
     new (memory) Slot{memory + head + tls + kStackBytes, memory + head, worker};
     push(slots, address_of(memory));
   }

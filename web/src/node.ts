@@ -4,8 +4,6 @@
  * @module clearformer
  */
 
-import './runtime/node_worker.js'; // on demand elsewhere
-
 export * from './index.js';
 /** @internal */
 export { useEmbedded } from './runtime/assets_whole.js';

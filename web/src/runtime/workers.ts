@@ -2,7 +2,7 @@
 
 import { configuration } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
-import { baseUrl, isNode, loadPart } from '../support/platform.js';
+import { baseUrl, isNode, nodeModule } from '../support/platform.js';
 import { assets } from './assets.js';
 import type { Sign } from './worker_protocol.js';
 
@@ -47,7 +47,7 @@ export interface LiveWorker {
 }
 
 /** The events of a worker, before and after its script reports that it runs. */
-export interface Events {
+interface Events {
   heard(message: unknown): void;
   /** The script does not run, or threw an uncaught error. */
   failed(why: string, cause?: unknown): void;
@@ -55,7 +55,7 @@ export interface Events {
   ended(why: string): void;
 }
 
-export interface Begun extends LiveWorker {
+interface Begun extends LiveWorker {
   /** Watches for deaths without an event, once the script runs. */
   watch(sign: Sign): void;
 }
@@ -81,7 +81,6 @@ export async function startWorker(listener: WorkerListener): Promise<LiveWorker>
   const begun: Begun[] = [];
   const timers: ReturnType<typeof setTimeout>[] = [];
   let chosen: Begun | undefined;
-  const begins = isNode() ? (await loadPart(() => import('./node_worker.js'))).beginInNode : beginInBrowser;
   try {
     return await new Promise<LiveWorker>((resolve, reject) => {
       const refuse = (why: string, cause?: unknown) => reject(new ClearformerError('worker_failed', why, {}, cause));
@@ -100,6 +99,7 @@ export async function startWorker(listener: WorkerListener): Promise<LiveWorker>
           worker.watch(message as Sign);
           resolve(worker);
         };
+        const begins = isNode() ? beginInNode : beginInBrowser;
         let worker: Begun;
         try {
           worker = begins(script, { heard, failed: fail, ended: end });
@@ -127,7 +127,7 @@ async function withCure(why: string, script: string | URL): Promise<string> {
   return why + (await cure.catch(() => ''));
 }
 
-export const terminated = 'the worker was ended by terminate()';
+const terminated = 'the worker was ended by terminate()';
 const silent = 'the worker ended without a word (most often: out of memory)';
 
 function beginInBrowser(script: string | URL, { heard, failed, ended }: Events): Begun {
@@ -162,5 +162,32 @@ function beginInBrowser(script: string | URL, { heard, failed, ended }: Events):
       if (sign === true) navigator.locks.request(name, { signal }, gone).catch(() => {});
       else if (sign) void import('./blob_watch.js').then(({ watchBlob }) => watchBlob(sign, signal, gone));
     },
+  };
+}
+
+/** The process's flags, such as --input-type, do not apply to it. */
+function beginInNode(script: string | URL, { heard, failed, ended }: Events): Begun {
+  const { Worker } = nodeModule('node:worker_threads');
+  const worker = new Worker(new URL(script), { execArgv: [] });
+  worker.on('message', heard);
+  worker.on('messageerror', (cause) => failed('the worker sent what cannot be read', cause));
+  worker.on('error', (cause) => failed(`the worker failed (${messageOf(cause)})`, cause));
+  const exited = (code: number) => ended(`the worker ended with code ${code}`);
+  worker.on('exit', exited);
+  const { terminate } = worker;
+  const end = async () => {
+    for (const event of ['message', 'messageerror', 'error']) worker.removeAllListeners(event);
+    worker.off('exit', exited).on('error', () => {}); // others may wait for its exit
+    await terminate.call(worker);
+  };
+  worker.terminate = () => {
+    ended(terminated);
+    return terminate.call(worker);
+  };
+  return {
+    send: (message, transfer) => worker.postMessage(message, transfer as import('node:worker_threads').Transferable[]),
+    busy: (yes) => (yes ? worker.ref() : worker.unref()),
+    end,
+    watch: () => {},
   };
 }
