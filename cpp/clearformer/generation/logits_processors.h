@@ -40,11 +40,11 @@ void apply_length_decay(Scores scores, TokenSpan ids, double factor, std::size_t
 /// Whisper's rules for timestamp tokens, which are the ids from `first` up: the text begins with a timestamp, at most
 /// `latest` after the first one; they come in pairs, except before the end token (`end`; ids below it are text); they
 /// never decrease; and if together they are more probable than any other token, one of them is chosen.
-/// last one; and where together they are likelier than any other token, one of them comes.
 struct TimeTokens {
   std::size_t first, end;
   std::optional<std::size_t> latest;
 };
+/// Applies these rules to the scores of the next token, after `written`.
 void keep_times_in_order(Scores scores, TokenSpan written, const TimeTokens& times);
 /// Replaces scores by log softmax(scores).
 void normalize(Scores scores);

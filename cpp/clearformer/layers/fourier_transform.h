@@ -11,6 +11,7 @@
 
 namespace clearformer {
 
+/// A complex number.
 struct Complex {
   double re = 0.0;
   double im = 0.0;
