@@ -2,7 +2,7 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { seenTextsNow } from './book/seen_texts.js';
+import { seenTexts } from './book/seen_texts.js';
 import { launchChromium } from './chromium.js';
 import { withElements } from './elements_page.js';
 
@@ -60,7 +60,7 @@ it('applies to every text of every element, in any unit of length', async () => 
       await make('cf-lens', { cells, labels: ['park'], rowLabels: ['start'], source: 'a test' });
       await make('cf-matrix', { numbers: { dims: [1, 1], data: [1] } }); // shows what is missing
     });
-    const texts = await page.evaluate(seenTextsNow);
+    const texts = await seenTexts(page);
     expect(texts.length).toBeGreaterThan(25);
     expect(texts.filter(({ size }) => size < 23.99)).toEqual([]);
   });

@@ -52,6 +52,7 @@ export class BookApp extends LitElement {
   readonly book = new Book();
   readonly steps = new Steps(this.book.address, this);
   #opening = '';
+  #stepShown: string | undefined;
 
   protected override createRenderRoot(): HTMLElement {
     return this;
@@ -91,6 +92,9 @@ export class BookApp extends LitElement {
     const files = chapters.find(({ id }) => id === this.book.address.chapter) ?? chapters[0];
     const language = this.book.language;
     const wanted = `${files?.id} ${language}`;
+    const step = this.book.address.get('step');
+    if (step !== this.#stepShown) this.revealed = this.wholeCaption = false; // also after Back or a link
+    this.#stepShown = step;
     this.requestUpdate();
     void this.#follow(files);
     if (!files || wanted === this.#opening) return;

@@ -2,19 +2,20 @@
 // the figure fits its screen, in both languages and at the resolutions of two projectors.
 
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chapters } from '../../../../web/demo/book/chapters.js';
-import { Site, settled } from '../site.js';
-import { overlapsOf, type SeenText, seenTextsNow } from './seen_texts.js';
+import { laidOut, Site, settled } from '../site.js';
+import { overlapsOf, type SeenText, seenTexts } from './seen_texts.js';
 
 const ids = chapters.map(({ id }) => id);
 const least = 24;
 /** The exception: subscripts and superscripts, of a line of at least 24 px. */
 const leastRaised = 16;
+/** A new language shows the question of a step again, so neighbours differ in it. */
 const screens = [
   { width: 1440, height: 900, lang: 'en' },
-  { width: 1920, height: 1080, lang: 'en' },
   { width: 1440, height: 900, lang: 'de' },
+  { width: 1920, height: 1080, lang: 'en' },
 ] as const;
 
 let site: Site;
@@ -31,12 +32,6 @@ const placesOf = (page: Page): Promise<{ figure: number; caption: number; wide: 
     wide: document.documentElement.scrollWidth > innerWidth,
   }));
 
-/** Waits for layouts that depend on rendered sizes. */
-const drawnWhole = (page: Page): Promise<void> =>
-  page.evaluate(async () => {
-    for (let frame = 0; frame < 6; frame++) await new Promise(requestAnimationFrame);
-  });
-
 const smallOf = (texts: readonly SeenText[]): string[] =>
   texts
     .filter(({ size, raised }) => size < (raised ? leastRaised : least) - 0.01)
@@ -44,8 +39,8 @@ const smallOf = (texts: readonly SeenText[]): string[] =>
 
 /** Violations on one screen. */
 async function faultsOf(page: Page, width: number): Promise<string[]> {
-  await drawnWhole(page);
-  const texts = await page.evaluate(seenTextsNow);
+  await laidOut(page);
+  const texts = await seenTexts(page);
   expect(texts.length).toBeGreaterThan(5);
   const outside = texts
     .filter(
@@ -63,39 +58,55 @@ async function faultsOf(page: Page, width: number): Promise<string[]> {
   ];
 }
 
-describe.each(ids)('%s', (chapter) => {
-  it.each(screens)('$width × $height, $lang', async ({ width, height, lang }) => {
-    const address = `${chapter}?class=1&lang=${lang}`;
-    const { page, complaints } = await site.open({ viewport: { width, height }, reducedMotion: 'reduce' }, address);
-    const count = await page
-      .locator('footer.caption .count')
-      .textContent({ timeout: chapter === 'next' ? 1 : 30_000 })
-      .catch(() => '');
-    const steps = Number(count?.split('/')[1] ?? 1);
-    expect(steps).toBeGreaterThanOrEqual(chapter === 'next' ? 1 : 3);
-    for (let step = 0; step < steps; step++) {
-      if (step > 0) await site.go(page, `${address}&step=${step}`);
-      expect(await faultsOf(page, width), `step ${step}`).toEqual([]);
+it.each(ids)('%s', async (chapter) => {
+  const { width, height } = screens[0];
+  const address = `${chapter}?class=1`;
+  const { page, complaints } = await site.open(
+    { viewport: { width, height }, reducedMotion: 'reduce' },
+    `${address}&lang=en`,
+  );
+  const count = await page
+    .locator('footer.caption .count')
+    .textContent({ timeout: chapter === 'next' ? 1 : 30_000 })
+    .catch(() => '');
+  const steps = Number(count?.split('/')[1] ?? 1);
+  expect(steps).toBeGreaterThanOrEqual(chapter === 'next' ? 1 : 3);
+  let asked = 0;
+  for (let step = 0; step < steps; step++) {
+    // In turn from the first and from the last, so that steps are drawn first at either size.
+    for (const { lang, ...viewport } of step % 2 === 0 ? screens : screens.toReversed()) {
+      const where = `step ${step}, ${viewport.width} × ${viewport.height}, ${lang}`;
+      await page.setViewportSize(viewport);
+      await site.go(page, `${address}&lang=${lang}&step=${step}`);
+      expect(await faultsOf(page, viewport.width), where).toEqual([]);
       const show = page.locator('footer.caption .primary');
       if ((await show.count()) === 0) continue;
+      asked++;
       await show.click();
       await settled(page);
-      expect(await faultsOf(page, width), `step ${step}, the answer`).toEqual([]);
+      expect(await faultsOf(page, viewport.width), `${where}, the answer`).toEqual([]);
     }
-    expect(complaints).toEqual([]);
-    await page.context().close();
+  }
+  const asking = await page.evaluate(() => {
+    const app = document.querySelector('book-app') as HTMLElement & {
+      open: { chapter: { steps: { predict?: true }[] } };
+    };
+    return app.open.chapter.steps.filter(({ predict }) => predict).length;
   });
+  expect(asked, 'questions that were shown').toBe(asking * screens.length);
+  expect(complaints).toEqual([]);
+  await page.context().close();
 });
 
 it('detects small text: scaled HTML and SVG, digits on a canvas, a page without the minimum', async () => {
   const { page } = await site.open({}, 'head?class=1');
-  const before = smallOf(await page.evaluate(seenTextsNow));
+  const before = smallOf(await seenTexts(page));
   expect(before).toEqual([]);
   await page.evaluate(() => {
     const figure = document.querySelector('main .figure > *') as HTMLElement;
     figure.style.transform = 'scale(0.9)';
   });
-  const scaled = smallOf(await page.evaluate(seenTextsNow));
+  const scaled = smallOf(await seenTexts(page));
   expect(scaled.some((line) => line.startsWith('21.6 px'))).toBe(true);
   expect(scaled.some((line) => line.includes('text.digits'))).toBe(true);
   const painted = await page.evaluate(async () => {
@@ -110,12 +121,10 @@ it('detects small text: scaled HTML and SVG, digits on a canvas, a page without 
     return [matrix.shadowRoot?.querySelector('canvas')?.hidden, matrix.digitSize];
   });
   expect(painted).toEqual([false, 24]);
-  expect((await page.evaluate(seenTextsNow)).some(({ where, size }) => where.includes('canvas') && size === 24)).toBe(
-    true,
-  );
+  expect((await seenTexts(page)).some(({ where, size }) => where.includes('canvas') && size === 24)).toBe(true);
   await page.evaluate(() => document.documentElement.style.setProperty('--cf-min-font-size', '0px'));
-  await drawnWhole(page);
-  const usual = smallOf(await page.evaluate(seenTextsNow));
+  await laidOut(page);
+  const usual = smallOf(await seenTexts(page));
   expect(usual.some((line) => line.includes('tspan.about'))).toBe(true);
   await page.context().close();
 });
@@ -124,8 +133,8 @@ it('has no effect outside class mode', async () => {
   const { page } = await site.open({}, 'head?class=1');
   await page.keyboard.press('c');
   await settled(page);
-  await drawnWhole(page);
-  const sizes = (await page.evaluate(seenTextsNow)).map(({ size }) => size);
+  await laidOut(page);
+  const sizes = (await seenTexts(page)).map(({ size }) => size);
   expect(Math.min(...sizes)).toBeLessThan(14);
   expect(await page.evaluate(() => document.documentElement.getAttribute('style') ?? '')).not.toContain('least');
   await page.context().close();

@@ -7,7 +7,7 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OpenPage, Site, settled } from '../site.js';
 import { brokenLooks, drawn, numbersOf, shownText } from './reader.js';
-import { seenTextsNow } from './seen_texts.js';
+import { seenTexts } from './seen_texts.js';
 
 type Files = Record<string, Buffer>;
 const read = (folder: string, names: readonly string[]): Files =>
@@ -206,7 +206,7 @@ describe('DeiT in colour', () => {
       await go(String(step));
       expect(await brokenLooks(open.page), `step ${step}`).toEqual([]);
       await go(`${step}&class=1`);
-      const texts = await open.page.evaluate(seenTextsNow);
+      const texts = await seenTexts(open.page);
       expect(texts.filter(({ size }) => size < 23.99)).toEqual([]);
     }
     await site.go(open.page, 'seeing?of=own&d=f9');

@@ -1,6 +1,8 @@
 // All visible text with its font size and position on the screen: of HTML, SVG at any scale, form fields, generated content,
 // and the digits that <cf-matrix> paints on a canvas.
 
+import type { Page } from 'playwright-core';
+
 export interface SeenText {
   text: string;
   /** Font size in CSS pixels on the screen, after zoom and transforms. */
@@ -20,9 +22,24 @@ export interface Line {
   bottom: number;
 }
 
-/** Runs in the browser. Throws for a canvas whose element does not state the font size of its text. */
-export function seenTextsNow(): SeenText[] {
+/** The visible texts of a page. They are passed as one string, since a driver serialises objects slowly. */
+export const seenTexts = async (page: Page): Promise<SeenText[]> =>
+  JSON.parse(await page.evaluate(`JSON.stringify((${seenTextsNow})())`));
+
+/** `seenTexts` inside the page. Throws for a canvas whose element does not state the font size of its text. */
+function seenTextsNow(): SeenText[] {
   const found: SeenText[] = [];
+  /** Computed once for each element. */
+  function remembered<T>(work: (element: Element) => T): (element: Element) => T {
+    const known = new Map<Element, T>();
+    return (element) => {
+      const before = known.get(element);
+      if (before !== undefined) return before;
+      const now = work(element);
+      known.set(element, now);
+      return now;
+    };
+  }
   const parentOf = (node: Node): Element | undefined => {
     const parent = (node as Element).assignedSlot ?? node.parentNode;
     if (parent instanceof ShadowRoot) return parent.host;
@@ -36,31 +53,32 @@ export function seenTextsNow(): SeenText[] {
     }
     return names.join(' > ');
   };
-  const transformScale = (element: Element): number => {
-    const { a, b, c, d } = new DOMMatrix(getComputedStyle(element).transform);
-    return Math.sqrt(Math.abs(a * d - b * c));
-  };
+  /** Scale by the transforms of HTML elements around it and its own. */
+  const transformScale = remembered((element): number => {
+    const parent = parentOf(element);
+    const around = parent ? transformScale(parent) : 1;
+    const { transform } = getComputedStyle(element);
+    if (element instanceof SVGElement || transform === 'none') return around;
+    const { a, b, c, d } = new DOMMatrix(transform);
+    return around * Math.sqrt(Math.abs(a * d - b * c));
+  });
   /** Scale from the computed font size to the screen. */
   const scaleOf = (element: Element): number => {
     if (element instanceof SVGGraphicsElement) {
       const matrix = element.getScreenCTM();
       if (matrix) return Math.sqrt(Math.abs(matrix.a * matrix.d - matrix.b * matrix.c));
     }
-    let scale = (element as { currentCSSZoom?: number }).currentCSSZoom ?? 1;
-    for (let at: Element | undefined = element; at; at = parentOf(at)) {
-      if (!(at instanceof SVGElement)) scale *= transformScale(at);
-    }
-    return scale;
+    return ((element as { currentCSSZoom?: number }).currentCSSZoom ?? 1) * transformScale(element);
   };
-  /** Not displayed, or for screen readers only. */
-  const hidden = (element: Element): boolean => {
-    if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return true;
-    for (let at: Element | undefined = element; at; at = parentOf(at)) {
-      const { clipPath, position } = getComputedStyle(at);
-      if (position === 'absolute' && clipPath === 'inset(50%)') return true;
-    }
-    return false;
-  };
+  /** Inside an element for screen readers only. */
+  const clipped = remembered((element): boolean => {
+    const { clipPath, position } = getComputedStyle(element);
+    if (position === 'absolute' && clipPath === 'inset(50%)') return true;
+    const parent = parentOf(element);
+    return parent !== undefined && clipped(parent);
+  });
+  const hidden = (element: Element): boolean =>
+    !element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) || clipped(element);
   const leaning = (element: Element): boolean => {
     if (!(element instanceof SVGGraphicsElement)) return false;
     const matrix = element.getScreenCTM();
