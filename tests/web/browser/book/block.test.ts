@@ -14,7 +14,7 @@ const odds = 'softmax(logits[0, -1])';
 
 describe('chapter 7', () => {
   it('opens the tensor of a box and takes the box out', async () => {
-    const { page, complaints } = await site.open({}, 'block?l=1');
+    const { page, complaints } = await site.visit('block?l=1');
     await page.getByRole('button', { name: /^feed-forward:/ }).click();
     await settled(page);
     const added = await numbersOf(page, 'blocks.1.hook_mlp_out[0, 0:10]');
@@ -31,7 +31,7 @@ describe('chapter 7', () => {
   });
 
   it('keeps the length of the vector with the norm behind the sum, and lets it grow with the norm before the box', async () => {
-    const { page, complaints } = await site.open({}, 'block?step=5');
+    const { page, complaints } = await site.visit('block?step=5');
     const { data, dims } = await numbersOf(page, 'norm(block(block(…)))');
     const steps = dims[1] ?? 0;
     const [post, pre] = [data.slice(0, steps), data.slice(steps)];
@@ -43,7 +43,7 @@ describe('chapter 7', () => {
   });
 
   it('normalises rows to size 1', async () => {
-    const { page } = await site.open({}, 'block?step=2');
+    const { page } = await site.visit('block?step=2');
     const { data, dims } = await numbersOf(page, 'blocks.2.ln1.hook_normalized[0, 0:10]');
     const [rows = 0, width = 0] = dims;
     for (let row = 0; row < rows; row++) {
@@ -55,7 +55,7 @@ describe('chapter 7', () => {
   it.each(['gpt-nano-sort', 'marian-tiny-en-fr.encoder', 'marian-tiny-en-fr.decoder'])(
     'shows %s in every view',
     async (who) => {
-      const { page, complaints } = await site.open({}, `block?who=${who}&l=0`);
+      const { page, complaints } = await site.visit(`block?who=${who}&l=0`);
       for (const view of ['stream', 'norm', 'mlp', 'without']) {
         await site.go(page, `block?who=${who}&l=0&view=${view}`);
         expect((await drawn(page)).length, view).toBeGreaterThan(1);
@@ -73,7 +73,7 @@ describe('chapter 7', () => {
   });
 
   it('checks its questions by computing', async () => {
-    const { page } = await site.open({}, 'block');
+    const { page } = await site.visit('block');
     const question = page.locator('[data-question="weights"]');
     await question.scrollIntoViewIfNeeded();
     await question.getByRole('textbox').fill(String(2 * 64 * 172));

@@ -28,7 +28,7 @@ async function type(page: Page, matrix: string, value: string): Promise<void> {
 
 describe('chapter 4', () => {
   it('runs a typed number through the head and the model, and undoes it', async () => {
-    const { page, complaints } = await site.open({}, 'head?step=7&at=Q2&q=7');
+    const { page, complaints } = await site.visit('head?step=7&at=Q2&q=7');
     const before = await weight(page, 7, 6);
     expect(before).toBeGreaterThan(0.9);
     await type(page, 'Q', '-9');
@@ -50,7 +50,7 @@ describe('chapter 4', () => {
 
   it.each(['K', 'V', 'S', 'A'])('takes a number typed into %s', async (matrix) => {
     const at = matrix === 'K' || matrix === 'V' ? `${matrix}6.3` : `${matrix}6`;
-    const { page, complaints } = await site.open({}, `head?step=7&at=${at}&q=7`);
+    const { page, complaints } = await site.visit(`head?step=7&at=${at}&q=7`);
     await type(page, matrix, '0.5');
     const { data } = await numbersOf(page, 'blocks.2.attn.hook_z[0, :, 4]');
     await page.getByRole('button', { name: 'As it was' }).click();
@@ -60,7 +60,7 @@ describe('chapter 4', () => {
   });
 
   it('reads the projection off the running model: 64 products make the number', async () => {
-    const { page } = await site.open({}, 'head?step=0&at=V6.3&q=7');
+    const { page } = await site.visit('head?step=0&at=V6.3&q=7');
     const w = 'blocks.2.attn.hook_v[0, :, 2, 3] with blocks.2.ln1.hook_normalized = identity';
     await page.waitForFunction((source) => {
       const figure = document.querySelector('main .figure > *') as HTMLElement & { drawn(): { source: string }[] };
@@ -74,7 +74,7 @@ describe('chapter 4', () => {
   });
 
   it('takes matrices of any size, and says what does not fit', async () => {
-    const { page, complaints } = await site.open({}, 'head');
+    const { page, complaints } = await site.visit('head');
     await page.getByRole('button', { name: 'Your own Q, K, V' }).click();
     const field = (name: string) => page.getByRole('textbox', { name: new RegExp(`^${name}:`) });
     await field('Q').fill('1 0\n0 1\n1 1');
@@ -93,13 +93,13 @@ describe('chapter 4', () => {
   });
 
   it('tells of shapes that do not go together instead of drawing nothing', async () => {
-    const { page } = await site.open({}, 'head?qkv=1+2;3+4|1+2+3|1');
+    const { page } = await site.visit('head?qkv=1+2;3+4|1+2+3|1');
     expect(await page.getByRole('alert').first().textContent()).toMatch(/shape/i);
   });
 
   it('draws a window of a long text and says so', async () => {
     const text = Array.from({ length: 40 }, () => 'Lily went to the park.').join('+');
-    const { page, complaints } = await site.open({}, `head?t=${text}&q=100`);
+    const { page, complaints } = await site.visit(`head?t=${text}&q=100`);
     const { dims } = await numbersOf(page, 'blocks.2.attn.hook_pattern[0, 4, 93:103, 93:103]');
     expect(dims).toEqual([10, 10]);
     expect(await shownText(page)).toMatch(/10 of \d+ tokens/);
@@ -107,7 +107,7 @@ describe('chapter 4', () => {
   });
 
   it('shows another model’s head', async () => {
-    const { page, complaints } = await site.open({}, 'head?m=gpt-nano-sort&t=2+0+1&l=1&h=2');
+    const { page, complaints } = await site.visit('head?m=gpt-nano-sort&t=2+0+1&l=1&h=2');
     expect((await numbersOf(page, 'blocks.1.attn.hook_pattern[0, 2]')).data.length).toBeGreaterThan(0);
     expect(complaints).toEqual([]);
   });
@@ -130,7 +130,7 @@ describe('chapter 4', () => {
   });
 
   it('checks its questions by computing', async () => {
-    const { page } = await site.open({}, 'head');
+    const { page } = await site.visit('head');
     const variance = page.locator('[data-question="variance"]');
     await variance.scrollIntoViewIfNeeded();
     await variance.getByRole('textbox').fill('16');
@@ -155,7 +155,7 @@ describe('chapter 4', () => {
   });
 
   it('hides the row while a class guesses', async () => {
-    const { page } = await site.open({}, 'head?step=5&class=1');
+    const { page } = await site.visit('head?step=5&class=1');
     expect(await shownText(page)).toContain('Which one? How much?');
     await page.getByRole('button', { name: 'Show' }).click();
     expect(await shownText(page)).not.toContain('Which one? How much?');

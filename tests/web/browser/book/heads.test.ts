@@ -14,7 +14,7 @@ const odds = 'softmax(logits[0, -1])';
 
 describe('chapter 6', () => {
   it('switches heads off and on again, and Back and a reload keep them', async () => {
-    const { page, complaints } = await site.open({}, 'heads?l=4');
+    const { page, complaints } = await site.visit('heads?l=4');
     const before = (await numbersOf(page, odds)).data;
     await page.getByRole('checkbox', { name: 'Head 3 of block 5 switched on' }).uncheck();
     await settled(page);
@@ -32,7 +32,7 @@ describe('chapter 6', () => {
   });
 
   it('finds the previous-token head and opens its map', async () => {
-    const { page, complaints } = await site.open({}, 'heads?step=5');
+    const { page, complaints } = await site.visit('heads?step=5');
     await page.getByRole('option', { name: /^4·7/ }).click();
     await settled(page);
     const map = await numbersOf(page, 'blocks.3.attn.hook_pattern[0, 6, 0:10, 0:10]');
@@ -42,7 +42,7 @@ describe('chapter 6', () => {
   });
 
   it('multiplies at once and head by head with the same result', async () => {
-    const { page } = await site.open({}, 'heads?step=1');
+    const { page } = await site.visit('heads?step=1');
     const all = await drawn(page);
     const products = all.filter(({ source, dims }) => source.startsWith('matmul(') && dims[1] === 64);
     expect(products).toHaveLength(2);
@@ -51,7 +51,7 @@ describe('chapter 6', () => {
   });
 
   it.each(['gpt-nano-sort', 'marian-tiny-en-fr'])('shows the heads of %s in every view', async (who) => {
-    const { page, complaints } = await site.open({}, `heads?who=${who}&l=0`);
+    const { page, complaints } = await site.visit(`heads?who=${who}&l=0`);
     for (const view of ['split', 'join', 'find', 'need']) {
       await site.go(page, `heads?who=${who}&l=0&view=${view}`);
       expect((await drawn(page)).length, view).toBeGreaterThan(1);
@@ -62,12 +62,12 @@ describe('chapter 6', () => {
 
   it('reads a text of any length through a window that is told', async () => {
     const text = Array.from({ length: 60 }, () => 'Lily went to the park.').join('+');
-    const { page } = await site.open({}, `heads?t=${text}`);
+    const { page } = await site.visit(`heads?t=${text}`);
     expect(await shownText(page)).toMatch(/tokens \d+ to \d+ of 5\d\d/);
   });
 
   it('checks its questions by computing', async () => {
-    const { page } = await site.open({}, 'heads');
+    const { page } = await site.visit('heads');
     const question = page.locator('[data-question="weights"]');
     await question.scrollIntoViewIfNeeded();
     await question.getByRole('textbox').fill('64');

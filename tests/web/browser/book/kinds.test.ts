@@ -14,7 +14,7 @@ const own = 'softmax(bert-tiny-fill("She [MASK] to school.").logits[0, 2])';
 
 describe('chapter 10', () => {
   it('shows a causal map with zeros above the diagonal, and an encoder’s without', async () => {
-    const { page, complaints } = await site.open({}, 'kinds?l=0&h=0');
+    const { page, complaints } = await site.visit('kinds?l=0&h=0');
     const maps = (await drawn(page)).filter(({ source }) => source.includes('blocks.0.attn.hook_pattern'));
     expect(maps).toHaveLength(2);
     const above = ({ dims: [, columns = 0], data }: (typeof maps)[number]): number[] =>
@@ -24,11 +24,10 @@ describe('chapter 10', () => {
     expect(above(decoder).every((weight) => weight === 0)).toBe(true);
     expect(above(encoder).every((weight) => weight > 0)).toBe(true);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   it('fills another blank and reads another right side; reload and Back keep them', async () => {
-    const { page } = await site.open({}, 'kinds?step=5');
+    const { page } = await site.visit('kinds?step=5');
     const before = await numbersOf(page, own);
     await page.getByLabel('What follows the blank instead').fill('very happy.');
     await page.getByRole('button', { name: 'Exchange' }).click();
@@ -46,21 +45,19 @@ describe('chapter 10', () => {
     await page.goBack();
     await settled(page);
     expect((await numbersOf(page, happy)).data).toEqual(other.data);
-    await page.context().close();
   });
 
   it('answers live in the table of uses, and says what it cannot read', async () => {
-    const { page } = await site.open({}, 'kinds?step=6&t=The+cat+is+sleeping+under+the+table.');
+    const { page } = await site.visit('kinds?step=6&t=The+cat+is+sleeping+under+the+table.');
     expect(await shownText(page)).toContain('Le chat dort sous la table.');
     await site.go(page, 'kinds?t=');
     expect(await shownText(page)).toContain('There is nothing to read');
     await site.go(page, `kinds?t=${encodeURIComponent('She is happy. '.repeat(30))}`);
     expect(await shownText(page)).toMatch(/The first 64 of \d+ tokens are read/);
-    await page.context().close();
   });
 
   it('checks its questions by computing', async () => {
-    const { page } = await site.open({}, 'kinds');
+    const { page } = await site.visit('kinds');
     const tokens = (await drawn(page)).find(({ source }) => source.includes('blocks.0.attn'))?.dims[0] ?? 0;
     const cells = page.locator('[data-question=cells]');
     await cells.scrollIntoViewIfNeeded();
@@ -75,6 +72,5 @@ describe('chapter 10', () => {
     await right.locator('.verdict.wrong').waitFor();
     await right.getByRole('button', { name: 'bert-tiny-fill' }).click();
     await right.locator('.verdict.right').waitFor();
-    await page.context().close();
   });
 });

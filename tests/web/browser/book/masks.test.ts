@@ -30,7 +30,7 @@ async function middle(page: Page, row: number, column: number): Promise<{ x: num
 
 describe('chapter 5', () => {
   it('paints cells by a press and by dragging, keeps them in the link, and takes them back', async () => {
-    const { page, complaints } = await site.open({}, 'masks');
+    const { page, complaints } = await site.visit('masks');
     const before = (await numbersOf(page, causal)).data;
     const [from, to] = [await middle(page, 7, 4), await middle(page, 7, 6)];
     await page.mouse.move(from.x, from.y);
@@ -52,7 +52,7 @@ describe('chapter 5', () => {
   });
 
   it('turns cells over by keyboard', async () => {
-    const { page, complaints } = await site.open({}, 'masks?q=7');
+    const { page, complaints } = await site.visit('masks?q=7');
     await page.locator('mask-canvas').getByRole('grid').focus();
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('Enter');
@@ -63,7 +63,7 @@ describe('chapter 5', () => {
   });
 
   it('puts the mask on the running model', async () => {
-    const { page } = await site.open({}, 'masks?step=1');
+    const { page } = await site.visit('masks?step=1');
     const text = await shownText(page);
     const odds = /She 75\.0 % → ([\d.]+) %/.exec(text);
     expect(Number(odds?.[1])).toBeLessThan(20);
@@ -73,7 +73,7 @@ describe('chapter 5', () => {
   });
 
   it('says which masks a library cannot express', async () => {
-    const { page } = await site.open({}, 'masks?step=7');
+    const { page } = await site.visit('masks?step=7');
     expect((await drawn(page)).length).toBe(4);
     await page.getByRole('button', { name: 'Without a word' }).click();
     await settled(page);
@@ -93,7 +93,7 @@ describe('chapter 5', () => {
 
   it('reads a text as long as the context, and draws and paints a window of it', async () => {
     const text = `t=${encodeURIComponent('Lily went to the park. '.repeat(60).trim())}`;
-    const { page, complaints } = await site.open({}, `masks?${text}&q=400`);
+    const { page, complaints } = await site.visit(`masks?${text}&q=400`);
     expect(await shownText(page)).toContain('tokens 393 to 404 of 512');
     const part =
       'scaled_dot_product_attention(q, k, v, { mask: Mask.causal(), need_weights: true })[1][392:404, 392:404]';
@@ -129,11 +129,10 @@ describe('chapter 5', () => {
     await settled(page);
     expect(await shownText(page)).toMatch(/[\d.]+ % → [\d.]+ %/);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   it('checks its questions by computing', async () => {
-    const { page } = await site.open({}, 'masks');
+    const { page } = await site.visit('masks');
     const hidden = page.locator('[data-question="hidden"]');
     await hidden.scrollIntoViewIfNeeded();
     await hidden.getByRole('textbox').fill('50');

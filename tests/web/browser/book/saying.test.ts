@@ -15,7 +15,7 @@ const words = 512;
 
 describe('chapter 8', () => {
   it('cuts what top-k and top-p leave out, and what is left sums to 1', async () => {
-    const { page, complaints } = await site.open({}, 'saying?temp=1.5&k=8&p=0.8');
+    const { page, complaints } = await site.visit('saying?temp=1.5&k=8&p=0.8');
     const { data, dims } = await numbersOf(page, stages);
     expect(dims).toEqual([4, words]);
     const left = [0, 1, 2, 3].map(
@@ -31,7 +31,7 @@ describe('chapter 8', () => {
   });
 
   it('moves with its sliders, by keys too', async () => {
-    const { page } = await site.open({}, 'saying');
+    const { page } = await site.visit('saying');
     const first = (await numbersOf(page, stages)).data[words] ?? 0;
     const slider = page.getByRole('slider', { name: 'Temperature' });
     await slider.focus();
@@ -44,7 +44,7 @@ describe('chapter 8', () => {
   it('draws a hundred, the same for the same seed', async () => {
     const source = (seed: number): string =>
       `generate({ num_return_sequences: 100, max_new_tokens: 1, seed: ${seed} })`;
-    const { page, complaints } = await site.open({}, 'saying?view=draws');
+    const { page, complaints } = await site.visit('saying?view=draws');
     const shares = (await numbersOf(page, source(1))).data;
     expect(shares.reduce((sum, share) => sum + share, 0)).toBeGreaterThan(0.9);
     await page.getByRole('button', { name: 'Turn 100 times more' }).click();
@@ -57,7 +57,7 @@ describe('chapter 8', () => {
   });
 
   it('writes a word on, and a reload keeps it', async () => {
-    const { page } = await site.open({}, 'saying');
+    const { page } = await site.visit('saying');
     await page.getByRole('option', { name: /^She\b/ }).click();
     await settled(page);
     const after = (await numbersOf(page, 'logits[0, -1]')).data;
@@ -68,7 +68,7 @@ describe('chapter 8', () => {
   });
 
   it('follows beams whose parents are among those before', async () => {
-    const { page, complaints } = await site.open({}, 'saying?view=beams&beams=4');
+    const { page, complaints } = await site.visit('saying?view=beams&beams=4');
     const { data, dims } = await numbersOf(page, 'generate_stream({ num_beams: 4 }).beam_scores');
     expect(dims).toEqual([6, 4]);
     for (let step = 1; step < 6; step++) expect(data[step * 4]).toBeLessThanOrEqual(data[(step - 1) * 4] ?? 0);
@@ -76,7 +76,7 @@ describe('chapter 8', () => {
   });
 
   it('takes the lead apart into parts that sum to it', async () => {
-    const { page } = await site.open({}, 'saying?step=7');
+    const { page } = await site.visit('saying?step=7');
     expect(await shownText(page)).toMatch(/All \d+ parts together: (\d\.\d\d)\./);
     const shown = await shownText(page);
     const lead = /got its lead over “I” \((\d\.\d\d)\)/.exec(shown)?.[1];
@@ -85,13 +85,13 @@ describe('chapter 8', () => {
 
   it('reads as much of a long text as leaves room to write on, and says so', async () => {
     const text = Array.from({ length: 120 }, () => 'Lily went to the park.').join('+');
-    const { page } = await site.open({}, `saying?t=${text}&view=beams`);
+    const { page } = await site.visit(`saying?t=${text}&view=beams`);
     expect(await shownText(page)).toMatch(/The first 500 of \d{3,4} tokens are read/);
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
   it('checks its questions by computing', async () => {
-    const { page } = await site.open({}, 'saying?p=0.1');
+    const { page } = await site.visit('saying?p=0.1');
     const question = page.locator('[data-question="three"]');
     await question.scrollIntoViewIfNeeded();
     await question.getByRole('button').click();

@@ -41,7 +41,7 @@ async function drawOne(page: Page): Promise<void> {
 
 describe('chapter 11', () => {
   it('reads what is drawn, and a link gives the same numbers in a fresh browser', async () => {
-    const { page, complaints } = await site.open({}, 'seeing');
+    const { page, complaints } = await site.visit('seeing');
     expect(await said(page)).toBe(5);
     await drawOne(page);
     const picture = await pictureAfter(page, '');
@@ -55,22 +55,20 @@ describe('chapter 11', () => {
     await settled(page);
     expect(await said(page)).toBe(5);
     expect([...complaints, ...fresh.complaints]).toEqual([]);
-    await page.context().close();
     await fresh.page.context().close();
   });
 
   it('is drawn on with the keyboard', async () => {
-    const { page } = await site.open({}, 'seeing');
+    const { page } = await site.visit('seeing');
     await page.locator('digit-pad canvas[role=application]').focus();
     for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowUp');
     for (let i = 0; i < 12; i++) await page.keyboard.press('Shift+ArrowDown');
     await pictureAfter(page, '');
     expect(await said(page)).toBe(1);
-    await page.context().close();
   });
 
   it('takes a sample, and a photograph of dark ink on light paper', async () => {
-    const { page } = await site.open({}, 'seeing');
+    const { page } = await site.visit('seeing');
     await page.getByRole('button', { name: 'Sample 3' }).click();
     expect(await pictureAfter(page, '')).toBe('s3');
     expect(await said(page)).toBe(3);
@@ -85,11 +83,10 @@ describe('chapter 11', () => {
     await page.locator('input[type=file]').setInputFiles({ name: 'seven.jpg', mimeType: 'image/jpeg', buffer: photo });
     await pictureAfter(page, 's3');
     expect(await said(page)).toBe(7);
-    await page.context().close();
   });
 
   it('says what is wrong with an address, and with a file that is no picture', async () => {
-    const { page } = await site.open({}, 'seeing?d=nonsense');
+    const { page } = await site.visit('seeing?d=nonsense');
     expect(await shownText(page)).toContain("the picture of the address can't be read");
     await site.go(page, 'seeing?step=8&order=abc');
     expect(await shownText(page)).toContain("the order of patches of the address can't be read");
@@ -98,11 +95,10 @@ describe('chapter 11', () => {
       .locator('input[type=file]')
       .setInputFiles({ name: 'x.png', mimeType: 'image/png', buffer: Buffer.from('no') });
     await page.getByText('no picture that this browser can read').waitFor();
-    await page.context().close();
   });
 
   it('hides, exchanges and silences by clicks, and Back takes each back', async () => {
-    const { page, complaints } = await site.open({}, 'seeing?step=7');
+    const { page, complaints } = await site.visit('seeing?step=7');
     expect(await said(page)).toBe(6);
     await page.getByRole('button', { name: 'place 12:' }).click();
     await settled(page);
@@ -127,11 +123,12 @@ describe('chapter 11', () => {
     expect(await scores(page)).not.toEqual(whole);
     expect(decodeURIComponent(new URL(page.url()).hash)).toContain('blocks.1.attn.hook_z@h5:zero');
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   it('checks its questions by computing', async () => {
-    const { page } = await site.open({}, 'seeing?step=7&hide=11.12');
+    const { page } = await site.visit('seeing?step=4&p=24');
+    const row = (await numbersOf(page, 'matmul(p, pᵀ)[24]')).data;
+    await site.go(page, 'seeing?step=7&hide=11.12');
     const question = (id: string) => page.locator(`[data-question=${id}]`);
     const ask = async (id: string, answer: string): Promise<string> => {
       await question(id).getByRole('textbox').fill(answer);
@@ -140,7 +137,6 @@ describe('chapter 11', () => {
       await page.waitForTimeout(300);
       return (await question(id).locator('.verdict').getAttribute('class')) ?? '';
     };
-    const row = (await numbersOf((await site.open({}, 'seeing?step=4&p=24')).page, 'matmul(p, pᵀ)[24]')).data;
     row[24] = -2;
     const nearest = row.indexOf(Math.max(...row)) + 1;
     await question('nearest').scrollIntoViewIfNeeded();
@@ -154,6 +150,5 @@ describe('chapter 11', () => {
     expect(await blind()).toContain('right');
     await site.go(page, 'seeing?step=7&hide=none');
     expect(await blind()).toContain('wrong');
-    await page.context().close();
   });
 });

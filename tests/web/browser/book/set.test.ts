@@ -18,7 +18,7 @@ const outputs = async (page: Page): Promise<number[]> =>
 
 describe('chapter 2', () => {
   it('moves a letter by keys: its output goes along, and the chip keeps the keyboard', async () => {
-    const { page, complaints } = await site.open({}, 'set');
+    const { page, complaints } = await site.visit('set');
     const before = await outputs(page);
     const chip = page.getByRole('button', { name: /^C, place 1 of 6/ });
     await chip.focus();
@@ -40,7 +40,7 @@ describe('chapter 2', () => {
   });
 
   it('moves a letter by hand; one Back takes the whole drag back', async () => {
-    const { page } = await site.open({}, 'set');
+    const { page } = await site.visit('set');
     const boxes = await Promise.all(
       [1, 4].map((place) => page.getByRole('button', { name: new RegExp(`place ${place} of 6`) }).boundingBox()),
     );
@@ -61,7 +61,7 @@ describe('chapter 2', () => {
   });
 
   it('jumps with positions and with a mask, and rests without', async () => {
-    const { page } = await site.open({}, 'set?step=1');
+    const { page } = await site.visit('set?step=1');
     expect(await difference(page)).toBeLessThan(1e-7);
     await page.getByRole('switch', { name: 'positions' }).click();
     await settled(page);
@@ -73,7 +73,7 @@ describe('chapter 2', () => {
   });
 
   it('reads the sentence in another order with the whole model', async () => {
-    const { page, complaints } = await site.open({}, 'set?step=6');
+    const { page, complaints } = await site.visit('set?step=6');
     const [written, moved] = await Promise.all(
       ['as written', 'as moved'].map((how) => numbersOf(page, `softmax(logits[0, -1]), ${how}`)),
     );
@@ -86,7 +86,7 @@ describe('chapter 2', () => {
   });
 
   it('hides the outputs until the class has guessed', async () => {
-    const { page } = await site.open({}, 'set?step=1&class=1');
+    const { page } = await site.visit('set?step=1&class=1');
     expect(await page.locator('.strip').count()).toBe(0);
     await page.getByRole('button', { name: 'Show' }).click();
     await settled(page);
@@ -94,7 +94,7 @@ describe('chapter 2', () => {
   });
 
   it('checks its questions by computing', async () => {
-    const { page } = await site.open({}, 'set?o=3.0.5.1.4.2');
+    const { page } = await site.visit('set?o=3.0.5.1.4.2');
     const kinds = page.locator('[data-question="kinds"]');
     for (const [answer, verdict] of [
       ['6', 'wrong'],

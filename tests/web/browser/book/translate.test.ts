@@ -23,7 +23,7 @@ describe('chapter 9', () => {
   });
 
   it('forces a token by a bar, goes on from it, and Back and a link keep it', async () => {
-    const { page, complaints } = await site.open({}, 'translate?step=2&s=0');
+    const { page, complaints } = await site.visit('translate?step=2&s=0');
     const free = await written(page);
     await page.getByRole('option', { name: /^La\b/ }).click();
     await settled(page);
@@ -37,12 +37,11 @@ describe('chapter 9', () => {
     await settled(page);
     expect(await written(page)).toBe(free);
     expect([...complaints, ...fresh.complaints]).toEqual([]);
-    await page.context().close();
     await fresh.page.context().close();
   });
 
   it('tells what it cannot read: nothing, too much, unknown characters, tokens that are none', async () => {
-    const { page } = await site.open({}, 'translate?t=');
+    const { page } = await site.visit('translate?t=');
     expect(await shownText(page)).toContain('There is nothing to translate');
     await site.go(page, `translate?t=${encodeURIComponent('The cat is sleeping under the table. '.repeat(12))}`);
     expect(await shownText(page)).toMatch(/The first 64 of \d+ tokens are read/);
@@ -51,11 +50,10 @@ describe('chapter 9', () => {
     expect(await shownText(page)).toContain('does not know all characters of: 猫');
     await site.go(page, 'translate?f=99999');
     expect(await shownText(page)).toContain("can't be read: 99999");
-    await page.context().close();
   });
 
   it('compares greedy and beams, and checks its questions by computing', async () => {
-    const { page } = await site.open({}, 'translate?step=6');
+    const { page } = await site.visit('translate?step=6');
     const text = await shownText(page);
     expect(text).toContain('un kiteur');
     expect(text).toContain('dans la cuisine');
@@ -74,6 +72,5 @@ describe('chapter 9', () => {
     await once.getByRole('textbox').fill('1');
     await once.getByRole('button').click();
     expect(await verdict('once')).toContain('right');
-    await page.context().close();
   });
 });

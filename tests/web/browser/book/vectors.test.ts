@@ -12,7 +12,7 @@ afterAll(() => site.stop());
 
 describe('chapter 1', () => {
   it('cuts what is written, by all three tokenizers, and spells in bytes what none knows', async () => {
-    const { page, complaints } = await site.open({}, 'vectors');
+    const { page, complaints } = await site.visit('vectors');
     await page.getByRole('textbox', { name: 'The text that is cut up' }).fill('Lily ran.');
     await settled(page);
     expect(page.url()).toContain('t=Lily+ran.');
@@ -30,7 +30,7 @@ describe('chapter 1', () => {
   });
 
   it('keeps the chosen token over reload and Back, and walks to its neighbours', async () => {
-    const { page, complaints } = await site.open({}, 'vectors?step=4');
+    const { page, complaints } = await site.visit('vectors?step=4');
     const source = (id: number): string =>
       `matmul(rms_norm(model.embed_tokens.weight), rms_norm(model.embed_tokens.weight[${id}])ᵀ) / 64`;
     const before = (await numbersOf(page, source(426))).data;
@@ -48,7 +48,7 @@ describe('chapter 1', () => {
   });
 
   it('adds token and place, and shows where nothing is added', async () => {
-    const { page } = await site.open({}, 'vectors?step=5');
+    const { page } = await site.visit('vectors?step=5');
     const [token, place, whole] = await Promise.all(
       ['hook_embed[0, 2]', 'hook_pos_embed[0, 2]', 'hook_full_embed[0, 2]'].map((source) => numbersOf(page, source)),
     );
@@ -61,7 +61,7 @@ describe('chapter 1', () => {
   });
 
   it('tells what it leaves out: letters the sorter lacks, tokens that are not drawn, an empty text', async () => {
-    const { page } = await site.open({}, 'vectors?step=5&letters=ABxyC');
+    const { page } = await site.visit('vectors?step=5&letters=ABxyC');
     expect(await shownText(page)).toContain('2 characters are none of A, B and C: left out.');
     await site.go(page, 'vectors?step=5&letters=');
     expect(await shownText(page)).toContain('Nothing to read yet.');
@@ -71,7 +71,7 @@ describe('chapter 1', () => {
   });
 
   it('checks its questions by computing', async () => {
-    const { page } = await site.open({}, 'vectors?step=1');
+    const { page } = await site.visit('vectors?step=1');
     const answer = async (id: string, text: string, right: boolean): Promise<void> => {
       const asked = page.locator(`[data-question="${id}"]`);
       await asked.getByRole('textbox').fill(text);

@@ -23,7 +23,7 @@ async function question(page: Page, id: string, answer: string, right: boolean):
 
 describe('chapter 3', () => {
   it('turns every hand by the same matrix, wherever the step begins', async () => {
-    const { page, complaints } = await site.open({}, 'where?step=2');
+    const { page, complaints } = await site.visit('where?step=2');
     const step = (await numbersOf(page, 'shift_matrix(5, 16)[2:4, 2:4]')).data;
     for (let press = 0; press < 4; press++) await page.getByRole('slider', { name: 'position i' }).press('ArrowRight');
     await settled(page);
@@ -39,7 +39,7 @@ describe('chapter 3', () => {
   });
 
   it('a drag over the table moves i, then δ; reload and Back keep what was chosen', async () => {
-    const { page } = await site.open({}, 'where?step=1');
+    const { page } = await site.visit('where?step=1');
     const box = await page.locator('where-clocks .grab').boundingBox();
     if (!box) throw new Error('the table is not drawn');
     const y = (row: number): number => box.y + 6 + ((row + 0.5) * (box.height - 12)) / 48;
@@ -61,7 +61,7 @@ describe('chapter 3', () => {
   });
 
   it('the misprinted row, the sines alone and a single column break the step', async () => {
-    const { page, complaints } = await site.open({}, 'where?step=5');
+    const { page, complaints } = await site.visit('where?step=5');
     expect(await shownText(page)).toContain('off by 0.3213');
     await page.getByRole('switch', { name: 'misprint' }).click();
     await settled(page);
@@ -76,7 +76,7 @@ describe('chapter 3', () => {
   });
 
   it('the keyboard chooses a clock and stays in the chapter’s step', async () => {
-    const { page } = await site.open({}, 'where?step=1');
+    const { page } = await site.visit('where?step=1');
     await page.getByRole('radio', { name: /^pair 1:/ }).focus();
     await page.keyboard.press('ArrowRight');
     await settled(page);
@@ -85,7 +85,7 @@ describe('chapter 3', () => {
   });
 
   it('q·k stays while both move, and changes with the distance', async () => {
-    const { page } = await site.open({}, 'where?step=8');
+    const { page } = await site.visit('where?step=8');
     const bars = async (): Promise<number[]> => {
       const all = await drawn(page);
       return all.find(({ dims, source }) => dims[0] === 48 && source.startsWith('matmul(rotary('))?.data ?? [];
@@ -104,7 +104,7 @@ describe('chapter 3', () => {
   });
 
   it('shows the table of every model, Marian’s equal to the function', async () => {
-    const { page, complaints } = await site.open({}, 'where?step=7&table=marian-tiny-en-fr');
+    const { page, complaints } = await site.visit('where?step=7&table=marian-tiny-en-fr');
     expect(await shownText(page)).toContain('Difference to the function: 0.0000');
     expect((await numbersOf(page, 'encoder.hook_pos_embed[0]')).dims).toEqual([64, 128]);
     await site.go(page, 'where?step=7');
@@ -113,7 +113,7 @@ describe('chapter 3', () => {
   });
 
   it('hides the answer until the class has guessed', async () => {
-    const { page } = await site.open({}, 'where?step=2&class=1');
+    const { page } = await site.visit('where?step=2&class=1');
     expect(await page.getByRole('math', { name: /the matrix of the step/ }).getAttribute('aria-label')).toContain('?');
     await page.getByRole('button', { name: 'Show' }).click();
     await settled(page);
@@ -123,7 +123,7 @@ describe('chapter 3', () => {
   });
 
   it('checks its questions by computing', async () => {
-    const { page } = await site.open({}, 'where?step=2');
+    const { page } = await site.visit('where?step=2');
     await question(page, 'turn', '16', false);
     await question(page, 'turn', '19,9', true);
     const back = page.locator('[data-question="back"]');
