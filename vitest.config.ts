@@ -25,7 +25,7 @@ process.on('exit', () => rmSync(home, { recursive: true, force: true }));
 /** Long-running files start first, so that none is left over at the end for a single processor. */
 class LongestFirst extends BaseSequencer {
   static readonly #long =
-    /\/(class_mode|controls|every_chapter|firefox|subjects|walks|tokenizer_unicode|dtypes|speech_times|real_models|cli_models|threads|tokenizer_sample|examples_projects|inspect)\.test\.ts$/;
+    /\/(class_mode|controls|every_chapter|walks|subjects|browser\/tokenizer|worker_deaths|firefox|tokenizer_unicode|slices|hostile_texts|hostile_templates|dtypes|speech_times|malformed|misuse|disk_cache|real_models|cli_models|threads|tokenizer_sample|examples_projects|inspect)\.test\.ts$/;
 
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -42,6 +42,9 @@ const shared = {
   execArgv: nodeFlags,
 };
 
+/** With one worker for each core, one core would be idle while a test waits for a timer, a server or its page. */
+const oneMoreWorker = availableParallelism() + 1;
+
 export default defineConfig({
   resolve: { alias },
   test: {
@@ -52,7 +55,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'ts',
-          maxWorkers: availableParallelism() + 1, // one core would be idle while a test waits
+          maxWorkers: oneMoreWorker,
           include: ['tests/web/**/*.test.ts'],
           exclude: ['tests/web/browser/**'],
           server: { deps: { external: [/\/dist\/cli\.js/] } }, // the program is loaded as by users' Node
@@ -65,6 +68,8 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'browser',
+          maxWorkers: oneMoreWorker,
+          isolate: false, // files share processes: a new one and its imports take 0.4 s of processor time
           include: ['tests/web/browser/**/*.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,

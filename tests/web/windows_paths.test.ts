@@ -101,8 +101,10 @@ describe('a file', () => {
     ['\\\\server\\share\\one.wav', '\\\\server\\share\\one.wav'],
     ['file:///C:/my%20sounds/one.wav', 'C:\\my sounds\\one.wav'],
   ])('%s is read from disk', async (name, file) => {
+    asked = [];
     const { code } = await failureOf(() => read_audio(name));
-    expect([code, asked.at(-1)]).toEqual(['file_not_found', file]);
+    expect(code).toBe('file_not_found');
+    expect(asked).toContain(file); // loading a part of the package may read others
   });
 
   it('of an address that means no path is told', async () => {

@@ -75,6 +75,7 @@ describe('the layout', () => {
       env.HF_HUB_CACHE = '$HOME/new';
       expect(hubCache()).toBe('/home/someone/new');
     } finally {
+      for (const name of Object.keys(env)) if (!(name in before)) delete env[name];
       Object.assign(env, before);
     }
   });
