@@ -47,8 +47,8 @@ struct QuantizedMatmulArgs : ProductArgs {
 /// Bytes of the rounded inputs of `rows` rows.
 CLEARFORMER_KERNEL(std::size_t, quantized_row_bytes, PanelFormat format, std::size_t rows,
                    std::size_t k)
-/// Rotates rows first … end - 1 of x (M, K) and rounds them to integers, into args.rows. A row with NaN or infinity
-/// gives NaN.
+/// Rotates rows first … end - 1 of x (M, K) and rounds them to integers, into args.rows. A row with NaN, infinity or
+/// numbers whose sums of 64 overflow gives NaN.
 CLEARFORMER_KERNEL(void, quantize_rows, const QuantizedMatmulArgs& args, std::size_t first,
                    std::size_t end)
 /// Bytes of one unpacked panel; products that run at the same time need one each.

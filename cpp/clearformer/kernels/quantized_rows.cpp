@@ -3,47 +3,18 @@
 #include <bit>
 #include <cmath>
 
-#include "clearformer/simd/loops.h"
-
 namespace clearformer::kernels::CLEARFORMER_TARGET {
 
 namespace {
 
 constexpr std::size_t kRegisters = kBlock / kLanes;
 
-// The lane `Stride` away from each, and the sign of each in their sum or difference.
-template <std::size_t Stride>
-struct Partner {
-  static constexpr std::uint32_t get(std::size_t lane, std::size_t) {
-    return static_cast<std::uint32_t>(lane ^ Stride);
-  }
-};
-template <std::size_t Stride>
-struct Sign {
-  static constexpr std::uint32_t get(std::size_t lane, std::size_t) {
-    return (lane & Stride) != 0 ? 0x80000000u : 0;
-  }
-};
-
-// The Hadamard transform of the lanes of a register.
-template <std::size_t Stride = 1>
-inline Vec transform_lanes(Vec x) {
-  if constexpr (Stride == kLanes) {
-    return x;
-  } else {
-    constexpr auto kPartners = xsimd::make_batch_constant<std::uint32_t, Partner<Stride>, Arch>();
-    const auto signs = xsimd::make_batch_constant<std::uint32_t, Sign<Stride>, Arch>().as_batch();
-    return transform_lanes<2 * Stride>(xsimd::swizzle(x, kPartners) +
-                                       (x ^ xsimd::bitwise_cast<float>(signs)));
-  }
-}
-
 // Rotates a block, without the rotation's scale.
 CLEARFORMER_LOOP void rotate(const float* x, float* to) {
   Vec numbers[kRegisters];
 #pragma GCC unroll 16
   for (std::size_t v = 0; v < kRegisters; ++v) {
-    numbers[v] = transform_lanes(load(x + v * kLanes));
+    numbers[v] = hadamard_lanes(load(x + v * kLanes));
   }
   hadamard(numbers);
 #pragma GCC unroll 16

@@ -27,18 +27,11 @@ struct Rounding {
 
 constexpr Rounding rounding_of(PanelFormat format) {
   constexpr std::size_t kFineHalves = kUnsignedInputs ? 2 : 1;
-#if defined(__AVX512BW__)
-  constexpr std::size_t kRows = 8, kFineRows = 4;
-#elif defined(__AVX2__)
-  constexpr std::size_t kRows = 4, kFineRows = 2;
-#else
-  constexpr std::size_t kRows = 4, kFineRows = kUnsignedInputs ? 3 : 4;
-#endif
   switch (format) {
     case PanelFormat::q8_fine:
-      return {4095, kFineHalves, kUnsignedInputs ? 4096u : 0, false, kFineRows};
-    case PanelFormat::q4: return {127, 1, 0, true, kRows};
-    default: return {63, 1, kUnsignedInputs ? 64u : 0, false, kRows};
+      return {4095, kFineHalves, kUnsignedInputs ? 4096u : 0, false, kFineDotRows};
+    case PanelFormat::q4: return {127, 1, 0, true, kDotRows};
+    default: return {63, 1, kUnsignedInputs ? 64u : 0, false, kDotRows};
   }
 }
 

@@ -1,7 +1,5 @@
 #include "clearformer/kernels/rotary.h"
 
-#include <cstdint>
-
 #include "clearformer/simd/loops.h"
 
 namespace clearformer::kernels::CLEARFORMER_TARGET {
@@ -10,21 +8,13 @@ using namespace simd::CLEARFORMER_TARGET;
 
 namespace {
 
-struct Neighbour {
-  static constexpr unsigned get(unsigned lane, unsigned) { return lane ^ 1u; }
-};
-
-// (x1, x0, x3, x2, …)
-inline Vec swap_neighbours(Vec x) {
-  return xsimd::swizzle(x, xsimd::make_batch_constant<std::uint32_t, Neighbour, Arch>());
-}
-
 // Pairs (a, b) in adjacent lanes of two vectors, rotated by the angles of one vector:
 // (a·cos + b·(-sin), b·cos + a·sin).
 inline void turn_neighbours(Vec& low, Vec& high, Vec cosine, Vec sine) {
   const Vec minus = -sine;
-  low = low * xsimd::zip_lo(cosine, cosine) + swap_neighbours(low) * xsimd::zip_lo(minus, sine);
-  high = high * xsimd::zip_hi(cosine, cosine) + swap_neighbours(high) * xsimd::zip_hi(minus, sine);
+  low = low * xsimd::zip_lo(cosine, cosine) + exchange_lanes<1>(low) * xsimd::zip_lo(minus, sine);
+  high =
+      high * xsimd::zip_hi(cosine, cosine) + exchange_lanes<1>(high) * xsimd::zip_hi(minus, sine);
 }
 
 }  // namespace

@@ -147,6 +147,15 @@ inline void store_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
 
 #endif
 
+/// Rows of the tile of a quantised product, and of one whose inputs have two halves where bytes are summed.
+#if defined(__AVX512BW__)
+inline constexpr std::size_t kDotRows = 8, kFineDotRows = 4;
+#elif defined(__AVX2__)
+inline constexpr std::size_t kDotRows = 4, kFineDotRows = 2;
+#else
+inline constexpr std::size_t kDotRows = 4, kFineDotRows = kUnsignedInputs ? 3 : 4;
+#endif
+
 /// Inputs that one dot() sums.
 inline constexpr std::size_t kStep = 4 / sizeof(Quantum);
 

@@ -10,6 +10,7 @@
 #endif
 
 #include <cstddef>
+#include <cstdint>
 #include <xsimd/xsimd.hpp>
 
 #if defined(__wasm_relaxed_simd__)
@@ -95,6 +96,38 @@ inline Vec square_root(Vec x) {
 #else
   return xsimd::sqrt(x);
 #endif
+}
+
+template <std::size_t stride>
+struct Partner {
+  static constexpr std::uint32_t get(std::size_t lane, std::size_t) {
+    return static_cast<std::uint32_t>(lane ^ stride);
+  }
+};
+template <std::size_t stride>
+struct SignOfPartner {
+  static constexpr std::uint32_t get(std::size_t lane, std::size_t) {
+    return (lane & stride) != 0 ? 0x80000000u : 0;
+  }
+};
+
+/// The lanes exchanged in pairs `stride` apart; with 1: (x1, x0, x3, x2, …).
+template <std::size_t stride>
+inline Vec exchange_lanes(Vec x) {
+  return xsimd::swizzle(x, xsimd::make_batch_constant<std::uint32_t, Partner<stride>, Arch>());
+}
+
+/// The Walsh-Hadamard transform of a register's lanes, without a scale: sums and differences of pairs 1, 2, 4, … apart.
+template <std::size_t stride = 1>
+inline Vec hadamard_lanes(Vec x) {
+  if constexpr (stride == kLanes) {
+    return x;
+  } else {
+    const auto signs =
+        xsimd::make_batch_constant<std::uint32_t, SignOfPartner<stride>, Arch>().as_batch();
+    return hadamard_lanes<2 * stride>(exchange_lanes<stride>(x) +
+                                      (x ^ xsimd::bitwise_cast<float>(signs)));
+  }
 }
 
 inline Vec max(Vec a, Vec b) { return xsimd::max(a, b); }

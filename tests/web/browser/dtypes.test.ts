@@ -30,9 +30,10 @@ function distance(a: number[], b: number[]): number {
 }
 
 // Integer sums are the same in both builds. Other computations differ by roundings of 2^-24, which may
-// move an input to the next quantisation step: 1/63 of the largest of a block in q8, 1/127 in q4, for few of the inputs.
+// move an input to the next quantisation step, for few of the inputs: of the largest of a block 1/127 in q4, and in q8 half
+// a step of 13 bits, which all matrices of this model but one in each block have.
 it.each([
-  ['q8', 1 / 63],
+  ['q8', 1 / 4094],
   ['q4', 1 / 127],
 ] as const)('%s in relaxed SIMD is that of plain SIMD', async (dtype, step) => {
   await withPage(browser, {}, async (page) => {
@@ -41,6 +42,6 @@ it.each([
     const exact = await runInPage(page, logitsOf, ['fp32', true]);
     expect([relaxed.simd, plain.simd]).toEqual(['relaxed', 'simd128']);
     expect(distance(relaxed.logits, plain.logits)).toBeLessThan(step);
-    expect(distance(plain.logits, exact.logits)).toBeGreaterThan(1e-4); // not of fp32, whose roundings are 2^-24
+    expect(distance(plain.logits, exact.logits)).toBeGreaterThan(step / 10); // the comparison is not of fp32
   });
 });
