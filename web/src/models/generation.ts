@@ -20,6 +20,7 @@ import {
 } from './generation_output.js';
 import { rowsOf } from './inputs.js';
 import { KeyValueCache } from './key_value_cache.js';
+import type { Observation } from './observation.js';
 import { RowDecoders, StopStrings } from './row_decoders.js';
 
 /** The model that generates. */
@@ -48,6 +49,7 @@ class GenerationRun {
     private readonly engine: Engine,
     private readonly value: GenerationValue,
     private readonly request: GenerationRequest,
+    private readonly observation: Observation,
     private readonly stops: StopStrings | undefined,
     private readonly callbacks: Callbacks | undefined,
     private readonly past: KeyValueCache | undefined,
@@ -62,7 +64,8 @@ class GenerationRun {
     request: GenerationRequest,
   ): Promise<GenerationRun> {
     const { engine, model } = host;
-    const { options, signal, stop_strings, observation } = request;
+    const { options, signal, stop_strings } = request;
+    const observation = await request.observe();
     const hold_scores = request.processors.length > 0;
     const given = { model, ...inputs, options, ...observation.request, hold_scores };
     const value = await engine.call('generation_create', given, signal);
@@ -71,7 +74,7 @@ class GenerationRun {
       const tokenizer = stop_strings.length > 0 ? await stopTokenizer(host, request, value) : undefined;
       const stops = tokenizer && new StopStrings(stop_strings, tokenizer, promptRows(value), [...value.eos_token_ids]);
       const callbacks = await followed(request, value);
-      return new GenerationRun(engine, value, request, stops, callbacks, past_key_values);
+      return new GenerationRun(engine, value, request, observation, stops, callbacks, past_key_values);
     } catch (thrown) {
       await releaseHandle(engine, value.generation);
       throw thrown;
@@ -120,7 +123,7 @@ class GenerationRun {
       const changed_scores = { data, dims: [...dims] };
       return (await this.engine.call('generation_step', { ...step, changed_scores }, signal)) as StepValue;
     } catch (thrown) {
-      throw this.request.observation.cause(thrown);
+      throw this.observation.cause(thrown);
     }
   }
 

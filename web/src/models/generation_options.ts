@@ -6,7 +6,7 @@ import type { Streamer } from '../text/text_streamer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import type { ScoresProcessor, StoppingCriterion } from './generation_functions.js';
 import type { NamesFilter } from './hooks.js';
-import { type EditOptions, type Observation, observe } from './observation.js';
+import type { EditOptions, Observation } from './observation.js';
 
 /** Options common to `generate` and `generate_stream`. Defaults: generation_config.json, then Hugging Face's. */
 export interface GenerationOptions extends EditOptions {
@@ -147,7 +147,7 @@ export interface GenerateStreamOptions extends GenerationOptions {
 
 const stepOptions = ['output_scores', 'output_logits'] as const;
 const listOptions = ['output_attentions', 'output_hidden_states'] as const;
-const inside = ['names_filter', 'edits', 'fwd_hooks'];
+const inside = ['names_filter', 'edits', 'fwd_hooks'] as const;
 const functions = ['streamer', 'stopping_criteria', 'logits_processor'];
 const sharedOptions = ['signal', 'tokenizer', 'stop_strings', ...functions, ...inside, ...stepOptions, ...listOptions];
 /** Options handled here; the core never sees them. */
@@ -163,7 +163,8 @@ export interface GenerationRequest {
   call: GenerationCall;
   options: Record<string, OptionValue>;
   step: StepRequest;
-  observation: Observation;
+  /** What is captured and edited; rejects with `invalid_argument` or `unsupported` if the model cannot. */
+  observe: () => Promise<Observation>;
   signal: AbortSignal | undefined;
   tokenizer: PreTrainedTokenizer | null | undefined;
   stop_strings: readonly string[];
@@ -174,7 +175,7 @@ export interface GenerationRequest {
 
 /**
  * Separates the options of a call; `defaults` is generation_config.json, `model` gives its hook points and where it
- * runs. Throws `invalid_argument` or `unsupported` for invalid options.
+ * runs. Throws `invalid_argument` or `unsupported` for invalid options, except those that `observe` reads.
  */
 export function sortOptions(
   call: GenerationCall,
@@ -200,8 +201,11 @@ export function sortOptions(
     if (value !== undefined && !ownOptions[call].includes(option)) options[option] = plainValue(call, option, value);
   }
   const stops = given.stop_strings === undefined ? defaults.stop_strings : given.stop_strings;
-  const { request, cause } = observe(call, asked, model.hooks, model.remote);
-  const observation = { request: { ...request, ...lists }, cause };
+  const observe = async (): Promise<Observation> => {
+    if (inside.every((name) => asked[name] === undefined)) return { request: lists, cause: (thrown) => thrown };
+    const { request, cause } = (await import('./observation.js')).observe(call, asked, model.hooks, model.remote);
+    return { request: { ...request, ...lists }, cause };
+  };
   const { signal, tokenizer } = given;
   const { streamer } = given;
   if (streamer && (typeof streamer.put !== 'function' || typeof streamer.end !== 'function')) {
@@ -210,7 +214,7 @@ export function sortOptions(
     });
   }
   return {
-    ...{ call, options, step, observation, signal, tokenizer, streamer },
+    ...{ call, options, step, observe, signal, tokenizer, streamer },
     stop_strings: stopStrings(call, stops),
     criteria: functionsIn(call, 'stopping_criteria', given.stopping_criteria),
     processors: functionsIn(call, 'logits_processor', given.logits_processor),

@@ -25,17 +25,6 @@ export function resolveHooks(option: string, hooks: readonly HookPoint[], filter
   return hooks.filter(({ name }) => tests.some((test) => test(name)));
 }
 
-/** Throws `invalid_argument` for a name, not a pattern, that was not captured: this pass did not reach it. */
-export function requireCaptured(filter: NamesFilter, captured: object): void {
-  const filters: readonly NameFilter[] = Array.isArray(filter) ? filter : [filter as NameFilter];
-  for (const name of filters) {
-    if (typeof name !== 'string' || name.includes('*') || ourName(name) in captured) continue;
-    throw new ClearformerError('invalid_argument', `names_filter: this pass does not come by '${name}'`, {
-      option: 'names_filter',
-    });
-  }
-}
-
 function testOf(option: string, filter: NameFilter, hooks: readonly HookPoint[]): (name: HookName) => boolean {
   if (typeof filter === 'function') return filter;
   if (filter instanceof RegExp) return (name) => name.search(filter) >= 0; // search ignores lastIndex

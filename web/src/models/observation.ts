@@ -1,9 +1,10 @@
 // Captures and edits requested by a call, for a forward pass.
 
 import type { HookPoint, ModelShape, ObservationRequest } from '../runtime/border.js';
+import { ourName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
 import { type ActivationEdit, editsIn, type ForwardHook, functionsIn } from './edits.js';
-import { type NamesFilter, resolveHooks } from './hooks.js';
+import { type NameFilter, type NamesFilter, resolveHooks } from './hooks.js';
 import type { ModelInputs } from './inputs.js';
 
 /** Edits in a forward pass. */
@@ -56,6 +57,17 @@ export function observe(call: string, wanted: Wanted, hooks: readonly HookPoint[
     ...(functions && { fwd_hooks: functions.fwd_hooks }),
   };
   return { request, cause: (thrown) => functions?.failure()?.thrown ?? thrown };
+}
+
+/** Throws `invalid_argument` for a name, not a pattern, that was not captured: this pass did not reach it. */
+export function requireCaptured(filter: NamesFilter, captured: object): void {
+  const filters: readonly NameFilter[] = Array.isArray(filter) ? filter : [filter as NameFilter];
+  for (const name of filters) {
+    if (typeof name !== 'string' || name.includes('*') || ourName(name) in captured) continue;
+    throw new ClearformerError('invalid_argument', `names_filter: this pass does not come by '${name}'`, {
+      option: 'names_filter',
+    });
+  }
 }
 
 /** The layer before which a pass ends, counted from 0, and the hook points it reaches. Throws `invalid_argument`. */

@@ -21,10 +21,10 @@ import type { Tensor } from '../tensor/tensor.js';
 import { type ActivationCache, toCache, toTensor } from '../tensor/tensor_output.js';
 import { readTokenizer, type TokenizerLoadOptions } from '../text/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
-import { type NamesFilter, requireCaptured } from './hooks.js';
+import type { NamesFilter } from './hooks.js';
 import { forwardIn, type ModelInputs } from './inputs.js';
 import { KeyValueCache } from './key_value_cache.js';
-import { type EditOptions, observe, type StopOptions, stopAt } from './observation.js';
+import type { EditOptions, StopOptions } from './observation.js';
 import { type ModelOutput, toOutput } from './outputs.js';
 
 /** Runtime information of a model. */
@@ -172,6 +172,8 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     inputs: ModelInputs,
     options: RunWithCacheOptions,
   ): Promise<[Tensor<'float32'>, ActivationCache]> {
+    this.open();
+    const { observe, requireCaptured, stopAt } = await import('./observation.js'); // not every page looks inside
     const { engine } = this.open();
     const { stop_at_layer: stop, signal } = options;
     const all = this.#loaded.hooks;
