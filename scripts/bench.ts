@@ -1,15 +1,20 @@
 // npm run bench [-- part … options]: measures clearformer against its peers, and writes the table and the plot.
-// Parts: matmul, attention, roofline (both of them), minilm, gpt2, vit, see-through, startup, scaling, native; without
-// any, all.
+// Parts: matmul, attention, roofline (both of them), minilm, gpt2, vit, see-through, startup, scaling, native, firefox
+// (minilm and gpt2 there); without any, all.
 // Options:
-//   --engine chromium|node|native   default: chromium for all, node for products and attention, native for "native"
+//   --engine chromium|firefox|node|native   default: chromium for all, node for products and attention, and the engine
+//                                   that a part is named after
 //   --threads 1|2                   default: 1; "scaling" measures models with 2 as well
 //   --only TEXT                     only items whose id contains TEXT
 //   --rounds N                      interleaved rounds A B A B …; default 7
-//   --quick                         3 short rounds as a smoke test; results are discarded
+//   --quick                         one product, MiniLM and GPT-2 in 3 short rounds, about 3 minutes; results are only
+//                                   printed, unless --keep is given
+//   --without avx-vnni              without these instructions, in the engines that have a flag for it; the results are
+//                                   those of a machine of its own
 //   --prepare                       installs, builds and makes models, without measuring
 //   --report                        writes table and plot from earlier results, without measuring
 
+import { type Switch, switches } from '../tests/bench/machine.js';
 import { type Choice, engines, type Plan, partNames, plansOf } from '../tests/bench/plan.js';
 import { prepareEngines, preparePaths } from '../tests/bench/prepare.js';
 import { writeReport } from '../tests/bench/report/write.js';
@@ -36,7 +41,9 @@ const readers: Readonly<Record<string, (next: () => string | undefined) => Parti
   '--threads': (next) => ({ threads: Number(oneOf('--threads', next(), ['1', '2'])) }),
   '--only': (next) => ({ only: next() ?? '' }),
   '--rounds': (next) => ({ rounds: Math.max(1, Number.parseInt(next() ?? '', 10) || 7) }),
-  '--quick': () => ({ rounds: 3, budget: 20, keep: false }),
+  '--quick': () => ({ quick: true, rounds: 3, budget: 50, keep: false }),
+  '--keep': () => ({ keep: true }),
+  '--without': (next) => ({ without: oneOf('--without', next(), Object.keys(switches) as Switch[]) }),
   '--prepare': () => ({ prepare: true }),
   '--report': () => ({ report: true }),
 };

@@ -17,24 +17,36 @@ function cosine(a: readonly number[], b: readonly number[]): number {
   return dot / Math.sqrt(aa * bb);
 }
 
-/** { agrees, how } of a sample compared with the reference's; with a `narrow` dtype only directions are compared. */
-export function compare(
-  sample: Sample,
-  reference: Sample,
-  narrow: DType | undefined,
-): { agrees: boolean; how: string } {
+/** `values` minus their mean. */
+function centred(values: readonly number[]): number[] {
+  const mean = values.reduce((sum, each) => sum + each, 0) / values.length;
+  return values.map((each) => each - mean);
+}
+
+export interface Comparison {
+  agrees: boolean;
+  how: string;
+  cosine?: number;
+}
+
+/**
+ * A sample compared with the reference's; with a `narrow` dtype only directions are compared. If a sample is known up to
+ * a constant, both are compared without their means.
+ */
+export function compare(sample: Sample, reference: Sample, narrow: DType | undefined): Comparison {
   if (sample.count !== reference.count) {
     return { agrees: false, how: `${sample.count} values against ${reference.count}` };
   }
-  if (narrow) {
-    const value = cosine(sample.picked, reference.picked);
-    return { agrees: value >= narrowCosine[narrow], how: `cosine ${value.toFixed(4)}` };
-  }
-  const largest = reference.picked.reduce((most, each) => Math.max(most, Math.abs(each)), 0);
-  const error = sample.picked.reduce(
-    (most, each, i) => Math.max(most, Math.abs(each - (reference.picked[i] ?? Number.NaN))),
-    0,
-  );
+  const shifted = sample.shifted || reference.shifted;
+  const [own, other] = [sample, reference].map(({ picked }) => (shifted ? centred(picked) : picked)) as [
+    number[],
+    number[],
+  ];
+  const value = cosine(own, other);
+  if (narrow) return { agrees: value >= narrowCosine[narrow], how: `cosine ${value.toFixed(4)}`, cosine: value };
+  const largest = other.reduce((most, each) => Math.max(most, Math.abs(each)), 0);
+  const error = own.reduce((most, each, i) => Math.max(most, Math.abs(each - (other[i] ?? Number.NaN))), 0);
   const relative = error / largest;
-  return { agrees: relative <= fp32Tolerance, how: `largest error ${relative.toExponential(1)} of the largest value` };
+  const how = `largest error ${relative.toExponential(1)} of the largest value`;
+  return { agrees: relative <= fp32Tolerance, how, cosine: value };
 }

@@ -53,8 +53,9 @@ async function checkAgreement(opened: readonly Entry[]): Promise<void> {
   for (const [entry, sample] of samples) {
     if (!reference || !expected || entry === reference) continue;
     const narrow = [entry, reference].map(({ dtype }) => dtype).find((dtype) => dtype !== 'fp32');
-    const { agrees, how } = compare(sample, expected, narrow);
+    const { agrees, how, cosine } = compare(sample, expected, narrow);
     entry.agreement = `${how} (against ${reference.name})`;
+    if (reference.dtype === 'fp32' && entry.dtype !== 'fp32') entry.cosine = cosine && Number(cosine.toFixed(6));
     if (!agrees) entry.unavailable = `does not agree: ${entry.agreement}`;
   }
 }
@@ -125,8 +126,8 @@ function named({ name, role, dtype, variant, peer, captured }: Identity): Entry 
   return { name, role, dtype, variant, peer, captured, milliseconds: [] };
 }
 
-function told({ about, agreement, unavailable, milliseconds, ...entry }: Entry): MeasuredContender {
-  return { ...named(entry), about, agreement, unavailable, milliseconds: milliseconds.map(rounded) };
+function told({ about, agreement, cosine, unavailable, milliseconds, ...entry }: Entry): MeasuredContender {
+  return { ...named(entry), about, agreement, cosine, unavailable, milliseconds: milliseconds.map(rounded) };
 }
 
 const rounded = (value: number): number => Number(value.toPrecision(6));

@@ -1,28 +1,46 @@
-// build/bench/results.json: the latest measurements, by item, engine and threads, so that parts can be repeated.
+// .github/bench/<machine>.json: the latest measurements of each machine, by item, engine and threads. A run replaces
+// only its own items of its own machine.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { inProject } from '../../scripts/build/fresh.js';
 import { codeOf } from '../../scripts/toolchain/progress.js';
+import type { Machine } from './machine.js';
 import type { Results, Run, Setting } from './types.js';
 
-export const resultsFile = inProject('build/bench/results.json');
+export const resultsFolder = inProject('.github/bench');
 
-export function readResults(file = resultsFile): Results {
+/** The results of all machines; real ones precede emulated ones. */
+export function readResults(folder = resultsFolder): Results[] {
+  let names: string[];
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    names = readdirSync(folder);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return { measured: {} };
+    if (codeOf(error) === 'ENOENT') return [];
     throw error;
   }
+  const all = names
+    .filter((name) => name.endsWith('.json'))
+    .map((name): Results => JSON.parse(readFileSync(join(folder, name), 'utf8')));
+  const place = ({ machine }: Results): string => `${machine.emulated ? 1 : 0} ${machine.id}`;
+  return all.sort((a, b) => (place(a) < place(b) ? -1 : 1));
 }
 
 export const keyOf = (id: string, { engine, threads }: Setting): string => `${id} ${engine} ${threads}`;
 
-/** Stores one item's result, replacing an older one. */
-export function keepResult(entry: Run, file = resultsFile): void {
-  const results = readResults(file);
-  results.measured[keyOf(entry.id, entry)] = entry;
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${JSON.stringify(results, null, 1)}\n`);
+/** JSON with one contender per line, so that a difference can be read. */
+export function written({ machine, measured }: Results): string {
+  const runs = Object.entries(measured).map(([key, { contenders, ...run }]) => {
+    const rows = contenders.map((each) => `   ${JSON.stringify(each)}`).join(',\n');
+    return ` ${JSON.stringify(key)}: ${JSON.stringify(run).slice(0, -1)},"contenders":[\n${rows}]}`;
+  });
+  return `{"machine":${JSON.stringify(machine)},\n"measured":{\n${runs.join(',\n')}}}\n`;
+}
+
+/** Stores one item's result, replacing an older one of the same machine. */
+export function keepResult(machine: Machine, entry: Run, folder = resultsFolder): void {
+  const found = readResults(folder).find(({ machine: { id } }) => id === machine.id);
+  const measured = { ...found?.measured, [keyOf(entry.id, entry)]: entry };
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${machine.id}.json`), written({ machine, measured }));
 }

@@ -1,10 +1,10 @@
 // Measures items in one engine with one number of threads, and stores the results; scripts/bench.ts starts it pinned to
 // cores.
 
-import { cpus } from 'node:os';
-import { ChromiumHost } from './hosts/chromium.js';
 import { NodeHost } from './hosts/node.js';
+import { PageHost } from './hosts/pages.js';
 import { items } from './items/index.js';
+import { type Switch, switches, thisMachine } from './machine.js';
 import { measure } from './measure.js';
 import { keepResult } from './results.js';
 import { median } from './statistics.js';
@@ -17,6 +17,8 @@ export interface PreparedPlan extends Setting, Pace {
   pinned: string;
   /** Whether the results are kept. */
   keep: boolean;
+  /** What is switched off. */
+  without?: Switch;
   items: { id: string; paths: (string | null)[] }[];
 }
 
@@ -47,7 +49,6 @@ async function measureItem(
     amount: item.amount,
     date: new Date().toISOString().slice(0, 10),
     engineVersion: host.version,
-    machine: cpus()[0]?.model.trim() ?? '',
     pinned,
     versions,
     contenders,
@@ -55,14 +56,19 @@ async function measureItem(
 }
 
 export async function runPlan(plan: PreparedPlan): Promise<void> {
-  const host: Host = await (plan.engine === 'chromium' ? ChromiumHost : NodeHost).start();
+  const { engine, without } = plan;
+  const flags = without ? [switches[without].flag] : [];
+  const host: Host = await (engine === 'chromium' || engine === 'firefox'
+    ? PageHost.start(engine, flags)
+    : NodeHost.start(flags));
+  const machine = thisMachine(without);
   try {
     for (const { id, paths } of plan.items) {
       const item = items.find((each) => each.id === id);
       if (!item) throw new Error(`no item is called ${id}`);
       const run = await measureItem(host, plan, item, paths);
       tell(run);
-      if (plan.keep) keepResult(run);
+      if (plan.keep) keepResult(machine, run);
     }
   } finally {
     await host.stop();

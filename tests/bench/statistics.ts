@@ -24,3 +24,17 @@ export function ratios(values: readonly number[], others: readonly number[]): Ra
   const each = values.slice(0, others.length).map((value, i) => value / (others[i] ?? Number.NaN));
   return { median: median(each), low: quantile(each, 0.25), high: quantile(each, 0.75) };
 }
+
+/** What a ratio is taken of: the times of the same rounds, or ratios kept instead of them. */
+interface Timed {
+  name: string;
+  milliseconds: readonly number[];
+  ratios?: Readonly<Record<string, Ratio>> | undefined;
+}
+
+/** How many times as fast `one` is as `other`, in the same run. */
+export const speedUp = (one: Timed, other: Timed): Ratio =>
+  one.ratios?.[other.name] ??
+  (one.milliseconds.length > 1
+    ? ratios(other.milliseconds, one.milliseconds)
+    : { median: median(other.milliseconds) / median(one.milliseconds) });

@@ -1,6 +1,9 @@
 // The common types of the benchmarks.
 
-export type Engine = 'chromium' | 'node' | 'native';
+import type { Machine } from './machine.js';
+import type { Ratio } from './statistics.js';
+
+export type Engine = 'chromium' | 'firefox' | 'node' | 'native';
 export type DType = 'fp32' | 'fp16' | 'q8' | 'q4';
 /** The peers' names for fp32, q8 and q4. */
 export type Precision = 'fp32' | 'int8' | 'int4';
@@ -48,7 +51,7 @@ export interface Input {
 
 /** What contenders/ opens. Hosts replace `library` and what is loaded by paths. */
 export interface Spec {
-  kind: 'clearformer' | 'onnxruntime' | 'tensorflow' | 'kernels' | 'startup' | 'native';
+  kind: 'clearformer' | 'onnxruntime' | 'tensorflow' | 'wllama' | 'kernels' | 'startup' | 'native';
   library: string;
   input: Input;
   threads: number;
@@ -73,6 +76,7 @@ export interface Spec {
 export type Source =
   | { make: 'checkpoint'; model: ModelName }
   | { make: 'model'; model: ModelName; precision: Precision }
+  | { make: 'gguf'; model: ModelName; precision: Precision }
   | { make: 'product'; m: number; k: number; n: number; precision: Precision }
   | { make: 'attention'; n: number; heads: number; d: number; causal: boolean; form: string };
 
@@ -119,6 +123,8 @@ export interface Pace {
 export interface Sample {
   count: number;
   picked: number[];
+  /** The values are known up to a constant that they have in common (logarithms of probabilities instead of logits). */
+  shifted?: boolean;
 }
 
 /** Information about an opened contender. */
@@ -142,9 +148,13 @@ export interface Host {
 export interface MeasuredContender extends Identity {
   about?: About | undefined;
   agreement?: string | undefined;
+  /** The cosine of its outputs and those in fp32 of the same weights. */
+  cosine?: number | undefined;
   unavailable?: string | undefined;
-  /** Per round. */
+  /** Per round; a single median if the rounds were not kept. */
   milliseconds: number[];
+  /** Ratios to other contenders by name, of measurements whose rounds were not kept. */
+  ratios?: Readonly<Record<string, Ratio>> | undefined;
 }
 
 /** The measurement of one item. */
@@ -155,13 +165,15 @@ export interface Run extends Setting {
   amount?: { gflop: number } | undefined;
   date: string;
   engineVersion: string;
-  machine: string;
   pinned: string;
   versions: Readonly<Record<string, string>>;
+  /** What else a reader must know of it. */
+  note?: string;
   contenders: MeasuredContender[];
 }
 
-/** By item, engine and threads. */
+/** The measurements of one machine, by item, engine and threads. */
 export interface Results {
+  machine: Machine;
   measured: Record<string, Run>;
 }

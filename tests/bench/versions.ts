@@ -14,6 +14,7 @@ const versionIn = (path: string): string => {
 export const versions = {
   clearformer: versionIn('package.json'),
   'onnxruntime-web': versionIn('tests/bench/node_modules/onnxruntime-web/package.json'),
+  wllama: versionIn('tests/bench/node_modules/@wllama/wllama/package.json'),
   'onnxruntime-node': versionIn('tests/bench/node_modules/onnxruntime-node/package.json'),
   'tfjs-backend-wasm': versionIn('tests/bench/node_modules/@tensorflow/tfjs-backend-wasm/package.json'),
 };

@@ -1,5 +1,5 @@
-// The benchmarks' arithmetic: statistics, agreement, thresholds, the table, the plot, and the
-// ONNX files for the peers.
+// The benchmarks' arithmetic: statistics, agreement, thresholds, the tables of all machines, the plot, and the
+// peers' files (ONNX and GGUF).
 
 import { readFileSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
@@ -9,6 +9,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 
 import { compare } from '../bench/agreement.js';
 import { items } from '../bench/items/index.js';
+import { machineOf } from '../bench/machine.js';
+import { half, toQ4, toQ8, writeGguf } from '../bench/models/gguf.js';
+import { shapes } from '../bench/models/shapes.js';
+import { randomWeights } from '../bench/models/weights.js';
 import { OnnxGraph } from '../bench/onnx/graph.js';
 import { integer, message, root, text } from '../bench/onnx/protobuf.js';
 import { toInt4, toInt8, transposed } from '../bench/onnx/quantize.js';
@@ -16,7 +20,8 @@ import { plansOf } from '../bench/plan.js';
 import { type Bar, bars } from '../bench/report/bars.js';
 import { judge } from '../bench/report/judge.js';
 import { plot } from '../bench/report/plot.js';
-import { betweenMarks, page } from '../bench/report/table.js';
+import { betweenMarks, page, shortTable } from '../bench/report/table.js';
+import { keepResult, readResults } from '../bench/results.js';
 import { median, quantile, ratios } from '../bench/statistics.js';
 import type { MeasuredContender, Results, Run } from '../bench/types.js';
 
@@ -41,12 +46,13 @@ const run = (contenders: MeasuredContender[]): Run => ({
   amount: { gflop: 0.150994944 },
   date: '2026-01-02',
   engineVersion: 'Chromium 1',
-  machine: 'a machine',
   pinned: 'cores 0',
   versions: { clearformer: '0' },
   contenders,
 });
+const machine = { id: 'a-machine', cpu: 'a machine', features: ['AVX2'] };
 const results = (contenders: MeasuredContender[]): Results => ({
+  machine,
   measured: { 'matmul-128x384x1536-fp32 chromium 1': run(contenders) },
 });
 const measured = results([
@@ -76,6 +82,12 @@ describe('agreement', () => {
     expect(compare(sample(1, 2, 3), sample(1, 2), undefined).agrees).toBe(false);
     expect(compare(sample(Number.NaN, 2), sample(1, 2), undefined).agrees).toBe(false);
   });
+  it('compares what is known up to a constant without its mean', () => {
+    const moved = { ...sample(11, 12, 14), shifted: true };
+    expect(compare(moved, sample(1, 2, 4), undefined).agrees).toBe(true);
+    expect(compare(sample(11, 12, 14), sample(1, 2, 4), undefined).agrees).toBe(false);
+    expect(compare(moved, sample(1, 2, 5), undefined).agrees).toBe(false);
+  });
   it('asks narrow weights for the direction', () => {
     expect(compare(sample(1, 2.2), sample(1, 2), 'q8').agrees).toBe(true);
     expect(compare(sample(2, -1), sample(1, 2), 'q8').agrees).toBe(false);
@@ -98,8 +110,8 @@ describe('report', () => {
   });
   it('says what is missing instead of leaving it out', () => {
     expect(judge(measured, barOf('tfjs-wasm')).missing).toBe('not available');
-    expect(judge({ measured: {} }, barOf('limit')).missing).toBe('not measured');
-    const text = page(measured);
+    expect(judge({ machine, measured: {} }, barOf('limit')).missing).toBe('not measured');
+    const text = page([measured]);
     expect(text).toContain('not available: no <such> thing / here');
     expect(text.match(/not measured/g)?.length).toBeGreaterThan(10);
   });
@@ -108,7 +120,7 @@ describe('report', () => {
     const contenders = Object.entries(milliseconds).map(([captured, times]) =>
       contender(captured, 'ours', times, { variant: 'relaxed', ...(captured !== 'nothing' && { captured }) }),
     );
-    const watched = { measured: { 'see-through chromium 1': { ...run(contenders), id: 'see-through' } } };
+    const watched = { machine, measured: { 'see-through chromium 1': { ...run(contenders), id: 'see-through' } } };
     const judged = bars
       .filter(({ of }) => of.item === 'see-through')
       .map((bar) => judge(watched, bar))
@@ -116,6 +128,48 @@ describe('report', () => {
     expect(judged).toHaveLength(1);
     expect(judged[0]?.ratio?.median).toBeCloseTo(10 / 11);
     expect(judged[0]?.met).toBe(true);
+  });
+  it('has a column per machine, and quotes the worse one', () => {
+    const slow = results([
+      contender('clearformer simd128', 'ours', [3, 3, 3], { variant: 'simd128' }),
+      contender('onnxruntime-web fp32', 'peer', [3, 3, 3], { peer: 'onnxruntime-web' }),
+    ]);
+    const other = { ...slow, machine: { id: 'other', cpu: 'another', emulated: 'no AVX-VNNI' } };
+    const text = page([measured, other]);
+    expect(text).toContain('**A**: a machine; AVX2');
+    expect(text).toContain('**B**: another; instructions not told; no AVX-VNNI');
+    expect(text).toMatch(/\| clearformer simd128 \| {2}\| 2\.00 ms, .* \| 3\.00 ms, .* 1\.00 × \[1\.00, 1\.00\] \|/);
+    const short = shortTable(
+      [measured, other].map((one) => {
+        const { 'matmul-128x384x1536-fp32 chromium 1': moved } = one.measured;
+        return { ...one, measured: { 'minilm-1x128-fp32 chromium 1': moved as Run } };
+      }),
+    );
+    expect(short).toContain('| 1.00 × [1.00, 1.00] | B |');
+    expect(short).not.toContain('| A |');
+  });
+  it('keeps ratios of measurements whose rounds were not kept, and compares no different days', () => {
+    const kept = { median: 1.7, low: 1.6, high: 1.8 };
+    const imported = results([
+      contender('clearformer simd128', 'ours', [2], { variant: 'simd128', ratios: { 'onnxruntime-web fp32': kept } }),
+      contender('onnxruntime-web fp32', 'peer', [4], { peer: 'onnxruntime-web' }),
+    ]);
+    expect(judge(imported, barOf('onnxruntime-web')).ratio).toEqual(kept);
+    const threaded = bars.find(({ work, of }) => work.includes('against one') && of.pick.variant === 'relaxed') as Bar;
+    const one = { ...run([contender('one', 'ours', [2], { variant: 'relaxed' })]), id: threaded.of.item };
+    const days = { [`${one.id} chromium 1`]: one, [`${one.id} chromium 2`]: { ...one, date: '2026-01-03' } };
+    expect(judge({ machine, measured: days }, threaded).missing).toBe('not measured on one day');
+  });
+  it('keeps a file per machine, in which a run replaces only its own', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'clearformer-results-'));
+    const entry = (id: string, date: string): Run => ({ ...run([contender('x', 'ours', [1])]), id, date });
+    keepResult(machine, entry('a', '1'), folder);
+    keepResult(machine, entry('b', '1'), folder);
+    keepResult({ ...machine, id: 'a-machine-without-x', emulated: 'x' }, entry('a', '2'), folder);
+    keepResult(machine, entry('a', '3'), folder);
+    const dates = readResults(folder).map(({ measured: all }) => Object.values(all).map(({ id, date }) => id + date));
+    expect(dates).toEqual([['a3', 'b1'], ['a2']]);
+    rmSync(folder, { recursive: true });
   });
   it('replaces what stands between the marks, once and again', () => {
     const before = 'a\n<!-- bench: begin -->\nold\n<!-- bench: end -->\nb\n';
@@ -139,6 +193,79 @@ describe('report', () => {
     const plans = plansOf({ parts: ['matmul', 'roofline'], rounds: 7, budget: 100, keep: false });
     for (const { items: planned } of plans) expect(new Set(planned).size).toBe(planned.length);
     expect(plans.map(({ engine }) => engine)).toEqual(['chromium', 'node']);
+  });
+  it('plans a few items of Chromium for the quick run, and those of Firefox by name', () => {
+    const pace = { rounds: 3, budget: 50, keep: false };
+    const [quick, ...others] = plansOf({ ...pace, parts: [], quick: true });
+    expect(others).toEqual([]);
+    expect(quick?.items.map(({ part }) => part)).toEqual(expect.arrayContaining(['matmul', 'minilm', 'gpt2']));
+    const [firefox] = plansOf({ ...pace, parts: ['firefox'] });
+    expect(firefox?.engine).toBe('firefox');
+    expect(new Set(firefox?.items.map(({ part }) => part))).toEqual(new Set(['minilm', 'gpt2']));
+  });
+});
+
+describe('machine', () => {
+  const cpuinfo =
+    'cpu family\t: 6\nmodel\t\t: 143\nmodel name\t: Some Xeon\nflags\t\t: fpu avx2 avx512f avx512_vnni avx_vnni\n';
+  it('names the family and the instructions that matter', () => {
+    expect(machineOf(cpuinfo, 'Some Xeon', 2)).toEqual({
+      id: 'some-xeon-family-6',
+      cpu: 'Some Xeon, family 6, model 143, 2 cores',
+      features: ['AVX2', 'AVX-VNNI', 'AVX-512', 'AVX-512 VNNI'],
+    });
+    expect(machineOf('Features : fp asimd asimddp', 'Some ARM', 8).features).toEqual(['SDOT']);
+    expect(machineOf('', 'Apple M9', 8)).toEqual({ id: 'apple-m9', cpu: 'Apple M9, 8 cores' });
+  });
+  it('counts an emulated class as another machine', () => {
+    const emulated = machineOf(cpuinfo, 'Some Xeon', 2, 'avx-vnni');
+    expect(emulated).toMatchObject({ id: 'some-xeon-family-6-without-avx-vnni' });
+    expect(emulated.features).toEqual(['AVX2', 'AVX-512', 'AVX-512 VNNI']);
+    expect(emulated.emulated).toContain('emulated by');
+    const plans = plansOf({ parts: [], rounds: 1, budget: 1, keep: false, without: 'avx-vnni' });
+    expect(new Set(plans.map(({ engine }) => engine))).toEqual(new Set(['chromium', 'node']));
+  });
+});
+
+describe('GGUF', () => {
+  it('rounds to half precision', () => {
+    const bits = [0, 1, -2, 65504, 2 ** -24, 1 + 2 ** -11, 1 + 3 * 2 ** -11, 0.1].map(half);
+    expect(bits).toEqual([0, 0x3c00, 0xc000, 0x7bff, 1, 0x3c00, 0x3c02, 0x2e66]);
+  });
+  it('packs blocks of 32 as llama.cpp reads them', () => {
+    const values = Float32Array.from({ length: 64 }, (_, i) => Math.sin(i + 1));
+    const scaleOf = (bytes: Buffer, at: number): number => {
+      const found = bytes.readUInt16LE(at);
+      const size = (1 + (found & 1023) / 1024) * 2 ** (((found >> 10) & 31) - 15);
+      return found & 0x8000 ? -size : size;
+    };
+    const [q8, q4] = [toQ8(values), toQ4(values)];
+    expect([q8.length, q4.length]).toEqual([68, 36]);
+    for (const [i, value] of values.entries()) {
+      const [block, place] = [i >> 5, i & 31];
+      expect(q8.readInt8(block * 34 + 2 + place) * scaleOf(q8, block * 34)).toBeCloseTo(value, 2);
+      const byte = q4[block * 18 + 2 + (place & 15)] ?? 0;
+      const step = scaleOf(q4, block * 18);
+      const read = ((place < 16 ? byte & 15 : byte >> 4) - 8) * step;
+      // The value opposite the extreme one is clipped at 7 steps.
+      expect(Math.abs(read - value)).toBeLessThan(1.01 * Math.abs(step));
+    }
+  });
+  it('writes aligned tensors of the given sizes', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'clearformer-gguf-'));
+    const shape = { ...shapes['gpt2-tiny'], hidden: 128, vocabulary: 300 };
+    const sizes = (['fp32', 'int8', 'int4'] as const).map((precision) => {
+      const file = join(folder, precision);
+      writeGguf(file, shape, randomWeights(shape), precision);
+      const bytes = readFileSync(file);
+      expect(bytes.toString('latin1', 0, 4)).toBe('GGUF');
+      expect(bytes.readBigUInt64LE(8)).toBe(BigInt(4 + 12 * shape.layers));
+      return bytes.length;
+    });
+    expect(sizes[0]).toBeGreaterThan((sizes[1] ?? 0) * 2);
+    expect(sizes[1]).toBeGreaterThan(sizes[2] ?? 0);
+    for (const size of sizes) expect(size % 32).toBe(0);
+    rmSync(folder, { recursive: true });
   });
 });
 

@@ -1,13 +1,13 @@
 // A contender as driven by the runner, in a page and in a Node process alike: opened, timed in slices, closed.
 
 import type { About, Sample, Spec } from '../types.js';
-/** An open contender. Kernels time themselves: `timed(repetitions)` returns the milliseconds of one run. */
+/** An open contender. Kernels and wllama time themselves: `timed(repetitions)` returns the milliseconds of one run. */
 export interface Running {
   about: About;
   run?(): unknown;
   /** After each run, not timed. */
   after?: (() => Promise<unknown>) | undefined;
-  timed?(repetitions: number): number;
+  timed?(repetitions: number): number | Promise<number>;
   sample(): Promise<Sample> | undefined;
   close(): unknown;
 }
@@ -18,6 +18,7 @@ const kinds: Readonly<Record<Exclude<Spec['kind'], 'native'>, () => Promise<{ op
   clearformer: () => import('./clearformer.js'),
   onnxruntime: () => import('./onnxruntime.js'),
   tensorflow: () => import('./tensorflow.js'),
+  wllama: () => import('./wllama.js'),
   kernels: () => import('./kernels.js'),
   startup: () => import('./startup.js'),
 };
@@ -58,11 +59,11 @@ export async function time(id: string, budget: number): Promise<number> {
   return total / runs;
 }
 
-function timedByItself(id: string, budget: number): number {
+async function timedByItself(id: string, budget: number): Promise<number> {
   const entry = openedAs(id);
   for (;;) {
     const start = performance.now();
-    const each = entry.contender.timed?.(entry.repetitions) ?? 0;
+    const each = (await entry.contender.timed?.(entry.repetitions)) ?? 0;
     const total = performance.now() - start;
     if (total * 2 >= budget) return each;
     entry.repetitions = Math.max(entry.repetitions + 1, Math.ceil((entry.repetitions * budget) / (total + 0.01)));

@@ -18,8 +18,8 @@ class Child {
   readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   #calls = 0;
 
-  constructor() {
-    this.#process = fork(inProject(childScript), [], { execArgv: nodeFlags });
+  constructor(flags: readonly string[]) {
+    this.#process = fork(inProject(childScript), [], { execArgv: [...nodeFlags, ...flags] });
     this.#process.on('message', ({ call, value, error }: Answer) => {
       const waiting = this.#waiting.get(call);
       this.#waiting.delete(call);
@@ -49,14 +49,17 @@ export class NodeHost implements Host {
   readonly version = `Node ${process.versions.node}`;
   readonly #children = new Map<string, Child>();
 
-  static async start(): Promise<NodeHost> {
-    return new NodeHost();
+  private constructor(private readonly flags: readonly string[]) {}
+
+  /** `flags` are V8's. */
+  static async start(flags: readonly string[]): Promise<NodeHost> {
+    return new NodeHost(flags);
   }
 
   async open(id: string, spec: Spec, path: string | undefined): Promise<Opened> {
     if (spec.kind === 'native') return NativeProgram.open(spec, path);
     const share = spec.share ?? id;
-    const child = this.#children.get(share) ?? new Child();
+    const child = this.#children.get(share) ?? new Child(this.flags);
     this.#children.set(share, child);
     const close = async (): Promise<void> => {
       if (spec.share) return;

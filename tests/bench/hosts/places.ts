@@ -21,10 +21,12 @@ const libraryFiles: Readonly<Record<string, (spec: Spec, where: Where) => string
   clearformer: ({ kind }) => (kind === 'startup' ? 'build/bench/own/index.js' : 'dist/index.js'),
   onnxruntime: () => `${peersFolder}/onnxruntime-web/dist/ort.wasm.min.mjs`,
   tensorflow: (_, where) => tensorflowFiles[where],
+  wllama: () => `${peersFolder}/@wllama/wllama/esm/index.js`,
 };
 const wasmFolders: Readonly<Record<string, string>> = {
   onnxruntime: `${peersFolder}/onnxruntime-web/dist/`,
   tensorflow: `${peersFolder}/@tensorflow/tfjs-backend-wasm/dist/`,
+  wllama: `${peersFolder}/@wllama/wllama/esm/wasm/`,
 };
 
 /**

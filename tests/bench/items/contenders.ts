@@ -1,6 +1,7 @@
 // The contenders: ours in each build, and the peers. A contender is { name, role, library, make?, spec }: `make` says
 // what it loads (models/make.ts), `spec` is opened by contenders/.
 
+import { ggufTypes } from '../models/gguf.js';
 import type { Contender, DType, Engine, Input, ModelName, Precision, Setting, Source, Spec, Task } from '../types.js';
 
 const variants = ['simd128', 'relaxed'];
@@ -81,6 +82,22 @@ export function onnxruntime(
     dtype,
     make,
     spec: { kind: 'onnxruntime', library: 'onnxruntime', runtime, threads, input, keepCache },
+  };
+}
+
+/** wllama (llama.cpp), which runs in browsers only. */
+export function wllama(
+  { task, model, dtype, input }: { task: Task; model: ModelName; dtype: DType; input: Input },
+  { threads }: Setting,
+): Contender {
+  const precision = precisions[dtype];
+  return {
+    name: `wllama ${ggufTypes[precision]}`,
+    role: 'peer',
+    peer: 'wllama',
+    dtype,
+    make: { make: 'gguf', model, precision },
+    spec: { kind: 'wllama', library: 'wllama', threads, task, dtype, input },
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { shapes } from '../models/shapes.js';
 import type { DType, Input, Item, ModelName, Shape, Task } from '../types.js';
-import { onnxruntime, ours, precisions } from './contenders.js';
+import { onnxruntime, ours, precisions, wllama } from './contenders.js';
 
 /** 10⁹ operations of one pass: matrices, scores and weighted sums, without embeddings and heads. */
 function amountOf(
@@ -56,6 +56,8 @@ function modelItem({ id, part, title, task, model, input, cached = false }: Mode
       if (dtype !== 'fp32') peers.push(peer('fp32'));
       if (cached) peers.push(peer(dtype, { name: 'with its cache', keepCache: true }));
       if (cached && dtype === 'q8') peers.push(peer('q4'));
+      const inBrowser = setting.engine === 'chromium' || setting.engine === 'firefox';
+      if (shape.family === 'gpt2' && inBrowser) peers.push(wllama({ task, model, dtype, input: given }, setting));
       const dtypes: DType[] = cached && dtype === 'q4' ? ['q4', 'q8'] : [dtype];
       return [...ours({ task, model, input: given, dtypes }, setting), ...peers];
     },

@@ -8,6 +8,7 @@ import { modelGraph } from '../onnx/models.js';
 import { attentionGraph, productGraph } from '../onnx/operations.js';
 import type { ModelName, Source } from '../types.js';
 import { writeCheckpoint } from './checkpoint.js';
+import { writeGguf } from './gguf.js';
 import { shapes } from './shapes.js';
 import { randomWeights, type Weights } from './weights.js';
 
@@ -53,6 +54,13 @@ export async function makeSource(source: Source): Promise<string> {
     const write = (path: string): void => writeCheckpoint(path, shapes[model], weightsOf(model));
     await made(model, 'checkpoint', ['model.safetensors', 'config.json'], write);
     return `${modelsFolder}/${model}`;
+  }
+  if (source.make === 'gguf') {
+    const { model, precision } = source;
+    const path = `${modelsFolder}/${model}/gguf-${precision}`;
+    const write = (): void => writeGguf(inProject(`${path}.gguf`), shapes[model], weightsOf(model), precision);
+    await made(model, `gguf-${precision}`, [`gguf-${precision}.gguf`], write);
+    return path;
   }
   if (source.make === 'model') {
     const { model, precision } = source;

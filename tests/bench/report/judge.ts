@@ -1,7 +1,7 @@
 // Compares measurements with targets.
 
 import { keyOf } from '../results.js';
-import { median, type Ratio, ratios } from '../statistics.js';
+import { median, type Ratio, speedUp } from '../statistics.js';
 import type { Identity, MeasuredContender, Results, Run } from '../types.js';
 import type { Bar, Pick, Side } from './bars.js';
 
@@ -40,15 +40,16 @@ export interface Judged {
   missing?: string | undefined;
 }
 
-/** Rounds are compared one by one if both sides are in the same run. */
+/** Rounds are compared one by one if both sides are in the same run; runs of different days are not compared. */
 export function judge(results: Results, bar: Bar): Judged {
   const of = picked(results, bar.of);
   const against = picked(results, bar.against);
   const missing = of.missing ?? against.missing;
   if (!of.contender || !against.contender) return { bar, of, against, missing };
   const sameRun = of.run === against.run;
+  if (of.run?.date !== against.run?.date) return { bar, of, against, missing: 'not measured on one day' };
   const ratio: Ratio = sameRun
-    ? ratios(against.contender.milliseconds, of.contender.milliseconds)
+    ? speedUp(of.contender, against.contender)
     : { median: median(against.contender.milliseconds) / median(of.contender.milliseconds) };
   return { bar, of, against, ratio, met: ratio.median >= bar.least };
 }

@@ -6,7 +6,9 @@ const rowHeight = 12;
 
 const text = (x: number, y: number, content: string | number, more = '', kind = 'text'): string =>
   `<text class="${kind}" x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${more}>${escaped(content)}</text>`;
-const escaped = (content: string | number): string => String(content).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+/** As the text of an element. */
+export const escaped = (content: string | number): string =>
+  String(content).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 const line = (x1: number, y1: number, x2: number, y2: number, kind: string): string =>
   `<line class="${kind}" x1="${x1.toFixed(1)}" y1="${y1.toFixed(1)}" x2="${x2.toFixed(1)}" y2="${y2.toFixed(1)}"/>`;
 

@@ -3,7 +3,7 @@
 
 import { median } from '../statistics.js';
 import type { Identity, Results, Run } from '../types.js';
-import { barPanel, type Group, linePanel, type Panel, type Series } from './panels.js';
+import { barPanel, escaped, type Group, linePanel, type Panel, type Series } from './panels.js';
 import { fastestPeer } from './table.js';
 
 const style = `
@@ -100,7 +100,7 @@ function gflops(run: Run, time: number): number | undefined {
   return run.amount && run.amount.gflop / (time / 1000);
 }
 
-/** The picture, without panels that have no measurement. */
+/** The picture of one machine's results, without panels that have no measurement. */
 export function plot(results: Results): string {
   const at: At = (id, threads = 1) => results.measured[`${id} chromium ${threads}`];
   const panels: ((top: number) => Panel)[] = [
@@ -138,7 +138,7 @@ export function plot(results: Results): string {
   }
   const dates = Object.values(results.measured).map(({ date }) => date);
   const versions = Object.values(results.measured).find(({ engine }) => engine === 'chromium')?.engineVersion ?? '';
-  const foot = `<text class="text quiet" x="16" y="${top + 8}">${versions}, ${dates.sort().at(-1) ?? ''}; npm run bench repeats it</text>`;
+  const foot = `<text class="text quiet" x="16" y="${top + 8}">${escaped(`${results.machine.cpu}; ${versions}, ${dates.sort().at(-1) ?? ''}; npm run bench repeats it`)}</text>`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${pictureWidth} ${top + 24}" width="${pictureWidth}" height="${top + 24}" role="img" aria-label="Speed of clearformer against its peers">
 <style>${style}
 </style>

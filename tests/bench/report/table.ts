@@ -1,9 +1,12 @@
 // The results as Markdown.
 
-import { median, type Ratio, ratios } from '../statistics.js';
+import { items } from '../items/index.js';
+import type { Machine } from '../machine.js';
+import { keyOf } from '../results.js';
+import { median, type Ratio, speedUp } from '../statistics.js';
 import type { MeasuredContender, Results, Run } from '../types.js';
-import { bars } from './bars.js';
-import { type Judged, judge, type Picked } from './judge.js';
+import { type Bar, bars } from './bars.js';
+import { type Judged, judge } from './judge.js';
 
 const number = (value: number, digits = 3): string =>
   value >= 1000 ? String(Math.round(value)) : value.toPrecision(digits);
@@ -15,24 +18,35 @@ const row = (cells: readonly (string | undefined)[]): string => `| ${cells.join(
 const table = (head: readonly string[], rows: readonly (readonly (string | undefined)[])[]): string =>
   [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n');
 
-function barRow(judged: Judged): (string | undefined)[] {
-  const { bar, of, against, ratio, met, missing } = judged;
-  const own = bar.of.pick.variant;
-  const other = bar.against.pick.peer ?? (bar.against.pick.role === 'limit' ? "the machine's limit" : 'ours');
-  const time = (side: Picked): string => (side.time === undefined ? '' : `${number(side.time)} ms`);
-  const verdict = missing ?? (met ? 'met' : '**not met**');
-  const named = against.contender?.role === 'peer' ? against.contender.name : other;
-  return [bar.work, own, time(of), named, time(against), ratio ? times(ratio) : '', `${bar.least} ×`, verdict];
+/** "A", "B", …: the names of the columns. */
+const letter = (i: number): string => String.fromCharCode(65 + i);
+
+/** The other side of a target in words. */
+function againstName({ against: { pick } }: Bar): string {
+  if (pick.role === 'limit') return "the machine's limit";
+  return pick.peer ? `${pick.peer} ${pick.dtype.join(' / ')}` : 'ours';
 }
 
-const barHead = ['work', 'build', 'ours', 'against', 'theirs', 'ratio [quartiles]', 'bar', ''];
+/** Our time and the other one, their ratio, and whether it passes. */
+function barCell({ bar, of, against, ratio, met, missing }: Judged): string {
+  if (!ratio || of.time === undefined || against.time === undefined) return missing ?? '';
+  const { name = '', role } = against.contender ?? {};
+  const which = role === 'peer' && bar.against.pick.dtype.length > 1 ? ` (${name})` : '';
+  return `${number(of.time)} / ${number(against.time)} ms${which}, ${times(ratio)}, ${met ? 'met' : '**not met**'}`;
+}
 
-/** Every target with its measurement. */
-export const barTable = (results: Results): string =>
-  table(
-    barHead,
-    bars.map((bar) => barRow(judge(results, bar))),
-  );
+/** Every target with its measurement on each machine. */
+export function barTable(machines: readonly Results[]): string {
+  const head = ['work', 'build', 'against', 'bar', ...machines.map((_, i) => `${letter(i)}: ours / theirs, ratio`)];
+  const rows = bars.map((bar) => [
+    bar.work,
+    bar.of.pick.variant,
+    againstName(bar),
+    `${bar.least} ×`,
+    ...machines.map((results) => barCell(judge(results, bar))),
+  ]);
+  return table(head, rows);
+}
 
 /** The fastest peer of a run for a contender of ours, with the same precision or a wider one. */
 export function fastestPeer(run: Run): MeasuredContender | undefined {
@@ -40,35 +54,70 @@ export function fastestPeer(run: Run): MeasuredContender | undefined {
   return peers.sort((a, b) => median(a.milliseconds) - median(b.milliseconds))[0];
 }
 
-function measuredRows(run: Run): string[][] {
+const reason = (text = ''): string => (text.split('\n')[0] ?? '').replaceAll('|', '/').slice(0, 90);
+
+/** Time, rate and, for ours, the ratio to the fastest peer. */
+function measuredCell(run: Run, contender: MeasuredContender): string {
+  const { milliseconds, unavailable, role } = contender;
+  if (milliseconds.length === 0) return `not available: ${reason(unavailable)}`;
+  const time = median(milliseconds);
   const fastest = fastestPeer(run);
-  const where = `${run.engine}, ${run.threads}`;
-  return run.contenders.map((contender) => {
-    const { name, milliseconds, unavailable, role } = contender;
-    if (milliseconds.length === 0) return [run.title, where, name, `not available: ${reason(unavailable)}`, '', ''];
-    const time = median(milliseconds);
-    const rate = run.amount ? `${number(run.amount.gflop / (time / 1000))}` : '';
-    const ratio = role === 'ours' && fastest ? times(ratios(fastest.milliseconds, milliseconds)) : '';
-    return [run.title, where, name, `${number(time)} ms`, rate, ratio];
+  const parts = [`${number(time)} ms`];
+  if (run.amount) parts.push(`${number(run.amount.gflop / (time / 1000))} G/s`);
+  if (role === 'ours' && fastest) parts.push(times(speedUp(contender, fastest)));
+  return parts.join(', ');
+}
+
+/** The keys of all machines' runs in the order of the items; those of items that are no more come last. */
+function keysOf(machines: readonly Results[]): string[] {
+  const order = new Map(items.map(({ id }, i) => [id, i]));
+  const place = (key: string): number => order.get(key.split(' ')[0] ?? '') ?? items.length;
+  const keys = new Set(machines.flatMap(({ measured }) => Object.keys(measured)));
+  return [...keys].sort((a, b) => place(a) - place(b) || (a < b ? -1 : 1));
+}
+
+function measuredRows(key: string, machines: readonly Results[]): string[][] {
+  const runs = machines.map(({ measured }) => measured[key]);
+  const names = new Set(runs.flatMap((run) => run?.contenders.map(({ name }) => name) ?? []));
+  const first = runs.find((run) => run !== undefined);
+  return [...names].map((name) => {
+    const own = runs.map((run) => run?.contenders.find((each) => each.name === name));
+    const cosine = own.find((each) => each?.cosine !== undefined)?.cosine;
+    const cells = runs.map((run, i) => {
+      const contender = own[i];
+      return run && contender ? measuredCell(run, contender) : '';
+    });
+    const where = first ? `${first.engine}, ${first.threads}` : '';
+    return [first?.title ?? '', where, name, cosine === undefined ? '' : cosine.toFixed(4), ...cells];
   });
 }
 
-const reason = (text = ''): string => (text.split('\n')[0] ?? '').replaceAll('|', '/').slice(0, 90);
+/** Every contender of every run, a column per machine. */
+export function measuredTable(machines: readonly Results[]): string {
+  const head = ['work', 'engine, threads', 'who', 'cosine with fp32', ...machines.map((_, i) => letter(i))];
+  return table(
+    head,
+    keysOf(machines).flatMap((key) => measuredRows(key, machines)),
+  );
+}
 
-const measuredHead = ['work', 'engine, threads', 'who', 'median', 'G/s', 'ratio to the fastest peer [quartiles]'];
+/** The machine in words. */
+export function described({ cpu, features, emulated }: Machine): string {
+  const known = features ? features.join(', ') || 'none of the watched instructions' : 'instructions not told';
+  return [`${cpu}; ${known}`, emulated].filter(Boolean).join('; ');
+}
 
-/** Every contender of every run. */
-export const measuredTable = (results: Results): string =>
-  table(measuredHead, Object.values(results.measured).flatMap(measuredRows));
-
-/** Date, machine and versions, one line per combination. */
-export function conditions(results: Results): string {
-  const runs = Object.values(results.measured);
-  const lines = runs.map(({ date, machine, engineVersion, pinned, versions }) => {
-    const named = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
-    return `- ${date}, ${machine}, ${engineVersion} (${pinned}); ${named.join(', ')}`;
-  });
-  return [...new Set(lines)].sort().join('\n');
+/** Each machine, with a line per date, engine and set of versions. */
+export function conditions(machines: readonly Results[]): string {
+  return machines
+    .map(({ machine, measured }, i) => {
+      const lines = Object.values(measured).map(({ date, engineVersion, pinned, versions, note }) => {
+        const named = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+        return [`  - ${date}, ${engineVersion} (${pinned}); ${named.join(', ')}`, note].filter(Boolean).join('; ');
+      });
+      return [`- **${letter(i)}**: ${described(machine)}`, ...[...new Set(lines)].sort()].join('\n');
+    })
+    .join('\n');
 }
 
 const shortList = [
@@ -82,25 +131,38 @@ const shortList = [
   'startup',
 ];
 
-/** A few lines for the readme: our faster build and the fastest peer, in Chromium. */
-export function shortTable(results: Results): string {
+interface Quoted {
+  row: string[];
+  ratio: number;
+}
+
+/** Our faster build and the fastest peer in one run. */
+function quoted(run: Run, machine: string): Quoted | undefined {
+  const ours = run.contenders.filter(({ role, milliseconds }) => role === 'ours' && milliseconds.length > 0);
+  const [best] = ours.sort((a, b) => median(a.milliseconds) - median(b.milliseconds));
+  const fastest = fastestPeer(run);
+  if (!best || !fastest) return undefined;
+  const cell = ({ milliseconds }: MeasuredContender): string => `${number(median(milliseconds))} ms`;
+  const ratio = speedUp(best, fastest);
+  return {
+    row: [run.title, cell(best), `${cell(fastest)} (${fastest.name})`, times(ratio), machine],
+    ratio: ratio.median,
+  };
+}
+
+/** A few lines for the readme, in Chromium: of each work the machine with the worse ratio. */
+export function shortTable(machines: readonly Results[]): string {
   const rows = shortList.flatMap((id) => {
-    const run = results.measured[`${id} chromium 1`];
-    const ours = run?.contenders.filter(({ role, milliseconds }) => role === 'ours' && milliseconds.length > 0) ?? [];
-    const [best] = ours.sort((a, b) => median(a.milliseconds) - median(b.milliseconds));
-    const fastest = run && fastestPeer(run);
-    if (!best || !fastest) return [];
-    const cell = ({ milliseconds }: MeasuredContender): string => `${number(median(milliseconds))} ms`;
-    return [
-      [
-        run.title,
-        cell(best),
-        `${cell(fastest)} (${fastest.name})`,
-        times(ratios(fastest.milliseconds, best.milliseconds)),
-      ],
-    ];
+    const found = machines.flatMap(({ measured }, i) => {
+      const run = measured[keyOf(id, { engine: 'chromium', threads: 1 })];
+      return (run && quoted(run, letter(i))) ?? [];
+    });
+    const [worst] = found.sort((a, b) => a.ratio - b.ratio);
+    return worst ? [worst.row] : [];
   });
-  return table(['Chromium, one thread', 'clearformer', 'fastest peer', 'ratio [quartiles]'], rows);
+  const head = ['Chromium, one thread', 'clearformer', 'fastest peer', 'ratio [quartiles]', 'machine'];
+  const named = machines.map(({ machine }, i) => `${letter(i)}: ${described(machine)}.`).join(' ');
+  return `${table(head, rows)}\n\nOf each work the machine with the lowest ratio. ${named}`;
 }
 
 /** `text` with the part between the two benchmark markers replaced by `content`. */
@@ -112,27 +174,32 @@ export function betweenMarks(text: string, content: string): string {
 }
 
 /** The whole page. */
-export function page(results: Results): string {
+export function page(machines: readonly Results[]): string {
   return `# Measurements
 
 ![Speed against the fastest peer, and how it scales](bench.svg)
 
-Written by \`npm run bench\` from what it measured; \`npm run bench -- minilm\` repeats a part. All of a work's contenders run
-in turns in one run, after warm-up; medians, and quartiles of the ratio in each round. The peers run graphs of their own
-fused operators with the same random weights, and must compute the same before they are timed. A kernel's time is without a
-call from JavaScript, a peer's with it. "Limit" is what a loop that touches nothing but registers (for a single row:
-memory) takes for the same number of operations in the same run.
+Written by \`npm run bench\` from what it measured (bench/*.json, a file and a column per machine); \`npm run bench -- minilm\`
+repeats a part, and replaces only the rows of this machine. All of a work's contenders run in turns in one run, after
+warm-up; medians, and quartiles of the ratio in each round. The peers run graphs of their own fused operators, or a file of
+their own format, with the same random weights, and must compute the same before they are timed. A kernel's time is without
+a call from JavaScript, a peer's with it; wllama's is by its own clock, without its server. "Limit" is what a loop that touches
+nothing but registers (for a single row: memory) takes for the same number of operations in the same run.
 
-${conditions(results)}
+${conditions(machines)}
 
 ## Bars
 
-${barTable(results)}
+A cell is our time, the other's, their ratio with its quartiles, and whether it reaches the bar.
+
+${barTable(machines)}
 
 ## All of it
 
-G/s: 10⁹ operations a second, a multiply and an add counted as two.
+A cell is the median time, 10⁹ operations a second (a multiply and an add counted as two), and for ours the ratio to the
+fastest peer with its quartiles. The cosine is that of the outputs and those in fp32 of the same random weights, whose
+outputs are more sensitive to rounding than a trained model's: \`npm run accuracy\` measures those.
 
-${measuredTable(results)}
+${measuredTable(machines)}
 `;
 }

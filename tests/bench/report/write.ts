@@ -8,11 +8,12 @@ import { plot } from './plot.js';
 import { betweenMarks, page, shortTable } from './table.js';
 
 export function writeReport(): void {
-  const results = readResults();
-  if (Object.keys(results.measured).length === 0) return;
-  writeFileSync(inProject('.github/bench.md'), page(results));
-  writeFileSync(inProject('.github/bench.svg'), plot(results));
+  const machines = readResults();
+  const [drawn] = machines;
+  if (!drawn) return;
+  writeFileSync(inProject('.github/bench.md'), page(machines));
+  writeFileSync(inProject('.github/bench.svg'), plot(drawn));
   const readme = inProject('README.md');
-  writeFileSync(readme, betweenMarks(readFileSync(readme, 'utf8'), shortTable(results)));
+  writeFileSync(readme, betweenMarks(readFileSync(readme, 'utf8'), shortTable(machines)));
   console.log('Written: .github/bench.md, .github/bench.svg, the short table of README.md');
 }

@@ -1,10 +1,8 @@
-// Contenders in pages of one headless Chromium, each in a page of its own.
+// Contenders in pages of one headless browser, each in a page of its own.
 
-import { type Browser, chromium, type Page } from 'playwright-core';
 import { messageOf } from '../../../scripts/toolchain/progress.js';
-import { findChromium } from '../../../scripts/toolchain.js';
-import { browserFlags } from '../../web/browser/chromium.js';
 import type { About, Host, Opened, Sample, Spec } from '../types.js';
+import { type BrowserPage, browsers, type OpenedBrowser } from './browsers.js';
 import { placed } from './places.js';
 import { type FileServer, pagePath, serveFiles } from './server.js';
 
@@ -14,35 +12,33 @@ interface Bench {
 }
 
 interface Owner {
-  page: Page;
+  page: BrowserPage;
   close(): Promise<void>;
 }
 
-export class ChromiumHost implements Host {
+export class PageHost implements Host {
   readonly version: string;
-  readonly #browser: Browser;
+  readonly #browser: OpenedBrowser;
   readonly #server: FileServer;
   readonly #pages = new Map<string, Owner>();
 
-  private constructor(browser: Browser, server: FileServer) {
+  private constructor(browser: OpenedBrowser, server: FileServer) {
     this.#browser = browser;
     this.#server = server;
-    this.version = `Chromium ${browser.version()}`;
+    this.version = browser.version;
   }
 
-  static async start(): Promise<ChromiumHost> {
-    const browser = await chromium.launch({ executablePath: await findChromium(), args: browserFlags });
-    return new ChromiumHost(browser, await serveFiles());
+  /** `flags` are V8's. */
+  static async start(engine: keyof typeof browsers, flags: readonly string[]): Promise<PageHost> {
+    return new PageHost(await browsers[engine](flags), await serveFiles());
   }
 
   /** A page in a new context, without cache. */
   async #freshPage(): Promise<Owner> {
-    const context = await this.#browser.newContext();
-    const page = await context.newPage();
-    page.setDefaultTimeout(0); // a busy machine is not an error
-    await page.goto(`${this.#server.url}${pagePath}`);
-    await page.waitForFunction(() => document.title === 'ready');
-    return { page, close: () => context.close() };
+    const owner = await this.#browser.page();
+    await owner.page.goto(`${this.#server.url}${pagePath}`);
+    await owner.page.waitForFunction(() => document.title === 'ready');
+    return owner;
   }
 
   /** Contenders with the same `share` are in one page. */
