@@ -98,19 +98,20 @@ function valueBytes(value: Value): Buffer {
   return Buffer.concat([u32(9), u32(5), u64(value.i32s.length), ...value.i32s.map(u32)]);
 }
 
-/** GPT-2's characters for the 256 bytes: the printable ones themselves, the others from U+0100. */
+/**
+ * GPT-2's characters for the bytes of ASCII: the printable ones themselves, the others from U+0100. The server cannot
+ * answer with single bytes beyond ASCII.
+ */
 function byteCharacters(): string[] {
-  const printable = (byte: number): boolean =>
-    (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || (byte >= 174 && byte <= 255);
   let next = 256;
-  return Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(printable(byte) ? byte : next++));
+  return Array.from({ length: 128 }, (_, byte) => String.fromCodePoint(byte >= 33 && byte <= 126 ? byte : next++));
 }
 
 /** Of a token in the vocabulary: one that the tokenizer makes by merging, and one that it finds in texts as it is. */
 const tokenTypes = { merged: 1, verbatim: 4 };
 
 /**
- * The 256 bytes and numbered tokens. wllama takes texts only: the tokens of the measured prompts (contenders/wllama.ts writes
+ * The bytes and numbered tokens. wllama takes texts only: the tokens of the measured prompts (contenders/wllama.ts writes
  * them) are found verbatim, and no others, since it searches a text for each of them.
  */
 function metadata({ d, layers, heads, hidden, vocabulary, positions }: Shape): Record<string, Value> {
@@ -130,7 +131,9 @@ function metadata({ d, layers, heads, hidden, vocabulary, positions }: Shape): R
     'tokenizer.ggml.model': { text: 'gpt2' },
     'tokenizer.ggml.pre': { text: 'gpt-2' },
     'tokenizer.ggml.tokens': { texts: tokens },
-    'tokenizer.ggml.token_type': { i32s: tokens.map((_, i) => (prompts.has(i) ? tokenTypes.verbatim : tokenTypes.merged)) },
+    'tokenizer.ggml.token_type': {
+      i32s: tokens.map((_, i) => (prompts.has(i) ? tokenTypes.verbatim : tokenTypes.merged)),
+    },
     'tokenizer.ggml.merges': { texts: ['t o'] },
     'tokenizer.ggml.bos_token_id': { u32: vocabulary - 1 },
     'tokenizer.ggml.eos_token_id': { u32: vocabulary - 1 },
