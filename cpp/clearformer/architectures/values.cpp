@@ -6,6 +6,12 @@ NormConfig layer_norm(std::size_t d_model, double eps) {
   return {NormKind::layer, {d_model}, static_cast<float>(eps)};
 }
 
+NormConfig plain_layer_norm(std::size_t d_model, double eps) {
+  NormConfig norm = layer_norm(d_model, eps);
+  norm.weight = norm.bias = false;
+  return norm;
+}
+
 NormConfig rms_norm(std::size_t d_model, double eps) {
   return {NormKind::rms, {d_model}, static_cast<float>(eps)};
 }

@@ -8,6 +8,9 @@ namespace clearformer {
 NormConfig layer_norm(std::size_t d_model, double eps);
 NormConfig rms_norm(std::size_t d_model, double eps);
 
+/// LayerNorm without weight and bias.
+NormConfig plain_layer_norm(std::size_t d_model, double eps);
+
 /// The activation under `key`; throws unsupported for an unknown one. Records its name in `model`.
 Activation read_activation(const ConfigReader& config, std::string_view key, ModelConfig& model);
 

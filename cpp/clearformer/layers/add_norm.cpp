@@ -5,7 +5,29 @@
 
 namespace clearformer {
 
-void AddNorm::add_to(const MutableTensorView& x, const TensorView& update) {
+namespace {
+
+NormConfig norm_before(const NormConfig& config, NormOrder order) {
+  NormConfig before = config;
+  if (order == NormOrder::behind) before.kind = NormKind::none;
+  return before;
+}
+
+}  // namespace
+
+AddNorm::AddNorm(const WeightScope& scope, std::string_view name, const NormConfig& config,
+                 NormOrder order, float scale)
+    : norm_(scope / name, norm_before(config, order)), order_(order), scale_(scale) {
+  if (order == NormOrder::both || order == NormOrder::behind) {
+    after_.emplace(scope / concat(name, "_post"), config);
+  }
+}
+
+void AddNorm::add(const MutableTensorView& x, const MutableTensorView& update,
+                  const AddNormHooks& hooks, const Context& context) const {
+  if (after_) after_->forward(update, update, context / concat(hooks.norm, "_post"));
+  if (scale_ != 1.0f) kernels::scale(update.f32(), scale_, update.elements());
+  context.trace(hooks.update, update, "batch pos d_model");
   constexpr std::size_t kWork = 4, kLanes = 64;  // cost of an addition; ranges of whole registers
   parallel_ranges(x.elements(), kWork, kLanes, [&](std::size_t first, std::size_t end) {
     float* const sum = x.f32() + first;

@@ -40,7 +40,8 @@ void Encoder::forward(const MutableTensorView& x, const StackState& state,
 
 void Encoder::forward_layer(std::size_t layer, const MutableTensorView& x, const StackState& state,
                             const Context& context) const {
-  const AttentionState attention = state.attention(config_.span(layer), layer);
+  AttentionState attention = state.attention(config_.span(layer), layer);
+  if (!config_.rotated.empty() && !config_.rotated[layer]) attention.rotary = nullptr;
   blocks_[layer].forward(x, attention, context / config_.block_scope(layer));
 }
 

@@ -26,6 +26,7 @@ struct StackConfig {
   std::size_t layers = 0;
   FinalNorm final_norm = FinalNorm::present;
   std::vector<Span> spans = {};        // one per layer; empty: all full
+  std::vector<bool> rotated = {};      // which layers have rotary positions; empty: all (SmolLM3)
   std::string_view blocks = "blocks";  // the blocks' scope: {blocks}.{i}; may be empty
   bool normalized_input = false;       // block 0 has no ln1 (ModernBERT)
   bool scale_by_depth = false;         // layer i divides its scores by i + 1 (GPT-2's option)

@@ -3,7 +3,7 @@
 // Source: Vaswani et al. 2017, section 3.1. Shapes: x (B, T, D), the residual stream.
 // Hook points: hook_resid_pre, hook_attn_out, hook_resid_mid, hook_mlp_out, hook_resid_post
 //              (B, T, D), post-norm also hook_normalized_resid_post, parallel without hook_resid_mid;
-//              ln1, attn, ln2, mlp, with two norms a sub-layer also ln1_post, ln2_post.
+//              ln1, attn, ln2, mlp, with a norm after a sub-layer also ln1_post, ln2_post.
 #pragma once
 
 #include "clearformer/layers/add_norm.h"
@@ -19,6 +19,7 @@ struct BlockConfig {
   NormConfig norm;
   NormOrder order = NormOrder::pre;
   std::optional<NormConfig> attention_norm;  // of ln1, if different from the others
+  float residual_scale = 1.0f;               // of what each sub-layer adds (Granite)
 };
 
 /// One layer of an encoder, or of a decoder without memory: self-attention, feed-forward.

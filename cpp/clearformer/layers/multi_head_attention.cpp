@@ -1,5 +1,6 @@
 #include "clearformer/layers/multi_head_attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -30,8 +31,13 @@ MultiHeadAttention::MultiHeadAttention(const WeightScope& scope, const Attention
   value_ = Linear(scope / "v_proj", config_.value_features, key_width, config_.bias.value);
   output_ = Linear(scope / "o_proj", width, config_.d_model, config_.bias.output);
   if (config_.head_norm) {
-    query_norm_.emplace(scope / "q_norm", *config_.head_norm);
-    key_norm_.emplace(scope / "k_norm", *config_.head_norm);
+    const auto norm_over = [&](std::size_t all_heads) {
+      NormConfig norm = *config_.head_norm;
+      if (config_.norm_joins_heads) norm.shape = {all_heads};
+      return norm;
+    };
+    query_norm_.emplace(scope / "q_norm", norm_over(width));
+    key_norm_.emplace(scope / "k_norm", norm_over(key_width));
   }
   if (config_.learned_extra_key) {
     extra_key_ = scope.take("bias_k", {1, 1, key_width});
@@ -79,14 +85,31 @@ MutableTensorView MultiHeadAttention::with_extra(const MutableTensorView& x, con
   return out;
 }
 
+void MultiHeadAttention::clip(const MutableTensorView& x) const {
+  if (config_.clip <= 0.0f) return;
+  float* const first = x.f32();
+  for (std::size_t i = 0; i < x.elements(); ++i) {
+    first[i] = std::clamp(first[i], -config_.clip, config_.clip);
+  }
+}
+
+// x (B, T, H, d) in place, one norm a head or one for all of them.
+void MultiHeadAttention::normalize(const Normalization& norm, const MutableTensorView& x,
+                                   const Context& context) const {
+  const MutableTensorView rows =
+      config_.norm_joins_heads ? x.reshaped({x.dim(0), x.dim(1), x.dim(2) * x.dim(3)}) : x;
+  norm.forward(rows, rows, context);
+}
+
 MutableTensorView MultiHeadAttention::project_queries(const TensorView& x,
                                                       const AttentionState& state,
                                                       const Context& context) const {
   const MutableTensorView queries =
       context.arena.take({x.dim(0), x.dim(1), config_.num_heads, config_.d_head});
   query_.forward(x, queries);
+  clip(queries);
   context.trace("hook_q", queries, kQueryLegend);
-  if (query_norm_) query_norm_->forward(queries, queries, context / "q_norm");
+  if (query_norm_) normalize(*query_norm_, queries, context / "q_norm");
   if (state.rotary != nullptr) {
     RotaryEmbedding::rotate(queries, *state.rotary);
     context.trace("hook_rot_q", queries, kQueryLegend);
@@ -110,9 +133,11 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Inputs& inputs,
   Projected projected{context.arena.take(shape), context.arena.take(shape)};
   key_.forward(inputs.keys, projected.keys);
   value_.forward(inputs.values, projected.values);
+  clip(projected.keys);
+  clip(projected.values);
   context.trace("hook_k", projected.keys, kKeyLegend);
   context.trace("hook_v", projected.values, kKeyLegend);
-  if (key_norm_) key_norm_->forward(projected.keys, projected.keys, context / "k_norm");
+  if (key_norm_) normalize(*key_norm_, projected.keys, context / "k_norm");
   if (state.rotary != nullptr) {
     RotaryEmbedding::rotate(projected.keys, *state.rotary);
     context.trace("hook_rot_k", projected.keys, kKeyLegend);

@@ -3,7 +3,7 @@
 // Source: Vaswani et al. 2017, section 3.2.2; grouped queries: Ainslie et al. 2023, arXiv 2305.13245.
 // Shapes: B batch, T queries, S keys, D model, H query heads, G key/value heads, d head size.
 // Hook points: hook_q, hook_z (B, T, H, d), hook_k, hook_v (B, S, G, d), with rotary positions
-//              hook_rot_q, hook_rot_k, with per-head norms q_norm.…, k_norm.…; those of attention.h.
+//              hook_rot_q, hook_rot_k, with norms of queries and keys q_norm.…, k_norm.…; those of attention.h.
 #pragma once
 
 #include <optional>
@@ -33,7 +33,9 @@ struct AttentionConfig {
   AttentionBias bias;
   std::optional<double> scale;          // of the scores; none: 1/√d
   float softcap = 0.0f;                 // > 0: see AttentionOptions
+  float clip = 0.0f;                    // > 0: limits queries, keys and values to ± this (OLMo)
   std::optional<NormConfig> head_norm;  // of each query and key before rotation (Qwen3, Gemma 3)
+  bool norm_joins_heads = false;        // head_norm is over all heads together (OLMo 2)
   std::size_t additive_hidden = 0;      // > 0: additive scoring in each head, with that hidden size
   bool learned_extra_key = false;       // an extra key and value, "bias_k" and "bias_v" (1, 1, G·d)
   bool zero_extra_key = false;          // an extra key and value of zeros
@@ -88,6 +90,9 @@ class MultiHeadAttention {
   void check(const Inputs& inputs) const;
   void check(const char* what, const TensorView& x, std::size_t batch, std::size_t features) const;
   std::size_t extra_keys() const;
+  void clip(const MutableTensorView& x) const;
+  void normalize(const Normalization& norm, const MutableTensorView& x,
+                 const Context& context) const;
   MutableTensorView project_queries(const TensorView& x, const AttentionState& state,
                                     const Context& context) const;
   Projected project(const Inputs& inputs, const AttentionState& state,

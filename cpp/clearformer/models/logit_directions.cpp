@@ -48,7 +48,8 @@ Directions head_directions(const Tower& tower, std::size_t layer, KeyRole keys,
   if (layer >= stack.layers) {
     fail(ErrorCode::invalid_argument, "layer ", layer, " of ", stack.layers, " layers");
   }
-  if (stack.block.order == NormOrder::both || stack.block.order == NormOrder::post) {
+  const NormOrder order = stack.block.order;
+  if (order == NormOrder::both || order == NormOrder::post || order == NormOrder::behind) {
     fail(ErrorCode::unsupported, "what a head adds passes a norm first: it has no share by itself");
   }
   if (keys == KeyRole::memory && !tower.config().cross_attention) {
@@ -68,7 +69,7 @@ Directions head_directions(const Tower& tower, std::size_t layer, KeyRole keys,
   for (std::size_t d = 0; d < output.out_features(); ++d) {
     output.unpack_row(d, row.f32());
     for (std::size_t n = 0; n < count; ++n) {
-      const double share = directions.f32()[n * directions.dim(1) + d];
+      const double share = stack.block.residual_scale * directions.f32()[n * directions.dim(1) + d];
       for (std::size_t i = 0; i < width; ++i) sums[n * width + i] += share * row.f32()[i];
     }
   }
@@ -77,7 +78,8 @@ Directions head_directions(const Tower& tower, std::size_t layer, KeyRole keys,
   }
   for (std::size_t n = 0; n < count && !output.bias().empty(); ++n) {
     const float* direction = directions.f32() + n * directions.dim(1);
-    result.bias.f32()[n] = static_cast<float>(dot(direction, output.bias()));
+    result.bias.f32()[n] =
+        stack.block.residual_scale * static_cast<float>(dot(direction, output.bias()));
   }
   return result;
 }
