@@ -69,6 +69,8 @@ const std::vector<std::string>& tiny_folders() {
                                                "phi/odd",
                                                "phi3/even",
                                                "gemma2/odd",
+                                               "olmo2/even",
+                                               "opt/odd",
                                                "gemma3_text/even",
                                                "nn_transformer/odd",
                                                "marian/odd",

@@ -112,6 +112,9 @@ FAMILIES = {
         CAUSAL_LM, "decoder", "no head_dim", rope="one"),
     "phi3": Family(hf.Phi3Config, LLAMA_BASE, LLAMA | dict(sliding_window=[None, 3, 5], attention_bias=[ABSENT]), CAUSAL_LM,
                    "decoder", "no head_dim", rope="one"),
+    "gemma": Family(hf.GemmaConfig, LLAMA_BASE | dict(head_dim=4),
+                    LLAMA | dict(use_bidirectional_attention=[ABSENT, ABSENT, False, True], tie_word_embeddings=[True, True, False]),
+                    CAUSAL_LM, "decoder", rope="one", gains=GEMMA_GAINS),
     "gemma2": Family(hf.Gemma2Config, LLAMA_BASE | dict(head_dim=4, query_pre_attn_scalar=4, sliding_window=4),
                      LLAMA | GEMMA | dict(hidden_act=[ABSENT]), CAUSAL_LM, "decoder", rope="one", gains=GEMMA_GAINS),
     "gemma3_text": Family(hf.Gemma3TextConfig, LLAMA_BASE | dict(head_dim=4, query_pre_attn_scalar=4, sliding_window=4),
@@ -124,6 +127,39 @@ FAMILIES = {
                                 LLAMA | GEMMA | dict(hidden_act=[ABSENT], tie_word_embeddings=[ABSENT])),
                 "vision_config": (SIGLIP, {})},
         gains=GEMMA_GAINS),
+    "olmo": Family(hf.OlmoConfig, LLAMA_BASE, LLAMA | dict(rms_norm_eps=[ABSENT], clip_qkv=[None, None, 0.5, 2.0]),
+                   CAUSAL_LM, "decoder", rope="one"),
+    "olmo2": Family(hf.Olmo2Config, LLAMA_BASE, LLAMA, CAUSAL_LM, "decoder", rope="one"),
+    "olmo3": Family(hf.Olmo3Config, LLAMA_BASE | dict(sliding_window=4), LLAMA | dict(sliding_window=[3, 5]), CAUSAL_LM,
+                    "decoder", rope="one"),
+    "smollm3": Family(
+        hf.SmolLM3Config, LLAMA_BASE | dict(no_rope_layers=[1, 0]),
+        LLAMA | dict(mlp_bias=[False, True], tie_word_embeddings=[True, True, False], use_sliding_window=[False, True],
+                     sliding_window=[None, 3, 5], no_rope_layers=[None, [1, 0, 1], [0, 1, 0, 0], [1, 1, 1]],
+                     no_rope_layer_interval=[4, 2, 1]),
+        CAUSAL_LM, "decoder", rope="one"),
+    "granite": Family(
+        hf.GraniteConfig, LLAMA_BASE,
+        LLAMA | dict(mlp_bias=[False, True], embedding_multiplier=[1.0, 12, 0.5], residual_multiplier=[1.0, 0.22, 2],
+                     attention_multiplier=[1.0, 0.3, 0.015625], logits_scaling=[1.0, 8, 0.5]),
+        CAUSAL_LM, "decoder", rope="one"),
+    "starcoder2": Family(
+        hf.Starcoder2Config, LLAMA_BASE,
+        LLAMA | dict(rms_norm_eps=[ABSENT], attention_bias=[ABSENT], norm_epsilon=EPS, use_bias=[True, True, False],
+                     sliding_window=[None, 3, 5], tie_word_embeddings=[True, True, False]),
+        CAUSAL_LM, "decoder", rope="one"),
+    "opt": Family(
+        hf.OPTConfig, dict(vocab_size=40, hidden_size=16, num_hidden_layers=2, num_attention_heads=4, ffn_dim=24,
+                           max_position_embeddings=32) | TOKENS,
+        dict(num_hidden_layers=LAYERS, ffn_dim=[24, 17], activation_function=ACTS, do_layer_norm_before=[True, True, False],
+             _remove_final_layer_norm=[ABSENT, ABSENT, True], word_embed_proj_dim=[None, 8, 17], enable_bias=[True, True, False],
+             layer_norm_elementwise_affine=[True, True, False], tie_word_embeddings=[True, True, False], is_causal=CAUSAL),
+        CAUSAL_LM, "decoder", "plain"),
+    "openai-gpt": Family(
+        hf.OpenAIGPTConfig, dict(vocab_size=40, n_embd=16, n_layer=2, n_head=4, n_positions=32) | TOKENS,
+        dict(n_layer=LAYERS, afn=["gelu", "relu", "silu", "swish"], layer_norm_epsilon=EPS,
+             tie_word_embeddings=[True, True, False], is_causal=CAUSAL),
+        CAUSAL_LM, "decoder", "gpt2"),
     "marian": Family(
         hf.MarianConfig, SEQ2SEQ_BASE | dict(max_position_embeddings=32, pad_token_id=3, eos_token_id=0,
                                              decoder_start_token_id=3, forced_eos_token_id=0),
@@ -216,7 +252,8 @@ def draw_settings(rng, family, base, choices, nested=""):
             settings[key] = value
     layers = settings.get("num_hidden_layers", 0)
     two = family.rope == "two" or nested == "text_config" and family.config is hf.Gemma3Config
-    if (two or "use_sliding_window" in choices or family.config is hf.Gemma2Config) and rng.random() < 0.6:
+    local = "use_sliding_window" in choices or family.config in (hf.Gemma2Config, hf.Olmo3Config)
+    if (two or local) and rng.random() < 0.6:
         settings["layer_types"] = [rng.choice(LAYER_KINDS) for _ in range(layers)]
     if (family.rope or two) and rng.random() < 0.7:
         d_head = settings.get("head_dim") or settings["hidden_size"] // settings["num_attention_heads"]

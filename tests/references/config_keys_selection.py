@@ -14,11 +14,12 @@ from config_keys_runs import Bench, Store, quiet
 from config_keys_spellings import version_4
 
 SMALL = dict(hidden_size=8, n_embd=8, d_model=8, dim=8, num_attention_heads=2, n_head=2, n_heads=2, num_heads=2,
-             num_key_value_heads=1, head_dim=4, intermediate_size=12, hidden_dim=12, d_ff=12, encoder_ffn_dim=12,
+             num_key_value_heads=1, head_dim=4, intermediate_size=12, hidden_dim=12, d_ff=12, ffn_dim=12, encoder_ffn_dim=12,
              decoder_ffn_dim=10, encoder_attention_heads=2, decoder_attention_heads=2, encoder_layers=1, decoder_layers=1,
              num_mel_bins=4, max_source_positions=6, max_target_positions=16, image_size=4, patch_size=2,
              projection_dim=6, max_position_embeddings=20, n_positions=20)
-ONE_LAYER = {"bert", "roberta", "t5", "vit", "deit", "clip", "phi", "phi3", "llama"}
+ONE_LAYER = {"bert", "roberta", "t5", "vit", "deit", "clip", "phi", "phi3", "llama", "gemma", "olmo", "granite", "starcoder2",
+             "openai-gpt"}
 OUTPUTS = ("logits", "last_hidden_state", "pooler_output", "start_logits", "end_logits", "text_embeds", "image_embeds",
            "sequences")
 ABSENT = object()
@@ -108,6 +109,11 @@ SELECTION = {
         Selected("su", {"rope_scaling": {"type": "su", "short_factor": [1.0, 1.5], "long_factor": [2.0, 3.0],
                                          "original_max_position_embeddings": 6}}, old=True),
     ],
+    "gemma": [
+        Selected("hidden_activation beside hidden_act", {"hidden_act": "gelu", "hidden_activation": "relu"}),
+        Selected("use_bidirectional_attention", {"use_bidirectional_attention": True},
+                 refused_here="use_bidirectional_attention"),
+    ],
     "gemma2": [
         Selected("tied, with tensors of its own", untied=True, task="causal-lm"),
         Selected("use_bidirectional_attention", {"use_bidirectional_attention": True},
@@ -122,6 +128,34 @@ SELECTION = {
     "gemma3": [
         Selected("text_config without numbers of heads", {"text_config": {
             "num_attention_heads": ABSENT, "num_key_value_heads": ABSENT, "head_dim": 2}}),
+    ],
+    "olmo": [Selected("clip_qkv", {"clip_qkv": 0.1, "rms_norm_eps": 0.3})],
+    "olmo2": [
+        Selected("head_dim, no rms_norm_eps", {"rms_norm_eps": ABSENT, "clip_qkv": 0.1}, base=dict(head_dim=6), text=True),
+    ],
+    "olmo3": [
+        Selected("no layer_types", {"layer_types": ABSENT, "sliding_window": 3}, base=dict(num_hidden_layers=4)),
+    ],
+    "smollm3": [
+        Selected("no_rope_layer_interval, local", {"no_rope_layers": ABSENT, "no_rope_layer_interval": 2, "layer_types": ABSENT,
+                                                   "use_sliding_window": True, "sliding_window": 3}, text=True),
+        Selected("layer_types without use_sliding_window", {"layer_types": LOCAL_FIRST, "sliding_window": 3}),
+        Selected("no rope_theta", {"rope_parameters": ABSENT}),
+    ],
+    "granite": [
+        Selected("multipliers", {"embedding_multiplier": 3, "residual_multiplier": 0.5, "attention_multiplier": 0.1,
+                                 "logits_scaling": 0.25}, task="causal-lm"),
+    ],
+    "starcoder2": [
+        Selected("no norm_epsilon", {"norm_epsilon": ABSENT, "sliding_window": 3, "layer_norm_eps": 0.3}),
+        Selected("use_bias false", {"use_bias": False, "mlp_bias": True}),
+    ],
+    "opt": [
+        Selected("projected", {"do_layer_norm_before": False}, base=dict(word_embed_proj_dim=6), text=True),
+        Selected("no final norm", {"_remove_final_layer_norm": True, "layer_norm_elementwise_affine": False}),
+    ],
+    "openai-gpt": [
+        Selected("gelu and n_layer by another name", {"is_causal": False, "n_layer": 2, "num_hidden_layers": 1}),
     ],
     "marian": [Selected("three tables, is_causal false", {"tie_word_embeddings": False, "is_causal": False, "scale_embedding": True})],
     "bart": [

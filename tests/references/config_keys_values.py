@@ -80,7 +80,9 @@ VALUES = {
     "hidden_dropout": [0.2], "apply_spec_augment": [True], "begin_suppress_tokens": [None, [5]], "suppress_tokens": [[6]],
     "text_config": [{"hidden_size": 24, "hidden_act": "relu"}], "vision_config": [{"hidden_size": 24}],
     "text_config_dict": [{"hidden_size": 24}], "vision_config_dict": [{"hidden_size": 24}],
-    "mm_tokens_per_image": [1], "summary_activation": ["relu"], "ffn_dim": [20], "multi_query": [True],
+    "mm_tokens_per_image": [1], "summary_activation": ["relu"], "ffn_dim": [20], "afn": ["relu", "swish", "gelu_new"], "do_layer_norm_before": [False], "_remove_final_layer_norm": [True],
+    "word_embed_proj_dim": [8, None], "enable_bias": [False], "layer_norm_elementwise_affine": [False],
+    "no_rope_layer_interval": [2, 1], "multi_query": [True],
     "parallel_attn": [True], "new_decoder_architecture": [True], "clip_qkv": [0.1], "residual_in_fp32": [True],
     "num_experts": [2], "num_local_experts": [2], "conv_kernel": [3], "attention_scale": [0.3], "use_mrope": [True],
 }

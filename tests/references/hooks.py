@@ -19,7 +19,7 @@ from models_common import double_of, load_checkpoint, padded, token_ids
 
 LENGTH, SOURCE = 6, 7  # SOURCE is longer than Gemma's and Qwen's window
 VISIBLE = 0.02  # an edit changes the output by more than a thousand times the difference between two correct runs
-ALONE = ("clip", "qwen3", "modernbert", "whisper", "vit_base")  # one sequence or image suffices
+ALONE = ("clip", "qwen3", "olmo2", "opt", "modernbert", "whisper", "vit_base")  # one sequence or image suffices
 # name: checkpoint, task
 MODELS = {
     "gpt2": ("models/gpt2/odd", "causal-lm"),
@@ -27,6 +27,8 @@ MODELS = {
     "phi": ("models/phi/even", "causal-lm"),
     "qwen3": ("models/qwen3/odd", "causal-lm"),
     "gemma2": ("models/gemma2/even", "causal-lm"),
+    "olmo2": ("models/olmo2/even", "causal-lm"),
+    "opt": ("models/opt/odd", "causal-lm"),
     "bert": ("models/bert/odd_masked_lm", "masked-lm"),
     "bert_base": ("models/bert/odd_base", "base"),
     "modernbert": ("models/modernbert/odd_masked_lm", "masked-lm"),

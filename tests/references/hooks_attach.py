@@ -77,7 +77,7 @@ def _watch_sums(watch, module, name, block):
         watch.output(module, f"{name}.hook_normalized_resid_post")
     else:
         for norm, total in zip(norms[1:], sums, strict=True):
-            watch.input(module.get_submodule(norm), f"{name}.{total}", read=True)
+            watch.input(module.get_submodule(norm or block.middle), f"{name}.{total}", read=True)
         watch.output(module, f"{name}.hook_resid_post")
 
 
@@ -127,7 +127,7 @@ def _watch_audio(watch, encoder, scope):
 def _watch_positions(watch, module, scope):
     """Position vectors, (T, D) or (1, T, D), as broadcast to every sequence."""
     def hook(module, args, result):
-        embedded = watch.values[f"{scope}hook_embed"]
+        embedded = watch.values.get(f"{scope}hook_embed", result)  # OPT embeds positions first
         watch.only_read(f"{scope}hook_pos_embed", result.expand(embedded.shape))
     watch.handles.append(module.register_forward_hook(hook))
 
@@ -164,6 +164,8 @@ def attach(watch, model):
             final = base.get_submodule(tower.final_norm)
             watch.norm(final, f"{tower.scope}ln_final")
             watch.output(final, f"{tower.scope}ln_final.hook_out")
+        if tower.projection:
+            watch.output(base.get_submodule(tower.projection), f"{tower.scope}project_out.hook_out")
     if getattr(base, "pooler", None) is not None:
         watch.output(base.pooler, "pooler.hook_pooler_out")
     for name, path in HEADS.get(config.model_type, {}).items():

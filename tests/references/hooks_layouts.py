@@ -6,7 +6,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Block:
     """Module paths within one block. `order` is the norm order, as in cpp/clearformer/layers/add_norm.h."""
-    order: str  # pre, post, both, parallel
+    order: str  # pre, post, both, behind, parallel
     ln1: str
     attn: str  # the module passed to transformers' attention function
     up: str
@@ -23,6 +23,7 @@ class Block:
     gated: str = ""  # one projection for the activated input and the other factor
     ln1_post: str = ""
     ln2_post: str = ""
+    middle: str = ""  # whose input is hook_resid_mid, if that is not ln2
     cross: str = ""  # the cross-attention; its norm is ln2 and the feed-forward's ln3
     ln3: str = ""
     rotary: bool = False
@@ -41,6 +42,7 @@ class Tower:
     patches: str = ""  # images: class token and positions are parameters
     audio: str = ""  # two convolutions below it, and positions
     final_norm: str = ""
+    projection: str = ""  # after it
 
 
 LLAMA = dict(order="pre", ln1="input_layernorm", attn="self_attn", ln2="post_attention_layernorm", gate="mlp.gate_proj",
@@ -89,6 +91,14 @@ LAYOUTS = {
     "gemma2": lambda config: decoder_only(**LLAMA | dict(
         order="both", ln1_post="post_attention_layernorm", ln2="pre_feedforward_layernorm",
         ln2_post="post_feedforward_layernorm")),
+    "olmo2": lambda config: decoder_only(**LLAMA | dict(
+        order="behind", ln1="", ln1_post="post_attention_layernorm", ln2="", ln2_post="post_feedforward_layernorm",
+        middle="mlp", head_norms=("q_norm", "k_norm"))),
+    "opt": lambda config: [Tower(
+        "", "decoder.layers", Block(**BART | dict(order="pre" if config.do_layer_norm_before else "post"), ln2="final_layer_norm"),
+        embed="decoder.project_in" if config.word_embed_proj_dim != config.hidden_size else "decoder.embed_tokens",
+        positions="decoder.embed_positions", final_norm="decoder.final_layer_norm" if config.do_layer_norm_before else "",
+        projection="decoder.project_out" if config.word_embed_proj_dim != config.hidden_size else "")],
     "phi": lambda config: [Tower("", "layers", Block(
         "parallel", ln1="input_layernorm", attn="self_attn", o="dense", up="mlp.fc1", down="mlp.fc2", rotary=True,
         head_norms=("q_layernorm", "k_layernorm") if config.qk_layernorm else (), norms_heads_first=True),

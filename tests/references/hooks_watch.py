@@ -14,8 +14,13 @@ class Watch:
         self.edits = edits or {}
         self.attentions = {}  # the name of each attention module, by its id
         self.handles = []
+        self.rows = None  # (B, T) of the last block's input
 
     def visit(self, name, value):
+        if self.rows is not None and value.dim() == 2 and value.shape[0] == self.rows.numel():
+            return self.visit(name, value.unflatten(0, self.rows)).flatten(0, 1)  # OPT's blocks join these axes
+        if name.endswith("hook_resid_pre"):
+            self.rows = value.shape[:2]
         if name in self.edits:
             value = self.edits[name](value)
         if name in self.values:

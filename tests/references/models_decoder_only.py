@@ -1,11 +1,12 @@
-"""Tiny decoder-only checkpoints: GPT-2, GPT-Neo, Mistral, Qwen2, Qwen3, Phi, Phi-3, Gemma 2, Gemma 3."""
+"""Tiny decoder-only checkpoints of all such architectures but Llama, which has its own script."""
 
 import os
 
 import torch
 from transformers import (
-    AutoModelForCausalLM, Gemma2Config, Gemma3TextConfig, GPT2Config, GPTNeoConfig, MistralConfig, Phi3Config, PhiConfig,
-    Qwen2Config, Qwen3Config,
+    AutoModelForCausalLM, Gemma2Config, Gemma3TextConfig, GemmaConfig, GPT2Config, GPTNeoConfig, GraniteConfig, MistralConfig,
+    Olmo2Config, Olmo3Config, OlmoConfig, OpenAIGPTConfig, OPTConfig, Phi3Config, PhiConfig, Qwen2Config, Qwen3Config,
+    SmolLM3Config, Starcoder2Config,
 )
 
 from common import arguments
@@ -37,6 +38,15 @@ def gpt_neo(size, **more):
                         attention_types=[[["global"], 1], [["local", "global"], 1]], **more)
 
 
+def openai_gpt(size, **more):
+    return OpenAIGPTConfig(vocab_size=size["vocab_size"], n_positions=40, n_embd=size["hidden_size"], n_layer=2,
+                           n_head=size["num_attention_heads"], **TOKENS, **more)
+
+
+def opt(size, **more):
+    return OPTConfig(**without(size, "intermediate_size", "num_key_value_heads"), ffn_dim=size["intermediate_size"], **more)
+
+
 def without(settings, *names):
     return {key: value for key, value in settings.items() if key not in names}
 
@@ -47,6 +57,8 @@ def phi(settings, **more):
 
 SLIDING_FIRST = ["sliding_attention", "full_attention"]
 YARN = rope(rope_type="yarn", factor=4.0, original_max_position_embeddings=16)
+LONGROPE = rope(rope_type="longrope", partial_rotary_factor=0.75, short_factor=[1.0 + 0.1 * i for i in range(6)],
+                long_factor=[1.5 + 0.7 * i for i in range(6)])
 CONFIGURATIONS = {
     "gpt2": {
         "even": lambda: gpt2(EVEN),
@@ -77,6 +89,51 @@ CONFIGURATIONS = {
     "phi3": {
         "even": lambda: Phi3Config(**EVEN, sliding_window=5),
         "odd": lambda: Phi3Config(**ODD, rope_parameters=rope(partial_rotary_factor=0.4)),
+        # Phi-4-mini: every key of its config.json with an effect.
+        "mini": lambda: Phi3Config(**EVEN | dict(hidden_size=64), tie_word_embeddings=True, sliding_window=64,
+                                   original_max_position_embeddings=8, rope_parameters=LONGROPE),
+    },
+    "gemma": {
+        "even": lambda: GemmaConfig(**EVEN, head_dim=16),
+        "odd": lambda: GemmaConfig(**ODD, head_dim=10, hidden_act="gelu", attention_bias=True),
+    },
+    "olmo": {
+        "even": lambda: OlmoConfig(**EVEN, clip_qkv=0.8),
+        "odd": lambda: OlmoConfig(**ODD, tie_word_embeddings=True, attention_bias=True),
+    },
+    "olmo2": {
+        "even": lambda: Olmo2Config(**EVEN, rope_parameters=rope(5e5)),
+        "odd": lambda: Olmo2Config(**ODD, tie_word_embeddings=True, attention_bias=True),
+    },
+    "olmo3": {
+        "even": lambda: Olmo3Config(**EVEN | dict(num_hidden_layers=4), sliding_window=5, rope_parameters=YARN),
+        "odd": lambda: Olmo3Config(**ODD, sliding_window=4, layer_types=["full_attention", "sliding_attention"]),
+    },
+    "smollm3": {
+        "even": lambda: SmolLM3Config(**EVEN, no_rope_layer_interval=2, rope_parameters=rope(5e6)),
+        "odd": lambda: SmolLM3Config(**ODD, no_rope_layers=[0, 1], use_sliding_window=True, sliding_window=5,
+                                     tie_word_embeddings=False, mlp_bias=True),
+    },
+    "granite": {
+        "even": lambda: GraniteConfig(**EVEN, tie_word_embeddings=True, embedding_multiplier=3.0, residual_multiplier=0.6,
+                                      attention_multiplier=0.25, logits_scaling=0.5),
+        "odd": lambda: GraniteConfig(**ODD, residual_multiplier=1.4, attention_multiplier=0.4, logits_scaling=2,
+                                     attention_bias=True, mlp_bias=True),
+    },
+    "starcoder2": {
+        "even": lambda: Starcoder2Config(**EVEN, sliding_window=5, rope_parameters=rope(1e5)),
+        "odd": lambda: Starcoder2Config(**ODD, use_bias=False, tie_word_embeddings=False, norm_epsilon=1e-3),
+    },
+    "opt": {
+        "even": lambda: opt(EVEN),
+        # As OPT-350m.
+        "odd": lambda: opt(ODD, word_embed_proj_dim=17, do_layer_norm_before=False),
+        "plain_norms": lambda: opt(EVEN, layer_norm_elementwise_affine=False, enable_bias=False, word_embed_proj_dim=16,
+                                   activation_function="gelu", tie_word_embeddings=False),
+    },
+    "openai_gpt": {
+        "even": lambda: openai_gpt(EVEN),
+        "odd": lambda: openai_gpt(ODD, afn="silu", tie_word_embeddings=False),
     },
     "gemma2": {
         "even": lambda: Gemma2Config(**EVEN, head_dim=8, sliding_window=5, query_pre_attn_scalar=16,
@@ -101,7 +158,9 @@ STORED = {
     ("gpt_neo", "even"): {"dtype": torch.float16},
     ("mistral", "even"): {"dtype": torch.bfloat16},
     ("qwen2", "odd"): {"max_shard_size": "20KB"},
+    ("gemma", "even"): {"dtype": torch.bfloat16},
     ("gemma2", "odd"): {"dtype": torch.bfloat16},
+    ("opt", "even"): {"dtype": torch.float16},
     ("phi", "odd"): {"dtype": torch.float16},
 }
 
@@ -128,14 +187,21 @@ SPELLED = {
     ("qwen3", "odd"): version_4("layer_types"),
     ("phi", "odd"): version_4(),
     ("phi3", "odd"): version_4(),
+    ("phi3", "mini"): version_4(full_attn_mod=1, interpolate_factor=1, lm_head_bias=False, mlp_bias=False),
+    ("gemma", "odd"): version_4(hidden_activation=None),
+    ("olmo", "even"): version_4(),
+    ("smollm3", "even"): version_4("layer_types"),
+    ("granite", "odd"): version_4(),
+    ("starcoder2", "even"): version_4(),
     ("gemma2", "odd"): version_4("layer_types"),
     ("gemma3_text", "odd"): version_4("layer_types", sliding_window_pattern=2),
 }
-GAINS = {"gemma2": {"embed_tokens": 0.35}, "gemma3_text": {"embed_tokens": 0.35}}  # these models multiply it by sqrt(d_model)
+COUNTING = ("opt",)  # without position_ids positions are counted in the attention mask
+GAINS = {"gemma": {"embed_tokens": 0.35}, "gemma2": {"embed_tokens": 0.35}, "gemma3_text": {"embed_tokens": 0.35}}  # these models multiply it by sqrt(d_model)
 
 
 def old_gpt2(key):
-    """openai-community/gpt2 was saved from the base model: its names have no prefix `transformer.`."""
+    """openai-community/gpt2, and openai-gpt, were saved from the base model: its names have no prefix `transformer.`."""
     return key.removeprefix("transformer.")
 
 
@@ -155,6 +221,7 @@ def gpt_neo_masks(layers, positions):
 
 OLD_FILES = {
     ("gpt2", "odd"): dict(rename=old_gpt2, extra=gpt2_masks(2, 40)),
+    ("openai_gpt", "even"): dict(rename=old_gpt2, extra=gpt2_masks(2, 40)),
     ("gpt_neo", "odd"): dict(extra=gpt_neo_masks(3, 40)),
 }
 
@@ -182,8 +249,10 @@ def add_checkpoint(group, architecture, size):
         positions = (mask.cumsum(-1) - 1).clamp(min=0)
         add_forward(group, f"{size}_{side}_padding", size, "causal-lm", model,
                     {"input_ids": padded_ids, "attention_mask": mask, "position_ids": positions})
-    add_greedy(group, f"{size}_greedy", size, model, runs[0])
-    add_greedy(group, f"{size}_greedy_left_padding", size, model, runs[1])
+    if architecture in COUNTING:
+        add_forward(group, f"{size}_counted_padding", size, "causal-lm", model, runs[1])
+    for run, name in zip(runs, ("greedy", "greedy_left_padding")):
+        add_greedy(group, f"{size}_{name}", size, model, run)
 
 
 def main():

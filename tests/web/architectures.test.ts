@@ -24,7 +24,8 @@ import { optionsFor, variants } from './support/variants.js';
 
 const architectures = [
   ...['bert', 'roberta', 'distilbert', 'modernbert'],
-  ...['gpt2', 'gpt_neo', 'mistral', 'qwen2', 'qwen3', 'phi', 'phi3', 'gemma2', 'gemma3_text'],
+  ...['gpt2', 'gpt_neo', 'mistral', 'qwen2', 'qwen3', 'phi', 'phi3', 'gemma', 'gemma2', 'gemma3_text'],
+  ...['olmo', 'olmo2', 'olmo3', 'smollm3', 'granite', 'starcoder2', 'opt', 'openai_gpt'],
   ...['nn_transformer', 'marian', 'bart', 't5', 'whisper'],
   ...['vit', 'deit', 'clip'],
 ];

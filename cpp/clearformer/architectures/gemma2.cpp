@@ -51,15 +51,19 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace gemma2
 
+void set_gemma_scales(ModelConfig& model) {
+  model.tower.stack.block.norm.weight_offset = 1.0f;
+  model.tower.text->scale = std::sqrt(static_cast<float>(model.d_model()));
+}
+
 ModelConfig read_gemma_like(const ConfigReader& config, Task task, const RotaryKeys& rotary) {
   ModelConfig model = read_llama_like(config, task, rotary);
   BlockConfig& block = model.tower.stack.block;
+  set_gemma_scales(model);
   block.order = NormOrder::both;
-  block.norm.weight_offset = 1.0f;
   const double scalar = config.number("query_pre_attn_scalar");
   if (!(scalar > 0.0)) config.refuse_must("query_pre_attn_scalar", "be > 0");
   block.attention.scale = 1.0 / std::sqrt(scalar);
-  model.tower.text->scale = std::sqrt(static_cast<float>(model.d_model()));
   model.output.softcap = read_softcap(config, "final_logit_softcapping");
   return model;
 }

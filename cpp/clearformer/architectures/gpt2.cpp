@@ -51,13 +51,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   if (!config.flag("scale_attn_weights")) block.attention.scale = 1.0;
   block.feed_forward = {d_model, config.size("n_inner", 4 * d_model),
                         read_activation(config, "activation_function", model)};
-  TextEmbeddingConfig text;
-  text.vocabulary = config.size("vocab_size");
-  text.d_model = d_model;
-  text.positions = TextEmbeddingConfig::Positions::learned;
-  text.position_rows = tower.max_positions;
-  tower.text = text;
-  model.output = {d_model, text.vocabulary};
+  tower.text = read_learned_text(config, d_model, tower.max_positions);
+  model.output = {d_model, tower.text->vocabulary};
   return model;
 }
 

@@ -1,6 +1,8 @@
 // Llama (1, 2, 3, 3.2): pre-norm decoder with RMSNorm, rotary positions, grouped-query attention, SwiGLU.
 // Source: Touvron et al. 2023, arXiv 2302.13971; transformers' LlamaForCausalLM.
 
+#include <algorithm>
+
 #include "clearformer/architectures/known.h"
 #include "clearformer/architectures/llama_like.h"
 
@@ -70,9 +72,11 @@ ModelConfig read_llama_like(const ConfigReader& config, Task task, const RotaryK
   tower.max_positions = config.size("max_position_embeddings");
   BlockConfig& block = tower.stack.block;
   block.attention = llama::read_attention(config, d_model);
-  block.norm = config.knows("rms_norm_eps")
-                   ? rms_norm(d_model, read_epsilon(config, "rms_norm_eps"))
-                   : layer_norm(d_model, read_epsilon(config, "layer_norm_eps"));
+  if (config.knows("rms_norm_eps")) {
+    block.norm = rms_norm(d_model, read_epsilon(config, "rms_norm_eps"));
+  } else if (config.knows("layer_norm_eps")) {
+    block.norm = layer_norm(d_model, read_epsilon(config, "layer_norm_eps"));
+  }
   const char* activation = config.knows("hidden_act") ? "hidden_act" : "hidden_activation";
   block.feed_forward = {d_model, config.size("intermediate_size"),
                         read_activation(config, activation, model), Gate::present,
@@ -90,6 +94,16 @@ bool read_sliding_window(const ConfigReader& config, TowerConfig& tower) {
   if (!config.is_set("sliding_window")) return false;
   set_window(tower, config.size("sliding_window"));
   return true;
+}
+
+void read_windowed_layers(const ConfigReader& config, TowerConfig& tower,
+                          Span (*usual)(const ConfigReader&, std::size_t layer)) {
+  const std::vector<Span>& spans = tower.stack.spans =
+      read_spans(config, tower.stack.layers, usual);
+  const bool local = std::find(spans.begin(), spans.end(), Span::local) != spans.end();
+  if (local && !read_sliding_window(config, tower)) {
+    config.refuse_value("sliding_window", "is null, local layers need one: see layer_types");
+  }
 }
 
 std::span<const NameRule> llama_rules() { return llama::kRules; }

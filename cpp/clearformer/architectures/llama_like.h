@@ -7,13 +7,17 @@
 
 namespace clearformer {
 
-/// Reads the whole model, with the options in the variant's table. Throws unsupported for a task
-/// other than causal-lm or base.
+/// Reads the whole model, with the options in the variant's table; without "rms_norm_eps" or "layer_norm_eps" the
+/// caller sets the norm. Throws unsupported for a task other than causal-lm or base.
 ModelConfig read_llama_like(const ConfigReader& config, Task task,
                             const RotaryKeys& rotary = {.partial = RotaryKeys::Partial::ignored});
 
 /// Reads "sliding_window"; false if it is null.
 bool read_sliding_window(const ConfigReader& config, TowerConfig& tower);
+
+/// Reads "layer_types", by default usual(layer), and the "sliding_window" of local layers; throws if they have none.
+void read_windowed_layers(const ConfigReader& config, TowerConfig& tower,
+                          Span (*usual)(const ConfigReader&, std::size_t layer));
 
 /// Llama's tensor names.
 std::span<const NameRule> llama_rules();

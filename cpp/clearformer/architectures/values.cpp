@@ -24,6 +24,16 @@ Activation read_activation(const ConfigReader& config, std::string_view key, Mod
   return *activation;
 }
 
+TextEmbeddingConfig read_learned_text(const ConfigReader& config, std::size_t d_model,
+                                      std::size_t max_positions) {
+  TextEmbeddingConfig text;
+  text.vocabulary = config.size("vocab_size");
+  text.d_model = d_model;
+  text.positions = TextEmbeddingConfig::Positions::learned;
+  text.position_rows = max_positions;
+  return text;
+}
+
 void read_tokens(const ConfigReader& config, ModelConfig& model) {
   model.eos_token_ids = config.tokens("eos_token_id");
   model.bos_token_id = config.token("bos_token_id");

@@ -14,6 +14,10 @@ NormConfig plain_layer_norm(std::size_t d_model, double eps);
 /// The activation under `key`; throws unsupported for an unknown one. Records its name in `model`.
 Activation read_activation(const ConfigReader& config, std::string_view key, ModelConfig& model);
 
+/// Token embeddings ("vocab_size") and learned positions, one for each of the tower's.
+TextEmbeddingConfig read_learned_text(const ConfigReader& config, std::size_t d_model,
+                                      std::size_t max_positions);
+
 /// Reads the special tokens, under the names common to all config files.
 void read_tokens(const ConfigReader& config, ModelConfig& model);
 

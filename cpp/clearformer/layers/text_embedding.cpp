@@ -25,8 +25,11 @@ TextEmbedding::TextEmbedding(const WeightScope& scope, const TextEmbeddingConfig
     : config_(config), tokens_(std::move(tokens)) {
   const auto exact = Embedding::Table::exact;
   if (!tokens_) {
-    tokens_ = std::make_shared<Embedding>(scope / "embed", config.vocabulary, config.d_model,
+    tokens_ = std::make_shared<Embedding>(scope / "embed", config.vocabulary, config.word_width(),
                                           Embedding::Table::words);
+  }
+  if (config.d_words != 0) {
+    project_in_.emplace(scope / "project_in", config.d_words, config.d_model, Bias::none);
   }
   if (config.positions == TextEmbeddingConfig::Positions::learned) {
     positions_.emplace(scope / "pos_embed", config.position_rows, config.d_model, exact);
@@ -39,7 +42,7 @@ TextEmbedding::TextEmbedding(const WeightScope& scope, const TextEmbeddingConfig
 
 void TextEmbedding::forward(const Inputs& inputs, const MutableTensorView& x,
                             const Context& context) const {
-  tokens_->forward(inputs.ids, x);
+  embed_words(inputs.ids, x, context);
   if (config_.scale != 1.0f) kernels::scale(x.f32(), config_.scale, x.elements());
   context.trace("hook_embed", x, kTextLegend);
   const bool placed = config_.positions != TextEmbeddingConfig::Positions::none;
@@ -47,6 +50,15 @@ void TextEmbedding::forward(const Inputs& inputs, const MutableTensorView& x,
   if (token_types_) add_token_types(inputs, x, context);
   if (norm_) norm_->forward(x, x, context / "embed.ln");
   if (placed || token_types_ || norm_) context.trace("hook_full_embed", x, kTextLegend);
+}
+
+void TextEmbedding::embed_words(const TensorView& ids, const MutableTensorView& x,
+                                const Context& context) const {
+  if (!project_in_) return tokens_->forward(ids, x);
+  Arena::Frame frame(context.arena);
+  const MutableTensorView words = context.arena.take({x.dim(0), x.dim(1), config_.d_words});
+  tokens_->forward(ids, words);
+  project_in_->forward(words, x);
 }
 
 void TextEmbedding::add_positions(const TensorView& positions, const MutableTensorView& x,

@@ -1,6 +1,6 @@
 // Text embedding: the input of a text model's first block,
 //   x = Norm(scale·E_token + E_position + E_token_type)
-// where each part is optional.
+// where each part is optional, and E_token may be projected from vectors of another size: W_in·E_token.
 // Source: Devlin et al. 2018, arXiv 1810.04805, section 3; Vaswani et al. 2017, sections 3.4, 3.5.
 // Shapes: ids, token types, positions (B, T) or positions (1, T), x (B, T, D).
 // Hook points: hook_embed (scaled), hook_pos_embed, hook_token_type_embed, embed.ln.…, and, if x is not
@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "clearformer/layers/embedding.h"
+#include "clearformer/layers/linear.h"
 #include "clearformer/layers/normalization.h"
 #include "clearformer/layers/positional_encoding.h"
 
@@ -21,6 +22,7 @@ struct TextEmbeddingConfig {
 
   std::size_t vocabulary = 0;
   std::size_t d_model = 0;
+  std::size_t d_words = 0;  // width of the token embedding table, if it is projected (OPT-350m)
   Positions positions = Positions::none;
   std::size_t position_rows = 0;  // of a learned table
   std::size_t position_offset =
@@ -32,13 +34,17 @@ struct TextEmbeddingConfig {
   /// RoBERTa: positions count the tokens other than this one, starting at position_offset; its own
   /// position is this id.
   std::optional<std::int32_t> uncounted_id;
+  bool counts_unmasked = false;  // OPT: the attention mask's ones are counted
+
+  /// The width of the token embedding table.
+  std::size_t word_width() const { return d_words == 0 ? d_model : d_words; }
 };
 
 /// Embeds token ids: token, position and token type embeddings, norm.
 class TextEmbedding {
  public:
-  /// Loads "embed" unless the table is shared with another layer, "pos_embed", "token_type_embed",
-  /// "embed.ln".
+  /// Loads "embed" unless the table is shared with another layer, "project_in", "pos_embed",
+  /// "token_type_embed", "embed.ln".
   TextEmbedding(const WeightScope& scope, const TextEmbeddingConfig& config,
                 std::shared_ptr<const Embedding> tokens);
 
@@ -58,6 +64,7 @@ class TextEmbedding {
   void count_positions(const TensorView& ids, const MutableTensorView& positions) const;
 
  private:
+  void embed_words(const TensorView& ids, const MutableTensorView& x, const Context& context) const;
   void add_positions(const TensorView& positions, const MutableTensorView& x,
                      const Context& context) const;
   void add_token_types(const Inputs& inputs, const MutableTensorView& x,
@@ -65,6 +72,7 @@ class TextEmbedding {
 
   TextEmbeddingConfig config_;
   std::shared_ptr<const Embedding> tokens_;
+  std::optional<Linear> project_in_;
   std::optional<Embedding> positions_, token_types_;
   std::optional<Normalization> norm_;
 };

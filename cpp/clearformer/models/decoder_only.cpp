@@ -10,7 +10,7 @@ std::shared_ptr<const Embedding> words_of(const ModelConfig& config, const Weigh
   const TextEmbeddingConfig& text = *config.tower.text;
   const bool shared = config.tied && config.task != Task::base;
   return std::make_shared<Embedding>(
-      scope / "embed", text.vocabulary, text.d_model,
+      scope / "embed", text.vocabulary, text.word_width(),
       shared ? Embedding::Table::words_and_output : Embedding::Table::words);
 }
 
@@ -42,6 +42,7 @@ class DecoderOnlyModel::Pass : public ForwardPass {
       outputs_.add("residual", Tensor::copy_of(x));
       return false;
     }
+    x = model_.tower_.projected(x, context_);
     if (model_.output_) {
       if (logits_ == LogitsOf::last_position) x = last_position(x, context_.arena);
       Tensor logits({x.dim(0), x.dim(1), model_.config().d_vocab()});
@@ -100,6 +101,7 @@ void DecoderOnlyModel::probe(Trace& trace) {
   Arena::Frame frame(arena_);
   TowerRun run(tower_, TowerRun::Probe(), {arena_, TraceScope(&trace)});
   while (run.step()) continue;
+  tower_.projected(run.x(), {arena_, TraceScope(&trace)});
 }
 
 KeyValueCache DecoderOnlyModel::make_cache() const {

@@ -12,6 +12,20 @@ double dot(const float* a, const Tensor& b) {
   return sum;
 }
 
+// The weights of a token's logit over the normalized residual stream.
+void unpack_direction(const Linear& output, const Linear* before, std::size_t token,
+                      float* direction) {
+  if (before == nullptr) return output.unpack_row(token, direction);
+  std::vector<float> weights(output.in_features()), row(before->in_features());
+  std::vector<double> sums(row.size(), 0.0);
+  output.unpack_row(token, weights.data());
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    before->unpack_row(i, row.data());
+    for (std::size_t d = 0; d < row.size(); ++d) sums[d] += double{weights[i]} * row[d];
+  }
+  for (std::size_t d = 0; d < sums.size(); ++d) direction[d] = static_cast<float>(sums[d]);
+}
+
 }  // namespace
 
 Directions logit_directions(const Tower& tower, const OutputLayer& output,
@@ -22,7 +36,7 @@ Directions logit_directions(const Tower& tower, const OutputLayer& output,
     fail(ErrorCode::unsupported, "logits are no sum of shares here: ",
          norm == nullptr ? "no norm comes before the output layer" : "they are capped");
   }
-  const std::size_t count = tokens.elements(), width = config.d_model;
+  const std::size_t count = tokens.elements(), width = tower.config().d_model();
   const Linear& projection = output.projection();
   Directions result{Tensor({count, width}), Tensor({count})};
   for (std::size_t n = 0; n < count; ++n) {
@@ -31,7 +45,7 @@ Directions logit_directions(const Tower& tower, const OutputLayer& output,
       fail(ErrorCode::invalid_argument, "token ", token, " of a vocabulary of ", config.vocabulary);
     }
     float* const direction = result.vectors.f32() + n * width;
-    projection.unpack_row(static_cast<std::size_t>(token), direction);
+    unpack_direction(projection, tower.projection(), static_cast<std::size_t>(token), direction);
     double bias = norm->bias().empty() ? 0.0 : dot(direction, norm->bias());
     if (!projection.bias().empty()) bias += projection.bias().f32()[token];
     result.bias.f32()[n] = config.scale * static_cast<float>(bias);

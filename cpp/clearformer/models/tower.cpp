@@ -14,6 +14,20 @@ Mask padding_mask(const TensorView& given) {
   return Mask::allow(Tensor::copy_of(given.reshaped({given.dim(0), 1, 1, given.dim(1)})));
 }
 
+// The number of unmasked positions (of B, S) up to each of the last ones (B, T), minus one; -1 for masked ones.
+void count_unmasked(const TensorView& mask, const MutableTensorView& positions) {
+  const std::size_t keys = mask.dim(1), length = positions.dim(1), past = keys - length;
+  auto* to = positions.as<std::int32_t>();
+  for (std::size_t row = 0; row < mask.dim(0); ++row) {
+    const std::uint8_t* flags = mask.as<std::uint8_t>() + row * keys;
+    std::int32_t count = 0;
+    for (std::size_t t = 0; t < keys; ++t) {
+      count += flags[t] != 0 ? 1 : 0;
+      if (t >= past) *to++ = flags[t] != 0 ? count - 1 : -1;
+    }
+  }
+}
+
 std::string under(std::string_view prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : concat(prefix, ".", name);
 }
@@ -30,6 +44,9 @@ Tower::Tower(const WeightScope& scope, const TowerConfig& config, std::string wh
     decoder_.emplace(scope, config.stack);
   } else {
     encoder_.emplace(scope, config.stack);
+  }
+  if (config.d_out != 0) {
+    project_out_.emplace(scope / "project_out", config.d_model(), config.d_out, Bias::none);
   }
   if (config.relative) {
     relative_bias_ =
@@ -56,7 +73,15 @@ MutableTensorView Tower::finished(const TensorView& residual, bool normalize, Ar
   const MutableTensorView x = arena.take(shape);
   std::memcpy(x.data(), residual.data(), x.bytes());
   if (normalize) finish(x, {arena, TraceScope()});
-  return x;
+  return projected(x, {arena, TraceScope()});
+}
+
+MutableTensorView Tower::projected(const MutableTensorView& x, const Context& context) const {
+  if (!project_out_) return x;
+  const MutableTensorView out = context.arena.take({x.dim(0), x.dim(1), config_.d_out});
+  project_out_->forward(x, out);
+  (context / "project_out").trace("hook_out", out, "batch pos d_out");
+  return out;
 }
 
 void Tower::finish(const MutableTensorView& x, const Context& context) const {
@@ -113,6 +138,8 @@ MutableTensorView Tower::positions(const TowerInputs& inputs, std::size_t past,
     std::memcpy(positions.data(), inputs.positions->data(), positions.bytes());
   } else if (config_.text->uncounted_id) {
     text_->count_positions(*inputs.ids, positions);
+  } else if (config_.text->counts_unmasked && inputs.attention_mask) {
+    count_unmasked(*inputs.attention_mask, positions);
   } else {
     for (std::size_t i = 0; i < positions.elements(); ++i) {
       positions.as<std::int32_t>()[i] = static_cast<std::int32_t>(past + i % shape[1]);
@@ -158,7 +185,9 @@ std::vector<std::string> Tower::hidden_state_hooks(std::string_view prefix) cons
   }
   const bool normalized = stack.final_norm == FinalNorm::present &&
                           config_.last_hidden == TowerConfig::LastHidden::normalized;
-  if (normalized) {
+  if (config_.d_out != 0) {
+    hooks.push_back(under(prefix, "project_out.hook_out"));
+  } else if (normalized) {
     hooks.push_back(under(prefix, "ln_final.hook_out"));
   } else {
     const bool post = stack.block.order == NormOrder::post;

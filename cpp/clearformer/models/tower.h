@@ -1,7 +1,8 @@
 // Tower: one stack of blocks with its inputs: the embedding of text, image or audio, rotary tables, relative biases,
 // masks. Encoder-only, decoder-only and vision models have one tower, encoder-decoders and CLIP two.
 // Shapes: B batch, T positions, S = past + T keys, M positions of the memory, x (B, T, D).
-// Hook points: those of text_embedding.h, image_embedding.h, audio_embedding.h, encoder.h, decoder.h.
+// Hook points: those of text_embedding.h, image_embedding.h, audio_embedding.h, encoder.h, decoder.h;
+//              project_out.hook_out (B, T, d_out).
 #pragma once
 
 #include <memory>
@@ -32,6 +33,8 @@ struct TowerConfig {
   std::size_t max_positions = 0;
   /// Whether the final norm is applied to the last of Hugging Face's hidden_states.
   enum class LastHidden { normalized, raw } last_hidden = LastHidden::normalized;
+  /// > 0: what leaves the stack is projected to this many dimensions (OPT-350m).
+  std::size_t d_out = 0;
 
   std::size_t d_model() const { return stack.block.attention.d_model; }
   /// The maximum sequence length: rotary positions continue past max_positions; the limit keeps int32 sums of them
@@ -78,9 +81,13 @@ class Tower {
   PassSize size(std::string_view scope, const TowerInputs& inputs) const;
   /// Applies the final norm in place, if there is one.
   void finish(const MutableTensorView& x, const Context& context) const;
-  /// A copy of a residual stream (B, T, D), normalized by the final norm on request. Throws
+  /// What leaves the tower: x (B, T, D) after the final norm, projected (B, T, d_out) if the config says so.
+  MutableTensorView projected(const MutableTensorView& x, const Context& context) const;
+  /// A copy of a residual stream (B, T, D), normalized by the final norm on request, and projected. Throws
   /// shape_mismatch.
   MutableTensorView finished(const TensorView& residual, bool normalize, Arena& arena) const;
+  /// The projection of what leaves the tower, or null.
+  const Linear* projection() const { return project_out_ ? &*project_out_ : nullptr; }
   /// The final norm, or null.
   const Normalization* final_norm() const;
   /// The attention of a layer of the stack: self-attention, or over the memory.
@@ -110,6 +117,7 @@ class Tower {
   std::optional<Encoder> encoder_;
   std::optional<Decoder> decoder_;
   std::optional<RotaryEmbedding> rotary_, local_rotary_;
+  std::optional<Linear> project_out_;
   Tensor relative_bias_;  // (buckets, H)
 };
 

@@ -22,9 +22,11 @@ namespace clearformer::test {
 namespace {
 
 constexpr const char* kModelTypes[] = {
-    "bert",  "roberta", "distilbert", "modernbert", "gpt2",   "gpt_neo",     "llama",  "mistral",
-    "qwen2", "qwen3",   "phi",        "phi3",       "gemma2", "gemma3_text", "gemma3", "marian",
-    "bart",  "t5",      "whisper",    "vit",        "deit",   "clip"};
+    "bert",        "roberta", "distilbert", "modernbert", "gpt2",  "gpt_neo", "llama",
+    "mistral",     "qwen2",   "qwen3",      "phi",        "phi3",  "gemma",   "gemma2",
+    "gemma3_text", "gemma3",  "olmo",       "olmo2",      "olmo3", "smollm3", "granite",
+    "starcoder2",  "opt",     "openai-gpt", "marian",     "bart",  "t5",      "whisper",
+    "vit",         "deit",    "clip"};
 
 // The location of a model type's sampled cases: in the folder of the full set, or the selection.
 std::string group_of(const std::string& model_type) {
@@ -148,8 +150,11 @@ TEST_P(ConfigKeys, MeanWhatTransformersMeans) {
   std::printf("\n");
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ConfigKeys, ::testing::ValuesIn(kModelTypes),
-                         [](const auto& name) { return std::string(name.param); });
+INSTANTIATE_TEST_SUITE_P(All, ConfigKeys, ::testing::ValuesIn(kModelTypes), [](const auto& given) {
+  std::string name = given.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
 
 }  // namespace
 }  // namespace clearformer::test

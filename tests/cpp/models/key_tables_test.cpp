@@ -37,9 +37,10 @@ constexpr std::string_view kWithoutMeaning[] = {
     "begin_suppress_tokens", "summary_type", "summary_use_proj", "summary_activation",
     "summary_proj_to_labels", "summary_first_dropout", "reorder_and_upcast_attn",
     "deterministic_flash_attn", "sparse_prediction", "sparse_pred_ignore_index", "cls_token_id",
-    "sep_token_id", "encoder_stride", "use_weighted_layer_sum", "classifier_proj_size",
-    "apply_spec_augment", "mask_time_prob", "mask_time_length", "mask_time_min_masks",
-    "mask_feature_prob", "mask_feature_length", "mask_feature_min_masks", "median_filter_width",
+    "layerdrop", "residual_dropout", "sep_token_id", "encoder_stride", "use_weighted_layer_sum",
+    "classifier_proj_size", "apply_spec_augment", "mask_time_prob", "mask_time_length",
+    "mask_time_min_masks", "mask_feature_prob", "mask_feature_length", "mask_feature_min_masks",
+    "median_filter_width",
     // Read by transformers' config classes and by none of their models.
     "sinusoidal_pos_embds", "is_decoder", "attn_logit_softcapping", "scale_embedding",
     // Gemma 3's images, CLIP's towers by themselves.

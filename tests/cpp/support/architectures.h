@@ -15,9 +15,11 @@
 namespace clearformer::test {
 
 inline constexpr const char* kArchitectures[] = {
-    "bert",   "roberta", "distilbert", "modernbert", "gpt2",   "gpt_neo",     "mistral",
-    "qwen2",  "qwen3",   "phi",        "phi3",       "gemma2", "gemma3_text", "nn_transformer",
-    "marian", "bart",    "t5",         "whisper",    "vit",    "deit",        "clip"};
+    "bert",    "roberta",     "distilbert", "modernbert", "gpt2",           "gpt_neo",
+    "mistral", "qwen2",       "qwen3",      "phi",        "phi3",           "gemma",
+    "gemma2",  "gemma3_text", "olmo",       "olmo2",      "olmo3",          "smollm3",
+    "granite", "starcoder2",  "opt",        "openai_gpt", "nn_transformer", "marian",
+    "bart",    "t5",          "whisper",    "vit",        "deit",           "clip"};
 
 /// The model inputs of a case, converted to the models' types; their names begin with `prefix`.
 struct CaseInputs {

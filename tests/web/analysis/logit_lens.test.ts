@@ -29,6 +29,7 @@ const models: [string, () => Promise<PreTrainedModel>, ModelInputs][] = [
     'models/gpt_neo/even',
     'models/phi/even',
     'models/gemma2/odd',
+    'models/opt/odd',
     'llama_tiny/bias',
     storiesPath,
   ].map((name): [string, () => Promise<PreTrainedModel>, ModelInputs] => [

@@ -1,0 +1,40 @@
+// Granite (3 and 4, dense): Llama with constants that multiply embeddings, scores, updates and logits.
+// Source: Granite Team, IBM 2024, "Granite 3.0 Language Models"; transformers' GraniteForCausalLM.
+
+#include "clearformer/architectures/known.h"
+#include "clearformer/architectures/llama_like.h"
+
+namespace clearformer {
+
+namespace granite {
+
+constexpr KeyTable kKeys{
+    .fields = R"("vocab_size":32000,"hidden_size":4096,"intermediate_size":11008,
+"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":null,"hidden_act":"silu",
+"max_position_embeddings":2048,"rms_norm_eps":1e-6,"pad_token_id":null,"bos_token_id":1,
+"eos_token_id":2,"tie_word_embeddings":false,"rope_parameters":null,"attention_bias":false,
+"mlp_bias":false,"embedding_multiplier":1,"logits_scaling":1,"residual_multiplier":1,
+"attention_multiplier":1)",
+    .others = R"("rope_theta":10000,"rope_scaling":null,"partial_rotary_factor":null,
+"original_max_position_embeddings":null,"head_dim":null)",
+    .since_5_2 = R"("is_causal":true)"};
+
+ModelConfig read_config(const ConfigReader& config, Task task) {
+  ModelConfig model = read_llama_like(config, task);
+  BlockConfig& block = model.tower.stack.block;
+  block.attention.scale = config.number("attention_multiplier");
+  block.residual_scale = static_cast<float>(config.number("residual_multiplier"));
+  model.tower.text->scale = static_cast<float>(config.number("embedding_multiplier"));
+  const double divisor = config.number("logits_scaling");
+  if (divisor == 0.0) config.refuse_must("logits_scaling", "be other than 0");
+  model.output.scale = static_cast<float>(1.0 / divisor);
+  return model;
+}
+
+}  // namespace granite
+
+const Architecture kGranite{"granite",        granite::kKeys, granite::read_config,
+                            llama_prefixes(), llama_rules(),  {},
+                            llama_ignored()};
+
+}  // namespace clearformer

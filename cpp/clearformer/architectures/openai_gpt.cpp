@@ -1,0 +1,72 @@
+// GPT (1): GPT-2 with post-norm and without a final norm.
+// Source: Radford et al. 2018, "Improving Language Understanding by Generative Pre-Training"; transformers'
+// OpenAIGPTLMHeadModel.
+
+#include "clearformer/architectures/known.h"
+#include "clearformer/architectures/values.h"
+
+namespace clearformer {
+
+namespace openai_gpt {
+
+constexpr NameRule kRules[] = {
+    {"embed", "tokens_embed"},
+    {"pos_embed", "positions_embed"},
+    {"blocks", "h"},
+    {"ln1", "ln_1"},
+    {"q_proj", "c_attn", 0, 3, Layout::in_out},
+    {"k_proj", "c_attn", 1, 3, Layout::in_out},
+    {"v_proj", "c_attn", 2, 3, Layout::in_out},
+    {"o_proj", "c_proj", 0, 1, Layout::in_out},
+    {"ln2", "ln_2"},
+    {"up_proj", "c_fc", 0, 1, Layout::in_out},
+    {"down_proj", "c_proj", 0, 1, Layout::in_out},
+    {"unembed", "/lm_head"},
+};
+constexpr std::string_view kPrefixes[] = {"transformer."};
+constexpr std::string_view kIgnored[] = {"*.attn.bias"};
+
+// Attention is causal by a mask of its own, regardless of "is_causal".
+constexpr KeyTable kKeys{
+    .fields = R"("vocab_size":40478,"n_positions":512,"n_embd":768,"n_layer":12,"n_head":12,
+"afn":"gelu","layer_norm_epsilon":1e-5,"pad_token_id":null,"bos_token_id":null,
+"eos_token_id":null,"tie_word_embeddings":true)",
+    .other_names = R"("hidden_size":"n_embd","max_position_embeddings":"n_positions",
+"num_attention_heads":"n_head","num_hidden_layers":"n_layer")"};
+
+// Its own table of functions, in which "gelu" is the tanh approximation.
+Activation read_function(const ConfigReader& config, ModelConfig& model) {
+  const Activation activation = read_activation(config, "afn", model);
+  switch (activation) {
+    case Activation::gelu_erf: return Activation::gelu_tanh;
+    case Activation::relu:
+    case Activation::silu: return activation;
+    default: config.refuse(ErrorCode::unsupported, "afn", "is \"", model.activation, "\"");
+  }
+}
+
+ModelConfig read_config(const ConfigReader& config, Task task) {
+  ModelConfig model = language_model(config, task);
+  const std::size_t d_model = config.size("n_embd");
+  TowerConfig& tower = model.tower;
+  tower.max_positions = config.size("n_positions");
+  tower.stack.layers = read_layers(config, "n_layer");
+  tower.stack.final_norm = FinalNorm::none;
+  BlockConfig& block = tower.stack.block;
+  block.order = NormOrder::post;
+  block.norm = layer_norm(d_model, read_epsilon(config, "layer_norm_epsilon"));
+  block.attention = read_heads(config, "n_head", d_model);
+  block.attention.bias = Bias::present;
+  block.feed_forward = {d_model, 4 * d_model, read_function(config, model)};
+  tower.text = read_learned_text(config, d_model, tower.max_positions);
+  model.output = {d_model, tower.text->vocabulary};
+  return model;
+}
+
+}  // namespace openai_gpt
+
+const Architecture kOpenAiGpt{"openai-gpt",          openai_gpt::kKeys,  openai_gpt::read_config,
+                              openai_gpt::kPrefixes, openai_gpt::kRules, {},
+                              openai_gpt::kIgnored};
+
+}  // namespace clearformer
