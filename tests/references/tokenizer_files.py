@@ -11,6 +11,12 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalize
 LLAMA3_WORDS = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+# o200k, of Phi-4-mini: words begin with their capitals.
+CASED_WORDS = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 
 
@@ -101,6 +107,17 @@ def unigram_nfkc(lines):
     return tokenizer
 
 
+def openai_gpt(lines):
+    """GPT-1's: BPE over characters of lower-case words, the last of which ends in </w>."""
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.BPEDecoder(suffix="</w>")
+    tokenizer.train_from_iterator(lines, trainers.BpeTrainer(
+        vocab_size=900, special_tokens=["<unk>"], limit_alphabet=200, end_of_word_suffix="</w>", show_progress=False))
+    return tokenizer
+
+
 def charsmap(rules):
     """SentencePiece's table of replacements: a double-array trie over UTF-8 (Darts-clone's units), then the texts."""
     texts, positions = b"", {}
@@ -152,9 +169,14 @@ def nmt_rules(lines):
     return rules
 
 
+# Of these every 20th line is compared.
+RARE = ("openai_gpt", "gemma", "starcoder2", "cased_words")
+
+
 def makers():
     """Name and function of each file."""
-    made = (byte_level_gpt2, byte_level_llama3, bpe_metaspace, wordpiece_uncased, wordpiece_cased, unigram_nfkc)
+    made = (byte_level_gpt2, byte_level_llama3, bpe_metaspace, wordpiece_uncased, wordpiece_cased, unigram_nfkc,
+            openai_gpt)
     return {maker.__name__: maker for maker in made}
 
 
@@ -210,5 +232,12 @@ def variants(lines):
     yield "split_inverted", "wordpiece_cased", {"pre_tokenizer": split(r"\w+|[^\w\s]", "Removed", invert=True)}
     yield "punctuation", "bpe_metaspace", {"pre_tokenizer": step("Sequence", pretokenizers=[
         metaspace, step("Punctuation", behavior="Isolated")])}
+    yield "gemma", "bpe_metaspace", {
+        "normalizer": step("Replace", pattern={"String": " "}, content="▁"),
+        "pre_tokenizer": split(" ", "MergedWithPrevious", kind="String")}
+    yield "starcoder2", "byte_level_gpt2", {"pre_tokenizer": step("Sequence", pretokenizers=[
+        step("Digits", individual_digits=True), prefixed | {"add_prefix_space": False}])}
+    yield "cased_words", "byte_level_llama3", {"pre_tokenizer": step("Sequence", pretokenizers=[
+        split(CASED_WORDS, "Isolated"), prefixed | {"add_prefix_space": False, "use_regex": False}])}
     yield "char_delimiter", "bpe_metaspace", {
         "normalizer": step("NFD"), "pre_tokenizer": step("CharDelimiterSplit", delimiter=" ")}

@@ -47,6 +47,12 @@ def bpe_folders(folder, lines):
         write(os.path.join(folder, name), "vocab.json", vocab)
         write(os.path.join(folder, name), "merges.txt", merges)
     write(os.path.join(folder, "gpt2"), "config.json", {"model_type": "gpt2"})
+    opt = {("</s>" if token == "<|endoftext|>" else token): at for token, at in vocab.items()} | {"<pad>": len(vocab)}
+    write(os.path.join(folder, "opt"), "vocab.json", opt)
+    write(os.path.join(folder, "opt"), "merges.txt", merges)
+    write(os.path.join(folder, "opt"), "config.json", {"model_type": "opt"})
+    write(os.path.join(folder, "opt"), "special_tokens_map.json", {role: "</s>" for role in ("bos_token", "eos_token", "unk_token")} | {"pad_token": "<pad>"})
+    write(os.path.join(folder, "opt"), "tokenizer_config.json", {"add_bos_token": True})
     added = ["<|startoftranscript|>", "<|en|>", "<|translate|>", "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nocaptions|>", "<|notimestamps|>"]
     write(os.path.join(folder, "whisper"), "added_tokens.json", {token: 700 + at for at, token in enumerate(added)})
     write(os.path.join(folder, "whisper"), "special_tokens_map.json", {"pad_token": "<|endoftext|>"})
@@ -84,7 +90,7 @@ def main():
     lines = sample(args.models)
     bpe_folders(group.folder, lines)
     bert_folders(args, group.folder)
-    for name in ("bert", "bert_cased", "gpt2", "roberta", "clip", "whisper"):
+    for name in ("bert", "bert_cased", "gpt2", "opt", "roberta", "clip", "whisper"):
         tokenizer = AutoTokenizer.from_pretrained(os.path.join(group.folder, name))
         found = []
         for at in range(0, len(lines), EVERY):

@@ -7,12 +7,12 @@ import torch
 from tokenizers import Tokenizer
 
 from common import LARGEST_FILE, Group, arguments, bundled
-from tokenizer_files import makers, variants
+from tokenizer_files import RARE, makers, variants
 from tokenizer_sample import sample
 
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 FULL_LINES = 30  # of each file are stored in full, for debugging
-VARIANT_LINES = 4  # of which one goes to the variants
+VARIANT_LINES, RARE_LINES = 4, 20  # of which one goes to the variants
 
 
 def utf16_offsets(text):
@@ -76,7 +76,8 @@ def main():
     files = {}
     for name, maker in makers().items():
         files[name] = trained_file(group.folder, name, maker, lines)
-        add_case(group, name, Tokenizer.from_str(json.dumps(files[name])), lines, vocabulary=name, every=1)
+        every = RARE_LINES if name in RARE else 1
+        add_case(group, name, Tokenizer.from_str(json.dumps(files[name])), lines[::every], vocabulary=name, every=every)
     stories = Tokenizer.from_file(os.path.join(bundled("stories260K"), "tokenizer.json"))
     add_case(group, "stories260K", stories, lines, vocabulary="stories260K", every=1)
     for name, base, changes in variants(lines):
@@ -85,7 +86,8 @@ def main():
         tokenizer = Tokenizer.from_str(json.dumps(files[base] | changes))
         if "added_tokens" in changes:  # the library assigns the ids
             changes["added_tokens"] = json.loads(tokenizer.to_str())["added_tokens"]
-        add_case(group, name, tokenizer, lines[::VARIANT_LINES], vocabulary=base, changes=changes, every=VARIANT_LINES)
+        every = RARE_LINES if name in RARE else VARIANT_LINES
+        add_case(group, name, tokenizer, lines[::every], vocabulary=base, changes=changes, every=every)
     group.save()
 
 

@@ -52,6 +52,7 @@ const familyNames: Readonly<Record<string, Family>> = {
   mpnet: 'roberta',
   gpt2: 'gpt2',
   gptneo: 'gpt2',
+  opt: 'gpt2',
   clip: 'clip',
   whisper: 'whisper',
   t5: 't5',

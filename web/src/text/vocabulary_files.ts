@@ -58,7 +58,7 @@ export function fromVocabAndMerges(vocab: Vocab, merges: string, config: Tokeniz
     pre_tokenizer: isClip
       ? step('Sequence', { pretokenizers: [clipSplit, { ...bytes, add_prefix_space: false }] })
       : bytes,
-    post_processor: around(family, special, added_tokens, bytes.add_prefix_space),
+    post_processor: around(family, special, added_tokens, config),
     decoder: { type: 'ByteLevel' },
     model: {
       type: 'BPE',
@@ -88,27 +88,53 @@ function around(
   family: Family,
   special: Special,
   added: readonly { content: string; id: number }[],
-  add_prefix_space: unknown,
+  config: TokenizerConfig,
 ): Step | null {
   const pair = (name: string) => [special[name]?.content, special[name]?.id];
   if (family === 'roberta') {
     const cls = pair('cls_token');
+    const { add_prefix_space = false } = config;
     return { type: 'RobertaProcessing', cls, sep: pair('sep_token'), trim_offsets: true, add_prefix_space };
   }
   if (family === 'clip') {
     const ends = { cls: pair('bos_token'), sep: pair('eos_token') };
     return { type: 'RobertaProcessing', ...ends, trim_offsets: false, add_prefix_space: false };
   }
+  if (family === 'gpt2') return ends(special, config);
   if (family !== 'whisper') return null;
   const start = ['<|startoftranscript|>', '<|notimestamps|>'];
   const tokens = [...added.filter(({ content }) => start.includes(content)), special.eos_token].filter((one) => !!one);
-  const slot = ({ content }: { content: string }, type_id = 0) => ({ SpecialToken: { id: content, type_id } });
-  const text = (id: string, type_id: number) => ({ Sequence: { id, type_id } });
   const [before, end] = [tokens.slice(0, -1).map((token) => slot(token)), tokens.slice(-1)];
   return {
     type: 'TemplateProcessing',
     single: [...before, text('A', 0), ...end.map((token) => slot(token))],
     pair: [...before, text('A', 0), text('B', 1), ...end.map((token) => slot(token, 1))],
-    special_tokens: Object.fromEntries(tokens.map(({ content, id }) => [content, { ids: [id] }])),
+    special_tokens: idsOf(tokens),
   };
 }
+
+/** GPT-2's class adds a first and a last token to each text if the file says so (OPT). */
+function ends(special: Special, { add_bos_token, add_eos_token }: TokenizerConfig): Step | null {
+  const first = [add_bos_token === true ? special.bos_token : undefined].filter((one) => !!one);
+  const last = [add_eos_token === true ? special.eos_token : undefined].filter((one) => !!one);
+  if (first.length + last.length === 0) return null;
+  const side = (id: string, type_id: number) => [
+    ...first.map((token) => slot(token, type_id)),
+    text(id, type_id),
+    ...last.map((token) => slot(token, type_id)),
+  ];
+  const single = side('A', 0);
+  return {
+    type: 'TemplateProcessing',
+    single,
+    pair: [...single, ...side('B', 1)],
+    special_tokens: idsOf([...first, ...last]),
+  };
+}
+
+type Named = { content: string; id: number };
+
+const slot = ({ content }: { content: string }, type_id = 0) => ({ SpecialToken: { id: content, type_id } });
+const text = (id: string, type_id: number) => ({ Sequence: { id, type_id } });
+const idsOf = (tokens: readonly Named[]) =>
+  Object.fromEntries(tokens.map(({ content, id }) => [content, { ids: [id] }]));
