@@ -43,6 +43,7 @@ val or_null(const std::optional<T>& value) {
 
 const char* position_kind(const TowerConfig& tower) {
   if (tower.rotary) return "rotary";
+  if (tower.alibi) return "alibi";
   if (tower.relative) return "relative_positional_bias";
   const bool sinusoidal =
       tower.text && tower.text->positions == TextEmbeddingConfig::Positions::sinusoidal;

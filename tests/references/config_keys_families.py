@@ -44,6 +44,10 @@ CLIP_TEXT = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_ac
 CLIP_VISION = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=["quick_gelu", *ACTS], layer_norm_eps=EPS,
                    image_size=[8, 12], patch_size=[4, 2])
 
+GPTJ_BASE = dict(vocab_size=40, n_embd=16, n_layer=2, n_head=4, n_positions=32, rotary_dim=4) | TOKENS
+GPTJ = dict(n_layer=LAYERS, n_inner=[None, 20], activation_function=ACTS, layer_norm_epsilon=EPS, rotary_dim=[2, 4],
+            tie_word_embeddings=[False, True], is_causal=CAUSAL)
+
 
 @dataclass
 class Family:
@@ -56,6 +60,8 @@ class Family:
     rope: str = ""  # "one" set of parameters or "two", for local and global layers
     nested: dict = field(default_factory=dict)  # key: (base, choices) of nested configs
     gains: dict = field(default_factory=dict)
+    attention: str = "eager"  # transformers' implementation
+    part: float = 1.0  # of each head that is rotated, unless the config tells another
 
 
 CAUSAL_LM = {"causal-lm": hf.AutoModelForCausalLM, "base": hf.AutoModel}
@@ -115,6 +121,28 @@ FAMILIES = {
     "gemma": Family(hf.GemmaConfig, LLAMA_BASE | dict(head_dim=4),
                     LLAMA | dict(use_bidirectional_attention=[ABSENT, ABSENT, False, True], tie_word_embeddings=[True, True, False]),
                     CAUSAL_LM, "decoder", rope="one", gains=GEMMA_GAINS),
+    "gpt_neox": Family(
+        hf.GPTNeoXConfig, ENCODER_BASE | TOKENS | dict(num_attention_heads=2),
+        dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=ACTS, layer_norm_eps=EPS,
+             tie_word_embeddings=[False, True], attention_bias=[True, False], use_parallel_residual=[True, False],
+             max_position_embeddings=[32, 20], is_causal=CAUSAL),
+        CAUSAL_LM, "decoder", "wide heads", rope="one", part=0.25),
+    "gptj": Family(hf.GPTJConfig, GPTJ_BASE, GPTJ, CAUSAL_LM, "decoder", "gptj"),
+    "codegen": Family(hf.CodeGenConfig, GPTJ_BASE, GPTJ | dict(n_ctx=[32, 8]), CAUSAL_LM, "decoder", "codegen"),
+    "bloom": Family(
+        hf.BloomConfig, dict(vocab_size=40, hidden_size=16, n_layer=2, n_head=4) | TOKENS,
+        dict(n_layer=LAYERS, layer_norm_epsilon=EPS, tie_word_embeddings=[True, True, False], is_causal=CAUSAL,
+             pretraining_tp=[1, 2]),
+        CAUSAL_LM, "decoder", "bloom"),
+    # Its eager attention adds ALiBi twice; the fused one, which transformers uses by default, once.
+    "falcon": Family(
+        hf.FalconConfig, dict(vocab_size=40, hidden_size=16, num_hidden_layers=2, num_attention_heads=4, ffn_hidden_size=24,
+                              max_position_embeddings=32) | TOKENS,
+        dict(num_hidden_layers=LAYERS, ffn_hidden_size=[None, 17], activation=ACTS, layer_norm_epsilon=EPS,
+             tie_word_embeddings=[True, True, False], alibi=[False, True], bias=[False, True],
+             parallel_attn=[True, True, False], multi_query=[True, False], max_position_embeddings=[32, 20],
+             is_causal=CAUSAL),
+        CAUSAL_LM, "decoder", "falcon", attention="sdpa", rope="one"),
     "gemma2": Family(hf.Gemma2Config, LLAMA_BASE | dict(head_dim=4, query_pre_attn_scalar=4, sliding_window=4),
                      LLAMA | GEMMA | dict(hidden_act=[ABSENT]), CAUSAL_LM, "decoder", rope="one", gains=GEMMA_GAINS),
     "gemma3_text": Family(hf.Gemma3TextConfig, LLAMA_BASE | dict(head_dim=4, query_pre_attn_scalar=4, sliding_window=4),
@@ -204,7 +232,18 @@ def draw_heads(rng, family, nested=""):
     if family.heads == "no head_dim":
         hidden, heads, shared = rng.choice([(16, 4, 2), (24, 3, 3), (24, 4, 1), (16, 4, 4), (24, 2, 1)])
         return dict(hidden_size=hidden, num_attention_heads=heads, num_key_value_heads=shared)
-    names = {"distil": ("dim", "n_heads"), "gpt2": ("n_embd", "n_head"), "gpt_neo": ("hidden_size", "num_heads"),
+    if family.heads == "wide heads":  # a quarter of 8 or 16 dimensions can be rotated
+        width, count = rng.choice([(16, 2), (24, 3), (32, 2), (16, 1)])
+    if family.heads == "codegen":  # heads are stored in four groups
+        width, count = rng.choice([(16, 4), (32, 8), (48, 12)])
+    if family.heads == "falcon":
+        shared = rng.choice([{}, {}, dict(new_decoder_architecture=True), dict(new_decoder_architecture=True, num_ln_in_parallel_attn=1)])
+        if shared:
+            shared |= {"num_kv_heads": rng.choice([1, count]), "parallel_attn": True}
+        return dict(hidden_size=width, num_attention_heads=count) | shared
+    names = {"distil": ("dim", "n_heads"), "gpt2": ("n_embd", "n_head"), "gptj": ("n_embd", "n_head"),
+             "codegen": ("n_embd", "n_head"), "bloom": ("hidden_size", "n_head"),
+             "wide heads": ("hidden_size", "num_attention_heads"), "gpt_neo": ("hidden_size", "num_heads"),
              "t5": ("d_model", "num_heads"), "plain": ("hidden_size", "num_attention_heads"),
              "": ("hidden_size", "num_attention_heads")}
     if family.heads == "seq2seq":
@@ -214,12 +253,11 @@ def draw_heads(rng, family, nested=""):
     return {size: width, number: count}
 
 
-def draw_rope(rng, d_head, whole):
+def draw_rope(rng, d_head, whole, part=1.0):
     """One set of rope parameters in transformers 5's form; `whole` lists the types of all models, Phi-3 has two."""
     kinds = ["default", "default", "linear", "dynamic", "llama3", "yarn", "longrope"] if whole else ["default", "longrope"]
     kind = rng.choice(kinds)
     rope = {"rope_type": kind, "rope_theta": rng.choice([10000.0, 50.0, 1e6])}
-    part = 1.0
     if rng.random() < (0.1 if whole else 0.4):
         part = rope["partial_rotary_factor"] = 0.5
     if kind in ("linear", "dynamic", "llama3", "yarn"):
@@ -258,7 +296,7 @@ def draw_settings(rng, family, base, choices, nested=""):
     if (family.rope or two) and rng.random() < 0.7:
         d_head = settings.get("head_dim") or settings["hidden_size"] // settings["num_attention_heads"]
         whole = family.config is not hf.Phi3Config
-        settings["rope_parameters"] = draw_rope(rng, d_head, whole) if not two else {
+        settings["rope_parameters"] = draw_rope(rng, d_head, whole, family.part) if not two else {
             kind: draw_rope(rng, d_head, True) for kind in LAYER_KINDS}
     return settings
 

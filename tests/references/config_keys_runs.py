@@ -34,8 +34,8 @@ def write_json(folder, config):
         json.dump(config, file)
 
 
-def load(folder, auto):
-    model, report = auto.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
+def load(folder, auto, attention):
+    model, report = auto.from_pretrained(folder, dtype=torch.float32, attn_implementation=attention, output_loading_info=True)
     missing = sorted(report["missing_keys"]) + sorted(map(str, report["mismatched_keys"]))
     if missing:
         raise Undefined(f"not in the file: {', '.join(missing[:3])}")
@@ -215,10 +215,10 @@ class Bench:
         if untied:
             save_fresh(self.folder, auto, name, self.family, True, self.dtype)
         try:
-            return load(self.folder, auto)
+            return load(self.folder, auto, self.family.attention)
         except (Undefined, RuntimeError):
             save_fresh(self.folder, auto, name, self.family, False, self.dtype)
-            return load(self.folder, auto)
+            return load(self.folder, auto, self.family.attention)
 
     def run(self, name, config, task, *, untied=False, text=True, **more):
         """A case with transformers' result for the folder with this config.json: outputs, tokens, or a refusal."""

@@ -30,7 +30,7 @@ void refuse_task(const ConfigReader& config, Task task) {
                 "\", which has no head for the task ", to_string(task));
 }
 
-NameMap Architecture::names(const Weights& weights) const {
+NameMap Architecture::names(const Weights& weights, const ModelConfig& config) const {
   NameMap names;
   for (const std::string_view prefix : prefixes) {
     if (!weights.begins_with(prefix) && !weights.names().empty()) continue;
@@ -43,6 +43,7 @@ NameMap Architecture::names(const Weights& weights) const {
     break;
   }
   names.add(rules);
+  names.set_key_value_heads(config.tower.stack.block.attention.num_key_value_heads);
   return names;
 }
 

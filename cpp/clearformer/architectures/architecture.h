@@ -33,8 +33,8 @@ struct Architecture {
   std::span<const std::string_view> ignored = {};  // patterns of tensors that transformers ignores
   Task usual_task = Task::causal_lm;               // if config.json names none
 
-  /// The name map for this checkpoint.
-  NameMap names(const Weights& weights) const;
+  /// The name map for this checkpoint of a model with `config`.
+  NameMap names(const Weights& weights, const ModelConfig& config) const;
   /// Throws malformed_file for a weight that is stored twice, with and without a prefix of the trunk.
   void expect_one_prefix(const Weights& weights) const;
   /// The name maps of all schemes, for use before the weights are read.

@@ -2,8 +2,8 @@
 // Source: Radford et al. 2019, "Language Models are Unsupervised Multitask Learners"; transformers'
 // GPT2LMHeadModel.
 
+#include "clearformer/architectures/gpt_like.h"
 #include "clearformer/architectures/known.h"
-#include "clearformer/architectures/values.h"
 
 namespace clearformer {
 
@@ -38,25 +38,38 @@ constexpr KeyTable kKeys{
 "num_attention_heads":"n_head","num_hidden_layers":"n_layer")"};
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
-  ModelConfig model = language_model(config, task);
-  const std::size_t d_model = config.size("n_embd");
+  ModelConfig model = read_gpt_like(config, task);
   TowerConfig& tower = model.tower;
-  tower.max_positions = config.size("n_positions");
-  tower.stack.layers = read_layers(config, "n_layer");
   tower.stack.scale_by_depth = config.flag("scale_attn_by_inverse_layer_idx");
-  BlockConfig& block = tower.stack.block;
-  block.norm = layer_norm(d_model, read_epsilon(config, "layer_norm_epsilon"));
-  block.attention = read_heads(config, "n_head", d_model);
-  block.attention.bias = Bias::present;
-  if (!config.flag("scale_attn_weights")) block.attention.scale = 1.0;
-  block.feed_forward = {d_model, config.size("n_inner", 4 * d_model),
-                        read_activation(config, "activation_function", model)};
-  tower.text = read_learned_text(config, d_model, tower.max_positions);
-  model.output = {d_model, tower.text->vocabulary};
+  AttentionConfig& attention = tower.stack.block.attention;
+  attention.bias = Bias::present;
+  if (!config.flag("scale_attn_weights")) attention.scale = 1.0;
+  tower.text = read_learned_text(config, tower.d_model(), tower.max_positions);
   return model;
 }
 
 }  // namespace gpt2
+
+ModelConfig read_gpt_like(const ConfigReader& config, Task task, const GptKeys& keys) {
+  ModelConfig model = language_model(config, task);
+  const std::size_t d_model = config.size(keys.d_model), wide = 4 * d_model;
+  TowerConfig& tower = model.tower;
+  if (!keys.positions.empty()) tower.max_positions = config.size(keys.positions);
+  tower.stack.layers = read_layers(config, keys.layers);
+  BlockConfig& block = tower.stack.block;
+  block.norm = layer_norm(d_model, read_epsilon(config, keys.epsilon));
+  block.attention = read_heads(config, keys.heads, d_model);
+  model.activation = keys.fixed_activation;
+  block.feed_forward = {d_model, keys.hidden.empty() ? wide : config.size(keys.hidden, wide),
+                        keys.activation.empty() ? *activation_named(model.activation)
+                                                : read_activation(config, keys.activation, model)};
+  TextEmbeddingConfig text;
+  text.vocabulary = config.size("vocab_size");
+  text.d_model = d_model;
+  tower.text = text;
+  model.output = {d_model, text.vocabulary};
+  return model;
+}
 
 const Architecture kGpt2{"gpt2",       gpt2::kKeys, gpt2::read_config, gpt2::kPrefixes,
                          gpt2::kRules, {},          gpt2::kIgnored};

@@ -1,8 +1,8 @@
 // GPT-Neo: GPT-2 with unscaled scores, local attention in every other layer, ordinary linear weights.
 // Source: Black et al. 2021, doi 10.5281/zenodo.5297715; transformers' GPTNeoForCausalLM.
 
+#include "clearformer/architectures/gpt_like.h"
 #include "clearformer/architectures/known.h"
-#include "clearformer/architectures/values.h"
 
 namespace clearformer {
 
@@ -71,22 +71,19 @@ std::vector<Span> spans(const ConfigReader& config, std::size_t layers) {
 }
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
-  ModelConfig model = language_model(config, task);
-  const std::size_t d_model = config.size("hidden_size");
+  ModelConfig model = read_gpt_like(config, task,
+                                    {.d_model = "hidden_size",
+                                     .layers = "num_layers",
+                                     .heads = "num_heads",
+                                     .hidden = "intermediate_size",
+                                     .positions = "max_position_embeddings"});
   TowerConfig& tower = model.tower;
-  tower.max_positions = config.size("max_position_embeddings");
-  tower.stack.layers = read_layers(config, "num_layers");
   tower.stack.spans = spans(config, tower.stack.layers);
   tower.window_before = config.size("window_size") - 1;
-  BlockConfig& block = tower.stack.block;
-  block.norm = layer_norm(d_model, read_epsilon(config, "layer_norm_epsilon"));
-  block.attention = read_heads(config, "num_heads", d_model);
-  block.attention.bias.output = Bias::present;
-  block.attention.scale = 1.0;
-  block.feed_forward = {d_model, config.size("intermediate_size", 4 * d_model),
-                        read_activation(config, "activation_function", model)};
-  tower.text = read_learned_text(config, d_model, tower.max_positions);
-  model.output = {d_model, tower.text->vocabulary};
+  AttentionConfig& attention = tower.stack.block.attention;
+  attention.bias.output = Bias::present;
+  attention.scale = 1.0;
+  tower.text = read_learned_text(config, tower.d_model(), tower.max_positions);
   return model;
 }
 

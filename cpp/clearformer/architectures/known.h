@@ -9,16 +9,18 @@ extern const Architecture kBert, kRoberta, kDistilBert, kModernBert;
 extern const Architecture kGpt2, kGptNeo, kLlama, kMistral, kQwen2, kQwen3, kPhi, kPhi3, kGemma,
     kGemma2, kGemma3, kGemma3Text, kOlmo, kOlmo2, kOlmo3, kSmolLm3, kGranite, kStarcoder2, kOpt,
     kOpenAiGpt;
+extern const Architecture kGptNeoX, kGptJ, kCodeGen, kBloom, kFalcon;
 extern const Architecture kTransformer, kMarian, kBart, kT5, kWhisper;
 extern const Architecture kVit, kDeit, kClip;
 // Of nested configs.
 extern const KeyTable kGemma3TextKeys, kClipTextKeys, kClipVisionKeys;
 
 inline constexpr const Architecture* kKnown[] = {
-    &kBert,       &kRoberta,    &kDistilBert, &kModernBert,  &kGpt2,   &kGptNeo,  &kLlama,
-    &kMistral,    &kQwen2,      &kQwen3,      &kPhi,         &kPhi3,   &kGemma,   &kGemma2,
-    &kGemma3,     &kGemma3Text, &kOlmo,       &kOlmo2,       &kOlmo3,  &kSmolLm3, &kGranite,
-    &kStarcoder2, &kOpt,        &kOpenAiGpt,  &kTransformer, &kMarian, &kBart,    &kT5,
-    &kWhisper,    &kVit,        &kDeit,       &kClip};
+    &kBert,       &kRoberta,    &kDistilBert, &kModernBert,  &kGpt2,    &kGptNeo,  &kLlama,
+    &kMistral,    &kQwen2,      &kQwen3,      &kPhi,         &kPhi3,    &kGemma,   &kGemma2,
+    &kGemma3,     &kGemma3Text, &kOlmo,       &kOlmo2,       &kOlmo3,   &kSmolLm3, &kGranite,
+    &kStarcoder2, &kOpt,        &kOpenAiGpt,  &kTransformer, &kMarian,  &kBart,    &kT5,
+    &kWhisper,    &kVit,        &kDeit,       &kClip,        &kGptNeoX, &kGptJ,    &kCodeGen,
+    &kBloom,      &kFalcon};
 
 }  // namespace clearformer

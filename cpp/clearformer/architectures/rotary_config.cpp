@@ -128,25 +128,28 @@ void read_scaling(const ConfigReader& config, const ConfigReader& rope, double m
   }
 }
 
-// "partial_rotary_factor": the default type prefers the rope parameters, the other types the config itself.
-double read_part(const ConfigReader& config, const ConfigReader* rope, Kind kind) {
+// "partial_rotary_factor": the default type prefers the rope parameters, the other types the config itself. GPT-NeoX has
+// an older key, which counts last.
+double read_part(const ConfigReader& config, const ConfigReader* rope, Kind kind,
+                 std::string_view older) {
   constexpr std::string_view kPart = "partial_rotary_factor";
   const bool inside = rope != nullptr && rope->is_set(kPart);
-  const bool outside = config.is_set(kPart) && (kind != Kind::none || !inside);
+  const bool outside = config.is_set(kPart) && kind != Kind::none;
   const ConfigReader& reader = inside && !outside ? *rope : config;
-  const double part = reader.number(kPart, 1.0);
+  const std::string_view key = inside || outside ? kPart : older;
+  const double part = reader.number(key, 1.0);
   if (!(part > 0.0 && part <= 1.0)) {
-    reader.refuse_must(kPart, "be in (0, 1]");
+    reader.refuse_must(key, "be in (0, 1]");
   }
   return part;
 }
 
 // The number of rotated dimensions of a head; "proportional" counts whole pairs.
 std::size_t read_rotary_dim(const ConfigReader& config, const ConfigReader* rope, Kind kind,
-                            const RotaryConfig& rotary, RotaryKeys::Partial partial) {
-  const bool ignored = partial == RotaryKeys::Partial::ignored;
+                            const RotaryConfig& rotary, const RotaryKeys& keys) {
+  const bool ignored = keys.partial == RotaryKeys::Partial::ignored;
   if (ignored && kind == Kind::none) return rotary.d_head;
-  const double part = read_part(config, rope, kind);
+  const double part = read_part(config, rope, kind, keys.part);
   if (ignored && part != 1.0 && kind != Kind::proportional) {
     config.refuse_value("partial_rotary_factor", "is ", part,
                         ", heads of this model turn whole under a scaled rope_type");
@@ -183,7 +186,7 @@ RotaryConfig read_rotary(const ConfigReader& config, std::size_t d_head, std::si
     }
   }
   rotary.rotary_dim =
-      read_rotary_dim(config, rope ? &*rope : nullptr, rotary.scaling.kind, rotary, keys.partial);
+      read_rotary_dim(config, rope ? &*rope : nullptr, rotary.scaling.kind, rotary, keys);
   try {
     check_rotary(rotary);
   } catch (const Error& error) {

@@ -13,7 +13,9 @@ namespace clearformer {
 struct RotaryKeys {
   std::string_view layer_type = "";       // member of "rope_parameters" for these layers
   std::string_view theta = "rope_theta";  // key of the base in older configs
-  bool scaled = true;                     // "rope_scaling" applies to these layers
+  /// Key of the rotated part of each head in older configs.
+  std::string_view part = "partial_rotary_factor";
+  bool scaled = true;  // "rope_scaling" applies to these layers
   /// Whether "partial_rotary_factor" applies to the default rope_type: most models ignore it there.
   enum class Partial { obeyed, ignored } partial = Partial::obeyed;
   /// Phi-3's older names: "su" and "yarn" for what is now longrope.

@@ -5,6 +5,7 @@
 //   behind:     x = x + Norm_2(f(x))             (OLMo 2: Walsh et al. 2024, arXiv 2501.00656)
 // and around two sub-layers at once:
 //   parallel:   x = x + f(Norm(x)) + g(Norm(x))  (GPT-J, Phi; Chowdhery et al. 2022, arXiv 2204.02311)
+//   parallel_two:  x = x + f(Norm_1(x)) + g(Norm_2(x))  (GPT-NeoX: Black et al. 2022, arXiv 2204.06745)
 // where the update may be multiplied by a constant before it is added (Granite).
 // Shapes: x (B, T, D).
 #pragma once
@@ -16,9 +17,9 @@
 
 namespace clearformer {
 
-/// The position of the norm: before the sub-layer, after the sum, before and after the sub-layer, only after it, or one
-/// norm shared by two parallel sub-layers.
-enum class NormOrder { pre, post, both, behind, parallel };
+/// The position of the norm: before the sub-layer, after the sum, before and after the sub-layer, only after it, or
+/// before two parallel sub-layers, which share it or have one each.
+enum class NormOrder { pre, post, both, behind, parallel, parallel_two };
 
 /// The hook names of one residual step: the norm's scope (a second norm's has the suffix "_post"), the sub-layer's
 /// output, the sum.

@@ -22,7 +22,9 @@ EncoderBlock::EncoderBlock(const WeightScope& scope, const BlockConfig& config)
 void EncoderBlock::forward(const MutableTensorView& x, const AttentionState& state,
                            const Context& context) const {
   context.trace("hook_resid_pre", x, kLegend);
-  if (order_ == NormOrder::parallel) return parallel(x, state, context);
+  if (order_ == NormOrder::parallel || order_ == NormOrder::parallel_two) {
+    return parallel(x, state, context);
+  }
   attention_add_norm_.forward(x, {"ln1", "hook_attn_out", "hook_resid_mid"}, context,
                               [&](const TensorView& in, const MutableTensorView& out, Write write) {
                                 attention_.forward(in, state, out, context / "attn", write);
@@ -44,6 +46,9 @@ void EncoderBlock::parallel(const MutableTensorView& x, const AttentionState& st
   attention_add_norm_.norm().forward(x, normalized, context / "ln1");
   attention_.forward(normalized, state, attended, context / "attn");
   context.trace("hook_attn_out", attended, kLegend);
+  if (feed_forward_add_norm_) {
+    feed_forward_add_norm_->norm().forward(x, normalized, context / "ln2");
+  }
   feed_forward_.forward(normalized, transformed, context / "mlp");
   context.trace("hook_mlp_out", transformed, kLegend);
   kernels::add(x.f32(), attended.f32(), x.f32(), x.elements());

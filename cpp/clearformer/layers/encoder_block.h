@@ -25,7 +25,7 @@ struct BlockConfig {
 /// One layer of an encoder, or of a decoder without memory: self-attention, feed-forward.
 class EncoderBlock {
  public:
-  /// Loads "ln1", "attn", "ln2" (except for NormOrder::parallel), "mlp".
+  /// Loads "ln1", "attn", "ln2" (except for NormOrder::parallel, where the norm is shared), "mlp".
   EncoderBlock(const WeightScope& scope, const BlockConfig& config);
 
   /// Updates x (B, T, D) in place.

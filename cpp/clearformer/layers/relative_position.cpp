@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "clearformer/tensor/matrix.h"
 #include "clearformer/tensor/portable_math.h"
 
 namespace clearformer {
@@ -98,6 +99,31 @@ Tensor alibi_bias(std::size_t num_heads, const RelativeSpan& span) {
   return bias_of(num_heads, span, [&](std::size_t head, std::int64_t relative) {
     return static_cast<float>(-slope[head] * std::abs(static_cast<double>(relative)));
   });
+}
+
+Tensor alibi_key_bias(const AlibiConfig& config, std::size_t num_heads, std::size_t keys,
+                      const TensorView* mask) {
+  const bool counts_tokens = config.counts == AlibiConfig::Counts::tokens && mask != nullptr;
+  const std::size_t batch = counts_tokens ? mask->dim(0) : 1;
+  const auto rounded = [&](float value) {
+    return config.bfloat16 ? float_from_bf16(bf16_from_float(value)) : value;
+  };
+  const Tensor slope = alibi_slopes(num_heads);
+  Tensor bias({batch, num_heads, 1, keys});
+  float* to = bias.f32();
+  for (std::size_t row = 0; row < batch; ++row) {
+    const std::uint8_t* token = counts_tokens ? mask->as<std::uint8_t>() + row * keys : nullptr;
+    for (std::size_t head = 0; head < num_heads; ++head) {
+      const float m = rounded(slope.f32()[head]);
+      std::size_t position = 0;
+      for (std::size_t key = 0; key < keys; ++key) {
+        const float product = rounded(m * rounded(static_cast<float>(position)));
+        *to++ = static_cast<float>(static_cast<double>(product) * config.scale);
+        position += token == nullptr || token[key] != 0 ? 1 : 0;
+      }
+    }
+  }
+  return bias;
 }
 
 Tensor relative_position_bucket(const TensorView& relative_positions,

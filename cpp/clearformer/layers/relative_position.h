@@ -3,7 +3,9 @@
 //           otherwise the slopes of the next lower power of two, then every other slope of twice that power
 //   T5      bias(h, t, s) = table(bucket(s - p_t), h): one bucket per short distance, then buckets
 //           of logarithmically growing width, up to max_distance
-// with p_t = t + query_offset, the query's position among the keys.
+// with p_t = t + query_offset, the query's position among the keys. In models ALiBi is a bias of the keys alone,
+//   bias(h, s) = m_h · p_s
+// which differs from the above, for keys up to the query, by a number for each query: softmax cancels it.
 // Sources: Press et al. 2021, arXiv 2108.12409; Raffel et al. 2019, arXiv 1910.10683, section 2.1.
 // Shapes: H heads, T queries, S keys. Both give (1, H, T, S), for Mask::additive.
 #pragma once
@@ -25,6 +27,19 @@ Tensor alibi_slopes(std::size_t num_heads);
 
 /// (1, H, T, S)
 Tensor alibi_bias(std::size_t num_heads, const RelativeSpan& span);
+
+/// ALiBi in a model.
+struct AlibiConfig {
+  /// The positions of keys: their index, or the number of tokens before them that are not padding (BLOOM, Falcon).
+  enum class Counts { all, tokens } counts = Counts::all;
+  double scale = 1.0;     // of the bias: 1/√d in Falcon
+  bool bfloat16 = false;  // slopes, positions and their products are rounded to bfloat16 (Falcon)
+};
+
+/// The bias of each key, (1, H, 1, S), for `keys` keys; with Counts::tokens and a mask (B, S) of uint8, 0 = padding,
+/// (B, H, 1, S).
+Tensor alibi_key_bias(const AlibiConfig& config, std::size_t num_heads, std::size_t keys,
+                      const TensorView* mask);
 
 /// T5's buckets: distances in the same bucket share a bias.
 struct RelativeBuckets {

@@ -181,8 +181,8 @@ class Inspector {
   void take(Weights& weights, const Architecture& architecture,
             const std::vector<MatrixRequest>& matrices) {
     try {
-      const NameMap names = architecture.names(weights);
       ModelConfig config = *found_.config;
+      const NameMap names = architecture.names(weights, config);
       if (!weights.names().empty()) settle_ties(config, weights, names);
       record_weights(std::move(config), WeightScope(weights, names));
     } catch (const Error&) {

@@ -47,7 +47,7 @@ std::unique_ptr<Model> loaded_model(Weights weights, std::string_view config_tex
   const Architecture& architecture = architecture_of(reader);
   ModelConfig config = read_model_config(reader, task);
   weights.modernize();
-  const NameMap names = architecture.names(weights);
+  const NameMap names = architecture.names(weights, config);
   settle_ties(config, weights, names);
   auto model = make_model(std::move(config), weights, WeightScope(weights, names));
   for (const std::string_view pattern : architecture.ignored) weights.ignore(pattern);

@@ -171,6 +171,12 @@ StackState Tower::state(const TowerInputs& inputs) const {
         state.mask & Mask::additive(relative_position_bias(relative_bias_, *config_.relative,
                                                            {length, past + length, past}));
   }
+  if (config_.alibi) {
+    const TensorView* mask = inputs.attention_mask ? &*inputs.attention_mask : nullptr;
+    state.mask = state.mask & Mask::additive(alibi_key_bias(*config_.alibi,
+                                                            config_.stack.block.attention.num_heads,
+                                                            past + inputs.ids->dim(1), mask));
+  }
   state.local_mask = state.mask & Mask::window(past, config_.window_before, config_.window_after);
   if (inputs.memory_mask) state.cross_mask = padding_mask(*inputs.memory_mask);
   state.cache = inputs.cache;

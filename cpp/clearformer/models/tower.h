@@ -30,6 +30,7 @@ struct TowerConfig {
   std::optional<RotaryConfig> rotary;
   std::optional<RotaryConfig> local_rotary;  // of layers with Span::local, if different
   std::optional<RelativeBuckets> relative;   // T5: a bias on the scores, shared by all layers
+  std::optional<AlibiConfig> alibi;          // BLOOM: the same without weights
   std::size_t max_positions = 0;
   /// Whether the final norm is applied to the last of Hugging Face's hidden_states.
   enum class LastHidden { normalized, raw } last_hidden = LastHidden::normalized;
@@ -37,11 +38,13 @@ struct TowerConfig {
   std::size_t d_out = 0;
 
   std::size_t d_model() const { return stack.block.attention.d_model; }
-  /// The maximum sequence length: rotary positions continue past max_positions; the limit keeps int32 sums of them
-  /// from overflowing.
+  bool ends_at_max_positions = false;  // even rotary positions and ALiBi
+  /// The maximum sequence length: rotary positions and ALiBi continue past max_positions; the limit keeps int32 sums of
+  /// them from overflowing.
   std::size_t longest() const {
     constexpr std::size_t kMost = 1u << 20;
-    return rotary && max_positions < kMost ? kMost : max_positions;
+    const bool endless = (rotary || local_rotary || alibi) && !ends_at_max_positions;
+    return endless && max_positions < kMost ? kMost : max_positions;
   }
 };
 

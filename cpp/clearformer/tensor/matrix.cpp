@@ -231,12 +231,17 @@ Matrix Matrix::widened() const {
   return wide;
 }
 
-Matrix Matrix::slice(std::size_t first, std::size_t count) const {
-  Matrix part(format_, count, inputs_);
+Matrix Matrix::slice(const RowRuns& rows) const {
+  Matrix part(format_, rows.count * rows.runs, inputs_);
   const auto copy = [&](const Tensor& from, Tensor& to) {
     if (from.empty()) return;
     const std::size_t row = from.view().bytes() / outputs_;
-    std::memcpy(to.data(), static_cast<const char*>(from.data()) + first * row, count * row);
+    const auto* bytes = static_cast<const char*>(from.data());
+    auto* written = static_cast<char*>(to.data());
+    for (std::size_t run = 0; run < rows.runs; ++run) {
+      std::memcpy(written + run * rows.count * row, bytes + (rows.first + run * rows.stride) * row,
+                  rows.count * row);
+    }
   };
   copy(values_, part.values_);
   copy(scales_, part.scales_);

@@ -30,6 +30,11 @@ constexpr bool is_quantized(MatrixFormat format) {
   return format != MatrixFormat::f32 && format != MatrixFormat::f16;
 }
 
+/// Rows of a matrix: `runs` runs of `count`, which begin at `first`, first + stride, …
+struct RowRuns {
+  std::size_t first = 0, count = 0, stride = 0, runs = 1;
+};
+
 /// The weight (N, K) of a linear layer in one of the formats: as rows, or packed for the matrix product.
 class Matrix {
  public:
@@ -62,8 +67,8 @@ class Matrix {
   void copy_row(std::size_t output, float* to) const;
   /// The same rows in f32.
   Matrix widened() const;
-  /// A copy of rows first … first + count - 1.
-  Matrix slice(std::size_t first, std::size_t count) const;
+  /// A copy of these rows.
+  Matrix slice(const RowRuns& rows) const;
 
   /// The elements, where K' is K rounded up to a multiple of 64: (N, K) of f32 or f16; (N, K') of u8, integers plus 128
   /// (q8, q8_fine); (N, K'/2) of u8, integers plus 8, input 2i in the low nibble of byte i (q4).

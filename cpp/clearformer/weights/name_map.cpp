@@ -60,6 +60,7 @@ StoredName NameMap::stored(std::string_view path) const {
       if (rule.parts != 1) {
         stored.part = rule.part;
         stored.parts = rule.parts;
+        stored.groups = rule.groups == kGroupPerHead ? key_value_heads_ : rule.groups;
       }
       if (rule.layout == Layout::in_out) stored.layout = rule.layout;
       break;

@@ -19,16 +19,20 @@ Shape stored_shape(const StoredName& stored, const Shape& expected, const Shape*
   Shape shape = expected;
   shape[0] *= std::max<std::size_t>(stored.parts, 1);
   if (stored.parts == 0 && found != nullptr && found->rank() == shape.rank()) {
-    shape[0] = std::max((*found)[0], expected[0] * std::max<std::size_t>(stored.part, 1));
+    const std::size_t outputs = (*found)[is_turned(stored, shape) ? 1 : 0];
+    shape[0] = std::max(outputs, expected[0] * std::max<std::size_t>(stored.part, 1));
+    shape[0] -= shape[0] % stored.groups;
   }
   if (is_turned(stored, shape)) std::swap(shape[0], shape[1]);
   return shape;
 }
 
-// The index of a part's first output among `outputs`.
-std::size_t first_output(const StoredName& stored, std::size_t outputs, std::size_t size) {
-  if (stored.parts != 0) return stored.part * size;
-  return stored.part == 0 ? 0 : outputs - stored.part * size;
+// The rows of a part with `size` outputs among all `outputs` of the stored tensor.
+RowRuns rows_of(const StoredName& stored, std::size_t outputs, std::size_t size) {
+  const std::size_t count = size / stored.groups, stride = outputs / stored.groups;
+  const bool from_end = stored.parts == 0 && stored.part != 0;
+  const std::size_t before = stored.part * count;
+  return {from_end ? stride - before : before, count, stride, stored.groups};
 }
 
 // The number of outputs of a tensor of the stored shape.
@@ -39,18 +43,20 @@ std::size_t outputs_of(const StoredName& stored, const Shape& shape) {
 // Copies part `stored.part` of the outputs, transposed to (out, in) if the file has (in, out).
 Tensor copied_part(const Tensor& from, const StoredName& stored, const Shape& expected) {
   Tensor part = Weights::allocate(expected, DType::f32);
-  const std::size_t outputs = expected[0];
-  if (!is_turned(stored, expected)) {
-    const std::size_t row = part.elements() / outputs;
-    std::memcpy(part.data(), from.f32() + first_output(stored, from.dim(0), outputs) * row,
-                part.elements() * sizeof(float));
-    return part;
-  }
-  const std::size_t inputs = expected[1], stride = from.dim(1);
-  const float* first = from.f32() + first_output(stored, stride, outputs);
-  for (std::size_t out = 0; out < outputs; ++out) {
-    for (std::size_t in = 0; in < inputs; ++in)
-      part.f32()[out * inputs + in] = first[in * stride + out];
+  const bool turned = is_turned(stored, expected);
+  const std::size_t all = from.dim(turned ? 1 : 0), width = part.elements() / expected[0];
+  const RowRuns rows = rows_of(stored, all, expected[0]);
+  for (std::size_t run = 0; run < rows.runs; ++run) {
+    const std::size_t first = rows.first + run * rows.stride;
+    float* to = part.f32() + run * rows.count * width;
+    if (!turned) {
+      std::memcpy(to, from.f32() + first * width, rows.count * width * sizeof(float));
+      continue;
+    }
+    for (std::size_t out = 0; out < rows.count; ++out) {
+      for (std::size_t in = 0; in < width; ++in)
+        to[out * width + in] = from.f32()[in * all + first + out];
+    }
   }
   return part;
 }
@@ -63,7 +69,7 @@ Tensor taken_part(Tensor& from, const StoredName& stored, const Shape& expected)
 
 Matrix taken_part(Matrix& from, const StoredName& stored, const Shape& expected) {
   if (stored.parts == 1) return std::move(from);
-  return from.slice(first_output(stored, from.outputs(), expected[0]), expected[0]);
+  return from.slice(rows_of(stored, from.outputs(), expected[0]));
 }
 
 // In 64 bits on every machine: a tensor known by its header alone may be larger than memory.
@@ -174,6 +180,7 @@ Weights::Entry* Weights::claim(const StoredName& stored, const Shape& expected) 
     fail(ErrorCode::invalid_argument, "weights: \"", stored.name, "\" was taken twice");
   }
   entry.taken = true;
+  if (stored.parts == 0) entry.outputs = outputs;
   if (!entry.weight.unread.empty()) {
     remember(ErrorCode::unsupported, stored.name,
              concat(entry.file, ": tensor \"", stored.name, "\": ", entry.weight.unread));
@@ -254,6 +261,12 @@ void Weights::check(Unexpected unexpected) const {
     text += line;
   };
   for (const Problem& problem : problems_) append(problem.text);
+  for (const auto& [name, entry] : entries_) {
+    if (entry.faulty || entry.outputs == 0 || entry.rows_taken == entry.outputs) continue;
+    if (text.empty()) code = ErrorCode::shape_mismatch;
+    append(concat(entry.file, ": tensor \"", name, "\" stacks matrices of ", entry.outputs,
+                  " outputs, expected ", entry.rows_taken));
+  }
   if (problems_.size() == kMaxProblems) append("and perhaps more");
   if (unexpected == Unexpected::refuse) {
     for (const std::string& name : unused()) append(concat("tensor \"", name, "\" is unexpected"));

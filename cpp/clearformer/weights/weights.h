@@ -98,6 +98,7 @@ class Weights {
     std::string file;
     StoredWeight weight;
     bool taken = false;
+    std::size_t outputs = 0;     // that must be taken, if its parts differ in size
     std::size_t rows_taken = 0;  // outputs, over all requests
     bool faulty = false;         // its problem has been recorded
   };

@@ -123,7 +123,7 @@ void expect_product_of_halves(const Matrix& matrix, const Floats& x) {
       bounds.push_back(gamma(static_cast<double>(k) + 1.0) * magnitude);
     }
   }
-  expect_close("y", product(PackedMatrix(matrix.slice(0, n)), x), expected, bounds);
+  expect_close("y", product(PackedMatrix(matrix.slice({0, n})), x), expected, bounds);
 }
 
 void expect_product(const Matrix& matrix, const Floats& x) {
@@ -136,7 +136,7 @@ void expect_product(const Matrix& matrix, const Floats& x) {
     const Rounded inputs = inputs_of(x.data() + row, k, matrix.format());
     for (const Rounded& output : weights) expected.push_back(naive_sum(inputs, output));
   }
-  expect_same_bits("y", product(PackedMatrix(matrix.slice(0, n)), x), expected);
+  expect_same_bits("y", product(PackedMatrix(matrix.slice({0, n})), x), expected);
 }
 
 TEST(QuantizedMatmul, EqualsTheNaiveTwinForAllSmallSizes) {
@@ -179,7 +179,7 @@ TEST(QuantizedMatmul, HalvesGiveTheBitsOfTheirFloats) {
     Tensor floats({45, 53});
     for (std::size_t row = 0; row < 45; ++row) halves.copy_row(row, floats.f32() + row * 53);
     const Floats x = random.list(m * 53);
-    expect_same_bits(concat(m, " rows"), product(PackedMatrix(halves.slice(0, 45)), x),
+    expect_same_bits(concat(m, " rows"), product(PackedMatrix(halves.slice({0, 45})), x),
                      product(PackedMatrix(std::move(floats)), x));
   }
 }
@@ -232,7 +232,7 @@ TEST(QuantizedMatmul, UnpacksTheRowsOfTheMatrix) {
       for (const std::size_t k : {1u, 32u, 77u, 1024u, 1030u}) {
         const Matrix matrix = some_matrix(random, format, n, k);
         const Floats expected = widened(matrix);
-        const PackedMatrix packed(matrix.slice(0, n));
+        const PackedMatrix packed(matrix.slice({0, n}));
         for (std::size_t row = 0; row < n; ++row) {
           Guarded out(k, 1);
           packed.unpack_row(row, out.data());
@@ -341,7 +341,7 @@ TEST(QuantizedMatmul, RowsOfZerosGiveZerosAndHugeRowsKeepTheirSize) {
   Random random(8);
   for (const MatrixFormat format : kIntegers) {
     const Matrix matrix = some_matrix(random, format, 9, 33);
-    for (const float y : product(PackedMatrix(matrix.slice(0, 9)), Floats(33, 0.0f))) {
+    for (const float y : product(PackedMatrix(matrix.slice({0, 9})), Floats(33, 0.0f))) {
       EXPECT_EQ(y, 0.0f);
     }
     expect_product(matrix, random.list(33, -1e30f, 1e30f));

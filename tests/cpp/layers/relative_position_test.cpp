@@ -63,6 +63,38 @@ TEST(Alibi, ManyHeadsHaveDistinctSlopesBetweenZeroAndOne) {
   }
 }
 
+// A query's scores differ by one number, which softmax cancels.
+TEST(Alibi, TheBiasOfKeysAloneIsThatOfDistancesUpToANumberForEachQuery) {
+  constexpr std::size_t kHeads = 3, kKeys = 7;
+  const Tensor of_keys = alibi_key_bias({}, kHeads, kKeys, nullptr);
+  const Tensor of_pairs = alibi_bias(kHeads, {kKeys, kKeys, 0});
+  for (std::size_t head = 0; head < kHeads; ++head) {
+    const float* key = of_keys.f32() + head * kKeys;
+    for (std::size_t query = 0; query < kKeys; ++query) {
+      const float* pair = of_pairs.f32() + (head * kKeys + query) * kKeys;
+      for (std::size_t s = 0; s <= query; ++s) {
+        EXPECT_NEAR(key[s] - key[query], pair[s] - pair[query], 1e-6f);
+      }
+    }
+  }
+}
+
+TEST(Alibi, PositionsMayCountTokensAndBeRounded) {
+  Tensor mask({2, 4}, DType::u8);
+  const std::uint8_t flags[] = {0, 0, 1, 1, 1, 1, 0, 1};
+  std::copy(flags, flags + 8, mask.mutable_view().as<std::uint8_t>());
+  const TensorView view = mask;
+  const AlibiConfig counted{.counts = AlibiConfig::Counts::tokens, .scale = 0.5};
+  const Tensor bias = alibi_key_bias(counted, 2, 4, &view);
+  EXPECT_EQ(bias.shape(), (Shape{2, 2, 1, 4}));
+  const float slope = 0.0625f * 0.5f;       // of the first head, 2^(-8/2)
+  EXPECT_EQ(bias.f32()[3], slope);          // the second token
+  EXPECT_EQ(bias.f32()[8 + 3], 2 * slope);  // the third
+  EXPECT_EQ(alibi_key_bias(counted, 2, 4, nullptr).f32()[3], 3 * slope);
+  const AlibiConfig rounded{.bfloat16 = true};
+  EXPECT_EQ(alibi_key_bias(rounded, 1, 260, nullptr).f32()[257], 1.0f);  // 256/256
+}
+
 RelativeBuckets buckets_of(const Case& reference) {
   using Direction = RelativeBuckets::Direction;
   const bool both = reference.option("bidirectional").boolean();
@@ -183,22 +215,27 @@ TEST(RelativePosition, RefusalsNameTheRuleAndTheValue) {
   expect_error(invalid, {"alibi", "heads"}, [] { alibi_slopes(0); });
   expect_error(invalid, {"alibi", "heads"}, [] { alibi_bias(0, {1, 1, 0}); });
   const Tensor none({0}, DType::i32);
-  expect_error(invalid, {"relative positions", "4 buckets", "3"},
-               [&] { relative_position_bucket(none, {3, 20}); });
+  expect_error(invalid, {"relative positions", "4 buckets", "3"}, [&] {
+    relative_position_bucket(none, {3, 20});
+  });
   expect_error(invalid, {"relative positions", "2 buckets", "1"}, [&] {
     relative_position_bucket(none, {1, 20, RelativeBuckets::Direction::causal});
   });
   expect_error(invalid, {"max_distance", "0"}, [&] { relative_position_bucket(none, {32, 0}); });
   Tensor far({1}, DType::i32);
   far.mutable_view().as<std::int32_t>()[0] = -9;  // log(9 / 8) / log(8 / 8)
-  expect_error(invalid, {"distance 9", "max_distance", "8 distances"},
-               [&] { relative_position_bucket(far, {32, 8}); });
-  expect_error(ErrorCode::dtype_mismatch, {},
-               [] { relative_position_bucket(Tensor({2}), {32, 128}); });
-  expect_error(ErrorCode::shape_mismatch, {"[7, 3]", "[8, heads]"},
-               [] { relative_position_bias(Tensor({7, 3}), {8, 20}, {2, 2, 0}); });
-  expect_error(ErrorCode::shape_mismatch, {"[8]", "[8, heads]"},
-               [] { relative_position_bias(Tensor({8}), {8, 20}, {2, 2, 0}); });
+  expect_error(invalid, {"distance 9", "max_distance", "8 distances"}, [&] {
+    relative_position_bucket(far, {32, 8});
+  });
+  expect_error(ErrorCode::dtype_mismatch, {}, [] {
+    relative_position_bucket(Tensor({2}), {32, 128});
+  });
+  expect_error(ErrorCode::shape_mismatch, {"[7, 3]", "[8, heads]"}, [] {
+    relative_position_bias(Tensor({7, 3}), {8, 20}, {2, 2, 0});
+  });
+  expect_error(ErrorCode::shape_mismatch, {"[8]", "[8, heads]"}, [] {
+    relative_position_bias(Tensor({8}), {8, 20}, {2, 2, 0});
+  });
 }
 
 }  // namespace

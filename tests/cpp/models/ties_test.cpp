@@ -21,7 +21,7 @@ struct File {
       tensor.f32()[5] = value;
       weights.add(name, "model.safetensors", std::move(tensor));
     }
-    settle_ties(config, weights, architecture_of(reader).names(weights));
+    settle_ties(config, weights, architecture_of(reader).names(weights, config));
   }
 };
 

@@ -197,7 +197,7 @@ TEST_P(MatrixOf, SlicesAndWidensAnyRows) {
     const Matrix wide = matrix.widened();
     EXPECT_EQ(wide.format(), MatrixFormat::f32);
     for (std::size_t first = 0; first < kOutputs; ++first) {
-      const Matrix part = matrix.slice(first, kOutputs - first);
+      const Matrix part = matrix.slice({first, kOutputs - first});
       EXPECT_EQ(part.format(), format);
       EXPECT_EQ(part.outputs(), kOutputs - first);
       for (std::size_t output = first; output < kOutputs; ++output) {

@@ -67,10 +67,19 @@ TEST(NameMap, TellsPartsAndLayout) {
   EXPECT_EQ(key.part, 1u);
   EXPECT_EQ(key.parts, 3u);
   EXPECT_EQ(key.layout, Layout::out_in);
+  EXPECT_EQ(key.groups, 1u);
   const StoredName up = map.stored("mlp.up_proj.weight");
   EXPECT_EQ(up.name, "mlp.c_fc.weight");
   EXPECT_EQ(up.parts, 1u);
   EXPECT_EQ(up.layout, Layout::in_out);
+}
+
+TEST(NameMap, GroupsAreANumberOrThatOfTheKeyValueHeads) {
+  NameMap map(std::vector<NameRule>{{"q_proj", "qkv", 0, 3, Layout::out_in, 4},
+                                    {"k_proj", "qkv", 1, 3, Layout::out_in, kGroupPerHead}});
+  map.set_key_value_heads(6);
+  EXPECT_EQ(map.stored("q_proj.bias").groups, 4u);
+  EXPECT_EQ(map.stored("k_proj.bias").groups, 6u);
 }
 
 }  // namespace

@@ -137,12 +137,25 @@ TEST(RoundedParts, AreRowsOfOneTensorInEitherLayout) {
     Weights weights = read(std::move(plan), file_of("F32", stored.bytes, rows, columns));
     for (const std::size_t part : {2u, 0u, 1u}) {
       expect_same(take_matrix(weights, {"w", part, kParts, layout}, {kOut, kIn}),
-                  whole.slice(part * kOut, kOut));
+                  whole.slice({part * kOut, kOut}));
     }
     EXPECT_EQ(weights.bytes_taken(), whole.bytes());
     EXPECT_THROW(
         weights.take_matrix({"w", 0, kParts, layout}, {kOut, kIn}, MatrixRole::projection, ""),
         Error);
+  }
+}
+
+// The rows of a group are rounded as those of a whole tensor.
+TEST(RoundedParts, AreRowsOfEachGroup) {
+  constexpr std::size_t kGroups = 2, kOut = 4, kIn = 33;
+  const Stored stored("F32", 3 * kOut, kIn);
+  const Matrix whole = Matrix::of(stored.values, MatrixFormat::q8);
+  MatrixPlan plan = plan_of({"w", 0, 3}, MatrixFormat::q8);
+  Weights weights = read(std::move(plan), file_of("F32", stored.bytes, 3 * kOut, kIn));
+  for (const std::size_t part : {0u, 1u, 2u}) {
+    const StoredName name{"w", part, 3, Layout::out_in, kGroups};
+    expect_same(take_matrix(weights, name, {kOut, kIn}), whole.slice({part * 2, 2, 6, kGroups}));
   }
 }
 

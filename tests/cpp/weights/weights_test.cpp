@@ -26,8 +26,9 @@ TEST(Weights, HandsATensorOutOnceWithoutACopy) {
   EXPECT_TRUE(weights.contains("w"));
   EXPECT_FALSE(weights.contains("v"));
   EXPECT_EQ(weights.take({"w"}, {2, 3}).data(), memory);
-  expect_error(ErrorCode::invalid_argument, {"\"w\"", "twice"},
-               [&] { weights.take({"w"}, {2, 3}); });
+  expect_error(ErrorCode::invalid_argument, {"\"w\"", "twice"}, [&] {
+    weights.take({"w"}, {2, 3});
+  });
   weights.check(kRefuse);
 }
 
@@ -108,8 +109,9 @@ TEST(Weights, StackedTensorsAreHandedOutInParts) {
     expect_same_bits("part", own, TensorView(stacked.f32() + part * 8, DType::f32, Shape{2, 4}));
   }
   weights.check(kRefuse);
-  expect_error(ErrorCode::invalid_argument, {"twice"},
-               [&] { weights.take({"in_proj", 0, 3}, {2, 4}); });
+  expect_error(ErrorCode::invalid_argument, {"twice"}, [&] {
+    weights.take({"in_proj", 0, 3}, {2, 4});
+  });
 }
 
 // Queries first, then keys and values of fewer heads.
@@ -125,6 +127,39 @@ TEST(Weights, StackedTensorsOfSeveralSizesAreHandedOut) {
   EXPECT_EQ(key.f32()[0], 8.0f);
   EXPECT_EQ(value.f32()[3], 15.0f);
   weights.check(Weights::Unexpected::refuse);
+}
+
+// Two groups, each of two rows for queries, one for keys and one for values; in either layout.
+TEST(Weights, StackedTensorsAreHandedOutGroupByGroup) {
+  for (const Layout layout : {Layout::out_in, Layout::in_out}) {
+    Tensor stacked(layout == Layout::out_in ? Shape{8, 2} : Shape{2, 8});
+    for (std::size_t i = 0; i < 16; ++i) {
+      const std::size_t at = layout == Layout::out_in ? i : i % 2 * 8 + i / 2;
+      stacked.f32()[at] = static_cast<float>(i / 2);  // the index of the output
+    }
+    Weights weights = with("qkv", std::move(stacked));
+    const auto outputs = [&](std::size_t part, std::size_t size) {
+      const Tensor own = weights.take({"qkv", part, 0, layout, 2}, {size, 2});
+      std::vector<float> rows;
+      for (std::size_t row = 0; row < size; ++row) rows.push_back(own.f32()[2 * row + 1]);
+      return rows;
+    };
+    EXPECT_EQ(outputs(0, 4), (std::vector<float>{0, 1, 4, 5}));
+    EXPECT_EQ(outputs(2, 2), (std::vector<float>{2, 6}));
+    EXPECT_EQ(outputs(1, 2), (std::vector<float>{3, 7}));
+    weights.check(kRefuse);
+  }
+}
+
+TEST(Weights, AStackedTensorWithMoreRowsThanThePartsHaveIsRefused) {
+  Weights weights = with("qkv", Tensor::zeros({10, 2}));
+  weights.take({"qkv", 0, 0}, {4, 2});
+  for (const std::size_t part : {1u, 2u}) weights.take({"qkv", part, 0}, {2, 2});
+  expect_error(ErrorCode::shape_mismatch, {"\"qkv\"", "10", "8"}, [&] { weights.check(kRefuse); });
+  Weights uneven = with("qkv", Tensor::zeros({9, 2}));
+  uneven.take({"qkv", 0, 0, Layout::out_in, 2}, {4, 2});
+  expect_error(ErrorCode::shape_mismatch, {"\"qkv\"", "[9, 2]", "[8, 2]"},
+               [&] { uneven.check(kRefuse); });
 }
 
 TEST(Weights, AStackedTensorOfTheWrongSizeIsOneProblem) {

@@ -1,0 +1,15 @@
+// Shared by GPT-J and CodeGen, which differ in how their files store q, k and v.
+#pragma once
+
+#include "clearformer/architectures/gpt_like.h"
+
+namespace clearformer {
+
+/// Reads the whole model. Throws unsupported for a task other than causal-lm or base.
+ModelConfig read_gptj_like(const ConfigReader& config, Task task);
+
+std::span<const std::string_view> gptj_prefixes();
+/// Masks stored in old files.
+std::span<const std::string_view> gptj_ignored();
+
+}  // namespace clearformer
