@@ -146,9 +146,15 @@ val model_create(const Arguments& arguments) {
   const int handle = arguments.handle("checkpoint");
   const auto reader = handles().get<CheckpointReader>(handle, "checkpoint");
   handles().release(handle);
+  const std::string cache_dtype = arguments.text("cache_dtype");
+  const auto cache = cache_format_named(cache_dtype);
+  if (!cache) {
+    fail(ErrorCode::unsupported, "cache_dtype \"", cache_dtype,
+         "\" is not supported; supported: fp32, fp16, q8");
+  }
   auto open = std::make_shared<OpenModel>();
   open->model = load_model(reader->finish(), arguments.text("config"), task_in(arguments),
-                           arguments.text("config_name"));
+                           arguments.text("config_name"), *cache);
   open->defaults = defaults_of(arguments, open->model->config());
   val result = val::object();
   put(result, "cfg", cfg_of(open->model->config()));

@@ -1,5 +1,5 @@
-// The register tile of float products: some rows by one panel, whose elements are fp32 or fp16. Included by kernel
-// files only.
+// The register tile of float products: some rows by one panel, whose elements are fp32, or fp16 or signed bytes that
+// are widened. Included by kernel files only.
 #pragma once
 
 #include "clearformer/kernels/epilogue.h"
@@ -20,6 +20,9 @@ inline void load_columns(const float* from, Vec (&columns)[kTileVectors]) {
 }
 inline void load_columns(const std::uint16_t* from, Vec (&columns)[kTileVectors]) {
   load_halves(from, columns);
+}
+inline void load_columns(const std::int8_t* from, Vec (&columns)[kTileVectors]) {
+  load_bytes(from, columns);
 }
 
 // The depth loop is not unrolled: V8, and compilers for two-address machines, would spill registers.
@@ -94,6 +97,31 @@ inline void multiply_panel(const FloatRows& rows, const float* b, const Destinat
                            std::size_t panel) {
   for_each_tile<kTileRows>(0, rows.m, [&]<std::size_t Rows>(std::size_t row) {
     multiply_tile<Rows>(rows, row, b, to, panel);
+  });
+}
+
+/// Rows from which widening a panel first is worth while.
+inline constexpr std::size_t kWidenFrom = 3;
+
+/// All rows by all panels of narrow elements, `stride` elements apart. `wide`: room for one panel of floats. The bits are
+/// those of the product with the widened elements.
+template <class Element>
+inline void multiply_narrow(const FloatRows& rows, const Element* b, std::size_t stride,
+                            const Destination& to, float* wide) {
+  if (rows.m == 1) return multiply_single_row(rows, b, stride, to);
+  for_each_panel(to, rows.m, [&]<std::size_t>(std::size_t panel) {
+    const Element* from = b + panel * stride;
+    if (rows.m < kWidenFrom) {
+      return for_each_tile<kWidenFrom - 1>(0, rows.m, [&]<std::size_t Rows>(std::size_t row) {
+        multiply_tile<Rows>(rows, row, from, to, panel);
+      });
+    }
+    for (std::size_t i = 0; i < rows.k * kWidth; i += kWidth) {
+      Vec columns[kTileVectors];
+      load_columns(from + i, columns);
+      for (std::size_t v = 0; v < kTileVectors; ++v) store(wide + i + v * kLanes, columns[v]);
+    }
+    multiply_panel(rows, wide, to, panel);
   });
 }
 

@@ -9,9 +9,15 @@ std::size_t panel_width() { return kWidth; }
 void matmul(const MatmulArgs& args) {
   const Destination to{args.epilogue, args.c, args.c_stride, args.n};
   const FloatRows rows{args.a, args.a_stride, args.m, args.k};
-  if (args.m == 1) return multiply_single_row(rows, args.b, args.panel_stride, to);
+  const auto narrow = [&](const auto* b) {
+    multiply_narrow(rows, b, args.panel_stride, to, args.workspace);
+  };
+  if (args.element == PanelElement::f16) return narrow(static_cast<const std::uint16_t*>(args.b));
+  if (args.element == PanelElement::i8) return narrow(static_cast<const std::int8_t*>(args.b));
+  const auto* b = static_cast<const float*>(args.b);
+  if (args.m == 1) return multiply_single_row(rows, b, args.panel_stride, to);
   for_each_panel(to, args.m, [&]<std::size_t>(std::size_t panel) {
-    multiply_panel(rows, args.b + panel * args.panel_stride, to, panel);
+    multiply_panel(rows, b + panel * args.panel_stride, to, panel);
   });
 }
 

@@ -26,16 +26,23 @@ struct ProductArgs {
   Epilogue epilogue;
 };
 
+/// What the elements of B are stored in. Narrow ones are widened as they are read: the bits are those of the product with
+/// the widened elements.
+enum class PanelElement { f32, f16, i8 };
+
 /// A: (M, K), rows `a_stride` floats apart.
-/// B: (K, N) in panels of W = panel_width() columns: panel p starts at b + p * panel_stride and
-/// holds element (k, j) at k * W + j. The last panel is padded to W columns; columns past N are read but never
+/// B: (K, N) in panels of W = panel_width() columns: panel p starts p * panel_stride elements after b and
+/// holds element (k, j) at k * W + j, or, in f16, at k * W + 2 * j for j < W/2, else at k * W + 2 * (j - W/2) + 1 (halves
+/// must be finite). The last panel is padded to W columns; columns past N are read but never
 /// written to C, so their contents are arbitrary.
 /// Each element is summed over k in order, for any M and N: results do not depend on how rows are grouped.
 struct MatmulArgs : ProductArgs {
   const float* a = nullptr;
   std::size_t a_stride = 0;
-  const float* b = nullptr;
+  const void* b = nullptr;
   std::size_t panel_stride = 0;
+  PanelElement element = PanelElement::f32;
+  float* workspace = nullptr;  // for narrow elements: room for one panel of K * W floats
 };
 
 CLEARFORMER_KERNEL(void, matmul, const MatmulArgs& args)

@@ -30,8 +30,7 @@ std::size_t bytes_of_panel(MatrixFormat format, std::size_t inputs) {
 }
 
 std::size_t place16(std::size_t k, std::size_t column) {
-  const std::size_t width = panel_width(), half = width / 2;
-  return 2 * (k * width + column % half * 2 + column / half);
+  return 2 * (k * panel_width() + place_of_half(column));
 }
 
 // Of q8 and q4: the position of an output's elements and scales within a block.
@@ -117,7 +116,7 @@ void multiply_shared(const MatmulArgs& args) {
     return parallel_ranges(panels, args.m * args.k * width, 1,
                            [&](std::size_t first, std::size_t end) {
                              MatmulArgs part = args;
-                             part.b += first * args.panel_stride;
+                             part.b = static_cast<const float*>(args.b) + first * args.panel_stride;
                              take_columns(part, first * width, std::min(args.n, end * width));
                              matmul(part);
                            });
@@ -135,6 +134,11 @@ void multiply_shared(const MatmulArgs& args) {
 }
 
 }  // namespace
+
+std::size_t place_of_half(std::size_t column) {
+  const std::size_t half = panel_width() / 2;
+  return column % half * 2 + column / half;
+}
 
 PackedMatrix::PackedMatrix(Matrix weight) {
   if (weight.empty()) return;

@@ -39,6 +39,9 @@ class PackedMatrix {
   Tensor panels_;
 };
 
+/// The place of a column among the W of a panel of halves (matmul.h).
+std::size_t place_of_half(std::size_t column);
+
 /// Whether q8 and q4 products are correct here, from a self-test with known results: before V8 11.4 relaxed SIMD is
 /// behind a flag and its dot products are wrong.
 bool integer_products_are_right();

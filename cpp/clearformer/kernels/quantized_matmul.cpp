@@ -11,7 +11,6 @@ namespace clearformer::kernels::CLEARFORMER_TARGET {
 
 namespace {
 
-constexpr std::size_t kUnpackFrom = 3;  // rows from which unpacking a panel first is worth while
 constexpr std::size_t kRegister = kLanes * kStep;  // elements in one register of weights
 constexpr std::size_t kStepWeights =
     kWidth * kStep;  // elements of a step: kStep inputs of all columns of a panel
@@ -181,7 +180,7 @@ void multiply_panel(const QuantizedMatmulArgs& args, const QuantizedRows& rows,
   using Of = Block<format>;
   const unsigned char* scales = bytes + kSteps * Of::kStepBytes;
   if constexpr (Of::kNibbles || !kUnsignedInputs) {
-    if (args.m >= kUnpackFrom) {
+    if (args.m >= kWidenFrom) {
       auto* const wide = static_cast<WideWeight*>(args.workspace);
       auto* place = wide;
       for (std::size_t block = 0; block < rows.blocks; ++block, bytes += Of::kScaleBytes) {
@@ -197,23 +196,6 @@ void multiply_panel(const QuantizedMatmulArgs& args, const QuantizedRows& rows,
     }
   }
   multiply_rows<format, false>(args, rows, to, panel, {bytes, scales});
-}
-
-void multiply_panel16(const QuantizedMatmulArgs& args, const Destination& to, std::size_t panel,
-                      const std::uint16_t* halves) {
-  const FloatRows rows{args.x, args.x_stride, args.m, args.k};
-  if (args.m < kUnpackFrom) {
-    return for_each_tile<kUnpackFrom - 1>(0, args.m, [&]<std::size_t Rows>(std::size_t row) {
-      multiply_tile<Rows>(rows, row, halves, to, panel);
-    });
-  }
-  auto* wide = static_cast<float*>(args.workspace);
-  for (std::size_t i = 0; i < args.k * kWidth; i += kWidth) {
-    Vec columns[kTileVectors];
-    load_columns(halves + i, columns);
-    for (std::size_t v = 0; v < kTileVectors; ++v) store(wide + i + v * kLanes, columns[v]);
-  }
-  multiply_panel(rows, wide, to, panel);
 }
 
 }  // namespace
@@ -233,20 +215,13 @@ std::size_t panel_workspace_bytes(PanelFormat format, std::size_t k) {
   return blocks_of(k) * kBlock * kWidth * sizeof(WideWeight);
 }
 
-void matmul16(const QuantizedMatmulArgs& args, const Destination& to) {
-  const auto* halves = reinterpret_cast<const std::uint16_t*>(args.panels);
-  const std::size_t stride = args.k * kWidth;
-  if (args.m == 1) {
-    return multiply_single_row({args.x, args.x_stride, 1, args.k}, halves, stride, to);
-  }
-  for_each_panel(to, args.m, [&]<std::size_t>(std::size_t panel) {
-    multiply_panel16(args, to, panel, halves + panel * stride);
-  });
-}
-
 void quantized_matmul(const QuantizedMatmulArgs& args) {
   const Destination to{args.epilogue, args.c, args.c_stride, args.n};
-  if (args.format == PanelFormat::f16) return matmul16(args, to);
+  if (args.format == PanelFormat::f16) {
+    const auto* halves = reinterpret_cast<const std::uint16_t*>(args.panels);
+    return multiply_narrow({args.x, args.x_stride, args.m, args.k}, halves, args.k * kWidth, to,
+                           static_cast<float*>(args.workspace));
+  }
   const QuantizedRows rows(args);
   const std::size_t bytes = panel_bytes(args.format, args.k);
   for_each_panel(to, args.m, [&]<std::size_t>(std::size_t panel) {

@@ -44,6 +44,13 @@ struct Head {
   const AttentionOptions& options;
   const MutableHeads& output;
   std::size_t batch, head, group;
+  float* wide;  // for rounded keys and values: widened_floats()
+
+  static void multiply_rows(const Piece& piece, const float* scales) {
+    for (std::size_t r = 0; r < piece.queries && scales != nullptr; ++r) {
+      kernels::multiply(piece.row(r), scales, piece.row(r), piece.keys);
+    }
+  }
 
   void dot(const Piece& piece) const {
     kernels::MatmulArgs args;
@@ -51,6 +58,8 @@ struct Head {
     args.a_stride = queries.row_stride;
     args.b = keys_values.keys(batch, group, piece.first_key);
     args.panel_stride = keys_values.key_panel_stride();
+    args.element = keys_values.element();
+    args.workspace = wide;
     args.c = piece.scores;
     args.c_stride = piece.stride;
     args.m = piece.queries;
@@ -58,13 +67,14 @@ struct Head {
     args.k = keys_values.sizes().key_dim;
     args.epilogue.scale = options.score.scale;
     kernels::matmul(args);
+    multiply_rows(piece, keys_values.key_scales(batch, group, piece.first_key));
   }
 
   void compare(const Piece& piece) const {
     kernels::PairwiseArgs args;
     args.queries = queries.row(batch, piece.first_query, head);
     args.query_stride = queries.row_stride;
-    args.keys = keys_values.keys(batch, group, piece.first_key);
+    args.keys = static_cast<const float*>(keys_values.keys(batch, group, piece.first_key));
     args.panel_stride = keys_values.key_panel_stride();
     args.scores = piece.scores;
     args.score_stride = piece.stride;
@@ -100,13 +110,16 @@ struct Head {
     }
   }
 
-  // output(first_query + r) = before + Σ_s pattern[r, s] · v(first_key + s)
+  // output(first_query + r) = before + Σ_s pattern[r, s] · v(first_key + s); the pattern takes the values' scales
   void gather(const Piece& piece, const float* before) const {
+    multiply_rows(piece, keys_values.value_scales(batch, group, piece.first_key));
     kernels::MatmulArgs args;
     args.a = piece.scores;
     args.a_stride = piece.stride;
     args.b = keys_values.values(batch, group, piece.first_key);
     args.panel_stride = keys_values.value_panel_stride();
+    args.element = keys_values.element();
+    args.workspace = wide;
     args.c = output.row(batch, piece.first_query, head);
     args.c_stride = output.row_stride;
     args.m = piece.queries;
@@ -125,13 +138,24 @@ void weigh(const Piece& piece, EmptyRow empty_row) {
   kernels::softmax(piece.scores, piece.queries, piece.keys, piece.stride);
 }
 
+// Floats of one widened panel, when at most `keys` keys are read at a time.
+std::size_t widened_floats(const PackedKeyValues& keys_values, std::size_t keys) {
+  if (keys_values.format() == CacheFormat::f32) return 0;
+  return std::max(keys_values.sizes().key_dim, keys) * kernels::panel_width();
+}
+
 template <class Visit>
 void for_each_head(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
-                   const AttentionOptions& options, const MutableHeads& output, Visit visit) {
+                   const AttentionOptions& options, const MutableHeads& output, Arena& arena,
+                   Visit visit) {
+  Arena::Frame frame(arena);
   const std::size_t per_group = queries.heads / keys_values.sizes().heads;
-  parallel_for(queries.batch * queries.heads, [&](std::size_t task, std::size_t) {
+  const std::size_t floats = widened_floats(keys_values, keys_values.length());
+  float* const wide = floats == 0 ? nullptr : arena.take({num_threads(), floats}).f32();
+  parallel_for(queries.batch * queries.heads, [&](std::size_t task, std::size_t worker) {
     const std::size_t batch = task / queries.heads, head = task % queries.heads;
-    visit(Head{queries, keys_values, mask, options, output, batch, head, head / per_group});
+    visit(Head{queries, keys_values, mask, options, output, batch, head, head / per_group,
+               wide + worker * floats});
   });
 }
 
@@ -146,9 +170,9 @@ struct Workspace {
 void average(const Head& head, std::size_t query, const Workspace& workspace) {
   const std::size_t keys = head.keys_values.length();
   float* output = head.output.row(head.batch, query, head.head);
-  std::fill_n(workspace.scores, kKeyBlock, 1.0f);
   for (std::size_t key = 0; key < keys; key += kKeyBlock) {
     const std::size_t count = std::min(kKeyBlock, keys - key);
+    std::fill_n(workspace.scores, count, 1.0f);
     head.gather({query, 1, key, count, workspace.scores, kKeyBlock}, key == 0 ? nullptr : output);
   }
   const std::size_t width = head.keys_values.sizes().value_dim;
@@ -205,13 +229,16 @@ void fused(const Heads& queries, const PackedKeyValues& keys_values, const Mask&
   const std::size_t work = held * keys_values.length() * (queries.width + output.width);
   const bool shared = num_threads() > 1 && tasks * work >= 2 * kLeastWork;
   const std::size_t workers = shared ? num_threads() : 1;
-  float* const memory = arena.take({workers, held, kKeyBlock + 2}).f32();
+  const std::size_t scores = held * (kKeyBlock + 2);
+  const std::size_t floats = scores + widened_floats(keys_values, kKeyBlock);
+  float* const memory = arena.take({workers, floats}).f32();
   const auto block = [&](std::size_t task, std::size_t worker) {
     const std::size_t first = task % blocks * kQueryBlock, of = task / blocks;
     const std::size_t batch = of / heads, h = of % heads;
-    float* const own = memory + worker * held * (kKeyBlock + 2);
+    float* const own = memory + worker * floats;
     const Workspace workspace{own, own + held * kKeyBlock, own + held * (kKeyBlock + 1)};
-    const Head head{queries, keys_values, mask, options, output, batch, h, h / per_group};
+    const Head head{queries, keys_values, mask, options, output, batch, h, h / per_group,
+                    own + scores};
     attend(head, first, std::min(kQueryBlock, length - first), workspace);
   };
   if (shared) return parallel_for(tasks, block);
@@ -254,10 +281,11 @@ void traced(const Heads& queries, const PackedKeyValues& keys_values, const Mask
   const std::size_t heads = queries.heads, length = queries.length, keys = keys_values.length();
   Watched watched(context.arena.take({queries.batch, heads, length, keys}), context);
   const auto each = [&](auto step) {
-    for_each_head(queries, keys_values, mask, options, output, [&](const Head& head) {
+    const auto visit = [&](const Head& head) {
       const std::size_t of = head.batch * heads + head.head;
       step(head, Piece{0, length, 0, keys, watched.matrix(of), keys}, watched.changed(of));
-    });
+    };
+    for_each_head(queries, keys_values, mask, options, output, context.arena, visit);
   };
   each([](const Head& head, const Piece& piece, bool) { head.score(piece); });
   watched.offer("hook_attn_scores_raw");
@@ -275,8 +303,13 @@ void traced(const Heads& queries, const PackedKeyValues& keys_values, const Mask
   });
 }
 
-void check(const Heads& queries, const PackedKeyValues& keys_values) {
+void check(const Heads& queries, const PackedKeyValues& keys_values,
+           const AttentionOptions& options) {
   const PackedKeyValues::Sizes& sizes = keys_values.sizes();
+  if (options.score.pairwise != nullptr && keys_values.format() != CacheFormat::f32) {
+    fail(ErrorCode::unsupported, "attention: scores that compare keys one by one need them in fp32",
+         ", these are in ", to_string(keys_values.format()));
+  }
   if (queries.batch != sizes.batch || queries.width != sizes.key_dim || sizes.heads == 0 ||
       queries.heads % sizes.heads != 0) {
     fail(ErrorCode::shape_mismatch, "attention: queries of batch ", queries.batch, ", ",
@@ -290,7 +323,7 @@ void check(const Heads& queries, const PackedKeyValues& keys_values) {
 void attention(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
                const AttentionOptions& options, const MutableHeads& output,
                const Context& context) {
-  check(queries, keys_values);
+  check(queries, keys_values, options);
   mask.check("attention", queries.batch, queries.heads, queries.length,
              keys_values.length() - options.unmasked_keys);
   Arena::Frame frame(context.arena);
@@ -308,12 +341,14 @@ void make_empty_row_uniform(float* scores, std::size_t keys) {
   if (empty) std::fill_n(scores, keys, 0.0f);
 }
 
-PackedKeyValues packed_in(Arena& arena, const Heads& keys, const Heads& values) {
+PackedKeyValues packed_in(Arena& arena, const Heads& keys, const Heads& values,
+                          CacheFormat format) {
   const PackedKeyValues::Sizes sizes{keys.batch, keys.heads, keys.width, values.width};
   const std::size_t capacity = PackedKeyValues::rounded(keys.length);
-  PackedKeyValues packed(sizes, capacity,
-                         arena.take({PackedKeyValues::key_floats(sizes, capacity)}).f32(),
-                         arena.take({PackedKeyValues::value_floats(sizes, capacity)}).f32());
+  const auto room = [&](std::size_t bytes) { return arena.take({bytes}, DType::u8).data(); };
+  PackedKeyValues packed(sizes, format, capacity,
+                         room(PackedKeyValues::key_bytes(sizes, format, capacity)),
+                         room(PackedKeyValues::value_bytes(sizes, format, capacity)));
   packed.append(keys, values);
   return packed;
 }

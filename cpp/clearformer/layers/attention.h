@@ -38,6 +38,7 @@ void attention(const Heads& queries, const PackedKeyValues& keys_values, const M
 void make_empty_row_uniform(float* scores, std::size_t keys);
 
 /// Keys and values of one call, packed in the arena.
-PackedKeyValues packed_in(Arena& arena, const Heads& keys, const Heads& values);
+PackedKeyValues packed_in(Arena& arena, const Heads& keys, const Heads& values,
+                          CacheFormat format = CacheFormat::f32);
 
 }  // namespace clearformer

@@ -150,8 +150,11 @@ class Inspector {
   }
 
   void find_cache() {
-    const CacheBytes bytes = cache_bytes(*found_.config);
-    if (bytes.per_position != 0) found_.cache = bytes;
+    Inspection::Cache cache;
+    for (std::size_t i = 0; i < cache.size(); ++i) {
+      cache[i] = cache_bytes(*found_.config, Inspection::kCacheFormats[i]);
+    }
+    if (cache.front().per_position != 0) found_.cache = cache;
   }
 
   // Layers built over headers allocate nothing for weights.
@@ -283,11 +286,15 @@ void write_memory(JsonWriter& json, const Inspection& inspection) {
   json.close('}');
 }
 
-void write_cache(JsonWriter& json, const std::optional<CacheBytes>& cache) {
+void write_cache(JsonWriter& json, const std::optional<Inspection::Cache>& cache) {
   if (!cache) return json.key("cache").null();
   json.key("cache").open('{');
-  json.key("per_position").count(cache->per_position);
-  json.key("per_source_position").count(cache->per_source_position);
+  for (std::size_t i = 0; i < cache->size(); ++i) {
+    json.key(to_string(Inspection::kCacheFormats[i])).open('{');
+    json.key("per_position").count((*cache)[i].per_position);
+    json.key("per_source_position").count((*cache)[i].per_source_position);
+    json.close('}');
+  }
   json.close('}');
 }
 

@@ -64,6 +64,10 @@ struct Inspection {
   /// The dtypes for which memory is reported.
   static constexpr std::string_view kDTypes[] = {"fp32", "fp16", "q8", "q4"};
   using Memory = std::array<std::uint64_t, std::size(kDTypes)>;
+  /// The formats of the key/value cache for which its size is reported.
+  static constexpr CacheFormat kCacheFormats[] = {CacheFormat::f32, CacheFormat::f16,
+                                                  CacheFormat::q8};
+  using Cache = std::array<CacheBytes, std::size(kCacheFormats)>;
 
   std::string model_type;                        // also if it is not supported; may be empty
   std::vector<std::string> classes;              // "architectures" of config.json
@@ -74,7 +78,7 @@ struct Inspection {
   std::vector<Tensor> tensors;                   // by file, in the order of their data
   std::optional<std::uint64_t> parameters;       // stored or, if no header was read, required
   std::optional<Memory> memory;                  // of the weights
-  std::optional<CacheBytes> cache;               // if the model generates tokens
+  std::optional<Cache> cache;                    // if the model generates tokens
   std::vector<std::string> missing, unexpected;  // tensors
   Problems problems;
 };

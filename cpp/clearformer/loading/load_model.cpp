@@ -42,13 +42,15 @@ std::unique_ptr<Model> make_model(ModelConfig config, const Weights& weights,
 }
 
 std::unique_ptr<Model> loaded_model(Weights weights, std::string_view config_text,
-                                    std::optional<Task> task, std::string config_file) {
+                                    std::optional<Task> task, std::string config_file,
+                                    CacheFormat cache) {
   const ConfigReader reader(config_text, std::move(config_file));
   const Architecture& architecture = architecture_of(reader);
   ModelConfig config = read_model_config(reader, task);
   weights.modernize();
   const NameMap names = architecture.names(weights, config);
   settle_ties(config, weights, names);
+  config.cache_format = cache;
   auto model = make_model(std::move(config), weights, WeightScope(weights, names));
   for (const std::string_view pattern : architecture.ignored) weights.ignore(pattern);
   architecture.expect_one_prefix(weights);
@@ -85,17 +87,20 @@ MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task,
 }
 
 std::unique_ptr<Model> load_model(Weights weights, std::string_view config_text,
-                                  std::optional<Task> task, std::string config_file) {
-  return typed_memory(
-      [&] { return loaded_model(std::move(weights), config_text, task, std::move(config_file)); });
+                                  std::optional<Task> task, std::string config_file,
+                                  CacheFormat cache) {
+  return typed_memory([&] {
+    return loaded_model(std::move(weights), config_text, task, std::move(config_file), cache);
+  });
 }
 
 std::unique_ptr<Model> from_pretrained(const std::string& folder, std::optional<Task> task,
-                                       MatrixFormat dtype) {
+                                       MatrixFormat dtype, CacheFormat cache) {
   return typed_memory([&] {
     PretrainedFolder checkpoint = PretrainedFolder::read(
         folder, [&](const std::string& config) { return plan_matrices(config, task, dtype); });
-    return loaded_model(std::move(checkpoint.weights), checkpoint.config, task, "config.json");
+    return loaded_model(std::move(checkpoint.weights), checkpoint.config, task, "config.json",
+                        cache);
   });
 }
 

@@ -13,16 +13,18 @@ namespace clearformer {
 
 /// Builds the model that config.json describes. Throws missing_tensor, shape_mismatch,
 /// dtype_mismatch, malformed_config or unsupported. `config_file` is the file name used in messages; without a task,
-/// the one implied by the config's "architectures" is used.
+/// the one implied by the config's "architectures" is used. Caches of the model keep keys and values in `cache`.
 std::unique_ptr<Model> load_model(Weights weights, std::string_view config_text,
                                   std::optional<Task> task = std::nullopt,
-                                  std::string config_file = "config.json");
+                                  std::string config_file = "config.json",
+                                  CacheFormat cache = CacheFormat::f32);
 
 /// The same from a Hugging Face folder on disk: config.json, model.safetensors or its shards. The weights of linear
 /// layers are kept in `dtype` (see matrix_policy.h), rounded as they are read.
 std::unique_ptr<Model> from_pretrained(const std::string& folder,
                                        std::optional<Task> task = std::nullopt,
-                                       MatrixFormat dtype = MatrixFormat::f32);
+                                       MatrixFormat dtype = MatrixFormat::f32,
+                                       CacheFormat cache = CacheFormat::f32);
 
 /// Builds a model's layers over weights that record requests, and nothing else.
 void record_weights(ModelConfig config, const WeightScope& scope);

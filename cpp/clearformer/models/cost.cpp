@@ -6,12 +6,13 @@
 
 namespace clearformer {
 
-CacheBytes cache_bytes(const ModelConfig& config) {
+CacheBytes cache_bytes(const ModelConfig& config, CacheFormat format) {
   const bool reads_source = config.kind == ModelKind::encoder_decoder;
   if (config.kind != ModelKind::decoder_only && !reads_source) return {};
   const AttentionConfig& attention = config.main().stack.block.attention;
   const std::uint64_t heads = attention.num_heads, groups = attention.num_key_value_heads;
-  const std::uint64_t bytes = 2 * sizeof(float) * config.n_layers() * attention.d_head;
+  const std::uint64_t bytes =
+      std::uint64_t{2} * config.n_layers() * bytes_of(format, attention.d_head);
   return {bytes * (groups == 0 ? heads : groups), reads_source ? bytes * heads : 0};
 }
 

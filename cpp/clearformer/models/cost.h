@@ -16,7 +16,11 @@ struct CacheBytes {
 };
 
 /// For a model that generates tokens; zeros for others.
-CacheBytes cache_bytes(const ModelConfig& config);
+CacheBytes cache_bytes(const ModelConfig& config, CacheFormat format);
+/// The same in the config's format.
+inline CacheBytes cache_bytes(const ModelConfig& config) {
+  return cache_bytes(config, config.cache_format);
+}
 
 /// A lower bound of what one stack's pass holds at the same time: the residual stream, and a block's hidden layer or
 /// its queries, keys and values.

@@ -105,7 +105,7 @@ void DecoderOnlyModel::probe(Trace& trace) {
 }
 
 KeyValueCache DecoderOnlyModel::make_cache() const {
-  return {config_.n_layers(), config_.longest()};
+  return {config_.n_layers(), config_.longest(), config_.cache_format};
 }
 
 MutableTensorView last_position(const TensorView& x, Arena& arena) {

@@ -205,7 +205,7 @@ void EncoderDecoderModel::probe(Trace& trace) {
 }
 
 KeyValueCache EncoderDecoderModel::make_cache() const {
-  return {config_.n_layers(), config_.longest()};
+  return {config_.n_layers(), config_.longest(), config_.cache_format};
 }
 
 }  // namespace clearformer

@@ -200,6 +200,32 @@ inline Vec load_bf16(const std::uint16_t* from) {
 #endif
 }
 
+/// 2 · kLanes signed bytes as floats.
+inline void load_bytes(const std::int8_t* from, Vec (&numbers)[2]) {
+#if defined(__wasm__)
+  const v128_t shorts = wasm_i16x8_load8x8(from);
+  numbers[0] = Vec(wasm_f32x4_convert_i32x4(wasm_i32x4_extend_low_i16x8(shorts)));
+  numbers[1] = Vec(wasm_f32x4_convert_i32x4(wasm_i32x4_extend_high_i16x8(shorts)));
+#elif defined(__AVX512BW__)
+  const auto* bytes = reinterpret_cast<const __m128i*>(from);
+  numbers[0] = to_float(IntVec(_mm512_cvtepi8_epi32(_mm_loadu_si128(bytes))));
+  numbers[1] = to_float(IntVec(_mm512_cvtepi8_epi32(_mm_loadu_si128(bytes + 1))));
+#elif defined(__AVX2__)
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+  numbers[0] = to_float(IntVec(_mm256_cvtepi8_epi32(bytes)));
+  numbers[1] = to_float(IntVec(_mm256_cvtepi8_epi32(_mm_unpackhi_epi64(bytes, bytes))));
+#elif defined(__aarch64__)
+  const int16x8_t shorts = vmovl_s8(vld1_s8(from));
+  numbers[0] = to_float(IntVec(vmovl_s16(vget_low_s16(shorts))));
+  numbers[1] = to_float(IntVec(vmovl_s16(vget_high_s16(shorts))));
+#else
+  const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+  const __m128i shorts = _mm_unpacklo_epi8(bytes, bytes);
+  numbers[0] = to_float(IntVec(_mm_srai_epi32(_mm_unpacklo_epi16(shorts, shorts), 24)));
+  numbers[1] = to_float(IntVec(_mm_srai_epi32(_mm_unpackhi_epi16(shorts, shorts), 24)));
+#endif
+}
+
 /// kLanes 16-bit integers.
 inline IntVec load_shorts(const std::int16_t* from) {
 #if defined(__wasm__)

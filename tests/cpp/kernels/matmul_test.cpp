@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "clearformer/tensor/matrix.h"
 #include "support/closeness.h"
 #include "support/fixture.h"
 #include "support/guarded.h"
@@ -129,6 +130,54 @@ TEST(Matmul, EqualsTheNaiveTwinForAllDepthsAndSomeLargeSizes) {
     SCOPED_TRACE(concat("M ", sizes.m, ", N ", sizes.n, ", K ", sizes.k));
     const Multiplication run(random, sizes, true);
     run.expect_right(run.multiply());
+  }
+}
+
+// Halves and bytes that are widened in registers, or a panel at a time, give the bits of their floats.
+TEST(Matmul, NarrowElementsGiveTheBitsOfTheirFloats) {
+  Random random(9);
+  const std::size_t width = kernels::panel_width(), half = width / 2;
+  for (const std::size_t m : {1u, 2u, 3u, 13u}) {
+    for (const std::size_t n : {std::size_t{1}, width, 2 * width + 1, 5 * width}) {
+      for (const std::size_t k : {0u, 1u, 9u, 128u}) {
+        SCOPED_TRACE(concat("M ", m, ", N ", n, ", K ", k));
+        const std::size_t panels = (n + width - 1) / width, stride = (k + 2) * width;
+        Floats a = random.list(m * k), wide(panels * stride);
+        std::vector<std::uint16_t> halves(wide.size());
+        std::vector<std::int8_t> bytes(wide.size());
+        Floats expected(m * n), found(m * n), workspace(k * width);
+        const auto run = [&](const void* b, kernels::PanelElement element, Floats& c) {
+          kernels::MatmulArgs args;
+          args.a = a.data();
+          args.a_stride = args.k = k;
+          args.b = b;
+          args.panel_stride = stride;
+          args.element = element;
+          args.workspace = workspace.data();
+          args.c = c.data();
+          args.c_stride = args.n = n;
+          args.m = m;
+          kernels::matmul(args);
+        };
+        for (std::size_t i = 0; i < wide.size(); ++i) {
+          bytes[i] = static_cast<std::int8_t>(random.below(255));
+          wide[i] = static_cast<float>(bytes[i]);
+        }
+        run(wide.data(), kernels::PanelElement::f32, expected);
+        run(bytes.data(), kernels::PanelElement::i8, found);
+        EXPECT_EQ(found, expected);
+        for (std::size_t i = 0; i < wide.size(); ++i) {
+          const std::size_t column = i % width;
+          const std::size_t place = column < half ? 2 * column : 2 * (column - half) + 1;
+          halves[i - column + place] = f16_from_float(wide[i] / 13.0f);
+          wide[i] = float_from_f16(halves[i - column + place]);
+        }
+        run(wide.data(), kernels::PanelElement::f32, expected);
+        run(halves.data(), kernels::PanelElement::f16, found);
+        EXPECT_EQ(found, expected);
+        if (HasFailure()) return;
+      }
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include "support/expect_error.h"
 #include "support/naive_attention.h"
 #include "support/random.h"
+#include "support/rounded_rows.h"
 
 namespace clearformer::test {
 namespace {
@@ -89,13 +90,41 @@ TEST(Attention, EqualsTheNaiveTwinUnderWindows) {
   }
 }
 
+TEST(Attention, EqualsTheNaiveTwinOverRoundedKeysAndValues) {
+  for (const AttentionSizes& sizes : kAttentionSizes) {
+    for (const CacheFormat format : {CacheFormat::f16, CacheFormat::q8}) {
+      SCOPED_TRACE(text(sizes) + concat(", ", to_string(format)));
+      AttentionProblem problem = problem_of(sizes);
+      problem.format = format;
+      expect_attention(problem, Mask());
+      problem.options.empty_row = EmptyRow::uniform;
+      problem.visible = [](auto, auto, std::size_t t, std::size_t) { return t % 2 == 0; };
+      Tensor flags = Tensor::zeros({sizes.queries, sizes.keys}, DType::u8);
+      for (std::size_t i = 0; i < flags.elements(); ++i) {
+        flags.mutable_view().as<std::uint8_t>()[i] = i / sizes.keys % 2 == 0 ? 1 : 0;
+      }
+      expect_attention(problem, Mask::allow(std::move(flags)));
+    }
+  }
+}
+
+TEST(Attention, ScoresThatCompareKeysOneByOneNeedThemInFloats) {
+  AttentionProblem problem = problem_of({1, 2, 3, 1, 1, 4, 4});
+  problem.options.score = {kernels::squared_distances, nullptr, -0.5f};
+  problem.format = CacheFormat::q8;
+  expect_error(ErrorCode::unsupported, {"attention", "fp32", "q8"},
+               [&] { attend(problem, Mask()); });
+}
+
 // A query's bits do not depend on the other queries: decoding gives the same bits as prefill.
-TEST(Attention, AQueryHasTheSameBitsAloneAndAmongOthers) {
+void expect_same_bits_alone(CacheFormat format) {
   const AttentionSizes sizes{1, 300, 300, 2, 1, 6, 5};
-  const AttentionProblem whole = problem_of(sizes);
+  AttentionProblem whole = problem_of(sizes);
+  whole.format = format;
   const Tensor all = attend(whole, Mask::causal());
   for (const std::size_t query : {0u, 47u, 48u, 127u, 128u, 255u, 299u}) {
     AttentionProblem step;
+    step.format = format;
     const std::size_t row = sizes.heads * sizes.d, out = sizes.heads * sizes.d_v;
     step.queries = Tensor::copy_of(
         {whole.queries.f32() + query * row, DType::f32, {1, 1, sizes.heads, sizes.d}});
@@ -106,6 +135,10 @@ TEST(Attention, AQueryHasTheSameBitsAloneAndAmongOthers) {
     expect_same_bits(concat("query ", query), attend(step, Mask::causal(query)),
                      Tensor::copy_of(expected));
   }
+}
+
+TEST(Attention, AQueryHasTheSameBitsAloneAndAmongOthers) {
+  for (const CacheFormat format : kCacheFormats) expect_same_bits_alone(format);
 }
 
 // The workspace does not grow with the sequence: only one block of scores is kept.

@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "clearformer/kernels/matmul.h"
+#include "clearformer/kernels/packed_matrix.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"
 #include "support/random.h"
+#include "support/rounded_rows.h"
 
 namespace clearformer::test {
 namespace {
@@ -37,23 +38,42 @@ struct Positions {
   Tensor keys, values;
 };
 
+// The number at `panel`, the first of a panel's row of W, and `column`, times its scale.
+float number_at(const PackedKeyValues& store, const void* head, std::size_t panel,
+                std::size_t column, const float* scales, std::size_t position) {
+  if (store.format() == CacheFormat::f32) return static_cast<const float*>(head)[panel + column];
+  if (store.format() == CacheFormat::q8) {
+    const std::int8_t number = static_cast<const std::int8_t*>(head)[panel + column];
+    return scales[position] * static_cast<float>(number);
+  }
+  const std::size_t half = kernels::panel_width() / 2;
+  const std::size_t place = column < half ? 2 * column : 2 * (column - half) + 1;
+  return scales[position] * float_from_f16(static_cast<const std::uint16_t*>(head)[panel + place]);
+}
+
 // Checks that every key and value is stored in the layout of the header.
-void expect_stored(const PackedKeyValues& store, const Positions& expected) {
+void expect_stored(const PackedKeyValues& store, const Positions& given) {
   const StoreSizes& sizes = store.sizes();
+  struct {
+    Tensor keys, values;
+  } const expected{rounded(given.keys, store.format()), rounded(given.values, store.format())};
   const std::size_t width = kernels::panel_width();
   for (std::size_t b = 0; b < sizes.batch; ++b) {
     for (std::size_t s = 0; s < store.length(); ++s) {
       for (std::size_t g = 0; g < sizes.heads; ++g) {
         const std::size_t vector = (b * expected.keys.dim(1) + s) * sizes.heads + g;
         for (std::size_t i = 0; i < sizes.key_dim; ++i) {
-          ASSERT_EQ(store.keys(b, g)[s / width * store.key_panel_stride() + i * width + s % width],
+          ASSERT_EQ(number_at(store, store.keys(b, g),
+                              s / width * store.key_panel_stride() + i * width, s % width,
+                              store.key_scales(b, g), s),
                     expected.keys.f32()[vector * sizes.key_dim + i])
               << "key of position " << s;
         }
         for (std::size_t i = 0; i < sizes.value_dim; ++i) {
-          ASSERT_EQ(
-              store.values(b, g)[i / width * store.value_panel_stride() + s * width + i % width],
-              expected.values.f32()[vector * sizes.value_dim + i])
+          ASSERT_EQ(number_at(store, store.values(b, g),
+                              i / width * store.value_panel_stride() + s * width, i % width,
+                              store.value_scales(b, g), s),
+                    expected.values.f32()[vector * sizes.value_dim + i])
               << "value of position " << s;
         }
       }
@@ -66,18 +86,61 @@ const StoreSizes kStoreSizes[] = {{1, 1, 1, 1}, {2, 3, 10, 10}, {1, 2, 5, 40}, {
 TEST(PackedKeyValues, KeepsPositionsAppendedInAnySteps) {
   for (const StoreSizes& sizes : kStoreSizes) {
     const Positions positions(sizes, 75, 1);
-    for (const std::size_t step : {1u, 7u, 32u, 75u}) {
-      const std::size_t capacity = PackedKeyValues::rounded(75);
-      Tensor keys({PackedKeyValues::key_floats(sizes, capacity)});
-      Tensor values({PackedKeyValues::value_floats(sizes, capacity)});
-      PackedKeyValues store(sizes, capacity, keys.f32(), values.f32());
-      for (std::size_t first = 0; first < 75; first += step) {
-        positions.append_to(store, first, std::min(step, 75 - first));
+    for (const CacheFormat format : kCacheFormats) {
+      for (const std::size_t step : {1u, 7u, 32u, 75u}) {
+        const std::size_t capacity = PackedKeyValues::rounded(75);
+        Tensor keys({PackedKeyValues::key_bytes(sizes, format, capacity)}, DType::u8);
+        Tensor values({PackedKeyValues::value_bytes(sizes, format, capacity)}, DType::u8);
+        PackedKeyValues store(sizes, format, capacity, keys.data(), values.data());
+        for (std::size_t first = 0; first < 75; first += step) {
+          positions.append_to(store, first, std::min(step, 75 - first));
+        }
+        EXPECT_EQ(store.length(), 75u);
+        expect_stored(store, positions);
       }
-      EXPECT_EQ(store.length(), 75u);
-      expect_stored(store, positions);
     }
   }
+}
+
+// Every row has its own scale: huge rows keep their size, rows that are not finite become NaN, alone.
+TEST(PackedKeyValues, RoundsEachRowByItself) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const StoreSizes sizes{1, 1, 5, 5};
+  Positions positions(sizes, 9, 1);
+  float* keys = positions.keys.f32();
+  const float special[] = {0.0f, 1e-38f, 65504.0f, 65520.0f, 3e38f, 1e-6f};
+  for (std::size_t row = 0; row < std::size(special); ++row) {
+    for (std::size_t i = 0; i < 5; ++i) keys[5 * row + i] *= special[row];
+  }
+  keys[5 * 6 + 3] = kInfinity;
+  keys[5 * 7 + 4] = std::numeric_limits<float>::quiet_NaN();
+  for (const CacheFormat format : {CacheFormat::f16, CacheFormat::q8}) {
+    KeyValueCache cache(1, 9, format);
+    PackedKeyValues& store = cache.reserve(0, sizes, 9);
+    positions.append_to(store, 0, 9);
+    const Tensor expected = rounded(positions.keys, format);
+    for (std::size_t s = 0; s < 9; ++s) {
+      EXPECT_EQ(std::isnan(store.key_scales(0, 0)[s]), s == 6 || s == 7);
+      for (std::size_t i = 0; i < 5; ++i) {
+        const float number = number_at(store, store.keys(0, 0), i * kernels::panel_width(), s,
+                                       store.key_scales(0, 0), s);
+        const float wanted = expected.f32()[5 * s + i];
+        EXPECT_TRUE(number == wanted || (std::isnan(number) && std::isnan(wanted)))
+            << number << ", not " << wanted;
+      }
+    }
+  }
+}
+
+TEST(PackedKeyValues, TakesFewerBytesThanFloats) {
+  const StoreSizes sizes{1, 2, 64, 64};
+  const std::size_t floats = PackedKeyValues::key_bytes(sizes, CacheFormat::f32, 256);
+  EXPECT_EQ(PackedKeyValues::key_bytes(sizes, CacheFormat::f16, 256), floats / 2 + 2 * 256 * 4);
+  EXPECT_EQ(PackedKeyValues::value_bytes(sizes, CacheFormat::q8, 256), floats / 4 + 2 * 256 * 4);
+  for (const CacheFormat format : kCacheFormats) {
+    EXPECT_EQ(cache_format_named(to_string(format)), format);
+  }
+  EXPECT_EQ(cache_format_named("q4"), std::nullopt);
 }
 
 TEST(PackedKeyValues, RoundsToWholePanels) {
@@ -90,16 +153,18 @@ TEST(PackedKeyValues, RoundsToWholePanels) {
 
 TEST(KeyValueCache, GrowsWithoutLosingAPosition) {
   for (const StoreSizes& sizes : kStoreSizes) {
-    const Positions positions(sizes, 300, 3);
-    KeyValueCache cache(1, 300);
-    for (std::size_t first = 0; first < 300;) {
-      const std::size_t count = std::min<std::size_t>(1 + first % 5, 300 - first);
-      positions.append_to(cache.reserve(0, sizes, count), first, count);
-      first += count;
+    for (const CacheFormat format : kCacheFormats) {
+      const Positions positions(sizes, 300, 3);
+      KeyValueCache cache(1, 300, format);
+      for (std::size_t first = 0; first < 300;) {
+        const std::size_t count = std::min<std::size_t>(1 + first % 5, 300 - first);
+        positions.append_to(cache.reserve(0, sizes, count), first, count);
+        first += count;
+      }
+      EXPECT_EQ(cache.length(), 300u);
+      EXPECT_EQ(cache.batch(), sizes.batch);
+      expect_stored(cache.reserve(0, sizes, 0), positions);
     }
-    EXPECT_EQ(cache.length(), 300u);
-    EXPECT_EQ(cache.batch(), sizes.batch);
-    expect_stored(cache.reserve(0, sizes, 0), positions);
   }
 }
 
@@ -180,9 +245,10 @@ TEST(KeyValueCache, SelectsSequencesInAllStores) {
       {0, 1, 2}, {2, 0, 1}, {1, 1, 2},   {2, 2, 2}, {0, 0, 0, 1, 1, 1, 2, 2, 2},
       {1},       {2, 0},    {0, 2, 1, 0}};
   const StoreSizes sizes{3, 2, 9, 20};
-  for (const auto& rows : choices) {
+  for (std::size_t choice = 0; choice < 3 * std::size(choices); ++choice) {
+    const std::vector<std::size_t>& rows = choices[choice / 3];
     Positions own(sizes, 45, 11), memory(sizes, 20, 12);
-    KeyValueCache cache(2, 100);
+    KeyValueCache cache(2, 100, kCacheFormats[choice % 3]);
     for (std::size_t layer = 0; layer < 2; ++layer) {
       own.append_to(cache.reserve(layer, sizes, 40), 0, 40);
       memory.append_to(cache.reserve_memory(layer, sizes, 20), 0, 20);

@@ -1,10 +1,13 @@
 // Decoding with the key/value cache: the same bits as the full forward pass, for any split of the text.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "support/checkpoint.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"
 #include "support/model_runs.h"
+#include "support/rounded_rows.h"
 
 namespace clearformer::test {
 namespace {
@@ -17,6 +20,17 @@ class Cache : public ::testing::TestWithParam<const char*> {
   TensorView rows(const Tensor& logits, std::size_t first, std::size_t count) const {
     const std::size_t vocabulary = logits.dim(2);
     return {logits.f32() + first * vocabulary, DType::f32, {1, count, vocabulary}};
+  }
+  // Logits after the whole text, which is cut into pieces of `chunk` positions.
+  Tensor in_chunks(CacheFormat format, std::size_t chunk) {
+    KeyValueCache cache(model.config().n_layers(), kLength, format);
+    Tensor all(full.shape());
+    for (std::size_t first = 0; first < kLength; first += chunk) {
+      const std::size_t count = std::min(chunk, kLength - first);
+      const Tensor part = forward(model, columns(ids, 0, first, count), cache);
+      std::copy_n(part.f32(), part.elements(), all.f32() + first * all.dim(2));
+    }
+    return all;
   }
   std::unique_ptr<Model> loaded = load_tiny(GetParam());
   Model& model = *loaded;
@@ -42,6 +56,27 @@ TEST_P(Cache, AnyCutHasTheBitsOfTheFullForward) {
                        forward(model, columns(ids, 0, first, count), cache),
                        rows(full, first, count));
     }
+  }
+}
+
+// Rounded keys and values: every cut has the bits of one pass over a cache of the format, which differs from fp32
+// by little.
+TEST_P(Cache, AnyCutHasTheSameBitsInEveryFormat) {
+  for (const CacheFormat format : {CacheFormat::f16, CacheFormat::q8}) {
+    const Tensor whole = in_chunks(format, kLength);
+    for (const std::size_t chunk : {1u, 7u, 33u}) {
+      expect_same_bits(concat(to_string(format), " in chunks of ", chunk),
+                       in_chunks(format, chunk), whole);
+    }
+    double squares = 0.0, errors = 0.0;
+    for (std::size_t i = 0; i < whole.elements(); ++i) {
+      const double value = full.f32()[i], error = whole.f32()[i] - value;
+      squares += value * value;
+      errors += error * error;
+    }
+    const double relative = std::sqrt(errors / squares);
+    EXPECT_GT(relative, 0.0) << "keys and values were not rounded";
+    EXPECT_LT(relative, format == CacheFormat::f16 ? 1e-3 : 2e-2);
   }
 }
 

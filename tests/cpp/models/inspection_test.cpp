@@ -117,14 +117,17 @@ TEST(Inspection, KnowsTheBundledModel) {
   EXPECT_EQ(found.tensors.size(), 47u);
   ASSERT_TRUE(found.cache);
   // keys and values, 5 layers, 4 heads, 8 numbers each
-  EXPECT_EQ(found.cache->per_position, 2u * 5 * 4 * 8 * sizeof(float));
-  EXPECT_EQ(found.cache->per_source_position, 0u);
+  EXPECT_EQ(found.cache->front().per_position, 2u * 5 * 4 * 8 * sizeof(float));
+  EXPECT_EQ(found.cache->front().per_source_position, 0u);
 }
 
 TEST(Inspection, CachesGrowByWhatItSays) {
-  for (const char* name : {"stories260K", "gpt-nano-sort"}) {
+  for (std::size_t i = 0; i < 6; ++i) {
+    const std::string name = i % 2 == 0 ? "stories260K" : "gpt-nano-sort";
+    const CacheFormat format = Inspection::kCacheFormats[i / 2];
     const Inspection found = inspected(bundled_model(name));
-    const auto model = from_pretrained(bundled_model(name));
+    const auto model =
+        from_pretrained(bundled_model(name), std::nullopt, MatrixFormat::f32, format);
     KeyValueCache cache = model->make_cache();
     Tensor ids = Tensor::zeros({1, 8}, DType::i32);
     ModelInputs inputs;
@@ -132,8 +135,10 @@ TEST(Inspection, CachesGrowByWhatItSays) {
     inputs.cache = &cache;
     model->forward(inputs);
     // Panels are padded to at most 32 lanes in either direction.
-    EXPECT_GE(cache.bytes(), cache.length() * found.cache->per_position);
-    EXPECT_LE(cache.bytes(), 4 * cache.capacity() * found.cache->per_position);
+    const std::size_t bytes = (*found.cache)[i / 2].per_position;
+    EXPECT_EQ(cache.format(), format);
+    EXPECT_GE(cache.bytes(), cache.length() * bytes);
+    EXPECT_LE(cache.bytes(), 4 * cache.capacity() * bytes);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "support/closeness.h"
+#include "support/rounded_rows.h"
 
 namespace clearformer::test {
 
@@ -73,15 +74,15 @@ void weigh(const std::vector<Score>& scores, const AttentionOptions& options, do
   }
 }
 
-std::vector<Score> row_of_scores(const AttentionProblem& problem, std::size_t b, std::size_t h,
-                                 std::size_t t) {
+std::vector<Score> row_of_scores(const AttentionProblem& problem, const float* all_keys,
+                                 std::size_t b, std::size_t h, std::size_t t) {
   const std::size_t keys = problem.key_length(), groups = problem.keys.dim(2);
   const std::size_t width = problem.queries.dim(3), g = h / (problem.heads() / groups);
   const float* query =
       problem.queries.f32() + ((b * problem.length() + t) * problem.heads() + h) * width;
   std::vector<Score> scores;
   for (std::size_t s = 0; s < keys; ++s) {
-    Score entry = score(problem, query, problem.keys.f32() + ((b * keys + s) * groups + g) * width);
+    Score entry = score(problem, query, all_keys + ((b * keys + s) * groups + g) * width);
     if (problem.added) {
       entry.value += problem.added(b, h, t, s);
       if (!std::isinf(entry.value)) entry.error += gamma(2) * std::abs(entry.value);
@@ -92,17 +93,17 @@ std::vector<Score> row_of_scores(const AttentionProblem& problem, std::size_t b,
   return scores;
 }
 
-// output(b, t, h, :) = Σ_s pattern(s)·v(s): the weights' errors, and S roundings of the sum.
-void gather(const AttentionProblem& problem, std::size_t b, std::size_t h, const double* pattern,
-            const double* pattern_bounds, double* output, double* bounds) {
+// output(b, t, h, :) = Σ_s pattern(s)·v(s): the weights' errors, S roundings of the sum, and two of a scale of v(s).
+void gather(const AttentionProblem& problem, const float* values, std::size_t b, std::size_t h,
+            const double* pattern, const double* pattern_bounds, double* output, double* bounds) {
   const std::size_t keys = problem.key_length(), groups = problem.values.dim(2);
   const std::size_t width = problem.values.dim(3), g = h / (problem.heads() / groups);
   for (std::size_t s = 0; s < keys; ++s) {
-    const float* value = problem.values.f32() + ((b * keys + s) * groups + g) * width;
+    const float* value = values + ((b * keys + s) * groups + g) * width;
     for (std::size_t i = 0; i < width; ++i) {
       const double size = std::abs(double{value[i]});
       output[i] += pattern[s] * value[i];
-      bounds[i] += (pattern_bounds[s] + gamma(static_cast<double>(keys) + 1.0) * pattern[s]) * size;
+      bounds[i] += (pattern_bounds[s] + gamma(static_cast<double>(keys) + 3.0) * pattern[s]) * size;
     }
   }
 }
@@ -112,6 +113,8 @@ void gather(const AttentionProblem& problem, std::size_t b, std::size_t h, const
 NaiveAttention naive_attention(const AttentionProblem& problem) {
   const std::size_t heads = problem.heads(), length = problem.length(), keys = problem.key_length();
   const std::size_t width = problem.values.dim(3), rows = problem.batch() * heads * length;
+  const Tensor all_keys = rounded(problem.keys, problem.format);
+  const Tensor values = rounded(problem.values, problem.format);
   NaiveAttention result;
   result.pattern.resize(rows * keys);
   result.pattern_bounds.resize(rows * keys);
@@ -121,9 +124,9 @@ NaiveAttention naive_attention(const AttentionProblem& problem) {
     const std::size_t t = row % length, h = row / length % heads, b = row / length / heads;
     double* pattern = result.pattern.data() + row * keys;
     double* bounds = result.pattern_bounds.data() + row * keys;
-    weigh(row_of_scores(problem, b, h, t), problem.options, pattern, bounds);
+    weigh(row_of_scores(problem, all_keys.f32(), b, h, t), problem.options, pattern, bounds);
     const std::size_t at = ((b * length + t) * heads + h) * width;
-    gather(problem, b, h, pattern, bounds, result.output.data() + at,
+    gather(problem, values.f32(), b, h, pattern, bounds, result.output.data() + at,
            result.output_bounds.data() + at);
   }
   return result;
@@ -133,7 +136,8 @@ Tensor attend(const AttentionProblem& problem, const Mask& mask, Trace* trace) {
   Arena arena;
   const Context context{arena, TraceScope(trace)};
   const PackedKeyValues packed =
-      packed_in(arena, positions_first(problem.keys), positions_first(problem.values));
+      packed_in(arena, positions_first(problem.keys), positions_first(problem.values),
+                problem.format);
   Tensor output({problem.batch(), problem.length(), problem.heads(), problem.values.dim(3)});
   attention(positions_first(problem.queries), packed, mask, problem.options,
             positions_first_mutable(output), context);

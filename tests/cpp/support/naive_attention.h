@@ -13,6 +13,7 @@ struct AttentionProblem {
   Tensor keys;     // (B, S, G, d)
   Tensor values;   // (B, S, G, d_v)
   AttentionOptions options;
+  CacheFormat format = CacheFormat::f32;  // what keys and values are stored in
   /// Whether query t of head h in sequence b may attend to key s; none: always.
   std::function<bool(std::size_t b, std::size_t h, std::size_t t, std::size_t s)> visible;
   /// A bias added to the score; none: 0.
