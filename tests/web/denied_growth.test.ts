@@ -116,7 +116,7 @@ function life(core: Core, { folder, task, inputs, generates }: Subject): string 
     core.run('checkpoint_begin_file', { checkpoint, name: 'model.safetensors', bytes: weights.byteLength });
     core.write(checkpoint, weights);
     core.run('checkpoint_end_file', { checkpoint });
-    const model = keep(core.run('model_create', { checkpoint, ...described }).model);
+    const model = keep(core.run('model_create', { checkpoint, cache_dtype: 'fp32', ...described }).model);
     const given: ArgumentsOf<'model_forward'> = { model, ...inputs, names: ['*'], use_cache: generates };
     const { outputs, captured = {}, past_key_values: past } = core.run('model_forward', given);
     if (past !== undefined) keep(past);

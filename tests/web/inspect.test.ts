@@ -82,7 +82,11 @@ describe('inspect', () => {
       tokenizer: { kind: 'tokenizer.json', files: ['tokenizer.json', 'tokenizer_config.json'] },
       parameters: 260032,
       bytes: { F16: 2 * 260032 },
-      cache: { per_position: 2 * 5 * 4 * 8 * 4, per_source_position: 0 },
+      cache: {
+        fp32: { per_position: 2 * 5 * 4 * 8 * 4, per_source_position: 0 },
+        fp16: { per_position: 2 * 5 * 4 * (8 * 2 + 4), per_source_position: 0 },
+        q8: { per_position: 2 * 5 * 4 * (8 + 4), per_source_position: 0 },
+      },
       problems: [],
     });
     expect(wanted.tensors.length).toBe(47);

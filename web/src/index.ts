@@ -297,6 +297,7 @@ export {
   sinusoidal_encoding,
 } from './primitives/positions.js';
 export type {
+  CacheType,
   EmptyRow,
   HookPoint,
   MemoryUse,

@@ -4,6 +4,7 @@
 #include "clearformer/loading/matrix_policy.h"
 #include "clearformer/loading/pretrained_folder.h"
 #include "clearformer/loading/ties.h"
+#include "clearformer/models/cost.h"
 #include "clearformer/models/decoder_only.h"
 #include "clearformer/models/dual_encoder.h"
 #include "clearformer/models/encoder_decoder.h"
@@ -47,10 +48,15 @@ std::unique_ptr<Model> loaded_model(Weights weights, std::string_view config_tex
   const ConfigReader reader(config_text, std::move(config_file));
   const Architecture& architecture = architecture_of(reader);
   ModelConfig config = read_model_config(reader, task);
+  config.cache_format = cache;
+  if (cache != CacheFormat::f32 && cache_bytes(config).per_position == 0) {
+    fail(ErrorCode::unsupported, "cache_dtype \"", to_string(cache), "\": ", config.model_type,
+         " for the task ", to_string(config.task),
+         " generates no tokens: it keeps no keys and values");
+  }
   weights.modernize();
   const NameMap names = architecture.names(weights, config);
   settle_ties(config, weights, names);
-  config.cache_format = cache;
   auto model = make_model(std::move(config), weights, WeightScope(weights, names));
   for (const std::string_view pattern : architecture.ignored) weights.ignore(pattern);
   architecture.expect_one_prefix(weights);

@@ -13,7 +13,8 @@ namespace clearformer {
 
 /// Builds the model that config.json describes. Throws missing_tensor, shape_mismatch,
 /// dtype_mismatch, malformed_config or unsupported. `config_file` is the file name used in messages; without a task,
-/// the one implied by the config's "architectures" is used. Caches of the model keep keys and values in `cache`.
+/// the one implied by the config's "architectures" is used. Caches of the model keep keys and values in `cache`; it
+/// throws unsupported if that is not fp32 and the model has none.
 std::unique_ptr<Model> load_model(Weights weights, std::string_view config_text,
                                   std::optional<Task> task = std::nullopt,
                                   std::string config_file = "config.json",

@@ -122,7 +122,9 @@ TEST(PackedKeyValues, RoundsEachRowByItself) {
     for (std::size_t s = 0; s < 9; ++s) {
       EXPECT_EQ(std::isnan(store.key_scales(0, 0)[s]), s == 6 || s == 7);
       for (std::size_t i = 0; i < 5; ++i) {
-        const float number = number_at(store, store.keys(0, 0), i * kernels::panel_width(), s,
+        const std::size_t width = kernels::panel_width();
+        const float number = number_at(store, store.keys(0, 0),
+                                       s / width * store.key_panel_stride() + i * width, s % width,
                                        store.key_scales(0, 0), s);
         const float wanted = expected.f32()[5 * s + i];
         EXPECT_TRUE(number == wanted || (std::isnan(number) && std::isnan(wanted)))

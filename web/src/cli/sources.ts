@@ -10,6 +10,7 @@ import { Failure } from './failures.js';
 /** The values of the options added by `addFileOptions` and `addLoadOptions`. */
 export interface SharedOptions {
   dtype?: LoadOptions['dtype'];
+  cacheDtype?: LoadOptions['cache_dtype'];
   numThreads?: number | 'auto';
   deterministic?: true;
   revision?: string;
@@ -24,9 +25,13 @@ export function addFileOptions(command: Command): Command {
 /** Adds the options that concern models. */
 export function addLoadOptions(command: Command): Command {
   const dtype = new Option('--dtype <type>', 'what the weights of linear layers are kept in (default: fp32)');
+  const cache = new Option('--cache-dtype <type>', 'what keys and values of past tokens are kept in (default: fp32)');
   const threads = new Option('--num-threads <n>', 'threads that compute, 1 to 64, or auto; the numbers stay the same');
   return addFileOptions(
-    command.addOption(dtype.choices(['fp32', 'fp16', 'q8', 'q4'])).addOption(threads.argParser(threadCount)),
+    command
+      .addOption(dtype.choices(['fp32', 'fp16', 'q8', 'q4']))
+      .addOption(cache.choices(['fp32', 'fp16', 'q8']))
+      .addOption(threads.argParser(threadCount)),
   ).option('--deterministic', 'the same bits on every machine: no relaxed SIMD');
 }
 
@@ -56,13 +61,21 @@ export function sourceOf(word: string): string {
 export async function loaded<Made>(
   context: Context,
   word: string,
-  { dtype, numThreads, deterministic, revision }: SharedOptions,
+  { dtype, cacheDtype, numThreads, deterministic, revision }: SharedOptions,
   load: (source: string, options: LoadOptions) => Promise<Made>,
 ): Promise<Made> {
   const source = sourceOf(word);
   const { progress, signal } = context;
   try {
-    const settings = { dtype, numThreads, deterministic, revision, signal, progress_callback: progress.callback };
+    const settings = {
+      dtype,
+      cache_dtype: cacheDtype,
+      numThreads,
+      deterministic,
+      revision,
+      signal,
+      progress_callback: progress.callback,
+    };
     const given = Object.entries(settings).filter(([, value]) => value !== undefined);
     return await load(source, Object.fromEntries(given));
   } catch (thrown) {

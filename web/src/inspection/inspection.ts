@@ -1,7 +1,7 @@
 // The results of `inspect` and `validate`. All of it can be serialised as JSON.
 
 import type { SourceOptions } from '../checkpoint/source.js';
-import type { ModelKind, ModelShape, PipelineName, WeightType } from '../runtime/border.js';
+import type { CacheType, ModelKind, ModelShape, PipelineName, WeightType } from '../runtime/border.js';
 import type { ErrorCode } from '../support/error.js';
 
 /** Options of an inspection. */
@@ -78,8 +78,8 @@ export interface Inspection {
   bytes: Record<string, number>;
   /** Bytes of the loaded weights by the `dtype` they are loaded in. */
   memory: Record<WeightType, number> | null;
-  /** Null for models that do not generate tokens. */
-  cache: CacheBytes | null;
+  /** Of the key/value cache by the `cache_dtype` of loading; null for models that do not generate tokens. */
+  cache: Record<CacheType, CacheBytes> | null;
   tensors: StoredTensor[];
   /** Tensors that the model needs and the files lack. */
   missing_tensors: string[];

@@ -5,7 +5,7 @@ import type { Integrity } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import type { ProgressCallback } from '../checkpoint/progress.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
-import type { WeightType } from '../runtime/border.js';
+import type { CacheType, WeightType } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { type EngineOptions, startEngine } from '../runtime/start_engine.js';
 import { isDeterministic } from '../runtime/wasm.js';
@@ -24,6 +24,11 @@ export interface LoadOptions extends SourceOptions, EngineOptions {
    * `q8` (a quarter), `q4` (about an eighth). They are quantised while they are loaded. See web/examples/dtypes.md.
    */
   dtype?: WeightType | undefined;
+  /**
+   * What the keys and values of past tokens are kept in while text is generated: `fp32` (default), `fp16` (half the
+   * memory), `q8` (a quarter). They are rounded as they are computed. `unsupported` for models that generate no text.
+   */
+  cache_dtype?: CacheType | undefined;
   /** Called for every file, with the bytes of all files together. */
   progress_callback?: ProgressCallback | undefined;
   /** An abort signal: ends all downloads, and the call rejects with its reason. */
@@ -32,10 +37,13 @@ export interface LoadOptions extends SourceOptions, EngineOptions {
   integrity?: Integrity | undefined;
 }
 
-const weightTypes: readonly WeightType[] = ['fp32', 'fp16', 'q8', 'q4'];
+const formats = {
+  dtype: ['fp32', 'fp16', 'q8', 'q4'],
+  cache_dtype: ['fp32', 'fp16', 'q8'],
+} as const satisfies { dtype: WeightType[]; cache_dtype: CacheType[] };
 const knownOptions = [
   ...sourceOptions,
-  'dtype',
+  ...Object.keys(formats),
   'progress_callback',
   'signal',
   'worker',
@@ -134,20 +142,22 @@ export function ownLoadOptions(call: string, given: LoadOptions): Promise<LoadOp
 
 function checkLoadOptions(call: string, options: LoadOptions): void {
   checkOptions(call, options, knownOptions);
-  const { dtype = 'fp32', signal } = options;
-  if (!weightTypes.includes(dtype)) {
-    const known = weightTypes.map((name) => `'${name}'`).join(', ');
-    throw new ClearformerError('unsupported', `dtype: '${String(dtype)}' is not supported (known: ${known})`, {
-      option: 'dtype',
+  for (const [option, names] of Object.entries(formats)) {
+    const { [option as keyof typeof formats]: given = 'fp32' } = options;
+    if ((names as readonly string[]).includes(given)) continue;
+    const known = names.map((name) => `'${name}'`).join(', ');
+    throw new ClearformerError('unsupported', `${option}: '${String(given)}' is not supported (known: ${known})`, {
+      option,
     });
   }
-  signal?.throwIfAborted();
+  options.signal?.throwIfAborted();
 }
 
 /** @internal A model in an engine of its own. Without a task the one in config.json is used. */
 export async function loadModel(folder: Folder, task: string | undefined, options: LoadOptions): Promise<LoadedModel> {
   const starting = startEngine(options);
   const ended = new AbortController(); // when the engine ends or anything fails: downloads stop
+  const { cache_dtype = 'fp32' } = options;
   const signal = options.signal ? AbortSignal.any([options.signal, ended.signal]) : ended.signal;
   try {
     starting.then(({ over }) => over.addEventListener('abort', () => ended.abort(over.reason))).catch(() => {});
@@ -158,6 +168,7 @@ export async function loadModel(folder: Folder, task: string | undefined, option
       checkpoint: handle,
       config: config.text,
       config_name: config.name,
+      cache_dtype,
       ...(generationConfig && { generation_config: generationConfig.text }),
       ...(task !== undefined && { task }),
     };
@@ -183,6 +194,7 @@ export async function loadModel(folder: Folder, task: string | undefined, option
       hooks: hooks.map((hook) => ({ ...hook, axes: hook.axes.split(' ') })),
       build: { version, simd },
       dtype: options.dtype ?? 'fp32',
+      cache_dtype,
       folder: folder.only(companionFiles),
       fileOptions: { integrity },
     };

@@ -2,6 +2,7 @@
 
 import type { Folder } from '../checkpoint/folder.js';
 import type {
+  CacheType,
   ForwardArguments,
   ForwardValue,
   Handle,
@@ -44,6 +45,8 @@ export interface ModelInfo {
   weightsBytes: number;
   /** The format of the weights of linear layers. */
   dtype: WeightType;
+  /** The format of keys and values in the cache. */
+  cache_dtype: CacheType;
   /** The model's part of heapBytes as of the last call, in bytes. */
   memory: MemoryUse;
 }
@@ -59,6 +62,7 @@ export interface LoadedModel {
   hooks: readonly HookPoint[];
   build: { version: string; simd: Variant };
   dtype: WeightType;
+  cache_dtype: CacheType;
   folder: Folder;
   fileOptions: TokenizerLoadOptions;
 }
@@ -214,7 +218,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
 
   /** Runtime information and memory use. */
   info(): ModelInfo {
-    const { engine, build, dtype } = this.#loaded;
+    const { engine, build, dtype, cache_dtype } = this.#loaded;
     const memory = this.#lease.released ? noMemory : engine.memory;
     return {
       version: build.version,
@@ -226,6 +230,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
       heapBytes: this.#lease.released ? 0 : engine.heapBytes,
       weightsBytes: memory.weights,
       dtype,
+      cache_dtype,
       memory: { ...memory },
     };
   }

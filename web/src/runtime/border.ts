@@ -186,6 +186,8 @@ export interface ModelValue {
 
 /** The format of the weights of linear layers, whatever the file contains. */
 export type WeightType = 'fp32' | 'fp16' | 'q8' | 'q4';
+/** Formats of keys and values in the cache. */
+export type CacheType = 'fp32' | 'fp16' | 'q8';
 
 /** Memory in bytes, as of the last call. */
 export interface MemoryUse {
@@ -283,7 +285,14 @@ export interface Border {
     { model_type: string; task: string; kind: ModelKind }
   >;
   model_create: Call<
-    { checkpoint: Handle; config: string; config_name: string; generation_config?: string; task?: string },
+    {
+      checkpoint: Handle;
+      config: string;
+      config_name: string;
+      cache_dtype: CacheType;
+      generation_config?: string;
+      task?: string;
+    },
     ModelValue
   >;
   model_forward: Call<ForwardArguments, ForwardValue>;

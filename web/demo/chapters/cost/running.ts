@@ -73,7 +73,7 @@ export async function inDtypes(book: Book, signal: AbortSignal): Promise<DtypeCo
 /** Bytes of the key/value cache per token. */
 export async function cacheBytesOf(model: BundledName, signal: AbortSignal): Promise<number> {
   const { cache } = await inspect(await bundledFiles(model, signal), { signal });
-  return cache?.per_position ?? 0;
+  return cache?.fp32.per_position ?? 0;
 }
 
 /** The device and program that the model runs on. */

@@ -117,7 +117,12 @@ function facts(found: Inspection): [string, string][] {
         .map(([dtype, size]) => `${dtype} ${megabytes(size)}`)
         .join(', '),
     ],
-    ['cache', cache === null ? '' : `${cache.per_position} bytes a token${ofSource(cache.per_source_position)}`],
+    [
+      'cache',
+      Object.entries(cache ?? {})
+        .map(([dtype, size]) => `${dtype} ${size.per_position} bytes a token${ofSource(size.per_source_position)}`)
+        .join(', '),
+    ],
     ['valid', found.valid ? 'yes' : 'no'],
   ];
 }
