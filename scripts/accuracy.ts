@@ -1,10 +1,11 @@
-// npm run accuracy [-- checkpoint …]: compares fp16, q8 and q4 with fp32 on the trained checkpoints, on more inputs
-// than the tests use. Fails if a threshold is missed. For all checkpoints it rewrites the table of
+// npm run accuracy [-- checkpoint …]: compares fp16, q8, q4, llama.cpp's Q4_0 and rounded key/value caches with fp32 on
+// the trained checkpoints, on more inputs than the tests use. Fails if a threshold is missed. For all checkpoints it rewrites the table of
 // web/examples/dtypes.md.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 
 import type { Measured } from './accuracy/measure.js';
+import type { SettingName } from './accuracy/settings.js';
 import type { SubjectName } from './accuracy/subjects.js';
 import { inProject } from './build/fresh.js';
 import { steps } from './build.js';
@@ -43,12 +44,13 @@ function signed(share: number | undefined): string {
 
 const columns: readonly (readonly [string, (row: Row) => string])[] = [
   ['checkpoint', ({ name }) => name],
-  ['dtype', ({ dtype }) => dtype],
+  ['format', ({ dtype }) => dtype],
   ['weights, MB', ({ bytes }) => (bytes / 1e6).toFixed(2)],
   ['logits: RMS error', ({ rms }) => digits(rms, 2)],
   ['largest', ({ largest }) => digits(largest, 2)],
   ['of a spread of', ({ spread }) => digits(spread, 2)],
-  ['same top token', ({ top }) => percent(top)],
+  ['positions', ({ rows }) => (rows === undefined ? '' : rows.toLocaleString('en'))],
+  ['same top token', ({ top }) => percent(top, 2)],
   ['perplexity', ({ perplexity }) => signed(perplexity)],
   ['greedy text', ({ greedy }) => percent(greedy)],
   ['smallest cosine', ({ cosine }) => (cosine === undefined ? '' : cosine.toFixed(5))],
@@ -66,10 +68,12 @@ async function accuracy(asked: readonly SubjectName[]): Promise<void> {
   await fetchCheckpoints();
   const { measure } = await import('./accuracy/measure.js');
   const { missedBars } = await import('./accuracy/bars.js');
+  const { settings } = await import('./accuracy/settings.js');
+  const compared = Object.keys(settings) as SettingName[];
   const results: Row[] = [];
   const missed: string[] = [];
   for (const name of asked.length > 0 ? asked : names) {
-    const measured = await measure(inProject(), name, { compared: ['fp16', 'q8', 'q4'], extent: 'whole' });
+    const measured = await measure(inProject(), name, { compared, extent: 'whole' });
     results.push(...measured.map((result) => ({ name, ...result })));
     missed.push(...missedBars(measured).map((why) => `${name}: ${why}`));
     console.log(`${name}: done`);

@@ -1,17 +1,25 @@
-// Thresholds for fp16 and q8 compared with fp32.
+// Thresholds for fp16, q8 and the formats of the key/value cache compared with fp32.
 
+import type { SettingName } from './settings.js';
 import type { Measured } from './subject.js';
 
 /** Smallest cosine to fp32's vectors, and fraction of positions with its top token. */
-const bars = { fp16: { cosine: 0.9999, top: 0.995 }, q8: { cosine: 0.999, top: 0.995 } } as const;
+const bars: Partial<Record<SettingName, { cosine: number; top: number }>> = {
+  fp16: { cosine: 0.9999, top: 0.995 },
+  q8: { cosine: 0.999, top: 0.995 },
+  'cache fp16': { cosine: 0.9999, top: 0.999 },
+  'cache q8': { cosine: 0.999, top: 0.99 },
+};
 
-/** The thresholds that a checkpoint misses, as sentences. */
+/** The thresholds that a checkpoint misses, as sentences; fp16 and q8 must be among the results. */
 export function missedBars(results: readonly Measured[]): string[] {
-  return (['fp16', 'q8'] as const).flatMap((dtype) => {
-    const found = results.find((result) => result.dtype === dtype);
-    if (found === undefined) return [`${dtype} was not measured`];
+  const absent = (['fp16', 'q8'] as const).filter((name) => results.every(({ dtype }) => dtype !== name));
+  const missed = results.flatMap((result) => {
+    const bar = result.dtype === 'fp32' ? undefined : bars[result.dtype];
+    if (bar === undefined) return [];
     return (['cosine', 'top'] as const)
-      .filter((measure) => !((found[measure] ?? 1) >= bars[dtype][measure]))
-      .map((measure) => `${dtype}: ${measure} is ${found[measure]}, the bar ${bars[dtype][measure]}`);
+      .filter((measure) => !((result[measure] ?? 1) >= bar[measure]))
+      .map((measure) => `${result.dtype}: ${measure} is ${result[measure]}, the bar ${bar[measure]}`);
   });
+  return [...absent.map((dtype) => `${dtype} was not measured`), ...missed];
 }

@@ -7,8 +7,17 @@ export interface Scores {
   width: number;
 }
 
+/** What is kept of the predictions of a long text: for each position -log of the next token's probability, and the top
+ * token. */
+export interface Predictions {
+  surprises: Float64Array;
+  tops: Int32Array;
+}
+
 /** A model's outputs for fixed inputs; a model has the same parts each time. */
 export interface Observation {
+  /** Of a long text; the perplexity and the top tokens are compared over it, if present. */
+  predictions?: Predictions;
   scores?: Scores;
   /** The token to be predicted by each row of the scores. */
   targets?: readonly number[];
@@ -28,7 +37,7 @@ export interface Comparison {
   top?: number;
   /** Number of positions compared. */
   rows?: number;
-  /** Relative change. */
+  /** Relative change over `rows` positions. */
   perplexity?: number;
   /** Fraction of the tokens of greedy generations before the first difference. */
   greedy?: number;
@@ -54,10 +63,26 @@ function surprise(row: Float32Array, target: number): number {
   return largest + Math.log(sum) - (row[target] ?? Number.NaN);
 }
 
-function perplexity({ scores, targets }: Observation): number {
-  if (!scores || !targets) return Number.NaN;
-  const total = targets.reduce((sum, target, row) => sum + surprise(rowOf(scores, row), target), 0);
-  return Math.exp(total / targets.length);
+/** The predictions of rows of scores. */
+export function predicted(scores: Scores, targets: readonly number[]): Predictions {
+  return {
+    surprises: Float64Array.from(targets, (target, row) => surprise(rowOf(scores, row), target)),
+    tops: Int32Array.from(targets, (_, row) => argmax(rowOf(scores, row))),
+  };
+}
+
+function perplexity({ surprises }: Predictions): number {
+  return Math.exp(surprises.reduce((sum, each) => sum + each, 0) / surprises.length);
+}
+
+function comparePredictions(reference: Predictions, found: Predictions): Comparison {
+  const { tops } = reference;
+  const same = tops.reduce((sum, top, row) => sum + (found.tops[row] === top ? 1 : 0), 0);
+  return { rows: tops.length, top: same / tops.length, perplexity: perplexity(found) / perplexity(reference) - 1 };
+}
+
+function predictionsOf({ predictions, scores, targets }: Observation): Predictions | undefined {
+  return predictions ?? (scores && targets && predicted(scores, targets));
 }
 
 function cosine(a: Float32Array, b: Float32Array): number {
@@ -107,7 +132,8 @@ function compareScores(reference: Scores, found: Scores): Comparison {
 export function compare(reference: Observation, found: Observation): Comparison {
   const result: Comparison = {};
   if (reference.scores && found.scores) Object.assign(result, compareScores(reference.scores, found.scores));
-  if (reference.targets) result.perplexity = perplexity(found) / perplexity(reference) - 1;
+  const [wanted, given] = [predictionsOf(reference), predictionsOf(found)];
+  if (wanted && given) Object.assign(result, comparePredictions(wanted, given));
   if (reference.written && found.written) result.greedy = agreement(reference.written, found.written);
   if (reference.vectors) {
     const none = new Float32Array(0);

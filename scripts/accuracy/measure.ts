@@ -1,4 +1,4 @@
-// The accuracy and memory of each dtype, by the checkpoint's name.
+// The accuracy and memory of each setting, by the checkpoint's name.
 
 import type { LoadOptions } from 'clearformer';
 import type { Asked, Measured } from './subject.js';
@@ -8,7 +8,7 @@ export type { Measured } from './subject.js';
 
 export const subjectNames = Object.keys(subjects) as SubjectName[];
 
-/** A row for fp32 and one for every requested dtype. */
+/** A row for fp32 and one for every requested setting. */
 export function measure(
   project: string,
   name: SubjectName,

@@ -1,13 +1,12 @@
-// A trained checkpoint, its inputs, and the accuracy and memory of each dtype.
+// A trained checkpoint, its inputs, and the accuracy and memory of each setting.
 
-import type { LoadOptions, ModelInfo } from 'clearformer';
+import type { LoadOptions, ModelInfo, Source } from 'clearformer';
 import { type Comparison, compare, type Observation } from './compare.js';
+import { type SettingName, settings } from './settings.js';
 
-export type NarrowType = 'fp16' | 'q8' | 'q4';
-
-/** One dtype of one checkpoint, compared with fp32. */
+/** One setting of one checkpoint, compared with fp32. */
 export interface Measured extends Comparison {
-  dtype: 'fp32' | NarrowType;
+  dtype: 'fp32' | SettingName;
   /** Of the weights. */
   bytes: number;
 }
@@ -18,7 +17,10 @@ interface Model {
 }
 
 export interface Subject<M extends Model, Prepared> {
-  load(project: string, options: LoadOptions): Promise<M>;
+  folder(project: string): string;
+  load(source: Source, options: LoadOptions): Promise<M>;
+  /** Settings that change nothing: no matrix is large, or there is no key/value cache. */
+  without?: readonly SettingName[];
   /** Makes the inputs, with the fp32 model. */
   prepare(project: string, model: M, extent: Extent): Promise<Prepared>;
   /** The model's outputs for the inputs. */
@@ -33,14 +35,14 @@ export interface Subject<M extends Model, Prepared> {
  */
 export type Extent = 'whole' | 'bars';
 
-/** The dtypes to compare with fp32, and those whose memory only is reported. */
+/** The settings to compare with fp32, and those whose memory only is reported. */
 export interface Asked {
-  compared: readonly NarrowType[];
-  weighed?: readonly NarrowType[];
+  compared: readonly SettingName[];
+  weighed?: readonly SettingName[];
   extent: Extent;
 }
 
-/** Resolves to a row for fp32 and one for every requested dtype. */
+/** Resolves to a row for fp32 and one for every requested setting. */
 export type Measure = (project: string, asked: Asked, options?: LoadOptions) => Promise<Measured[]>;
 
 export function measureOf<M extends Model, Prepared>(subject: Subject<M, Prepared>): Measure {
@@ -49,14 +51,17 @@ export function measureOf<M extends Model, Prepared>(subject: Subject<M, Prepare
     return { ...(await subject.observe(model, prepared)), ...(written !== undefined && { written }) };
   };
   return async (project, { compared, weighed = [], extent }, options = {}) => {
-    const exact = await subject.load(project, options);
+    const folder = subject.folder(project);
+    const exact = await subject.load(folder, options);
     const prepared = await subject.prepare(project, exact, extent);
     const reference = await seen(exact, prepared, extent);
     const bytesOf = (model: M): number => model.info().memory.weights;
     const results: Measured[] = [{ dtype: 'fp32', bytes: bytesOf(exact), ...compare(reference, reference) }];
     await exact.dispose();
     for (const dtype of [...compared, ...weighed]) {
-      const model = await subject.load(project, { ...options, dtype });
+      if (subject.without?.includes(dtype)) continue;
+      const { source = (path: string): Source => path, options: own } = settings[dtype];
+      const model = await subject.load(source(folder), { ...options, ...own });
       const found = compared.includes(dtype) ? compare(reference, await seen(model, prepared, extent)) : {};
       results.push({ dtype, bytes: bytesOf(model), ...found });
       await model.dispose();

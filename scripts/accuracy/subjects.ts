@@ -10,6 +10,7 @@ import {
   AutoModelForSeq2SeqLM,
   AutoModelForSpeechSeq2Seq,
   AutoTokenizer,
+  DynamicCache,
   type GenerativeModel,
   read_audio,
   type Tensor,
@@ -18,7 +19,7 @@ import {
 
 import { checkpointFolder } from '../models/checkpoints.js';
 import { readSafetensors } from '../models/read_safetensors.js';
-import type { Observation } from './compare.js';
+import { type Observation, type Predictions, predicted } from './compare.js';
 import { type Measure, measureOf } from './subject.js';
 
 const bundled = (project: string, name: string): string => join(project, 'web/demo/public/models', name);
@@ -61,6 +62,13 @@ function joined(parts: readonly Float32Array[]): Float32Array {
   return whole;
 }
 
+/** The texts' logits, with the keys and values of earlier positions read from a cache, as while text is generated. */
+async function logitsOf(model: GenerativeModel, inputs: Parameters<GenerativeModel>[0]): Promise<Tensor<'float32'>> {
+  const { logits, past_key_values } = await model(inputs, { use_cache: true });
+  await past_key_values?.dispose();
+  return logits;
+}
+
 /** Logits of each text's positions from `first` to the last but one, and the tokens that follow them. */
 async function predictions(
   texts: readonly number[][],
@@ -90,20 +98,30 @@ const beginnings = [
   'A small bird wanted',
 ];
 
-/** Eight stories sampled in fp32, 1,600 tokens; and eight generated greedily. */
+/** `count` texts of stories260K in fp32, sampled at temperature 1 up to a length of `length` tokens. */
+async function sampled(project: string, model: GenerativeModel, count: number, length: number): Promise<number[][]> {
+  const tokenizer = await AutoTokenizer.from_pretrained(bundled(project, 'stories260K'));
+  const texts: number[][] = [];
+  for (let seed = 0; seed < count; seed++) {
+    const { input_ids } = tokenizer(beginnings[seed % beginnings.length] ?? '');
+    const options = { max_length: length, do_sample: true, temperature: 1, top_k: 0, eos_token_id: null, seed };
+    texts.push(firstOf(await model.generate({ input_ids }, options)));
+  }
+  return texts;
+}
+
+/** Forty texts of the model's 512 positions, 20,440 tokens (for the thresholds eight of 200); eight greedy ones. */
 const stories = measureOf({
-  load: (project, options) => AutoModelForCausalLM.from_pretrained(bundled(project, 'stories260K'), options),
-  async prepare(project, model) {
+  folder: (project) => bundled(project, 'stories260K'),
+  load: (source, options) => AutoModelForCausalLM.from_pretrained(source, options),
+  without: ['Q4_0'],
+  async prepare(project, model, extent) {
     const tokenizer = await AutoTokenizer.from_pretrained(bundled(project, 'stories260K'));
     const prompts = beginnings.map((text) => idsOf(tokenizer(text).input_ids));
-    const texts: number[][] = [];
-    for (const [seed, input_ids] of prompts.entries()) {
-      const options = { max_new_tokens: 200, do_sample: true, temperature: 1, top_k: 0, eos_token_id: null, seed };
-      texts.push(firstOf(await model.generate({ input_ids }, options)));
-    }
+    const texts = await (extent === 'whole' ? sampled(project, model, 40, 512) : sampled(project, model, 8, 200));
     return { prompts, texts };
   },
-  observe: (model, { texts }) => predictions(texts, 0, async (text) => (await model({ input_ids: [text] })).logits),
+  observe: (model, { texts }) => predictions(texts, 0, (text) => logitsOf(model, { input_ids: [text] })),
   async write(model, { prompts }) {
     const written: number[][] = [];
     for (const input_ids of prompts) written.push(firstOf(await model.generate({ input_ids }, { max_new_tokens: 60 })));
@@ -113,7 +131,9 @@ const stories = measureOf({
 
 /** All sequences of six letters out of three: 729. */
 const sorter = measureOf({
-  load: (project, options) => AutoModelForCausalLM.from_pretrained(bundled(project, 'gpt-nano-sort'), options),
+  folder: (project) => bundled(project, 'gpt-nano-sort'),
+  load: (source, options) => AutoModelForCausalLM.from_pretrained(source, options),
+  without: ['Q4_0'],
   prepare: async () =>
     Array.from({ length: 729 }, (_, n) => Array.from({ length: 6 }, (_, i) => Math.floor(n / 3 ** i) % 3)),
   async write(model, texts) {
@@ -121,7 +141,7 @@ const sorter = measureOf({
   },
   async observe(model, texts) {
     const whole = texts.map((text) => [...text, ...text.toSorted((a, b) => a - b)].slice(0, 11));
-    const { logits } = await model({ input_ids: whole });
+    const logits = await logitsOf(model, { input_ids: whole });
     const [, length = 0, width = 0] = logits.dims;
     const answers = whole.map((_, row) => logits.data.slice((row * length + 5) * width, (row + 1) * length * width));
     return { scores: { data: joined(answers), width } };
@@ -130,7 +150,9 @@ const sorter = measureOf({
 
 /** Twenty digits at nine positions each (for the thresholds three): 180 images. */
 const digits = measureOf({
-  load: (project, options) => AutoModelForImageClassification.from_pretrained(bundled(project, 'vit-mnist'), options),
+  folder: (project) => bundled(project, 'vit-mnist'),
+  load: (source, options) => AutoModelForImageClassification.from_pretrained(source, options),
+  without: ['Q4_0', 'cache fp16', 'cache q8'],
   async prepare(project, _model, extent) {
     const { tensors } = readSafetensors(fixture(project, 'digits.safetensors'));
     const images = tensors.find(({ name }) => name === 'images');
@@ -159,7 +181,8 @@ const digits = measureOf({
 
 /** Thirty sentences and their translations in fp32. */
 const translator = measureOf({
-  load: (project, options) => AutoModelForSeq2SeqLM.from_pretrained(bundled(project, 'marian-tiny-en-fr'), options),
+  folder: (project) => bundled(project, 'marian-tiny-en-fr'),
+  load: (source, options) => AutoModelForSeq2SeqLM.from_pretrained(source, options),
   async prepare(project, model) {
     const tokenizer = await AutoTokenizer.from_pretrained(bundled(project, 'marian-tiny-en-fr'));
     const sources = sentencesOf(project).map((text) => idsOf(tokenizer(text).input_ids));
@@ -168,9 +191,9 @@ const translator = measureOf({
     return { sources, texts };
   },
   observe(model, { sources, texts }) {
-    const logitsOf = async (text: number[], i: number) =>
-      (await model({ input_ids: sources[i] ?? [], decoder_input_ids: [text] })).logits;
-    return predictions(texts, 0, logitsOf);
+    const read = (text: number[], i: number) =>
+      logitsOf(model, { input_ids: sources[i] ?? [], decoder_input_ids: [text] });
+    return predictions(texts, 0, read);
   },
   async write(model, { sources }) {
     const written: number[][] = [];
@@ -182,7 +205,9 @@ const greedy = { num_beams: 1, max_new_tokens: 40 };
 
 /** Embeddings of 36 sentences (for the thresholds twelve): mean pooling. */
 const sentences = measureOf({
-  load: (_project, options) => AutoModel.from_pretrained(checkpointFolder('all-MiniLM-L6-v2'), options),
+  folder: () => checkpointFolder('all-MiniLM-L6-v2'),
+  load: (source, options) => AutoModel.from_pretrained(source, options),
+  without: ['cache fp16', 'cache q8'],
   async prepare(project, _model, extent) {
     const tokenizer = await AutoTokenizer.from_pretrained(checkpointFolder('all-MiniLM-L6-v2'));
     const texts = casesOf(project)
@@ -206,9 +231,14 @@ const sentences = measureOf({
   },
 });
 
-/** Two recordings, 11 and 30 seconds (for the thresholds the first only), and their transcripts in fp32. */
+/**
+ * Two recordings, 11 and 30 seconds (for the thresholds the first only), and their transcripts in fp32; and the decoder
+ * (29.5 M parameters) as a language model: at least 20,000 tokens of stories260K's texts in pieces of 440, heard beside
+ * the first recording.
+ */
 const listener = measureOf({
-  load: (_project, options) => AutoModelForSpeechSeq2Seq.from_pretrained(checkpointFolder('whisper-tiny'), options),
+  folder: () => checkpointFolder('whisper-tiny'),
+  load: (source, options) => AutoModelForSpeechSeq2Seq.from_pretrained(source, options),
   async prepare(project, model, extent) {
     const extractor = await WhisperFeatureExtractor.from_pretrained(checkpointFolder('whisper-tiny'));
     const files = [fixture(project, 'jfk.wav'), join(checkpointFolder('whisper-tiny'), 'a13.wav')];
@@ -218,22 +248,64 @@ const listener = measureOf({
       const { input_features } = await extractor(await read_audio(new Uint8Array(readFileSync(file))));
       sounds.push(input_features);
     }
-    return { sounds, texts: extent === 'whole' ? await written(model, sounds) : [transcript(project)] };
+    if (extent !== 'whole') return { sounds, texts: [transcript(project)], pieces: [] };
+    return { sounds, texts: await written(model, sounds), pieces: await storiesInPieces(project) };
   },
-  async observe(model, { sounds, texts }) {
+  async observe(model, { sounds, texts, pieces }) {
     const vectors: Float32Array[] = [];
-    const logitsOf = async (text: number[], i: number) => {
+    const read = async (text: number[], i: number) => {
       const input_features = sounds[i];
       if (!input_features) throw new RangeError(`there is no sound ${i}`);
-      const read = await model({ input_features, decoder_input_ids: [text] });
-      if (read.encoder_last_hidden_state) vectors.push(read.encoder_last_hidden_state.data);
-      return read.logits;
+      const out = await model({ input_features, decoder_input_ids: [text] }, { use_cache: true });
+      await out.past_key_values?.dispose();
+      if (out.encoder_last_hidden_state) vectors.push(out.encoder_last_hidden_state.data);
+      return out.logits;
     };
-    const predicted = await predictions(texts, spoken.length - 1, logitsOf);
-    return { ...predicted, vectors };
+    const heard = await predictions(texts, spoken.length - 1, read);
+    const long = pieces.length > 0 && { predictions: await piecePredictions(model, sounds, pieces) };
+    return { ...heard, ...long, vectors };
   },
   write: (model, { sounds }) => written(model, sounds),
 });
+
+/** At least 20,000 of Whisper's tokens, as the decoder reads them: its first four tokens, then 440 of a text. */
+async function storiesInPieces(project: string): Promise<number[][]> {
+  const folder = bundled(project, 'stories260K');
+  const [writer, reader] = await Promise.all([
+    AutoTokenizer.from_pretrained(folder),
+    AutoTokenizer.from_pretrained(checkpointFolder('whisper-tiny')),
+  ]);
+  await using model = await AutoModelForCausalLM.from_pretrained(folder);
+  const pieces: number[][] = [];
+  for (const text of await sampled(project, model, 80, 512)) {
+    const ids = firstOf(
+      reader(writer.decode(text, { skip_special_tokens: true }), { add_special_tokens: false }).input_ids,
+    );
+    pieces.push([...spoken, ...ids.slice(0, 440)]);
+  }
+  return pieces;
+}
+
+async function piecePredictions(
+  model: GenerativeModel,
+  [input_features]: readonly Tensor<'float32'>[],
+  pieces: readonly number[][],
+): Promise<Predictions> {
+  if (!input_features) throw new RangeError('there is no sound');
+  const parts: Predictions[] = [];
+  await using past_key_values = new DynamicCache(); // keeps what was computed from the sound
+  for (const piece of pieces) {
+    const { logits } = await model({ input_features, decoder_input_ids: [piece], past_key_values });
+    await past_key_values.crop(0);
+    const width = widthOf(logits);
+    const [first, last] = [spoken.length - 1, piece.length - 1];
+    parts.push(predicted({ data: logits.data.subarray(first * width, last * width), width }, piece.slice(first + 1)));
+  }
+  return {
+    surprises: Float64Array.from(parts.flatMap(({ surprises }) => Array.from(surprises))),
+    tops: Int32Array.from(parts.flatMap(({ tops }) => Array.from(tops))),
+  };
+}
 
 /** The committed fp32 transcript of the first recording. */
 function transcript(project: string): number[] {

@@ -21,14 +21,13 @@ export interface HeaderEntry {
 export type Metadata = Record<string, string>;
 
 /**
- * Writes `tensors` to `file`. Tensors of one dtype are sorted by name, as by the format's own library, so that the
- * same tensors give the same file.
+ * The parts of a file. Tensors of one dtype are sorted by name, as by the format's own library, so that the same tensors
+ * give the same file.
  */
-export function writeSafetensors(
-  file: string,
+export function safetensorsBytes(
   tensors: readonly StoredTensor[],
   metadata: Metadata = { format: 'pt' },
-) {
+): readonly Buffer[] {
   const sorted = [...tensors].sort((a, b) => (a.name < b.name ? -1 : 1));
   const header: Record<string, HeaderEntry | Metadata> = { __metadata__: metadata };
   let end = 0;
@@ -41,9 +40,14 @@ export function writeSafetensors(
   text.copy(padded);
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(padded.byteLength));
+  return [length, padded, ...sorted.map((tensor) => tensor.bytes)];
+}
+
+/** Writes `tensors` to `file`. */
+export function writeSafetensors(file: string, tensors: readonly StoredTensor[], metadata?: Metadata): void {
   const output = openSync(file, 'w');
   try {
-    for (const bytes of [length, padded, ...sorted.map((tensor) => tensor.bytes)]) writeAll(output, bytes);
+    for (const bytes of safetensorsBytes(tensors, metadata)) writeAll(output, bytes);
   } finally {
     closeSync(output);
   }
