@@ -237,8 +237,8 @@ void fused(const Heads& queries, const PackedKeyValues& keys_values, const Mask&
     const std::size_t batch = of / heads, h = of % heads;
     float* const own = memory + worker * floats;
     const Workspace workspace{own, own + held * kKeyBlock, own + held * (kKeyBlock + 1)};
-    const Head head{queries, keys_values, mask, options, output, batch, h, h / per_group,
-                    own + scores};
+    const Head head{queries, keys_values, mask,          options,     output,
+                    batch,   h,           h / per_group, own + scores};
     attend(head, first, std::min(kQueryBlock, length - first), workspace);
   };
   if (shared) return parallel_for(tasks, block);

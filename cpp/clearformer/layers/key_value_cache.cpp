@@ -60,8 +60,7 @@ void KeyValueCache::allocate(Layer& layer, const PackedKeyValues::Sizes& sizes,
                              std::size_t capacity) const {
   layer.keys = Tensor({PackedKeyValues::key_bytes(sizes, format_, capacity)}, DType::u8);
   layer.values = Tensor({PackedKeyValues::value_bytes(sizes, format_, capacity)}, DType::u8);
-  layer.store =
-      PackedKeyValues(sizes, format_, capacity, layer.keys.data(), layer.values.data());
+  layer.store = PackedKeyValues(sizes, format_, capacity, layer.keys.data(), layer.values.data());
 }
 
 PackedKeyValues& KeyValueCache::reserve_memory(std::size_t layer,

@@ -200,8 +200,8 @@ void PackedKeyValues::append_head(const Heads& keys, const Heads& values, std::s
     const RowScale by_value = row_scale<Element>(value, sizes_.value_dim);
     if (of_keys != nullptr) of_keys[position] = by_key.scale;
     if (of_values != nullptr) of_values[position] = by_value.scale;
-    Element* column = key_panels + position / width * key_panel_stride() +
-                      place_of<Element>(position % width);
+    Element* column =
+        key_panels + position / width * key_panel_stride() + place_of<Element>(position % width);
     for (std::size_t i = 0; i < sizes_.key_dim; ++i) {
       round_to(column[i * width], key[i] * by_key.inverse);
     }

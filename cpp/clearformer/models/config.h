@@ -54,7 +54,8 @@ struct ModelConfig {
   std::optional<std::int32_t> bos_token_id;
   std::optional<std::int32_t> pad_token_id;
   std::optional<std::int32_t> decoder_start_token_id;
-  CacheFormat cache_format = CacheFormat::f32;  // of make_cache(): an option of loading, not in the file
+  CacheFormat cache_format =
+      CacheFormat::f32;                   // of make_cache(): an option of loading, not in the file
   bool prompts_begin_themselves = false;  // Whisper: no start token is prepended
   std::optional<std::int32_t>
       pooled_token_id;  // CLIP: the token whose position is pooled; none: the highest id

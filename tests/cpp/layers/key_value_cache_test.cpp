@@ -63,10 +63,10 @@ void expect_stored(const PackedKeyValues& store, const Positions& given) {
       for (std::size_t g = 0; g < sizes.heads; ++g) {
         const std::size_t vector = (b * expected.keys.dim(1) + s) * sizes.heads + g;
         for (std::size_t i = 0; i < sizes.key_dim; ++i) {
-          ASSERT_EQ(number_at(store, store.keys(b, g),
-                              s / width * store.key_panel_stride() + i * width, s % width,
-                              store.key_scales(b, g), s),
-                    expected.keys.f32()[vector * sizes.key_dim + i])
+          ASSERT_EQ(
+              number_at(store, store.keys(b, g), s / width * store.key_panel_stride() + i * width,
+                        s % width, store.key_scales(b, g), s),
+              expected.keys.f32()[vector * sizes.key_dim + i])
               << "key of position " << s;
         }
         for (std::size_t i = 0; i < sizes.value_dim; ++i) {
@@ -123,9 +123,9 @@ TEST(PackedKeyValues, RoundsEachRowByItself) {
       EXPECT_EQ(std::isnan(store.key_scales(0, 0)[s]), s == 6 || s == 7);
       for (std::size_t i = 0; i < 5; ++i) {
         const std::size_t width = kernels::panel_width();
-        const float number = number_at(store, store.keys(0, 0),
-                                       s / width * store.key_panel_stride() + i * width, s % width,
-                                       store.key_scales(0, 0), s);
+        const float number =
+            number_at(store, store.keys(0, 0), s / width * store.key_panel_stride() + i * width,
+                      s % width, store.key_scales(0, 0), s);
         const float wanted = expected.f32()[5 * s + i];
         EXPECT_TRUE(number == wanted || (std::isnan(number) && std::isnan(wanted)))
             << number << ", not " << wanted;

@@ -65,8 +65,8 @@ TEST_P(Cache, AnyCutHasTheSameBitsInEveryFormat) {
   for (const CacheFormat format : {CacheFormat::f16, CacheFormat::q8}) {
     const Tensor whole = in_chunks(format, kLength);
     for (const std::size_t chunk : {1u, 7u, 33u}) {
-      expect_same_bits(concat(to_string(format), " in chunks of ", chunk),
-                       in_chunks(format, chunk), whole);
+      expect_same_bits(concat(to_string(format), " in chunks of ", chunk), in_chunks(format, chunk),
+                       whole);
     }
     double squares = 0.0, errors = 0.0;
     for (std::size_t i = 0; i < whole.elements(); ++i) {

@@ -135,9 +135,8 @@ NaiveAttention naive_attention(const AttentionProblem& problem) {
 Tensor attend(const AttentionProblem& problem, const Mask& mask, Trace* trace) {
   Arena arena;
   const Context context{arena, TraceScope(trace)};
-  const PackedKeyValues packed =
-      packed_in(arena, positions_first(problem.keys), positions_first(problem.values),
-                problem.format);
+  const PackedKeyValues packed = packed_in(arena, positions_first(problem.keys),
+                                           positions_first(problem.values), problem.format);
   Tensor output({problem.batch(), problem.length(), problem.heads(), problem.values.dim(3)});
   attention(positions_first(problem.queries), packed, mask, problem.options,
             positions_first_mutable(output), context);

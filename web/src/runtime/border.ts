@@ -285,14 +285,9 @@ export interface Border {
     { model_type: string; task: string; kind: ModelKind }
   >;
   model_create: Call<
-    {
-      checkpoint: Handle;
-      config: string;
-      config_name: string;
-      cache_dtype: CacheType;
-      generation_config?: string;
-      task?: string;
-    },
+    { checkpoint: Handle; config: string; config_name: string; cache_dtype: CacheType } & Texts<
+      'generation_config' | 'task'
+    >,
     ModelValue
   >;
   model_forward: Call<ForwardArguments, ForwardValue>;
