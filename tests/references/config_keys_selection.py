@@ -157,6 +157,24 @@ SELECTION = {
     "openai-gpt": [
         Selected("gelu and n_layer by another name", {"is_causal": False, "n_layer": 2, "num_hidden_layers": 1}),
     ],
+    "gpt_neox": [
+        Selected("as saved", base=dict(num_attention_heads=1), text=True),
+        Selected("4.x, one sub-layer after the other", {"use_parallel_residual": False, "rotary_pct": 0.5, "rotary_emb_base": 50},
+                 old=True),
+    ],
+    "gptj": [Selected("rotary_dim", {"rotary_dim": 2}, text=True)],
+    "codegen": [Selected("as saved", base=dict(n_head=4, rotary_dim=2))],
+    "bloom": [
+        Selected("three heads", base=dict(hidden_size=12, n_head=3), text=True),
+        Selected("is_causal false", {"is_causal": False}),
+    ],
+    "falcon": [
+        Selected("ALiBi", base=dict(hidden_size=12, num_attention_heads=3, alibi=True), text=True),
+        Selected("two norms", base=dict(new_decoder_architecture=True, num_attention_heads=4, num_kv_heads=2)),
+        Selected("one norm", base=dict(new_decoder_architecture=True, num_attention_heads=4, num_kv_heads=2,
+                                       num_ln_in_parallel_attn=1)),
+        Selected("keys for each head", base=dict(multi_query=False, parallel_attn=False, bias=True)),
+    ],
     "marian": [Selected("three tables, is_causal false", {"tie_word_embeddings": False, "is_causal": False, "scale_embedding": True})],
     "bart": [
         Selected("three tables", {"tie_word_embeddings": False, "activation_function": "relu6"}),
