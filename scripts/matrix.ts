@@ -18,8 +18,9 @@ import { inProject } from './build/fresh.js';
 import { steps } from './build.js';
 import { pack } from './check/packed.js';
 import { type Command, reportErrors } from './main.js';
+import { messageOf } from './message_of.js';
 import { cacheFolder } from './toolchain/cache.js';
-import { messageOf, query, run, SetupError, step } from './toolchain/progress.js';
+import { query, run, SetupError, step } from './toolchain/progress.js';
 import { findChromium } from './toolchain.js';
 
 const page = inProject('web/examples/bundlers.md');

@@ -11,11 +11,12 @@ import { checkAddresses, checkMetadata, packageJson } from './check/metadata.js'
 import { checkPacked } from './check/packed.js';
 import { check } from './check.js';
 import { commandOf } from './main.js';
+import { messageOf } from './message_of.js';
 import { checkWholeConsumer } from './release/consumer.js';
 import { checkTypesResolve, packForRelease } from './release/tarball.js';
 import { checkTree, tagRelease } from './release/tree.js';
 import { checkDate, checkVersion } from './release/version.js';
-import { messageOf, run, SetupError, seconds } from './toolchain/progress.js';
+import { run, SetupError, seconds } from './toolchain/progress.js';
 
 async function runTests(...stages: readonly string[]): Promise<string> {
   await run(process.execPath, [inProject('scripts/run.mjs'), 'test', ...stages], { cwd: inProject(), show: true });

@@ -25,7 +25,7 @@ export function onnxruntimeFiles(): Map<string, Buffer> {
   const contents: readonly (readonly [string, Buffer])[] = [
     [module, readFileSync(join(installed, 'dist', module))],
     [wasm, readFileSync(join(installed, 'dist', wasm))],
-    [graph, attentionOfAnySize().serialised()],
+    [graph, Buffer.from(attentionOfAnySize().serialised())],
   ];
   const notices = `onnxruntime-web ${version}, of the npm registry. Notices of the libraries in it:
 https://github.com/microsoft/onnxruntime/blob/v${version}/ThirdPartyNotices.txt\n\n`;

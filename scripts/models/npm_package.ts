@@ -14,7 +14,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { messageOf, run, SetupError, step } from '../toolchain/progress.js';
+import { messageOf } from '../message_of.js';
+import { run, SetupError, step } from '../toolchain/progress.js';
 
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 

@@ -1,7 +1,8 @@
 // Reads safetensors: 8 bytes with the header's length, the header (JSON), then the tensors' bytes.
 
 import { readFileSync } from 'node:fs';
-import type { HeaderEntry, Metadata, StoredTensor } from './safetensors.js';
+import type { StoredTensor } from './safetensors.js';
+import type { HeaderEntry, Metadata } from './safetensors_header.js';
 
 /** The tensors of a file, and its metadata. */
 export function readSafetensors(path: string): { tensors: StoredTensor[]; metadata: Metadata | undefined } {

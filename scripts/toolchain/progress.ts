@@ -9,11 +9,6 @@ const tailLines = 40;
 /** An error whose message is intended for the user: it is printed without a stack. */
 export class SetupError extends Error {}
 
-/** The message of whatever was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 /** The code of a system error ("ENOENT"), or ''. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -1,7 +1,7 @@
 // Measures one item: opens all its contenders, checks that they compute the same, warms them up, and times them
 // interleaved, A B C A B C …, so that disturbances of the machine affect all alike.
 
-import { messageOf } from '../../scripts/toolchain/progress.js';
+import { messageOf } from '../../scripts/message_of.js';
 import { compare } from './agreement.js';
 import type { Contender, Host, Identity, Item, MeasuredContender, Opened, Pace, Sample, Setting } from './types.js';
 

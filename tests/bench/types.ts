@@ -49,10 +49,13 @@ export interface Input {
   scale?: number;
 }
 
-/** What contenders/ opens. Hosts replace `library` and what is loaded by paths. */
+/** Files of a checkpoint by name. */
+export type Files = Readonly<Record<string, Uint8Array<ArrayBuffer>>>;
+
+/** What contenders/ opens. Hosts replace `library` and what is loaded by paths; a page gives the things themselves. */
 export interface Spec {
   kind: 'clearformer' | 'onnxruntime' | 'tensorflow' | 'wllama' | 'kernels' | 'startup' | 'native';
-  library: string;
+  library: string | object;
   input: Input;
   threads: number;
   variant?: string | undefined;
@@ -68,8 +71,9 @@ export interface Spec {
   /** For the native program: an instruction set. */
   target?: string;
   wasmFolder?: string;
-  checkpoint?: string;
-  graph?: string;
+  checkpoint?: string | Files;
+  /** A path without extension, or a graph and its weights. */
+  graph?: string | { graph: Uint8Array; data: Uint8Array };
 }
 
 /** What models/make.ts makes. */

@@ -11,6 +11,7 @@ import { compare } from '../bench/agreement.js';
 import { items } from '../bench/items/index.js';
 import { machineOf } from '../bench/machine.js';
 import { half, toQ4, toQ8, writeGguf } from '../bench/models/gguf.js';
+import { writeGraph } from '../bench/models/make.js';
 import { shapes } from '../bench/models/shapes.js';
 import { randomWeights } from '../bench/models/weights.js';
 import { OnnxGraph } from '../bench/onnx/graph.js';
@@ -287,7 +288,7 @@ describe('ONNX', () => {
     graph.constant('small', [2], Float32Array.of(1, 2));
     graph.constant('a', [300], new Float32Array(300).fill(1));
     graph.constant('b', [300], new Float32Array(300).fill(2));
-    graph.write(folder, 'g');
+    writeGraph(folder, 'g', graph);
     const data = readFileSync(join(folder, 'g.bin'));
     expect([data.readFloatLE(0), data.readFloatLE(1216)]).toEqual([1, 2]);
     expect(readFileSync(join(folder, 'g.onnx')).includes('g.bin')).toBe(true);

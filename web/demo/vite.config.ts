@@ -25,6 +25,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     assetsInlineLimit: 0,
+    rollupOptions: { input: [here('index.html'), here('bench.html')] },
     license: { fileName: 'licences.md' }, // scripts/build/page.ts replaces it with THIRD_PARTY_LICENSES
   },
   // The dev server may read the package and its dependencies, which are outside of this folder.

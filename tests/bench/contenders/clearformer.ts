@@ -1,9 +1,10 @@
 // Our package as a user runs it: in a worker on a page, in the main thread in Node.
 
 import type { KeyValueCache, LoadOptions, ModelInfo, ModelInputs, Tensor } from 'clearformer';
-import type { Input, Spec, Task } from '../types.js';
-import type { Running } from './contender.js';
+import type { Files, Input, Spec, Task } from '../types.js';
+import { imported } from './imported.js';
 import { sampled, tokenRows, values } from './inputs.js';
+import type { Running } from './running.js';
 
 /** The tensor that represents a task's outputs. */
 type Floats = Tensor<'float32'>;
@@ -106,14 +107,14 @@ const tasks: Readonly<Record<Task, Making>> = {
 };
 
 interface Loader {
-  from_pretrained(source: string, options: LoadOptions): Promise<Model>;
+  from_pretrained(source: string | Files, options: LoadOptions): Promise<Model>;
 }
 
 /** Contenders in one page or process that differ only in the task's input share the model. */
 const shared = new Map<string, Model>();
 
 async function load(spec: Spec): Promise<Model> {
-  const names = (await import(spec.library)) as Record<string, Loader>;
+  const names = (await imported(spec.library)) as Record<string, Loader>;
   return given(names[classNames[given(spec.task)]]).from_pretrained(given(spec.checkpoint), loadOptions(spec));
 }
 

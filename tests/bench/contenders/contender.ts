@@ -1,16 +1,7 @@
 // A contender as driven by the runner, in a page and in a Node process alike: opened, timed in slices, closed.
 
 import type { About, Sample, Spec } from '../types.js';
-/** An open contender. Kernels and wllama time themselves: `timed(repetitions)` returns the milliseconds of one run. */
-export interface Running {
-  about: About;
-  run?(): unknown;
-  /** After each run, not timed. */
-  after?: (() => Promise<unknown>) | undefined;
-  timed?(repetitions: number): number | Promise<number>;
-  sample(): Promise<Sample> | undefined;
-  close(): unknown;
-}
+import { averaged, type Running } from './running.js';
 
 type Opening = (spec: Spec) => Promise<Running>;
 
@@ -47,16 +38,7 @@ export const sample = async (id: string): Promise<Sample | undefined> => openedA
 export async function time(id: string, budget: number): Promise<number> {
   const { contender } = openedAs(id);
   if (contender.timed) return timedByItself(id, budget);
-  let total = 0;
-  let runs = 0;
-  while (runs === 0 || total < budget) {
-    const start = performance.now();
-    await contender.run?.();
-    total += performance.now() - start;
-    runs += 1;
-    await contender.after?.();
-  }
-  return total / runs;
+  return averaged(contender, budget);
 }
 
 async function timedByItself(id: string, budget: number): Promise<number> {

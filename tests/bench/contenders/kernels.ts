@@ -1,7 +1,8 @@
 // Our kernels by themselves, and the machine's peak rates: the module of tests/bench/kernels, which times itself.
 
 import type { Spec } from '../types.js';
-import type { Running } from './contender.js';
+import { imported } from './imported.js';
+import type { Running } from './running.js';
 
 /** The exports of tests/bench/kernels. */
 interface Kernels {
@@ -16,7 +17,7 @@ let module: Kernels | undefined;
 /** One instance per page or process for all works: kernel and peak rate are timed in the same memory. */
 async function instance(spec: Spec): Promise<Kernels> {
   if (module === undefined) {
-    const { default: create } = (await import(spec.library)) as { default: () => Promise<Kernels> };
+    const { default: create } = (await imported(spec.library)) as { default: () => Promise<Kernels> };
     module = await create();
   }
   return module;

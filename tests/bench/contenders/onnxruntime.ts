@@ -1,11 +1,15 @@
 // onnxruntime, on the web (its wasm-only entry) and in Node (its native build), on a graph of its own operators.
 
 import type { Input, Spec } from '../types.js';
-import type { Running } from './contender.js';
+import { imported } from './imported.js';
 import { sampled, tokenRows, values } from './inputs.js';
+import type { Running } from './running.js';
 
 // Not a literal: the peers' packages are not installed where types are checked.
 const nativeLibrary: string = 'onnxruntime-node';
+
+/** The name of the weights in a graph that is given as bytes. */
+export const dataName = 'weights.bin';
 
 interface OrtTensor {
   data: ArrayLike<number | bigint>;
@@ -27,7 +31,7 @@ export interface Ort {
 }
 
 async function load(spec: Spec): Promise<Ort> {
-  const ort = (await import(spec.runtime === 'native' ? nativeLibrary : spec.library)) as Ort;
+  const ort = (await imported(spec.runtime === 'native' ? nativeLibrary : spec.library)) as Ort;
   if (spec.runtime === 'native') return ort;
   ort.env.wasm.numThreads = spec.threads;
   if (spec.wasmFolder) ort.env.wasm.wasmPaths = spec.wasmFolder;
@@ -43,7 +47,7 @@ async function bytesOf(url: string): Promise<Uint8Array> {
 }
 
 async function createSession(ort: Ort, spec: Spec): Promise<Session> {
-  const graph = spec.graph ?? '';
+  const { graph = '' } = spec;
   const options = {
     executionProviders: [spec.runtime === 'native' ? 'cpu' : 'wasm'],
     graphOptimizationLevel: 'all',
@@ -51,6 +55,12 @@ async function createSession(ort: Ort, spec: Spec): Promise<Session> {
     interOpNumThreads: 1,
     executionMode: 'sequential',
   };
+  if (typeof graph !== 'string') {
+    return ort.InferenceSession.create(graph.graph, {
+      ...options,
+      externalData: [{ path: dataName, data: graph.data }],
+    });
+  }
   if (spec.runtime === 'native') return ort.InferenceSession.create(`${graph}.onnx`, options);
   const path = `${graph.slice(graph.lastIndexOf('/') + 1)}.bin`;
   const data = await bytesOf(`${graph}.bin`);

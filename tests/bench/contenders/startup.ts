@@ -3,22 +3,24 @@
 
 import type { LoadOptions } from 'clearformer';
 import type { Spec } from '../types.js';
-import type { Running } from './contender.js';
+import { imported } from './imported.js';
 import { values } from './inputs.js';
 import type { Ort } from './onnxruntime.js';
+import type { Running } from './running.js';
 import type { TensorFlow, TfTensor } from './tensorflow.js';
 
 const tokenIds = [1, 403, 407, 261, 378, 5, 6, 7];
 
 async function clearformer({ library, checkpoint = '', variant }: Spec): Promise<void> {
-  const { AutoModelForCausalLM } = (await import(library)) as typeof import('clearformer');
+  const { AutoModelForCausalLM } = (await imported(library)) as typeof import('clearformer');
   const options: LoadOptions = { deterministic: variant === 'simd128', cache: 'none', numThreads: 1 }; // as the others
   const model = await AutoModelForCausalLM.from_pretrained(checkpoint, options);
   await model.generate({ input_ids: [tokenIds] }, { max_new_tokens: 1, do_sample: false });
 }
 
-async function onnxruntime({ library, wasmFolder = '', graph = '', shape }: Spec): Promise<void> {
-  const ort = (await import(library)) as Ort;
+async function onnxruntime({ library, wasmFolder = '', graph: given, shape }: Spec): Promise<void> {
+  const graph = String(given);
+  const ort = (await imported(library)) as Ort;
   ort.env.wasm.numThreads = 1;
   ort.env.wasm.wasmPaths = wasmFolder;
   const bytes = async (url: string): Promise<Uint8Array> => new Uint8Array(await (await fetch(url)).arrayBuffer());
@@ -50,7 +52,7 @@ async function onnxruntime({ library, wasmFolder = '', graph = '', shape }: Spec
  */
 async function tensorflow({ library, wasmFolder = '', shape }: Spec): Promise<void> {
   if (!shape) throw new Error('the shape of the model is missing');
-  const tf = (await import(library)) as TensorFlow;
+  const tf = (await imported(library)) as TensorFlow;
   tf.setWasmPaths(wasmFolder);
   tf.setThreadsCount(1);
   await tf.setBackend('wasm');

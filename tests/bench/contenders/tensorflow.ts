@@ -2,8 +2,9 @@
 
 import { RandomNumbers } from '../models/random.js';
 import type { Input, Spec } from '../types.js';
-import type { Running } from './contender.js';
+import { imported } from './imported.js';
 import { sampled, values } from './inputs.js';
+import type { Running } from './running.js';
 
 export interface TfTensor {
   data(): Promise<Float32Array>;
@@ -36,7 +37,7 @@ export interface TensorFlow {
 }
 
 async function load(spec: Spec): Promise<TensorFlow> {
-  const loaded = (await import(spec.library)) as TensorFlow & { default?: TensorFlow };
+  const loaded = (await imported(spec.library)) as TensorFlow & { default?: TensorFlow };
   const tf = loaded.default ?? loaded;
   tf.setWasmPaths(spec.wasmFolder ?? '');
   tf.setThreadsCount(spec.threads);

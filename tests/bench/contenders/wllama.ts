@@ -2,8 +2,9 @@
 // its server around it, tokens without the prompt.
 
 import type { Spec } from '../types.js';
-import type { Running } from './contender.js';
+import { imported } from './imported.js';
 import { sampled, tokenRows } from './inputs.js';
+import type { Running } from './running.js';
 
 interface TokenProbability {
   id: number;
@@ -29,7 +30,7 @@ interface Package {
 }
 
 async function load({ library, wasmFolder = '', graph = '', threads, dtype, input }: Spec): Promise<WllamaModel> {
-  const { Wllama, LoggerWithoutDebug } = (await import(library)) as Package;
+  const { Wllama, LoggerWithoutDebug } = (await imported(library)) as Package;
   const options = { logger: LoggerWithoutDebug, suppressNativeLog: true };
   const model = new Wllama({ default: `${wasmFolder}wllama.wasm` }, options);
   const file = await (await fetch(`${graph}.gguf`)).blob();

@@ -1,6 +1,6 @@
 // A process that runs a contender on the runner's requests.
 
-import { messageOf } from '../../../scripts/toolchain/progress.js';
+import { messageOf } from '../../../scripts/message_of.js';
 import { close, open, sample, time } from '../contenders/contender.js';
 
 const methods = { open, sample, time, close };

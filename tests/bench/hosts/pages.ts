@@ -1,6 +1,6 @@
 // Contenders in pages of one headless browser, each in a page of its own.
 
-import { messageOf } from '../../../scripts/toolchain/progress.js';
+import { messageOf } from '../../../scripts/message_of.js';
 import type { About, Host, Opened, Sample, Spec } from '../types.js';
 import { type BrowserPage, browsers, type OpenedBrowser } from './browsers.js';
 import { placed } from './places.js';

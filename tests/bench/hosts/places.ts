@@ -33,11 +33,12 @@ const wasmFolders: Readonly<Record<string, string>> = {
  * The same spec with paths for a page ('web') or for a process ('node'). `path` is what the contender loads, if any.
  */
 export function placed(spec: Spec, path: string | undefined, where: Where): Spec {
-  const at = (name: string): string => (where === 'web' ? `/files/${name}` : inProject(name));
-  const file = libraryFiles[spec.library]?.(spec, where);
-  if (file === undefined) throw new Error(`no library is called ${spec.library}`);
+  const at = (file: string): string => (where === 'web' ? `/files/${file}` : inProject(file));
+  const name = String(spec.library);
+  const file = libraryFiles[name]?.(spec, where);
+  if (file === undefined) throw new Error(`no library is called ${name}`);
   const result: Spec = { ...spec, library: at(file) };
-  const folder = wasmFolders[spec.library];
+  const folder = wasmFolders[name];
   if (folder) result.wasmFolder = at(folder);
   if (spec.library === 'onnxruntime' && where === 'node') {
     result.library = 'onnxruntime-web';

@@ -25,7 +25,7 @@ interface ModelWork {
   cached?: boolean;
 }
 
-function modelItem({ id, part, title, task, model, input, cached = false }: ModelWork, dtype: DType): Item {
+export function modelItem({ id, part, title, task, model, input, cached = false }: ModelWork, dtype: DType): Item {
   const shape = shapes[model];
   const given: Input = { vocabulary: shape.vocabulary, ...input };
   const peerInput: Input = {
@@ -105,7 +105,7 @@ export const modelItems = [
   }),
 ];
 
-const encoder = (model: ModelName, length: number): ModelWork => ({
+export const encoder = (model: ModelName, length: number): ModelWork => ({
   part: 'scaling',
   id: `scaling-${model}-${length}`,
   title: `${model}, ${length} tokens`,

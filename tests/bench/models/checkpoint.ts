@@ -1,12 +1,17 @@
 // The weights as a Hugging Face folder: config.json and model.safetensors, with transformers' names.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { type StoredTensor, writeSafetensors } from '../../../scripts/models/safetensors.js';
+import { safetensorsHeader } from '../../../scripts/models/safetensors_header.js';
 import { transposed } from '../onnx/quantize.js';
 import type { Shape } from '../types.js';
 import { epsilons } from './shapes.js';
 import type { Dense, Layer, Norm, Weights } from './weights.js';
+
+interface StoredTensor {
+  name: string;
+  dtype: 'F32';
+  shape: number[];
+  bytes: Uint8Array<ArrayBuffer>;
+}
 
 /** Inputs and outputs of a matrix. */
 type Sides = readonly [number, number];
@@ -15,7 +20,7 @@ const tensor = (name: string, shape: number[], data: Float32Array): StoredTensor
   name,
   dtype: 'F32',
   shape,
-  bytes: Buffer.from(data.buffer, data.byteOffset, data.byteLength),
+  bytes: new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength),
 });
 const norm = (name: string, { gamma, beta }: Norm): StoredTensor[] => [
   tensor(`${name}.weight`, [gamma.length], gamma),
@@ -158,8 +163,11 @@ const configOf: Readonly<Record<Shape['family'], (shape: Shape) => object>> = {
   }),
 };
 
-/** Writes config.json and model.safetensors into `folder`. */
-export function writeCheckpoint(folder: string, shape: Shape, weights: Weights): void {
-  writeFileSync(join(folder, 'config.json'), `${JSON.stringify(configOf[shape.family](shape), null, 2)}\n`);
-  writeSafetensors(join(folder, 'model.safetensors'), tensorsOf[shape.family](shape, weights));
+/** The folder's files by name, each in parts. */
+export function checkpointFiles(shape: Shape, weights: Weights): Record<string, (string | Uint8Array<ArrayBuffer>)[]> {
+  const tensors = tensorsOf[shape.family](shape, weights).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    'config.json': [`${JSON.stringify(configOf[shape.family](shape), null, 2)}\n`],
+    'model.safetensors': [safetensorsHeader(tensors), ...tensors.map(({ bytes }) => bytes)],
+  };
 }

@@ -1,7 +1,7 @@
 // The weights as a GGUF file for llama.cpp: GPT-2 in F32, Q8_0 or Q4_0, as its own converter and quantiser write it, but
 // for the tied output matrix, which is Q8_0 in both quantised files (llama.cpp's Q4_0 has it in Q6_K).
 
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { writeParts } from '../../../scripts/models/write_parts.js';
 import { tokenRows } from '../contenders/inputs.js';
 import { transposed } from '../onnx/quantize.js';
 import type { Precision, Shape } from '../types.js';
@@ -181,19 +181,6 @@ export function writeGguf(file: string, shape: Shape, weights: Weights, precisio
     offset += aligned(bytesOf(tensor));
   }
   const header = Buffer.concat(parts);
-  const output = openSync(file, 'w');
-  try {
-    for (const bytes of [header, Buffer.alloc(aligned(header.byteLength) - header.byteLength)]) writeAll(output, bytes);
-    for (const tensor of tensors) {
-      const bytes = packed[tensor.type](tensor.data);
-      writeAll(output, bytes);
-      writeAll(output, Buffer.alloc(aligned(bytes.byteLength) - bytes.byteLength));
-    }
-  } finally {
-    closeSync(output);
-  }
-}
-
-function writeAll(output: number, bytes: Buffer): void {
-  for (let written = 0; written < bytes.byteLength; ) written += writeSync(output, bytes, written);
+  const padded = (bytes: Buffer): Buffer[] => [bytes, Buffer.alloc(aligned(bytes.byteLength) - bytes.byteLength)];
+  writeParts(file, [...padded(header), ...tensors.flatMap(({ type, data }) => padded(packed[type](data)))]);
 }

@@ -3,11 +3,12 @@
 
 import { mkdirSync } from 'node:fs';
 import { digestOf, inProject, unlessFresh } from '../../../scripts/build/fresh.js';
+import { writeParts } from '../../../scripts/models/write_parts.js';
 import type { OnnxGraph } from '../onnx/graph.js';
 import { modelGraph } from '../onnx/models.js';
 import { attentionGraph, productGraph } from '../onnx/operations.js';
 import type { ModelName, Source } from '../types.js';
-import { writeCheckpoint } from './checkpoint.js';
+import { checkpointFiles } from './checkpoint.js';
 import { writeGguf } from './gguf.js';
 import { shapes } from './shapes.js';
 import { randomWeights, type Weights } from './weights.js';
@@ -42,8 +43,15 @@ function weightsOf(model: ModelName): Weights {
   return latest.weights;
 }
 
+/** NAME.onnx and NAME.bin. */
+export function writeGraph(folder: string, name: string, made: OnnxGraph): void {
+  const { graph, data } = made.external(name);
+  writeParts(`${folder}/${name}.onnx`, [graph]);
+  writeParts(`${folder}/${name}.bin`, data);
+}
+
 async function graphFiles(folder: string, name: string, make: () => OnnxGraph): Promise<string> {
-  await made(folder, name, [`${name}.onnx`, `${name}.bin`], (path) => make().write(path, name));
+  await made(folder, name, [`${name}.onnx`, `${name}.bin`], (path) => writeGraph(path, name, make()));
   return `${modelsFolder}/${folder}/${name}`;
 }
 
@@ -51,7 +59,10 @@ async function graphFiles(folder: string, name: string, make: () => OnnxGraph): 
 export async function makeSource(source: Source): Promise<string> {
   if (source.make === 'checkpoint') {
     const { model } = source;
-    const write = (path: string): void => writeCheckpoint(path, shapes[model], weightsOf(model));
+    const write = (path: string): void => {
+      const files = checkpointFiles(shapes[model], weightsOf(model));
+      for (const [name, parts] of Object.entries(files)) writeParts(`${path}/${name}`, parts);
+    };
     await made(model, 'checkpoint', ['model.safetensors', 'config.json'], write);
     return `${modelsFolder}/${model}`;
   }

@@ -1,10 +1,7 @@
-// An ONNX graph that is built node by node and written as NAME.onnx with its weights in NAME.bin (ONNX's
-// external data). Field numbers: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
+// An ONNX graph that is built node by node, and its bytes: NAME.onnx with its weights in NAME.bin (ONNX's external
+// data). Field numbers: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
 
-import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
-
-import { bytes, float, integer, message, root, text } from './protobuf.js';
+import { type Bytes, bytes, float, integer, message, root, text } from './protobuf.js';
 
 export type ElementType = 'float32' | 'uint8' | 'int8' | 'int32' | 'int64';
 /** The typed array's kind determines the element type. */
@@ -44,30 +41,31 @@ function elementOf(data: Data): number {
   return data instanceof Int32Array ? elementTypes.int32 : elementTypes.int64;
 }
 
-const rawOf = ({ data }: Constant): Buffer => Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-const headOf = ({ name, dims, data }: Constant): Buffer[] => [
+const rawOf = ({ data }: Constant): Bytes =>
+  new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength);
+const headOf = ({ name, dims, data }: Constant): Bytes[] => [
   ...dims.map((size) => integer(1, size)),
   integer(2, elementOf(data)),
   text(8, name),
 ];
 
-function attribute(name: string, value: Attribute): Buffer {
+function attribute(name: string, value: Attribute): Bytes {
   if (typeof value === 'string') return message(5, [text(1, name), text(4, value), integer(20, attributeTypes.string)]);
   if (typeof value === 'number') return message(5, [text(1, name), integer(3, value), integer(20, attributeTypes.int)]);
   if ('float' in value) return message(5, [text(1, name), float(2, value.float), integer(20, attributeTypes.float)]);
   return message(5, [text(1, name), value.map((each) => integer(8, each)), integer(20, attributeTypes.ints)]);
 }
 
-const dimension = (size: number | string): Buffer =>
+const dimension = (size: number | string): Bytes =>
   message(1, [typeof size === 'string' ? text(2, size) : integer(1, size)]);
 
-function value(field: number, { name, type, dims }: Port): Buffer {
+function value(field: number, { name, type, dims }: Port): Bytes {
   const shape = message(2, dims.map(dimension));
   return message(field, [text(1, name), message(2, [message(1, [integer(1, elementTypes[type]), shape])])]);
 }
 
 export class OnnxGraph {
-  readonly #nodes: Buffer[] = [];
+  readonly #nodes: Bytes[] = [];
   readonly #inputs: Port[] = [];
   readonly #outputs: Port[] = [];
   readonly #tensors: Constant[] = [];
@@ -121,32 +119,28 @@ export class OnnxGraph {
   }
 
   /** One file that contains all weights. */
-  serialised(): Buffer {
+  serialised(): Bytes {
     return this.#model(this.#tensors.map((tensor) => message(5, [...headOf(tensor), bytes(9, rawOf(tensor))])));
   }
 
-  /** Writes both files into `folder`. */
-  write(folder: string, name: string): void {
-    const data = openSync(join(folder, `${name}.bin`), 'w');
-    try {
-      let end = 0;
-      const tensors = this.#tensors.map((tensor) => {
-        const [head, raw] = [headOf(tensor), rawOf(tensor)];
-        if (raw.byteLength < inlineBytes) return message(5, [...head, bytes(9, raw)]);
-        const offset = end;
-        end = Math.ceil((offset + raw.byteLength) / alignment) * alignment;
-        writeAt(data, raw, offset);
-        const place = { location: `${name}.bin`, offset: String(offset), length: String(raw.byteLength) };
-        const entries = Object.entries(place).map(([key, each]) => message(13, [text(1, key), text(2, each)]));
-        return message(5, [...head, entries, integer(14, 1)]);
-      });
-      writeFileSync(join(folder, `${name}.onnx`), this.#model(tensors));
-    } finally {
-      closeSync(data);
-    }
+  /** NAME.onnx, and NAME.bin in parts. */
+  external(name: string): { graph: Bytes; data: Bytes[] } {
+    const data: Bytes[] = [];
+    let end = 0;
+    const tensors = this.#tensors.map((tensor) => {
+      const [head, raw] = [headOf(tensor), rawOf(tensor)];
+      if (raw.byteLength < inlineBytes) return message(5, [...head, bytes(9, raw)]);
+      const place = { location: `${name}.bin`, offset: String(end), length: String(raw.byteLength) };
+      const padding = new Uint8Array(Math.ceil(raw.byteLength / alignment) * alignment - raw.byteLength);
+      data.push(raw, padding);
+      end += raw.byteLength + padding.byteLength;
+      const entries = Object.entries(place).map(([key, each]) => message(13, [text(1, key), text(2, each)]));
+      return message(5, [...head, entries, integer(14, 1)]);
+    });
+    return { graph: this.#model(tensors), data };
   }
 
-  #model(tensors: readonly Buffer[]): Buffer {
+  #model(tensors: readonly Bytes[]): Bytes {
     const graph = [
       this.#nodes,
       text(2, 'bench'),
@@ -156,11 +150,5 @@ export class OnnxGraph {
     ];
     const opsets = opsetVersions.map(([domain, version]) => message(8, [text(1, domain), integer(2, version)]));
     return root([integer(1, 8), text(2, 'clearformer'), message(7, graph), opsets]);
-  }
-}
-
-function writeAt(file: number, raw: Buffer, offset: number): void {
-  for (let written = 0; written < raw.byteLength; ) {
-    written += writeSync(file, raw, written, raw.byteLength - written, offset + written);
   }
 }

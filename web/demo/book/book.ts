@@ -5,8 +5,8 @@ import { Address } from './address.js';
 import type { Defaults } from './chapter.js';
 import type { Language } from './chapters.js';
 import { type EditSpec, formatEdits, parseEdits, resolveEdits, withEdit } from './edits.js';
+import { keepLanguage, languageFor } from './language.js';
 import { activation, type Pass, type PassInputs, Shelf } from './shelf.js';
-import { keep, kept } from './theme.js';
 import type { Piece } from './token_texts.js';
 
 /** The sentence as a model's input. */
@@ -28,7 +28,6 @@ interface Passes {
   readonly now: Pass;
 }
 
-const languageKey = 'clearformer-language';
 const firstSentence = 'Lily went to the park.';
 const firstModel = 'stories260K';
 
@@ -39,12 +38,11 @@ export class Book extends EventTarget {
   defaults: Defaults = {};
 
   get language(): Language {
-    const wanted = this.address.get('lang') ?? kept(languageKey) ?? navigator.language;
-    return wanted.startsWith('de') ? 'de' : 'en';
+    return languageFor(this.address.get('lang'));
   }
 
   set language(language: Language) {
-    keep(languageKey, language);
+    keepLanguage(language);
     this.address.set({ lang: language }, 'replace');
   }
 

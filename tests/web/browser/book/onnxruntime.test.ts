@@ -91,7 +91,7 @@ describe.skipIf(!onnxruntimeInstalled())('a page with onnxruntime-web', () => {
       other.output('y', 'float32', [1, 'n', 'd']);
       other.contributed('MultiHeadAttention', parts, ['y'], { num_heads: 2 });
       const graph = [...files.keys()].find((path) => path.endsWith('.onnx')) ?? '';
-      site.replaced.set(graph, other.serialised());
+      site.replaced.set(graph, Buffer.from(other.serialised()));
       const { page, complaints } = await site.open({}, `${address}&beside=onnxruntime`);
       expect(await noteOf(page)).toMatch(/is not measured: onnxruntime-web computes other numbers: 0\.\d+/);
       expect(await timesOf(page)).toHaveLength(3);

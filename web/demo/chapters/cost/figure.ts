@@ -232,7 +232,8 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
       [labels.weights, kb(info.weightsBytes)],
       [labels.version, info.version],
     ];
-    return html`<table>${rows.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)}</table>`;
+    return html`<table>${rows.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)}</table>
+      <p class="verdict"><a target="_blank" href="./bench.html?lang=${this.book.language}">${labels.benchmark}</a></p>`;
   }
 
   #slider(key: 'n' | 'd' | 'k', low: number, high: number): TemplateResult {

@@ -68,14 +68,22 @@ const manifest = once(async (): Promise<Manifest | undefined> => {
 export const onnxruntimeBytes = async (): Promise<number | undefined> =>
   (await manifest().catch(() => undefined))?.bytes;
 
-/** onnxruntime-web with one thread; undefined if this copy of the page has none. */
-export const openOnnxruntime = once(async (): Promise<Onnxruntime | undefined> => {
+/** The module, with one thread; undefined if this copy of the page has none. */
+export const loadOnnxruntime = once(async (): Promise<{ ort: Ort; found: Manifest } | undefined> => {
   const found = await manifest();
   if (!found) return undefined;
   const urlOf = (path: string): string => new URL(path, folder()).href;
   const ort = (await import(/* @vite-ignore */ urlOf(found.module))) as Ort;
   ort.env.wasm.numThreads = 1;
   ort.env.wasm.wasmPaths = { wasm: urlOf(found.wasm) };
+  return { ort, found };
+});
+
+/** Its attention; undefined if this copy of the page has none. */
+export const openOnnxruntime = once(async (): Promise<Onnxruntime | undefined> => {
+  const loaded = await loadOnnxruntime();
+  if (!loaded) return undefined;
+  const { ort, found } = loaded;
   const graph = new Uint8Array(await (await read(found.graph)).arrayBuffer());
   const session = await ort.InferenceSession.create(graph, { executionProviders: ['wasm'] });
   return {

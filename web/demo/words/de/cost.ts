@@ -93,6 +93,7 @@ export const words: typeof english = {
     heap: 'Speicher der Maschine',
     weights: 'davon Gewichte',
     version: 'Version des Kerns',
+    benchmark: 'Ganze Modelle auf diesem Gerät messen',
     yes: 'ja',
     no: 'nein',
     nName: 'n, Tokens',

@@ -91,6 +91,7 @@ export const words = {
     heap: 'memory of the engine',
     weights: 'of it weights',
     version: 'version of the core',
+    benchmark: 'Measure whole models on this device',
     yes: 'yes',
     no: 'no',
     nName: 'n, tokens',
