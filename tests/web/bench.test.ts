@@ -10,7 +10,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { compare } from '../bench/agreement.js';
 import { items } from '../bench/items/index.js';
 import { machineOf } from '../bench/machine.js';
-import { half, toQ4, toQ8, writeGguf } from '../bench/models/gguf.js';
+import { toQ4, toQ8, writeGguf } from '../bench/models/gguf.js';
 import { writeGraph } from '../bench/models/make.js';
 import { shapes } from '../bench/models/shapes.js';
 import { randomWeights } from '../bench/models/weights.js';
@@ -229,10 +229,6 @@ describe('machine', () => {
 });
 
 describe('GGUF', () => {
-  it('rounds to half precision', () => {
-    const bits = [0, 1, -2, 65504, 2 ** -24, 1 + 2 ** -11, 1 + 3 * 2 ** -11, 0.1].map(half);
-    expect(bits).toEqual([0, 0x3c00, 0xc000, 0x7bff, 1, 0x3c00, 0x3c02, 0x2e66]);
-  });
   it('packs blocks of 32 as llama.cpp reads them', () => {
     const values = Float32Array.from({ length: 64 }, (_, i) => Math.sin(i + 1));
     const scaleOf = (bytes: Buffer, at: number): number => {

@@ -1,6 +1,7 @@
 // The weights as a GGUF file for llama.cpp: GPT-2 in F32, Q8_0 or Q4_0, as its own converter and quantiser write it, but
 // for the tied output matrix, which is Q8_0 in both quantised files (llama.cpp's Q4_0 has it in Q6_K).
 
+import { halfBits } from '../../../scripts/models/half.js';
 import { writeParts } from '../../../scripts/models/write_parts.js';
 import { tokenRows } from '../contenders/inputs.js';
 import { transposed } from '../onnx/quantize.js';
@@ -14,21 +15,6 @@ const alignment = 32;
 const types = { F32: 0, Q4_0: 2, Q8_0: 8 } as const;
 type Type = keyof typeof types;
 
-/** IEEE half precision of a finite number, rounded to nearest even. */
-export function half(value: number): number {
-  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
-  const size = Math.abs(value);
-  if (size < 2 ** -14) return sign | roundedEven(size * 2 ** 24);
-  const exponent = Math.min(Math.floor(Math.log2(size)), 15);
-  return sign | Math.min(((exponent + 15) << 10) + roundedEven((size / 2 ** exponent - 1) * 1024), 0x7c00);
-}
-
-function roundedEven(value: number): number {
-  const floor = Math.floor(value);
-  const rest = value - floor;
-  return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor;
-}
-
 /** Blocks of 32 along a row: a half-precision scale and 32 signed bytes. */
 export function toQ8(values: Float32Array): Buffer {
   const bytes = Buffer.alloc((values.length / blockSize) * 34);
@@ -37,7 +23,7 @@ export function toQ8(values: Float32Array): Buffer {
     const largest = own.reduce((most, each) => Math.max(most, Math.abs(each)), 0);
     const scale = largest / 127;
     const at = block * 34;
-    bytes.writeUInt16LE(half(scale), at);
+    bytes.writeUInt16LE(halfBits(scale), at);
     for (let i = 0; i < blockSize; i += 1) bytes.writeInt8(scale ? Math.round((own[i] ?? 0) / scale) : 0, at + 2 + i);
   }
   return bytes;
@@ -52,7 +38,7 @@ export function toQ4(values: Float32Array): Buffer {
     const scale = extreme / -8;
     const nibble = (i: number): number => (scale ? Math.min(15, Math.floor((own[i] ?? 0) / scale + 8.5)) : 8);
     const at = block * 18;
-    bytes.writeUInt16LE(half(scale), at);
+    bytes.writeUInt16LE(halfBits(scale), at);
     for (let i = 0; i < 16; i += 1) bytes[at + 2 + i] = nibble(i) | (nibble(i + 16) << 4);
   }
   return bytes;
