@@ -34,6 +34,13 @@ GEMMA = dict(hidden_activation=ACTS, query_pre_attn_scalar=[4, 9, 16], sliding_w
 BERT = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=ACTS, layer_norm_eps=EPS,
             type_vocab_size=[2, 3, 1], tie_word_embeddings=[True, True, False], pad_token_id=[0, 1, 5],
             chunk_size_feed_forward=[0, 0, 3], is_decoder=[False, False, False, True])
+# Encoders whose class has no is_decoder.
+PLAIN_BERT = {key: values for key, values in BERT.items() if key != "is_decoder"}
+DEBERTA = dict(relative_attention=[True, True, True, False], position_buckets=[-1, 4, 5, 8], max_relative_positions=[-1, 4, 7, 64],
+               pos_att_type=["p2c|c2p", ["c2p", "p2c"], ["c2p"], "p2c", None], position_biased_input=[True, False],
+               share_att_key=[ABSENT, True, False], norm_rel_ebd=[ABSENT, "layer_norm", "none"], legacy=[True, False],
+               type_vocab_size=[0, 0, 2], pooler_hidden_act=["gelu", "tanh", "relu"], embedding_size=[ABSENT, ABSENT, 8],
+               conv_kernel_size=[ABSENT, ABSENT, ABSENT, 0, 3], attention_head_size=[ABSENT])
 SEQ2SEQ = dict(encoder_layers=LAYERS, decoder_layers=LAYERS, encoder_ffn_dim=[24, 17], decoder_ffn_dim=[20, 24],
                activation_function=ACTS, scale_embedding=[False, True], is_causal=CAUSAL)
 IMAGE = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=ACTS, layer_norm_eps=EPS,
@@ -85,6 +92,22 @@ FAMILIES = {
         dict(n_layers=LAYERS, hidden_dim=[24, 17], activation=["gelu", "relu"], sinusoidal_pos_embds=[False, True],
              tie_word_embeddings=[True, True, False], pad_token_id=[0, 5]),
         ENCODER, "encoder", "distil"),
+    "xlm-roberta": Family(hf.XLMRobertaConfig, ENCODER_BASE | dict(type_vocab_size=1, pad_token_id=1), BERT, ENCODER,
+                          "encoder", "plain"),
+    "camembert": Family(hf.CamembertConfig, ENCODER_BASE | dict(type_vocab_size=1, pad_token_id=1), BERT, ENCODER,
+                        "encoder", "plain"),
+    "electra": Family(hf.ElectraConfig, ENCODER_BASE | dict(embedding_size=8), BERT | dict(embedding_size=[8, 16, 24]),
+                      ENCODER | {"replaced-token-detection": hf.AutoModelForPreTraining}, "encoder", "plain"),
+    "albert": Family(hf.AlbertConfig, ENCODER_BASE | dict(embedding_size=8),
+                     PLAIN_BERT | dict(embedding_size=[8, 16], num_hidden_groups=[1, 2, 3], inner_group_num=[1, 2]),
+                     ENCODER, "encoder", "plain"),
+    "mpnet": Family(hf.MPNetConfig, ENCODER_BASE | dict(pad_token_id=1),
+                    PLAIN_BERT | dict(type_vocab_size=[ABSENT], relative_attention_num_buckets=[32, 32, 32, 40]),
+                    ENCODER, "encoder", "plain"),
+    "deberta-v2": Family(
+        hf.DebertaV2Config,
+        ENCODER_BASE | dict(relative_attention=True, position_buckets=4, pos_att_type=["p2c", "c2p"], type_vocab_size=0),
+        PLAIN_BERT | DEBERTA, ENCODER, "encoder", "plain"),
     "modernbert": Family(
         hf.ModernBertConfig, ENCODER_BASE | TOKENS | dict(cls_token_id=1, sep_token_id=2, local_attention=6),
         dict(num_hidden_layers=[1, 2, 3], intermediate_size=[24, 17], hidden_activation=ACTS, norm_eps=EPS,

@@ -108,7 +108,7 @@ def inputs_of(kind, config, task):
         inputs = text_inputs(config)
         if config.model_type == "modernbert" and task == "sequence-classification":
             inputs["attention_mask"][:, :3] = 1  # or the pooled first position could attend to nothing locally
-        if config.model_type in ("bert", "roberta") and config.type_vocab_size > 1:
+        if config.model_type != "modernbert" and getattr(config, "type_vocab_size", 0) > 1:
             inputs["token_type_ids"] = integers("config_keys/types", (ROWS, LENGTH), 0, config.type_vocab_size)
         return inputs
     targets = integers("config_keys/targets", (ROWS, TARGET), 10, 40)

@@ -65,6 +65,12 @@ VALUES = {
     "relative_attention_num_buckets": [6], "relative_attention_max_distance": [8], "alibi": [True],
     "static_position_embeddings": [True], "normalize_embedding": [False], "normalize_before": [True],
     "add_final_layer_norm": [True], "add_bias_logits": [True], "extra_pos_embeddings": [0],
+    "relative_attention": [False, True], "position_buckets": [6, -1], "max_relative_positions": [5, -1],
+    "pos_att_type": ["c2p", ["p2c"], "p2c|c2p"], "share_att_key": [True], "norm_rel_ebd": ["layer_norm"],
+    "position_biased_input": [False, True], "conv_kernel_size": [3], "attention_head_size": [6],
+    # shared layers and heads
+    "num_hidden_groups": [2], "inner_group_num": [2], "legacy": [False, True], "pooler_hidden_act": ["relu"],
+    "pooler_hidden_size": [24],
     # ties and classes
     "tie_word_embeddings": [True, False], "share_encoder_decoder_embeddings": [False], "tie_encoder_decoder": [True],
     "is_decoder": [True], "add_cross_attention": [True], "is_encoder_decoder": [True, False],

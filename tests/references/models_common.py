@@ -170,7 +170,7 @@ def _without_padding(outputs, mask, keep, per_token_logits):
     return result
 
 
-TASKS_WITH_LOGITS_PER_TOKEN = ("masked-lm", "token-classification", "causal-lm", "seq2seq-lm")
+TASKS_WITH_LOGITS_PER_TOKEN = ("masked-lm", "token-classification", "replaced-token-detection", "causal-lm", "seq2seq-lm")
 
 
 def add_forward(group, name, checkpoint, task, model, inputs):

@@ -1,11 +1,12 @@
-"""Tiny BERT, RoBERTa, DistilBERT and ModernBERT checkpoints with every head."""
+"""Tiny checkpoints of the encoder-only architectures for text, with every head."""
 
 import os
 
 import torch
 from transformers import (
-    AutoModel, AutoModelForMaskedLM, AutoModelForQuestionAnswering, AutoModelForSequenceClassification,
-    AutoModelForTokenClassification, BertConfig, DistilBertConfig, ModernBertConfig, RobertaConfig,
+    AlbertConfig, AutoModel, AutoModelForMaskedLM, AutoModelForPreTraining, AutoModelForQuestionAnswering,
+    AutoModelForSequenceClassification, AutoModelForTokenClassification, BertConfig, CamembertConfig, DebertaV2Config,
+    DistilBertConfig, ElectraConfig, ModernBertConfig, MPNetConfig, RobertaConfig, XLMRobertaConfig,
 )
 
 from common import arguments, integers, normal
@@ -17,10 +18,20 @@ HEADS = {
     "sequence_classification": AutoModelForSequenceClassification,
     "token_classification": AutoModelForTokenClassification,
     "question_answering": AutoModelForQuestionAnswering,
+    "replaced_token_detection": AutoModelForPreTraining,  # ELECTRA's discriminator
 }
 # base and masked_lm are the most common files; each of the other heads uses one of the two trunks.
 EVEN_HEADS = ("base", "masked_lm", "token_classification")
 ODD_HEADS = ("base", "masked_lm", "sequence_classification", "question_answering")
+# Of architectures that share their heads or trunk with another: (even, odd).
+FEWER_HEADS = {
+    "xlm_roberta": (("masked_lm",), ("base", "sequence_classification")),
+    "camembert": ((), ("token_classification",)),
+    "electra": (("base", "masked_lm", "replaced_token_detection"), ("base", "sequence_classification", "question_answering")),
+    "albert": (("base", "masked_lm"), ("sequence_classification", "token_classification")),
+    "mpnet": (("base", "masked_lm"), ("sequence_classification", "question_answering")),
+    "deberta_v2": (("base", "masked_lm", "sequence_classification"), ("masked_lm", "token_classification", "question_answering")),
+}
 
 EVEN = dict(vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=40,
             max_position_embeddings=24)
@@ -29,6 +40,13 @@ ODD = dict(vocab_size=97, hidden_size=30, num_hidden_layers=2, num_attention_hea
 DISTIL = dict(hidden_size="dim", num_hidden_layers="n_layers", num_attention_heads="n_heads",
               intermediate_size="hidden_dim")
 ROBERTA = dict(pad_token_id=1, bos_token_id=0, eos_token_id=2, type_vocab_size=1, layer_norm_eps=1e-5)
+MPNET = dict(pad_token_id=1, bos_token_id=0, eos_token_id=2)
+# The settings of DeBERTa-v3; and all others: no buckets, keys and queries of positions of their own, absolute positions.
+DEBERTA_V3 = dict(relative_attention=True, position_buckets=6, norm_rel_ebd="layer_norm", share_att_key=True,
+                  pos_att_type="p2c|c2p", position_biased_input=False, type_vocab_size=0,
+                  legacy=False, tie_word_embeddings=False)  # transformers 5.12 cannot load it as tied, but uses the table
+DEBERTA = dict(relative_attention=True, max_relative_positions=5, pos_att_type=["c2p", "p2c"], type_vocab_size=3,
+               pooler_hidden_act="tanh")
 MODERN = dict(pad_token_id=0, bos_token_id=1, eos_token_id=2, cls_token_id=1, sep_token_id=2, num_hidden_layers=3,
               local_attention=8, intermediate_size=24, layer_types=["full_attention", "sliding_attention", "sliding_attention"])
 
@@ -53,6 +71,15 @@ TRUNKS = {
     "bert": {"even": lambda: BertConfig(**EVEN), "odd": lambda: BertConfig(**ODD, type_vocab_size=3, hidden_act="gelu_new")},
     "roberta": {"even": lambda: RobertaConfig(**EVEN, **ROBERTA), "odd": lambda: RobertaConfig(**ODD, **ROBERTA)},
     "distilbert": {"even": lambda: distil(EVEN), "odd": lambda: distil(ODD | dict(activation="relu"))},
+    "xlm_roberta": {"even": lambda: XLMRobertaConfig(**EVEN, **ROBERTA), "odd": lambda: XLMRobertaConfig(**ODD, **ROBERTA)},
+    "camembert": {"even": None, "odd": lambda: CamembertConfig(**ODD, **ROBERTA)},
+    "electra": {"even": lambda: ElectraConfig(**EVEN, embedding_size=20),
+                "odd": lambda: ElectraConfig(**ODD, embedding_size=30, hidden_act="relu")},
+    "albert": {"even": lambda: AlbertConfig(**EVEN | dict(num_hidden_layers=3), embedding_size=20, num_hidden_groups=2),
+               "odd": lambda: AlbertConfig(**ODD, embedding_size=30, inner_group_num=2, type_vocab_size=3)},
+    "mpnet": {"even": lambda: MPNetConfig(**EVEN, **MPNET), "odd": lambda: MPNetConfig(**ODD, **MPNET, hidden_act="gelu_new")},
+    "deberta_v2": {"even": lambda: DebertaV2Config(**EVEN, **DEBERTA_V3),
+                   "odd": lambda: DebertaV2Config(**ODD, **DEBERTA, embedding_size=20)},
     "modernbert": {
         "even": lambda: modern(EVEN, classifier_pooling="cls"),
         "odd": lambda: modern(ODD, classifier_pooling="mean", norm_bias=True, attention_bias=True, mlp_bias=True,
@@ -65,7 +92,8 @@ LABELS = {"sequence_classification": 3, "token_classification": 5}
 def configuration(architecture, size, head):
     config = TRUNKS[architecture][size]()
     if head in LABELS:
-        config.id2label = {i: f"LABEL_{i}" for i in range(LABELS[head])}
+        ranks = (architecture, head) == ("xlm_roberta", "sequence_classification")  # a reranker has one class
+        config.id2label = {i: f"LABEL_{i}" for i in range(1 if ranks else LABELS[head])}
         config.label2id = {label: i for i, label in config.id2label.items()}
     return config
 
@@ -156,7 +184,7 @@ def main():
     args = arguments(__doc__)
     for architecture in TRUNKS:
         group = open_group(args, architecture, "models_encoder_only.py")
-        for size, heads in (("even", EVEN_HEADS), ("odd", ODD_HEADS)):
+        for size, heads in zip(("even", "odd"), FEWER_HEADS.get(architecture, (EVEN_HEADS, ODD_HEADS)), strict=True):
             for head in heads:
                 add_checkpoint(group, architecture, size, head, **stored(architecture, size, head))
         add_special_files(group, architecture)

@@ -7,6 +7,7 @@ import {
   AutoModelForCausalLM,
   AutoModelForImageClassification,
   AutoModelForMaskedLM,
+  AutoModelForPreTraining,
   AutoModelForQuestionAnswering,
   AutoModelForSeq2SeqLM,
   AutoModelForSequenceClassification,
@@ -24,6 +25,7 @@ import { optionsFor, variants } from './support/variants.js';
 
 const architectures = [
   ...['bert', 'roberta', 'distilbert', 'modernbert'],
+  ...['xlm_roberta', 'camembert', 'electra', 'albert', 'mpnet', 'deberta_v2'],
   ...['gpt2', 'gpt_neo', 'mistral', 'qwen2', 'qwen3', 'phi', 'phi3', 'gemma', 'gemma2', 'gemma3_text'],
   ...['olmo', 'olmo2', 'olmo3', 'smollm3', 'granite', 'starcoder2', 'opt', 'openai_gpt'],
   ...['nn_transformer', 'marian', 'bart', 't5', 'whisper'],
@@ -37,6 +39,7 @@ const classes: Record<string, AutoModelClass<PreTrainedModel>> = {
   'sequence-classification': AutoModelForSequenceClassification,
   'token-classification': AutoModelForTokenClassification,
   'question-answering': AutoModelForQuestionAnswering,
+  'replaced-token-detection': AutoModelForPreTraining,
   'image-classification': AutoModelForImageClassification,
   'zero-shot-image-classification': AutoModelForZeroShotImageClassification,
 };

@@ -83,6 +83,7 @@ export {
   AutoModelForCausalLM,
   AutoModelForImageClassification,
   AutoModelForMaskedLM,
+  AutoModelForPreTraining,
   AutoModelForQuestionAnswering,
   AutoModelForSeq2SeqLM,
   AutoModelForSequenceClassification,

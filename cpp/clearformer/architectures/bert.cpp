@@ -38,22 +38,28 @@ ModelConfig read_bert_trunk(const ConfigReader& config, Task task, const BertKey
   return model;
 }
 
+void count_positions(const ConfigReader& config, std::int32_t padding, TowerConfig& tower) {
+  TextEmbeddingConfig& text = *tower.text;
+  text.uncounted_id = padding;
+  text.position_offset = static_cast<std::size_t>(padding) + 1;
+  if (text.position_rows <= text.position_offset) {
+    config.refuse_value("max_position_embeddings", "is ", text.position_rows,
+                        " and leaves no position behind the padding token ", padding);
+  }
+  tower.max_positions = text.position_rows - text.position_offset;
+}
+
+void read_embedding_size(const ConfigReader& config, TowerConfig& tower) {
+  TextEmbeddingConfig& text = *tower.text;
+  text.d_words = config.size("embedding_size");
+  text.norm->shape = {text.d_words};
+  if (text.d_words != text.d_model) text.projected = TextEmbeddingConfig::Projected::after_norm;
+  text.projection_bias = Bias::present;
+}
+
 namespace bert {
 
 constexpr NameRule kRules[] = {
-    {"embed.ln", "embeddings.LayerNorm"},
-    {"embed", "embeddings.word_embeddings"},
-    {"pos_embed", "embeddings.position_embeddings"},
-    {"token_type_embed", "embeddings.token_type_embeddings"},
-    {"blocks", "encoder.layer"},
-    {"attn.q_proj", "attention.self.query"},
-    {"attn.k_proj", "attention.self.key"},
-    {"attn.v_proj", "attention.self.value"},
-    {"attn.o_proj", "attention.output.dense"},
-    {"ln1", "attention.output.LayerNorm"},
-    {"mlp.up_proj", "intermediate.dense"},
-    {"mlp.down_proj", "output.dense"},
-    {"ln2", "output.LayerNorm"},
     {"classifier.dense", "pooler.dense"},
     {"classifier.out", "/classifier"},
     {"token_classifier.out", "/classifier"},
@@ -86,6 +92,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 }  // namespace bert
 
 const Architecture kBert{"bert",       bert::kKeys, bert::read_config, bert::kPrefixes,
-                         bert::kRules, {},          bert::kIgnored,    Task::base};
+                         bert::kRules, kBertNames,  bert::kIgnored,    Task::base};
 
 }  // namespace clearformer

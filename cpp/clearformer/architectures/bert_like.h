@@ -19,7 +19,33 @@ inline constexpr std::string_view kBertNeutral =
     R"("is_decoder":false,"add_cross_attention":false,"is_causal":false,
 "position_embedding_type":"absolute")";
 
+/// The names of the trunk's tensors that most variants kept: a variant's own names are a scheme, which comes first.
+inline constexpr NameRule kBertTrunk[] = {
+    {"embed.proj", "embeddings_project"},
+    {"embed.ln", "embeddings.LayerNorm"},
+    {"embed", "embeddings.word_embeddings"},
+    {"pos_embed", "embeddings.position_embeddings"},
+    {"token_type_embed", "embeddings.token_type_embeddings"},
+    {"blocks", "encoder.layer"},
+    {"attn.q_proj", "attention.self.query"},
+    {"attn.k_proj", "attention.self.key"},
+    {"attn.v_proj", "attention.self.value"},
+    {"attn.o_proj", "attention.output.dense"},
+    {"ln1", "attention.output.LayerNorm"},
+    {"mlp.up_proj", "intermediate.dense"},
+    {"mlp.down_proj", "output.dense"},
+    {"ln2", "output.LayerNorm"},
+};
+inline constexpr KeyScheme kBertNames[] = {{"", kBertTrunk}};
+
 /// Reads the trunk and special tokens; token types and heads are left to the caller.
 ModelConfig read_bert_trunk(const ConfigReader& config, Task task, const BertKeys& keys);
+
+/// Positions count the tokens other than `padding`, starting after that id. Throws if none is left.
+void count_positions(const ConfigReader& config, std::int32_t padding, TowerConfig& tower);
+
+/// Reads "embedding_size", the features of the embedding's tables and norm; projects them to the model's if they
+/// differ.
+void read_embedding_size(const ConfigReader& config, TowerConfig& tower);
 
 }  // namespace clearformer

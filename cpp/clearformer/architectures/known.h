@@ -5,7 +5,8 @@
 
 namespace clearformer {
 
-extern const Architecture kBert, kRoberta, kDistilBert, kModernBert;
+extern const Architecture kBert, kRoberta, kXlmRoberta, kCamembert, kDistilBert, kModernBert,
+    kElectra, kAlbert, kMpnet, kDebertaV2;
 extern const Architecture kGpt2, kGptNeo, kLlama, kMistral, kQwen2, kQwen3, kPhi, kPhi3, kGemma,
     kGemma2, kGemma3, kGemma3Text, kOlmo, kOlmo2, kOlmo3, kSmolLm3, kGranite, kStarcoder2, kOpt,
     kOpenAiGpt;
@@ -16,11 +17,12 @@ extern const Architecture kVit, kDeit, kClip;
 extern const KeyTable kGemma3TextKeys, kClipTextKeys, kClipVisionKeys;
 
 inline constexpr const Architecture* kKnown[] = {
-    &kBert,       &kRoberta,    &kDistilBert, &kModernBert,  &kGpt2,    &kGptNeo,  &kLlama,
-    &kMistral,    &kQwen2,      &kQwen3,      &kPhi,         &kPhi3,    &kGemma,   &kGemma2,
-    &kGemma3,     &kGemma3Text, &kOlmo,       &kOlmo2,       &kOlmo3,   &kSmolLm3, &kGranite,
-    &kStarcoder2, &kOpt,        &kOpenAiGpt,  &kTransformer, &kMarian,  &kBart,    &kT5,
-    &kWhisper,    &kVit,        &kDeit,       &kClip,        &kGptNeoX, &kGptJ,    &kCodeGen,
-    &kBloom,      &kFalcon};
+    &kBert,       &kRoberta,   &kXlmRoberta,  &kCamembert, &kDistilBert, &kModernBert, &kElectra,
+    &kAlbert,     &kMpnet,     &kDebertaV2,   &kGpt2,      &kGptNeo,     &kLlama,      &kMistral,
+    &kQwen2,      &kQwen3,     &kPhi,         &kPhi3,      &kGemma,      &kGemma2,     &kGemma3,
+    &kGemma3Text, &kOlmo,      &kOlmo2,       &kOlmo3,     &kSmolLm3,    &kGranite,    &kStarcoder2,
+    &kOpt,        &kOpenAiGpt, &kTransformer, &kMarian,    &kBart,       &kT5,         &kWhisper,
+    &kVit,        &kDeit,      &kClip,        &kGptNeoX,   &kGptJ,       &kCodeGen,    &kBloom,
+    &kFalcon};
 
 }  // namespace clearformer

@@ -13,12 +13,12 @@ constexpr double kNormEps = 1e-5;
 constexpr std::size_t kUnusedPositions = 2;
 
 constexpr NameRule kRules[] = {
-    {"embed", "embed_tokens"},   {"pos_embed", "embed_positions"},
-    {"blocks", "layers"},        {"ln1", "self_attn_layer_norm"},
-    {"attn", "self_attn"},       {"o_proj", "out_proj"},
-    {"ln2", "final_layer_norm"}, {"mlp.up_proj", "fc1"},
-    {"mlp.down_proj", "fc2"},    {"ln_final", "final_layer_norm"},
-    {"unembed", "/lm_head"},
+    {"embed.proj", "project_in"},     {"embed", "embed_tokens"},
+    {"pos_embed", "embed_positions"}, {"blocks", "layers"},
+    {"ln1", "self_attn_layer_norm"},  {"attn", "self_attn"},
+    {"o_proj", "out_proj"},           {"ln2", "final_layer_norm"},
+    {"mlp.up_proj", "fc1"},           {"mlp.down_proj", "fc2"},
+    {"ln_final", "final_layer_norm"}, {"unembed", "/lm_head"},
 };
 constexpr std::string_view kPrefixes[] = {"model.decoder.", "decoder."};
 
@@ -35,7 +35,10 @@ TextEmbeddingConfig read_embedding(const ConfigReader& config, std::size_t d_mod
                                    std::size_t positions) {
   TextEmbeddingConfig text = read_learned_text(config, d_model, positions + kUnusedPositions);
   const std::size_t d_words = config.size("word_embed_proj_dim", d_model);
-  text.d_words = d_words == d_model ? 0 : d_words;
+  if (d_words != d_model) {
+    text.d_words = d_words;
+    text.projected = TextEmbeddingConfig::Projected::words;
+  }
   text.position_offset = kUnusedPositions;
   text.counts_unmasked = true;
   return text;

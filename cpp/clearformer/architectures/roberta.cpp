@@ -1,4 +1,5 @@
-// RoBERTa: BERT with positions that count the non-padding tokens, starting after the padding id.
+// RoBERTa: BERT with positions that count the non-padding tokens, starting after the padding id. XLM-RoBERTa
+// (multilingual-e5, bge-m3, bge-reranker) and CamemBERT are the same under other names.
 // Source: Liu et al. 2019, arXiv 1907.11692; transformers' RobertaModel.
 
 #include "clearformer/architectures/bert_like.h"
@@ -9,19 +10,6 @@ namespace clearformer {
 namespace roberta {
 
 constexpr NameRule kRules[] = {
-    {"embed.ln", "embeddings.LayerNorm"},
-    {"embed", "embeddings.word_embeddings"},
-    {"pos_embed", "embeddings.position_embeddings"},
-    {"token_type_embed", "embeddings.token_type_embeddings"},
-    {"blocks", "encoder.layer"},
-    {"attn.q_proj", "attention.self.query"},
-    {"attn.k_proj", "attention.self.key"},
-    {"attn.v_proj", "attention.self.value"},
-    {"attn.o_proj", "attention.output.dense"},
-    {"ln1", "attention.output.LayerNorm"},
-    {"mlp.up_proj", "intermediate.dense"},
-    {"mlp.down_proj", "output.dense"},
-    {"ln2", "output.LayerNorm"},
     {"classifier.dense", "/classifier.dense"},
     {"classifier.out", "/classifier.out_proj"},
     {"token_classifier.out", "/classifier"},
@@ -39,19 +27,18 @@ constexpr KeyTable kKeys{.fields = R"("vocab_size":50265,"hidden_size":768,"num_
 "max_position_embeddings":512,"type_vocab_size":2,"layer_norm_eps":1e-12,"pad_token_id":1,
 "bos_token_id":0,"eos_token_id":2,"tie_word_embeddings":true)",
                          .neutral = kBertNeutral};
+constexpr KeyTable kXlmKeys{.fields = R"("vocab_size":30522,"hidden_size":768,
+"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"hidden_act":"gelu",
+"max_position_embeddings":512,"type_vocab_size":2,"layer_norm_eps":1e-12,"pad_token_id":1,
+"bos_token_id":0,"eos_token_id":2,"tie_word_embeddings":true)",
+                            .neutral = kBertNeutral};
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_bert_trunk(config, task, {});
-  TextEmbeddingConfig& text = *model.tower.text;
-  text.token_types = config.size("type_vocab_size");
-  text.uncounted_id = config.token("pad_token_id");
-  if (!text.uncounted_id) config.refuse_must("pad_token_id", "be a token id");
-  text.position_offset = static_cast<std::size_t>(*text.uncounted_id) + 1;
-  if (text.position_rows <= text.position_offset) {
-    config.refuse_value("max_position_embeddings", "is ", text.position_rows,
-                        " and leaves no position behind pad_token_id ", *text.uncounted_id);
-  }
-  model.tower.max_positions = text.position_rows - text.position_offset;
+  model.tower.text->token_types = config.size("type_vocab_size");
+  const std::optional<std::int32_t> padding = config.token("pad_token_id");
+  if (!padding) config.refuse_must("pad_token_id", "be a token id");
+  count_positions(config, *padding, model.tower);
   EncoderHeads heads;
   heads.pooler = heads.classifier = Activation::tanh;
   heads.masked_lm = Activation::gelu_erf;
@@ -63,7 +50,13 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 }  // namespace roberta
 
 const Architecture kRoberta{"roberta",          roberta::kKeys,  roberta::read_config,
-                            roberta::kPrefixes, roberta::kRules, {},
+                            roberta::kPrefixes, roberta::kRules, kBertNames,
                             roberta::kIgnored,  Task::base};
+const Architecture kXlmRoberta{"xlm-roberta",      roberta::kXlmKeys, roberta::read_config,
+                               roberta::kPrefixes, roberta::kRules,   kBertNames,
+                               roberta::kIgnored,  Task::base};
+const Architecture kCamembert{"camembert",        roberta::kXlmKeys, roberta::read_config,
+                              roberta::kPrefixes, roberta::kRules,   kBertNames,
+                              roberta::kIgnored,  Task::base};
 
 }  // namespace clearformer

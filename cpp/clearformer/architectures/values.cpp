@@ -131,6 +131,7 @@ HeadConfig encoder_head(const ConfigReader& config, Task task, const ModelConfig
     case Task::masked_lm:
       head.dense = heads.masked_lm;
       head.norm = heads.masked_lm_norm;
+      head.dense_outputs = model.tower.text->word_width();
       head.outputs = model.tower.text->vocabulary;
       break;
     case Task::sequence_classification:
@@ -144,6 +145,11 @@ HeadConfig encoder_head(const ConfigReader& config, Task task, const ModelConfig
       break;
     case Task::token_classification: head.outputs = read_labels(config); break;
     case Task::question_answering: head.outputs = 2; break;
+    case Task::replaced_token_detection:
+      if (!heads.detector) refuse_task(config, task);
+      head.dense = heads.detector;
+      head.outputs = 1;
+      break;
     default: refuse_task(config, task);
   }
   return head;

@@ -58,6 +58,7 @@ struct EncoderHeads {
   std::optional<Activation> classifier;  // of sequence classification
   std::optional<Activation> masked_lm;   // of the masked-LM head
   std::optional<NormConfig> masked_lm_norm;
+  std::optional<Activation> detector;  // of ELECTRA's discriminator
 };
 HeadConfig encoder_head(const ConfigReader& config, Task task, const ModelConfig& model,
                         const EncoderHeads& heads);

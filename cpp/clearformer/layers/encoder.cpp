@@ -8,6 +8,24 @@ std::string StackConfig::block_scope(std::size_t layer) const {
   return blocks.empty() ? concat(layer) : concat(blocks, ".", layer);
 }
 
+std::size_t StackConfig::stored_blocks() const {
+  return shared ? shared->groups * shared->per_group : layers;
+}
+
+std::size_t StackConfig::block_used(std::size_t layer) const {
+  if (!shared) return layer;
+  const std::size_t rounds = layers / shared->per_group, round = layer / shared->per_group;
+  // In floating point as in transformers: the quotient is rounded if the groups do not divide the layers.
+  const double per_group = static_cast<double>(rounds) / static_cast<double>(shared->groups);
+  const auto group = static_cast<std::size_t>(static_cast<double>(round) / per_group);
+  return group * shared->per_group + layer % shared->per_group;
+}
+
+std::string StackConfig::weights_scope(std::size_t block) const {
+  if (!shared) return block_scope(block);
+  return concat(blocks, ".", block / shared->per_group, ".", block % shared->per_group);
+}
+
 BlockConfig StackConfig::block_of(std::size_t layer) const {
   BlockConfig config = block;
   if (normalized_input && layer == 0) {
@@ -22,8 +40,8 @@ BlockConfig StackConfig::block_of(std::size_t layer) const {
 }
 
 Encoder::Encoder(const WeightScope& scope, const StackConfig& config) : config_(config) {
-  for (std::size_t layer = 0; layer < config.layers; ++layer) {
-    blocks_.emplace_back(scope / config.block_scope(layer), config.block_of(layer));
+  for (std::size_t block = 0; block < config.stored_blocks(); ++block) {
+    blocks_.emplace_back(scope / config.weights_scope(block), config.block_of(block));
   }
   if (config.final_norm == FinalNorm::present) {
     final_norm_.emplace(scope / "ln_final", config.block.norm);
@@ -32,7 +50,7 @@ Encoder::Encoder(const WeightScope& scope, const StackConfig& config) : config_(
 
 void Encoder::forward(const MutableTensorView& x, const StackState& state,
                       const Context& context) const {
-  for (std::size_t layer = 0; layer < blocks_.size(); ++layer) {
+  for (std::size_t layer = 0; layer < config_.layers; ++layer) {
     forward_layer(layer, x, state, context);
   }
   finish(x, context);
@@ -42,7 +60,7 @@ void Encoder::forward_layer(std::size_t layer, const MutableTensorView& x, const
                             const Context& context) const {
   AttentionState attention = state.attention(config_.span(layer), layer);
   if (!config_.rotated.empty() && !config_.rotated[layer]) attention.rotary = nullptr;
-  blocks_[layer].forward(x, attention, context / config_.block_scope(layer));
+  block(layer).forward(x, attention, context / config_.block_scope(layer));
 }
 
 void Encoder::finish(const MutableTensorView& x, const Context& context) const {

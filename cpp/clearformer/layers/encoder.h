@@ -20,6 +20,13 @@ enum class Span {
   local,  // of these, those within its window
 };
 
+/// Blocks whose weights several layers use (Lan et al. 2019, arXiv 1909.11942, section 3.1): groups of blocks, of
+/// which consecutive layers share one, group after group.
+struct SharedBlocks {
+  std::size_t groups = 0;
+  std::size_t per_group = 1;  // blocks; the layers of the stack are a multiple
+};
+
 /// A stack of identical blocks.
 struct StackConfig {
   BlockConfig block;
@@ -30,10 +37,16 @@ struct StackConfig {
   std::string_view blocks = "blocks";  // the blocks' scope: {blocks}.{i}; may be empty
   bool normalized_input = false;       // block 0 has no ln1 (ModernBERT)
   bool scale_by_depth = false;         // layer i divides its scores by i + 1 (GPT-2's option)
+  std::optional<SharedBlocks> shared = {};  // none: each layer has a block of its own
 
   Span span(std::size_t layer) const { return spans.empty() ? Span::full : spans[layer]; }
   /// The scope of a layer: "blocks.0".
   std::string block_scope(std::size_t layer) const;
+  /// The number of blocks with weights, the one that a layer uses, and the scope of its weights: "blocks.0", or
+  /// "blocks.0.0" with the group first.
+  std::size_t stored_blocks() const;
+  std::size_t block_used(std::size_t layer) const;
+  std::string weights_scope(std::size_t block) const;
   /// The block config of a layer, including per-layer differences.
   BlockConfig block_of(std::size_t layer) const;
 };
@@ -46,10 +59,16 @@ struct StackState {
   const RotaryTable* local_rotary = nullptr;
   KeyValueCache* cache = nullptr;  // none: keys of this call only
   Mask cross_mask = {};            // which positions of the memory a decoder attends to
+  const RelativePositions* relative = nullptr;  // of disentangled attention
 
   AttentionState attention(Span span, std::size_t layer) const {
     const bool local = span == Span::local;
-    return {local ? local_mask : mask, local ? local_rotary : rotary, cache, layer};
+    return {local ? local_mask : mask,
+            local ? local_rotary : rotary,
+            cache,
+            layer,
+            KeyRole::sequence,
+            relative};
   }
 };
 
@@ -59,7 +78,7 @@ class Encoder {
   /// Loads "blocks.0" … and "ln_final".
   Encoder(const WeightScope& scope, const StackConfig& config);
 
-  std::size_t layers() const { return blocks_.size(); }
+  std::size_t layers() const { return config_.layers; }
   /// Runs all layers and the final norm; updates x (B, T, D) in place.
   void forward(const MutableTensorView& x, const StackState& state, const Context& context) const;
   /// The same in steps: layer 0, 1, …, then finish.
@@ -67,7 +86,7 @@ class Encoder {
                      const Context& context) const;
   void finish(const MutableTensorView& x, const Context& context) const;
 
-  const EncoderBlock& block(std::size_t layer) const { return blocks_[layer]; }
+  const EncoderBlock& block(std::size_t layer) const { return blocks_[config_.block_used(layer)]; }
   /// Null if the stack has none.
   const Normalization* final_norm() const { return final_norm_ ? &*final_norm_ : nullptr; }
 

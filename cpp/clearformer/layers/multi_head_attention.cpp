@@ -46,6 +46,9 @@ MultiHeadAttention::MultiHeadAttention(const WeightScope& scope, const Attention
   if (config_.additive_hidden != 0) {
     additive_.emplace(scope / "additive", config_.d_head, config_.d_head, config_.additive_hidden);
   }
+  if (config_.disentangled) {
+    disentangled_.emplace(scope, *config_.disentangled, config_.d_model, width);
+  }
 }
 
 std::size_t MultiHeadAttention::extra_keys() const {
@@ -182,6 +185,15 @@ AttentionOptions MultiHeadAttention::options() const {
   return options;
 }
 
+Mask MultiHeadAttention::with_positions(const Mask& mask, const TensorView& queries,
+                                        const TensorView& keys, const RelativePositions& positions,
+                                        const Context& context) const {
+  const DisentangledScores::Inputs inputs{
+      positions_first(queries), positions_first(keys), query_, key_, positions,
+      options().score.scale};
+  return mask & disentangled_->biases(inputs, context);
+}
+
 void MultiHeadAttention::forward(const Inputs& inputs, const AttentionState& state,
                                  const MutableTensorView& output, const Context& context,
                                  Write write) const {
@@ -191,16 +203,21 @@ void MultiHeadAttention::forward(const Inputs& inputs, const AttentionState& sta
   const MutableTensorView queries = project_queries(inputs.queries, state, context);
   const PackedKeyValues* keys_values = nullptr;
   PackedKeyValues own;
+  Mask mask = state.mask;
   if (state.cache != nullptr && state.role == KeyRole::memory) {
     keys_values = state.cache->memory(state.layer);
   }
   if (keys_values == nullptr) {
-    keys_values = &packed(project(inputs, state, context), state, own, context.arena);
+    const Projected projected = project(inputs, state, context);
+    if (disentangled_) {
+      mask = with_positions(mask, queries, projected.keys, *state.relative, context);
+    }
+    keys_values = &packed(projected, state, own, context.arena);
   }
   const MutableTensorView mixed =
       context.arena.take({shape[0], shape[1], config_.num_heads, config_.d_head});
-  attention(positions_first(queries), *keys_values, state.mask, options(),
-            positions_first_mutable(mixed), context);
+  attention(positions_first(queries), *keys_values, mask, options(), positions_first_mutable(mixed),
+            context);
   context.trace("hook_z", mixed, kQueryLegend);
   output_.forward(mixed.reshaped({shape[0], shape[1], config_.num_heads * config_.d_head}), output,
                   write);

@@ -3,13 +3,15 @@
 // Source: Vaswani et al. 2017, section 3.2.2; grouped queries: Ainslie et al. 2023, arXiv 2305.13245.
 // Shapes: B batch, T queries, S keys, D model, H query heads, G key/value heads, d head size.
 // Hook points: hook_q, hook_z (B, T, H, d), hook_k, hook_v (B, S, G, d), with rotary positions
-//              hook_rot_q, hook_rot_k, with norms of queries and keys q_norm.…, k_norm.…; those of attention.h.
+//              hook_rot_q, hook_rot_k, with norms of queries and keys q_norm.…, k_norm.…; those of attention.h, with
+//              relative positions those of disentangled_attention.h.
 #pragma once
 
 #include <optional>
 
 #include "clearformer/layers/additive_attention.h"
 #include "clearformer/layers/attention.h"
+#include "clearformer/layers/disentangled_attention.h"
 #include "clearformer/layers/normalization.h"
 #include "clearformer/layers/rotary_embedding.h"
 
@@ -40,6 +42,7 @@ struct AttentionConfig {
   bool learned_extra_key = false;       // an extra key and value, "bias_k" and "bias_v" (1, 1, G·d)
   bool zero_extra_key = false;          // an extra key and value of zeros
   EmptyRow empty_row = EmptyRow::zeros;
+  std::optional<DisentangledConfig> disentangled;  // scores of relative positions (DeBERTa)
 };
 
 /// The role of the keys in a cache.
@@ -55,6 +58,7 @@ struct AttentionState {
   KeyValueCache* cache = nullptr;       // none: keys of this call only
   std::size_t layer = 0;                // index of the keys and values in the cache
   KeyRole role = KeyRole::sequence;
+  const RelativePositions* relative = nullptr;  // of disentangled attention, which has no cache
 };
 
 /// Multi-head attention with its projections, rotary positions, cache and biases.
@@ -102,12 +106,15 @@ class MultiHeadAttention {
   const PackedKeyValues& packed(const Projected& projected, const AttentionState& state,
                                 PackedKeyValues& own, Arena& arena) const;
   AttentionOptions options() const;
+  Mask with_positions(const Mask& mask, const TensorView& queries, const TensorView& keys,
+                      const RelativePositions& positions, const Context& context) const;
 
   AttentionConfig config_;
   Linear query_, key_, value_, output_;
   std::optional<Normalization> query_norm_, key_norm_;
   Tensor extra_key_, extra_value_;
   std::optional<AdditiveScore> additive_;
+  std::optional<DisentangledScores> disentangled_;
 };
 
 }  // namespace clearformer

@@ -28,37 +28,42 @@ TextEmbedding::TextEmbedding(const WeightScope& scope, const TextEmbeddingConfig
     tokens_ = std::make_shared<Embedding>(scope / "embed", config.vocabulary, config.word_width(),
                                           Embedding::Table::words);
   }
-  if (config.d_words != 0) {
-    project_in_.emplace(scope / "project_in", config.d_words, config.d_model, Bias::none);
-  }
   if (config.positions == TextEmbeddingConfig::Positions::learned) {
-    positions_.emplace(scope / "pos_embed", config.position_rows, config.d_model, exact);
+    positions_.emplace(scope / "pos_embed", config.position_rows, config.width(), exact);
   }
   if (config.token_types != 0) {
-    token_types_.emplace(scope / "token_type_embed", config.token_types, config.d_model, exact);
+    token_types_.emplace(scope / "token_type_embed", config.token_types, config.width(), exact);
   }
   if (config.norm) norm_.emplace(scope / "embed.ln", *config.norm);
+  if (config.projected != TextEmbeddingConfig::Projected::no) {
+    projection_.emplace(scope / "embed.proj", config.word_width(), config.d_model,
+                        config.projection_bias);
+  }
 }
 
 void TextEmbedding::forward(const Inputs& inputs, const MutableTensorView& x,
                             const Context& context) const {
-  embed_words(inputs.ids, x, context);
-  if (config_.scale != 1.0f) kernels::scale(x.f32(), config_.scale, x.elements());
-  context.trace("hook_embed", x, kTextLegend);
-  const bool placed = config_.positions != TextEmbeddingConfig::Positions::none;
-  if (placed) add_positions(inputs.positions, x, context);
-  if (token_types_) add_token_types(inputs, x, context);
-  if (norm_) norm_->forward(x, x, context / "embed.ln");
-  if (placed || token_types_ || norm_) context.trace("hook_full_embed", x, kTextLegend);
-}
-
-void TextEmbedding::embed_words(const TensorView& ids, const MutableTensorView& x,
-                                const Context& context) const {
-  if (!project_in_) return tokens_->forward(ids, x);
   Arena::Frame frame(context.arena);
-  const MutableTensorView words = context.arena.take({x.dim(0), x.dim(1), config_.d_words});
-  tokens_->forward(ids, words);
-  project_in_->forward(words, x);
+  MutableTensorView sum = x;
+  if (projection_) sum = context.arena.take({x.dim(0), x.dim(1), config_.word_width()});
+  const auto project_at = [&](TextEmbeddingConfig::Projected place) {
+    if (config_.projected != place) return;
+    projection_->forward(sum, x);
+    sum = x;
+  };
+  tokens_->forward(inputs.ids, sum);
+  project_at(TextEmbeddingConfig::Projected::words);
+  if (config_.scale != 1.0f) kernels::scale(sum.f32(), config_.scale, sum.elements());
+  context.trace("hook_embed", sum, kTextLegend);
+  const bool placed = config_.positions != TextEmbeddingConfig::Positions::none;
+  if (placed) add_positions(inputs.positions, sum, context);
+  if (token_types_) add_token_types(inputs, sum, context);
+  project_at(TextEmbeddingConfig::Projected::before_norm);
+  if (norm_) norm_->forward(sum, sum, context / "embed.ln");
+  project_at(TextEmbeddingConfig::Projected::after_norm);
+  if (placed || token_types_ || norm_ || projection_) {
+    context.trace("hook_full_embed", x, kTextLegend);
+  }
 }
 
 void TextEmbedding::add_positions(const TensorView& positions, const MutableTensorView& x,
@@ -71,11 +76,11 @@ void TextEmbedding::add_positions(const TensorView& positions, const MutableTens
     rows.as<std::int32_t>()[i] = positions.as<std::int32_t>()[i] + offset;
   }
   const MutableTensorView encoding =
-      context.arena.take({positions.dim(0), positions.dim(1), config_.d_model});
+      context.arena.take({positions.dim(0), positions.dim(1), config_.width()});
   if (positions_) {
     positions_->forward(rows, encoding);
   } else {
-    const Tensor sinusoids = sinusoidal_encoding(rows, {config_.d_model, 10000.0, config_.layout});
+    const Tensor sinusoids = sinusoidal_encoding(rows, {config_.width(), 10000.0, config_.layout});
     std::memcpy(encoding.data(), sinusoids.data(), encoding.bytes());
   }
   context.trace("hook_pos_embed", encoding, kTextLegend);

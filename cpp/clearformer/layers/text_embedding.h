@@ -1,10 +1,12 @@
 // Text embedding: the input of a text model's first block,
 //   x = Norm(scale·E_token + E_position + E_token_type)
-// where each part is optional, and E_token may be projected from vectors of another size: W_in·E_token.
-// Source: Devlin et al. 2018, arXiv 1810.04805, section 3; Vaswani et al. 2017, sections 3.4, 3.5.
+// where each part is optional. Factorised: tables have E features, projected to D by W (E, D), in one of three places:
+//   E_token·W + …,  x = Norm((…)·W),  x = Norm(…)·W + b
+// Source: Devlin et al. 2018, arXiv 1810.04805, section 3; Vaswani et al. 2017, sections 3.4, 3.5;
+//         factorised: Lan et al. 2019, arXiv 1909.11942, section 3.1.
 // Shapes: ids, token types, positions (B, T) or positions (1, T), x (B, T, D).
-// Hook points: hook_embed (scaled), hook_pos_embed, hook_token_type_embed, embed.ln.…, and, if x is not
-//              the token embedding alone, hook_full_embed, all (B, T, D).
+// Hook points: hook_embed (scaled), hook_pos_embed, hook_token_type_embed (B, T, E), embed.ln.…, and, if x is not
+//              the token embedding alone, hook_full_embed (B, T, D).
 #pragma once
 
 #include <memory>
@@ -22,7 +24,10 @@ struct TextEmbeddingConfig {
 
   std::size_t vocabulary = 0;
   std::size_t d_model = 0;
-  std::size_t d_words = 0;  // width of the token embedding table, if it is projected (OPT-350m)
+  std::size_t d_words = 0;  // width of the token embedding table, if it is projected
+  /// What is projected to d_model: the token embeddings alone (OPT-350m), the sum before its norm, or after it.
+  enum class Projected { no, words, before_norm, after_norm } projected = Projected::no;
+  Bias projection_bias = Bias::none;
   Positions positions = Positions::none;
   std::size_t position_rows = 0;  // of a learned table
   std::size_t position_offset =
@@ -35,16 +40,20 @@ struct TextEmbeddingConfig {
   /// position is this id.
   std::optional<std::int32_t> uncounted_id;
   bool counts_unmasked = false;  // OPT: the attention mask's ones are counted
+  /// Token types are accepted as an input, as transformers does, although there is no table of them.
+  bool ignores_token_types = false;
 
   /// The width of the token embedding table.
   std::size_t word_width() const { return d_words == 0 ? d_model : d_words; }
+  /// The width of the other tables.
+  std::size_t width() const { return projected == Projected::words ? d_model : word_width(); }
 };
 
 /// Embeds token ids: token, position and token type embeddings, norm.
 class TextEmbedding {
  public:
-  /// Loads "embed" unless the table is shared with another layer, "project_in", "pos_embed",
-  /// "token_type_embed", "embed.ln".
+  /// Loads "embed" unless the table is shared with another layer, "pos_embed", "token_type_embed",
+  /// "embed.ln", "embed.proj".
   TextEmbedding(const WeightScope& scope, const TextEmbeddingConfig& config,
                 std::shared_ptr<const Embedding> tokens);
 
@@ -64,7 +73,6 @@ class TextEmbedding {
   void count_positions(const TensorView& ids, const MutableTensorView& positions) const;
 
  private:
-  void embed_words(const TensorView& ids, const MutableTensorView& x, const Context& context) const;
   void add_positions(const TensorView& positions, const MutableTensorView& x,
                      const Context& context) const;
   void add_token_types(const Inputs& inputs, const MutableTensorView& x,
@@ -72,8 +80,8 @@ class TextEmbedding {
 
   TextEmbeddingConfig config_;
   std::shared_ptr<const Embedding> tokens_;
-  std::optional<Linear> project_in_;
   std::optional<Embedding> positions_, token_types_;
+  std::optional<Linear> projection_;
   std::optional<Normalization> norm_;
 };
 

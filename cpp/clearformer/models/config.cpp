@@ -20,6 +20,7 @@ constexpr NamedTask kTasks[] = {
     {"image-classification", "ForImageClassification", Task::image_classification},
     {"causal-lm", "LMHeadModel", Task::causal_lm},
     {"masked-lm", "ForPreTraining", Task::masked_lm},
+    {"replaced-token-detection", "ElectraForPreTraining", Task::replaced_token_detection},
     {"seq2seq-lm", "MTModel", Task::seq2seq_lm},
     {"image-classification", "ForImageClassificationWithTeacher", Task::image_classification},
     {"speech-seq2seq", "ForSpeechSeq2Seq", Task::seq2seq_lm},

@@ -18,6 +18,7 @@ enum class Task {
   sequence_classification,
   token_classification,
   question_answering,
+  replaced_token_detection,
   causal_lm,
   seq2seq_lm,
   image_classification,

@@ -21,7 +21,10 @@ std::uint64_t activation_bytes(const TowerConfig& tower, const PassSize& pass) {
   const std::uint64_t d_model = tower.d_model();
   const std::uint64_t width =
       d_model + std::max<std::uint64_t>(block.feed_forward.d_hidden, d_model);
-  return bounded_product(bounded_product(pass.batch, pass.positions), width * sizeof(float));
+  const std::uint64_t rows = bounded_product(pass.batch, pass.positions);
+  // Two biases per query and key.
+  const std::uint64_t heads = tower.relative_table ? 2 * block.attention.num_heads : 0;
+  return bounded_product(rows, (width + heads * pass.positions) * sizeof(float));
 }
 
 }  // namespace clearformer

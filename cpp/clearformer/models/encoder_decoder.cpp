@@ -12,7 +12,7 @@ std::shared_ptr<const Embedding> shared_words_of(const ModelConfig& config,
   const bool shared = config.tied && config.task != Task::base;
   const WeightScope own = config.own_target_embedding ? scope / "decoder" : scope;
   return std::make_shared<Embedding>(
-      own / "embed", text.vocabulary, text.d_model,
+      own / "embed", text.vocabulary, text.word_width(),
       shared ? Embedding::Table::words_and_output : Embedding::Table::words);
 }
 

@@ -14,6 +14,7 @@ std::string_view head_scope(const ModelConfig& config) {
       return config.second_head ? "teacher_classifier" : "classifier";
     case Task::token_classification: return "token_classifier";
     case Task::question_answering: return "qa";
+    case Task::replaced_token_detection: return "detector";
     default: return "pooler";
   }
 }
@@ -22,7 +23,7 @@ std::string_view head_scope(const ModelConfig& config) {
 std::shared_ptr<const Embedding> tied_table(const ModelConfig& config, const WeightScope& scope) {
   if (!config.tied || config.task != Task::masked_lm) return nullptr;
   const TextEmbeddingConfig& text = *config.tower.text;
-  return std::make_shared<Embedding>(scope / "embed", text.vocabulary, text.d_model,
+  return std::make_shared<Embedding>(scope / "embed", text.vocabulary, text.word_width(),
                                      Embedding::Table::words_and_output);
 }
 
@@ -92,7 +93,8 @@ TowerInputs EncoderOnlyModel::tower_inputs(const ModelInputs& inputs) const {
     tower.images = inputs.pixel_values;
     tower.interpolate = inputs.interpolate_pos_encoding;
   } else {
-    if (config_.tower.text->token_types != 0) {
+    const TextEmbeddingConfig& text = *config_.tower.text;
+    if (text.token_types != 0 || text.ignores_token_types) {
       expect_inputs(inputs, {"input_ids"}, {"attention_mask", "token_type_ids", "position_ids"});
     } else {
       expect_inputs(inputs, {"input_ids"}, {"attention_mask", "position_ids"});
@@ -127,6 +129,7 @@ void EncoderOnlyModel::answer(const TensorView& x, const ModelInputs& inputs,
     return;
   }
   Tensor logits = head_->forward(x, positions, head_context);
+  if (config_.task == Task::replaced_token_detection) logits.reshape({x.dim(0), x.dim(1)});
   if (config_.task == Task::question_answering) {
     outputs.add("start_logits", column_of(logits, 0));
     outputs.add("end_logits", column_of(logits, 1));

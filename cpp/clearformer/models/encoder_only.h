@@ -1,6 +1,6 @@
 // Encoder-only model for text or images: embedding -> bidirectional blocks -> head (BERT, ViT).
 // Outputs: Task::base: last_hidden_state (B, T, D), and pooler_output (B, D) if there is a pooler;
-// question answering: start_logits, end_logits (B, T); otherwise logits.
+// question answering: start_logits, end_logits (B, T); replaced token detection: logits (B, T); otherwise logits.
 // Hook points: those of tower.h and head.h.
 #pragma once
 

@@ -53,6 +53,7 @@ Tower::Tower(const WeightScope& scope, const TowerConfig& config, std::string wh
         (scope / "relative")
             .take("weight", {config.relative->num_buckets, config.stack.block.attention.num_heads});
   }
+  if (config.relative_table) relative_table_.emplace(scope / "relative", *config.relative_table);
 }
 
 std::size_t Tower::past_of(const TowerInputs& inputs) {
@@ -225,6 +226,13 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
   }
   state_ = tower.state(inputs_);
   if (inputs_.ids) turn(tower.positions(inputs_, Tower::past_of(inputs_), context.arena));
+  place(x_.dim(1));
+}
+
+void TowerRun::place(std::size_t length) {
+  if (!tower_.relative_table_) return;
+  relative_ = tower_.relative_table_->positions(length, context_.arena);
+  state_.relative = &relative_;
 }
 
 void TowerRun::turn(const TensorView& positions) {
@@ -245,6 +253,7 @@ TowerRun::TowerRun(const Tower& tower, Probe, const Context& context)
   const MutableTensorView position = context.arena.take({1, 1}, DType::i32);
   *position.as<std::int32_t>() = 0;
   turn(position);
+  place(1);
   if (tower.text_) {
     TextEmbedding::Inputs text;
     text.ids = text.positions = position;

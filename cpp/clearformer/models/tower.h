@@ -31,6 +31,8 @@ struct TowerConfig {
   std::optional<RotaryConfig> local_rotary;  // of layers with Span::local, if different
   std::optional<RelativeBuckets> relative;   // T5: a bias on the scores, shared by all layers
   std::optional<AlibiConfig> alibi;          // BLOOM: the same without weights
+  std::optional<RelativeTableConfig>
+      relative_table;  // DeBERTa: positions that queries and keys are compared with
   std::size_t max_positions = 0;
   /// Whether the final norm is applied to the last of Hugging Face's hidden_states.
   enum class LastHidden { normalized, raw } last_hidden = LastHidden::normalized;
@@ -39,11 +41,12 @@ struct TowerConfig {
 
   std::size_t d_model() const { return stack.block.attention.d_model; }
   bool ends_at_max_positions = false;  // even rotary positions and ALiBi
-  /// The maximum sequence length: rotary positions and ALiBi continue past max_positions; the limit keeps int32 sums of
-  /// them from overflowing.
+  /// The maximum sequence length: rotary positions, ALiBi and relative positions alone continue past max_positions; the
+  /// limit keeps int32 sums of them from overflowing.
   std::size_t longest() const {
     constexpr std::size_t kMost = 1u << 20;
-    const bool endless = (rotary || local_rotary || alibi) && !ends_at_max_positions;
+    const bool unplaced = relative_table && text->positions == TextEmbeddingConfig::Positions::none;
+    const bool endless = (rotary || local_rotary || alibi || unplaced) && !ends_at_max_positions;
     return endless && max_positions < kMost ? kMost : max_positions;
   }
 };
@@ -122,6 +125,7 @@ class Tower {
   std::optional<RotaryEmbedding> rotary_, local_rotary_;
   std::optional<Linear> project_out_;
   Tensor relative_bias_;  // (buckets, H)
+  std::optional<RelativeTable> relative_table_;
 };
 
 /// A forward pass through a tower, one layer per step. Must not outlive the tower, the inputs or the arena's frame.
@@ -139,6 +143,7 @@ class TowerRun {
 
  private:
   void turn(const TensorView& positions);
+  void place(std::size_t length);
 
   const Tower& tower_;
   TowerInputs inputs_;
@@ -146,6 +151,7 @@ class TowerRun {
   MutableTensorView x_;
   StackState state_;
   RotaryTable rotary_, local_rotary_;
+  RelativePositions relative_;
   std::size_t next_ = 0;  // 0: the embedding, i + 1: layer i
 };
 

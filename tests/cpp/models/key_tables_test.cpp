@@ -35,12 +35,13 @@ constexpr std::string_view kWithoutMeaning[] = {
     "attn_pdrop", "hidden_dropout", "n_ctx", "resid_dropout", "embed_dropout", "dropout_rate",
     "encoder_layerdrop", "decoder_layerdrop", "pretraining_tp", "forced_eos_token_id",
     "suppress_tokens", "begin_suppress_tokens", "summary_type", "summary_use_proj",
-    "summary_activation", "summary_proj_to_labels", "summary_first_dropout",
-    "reorder_and_upcast_attn", "deterministic_flash_attn", "sparse_prediction",
-    "sparse_pred_ignore_index", "cls_token_id", "layerdrop", "residual_dropout", "sep_token_id",
-    "encoder_stride", "use_weighted_layer_sum", "classifier_proj_size", "apply_spec_augment",
-    "mask_time_prob", "mask_time_length", "mask_time_min_masks", "mask_feature_prob",
-    "mask_feature_length", "mask_feature_min_masks", "median_filter_width",
+    "summary_activation", "summary_proj_to_labels", "summary_first_dropout", "summary_last_dropout",
+    "classifier_dropout_prob", "pooler_dropout", "reorder_and_upcast_attn",
+    "deterministic_flash_attn", "sparse_prediction", "sparse_pred_ignore_index", "cls_token_id",
+    "layerdrop", "residual_dropout", "sep_token_id", "encoder_stride", "use_weighted_layer_sum",
+    "classifier_proj_size", "apply_spec_augment", "mask_time_prob", "mask_time_length",
+    "mask_time_min_masks", "mask_feature_prob", "mask_feature_length", "mask_feature_min_masks",
+    "median_filter_width",
     // Read by transformers' config classes and by none of their models.
     "sinusoidal_pos_embds", "is_decoder", "attn_logit_softcapping", "scale_embedding",
     // Gemma 3's images, CLIP's towers by themselves.
@@ -150,9 +151,10 @@ TEST(KeyTables, AKeyThatATableLacksCannotBeRead) {
 
 TEST(KeyTables, EveryArchitectureReadsItsOwnKeysOnly) {
   for (const Architecture* architecture : kKnown) {
-    for (const Task task : {Task::base, Task::masked_lm, Task::sequence_classification,
-                            Task::token_classification, Task::question_answering, Task::causal_lm,
-                            Task::seq2seq_lm, Task::image_classification}) {
+    for (const Task task :
+         {Task::base, Task::masked_lm, Task::sequence_classification, Task::token_classification,
+          Task::question_answering, Task::replaced_token_detection, Task::causal_lm,
+          Task::seq2seq_lm, Task::image_classification}) {
       const std::string text = concat("{\"model_type\": \"", architecture->model_type,
                                       "\", \"src_vocab_size\": 9, \"tgt_vocab_size\": 9}");
       SCOPED_TRACE(concat(text, " ", to_string(task)));

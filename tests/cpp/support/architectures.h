@@ -15,7 +15,8 @@
 namespace clearformer::test {
 
 inline constexpr const char* kArchitectures[] = {
-    "bert",    "roberta",     "distilbert", "modernbert", "gpt2",           "gpt_neo",
+    "bert",    "roberta",     "distilbert", "modernbert", "xlm_roberta",    "camembert",
+    "electra", "albert",      "mpnet",      "deberta_v2", "gpt2",           "gpt_neo",
     "mistral", "qwen2",       "qwen3",      "phi",        "phi3",           "gemma",
     "gemma2",  "gemma3_text", "olmo",       "olmo2",      "olmo3",          "smollm3",
     "granite", "starcoder2",  "opt",        "openai_gpt", "nn_transformer", "marian",

@@ -122,6 +122,12 @@ export const AutoModelForQuestionAnswering = /* @__PURE__ */ autoModel(
   'question-answering',
   PreTrainedModel<ModelOutput & { start_logits: Tensor<'float32'>; end_logits: Tensor<'float32'> }>,
 );
+/** ELECTRA's discriminator: `logits` [batch, pos], positive for replaced tokens. */
+export const AutoModelForPreTraining = /* @__PURE__ */ autoModel(
+  'AutoModelForPreTraining',
+  'replaced-token-detection',
+  PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
+);
 /** Image classifiers: `logits` [batch, label]. */
 export const AutoModelForImageClassification = /* @__PURE__ */ autoModel(
   'AutoModelForImageClassification',
