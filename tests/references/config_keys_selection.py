@@ -17,9 +17,9 @@ SMALL = dict(hidden_size=8, n_embd=8, d_model=8, dim=8, num_attention_heads=2, n
              num_key_value_heads=1, head_dim=4, intermediate_size=12, hidden_dim=12, d_ff=12, ffn_dim=12, encoder_ffn_dim=12,
              decoder_ffn_dim=10, encoder_attention_heads=2, decoder_attention_heads=2, encoder_layers=1, decoder_layers=1,
              num_mel_bins=4, max_source_positions=6, max_target_positions=16, image_size=4, patch_size=2,
-             projection_dim=6, max_position_embeddings=20, n_positions=20)
-ONE_LAYER = {"bert", "roberta", "t5", "vit", "deit", "clip", "phi", "phi3", "llama", "gemma", "olmo", "granite", "starcoder2",
-             "openai-gpt"}
+             projection_dim=6, embedding_size=4, max_position_embeddings=20, n_positions=20)
+ONE_LAYER = {"bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet", "deberta-v2", "t5", "vit", "deit", "clip", "phi",
+             "phi3", "llama", "gemma", "olmo", "granite", "starcoder2", "openai-gpt"}
 OUTPUTS = ("logits", "last_hidden_state", "pooler_output", "start_logits", "end_logits", "text_embeds", "image_embeds",
            "sequences")
 ABSENT = object()
@@ -71,6 +71,24 @@ SELECTION = {
         Selected("sliding_window over local_attention", {"sliding_window": 1}, task="base"),
         Selected("tied, with tensors of its own", untied=True, task="masked-lm"),
         Selected("4.x", {"local_rope_theta": 50.0}, old=True, task="sequence-classification"),
+    ],
+    "xlm-roberta": [Selected("one class", {"id2label": {"0": "score"}, "layer_norm_eps": ABSENT}, task="sequence-classification")],
+    "camembert": [Selected("no pad_token_id", {"pad_token_id": ABSENT}, task="base")],
+    "electra": [
+        Selected("embedding_size of the model", base=dict(embedding_size=8), task="replaced-token-detection"),
+        Selected("output tensors of its own", {"tie_word_embeddings": False}, task="masked-lm"),
+    ],
+    "albert": [
+        Selected("groups that do not divide the layers", base=dict(num_hidden_layers=4, num_hidden_groups=3, inner_group_num=2), task="base"),
+        Selected("embedding_size of the model", base=dict(embedding_size=8), task="masked-lm"),
+    ],
+    "mpnet": [Selected("padding is token 1", {"pad_token_id": 5}, task="base")],
+    "deberta-v2": [
+        Selected("absolute positions only", {"relative_attention": False}, task="sequence-classification"),
+        Selected("normalized table without keys of its own", {"pos_att_type": "c2p", "share_att_key": True, "norm_rel_ebd": "layer_norm",
+                                                              "position_biased_input": False}, task="base"),
+        Selected("distances without buckets", {"position_buckets": -1, "max_relative_positions": 3}, task="masked-lm"),
+        Selected("a convolution", {"conv_kernel_size": 3}, task="base", refused_here="conv_kernel_size"),
     ],
     "gpt2": [
         Selected("is_causal false", {"is_causal": False}),

@@ -19,7 +19,7 @@ from models_common import double_of, load_checkpoint, padded, token_ids
 
 LENGTH, SOURCE = 6, 7  # SOURCE is longer than Gemma's and Qwen's window
 VISIBLE = 0.02  # an edit changes the output by more than a thousand times the difference between two correct runs
-ALONE = ("clip", "qwen3", "olmo2", "opt", "modernbert", "whisper", "vit_base")  # one sequence or image suffices
+ALONE = ("clip", "qwen3", "olmo2", "opt", "modernbert", "electra", "deberta_v2", "whisper", "vit_base")  # one sequence or image suffices
 # name: checkpoint, task
 MODELS = {
     "gpt2": ("models/gpt2/odd", "causal-lm"),
@@ -32,6 +32,8 @@ MODELS = {
     "bert": ("models/bert/odd_masked_lm", "masked-lm"),
     "bert_base": ("models/bert/odd_base", "base"),
     "modernbert": ("models/modernbert/odd_masked_lm", "masked-lm"),
+    "electra": ("models/electra/even_masked_lm", "masked-lm"),
+    "deberta_v2": ("models/deberta_v2/odd_masked_lm", "masked-lm"),
     "bart": ("models/bart/odd", "seq2seq-lm"),
     "t5": ("models/t5/odd", "seq2seq-lm"),
     "whisper": ("models/whisper/odd", "seq2seq-lm"),
@@ -64,7 +66,7 @@ def inputs_of(name, config):
     if config.model_type == "clip":
         inputs["input_ids"][:, -1] = text.eos_token_id  # the position at which the text is pooled
         inputs["pixel_values"] = images(name, config.vision_config, batch)
-    if config.model_type == "bert":
+    if config.model_type in ("bert", "electra", "deberta-v2"):
         inputs["token_type_ids"] = integers(f"hooks/{name}/types", (batch, SOURCE), 0, config.type_vocab_size)
     if config.is_encoder_decoder:
         inputs["decoder_input_ids"] = token_ids(f"hooks/{name}/targets", (batch, LENGTH), config)

@@ -1,5 +1,7 @@
 """Attaches a Watch to a transformers model: every hook point of the layouts, under our names."""
 
+import math
+
 import torch
 
 from hooks_layouts import HEADS, LAYOUTS
@@ -35,6 +37,23 @@ def _watch_scores_inside(watch, attention, name):
     watch.handles.append(attention.register_forward_hook(hook))
 
 
+def _watch_disentangled(watch, attention, name):
+    """DeBERTa's scores in forward(): recomputed from queries and keys, with its own method for each of the two terms."""
+    def hook(module, args, kwargs, result):
+        query, key = (watch.values[f"{name}.hook_{part}"].transpose(1, 2) for part in "qk")
+        kinds, parts = module.pos_att_type, []
+        scale = 1 + len(kinds)
+        raw = query @ key.transpose(2, 3) / math.sqrt(query.shape[-1] * scale)
+        for kind in kinds:
+            module.pos_att_type = [kind]
+            part = module.disentangled_attention_bias(query.flatten(0, 1), key.flatten(0, 1), kwargs["relative_pos"],
+                                                      kwargs["rel_embeddings"], scale).view(raw.shape)
+            parts.append(watch.visit(f"{name}.hook_attn_scores_{kind}", part))
+        module.pos_att_type = kinds
+        watch.weigh(name, raw, sum(parts).masked_fill(~args[1].bool(), torch.finfo(raw.dtype).min))
+    watch.handles.append(attention.register_forward_hook(hook, with_kwargs=True))
+
+
 def _watch_attention(watch, block_module, scope, path, update, block, config):
     """One attention and, as `update`, its contribution to the residual stream. Returns the output projection."""
     attention = block_module.get_submodule(path)
@@ -43,6 +62,8 @@ def _watch_attention(watch, block_module, scope, path, update, block, config):
     watch.attentions[id(attention)] = (scope, block.rotary)
     if type(attention).__name__ == "T5Attention":
         _watch_scores_inside(watch, attention, scope)
+    if type(attention).__name__ == "DisentangledSelfAttention":
+        _watch_disentangled(watch, attention, scope)
     output = (block_module.get_submodule(block.o[1:]) if block.o.startswith("/") else attention.get_submodule(block.o))
     watch.input(output, f"{scope}.hook_z", (-1, sizes[2]))
     if not block.ln1_post:

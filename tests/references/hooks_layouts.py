@@ -55,8 +55,15 @@ MODERN_BERT = Block("pre", ln1="attn_norm", attn="attn", stacked="Wqkv", o="Wo",
                     down="mlp.Wo", rotary=True)
 BERT = Block("post", ln1="attention.output.LayerNorm", attn="attention.self", q="query", k="key", v="value",
              o="/attention.output.dense", ln2="output.LayerNorm", up="intermediate.dense", down="output.dense")
+DEBERTA = Block("post", ln1="attention.output.LayerNorm", attn="attention.self", q="query_proj", k="key_proj", v="value_proj",
+                o="/attention.output.dense", ln2="output.LayerNorm", up="intermediate.dense", down="output.dense")
 CLIP = Block("pre", ln1="layer_norm1", attn="self_attn", o="out_proj", ln2="layer_norm2", up="mlp.fc1", down="mlp.fc2")
 VIT = Block("pre", ln1="layernorm_before", attn="attention", ln2="layernorm_after", up="mlp.fc1", down="mlp.fc2")
+
+
+def bert_tower(block):
+    return Tower("", "encoder.layer", block, embed="embeddings.word_embeddings", positions="embeddings.position_embeddings",
+                 types="embeddings.token_type_embeddings", embed_norm="embeddings.LayerNorm")
 
 
 def bart_tower(side, block):
@@ -103,9 +110,9 @@ LAYOUTS = {
         "parallel", ln1="input_layernorm", attn="self_attn", o="dense", up="mlp.fc1", down="mlp.fc2", rotary=True,
         head_norms=("q_layernorm", "k_layernorm") if config.qk_layernorm else (), norms_heads_first=True),
         embed="embed_tokens", final_norm="final_layernorm")],
-    "bert": lambda config: [Tower(
-        "", "encoder.layer", BERT, embed="embeddings.word_embeddings", positions="embeddings.position_embeddings",
-        types="embeddings.token_type_embeddings", embed_norm="embeddings.LayerNorm")],
+    "bert": lambda config: [bert_tower(BERT)],
+    "electra": lambda config: [bert_tower(BERT)],
+    "deberta-v2": lambda config: [bert_tower(DEBERTA)],
     "modernbert": lambda config: [Tower("", "layers", MODERN_BERT, embed="embeddings.tok_embeddings",
                                         embed_norm="embeddings.norm", final_norm="final_norm")],
     "vit": lambda config: [Tower("", "layers", VIT, patches="embeddings", final_norm="layernorm")],
@@ -124,5 +131,6 @@ LAYOUTS = {
     "t5": lambda config: [t5_tower(side, config.is_gated_act) for side in ("encoder", "decoder")],
 }
 # Norms and poolers outside the towers: our name, the module's path in the model.
-HEADS = {"bert": {"mlm.norm": "cls.predictions.transform.LayerNorm"}, "modernbert": {"mlm.norm": "head.norm"},
+HEADS = {"bert": {"mlm.norm": "cls.predictions.transform.LayerNorm"}, "electra": {"mlm.norm": "generator_predictions.LayerNorm"},
+         "deberta-v2": {"mlm.norm": "cls.predictions.transform.LayerNorm"}, "modernbert": {"mlm.norm": "head.norm"},
          "clip": {"vision_model.pooler.norm": "vision_model.post_layernorm"}}

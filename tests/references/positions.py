@@ -1,4 +1,4 @@
-"""Additive positions: sinusoids, the shift matrix, ALiBi, T5's relative buckets, learned tables.
+"""Additive positions: sinusoids, the shift matrix, ALiBi, T5's and DeBERTa's relative buckets, learned tables.
 
 Sinusoids, pair j of dimension d: angle = position / base^(2j / d); interleaved: columns 2j, 2j + 1 are sin, cos (paper,
 d2l); halves: all sines, then all cosines (Marian). An odd d has one more sine than cosines. Whisper's and fairseq's tables
@@ -11,6 +11,7 @@ import numpy
 import torch
 from transformers import T5Config
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+from transformers.models.deberta_v2.modeling_deberta_v2 import build_relative_position
 from transformers.models.marian.modeling_marian import MarianSinusoidalPositionalEmbedding
 from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
 from transformers.models.t5.modeling_t5 import T5Attention
@@ -137,6 +138,19 @@ def add_t5(group):
             group.case(full, "relative_position_bias", options, {"table": table}, {"bias": bias}, file=FILE)
 
 
+def add_deberta(group):
+    """The rows of DeBERTa's table for all relative positions -(length - 1) to length - 1, query minus key."""
+    settings = {"v3": (256, 512, 700), "small": (6, 24, 60), "odd": (9, 40, 90), "narrow": (2, 9, 20), "wide": (64, 700, 720),
+                "none": (-1, 5, 12)}
+    for name, (buckets, longest, length) in settings.items():
+        span = buckets if buckets > 0 else longest
+        positions = torch.zeros(1, length, 1)
+        relative = build_relative_position(positions, positions, bucket_size=buckets, max_position=longest)[0]
+        rows = torch.clamp(torch.cat([relative[0].flip(0), relative[1:, 0]]) + span, 0, 2 * span - 1)
+        group.case(f"deberta_rows_{name}", "relative_rows", {"buckets": max(buckets, 0), "max_distance": longest, "span": span,
+                                                             "length": length}, {}, {"rows": rows}, file=FILE)
+
+
 def add_learned(group):
     table = normal("positions/learned/table", (9, 5))
     for name, positions in {"start": [0, 1, 2, 3], "offset": [4, 5, 6, 7, 8], "any": [8, 0, 3, 3]}.items():
@@ -147,7 +161,7 @@ def add_learned(group):
 def main():
     args = arguments(__doc__)
     group = Group(args, "positions", "positions.py", ["transformers"])
-    for part in (add_sinusoids, add_shift, add_distinct, add_alibi, add_t5, add_learned):
+    for part in (add_sinusoids, add_shift, add_distinct, add_alibi, add_t5, add_deberta, add_learned):
         part(group)
     group.save()
 
