@@ -17,6 +17,7 @@ from models_common import CERTAIN, fill, flatten
 MOST_PARAMETERS = 500_000  # models larger than this, from a class's defaults for omitted sizes, are not compared
 MOST_PATCHES = 900  # of an image; every head's scores are its square
 SMALL_SIZE = 64  # if no number of the configuration is larger, the model is certainly small
+TYPED = ("bert", "roberta", "xlm-roberta", "camembert", "electra", "albert", "deberta-v2")  # with token types
 ROWS, LENGTH, TARGET, NEW_TOKENS = 3, 9, 5, 8
 
 
@@ -108,7 +109,7 @@ def inputs_of(kind, config, task):
         inputs = text_inputs(config)
         if config.model_type == "modernbert" and task == "sequence-classification":
             inputs["attention_mask"][:, :3] = 1  # or the pooled first position could attend to nothing locally
-        if config.model_type != "modernbert" and getattr(config, "type_vocab_size", 0) > 1:
+        if config.model_type in TYPED and config.type_vocab_size > 1:
             inputs["token_type_ids"] = integers("config_keys/types", (ROWS, LENGTH), 0, config.type_vocab_size)
         return inputs
     targets = integers("config_keys/targets", (ROWS, TARGET), 10, 40)

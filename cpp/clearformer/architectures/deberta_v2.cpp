@@ -87,7 +87,7 @@ bool names(const ConfigReader& config, std::string_view key, std::string_view na
 }
 
 // Sizes that transformers accepts but cannot run with, and its convolution.
-void refuse_unsupported(const ConfigReader& config, const AttentionConfig& attention) {
+void refuse_unsupported(const ConfigReader& config, Task task, const AttentionConfig& attention) {
   if (read_count(config, "conv_kernel_size") != 0) {
     config.refuse(ErrorCode::unsupported, "conv_kernel_size",
                   "adds a convolution, which is not supported");
@@ -95,7 +95,8 @@ void refuse_unsupported(const ConfigReader& config, const AttentionConfig& atten
   if (config.size("attention_head_size", attention.d_head) != attention.d_head) {
     config.refuse_value("attention_head_size", "is not ", attention.d_head);
   }
-  if (config.size("pooler_hidden_size", attention.d_model) != attention.d_model) {
+  if (task == Task::sequence_classification &&
+      config.size("pooler_hidden_size", attention.d_model) != attention.d_model) {
     config.refuse_value("pooler_hidden_size", "is not ", attention.d_model);
   }
 }
@@ -124,8 +125,10 @@ void read_relative(const ConfigReader& config, TowerConfig& tower) {
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_bert_trunk(config, task, {});
   TowerConfig& tower = model.tower;
-  refuse_unsupported(config, tower.stack.block.attention);
+  refuse_unsupported(config, task, tower.stack.block.attention);
   read_relative(config, tower);
+  tower.isolates_padding = true;
+  tower.stack.block.attention.empty_row = EmptyRow::uniform;
   TextEmbeddingConfig& text = *tower.text;
   text.token_types = config.count("type_vocab_size", 0);
   text.ignores_token_types = true;

@@ -1,5 +1,6 @@
 #include "clearformer/layers/text_embedding.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "clearformer/kernels/elementwise.h"
@@ -15,6 +16,14 @@ void add_rows(const MutableTensorView& x, const TensorView& rows) {
   const std::size_t count = rows.elements();
   for (std::size_t at = 0; at < x.elements(); at += count) {
     kernels::add(x.f32() + at, rows.f32(), x.f32() + at, count);
+  }
+}
+
+// Clears the rows of x (B, T, D) where the mask (B, T) is 0.
+void clear_rows(const MutableTensorView& x, const TensorView& mask) {
+  const std::size_t width = x.dim(2);
+  for (std::size_t row = 0; row < mask.elements(); ++row) {
+    if (mask.as<std::uint8_t>()[row] == 0) std::fill_n(x.f32() + row * width, width, 0.0f);
   }
 }
 
@@ -61,6 +70,7 @@ void TextEmbedding::forward(const Inputs& inputs, const MutableTensorView& x,
   project_at(TextEmbeddingConfig::Projected::before_norm);
   if (norm_) norm_->forward(sum, sum, context / "embed.ln");
   project_at(TextEmbeddingConfig::Projected::after_norm);
+  if (inputs.mask != nullptr) clear_rows(x, *inputs.mask);
   if (placed || token_types_ || norm_ || projection_) {
     context.trace("hook_full_embed", x, kTextLegend);
   }

@@ -65,6 +65,7 @@ class TextEmbedding {
     TensorView ids;
     const TensorView* token_types = nullptr;  // none: zeros
     TensorView positions;                     // before the offset
+    const TensorView* mask = nullptr;         // (B, T) uint8: where it is 0, x becomes 0
   };
   /// x (B, T, D). Throws invalid_argument, naming the id and its index, for an id outside a table.
   void forward(const Inputs& inputs, const MutableTensorView& x, const Context& context) const;

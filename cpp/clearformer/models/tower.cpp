@@ -7,11 +7,15 @@ namespace clearformer {
 
 namespace {
 
-// Reshapes (B, S) to broadcast to (B, H, T, S).
-Mask padding_mask(const TensorView& given) {
+// Reshapes (B, S) to `shape`, which broadcasts to (B, H, T, S).
+Mask padding_mask(const TensorView& given, const Shape& shape) {
   const std::uint8_t* first = given.as<std::uint8_t>();
   if (std::find(first, first + given.elements(), 0) == first + given.elements()) return {};
-  return Mask::allow(Tensor::copy_of(given.reshaped({given.dim(0), 1, 1, given.dim(1)})));
+  return Mask::allow(Tensor::copy_of(given.reshaped(shape)));
+}
+
+Mask padding_mask(const TensorView& given) {
+  return padding_mask(given, {given.dim(0), 1, 1, given.dim(1)});
 }
 
 // The number of unmasked positions (of B, S) up to each of the last ones (B, T), minus one; -1 for masked ones.
@@ -158,6 +162,7 @@ void Tower::embed(const TowerInputs& inputs, const MutableTensorView& x,
   text.ids = *inputs.ids;
   if (inputs.token_types) text.token_types = &*inputs.token_types;
   text.positions = positions(inputs, past_of(inputs), context.arena);
+  if (config_.isolates_padding && inputs.attention_mask) text.mask = &*inputs.attention_mask;
   text_->forward(text, x, context);
 }
 
@@ -165,7 +170,13 @@ StackState Tower::state(const TowerInputs& inputs) const {
   StackState state;
   const std::size_t past = past_of(inputs);
   if (config_.attends == TowerConfig::Attends::to_the_past) state.mask = Mask::causal(past);
-  if (inputs.attention_mask) state.mask = state.mask & padding_mask(*inputs.attention_mask);
+  if (inputs.attention_mask) {
+    const TensorView& given = *inputs.attention_mask;
+    state.mask = state.mask & padding_mask(given);
+    if (config_.isolates_padding) {
+      state.mask = state.mask & padding_mask(given, {given.dim(0), 1, given.dim(1), 1});
+    }
+  }
   if (config_.relative) {
     const std::size_t length = inputs.ids->dim(1);
     state.mask =
