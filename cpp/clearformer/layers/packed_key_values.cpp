@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "clearformer/kernels/matmul.h"
 #include "clearformer/kernels/packed_matrix.h"
 #include "clearformer/tensor/thread_pool.h"
 

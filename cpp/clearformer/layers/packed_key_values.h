@@ -7,10 +7,13 @@
 #include <span>
 #include <string_view>
 
-#include "clearformer/kernels/matmul.h"
 #include "clearformer/layers/heads.h"
 
 namespace clearformer {
+
+namespace kernels {
+enum class PanelElement;  // of matmul.h, which is private
+}
 
 /// What keys and values are stored in. The rounded ones have a float scale for each key and each value of a head:
 ///   f16   IEEE binary16, rounded to nearest even; the scale is 1, or a power of two for numbers above 65,504
