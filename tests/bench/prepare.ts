@@ -74,10 +74,11 @@ async function bundleOwn(): Promise<void> {
         target: 'es2022',
         outDir: folder,
         emptyOutDir: true,
-        modulePreload: false,
+        modulePreload: { polyfill: false },
         rollupOptions: {
           input: entry,
-          preserveEntrySignatures: 'strict',
+          // As in a page, whose script exports nothing: with 'strict' everything that parts share is a file of its own.
+          preserveEntrySignatures: 'allow-extension',
           output: { entryFileNames: 'index.js' },
         },
       },
