@@ -31,6 +31,9 @@ export interface Checkpoint {
   progress: Progress;
 }
 
+/** A chunk is 64 kB to some megabytes. */
+const writesAtOnce = 4;
+
 export const weightsName = 'model.safetensors';
 export const indexName = 'model.safetensors.index.json';
 
@@ -155,11 +158,15 @@ async function streamFile(
   options: CheckpointOptions,
 ): Promise<void> {
   await engine.call('checkpoint_begin_file', { checkpoint: handle, name: file.name, bytes });
+  // The next chunks are read while the worker takes the last ones.
+  const writes: Promise<void>[] = [];
   for await (const chunk of readChunks(file, options)) {
     const { byteLength } = chunk; // a transferred chunk has none
-    await engine.write(handle, chunk, file.borrowed);
-    progress.add(file.name, byteLength);
+    const write = engine.write(handle, chunk, file.borrowed).then(() => progress.add(file.name, byteLength));
+    write.catch(() => {}); // thrown below, unless the reading fails before
+    if (writes.push(write) > writesAtOnce) await writes.shift();
   }
+  await Promise.all(writes);
   await engine.call('checkpoint_end_file', { checkpoint: handle });
   progress.done(file.name);
 }
