@@ -189,6 +189,39 @@ describe('feature-extraction of sentence-transformers folders', () => {
     expect(answers[1]).toEqual(answers[0]);
   });
 
+  it('dense layers follow pooling, and what is wrong with theirs is named', async () => {
+    const files = { ...folderFiles('models/sentence_transformers/embedding_gemma'), ...numberTokenizer };
+    const pipe = await pipeline('feature-extraction', files, { deterministic: true });
+    expect((await pipe('7 8 9')).dims).toEqual([1, 24]);
+    expect((await pipe('7 8 9', { pooling: 'mean' })).dims).toEqual([1, 32]);
+    await pipe.dispose();
+    const failure = (changed: object) =>
+      failureOf(async () => {
+        const broken = Object.entries({ ...files, ...changed }).filter(([, file]) => file !== undefined);
+        await (await pipeline('feature-extraction', Object.fromEntries(broken) as typeof files))('7 8 9');
+      });
+    const [weights, pickle] = ['2_Dense/model.safetensors', '2_Dense/pytorch_model.bin'];
+    expect(await failure({ [weights]: undefined })).toMatchObject({
+      code: 'file_not_found',
+      details: { file: weights },
+    });
+    expect(await failure({ [weights]: undefined, [pickle]: new Uint8Array(4) })).toMatchObject({
+      code: 'unsupported',
+      details: { file: pickle },
+    });
+    const sizes = (options: object) => failure({ '3_Dense/config.json': jsonFile({ in_features: 40, ...options }) });
+    expect(await sizes({ out_features: 25, bias: true })).toMatchObject({ code: 'shape_mismatch' });
+    expect(await sizes({ out_features: 24, activation_function: 'torch.nn.modules.activation.PReLU' })).toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('PReLU'),
+    });
+    expect(await sizes({ out_features: '24' })).toMatchObject({ details: { file: '3_Dense/config.json' } });
+    const normalized = ['Transformer', 'Pooling', 'Normalize', 'Dense'].map((name, i) => {
+      return { type: `sentence_transformers.models.${name}`, path: ['', '1_Pooling', '', '2_Dense'][i] };
+    });
+    expect(await failure({ 'modules.json': jsonFile(normalized) })).toMatchObject({ code: 'unsupported' });
+  });
+
   it('calls may choose otherwise', async () => {
     const files = {
       ...folderFiles('pipelines/wordpiece_64'),

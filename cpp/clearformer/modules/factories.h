@@ -24,6 +24,7 @@ struct Library {
 };
 Library torch_library();
 Library d2l_library();
+Library sentence_transformers_library();
 
 /// An option that is a size or a list of sizes.
 Shape shape_option(const ConfigReader& options, std::string_view key);

@@ -46,7 +46,8 @@ void check_options(const modules::Factory& factory, const ConfigReader& options)
 
 std::unique_ptr<Module> Module::make(std::string_view kind, const ConfigReader& options,
                                      Weights weights) {
-  for (const modules::Library& library : {modules::torch_library(), modules::d2l_library()}) {
+  for (const modules::Library& library : {modules::torch_library(), modules::d2l_library(),
+                                          modules::sentence_transformers_library()}) {
     for (const modules::Factory* factory = library.begin; factory != library.end; ++factory) {
       if (factory->kind != kind) continue;
       check_options(*factory, options);

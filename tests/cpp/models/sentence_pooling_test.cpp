@@ -8,6 +8,8 @@
 
 #include "clearformer/loading/load_model.h"
 #include "clearformer/models/model.h"
+#include "clearformer/modules/module.h"
+#include "clearformer/weights/checkpoint_reader.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"
 #include "support/files.h"
@@ -36,10 +38,20 @@ std::vector<PoolingMode> modes_of(const Json& config) {
   return modes;
 }
 
+Tensor dense_after(const Tensor& x, const std::string& folder) {
+  CheckpointReader reader;
+  reader.read_file(folder + "/model.safetensors", "model.safetensors");
+  const ConfigReader options(read_bytes(folder + "/config.json"), "config.json");
+  const auto module = Module::make("sentence_transformers.Dense", options, reader.finish());
+  Module::Inputs inputs;
+  inputs.tensors.emplace("input", x.view());
+  return module->forward(inputs, nullptr);
+}
+
 TEST(SentencePooling, EmbeddingsEqualTheReference) {
   const Fixture fixture(kGroup);
   const auto cases = fixture.of_op("sentence_embedding");
-  ASSERT_EQ(cases.size(), 4u);
+  ASSERT_EQ(cases.size(), 5u);
   for (const Case* reference : cases) {
     SCOPED_TRACE(reference->name());
     const std::string folder =
@@ -53,8 +65,12 @@ TEST(SentencePooling, EmbeddingsEqualTheReference) {
     ModelOutputs outputs = model->forward(inputs);
     const Json modes = Json::parse(read_bytes(folder + "/1_Pooling/config.json"), "config.json",
                                    ErrorCode::malformed_config);
-    const Tensor embedding =
+    Tensor embedding =
         sentence_pooling(outputs.at("last_hidden_state"), mask.view(), modes_of(modes));
+    for (const char* path : {"/2_Dense", "/3_Dense"}) {
+      if (file_exists(folder + path + "/config.json"))
+        embedding = dense_after(embedding, folder + path);
+    }
     const bool unit = read_bytes(folder + "/modules.json").find("Normalize") != std::string::npos;
     expect_close("embedding", unit ? unit_vectors(embedding) : embedding.clone(),
                  reference->output("sentence_embedding"), kModelBound);

@@ -114,6 +114,7 @@ const tables: Readonly<Record<string, Table>> = {
     pooling_mode_weightedmean_tokens: 'flag',
     pooling_mode_lasttoken: 'flag',
   },
+  'Dense/config.json': { in_features: 'size', out_features: 'size', bias: 'flag', activation_function: 'text' },
   'config_sentence_transformers.json': {
     prompts: { each: 'text' },
     default_prompt_name: 'text',

@@ -104,8 +104,15 @@ export class FeatureExtractionPipeline extends Pipeline<
     const modes = options.pooling === undefined ? this.#defaults.pooling : poolingModes(options.pooling);
     const { normalize = options.pooling === undefined && this.#defaults.normalize } = options;
     const parts = modes.length === 0 ? await this.#tokens(list, options) : await this.#pooled(list, modes, options);
-    const joined = joinedRows(parts);
+    const joined = await this.#projected(joinedRows(parts), options);
     return normalize ? normalized(this.model, joined) : joined;
+  }
+
+  /** The layers that modules.json lists after pooling. */
+  async #projected(vectors: Tensor<'float32'>, { pooling }: FeatureExtractionOptions): Promise<Tensor<'float32'>> {
+    if (this.#defaults.dense.length === 0 || pooling !== undefined) return vectors;
+    const { project } = await import('./dense.js');
+    return project(this.model, this.#defaults.dense, vectors);
   }
 
   #encode(texts: readonly string[], options: TextCallOptions): Promise<TokenizerOutput> {

@@ -48,6 +48,7 @@ export async function fileProblems(
         return brokenRules('sentence_bert_config.json', (await read(name)) ?? {}, name);
       }
       const name = `${path}config.json`;
+      if (kind === 'Dense') return brokenRules('Dense/config.json', (await read(name)) ?? {}, name);
       return poolingProblems((await read(name)) ?? {}, name, d_model);
     });
   }
@@ -74,7 +75,7 @@ async function modules(
     const broken = brokenRules(list, held as unknown as Values);
     for (const { type, path } of broken.length > 0 ? [] : held) {
       const kind = type.split('.').at(-1);
-      if (kind === 'Transformer' || kind === 'Pooling') steps.push({ kind, path: path ? `${path}/` : '' });
+      if (['Transformer', 'Pooling', 'Dense'].includes(kind)) steps.push({ kind, path: path ? `${path}/` : '' });
     }
     return broken;
   });

@@ -5,6 +5,7 @@ import { type ReadOptions, readOptional, readRequired } from '../checkpoint/file
 import type { Folder } from '../checkpoint/folder.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { readPlain } from '../text/plain_text.js';
+import type { DenseLayer } from './dense.js';
 import { type PoolingMode, poolingModes } from './pooling.js';
 
 /** The embedding settings of a folder. */
@@ -14,10 +15,19 @@ export interface EmbeddingDefaults {
   /** Maximum number of tokens of a text. */
   max_seq_length: number | undefined;
   do_lower_case: boolean;
+  /** The layers after pooling. */
+  dense: readonly DenseLayer[];
 }
 
-const none: EmbeddingDefaults = { pooling: [], normalize: false, max_seq_length: undefined, do_lower_case: false };
+const none: EmbeddingDefaults = {
+  pooling: [],
+  normalize: false,
+  max_seq_length: undefined,
+  do_lower_case: false,
+  dense: [],
+};
 const list = 'modules.json';
+const steps = ['Transformer', 'Pooling', 'Dense', 'Normalize'] as const;
 
 interface Module {
   type: string;
@@ -36,7 +46,10 @@ export async function readEmbeddingDefaults(folder: Folder, options: ReadOptions
     const kind = type.split('.').at(-1) ?? '';
     const own = path === '' ? '' : `${path}/`;
     if (kind === 'Normalize') defaults.normalize = true;
-    else if (kind === 'Transformer') Object.assign(defaults, await readTransformer(folder, own, options));
+    else if (kind === 'Dense' && defaults.pooling.length > 0 && !defaults.normalize) {
+      const { readDense } = await import('./dense.js');
+      defaults.dense = [...defaults.dense, await readDense(folder, own, options)];
+    } else if (kind === 'Transformer') Object.assign(defaults, await readTransformer(folder, own, options));
     else if (kind === 'Pooling') {
       const name = `${own}config.json`;
       const config = JSON.parse((await readRequired(folder, name, options)).text);
@@ -45,8 +58,8 @@ export async function readEmbeddingDefaults(folder: Folder, options: ReadOptions
     } else {
       throw new ClearformerError(
         'unsupported',
-        `${list}: a step of type ${textOf(type)} is not supported (known: Transformer, Pooling, Normalize)`,
-        { file: list, expected: ['Transformer', 'Pooling', 'Normalize'] },
+        `${list}: a step of type ${textOf(type)} is not supported here (known: ${steps.join(', ')}, in this order)`,
+        { file: list, expected: [...steps] },
       );
     }
   }

@@ -75,7 +75,7 @@ export abstract class Module {
   async load_state_dict(state_dict: StateDict): Promise<this> {
     const engine = await sharedEngine();
     const { kind, options } = this;
-    const module = await create(engine, kind, options, state_dict);
+    const module = await createModule(engine, kind, options, state_dict);
     const release = () => releaseHandle(engine, module);
     const before = this.#loaded;
     this.#loaded = { engine, module, lease: new Lease(`this ${kind}`, this, release) };
@@ -133,7 +133,13 @@ export abstract class Module {
   }
 }
 
-async function create(engine: Engine, kind: string, options: PlainOptions, state_dict: StateDict): Promise<Handle> {
+/** @internal A module of the core with these weights. */
+export async function createModule(
+  engine: Engine,
+  kind: string,
+  options: PlainOptions,
+  state_dict: StateDict,
+): Promise<Handle> {
   if (state_dict instanceof Uint8Array || state_dict instanceof ArrayBuffer) {
     const checkpoint = await read(engine, bytesOf(state_dict));
     return (await engine.call('module_create', { kind, options, checkpoint })).module;
