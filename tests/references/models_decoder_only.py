@@ -9,9 +9,10 @@ from transformers import (
     SmolLM3Config, Starcoder2Config,
 )
 
+import generation
 from common import arguments
 from models_common import (
-    add_forward, add_greedy, first_telling, open_group, padded, token_ids, write_checkpoint,
+    add_forward, add_greedy, double_of, first_telling, open_group, padded, token_ids, write_checkpoint,
 )
 
 LENGTH = 11  # longer than every window below
@@ -196,6 +197,7 @@ SPELLED = {
     ("gemma2", "odd"): version_4("layer_types"),
     ("gemma3_text", "odd"): version_4("layer_types", sliding_window_pattern=2),
 }
+BEAM_SEARCHED = ("gemma", "olmo", "olmo2", "olmo3", "smollm3", "granite", "starcoder2", "opt", "openai_gpt")
 COUNTING = ("opt",)  # without position_ids positions are counted in the attention mask
 GAINS = {"gemma": {"embed_tokens": 0.35}, "gemma2": {"embed_tokens": 0.35}, "gemma3_text": {"embed_tokens": 0.35}}  # these models multiply it by sqrt(d_model)
 
@@ -226,6 +228,22 @@ OLD_FILES = {
 }
 
 
+def add_beams(group, architecture, size, model):
+    """A beam search whose result no rounding can change."""
+    double, options = double_of(model), {"num_beams": 3}
+    for seed in range(60):
+        inputs = generation.inputs_of(f"{architecture}_{size}", model, seed)
+        found = generation.generate(model, inputs, options)
+        if not generation.is_certain(model, double, inputs, options, found)[0]:
+            continue
+        told = {"checkpoint": size, "do_sample": False, "max_new_tokens": generation.STEPS, "eos_token_id": None,
+                "pad_token_id": model.config.pad_token_id or 0}
+        group.case(f"{size}_beams", "generate", told | options, inputs, {"sequences": found["sequences"]},
+                   file=f"{size}.safetensors")
+        return
+    raise ValueError(f"{architecture}/{size}: no certain search")
+
+
 def add_checkpoint(group, architecture, size):
     folder = os.path.join(group.folder, size)
     stored = dict(STORED.get((architecture, size), {}), spelling=SPELLED.get((architecture, size)),
@@ -253,6 +271,8 @@ def add_checkpoint(group, architecture, size):
         add_forward(group, f"{size}_counted_padding", size, "causal-lm", model, runs[1])
     for run, name in zip(runs, ("greedy", "greedy_left_padding")):
         add_greedy(group, f"{size}_{name}", size, model, run)
+    if architecture in BEAM_SEARCHED and size == "even":
+        add_beams(group, architecture, size, model)
 
 
 def main():
