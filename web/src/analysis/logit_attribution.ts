@@ -39,8 +39,8 @@ export interface LogitAttribution {
 }
 
 /**
- * Decomposes a token's logit, or its difference to another's. For pre-norm decoders with a final norm (GPT-2, GPT-Neo,
- * Llama, Mistral, Qwen, Phi, T5, Whisper): in other models logits are not such a sum, and `unsupported` gives the
+ * Decomposes a token's logit, or its difference to another's. For pre-norm decoders with a final norm (GPT-2, OPT,
+ * Llama, Mistral, Qwen, Phi, T5, Whisper, …): in other models logits are not such a sum, and `unsupported` gives the
  * reason. Accumulated in double precision. With dtype q8 or q4 the core also rounds the inputs of its matrix products:
  * the parts then sum to the logit up to that error.
  * Rejects with `invalid_argument` for tokens and positions that do not exist, and as a call of the model does.
