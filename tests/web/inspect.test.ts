@@ -8,7 +8,10 @@ import {
   AutoModelForCausalLM,
   AutoModelForImageClassification,
   AutoModelForMaskedLM,
+  AutoModelForQuestionAnswering,
   AutoModelForSeq2SeqLM,
+  AutoModelForSequenceClassification,
+  AutoModelForTokenClassification,
   configure,
   type Inspection,
   type InspectOptions,
@@ -41,6 +44,9 @@ const loaders: Record<string, AutoModelClass<PreTrainedModel>> = {
   'causal-lm': AutoModelForCausalLM,
   'seq2seq-lm': AutoModelForSeq2SeqLM,
   'image-classification': AutoModelForImageClassification,
+  'question-answering': AutoModelForQuestionAnswering,
+  'sequence-classification': AutoModelForSequenceClassification,
+  'token-classification': AutoModelForTokenClassification,
 };
 
 /** All reference folders with weights, one per architecture, and the bundled models. */

@@ -38,6 +38,16 @@ const threadTicks = () =>
       return [id, Number(rest.split(' ')[11])] as const;
     }),
   );
+/** The number of threads once none has started or ended for a fifth of a second. */
+async function settled(): Promise<number> {
+  let count = running();
+  for (let quiet = 0; quiet < 10; ) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    quiet = running() === count ? quiet + 1 : 0;
+    count = running();
+  }
+  return count;
+}
 const settles = (count: number) => vi.waitUntil(() => running() <= count, { timeout: 10_000, interval: 20 });
 
 describe.each(variants)('%s, with threads', (variant) => {
@@ -96,7 +106,7 @@ describe('threads', () => {
     'end with dispose, in a worker too',
     async () => {
       await (await load({ worker: true, numThreads: 2 })).dispose();
-      const before = running();
+      const before = await settled();
       for (const worker of [false, true]) {
         const models = await Promise.all([load({ worker, numThreads: 3 }), load({ worker, numThreads: 4 })]);
         expect(running()).toBeGreaterThanOrEqual(before + 5);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "clearformer/kernels/matmul.h"
 #include "clearformer/kernels/packed_matrix.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"
