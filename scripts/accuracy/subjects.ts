@@ -104,7 +104,8 @@ async function sampled(project: string, model: GenerativeModel, count: number, l
   const texts: number[][] = [];
   for (let seed = 0; seed < count; seed++) {
     const { input_ids } = tokenizer(beginnings[seed % beginnings.length] ?? '');
-    const options = { max_length: length, do_sample: true, temperature: 1, top_k: 0, eos_token_id: null, seed };
+    const max_new_tokens = length - widthOf(input_ids);
+    const options = { max_new_tokens, do_sample: true, temperature: 1, top_k: 0, eos_token_id: null, seed };
     texts.push(firstOf(await model.generate({ input_ids }, options)));
   }
   return texts;
@@ -294,8 +295,9 @@ async function piecePredictions(
   if (!input_features) throw new RangeError('there is no sound');
   const parts: Predictions[] = [];
   await using past_key_values = new DynamicCache(); // keeps what was computed from the sound
-  for (const piece of pieces) {
-    const { logits } = await model({ input_features, decoder_input_ids: [piece], past_key_values });
+  for (const [index, piece] of pieces.entries()) {
+    const heard = index === 0 && { input_features };
+    const { logits } = await model({ ...heard, decoder_input_ids: [piece], past_key_values });
     await past_key_values.crop(0);
     const width = widthOf(logits);
     const [first, last] = [spoken.length - 1, piece.length - 1];
