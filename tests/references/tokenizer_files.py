@@ -170,7 +170,7 @@ def nmt_rules(lines):
 
 
 # Of these every 20th line is compared.
-RARE = ("openai_gpt", "gemma", "starcoder2", "cased_words")
+RARE = ("openai_gpt", "gemma", "starcoder2", "cased_words", "xlm_roberta", "deberta_v3", "albert")
 
 
 def makers():
@@ -183,6 +183,33 @@ def makers():
 def _token(content, **properties):
     plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": False}
     return {"content": content} | plain | properties
+
+
+def unigram_encoders(lines, step, metaspace):
+    """The steps of XLM-RoBERTa's, DeBERTa-v3's and ALBERT's files, with the tokens of this vocabulary."""
+    table = base64.b64encode(charsmap(dict(list(nmt_rules(lines).items())[-60:]))).decode()
+    spaces = step("Replace", pattern={"Regex": " {2,}"}, content=" ")
+    words = step("Sequence", pretokenizers=[step("WhitespaceSplit"), metaspace])
+
+    def template(*pieces):
+        held = [{"SpecialToken" if piece != "$A" else "Sequence": {"id": piece.strip("$"), "type_id": 0}} for piece in pieces]
+        special = {name: {"id": name, "ids": [at], "tokens": [name]} for at, name in ((1, "</s>"), (2, "<unk>"))}
+        return step("TemplateProcessing", single=held, pair=held + [{"Sequence": {"id": "B", "type_id": 1}}], special_tokens=special)
+
+    yield "xlm_roberta", "unigram_nfkc", {
+        "normalizer": step("Precompiled", precompiled_charsmap=table), "pre_tokenizer": words,
+        "post_processor": template("<unk>", "$A", "</s>")}
+    yield "deberta_v3", "unigram_nfkc", {
+        "normalizer": step("Sequence", normalizers=[
+            step("Replace", pattern={"Regex": r"\s{2,}|[\n\r\t]"}, content=" "), step("NFC"),
+            step("Strip", strip_left=False, strip_right=True)]),
+        "pre_tokenizer": step("Sequence", pretokenizers=[step("Punctuation", behavior="Isolated"), metaspace]),
+        "post_processor": template("<unk>", "$A", "</s>")}
+    quotes = [step("Replace", pattern={"String": marks}, content='"') for marks in ("``", "''")]
+    folds = [step("NFKD"), step("StripAccents"), step("Lowercase"), spaces]
+    yield "albert", "unigram_nfkc", {
+        "normalizer": step("Sequence", normalizers=[*quotes, *folds, *folds]), "pre_tokenizer": words,
+        "post_processor": template("<unk>", "$A", "</s>")}
 
 
 def variants(lines):
@@ -239,5 +266,6 @@ def variants(lines):
         step("Digits", individual_digits=True), prefixed | {"add_prefix_space": False}])}
     yield "cased_words", "byte_level_llama3", {"pre_tokenizer": step("Sequence", pretokenizers=[
         split(CASED_WORDS, "Isolated"), prefixed | {"add_prefix_space": False, "use_regex": False}])}
+    yield from unigram_encoders(lines, step, metaspace)
     yield "char_delimiter", "bpe_metaspace", {
         "normalizer": step("NFD"), "pre_tokenizer": step("CharDelimiterSplit", delimiter=" ")}

@@ -20,11 +20,12 @@ export type SpecialName = (typeof specialNames)[number];
 type SpecialTokens = Readonly<Partial<Record<SpecialName, string>>>;
 
 /** Groups of similar tokenizer classes. */
-export type Family = 'bert' | 'roberta' | 'gpt2' | 'clip' | 'whisper' | 't5';
+export type Family = 'albert' | 'bert' | 'roberta' | 'gpt2' | 'clip' | 'whisper' | 't5';
 
 const endOfText = '<|endoftext|>';
 const byFamily: Readonly<Record<Family, SpecialTokens>> = {
   bert: { unk_token: '[UNK]', sep_token: '[SEP]', pad_token: '[PAD]', cls_token: '[CLS]', mask_token: '[MASK]' },
+  albert: { unk_token: '<unk>', sep_token: '[SEP]', pad_token: '<pad>', cls_token: '[CLS]', mask_token: '[MASK]' },
   roberta: {
     bos_token: '<s>',
     eos_token: '</s>',
@@ -43,6 +44,8 @@ const familyNames: Readonly<Record<string, Family>> = {
   bert: 'bert',
   distilbert: 'bert',
   electra: 'bert',
+  debertav2: 'bert',
+  albert: 'albert',
   mobilebert: 'bert',
   roberta: 'roberta',
   xlmroberta: 'roberta',
