@@ -212,6 +212,23 @@ describe('classify', { timeout }, () => {
     });
   });
 
+  it('chooses among labels with a model for natural language inference', async () => {
+    const nli = folderOf(fixturePath('models/deberta_v2/even_sequence_classification'), {
+      'tokenizer.json': numberedWords(64),
+    });
+    const words = ['classify', nli, 'w8 w9', '--labels', 'w5,w6,w7', '--hypothesis-template', 'w10 {}'];
+    const classifier = await pipeline('zero-shot-classification', nli, { deterministic: true });
+    for (const multi_label of [false, true]) {
+      const [{ labels }] = await json([...words, ...(multi_label ? ['--multi-label'] : [])]);
+      const wanted = await classifier('w8 w9', 'w5,w6,w7', { hypothesis_template: 'w10 {}', multi_label });
+      expect(labels.map(({ label }: { label: string }) => label)).toEqual(wanted.labels);
+      labels.forEach(({ score }: { score: number }, i: number) => {
+        expect(score).toBeCloseTo(wanted.scores[i] as number, 5);
+      });
+    }
+    await classifier.dispose();
+  });
+
   it('chooses among labels with CLIP', async () => {
     const image = fixturePath('image_files/RGB.png');
     const words = ['classify', clip(), '--image', image, '--labels', 'w5,w6, w7'];

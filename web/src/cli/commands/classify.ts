@@ -13,6 +13,7 @@ interface Options extends SharedOptions {
   image: string[];
   candidateLabels?: string[];
   hypothesisTemplate?: string;
+  multiLabel?: boolean;
   textPair?: string;
   topK: number;
   functionToApply?: 'softmax' | 'sigmoid' | 'none';
@@ -23,6 +24,7 @@ const examples = `
 Examples:
   clearformer classify ./distilbert-sst2 "I like it." "I do not."
   clearformer classify ./nli-model "It rains." --text-pair "The street is wet."
+  clearformer classify ./nli-model "It rains." --labels "weather,sports"
   clearformer classify ./vit-mnist --image digit.png --top-k 3
   clearformer classify ./clip --image cat.jpg --labels "a cat,a dog" --json`;
 
@@ -35,8 +37,13 @@ export function addClassify(program: Command, context: Context): void {
     .argument('<source>', 'folder, Hub id or URL of a model')
     .argument('[texts...]', 'the texts; - for the lines of standard input')
     .option('--image <file>', 'path or URL of an image, - for standard input; can be given several times', collected)
-    .option('--labels, --candidate-labels <list>', 'labels to choose from, with commas (CLIP; needs --image)', labelsOf)
+    .option(
+      '--labels, --candidate-labels <list>',
+      'labels to choose from, with commas (images: CLIP; texts: NLI)',
+      labelsOf,
+    )
     .option('--hypothesis-template <text>', 'sentence around a label, with {} for it (default: This is a photo of {}.)')
+    .option('--multi-label', 'any number of the labels may fit a text')
     .option('--text-pair <text>', 'the second text of a pair')
     .option('--top-k <n>', 'how many labels', positive, 5)
     .addOption(apply.choices(['softmax', 'sigmoid', 'none']))
@@ -71,13 +78,16 @@ async function classify(context: Context, source: string, words: readonly string
 }
 
 function check(words: readonly string[], options: Options): void {
-  const { image, candidateLabels, hypothesisTemplate, textPair, functionToApply } = options;
+  const { image, candidateLabels, hypothesisTemplate, multiLabel, textPair, functionToApply } = options;
   if ((words.length === 0) === (image.length === 0))
     throw new UsageError('classify needs texts or --image, and not both');
-  if (candidateLabels !== undefined && image.length === 0) throw new UsageError('--labels needs --image');
   if (hypothesisTemplate !== undefined && candidateLabels === undefined) {
     throw new UsageError('--hypothesis-template needs --labels');
   }
+  if (multiLabel && (candidateLabels === undefined || image.length > 0)) {
+    throw new UsageError('--multi-label needs texts and --labels');
+  }
+  if (textPair !== undefined && candidateLabels !== undefined) throw new UsageError('--text-pair excludes --labels');
   if (candidateLabels !== undefined && functionToApply !== undefined) {
     throw new UsageError('--function-to-apply does not go with --labels, whose scores are a softmax');
   }
@@ -90,6 +100,12 @@ function classesOf({ signal }: Context, inputs: readonly string[], options: Opti
   const call = { batch_size: options.batchSize, signal };
   const scored = { ...call, top_k, function_to_apply: options.functionToApply };
   return async (source: string, load: LoadOptions): Promise<LabelScore[][]> => {
+    if (candidateLabels !== undefined && options.image.length === 0) {
+      const classifier = await pipeline('zero-shot-classification', source, load);
+      const judged = { ...call, hypothesis_template, multi_label: options.multiLabel };
+      const made = await classifier(inputs, candidateLabels, judged).finally(() => classifier.dispose());
+      return made.map(({ labels, scores }) => labels.map((label, i) => ({ label, score: scores[i] as number })));
+    }
     if (candidateLabels !== undefined) {
       const classifier = await pipeline('zero-shot-image-classification', source, load);
       const images = await imagesOf(inputs);
