@@ -1,6 +1,7 @@
 // Measures items in one engine with one number of threads, and stores the results; scripts/bench.ts starts it pinned to
 // cores.
 
+import { loadavg } from 'node:os';
 import { NodeHost } from './hosts/node.js';
 import { PageHost } from './hosts/pages.js';
 import { items } from './items/index.js';
@@ -30,6 +31,9 @@ function tell({ contenders }: Run): void {
   }
 }
 
+/** More runs at once than the measurement itself. */
+const isBusy = (): boolean => (loadavg()[0] ?? 0) > 3;
+
 async function measureItem(
   host: Host,
   plan: PreparedPlan,
@@ -40,6 +44,9 @@ async function measureItem(
   console.log(`  ${item.title} (${host.version}, ${threads} thread${threads > 1 ? 's' : ''})`);
   const given = paths.map((path) => path ?? undefined);
   const contenders = await measure(host, item, { engine, threads }, given, plan);
+  const notes = [plan.rounds < 7 && `${plan.rounds} rounds`, isBusy() && 'other work shared the machine'].filter(
+    Boolean,
+  );
   return {
     id: item.id,
     title: item.title,
@@ -51,6 +58,7 @@ async function measureItem(
     engineVersion: host.version,
     pinned,
     versions,
+    ...(notes.length > 0 && { note: notes.join('; ') }),
     contenders,
   };
 }
