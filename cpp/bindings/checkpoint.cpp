@@ -4,6 +4,7 @@
 
 #include "bindings/functions.h"
 #include "clearformer/kernels/packed_matrix.h"
+#include "clearformer/kernels/quantized_matmul.h"
 #include "clearformer/simd/dispatch.h"
 
 namespace clearformer::bindings {
@@ -28,6 +29,7 @@ val build_info(const Arguments&) {
   val info = val::object();
   put(info, "version", to_value(CLEARFORMER_VERSION));
   put(info, "simd", to_value(simd::name_of(simd::selected())));
+  put(info, "dot_bits", kernels::dot_bits());
   put(info, "heap_bytes", static_cast<double>(emscripten_get_heap_size()));
   put(info, "most_heap_bytes", static_cast<double>(emscripten_get_heap_max()));
   return info;

@@ -52,6 +52,7 @@ describe('a model in q8', () => {
     await using model = await load();
     expect(model.dtype).toBe('q8');
     expect(model.info().dtype).toBe('q8');
+    expect(model.info().dotBits).toBe(16); // plain SIMD has no product of bytes
     await using exact = await AutoModelForCausalLM.from_pretrained(storiesPath);
     expect(exact.dtype).toBe('fp32');
     expect(model.info().memory.weights).toBeLessThan(exact.info().memory.weights * 0.51);

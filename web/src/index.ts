@@ -305,9 +305,9 @@ export type {
   ModelKind,
   ModelShape,
   PipelineName,
-  Variant,
   WeightType,
 } from './runtime/border.js';
+export type { Variant } from './runtime/build_info.js';
 export type { Complexity } from './runtime/complexity.js';
 export type { HookName, TransformerLens3Name } from './runtime/hook_names.js';
 export type { EngineOptions } from './runtime/start_engine.js';

@@ -11,62 +11,66 @@ namespace clearformer::kernels::CLEARFORMER_TARGET {
 
 namespace {
 
-constexpr std::size_t kRegister = kLanes * kStep;  // elements in one register of weights
-constexpr std::size_t kStepWeights =
-    kWidth * kStep;  // elements of a step: kStep inputs of all columns of a panel
+// Elements of one register of weights, and of a step: kStep inputs of all columns of a panel.
+template <class Dot>
+constexpr std::size_t kRegister = kLanes* Dot::kStep;
+template <class Dot>
+constexpr std::size_t kStepWeights = kWidth* Dot::kStep;
 
-// How a panel stores a block: the bytes of a step, and what follows the steps.
+// How a panel stores a block, for PanelDot: the bytes of a step, and what follows the steps.
 template <PanelFormat format>
 struct Block {
-  static constexpr Rounding kRounding = rounding_of(format);
   static constexpr bool kNibbles = format == PanelFormat::q4;
-  static constexpr std::size_t kStepBytes = kNibbles ? kStepWeights / 2 : kStepWeights;
+  static constexpr std::size_t kStepBytes = kStepWeights<PanelDot> / (kNibbles ? 2 : 1);
   // Scales and, for q8, the sums of the weights.
   static constexpr std::size_t kScaleBytes = (kNibbles ? 2 : 4) * kWidth;
-  static constexpr std::size_t kBytes = kSteps * kStepBytes + kScaleBytes;
+  static constexpr std::size_t kBytes = kSteps<PanelDot> * kStepBytes + kScaleBytes;
 };
 
 // The weights of a step from a packed panel.
 template <PanelFormat format>
-inline void load_step(const std::uint8_t* from, WeightVec (&weights)[kTileVectors]) {
+inline void load_step(const std::uint8_t* from, PanelDot::WeightVec (&weights)[kTileVectors]) {
   if constexpr (format == PanelFormat::q4) {
-    load_nibbles(from, weights);
+    PanelDot::load_nibbles(from, weights);
   } else {
-    for (std::size_t v = 0; v < kTileVectors; ++v) weights[v] = load_weights(from + v * kRegister);
+    for (std::size_t v = 0; v < kTileVectors; ++v) {
+      weights[v] = PanelDot::load_weights(from + v * kRegister<PanelDot>);
+    }
   }
 }
 
 // A block of a panel, packed or with its weights widened: its steps, and its scales, which are in the packed panel.
-template <PanelFormat format, bool wide>
+template <class Dot, PanelFormat format, bool wide>
 struct Weights {
-  using Stored = std::conditional_t<wide, WideWeight, std::uint8_t>;
-  static constexpr std::size_t kStepElements = wide ? kStepWeights : Block<format>::kStepBytes;
+  using Stored = std::conditional_t<wide, typename Dot::WideWeight, std::uint8_t>;
+  static constexpr std::size_t kStepElements = wide ? kStepWeights<Dot> : Block<format>::kStepBytes;
   const Stored* steps;
   const unsigned char* scales;
 
-  void load(const Stored* from, WeightVec (&weights)[kTileVectors]) const {
+  void load(const Stored* from, typename Dot::WeightVec (&weights)[kTileVectors]) const {
     if constexpr (wide) {
       for (std::size_t v = 0; v < kTileVectors; ++v) {
-        weights[v] = load_weights(from + v * kRegister);
+        weights[v] = Dot::load_weights(from + v * kRegister<Dot>);
       }
     } else {
       load_step<format>(from, weights);
     }
   }
   void next_block() {
-    steps += kSteps * kStepElements + (wide ? 0 : Block<format>::kScaleBytes);
+    steps += kSteps<Dot> * kStepElements + (wide ? 0 : Block<format>::kScaleBytes);
     scales += Block<format>::kBytes;
   }
 };
 
 // Adds the products of a block of Rows rows with a panel to `totals` (Rows, W). `x`: the first row's inputs of the first
 // step; `of_rows`: its scale, followed by those of the other rows and, `group` floats after it, the corrections.
-template <PanelFormat format, bool wide, std::size_t Rows>
+template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
 [[gnu::always_inline]] inline void add_block(const unsigned char* x, std::size_t step_bytes,
                                              const unsigned char* of_rows, std::size_t group,
-                                             const Weights<format, wide>& weights, Vec* totals) {
-  using Of = Block<format>;
-  constexpr std::size_t kHalves = Of::kRounding.halves;
+                                             const Weights<Dot, format, wide>& weights,
+                                             Vec* totals) {
+  constexpr Rounding kRounding = rounding_of<Dot>(format);
+  constexpr std::size_t kHalves = kRounding.halves;
   const auto* scales = reinterpret_cast<const std::uint16_t*>(weights.scales);
   IntVec sums[kHalves][Rows][kTileVectors];
 #pragma GCC unroll 2
@@ -74,8 +78,8 @@ template <PanelFormat format, bool wide, std::size_t Rows>
 #pragma GCC unroll 4
     for (std::size_t v = 0; v < kTileVectors; ++v) {
       IntVec start(0);
-      if constexpr (Of::kRounding.offset != 0) {
-        constexpr int kOffsetBits = std::countr_zero(unsigned{Of::kRounding.offset});
+      if constexpr (kRounding.offset != 0) {
+        constexpr int kOffsetBits = std::countr_zero(unsigned{kRounding.offset});
         const auto* of_weights = reinterpret_cast<const std::int16_t*>(scales + kWidth);
         if (half == kHalves - 1) {
           start = IntVec(0) - (load_shorts(of_weights + v * kLanes) << kOffsetBits);
@@ -83,7 +87,7 @@ template <PanelFormat format, bool wide, std::size_t Rows>
       }
 #pragma GCC unroll 16
       for (std::size_t r = 0; r < Rows; ++r) {
-        if constexpr (Of::kRounding.corrected) {
+        if constexpr (kRounding.corrected) {
           std::int32_t correction;
           std::memcpy(&correction, of_rows + 4 * (group + r), sizeof correction);
           start = IntVec(correction);
@@ -94,31 +98,33 @@ template <PanelFormat format, bool wide, std::size_t Rows>
   }
   const auto* from = weights.steps;
   const auto step = [&] {
-    WeightVec loaded[kTileVectors];
+    typename Dot::WeightVec loaded[kTileVectors];
     weights.load(from, loaded);
 #pragma GCC unroll 16
     for (std::size_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 2
       for (std::size_t half = 0; half < kHalves; ++half) {
-        const auto* four = reinterpret_cast<const Quantum*>(x + 4 * (r * kHalves + half));
-        const WeightVec inputs = repeat_step(four);
+        const auto* four =
+            reinterpret_cast<const typename Dot::Quantum*>(x + 4 * (r * kHalves + half));
+        const auto inputs = repeat_step<Dot>(four);
 #pragma GCC unroll 4
         for (std::size_t v = 0; v < kTileVectors; ++v) {
           IntVec& sum = sums[half][r][v];
-          sum = Of::kNibbles ? dot(sum, loaded[v], inputs) : dot(sum, inputs, loaded[v]);
+          sum = Block<format>::kNibbles ? Dot::dot(sum, loaded[v], inputs)
+                                        : Dot::dot(sum, inputs, loaded[v]);
         }
       }
     }
-    from += Weights<format, wide>::kStepElements;
+    from += Weights<Dot, format, wide>::kStepElements;
     x += step_bytes;
   };
   // A single row has registers to spare; more rows would spill if unrolled.
   if constexpr (Rows == 1) {
 #pragma GCC unroll 2
-    for (std::size_t i = 0; i < kSteps; ++i) step();
+    for (std::size_t i = 0; i < kSteps<Dot>; ++i) step();
   } else {
 #pragma GCC unroll 1
-    for (std::size_t i = 0; i < kSteps; ++i) step();
+    for (std::size_t i = 0; i < kSteps<Dot>; ++i) step();
   }
 #pragma GCC unroll 2
   for (auto& half : sums) {
@@ -144,63 +150,71 @@ template <PanelFormat format, bool wide, std::size_t Rows>
 }
 
 // All blocks. The totals are in memory: registers are for one block's sums.
-template <PanelFormat format, bool wide, std::size_t Rows>
-CLEARFORMER_LOOP void add_blocks(const QuantizedRows& rows, std::size_t row,
-                                 Weights<format, wide> weights, Vec (&sums)[Rows][kTileVectors]) {
-  constexpr std::size_t kHalves = rounding_of(format).halves;
+template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
+CLEARFORMER_LOOP void add_blocks(const QuantizedRows<Dot>& rows, std::size_t row,
+                                 Weights<Dot, format, wide> weights,
+                                 Vec (&sums)[Rows][kTileVectors]) {
+  constexpr std::size_t kHalves = rounding_of<Dot>(format).halves;
   const std::size_t index = rows.index_of(row), step_bytes = rows.step_bytes, group = rows.group;
   const unsigned char* x = rows.group_of(row);
   for (std::size_t block = rows.blocks; block > 0; --block) {
-    const unsigned char* of_rows = x + kSteps * step_bytes + 4 * index;
-    add_block<format, wide, Rows>(x + 4 * kHalves * index, step_bytes, of_rows, group, weights,
-                                  sums[0]);
+    const unsigned char* of_rows = x + kSteps<Dot> * step_bytes + 4 * index;
+    add_block<Dot, format, wide, Rows>(x + 4 * kHalves * index, step_bytes, of_rows, group, weights,
+                                       sums[0]);
     x += rows.block_bytes;
     weights.next_block();
   }
 }
 
 // The rows of a product by one panel.
-template <PanelFormat format, bool wide>
-inline void multiply_rows(const QuantizedMatmulArgs& args, const QuantizedRows& rows,
+template <class Dot, PanelFormat format, bool wide>
+inline void multiply_rows(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& rows,
                           const Destination& to, std::size_t panel,
-                          const Weights<format, wide>& weights) {
-  constexpr std::size_t kRows = wide || kUnsignedInputs ? rounding_of(format).tile_rows : 2;
+                          const Weights<Dot, format, wide>& weights) {
+  constexpr std::size_t kRows =
+      wide || Dot::kUnsignedInputs ? rounding_of<Dot>(format).tile_rows : 2;
   for_each_tile<kRows>(0, args.m, [&]<std::size_t Rows>(std::size_t row) {
     Destination::Tile<Rows> tile;
     for (auto& sums : tile.sums) std::fill(sums, sums + kTileVectors, Vec(0.0f));
-    add_blocks<format, wide, Rows>(rows, row, weights, tile.sums);
+    add_blocks<Dot, format, wide, Rows>(rows, row, weights, tile.sums);
     to.write(row, panel, tile);
   });
 }
 
 // Many rows read a panel whose weights were widened once: nibbles, and bytes where products are of 16 bits.
-template <PanelFormat format>
-void multiply_panel(const QuantizedMatmulArgs& args, const QuantizedRows& rows,
+template <class Dot, PanelFormat format>
+void multiply_panel(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& rows,
                     const Destination& to, std::size_t panel, const unsigned char* bytes) {
   using Of = Block<format>;
-  const unsigned char* scales = bytes + kSteps * Of::kStepBytes;
-  if constexpr (Of::kNibbles || !kUnsignedInputs) {
-    if (args.m >= kWidenFrom) {
-      auto* const wide = static_cast<WideWeight*>(args.workspace);
+  constexpr bool kForeign = !std::is_same_v<Dot, PanelDot>;  // its rows are many
+  const unsigned char* scales = bytes + kSteps<PanelDot> * Of::kStepBytes;
+  if constexpr (Of::kNibbles || !Dot::kUnsignedInputs) {
+    if (kForeign || args.m >= kWidenFrom) {
+      auto* const wide = static_cast<typename Dot::WideWeight*>(args.workspace);
       auto* place = wide;
       for (std::size_t block = 0; block < rows.blocks; ++block, bytes += Of::kScaleBytes) {
-        for (std::size_t step = 0; step < kSteps; ++step, bytes += Of::kStepBytes) {
-          WeightVec loaded[kTileVectors];
+        for (std::size_t step = 0; step < kSteps<PanelDot>; ++step, bytes += Of::kStepBytes) {
+          PanelDot::WeightVec loaded[kTileVectors];
           load_step<format>(bytes, loaded);
-          for (std::size_t v = 0; v < kTileVectors; ++v, place += kRegister) {
-            loaded[v].store_aligned(place);
-          }
+          store_step(loaded, place);
+          place += kStepWeights<PanelDot>;
         }
       }
-      return multiply_rows<format, true>(args, rows, to, panel, {wide, scales});
+      return multiply_rows<Dot, format, true>(args, rows, to, panel, {wide, scales});
     }
   }
-  multiply_rows<format, false>(args, rows, to, panel, {bytes, scales});
+  if constexpr (!kForeign) {
+    multiply_rows<Dot, format, false>(args, rows, to, panel, {bytes, scales});
+  }
 }
 
 }  // namespace
 
-std::size_t panel_step() { return kStep; }
+std::size_t dot_bits() {
+  return with_dot(kWidenFrom, []<class Dot>(Dot) { return 8 * sizeof(typename Dot::Quantum); });
+}
+
+std::size_t panel_step() { return PanelDot::kStep; }
 
 std::size_t panel_bytes(PanelFormat format, std::size_t k) {
   switch (format) {
@@ -212,7 +226,7 @@ std::size_t panel_bytes(PanelFormat format, std::size_t k) {
 
 std::size_t panel_workspace_bytes(PanelFormat format, std::size_t k) {
   if (format == PanelFormat::f16) return k * kWidth * sizeof(float);
-  return blocks_of(k) * kBlock * kWidth * sizeof(WideWeight);
+  return blocks_of(k) * kBlock * kWidth * sizeof(std::int16_t);
 }
 
 void quantized_matmul(const QuantizedMatmulArgs& args) {
@@ -222,16 +236,19 @@ void quantized_matmul(const QuantizedMatmulArgs& args) {
     return multiply_narrow({args.x, args.x_stride, args.m, args.k}, halves, args.k * kWidth, to,
                            static_cast<float*>(args.workspace));
   }
-  const QuantizedRows rows(args);
-  const std::size_t bytes = panel_bytes(args.format, args.k);
-  for_each_panel(to, args.m, [&]<std::size_t>(std::size_t panel) {
-    const unsigned char* first = args.panels + panel * bytes;
-    switch (args.format) {
-      case PanelFormat::q8_fine:
-        return multiply_panel<PanelFormat::q8_fine>(args, rows, to, panel, first);
-      case PanelFormat::q4: return multiply_panel<PanelFormat::q4>(args, rows, to, panel, first);
-      default: return multiply_panel<PanelFormat::q8>(args, rows, to, panel, first);
-    }
+  with_dot(args.m, [&]<class Dot>(Dot) {
+    const QuantizedRows<Dot> rows(args);
+    const std::size_t bytes = panel_bytes(args.format, args.k);
+    for_each_panel(to, args.m, [&]<std::size_t>(std::size_t panel) {
+      const unsigned char* first = args.panels + panel * bytes;
+      switch (args.format) {
+        case PanelFormat::q8_fine:
+          return multiply_panel<Dot, PanelFormat::q8_fine>(args, rows, to, panel, first);
+        case PanelFormat::q4:
+          return multiply_panel<Dot, PanelFormat::q4>(args, rows, to, panel, first);
+        default: return multiply_panel<Dot, PanelFormat::q8>(args, rows, to, panel, first);
+      }
+    });
   });
 }
 

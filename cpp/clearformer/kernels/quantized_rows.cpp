@@ -35,9 +35,9 @@ inline float magnitude_of(const float* x) {
 }
 
 // Rounds 32 floats and stores them in steps; returns the sum of the integers.
-template <PanelFormat format>
+template <class Dot, PanelFormat format>
 inline IntVec quantize(const float* x, Vec inverse, unsigned char* to, std::size_t step_bytes) {
-  constexpr Rounding kRounding = rounding_of(format);
+  constexpr Rounding kRounding = rounding_of<Dot>(format);
   constexpr float kRound = 12582912.0f;  // 1.5 · 2^23: adding and subtracting it rounds a float
   constexpr std::size_t kCount = 32;
   const IntVec zero(std::bit_cast<std::int32_t>(kRound) -
@@ -49,10 +49,10 @@ inline IntVec quantize(const float* x, Vec inverse, unsigned char* to, std::size
     if constexpr (kRounding.corrected) sums += numbers[v];
   }
   const auto store_half = [&](std::size_t half) {
-    alignas(64) Quantum quanta[kCount];
-    store_quanta(quanta, numbers);
-    for (std::size_t i = 0; i < kCount / kStep; ++i) {
-      std::memcpy(to + i * step_bytes + 4 * half, quanta + i * kStep, 4);
+    alignas(64) typename Dot::Quantum quanta[kCount];
+    Dot::store_quanta(quanta, numbers);
+    for (std::size_t i = 0; i < kCount / Dot::kStep; ++i) {
+      std::memcpy(to + i * step_bytes + 4 * half, quanta + i * Dot::kStep, 4);
     }
   };
   if constexpr (kRounding.halves == 1) {
@@ -70,9 +70,10 @@ inline IntVec quantize(const float* x, Vec inverse, unsigned char* to, std::size
   return sums;
 }
 
-template <PanelFormat format>
-void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows& rows, std::size_t row) {
-  constexpr Rounding kRounding = rounding_of(format);
+template <class Dot, PanelFormat format>
+void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& rows,
+                  std::size_t row) {
+  constexpr Rounding kRounding = rounding_of<Dot>(format);
   constexpr float kLimit = kRounding.limit, kSmallest = 1e-30f;
   constexpr std::size_t kPart = 32;
   const float* x = args.x + row * args.x_stride;
@@ -90,10 +91,11 @@ void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows& rows, st
     const Vec inverse(magnitude > kSmallest ? kLimit / magnitude : 0.0f);
     IntVec sums(0);
     for (std::size_t part = 0; part < kBlock; part += kPart) {
-      unsigned char* steps = to + part / kStep * rows.step_bytes + 4 * kRounding.halves * index;
-      sums += quantize<format>(rotated + part, inverse, steps, rows.step_bytes);
+      unsigned char* steps =
+          to + part / Dot::kStep * rows.step_bytes + 4 * kRounding.halves * index;
+      sums += quantize<Dot, format>(rotated + part, inverse, steps, rows.step_bytes);
     }
-    unsigned char* end = to + kSteps * rows.step_bytes + 4 * index;
+    unsigned char* end = to + kSteps<Dot> * rows.step_bytes + 4 * index;
     const float scale = magnitude * (kRotationScale / kLimit);
     std::memcpy(end, &scale, sizeof scale);
     if constexpr (kRounding.corrected) {
@@ -107,18 +109,22 @@ void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows& rows, st
 }  // namespace
 
 std::size_t quantized_row_bytes(PanelFormat format, std::size_t rows, std::size_t k) {
-  return (QuantizedRows(format, rows, k, nullptr).bytes(rows) + 63) / 64 * 64;
+  return with_dot(rows, [&]<class Dot>(Dot) {
+    return (QuantizedRows<Dot>(format, rows, k, nullptr).bytes(rows) + 63) / 64 * 64;
+  });
 }
 
 void quantize_rows(const QuantizedMatmulArgs& args, std::size_t first, std::size_t end) {
-  const QuantizedRows rows(args);
-  for (std::size_t row = first; row < end; ++row) {
-    switch (args.format) {
-      case PanelFormat::q8_fine: quantize_row<PanelFormat::q8_fine>(args, rows, row); break;
-      case PanelFormat::q4: quantize_row<PanelFormat::q4>(args, rows, row); break;
-      default: quantize_row<PanelFormat::q8>(args, rows, row);
+  with_dot(args.m, [&]<class Dot>(Dot) {
+    const QuantizedRows<Dot> rows(args);
+    for (std::size_t row = first; row < end; ++row) {
+      switch (args.format) {
+        case PanelFormat::q8_fine: quantize_row<Dot, PanelFormat::q8_fine>(args, rows, row); break;
+        case PanelFormat::q4: quantize_row<Dot, PanelFormat::q4>(args, rows, row); break;
+        default: quantize_row<Dot, PanelFormat::q8>(args, rows, row);
+      }
     }
-  }
+  });
 }
 
 }  // namespace clearformer::kernels::CLEARFORMER_TARGET

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "clearformer/kernels/float_tile.h"
 #include "clearformer/kernels/quantized_matmul.h"
-#include "clearformer/simd/integer.h"
 #include "clearformer/tensor/rotation.h"
 
 namespace clearformer::kernels::CLEARFORMER_TARGET {
@@ -13,7 +13,8 @@ namespace clearformer::kernels::CLEARFORMER_TARGET {
 using namespace simd::CLEARFORMER_TARGET;
 
 /// Steps of a block: each sums kStep inputs.
-inline constexpr std::size_t kSteps = kBlock / kStep;
+template <class Dot>
+inline constexpr std::size_t kSteps = kBlock / Dot::kStep;
 
 /// How a format rounds inputs.
 struct Rounding {
@@ -25,19 +26,30 @@ struct Rounding {
   std::size_t tile_rows;  // rows of a tile, whose inputs are interleaved
 };
 
+template <class Dot>
 constexpr Rounding rounding_of(PanelFormat format) {
-  constexpr std::size_t kFineHalves = kUnsignedInputs ? 2 : 1;
+  constexpr std::size_t kFineHalves = Dot::kUnsignedInputs ? 2 : 1;
   switch (format) {
     case PanelFormat::q8_fine:
-      return {4095, kFineHalves, kUnsignedInputs ? 4096u : 0, false, kFineDotRows};
-    case PanelFormat::q4: return {127, 1, 0, true, kDotRows};
-    default: return {63, 1, kUnsignedInputs ? 64u : 0, false, kDotRows};
+      return {4095, kFineHalves, Dot::kUnsignedInputs ? 4096u : 0, false, Dot::kFineRows};
+    case PanelFormat::q4: return {127, 1, 0, true, Dot::kRows};
+    default: return {63, 1, Dot::kUnsignedInputs ? 64u : 0, false, Dot::kRows};
   }
+}
+
+/// Calls work(Dot) with the product for that many rows. All bits are the same.
+template <class Work>
+inline auto with_dot(std::size_t rows, Work work) {
+#if CLEARFORMER_DOT_OF_BYTES && CLEARFORMER_DOT_OF_WORDS
+  if (rows >= kWidenFrom && words_are_faster()) return work(WordDot());
+#endif
+  return work(PanelDot());
 }
 
 /// Rows of inputs in groups of a tile's rows (the product's, if it has fewer), G. A group holds for each block, in the
 /// order in which a tile reads them: for each step, each row and each half, kStep integers, which fill four bytes; G
 /// float scales; for q4 G sums of the integers, times -8.
+template <class Dot>
 struct QuantizedRows {
   unsigned char* first;
   std::size_t group;        // G
@@ -47,10 +59,10 @@ struct QuantizedRows {
 
   QuantizedRows(PanelFormat format, std::size_t rows, std::size_t k, void* memory)
       : first(static_cast<unsigned char*>(memory)), blocks(blocks_of(k)) {
-    const Rounding rounding = rounding_of(format);
+    const Rounding rounding = rounding_of<Dot>(format);
     group = std::min(rounding.tile_rows, rows);
     step_bytes = 4 * group * rounding.halves;
-    block_bytes = step_bytes * kSteps + 4 * group * (rounding.corrected ? 2 : 1);
+    block_bytes = step_bytes * kSteps<Dot> + 4 * group * (rounding.corrected ? 2 : 1);
   }
   explicit QuantizedRows(const QuantizedMatmulArgs& args)
       : QuantizedRows(args.format, args.m, args.k, args.rows) {}

@@ -29,141 +29,195 @@ inline void store_one_by_one(Short* to, const IntVec (&numbers)[32 / kLanes]) {
 }
 
 // Products of bytes are summed in fours where one factor may be unsigned and below 128, as relaxed SIMD requires: then
-// no target saturates. Elsewhere bytes are widened to 16 bits and summed in pairs.
+// no target saturates. Elsewhere bytes are widened to 16 bits and summed in pairs. Relaxed SIMD has both: engines compile
+// its product of bytes to one instruction or, without one in the processor, to five.
 #if defined(__wasm_relaxed_simd__) || defined(__AVX2__)
 #define CLEARFORMER_DOT_OF_BYTES 1
 #else
 #define CLEARFORMER_DOT_OF_BYTES 0
 #endif
+#if defined(__wasm_relaxed_simd__) || !CLEARFORMER_DOT_OF_BYTES
+#define CLEARFORMER_DOT_OF_WORDS 1
+#else
+#define CLEARFORMER_DOT_OF_WORDS 0
+#endif
 
 #if CLEARFORMER_DOT_OF_BYTES
 
-using Quantum = std::int8_t;      // an input, or half of one
-using WideWeight = std::uint8_t;  // a weight as dot() takes it
-using WeightVec = ByteVec;
-inline constexpr bool kUnsignedInputs = true;  // they are moved by an offset
-
-/// The weights of kStep inputs and kLanes outputs.
-inline WeightVec load_weights(const WideWeight* from) { return ByteVec::load_unaligned(from); }
-
-/// sums + Σ low · any over groups of four bytes; `low` are below 128, `any` signed.
-inline IntVec dot(IntVec sums, ByteVec low, ByteVec any) {
-#if defined(__wasm__)
-  return IntVec(wasm_i32x4_relaxed_dot_i8x16_i7x16_add(any, low, sums));
-#elif defined(__AVX512BW__)
-  // Not the intrinsic: GCC copied every sum in every iteration, because the code around the loop uses it as another type.
-  __m512i sum = sums;
-  asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(__m512i(low)), "v"(__m512i(any)));
-  return IntVec(sum);
-#else
-  const __m256i pairs = _mm256_maddubs_epi16(low, any);
-  return sums + IntVec(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-#endif
-}
-
-/// The weights of kStep inputs from nibbles: the low ones of a register's bytes, then the high ones.
-inline void load_nibbles(const std::uint8_t* from, WeightVec (&weights)[2]) {
-  const ByteVec bytes = ByteVec::load_unaligned(from);
-  const ByteVec low(std::uint8_t{15});
-  weights[0] = bytes & low;
-  const auto words = xsimd::bitwise_cast<std::uint16_t>(bytes) >> 4;
-  weights[1] = xsimd::bitwise_cast<std::uint8_t>(words) & low;
-}
-
-/// Narrows 32 integers below 128 in magnitude.
-inline void store_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
-#if defined(__wasm__)
-  for (std::size_t half = 0; half < 2; ++half) {
-    const IntVec* from = numbers + 4 * half;
-    const v128_t low = wasm_i16x8_narrow_i32x4(from[0], from[1]);
-    const v128_t high = wasm_i16x8_narrow_i32x4(from[2], from[3]);
-    wasm_v128_store(to + 16 * half, wasm_i8x16_narrow_i16x8(low, high));
-  }
-#else
-  store_one_by_one(to, numbers);
-#endif
-}
-
-#else
-
-using Quantum = std::int16_t;
-using WideWeight = std::int16_t;
-using WeightVec = xsimd::batch<std::int16_t, Arch>;
-inline constexpr bool kUnsignedInputs = false;
-
-/// The weights of kStep inputs and kLanes outputs.
-inline WeightVec load_weights(const WideWeight* from) { return WeightVec::load_unaligned(from); }
-
-/// The same from bytes.
-inline WeightVec load_weights(const std::uint8_t* from) {
-#if defined(__wasm__)
-  return WeightVec(wasm_i16x8_load8x8(from));
-#elif defined(__aarch64__)
-  return WeightVec(vmovl_s8(vld1_s8(reinterpret_cast<const std::int8_t*>(from))));
-#else
-  const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
-  return WeightVec(_mm_srai_epi16(_mm_unpacklo_epi8(bytes, bytes), 8));
-#endif
-}
-
-/// sums + Σ a · b over pairs.
-inline IntVec dot(IntVec sums, WeightVec a, WeightVec b) {
-#if defined(__wasm__)
-  return sums + IntVec(wasm_i32x4_dot_i16x8(a, b));
-#elif defined(__aarch64__)
-  const int16x8_t x = a, y = b;
-  const int32x4_t low = vmull_s16(vget_low_s16(x), vget_low_s16(y));
-  const int32x4_t high = vmull_s16(vget_high_s16(x), vget_high_s16(y));
-  return sums + IntVec(vpaddq_s32(low, high));
-#else
-  return sums + IntVec(_mm_madd_epi16(a, b));
-#endif
-}
-
-/// The weights of kStep inputs from nibbles: the low ones of half a register's bytes, then the high ones.
-inline void load_nibbles(const std::uint8_t* from, WeightVec (&weights)[2]) {
-#if defined(__wasm__)
-  const WeightVec bytes(wasm_u16x8_load8x8(from));
-#elif defined(__aarch64__)
-  const WeightVec bytes(vreinterpretq_s16_u16(vmovl_u8(vld1_u8(from))));
-#else
-  const __m128i whole = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
-  const WeightVec bytes(_mm_unpacklo_epi8(whole, _mm_setzero_si128()));
-#endif
-  weights[0] = bytes & WeightVec(std::int16_t{15});
-  weights[1] = bytes >> 4;
-}
-
-/// Narrows 32 integers of 16 bits.
-inline void store_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
-#if defined(__wasm__)
-  for (std::size_t v = 0; v < 32 / kLanes; v += 2) {
-    wasm_v128_store(to + v * kLanes, wasm_i16x8_narrow_i32x4(numbers[v], numbers[v + 1]));
-  }
-#else
-  store_one_by_one(to, numbers);
-#endif
-}
-
-#endif
-
-/// Rows of the tile of a quantised product, and of one whose inputs have two halves where bytes are summed.
+/// Products of bytes, summed in fours.
+struct ByteDot {
+  using Quantum = std::int8_t;      // an input, or half of one
+  using WideWeight = std::uint8_t;  // a weight as dot() takes it
+  using WeightVec = ByteVec;
+  static constexpr bool kUnsignedInputs = true;  // they are moved by an offset
+  static constexpr std::size_t kStep = 4;        // inputs that one dot() sums
+  /// Rows of the tile of a quantised product, and of one whose inputs have two halves.
 #if defined(__AVX512BW__)
-inline constexpr std::size_t kDotRows = 8, kFineDotRows = 4;
+  static constexpr std::size_t kRows = 8, kFineRows = 4;
 #elif defined(__AVX2__)
-inline constexpr std::size_t kDotRows = 4, kFineDotRows = 2;
+  static constexpr std::size_t kRows = 4, kFineRows = 2;
 #else
-inline constexpr std::size_t kDotRows = 4, kFineDotRows = kUnsignedInputs ? 3 : 4;
+  static constexpr std::size_t kRows = 4, kFineRows = 3;
 #endif
 
-/// Inputs that one dot() sums.
-inline constexpr std::size_t kStep = 4 / sizeof(Quantum);
+  /// The weights of kStep inputs and kLanes outputs.
+  static WeightVec load_weights(const WideWeight* from) { return ByteVec::load_unaligned(from); }
+
+  /// sums + Σ low · any over groups of four bytes; `low` are below 128, `any` signed.
+  static IntVec dot(IntVec sums, ByteVec low, ByteVec any) {
+#if defined(__wasm__)
+    return IntVec(wasm_i32x4_relaxed_dot_i8x16_i7x16_add(any, low, sums));
+#elif defined(__AVX512BW__)
+    // Not the intrinsic: GCC copied every sum in every iteration, because the code around the loop uses it as another
+    // type.
+    __m512i sum = sums;
+    asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(__m512i(low)), "v"(__m512i(any)));
+    return IntVec(sum);
+#else
+    const __m256i pairs = _mm256_maddubs_epi16(low, any);
+    return sums + IntVec(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+#endif
+  }
+
+  /// The weights of kStep inputs from nibbles: the low ones of a register's bytes, then the high ones.
+  static void load_nibbles(const std::uint8_t* from, WeightVec (&weights)[2]) {
+    const ByteVec bytes = ByteVec::load_unaligned(from);
+    const ByteVec low(std::uint8_t{15});
+    weights[0] = bytes & low;
+    const auto words = xsimd::bitwise_cast<std::uint16_t>(bytes) >> 4;
+    weights[1] = xsimd::bitwise_cast<std::uint8_t>(words) & low;
+  }
+
+  /// Narrows 32 integers below 128 in magnitude.
+  static void store_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
+#if defined(__wasm__)
+    for (std::size_t half = 0; half < 2; ++half) {
+      const IntVec* from = numbers + 4 * half;
+      const v128_t low = wasm_i16x8_narrow_i32x4(from[0], from[1]);
+      const v128_t high = wasm_i16x8_narrow_i32x4(from[2], from[3]);
+      wasm_v128_store(to + 16 * half, wasm_i8x16_narrow_i16x8(low, high));
+    }
+#else
+    store_one_by_one(to, numbers);
+#endif
+  }
+};
+
+#endif
+#if CLEARFORMER_DOT_OF_WORDS
+
+/// Products of 16-bit integers, summed in pairs.
+struct WordDot {
+  using Quantum = std::int16_t;
+  using WideWeight = std::int16_t;
+  using WeightVec = xsimd::batch<std::int16_t, Arch>;
+  static constexpr bool kUnsignedInputs = false;
+  static constexpr std::size_t kStep = 2, kRows = 4, kFineRows = 4;
+
+  /// The weights of kStep inputs and kLanes outputs.
+  static WeightVec load_weights(const WideWeight* from) { return WeightVec::load_unaligned(from); }
+
+  /// The same from bytes.
+  static WeightVec load_weights(const std::uint8_t* from) {
+#if defined(__wasm__)
+    return WeightVec(wasm_i16x8_load8x8(from));
+#elif defined(__aarch64__)
+    return WeightVec(vmovl_s8(vld1_s8(reinterpret_cast<const std::int8_t*>(from))));
+#else
+    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+    return WeightVec(_mm_srai_epi16(_mm_unpacklo_epi8(bytes, bytes), 8));
+#endif
+  }
+
+  /// sums + Σ a · b over pairs.
+  static IntVec dot(IntVec sums, WeightVec a, WeightVec b) {
+#if defined(__wasm__)
+    return sums + IntVec(wasm_i32x4_dot_i16x8(a, b));
+#elif defined(__aarch64__)
+    const int16x8_t x = a, y = b;
+    const int32x4_t low = vmull_s16(vget_low_s16(x), vget_low_s16(y));
+    const int32x4_t high = vmull_s16(vget_high_s16(x), vget_high_s16(y));
+    return sums + IntVec(vpaddq_s32(low, high));
+#else
+    return sums + IntVec(_mm_madd_epi16(a, b));
+#endif
+  }
+
+  /// The weights of kStep inputs from nibbles: the low ones of half a register's bytes, then the high ones.
+  static void load_nibbles(const std::uint8_t* from, WeightVec (&weights)[2]) {
+#if defined(__wasm__)
+    const WeightVec bytes(wasm_u16x8_load8x8(from));
+#elif defined(__aarch64__)
+    const WeightVec bytes(vreinterpretq_s16_u16(vmovl_u8(vld1_u8(from))));
+#else
+    const __m128i whole = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+    const WeightVec bytes(_mm_unpacklo_epi8(whole, _mm_setzero_si128()));
+#endif
+    weights[0] = bytes & WeightVec(std::int16_t{15});
+    weights[1] = bytes >> 4;
+  }
+
+  /// Narrows 32 integers of 16 bits.
+  static void store_quanta(Quantum* to, const IntVec (&numbers)[32 / kLanes]) {
+#if defined(__wasm__)
+    for (std::size_t v = 0; v < 32 / kLanes; v += 2) {
+      wasm_v128_store(to + v * kLanes, wasm_i16x8_narrow_i32x4(numbers[v], numbers[v + 1]));
+    }
+#else
+    store_one_by_one(to, numbers);
+#endif
+  }
+};
+
+#endif
+
+#if CLEARFORMER_DOT_OF_BYTES
+/// The product that panels are packed for.
+using PanelDot = ByteDot;
+#else
+using PanelDot = WordDot;
+#endif
+
+/// Whether WordDot is the faster product of several rows here: where the processor has no product of bytes, engines
+/// compile relaxed SIMD's to a sum of pairs that saturates. Operands above 127, which products never have, show that.
+inline bool words_are_faster() {
+#if defined(__wasm_relaxed_simd__)
+  static const bool faster = [] {
+    volatile std::uint8_t large = 255, signed_large = 127;  // not folded by the compiler
+    const IntVec sums = ByteDot::dot(IntVec(0), ByteVec(large), ByteVec(signed_large));
+    constexpr int kSaturated = 2 * 32767;
+    return sums.get(0) == kSaturated;
+  }();
+  return faster;
+#else
+  return !CLEARFORMER_DOT_OF_BYTES;
+#endif
+}
+
+/// Stores the weights of a step of PanelDot as those of a step of the same product …
+template <class WeightVec>
+inline void store_step(const WeightVec (&weights)[2], typename WeightVec::value_type* to) {
+  for (std::size_t v = 0; v < 2; ++v) weights[v].store_aligned(to + v * WeightVec::size);
+}
+
+#if defined(__wasm_relaxed_simd__)
+/// … or of two steps of WordDot: those of the first two of four inputs, then of the others.
+inline void store_step(const ByteVec (&weights)[2], std::int16_t* to) {
+  for (std::size_t half = 0; half < 2; ++half) {  // of the outputs
+    const v128_t a = wasm_i16x8_extend_low_i8x16(weights[half]);
+    const v128_t b = wasm_i16x8_extend_high_i8x16(weights[half]);
+    wasm_v128_store(to + 8 * half, wasm_i32x4_shuffle(a, b, 0, 2, 4, 6));
+    wasm_v128_store(to + 16 + 8 * half, wasm_i32x4_shuffle(a, b, 1, 3, 5, 7));
+  }
+}
+#endif
 
 /// kStep inputs, broadcast.
-inline WeightVec repeat_step(const Quantum* from) {
+template <class Dot>
+inline typename Dot::WeightVec repeat_step(const typename Dot::Quantum* from) {
   std::int32_t step;
   std::memcpy(&step, from, sizeof step);
-  return xsimd::bitwise_cast<WideWeight>(IntVec(step));
+  return xsimd::bitwise_cast<typename Dot::WideWeight>(IntVec(step));
 }
 
 /// Marks the end of the loop in which a sum stays in one register. Without it GCC copies every sum in every

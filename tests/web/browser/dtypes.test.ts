@@ -12,16 +12,20 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 /** Logits of the translator, for a sentence of 24 tokens, in one build and dtype. */
-async function logitsOf([dtype, deterministic]: [string, boolean]): Promise<{ simd: string; logits: number[] }> {
+async function logitsOf([dtype, deterministic]: [string, boolean]): Promise<{
+  simd: string;
+  dotBits: number;
+  logits: number[];
+}> {
   const entry = '/dist/index.js';
   const { AutoModelForSeq2SeqLM } = await import(entry);
   const folder = '/web/demo/public/models/marian-tiny-en-fr';
   const model = await AutoModelForSeq2SeqLM.from_pretrained(folder, { dtype, deterministic });
   const tokens = (first: number) => [Array.from({ length: 24 }, (_, i) => first + i * 31)];
   const { logits } = await model({ input_ids: tokens(20), decoder_input_ids: tokens(40) });
-  const { simd } = model.info();
+  const { simd, dotBits } = model.info();
   await model.dispose();
-  return { simd, logits: Array.from(logits.data) };
+  return { simd, dotBits, logits: Array.from(logits.data) };
 }
 
 function distance(a: number[], b: number[]): number {
@@ -44,4 +48,26 @@ it.each([
     expect(distance(relaxed.logits, plain.logits)).toBeLessThan(step);
     expect(distance(plain.logits, exact.logits)).toBeGreaterThan(step / 10); // the comparison is not of fp32
   });
+});
+
+// As on processors without AVX-VNNI, where V8 compiles relaxed SIMD's product of bytes to five instructions.
+it('has the same bits where products of several rows take 16-bit integers instead of bytes', async () => {
+  const without = await launchChromium(['--js-flags=--no-enable-avx-vnni --no-enable-avx-vnni-int8']);
+  try {
+    for (const dtype of ['q8', 'q4']) {
+      const [here, there] = await Promise.all(
+        [browser, without].map(async (each) => {
+          let result: Awaited<ReturnType<typeof logitsOf>> | undefined;
+          await withPage(each, {}, async (page) => {
+            result = await runInPage(page, logitsOf, [dtype, false]);
+          });
+          return result;
+        }),
+      );
+      expect(there?.dotBits).toBe(process.arch === 'x64' ? 16 : 8);
+      expect(there?.logits).toEqual(here?.logits);
+    }
+  } finally {
+    await without.close();
+  }
 });

@@ -180,7 +180,7 @@ export async function loadModel(folder: Folder, task: string | undefined, option
     };
     const created = await engine.call('model_create', described, options.signal);
     const { hooks } = await engine.call('model_hooks', { model: created.model });
-    const { version, simd } = await engine.call('build_info', {});
+    const { version, simd, dot_bits } = await engine.call('build_info', {});
     if (isDeterministic(options) && simd === 'relaxed') {
       throw new ClearformerError('invalid_argument', 'deterministic: the WASM that was given is the relaxed build', {
         option: 'deterministic',
@@ -198,7 +198,7 @@ export async function loadModel(folder: Folder, task: string | undefined, option
       generationConfig: { ...endTokens(parsed.config), ...parsed.generation },
       unexpectedTensors: created.unexpected_tensors,
       hooks: hooks.map((hook) => ({ ...hook, axes: hook.axes.split(' ') })),
-      build: { version, simd },
+      build: { version, simd, dot_bits },
       dtype: options.dtype ?? 'fp32',
       cache_dtype,
       folder: folder.only(companionFiles),

@@ -10,9 +10,9 @@ import type {
   MemoryUse,
   ModelShape,
   TensorOut,
-  Variant,
   WeightType,
 } from '../runtime/border.js';
+import type { BuildInfo, Variant } from '../runtime/build_info.js';
 import { type Engine, noMemory } from '../runtime/engine.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError } from '../support/error.js';
@@ -35,6 +35,11 @@ export interface ModelInfo {
   /** The WASM build in use: with or without relaxed SIMD. */
   simd: Variant;
   relaxed: boolean;
+  /**
+   * The width of the integers that the products of `q8` and `q4` take for several rows: 8, or 16 where the processor has
+   * no dot product of bytes or the build does not use it. The results have the same bits.
+   */
+  dotBits: 8 | 16;
   /** Number of threads, and why not more. */
   threads: { used: number; reason: string };
   /** Whether it runs in a worker. */
@@ -60,7 +65,7 @@ export interface LoadedModel {
   generationConfig: Record<string, unknown>;
   unexpectedTensors: readonly string[];
   hooks: readonly HookPoint[];
-  build: { version: string; simd: Variant };
+  build: BuildInfo;
   dtype: WeightType;
   cache_dtype: CacheType;
   folder: Folder;
@@ -224,6 +229,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
       version: build.version,
       simd: build.simd,
       relaxed: build.simd === 'relaxed',
+      dotBits: build.dot_bits,
       threads: { ...engine.threads },
       worker: engine.remote,
       wasmBytes: engine.wasmBytes,

@@ -2,7 +2,7 @@
 // files. The single-script build uses assets_whole.ts instead of this file.
 
 import { baseUrl } from '../support/platform.js';
-import type { Variant } from './border.js';
+import type { Variant } from './build_info.js';
 
 export const assets = {
   /** Whether the script needs no other files. */

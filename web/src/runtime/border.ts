@@ -3,11 +3,9 @@
 
 import type { ClearformerWarning } from '../support/config.js';
 import type { ErrorCode } from '../support/error.js';
+import type { BuildInfo } from './build_info.js';
 import type { Complexity } from './complexity.js';
 import type { HookName } from './hook_names.js';
-
-/** `relaxed` uses fused multiply-add and may differ in the last bits between engines; `simd128` never does. */
-export type Variant = 'simd128' | 'relaxed';
 
 /** The typed array for each element type. */
 export interface TensorData {
@@ -262,7 +260,7 @@ type Texts<N extends string> = { [K in N]?: string | undefined };
 
 /** Every exported function: its argument object and the value of its result. */
 export interface Border {
-  build_info: Call<Nothing, { version: string; simd: Variant; heap_bytes: number; most_heap_bytes: number }>;
+  build_info: Call<Nothing, BuildInfo & { heap_bytes: number; most_heap_bytes: number }>;
   memory_use: Call<Nothing, MemoryUse>;
   checkpoint_open: Call<
     { dtype: WeightType } & Texts<'config' | 'config_name' | 'task' | 'index' | 'index_name'>,

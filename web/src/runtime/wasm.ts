@@ -4,7 +4,7 @@ import { configuration } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { baseUrl, nodeModule } from '../support/platform.js';
 import { assets } from './assets.js';
-import type { Variant } from './border.js';
+import type { Variant } from './build_info.js';
 import type { Threads } from './threads.js';
 
 /** Where the WASM comes from and which build to use. */
