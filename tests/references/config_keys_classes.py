@@ -5,6 +5,7 @@ import json
 import os
 
 import transformers
+from transformers.models.mpt.configuration_mpt import MptAttentionConfig
 
 from common import arguments, versions
 
@@ -34,6 +35,11 @@ CLASSES = {
     "codegen": transformers.CodeGenConfig,
     "bloom": transformers.BloomConfig,
     "falcon": transformers.FalconConfig,
+    "mpt": transformers.MptConfig,
+    "mpt_attention": MptAttentionConfig,
+    "stablelm": transformers.StableLmConfig,
+    "cohere": transformers.CohereConfig,
+    "cohere2": transformers.Cohere2Config,
     "gemma2": transformers.Gemma2Config,
     "gemma3_text": transformers.Gemma3TextConfig,
     "gemma3": transformers.Gemma3Config,

@@ -54,6 +54,9 @@ CLIP_VISION = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_
 GPTJ_BASE = dict(vocab_size=40, n_embd=16, n_layer=2, n_head=4, n_positions=32, rotary_dim=4) | TOKENS
 GPTJ = dict(n_layer=LAYERS, n_inner=[None, 20], activation_function=ACTS, layer_norm_epsilon=EPS, rotary_dim=[2, 4],
             tie_word_embeddings=[False, True], is_causal=CAUSAL)
+COHERE = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=ACTS, layer_norm_eps=EPS,
+              tie_word_embeddings=[True, True, False], attention_bias=[False, True], logit_scale=[0.0625, 0.5, 2.0],
+              max_position_embeddings=[32, 20], is_causal=CAUSAL)
 
 
 @dataclass
@@ -166,6 +169,21 @@ FAMILIES = {
              parallel_attn=[True, True, False], multi_query=[True, False], max_position_embeddings=[32, 20],
              is_causal=CAUSAL),
         CAUSAL_LM, "decoder", "falcon", attention="sdpa", rope="one"),
+    "mpt": Family(
+        hf.MptConfig, dict(vocab_size=40, d_model=16, n_layers=2, n_heads=4, max_seq_len=32) | TOKENS,
+        dict(n_layers=LAYERS, layer_norm_epsilon=EPS, tie_word_embeddings=[True, True, False], expansion_ratio=[4, 3],
+             attn_config=[ABSENT, {}, dict(clip_qkv=0.5), dict(softmax_scale=0.3, alibi=False), dict(qk_ln=True, alibi_bias_max=4)],
+             is_causal=CAUSAL, no_bias=[True, False], learned_pos_emb=[True, False]),
+        CAUSAL_LM, "decoder", "mpt"),
+    "stablelm": Family(
+        hf.StableLmConfig, LLAMA_BASE | dict(num_attention_heads=2),
+        dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=ACTS, layer_norm_eps=EPS,
+             tie_word_embeddings=[False, True], use_qkv_bias=[False, True], qk_layernorm=[False, True],
+             use_parallel_residual=[False, True], max_position_embeddings=[32, 20], is_causal=CAUSAL),
+        CAUSAL_LM, "decoder", "wide groups", rope="one", part=0.25),
+    "cohere": Family(hf.CohereConfig, LLAMA_BASE, COHERE | dict(use_qk_norm=[False, True]), CAUSAL_LM, "decoder", rope="one"),
+    "cohere2": Family(hf.Cohere2Config, LLAMA_BASE | dict(sliding_window=4), COHERE | dict(sliding_window=[3, 5]),
+                      CAUSAL_LM, "decoder", rope="one"),
     "gemma2": Family(hf.Gemma2Config, LLAMA_BASE | dict(head_dim=4, query_pre_attn_scalar=4, sliding_window=4),
                      LLAMA | GEMMA | dict(hidden_act=[ABSENT]), CAUSAL_LM, "decoder", rope="one", gains=GEMMA_GAINS),
     "gemma3_text": Family(hf.Gemma3TextConfig, LLAMA_BASE | dict(head_dim=4, query_pre_attn_scalar=4, sliding_window=4),
@@ -259,13 +277,16 @@ def draw_heads(rng, family, nested=""):
         width, count = rng.choice([(16, 2), (24, 3), (32, 2), (16, 1)])
     if family.heads == "codegen":  # heads are stored in four groups
         width, count = rng.choice([(16, 4), (32, 8), (48, 12)])
+    if family.heads == "wide groups":
+        hidden, heads, shared = rng.choice([(16, 2, 1), (24, 3, 3), (32, 4, 2), (32, 2, 2)])
+        return dict(hidden_size=hidden, num_attention_heads=heads, num_key_value_heads=shared)
     if family.heads == "falcon":
         shared = rng.choice([{}, {}, dict(new_decoder_architecture=True), dict(new_decoder_architecture=True, num_ln_in_parallel_attn=1)])
         if shared:
             shared |= {"num_kv_heads": rng.choice([1, count]), "parallel_attn": True}
         return dict(hidden_size=width, num_attention_heads=count) | shared
     names = {"distil": ("dim", "n_heads"), "gpt2": ("n_embd", "n_head"), "gptj": ("n_embd", "n_head"),
-             "codegen": ("n_embd", "n_head"), "bloom": ("hidden_size", "n_head"),
+             "codegen": ("n_embd", "n_head"), "bloom": ("hidden_size", "n_head"), "mpt": ("d_model", "n_heads"),
              "wide heads": ("hidden_size", "num_attention_heads"), "gpt_neo": ("hidden_size", "num_heads"),
              "t5": ("d_model", "num_heads"), "plain": ("hidden_size", "num_attention_heads"),
              "": ("hidden_size", "num_attention_heads")}
@@ -313,7 +334,7 @@ def draw_settings(rng, family, base, choices, nested=""):
             settings[key] = value
     layers = settings.get("num_hidden_layers", 0)
     two = family.rope == "two" or nested == "text_config" and family.config is hf.Gemma3Config
-    local = "use_sliding_window" in choices or family.config in (hf.Gemma2Config, hf.Olmo3Config)
+    local = "use_sliding_window" in choices or family.config in (hf.Gemma2Config, hf.Olmo3Config, hf.Cohere2Config)
     if (two or local) and rng.random() < 0.6:
         settings["layer_types"] = [rng.choice(LAYER_KINDS) for _ in range(layers)]
     if (family.rope or two) and rng.random() < 0.7:

@@ -191,8 +191,17 @@ SELECTION = {
         Selected("two norms", base=dict(new_decoder_architecture=True, num_attention_heads=4, num_kv_heads=2)),
         Selected("one norm", base=dict(new_decoder_architecture=True, num_attention_heads=4, num_kv_heads=2,
                                        num_ln_in_parallel_attn=1)),
-        Selected("keys for each head", base=dict(multi_query=False, parallel_attn=False, bias=True)),
+        Selected("keys for each head, without parallel parts", base=dict(multi_query=False, parallel_attn=False, bias=True)),
     ],
+    "mpt": [
+        Selected("clipped and scaled", {"attn_config": {"clip_qkv": 0.5, "softmax_scale": 0.3, "alibi": False}},
+                 base=dict(d_model=12, n_heads=3)),
+    ],
+    "stablelm": [
+        Selected("norms of heads, parallel parts", base=dict(num_attention_heads=1, qk_layernorm=True, use_parallel_residual=True)),
+    ],
+    "cohere": [Selected("norms of heads", {"logit_scale": 0.5}, base=dict(use_qk_norm=True), text=True)],
+    "cohere2": [Selected("4.x", {"sliding_window_pattern": 2, "layer_types": ABSENT, "sliding_window": 3}, old=True, text=True)],
     "marian": [Selected("three tables, is_causal false", {"tie_word_embeddings": False, "is_causal": False, "scale_embedding": True})],
     "bart": [
         Selected("three tables", {"tie_word_embeddings": False, "activation_function": "relu6"}),

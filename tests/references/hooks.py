@@ -25,6 +25,8 @@ MODELS = {
     "gpt2": ("models/gpt2/odd", "causal-lm"),
     "llama": ("llama_tiny/odd", "causal-lm"),
     "phi": ("models/phi/even", "causal-lm"),
+    "gpt_neox": ("models/gpt_neox/even", "causal-lm"),
+    "bloom": ("models/bloom/odd", "causal-lm"),
     "qwen3": ("models/qwen3/odd", "causal-lm"),
     "gemma2": ("models/gemma2/even", "causal-lm"),
     "olmo2": ("models/olmo2/even", "causal-lm"),

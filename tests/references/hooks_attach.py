@@ -12,14 +12,16 @@ def _heads(attention, config):
     heads = next(getattr(holder, key) for holder in (attention, config)
                  for key in ("num_heads", "num_attention_heads", "n_heads") if getattr(holder, key, None))
     groups = getattr(config, "num_key_value_heads", None) or heads
-    sizes = ("head_dim", "attention_head_size", "key_value_proj_dim")
+    sizes = ("head_dim", "head_size", "attention_head_size", "key_value_proj_dim")
     return heads, groups, next(getattr(attention, key) for key in sizes if hasattr(attention, key))
 
 
 def _watch_projections(watch, attention, name, block, sizes):
     heads, groups, d_head = sizes
     names = [f"{name}.hook_{part}" for part in "qkv"]
-    if block.stacked:
+    if block.stacked_by_head:
+        watch.stacked_by_head(attention.get_submodule(block.stacked), names, d_head)
+    elif block.stacked:
         widths = [heads * d_head, groups * d_head, groups * d_head]
         watch.stacked(attention.get_submodule(block.stacked), names, widths, (-1, d_head))
     else:
@@ -54,6 +56,17 @@ def _watch_disentangled(watch, attention, name):
     watch.handles.append(attention.register_forward_hook(hook, with_kwargs=True))
 
 
+def _watch_bloom_scores(watch, attention, name):
+    """So does BLOOM, with ALiBi (B·H, 1, S) and a mask as arguments."""
+    def hook(module, args, given, result):
+        query, key = (watch.values[f"{name}.hook_{part}"].transpose(1, 2) for part in "qk")
+        bias = given["alibi"].unflatten(0, (query.shape[0], -1))
+        if given["attention_mask"] is not None:
+            bias = bias + given["attention_mask"]
+        watch.weigh(name, query @ key.transpose(2, 3) * module.inv_norm_factor, bias)
+    watch.handles.append(attention.register_forward_hook(hook, with_kwargs=True))
+
+
 def _watch_attention(watch, block_module, scope, path, update, block, config):
     """One attention and, as `update`, its contribution to the residual stream. Returns the output projection."""
     attention = block_module.get_submodule(path)
@@ -64,6 +77,8 @@ def _watch_attention(watch, block_module, scope, path, update, block, config):
         _watch_scores_inside(watch, attention, scope)
     if type(attention).__name__ == "DisentangledSelfAttention":
         _watch_disentangled(watch, attention, scope)
+    if type(attention).__name__ == "BloomAttention":
+        _watch_bloom_scores(watch, attention, scope)
     output = (block_module.get_submodule(block.o[1:]) if block.o.startswith("/") else attention.get_submodule(block.o))
     watch.input(output, f"{scope}.hook_z", (-1, sizes[2]))
     if not block.ln1_post:

@@ -17,6 +17,7 @@ class Block:
     v: str = "v_proj"
     o: str = "o_proj"  # below attn, or with a leading slash below the block
     stacked: str = ""  # one projection for q, k and v
+    stacked_by_head: bool = False  # their order in it: q, k, v of head 0, then of head 1, …
     head_norms: tuple = ()
     norms_heads_first: bool = False  # whether their inputs are (B, H, T, d)
     gate: str = ""
@@ -110,6 +111,14 @@ LAYOUTS = {
         "parallel", ln1="input_layernorm", attn="self_attn", o="dense", up="mlp.fc1", down="mlp.fc2", rotary=True,
         head_norms=("q_layernorm", "k_layernorm") if config.qk_layernorm else (), norms_heads_first=True),
         embed="embed_tokens", final_norm="final_layernorm")],
+    "gpt_neox": lambda config: [Tower("", "layers", Block(
+        "parallel" if config.use_parallel_residual else "pre", ln1="input_layernorm", attn="attention", o="dense",
+        stacked="query_key_value", stacked_by_head=True, ln2="post_attention_layernorm", up="mlp.dense_h_to_4h",
+        down="mlp.dense_4h_to_h", rotary=True), embed="embed_in", final_norm="final_layer_norm")],
+    "bloom": lambda config: [Tower("", "h", Block(
+        "pre", ln1="input_layernorm", attn="self_attention", o="dense", stacked="query_key_value", stacked_by_head=True,
+        ln2="post_attention_layernorm", up="mlp.dense_h_to_4h", down="mlp.dense_4h_to_h"), embed="word_embeddings",
+        embed_norm="word_embeddings_layernorm", final_norm="ln_f")],
     "bert": lambda config: [bert_tower(BERT)],
     "electra": lambda config: [bert_tower(BERT)],
     "deberta-v2": lambda config: [bert_tower(DEBERTA)],

@@ -58,6 +58,13 @@ class Watch:
                               for name, part in zip(names, parts, strict=True)], dim=-1)
         self.handles.append(module.register_forward_hook(hook))
 
+    def stacked_by_head(self, module, names, d_head):
+        """The same, stacked head by head: (B, T, H·3·d)."""
+        def hook(module, args, result):
+            parts = result.unflatten(-1, (-1, len(names), d_head)).unbind(-2)
+            return torch.stack([self.visit(name, part) for name, part in zip(names, parts, strict=True)], dim=-2).flatten(-3)
+        self.handles.append(module.register_forward_hook(hook))
+
     def norm(self, module, name, heads_first=False):
         """TransformerLens splits a norm: the divisor and the quotient; weight and bias are applied after them."""
         def hook(module, args, result):

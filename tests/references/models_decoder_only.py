@@ -4,9 +4,9 @@ import os
 
 import torch
 from transformers import (
-    AutoModelForCausalLM, Gemma2Config, Gemma3TextConfig, GemmaConfig, GPT2Config, GPTNeoConfig, GraniteConfig, MistralConfig,
-    Olmo2Config, Olmo3Config, OlmoConfig, OpenAIGPTConfig, OPTConfig, Phi3Config, PhiConfig, Qwen2Config, Qwen3Config,
-    SmolLM3Config, Starcoder2Config,
+    AutoModelForCausalLM, BloomConfig, CodeGenConfig, Cohere2Config, CohereConfig, FalconConfig, Gemma2Config, Gemma3TextConfig,
+    GemmaConfig, GPT2Config, GPTJConfig, GPTNeoConfig, GPTNeoXConfig, GraniteConfig, MistralConfig, MptConfig, Olmo2Config, Olmo3Config, OlmoConfig, OpenAIGPTConfig, OPTConfig, Phi3Config, PhiConfig, Qwen2Config, Qwen3Config,
+    SmolLM3Config, StableLmConfig, Starcoder2Config,
 )
 
 import generation
@@ -21,6 +21,7 @@ EVEN = dict(vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_he
             intermediate_size=40, max_position_embeddings=64) | TOKENS
 ODD = dict(vocab_size=97, hidden_size=30, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
            intermediate_size=37, max_position_embeddings=64) | TOKENS
+WIDE = EVEN | dict(num_attention_heads=2)  # a quarter of each head is rotated
 HEADS_OF_8, HEADS_OF_10 = dict(head_dim=8), dict(head_dim=10)
 
 
@@ -50,6 +51,15 @@ def opt(size, **more):
 
 def without(settings, *names):
     return {key: value for key, value in settings.items() if key not in names}
+
+
+def gpt_sizes(size):
+    return dict(vocab_size=size["vocab_size"], n_positions=40, n_embd=size["hidden_size"], n_layer=2,
+                n_head=size["num_attention_heads"], **TOKENS)
+
+
+def falcon_sizes(size):
+    return without(size, "num_key_value_heads", "intermediate_size")
 
 
 def phi(settings, **more):
@@ -153,6 +163,44 @@ CONFIGURATIONS = {
             rope_parameters={"full_attention": rope(1e6, rope_type="linear", factor=8.0),
                              "sliding_attention": rope(10000.0)}),
     },
+    "gpt_neox": {
+        "even": lambda: GPTNeoXConfig(**without(WIDE, "num_key_value_heads")),
+        "odd": lambda: GPTNeoXConfig(**without(ODD, "num_key_value_heads"), use_parallel_residual=False, attention_bias=False,
+                                     rope_parameters=rope(partial_rotary_factor=0.4)),
+    },
+    "gptj": {
+        "even": lambda: GPTJConfig(**gpt_sizes(EVEN), rotary_dim=4),
+        "odd": lambda: GPTJConfig(**gpt_sizes(ODD), rotary_dim=6, n_inner=37, activation_function="gelu"),
+    },
+    "codegen": {
+        "even": lambda: CodeGenConfig(**gpt_sizes(EVEN), rotary_dim=8),
+        "odd": lambda: CodeGenConfig(**gpt_sizes(ODD | dict(hidden_size=40, num_attention_heads=4)), rotary_dim=6, n_inner=37),
+    },
+    "bloom": {
+        "even": lambda: BloomConfig(vocab_size=64, hidden_size=32, n_layer=2, n_head=4, **TOKENS),
+        "odd": lambda: BloomConfig(vocab_size=97, hidden_size=30, n_layer=2, n_head=3, **TOKENS, tie_word_embeddings=False),
+    },
+    "falcon": {
+        "even": lambda: FalconConfig(**falcon_sizes(EVEN), new_decoder_architecture=True, num_kv_heads=2),
+        "odd": lambda: FalconConfig(**falcon_sizes(ODD), bias=True, ffn_hidden_size=37, tie_word_embeddings=False),
+    },
+    "mpt": {
+        "even": lambda: MptConfig(vocab_size=64, d_model=32, n_layers=2, n_heads=4, max_seq_len=40, **TOKENS),
+        "odd": lambda: MptConfig(vocab_size=97, d_model=30, n_layers=2, n_heads=3, max_seq_len=40, **TOKENS,
+                                 attn_config=dict(clip_qkv=0.8, softmax_scale=0.2), tie_word_embeddings=False),
+    },
+    "stablelm": {
+        "even": lambda: StableLmConfig(**WIDE, use_parallel_residual=True, qk_layernorm=True),
+        "odd": lambda: StableLmConfig(**ODD, use_qkv_bias=True, rope_parameters=rope(partial_rotary_factor=0.4)),
+    },
+    "cohere": {
+        "even": lambda: CohereConfig(**EVEN, use_qk_norm=True, logit_scale=0.5),
+        "odd": lambda: CohereConfig(**ODD, attention_bias=True, logit_scale=2.0, tie_word_embeddings=False),
+    },
+    "cohere2": {
+        "even": lambda: Cohere2Config(**EVEN | dict(num_hidden_layers=4), sliding_window=5, logit_scale=0.5),
+        "odd": lambda: Cohere2Config(**ODD, sliding_window=4, layer_types=["full_attention", "sliding_attention"], logit_scale=1.5),
+    },
 }
 # Files that differ from a single one in fp32.
 STORED = {
@@ -162,6 +210,8 @@ STORED = {
     ("gemma", "even"): {"dtype": torch.bfloat16},
     ("gemma2", "odd"): {"dtype": torch.bfloat16},
     ("opt", "even"): {"dtype": torch.float16},
+    ("gpt_neox", "even"): {"dtype": torch.float16},
+    ("bloom", "even"): {"dtype": torch.bfloat16},
     ("phi", "odd"): {"dtype": torch.float16},
 }
 
@@ -182,6 +232,14 @@ def version_4(*absent, **present):
     return spelling
 
 
+def pythia(config):
+    """GPT-NeoX's own names of the rotary settings, as in EleutherAI/pythia-70m."""
+    parameters = config["rope_parameters"]
+    old = dict(rotary_emb_base=10000, rotary_pct=parameters["partial_rotary_factor"], torch_dtype="float32",
+               transformers_version="4.24.0")
+    return without(config, "rope_parameters", "dtype") | old
+
+
 SPELLED = {
     ("mistral", "odd"): version_4(),
     ("qwen2", "odd"): version_4("layer_types"),
@@ -194,6 +252,9 @@ SPELLED = {
     ("smollm3", "even"): version_4("layer_types"),
     ("granite", "odd"): version_4(),
     ("starcoder2", "even"): version_4(),
+    ("gpt_neox", "odd"): pythia,
+    ("stablelm", "odd"): version_4(),
+    ("cohere2", "even"): version_4("layer_types", sliding_window_pattern=4),
     ("gemma2", "odd"): version_4("layer_types"),
     ("gemma3_text", "odd"): version_4("layer_types", sliding_window_pattern=2),
 }

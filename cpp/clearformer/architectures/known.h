@@ -10,11 +10,12 @@ extern const Architecture kBert, kRoberta, kXlmRoberta, kCamembert, kDistilBert,
 extern const Architecture kGpt2, kGptNeo, kLlama, kMistral, kQwen2, kQwen3, kPhi, kPhi3, kGemma,
     kGemma2, kGemma3, kGemma3Text, kOlmo, kOlmo2, kOlmo3, kSmolLm3, kGranite, kStarcoder2, kOpt,
     kOpenAiGpt;
-extern const Architecture kGptNeoX, kGptJ, kCodeGen, kBloom, kFalcon;
+extern const Architecture kGptNeoX, kGptJ, kCodeGen, kBloom, kFalcon, kMpt, kStableLm, kCohere,
+    kCohere2;
 extern const Architecture kTransformer, kMarian, kBart, kT5, kWhisper;
 extern const Architecture kVit, kDeit, kClip;
 // Of nested configs.
-extern const KeyTable kGemma3TextKeys, kClipTextKeys, kClipVisionKeys;
+extern const KeyTable kGemma3TextKeys, kClipTextKeys, kClipVisionKeys, kMptAttentionKeys;
 
 inline constexpr const Architecture* kKnown[] = {
     &kBert,       &kRoberta,   &kXlmRoberta,  &kCamembert, &kDistilBert, &kModernBert, &kElectra,
@@ -23,6 +24,6 @@ inline constexpr const Architecture* kKnown[] = {
     &kGemma3Text, &kOlmo,      &kOlmo2,       &kOlmo3,     &kSmolLm3,    &kGranite,    &kStarcoder2,
     &kOpt,        &kOpenAiGpt, &kTransformer, &kMarian,    &kBart,       &kT5,         &kWhisper,
     &kVit,        &kDeit,      &kClip,        &kGptNeoX,   &kGptJ,       &kCodeGen,    &kBloom,
-    &kFalcon};
+    &kFalcon,     &kMpt,       &kStableLm,    &kCohere,    &kCohere2};
 
 }  // namespace clearformer

@@ -46,11 +46,12 @@ AttentionConfig read_attention(const ConfigReader& config, std::size_t d_model) 
     config.refuse_value("num_key_value_heads", "is ", attention.num_key_value_heads,
                         " and does not divide num_attention_heads ", attention.num_heads);
   }
-  if (!config.is_set("head_dim") && d_model % attention.num_heads != 0) {
+  const bool told = config.knows("head_dim") && config.is_set("head_dim");
+  if (!told && d_model % attention.num_heads != 0) {
     config.refuse_value("num_attention_heads", "is ", attention.num_heads,
                         " and does not divide hidden_size ", d_model);
   }
-  attention.d_head = config.size("head_dim", d_model / attention.num_heads);
+  attention.d_head = told ? config.size("head_dim") : d_model / attention.num_heads;
   if (attention.d_head % 2 != 0) {
     config.refuse_value("head_dim", "must be even for rotary positions, it is ", attention.d_head);
   }

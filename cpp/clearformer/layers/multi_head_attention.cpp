@@ -31,13 +31,14 @@ MultiHeadAttention::MultiHeadAttention(const WeightScope& scope, const Attention
   value_ = Linear(scope / "v_proj", config_.value_features, key_width, config_.bias.value);
   output_ = Linear(scope / "o_proj", width, config_.d_model, config_.bias.output);
   if (config_.head_norm) {
-    const auto norm_over = [&](std::size_t all_heads) {
+    const auto norm_over = [&](std::size_t heads) {
       NormConfig norm = *config_.head_norm;
-      if (config_.norm_joins_heads) norm.shape = {all_heads};
+      if (config_.norm_joins_heads) norm.shape = {heads * config_.d_head};
+      if (config_.norm_per_head) norm.heads = heads;
       return norm;
     };
-    query_norm_.emplace(scope / "q_norm", norm_over(width));
-    key_norm_.emplace(scope / "k_norm", norm_over(key_width));
+    query_norm_.emplace(scope / "q_norm", norm_over(config_.num_heads));
+    key_norm_.emplace(scope / "k_norm", norm_over(config_.num_key_value_heads));
   }
   if (config_.learned_extra_key) {
     extra_key_ = scope.take("bias_k", {1, 1, key_width});

@@ -18,11 +18,27 @@ constexpr std::string_view kScaleLegends[kRanks] = {"", "1", "batch 1", "batch p
 
 Normalization::Normalization(const WeightScope& scope, const NormConfig& config) : config_(config) {
   if (config.kind == NormKind::none) return;
-  if (config.weight) weight_ = scope.take("weight", config.shape);
+  if (config.heads != 0) load_heads(scope);
+  if (config.weight && config.heads == 0) weight_ = scope.take("weight", config.shape);
   for (std::size_t i = 0; config.weight_offset != 0.0f && i < weight_.elements(); ++i) {
     weight_.f32()[i] += config.weight_offset;
   }
   if (config.bias && config.kind == NormKind::layer) bias_ = scope.take("bias", config.shape);
+}
+
+// w (H, D), stored whole or, for each head, in a scope of its number.
+void Normalization::load_heads(const WeightScope& scope) {
+  const std::size_t features = config_.shape.elements();
+  if (!config_.heads_apart) {
+    weight_ = scope.take("weight", {config_.heads, features});
+    return;
+  }
+  for (std::size_t head = 0; head < config_.heads; ++head) {
+    const Tensor own = (scope / concat(head)).take("weight", config_.shape);
+    if (own.empty()) continue;
+    if (weight_.empty()) weight_ = Tensor::zeros({config_.heads, features});
+    std::memcpy(weight_.f32() + head * features, own.f32(), own.view().bytes());
+  }
 }
 
 // Calls body(first, count) for ranges of rows, in parallel.
@@ -68,7 +84,7 @@ void Normalization::forward(const TensorView& x, const MutableTensorView& out,
   const float* const numerator = layer ? out.f32() : x.f32();
   const float* const weight = weight_.empty() ? nullptr : weight_.f32();
   const float* const bias = bias_.empty() ? nullptr : bias_.f32();
-  if (!context.trace.wants("hook_normalized")) {
+  if (config_.heads == 0 && !context.trace.wants("hook_normalized")) {
     return for_rows(rows, [&](std::size_t first, std::size_t count) {
       const std::size_t at = first * features;
       kernels::divide_scale_shift_rows(
@@ -81,8 +97,13 @@ void Normalization::forward(const TensorView& x, const MutableTensorView& out,
   });
   context.trace("hook_normalized", out, kLegends[x.shape().rank() % kRanks]);
   for_rows(rows, [&](std::size_t first, std::size_t count) {
-    float* const row = out.f32() + first * features;
-    kernels::scale_shift_rows(row, weight, bias, row, count, features);
+    const std::size_t at_once = config_.heads == 0 ? count : 1;
+    for (std::size_t at = first; at < first + count; at += at_once) {
+      float* const row = out.f32() + at * features;
+      const std::size_t head = config_.heads == 0 ? 0 : at % config_.heads;
+      const float* const own = weight == nullptr ? nullptr : weight + head * features;
+      kernels::scale_shift_rows(row, own, bias, row, at_once, features);
+    }
   });
 }
 

@@ -21,6 +21,8 @@ struct NormConfig {
   bool weight = true;          // RMSNorm and LayerNorm
   bool bias = true;            // LayerNorm only
   float weight_offset = 0.0f;  // added to the stored weight: 1 in Gemma
+  std::size_t heads = 0;  // > 0: x (…, H, D) has a weight for each head, w (H, D), no bias (Cohere)
+  bool heads_apart = false;  // these are stored as tensors of their own (StableLM)
 };
 
 /// LayerNorm or RMSNorm over the last axis.
@@ -36,6 +38,7 @@ class Normalization {
   const Tensor& bias() const { return bias_; }
 
  private:
+  void load_heads(const WeightScope& scope);
   template <class Body>
   void for_rows(std::size_t rows, const Body& body) const;
   void measure(const float* x, float* out, float* scale, std::size_t rows) const;

@@ -110,9 +110,10 @@ TEST_P(GreedyReference, SequencesAreUpstreams) {
 INSTANTIATE_TEST_SUITE_P(Architectures, GreedyReference,
                          ::testing::Values("bart", "gemma", "gemma2", "gemma3_text", "gpt2",
                                            "gpt_neo", "granite", "marian", "mistral", "olmo",
-                                           "olmo2", "olmo3", "openai_gpt", "opt", "phi", "phi3",
-                                           "qwen2", "qwen3", "smollm3", "starcoder2", "t5",
-                                           "whisper"),
+                                           "olmo2", "olmo3", "gpt_neox", "gptj", "codegen", "bloom",
+                                           "falcon", "mpt", "stablelm", "cohere", "cohere2",
+                                           "openai_gpt", "opt", "phi", "phi3", "qwen2", "qwen3",
+                                           "smollm3", "starcoder2", "t5", "whisper"),
                          [](const auto& architecture) { return architecture.param; });
 
 }  // namespace

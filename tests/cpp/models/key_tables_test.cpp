@@ -32,16 +32,18 @@ constexpr std::string_view kWithoutMeaning[] = {
     "logit_scale_init_value", "hidden_dropout_prob", "attention_probs_dropout_prob",
     "classifier_dropout", "dropout", "attention_dropout", "activation_dropout", "qa_dropout",
     "seq_classif_dropout", "embedding_dropout", "mlp_dropout", "resid_pdrop", "embd_pdrop",
-    "attn_pdrop", "hidden_dropout", "n_ctx", "resid_dropout", "embed_dropout", "dropout_rate",
-    "encoder_layerdrop", "decoder_layerdrop", "pretraining_tp", "forced_eos_token_id",
-    "suppress_tokens", "begin_suppress_tokens", "summary_type", "summary_use_proj",
-    "summary_activation", "summary_proj_to_labels", "summary_first_dropout", "summary_last_dropout",
-    "classifier_dropout_prob", "pooler_dropout", "reorder_and_upcast_attn",
-    "deterministic_flash_attn", "sparse_prediction", "sparse_pred_ignore_index", "cls_token_id",
-    "layerdrop", "residual_dropout", "sep_token_id", "encoder_stride", "use_weighted_layer_sum",
-    "classifier_proj_size", "apply_spec_augment", "mask_time_prob", "mask_time_length",
-    "mask_time_min_masks", "mask_feature_prob", "mask_feature_length", "mask_feature_min_masks",
-    "median_filter_width",
+    "emb_pdrop", "expansion_ratio", "learned_pos_emb", "init_device", "logit_scale", "no_bias",
+    "embedding_fraction", "norm_type", "attn_type", "attn_impl", "prefix_lm", "qk_ln",
+    "attn_uses_sequence_id", "alibi", "alibi_bias_max", "attn_pdrop", "hidden_dropout", "n_ctx",
+    "resid_dropout", "embed_dropout", "dropout_rate", "encoder_layerdrop", "decoder_layerdrop",
+    "pretraining_tp", "forced_eos_token_id", "suppress_tokens", "begin_suppress_tokens",
+    "summary_type", "summary_use_proj", "summary_activation", "summary_proj_to_labels",
+    "summary_first_dropout", "summary_last_dropout", "classifier_dropout_prob", "pooler_dropout",
+    "reorder_and_upcast_attn", "deterministic_flash_attn", "sparse_prediction",
+    "sparse_pred_ignore_index", "cls_token_id", "layerdrop", "residual_dropout", "sep_token_id",
+    "encoder_stride", "use_weighted_layer_sum", "classifier_proj_size", "apply_spec_augment",
+    "mask_time_prob", "mask_time_length", "mask_time_min_masks", "mask_feature_prob",
+    "mask_feature_length", "mask_feature_min_masks", "median_filter_width",
     // Read by transformers' config classes and by none of their models.
     "sinusoidal_pos_embds", "is_decoder", "attn_logit_softcapping", "scale_embedding",
     // Gemma 3's images, CLIP's towers by themselves.
@@ -55,7 +57,8 @@ struct Table {
 
 std::vector<Table> tables() {
   std::vector<Table> all = {{"clip_text_model", &kClipTextKeys},
-                            {"clip_vision_model", &kClipVisionKeys}};
+                            {"clip_vision_model", &kClipVisionKeys},
+                            {"mpt_attention", &kMptAttentionKeys}};
   for (const Architecture* architecture : kKnown) {
     if (architecture->model_type == "nn_transformer") continue;  // not a class of transformers
     all.push_back({std::string(architecture->model_type), &architecture->keys});

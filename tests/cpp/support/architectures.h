@@ -15,12 +15,14 @@
 namespace clearformer::test {
 
 inline constexpr const char* kArchitectures[] = {
-    "bert",    "roberta",     "distilbert", "modernbert", "xlm_roberta",    "camembert",
-    "electra", "albert",      "mpnet",      "deberta_v2", "gpt2",           "gpt_neo",
-    "mistral", "qwen2",       "qwen3",      "phi",        "phi3",           "gemma",
-    "gemma2",  "gemma3_text", "olmo",       "olmo2",      "olmo3",          "smollm3",
-    "granite", "starcoder2",  "opt",        "openai_gpt", "nn_transformer", "marian",
-    "bart",    "t5",          "whisper",    "vit",        "deit",           "clip"};
+    "bert",     "roberta",     "distilbert", "modernbert", "xlm_roberta",    "camembert",
+    "electra",  "albert",      "mpnet",      "deberta_v2", "gpt2",           "gpt_neo",
+    "mistral",  "qwen2",       "qwen3",      "phi",        "phi3",           "gemma",
+    "gemma2",   "gemma3_text", "olmo",       "olmo2",      "olmo3",          "smollm3",
+    "granite",  "starcoder2",  "opt",        "openai_gpt", "nn_transformer", "marian",
+    "bart",     "t5",          "whisper",    "vit",        "deit",           "clip",
+    "gpt_neox", "gptj",        "codegen",    "bloom",      "falcon",         "mpt",
+    "stablelm", "cohere",      "cohere2"};
 
 /// The model inputs of a case, converted to the models' types; their names begin with `prefix`.
 struct CaseInputs {
