@@ -11,6 +11,8 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalize
 LLAMA3_WORDS = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+# BLOOM's: the brackets and bars are characters of the class.
+BLOOM_WORDS = r" ?[^(\s|[.,!?…。，、।۔،])]+"
 # o200k, of Phi-4-mini: words begin with their capitals.
 CASED_WORDS = (
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
@@ -170,7 +172,8 @@ def nmt_rules(lines):
 
 
 # Of these every 20th line is compared.
-RARE = ("openai_gpt", "gemma", "starcoder2", "cased_words", "xlm_roberta", "deberta_v3", "albert")
+RARE = ("openai_gpt", "gemma", "starcoder2", "cased_words", "xlm_roberta", "deberta_v3", "albert", "gpt_neox", "bloom",
+        "falcon")
 
 
 def makers():
@@ -267,5 +270,13 @@ def variants(lines):
     yield "cased_words", "byte_level_llama3", {"pre_tokenizer": step("Sequence", pretokenizers=[
         split(CASED_WORDS, "Isolated"), prefixed | {"add_prefix_space": False, "use_regex": False}])}
     yield from unigram_encoders(lines, step, metaspace)
+    runs = [_token(" " * length, normalized=True) for length in range(8, 1, -1)]
+    yield "gpt_neox", "byte_level_gpt2", {
+        "normalizer": step("NFC"), "pre_tokenizer": prefixed | {"add_prefix_space": False}, "added_tokens": runs}
+    yield "bloom", "byte_level_gpt2", {"pre_tokenizer": step("Sequence", pretokenizers=[
+        split(BLOOM_WORDS, "Isolated"), prefixed | {"add_prefix_space": False, "use_regex": False}])}
+    yield "falcon", "byte_level_gpt2", {"pre_tokenizer": step("Sequence", pretokenizers=[
+        step("Punctuation", behavior="Contiguous"), prefixed | {"add_prefix_space": False},
+        step("Digits", individual_digits=False), split("[0-9][0-9][0-9]", "Isolated")])}
     yield "char_delimiter", "bpe_metaspace", {
         "normalizer": step("NFD"), "pre_tokenizer": step("CharDelimiterSplit", delimiter=" ")}
