@@ -10,7 +10,7 @@
 namespace clearformer::test {
 namespace {
 
-std::unique_ptr<Model> load(const char* folder) {
+std::unique_ptr<Model> encoder_in(const char* folder) {
   return load_folder(fixture_path(folder), "config.json");
 }
 
@@ -25,7 +25,7 @@ Tensor ids_of(std::size_t length) {
 
 // Its tokenizer gives token types, its usual config has none, and transformers ignores them.
 TEST(EncoderInputs, DebertaIgnoresTokenTypesThatItHasNoTableOf) {
-  const auto model = load("models/deberta_v2/even_base");
+  const auto model = encoder_in("models/deberta_v2/even_base");
   const Tensor ids = ids_of(6), types = Tensor::copy_of(ids);
   ModelInputs inputs;
   inputs.input_ids = ids.view();
@@ -41,11 +41,11 @@ TEST(EncoderInputs, OnlyRelativePositionsContinuePastTheTable) {
   ModelInputs inputs;
   inputs.input_ids = ids.view();
   const Tensor hidden =
-      load("models/deberta_v2/even_base")->forward(inputs).at("last_hidden_state").clone();
+      encoder_in("models/deberta_v2/even_base")->forward(inputs).at("last_hidden_state").clone();
   EXPECT_EQ(hidden.shape(), Shape({1, 40, 32}));
   for (const char* folder : {"models/deberta_v2/odd_masked_lm", "models/albert/even_base"}) {
     expect_error(ErrorCode::invalid_argument, {"40 new tokens", "24 positions"},
-                 [&] { load(folder)->forward(inputs); });
+                 [&] { encoder_in(folder)->forward(inputs); });
   }
 }
 
