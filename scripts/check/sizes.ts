@@ -10,7 +10,8 @@ import { SetupError } from '../toolchain/progress.js';
 // 6 kB above the first limit: the cost of a request or a model is computed before the work, and errors name file, key
 // and value; Whisper's timestamp rules, which beam search and sampling need where tokens are chosen, and steps that
 // pause so that callbacks can change the scores; products of q8 have kernels for inputs of 7 and of 13 bits (2 kB), and
-// attention reads keys and values in fp32, fp16 and eight bits (1.6 kB).
+// attention reads keys and values in fp32, fp16 and eight bits (1.6 kB). Relaxed SIMD has products of bytes and of 16-bit
+// integers (4 kB).
 // 2.5 kB are needed by threads. A model type is 0.2 kB, its table of keys and its tensor names, and up to 2 kB with layers
 // of its own (DeBERTa, parallel blocks, ALiBi).
 const wasmBrotliLimit = 172_000;
