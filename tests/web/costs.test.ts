@@ -100,7 +100,8 @@ describe('a model that is larger than memory', () => {
     const failure = await failureOf(() => AutoModelForCausalLM.from_pretrained(folder, { worker: false }));
     expect(performance.now() - start).toBeLessThan(3000);
     expect(failure.code).toBe('out_of_memory');
-    const { memory, problems, valid } = await inspect(folder);
+    const { memory, fits, problems, valid } = await inspect(folder);
+    expect(fits).toBe('fp16');
     const gigabytes = (bytes = 0) => `${(Math.floor(bytes / 1e8) / 10).toFixed(1)} GB`;
     expect(failure.message).toContain(`${gigabytes(memory?.fp32)} in fp32, of 4.2 GB`);
     expect(failure.message).toContain(`dtype 'fp16' needs ${gigabytes(memory?.fp16)}`);

@@ -6,6 +6,12 @@
 
 namespace clearformer {
 
+namespace {
+// Positions allocated ahead. Copying a store once in so many tokens takes 1 / kMostSpare of what attention reads of it
+// meanwhile, and a long text leaves little unused.
+constexpr std::size_t kMostSpare = 256;
+}  // namespace
+
 std::size_t KeyValueCache::length() const {
   return layers_.empty() ? 0 : layers_.front().store.length();
 }
@@ -43,9 +49,10 @@ PackedKeyValues& KeyValueCache::reserve(std::size_t layer, const PackedKeyValues
          " positions, the model has room for ", max_positions_);
   }
   if (entry.keys.empty() || needed > entry.store.capacity() || length == 0) {
-    const std::size_t doubled = std::min(2 * entry.store.capacity(), max_positions_);
+    const std::size_t capacity = entry.store.capacity();
+    const std::size_t grown = std::min(capacity + std::min(capacity, kMostSpare), max_positions_);
     Layer larger;
-    allocate(larger, sizes, PackedKeyValues::rounded(std::max(needed, doubled)));
+    allocate(larger, sizes, PackedKeyValues::rounded(std::max(needed, grown)));
     if (length != 0) {
       std::vector<std::size_t> all(sizes.batch);
       std::iota(all.begin(), all.end(), std::size_t{0});

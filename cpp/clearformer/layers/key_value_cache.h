@@ -1,4 +1,5 @@
-// KeyValueCache: the keys and values of past positions in all layers. Capacity grows by doubling.
+// KeyValueCache: the keys and values of past positions in all layers. Capacity grows by doubling, but by no more than
+// 256 positions.
 // Shapes: B batch, S positions.
 #pragma once
 

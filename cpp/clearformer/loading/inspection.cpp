@@ -26,6 +26,7 @@ namespace {
 constexpr const char* kConfig = "config.json";
 constexpr const char* kIndex = "model.safetensors.index.json";
 constexpr std::size_t kMaxFaults = 20;  // of one header
+constexpr std::size_t kPrompt = 512;    // positions for which a model that fits has room
 
 class Inspector {
  public:
@@ -215,18 +216,30 @@ class Inspector {
     }
   }
 
+  // A lower bound of what a prompt needs beside the weights: keys and values, and the activations of a layer.
+  std::uint64_t room_for_prompt() const {
+    const ModelConfig& config = *found_.config;
+    const std::size_t positions = std::min(kPrompt, config.longest());
+    const std::uint64_t cached = bounded_product(positions, cache_bytes(config).per_position);
+    return bounded_sum(cached, activation_bytes(config.main(), {{}, 1, positions}));
+  }
+
   // Compares the size in the requested dtype, or else fp32, with the available memory.
   void compare_memory() {
-    const std::uint64_t limit = memory_budget().limit;
+    const std::uint64_t limit = memory_budget().limit, room = room_for_prompt();
     const auto* first = std::find(std::begin(Inspection::kDTypes), std::end(Inspection::kDTypes),
                                   folder_.dtype.value_or("fp32"));
     const auto wanted = static_cast<std::size_t>(first - Inspection::kDTypes);
     const Inspection::Memory& memory = *found_.memory;
+    for (std::size_t i = memory.size(); i-- != 0;) {
+      if (bounded_sum(memory[i], room) <= limit) found_.fits = Inspection::kDTypes[i];
+    }
     if (wanted == memory.size() || memory[wanted] <= limit) return;
     std::string cure = "; no dtype fits";
     Problem::Severity severity = Problem::Severity::error;
     for (std::size_t i = memory.size(); i-- != 0;) {
-      if (memory[i] > limit) continue;
+      const bool smallest = i + 1 == memory.size();
+      if (bounded_sum(memory[i], smallest ? 0 : room) > limit) continue;
       cure = concat("; dtype '", Inspection::kDTypes[i], "' needs ", size_text(memory[i]));
       if (!folder_.dtype) severity = Problem::Severity::warning;
     }
@@ -342,6 +355,7 @@ std::string to_json(const Inspection& inspection) {
   json.key("parameters");
   inspection.parameters ? json.count(*inspection.parameters) : json.null();
   write_memory(json, inspection);
+  text_or_null("fits", inspection.fits);
   write_cache(json, inspection.cache);
   json.key("readable").texts(inspection.readable);
   json.key("missing_tensors").texts(inspection.missing);

@@ -78,6 +78,7 @@ struct Inspection {
   std::vector<Tensor> tensors;                   // by file, in the order of their data
   std::optional<std::uint64_t> parameters;       // stored or, if no header was read, required
   std::optional<Memory> memory;                  // of the weights
+  std::string_view fits;                         // the dtype with most bits that fits; may be empty
   std::optional<Cache> cache;                    // if the model generates tokens
   std::vector<std::string> missing, unexpected;  // tensors
   Problems problems;

@@ -171,7 +171,7 @@ TEST(KeyValueCache, GrowsWithoutLosingAPosition) {
   }
 }
 
-TEST(KeyValueCache, GrowsByDoublingUpToTheLimit) {
+TEST(KeyValueCache, GrowsByDoublingAndThenBySteps) {
   const StoreSizes sizes{1, 1, 4, 4};
   const Positions positions(sizes, 1000, 5);
   KeyValueCache cache(1, 1000);
@@ -182,7 +182,10 @@ TEST(KeyValueCache, GrowsByDoublingUpToTheLimit) {
       capacities.push_back(cache.capacity());
     }
   }
-  EXPECT_LE(capacities.size(), 8u) << "more growths than doubling takes";
+  EXPECT_LE(capacities.size(), 10u) << "more growths than doubling up to 256 and 3 steps take";
+  for (std::size_t i = 1; i < capacities.size(); ++i) {
+    EXPECT_LE(capacities[i] - capacities[i - 1], 256u + PackedKeyValues::rounded(1));
+  }
   EXPECT_EQ(cache.capacity(), PackedKeyValues::rounded(1000));
   // Values are stored in panels of whole width, keys need not be.
   EXPECT_EQ(cache.bytes(), sizeof(float) * cache.capacity() * (4 + PackedKeyValues::rounded(4)));

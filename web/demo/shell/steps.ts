@@ -89,7 +89,7 @@ export class Steps {
   watch(chapter: Chapter): void {
     this.#observer?.disconnect();
     const figure = this.#measure();
-    const low = Math.min(52 + figure + 40, innerHeight - 60);
+    const low = Math.max(0, Math.min(52 + figure + 40, innerHeight - 60));
     const band = this.#under() ? `-${low}px 0px -${Math.max(10, innerHeight - low - 50)}px 0px` : '-42% 0px -42% 0px';
     this.#observer = new IntersectionObserver(
       (entries) => {

@@ -78,6 +78,11 @@ export interface Inspection {
   bytes: Record<string, number>;
   /** Bytes of the loaded weights by the `dtype` they are loaded in. */
   memory: Record<WeightType, number> | null;
+  /**
+   * The `dtype` with most bits in which the model fits into the memory of a WebAssembly instance (4 GB) beside the keys, values
+   * and activations of a prompt of 512 tokens; null if there is none, or if not all headers could be read.
+   */
+  fits: WeightType | null;
   /** Of the key/value cache by the `cache_dtype` of loading; null for models that do not generate tokens. */
   cache: Record<CacheType, CacheBytes> | null;
   tensors: StoredTensor[];

@@ -1,15 +1,14 @@
 // Every chapter, every step, at three widths, light and dark: nothing fails, nothing is clipped, every control has a
 // name, axe finds nothing serious, the console is silent, and everything drawn states its source.
 
-import { createRequire } from 'node:module';
-import type { CDPSession, Page } from 'playwright-core';
+import type { CDPSession } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chapters } from '../../../../web/demo/book/chapters.js';
 import { laidOut, type OpenPage, Site, settled } from '../site.js';
+import { seriousFaults } from './accessibility.js';
 import { brokenLooks, drawn } from './reader.js';
 
 const ids = chapters.map(({ id }) => id);
-const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const views = [
   { width: 390, height: 844, colorScheme: 'dark', steps: 'all' },
   { width: 768, height: 1024, colorScheme: 'light', steps: 'first' },
@@ -22,31 +21,6 @@ beforeAll(async () => {
   site = await Site.start();
 });
 afterAll(() => site.stop());
-
-interface Fault {
-  id: string;
-  nodes: string[];
-}
-
-async function seriousFaults(page: Page): Promise<Fault[]> {
-  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.addScriptTag({ path: axePath });
-  return page.evaluate(async () => {
-    interface Axe {
-      run(options: object): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>;
-    }
-    const { axe } = globalThis as unknown as { axe: Axe };
-    const { violations } = await axe.run({ resultTypes: ['violations'] });
-    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-    // A cell or mark shows two or three digits, but its accessible name has the full number: it need not contain the
-    // visible text.
-    const counts = (id: string, html: string): boolean =>
-      id !== 'label-content-name-mismatch' || !html.startsWith('<g ');
-    return serious.flatMap(({ id, nodes }) => {
-      const faulty = nodes.map(({ html }) => html.slice(0, 200)).filter((html) => counts(id, html));
-      return faulty.length > 0 ? [{ id, nodes: faulty.slice(0, 3) }] : [];
-    });
-  });
-}
 
 const controls = new Set([
   'button',

@@ -11,6 +11,7 @@ import { figureStyles } from '../../book/figure_styles.js';
 import { grouped } from '../../book/grouped.js';
 import { filled } from '../../book/markup.js';
 import type { words } from '../../words/en/own.js';
+import './chat.js';
 import './file_pick.js';
 import { type Dtype, dtypes, opening } from './opening.js';
 import './task_form.js';
@@ -41,6 +42,8 @@ class FigureOwn extends Figure<number, typeof words> {
       h3 { font: 600 max(17px, var(--cf-min-font-size)) var(--cf-serif); margin: 20px 0 6px; }
       ul { margin: 4px 0; padding-left: 20px; }
       .names { max-height: 130px; overflow: auto; }
+      .continue { margin: 18px 0; }
+      .continue summary { cursor: pointer; padding: 4px 0; }
     `,
   ];
 
@@ -128,7 +131,7 @@ class FigureOwn extends Figure<number, typeof words> {
       ${this.#memory(inspection)}`;
   }
 
-  #memory({ memory }: Inspection): TemplateResult | typeof nothing {
+  #memory({ memory, fits }: Inspection): TemplateResult | typeof nothing {
     const { labels } = this.words;
     if (!memory || opening.obstacle !== undefined) return nothing;
     const items: Bar[] = dtypes.map((dtype) => ({
@@ -143,6 +146,7 @@ class FigureOwn extends Figure<number, typeof words> {
     };
     return html`<h3>${labels.memory}</h3>
       <cf-bars format="number" digits="1" label=${labels.memory} source="inspect(folder).memory / 1e6" .items=${items} @bar-select=${choose}></cf-bars>
+      <p class="verdict">${fits === null ? labels.noneFits : filled(labels.fits, { dtype: fits })}</p>
       <div class="row"><button type="button" class="primary" ?disabled=${opening.busy !== undefined} @click=${() => void opening.load(this.book.shelf)}>${filled(labels.load, { dtype: opening.dtype, size: megabytes(memory[opening.dtype]) })}</button></div>`;
   }
 
@@ -151,7 +155,15 @@ class FigureOwn extends Figure<number, typeof words> {
     const { form } = opening;
     if (!form) return nothing;
     const chapters = runsIn[form.task] ?? [];
-    return html`<h3>${labels.runs}</h3><task-form .open=${form} .labels=${labels} .shell=${this.shell}></task-form>
+    const fields = html`<task-form .open=${form} .labels=${labels} .shell=${this.shell}></task-form>`;
+    const continues = form.task === 'text-generation' ? html`<p class="muted">${labels.noTemplate}</p>` : nothing;
+    const { conversation } = opening;
+    return html`<h3>${conversation ? labels.chat : labels.runs}</h3>${
+      conversation
+        ? html`<own-chat .conversation=${conversation} .labels=${labels} .shell=${this.shell}></own-chat>
+          <details class="continue"><summary>${labels.continueText}</summary>${fields}</details>`
+        : [continues, fields]
+    }
       ${chapters.length === 0 ? nothing : html`<p class="row">${labels.chapters} ${chapters.map((id) => html`<a class="chip" href=${this.book.address.href(id, choiceOf(id))}>${this.shell.chapters[id].title}</a>`)}</p>`}`;
   }
 

@@ -12,6 +12,7 @@ import {
   read_audio,
   type Source,
   type Tensor,
+  TextStreamer,
 } from 'clearformer';
 import { cosines, ofOneLength, reshaped } from '../../book/tensors.js';
 
@@ -55,12 +56,13 @@ export interface OpenForm {
   readonly tokenizer: PreTrainedTokenizer | undefined;
   /** Of a model that classifies images. */
   readonly processor: ImageProcessor | undefined;
-  run(given: Given, signal: AbortSignal): Promise<Answer>;
+  /** `tell` is called with an answer that is still being written. */
+  run(given: Given, signal: AbortSignal, tell: (answer: Answer) => void): Promise<Answer>;
   dispose(): Promise<void>;
 }
 
 interface Recipe<T extends PipelineName> extends FormDescription {
-  run(pipe: PipelineOf<T>, given: Given, signal: AbortSignal): Promise<Answer>;
+  run(pipe: PipelineOf<T>, given: Given, signal: AbortSignal, tell: (answer: Answer) => void): Promise<Answer>;
 }
 
 type Opener = (source: Source, options: LoadOptions) => Promise<OpenForm>;
@@ -74,7 +76,7 @@ function opener<T extends PipelineName>(task: T, { run, ...form }: Recipe<T>): O
       model: pipe.model as PreTrainedModel,
       tokenizer: 'tokenizer' in pipe ? (pipe.tokenizer as PreTrainedTokenizer) : undefined,
       processor: task === 'image-classification' ? (pipe as PipelineOf<'image-classification'>).processor : undefined,
-      run: (given, signal) => run(pipe, given, signal),
+      run: (given, signal, tell) => run(pipe, given, signal, tell),
       dispose: () => pipe.dispose(),
     };
   };
@@ -97,8 +99,18 @@ async function cosineOf(one: Tensor<'float32'>, other: Tensor<'float32'>): Promi
 export const forms: Readonly<Record<PipelineName, Opener>> = {
   'text-generation': opener('text-generation', {
     fields: [{ label: 'prompt', value: 'Once upon a time' }],
-    run: async (pipe, { texts: [text = ''] }, signal) => {
-      const [answer] = await pipe(text, { max_new_tokens: written, signal });
+    run: async (pipe, { texts: [text = ''] }, signal, tell) => {
+      let soFar = text;
+      const callback_function = (piece: string): void => {
+        soFar += piece;
+        tell({ text: soFar });
+      };
+      const streamer = new TextStreamer(pipe.tokenizer, {
+        skip_prompt: true,
+        skip_special_tokens: true,
+        callback_function,
+      });
+      const [answer] = await pipe(text, { max_new_tokens: written, streamer, signal });
       return { text: answer?.generated_text ?? '' };
     },
   }),

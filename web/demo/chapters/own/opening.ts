@@ -12,6 +12,7 @@ import {
 } from 'clearformer';
 import type { Shelf } from '../../book/shelf.js';
 import { TokenTexts } from '../../book/token_texts.js';
+import { Conversation } from './conversation.js';
 import { forms, type OpenForm } from './forms.js';
 
 export type Dtype = NonNullable<LoadOptions['dtype']>;
@@ -28,6 +29,8 @@ class Opening extends EventTarget {
   label = '';
   inspection: Inspection | undefined;
   form: OpenForm | undefined;
+  /** With a model that has a chat template. */
+  conversation: Conversation | undefined;
   dtype: Dtype = 'fp32';
   busy: 'inspecting' | 'loading' | undefined;
   loading: Loading | undefined;
@@ -45,6 +48,8 @@ class Opening extends EventTarget {
     this.inspection = undefined;
     await this.#end(signal, async () => {
       this.inspection = await inspect(source, { signal });
+      const { fits } = this.inspection;
+      if (fits !== null && dtypes.indexOf(this.dtype) < dtypes.indexOf(fits)) this.dtype = fits;
     });
   }
 
@@ -76,7 +81,10 @@ class Opening extends EventTarget {
         void form.dispose();
         throw signal.reason;
       }
+      const conversation = await conversationWith(form, source, signal);
+      void this.conversation?.dispose();
       this.form = form;
+      this.conversation = conversation;
       shelf.adopt(shelved(form));
     });
   }
@@ -114,6 +122,22 @@ class Opening extends EventTarget {
     this.revision++;
     this.dispatchEvent(new Event('change'));
   }
+}
+
+/** A conversation, if the tokenizer or a file of its own has a chat template. */
+async function conversationWith(
+  { model, tokenizer, task }: OpenForm,
+  source: Source,
+  signal: AbortSignal,
+): Promise<Conversation | undefined> {
+  if (task !== 'text-generation' || tokenizer === undefined) return undefined;
+  const { read_chat_template } = await import('clearformer/chat_template');
+  const template = await read_chat_template(source, { signal }).catch((thrown: unknown) => {
+    if (thrown instanceof ClearformerError && thrown.code === 'file_not_found') return undefined;
+    throw thrown;
+  });
+  if (template === undefined && tokenizer.chat_template === null) return undefined;
+  return new Conversation(model as GenerativeModel, tokenizer, template);
 }
 
 function shelved({ model, tokenizer, processor, task }: OpenForm) {

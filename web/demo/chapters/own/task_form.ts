@@ -117,10 +117,16 @@ class TaskForm extends LitElement {
     this.busy = true;
     this.failure = undefined;
     try {
-      this.answer = await this.open.run({ texts: this.texts, files: this.files }, controller.signal);
-    } catch (failure) {
+      const { open } = this;
+      const tell = (answer: Answer): void => {
+        if (this.open === open) this.answer = answer;
+      };
       this.answer = undefined;
-      if (!controller.signal.aborted) this.failure = failure;
+      this.answer = await open.run({ texts: this.texts, files: this.files }, controller.signal, tell);
+    } catch (failure) {
+      if (controller.signal.aborted) return; // what was written until then stays
+      this.answer = undefined;
+      this.failure = failure;
     } finally {
       this.busy = false;
     }

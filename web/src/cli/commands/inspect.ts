@@ -117,6 +117,7 @@ function facts(found: Inspection): [string, string][] {
         .map(([dtype, size]) => `${dtype} ${megabytes(size)}`)
         .join(', '),
     ],
+    ['fits', found.fits ?? ''],
     [
       'cache',
       Object.entries(cache ?? {})

@@ -1,0 +1,105 @@
+// The results of npm run real-sizes: kept by model, dtype and engine, and written as a table.
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { dirname } from 'node:path';
+import { inProject } from '../../../scripts/build/fresh.js';
+import { type PublishedName, published, publishedNames } from './configurations.js';
+import type { Measured, SizesEngine } from './measure.js';
+import { type Dtype, newTokens, promptLength } from './subject.js';
+
+/** One measurement, or why there is none. */
+export interface SizesResult {
+  model: PublishedName;
+  dtype: Dtype;
+  where: SizesEngine;
+  /** What `inspect` says: bytes of the weights, and of the cache for each position. */
+  expected: number;
+  per_position: number;
+  measured?: Measured;
+  refused?: string;
+}
+
+const kept = inProject('build/bench/sizes/results.json');
+const page = inProject('web/examples/models.md');
+const [begin, end] = ['<!-- sizes: begin -->', '<!-- sizes: end -->'];
+const order: readonly Dtype[] = ['fp32', 'fp16', 'q8', 'q4'];
+
+const megabytes = (bytes: number | undefined): string => (bytes === undefined ? '' : String(Math.round(bytes / 1e6)));
+const keyOf = ({ model, dtype, where }: SizesResult): string => [model, dtype, where].join();
+
+/** What `inspect` says of such a call: weights, and the cache for its positions. */
+export const toldBytes = ({ expected, per_position }: SizesResult): number =>
+  expected + per_position * (promptLength + newTokens);
+
+/** One line on a result. */
+export function noteOf({ measured, refused, ...told }: SizesResult): string {
+  if (measured === undefined) return refused ?? '';
+  const { load, prefill, decode, loadedBytes, heapBytes, peak, processBytes } = measured;
+  return [
+    `load ${load.toFixed(1)} s, prefill ${prefill.toFixed(1)}/s, decode ${decode.toFixed(2)}/s`,
+    `inspect ${megabytes(toldBytes(told))} MB, objects ${megabytes(peak)}, WASM ${megabytes(loadedBytes)} then ${megabytes(heapBytes)}`,
+    `process ${megabytes(processBytes)} MB`,
+  ].join('; ');
+}
+
+/** Keeps a result and writes the table of all. */
+export function keepSizes(result: SizesResult): void {
+  const earlier: SizesResult[] = existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) : [];
+  const all = [...earlier.filter((each) => keyOf(each) !== keyOf(result)), result];
+  mkdirSync(dirname(kept), { recursive: true });
+  writeFileSync(kept, `${JSON.stringify(all, null, 2)}\n`);
+  const text = readFileSync(page, 'utf8');
+  const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)];
+  writeFileSync(page, `${text.slice(0, from)}\n${sizesTable(all)}\n${text.slice(to)}`);
+}
+
+/** Rows by model and dtype; the values of Node and of Chromium side by side. */
+export function sizesTable(results: readonly SizesResult[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  const titles = [
+    '',
+    'dtype',
+    '`inspect`, MB',
+    'WASM memory, MB',
+    'process, MB',
+    'load, s',
+    'prompt, tokens/s',
+    'new, tokens/s',
+  ];
+  const rows = publishedNames.flatMap((model) =>
+    order.flatMap((dtype) => {
+      const found = (['node', 'chromium'] as const).map((where) =>
+        results.find((each) => each.model === model && each.dtype === dtype && each.where === where),
+      );
+      return found.some((each) => each !== undefined) ? [line(rowOf(model, dtype, found))] : [];
+    }),
+  );
+  return [line(titles), line(titles.map(() => '---')), ...rows, '', conditionsOf(results)].join('\n');
+}
+
+function rowOf(model: PublishedName, dtype: Dtype, found: readonly (SizesResult | undefined)[]): string[] {
+  const told = found.find((each) => each !== undefined) as SizesResult;
+  const head = [published[model].repository.replace(/.*\//, ''), dtype, megabytes(toldBytes(told))];
+  const measured = found.map((each) => each?.measured);
+  if (measured.every((each) => each === undefined)) return [...head, 'does not fit', '', '', '', ''];
+  const pair = (cell: (one: Measured) => string): string =>
+    measured.map((one) => (one === undefined ? '–' : cell(one))).join(' / ');
+  return [
+    ...head,
+    pair(({ heapBytes }) => megabytes(heapBytes)),
+    pair(({ processBytes }) => megabytes(processBytes)),
+    pair(({ load }) => load.toFixed(1)),
+    pair(({ prefill }) => prefill.toFixed(prefill < 10 ? 1 : 0)),
+    pair(({ decode }) => decode.toFixed(1)),
+  ];
+}
+
+function conditionsOf(results: readonly SizesResult[]): string {
+  const measured = results.flatMap(({ measured: one }) => (one === undefined ? [] : [one]));
+  const versions = [...new Set(measured.map(({ engine }) => engine))].sort().reverse();
+  const loads = measured.map(({ machineLoad }) => machineLoad);
+  const busy = loads.length > 0 ? `; the machine's load was ${Math.min(...loads)} to ${Math.max(...loads)}` : '';
+  const cores = cpus();
+  return `${versions.join(' / ')}, one thread of ${cores[0]?.model.trim()}, ${cores.length} cores${busy}.`;
+}
