@@ -13,7 +13,8 @@ import { folderOf, writePublished } from '../tests/bench/sizes/write.js';
 import { inProject } from './build/fresh.js';
 import { steps } from './build.js';
 import { commandOf } from './main.js';
-import { messageOf, step } from './toolchain/progress.js';
+import { messageOf } from './message_of.js';
+import { step } from './toolchain/progress.js';
 
 const dtypes = ['fp32', 'fp16', 'q8', 'q4'] as const satisfies readonly Dtype[];
 type Word = PublishedName | Dtype | SizesEngine;

@@ -77,18 +77,15 @@ void pack_block4(const unsigned char* numbers, const BlockLayout& layout, unsign
   }
 }
 
-void pack_row(const Matrix& weight, std::size_t output, unsigned char* panel) {
-  const MatrixFormat format = weight.format();
-  const std::size_t inputs = weight.inputs();
-  const auto* row = static_cast<const unsigned char*>(weight.values().data()) +
-                    output * weight.values().dim(1) * size_of(weight.values().dtype());
-  if (format == MatrixFormat::f16) {
+// Packs the elements of an output and, of q8 and q4, its scales.
+void pack_row(const PackedMatrix& matrix, std::size_t output, const unsigned char* row,
+              const std::uint16_t* scales, unsigned char* panel) {
+  if (matrix.format() == MatrixFormat::f16) {
     const auto* halves = reinterpret_cast<const std::uint16_t*>(row);
-    return pack_row16(halves, inputs, output % panel_width(), panel);
+    return pack_row16(halves, matrix.inputs(), output % panel_width(), panel);
   }
-  const BlockLayout layout(format, output);
-  const std::size_t blocks = weight.scales().dim(1);
-  const auto* scales = static_cast<const std::uint16_t*>(weight.scales().data()) + output * blocks;
+  const BlockLayout layout(matrix.format(), output);
+  const std::size_t blocks = blocks_of(matrix.inputs());
   for (std::size_t block = 0; block < blocks; ++block, panel += layout.bytes()) {
     if (layout.nibbles) {
       pack_block4(row + block * kBlock / 2, layout, panel);
@@ -148,7 +145,7 @@ PackedMatrix::PackedMatrix(Matrix weight) {
   if (format_ == MatrixFormat::f32) {
     pack_floats(std::move(weight.values()));
   } else {
-    pack(weight);
+    pack(std::move(weight));
   }
 }
 
@@ -175,14 +172,30 @@ void PackedMatrix::pack_floats(Tensor rows) {
   }
 }
 
-void PackedMatrix::pack(const Matrix& weight) {
+// In place: a panel is at least as large as its rows, so from the last one on it overwrites only rows that have been
+// packed.
+void PackedMatrix::pack(Matrix weight) {
   const std::size_t width = panel_width(), panels = (outputs_ + width - 1) / width;
   const std::size_t bytes = bytes_of_panel(format_, inputs_);
-  panels_ = Tensor({panels, bytes}, DType::u8);
-  std::memset(panels_.data(), 0, panels * bytes);
+  const std::size_t row = weight.values().view().bytes() / outputs_;
+  panels_ = std::move(weight.values());
+  if (this->bytes() < panels * bytes) {  // a matrix that was not allocated to be packed
+    Tensor roomy({panels * bytes}, DType::u8);
+    std::memcpy(roomy.data(), panels_.data(), outputs_ * row);
+    panels_ = std::move(roomy);
+  }
+  const std::size_t blocks = is_quantized(format_) ? blocks_of(inputs_) : 0;
+  const auto* scales = static_cast<const std::uint16_t*>(weight.scales().data());
+  std::vector<unsigned char> rows(width * row);
   auto* first = static_cast<unsigned char*>(panels_.data());
-  for (std::size_t output = 0; output < outputs_; ++output) {
-    pack_row(weight, output, first + output / width * bytes);
+  for (std::size_t panel = panels; panel-- != 0;) {
+    const std::size_t output = panel * width, filled = std::min(width, outputs_ - output);
+    std::copy_n(first + output * row, filled * row, rows.begin());
+    unsigned char* to = first + panel * bytes;
+    std::memset(to, 0, bytes);
+    for (std::size_t i = 0; i < filled; ++i) {
+      pack_row(*this, output + i, rows.data() + i * row, scales + (output + i) * blocks, to);
+    }
   }
 }
 

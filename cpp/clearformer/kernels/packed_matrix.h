@@ -30,7 +30,7 @@ class PackedMatrix {
 
  private:
   void pack_floats(Tensor rows);
-  void pack(const Matrix& weight);
+  void pack(Matrix weight);
   void multiply_quantized(const float* x, const ProductArgs& product) const;
 
   MatrixFormat format_ = MatrixFormat::f32;

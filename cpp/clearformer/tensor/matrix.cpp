@@ -21,6 +21,11 @@ std::size_t row_elements(MatrixFormat format, std::size_t inputs) {
   return blocks_of(inputs) * (format == MatrixFormat::q4 ? kBlock / 2 : kBlock);
 }
 
+// Bytes that a panel holds for each output and block beside the integers: the scale, for eight bits also a sum.
+std::size_t block_extra(MatrixFormat format) {
+  return !is_quantized(format) ? 0 : format == MatrixFormat::q4 ? 2 : 4;
+}
+
 DType dtype_of(MatrixFormat format) {
   switch (format) {
     case MatrixFormat::f32: return DType::f32;
@@ -152,7 +157,9 @@ Matrix::Matrix(Tensor rows) {
 Matrix::Matrix(MatrixFormat format, std::size_t outputs, std::size_t inputs)
     : format_(format), outputs_(outputs), inputs_(inputs) {
   const std::size_t elements = row_elements(format, inputs);
-  const std::size_t spare = (kRowMultiple - outputs % kRowMultiple) % kRowMultiple * elements;
+  const std::size_t added = (kRowMultiple - outputs % kRowMultiple) % kRowMultiple;
+  const std::size_t spare =
+      added * elements + (outputs + added) * blocks_of(inputs) * block_extra(format);
   values_ = Tensor({outputs, elements}, dtype_of(format), spare);
   if (is_quantized(format)) scales_ = Tensor({outputs, blocks_of(inputs)}, DType::bf16);
 }

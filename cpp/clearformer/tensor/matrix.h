@@ -43,8 +43,8 @@ class Matrix {
   Matrix() = default;
   /// Takes fp32 rows (N, K) as they are.
   explicit Matrix(Tensor rows);
-  /// Allocates N rows in `format`, plus the rows that complete the last panel of the packed form; set_row() fills
-  /// them.
+  /// Allocates N rows in `format`, with room for the packed form in their place: the rows that complete the last panel,
+  /// and the scales, which panels hold as well. set_row() fills the rows.
   Matrix(MatrixFormat format, std::size_t outputs, std::size_t inputs);
   /// Converts fp32 rows (N, K) to `format`, or keeps f32 if the format cannot represent them.
   static Matrix of(const TensorView& rows, MatrixFormat format);

@@ -40,11 +40,8 @@ export class DiskFolder implements Folder {
 async function* diskParts(path: string): AsyncIterable<Uint8Array> {
   const file = await nodeModule('node:fs/promises').open(path);
   try {
-    // One buffer for all parts, unless they are transferred to a worker: new ones stay in memory until they are collected.
-    let buffer = new Uint8Array(partBytes);
     for (;;) {
-      if (buffer.byteLength === 0) buffer = new Uint8Array(partBytes);
-      const { bytesRead } = await file.read(buffer, 0, partBytes);
+      const { bytesRead, buffer } = await file.read(new Uint8Array(partBytes), 0, partBytes);
       if (bytesRead === 0) return;
       yield buffer.subarray(0, bytesRead);
     }

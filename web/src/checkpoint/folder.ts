@@ -12,7 +12,7 @@ export interface SourceFile {
   /** Whether its content type is HTML, as web servers often send for missing files. */
   readonly html: boolean;
   /**
-   * The contents, in order; a chunk is valid until the next one is requested. Aborting the signal rejects with its reason. `first` limits the request to the first bytes,
+   * The contents, in order. Aborting the signal rejects with its reason. `first` limits the request to the first bytes,
    * if the server supports ranges.
    */
   chunks(signal?: AbortSignal, first?: number): AsyncIterable<Uint8Array>;

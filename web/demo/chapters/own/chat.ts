@@ -130,7 +130,7 @@ class OwnChat extends LitElement {
     if (used === 0) return nothing;
     const bounded = Number.isFinite(context);
     const text = filled(bounded ? labels.contextUse : labels.tokensUse, { used: grouped(used), of: grouped(context) });
-    const kept = reused > 0 ? filled(labels.reused, { n: grouped(reused) }) : '';
+    const kept = reused > 1 ? filled(labels.reused, { n: grouped(reused) }) : '';
     return html`<p class="use" role="status" aria-busy=${conversation.busy}>${text} ${kept}</p>
       ${bounded ? html`<meter aria-label=${text} max=${context} high=${0.9 * context} .value=${used}></meter>` : nothing}`;
   }

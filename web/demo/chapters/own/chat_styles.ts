@@ -6,6 +6,7 @@ export const chatStyles = css`
   form, details > label { display: grid; gap: 6px; }
   label { display: grid; gap: 3px; color: var(--cf-muted); }
   textarea { width: 100%; resize: vertical; font: max(17px, var(--cf-min-font-size)) / 1.5 var(--cf-serif); color: var(--cf-ink); }
+  textarea:focus-visible, input:focus-visible { outline-offset: -2px; }
   details { margin-bottom: 12px; }
   summary { cursor: pointer; padding: 4px 0; }
   .settings { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 220px), 1fr)); gap: 10px 16px; margin-top: 10px; align-items: end; }
