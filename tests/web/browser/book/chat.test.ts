@@ -151,7 +151,7 @@ describe('a model with a chat template', () => {
 
   it('gives a message back that is too long by itself', async () => {
     await beginAnew();
-    const long = 'One day a dog ran. '.repeat(60).trim();
+    const long = 'One day a dog ran. '.repeat(150).trim();
     await field().fill(long);
     await field().press('Enter');
     await page.getByRole('button', { name: 'Shorten the message' }).click();
