@@ -72,6 +72,7 @@ def single_changes(config, model_type, sparse):
 
 
 NESTED = {"clip": {"text_config": "clip_text_model", "vision_config": "clip_vision_model"},
+          "siglip": {"text_config": "siglip_text_model", "vision_config": "siglip_vision_model"},
           "gemma3": {"text_config": "gemma3_text"}}
 
 

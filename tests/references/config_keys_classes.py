@@ -53,13 +53,21 @@ CLASSES = {
     "openai-gpt": transformers.OpenAIGPTConfig,
     "marian": transformers.MarianConfig,
     "bart": transformers.BartConfig,
+    "mbart": transformers.MBartConfig,
+    "m2m_100": transformers.M2M100Config,
+    "pegasus": transformers.PegasusConfig,
     "t5": transformers.T5Config,
     "whisper": transformers.WhisperConfig,
     "vit": transformers.ViTConfig,
     "deit": transformers.DeiTConfig,
+    "dinov2": transformers.Dinov2Config,
+    "dinov2_with_registers": transformers.Dinov2WithRegistersConfig,
     "clip": transformers.CLIPConfig,
     "clip_text_model": transformers.CLIPTextConfig,
     "clip_vision_model": transformers.CLIPVisionConfig,
+    "siglip": transformers.SiglipConfig,
+    "siglip_text_model": transformers.SiglipTextConfig,
+    "siglip_vision_model": transformers.SiglipVisionConfig,
 }
 
 

@@ -46,6 +46,8 @@ SEQ2SEQ = dict(encoder_layers=LAYERS, decoder_layers=LAYERS, encoder_ffn_dim=[24
 IMAGE = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=ACTS, layer_norm_eps=EPS,
              image_size=[8, 12, [8, 12]], patch_size=[4, 2, [4, 2]], num_channels=[3, 1], qkv_bias=[True, False],
              pooler_output_size=[None, 9], pooler_act=["tanh", "relu", "gelu"])
+DINO = {key: IMAGE[key] for key in ("num_hidden_layers", "hidden_act", "layer_norm_eps", "num_channels", "qkv_bias")} | dict(
+    mlp_ratio=[2, 3], use_swiglu_ffn=[False, True], image_size=[8, 12, 9, [8, 8], [8, 12], [16, 4]], patch_size=[4, 2, [4, 2]])
 CLIP_TEXT = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=["quick_gelu", *ACTS], layer_norm_eps=EPS,
                  eos_token_id=[2, 39, 30], pad_token_id=[1, 0])
 CLIP_VISION = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=["quick_gelu", *ACTS], layer_norm_eps=EPS,
@@ -84,7 +86,8 @@ IMAGE_TASKS = {"base": hf.AutoModel, "image-classification": hf.AutoModelForImag
 # The same as in models_encoder_decoder.py and models_decoder_only.py.
 T5_GAINS = {"SelfAttention.q": 0.4, "EncDecAttention.q": 0.4}
 GEMMA_GAINS = {"embed_tokens": 0.35}
-SIGLIP = dict(hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1, image_size=8, patch_size=4)
+DINO_BASE = {key: value for key, value in IMAGE_BASE.items() if key != "intermediate_size"} | dict(mlp_ratio=2)
+GEMMA_VISION = dict(hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1, image_size=8, patch_size=4)
 
 FAMILIES = {
     "bert": Family(hf.BertConfig, ENCODER_BASE, BERT, ENCODER, "encoder", "plain"),
@@ -194,7 +197,7 @@ FAMILIES = {
         {"causal-lm": hf.AutoModelForImageTextToText}, "decoder", "",
         nested={"text_config": (LLAMA_BASE | dict(head_dim=4, query_pre_attn_scalar=4, sliding_window=4),
                                 LLAMA | GEMMA | dict(hidden_act=[ABSENT], tie_word_embeddings=[ABSENT])),
-                "vision_config": (SIGLIP, {})},
+                "vision_config": (GEMMA_VISION, {})},
         gains=GEMMA_GAINS),
     "olmo": Family(hf.OlmoConfig, LLAMA_BASE, LLAMA | dict(rms_norm_eps=[ABSENT], clip_qkv=[None, None, 0.5, 2.0]),
                    CAUSAL_LM, "decoder", rope="one"),
@@ -237,6 +240,19 @@ FAMILIES = {
         hf.BartConfig, SEQ2SEQ_BASE | dict(max_position_embeddings=32, pad_token_id=1, bos_token_id=0, eos_token_id=2,
                                            decoder_start_token_id=2),
         SEQ2SEQ | dict(tie_word_embeddings=[True, True, False]), SEQ2SEQ_LM, "seq2seq", "seq2seq"),
+    "mbart": Family(
+        hf.MBartConfig, SEQ2SEQ_BASE | dict(max_position_embeddings=32, pad_token_id=1, bos_token_id=0, eos_token_id=2,
+                                            decoder_start_token_id=2),
+        SEQ2SEQ | dict(tie_word_embeddings=[True, True, False]), SEQ2SEQ_LM, "seq2seq", "seq2seq"),
+    "m2m_100": Family(
+        hf.M2M100Config, SEQ2SEQ_BASE | dict(max_position_embeddings=32, pad_token_id=1, bos_token_id=0, eos_token_id=2,
+                                             decoder_start_token_id=2),
+        SEQ2SEQ | dict(tie_word_embeddings=[True, True, False], pad_token_id=[1, 0, 12], max_position_embeddings=[32, 4]),
+        SEQ2SEQ_LM, "seq2seq", "seq2seq"),
+    "pegasus": Family(
+        hf.PegasusConfig, SEQ2SEQ_BASE | dict(max_position_embeddings=32, pad_token_id=0, eos_token_id=1,
+                                              decoder_start_token_id=0),
+        SEQ2SEQ | dict(tie_word_embeddings=[True, True, False]), SEQ2SEQ_LM, "seq2seq", "seq2seq"),
     "t5": Family(
         hf.T5Config, dict(vocab_size=40, d_model=16, d_kv=4, d_ff=24, num_layers=2, num_heads=4,
                           relative_attention_num_buckets=8, relative_attention_max_distance=12,
@@ -254,12 +270,22 @@ FAMILIES = {
         {"seq2seq-lm": hf.AutoModelForSpeechSeq2Seq}, "speech", "seq2seq"),
     "vit": Family(hf.ViTConfig, IMAGE_BASE, IMAGE, IMAGE_TASKS, "image", "plain"),
     "deit": Family(hf.DeiTConfig, IMAGE_BASE, IMAGE, IMAGE_TASKS, "image", "plain"),
+    "dinov2": Family(hf.Dinov2Config, DINO_BASE, DINO | dict(use_mask_token=[True, False]), IMAGE_TASKS, "image", "plain"),
+    "dinov2_with_registers": Family(hf.Dinov2WithRegistersConfig, DINO_BASE, DINO | dict(num_register_tokens=[4, 1, 0]),
+                                    IMAGE_TASKS, "image", "plain"),
     "clip": Family(
         hf.CLIPConfig, dict(projection_dim=12), dict(projection_dim=[12, 7], logit_scale_init_value=[2.6592, 1.0]),
         {"zero-shot-image-classification": hf.AutoModel}, "clip", "",
         nested={"text_config": (ENCODER_BASE | dict(pad_token_id=1, bos_token_id=0, eos_token_id=39, max_position_embeddings=12),
                                 CLIP_TEXT),
                 "vision_config": (IMAGE_BASE, CLIP_VISION)}),
+    "siglip": Family(
+        hf.SiglipConfig, {}, {}, {"zero-shot-image-classification": hf.AutoModel,
+                                  "image-classification": hf.AutoModelForImageClassification}, "clip", "",
+        nested={"text_config": (ENCODER_BASE | dict(pad_token_id=1, bos_token_id=0, eos_token_id=39, max_position_embeddings=12),
+                                CLIP_TEXT | dict(projection_size=[None, 16, 12])),
+                "vision_config": (IMAGE_BASE, CLIP_VISION | dict(image_size=[8, 12, 9], vision_use_head=[ABSENT, ABSENT, True]))},
+        gains={"in_proj_weight": 0.4}),
 }
 
 

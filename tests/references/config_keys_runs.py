@@ -97,6 +97,8 @@ def inputs_of(kind, config, task):
     if kind == "image":
         size = config.image_size if isinstance(config.image_size, (list, tuple)) else [config.image_size] * 2
         return {"pixel_values": normal("config_keys/pixels", (2, config.num_channels, *size)).float()}
+    if kind == "clip" and task == "image-classification":
+        return inputs_of("image", config.vision_config, task)
     if kind == "clip":
         inputs = text_inputs(config.text_config) | inputs_of("image", config.vision_config, task)
         inputs["input_ids"][:, 5] = 39  # the end token of the base

@@ -18,8 +18,8 @@ SMALL = dict(hidden_size=8, n_embd=8, d_model=8, dim=8, num_attention_heads=2, n
              decoder_ffn_dim=10, encoder_attention_heads=2, decoder_attention_heads=2, encoder_layers=1, decoder_layers=1,
              num_mel_bins=4, max_source_positions=6, max_target_positions=16, image_size=4, patch_size=2,
              projection_dim=6, embedding_size=4, max_position_embeddings=20, n_positions=20)
-ONE_LAYER = {"bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet", "deberta-v2", "t5", "vit", "deit", "clip", "phi",
-             "phi3", "llama", "gemma", "olmo", "granite", "starcoder2", "openai-gpt"}
+ONE_LAYER = {"bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet", "deberta-v2", "t5", "vit", "deit", "dinov2",
+             "dinov2_with_registers", "siglip", "clip", "phi", "phi3", "llama", "gemma", "olmo", "granite", "starcoder2", "openai-gpt"}
 OUTPUTS = ("logits", "last_hidden_state", "pooler_output", "start_logits", "end_logits", "text_embeds", "image_embeds",
            "sequences")
 ABSENT = object()
@@ -207,6 +207,12 @@ SELECTION = {
         Selected("three tables", {"tie_word_embeddings": False, "activation_function": "relu6"}),
         Selected("is_causal false", {"is_causal": False}),
     ],
+    "mbart": [Selected("is_causal false", {"is_causal": False, "scale_embedding": True, "activation_function": "relu"}, text=True)],
+    "m2m_100": [
+        Selected("no scale_embedding, beyond max_position_embeddings", {"scale_embedding": ABSENT, "max_position_embeddings": 4}, text=True),
+        Selected("another pad_token_id", {"pad_token_id": 12, "is_causal": False}),
+    ],
+    "pegasus": [Selected("scale_embedding, is_causal false", {"scale_embedding": True, "is_causal": False}, text=True)],
     "t5": [
         Selected("unscaled, as transformers 5 writes it", base=dict(tie_word_embeddings=False), untied=True, text=True),
         Selected("tie_word_embeddings false", {"tie_word_embeddings": False, "scale_decoder_outputs": ABSENT}, untied=True),
@@ -222,6 +228,20 @@ SELECTION = {
                                              "hidden_act": "linear"}, task="base"),
     ],
     "deit": [Selected("no layer_norm_eps", {"layer_norm_eps": ABSENT}, task="image-classification")],
+    "dinov2": [
+        Selected("SwiGLU, no qkv_bias", base=dict(use_swiglu_ffn=True, qkv_bias=False), task="image-classification"),
+        Selected("a table for a square image", base=dict(image_size=[8, 2]), task="base"),
+    ],
+    "dinov2_with_registers": [
+        Selected("one register", base=dict(num_register_tokens=1, image_size=5), task="image-classification"),
+        Selected("no patch_size, another activation", {"patch_size": ABSENT, "hidden_act": "relu"},
+                 base=dict(patch_size=16, image_size=32), task="base"),
+    ],
+    "siglip": [
+        Selected("projection_size, no hidden_act", {"text_config": {"projection_size": 8, "hidden_act": ABSENT}}),
+        Selected("images by themselves", {"vision_config": {"layer_norm_eps": 0.01}}, task="image-classification"),
+        Selected("no head of attention", {"vision_config": {"vision_use_head": False}}, task="image-classification"),
+    ],
     "clip": [
         Selected("text_config_dict over text_config", {"text_config_dict": dict(
             vocab_size=40, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=12,

@@ -37,6 +37,7 @@ VALUES = {
     "max_source_positions": [14], "max_target_positions": [30], "num_mel_bins": [6], "type_vocab_size": [3, 1],
     "decoder_vocab_size": [40], "embedding_size": [8], "projection_dim": [10], "image_size": [12, [8, 12]],
     "patch_size": [2, [4, 2]], "num_channels": [1], "pooler_output_size": [9], "encoder_stride": [8],
+    "mlp_ratio": [3], "num_register_tokens": [2, 0], "projection_size": [12], "vision_use_head": [False],
     "num_labels": [3, 5], "id2label": [{"0": "a", "1": "b", "2": "c"}], "label2id": [{"a": 0, "b": 1, "c": 2}],
     "problem_type": ["regression", "multi_label_classification"],
     # activations, norms, scales
@@ -50,7 +51,7 @@ VALUES = {
     "attn_logit_softcapping": [2.0, None], "final_logit_softcapping": [3.0, None], "logit_scale_init_value": [1.0],
     "embedding_multiplier": [2.0], "residual_multiplier": [0.5], "attention_multiplier": [0.5], "logits_scaling": [2.0],
     "attention_bias": [True], "mlp_bias": [True], "qkv_bias": [False, True], "decoder_bias": [False],
-    "classifier_bias": [True], "use_bias": [True], "bias": [True], "classifier_pooling": ["mean"],
+    "classifier_bias": [True], "use_bias": [True], "use_swiglu_ffn": [True], "use_mask_token": [False], "bias": [True], "classifier_pooling": ["mean"],
     # positions and masks
     "rope_theta": [50.0, 1000000.0], "rope_scaling": ROPES, "rope_parameters": ROPES, "partial_rotary_factor": [0.5],
     "rotary_pct": [0.5], "rotary_emb_base": [50], "rope_local_base_freq": [20.0], "global_rope_theta": [50.0],

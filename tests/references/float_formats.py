@@ -1,4 +1,4 @@
-"""fp16 and bf16 bit patterns and their float32 values, in both directions."""
+"""fp16 and bf16 bit patterns and their float32 values, in both directions; all values of both 8-bit formats."""
 
 import os
 
@@ -8,6 +8,7 @@ from safetensors.torch import save_file
 
 from common import Group, arguments
 
+EIGHT_BITS = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}
 FORMATS = {"fp16": (torch.float16, 5, 10), "bf16": (torch.bfloat16, 8, 7)}
 
 
@@ -75,6 +76,15 @@ def main():
     stored = {name: add_format(group, name, *layout) for name, layout in FORMATS.items()}
     path = os.path.join(group.folder, "stored_halves.safetensors")
     save_file(stored, path)
+    os.chmod(path, 0o644)
+    bits = torch.arange(256)
+    eighths = {name: bits.to(torch.uint8).view(dtype) for name, dtype in EIGHT_BITS.items()}
+    for name, values in eighths.items():
+        group.case(f"{name}_to_float32", "eight_bits_to_float32", {"dtype": name}, {"bits": bits},
+                   {"values": values.float()}, file="float_formats.safetensors",
+                   same_values_in={"file": "stored_eighths.safetensors", "key": name})
+    path = os.path.join(group.folder, "stored_eighths.safetensors")
+    save_file(eighths, path)
     os.chmod(path, 0o644)
     group.save()
 

@@ -5,7 +5,8 @@ import os
 import torch
 from transformers import (
     BartForConditionalGeneration, GenerationConfig, GenerationMixin, GPT2LMHeadModel, LlamaForCausalLM, LogitsProcessor,
-    LogitsProcessorList, T5ForConditionalGeneration,
+    LogitsProcessorList, M2M100ForConditionalGeneration, MBartForConditionalGeneration, PegasusForConditionalGeneration,
+    T5ForConditionalGeneration,
 )
 
 from common import Group, arguments, cast, float64_everywhere, integers, largest_difference, normal, random_state
@@ -16,7 +17,12 @@ CHECKPOINTS = {
     "llama": ("llama_tiny/odd", LlamaForCausalLM),
     "bart": ("models/bart/odd", BartForConditionalGeneration),
     "t5": ("models/t5/even", T5ForConditionalGeneration),
+    "mbart": ("models/mbart/odd", MBartForConditionalGeneration),
+    "m2m_100": ("models/m2m_100/even", M2M100ForConditionalGeneration),
+    "pegasus": ("models/pegasus/even", PegasusForConditionalGeneration),
 }
+# Of the other checkpoints all searches.
+ONLY = {"mbart": ("forced",), "m2m_100": ("forced", "beams_2"), "pegasus": ("length_penalty_0.6",)}
 STEPS = 12
 NOISE = 2e-5  # of each score: another library's float32 error must not change the beams
 END = "a token that the unconstrained search chooses"
@@ -130,7 +136,8 @@ def add_searches(group, args):
         model = load_checkpoint(os.path.join(args.out, folder), model_class)
         double = double_of(model)
         cases = BEAMS | (SEQ2SEQ_BEAMS if model.config.is_encoder_decoder else {})
-        for case, options in cases.items():
+        for case in ONLY.get(name, cases):
+            options = cases[case]
             add_search(group, name, case, options, model, double)
 
 

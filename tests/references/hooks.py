@@ -19,7 +19,9 @@ from models_common import double_of, load_checkpoint, padded, token_ids
 
 LENGTH, SOURCE = 6, 7  # SOURCE is longer than Gemma's and Qwen's window
 VISIBLE = 0.02  # an edit changes the output by more than a thousand times the difference between two correct runs
-ALONE = ("clip", "qwen3", "olmo2", "opt", "modernbert", "electra", "deberta_v2", "whisper", "vit_base")  # one sequence or image suffices
+# One sequence or image suffices.
+ALONE = ("clip", "qwen3", "olmo2", "opt", "modernbert", "electra", "deberta_v2", "whisper", "vit_base", "siglip", "dinov2",
+         "dinov2_with_registers")
 # name: checkpoint, task
 MODELS = {
     "gpt2": ("models/gpt2/odd", "causal-lm"),
@@ -40,6 +42,10 @@ MODELS = {
     "t5": ("models/t5/odd", "seq2seq-lm"),
     "whisper": ("models/whisper/odd", "seq2seq-lm"),
     "clip": ("models/clip/odd", "zero-shot-image-classification"),
+    "mbart": ("models/mbart/odd", "seq2seq-lm"),
+    "siglip": ("models/siglip/odd", "zero-shot-image-classification"),
+    "dinov2": ("models/dinov2/even_image_classification", "image-classification"),
+    "dinov2_with_registers": ("models/dinov2_with_registers/odd_base", "base"),
     "vit": ("models/vit/odd_image_classification", "image-classification"),
     "vit_base": ("models/vit/odd_base", "base"),
 }
@@ -57,15 +63,15 @@ def images(name, config, batch):
 
 def inputs_of(name, config):
     batch = 1 if name in ALONE else 2
-    if config.model_type == "vit":
+    if config.model_type == "vit" or config.model_type.startswith("dinov2"):
         return {"pixel_values": images(name, config, batch)}
     if config.model_type == "whisper":
         sound = (batch, config.num_mel_bins, 2 * config.max_source_positions)
         inputs = {"input_features": normal(f"hooks/{name}/input_features", sound, 0.7).float()}
     else:
-        text = config.text_config if config.model_type == "clip" else config
+        text = config.text_config if config.model_type in ("clip", "siglip") else config
         inputs = {"input_ids": token_ids(f"hooks/{name}/input_ids", (batch, SOURCE), text)}
-    if config.model_type == "clip":
+    if config.model_type in ("clip", "siglip"):
         inputs["input_ids"][:, -1] = text.eos_token_id  # the position at which the text is pooled
         inputs["pixel_values"] = images(name, config.vision_config, batch)
     if config.model_type in ("bert", "electra", "deberta-v2"):

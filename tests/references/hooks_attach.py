@@ -81,7 +81,9 @@ def _watch_attention(watch, block_module, scope, path, update, block, config):
         _watch_bloom_scores(watch, attention, scope)
     output = (block_module.get_submodule(block.o[1:]) if block.o.startswith("/") else attention.get_submodule(block.o))
     watch.input(output, f"{scope}.hook_z", (-1, sizes[2]))
-    if not block.ln1_post:
+    if block.scale1:
+        watch.output(block_module.get_submodule(block.scale1), update)
+    elif not block.ln1_post:
         watch.output(output, update)
 
 
@@ -95,7 +97,9 @@ def _watch_feed_forward(watch, module, name, block):
         for hook, path in zip(hidden, (path for path in (block.gate, block.up) if path)):
             watch.output(module.get_submodule(path), hook)
     watch.input(module.get_submodule(block.down), f"{name}.mlp.hook_post")
-    if not block.ln2_post:
+    if block.scale2:
+        watch.output(module.get_submodule(block.scale2), f"{name}.hook_mlp_out")
+    elif not block.ln2_post:
         watch.output(module.get_submodule(block.down), f"{name}.hook_mlp_out")
 
 
@@ -133,11 +137,48 @@ def _watch_block(watch, module, name, block, config):
             watch.output(module.get_submodule(getattr(block, norm)), f"{name}.{update}")
 
 
+def _watch_pooling_head(watch, head, scope):
+    """Attention pooling: torch's own module, whose values are recomputed from its inputs."""
+    attention = head.attention
+
+    def hook(module, args, result):
+        heads = (attention.num_heads, attention.head_dim)
+        projected = zip(args, attention.in_proj_weight.chunk(3), attention.in_proj_bias.chunk(3), strict=True)
+        query, key, value = (torch.nn.functional.linear(*parts).unflatten(-1, heads) for parts in projected)
+        for part, tensor in zip("qkv", (query, key, value), strict=True):
+            watch.only_read(f"{scope}.attn.hook_{part}", tensor)
+        scores = torch.einsum("bthd,bshd->bhts", query, key) / heads[1] ** 0.5
+        pattern = scores.softmax(-1)
+        for name in ("scores_raw", "scores"):
+            watch.only_read(f"{scope}.attn.hook_attn_{name}", scores)
+        watch.only_read(f"{scope}.attn.hook_pattern", pattern)
+        watch.only_read(f"{scope}.attn.hook_z", torch.einsum("bhts,bshd->bthd", pattern, value))
+        watch.only_read(f"{scope}.hook_attn_out", result[0])
+    watch.handles.append(attention.register_forward_hook(hook))
+    watch.norm(head.layernorm, f"{scope}.ln2")
+    watch.output(head.mlp.fc1, f"{scope}.mlp.hook_pre")
+    watch.input(head.mlp.fc2, f"{scope}.mlp.hook_post")
+    watch.output(head.mlp.fc2, f"{scope}.hook_mlp_out")
+
+    def after(module, args, result):
+        watch.only_read(f"{scope}.hook_resid_post", result[:, None])
+        watch.only_read(f"{scope}.hook_pooler_out", result)
+    watch.handles.append(head.register_forward_hook(after))
+
+
 def _watch_patches(watch, embeddings, scope):
-    """The class token precedes the patches; both it and the positions are parameters."""
+    """Tokens precede the patches; they and the positions are parameters. Registers have no position."""
     clip = not hasattr(embeddings, "cls_token")
-    token = embeddings.class_embedding[None, None] if clip else embeddings.cls_token
     positions = embeddings.position_embedding.weight[None] if clip else embeddings.position_embeddings
+    token = positions[:, :0]
+    if not clip:
+        token = embeddings.cls_token
+    elif hasattr(embeddings, "class_embedding"):
+        token = embeddings.class_embedding[None, None]
+    registers = getattr(embeddings, "register_tokens", None)
+    if registers is not None:
+        token = torch.cat([token, registers], dim=1)
+        positions = torch.cat([positions[:, :1], torch.zeros_like(registers), positions[:, 1:]], dim=1)
 
     def hook(module, args, result):
         patches = result.flatten(2).transpose(1, 2) if clip else result
@@ -202,6 +243,11 @@ def attach(watch, model):
             watch.output(final, f"{tower.scope}ln_final.hook_out")
         if tower.projection:
             watch.output(base.get_submodule(tower.projection), f"{tower.scope}project_out.hook_out")
+    if config.model_type == "siglip":
+        _watch_pooling_head(watch, model.vision_model.head, "vision_model.pooler")
+    if config.model_type.startswith("dinov2") and base is model:
+        watch.handles.append(base.layernorm.register_forward_hook(
+            lambda module, args, result: watch.only_read("pooler.hook_pooler_out", result[:, 0])))
     if getattr(base, "pooler", None) is not None:
         watch.output(base.pooler, "pooler.hook_pooler_out")
     for name, path in HEADS.get(config.model_type, {}).items():

@@ -25,6 +25,8 @@ class Block:
     ln1_post: str = ""
     ln2_post: str = ""
     middle: str = ""  # whose input is hook_resid_mid, if that is not ln2
+    scale1: str = ""  # layer scales
+    scale2: str = ""
     cross: str = ""  # the cross-attention; its norm is ln2 and the feed-forward's ln3
     ln3: str = ""
     rotary: bool = False
@@ -59,6 +61,8 @@ BERT = Block("post", ln1="attention.output.LayerNorm", attn="attention.self", q=
 DEBERTA = Block("post", ln1="attention.output.LayerNorm", attn="attention.self", q="query_proj", k="key_proj", v="value_proj",
                 o="/attention.output.dense", ln2="output.LayerNorm", up="intermediate.dense", down="output.dense")
 CLIP = Block("pre", ln1="layer_norm1", attn="self_attn", o="out_proj", ln2="layer_norm2", up="mlp.fc1", down="mlp.fc2")
+DINO = dict(order="pre", ln1="norm1", attn="attention.attention", q="query", k="key", v="value", o="/attention.output.dense",
+            ln2="norm2", scale1="layer_scale1", scale2="layer_scale2")
 VIT = Block("pre", ln1="layernorm_before", attn="attention", ln2="layernorm_after", up="mlp.fc1", down="mlp.fc2")
 
 
@@ -70,6 +74,17 @@ def bert_tower(block):
 def bart_tower(side, block):
     return Tower(f"{side}.", f"{side}.layers", block, name="", embed=f"{side}.embed_tokens",
                  positions=f"{side}.embed_positions", embed_norm=f"{side}.layernorm_embedding")
+
+
+def normalized_bart_tower(side, block):
+    return Tower(f"{side}.", f"{side}.layers", block, name="", embed=f"{side}.embed_tokens", positions=f"{side}.embed_positions",
+                 embed_norm=f"{side}.layernorm_embedding", final_norm=f"{side}.layer_norm")
+
+
+def dino_tower(config):
+    hidden = dict(gated="mlp.weights_in", up="", down="mlp.weights_out") if config.use_swiglu_ffn else dict(
+        up="mlp.fc1", down="mlp.fc2")
+    return [Tower("", "encoder.layer", Block(**DINO, **hidden), patches="embeddings", final_norm="layernorm")]
 
 
 def whisper_tower(side, block, **embedding):
@@ -133,6 +148,17 @@ LAYOUTS = {
     "bart": lambda config: [
         bart_tower("encoder", Block(**BART, ln2="final_layer_norm")),
         bart_tower("decoder", Block(**BART, cross="encoder_attn", ln2="encoder_attn_layer_norm", ln3="final_layer_norm"))],
+    "mbart": lambda config: [
+        normalized_bart_tower("encoder", Block(**WHISPER, ln2="final_layer_norm")),
+        normalized_bart_tower("decoder", Block(**WHISPER, cross="encoder_attn", ln2="encoder_attn_layer_norm",
+                                               ln3="final_layer_norm"))],
+    "dinov2": dino_tower,
+    "dinov2_with_registers": dino_tower,
+    "siglip": lambda config: [
+        Tower("text_model.", "text_model.encoder.layers", CLIP, embed="text_model.embeddings.token_embedding",
+              positions="text_model.embeddings.position_embedding", final_norm="text_model.final_layer_norm"),
+        Tower("vision_model.", "vision_model.encoder.layers", CLIP, patches="vision_model.embeddings",
+              final_norm="vision_model.post_layernorm")],
     "whisper": lambda config: [
         whisper_tower("encoder", Block(**WHISPER, ln2="final_layer_norm"), audio="encoder"),
         whisper_tower("decoder", Block(**WHISPER, cross="encoder_attn", ln2="encoder_attn_layer_norm",

@@ -1,11 +1,12 @@
-"""Tiny encoder-decoder checkpoints: Marian, BART, T5 1.0 and 1.1, Whisper."""
+"""Tiny encoder-decoder checkpoints: Marian, BART, mBART, M2M100, Pegasus, T5 1.0 and 1.1, Whisper."""
 
 import os
 
 import torch
 from transformers import (
-    BartConfig, BartForConditionalGeneration, MarianConfig, MarianMTModel, T5Config, T5ForConditionalGeneration,
-    WhisperConfig, WhisperForConditionalGeneration,
+    BartConfig, BartForConditionalGeneration, M2M100Config, M2M100ForConditionalGeneration, MarianConfig, MarianMTModel,
+    MBartConfig, MBartForConditionalGeneration, PegasusConfig, PegasusForConditionalGeneration, T5Config,
+    T5ForConditionalGeneration, WhisperConfig, WhisperForConditionalGeneration,
 )
 
 from common import arguments, normal
@@ -22,6 +23,9 @@ T5_ODD = T5_EVEN | dict(vocab_size=97, d_model=30, d_kv=10, d_ff=37, num_heads=3
 MARIAN = dict(max_position_embeddings=40, scale_embedding=True, pad_token_id=3, eos_token_id=0, forced_eos_token_id=0,
               decoder_start_token_id=3)
 BART = dict(max_position_embeddings=32, pad_token_id=1, bos_token_id=0, eos_token_id=2, decoder_start_token_id=2)
+M2M_100 = BART | dict(max_position_embeddings=8)  # shorter than the sources: its sinusoids continue
+ODD_WIDTH = ODD | dict(d_model=27)  # the last sinusoid is 0
+PEGASUS = dict(max_position_embeddings=32, pad_token_id=0, eos_token_id=1, decoder_start_token_id=0)
 WHISPER = dict(num_mel_bins=8, max_source_positions=20, max_target_positions=32, decoder_start_token_id=1, pad_token_id=2,
                bos_token_id=2, eos_token_id=2, suppress_tokens=None, begin_suppress_tokens=None)
 
@@ -34,6 +38,18 @@ CONFIGURATIONS = {
         "even": lambda: BartConfig(**EVEN | BART | dict(encoder_layers=1)),
         "odd": lambda: BartConfig(**ODD | BART, scale_embedding=True),
     },
+    "mbart": {
+        "even": lambda: MBartConfig(**EVEN | BART, scale_embedding=True),
+        "odd": lambda: MBartConfig(**ODD | BART | dict(decoder_layers=1)),
+    },
+    "m2m_100": {
+        "even": lambda: M2M100Config(**EVEN | M2M_100),
+        "odd": lambda: M2M100Config(**ODD_WIDTH | M2M_100, scale_embedding=False, activation_function="silu"),
+    },
+    "pegasus": {
+        "even": lambda: PegasusConfig(**EVEN | PEGASUS, scale_embedding=True),
+        "odd": lambda: PegasusConfig(**ODD | PEGASUS, activation_function="relu"),
+    },
     "t5": {
         "even": lambda: T5Config(**T5_EVEN),
         "odd": lambda: T5Config(**T5_ODD, feed_forward_proj="gated-gelu", tie_word_embeddings=False),
@@ -43,8 +59,9 @@ CONFIGURATIONS = {
         "odd": lambda: WhisperConfig(**ODD | WHISPER | dict(encoder_ffn_dim=15, decoder_ffn_dim=17)),
     },
 }
-CLASSES = {"marian": MarianMTModel, "bart": BartForConditionalGeneration, "t5": T5ForConditionalGeneration,
-           "whisper": WhisperForConditionalGeneration}
+CLASSES = {"marian": MarianMTModel, "bart": BartForConditionalGeneration, "mbart": MBartForConditionalGeneration,
+           "m2m_100": M2M100ForConditionalGeneration, "pegasus": PegasusForConditionalGeneration,
+           "t5": T5ForConditionalGeneration, "whisper": WhisperForConditionalGeneration}
 
 
 def t5_version_1_1(config):
@@ -68,6 +85,9 @@ STORED = {
     ("bart", "odd"): {"gains": POST_NORM_GAINS | {"shared": 0.3}},
     ("marian", "even"): {"max_shard_size": "40KB", "gains": POST_NORM_GAINS | {"shared": 0.5}},
     ("marian", "odd"): {"gains": POST_NORM_GAINS | {"shared": 0.5}},
+    ("mbart", "even"): {"dtype": torch.float16},
+    ("m2m_100", "even"): {"max_shard_size": "40KB"},
+    ("m2m_100", "odd"): {"dtype": torch.bfloat16},
     ("whisper", "even"): {"dtype": torch.float16},
     ("t5", "even"): {"gains": T5_GAINS},
     ("t5", "odd"): {"gains": T5_GAINS, "extra": own_output_layer(), "spelling": t5_version_1_1},

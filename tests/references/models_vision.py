@@ -1,11 +1,13 @@
-"""Tiny vision checkpoints: ViT, DeiT, CLIP."""
+"""Tiny vision checkpoints: ViT, DeiT, DINOv2 with and without registers, CLIP, SigLIP."""
 
 import os
 
 import torch
 from transformers import (
     CLIPConfig, CLIPModel, DeiTConfig, DeiTForImageClassification, DeiTForImageClassificationWithTeacher, DeiTModel,
-    ViTConfig, ViTForImageClassification, ViTModel,
+    Dinov2Config, Dinov2ForImageClassification, Dinov2Model, Dinov2WithRegistersConfig,
+    Dinov2WithRegistersForImageClassification, Dinov2WithRegistersModel, SiglipConfig, SiglipForImageClassification,
+    SiglipModel, ViTConfig, ViTForImageClassification, ViTModel,
 )
 
 from common import arguments, normal
@@ -15,8 +17,13 @@ EVEN = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermed
 ODD = dict(hidden_size=30, num_hidden_layers=2, num_attention_heads=3, intermediate_size=37)
 EVEN_IMAGE = dict(image_size=16, patch_size=4, num_channels=3)
 ODD_IMAGE = dict(image_size=20, patch_size=5, num_channels=1)
+CUT_IMAGE = dict(image_size=22, patch_size=5, num_channels=1)  # the last two rows and columns of pixels are dropped
 RECTANGLE = dict(image_size=[15, 20], patch_size=5, num_channels=1)
 SIZES = {"even": EVEN | EVEN_IMAGE, "odd": ODD | ODD_IMAGE}
+DINO_EVEN = EVEN | EVEN_IMAGE | dict(mlp_ratio=2)
+DINO_EVEN.pop("intermediate_size")
+DINO_ODD = ODD | CUT_IMAGE | dict(mlp_ratio=3, use_swiglu_ffn=True, qkv_bias=False)
+DINO_ODD.pop("intermediate_size")
 CHECKPOINTS = {
     "vit": {
         "even_base": (ViTModel, ViTConfig, SIZES["even"]),
@@ -31,7 +38,21 @@ CHECKPOINTS = {
         "odd_base": (DeiTModel, DeiTConfig, SIZES["odd"]),
         "odd_image_classification_with_teacher": (DeiTForImageClassificationWithTeacher, DeiTConfig, SIZES["odd"]),
     },
+    "dinov2": {
+        "even_base": (Dinov2Model, Dinov2Config, DINO_EVEN),
+        "even_image_classification": (Dinov2ForImageClassification, Dinov2Config, DINO_EVEN),
+        "odd_base": (Dinov2Model, Dinov2Config, DINO_ODD),
+        "odd_image_classification": (Dinov2ForImageClassification, Dinov2Config, DINO_ODD),
+    },
+    "dinov2_with_registers": {
+        "even_base": (Dinov2WithRegistersModel, Dinov2WithRegistersConfig, DINO_EVEN),
+        "odd_base": (Dinov2WithRegistersModel, Dinov2WithRegistersConfig, DINO_ODD | dict(num_register_tokens=3)),
+        "odd_image_classification": (
+            Dinov2WithRegistersForImageClassification, Dinov2WithRegistersConfig, DINO_ODD | dict(num_register_tokens=3)),
+    },
 }
+# DINOv2 interpolates its positions for images of any size, without an option.
+OTHER_IMAGES = {"larger": (30, 20), "smaller": (10, 15)}
 # save_pretrained writes the names of transformers 4 (encoder.layer.0.attention.attention.query …) by default;
 # the odd checkpoints represent files with the names of transformers 5's modules (layers.0.attention.q_proj …).
 STORED = {
@@ -52,7 +73,15 @@ CLIPS = {
 # openai/clip-vit-base-patch32 contains these buffers, which are not weights.
 POSITION_BUFFERS = {"text_model.embeddings.position_ids": torch.arange(12)[None],
                     "vision_model.embeddings.position_ids": torch.arange(17)[None]}
-CLIP_STORED = {"even": {"extra": POSITION_BUFFERS}, "odd": {}}
+SIGLIPS = {
+    "even": dict(text_config=EVEN | TEXT_TOKENS | dict(vocab_size=64, eos_token_id=2), vision_config=EVEN | EVEN_IMAGE),
+    "odd": dict(text_config=ODD | TEXT_TOKENS | dict(vocab_size=97, eos_token_id=96, projection_size=36),
+                vision_config=ODD | CUT_IMAGE | dict(hidden_size=36, hidden_act="gelu", num_channels=3)),
+}
+PAIRS = {"clip": (CLIPModel, CLIPConfig, CLIPS), "siglip": (SiglipModel, SiglipConfig, SIGLIPS)}
+POOLING_GAINS = {"in_proj_weight": 0.4}  # it is no Linear, whose size would be known
+PAIR_STORED = {("clip", "even"): {"extra": POSITION_BUFFERS}, ("siglip", "even"): {"gains": POOLING_GAINS, "extra": POSITION_BUFFERS},
+               ("siglip", "odd"): {"gains": POOLING_GAINS, "dtype": torch.float16}}
 
 
 def image(name, config):
@@ -69,11 +98,24 @@ def add_image_model(group, architecture, folder, model_class, config_class, sett
     name = f"models/{architecture}/{folder.split('_')[0]}"
     model = write_checkpoint(os.path.join(group.folder, folder), model_class, config, name, **STORED.get(folder, {}))
     add_forward(group, folder, folder, task, model, {"pixel_values": image(name, config)})
+    for case, size in OTHER_IMAGES.items() if architecture.startswith("dinov2") and task == "base" else ():
+        pixels = normal(f"{name}/{case}/pixel_values", (1, config.num_channels, *size)).float()
+        add_forward(group, f"{folder}_{case}", folder, task, model, {"pixel_values": pixels})
 
 
-def add_clip(group, size):
-    name = f"models/clip/{size}"
-    model = write_checkpoint(os.path.join(group.folder, size), CLIPModel, CLIPConfig(**CLIPS[size]), name, **CLIP_STORED[size])
+def add_siglip_classifier(group, size):
+    name = f"models/siglip/{size}"
+    config = SiglipConfig(**SIGLIPS[size], id2label={i: f"LABEL_{i}" for i in range(7)})
+    folder = f"{size}_image_classification"
+    model = write_checkpoint(os.path.join(group.folder, folder), SiglipForImageClassification, config, name, gains=POOLING_GAINS)
+    add_forward(group, folder, folder, "image-classification", model, {"pixel_values": image(name, config.vision_config)})
+
+
+def add_pair(group, architecture, size):
+    name = f"models/{architecture}/{size}"
+    model_class, config_class, settings = PAIRS[architecture]
+    model = write_checkpoint(os.path.join(group.folder, size), model_class, config_class(**settings[size]), name,
+                             **PAIR_STORED.get((architecture, size), {}))
     text = model.config.text_config
     end = text.vocab_size - 1
     ids = token_ids(f"{name}/ids", (3, 9), text) % end
@@ -93,10 +135,13 @@ def main():
         for folder, (model_class, config_class, settings) in checkpoints.items():
             add_image_model(group, architecture, folder, model_class, config_class, settings)
         group.save()
-    group = open_group(args, "clip", "models_vision.py")
-    for size in CLIPS:
-        add_clip(group, size)
-    group.save()
+    for architecture, (_, _, settings) in PAIRS.items():
+        group = open_group(args, architecture, "models_vision.py")
+        for size in settings:
+            add_pair(group, architecture, size)
+        if architecture == "siglip":
+            add_siglip_classifier(group, "odd")
+        group.save()
 
 
 if __name__ == "__main__":

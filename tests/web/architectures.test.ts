@@ -29,8 +29,8 @@ const architectures = [
   ...['gpt2', 'gpt_neo', 'mistral', 'qwen2', 'qwen3', 'phi', 'phi3', 'gemma', 'gemma2', 'gemma3_text'],
   ...['olmo', 'olmo2', 'olmo3', 'smollm3', 'granite', 'starcoder2', 'opt', 'openai_gpt'],
   ...['gpt_neox', 'gptj', 'codegen', 'bloom', 'falcon', 'mpt', 'stablelm', 'cohere', 'cohere2'],
-  ...['nn_transformer', 'marian', 'bart', 't5', 'whisper'],
-  ...['vit', 'deit', 'clip'],
+  ...['nn_transformer', 'marian', 'bart', 'mbart', 'm2m_100', 'pegasus', 't5', 'whisper'],
+  ...['vit', 'deit', 'dinov2', 'dinov2_with_registers', 'clip', 'siglip'],
 ];
 const classes: Record<string, AutoModelClass<PreTrainedModel>> = {
   base: AutoModel,

@@ -16,10 +16,13 @@ Task task_of(const ConfigReader& config) {
 ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> task) {
   const Architecture& architecture = architecture_of(config);
   config.texts("architectures");  // validates it as a list of strings in every case
-  if (const auto quantized = config.object("quantization_config")) {
-    config.refuse(
-        ErrorCode::unsupported, "quantization_config", "says that the weights are stored as ",
-        quantized->text("quant_method", "quantized numbers"), "; fp32, fp16 and bf16 are read");
+  for (const char* key : {"quantization_config", "compression_config"}) {
+    if (const auto quantized = config.object(key)) {
+      config.refuse(ErrorCode::unsupported, key, "says that the weights are stored as ",
+                    quantized->text("quant_method", "quantized numbers"),
+                    ": load the checkpoint they were made from, which can be quantised while it is "
+                    "loaded (dtype q8 or q4)");
+    }
   }
   return architecture.read_config(declared(config, architecture.keys),
                                   task ? *task : task_of(config));

@@ -60,20 +60,15 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model, const std
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_bart_like(config, task);
+  embed_text(config, model, TextEmbeddingConfig::Positions::learned);
   for (TowerConfig* tower : {&model.tower, &*model.second}) {
-    TextEmbeddingConfig text;
-    text.vocabulary = model.output.vocabulary;
-    text.d_model = tower->d_model();
-    text.scale = embedding_scale(config, text.d_model);
-    text.positions = TextEmbeddingConfig::Positions::learned;
-    text.position_offset = 2;
-    tower->max_positions = config.size("max_position_embeddings");
-    text.position_rows = tower->max_positions + 2;
-    text.norm = tower->stack.block.norm;
-    tower->text = text;
+    tower->text->norm = tower->stack.block.norm;
   }
   return model;
 }
+
+constexpr NameRule kFinalNorms[] = {{"*.ln_final", "*.layer_norm"}};
+constexpr KeyScheme kFinalNormSchemes[] = {{"", kFinalNorms}};
 
 }  // namespace bart
 
@@ -95,11 +90,37 @@ ModelConfig read_bart_like(const ConfigReader& config, Task task) {
   return model;
 }
 
+void normalize_before(ModelConfig& model) {
+  for (TowerConfig* tower : {&model.tower, &*model.second}) {
+    tower->stack.block.order = NormOrder::pre;
+    tower->stack.final_norm = FinalNorm::present;
+  }
+}
+
+void embed_text(const ConfigReader& config, ModelConfig& model,
+                TextEmbeddingConfig::Positions positions) {
+  for (TowerConfig* tower : {&model.tower, &*model.second}) {
+    TextEmbeddingConfig text;
+    text.vocabulary = model.output.vocabulary;
+    text.d_model = tower->d_model();
+    text.scale = embedding_scale(config, text.d_model);
+    text.positions = positions;
+    text.layout = SinusoidLayout::halves;
+    tower->max_positions = config.size("max_position_embeddings");
+    if (positions == TextEmbeddingConfig::Positions::learned) {
+      text.position_offset = 2;
+      text.position_rows = tower->max_positions + 2;
+    }
+    tower->text = text;
+  }
+}
+
 float embedding_scale(const ConfigReader& config, std::size_t d_model) {
   return config.flag("scale_embedding") ? std::sqrt(static_cast<float>(d_model)) : 1.0f;
 }
 
 std::span<const NameRule> bart_rules() { return bart::kRules; }
+std::span<const KeyScheme> final_norm_schemes() { return bart::kFinalNormSchemes; }
 
 const Architecture kBart{"bart", bart::kKeys, bart::read_config, bart::kPrefixes, bart::kRules,
                          {},     {},          Task::seq2seq_lm};

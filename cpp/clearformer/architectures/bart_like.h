@@ -1,4 +1,4 @@
-// Shared by BART, Marian and Whisper: one config for an encoder and a decoder of the same width,
+// Shared by BART, mBART, Marian, M2M100, Pegasus and Whisper: one config for an encoder and a decoder of the same width,
 // one token embedding table, the same tensor names.
 #pragma once
 
@@ -10,6 +10,13 @@ namespace clearformer {
 /// embeddings are left to the caller. Throws unsupported for a task other than seq2seq-lm or base.
 ModelConfig read_bart_like(const ConfigReader& config, Task task);
 
+/// Makes both stacks pre-norm with a final norm, as in all but BART and Marian.
+void normalize_before(ModelConfig& model);
+
+/// Sets both embeddings: learned positions behind two unused rows, or sinusoids; no norm.
+void embed_text(const ConfigReader& config, ModelConfig& model,
+                TextEmbeddingConfig::Positions positions);
+
 /// sqrt(d_model) if "scale_embedding" is set, else 1.
 float embedding_scale(const ConfigReader& config, std::size_t d_model);
 
@@ -20,5 +27,7 @@ inline constexpr std::string_view kBartNames =
 
 /// BART's tensor names, except that of the token embedding table.
 std::span<const NameRule> bart_rules();
+/// In addition, the names of the final norms.
+std::span<const KeyScheme> final_norm_schemes();
 
 }  // namespace clearformer

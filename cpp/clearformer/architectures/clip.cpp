@@ -1,10 +1,8 @@
 // CLIP: a causal text transformer and a vision transformer with a common embedding space.
 // Source: Radford et al. 2021, arXiv 2103.00020; transformers' CLIPModel.
 
-#include <tuple>
-
+#include "clearformer/architectures/clip_like.h"
 #include "clearformer/architectures/known.h"
-#include "clearformer/architectures/vit_like.h"
 
 namespace clearformer {
 
@@ -55,30 +53,10 @@ ConfigReader read_part(const ConfigReader& config, const std::string& key, const
   return declared(config.with_members({}), table);
 }
 
-TowerConfig read_stack(const ConfigReader& config, ModelConfig& model) {
-  TowerConfig tower;
-  const std::size_t d_model = config.size("hidden_size");
-  tower.last_hidden = TowerConfig::LastHidden::raw;
-  tower.stack.layers = read_layers(config, "num_hidden_layers");
-  BlockConfig& block = tower.stack.block;
-  block.norm = layer_norm(d_model, read_epsilon(config, "layer_norm_eps"));
-  block.attention = read_heads(config, "num_attention_heads", d_model);
-  block.attention.bias = Bias::present;
-  block.feed_forward = {d_model, config.size("intermediate_size"),
-                        read_activation(config, "hidden_act", model)};
-  return tower;
-}
-
 TowerConfig read_text(const ConfigReader& config, ModelConfig& model) {
-  TowerConfig tower = read_stack(config, model);
+  TowerConfig tower = read_clip_stack(config, model);
   tower.attends = TowerConfig::Attends::to_the_past;
-  tower.max_positions = config.size("max_position_embeddings");
-  TextEmbeddingConfig text;
-  text.vocabulary = config.size("vocab_size");
-  text.d_model = tower.d_model();
-  text.positions = TextEmbeddingConfig::Positions::learned;
-  text.position_rows = tower.max_positions;
-  tower.text = text;
+  embed_clip_text(config, tower);
   read_tokens(config, model);
   // The value 2 predates the option: there the end token is the one with the highest id.
   const std::int32_t end = model.eos_token_ids.empty() ? 2 : model.eos_token_ids.front();
@@ -87,13 +65,9 @@ TowerConfig read_text(const ConfigReader& config, ModelConfig& model) {
 }
 
 TowerConfig read_vision(const ConfigReader& config, ModelConfig& model) {
-  TowerConfig tower = read_stack(config, model);
+  TowerConfig tower = read_clip_stack(config, model);
   tower.stack.final_norm = FinalNorm::none;  // its norm is applied after pooling
-  ImageEmbeddingConfig image;
-  std::tie(image.image_height, image.image_width) = read_extent(config, "image_size");
-  std::tie(image.patch.patch_height, image.patch.patch_width) = read_extent(config, "patch_size");
-  image.patch.channels = config.size("num_channels");
-  image.patch.d_model = tower.d_model();
+  ImageEmbeddingConfig image = read_image(config, tower.d_model());
   image.patch.bias = Bias::none;
   image.norm = tower.stack.block.norm;
   tower.image = image;
@@ -126,6 +100,30 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 }
 
 }  // namespace clip
+
+TowerConfig read_clip_stack(const ConfigReader& config, ModelConfig& model) {
+  TowerConfig tower;
+  const std::size_t d_model = config.size("hidden_size");
+  tower.last_hidden = TowerConfig::LastHidden::raw;
+  tower.stack.layers = read_layers(config, "num_hidden_layers");
+  BlockConfig& block = tower.stack.block;
+  block.norm = layer_norm(d_model, read_epsilon(config, "layer_norm_eps"));
+  block.attention = read_heads(config, "num_attention_heads", d_model);
+  block.attention.bias = Bias::present;
+  block.feed_forward = {d_model, config.size("intermediate_size"),
+                        read_activation(config, "hidden_act", model)};
+  return tower;
+}
+
+void embed_clip_text(const ConfigReader& config, TowerConfig& tower) {
+  tower.max_positions = config.size("max_position_embeddings");
+  TextEmbeddingConfig text;
+  text.vocabulary = config.size("vocab_size");
+  text.d_model = tower.d_model();
+  text.positions = TextEmbeddingConfig::Positions::learned;
+  text.position_rows = tower.max_positions;
+  tower.text = text;
+}
 
 const Architecture kClip{"clip",       clip::kKeys, clip::read_config, {},
                          clip::kRules, {},          clip::kIgnored,    Task::base};

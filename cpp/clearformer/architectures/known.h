@@ -18,12 +18,19 @@ extern const Architecture kVit, kDeit, kClip;
 extern const KeyTable kGemma3TextKeys, kClipTextKeys, kClipVisionKeys, kMptAttentionKeys;
 
 inline constexpr const Architecture* kKnown[] = {
-    &kBert,       &kRoberta,   &kXlmRoberta,  &kCamembert, &kDistilBert, &kModernBert, &kElectra,
-    &kAlbert,     &kMpnet,     &kDebertaV2,   &kGpt2,      &kGptNeo,     &kLlama,      &kMistral,
-    &kQwen2,      &kQwen3,     &kPhi,         &kPhi3,      &kGemma,      &kGemma2,     &kGemma3,
-    &kGemma3Text, &kOlmo,      &kOlmo2,       &kOlmo3,     &kSmolLm3,    &kGranite,    &kStarcoder2,
-    &kOpt,        &kOpenAiGpt, &kTransformer, &kMarian,    &kBart,       &kT5,         &kWhisper,
-    &kVit,        &kDeit,      &kClip,        &kGptNeoX,   &kGptJ,       &kCodeGen,    &kBloom,
-    &kFalcon,     &kMpt,       &kStableLm,    &kCohere,    &kCohere2};
+    &kBert,       &kRoberta,    &kXlmRoberta,  &kCamembert,
+    &kDistilBert, &kModernBert, &kElectra,     &kAlbert,
+    &kMpnet,      &kDebertaV2,  &kGpt2,        &kGptNeo,
+    &kLlama,      &kMistral,    &kQwen2,       &kQwen3,
+    &kPhi,        &kPhi3,       &kGemma,       &kGemma2,
+    &kGemma3,     &kGemma3Text, &kOlmo,        &kOlmo2,
+    &kOlmo3,      &kSmolLm3,    &kGranite,     &kStarcoder2,
+    &kOpt,        &kOpenAiGpt,  &kTransformer, &kMarian,
+    &kBart,       &kT5,         &kWhisper,     &kVit,
+    &kDeit,       &kClip,       &kGptNeoX,     &kGptJ,
+    &kCodeGen,    &kBloom,      &kFalcon,      &kMpt,
+    &kStableLm,   &kCohere,     &kCohere2,     &kMBart,
+    &kM2m100,     &kPegasus,    &kDinov2,      &kDinov2WithRegisters,
+    &kSiglip};
 
 }  // namespace clearformer

@@ -30,16 +30,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
     config.refuse(ErrorCode::unsupported, "decoder_vocab_size", "is ", target,
                   ", the shared table has ", model.output.vocabulary, " rows");
   }
-  for (TowerConfig* tower : {&model.tower, &*model.second}) {
-    TextEmbeddingConfig text;
-    tower->max_positions = config.size("max_position_embeddings");
-    text.vocabulary = tower == &model.tower ? config.size("vocab_size") : model.output.vocabulary;
-    text.d_model = tower->d_model();
-    text.scale = embedding_scale(config, text.d_model);
-    text.positions = TextEmbeddingConfig::Positions::sinusoidal;
-    text.layout = SinusoidLayout::halves;
-    tower->text = text;
-  }
+  embed_text(config, model, TextEmbeddingConfig::Positions::sinusoidal);
+  model.tower.text->vocabulary = config.size("vocab_size");
   return model;
 }
 

@@ -65,31 +65,41 @@ std::pair<std::size_t, std::size_t> read_extent(const ConfigReader& config, std:
   return {static_cast<std::size_t>(sizes[0]), static_cast<std::size_t>(sizes[1])};
 }
 
-ModelConfig read_vit_like(const ConfigReader& config, Task task) {
-  ModelConfig model;
-  model.model_type = config.text("model_type");
-  model.task = task;
-  model.kind = ModelKind::encoder_only;
-  const std::size_t d_model = config.size("hidden_size");
-  const NormConfig norm = layer_norm(d_model, read_epsilon(config, "layer_norm_eps"));
-  TowerConfig& tower = model.tower;
-  tower.last_hidden = TowerConfig::LastHidden::raw;
-  tower.stack.layers = read_layers(config, "num_hidden_layers");
-  BlockConfig& block = tower.stack.block;
-  block.norm = norm;
-  block.attention = read_heads(config, "num_attention_heads", d_model);
-  block.attention.bias = read_bias(config, "qkv_bias");
-  block.attention.bias.output = Bias::present;
-  block.feed_forward = {d_model, config.size("intermediate_size"),
-                        read_activation(config, "hidden_act", model)};
+ImageEmbeddingConfig read_image(const ConfigReader& config, std::size_t d_model) {
   ImageEmbeddingConfig image;
   std::tie(image.image_height, image.image_width) = read_extent(config, "image_size");
   std::tie(image.patch.patch_height, image.patch.patch_width) = read_extent(config, "patch_size");
   image.patch.channels = config.size("num_channels");
   image.patch.d_model = d_model;
-  tower.image = image;
-  tower.max_positions = image.prefix() + image.grid().patches();
+  return image;
+}
+
+ModelConfig read_image_encoder(const ConfigReader& config, Task task) {
   if (task != Task::base && task != Task::image_classification) refuse_task(config, task);
+  ModelConfig model;
+  model.model_type = config.text("model_type");
+  model.task = task;
+  model.kind = ModelKind::encoder_only;
+  const std::size_t d_model = config.size("hidden_size");
+  TowerConfig& tower = model.tower;
+  tower.last_hidden = TowerConfig::LastHidden::raw;
+  tower.stack.layers = read_layers(config, "num_hidden_layers");
+  BlockConfig& block = tower.stack.block;
+  block.norm = layer_norm(d_model, read_epsilon(config, "layer_norm_eps"));
+  block.attention = read_heads(config, "num_attention_heads", d_model);
+  block.attention.bias = read_bias(config, "qkv_bias");
+  block.attention.bias.output = Bias::present;
+  tower.image = read_image(config, d_model);
+  return model;
+}
+
+ModelConfig read_vit_like(const ConfigReader& config, Task task) {
+  ModelConfig model = read_image_encoder(config, task);
+  TowerConfig& tower = model.tower;
+  const std::size_t d_model = tower.d_model();
+  tower.stack.block.feed_forward = {d_model, config.size("intermediate_size"),
+                                    read_activation(config, "hidden_act", model)};
+  tower.max_positions = tower.image->prefix() + tower.image->grid().patches();
   ModelConfig pooler;  // not the model: its activation name differs
   EncoderHeads heads;
   heads.pooler = read_activation(config, "pooler_act", pooler);

@@ -29,9 +29,8 @@ constexpr KeyTable kKeys{.fields = R"("vocab_size":51865,"num_mel_bins":80,"enco
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_bart_like(config, task);
+  normalize_before(model);
   for (TowerConfig* tower : {&model.tower, &*model.second}) {
-    tower->stack.block.order = NormOrder::pre;
-    tower->stack.final_norm = FinalNorm::present;
     tower->stack.block.attention.bias.key = Bias::none;
   }
   model.tower.max_positions = config.size("max_source_positions");

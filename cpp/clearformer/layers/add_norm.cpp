@@ -16,10 +16,13 @@ NormConfig norm_before(const NormConfig& config, NormOrder order) {
 }  // namespace
 
 AddNorm::AddNorm(const WeightScope& scope, std::string_view name, const NormConfig& config,
-                 NormOrder order, float scale)
+                 NormOrder order, float scale, LayerScale layer_scale)
     : norm_(scope / name, norm_before(config, order)), order_(order), scale_(scale) {
   if (order == NormOrder::both || order == NormOrder::behind) {
     after_.emplace(scope / concat(name, "_post"), config);
+  }
+  if (layer_scale == LayerScale::present) {
+    layer_scale_ = (scope / concat(name, "_scale")).take("weight", config.shape);
   }
 }
 
@@ -27,11 +30,21 @@ void AddNorm::add(const MutableTensorView& x, const MutableTensorView& update,
                   const AddNormHooks& hooks, const Context& context) const {
   if (after_) after_->forward(update, update, context / concat(hooks.norm, "_post"));
   if (scale_ != 1.0f) kernels::scale(update.f32(), scale_, update.elements());
+  if (layer_scale_) multiply_rows(update, *layer_scale_);
   context.trace(hooks.update, update, "batch pos d_model");
   constexpr std::size_t kWork = 4, kLanes = 64;  // cost of an addition; ranges of whole registers
   parallel_ranges(x.elements(), kWork, kLanes, [&](std::size_t first, std::size_t end) {
     float* const sum = x.f32() + first;
     kernels::add(sum, update.f32() + first, sum, end - first);
+  });
+}
+
+void AddNorm::multiply_rows(const MutableTensorView& x, const TensorView& scale) {
+  const std::size_t width = scale.elements();
+  parallel_ranges(x.elements() / width, width, 1, [&](std::size_t first, std::size_t end) {
+    for (float* row = x.f32() + first * width; row < x.f32() + end * width; row += width) {
+      kernels::multiply(row, scale.f32(), row, width);
+    }
   });
 }
 

@@ -3,6 +3,7 @@
 //   pre-norm:   x = x + f(Norm(x))               (Xiong et al. 2020, arXiv 2002.04745)
 //   both:       x = x + Norm_2(f(Norm_1(x)))     (Gemma 2: Riviere et al. 2024, arXiv 2408.00118)
 //   behind:     x = x + Norm_2(f(x))             (OLMo 2: Walsh et al. 2024, arXiv 2501.00656)
+//   pre-norm with layer scale:  x = x + λ ⊙ f(Norm(x))  (CaiT: Touvron et al. 2021, arXiv 2103.17239)
 // and around two sub-layers at once:
 //   parallel:   x = x + f(Norm(x)) + g(Norm(x))  (GPT-J, Phi; Chowdhery et al. 2022, arXiv 2204.02311)
 //   parallel_two:  x = x + f(Norm_1(x)) + g(Norm_2(x))  (GPT-NeoX: Black et al. 2022, arXiv 2204.06745)
@@ -21,6 +22,9 @@ namespace clearformer {
 /// before two parallel sub-layers, which share it or have one each.
 enum class NormOrder { pre, post, both, behind, parallel, parallel_two };
 
+/// Whether a sub-layer's output is multiplied by a learned vector before it is added.
+enum class LayerScale { none, present };
+
 /// The hook names of one residual step: the norm's scope (a second norm's has the suffix "_post"), the sub-layer's
 /// output, the sum.
 struct AddNormHooks {
@@ -30,10 +34,10 @@ struct AddNormHooks {
 /// A residual step: adds a sub-layer's output to its input, with the norms around it.
 class AddNorm {
  public:
-  /// Loads the norm from scope / name; one that follows the sub-layer (both, behind) from name_post. `scale` multiplies
-  /// the update.
+  /// Loads the norm from scope / name; one that follows the sub-layer (both, behind) from name_post; with
+  /// LayerScale::present the vector name_scale.weight (D). `scale` multiplies the update.
   AddNorm(const WeightScope& scope, std::string_view name, const NormConfig& config,
-          NormOrder order, float scale = 1.0f);
+          NormOrder order, float scale = 1.0f, LayerScale layer_scale = LayerScale::none);
 
   const Normalization& norm() const { return norm_; }
 
@@ -50,7 +54,7 @@ class AddNorm {
       norm_.forward(x, normalized, context / hooks.norm);
       in = normalized;
     }
-    if (!after_ && scale_ == 1.0f && !context.trace.wants(hooks.update)) {
+    if (!after_ && !layer_scale_ && scale_ == 1.0f && !context.trace.wants(hooks.update)) {
       sublayer(in, x, Write::onto);
     } else {
       const MutableTensorView update = context.arena.take(x.shape());
@@ -62,12 +66,14 @@ class AddNorm {
   }
 
  private:
-  // Adds a materialised update: for a second norm, a scale or a trace.
+  // Adds a materialised update: for a second norm, a scale, a layer scale or a trace.
   void add(const MutableTensorView& x, const MutableTensorView& update, const AddNormHooks& hooks,
            const Context& context) const;
+  static void multiply_rows(const MutableTensorView& x, const TensorView& scale);
 
   Normalization norm_;
   std::optional<Normalization> after_;
+  std::optional<Tensor> layer_scale_;  // (D)
   NormOrder order_;
   float scale_;
 };

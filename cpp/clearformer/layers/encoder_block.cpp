@@ -11,11 +11,12 @@ constexpr std::string_view kLegend = "batch pos d_model";
 EncoderBlock::EncoderBlock(const WeightScope& scope, const BlockConfig& config)
     : order_(config.order),
       attention_add_norm_(scope, "ln1", config.attention_norm.value_or(config.norm), config.order,
-                          config.residual_scale),
+                          config.residual_scale, config.layer_scale),
       attention_(scope / "attn", config.attention),
       feed_forward_(scope / "mlp", config.feed_forward) {
   if (order_ != NormOrder::parallel) {
-    feed_forward_add_norm_.emplace(scope, "ln2", config.norm, config.order, config.residual_scale);
+    feed_forward_add_norm_.emplace(scope, "ln2", config.norm, config.order, config.residual_scale,
+                                   config.layer_scale);
   }
 }
 

@@ -18,14 +18,16 @@ struct BlockConfig {
   FeedForwardConfig feed_forward;
   NormConfig norm;
   NormOrder order = NormOrder::pre;
-  std::optional<NormConfig> attention_norm;  // of ln1, if different from the others
-  float residual_scale = 1.0f;               // of what each sub-layer adds (Granite)
+  std::optional<NormConfig> attention_norm;   // of ln1, if different from the others
+  float residual_scale = 1.0f;                // of what each sub-layer adds (Granite)
+  LayerScale layer_scale = LayerScale::none;  // of encoder blocks with pre-norm (DINOv2)
 };
 
 /// One layer of an encoder, or of a decoder without memory: self-attention, feed-forward.
 class EncoderBlock {
  public:
-  /// Loads "ln1", "attn", "ln2" (except for NormOrder::parallel, where the norm is shared), "mlp".
+  /// Loads "ln1", "attn", "ln2" (except for NormOrder::parallel, where the norm is shared), "mlp", with a layer scale
+  /// "ln1_scale", "ln2_scale".
   EncoderBlock(const WeightScope& scope, const BlockConfig& config);
 
   /// Updates x (B, T, D) in place.

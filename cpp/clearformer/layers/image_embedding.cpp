@@ -13,26 +13,59 @@ constexpr std::string_view kImageLegend = "batch pos d_model";
 ImageEmbedding::ImageEmbedding(const WeightScope& scope, const ImageEmbeddingConfig& config)
     : config_(config), patches_(scope / "patch_embed", config.patch) {
   const std::size_t width = config.patch.d_model;
-  const Tensor class_token = scope.take_flat("cls_token", {1, width});
   tokens_ = Tensor({config.prefix(), width});
-  if (!class_token.empty()) std::memcpy(tokens_.data(), class_token.data(), width * sizeof(float));
-  if (config.distillation_token) {
-    const Tensor token = scope.take_flat("distillation_token", {1, width});
-    if (!token.empty()) std::memcpy(tokens_.f32() + width, token.data(), width * sizeof(float));
-  }
-  const std::size_t rows = config.prefix() + config.grid().patches();
-  positions_ = scope.take_flat("pos_embed", {1, rows, width});
+  float* row = tokens_.f32();
+  const auto load = [&](const char* name, std::size_t count) {
+    if (count == 0) return;
+    const Tensor tokens = scope.take_flat(name, {count, width});
+    if (!tokens.empty()) std::memcpy(row, tokens.data(), count * width * sizeof(float));
+    row += count * width;
+  };
+  load("cls_token", config.class_token ? 1 : 0);
+  load("distillation_token", config.distillation_token ? 1 : 0);
+  load("register_tokens", config.registers);
+  positions_ = scope.take_flat("pos_embed", {1, config.placed() + config.grid().patches(), width});
   if (config.norm) norm_.emplace(scope / "embed.ln", *config.norm);
 }
 
 Shape ImageEmbedding::output_shape(const Shape& images, bool interpolate) const {
   const Grid grid = patches_.grid(images);
-  if (!interpolate && (images[2] != config_.image_height || images[3] != config_.image_width)) {
+  if (!interpolate && config_.other_sizes == OtherSizes::on_request &&
+      (images[2] != config_.image_height || images[3] != config_.image_width)) {
     fail(ErrorCode::shape_mismatch, "pixel_values: images of ", images[2], " x ", images[3],
          " pixels, the model was made for ", config_.image_height, " x ", config_.image_width,
          " (interpolate_pos_encoding: true stretches its positions)");
   }
   return {images[0], config_.prefix() + grid.patches(), config_.patch.d_model};
+}
+
+// DINOv2 in transformers takes a table for that of a square image, unless the image is square and as large.
+Grid ImageEmbedding::table_grid(const Shape& images) const {
+  const Grid own = config_.grid();
+  const bool square = images[2] == images[3] && patches_.grid(images) == own;
+  if (config_.other_sizes == OtherSizes::on_request || square) return own;
+  return square_grid(own.patches(), 0);
+}
+
+void ImageEmbedding::add_positions(const MutableTensorView& x, const Shape& images,
+                                   const Context& context) const {
+  Arena::Frame frame(context.arena);
+  const std::size_t width = x.dim(2), placed = config_.placed() * width;
+  const auto antialias =
+      config_.other_sizes == OtherSizes::antialias ? Antialias::yes : Antialias::no;
+  const Tensor table =
+      interpolate_positions(positions_, table_grid(images), patches_.grid(images), antialias);
+  const MutableTensorView positions = context.arena.take({1, x.dim(1), width});
+  float* const registers = positions.f32() + placed;
+  float* const patches = registers + config_.registers * width;
+  std::memcpy(positions.f32(), table.f32(), placed * sizeof(float));
+  std::memset(registers, 0, config_.registers * width * sizeof(float));
+  std::memcpy(patches, table.f32() + placed, (table.elements() - placed) * sizeof(float));
+  context.trace("hook_pos_embed", positions, "1 pos d_model");
+  for (std::size_t image = 0; image < x.dim(0); ++image) {
+    float* row = x.f32() + image * positions.elements();
+    kernels::add(row, positions.f32(), row, positions.elements());
+  }
 }
 
 void ImageEmbedding::forward(const TensorView& images, const MutableTensorView& x,
@@ -44,14 +77,7 @@ void ImageEmbedding::forward(const TensorView& images, const MutableTensorView& 
   patches_.forward(images, patches, context.arena);
   prepend_tokens(tokens_, patches, x);
   context.trace("hook_embed", x, kImageLegend);
-  const MutableTensorView positions = context.arena.take({1, x.dim(1), x.dim(2)});
-  const Tensor table = interpolate_positions(positions_, config_.grid(), grid);
-  std::memcpy(positions.data(), table.data(), positions.bytes());
-  context.trace("hook_pos_embed", positions, "1 pos d_model");
-  for (std::size_t image = 0; image < x.dim(0); ++image) {
-    float* row = x.f32() + image * positions.elements();
-    kernels::add(row, positions.f32(), row, positions.elements());
-  }
+  add_positions(x, images.shape(), context);
   if (norm_) norm_->forward(x, x, context / "embed.ln");
   context.trace("hook_full_embed", x, kImageLegend);
 }

@@ -1,8 +1,8 @@
 // Image embedding: the input of a vision transformer's first block,
-//   x = Norm([class; distillation; patches] + E_position)
-// where each part is optional.
+//   x = Norm([class; distillation; registers; patches] + E_position)
+// where each part is optional; registers have no position.
 // Source: Dosovitskiy et al. 2020, arXiv 2010.11929, section 3.1; distillation token: Touvron et al.
-// 2020, arXiv 2012.12877.
+// 2020, arXiv 2012.12877; registers: Darcet et al. 2023, arXiv 2309.16588.
 // Shapes: images (B, C, H, W), N patches, P tokens before them, x (B, P + N, D).
 // Hook points: hook_embed (before positions), hook_pos_embed (1, P + N, D), hook_full_embed, embed.ln.…
 #pragma once
@@ -14,22 +14,35 @@
 
 namespace clearformer {
 
+/// What happens to images of another size than the config's.
+enum class OtherSizes {
+  on_request,   // an error, unless the caller allows that positions are interpolated
+  interpolate,  // they are always interpolated (DINOv2)
+  antialias,    // … with antialiasing (DINOv2 with registers)
+};
+
 /// The sizes and parts of an ImageEmbedding.
 struct ImageEmbeddingConfig {
   PatchConfig patch;
   std::size_t image_height = 224;
   std::size_t image_width = 224;
+  bool class_token = true;
   bool distillation_token = false;
+  std::size_t registers = 0;
   std::optional<NormConfig> norm;  // CLIP's pre_layrnorm
+  OtherSizes other_sizes = OtherSizes::on_request;
 
-  std::size_t prefix() const { return distillation_token ? 2 : 1; }
+  /// Tokens before the patches that have a position.
+  std::size_t placed() const { return (class_token ? 1 : 0) + (distillation_token ? 1 : 0); }
+  /// All tokens before the patches.
+  std::size_t prefix() const { return placed() + registers; }
   Grid grid() const { return {image_height / patch.patch_height, image_width / patch.patch_width}; }
 };
 
 /// Embeds the patches of an image, with class token, distillation token and positions.
 class ImageEmbedding {
  public:
-  /// Loads "patch_embed", "cls_token", "distillation_token", "pos_embed", "embed.ln".
+  /// Loads "patch_embed", "cls_token", "distillation_token", "register_tokens", "pos_embed", "embed.ln".
   ImageEmbedding(const WeightScope& scope, const ImageEmbeddingConfig& config);
 
   const ImageEmbeddingConfig& config() const { return config_; }
@@ -42,10 +55,14 @@ class ImageEmbedding {
   void probe(const MutableTensorView& x, const Context& context) const;
 
  private:
+  // The grid of the position table, as seen by an image (…, H, W).
+  Grid table_grid(const Shape& images) const;
+  void add_positions(const MutableTensorView& x, const Shape& images, const Context& context) const;
+
   ImageEmbeddingConfig config_;
   PatchEmbedding patches_;
   Tensor tokens_;     // (P, D)
-  Tensor positions_;  // (1, P + N, D)
+  Tensor positions_;  // (1, P + N, D), without the registers
   std::optional<Normalization> norm_;
 };
 

@@ -9,47 +9,73 @@ namespace clearformer {
 
 namespace {
 
-// The four inputs of one output along an axis, with their weights.
-struct Taps {
-  std::size_t at[4];
-  double weight[4];
+// One input of an output along an axis, with its weight.
+struct Tap {
+  std::size_t at;
+  double weight;
 };
+using Taps = std::vector<Tap>;
 
 // Cubic convolution kernel: 1 at distance 0, 0 at 1 and 2, smooth between.
-double cubic(double distance) {
-  constexpr double kA = -0.75;
+double cubic(double distance, double a) {
   const double x = std::abs(distance);
-  if (x <= 1.0) return ((kA + 2.0) * x - (kA + 3.0)) * x * x + 1.0;
-  if (x < 2.0) return ((x - 5.0) * x + 8.0) * kA * x - 4.0 * kA;
+  if (x <= 1.0) return ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0;
+  if (x < 2.0) return ((x - 5.0) * x + 8.0) * a * x - 4.0 * a;
   return 0.0;
 }
 
-std::vector<Taps> taps_of(std::size_t from, std::size_t to) {
+// The four nearest inputs; those outside are the edge's.
+Taps nearest_taps(double center, std::size_t from) {
+  const auto first = static_cast<std::ptrdiff_t>(std::floor(center)) - 1;
+  Taps taps;
+  for (std::ptrdiff_t tap = first; tap < first + 4; ++tap) {
+    const auto last = static_cast<std::ptrdiff_t>(from) - 1;
+    taps.push_back({static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(tap, 0, last)),
+                    cubic(center - static_cast<double>(tap), -0.75)});
+  }
+  return taps;
+}
+
+// All inputs under the stretched kernel, as in torch: it counts those whose rounded distance is within its support.
+Taps covered_taps(double center, double scale, std::size_t from) {
+  const double stretch = std::max(scale, 1.0), middle = center + 0.5;
+  const double support = 2.0 * stretch;
+  const auto first = static_cast<std::size_t>(std::max(middle - support + 0.5, 0.0));
+  const auto end = std::min(static_cast<std::size_t>(middle + support + 0.5), from);
+  Taps taps;
+  double sum = 0.0;
+  for (std::size_t at = first; at < end; ++at) {
+    taps.push_back({at, cubic((static_cast<double>(at) - center) / stretch, -0.5)});
+    sum += taps.back().weight;
+  }
+  for (Tap& tap : taps) tap.weight /= sum;
+  return taps;
+}
+
+std::vector<Taps> taps_of(std::size_t from, std::size_t to, Antialias antialias) {
   const double scale = static_cast<double>(from) / static_cast<double>(to);
-  const auto last = static_cast<std::ptrdiff_t>(from) - 1;
-  std::vector<Taps> all(to);
+  std::vector<Taps> all;
   for (std::size_t i = 0; i < to; ++i) {
     const double center = (static_cast<double>(i) + 0.5) * scale - 0.5;
-    const auto first = static_cast<std::ptrdiff_t>(std::floor(center)) - 1;
-    for (std::ptrdiff_t tap = 0; tap < 4; ++tap) {
-      all[i].weight[tap] = cubic(center - static_cast<double>(first + tap));
-      all[i].at[tap] = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(first + tap, 0, last));
-    }
+    all.push_back(antialias == Antialias::yes ? covered_taps(center, scale, from)
+                                              : nearest_taps(center, from));
   }
   return all;
 }
 
 // in (h, w, D) -> out (h', w', D); neither grid is empty.
-void resize(const float* in, Grid from, float* out, Grid to, std::size_t width) {
-  const std::vector<Taps> rows = taps_of(from.rows, to.rows);
-  const std::vector<Taps> columns = taps_of(from.columns, to.columns);
+void resize(const float* in, Grid from, float* out, Grid to, std::size_t width,
+            Antialias antialias) {
+  const std::vector<Taps> rows = taps_of(from.rows, to.rows, antialias);
+  const std::vector<Taps> columns = taps_of(from.columns, to.columns, antialias);
   std::vector<double> sum(width);
   for (const Taps& y : rows) {
     for (const Taps& x : columns) {
       std::fill(sum.begin(), sum.end(), 0.0);
-      for (std::size_t tap = 0; tap < 16; ++tap) {
-        const double weight = y.weight[tap / 4] * x.weight[tap % 4];
-        const float* pixel = in + (y.at[tap / 4] * from.columns + x.at[tap % 4]) * width;
+      for (std::size_t tap = 0; tap < y.size() * x.size(); ++tap) {
+        const Tap &down = y[tap / x.size()], &across = x[tap % x.size()];
+        const double weight = down.weight * across.weight;
+        const float* pixel = in + (down.at * from.columns + across.at) * width;
         for (std::size_t i = 0; i < width; ++i) sum[i] += weight * static_cast<double>(pixel[i]);
       }
       for (std::size_t i = 0; i < width; ++i) *out++ = static_cast<float>(sum[i]);
@@ -66,7 +92,7 @@ void check(Grid from, Grid to) {
 
 }  // namespace
 
-Tensor interpolate_bicubic(const TensorView& image, Grid to) {
+Tensor interpolate_bicubic(const TensorView& image, Grid to, Antialias antialias) {
   if (image.shape().rank() != 3) {
     fail(ErrorCode::shape_mismatch, "position interpolation: image of shape ", image.shape().text(),
          ", expected [rows, columns, d_model]");
@@ -74,11 +100,11 @@ Tensor interpolate_bicubic(const TensorView& image, Grid to) {
   const Grid from{image.dim(0), image.dim(1)};
   check(from, to);
   Tensor resized({to.rows, to.columns, image.dim(2)});
-  resize(image.f32(), from, resized.f32(), to, image.dim(2));
+  resize(image.f32(), from, resized.f32(), to, image.dim(2), antialias);
   return resized;
 }
 
-Tensor interpolate_positions(const TensorView& table, Grid from, Grid to) {
+Tensor interpolate_positions(const TensorView& table, Grid from, Grid to, Antialias antialias) {
   const Shape& shape = table.shape();
   const bool fits = (shape.rank() == 2 || (shape.rank() == 3 && shape[0] == 1)) &&
                     shape.back(1) >= from.patches();
@@ -93,7 +119,7 @@ Tensor interpolate_positions(const TensorView& table, Grid from, Grid to) {
   resized_shape[shape.rank() - 2] = tokens + to.patches();
   Tensor resized(resized_shape);
   std::memcpy(resized.f32(), table.f32(), tokens * width * sizeof(float));
-  resize(table.f32() + tokens * width, from, resized.f32() + tokens * width, to, width);
+  resize(table.f32() + tokens * width, from, resized.f32() + tokens * width, to, width, antialias);
   return resized;
 }
 

@@ -4,7 +4,10 @@
 //   y' = (y + 1/2)·h/h' - 1/2,  u = y' - ⌊y'⌋;  x', v likewise
 //   w: cubic convolution with a = -3/4, as in torch.nn.functional.interpolate's bicubic mode
 //      (align_corners False, no antialiasing)
-// Sources: Keys 1981, doi 10.1109/TASSP.1981.1163711; transformers' ViT interpolate_pos_encoding.
+// Antialiased, a = -1/2, the kernel is stretched by s = max(1, h/h') and its weights are divided by their sum; what is
+// outside the table is left out.
+// Sources: Keys 1981, doi 10.1109/TASSP.1981.1163711; transformers' interpolate_pos_encoding of ViT and, antialiased,
+// of DINOv2 with registers.
 // Shapes: h, w old grid, h', w' new grid, P tokens outside the grid, D model.
 #pragma once
 
@@ -21,12 +24,16 @@ struct Grid {
   bool operator==(const Grid&) const = default;
 };
 
+/// Whether the kernel covers all of a table that is made smaller.
+enum class Antialias { no, yes };
+
 /// image (h, w, D) -> (h', w', D), accumulated in double.
-Tensor interpolate_bicubic(const TensorView& image, Grid to);
+Tensor interpolate_bicubic(const TensorView& image, Grid to, Antialias antialias = Antialias::no);
 
 /// table (1, P + h·w, D) or (P + h·w, D) -> (1, P + h'·w', D) or (P + h'·w', D). The first P rows
 /// (class token, distillation token) are unchanged. An equal grid gives the same bits.
-Tensor interpolate_positions(const TensorView& table, Grid from, Grid to);
+Tensor interpolate_positions(const TensorView& table, Grid from, Grid to,
+                             Antialias antialias = Antialias::no);
 
 /// The square grid of a table of `rows` rows, `tokens` of which are outside the grid; throws
 /// shape_mismatch if the rest is not a square.

@@ -21,14 +21,18 @@ class Sinusoid {
     const double base = config.base;
     const auto d_model = static_cast<double>(config.d_model);
     const bool whisper = config.layout == SinusoidLayout::whisper;
+    const auto pairs = static_cast<double>(config.d_model / 2);
     for (std::size_t pair = 0; pair < sines(); ++pair) {
       const auto j = static_cast<double>(pair);
-      const double exponent = whisper ? j / (d_model / 2.0 - 1.0) : 2.0 * j / d_model;
+      const double exponent = whisper ? j / (pairs - 1.0) : 2.0 * j / d_model;
       frequencies_.push_back(portable_pow(base, -exponent));
     }
   }
 
-  std::size_t sines() const { return (config_.d_model + 1) / 2; }
+  std::size_t sines() const {
+    const bool whole_pairs = config_.layout == SinusoidLayout::whisper;
+    return whole_pairs ? cosines() : (config_.d_model + 1) / 2;
+  }
   std::size_t cosines() const { return config_.d_model / 2; }
   std::size_t sine_column(std::size_t pair) const { return interleaved() ? 2 * pair : pair; }
   std::size_t cosine_column(std::size_t pair) const {
@@ -42,6 +46,7 @@ class Sinusoid {
       row[sine_column(pair)] = static_cast<float>(sine);
       if (pair < cosines()) row[cosine_column(pair)] = static_cast<float>(cosine);
     }
+    if (sines() + cosines() < config_.d_model) row[config_.d_model - 1] = 0.0f;
   }
 
  private:
@@ -56,9 +61,9 @@ class Sinusoid {
            "positional encoding: the base must be finite and > 0, it is ", config_.base);
     }
     const bool whisper = config_.layout == SinusoidLayout::whisper;
-    if (whisper && (config_.d_model % 2 != 0 || config_.d_model < 4)) {
+    if (whisper && config_.d_model < 4) {
       fail(ErrorCode::invalid_argument,
-           "positional encoding: the whisper layout needs an even dimension of 4 or more, it is ",
+           "positional encoding: the whisper layout needs a dimension of 4 or more, it is ",
            config_.d_model);
     }
   }

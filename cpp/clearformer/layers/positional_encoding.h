@@ -1,6 +1,6 @@
 // Positional encoding: added to the embeddings so that attention depends on the order.
 //   E(i, sine of pair j) = sin(i·f_j),  E(i, cosine of pair j) = cos(i·f_j)
-//   f_j = base^(-2j/D), in the whisper layout base^(-j/(D/2 - 1))
+//   f_j = base^(-2j/D), in the whisper layout base^(-j/(⌊D/2⌋ - 1))
 // A shift by δ is a rotation of each pair, the same at every position:
 //   [sin((i + δ)·f)]   [ cos δf  sin δf] [sin i·f]
 //   [cos((i + δ)·f)] = [-sin δf  cos δf] [cos i·f]
@@ -13,11 +13,11 @@
 
 namespace clearformer {
 
-/// The layout of sines and cosines. With odd D the last sine has no cosine.
+/// The layout of sines and cosines. With odd D the last sine has no cosine; in the whisper layout the last element is 0.
 enum class SinusoidLayout {
   interleaved,  // sin_0, cos_0, sin_1, cos_1, …: the paper, d2l.ai
   halves,       // all sines, then all cosines: Marian
-  whisper,      // halves with a geometric series that reaches 1/base: Whisper, tensor2tensor
+  whisper,  // halves with a geometric series that reaches 1/base: Whisper, M2M100, tensor2tensor
 };
 
 /// The size and order of sinusoidal encodings.

@@ -37,7 +37,9 @@ TextEmbedding::TextEmbedding(const WeightScope& scope, const TextEmbeddingConfig
     tokens_ = std::make_shared<Embedding>(scope / "embed", config.vocabulary, config.word_width(),
                                           Embedding::Table::words);
   }
-  if (config.positions == TextEmbeddingConfig::Positions::learned) {
+  const bool stored = config.positions == TextEmbeddingConfig::Positions::sinusoidal &&
+                      config.position_rows != 0 && (scope / "pos_embed").has("weight");
+  if (stored || config.positions == TextEmbeddingConfig::Positions::learned) {
     positions_.emplace(scope / "pos_embed", config.position_rows, config.width(), exact);
   }
   if (config.token_types != 0) {
@@ -92,6 +94,10 @@ void TextEmbedding::add_positions(const TensorView& positions, const MutableTens
   } else {
     const Tensor sinusoids = sinusoidal_encoding(rows, {config_.width(), 10000.0, config_.layout});
     std::memcpy(encoding.data(), sinusoids.data(), encoding.bytes());
+    for (std::size_t i = 0; config_.uncounted_id && i < rows.elements(); ++i) {
+      if (rows.as<std::int32_t>()[i] != *config_.uncounted_id) continue;
+      std::memset(encoding.f32() + i * config_.d_model, 0, config_.d_model * sizeof(float));
+    }
   }
   context.trace("hook_pos_embed", encoding, kTextLegend);
   add_rows(x, encoding);
@@ -109,11 +115,11 @@ void TextEmbedding::add_token_types(const Inputs& inputs, const MutableTensorVie
   kernels::add(x.f32(), types.f32(), x.f32(), x.elements());
 }
 
-void TextEmbedding::count_positions(const TensorView& ids,
+void TextEmbedding::count_positions(const TensorView& ids, std::size_t past,
                                     const MutableTensorView& positions) const {
   const std::int32_t uncounted = *config_.uncounted_id;
   for (std::size_t row = 0; row < ids.dim(0); ++row) {
-    auto next = static_cast<std::int32_t>(config_.position_offset);
+    auto next = static_cast<std::int32_t>(past + config_.position_offset);
     for (std::size_t t = 0; t < ids.dim(1); ++t) {
       const bool counted = ids.as<std::int32_t>()[row * ids.dim(1) + t] != uncounted;
       positions.as<std::int32_t>()[row * ids.dim(1) + t] = counted ? next++ : uncounted;

@@ -29,16 +29,17 @@ struct TextEmbeddingConfig {
   enum class Projected { no, words, before_norm, after_norm } projected = Projected::no;
   Bias projection_bias = Bias::none;
   Positions positions = Positions::none;
-  std::size_t position_rows = 0;  // of a learned table
+  std::size_t position_rows = 0;  // of a learned table, or of sinusoids that files may hold
   std::size_t position_offset =
       0;  // added to each position: BART's table begins with 2 unused rows
   SinusoidLayout layout = SinusoidLayout::interleaved;
   std::size_t token_types = 0;
   float scale = 1.0f;
   std::optional<NormConfig> norm;
-  /// RoBERTa: positions count the tokens other than this one, starting at position_offset; its own
-  /// position is this id.
+  /// RoBERTa, M2M100: positions count the tokens other than this one, starting at position_offset; its own
+  /// position is this id, where sinusoids are replaced by zeros.
   std::optional<std::int32_t> uncounted_id;
+  bool unbounded = false;        // sinusoids continue past the model's max_positions
   bool counts_unmasked = false;  // OPT: the attention mask's ones are counted
   /// Token types are accepted as an input, as transformers does, although there is no table of them.
   bool ignores_token_types = false;
@@ -70,8 +71,9 @@ class TextEmbedding {
   /// x (B, T, D). Throws invalid_argument, naming the id and its index, for an id outside a table.
   void forward(const Inputs& inputs, const MutableTensorView& x, const Context& context) const;
 
-  /// The positions (B, T) of tokens, for a model with an uncounted_id.
-  void count_positions(const TensorView& ids, const MutableTensorView& positions) const;
+  /// The positions (B, T) of tokens after `past` others, for a model with an uncounted_id.
+  void count_positions(const TensorView& ids, std::size_t past,
+                       const MutableTensorView& positions) const;
 
  private:
   void add_positions(const TensorView& positions, const MutableTensorView& x,

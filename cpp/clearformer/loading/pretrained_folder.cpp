@@ -1,5 +1,7 @@
 #include "clearformer/loading/pretrained_folder.h"
 
+#include <utility>
+
 #include "clearformer/tensor/typed_memory.h"
 #include "clearformer/weights/checkpoint_reader.h"
 #include "clearformer/weights/input_file.h"
@@ -19,6 +21,21 @@ std::optional<std::string> file_text(const std::string& path) {
 
 namespace {
 
+// Throws unsupported for a folder whose weights are in another format only.
+void refuse_other_formats(const std::string& folder) {
+  const std::pair<const char*, const char*> formats[] = {
+      {"pytorch_model.bin", "save the model with transformers' save_pretrained"},
+      {"pytorch_model.bin.index.json", "save the model with transformers' save_pretrained"},
+      {"onnx/model.onnx", "load the checkpoint that it was made from"},
+      {"model.onnx", "load the checkpoint that it was made from"}};
+  if (open_file(folder + "/model.safetensors")) return;
+  for (const auto& [name, remedy] : formats) {
+    const std::string path = concat(folder, "/", name);
+    if (!open_file(path)) continue;
+    fail(ErrorCode::unsupported, path, " is not read, only safetensors: ", remedy);
+  }
+}
+
 PretrainedFolder opened(const std::string& folder, const PretrainedFolder::PlanOf& plan_of) {
   PretrainedFolder checkpoint;
   auto config = file_text(folder + "/config.json");
@@ -33,6 +50,7 @@ PretrainedFolder opened(const std::string& folder, const PretrainedFolder::PlanO
     reader.expect_places(std::move(places));
     for (const std::string& file : files) reader.read_file(concat(folder, "/", file), file);
   } else {
+    refuse_other_formats(folder);
     reader.read_file(folder + "/model.safetensors", "model.safetensors");
   }
   checkpoint.weights = reader.finish();

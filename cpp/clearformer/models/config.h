@@ -59,7 +59,8 @@ struct ModelConfig {
       CacheFormat::f32;                   // of make_cache(): an option of loading, not in the file
   bool prompts_begin_themselves = false;  // Whisper: no start token is prepended
   std::optional<std::int32_t>
-      pooled_token_id;  // CLIP: the token whose position is pooled; none: the highest id
+      pooled_token_id;      // CLIP: the token whose position is pooled; none: the highest id
+  bool logit_bias = false;  // SigLIP: added to all logits, of which a sigmoid is taken
 
   /// The tower that generates text: the decoder of an encoder-decoder, otherwise the first.
   const TowerConfig& main() const { return kind == ModelKind::encoder_decoder ? *second : tower; }

@@ -55,7 +55,9 @@ DualEncoderModel::DualEncoderModel(ModelConfig config, const WeightScope& scope)
       vision_(scope / "vision_model", *config_.second, "image"),
       text_pooler_(scope / "text_pooler", *config_.head),
       vision_pooler_(scope / "vision_pooler", *config_.second_head),
-      logit_scale_(scope.take("logit_scale", {})) {}
+      logit_scale_(scope.take_flat("logit_scale", {})) {
+  if (config_.logit_bias) logit_bias_ = scope.take_flat("logit_bias", {});
+}
 
 class DualEncoderModel::Pass : public ForwardPass {
  public:
@@ -111,13 +113,14 @@ class DualEncoderModel::Pass : public ForwardPass {
       const std::size_t texts = text_embeds_.dim(0), images = image_embeds_.dim(0);
       const std::size_t width = text_embeds_.dim(1);
       const auto scale = static_cast<float>(portable_exp(*model_.logit_scale_.f32()));
+      const float bias = model_.config().logit_bias ? *model_.logit_bias_.f32() : 0.0f;
       Tensor per_image({images, texts}), per_text({texts, images});
       for (std::size_t i = 0; i < images * texts; ++i) {
         const float* image = image_embeds_.f32() + i / texts * width;
         const float* text = text_embeds_.f32() + i % texts * width;
         double sum = 0.0;
         for (std::size_t k = 0; k < width; ++k) sum += static_cast<double>(image[k]) * text[k];
-        const float logit = scale * static_cast<float>(sum);
+        const float logit = scale * static_cast<float>(sum) + bias;
         per_image.f32()[i] = per_text.f32()[i % texts * images + i / texts] = logit;
       }
       outputs_.add("logits_per_image", std::move(per_image));

@@ -33,7 +33,7 @@ class DualEncoderModel : public Model {
 
   Tower text_, vision_;
   Head text_pooler_, vision_pooler_;
-  Tensor logit_scale_;  // ()
+  Tensor logit_scale_, logit_bias_;  // (1)
 };
 
 }  // namespace clearformer

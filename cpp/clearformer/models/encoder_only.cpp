@@ -48,8 +48,9 @@ EncoderOnlyModel::EncoderOnlyModel(ModelConfig config, const WeightScope& scope)
       tokens_(tied_table(config_, scope)),
       tower_(scope, config_.tower, "forward", tokens_) {
   const WeightScope head = scope / head_scope(config_);
-  // Base models are saved with or without a pooler.
-  const bool pooler_missing = config_.task == Task::base && !(head / "dense").has("weight");
+  // Base models are saved with or without a pooler's matrix.
+  const bool pooler_missing = config_.task == Task::base && config_.head && config_.head->dense &&
+                              !(head / "dense").has("weight");
   if (config_.head && !pooler_missing) head_.emplace(head, *config_.head, tokens_.get());
   if (config_.second_head) second_head_.emplace(scope / "distillation", *config_.second_head);
 }

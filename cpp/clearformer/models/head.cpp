@@ -1,5 +1,6 @@
 #include "clearformer/models/head.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "clearformer/kernels/elementwise.h"
@@ -30,8 +31,11 @@ Shape with_width(Shape shape, std::size_t width) {
 
 Head::Head(const WeightScope& scope, const HeadConfig& config, const Embedding* tied)
     : config_(config) {
-  const std::size_t width = config.dense_outputs == 0 ? config.d_model : config.dense_outputs;
-  if (config.dense) dense_ = Linear(scope / "dense", config.d_model, width, config.dense_bias);
+  const bool twice = config.pick == HeadConfig::Pick::first_and_patches;
+  const std::size_t picked = twice ? 2 * config.d_model : config.d_model;
+  const std::size_t width = config.dense_outputs == 0 ? picked : config.dense_outputs;
+  if (config.probe) probe_.emplace(scope, *config.probe);
+  if (config.dense) dense_ = Linear(scope / "dense", picked, width, config.dense_bias);
   if (config.norm) norm_.emplace(scope / "norm", *config.norm);
   if (config.outputs != 0) {
     const OutputConfig out{width, config.outputs, config.bias};
@@ -42,31 +46,46 @@ Head::Head(const WeightScope& scope, const HeadConfig& config, const Embedding* 
 MutableTensorView Head::pick(const TensorView& x, const Positions& positions, Arena& arena) const {
   const std::size_t batch = x.dim(0), length = x.dim(1), width = x.dim(2);
   const bool all = config_.pick == HeadConfig::Pick::all;
-  const MutableTensorView picked = arena.take(all ? x.shape() : Shape{batch, width});
+  const bool twice = config_.pick == HeadConfig::Pick::first_and_patches;
+  const std::size_t outputs = twice ? 2 * width : width;
+  const MutableTensorView picked = arena.take(all ? x.shape() : Shape{batch, outputs});
   if (all) {
     std::memcpy(picked.data(), x.data(), picked.bytes());
     return picked;
   }
   for (std::size_t row = 0; row < batch; ++row) {
     const float* sequence = x.f32() + row * length * width;
-    float* to = picked.f32() + row * width;
+    float* to = picked.f32() + row * outputs;
     if (config_.pick == HeadConfig::Pick::mean) {
       const std::uint8_t* mask =
           positions.mask == nullptr ? nullptr : positions.mask->as<std::uint8_t>() + row * length;
       mean_of(sequence, mask, length, width, to);
       continue;
     }
+    if (twice) {
+      const std::size_t from =
+          std::min(config_.patches_from, length);  // hooks are listed with T = 1
+      mean_of(sequence + from * width, nullptr, length - from, width, to + width);
+    }
     std::size_t position = config_.pick == HeadConfig::Pick::second ? 1 : 0;
+    if (config_.pick == HeadConfig::Pick::last) position = length - 1;
     if (config_.pick == HeadConfig::Pick::given) position = positions.positions[row];
     std::memcpy(to, sequence + position * width, width * sizeof(float));
   }
   return picked;
 }
 
+MutableTensorView Head::pooled(const TensorView& x, const Context& context) const {
+  const MutableTensorView pooled = context.arena.take({x.dim(0), 1, x.dim(2)});
+  probe_->forward(x, pooled, context);
+  return pooled.reshaped({x.dim(0), x.dim(2)});
+}
+
 Tensor Head::forward(const TensorView& x, const Positions& positions,
                      const Context& context) const {
   Arena::Frame frame(context.arena);
-  MutableTensorView hidden = pick(x, positions, context.arena);  // (B, D) or (B, T, D)
+  // (B, D), (B, 2·D) or (B, T, D)
+  MutableTensorView hidden = probe_ ? pooled(x, context) : pick(x, positions, context.arena);
   if (config_.dense) {
     const MutableTensorView dense =
         context.arena.take(with_width(hidden.shape(), dense_.out_features()));

@@ -2,20 +2,23 @@
 //   y = W_out·Norm(act(W·pick(x) + b)) + b_out
 // where each part is optional: pooler, masked-LM head, classifier.
 // Source: Devlin et al. 2018, arXiv 1810.04805, section 4. Shapes: x (B, T, D), y (B, T, V) or (B, V).
-// Hook points: hook_pooler_out (B, D), after a pooler's activation.
+// Hook points: hook_pooler_out (B, D), after a pooler's activation; those of probe_attention.h.
 #pragma once
 
 #include "clearformer/layers/feed_forward.h"
 #include "clearformer/layers/normalization.h"
 #include "clearformer/layers/output_layer.h"
+#include "clearformer/layers/probe_attention.h"
 
 namespace clearformer {
 
 /// The parts of a Head; absent ones are skipped.
 struct HeadConfig {
-  /// Which positions are read: all, the first (class token), the second (distillation token), the mean of those
-  /// the mask allows, or one given per sequence.
-  enum class Pick { all, first, second, mean, given } pick = Pick::all;
+  /// Which positions are read: all, the first (class token), the second (distillation token), the last, the mean of
+  /// those the mask allows, one given per sequence, or the first and behind it the mean of the patches (2·D).
+  enum class Pick { all, first, second, last, mean, given, first_and_patches } pick = Pick::all;
+  std::size_t patches_from = 0;               // of Pick::first_and_patches
+  std::optional<ProbeAttentionConfig> probe;  // reads all positions instead
   std::size_t d_model = 0;
   std::optional<Activation> dense;  // W and this activation
   std::size_t dense_outputs = 0;    // rows of W; 0: D
@@ -28,7 +31,7 @@ struct HeadConfig {
 /// Maps an encoder's last hidden states to the outputs of a task.
 class Head {
  public:
-  /// Loads "dense", "norm" and "out" of the scope; tied: W_out is that embedding's table.
+  /// Loads "dense", "norm", "out" and the probe's weights of the scope; tied: W_out is that embedding's table.
   Head(const WeightScope& scope, const HeadConfig& config, const Embedding* tied = nullptr);
 
   /// Arguments of pick(), where the config leaves the positions to the call.
@@ -44,8 +47,10 @@ class Head {
 
  private:
   MutableTensorView pick(const TensorView& x, const Positions& positions, Arena& arena) const;
+  MutableTensorView pooled(const TensorView& x, const Context& context) const;
 
   HeadConfig config_;
+  std::optional<ProbeAttention> probe_;
   Linear dense_;
   std::optional<Normalization> norm_;
   std::optional<OutputLayer> out_;

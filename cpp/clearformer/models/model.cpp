@@ -55,8 +55,13 @@ const std::vector<HookPoint>& Model::hooks() {
 namespace {
 
 // Number of elements of a hook point in a pass of that size.
-std::size_t elements_of(const HookPoint& hook, const PassSize& size) {
-  const bool cross = hook.name.find("cross_attn") != std::string::npos;
+std::size_t elements_of(const HookPoint& hook, PassSize size) {
+  const bool pools = hook.name.find("pooler.") != std::string::npos;
+  const bool cross = pools || hook.name.find("cross_attn") != std::string::npos;
+  if (pools) {  // one query, and all positions as its memory
+    size.memory = size.positions;
+    size.positions = 1;
+  }
   Shape shape = hook.shape;
   const std::vector<std::string_view> axes = axes_of(hook.legend);
   for (std::size_t axis = 0; axis < shape.rank(); ++axis) {

@@ -142,7 +142,7 @@ MutableTensorView Tower::positions(const TowerInputs& inputs, std::size_t past,
   if (inputs.positions) {
     std::memcpy(positions.data(), inputs.positions->data(), positions.bytes());
   } else if (config_.text->uncounted_id) {
-    text_->count_positions(*inputs.ids, positions);
+    text_->count_positions(*inputs.ids, past, positions);
   } else if (config_.text->counts_unmasked && inputs.attention_mask) {
     count_unmasked(*inputs.attention_mask, positions);
   } else {

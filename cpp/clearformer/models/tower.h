@@ -43,12 +43,14 @@ struct TowerConfig {
 
   std::size_t d_model() const { return stack.block.attention.d_model; }
   bool ends_at_max_positions = false;  // even rotary positions and ALiBi
-  /// The maximum sequence length: rotary positions, ALiBi and relative positions alone continue past max_positions; the
-  /// limit keeps int32 sums of them from overflowing.
+  /// The maximum sequence length: rotary positions, ALiBi, unbounded sinusoids and relative positions alone continue past
+  /// max_positions; the limit keeps int32 sums of them from overflowing.
   std::size_t longest() const {
     constexpr std::size_t kMost = 1u << 20;
     const bool unplaced = relative_table && text->positions == TextEmbeddingConfig::Positions::none;
-    const bool endless = (rotary || local_rotary || alibi || unplaced) && !ends_at_max_positions;
+    const bool endless =
+        (rotary || local_rotary || alibi || unplaced || (text && text->unbounded)) &&
+        !ends_at_max_positions;
     return endless && max_positions < kMost ? kMost : max_positions;
   }
 };

@@ -30,4 +30,17 @@ float float_from_bf16(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
+float float_from_e4m3(std::uint8_t bits) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x80u) << 24;
+  const std::uint32_t rest = static_cast<std::uint32_t>(bits & 0x7fu) << 20;
+  if ((bits & 0x7fu) == 0x7fu) return std::bit_cast<float>(sign | 0x7fc00000u);
+  // As above: multiplying by 2^120 changes the bias from 7 to 127.
+  const float magnitude = std::bit_cast<float>(rest) * 0x1p120f;
+  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(magnitude));
+}
+
+float float_from_e5m2(std::uint8_t bits) {
+  return float_from_f16(static_cast<std::uint16_t>(bits << 8));
+}
+
 }  // namespace clearformer

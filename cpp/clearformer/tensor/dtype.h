@@ -54,4 +54,10 @@ float float_from_f16(std::uint16_t bits);
 /// bfloat16 bits to float: the upper half of a float, exact.
 float float_from_bf16(std::uint16_t bits);
 
+/// The 8 bits of torch.float8_e4m3fn to float, exact: no infinities, NaN is all ones.
+float float_from_e4m3(std::uint8_t bits);
+
+/// The 8 bits of torch.float8_e5m2 to float: the upper half of a binary16, exact.
+float float_from_e5m2(std::uint8_t bits);
+
 }  // namespace clearformer

@@ -13,6 +13,9 @@ constexpr std::size_t kColumnsAtOnce = 16;  // a cache line of each stored row
 }  // namespace
 
 std::string IncomingTensor::unreadable(const StoredTensor& stored) {
+  if (!SafetensorsHeader::bits_of(stored.dtype)) {
+    return concat("unknown dtype \"", stored.dtype, "\"");
+  }
   if (!memory_dtype(stored.dtype)) return concat("dtype ", stored.dtype, " is not supported");
   if (stored.shape.size() > Shape::kMaxRank) {
     return concat("more than ", Shape::kMaxRank, " dimensions are not supported");
@@ -21,7 +24,9 @@ std::string IncomingTensor::unreadable(const StoredTensor& stored) {
 }
 
 std::optional<DType> IncomingTensor::memory_dtype(std::string_view stored) {
-  if (stored == "F32" || stored == "F16" || stored == "BF16") return DType::f32;
+  for (const char* floats : {"F32", "F16", "BF16", "F8_E4M3", "F8_E5M2"}) {
+    if (stored == floats) return DType::f32;
+  }
   if (stored == "I32") return DType::i32;
   if (stored == "I64") return DType::i64;
   if (stored == "U8" || stored == "BOOL") return DType::u8;
@@ -33,6 +38,9 @@ IncomingTensor::IncomingTensor(const StoredTensor& stored, DType dtype,
     : shape_(stored.native_shape()) {
   if (stored.dtype == "F16") encoding_ = Encoding::f16;
   if (stored.dtype == "BF16") encoding_ = Encoding::bf16;
+  if (stored.dtype == "F8_E4M3") encoding_ = Encoding::e4m3;
+  if (stored.dtype == "F8_E5M2") encoding_ = Encoding::e5m2;
+  if (encoding_ == Encoding::e4m3 || encoding_ == Encoding::e5m2) width_ = 1;
   const std::size_t elements = shape_.elements();
   if (planned != nullptr && shape_.rank() == 2 && elements != 0 && dtype == DType::f32) {
     planned_ = *planned;
@@ -46,14 +54,14 @@ IncomingTensor::IncomingTensor(const StoredTensor& stored, DType dtype,
   } else {
     strip_ = Weights::allocate(shape_, dtype);
   }
-  if (encoding_ != Encoding::as_it_is) staged_.resize(std::min(kStagingBytes, elements * 2));
+  if (encoding_ != Encoding::as_it_is) staged_.resize(std::min(kStagingBytes, elements * width_));
   left_ = elements;
   next_strip();
 }
 
 IncomingTensor::Window IncomingTensor::window() {
   if (encoding_ != Encoding::as_it_is) {
-    const std::size_t bytes = (strip_elements_ - widened_) * 2 - filled_;
+    const std::size_t bytes = (strip_elements_ - widened_) * width_ - filled_;
     return {staged_.data() + filled_, std::min(staged_.size() - filled_, bytes)};
   }
   const std::size_t bytes = strip_elements_ * size_of(strip_.dtype());
@@ -68,16 +76,22 @@ void IncomingTensor::commit(std::size_t bytes) {
 
 // Widens the complete elements of the staging buffer; an odd trailing byte waits for the other half of its element.
 void IncomingTensor::widen_staged() {
-  const std::size_t count = filled_ / 2;
+  const std::size_t count = filled_ / width_;
   float* target = strip_.f32() + widened_;
   for (std::size_t element = 0; element < count; ++element) {
-    std::uint16_t bits;
-    std::memcpy(&bits, staged_.data() + 2 * element, sizeof bits);
-    target[element] = encoding_ == Encoding::f16 ? float_from_f16(bits) : float_from_bf16(bits);
+    target[element] = widened(staged_.data() + width_ * element);
   }
-  if (filled_ % 2 != 0) staged_[0] = staged_[filled_ - 1];
-  filled_ %= 2;
+  if (filled_ % width_ != 0) staged_[0] = staged_[filled_ - 1];
+  filled_ %= width_;
   widened_ += count;
+}
+
+float IncomingTensor::widened(const unsigned char* element) const {
+  if (encoding_ == Encoding::e4m3) return float_from_e4m3(*element);
+  if (encoding_ == Encoding::e5m2) return float_from_e5m2(*element);
+  std::uint16_t bits;
+  std::memcpy(&bits, element, sizeof bits);
+  return encoding_ == Encoding::f16 ? float_from_f16(bits) : float_from_bf16(bits);
 }
 
 void IncomingTensor::strip_complete() {

@@ -1,4 +1,4 @@
-// IncomingTensor: one tensor on its way from the byte stream to its final place. Float16 and bfloat16 are widened as
+// IncomingTensor: one tensor on its way from the byte stream to its final place. Floats of 16 and 8 bits are widened as
 // they arrive, weights of linear layers rounded as MatrixPlan says:
 //   stored (out, in)  in strips of whole rows, 64 KiB or one row
 //   stored (in, out)  once all of it has arrived in fp32, which is then released
@@ -38,9 +38,10 @@ class IncomingTensor {
   StoredWeight finish();
 
  private:
-  enum class Encoding { as_it_is, f16, bf16 };
+  enum class Encoding { as_it_is, f16, bf16, e4m3, e5m2 };
 
   void widen_staged();
+  float widened(const unsigned char* element) const;
   void strip_complete();
   void next_strip();
   void round_row(std::size_t output, const float* row);
@@ -48,13 +49,14 @@ class IncomingTensor {
 
   Shape shape_{0};  // as stored
   Encoding encoding_ = Encoding::as_it_is;
+  std::size_t width_ = 2;  // bytes of an element that is widened
   MatrixPlan::Entry planned_;
   Tensor strip_;                       // rows awaiting rounding, or the whole tensor
   std::size_t strip_elements_ = 0;     // elements the strip holds when full
   std::size_t filled_ = 0;             // bytes received of it, or of staged_ where that is used
   std::size_t widened_ = 0;            // elements of the strip already widened
   std::size_t left_ = 0;               // elements after the strip
-  std::vector<unsigned char> staged_;  // 16-bit elements
+  std::vector<unsigned char> staged_;  // elements of 16 or 8 bits
   Matrix matrix_;                      // when rounded strip by strip
 };
 

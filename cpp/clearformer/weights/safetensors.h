@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,10 @@ struct SafetensorsHeader {
   /// Both at once: `start` holds the beginning of the file, at least to the end of the header.
   static SafetensorsHeader read(std::string_view start, std::uint64_t file_bytes,
                                 std::string_view file, const Attempts& attempts = kDirect);
+
+  /// Bits per element of a dtype; nullopt for one that the format did not have when this was written: tensors of such
+  /// dtypes are passed over.
+  static std::optional<std::uint64_t> bits_of(std::string_view dtype);
 
   static const Attempts kDirect;  // errors are thrown
 

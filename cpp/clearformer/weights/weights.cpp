@@ -182,7 +182,8 @@ Weights::Entry* Weights::claim(const StoredName& stored, const Shape& expected) 
   entry.taken = true;
   if (stored.parts == 0) entry.outputs = outputs;
   if (!entry.weight.unread.empty()) {
-    remember(ErrorCode::unsupported, stored.name,
+    const bool unknown = entry.weight.unread.starts_with("unknown dtype");
+    remember(unknown ? ErrorCode::malformed_file : ErrorCode::unsupported, stored.name,
              concat(entry.file, ": tensor \"", stored.name, "\": ", entry.weight.unread));
     entry.faulty = true;
     return nullptr;

@@ -21,14 +21,24 @@
 namespace clearformer::test {
 namespace {
 
-constexpr const char* kModelTypes[] = {
-    "bert",   "roberta",    "distilbert", "modernbert", "xlm-roberta", "camembert", "electra",
-    "albert", "mpnet",      "deberta-v2", "gpt2",       "gpt_neo",     "llama",     "mistral",
-    "qwen2",  "qwen3",      "phi",        "phi3",       "gemma",       "gemma2",    "gemma3_text",
-    "gemma3", "olmo",       "olmo2",      "olmo3",      "smollm3",     "granite",   "starcoder2",
-    "opt",    "openai-gpt", "marian",     "bart",       "t5",          "whisper",   "vit",
-    "deit",   "clip",       "gpt_neox",   "gptj",       "codegen",     "bloom",     "falcon",
-    "mpt",    "stablelm",   "cohere",     "cohere2"};
+constexpr const char* kModelTypes[] = {"bert",       "roberta",     "distilbert",
+                                       "modernbert", "xlm-roberta", "camembert",
+                                       "electra",    "albert",      "mpnet",
+                                       "deberta-v2", "gpt2",        "gpt_neo",
+                                       "llama",      "mistral",     "qwen2",
+                                       "qwen3",      "phi",         "phi3",
+                                       "gemma",      "gemma2",      "gemma3_text",
+                                       "gemma3",     "olmo",        "olmo2",
+                                       "olmo3",      "smollm3",     "granite",
+                                       "starcoder2", "opt",         "openai-gpt",
+                                       "marian",     "bart",        "t5",
+                                       "whisper",    "vit",         "deit",
+                                       "clip",       "gpt_neox",    "gptj",
+                                       "codegen",    "bloom",       "falcon",
+                                       "mpt",        "stablelm",    "cohere",
+                                       "cohere2",    "mbart",       "m2m_100",
+                                       "pegasus",    "dinov2",      "dinov2_with_registers",
+                                       "siglip"};
 
 // The location of a model type's sampled cases: in the folder of the full set, or the selection.
 std::string group_of(const std::string& model_type) {

@@ -48,7 +48,10 @@ constexpr std::string_view kWithoutMeaning[] = {
     "sinusoidal_pos_embds", "is_decoder", "attn_logit_softcapping", "scale_embedding",
     // Gemma 3's images, CLIP's towers by themselves.
     "vision_config", "mm_tokens_per_image", "boi_token_index", "eoi_token_index",
-    "image_token_index", "projection_dim"};
+    "image_token_index", "projection_dim",
+    // DINOv2's pre-training, its feature maps for other models.
+    "layerscale_value", "drop_path_rate", "apply_layernorm", "reshape_hidden_states",
+    "use_mask_token"};
 
 struct Table {
   std::string name;  // of the class in classes.json
@@ -58,7 +61,9 @@ struct Table {
 std::vector<Table> tables() {
   std::vector<Table> all = {{"clip_text_model", &kClipTextKeys},
                             {"clip_vision_model", &kClipVisionKeys},
-                            {"mpt_attention", &kMptAttentionKeys}};
+                            {"mpt_attention", &kMptAttentionKeys},
+                            {"siglip_text_model", &kSiglipTextKeys},
+                            {"siglip_vision_model", &kSiglipVisionKeys}};
   for (const Architecture* architecture : kKnown) {
     if (architecture->model_type == "nn_transformer") continue;  // not a class of transformers
     all.push_back({std::string(architecture->model_type), &architecture->keys});

@@ -137,8 +137,13 @@ TEST(LlamaConfig, AHugeContextCostsNothingUntilItIsUsed) {
 }
 
 TEST(LlamaConfig, QuantizedWeightsAreRefusedByTheirMethod) {
-  expect_error(ErrorCode::unsupported, {"quantization_config", "gptq"},
-               [] { load(with("quantization_config", R"({"quant_method": "gptq", "bits": 4})")); });
+  for (const char* method : {"gptq", "awq", "bitsandbytes", "fp8"}) {
+    expect_error(
+        ErrorCode::unsupported,
+        {"quantization_config", method, "load the checkpoint they were made from"}, [&] {
+          load(with("quantization_config", concat(R"({"quant_method": ")", method, R"("})")));
+        });
+  }
 }
 
 TEST(LlamaWeights, MissingTensorsAreNamed) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "support/expect_error.h"
 #include "support/files.h"
 
@@ -19,6 +22,24 @@ TEST(PretrainedFolder, ReadsConfigGenerationConfigAndWeights) {
 TEST(PretrainedFolder, ReadsEveryShardThatTheIndexNames) {
   const PretrainedFolder checkpoint = PretrainedFolder::read(fixture_path("llama_tiny/sharded"));
   EXPECT_EQ(checkpoint.weights.names().size(), 3u * 9 + 3);
+}
+
+TEST(PretrainedFolder, WeightsInOtherFormatsAreRefusedWithTheWayOut) {
+  const std::pair<const char*, const char*> formats[] = {
+      {"pytorch_model.bin", "save_pretrained"},
+      {"pytorch_model.bin.index.json", "save_pretrained"},
+      {"onnx/model.onnx", "load the checkpoint that it was made from"},
+      {"model.onnx", "load the checkpoint that it was made from"}};
+  for (const auto& [name, remedy] : formats) {
+    const std::filesystem::path folder =
+        std::filesystem::path(::testing::TempDir()) / "other_formats";
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories((folder / name).parent_path());
+    std::ofstream(folder / "config.json") << "{}";
+    std::ofstream(folder / name) << "weights";
+    expect_error(ErrorCode::unsupported, {name, "only safetensors", remedy},
+                 [&] { PretrainedFolder::read(folder.string()); });
+  }
 }
 
 TEST(PretrainedFolder, AFolderThatIsNotThereIsNamed) {

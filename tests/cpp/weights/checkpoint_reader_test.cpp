@@ -120,6 +120,39 @@ TEST(CheckpointReader, StoredHalvesEqualTheReference) {
   }
 }
 
+// Each format's 256 codes as torch converts them, repeated beyond what is widened at a time.
+TEST(CheckpointReader, EightBitFloatsEqualTheReferenceInChunksOfAnySize) {
+  const Fixture fixture("float_formats");
+  CheckpointReader reader;
+  reader.read_file(fixture_path("float_formats/stored_eighths.safetensors"), "stored_eighths");
+  Weights stored = reader.finish();
+  std::string data;
+  for (int i = 0; i < 300 * 256; ++i) data += static_cast<char>(i % 256);
+  for (const auto& [format, dtype] : {std::pair("e4m3", "F8_E4M3"), {"e5m2", "F8_E5M2"}}) {
+    const Tensor& expected = fixture.at(concat(format, "_to_float32")).output("values");
+    const auto same = [&](float actual, std::size_t code) {
+      const float wanted = expected.f32()[code];
+      return std::isnan(wanted) ? std::isnan(actual)
+                                : actual == wanted && std::signbit(actual) == std::signbit(wanted);
+    };
+    const Tensor codes = take(stored, format, {256});
+    for (std::size_t code = 0; code < 256; ++code) {
+      EXPECT_TRUE(same(codes.f32()[code], code)) << format << " code " << code;
+    }
+    const std::string file =
+        safetensors(concat(R"({"w": {"dtype": ")", dtype,
+                           R"(", "shape": [300, 256], "data_offsets": [0, 76800]}})"),
+                    data);
+    for (const std::size_t chunk : {1u, 4095u, 65537u}) {
+      Weights weights = read_safetensors(file, chunk);
+      const Tensor tensor = take(weights, "w", {300, 256});
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < tensor.elements(); ++i) wrong += !same(tensor.f32()[i], i % 256);
+      EXPECT_EQ(wrong, 0u) << dtype << " in chunks of " << chunk;
+    }
+  }
+}
+
 TEST(CheckpointReader, LargeTensorsArriveWhole) {
   const std::vector<float> values = Random(1).list(70'001);
   const std::string file =
@@ -139,9 +172,9 @@ TEST(CheckpointReader, CountsTheBytesOfTheWeights) {
 }
 
 TEST(CheckpointReader, DtypesNoLayerReadsArePassedOverAndRefusedByNameWhereTheyAreNeeded) {
-  const std::pair<const char*, int> counts[] = {{"I8", 16}, {"F8_E4M3", 16}, {"F4", 32},
-                                                {"I16", 8}, {"U32", 4},      {"F64", 2},
-                                                {"C64", 2}, {"U64", 2}};
+  const std::pair<const char*, int> counts[] = {{"I8", 16}, {"F8_E8M0", 16}, {"F4", 32}, {"I16", 8},
+                                                {"U32", 4}, {"F64", 2},      {"C64", 2}, {"U64", 2},
+                                                {"I4", 31}, {"f32", 4}};
   for (const auto& [dtype, count] : counts) {
     const std::string header = concat(
         R"({"w": {"dtype": ")", dtype, R"(", "shape": [)", count,
@@ -151,7 +184,9 @@ TEST(CheckpointReader, DtypesNoLayerReadsArePassedOverAndRefusedByNameWhereTheyA
       EXPECT_FALSE(take(weights, "x", {1}).empty());
       weights.check(Weights::Unexpected::keep);
       EXPECT_EQ(weights.unused(), std::vector<std::string>{"w"});
-      expect_error(ErrorCode::unsupported, {kFile, "\"w\"", dtype},
+      const bool known = SafetensorsHeader::bits_of(dtype).has_value();
+      expect_error(known ? ErrorCode::unsupported : ErrorCode::malformed_file,
+                   {kFile, "\"w\"", known ? "is not supported" : "unknown dtype", dtype},
                    [&] { take(weights, "w", {16}); });
     }
   }

@@ -137,6 +137,8 @@ const ofModelType: Readonly<Record<string, string>> = {
   vit: 'ViTImageProcessor',
   deit: 'DeiTImageProcessor',
   clip: 'CLIPImageProcessor',
+  dinov2: 'BitImageProcessor',
+  siglip: 'SiglipImageProcessor',
 };
 
 /** Reads an image processor from an open folder. */

@@ -11,11 +11,11 @@ import { resamplings } from './resampling.js';
  */
 export interface ImageProcessorOptions {
   do_resize?: boolean | null | undefined;
-  /** A number is the edge of a square, for CLIP the shorter edge; a pair is height and width. */
+  /** A number is the edge of a square, for CLIP, BiT and SigLIP the shorter edge; a pair is height and width. */
   size?: ImageSize | number | readonly [height: number, width: number] | null | undefined;
   /** PIL's numbers: 0 nearest, 1 Lanczos, 2 bilinear, 3 bicubic, 4 box, 5 Hamming. */
   resample?: number | null | undefined;
-  /** Whether a size of one number is a square; default: true, except for CLIP. */
+  /** Whether a size of one number is a square; default: true, except for CLIP, BiT and SigLIP. */
   default_to_square?: boolean | null | undefined;
   do_center_crop?: boolean | null | undefined;
   crop_size?: ImageSize | number | readonly [height: number, width: number] | null | undefined;
@@ -52,6 +52,17 @@ const always = {
   do_normalize: true,
 };
 
+const cropped = {
+  ...always,
+  ...clip,
+  size: { shortest_edge: 224 },
+  resample: 3,
+  do_center_crop: true,
+  default_to_square: false,
+  crop_size: { height: 224, width: 224 },
+  do_convert_rgb: true,
+};
+
 /** The defaults of each type. */
 const defaults: Readonly<Record<string, ImageProcessorOptions>> = {
   ViTImageProcessor: { ...always, ...standard, size: { height: 224, width: 224 }, resample: 2 },
@@ -63,14 +74,14 @@ const defaults: Readonly<Record<string, ImageProcessorOptions>> = {
     do_center_crop: true,
     crop_size: { height: 224, width: 224 },
   },
-  CLIPImageProcessor: {
+  CLIPImageProcessor: cropped,
+  BitImageProcessor: cropped,
+  SiglipImageProcessor: {
     ...always,
-    ...clip,
-    size: { shortest_edge: 224 },
+    ...standard,
+    size: { height: 224, width: 224 },
     resample: 3,
-    do_center_crop: true,
     default_to_square: false,
-    crop_size: { height: 224, width: 224 },
     do_convert_rgb: true,
   },
 };

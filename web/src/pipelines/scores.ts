@@ -21,6 +21,11 @@ export function softmax(logits: ArrayLike<number>): number[] {
   return powers.map((power) => power / sum);
 }
 
+/** 1 / (1 + exp(-x)). */
+export function sigmoid(logits: ArrayLike<number>): number[] {
+  return Array.from(logits, (value) => 1 / (1 + Math.exp(-value)));
+}
+
 /** The index of the largest value; ties go to the first. */
 export function argmax(values: ArrayLike<number>): number {
   let best = 0;

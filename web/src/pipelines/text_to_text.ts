@@ -39,6 +39,9 @@ export abstract class TextToTextPipeline<Written> extends Pipeline<
     return taskSettings(this.model.config, this.task);
   }
 
+  /** @internal Prepares the tokenizer for the texts of a call; what it sets applies until the next call. */
+  protected prepare(_options: TextToTextOptions): void {}
+
   /** @internal The result of one text. */
   protected abstract written(text: string): Written;
 
@@ -52,6 +55,7 @@ export abstract class TextToTextPipeline<Written> extends Pipeline<
     return inTextBatches(list, this.tokenizer, options, async (part) => {
       const prefixed = part.map((text) => prefix + text);
       const { truncation, signal } = options;
+      this.prepare(options);
       const encoded = await this.tokenizer.paced(prefixed, tokenizing(this.tokenizer, { truncation, signal }));
       const { input_ids, attention_mask } = modelInputs(encoded);
       const sequences = await this.model.generate({ input_ids, attention_mask }, settings);

@@ -1,6 +1,7 @@
 // translation: translates texts.
 
 import { ClearformerError } from '../support/error.js';
+import { languageId } from '../text/languages.js';
 import {
   type TaskSettings,
   type TextToTextOptions,
@@ -12,8 +13,10 @@ import {
 /** Options of a call. */
 export interface TranslationOptions extends TextToTextOptions {
   /**
-   * Languages, by the model's names. `tgt_lang` is one that config.json has settings for (T5's `translation_en_to_fr`;
-   * with `src_lang`), or that the tokenizer has a token for (`>>fra<<` of an opus-mt model with several targets).
+   * Languages, by the model's names. NLLB (`eng_Latn`), mBART (`en_XX`) and M2M100 (`en`) need both, as options or in the
+   * task `translation_en_to_fr`. Otherwise `tgt_lang` is one that config.json has settings for (T5's
+   * `translation_en_to_fr`; with `src_lang`), or that the tokenizer has a token for (`>>fra<<` of an opus-mt model with
+   * several targets).
    */
   src_lang?: string | undefined;
   tgt_lang?: string | undefined;
@@ -42,6 +45,10 @@ export class TranslationPipeline extends TextToTextPipeline<Translation> {
   /** @internal */
   protected override settings(options: TranslationOptions): TaskSettings {
     const { src_lang, tgt_lang } = options;
+    if ('src_lang' in this.tokenizer) {
+      const forced_bos_token_id = languageId(this.tokenizer, 'tgt_lang', tgt_lang ?? this.#languages()[1]);
+      return { ...super.settings(options), forced_bos_token_id };
+    }
     if (src_lang === undefined && tgt_lang === undefined) return super.settings(options);
     const { config } = this.model;
     const task = `translation_${src_lang}_to_${tgt_lang}`;
@@ -58,6 +65,18 @@ export class TranslationPipeline extends TextToTextPipeline<Translation> {
       `${this.task}: src_lang and tgt_lang: config.json has no ${task} and the tokenizer no ${token}; leave them out where a model has one pair of languages`,
       { option },
     );
+  }
+
+  /** @internal */
+  protected override prepare({ src_lang = this.#languages()[0] }: TranslationOptions): void {
+    if (!('src_lang' in this.tokenizer)) return;
+    languageId(this.tokenizer, 'src_lang', src_lang);
+    this.tokenizer.src_lang = src_lang;
+  }
+
+  /** The two languages of the task's name. */
+  #languages(): readonly (string | undefined)[] {
+    return /^translation_(\w+?)_to_(\w+)$/.exec(this.task)?.slice(1) ?? [];
   }
 
   /** @internal */

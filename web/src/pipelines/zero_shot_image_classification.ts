@@ -11,7 +11,7 @@ import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { needed, Pipeline } from './base_pipeline.js';
 import { imageList } from './images.js';
 import { loader } from './load_pipeline.js';
-import { type LabelScore, rowOf, sentencesOf, softmax, topIndices } from './scores.js';
+import { type LabelScore, rowOf, sentencesOf, sigmoid, softmax, topIndices } from './scores.js';
 import { checkTexts } from './text_pairs.js';
 import { type CallOptions, callOptions, inBatches, modelInputs, tokenizing } from './texts.js';
 
@@ -24,7 +24,7 @@ export interface ZeroShotImageClassificationOptions extends CallOptions {
 /** Classifies images by custom labels. */
 export interface ZeroShotImageClassificationPipeline {
   /**
-   * All labels with their probabilities for an image, or for each image, the most probable first. Rejects with
+   * All labels with their probabilities for an image (SigLIP: each label's own, which do not sum to 1), or for each image, the most probable first. Rejects with
    * `invalid_argument` or `unsupported` for invalid arguments, `disposed`, or the abort signal's reason.
    */
   (
@@ -66,14 +66,22 @@ export class ZeroShotImageClassificationPipeline extends Pipeline<
     const { hypothesis_template: template = 'This is a photo of {}.', signal } = options;
     checkTexts(this.task, 'candidate_labels', candidate_labels);
     const texts = sentencesOf(this.task, candidate_labels, template);
-    const encoded = await this.tokenizer.paced(texts, tokenizing(this.tokenizer, { signal }));
-    const { input_ids, attention_mask } = modelInputs(encoded);
+    const { model, tokenizer } = this;
+    // SigLIP's texts all have its training's length, and each label a probability of its own.
+    const single = /siglip/.test(String(model.config.model_type));
+    const usual = tokenizing(tokenizer, { signal });
+    const encoded = await tokenizer.paced(
+      texts,
+      single ? { ...usual, padding: 'max_length', max_length: 64, truncation: true } : usual,
+    );
+    const { input_ids, attention_mask: mask } = modelInputs(encoded);
+    const attention_mask = tokenizer.model_input_names.includes('attention_mask') ? mask : undefined;
     const results = await inBatches(imageList(images), options, async (part) => {
       const { pixel_values } = await this.processor(part, { signal });
-      const { logits_per_image } = await this.model({ input_ids, attention_mask, pixel_values }, { signal });
+      const { logits_per_image } = await model({ input_ids, attention_mask, pixel_values }, { signal });
       const logits = needed(logits_per_image, this.task, 'logits_per_image');
       return part.map((_, row) => {
-        const scores = softmax(rowOf(logits, row));
+        const scores = single ? sigmoid(rowOf(logits, row)) : softmax(rowOf(logits, row));
         return topIndices(scores, null).map((i) => ({
           label: candidate_labels[i] as string,
           score: scores[i] as number,

@@ -10,7 +10,14 @@ import { checkOptions, ownOptions } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import { missingPart } from './encoder.js';
 import { readPlain } from './plain_text.js';
-import { familyOf, namesSpecialTokens, specialNames, type TokenizerConfig, tokenText } from './special_tokens.js';
+import {
+  classNameOf,
+  familyOf,
+  namesSpecialTokens,
+  specialNames,
+  type TokenizerConfig,
+  tokenText,
+} from './special_tokens.js';
 import { PreTrainedTokenizer } from './tokenizer.js';
 import { useParts } from './unicode.js';
 
@@ -80,6 +87,9 @@ export async function readTokenizer(folder: Folder, options: TokenizerLoadOption
     else useParts({ pieces: await loadPart(() => import('./sentence_pieces.js')) });
   }
   const tokenizer = made(tokenizerJson, config, held === undefined ? texts : undefined);
+  if (/^(nllb|mbart|m2m)/.test(classNameOf(config))) {
+    (await loadPart(() => import('./languages.js'))).placeLanguages(tokenizer, config);
+  }
   progress.ready();
   return tokenizer;
 }

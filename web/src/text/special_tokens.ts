@@ -62,20 +62,24 @@ const familyNames: Readonly<Record<string, Family>> = {
   mt5: 't5',
 };
 
-/** The family of a `tokenizer_class` or `model_type`; undefined if unknown. */
-export function familyOf({ tokenizer_class }: TokenizerConfig): Family | undefined {
-  return familyNames[
-    String(tokenizer_class)
-      .toLowerCase()
-      .replace(/tokenizer(fast)?$|[^a-z0-9]/g, '')
-  ];
+/** The `tokenizer_class` or `model_type` without capitals and `TokenizerFast`: `nllb`, `m2m100`. */
+export function classNameOf({ tokenizer_class }: TokenizerConfig): string {
+  return String(tokenizer_class)
+    .toLowerCase()
+    .replace(/tokenizer(fast)?$|[^a-z0-9]/g, '');
 }
 
-/** Whether the class returns `token_type_ids` by default. */
-export function givesTokenTypes(config: TokenizerConfig): boolean {
+/** The family of a `tokenizer_class` or `model_type`; undefined if unknown. */
+export function familyOf(config: TokenizerConfig): Family | undefined {
+  return familyNames[classNameOf(config)];
+}
+
+/** The inputs of the model that the tokenizer makes: the file's, or the class's. */
+export function modelInputNames(config: TokenizerConfig): readonly string[] {
   const names = config.model_input_names;
-  if (Array.isArray(names)) return names.includes('token_type_ids');
-  return familyOf(config) === 'bert' && !/distil/i.test(String(config.tokenizer_class));
+  if (Array.isArray(names)) return names;
+  const types = familyOf(config) === 'bert' && !/distil/i.test(String(config.tokenizer_class));
+  return ['input_ids', 'attention_mask', ...(types ? ['token_type_ids'] : [])];
 }
 
 /** The text of a token stored as a string or as an object. */

@@ -29,7 +29,7 @@ import { modelOf } from './models.js';
 import { PostProcessor, type Rows } from './post_processor.js';
 import {
   addedTokensOf,
-  givesTokenTypes,
+  modelInputNames,
   specialNames,
   specialTokensOf,
   type TokenizerConfig,
@@ -85,12 +85,17 @@ export class PreTrainedTokenizer extends Callable<
   readonly model_max_length: number;
   /** The Jinja chat template, or several by name; null if tokenizer_config.json has none. */
   readonly chat_template: string | Readonly<Record<string, string>> | null;
+  /**
+   * The language of the texts, with the tokenizers of NLLB, mBART and M2M100 only: its token is added to each text.
+   * Throws `invalid_argument` if it is set to a language without a token.
+   */
+  declare src_lang?: string | undefined;
   readonly #model: Model;
   /** Tokens by id. */
   readonly #tokens: readonly (string | undefined)[];
   readonly #decode: (tokens: readonly string[]) => string;
   readonly #encoder: Encoder;
-  readonly #postProcessor: PostProcessor;
+  #postProcessor: PostProcessor;
   readonly #config: TokenizerConfig;
   readonly #addedIds: ReadonlyMap<string, number>;
   readonly #specialAdded: ReadonlySet<number>;
@@ -169,6 +174,16 @@ export class PreTrainedTokenizer extends Callable<
   /** Ids that `skip_special_tokens` omits. */
   get all_special_ids(): number[] {
     return [...new Set([...this.#specialAdded, ...this.#namedSpecial()])];
+  }
+
+  /** The model's inputs, as in transformers: without `attention_mask` the model was trained without one. */
+  get model_input_names(): readonly string[] {
+    return modelInputNames(this.#config);
+  }
+
+  /** @internal Replaces the special tokens around texts; `step` is as in tokenizer.json. */
+  set post_processor(step: object) {
+    this.#postProcessor = new PostProcessor(step, (id) => this.#tokens[id]);
   }
 
   /** Special tokens by role, without unused roles. */
@@ -300,7 +315,7 @@ export class PreTrainedTokenizer extends Callable<
     checkOptions('tokenizer', options, callOptions);
     const rows = yield* this.#encodeAll(text, options);
     const padding = this.#padding(rows, options);
-    const return_token_type_ids = options.return_token_type_ids ?? givesTokenTypes(this.#config);
+    const return_token_type_ids = options.return_token_type_ids ?? this.model_input_names.includes('token_type_ids');
     const how = { single: typeof text === 'string', spelling: (id: number) => this.#tokenAt(id) };
     return yield* layOut(rows, padding, { ...options, return_token_type_ids }, how);
   }
@@ -315,14 +330,15 @@ export class PreTrainedTokenizer extends Callable<
       throw new ClearformerError('shape_mismatch', `tokenizer: ${texts.length} texts, ${pairs.length} pairs`);
     }
     const special = options.add_special_tokens ?? true;
-    const truncation = this.#truncation(options, special ? this.#postProcessor.added(pairs !== undefined) : 0);
+    const postProcessor = this.#postProcessor; // src_lang may be set while this call is suspended
+    const truncation = this.#truncation(options, special ? postProcessor.added(pairs !== undefined) : 0);
     const withOffsets = options.return_offsets_mapping ?? false;
     const all: Row[] = [];
     for (const [sample, one] of texts.entries()) {
       const pair = pairs?.[sample];
       const parts = yield* this.#parts(one, pair, withOffsets);
       const cut = truncation === undefined ? parts.map((part) => [part]) : truncated(parts, truncation);
-      const rows = yield* this.#postProcessor.process(cut, special, withOffsets ? [one, pair ?? ''] : undefined);
+      const rows = yield* postProcessor.process(cut, special, withOffsets ? [one, pair ?? ''] : undefined);
       for (const tokens of options.return_overflowing_tokens ? rows : rows.slice(0, 1)) all.push({ tokens, sample });
       yield;
     }

@@ -1,0 +1,44 @@
+// mBART (25 and 50 languages): BART with pre-norm blocks and a final norm in both stacks.
+// Source: Liu et al. 2020, arXiv 2001.08210; Tang et al. 2020, arXiv 2008.00401; transformers'
+// MBartForConditionalGeneration.
+
+#include "clearformer/architectures/bart_like.h"
+#include "clearformer/architectures/known.h"
+
+namespace clearformer {
+
+namespace mbart {
+
+constexpr std::string_view kPrefixes[] = {"model."};
+
+constexpr KeyTable kKeys{
+    .fields = R"("vocab_size":50265,"max_position_embeddings":1024,"encoder_layers":12,
+"encoder_ffn_dim":4096,"encoder_attention_heads":16,"decoder_layers":12,"decoder_ffn_dim":4096,
+"decoder_attention_heads":16,"activation_function":"gelu","d_model":1024,"scale_embedding":false,
+"pad_token_id":1,"bos_token_id":0,"eos_token_id":2,"decoder_start_token_id":null,
+"tie_word_embeddings":true)",
+    .since_5_2 = R"("is_causal":true)",
+    .other_names = kBartNames};
+
+ModelConfig read_config(const ConfigReader& config, Task task) {
+  ModelConfig model = read_bart_like(config, task);
+  normalize_before(model);
+  embed_text(config, model, TextEmbeddingConfig::Positions::learned);
+  for (TowerConfig* tower : {&model.tower, &*model.second}) {
+    tower->text->norm = tower->stack.block.norm;
+  }
+  return model;
+}
+
+}  // namespace mbart
+
+const Architecture kMBart{"mbart",
+                          mbart::kKeys,
+                          mbart::read_config,
+                          mbart::kPrefixes,
+                          bart_rules(),
+                          final_norm_schemes(),
+                          {},
+                          Task::seq2seq_lm};
+
+}  // namespace clearformer
