@@ -75,7 +75,7 @@ POSITION_BUFFERS = {"text_model.embeddings.position_ids": torch.arange(12)[None]
                     "vision_model.embeddings.position_ids": torch.arange(17)[None]}
 SIGLIPS = {
     "even": dict(text_config=EVEN | TEXT_TOKENS | dict(vocab_size=64, eos_token_id=2), vision_config=EVEN | EVEN_IMAGE),
-    "odd": dict(text_config=ODD | TEXT_TOKENS | dict(vocab_size=97, eos_token_id=96, projection_size=36),
+    "odd": dict(text_config=ODD | TEXT_TOKENS | dict(vocab_size=97, eos_token_id=96, projection_size=36, max_position_embeddings=64),
                 vision_config=ODD | CUT_IMAGE | dict(hidden_size=36, hidden_act="gelu", num_channels=3)),
 }
 PAIRS = {"clip": (CLIPModel, CLIPConfig, CLIPS), "siglip": (SiglipModel, SiglipConfig, SIGLIPS)}
