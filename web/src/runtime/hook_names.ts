@@ -13,7 +13,10 @@ type Block =
   | `mlp.hook_${'pre' | 'pre_linear' | 'post'}`
   | `${'ln1' | 'ln2' | 'ln3' | 'ln1_post' | 'ln2_post'}.${Norm}`;
 type Embedding = `hook_${'' | 'pos_' | 'token_type_' | 'full_'}embed` | `hook_conv${1 | 2}` | `embed.ln.${Norm}`;
-type Output = `ln_final.${Norm | 'hook_out'}` | 'project_out.hook_out' | `pooler.${'hook_pooler_out' | `norm.${Norm}`}`;
+type Output =
+  | `ln_final.${Norm | 'hook_out'}`
+  | 'project_out.hook_out'
+  | `pooler.${'hook_pooler_out' | `norm.${Norm}` | Block}`;
 type Head = 'mlm' | 'classifier' | 'teacher_classifier' | 'token_classifier' | 'qa' | 'distillation';
 
 /** A point of the forward pass. `model.hooks()` lists those of a model. */
