@@ -85,14 +85,12 @@ export class PreTrainedTokenizer extends Callable<
   readonly model_max_length: number;
   /** The Jinja chat template, or several by name; null if tokenizer_config.json has none. */
   readonly chat_template: string | Readonly<Record<string, string>> | null;
-  /**
-   * The language of the texts, with the tokenizers of NLLB, mBART and M2M100 only: its token is added to each text.
-   * Throws `invalid_argument` if it is set to a language without a token.
-   */
+  /** The texts' language, with NLLB, mBART and M2M100 only; one without a token throws `invalid_argument`. */
   declare src_lang?: string | undefined;
+  /** The model's inputs: without `attention_mask` it was trained without one. */
+  readonly model_input_names: readonly string[];
   readonly #model: Model;
-  /** Tokens by id. */
-  readonly #tokens: readonly (string | undefined)[];
+  readonly #tokens: readonly (string | undefined)[]; // by id
   readonly #decode: (tokens: readonly string[]) => string;
   readonly #encoder: Encoder;
   #postProcessor: PostProcessor;
@@ -108,6 +106,7 @@ export class PreTrainedTokenizer extends Callable<
   constructor(tokenizerJson: object, config: object = {}) {
     super();
     this.#config = config as TokenizerConfig;
+    this.model_input_names = modelInputNames(this.#config);
     const json = tokenizerJson as FullJson;
     try {
       expectNone(brokenTokenizerRules(tokenizerJson, config));
@@ -174,11 +173,6 @@ export class PreTrainedTokenizer extends Callable<
   /** Ids that `skip_special_tokens` omits. */
   get all_special_ids(): number[] {
     return [...new Set([...this.#specialAdded, ...this.#namedSpecial()])];
-  }
-
-  /** The model's inputs, as in transformers: without `attention_mask` the model was trained without one. */
-  get model_input_names(): readonly string[] {
-    return modelInputNames(this.#config);
   }
 
   /** @internal Replaces the special tokens around texts; `step` is as in tokenizer.json. */
@@ -345,7 +339,6 @@ export class PreTrainedTokenizer extends Callable<
     return all;
   }
 
-  /** The tokens of a text, and of its pair. */
   *#parts(text: string, pair: string | undefined, withOffsets: boolean): Steps<Token[][]> {
     const first = yield* this.#encoder.encode(text, 0, withOffsets);
     return pair === undefined ? [first] : [first, yield* this.#encoder.encode(pair, 1, withOffsets)];
@@ -375,8 +368,7 @@ export class PreTrainedTokenizer extends Callable<
   }
 
   #padId(): number {
-    const id = this.pad_token_id;
-    if (id !== null) return id;
+    if (this.pad_token_id !== null) return this.pad_token_id;
     throw invalid('padding', 'it has no padding token; set tokenizer.pad_token to one of its tokens');
   }
 
