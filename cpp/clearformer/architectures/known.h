@@ -12,10 +12,11 @@ extern const Architecture kGpt2, kGptNeo, kLlama, kMistral, kQwen2, kQwen3, kPhi
     kOpenAiGpt;
 extern const Architecture kGptNeoX, kGptJ, kCodeGen, kBloom, kFalcon, kMpt, kStableLm, kCohere,
     kCohere2;
-extern const Architecture kTransformer, kMarian, kBart, kT5, kWhisper;
-extern const Architecture kVit, kDeit, kClip;
+extern const Architecture kTransformer, kMarian, kBart, kMBart, kM2m100, kPegasus, kT5, kWhisper;
+extern const Architecture kVit, kDeit, kDinov2, kDinov2WithRegisters, kClip, kSiglip;
 // Of nested configs.
-extern const KeyTable kGemma3TextKeys, kClipTextKeys, kClipVisionKeys, kMptAttentionKeys;
+extern const KeyTable kGemma3TextKeys, kClipTextKeys, kClipVisionKeys, kMptAttentionKeys,
+    kSiglipTextKeys, kSiglipVisionKeys;
 
 inline constexpr const Architecture* kKnown[] = {
     &kBert,       &kRoberta,    &kXlmRoberta,  &kCamembert,
