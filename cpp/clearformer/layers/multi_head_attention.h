@@ -40,8 +40,8 @@ struct AttentionConfig {
   bool norm_joins_heads = false;        // head_norm is over all heads together (OLMo 2)
   bool norm_per_head = false;           // head_norm has a weight for each head (Cohere)
   std::size_t additive_hidden = 0;      // > 0: additive scoring in each head, with that hidden size
-  bool learned_extra_key = false;  // an extra key and value, "bias_k" and "bias_v" (1, 1, G·d)
-  bool zero_extra_key = false;     // an extra key and value of zeros
+  bool learned_extra_key = false;       // an extra key and value, "bias_k" and "bias_v" (1, 1, G·d)
+  bool zero_extra_key = false;          // an extra key and value of zeros
   EmptyRow empty_row = EmptyRow::zeros;
   std::optional<DisentangledConfig> disentangled;  // scores of relative positions (DeBERTa)
 };

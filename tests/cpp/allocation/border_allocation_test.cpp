@@ -80,9 +80,8 @@ class Border {
     Digest digest;
     Session session;
     const val checkpoint = load(session);
-    const val created =
-        session.call<bindings::model_create>(
-            described().with("checkpoint", checkpoint).with("cache_dtype", "fp32"));
+    const val created = session.call<bindings::model_create>(
+        described().with("checkpoint", checkpoint).with("cache_dtype", "fp32"));
     const val model = session.keep(created["model"]);
     session.call<bindings::model_hooks>(Members().with("model", model));
     val names = val::array();

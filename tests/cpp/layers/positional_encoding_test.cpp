@@ -213,22 +213,19 @@ TEST(PositionalEncoding, RefusalsNameTheRuleAndTheValue) {
                [] { sinusoidal_table(0, 3, {0}); });
   for (const double base : {0.0, -2.0, std::numeric_limits<double>::quiet_NaN(),
                             std::numeric_limits<double>::infinity()}) {
-    expect_error(invalid, {"positional encoding", "base"}, [base] {
-      sinusoidal_table(0, 3, {4, base});
-    });
+    expect_error(invalid, {"positional encoding", "base"},
+                 [base] { sinusoidal_table(0, 3, {4, base}); });
   }
   for (const std::size_t d : {2, 3}) {
-    expect_error(invalid, {"whisper", "4 or more", std::to_string(d)}, [d] {
-      sinusoidal_table(0, 3, {d, 10000.0, SinusoidLayout::whisper});
-    });
+    expect_error(invalid, {"whisper", "4 or more", std::to_string(d)},
+                 [d] { sinusoidal_table(0, 3, {d, 10000.0, SinusoidLayout::whisper}); });
   }
   expect_error(invalid, {"shift_matrix", "even", "5"}, [] { shift_matrix(1, {5}); });
   expect_error(ErrorCode::dtype_mismatch, {}, [] { sinusoidal_encoding(Tensor({3}), {4}); });
   const Tensor table = Tensor::zeros({9, 5});
   for (const std::int32_t position : {-1, 9}) {
-    expect_error(invalid, {"position " + std::to_string(position), "9 rows"}, [&] {
-      learned_encoding(table, positions_of({0, position}));
-    });
+    expect_error(invalid, {"position " + std::to_string(position), "9 rows"},
+                 [&] { learned_encoding(table, positions_of({0, position})); });
   }
   expect_error(ErrorCode::shape_mismatch, {"[9]", "[positions, d_model]"},
                [] { learned_encoding(Tensor::zeros({9}), positions_of({0})); });

@@ -215,27 +215,22 @@ TEST(RelativePosition, RefusalsNameTheRuleAndTheValue) {
   expect_error(invalid, {"alibi", "heads"}, [] { alibi_slopes(0); });
   expect_error(invalid, {"alibi", "heads"}, [] { alibi_bias(0, {1, 1, 0}); });
   const Tensor none({0}, DType::i32);
-  expect_error(invalid, {"relative positions", "4 buckets", "3"}, [&] {
-    relative_position_bucket(none, {3, 20});
-  });
+  expect_error(invalid, {"relative positions", "4 buckets", "3"},
+               [&] { relative_position_bucket(none, {3, 20}); });
   expect_error(invalid, {"relative positions", "2 buckets", "1"}, [&] {
     relative_position_bucket(none, {1, 20, RelativeBuckets::Direction::causal});
   });
   expect_error(invalid, {"max_distance", "0"}, [&] { relative_position_bucket(none, {32, 0}); });
   Tensor far({1}, DType::i32);
   far.mutable_view().as<std::int32_t>()[0] = -9;  // log(9 / 8) / log(8 / 8)
-  expect_error(invalid, {"distance 9", "max_distance", "8 distances"}, [&] {
-    relative_position_bucket(far, {32, 8});
-  });
-  expect_error(ErrorCode::dtype_mismatch, {}, [] {
-    relative_position_bucket(Tensor({2}), {32, 128});
-  });
-  expect_error(ErrorCode::shape_mismatch, {"[7, 3]", "[8, heads]"}, [] {
-    relative_position_bias(Tensor({7, 3}), {8, 20}, {2, 2, 0});
-  });
-  expect_error(ErrorCode::shape_mismatch, {"[8]", "[8, heads]"}, [] {
-    relative_position_bias(Tensor({8}), {8, 20}, {2, 2, 0});
-  });
+  expect_error(invalid, {"distance 9", "max_distance", "8 distances"},
+               [&] { relative_position_bucket(far, {32, 8}); });
+  expect_error(ErrorCode::dtype_mismatch, {},
+               [] { relative_position_bucket(Tensor({2}), {32, 128}); });
+  expect_error(ErrorCode::shape_mismatch, {"[7, 3]", "[8, heads]"},
+               [] { relative_position_bias(Tensor({7, 3}), {8, 20}, {2, 2, 0}); });
+  expect_error(ErrorCode::shape_mismatch, {"[8]", "[8, heads]"},
+               [] { relative_position_bias(Tensor({8}), {8, 20}, {2, 2, 0}); });
 }
 
 }  // namespace

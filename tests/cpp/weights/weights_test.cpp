@@ -26,9 +26,8 @@ TEST(Weights, HandsATensorOutOnceWithoutACopy) {
   EXPECT_TRUE(weights.contains("w"));
   EXPECT_FALSE(weights.contains("v"));
   EXPECT_EQ(weights.take({"w"}, {2, 3}).data(), memory);
-  expect_error(ErrorCode::invalid_argument, {"\"w\"", "twice"}, [&] {
-    weights.take({"w"}, {2, 3});
-  });
+  expect_error(ErrorCode::invalid_argument, {"\"w\"", "twice"},
+               [&] { weights.take({"w"}, {2, 3}); });
   weights.check(kRefuse);
 }
 
@@ -109,9 +108,8 @@ TEST(Weights, StackedTensorsAreHandedOutInParts) {
     expect_same_bits("part", own, TensorView(stacked.f32() + part * 8, DType::f32, Shape{2, 4}));
   }
   weights.check(kRefuse);
-  expect_error(ErrorCode::invalid_argument, {"twice"}, [&] {
-    weights.take({"in_proj", 0, 3}, {2, 4});
-  });
+  expect_error(ErrorCode::invalid_argument, {"twice"},
+               [&] { weights.take({"in_proj", 0, 3}, {2, 4}); });
 }
 
 // Queries first, then keys and values of fewer heads.
