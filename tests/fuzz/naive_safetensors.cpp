@@ -64,7 +64,8 @@ std::optional<NaiveTensor> tensor_of(const std::string& name, const NaiveJson& e
   NaiveTensor tensor{name, dtype->text, {}, offsets->items[0].number, offsets->items[1].number, {}};
   for (const NaiveJson& dim : shape->items) tensor.shape.push_back(dim.number);
   if (tensor.begin > tensor.end || tensor.end > data.size()) return {};
-  if (bytes_of(tensor) != tensor.end - tensor.begin) return {};
+  const bool known = bits().count(tensor.dtype) != 0;  // the size of other dtypes is not known
+  if (known && bytes_of(tensor) != tensor.end - tensor.begin) return {};
   tensor.bytes = data.substr(static_cast<std::size_t>(tensor.begin),
                              static_cast<std::size_t>(tensor.end - tensor.begin));
   return tensor;

@@ -1,6 +1,6 @@
-// generate() of GPT-2-, Llama-, BART- and T5-shaped checkpoints against transformers, through the bindings.
+// generate() of tiny checkpoints of many architectures against transformers, through the bindings.
 
-import { AutoModelForCausalLM, AutoModelForSeq2SeqLM, type GenerateOutput } from 'clearformer';
+import { AutoModelForCausalLM, AutoModelForSeq2SeqLM, type GenerateOutput, inspect } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { type Case, casesOf, expectClose, fixturePath, idRows, tensorsOf } from './support/references.js';
 import { optionsFor, variants } from './support/variants.js';
@@ -13,8 +13,9 @@ const cases = casesOf('generation').filter(
 async function generated(one: Case, variant: (typeof variants)[number]): Promise<GenerateOutput> {
   const { checkpoint, ...options } = one.options;
   const reference = tensorsOf('generation', one);
-  const loader = /bart|t5/.test(String(checkpoint)) ? AutoModelForSeq2SeqLM : AutoModelForCausalLM;
-  const model = await loader.from_pretrained(fixturePath(String(checkpoint)), optionsFor(variant));
+  const folder = fixturePath(String(checkpoint));
+  const loader = (await inspect(folder)).kind === 'encoder-decoder' ? AutoModelForSeq2SeqLM : AutoModelForCausalLM;
+  const model = await loader.from_pretrained(folder, optionsFor(variant));
   try {
     return await model.generate(
       { input_ids: idRows(reference('input_ids')), attention_mask: idRows(reference('attention_mask')) },

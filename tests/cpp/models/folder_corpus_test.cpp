@@ -175,12 +175,12 @@ TEST(BadFolders, MoreThanMemoryHoldsIsAProblemWithWhatWouldFit) {
   {
     const Budget budget(memory[1]);
     EXPECT_FALSE(told("fp16"));
-    const Problem problem = *told("fp32");
+    const Problem problem = *told("fp32");  // beside the weights in fp16 there is no room for a prompt
     EXPECT_EQ(problem.code, ErrorCode::out_of_memory);
     EXPECT_EQ(problem.severity, Problem::Severity::error);
     EXPECT_EQ(problem.text,
               concat("the weights need ", size_text(memory[0]), " in fp32, of ",
-                     size_text(memory[1]), "; dtype 'fp16' needs ", size_text(memory[1])));
+                     size_text(memory[1]), "; dtype 'q4' needs ", size_text(memory[3])));
     EXPECT_EQ(told(std::nullopt)->severity, Problem::Severity::warning);
   }
   const Budget budget(memory[3] - 1);

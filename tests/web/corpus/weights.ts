@@ -109,8 +109,8 @@ export function* badTensors(draw: Draw): Generator<BadFolder> {
       tensor,
       dtype === 'I32' ? 'int32' : dtype,
     ]);
-    const eight = { dtype: 'F8_E4M3', shape: [extent, bytes / extent], data_offsets: entry.data_offsets };
-    yield with_('eight bits', { ...rest, [tensor]: eight }, [file, tensor, 'F8_E4M3']);
+    const eight = { dtype: 'F8_E8M0', shape: [extent, bytes / extent], data_offsets: entry.data_offsets };
+    yield with_('eight bits', { ...rest, [tensor]: eight }, [file, tensor, 'F8_E8M0']);
   }
 }
 
