@@ -175,7 +175,8 @@ TEST(BadFolders, MoreThanMemoryHoldsIsAProblemWithWhatWouldFit) {
   {
     const Budget budget(memory[1]);
     EXPECT_FALSE(told("fp16"));
-    const Problem problem = *told("fp32");  // beside the weights in fp16 there is no room for a prompt
+    const Problem problem =
+        *told("fp32");  // beside the weights in fp16 there is no room for a prompt
     EXPECT_EQ(problem.code, ErrorCode::out_of_memory);
     EXPECT_EQ(problem.severity, Problem::Severity::error);
     EXPECT_EQ(problem.text,
