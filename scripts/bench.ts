@@ -7,7 +7,7 @@
 //   --threads 1|2                   default: 1; "scaling" measures models with 2 as well
 //   --only TEXT                     only items whose id contains TEXT
 //   --rounds N                      interleaved rounds A B A B …; default 7
-//   --quick                         one product, MiniLM and GPT-2 in 3 short rounds, about 3 minutes; results are only
+//   --quick                         one product, MiniLM and GPT-2 in 3 short rounds, some minutes; results are only
 //                                   printed, unless --keep is given
 //   --without avx-vnni              without these instructions, in the engines that have a flag for it; the results are
 //                                   those of a machine of its own
