@@ -12,6 +12,8 @@ Handles& handles();
 /// The task in the arguments, if any.
 std::optional<Task> task_in(const Arguments& arguments);
 
+/// The model in the arguments.
+std::shared_ptr<OpenModel> model_of(const Arguments& arguments);
 /// model.cfg, with TransformerLens' names.
 emscripten::val cfg_of(const ModelConfig& config);
 /// The model's default generation options; throws for invalid ones.
@@ -48,6 +50,13 @@ emscripten::val unit_vectors(const Arguments& arguments);
 emscripten::val cache_info(const Arguments& arguments);
 emscripten::val cache_crop(const Arguments& arguments);
 
+// parameters.cpp
+emscripten::val parameter_list(const Arguments& arguments);
+emscripten::val parameter_read(const Arguments& arguments);
+emscripten::val parameter_edit(const Arguments& arguments);
+emscripten::val parameter_undo(const Arguments& arguments);
+emscripten::val composition_scores(const Arguments& arguments);
+
 // generation.cpp
 emscripten::val generation_create(const Arguments& arguments);
 emscripten::val generation_step(const Arguments& arguments);
@@ -68,6 +77,7 @@ emscripten::val softplus(const Arguments& arguments);
 emscripten::val gated(const Arguments& arguments);
 emscripten::val conv1d(const Arguments& arguments);
 emscripten::val attention_pooling(const Arguments& arguments);
+emscripten::val svd(const Arguments& arguments);
 
 // positions.cpp
 emscripten::val sinusoidal_encoding(const Arguments& arguments);

@@ -19,6 +19,7 @@ struct OpenPass;
 struct OpenModel {
   std::unique_ptr<Model> model;
   GenerationConfig defaults;
+  std::size_t passes = 0;          // that have begun and not ended
   std::shared_ptr<OpenPass> pass;  // the pass in progress, if any
 };
 

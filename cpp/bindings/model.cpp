@@ -14,7 +14,7 @@ using emscripten::val;
 
 struct OpenPass {
   OpenPass(const Arguments& arguments, OpenModel& open)
-      : given(arguments), observation(arguments, *open.model) {
+      : given(arguments), observation(arguments, *open.model), counted(open.passes) {
     if (!given.cache && arguments.flag("use_cache")) {
       given.cache = std::make_shared<KeyValueCache>(open.model->make_cache());
       given.inputs.cache = given.cache.get();
@@ -25,16 +25,24 @@ struct OpenPass {
     open.model->expect_memory(given.inputs, observation.trace());
     pass = open.model->start(given.inputs, observation.trace());
   }
+  // Weights are not edited while it exists.
+  struct Counted {
+    explicit Counted(std::size_t& passes) : count(passes) { ++count; }
+    Counted(const Counted&) = delete;
+    ~Counted() { --count; }
+    std::size_t& count;
+  };
   GivenInputs given;
   Observation observation;
+  Counted counted;
   std::unique_ptr<ForwardPass> pass;
 };
-
-namespace {
 
 std::shared_ptr<OpenModel> model_of(const Arguments& arguments) {
   return handles().get<OpenModel>(arguments.handle("model"), "model");
 }
+
+namespace {
 
 template <class T>
 val or_null(const std::optional<T>& value) {

@@ -15,6 +15,7 @@
 #include "clearformer/loading/inspection.h"
 #include "clearformer/loading/load_model.h"
 #include "clearformer/loading/matrix_policy.h"
+#include "clearformer/models/composition.h"
 #include "clearformer/models/model.h"
 #include "clearformer/models/sentence_pooling.h"
 #include "clearformer/modules/module.h"

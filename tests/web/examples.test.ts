@@ -12,6 +12,7 @@ describe.each([
   'onnx.md',
   'seeing.md',
   'threads.md',
+  'weights.md',
 ])('%s', (name) => {
   it('prints what it says', async () => {
     const blocks = blocksOf(pageText(name));

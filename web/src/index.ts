@@ -13,9 +13,11 @@ export {
   type DetectHeadsOptions,
   detectHeads,
 } from './analysis/detect_heads.js';
+export { FactoredMatrix, type SingularValues } from './analysis/factored_matrix.js';
 export { type HeadKind, type HeadScores, headScores } from './analysis/head_scores.js';
 export { toJSON } from './analysis/json.js';
 export type { LayerHook } from './analysis/layer_hooks.js';
+export { LensWeights } from './analysis/lens_weights.js';
 export {
   type LogitAttribution,
   type LogitAttributionOptions,
@@ -153,6 +155,7 @@ export {
 } from './models/named_models.js';
 export type { EditOptions, StopOptions } from './models/observation.js';
 export type { CausalLMOutput, ModelOutput, TowerOutput } from './models/outputs.js';
+export type { ParameterEdit, ParameterOptions, ParameterPart } from './models/parameters.js';
 export type {
   ForwardOptions,
   ModelInfo,
@@ -267,6 +270,7 @@ export {
   silu,
   softmax,
   softplus,
+  svd,
   swiglu,
   tanh,
 } from './primitives/functional.js';
@@ -304,7 +308,9 @@ export type {
   MemoryUse,
   ModelKind,
   ModelShape,
+  ParameterInfo,
   PipelineName,
+  WeightProcessing,
   WeightType,
 } from './runtime/border.js';
 export type { Variant } from './runtime/build_info.js';

@@ -10,6 +10,7 @@ import './checkpoint/digest.js';
 import './checkpoint/sha256.js';
 import './checkpoint/web_folder.js';
 import './models/generation_callbacks.js';
+import './models/parameters.js';
 import './runtime/core.js';
 import './text/chat_prompt.js';
 import * as tables from './text/on_demand.js';

@@ -199,7 +199,7 @@ void PackedMatrix::pack(Matrix weight) {
   }
 }
 
-void PackedMatrix::unpack_row(std::size_t output, float* to) const {
+void PackedMatrix::copy_row(std::size_t output, float* to) const {
   const std::size_t width = panel_width(), column = output % width;
   if (format_ == MatrixFormat::f32) {
     const float* from = panels_.f32() + output / width * width * inputs_ + column;
@@ -230,6 +230,22 @@ void PackedMatrix::unpack_row(std::size_t output, float* to) const {
     rotate(numbers);
     std::copy_n(numbers, std::min(kBlock, inputs_ - first), to + first);
   }
+}
+
+void PackedMatrix::set_row(std::size_t output, const float* row) {
+  const std::size_t width = panel_width(), column = output % width;
+  if (format_ == MatrixFormat::f32) {
+    float* to = panels_.f32() + output / width * width * inputs_ + column;
+    for (std::size_t k = 0; k < inputs_; ++k) to[k * width] = row[k];
+    return;
+  }
+  if (format_ != MatrixFormat::f16)
+    fail(ErrorCode::unsupported, "quantised weights are not written");
+  std::vector<std::uint16_t> halves(inputs_);
+  std::transform(row, row + inputs_, halves.begin(), f16_from_float);
+  pack_row16(halves.data(), inputs_, column,
+             static_cast<unsigned char*>(panels_.data()) +
+                 output / width * bytes_of_panel(format_, inputs_));
 }
 
 void PackedMatrix::multiply(const float* x, float* y, std::size_t rows,

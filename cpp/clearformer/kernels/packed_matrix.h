@@ -8,7 +8,8 @@ namespace clearformer::kernels {
 struct Epilogue;     // of matmul.h
 struct ProductArgs;  // of matmul.h
 
-class PackedMatrix {
+/// The weight of a linear layer in panels.
+class PackedMatrix : public WeightRows {
  public:
   PackedMatrix() = default;
   /// Packs a weight (N outputs, K inputs) as torch.nn.Linear stores it; fp32 in place if the tensor has room for whole
@@ -17,13 +18,15 @@ class PackedMatrix {
   explicit PackedMatrix(Matrix weight);
   explicit PackedMatrix(Tensor weight) : PackedMatrix(Matrix(std::move(weight))) {}
 
-  MatrixFormat format() const { return format_; }
-  std::size_t outputs() const { return outputs_; }
-  std::size_t inputs() const { return inputs_; }
-  std::size_t bytes() const { return panels_.capacity() * size_of(panels_.dtype()); }
+  MatrixFormat format() const override { return format_; }
+  std::size_t outputs() const override { return outputs_; }
+  std::size_t inputs() const override { return inputs_; }
+  std::size_t bytes() const override { return panels_.capacity() * size_of(panels_.dtype()); }
 
   /// Row `output` of the weight, (K), widened to floats: the look-up of an embedding table.
-  void unpack_row(std::size_t output, float* to) const;
+  void copy_row(std::size_t output, float* to) const override;
+  /// Stores a row (K) in its panel; of fp32 and fp16 only.
+  void set_row(std::size_t output, const float* row) override;
 
   /// y = epilogue(x·Wᵀ) for `rows` rows of x (rows, K) into y (rows, N).
   void multiply(const float* x, float* y, std::size_t rows, const Epilogue& epilogue) const;

@@ -13,11 +13,9 @@ namespace {
 
 constexpr std::size_t kKernel = 3;
 
-kernels::PackedMatrix convolution(const WeightScope& scope, std::size_t outputs,
-                                  std::size_t inputs) {
-  Tensor weight = scope.take("weight", {outputs, inputs, kKernel});
-  if (!weight.empty()) weight.reshape({outputs, inputs * kKernel});
-  return kernels::PackedMatrix(Matrix(std::move(weight)));
+std::shared_ptr<const kernels::PackedMatrix> convolution(const WeightScope& scope,
+                                                         std::size_t outputs, std::size_t inputs) {
+  return take_packed_exact(scope, "weight", {outputs, inputs, kKernel});
 }
 
 }  // namespace
@@ -50,16 +48,16 @@ void AudioEmbedding::forward(const TensorView& mel, const MutableTensorView& x,
   for (std::size_t row = 0; row < batch; ++row) {
     gather_taps(mel.f32() + row * bins * frames, {bins, frames, frames, 1}, {kKernel, 1, 1}, frames,
                 rows.f32());
-    conv1_.multiply(rows.f32(), hidden.f32() + row * frames * width, frames,
-                    {.bias = bias1_.f32()});
+    conv1_->multiply(rows.f32(), hidden.f32() + row * frames * width, frames,
+                     {.bias = bias1_.f32()});
   }
   apply(Activation::gelu_erf, hidden.f32(), hidden.elements());
   context.trace("hook_conv1", hidden, "batch frame d_model");
   for (std::size_t row = 0; row < batch; ++row) {
     gather_taps(hidden.f32() + row * frames * width, {width, frames, 1, width}, {kKernel, 2, 1},
                 frames / 2, rows.f32());
-    conv2_.multiply(rows.f32(), x.f32() + row * frames / 2 * width, frames / 2,
-                    {.bias = bias2_.f32()});
+    conv2_->multiply(rows.f32(), x.f32() + row * frames / 2 * width, frames / 2,
+                     {.bias = bias2_.f32()});
   }
   apply(Activation::gelu_erf, x.f32(), x.elements());
   context.trace("hook_embed", x, "batch pos d_model");

@@ -32,7 +32,7 @@ class AudioEmbedding {
 
  private:
   AudioEmbeddingConfig config_;
-  kernels::PackedMatrix conv1_, conv2_;  // (D, in·3)
+  std::shared_ptr<const kernels::PackedMatrix> conv1_, conv2_;  // (D, in·3)
   Tensor bias1_, bias2_;
   Tensor positions_;  // (F/2, D)
 };

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "clearformer/layers/linear.h"
+
 namespace clearformer {
 
 Embedding::Embedding(const WeightScope& scope, std::size_t rows, std::size_t columns, Table table)
@@ -12,10 +14,11 @@ Embedding::Embedding(const WeightScope& scope, std::size_t rows, std::size_t col
     return;
   }
   if (table == Table::words) {
-    words_ = scope.take_matrix("weight", shape, MatrixRole::words);
+    auto words = std::make_shared<Matrix>(scope.take_matrix("weight", shape, MatrixRole::words));
+    scope.hold("weight", words);
+    words_ = std::move(words);
   } else {
-    packed_ = std::make_shared<kernels::PackedMatrix>(
-        scope.take_matrix("weight", shape, MatrixRole::output));
+    packed_ = take_packed(scope, "weight", shape, MatrixRole::output);
   }
 }
 
@@ -30,9 +33,9 @@ void Embedding::forward(const TensorView& ids, const MutableTensorView& output) 
     }
     const auto index = static_cast<std::size_t>(id[i]);
     if (packed_) {
-      packed_->unpack_row(index, row);
-    } else if (!words_.empty()) {
-      words_.copy_row(index, row);
+      packed_->copy_row(index, row);
+    } else if (words_) {
+      words_->copy_row(index, row);
     } else {
       std::memcpy(row, exact_.f32() + index * columns_, columns_ * sizeof(float));
     }

@@ -29,7 +29,7 @@ class Embedding {
   std::size_t rows_;
   std::size_t columns_;
   Tensor exact_;
-  Matrix words_;
+  std::shared_ptr<const Matrix> words_;
   std::shared_ptr<const kernels::PackedMatrix> packed_;
 };
 

@@ -1,5 +1,6 @@
 #include "clearformer/layers/image_embedding.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "clearformer/kernels/elementwise.h"
@@ -13,17 +14,13 @@ constexpr std::string_view kImageLegend = "batch pos d_model";
 ImageEmbedding::ImageEmbedding(const WeightScope& scope, const ImageEmbeddingConfig& config)
     : config_(config), patches_(scope / "patch_embed", config.patch) {
   const std::size_t width = config.patch.d_model;
-  tokens_ = Tensor({config.prefix(), width});
-  float* row = tokens_.f32();
-  const auto load = [&](const char* name, std::size_t count) {
-    if (count == 0) return;
-    const Tensor tokens = scope.take_flat(name, {count, width});
-    if (!tokens.empty()) std::memcpy(row, tokens.data(), count * width * sizeof(float));
-    row += count * width;
-  };
-  load("cls_token", config.class_token ? 1 : 0);
-  load("distillation_token", config.distillation_token ? 1 : 0);
-  load("register_tokens", config.registers);
+  if (config.class_token) class_token_ = scope.take_flat("cls_token", {1, width});
+  if (config.distillation_token) {
+    distillation_token_ = scope.take_flat("distillation_token", {1, width});
+  }
+  if (config.registers != 0) {
+    register_tokens_ = scope.take_flat("register_tokens", {config.registers, width});
+  }
   positions_ = scope.take_flat("pos_embed", {1, config.placed() + config.grid().patches(), width});
   if (config.norm) norm_.emplace(scope / "embed.ln", *config.norm);
 }
@@ -75,7 +72,12 @@ void ImageEmbedding::forward(const TensorView& images, const MutableTensorView& 
   const MutableTensorView patches =
       context.arena.take({images.dim(0), grid.patches(), config_.patch.d_model});
   patches_.forward(images, patches, context.arena);
-  prepend_tokens(tokens_, patches, x);
+  const MutableTensorView tokens = context.arena.take({config_.prefix(), config_.patch.d_model});
+  float* row = tokens.f32();  // (P, D)
+  for (const Tensor* part : {&class_token_, &distillation_token_, &register_tokens_}) {
+    if (!part->empty()) row = std::copy_n(part->f32(), part->elements(), row);
+  }
+  prepend_tokens(tokens, patches, x);
   context.trace("hook_embed", x, kImageLegend);
   add_positions(x, images.shape(), context);
   if (norm_) norm_->forward(x, x, context / "embed.ln");

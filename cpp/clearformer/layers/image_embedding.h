@@ -61,8 +61,9 @@ class ImageEmbedding {
 
   ImageEmbeddingConfig config_;
   PatchEmbedding patches_;
-  Tensor tokens_;     // (P, D)
-  Tensor positions_;  // (1, P + N, D), without the registers
+  Tensor class_token_, distillation_token_;  // (1, D)
+  Tensor register_tokens_;                   // (R, D)
+  Tensor positions_;                         // (1, P + N, D), without the registers
   std::optional<Normalization> norm_;
 };
 

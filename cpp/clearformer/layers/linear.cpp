@@ -4,10 +4,33 @@
 
 namespace clearformer {
 
+namespace {
+
+std::shared_ptr<kernels::PackedMatrix> held(const WeightScope& scope, std::string_view leaf,
+                                            Matrix&& weight) {
+  auto packed = std::make_shared<kernels::PackedMatrix>(std::move(weight));
+  scope.hold(leaf, packed);
+  return packed;
+}
+
+}  // namespace
+
+std::shared_ptr<kernels::PackedMatrix> take_packed(const WeightScope& scope, std::string_view leaf,
+                                                   const Shape& expected, MatrixRole role) {
+  return held(scope, leaf, scope.take_matrix(leaf, expected, role));
+}
+
+std::shared_ptr<kernels::PackedMatrix> take_packed_exact(const WeightScope& scope,
+                                                         std::string_view leaf,
+                                                         const Shape& expected) {
+  Tensor weight = scope.take(leaf, expected);
+  if (!weight.empty()) weight.reshape({expected[0], weight.elements() / expected[0]});
+  return held(scope, leaf, Matrix(std::move(weight)));
+}
+
 Linear::Linear(const WeightScope& scope, std::size_t in_features, std::size_t out_features,
                Bias bias, MatrixRole role)
-    : weight_(std::make_shared<kernels::PackedMatrix>(
-          scope.take_matrix("weight", {out_features, in_features}, role))) {
+    : weight_(take_packed(scope, "weight", {out_features, in_features}, role)) {
   if (bias == Bias::present) bias_ = scope.take_flat("bias", {out_features});
 }
 

@@ -15,6 +15,14 @@ enum class Bias { none, present };
 /// Whether a result overwrites the output or is added to it.
 enum class Write { over, onto };
 
+/// Takes a matrix of the scope and packs it; the scope's list of parameters shares it.
+std::shared_ptr<kernels::PackedMatrix> take_packed(const WeightScope& scope, std::string_view leaf,
+                                                   const Shape& expected, MatrixRole role);
+/// The same for a weight (out, …) that is never quantised, as a matrix of its rows.
+std::shared_ptr<kernels::PackedMatrix> take_packed_exact(const WeightScope& scope,
+                                                         std::string_view leaf,
+                                                         const Shape& expected);
+
 /// y = x·Wᵀ + b, with weights in any format.
 class Linear {
  public:
@@ -30,7 +38,7 @@ class Linear {
   std::size_t out_features() const { return weight_->outputs(); }
 
   /// The weights of one output, (in), as floats.
-  void unpack_row(std::size_t output, float* to) const { weight_->unpack_row(output, to); }
+  void unpack_row(std::size_t output, float* to) const { weight_->copy_row(output, to); }
   /// (out), or empty.
   const Tensor& bias() const { return bias_; }
 

@@ -14,14 +14,39 @@ constexpr std::string_view kLegends[kRanks] = {"", "d_model", "batch d_model", "
                                                "batch pos head d_head"};
 constexpr std::string_view kScaleLegends[kRanks] = {"", "1", "batch 1", "batch pos 1",
                                                     "batch pos head 1"};
+
+// The stored weight beside the one that the norm multiplies by, with the offset: their sum has fewer digits of it.
+class OffsetRows : public Matrix {
+ public:
+  OffsetRows(const Tensor& stored, Tensor used, float offset)
+      : Matrix(stored.share()), used_(std::move(used)), offset_(offset) {}
+  void set_row(std::size_t output, const float* row) override {
+    Matrix::set_row(output, row);
+    for (std::size_t i = 0; i < inputs(); ++i) {
+      used_.f32()[output * inputs() + i] = row[i] + offset_;
+    }
+  }
+
+ private:
+  Tensor used_;
+  float offset_;
+};
+
+Tensor with_offset(Tensor stored, const WeightScope& scope, float offset) {
+  if (stored.empty() || offset == 0.0f) return stored;
+  Tensor used = stored.clone();
+  for (std::size_t i = 0; i < used.elements(); ++i) used.f32()[i] += offset;
+  stored.reshape({used.dim(0), used.elements() / used.dim(0)});
+  scope.hold("weight", std::make_shared<OffsetRows>(stored, used.share(), offset));
+  return used;
+}
 }  // namespace
 
 Normalization::Normalization(const WeightScope& scope, const NormConfig& config) : config_(config) {
   if (config.kind == NormKind::none) return;
   if (config.heads != 0) load_heads(scope);
-  if (config.weight && config.heads == 0) weight_ = scope.take("weight", config.shape);
-  for (std::size_t i = 0; config.weight_offset != 0.0f && i < weight_.elements(); ++i) {
-    weight_.f32()[i] += config.weight_offset;
+  if (config.weight && config.heads == 0) {
+    weight_ = with_offset(scope.take("weight", config.shape), scope, config.weight_offset);
   }
   if (config.bias && config.kind == NormKind::layer) bias_ = scope.take("bias", config.shape);
 }

@@ -8,17 +8,16 @@ namespace clearformer {
 
 namespace {
 
-kernels::PackedMatrix packed(const WeightScope& scope, const PatchConfig& config) {
+std::shared_ptr<const kernels::PackedMatrix> packed(const WeightScope& scope,
+                                                    const PatchConfig& config) {
   const std::size_t pixels = config.channels * config.patch_height * config.patch_width;
   if (pixels == 0 || config.d_model == 0) {
     fail(ErrorCode::invalid_argument, "patch embedding: ", config.channels,
          " channels, patches of ", config.patch_height, " x ", config.patch_width,
          " and dimension ", config.d_model, " must all be > 0");
   }
-  Tensor weight = scope.take(
-      "weight", {config.d_model, config.channels, config.patch_height, config.patch_width});
-  if (!weight.empty()) weight.reshape({config.d_model, pixels});
-  return kernels::PackedMatrix(Matrix(std::move(weight)));
+  return take_packed_exact(
+      scope, "weight", {config.d_model, config.channels, config.patch_height, config.patch_width});
 }
 
 }  // namespace
@@ -53,7 +52,7 @@ void PatchEmbedding::forward(const TensorView& images, const MutableTensorView& 
          ", expected ", expected.text());
   }
   Arena::Frame frame(arena);
-  const MutableTensorView rows = arena.take({cut.patches(), weight_.inputs()});  // (N, C·p_h·p_w)
+  const MutableTensorView rows = arena.take({cut.patches(), weight_->inputs()});  // (N, C·p_h·p_w)
   for (std::size_t image = 0; image < images.dim(0); ++image) {
     float* to = rows.f32();
     const float* const first = images.f32() + image * config_.channels * height * width;
@@ -68,8 +67,8 @@ void PatchEmbedding::forward(const TensorView& images, const MutableTensorView& 
         to += config_.patch_width;
       }
     }
-    weight_.multiply(rows.f32(), patches.f32() + image * cut.patches() * config_.d_model,
-                     cut.patches(), {.bias = bias_.empty() ? nullptr : bias_.f32()});
+    weight_->multiply(rows.f32(), patches.f32() + image * cut.patches() * config_.d_model,
+                      cut.patches(), {.bias = bias_.empty() ? nullptr : bias_.f32()});
   }
 }
 

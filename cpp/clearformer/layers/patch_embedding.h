@@ -45,7 +45,7 @@ class PatchEmbedding {
 
  private:
   PatchConfig config_;
-  kernels::PackedMatrix weight_;  // (D, C·p_h·p_w)
+  std::shared_ptr<const kernels::PackedMatrix> weight_;  // (D, C·p_h·p_w)
   Tensor bias_;
 };
 

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "clearformer/models/cost.h"
+#include "clearformer/models/lens_weights.h"
 #include "clearformer/tensor/memory_budget.h"
 #include "clearformer/tensor/typed_memory.h"
 
@@ -144,6 +145,15 @@ Directions Model::head_directions(std::size_t layer, KeyRole keys,
   const auto [tower, output] = word_output();
   if (output == nullptr) refuse_words();
   return clearformer::head_directions(*tower, layer, keys, directions);
+}
+
+ParameterView Model::parameter(std::string_view name) const {
+  if (auto view = parameters_.stored(name)) return *std::move(view);
+  return lens_weight(config_, parameters_, name);
+}
+
+void Model::edit_parameter(std::string_view name, const ParameterEdit& edit) {
+  parameters_.edit(parameter(name), edit);
 }
 
 void Model::refuse_words() const {

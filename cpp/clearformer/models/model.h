@@ -14,6 +14,7 @@
 #include "clearformer/layers/trace.h"
 #include "clearformer/models/config.h"
 #include "clearformer/models/logit_directions.h"
+#include "clearformer/models/parameters.h"
 
 namespace clearformer {
 
@@ -113,14 +114,26 @@ class Model {
   const ModelConfig& config() const { return config_; }
   /// Tensors of the checkpoint that the model does not use.
   const std::vector<std::string>& unexpected_tensors() const { return unexpected_; }
-  /// Bytes of the weights as stored in memory, and of the memory allocated for activations so far.
-  std::size_t weight_bytes() const { return weight_bytes_; }
+  /// Bytes of the weights as stored in memory, with what undo_edits() needs, and of the memory allocated for activations so far.
+  std::size_t weight_bytes() const { return weight_bytes_ + parameters_.bytes_for_undo(); }
   std::size_t workspace_bytes() const { return arena_.bytes(); }
   /// Records what the checkpoint held beyond the model's weights.
-  void loaded(const Weights& weights) {
+  void loaded(Weights& weights) {
     unexpected_ = weights.unused();
     weight_bytes_ = static_cast<std::size_t>(weights.bytes_taken());
+    parameters_ = Parameters(weights.take_parameters());
   }
+
+  /// The weights under the checkpoint's names.
+  const Parameters& parameters() const { return parameters_; }
+  /// A weight by its name in the checkpoint, in the file's shape and orientation, or by TransformerLens' name for it
+  /// (see lens_weights.h). Throws invalid_argument for a name that the model does not have.
+  ParameterView parameter(std::string_view name) const;
+  /// Changes a weight, see Parameters::edit(); not while a pass is in progress. Keys and values in a cache remain those
+  /// of the weights that computed them.
+  void edit_parameter(std::string_view name, const ParameterEdit& edit);
+  /// Takes back the last `count` edits, see Parameters::undo().
+  void undo_edits(std::size_t count) { parameters_.undo(count); }
 
   /// Begins a forward pass; the inputs' tensors must outlive it. Throws shape_mismatch,
   /// invalid_argument or unsupported for inputs that do not fit the model. A pass that is not
@@ -178,6 +191,7 @@ class Model {
   ModelConfig config_;
   std::vector<std::string> unexpected_;
   std::size_t weight_bytes_ = 0;
+  Parameters parameters_;
   std::vector<HookPoint> hooks_;  // collected on first use
   Arena arena_;
 };

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "clearformer/tensor/tensor.h"
+#include "clearformer/tensor/weight_rows.h"
 
 namespace clearformer {
 
@@ -36,7 +37,7 @@ struct RowRuns {
 };
 
 /// The weight (N, K) of a linear layer in one of the formats: as rows, or packed for the matrix product.
-class Matrix {
+class Matrix : public WeightRows {
  public:
   static constexpr int kZero8 = 128, kZero4 = 8;
 
@@ -50,10 +51,10 @@ class Matrix {
   static Matrix of(const TensorView& rows, MatrixFormat format);
 
   bool empty() const { return values_.empty(); }
-  MatrixFormat format() const { return format_; }
-  std::size_t outputs() const { return outputs_; }
-  std::size_t inputs() const { return inputs_; }
-  std::size_t bytes() const {
+  MatrixFormat format() const override { return format_; }
+  std::size_t outputs() const override { return outputs_; }
+  std::size_t inputs() const override { return inputs_; }
+  std::size_t bytes() const override {
     return static_cast<std::size_t>(bytes_of(format_, outputs_, inputs_));
   }
   /// Bytes of a matrix of that format and size.
@@ -62,9 +63,9 @@ class Matrix {
   /// Whether the format can represent `row` (K floats).
   bool holds(const float* row) const;
   /// Rounds K floats to the format and stores them as a row.
-  void set_row(std::size_t output, const float* row);
+  void set_row(std::size_t output, const float* row) override;
   /// Widens a row to K floats.
-  void copy_row(std::size_t output, float* to) const;
+  void copy_row(std::size_t output, float* to) const override;
   /// The same rows in f32.
   Matrix widened() const;
   /// A copy of these rows.

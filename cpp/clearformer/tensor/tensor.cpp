@@ -1,5 +1,6 @@
 #include "clearformer/tensor/tensor.h"
 
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -48,7 +49,16 @@ MutableTensorView MutableTensorView::reshaped(Shape shape) const {
   return {data(), dtype_, shape};
 }
 
-void Tensor::Free::operator()(void* memory) const { release_aligned(memory); }
+namespace {
+// The number of tensors that own this memory, in the alignment unit before it.
+std::size_t& owners(void* memory) {
+  return *reinterpret_cast<std::size_t*>(static_cast<char*>(memory) - Tensor::kAlignment);
+}
+}  // namespace
+
+void Tensor::Free::operator()(void* memory) const {
+  if (--owners(memory) == 0) release_aligned(static_cast<char*>(memory) - kAlignment);
+}
 
 Tensor::Tensor(Shape shape, DType dtype, std::size_t spare) : dtype_(dtype), shape_(shape) {
   std::size_t bytes = 0;
@@ -57,7 +67,11 @@ Tensor::Tensor(Shape shape, DType dtype, std::size_t spare) : dtype_(dtype), sha
     fail(ErrorCode::out_of_memory, "out of memory: a tensor of shape ", shape.text(), " of ",
          to_string(dtype), " does not fit the address space");
   }
-  memory_.reset(allocate_aligned(bytes == 0 ? 1 : bytes));
+  // What overflows here is too large for the allocator as well.
+  if (__builtin_add_overflow(bytes, kAlignment + 1, &bytes)) bytes = SIZE_MAX;
+  auto* const first = static_cast<char*>(allocate_aligned(bytes));
+  memory_.reset(first + kAlignment);
+  owners(memory_.get()) = 1;
 }
 
 Tensor Tensor::zeros(Shape shape, DType dtype) {
@@ -72,6 +86,16 @@ void Tensor::reshape(Shape shape) {
 }
 
 Tensor Tensor::clone() const { return copy_of(view()); }
+
+Tensor Tensor::share() const {
+  Tensor other;
+  if (memory_ != nullptr) ++owners(memory_.get());
+  other.memory_.reset(memory_.get());
+  other.dtype_ = dtype_;
+  other.shape_ = shape_;
+  other.capacity_ = capacity_;
+  return other;
+}
 
 Tensor Tensor::copy_of(const TensorView& view) {
   Tensor tensor(view.shape(), view.dtype());

@@ -58,7 +58,8 @@ class MutableTensorView : public TensorView {
   MutableTensorView reshaped(Shape shape) const;
 };
 
-/// Owns 64-byte aligned memory; movable, copied by clone() only. Elements are uninitialised.
+/// Owns 64-byte aligned memory; movable, copied by clone() only, with a second owner by share(). Elements are
+/// uninitialised.
 class Tensor {
  public:
   static constexpr std::size_t kAlignment = 64;
@@ -69,6 +70,9 @@ class Tensor {
 
   static Tensor zeros(Shape shape, DType dtype = DType::f32);
   Tensor clone() const;
+  /// Another owner of the same elements: both see what is written through either. The number of owners is not atomic:
+  /// they belong to one thread at a time.
+  Tensor share() const;
   static Tensor copy_of(const TensorView& view);
   /// Changes the shape to another of equal element count.
   void reshape(Shape shape);
@@ -94,7 +98,7 @@ class Tensor {
   struct Free {
     void operator()(void* memory) const;
   };
-  std::unique_ptr<void, Free> memory_;
+  std::unique_ptr<void, Free> memory_;  // behind the number of its owners
   DType dtype_ = DType::f32;
   Shape shape_{0};
   std::size_t capacity_ = 0;

@@ -34,7 +34,12 @@ Tensor WeightScope::take_flat(std::string_view leaf, const Shape& expected) cons
 }
 
 Tensor WeightScope::take(std::string_view leaf, const Shape& expected) const {
-  return weights_->take(names_->stored(path(leaf)), expected);
+  const std::string ours = path(leaf);
+  return weights_->take(names_->stored(ours), expected, ours);
+}
+
+void WeightScope::hold(std::string_view leaf, std::shared_ptr<WeightRows> rows) const {
+  weights_->hold(path(leaf), std::move(rows));
 }
 
 Matrix WeightScope::take_matrix(std::string_view leaf, const Shape& expected,

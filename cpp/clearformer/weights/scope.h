@@ -30,6 +30,9 @@ class WeightScope {
   Matrix take_matrix(std::string_view leaf, const Shape& expected, MatrixRole role) const;
   /// The same, with any number of leading axes of size 1 in the file: [1, 1, D] for [D].
   Tensor take_flat(std::string_view leaf, const Shape& expected) const;
+  /// Says where the layer keeps the numbers of `leaf`, which it has taken: needed after take_matrix(), and where they
+  /// are not in the tensor that take() returned.
+  void hold(std::string_view leaf, std::shared_ptr<WeightRows> rows) const;
 
  private:
   std::string path(std::string_view leaf) const;

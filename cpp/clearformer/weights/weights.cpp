@@ -148,6 +148,7 @@ bool Weights::same(std::string_view a, std::string_view b) const {
 
 void Weights::rename(std::string_view from, std::string to) {
   auto entry = entries_.extract(entries_.find(from));
+  if (entry.mapped().name_in_file.empty()) entry.mapped().name_in_file = from;
   entry.key() = std::move(to);
   entries_.insert(std::move(entry));
 }
@@ -204,7 +205,26 @@ Weights::Entry* Weights::claim(const StoredName& stored, const Shape& expected) 
   return entry.faulty ? nullptr : &entry;
 }
 
-Tensor Weights::take(const StoredName& stored, const Shape& expected) {
+void Weights::note_parameter(std::string_view path, const StoredName& stored, const Entry& entry,
+                             const Shape& shape) {
+  if (path.empty()) return;
+  const Shape& whole = entry.weight.shape;
+  const std::size_t first = first_output(stored, outputs_of(stored, whole), outputs_of({}, shape));
+  Parameter& parameter =
+      parameters_.emplace_back(Parameter{std::string(path), stored, whole, first, nullptr});
+  if (!entry.name_in_file.empty()) parameter.stored.name = entry.name_in_file;
+}
+
+void Weights::hold(std::string_view path, std::shared_ptr<WeightRows> rows) {
+  // The last one: a layer holds what it has just taken.
+  for (std::size_t i = parameters_.size(); i-- != 0;) {
+    if (parameters_[i].path != path) continue;
+    parameters_[i].rows = std::move(rows);
+    return;
+  }
+}
+
+Tensor Weights::take(const StoredName& stored, const Shape& expected, std::string_view path) {
   if (requests_ != nullptr) {
     bytes_taken_ += bytes_in_f32(expected);
     if (!records_blindly()) claim(stored, expected);
@@ -216,8 +236,15 @@ Tensor Weights::take(const StoredName& stored, const Shape& expected) {
       entry->weight.matrix.empty()
           ? taken_part(entry->weight.tensor, stored, expected)
           : std::move(taken_part(entry->weight.matrix, stored, expected).widened().values());
+  note_parameter(path, stored, *entry, expected);
   release_if_taken(*entry, stored);
   bytes_taken_ += part.view().bytes();
+  if (!path.empty()) {
+    const std::size_t outputs = outputs_of({}, expected);
+    Tensor rows = part.share();
+    rows.reshape({outputs, outputs == 0 ? 0 : part.elements() / outputs});
+    hold(path, std::make_shared<Matrix>(std::move(rows)));
+  }
   return part;
 }
 
@@ -233,6 +260,7 @@ Matrix Weights::take_matrix(const StoredName& stored, const Shape& expected, Mat
   Matrix part = entry->weight.matrix.empty()
                     ? Matrix(taken_part(entry->weight.tensor, stored, expected))
                     : taken_part(entry->weight.matrix, stored, expected);
+  note_parameter(path, stored, *entry, expected);
   release_if_taken(*entry, stored);
   bytes_taken_ += part.bytes();
   return part;

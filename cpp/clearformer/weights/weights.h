@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "clearformer/weights/matrix_plan.h"
+#include "clearformer/weights/parameter.h"
 
 namespace clearformer {
 
@@ -64,11 +65,17 @@ class Weights {
   const Shape* shape(std::string_view name) const;
 
   /// Moves a float32 tensor out, or copies its part. If it is missing or has another shape or dtype, returns an empty
-  /// tensor and records the problem: check() reports all of them at once.
-  Tensor take(const StoredName& stored, const Shape& expected);
-  /// The same for the weight of a linear layer, in the format it was loaded in. `path` is our name.
+  /// tensor and records the problem: check() reports all of them at once. With a `path`, our name for it, it becomes a
+  /// parameter.
+  Tensor take(const StoredName& stored, const Shape& expected, std::string_view path = {});
+  /// The same for the weight of a linear layer, in the format it was loaded in, and without the parameter's rows: the
+  /// layer gives them with hold() once it has packed them.
   Matrix take_matrix(const StoredName& stored, const Shape& expected, MatrixRole role,
                      std::string_view path);
+  /// Names the owner of the rows of the parameter `path`, in place of the tensor that was taken.
+  void hold(std::string_view path, std::shared_ptr<WeightRows> rows);
+  /// Moves out the parameters, in the order they were taken.
+  std::vector<Parameter> take_parameters() { return std::move(parameters_); }
   /// Bytes of all tensors taken; for recording weights only those that are not matrices, in fp32.
   std::uint64_t bytes_taken() const { return bytes_taken_; }
 
@@ -97,6 +104,7 @@ class Weights {
   struct Entry {
     std::string file;
     StoredWeight weight;
+    std::string name_in_file = {};  // if it was renamed
     bool taken = false;
     std::size_t outputs = 0;     // that must be taken, if its parts differ in size
     std::size_t rows_taken = 0;  // outputs, over all requests
@@ -107,9 +115,12 @@ class Weights {
   // The entry, with its rows counted as taken; null if there is a problem.
   Entry* claim(const StoredName& stored, const Shape& expected);
   static void release_if_taken(Entry& entry, const StoredName& stored);
+  void note_parameter(std::string_view path, const StoredName& stored, const Entry& entry,
+                      const Shape& shape);
 
   std::map<std::string, Entry, std::less<>> entries_;
   std::vector<Problem> problems_;
+  std::vector<Parameter> parameters_;
   std::vector<MatrixRequest>* requests_ = nullptr;
   std::uint64_t bytes_taken_ = 0;
 };

@@ -9,6 +9,7 @@ import type {
   HookPoint,
   MemoryUse,
   ModelShape,
+  ParameterInfo,
   TensorOut,
   WeightType,
 } from '../runtime/border.js';
@@ -17,6 +18,7 @@ import { type Engine, noMemory } from '../runtime/engine.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
+import { loadPart } from '../support/platform.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { type ActivationCache, toCache, toTensor } from '../tensor/tensor_output.js';
@@ -27,6 +29,7 @@ import { forwardIn, type ModelInputs } from './inputs.js';
 import { KeyValueCache } from './key_value_cache.js';
 import type { EditOptions, StopOptions } from './observation.js';
 import { type ModelOutput, toOutput } from './outputs.js';
+import type { ParameterEdit, ParameterOptions } from './parameters.js';
 
 /** Runtime information of a model. */
 export interface ModelInfo {
@@ -92,6 +95,8 @@ export interface RunWithCacheOptions extends RunWithHooksOptions {
   /** The activations to capture; default: all that the pass reaches. */
   names_filter?: NamesFilter | undefined;
 }
+
+const editing = () => loadPart(() => import('./parameters.js')); // rarely needed
 
 const hookOptions = ['edits', 'fwd_hooks', 'stop_at_layer', 'signal'];
 
@@ -219,6 +224,44 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   /** The points of the forward pass that can be captured and edited, with their dims and axes. */
   hooks(): HookPoint[] {
     return this.#loaded.hooks.map((hook) => ({ ...hook, dims: [...hook.dims], axes: [...hook.axes] }));
+  }
+
+  /** The model's weights: the tensors of its checkpoint, in the order of the layers. */
+  async named_parameters(): Promise<ParameterInfo[]> {
+    const { engine, model } = this.open();
+    return (await engine.call('parameter_list', { model })).parameters;
+  }
+
+  /**
+   * A copy of a weight under its name in the checkpoint, in the file's dims and orientation, or under TransformerLens'
+   * name in its orientation: `W_E`, `W_pos`, `W_U`, `b_U`, `blocks.0.attn.W_Q` [head, d_model, d_head] (grouped keys
+   * and values: one per key/value head), `W_O` [head, d_head, d_model], `b_Q`, `blocks.0.mlp.W_in`, `W_gate`,
+   * `W_out`, `blocks.0.ln1.w`, `ln_final.b` and so on; biases that the model does not have are zeros. float16 is
+   * widened, q8 and q4 are dequantised. Rejects with `invalid_argument` for a name or a part that does not exist, and
+   * `unsupported` where processing would change the model.
+   */
+  async parameter(name: string, options: ParameterOptions = {}): Promise<Tensor<'float32'>> {
+    return (await editing()).readParameter(this.open(), name, options);
+  }
+
+  /**
+   * Changes a weight, or a part of it, under either name: later passes use the edited one, without reloading. A tied
+   * table changes in both places. Keys and values of a cache remain those of the weights that computed them. With dtype
+   * fp16 numbers are rounded to it. Resolves to the number of edits in force; `undo_edits` takes them back. A pass in
+   * progress ends first. Rejects with `unsupported` for q8 and q4 (load the model with `fp32` or `fp16`) and for biases
+   * that the model does not have, `shape_mismatch` for a value of other dims; then nothing is changed.
+   */
+  async edit_parameter(name: string, edit: ParameterEdit): Promise<number> {
+    return (await editing()).editParameter(this.open(), name, edit);
+  }
+
+  /**
+   * Takes back the last `count` edits of weights, by default all: the weights have the bits they had before. Resolves
+   * to the number still in force. Rejects with `invalid_argument` if there are fewer.
+   */
+  async undo_edits(count?: number): Promise<number> {
+    const { engine, model } = this.open();
+    return (await engine.call('parameter_undo', { model, count })).edits;
   }
 
   /** Runtime information and memory use. */

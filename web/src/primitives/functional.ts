@@ -6,10 +6,11 @@ import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
+import { toTensor } from '../tensor/tensor_output.js';
 import { finite, whole } from './arguments.js';
 import { type Mask, termsOf } from './mask.js';
 import { normalizedAxes } from './normalized_axes.js';
-import { compute } from './shared_core.js';
+import { compute, run } from './shared_core.js';
 
 type Float = Tensor<'float32'>;
 
@@ -71,6 +72,17 @@ export async function masked_softmax(
 /** Product of x [..., n, k] and a matrix y [k, m]: [..., n, m]. */
 export async function matmul(input: TensorInput, other: TensorInput): Promise<Float> {
   return compute('matmul', { x: floats('matmul: input', input), y: floats('matmul: other', other) });
+}
+
+/**
+ * The singular value decomposition U·diag(S)·Vh of a matrix [m, n], or of the product of two, which is not formed: U
+ * [m, k], S [k] descending, Vh [k, n], where k is the least of the sizes. By Jacobi's method in double precision;
+ * unlike in torch, vectors of singular values that are 0 may be zeros.
+ */
+export async function svd(input: TensorInput, other?: TensorInput): Promise<Record<'U' | 'S' | 'Vh', Float>> {
+  const y = other === undefined ? {} : { y: floats('svd: other', other) };
+  const { u, s, vh } = await run('svd', { x: floats('svd: input', input), ...y });
+  return { U: toTensor(u), S: toTensor(s), Vh: toTensor(vh) };
 }
 
 /** Batch matrix product: [batch, n, k] times [batch, k, m] is [batch, n, m]. */

@@ -6,6 +6,9 @@ import type { ErrorCode } from '../support/error.js';
 import type { BuildInfo } from './build_info.js';
 import type { Complexity } from './complexity.js';
 import type { HookName } from './hook_names.js';
+import type { CacheType, MemoryUse, ParameterInfo, WeightProcessing, WeightType } from './weights.js';
+
+export type { CacheType, MemoryUse, ParameterInfo, WeightProcessing, WeightType };
 
 /** The typed array for each element type. */
 export interface TensorData {
@@ -182,22 +185,6 @@ export interface ModelValue {
   unexpected_tensors: string[];
 }
 
-/** The format of the weights of linear layers, whatever the file contains. */
-export type WeightType = 'fp32' | 'fp16' | 'q8' | 'q4';
-/** Formats of keys and values in the cache. */
-export type CacheType = 'fp32' | 'fp16' | 'q8';
-
-/** Memory in bytes, as of the last call. */
-export interface MemoryUse {
-  weights: number;
-  /** Keys and values of all cached positions, including spare capacity. */
-  cache: number;
-  /** Memory for activations: as much as the largest input so far needed. */
-  workspace: number;
-  /** The peak of weights, cache and workspace together. */
-  peak: number;
-}
-
 /** One term of a mask; a mask is the conjunction of a list of them. */
 export type MaskTerm =
   | { kind: 'causal'; past: number }
@@ -251,6 +238,9 @@ export interface Directions {
   bias: TensorOut<'float32'>;
 }
 
+/** Start and end of each axis, negative from the end; Number.MAX_SAFE_INTEGER is the end itself. */
+type Bounds = Loose<{ at?: number[] }>;
+
 interface Call<Arguments, Value> {
   arguments: Arguments;
   value: Value;
@@ -293,6 +283,14 @@ export interface Border {
   model_unembed: Call<{ model: Handle; x: TensorIn; normalize: boolean }, TensorOut<'float32'>>;
   model_logit_directions: Call<{ model: Handle; tokens: TensorIn }, Directions>;
   model_head_directions: Call<{ model: Handle; layer: number; cross: boolean; directions: TensorIn }, Directions>;
+  parameter_list: Call<{ model: Handle }, { parameters: ParameterInfo[] }>;
+  parameter_read: Call<{ model: Handle; name: string } & Bounds & WeightProcessing, TensorOut<'float32'>>;
+  parameter_edit: Call<
+    { model: Handle; name: string; op: string; value: TensorIn } & Bounds & Loose<{ right?: TensorIn }>,
+    { edits: number }
+  >;
+  parameter_undo: Call<{ model: Handle } & Loose<{ count?: number }>, { edits: number }>;
+  composition_scores: Call<{ model: Handle; layer: number; mode: string } & WeightProcessing, TensorOut<'float32'>>;
   sentence_pooling: Call<{ x: TensorIn; mask: TensorIn; modes: string[] }, TensorOut<'float32'>>;
   unit_vectors: Call<{ x: TensorIn }, TensorOut<'float32'>>;
   cache_info: Call<{ cache: Handle }, { batch: number; length: number; capacity: number; bytes: number }>;
@@ -326,6 +324,8 @@ export interface Border {
   gated: Call<{ x: TensorIn; kind: string; axis: number }, TensorOut<'float32'>>;
   conv1d: Call<Convolution & { x: TensorIn; weight: TensorIn } & Loose<{ bias?: TensorIn }>, TensorOut<'float32'>>;
   attention_pooling: Call<PoolingArguments, { output: TensorOut<'float32'>; kept?: TensorOut<'float32'> }>;
+  /** Of x, or of the product x·y. */
+  svd: Call<{ x: TensorIn } & Loose<{ y?: TensorIn }>, Record<'u' | 's' | 'vh', TensorOut<'float32'>>>;
   sinusoidal_encoding: Call<Sinusoid & { positions: TensorIn }, TensorOut<'float32'>>;
   shift_matrix: Call<Sinusoid & { delta: number }, TensorOut<'float32'>>;
   distinct_encodings: Call<Sinusoid & { count: number }, number>;

@@ -1,0 +1,258 @@
+#include "clearformer/models/parameters.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace clearformer {
+
+namespace {
+
+using Of = ParameterView::Axis::Of;
+
+// A row or column of a weight, and the offset of its elements in the tensor that is read or written.
+struct Line {
+  std::size_t at, offset;
+};
+
+Region region_of(const ParameterView& view, const Region& asked) {
+  const std::size_t rank = view.shape.rank();
+  Region region = asked;
+  if (asked.whole()) {
+    region.size = view.shape;
+    region.start = Shape();
+    for (std::size_t axis = 0; axis < rank; ++axis) region.start.append(0);
+  }
+  bool inside = region.size.rank() == rank && region.start.rank() == rank;
+  for (std::size_t axis = 0; inside && axis < rank; ++axis) {
+    const std::size_t extent = view.shape[axis];
+    inside = region.start[axis] <= extent && region.size[axis] <= extent - region.start[axis];
+  }
+  if (!inside) {
+    fail(ErrorCode::invalid_argument, "parameter \"", view.name, "\" of shape ", view.shape.text(),
+         ": no region of shape ", region.size.text(), " at ", region.start.text());
+  }
+  return region;
+}
+
+// The rows (or columns) of a piece's weight within a region.
+std::vector<Line> lines_of(const ParameterView::Piece& piece, const Region& region, Of of) {
+  std::vector<Line> lines{{of == Of::rows ? piece.first_row : 0, 0}};
+  std::size_t stride = region.size.elements();
+  for (std::size_t i = 0; i < piece.axes.size(); ++i) {
+    const ParameterView::Axis& axis = piece.axes[i];
+    if (region.size[i] == 0) return {};
+    stride /= region.size[i];
+    if (axis.of != of) continue;
+    const std::size_t start = region.start[i];
+    const std::size_t end = std::min(axis.end, start + region.size[i]);
+    std::vector<Line> next;
+    for (const Line& line : lines) {
+      for (std::size_t at = std::max(axis.first, start); at < end; ++at) {
+        next.push_back(
+            {line.at + (at - axis.first) * axis.step, line.offset + (at - start) * stride});
+      }
+    }
+    lines = std::move(next);
+  }
+  return lines;
+}
+
+// Calls visit(piece, row, columns, offset) for each row of a weight in the region.
+template <class Visit>
+void for_rows_of(const ParameterView& view, const Region& region, const Visit& visit) {
+  for (const ParameterView::Piece& piece : view.pieces) {
+    const std::vector<Line> columns = lines_of(piece, region, Of::columns);
+    if (columns.empty()) continue;
+    for (const Line& row : lines_of(piece, region, Of::rows)) visit(piece, row, columns);
+  }
+}
+
+// The weights themselves, without scale and shift.
+Tensor read_raw(const ParameterView& view, const Region& region) {
+  Tensor out = view.pieces.empty() ? Tensor::zeros(region.size) : Tensor(region.size);
+  std::vector<float> numbers;
+  for_rows_of(view, region, [&](const auto& piece, const Line& row, const auto& columns) {
+    numbers.resize(piece.parameter->rows->inputs());
+    piece.parameter->rows->copy_row(row.at, numbers.data());
+    for (const Line& column : columns) out.f32()[row.offset + column.offset] = numbers[column.at];
+  });
+  return out;
+}
+
+void write_raw(const ParameterView& view, const Region& region, const Tensor& values) {
+  std::vector<float> numbers;
+  for_rows_of(view, region, [&](const auto& piece, const Line& row, const auto& columns) {
+    WeightRows& rows = *piece.parameter->rows;
+    numbers.resize(rows.inputs());
+    rows.copy_row(row.at, numbers.data());
+    for (const Line& column : columns) {
+      numbers[column.at] = values.f32()[row.offset + column.offset];
+    }
+    rows.set_row(row.at, numbers.data());
+  });
+}
+
+void check_values(const ParameterView& view, const ParameterEdit& edit, const Shape& shape) {
+  const auto expect = [&](const char* what, const TensorView& given, const Shape& expected) {
+    if (given.shape() == expected) return;
+    fail(ErrorCode::shape_mismatch, "parameter \"", view.name, "\": ", what, " of shape ",
+         given.shape().text(), ", expected ", expected.text());
+  };
+  if (edit.op != ParameterEdit::Op::rank_one) {
+    if (edit.value.elements() != 1) expect("a value", edit.value, shape);
+    return;
+  }
+  if (shape.rank() < 2) {
+    fail(ErrorCode::invalid_argument, "parameter \"", view.name, "\" of shape ", shape.text(),
+         " is no matrix, to which a rank-one matrix could be added");
+  }
+  Shape left, right;
+  for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+    if (axis + 1 != shape.rank()) left.append(shape[axis]);
+    if (axis + 2 != shape.rank()) right.append(shape[axis]);
+  }
+  expect("a left vector", edit.value, left);
+  expect("a right vector", edit.right, right);
+}
+
+// The edited number at `at` of a region whose last two axes are m and n.
+float edited(const ParameterEdit& edit, float before, std::size_t at, const Shape& shape) {
+  const float* value = edit.value.f32();
+  if (edit.op == ParameterEdit::Op::rank_one) {
+    const std::size_t n = shape.back(0), m = shape.back(1);
+    return before + value[at / n] * edit.right.f32()[at / (m * n) * n + at % n];
+  }
+  const float given = value[edit.value.elements() == 1 ? 0 : at];
+  switch (edit.op) {
+    case ParameterEdit::Op::add: return before + given;
+    case ParameterEdit::Op::scale: return before * given;
+    default: return given;
+  }
+}
+
+void expect_writable(const ParameterView& view) {
+  if (view.pieces.empty()) {
+    fail(ErrorCode::unsupported, "parameter \"", view.name,
+         "\": this model has none; it reads as zeros");
+  }
+  const MatrixFormat format = view.pieces.front().parameter->rows->format();
+  if (!is_quantized(format)) return;
+  fail(ErrorCode::unsupported, "parameter \"", view.name, "\": weights in ", to_string(format),
+       " are not edited; load the model with dtype 'fp32' or 'fp16'");
+}
+
+void expect_representable(const ParameterView& view, const Tensor& values) {
+  constexpr float kLargestF16 = 65504.0f;
+  if (view.pieces.front().parameter->rows->format() != MatrixFormat::f16) return;
+  for (std::size_t i = 0; i < values.elements(); ++i) {
+    if (std::fabs(values.f32()[i]) <= kLargestF16) continue;
+    fail(ErrorCode::invalid_argument, "parameter \"", view.name, "\": ", values.f32()[i],
+         " is no number of fp16; load the model with dtype 'fp32'");
+  }
+}
+
+ParameterView::Piece stored_piece(const Parameter& parameter) {
+  const Shape& shape = parameter.stored_shape;
+  const std::size_t outputs = parameter.rows->outputs();
+  ParameterView::Piece piece{&parameter};
+  std::size_t step = parameter.rows->inputs();
+  for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+    if (axis == (parameter.turned() ? 1u : 0u)) {
+      piece.axes.push_back({Of::rows, 1, parameter.first, parameter.first + outputs});
+    } else {
+      step /= std::max<std::size_t>(1, shape[axis]);
+      piece.axes.push_back({Of::columns, step, 0, shape[axis]});
+    }
+  }
+  return piece;
+}
+
+}  // namespace
+
+Parameters::Parameters(std::vector<Parameter> all) : all_(std::move(all)) {
+  std::erase_if(all_, [](const Parameter& parameter) { return parameter.rows == nullptr; });
+}
+
+std::vector<Parameters::Listed> Parameters::list() const {
+  std::vector<Listed> listed;
+  for (const Parameter& parameter : all_) {
+    const std::string& name = parameter.stored.name;
+    const auto known = std::find_if(listed.begin(), listed.end(),
+                                    [&](const Listed& other) { return other.name == name; });
+    if (known != listed.end()) {
+      known->bytes += parameter.rows->bytes();
+    } else {
+      listed.push_back(
+          {name, parameter.stored_shape, parameter.rows->format(), parameter.rows->bytes()});
+    }
+  }
+  return listed;
+}
+
+std::optional<ParameterView> Parameters::stored(std::string_view name) const {
+  ParameterView view;
+  for (const Parameter& parameter : all_) {
+    if (parameter.stored.name != name) continue;
+    view.name = name;
+    view.shape = parameter.stored_shape;
+    view.pieces.push_back(stored_piece(parameter));
+  }
+  if (view.pieces.empty()) return std::nullopt;
+  return view;
+}
+
+const Parameter* Parameters::find(std::string_view path) const {
+  for (const Parameter& parameter : all_) {
+    if (parameter.path == path) return &parameter;
+  }
+  return nullptr;
+}
+
+Tensor Parameters::read(const ParameterView& view, const Region& asked) {
+  const Region region = region_of(view, asked);
+  Tensor out = read_raw(view, region);
+  if (view.pieces.empty()) return out;
+  const auto [scale, shift] = std::pair(view.pieces.front().scale, view.pieces.front().shift);
+  for (std::size_t i = 0; (scale != 1.0f || shift != 0.0f) && i < out.elements(); ++i) {
+    out.f32()[i] = out.f32()[i] * scale + shift;
+  }
+  return out;
+}
+
+void Parameters::edit(const ParameterView& view, const ParameterEdit& edit) {
+  expect_writable(view);
+  const Region region = region_of(view, edit.region);
+  check_values(view, edit, region.size);
+  Tensor before = read_raw(view, region);
+  Tensor after = before.clone();
+  const auto [scale, shift] = std::pair(view.pieces.front().scale, view.pieces.front().shift);
+  const bool plain = scale == 1.0f && shift == 0.0f;
+  for (std::size_t i = 0; i < after.elements(); ++i) {
+    float& number = after.f32()[i];
+    number = edited(edit, plain ? number : number * scale + shift, i, region.size);
+    if (!plain) number = (number - shift) / scale;
+  }
+  expect_representable(view, after);
+  edits_.push_back({view, region, std::move(before)});
+  write_raw(view, region, after);
+}
+
+void Parameters::undo(std::size_t count) {
+  if (count > edits_.size()) {
+    fail(ErrorCode::invalid_argument, "undo of ", count, " edits: ", edits_.size(),
+         " are in force");
+  }
+  for (; count != 0; --count) {
+    const Edited& last = edits_.back();
+    write_raw(last.view, last.region, last.before);
+    edits_.pop_back();
+  }
+}
+
+std::size_t Parameters::bytes_for_undo() const {
+  std::size_t bytes = 0;
+  for (const Edited& edit : edits_) bytes += edit.before.view().bytes();
+  return bytes;
+}
+
+}  // namespace clearformer

@@ -1,0 +1,25 @@
+// Parameter: a weight of a model with its second owner: the list of a model's parameters, beside the layer that uses
+// it. Both are the same memory; nothing is copied before it is read.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "clearformer/tensor/matrix.h"
+#include "clearformer/weights/name_map.h"
+
+namespace clearformer {
+
+/// A weight that a layer took from a checkpoint.
+struct Parameter {
+  std::string path;   // ours: "blocks.0.attn.q_proj.weight"
+  StoredName stored;  // the checkpoint's tensor that it is, or is a part of
+  Shape stored_shape{0};
+  std::size_t first = 0;             // of the checkpoint's outputs, the first of this part
+  std::shared_ptr<WeightRows> rows;  // (outputs, …); a scalar is one row of one number
+
+  /// Whether the checkpoint holds the transpose.
+  bool turned() const { return stored.layout == Layout::in_out && stored_shape.rank() == 2; }
+};
+
+}  // namespace clearformer
