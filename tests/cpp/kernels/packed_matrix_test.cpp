@@ -27,7 +27,7 @@ void expect_rows(const PackedMatrix& matrix, const Tensor& weight) {
   ASSERT_EQ(matrix.inputs(), weight.dim(1));
   for (std::size_t row = 0; row < weight.dim(0); ++row) {
     Guarded out(weight.dim(1), 1, -7.0f);
-    matrix.unpack_row(row, out.data());
+    matrix.copy_row(row, out.data());
     EXPECT_TRUE(out.intact());
     const float* expected = weight.f32() + row * weight.dim(1);
     expect_same_bits(concat("row ", row), out.values(), {expected, expected + weight.dim(1)});

@@ -235,7 +235,7 @@ TEST(QuantizedMatmul, UnpacksTheRowsOfTheMatrix) {
         const PackedMatrix packed(matrix.slice({0, n}));
         for (std::size_t row = 0; row < n; ++row) {
           Guarded out(k, 1);
-          packed.unpack_row(row, out.data());
+          packed.copy_row(row, out.data());
           EXPECT_TRUE(out.intact());
           const auto first = expected.begin() + static_cast<std::ptrdiff_t>(row * k);
           expect_same_bits(concat(name_of(format), " row ", row), out.values(),
