@@ -186,8 +186,8 @@ describe('edits', () => {
     await model.undo_edits(1);
     const hook = 'blocks.0.mlp.hook_post';
     const [, cache] = await model.run_with_cache({ input_ids }, { names_filter: [hook] });
-    const value = cache[hook].clone();
-    for (let at = 5; at < value.data.length; at += model.cfg.d_mlp) value.data[at] = 0;
+    const value = (cache[hook] as Tensor<'float32'>).clone();
+    for (let at = 5; at < value.data.length; at += value.dims[2] as number) value.data[at] = 0;
     const without = await model.run_with_hooks({ input_ids }, { edits: [{ hook, op: 'replace', value }] });
     await weights.ablate_neuron(0, 5);
     expect(difference((await model({ input_ids })).logits as Tensor, without as Reference & Tensor)).toBeLessThan(1e-6);

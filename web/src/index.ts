@@ -32,8 +32,17 @@ export {
   patchActivations,
 } from './analysis/patch_activations.js';
 export type { Positions } from './analysis/positions.js';
+export {
+  accumulated_resid,
+  decompose_resid,
+  logit_attrs,
+  type ResidualStack,
+  type ResidualStackOptions,
+  stack_head_results,
+} from './analysis/residual_stack.js';
 export { toSafetensors } from './analysis/safetensors.js';
 export type { SweepOptions, SweepProgress } from './analysis/sweep.js';
+export { type ToTokensOptions, to_str_tokens, to_tokens } from './analysis/to_tokens.js';
 export type { TokenChoice } from './analysis/token_directions.js';
 export { type AudioInput, read_audio, read_audio as load_audio } from './audio/audio_input.js';
 export {

@@ -21,6 +21,11 @@ export function defaultHook(model: PreTrainedModel, leaf: string): LayerHook {
   return `${stacks[model.cfg.kind]}${leaf}`;
 }
 
+/** The name of a weight or a hook in a layer of that stack: `blocks.0.attn.W_Q`. */
+export function inLayer(model: PreTrainedModel, layer: number, leaf: string): string {
+  return defaultHook(model, leaf).replace('*', String(layer));
+}
+
 /**
  * The hook names matched by `hook`, in layer order. Throws `invalid_argument` if there are none, and if it matches more
  * than one in a layer.

@@ -6,6 +6,7 @@ import { ClearformerError } from '../support/error.js';
 import { checkOptions, throwIfAborted } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { FactoredMatrix } from './factored_matrix.js';
+import { inLayer } from './layer_hooks.js';
 
 type Weight = Promise<Tensor<'float32'>>;
 
@@ -17,14 +18,11 @@ type Weight = Promise<Tensor<'float32'>>;
 export class LensWeights {
   readonly #model: PreTrainedModel;
   readonly #options: WeightProcessing;
-  readonly #blocks: string;
 
   constructor(model: PreTrainedModel, options: WeightProcessing = {}) {
     checkOptions('LensWeights', options, ['fold_ln', 'center_writing_weights']);
     this.#model = model;
     this.#options = options;
-    const hook = model.hooks().find(({ name }) => /^(?!encoder|vision).*attn\.hook_q$/.test(name))?.name ?? '';
-    this.#blocks = hook.replace(/0\.attn\.hook_q$/, '');
   }
 
   /** [d_vocab, d_model] */
@@ -142,7 +140,7 @@ export class LensWeights {
   }
   #name(layer: number, weight: string): string {
     const { n_layers } = this.#model.cfg;
-    if (Number.isInteger(layer) && layer >= 0 && layer < n_layers) return `${this.#blocks}${layer}.${weight}`;
+    if (Number.isInteger(layer) && layer >= 0 && layer < n_layers) return inLayer(this.#model, layer, weight);
     throw new ClearformerError('invalid_argument', `LensWeights: there is no layer ${String(layer)} of ${n_layers}`);
   }
   #read(name: string): Weight {

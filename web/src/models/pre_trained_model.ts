@@ -309,7 +309,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   }
 
   /** @internal The tokenizer in the model's folder, loaded on first use; undefined if there is none. */
-  protected ownTokenizer(): Promise<PreTrainedTokenizer | undefined> {
+  ownTokenizer(): Promise<PreTrainedTokenizer | undefined> {
     const { folder, fileOptions } = this.#loaded;
     this.#tokenizer ??= readTokenizer(folder, fileOptions).catch((thrown: unknown) => {
       if (thrown instanceof ClearformerError && thrown.code === 'file_not_found') return undefined;

@@ -1,0 +1,223 @@
+// The residual stream as a stack of components, as by the methods of TransformerLens' ActivationCache. Stacks are
+// [component, batch, pos, d_model]; a number as `pos` drops its axis.
+
+import type { PreTrainedModel } from '../models/pre_trained_model.js';
+import { bmm } from '../primitives/functional.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { stack as stacked } from '../tensor/operations.js';
+import { Tensor } from '../tensor/tensor.js';
+import type { ActivationCache } from '../tensor/tensor_output.js';
+import { inLayer } from './layer_hooks.js';
+import { type Positions, placesOf, takePlaces } from './positions.js';
+import { type TokenChoice, tokenDirections } from './token_directions.js';
+
+type Float = Tensor<'float32'>;
+
+/** Components of the residual stream, with their names. */
+export interface ResidualStack {
+  labels: string[];
+  /** [component, batch, pos, d_model] */
+  components: Tensor<'float32'>;
+}
+
+/** Options of the functions that return a stack. */
+export interface ResidualStackOptions {
+  /** The stream before this layer; default: after the last. */
+  layer?: number | undefined;
+  /** Divide by the scale of the norm that reads the stream there, and for LayerNorm subtract the means. */
+  apply_ln?: boolean | undefined;
+  /** The positions; default: all. */
+  pos?: Positions | undefined;
+}
+
+const stackOptions = ['layer', 'apply_ln', 'pos'];
+
+/**
+ * The stream before each layer (`0_pre`, …; with `incl_mid` also `0_mid`) up to `layer`; after the last it is
+ * `final_post`. With `mlp_input` it ends with the input of that layer's feed-forward network. Rejects with
+ * `invalid_argument` for a hook that the cache does not have.
+ */
+export async function accumulated_resid(
+  model: PreTrainedModel,
+  cache: ActivationCache,
+  options: ResidualStackOptions & { incl_mid?: boolean; mlp_input?: boolean } = {},
+): Promise<ResidualStack> {
+  checkOptions('accumulated_resid', options, [...stackOptions, 'incl_mid', 'mlp_input']);
+  const { incl_mid = false, mlp_input = false } = options;
+  const last = lastLayer('accumulated_resid', model, options);
+  const parts: Part[] = [];
+  for (let layer = 0; layer <= last; layer++) {
+    if (layer === model.cfg.n_layers) {
+      parts.push({ label: 'final_post', hook: inLayer(model, layer - 1, 'hook_resid_post') });
+      continue;
+    }
+    parts.push({ label: `${layer}_pre`, hook: inLayer(model, layer, 'hook_resid_pre') });
+    if (layer < last ? incl_mid : mlp_input) {
+      parts.push({ label: `${layer}_mid`, hook: inLayer(model, layer, 'hook_resid_mid') });
+    }
+  }
+  return finished('accumulated_resid', model, cache, collected('accumulated_resid', cache, parts), options);
+}
+
+/**
+ * What the embeddings, attention and feed-forward network of every layer before `layer` add to the stream: `embed`,
+ * `pos_embed`, `0_attn_out`, `0_mlp_out`, … `mode` leaves out one of the two. With `mlp_input` also the attention of
+ * `layer`. Rejects like `accumulated_resid`.
+ */
+export async function decompose_resid(
+  model: PreTrainedModel,
+  cache: ActivationCache,
+  options: ResidualStackOptions & { mode?: 'all' | 'attn' | 'mlp'; mlp_input?: boolean; incl_embeds?: boolean } = {},
+): Promise<ResidualStack> {
+  checkOptions('decompose_resid', options, [...stackOptions, 'mode', 'mlp_input', 'incl_embeds']);
+  const { mode = 'all', mlp_input = false, incl_embeds = true } = options;
+  const last = lastLayer('decompose_resid', model, options);
+  const parts: Part[] = [];
+  const top = model.cfg.kind === 'encoder-decoder' ? 'decoder.' : '';
+  const has = (hook: string) => model.hooks().some(({ name }) => name === hook);
+  for (const label of incl_embeds ? ['embed', 'pos_embed', 'token_type_embed'] : []) {
+    if (has(`${top}hook_${label}`)) parts.push({ label, hook: `${top}hook_${label}` });
+  }
+  for (let layer = 0; layer < last + Number(mlp_input); layer++) {
+    for (const leaf of ['attn_out', 'cross_attn_out', 'mlp_out']) {
+      if (mode === 'mlp' ? leaf !== 'mlp_out' : mode === 'attn' && leaf === 'mlp_out') continue;
+      const hook = inLayer(model, layer, `hook_${leaf}`);
+      if (has(hook) && (layer < last || leaf !== 'mlp_out')) parts.push({ label: `${layer}_${leaf}`, hook });
+    }
+  }
+  return finished('decompose_resid', model, cache, collected('decompose_resid', cache, parts), options);
+}
+
+/**
+ * What each head of every layer before `layer` adds to the stream, z·W_O, as `L0H0`, …, from the cache's
+ * `hook_z`; biases belong to no head. With `incl_remainder` also what all heads leave of the stream. Rejects like
+ * `accumulated_resid`.
+ */
+export async function stack_head_results(
+  model: PreTrainedModel,
+  cache: ActivationCache,
+  options: ResidualStackOptions & { incl_remainder?: boolean } = {},
+): Promise<ResidualStack> {
+  checkOptions('stack_head_results', options, [...stackOptions, 'incl_remainder']);
+  const last = lastLayer('stack_head_results', model, options);
+  const labels: string[] = [];
+  const results: Float[] = [];
+  for (let layer = 0; layer < last; layer++) {
+    const z = captured('stack_head_results', cache, inLayer(model, layer, 'attn.hook_z'));
+    const [batch = 0, length = 0, heads = 0, width = 0] = z.dims;
+    const rows = z.permute(2, 0, 1, 3).view(heads, batch * length, width);
+    const added = await bmm(rows, await model.parameter(inLayer(model, layer, 'attn.W_O')));
+    for (let head = 0; head < heads; head++) {
+      labels.push(`L${layer}H${head}`);
+      results.push(added.slice(head).view(batch, length, -1));
+    }
+  }
+  if (options.incl_remainder === true && last > 0) {
+    const whole = captured('stack_head_results', cache, inLayer(model, last - 1, 'hook_resid_post'));
+    labels.push('remainder');
+    results.push(results.reduce((rest, result) => rest.sub(result), whole));
+  }
+  return finished('stack_head_results', model, cache, { labels, components: results }, options);
+}
+
+/**
+ * What each component of a stack [component, batch, pos, d_model] (or without `pos`, for the same `pos` here) adds to
+ * the logit of a token, or to its difference to `incorrect_tokens`: [component, batch, pos]. The norm's scale is held
+ * fixed and its weight is part of the token's direction, as in a model with folded norms; biases are not counted.
+ * Rejects with `unsupported` where logits are no sum of shares.
+ */
+export async function logit_attrs(
+  model: PreTrainedModel,
+  cache: ActivationCache,
+  residual_stack: Tensor<'float32'>,
+  tokens: TokenChoice,
+  options: { incorrect_tokens?: TokenChoice; pos?: Positions } = {},
+): Promise<Tensor<'float32'>> {
+  checkOptions('logit_attrs', options, ['incorrect_tokens', 'pos']);
+  const batch = residual_stack.dims[1] ?? 0;
+  const choice = { right: tokens, wrong: options.incorrect_tokens };
+  const { directions } = await tokenDirections('logit_attrs', model, batch, choice, undefined);
+  const scaled = normalized('logit_attrs', model, cache, residual_stack, { pos: options.pos });
+  const width = scaled.dims.at(-1) ?? 1;
+  const perRow = scaled.size / ((scaled.dims[0] as number) * batch || 1);
+  const out = new Float32Array(scaled.size / width);
+  out.forEach((_, at) => {
+    const row = Math.floor((at * width) / perRow) % batch;
+    let sum = 0;
+    for (let i = 0; i < width; i++) {
+      sum += (scaled.data[at * width + i] as number) * (directions.data[row * width + i] as number);
+    }
+    out[at] = sum;
+  });
+  return new Tensor('float32', out, scaled.dims.slice(0, -1));
+}
+
+interface Part {
+  label: string;
+  hook: string;
+}
+
+interface Collected {
+  labels: string[];
+  components: Float[];
+}
+
+function lastLayer(call: string, { cfg }: PreTrainedModel, { layer }: ResidualStackOptions): number {
+  const last = layer === undefined || layer === -1 ? cfg.n_layers : layer;
+  if (Number.isInteger(last) && last >= 0 && last <= cfg.n_layers) return last;
+  throw new ClearformerError('invalid_argument', `${call}: there is no layer ${layer} of ${cfg.n_layers}`);
+}
+
+function captured(call: string, cache: ActivationCache, hook: string): Float {
+  const value = (cache as Readonly<Record<string, Float>>)[hook];
+  if (value !== undefined) return value;
+  throw new ClearformerError('invalid_argument', `${call}: the cache has no ${hook}; capture it with names_filter`);
+}
+
+function collected(call: string, cache: ActivationCache, parts: readonly Part[]): Collected {
+  const values = parts.map(({ hook }) => captured(call, cache, hook));
+  const [batch = 0, length = 0, width = 0] = values.at(-1)?.dims ?? [];
+  const zeros = new Tensor('float32', new Float32Array(batch * length * width), [batch, length, width]);
+  // Positions are the same for all sequences.
+  const components = values.map((value) => (value.dims[0] === batch ? value : zeros.add(value)));
+  return { labels: parts.map(({ label }) => label), components };
+}
+
+function finished(
+  call: string,
+  model: PreTrainedModel,
+  cache: ActivationCache,
+  { labels, components }: Collected,
+  options: ResidualStackOptions & { mlp_input?: boolean },
+): ResidualStack {
+  const { pos } = options;
+  const taken = components.map((value) => atPositions(call, value, pos));
+  if (taken.length === 0) throw new ClearformerError('invalid_argument', `${call}: there are no components`);
+  const all = stacked(taken, 0) as Float;
+  return { labels, components: options.apply_ln === true ? normalized(call, model, cache, all, options) : all };
+}
+
+/** [batch, pos, features] at some positions; a number drops the axis. */
+function atPositions(call: string, value: Float, pos: Positions | undefined): Float {
+  if (pos === undefined) return value;
+  const taken = takePlaces(value, placesOf(call, pos, value.dims[1] ?? 0));
+  return typeof pos === 'number' ? taken.squeeze(1) : taken;
+}
+
+/** A stack as the norm at its layer would pass it on, before its weight and bias. */
+function normalized(
+  call: string,
+  model: PreTrainedModel,
+  cache: ActivationCache,
+  all: Float,
+  options: ResidualStackOptions & { mlp_input?: boolean },
+): Float {
+  const last = lastLayer(call, model, options);
+  const top = model.cfg.kind === 'encoder-decoder' ? 'decoder.' : '';
+  const norm = options.mlp_input === true ? 'ln2' : 'ln1';
+  const hook = last === model.cfg.n_layers ? `${top}ln_final.hook_scale` : inLayer(model, last, `${norm}.hook_scale`);
+  const scale = atPositions(call, captured(call, cache, hook), options.pos);
+  const centred = model.cfg.normalization_type === 'LN' ? all.sub(all.mean(-1, true)) : all;
+  return centred.div(scale);
+}

@@ -1,0 +1,68 @@
+// Texts as a model's tokens, with TransformerLens' names and its rule: a sequence begins with the model's first token.
+
+import type { PreTrainedModel } from '../models/pre_trained_model.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { Tensor } from '../tensor/tensor.js';
+import type { PreTrainedTokenizer } from '../text/tokenizer.js';
+
+/** Options of to_tokens and to_str_tokens. */
+export interface ToTokensOptions {
+  /** Whether the sequence begins with the bos token, if there is one. Default true. */
+  prepend_bos?: boolean | undefined;
+}
+
+/**
+ * The ids [batch, pos] of a text or several, padded on the right, with the special tokens of the model's tokenizer.
+ * Rejects with `unsupported` if the model's folder has no tokenizer, or no padding token for texts of several lengths.
+ */
+export async function to_tokens(
+  model: PreTrainedModel,
+  input: string | readonly string[],
+  options: ToTokensOptions = {},
+): Promise<Tensor<'int64'>> {
+  const tokenizer = await tokenizerOf('to_tokens', model, options);
+  const rows = [input].flat().map((text) => idsOf(model, tokenizer, text, options.prepend_bos ?? true));
+  const length = rows.reduce((most, row) => Math.max(most, row.length), 0);
+  const pad = tokenizer.pad_token_id ?? (model.cfg.pad_token_id as number | null);
+  if (pad === null && rows.some((row) => row.length < length)) {
+    throw new ClearformerError('unsupported', 'to_tokens: texts of several lengths, and no padding token');
+  }
+  const padded = rows.flatMap((row) => [...row, ...new Array<number>(length - row.length).fill(pad ?? 0)]);
+  return new Tensor('int64', BigInt64Array.from(padded, BigInt), [rows.length, length]);
+}
+
+/** The text of each token of a text, or of ids. Rejects as `to_tokens`. */
+export async function to_str_tokens(
+  model: PreTrainedModel,
+  input: string | Tensor | readonly number[],
+  options: ToTokensOptions = {},
+): Promise<string[]> {
+  const tokenizer = await tokenizerOf('to_str_tokens', model, options);
+  const ids =
+    typeof input === 'string'
+      ? idsOf(model, tokenizer, input, options.prepend_bos ?? true)
+      : Array.from((input instanceof Tensor ? input.data : input) as ArrayLike<number | bigint>, Number);
+  return ids.map((id) => tokenizer.decode([id], { clean_up_tokenization_spaces: false }));
+}
+
+async function tokenizerOf(
+  call: string,
+  model: PreTrainedModel,
+  options: ToTokensOptions,
+): Promise<PreTrainedTokenizer> {
+  checkOptions(call, options, ['prepend_bos']);
+  const tokenizer = await model.ownTokenizer();
+  if (tokenizer !== undefined) return tokenizer;
+  throw new ClearformerError('unsupported', `${call}: there is no tokenizer in the model's folder`);
+}
+
+/** Tokenizers add the bos token of some models and not of others. */
+function idsOf(model: PreTrainedModel, tokenizer: PreTrainedTokenizer, text: string, prepend: boolean): number[] {
+  const ids = tokenizer.encode(text);
+  const bos = tokenizer.bos_token_id ?? (model.cfg.bos_token_id as number | null);
+  if (bos === null) return ids;
+  const added = ids[0] === bos && tokenizer.encode(text, { add_special_tokens: false })[0] !== bos;
+  if (prepend) return ids[0] === bos ? ids : [bos, ...ids];
+  return added ? ids.slice(1) : ids;
+}
