@@ -151,14 +151,17 @@ void expect_representable(const ParameterView& view, const Tensor& values) {
   }
 }
 
-ParameterView::Piece stored_piece(const Parameter& parameter) {
+// A part of a weight whose outputs follow each other in the checkpoint's tensor.
+ParameterView::Piece stored_piece(const Parameter& parameter, std::size_t run) {
   const Shape& shape = parameter.stored_shape;
-  const std::size_t outputs = parameter.rows->outputs();
+  const RowRuns& places = parameter.places;
+  const std::size_t first = places.first + run * places.stride;
   ParameterView::Piece piece{&parameter};
+  piece.first_row = run * places.count;
   std::size_t step = parameter.rows->inputs();
   for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
     if (axis == (parameter.turned() ? 1u : 0u)) {
-      piece.axes.push_back({Of::rows, 1, parameter.first, parameter.first + outputs});
+      piece.axes.push_back({Of::rows, 1, first, first + places.count});
     } else {
       step /= std::max<std::size_t>(1, shape[axis]);
       piece.axes.push_back({Of::columns, step, 0, shape[axis]});
@@ -195,7 +198,9 @@ std::optional<ParameterView> Parameters::stored(std::string_view name) const {
     if (parameter.stored.name != name) continue;
     view.name = name;
     view.shape = parameter.stored_shape;
-    view.pieces.push_back(stored_piece(parameter));
+    for (std::size_t run = 0; run < parameter.places.runs; ++run) {
+      view.pieces.push_back(stored_piece(parameter, run));
+    }
   }
   if (view.pieces.empty()) return std::nullopt;
   return view;

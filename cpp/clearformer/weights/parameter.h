@@ -15,7 +15,7 @@ struct Parameter {
   std::string path;   // ours: "blocks.0.attn.q_proj.weight"
   StoredName stored;  // the checkpoint's tensor that it is, or is a part of
   Shape stored_shape{0};
-  std::size_t first = 0;             // of the checkpoint's outputs, the first of this part
+  RowRuns places = {};               // of its outputs among the checkpoint's
   std::shared_ptr<WeightRows> rows;  // (outputs, …); a scalar is one row of one number
 
   /// Whether the checkpoint holds the transpose.

@@ -209,9 +209,9 @@ void Weights::note_parameter(std::string_view path, const StoredName& stored, co
                              const Shape& shape) {
   if (path.empty()) return;
   const Shape& whole = entry.weight.shape;
-  const std::size_t first = first_output(stored, outputs_of(stored, whole), outputs_of({}, shape));
+  const RowRuns places = rows_of(stored, outputs_of(stored, whole), outputs_of({}, shape));
   Parameter& parameter =
-      parameters_.emplace_back(Parameter{std::string(path), stored, whole, first, nullptr});
+      parameters_.emplace_back(Parameter{std::string(path), stored, whole, places, nullptr});
   if (!entry.name_in_file.empty()) parameter.stored.name = entry.name_in_file;
 }
 
