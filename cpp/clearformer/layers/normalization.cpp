@@ -15,21 +15,23 @@ constexpr std::string_view kLegends[kRanks] = {"", "d_model", "batch d_model", "
 constexpr std::string_view kScaleLegends[kRanks] = {"", "1", "batch 1", "batch pos 1",
                                                     "batch pos head 1"};
 
-// The stored weight beside the one that the norm multiplies by, with the offset: their sum has fewer digits of it.
+// The stored weight beside the one that the norm multiplies by: with the offset, whose sum has fewer digits of it, or
+// among those of other heads.
 class OffsetRows : public Matrix {
  public:
-  OffsetRows(const Tensor& stored, Tensor used, float offset)
-      : Matrix(stored.share()), used_(std::move(used)), offset_(offset) {}
+  OffsetRows(const Tensor& stored, Tensor used, float offset, std::size_t first = 0)
+      : Matrix(stored.share()), used_(std::move(used)), offset_(offset), first_(first) {}
   void set_row(std::size_t output, const float* row) override {
     Matrix::set_row(output, row);
     for (std::size_t i = 0; i < inputs(); ++i) {
-      used_.f32()[output * inputs() + i] = row[i] + offset_;
+      used_.f32()[first_ + output * inputs() + i] = row[i] + offset_;
     }
   }
 
  private:
   Tensor used_;
   float offset_;
+  std::size_t first_;  // of its numbers among those of used_
 };
 
 Tensor with_offset(Tensor stored, const WeightScope& scope, float offset) {
@@ -59,10 +61,13 @@ void Normalization::load_heads(const WeightScope& scope) {
     return;
   }
   for (std::size_t head = 0; head < config_.heads; ++head) {
-    const Tensor own = (scope / concat(head)).take("weight", config_.shape);
+    const WeightScope place = scope / concat(head);
+    Tensor own = place.take("weight", config_.shape);
     if (own.empty()) continue;
     if (weight_.empty()) weight_ = Tensor::zeros({config_.heads, features});
     std::memcpy(weight_.f32() + head * features, own.f32(), own.view().bytes());
+    own.reshape({own.dim(0), features / own.dim(0)});
+    place.hold("weight", std::make_shared<OffsetRows>(own, weight_.share(), 0.0f, head * features));
   }
 }
 
