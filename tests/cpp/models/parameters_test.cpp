@@ -101,7 +101,9 @@ TEST_P(ParametersOf, AreTheTensorsOfTheFile) {
     }
     for (const std::string& name : model->unexpected_tensors()) unread.erase(name);
     unread.erase("positional_encoding.pos_embedding");  // sinusoids, which are computed
-    std::erase_if(unread, [](const std::string& name) { return name.ends_with("mask_token"); });  // of DINOv2's training
+    std::erase_if(unread, [](const std::string& name) {
+      return name.ends_with("mask_token");
+    });  // of DINOv2's training
     // A file may hold a tied tensor twice.
     std::erase_if(unread, [&](const std::string& name) {
       return std::any_of(tensors.begin(), tensors.end(), [&](const auto& other) {
