@@ -21,7 +21,8 @@ import {
 import { rowsOf } from './inputs.js';
 import { KeyValueCache } from './key_value_cache.js';
 import type { Observation } from './observation.js';
-import { RowDecoders, StopStrings } from './row_decoders.js';
+import { RowDecoders } from './row_decoders.js';
+import type { StopStrings } from './stop_strings.js';
 
 /** The model that generates. */
 export interface GeneratingModel {
@@ -72,7 +73,7 @@ class GenerationRun {
     try {
       if (value.warning !== undefined) warn(value.warning);
       const tokenizer = stop_strings.length > 0 ? await stopTokenizer(host, request, value) : undefined;
-      const stops = tokenizer && new StopStrings(stop_strings, tokenizer, promptRows(value), [...value.eos_token_ids]);
+      const stops = tokenizer && (await stopStrings(stop_strings, tokenizer, value));
       const callbacks = await followed(request, value);
       return new GenerationRun(engine, value, request, observation, stops, callbacks, past_key_values);
     } catch (thrown) {
@@ -185,6 +186,15 @@ async function followed(request: GenerationRequest, value: GenerationValue): Pro
   if (criteria.length === 0 && processors.length === 0) return undefined;
   const { Callbacks } = await import('./generation_callbacks.js'); // rarely needed
   return new Callbacks(rowsOf(value.prompt), request);
+}
+
+async function stopStrings(
+  strings: readonly string[],
+  tokenizer: PreTrainedTokenizer,
+  value: GenerationValue,
+): Promise<StopStrings> {
+  const { StopStrings } = await import('./stop_strings.js'); // rarely needed
+  return new StopStrings(strings, tokenizer, promptRows(value), [...value.eos_token_ids]);
 }
 
 async function stopTokenizer(
