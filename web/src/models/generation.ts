@@ -3,7 +3,7 @@
 import type { GenerationValue, Handle, RunInputs, StepValue } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
-import { nextTurn } from '../support/platform.js';
+import { loadPart, nextTurn } from '../support/platform.js';
 import { warn } from '../support/warning.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { toTensor } from '../tensor/tensor_output.js';
@@ -193,7 +193,7 @@ async function stopStrings(
   tokenizer: PreTrainedTokenizer,
   value: GenerationValue,
 ): Promise<StopStrings> {
-  const { StopStrings } = await import('./stop_strings.js'); // rarely needed
+  const { StopStrings } = await loadPart(() => import('./stop_strings.js')); // rarely needed
   return new StopStrings(strings, tokenizer, promptRows(value), [...value.eos_token_ids]);
 }
 

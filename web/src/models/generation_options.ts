@@ -2,6 +2,7 @@
 
 import type { HookPoint, OptionValue, OutputRequest, StepRequest } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
+import { loadPart } from '../support/platform.js';
 import type { Streamer } from '../text/text_streamer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import type { ScoresProcessor, StoppingCriterion } from './generation_functions.js';
@@ -203,7 +204,8 @@ export function sortOptions(
   const stops = given.stop_strings === undefined ? defaults.stop_strings : given.stop_strings;
   const observe = async (): Promise<Observation> => {
     if (inside.every((name) => asked[name] === undefined)) return { request: lists, cause: (thrown) => thrown };
-    const { request, cause } = (await import('./observation.js')).observe(call, asked, model.hooks, model.remote);
+    const inner = await loadPart(() => import('./observation.js'));
+    const { request, cause } = inner.observe(call, asked, model.hooks, model.remote);
     return { request: { ...request, ...lists }, cause };
   };
   const { signal, tokenizer } = given;

@@ -36,6 +36,7 @@ export interface OpenedModel {
   model: Handle;
 }
 
+/** @internal Reads a weight, or the part `at` of it. */
 export async function readParameter(
   { engine, model }: OpenedModel,
   name: string,
@@ -54,6 +55,7 @@ export async function readParameter(
   );
 }
 
+/** @internal Changes a weight; returns the number of edits in force. */
 export async function editParameter(
   { engine, model }: OpenedModel,
   name: string,

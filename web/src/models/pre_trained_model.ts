@@ -187,7 +187,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     options: RunWithCacheOptions,
   ): Promise<[Tensor<'float32'>, ActivationCache]> {
     this.open();
-    const { observe, requireCaptured, stopAt } = await import('./observation.js'); // not every page looks inside
+    const { observe, requireCaptured, stopAt } = await loadPart(() => import('./observation.js')); // not every page does
     const { engine } = this.open();
     const { stop_at_layer: stop, signal } = options;
     const all = this.#loaded.hooks;
