@@ -27,10 +27,10 @@ inline float magnitude_of(const float* x) {
   constexpr std::int32_t kInfinity = 0x7f800000;
   IntVec largest(0);
   for (std::size_t i = 0; i < kBlock; i += kLanes) {
-    const Vec magnitude = xsimd::abs(load(x + i));
-    largest = xsimd::max(largest, xsimd::bitwise_cast<std::int32_t>(magnitude));
+    const Vec magnitude = abs(load(x + i));
+    largest = max(largest, bitwise_cast<std::int32_t>(magnitude));
   }
-  const std::int32_t bits = xsimd::reduce_max(largest);
+  const std::int32_t bits = reduce_max(largest);
   return bits < kInfinity ? std::bit_cast<float>(bits) : NAN;
 }
 
@@ -45,7 +45,7 @@ inline IntVec quantize(const float* x, Vec inverse, unsigned char* to, std::size
   IntVec numbers[kCount / kLanes], sums(0);
   for (std::size_t v = 0; v < kCount / kLanes; ++v) {
     const Vec rounded = load(x + v * kLanes) * inverse + Vec(kRound);
-    numbers[v] = xsimd::bitwise_cast<std::int32_t>(rounded) - zero;
+    numbers[v] = bitwise_cast<std::int32_t>(rounded) - zero;
     if constexpr (kRounding.corrected) sums += numbers[v];
   }
   const auto store_half = [&](std::size_t half) {
@@ -100,7 +100,7 @@ void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& row
     std::memcpy(end, &scale, sizeof scale);
     if constexpr (kRounding.corrected) {
       // Unsigned: blocks with infinities have any sum.
-      const std::uint32_t correction = -8u * static_cast<std::uint32_t>(xsimd::reduce_add(sums));
+      const std::uint32_t correction = -8u * static_cast<std::uint32_t>(reduce_add(sums));
       std::memcpy(end + 4 * rows.group, &correction, sizeof correction);
     }
   }

@@ -12,9 +12,9 @@ namespace {
 // (a·cos + b·(-sin), b·cos + a·sin).
 inline void turn_neighbours(Vec& low, Vec& high, Vec cosine, Vec sine) {
   const Vec minus = -sine;
-  low = low * xsimd::zip_lo(cosine, cosine) + exchange_lanes<1>(low) * xsimd::zip_lo(minus, sine);
+  low = low * zip_lo(cosine, cosine) + exchange_lanes<1>(low) * zip_lo(minus, sine);
   high =
-      high * xsimd::zip_hi(cosine, cosine) + exchange_lanes<1>(high) * xsimd::zip_hi(minus, sine);
+      high * zip_hi(cosine, cosine) + exchange_lanes<1>(high) * zip_hi(minus, sine);
 }
 
 }  // namespace
