@@ -174,6 +174,25 @@ describe('a service worker', () => {
     expect(await serviceWorker(script(inline))).toBe(greedyText);
   });
 
+  it('has in inline.js what is loaded on demand elsewhere', async () => {
+    const seen = await serviceWorker(`
+      import { AutoModelForCausalLM, AutoTokenizer } from '${inline}';
+      async function see(source) {
+        const tokenizer = await AutoTokenizer.from_pretrained(source);
+        const model = await AutoModelForCausalLM.from_pretrained(source);
+        const inputs = tokenizer('Once upon a time');
+        const [, cache] = await model.run_with_cache(inputs, { names_filter: 'ln_final.hook_out' });
+        const norm = await model.parameter('model.norm.weight');
+        const ids = await model.generate(inputs, { max_new_tokens: 40, stop_strings: 'girl', stopping_criteria: () => false });
+        await model.dispose();
+        const [text] = tokenizer.batch_decode(ids);
+        return [Object.keys(cache), norm.dims, text.endsWith('girl')];
+      }
+      self.onmessage = (event) =>
+        event.waitUntil(see(event.data).catch(String).then((seen) => event.source.postMessage(seen)));`);
+    expect(seen).toEqual([['ln_final.hook_out'], [64], true]);
+  });
+
   it('runs index.js when it is bundled', async () => {
     const { build } = await import('esbuild');
     const { outputFiles } = await build({
