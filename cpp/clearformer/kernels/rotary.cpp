@@ -13,8 +13,7 @@ namespace {
 inline void turn_neighbours(Vec& low, Vec& high, Vec cosine, Vec sine) {
   const Vec minus = -sine;
   low = low * zip_lo(cosine, cosine) + exchange_lanes<1>(low) * zip_lo(minus, sine);
-  high =
-      high * zip_hi(cosine, cosine) + exchange_lanes<1>(high) * zip_hi(minus, sine);
+  high = high * zip_hi(cosine, cosine) + exchange_lanes<1>(high) * zip_hi(minus, sine);
 }
 
 }  // namespace
