@@ -22,6 +22,7 @@ class PackedMatrix : public WeightRows {
   std::size_t outputs() const override { return outputs_; }
   std::size_t inputs() const override { return inputs_; }
   std::size_t bytes() const override { return panels_.capacity() * size_of(panels_.dtype()); }
+  WeightPlace place() const override { return {panels_.data(), 0, outputs_ * inputs_, true}; }
 
   /// Row `output` of the weight, (K), widened to floats: the look-up of an embedding table.
   void copy_row(std::size_t output, float* to) const override;

@@ -28,6 +28,8 @@ class OffsetRows : public Matrix {
     }
   }
 
+  WeightPlace place() const override { return {used_.data(), first_, used_.elements(), false}; }
+
  private:
   Tensor used_;
   float offset_;

@@ -57,6 +57,7 @@ class Matrix : public WeightRows {
   std::size_t bytes() const override {
     return static_cast<std::size_t>(bytes_of(format_, outputs_, inputs_));
   }
+  WeightPlace place() const override { return {values_.data(), 0, outputs_ * inputs_, false}; }
   /// Bytes of a matrix of that format and size.
   static std::uint64_t bytes_of(MatrixFormat format, std::size_t outputs, std::size_t inputs);
 

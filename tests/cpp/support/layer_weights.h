@@ -23,6 +23,8 @@ class LayerWeights {
   }
 
   WeightScope scope() { return {weights_, names_}; }
+  /// The parameters taken so far.
+  std::vector<Parameter> take_parameters() { return weights_.take_parameters(); }
   /// Throws for tensors that are missing, misshapen or unused.
   void check() const { weights_.check(Weights::Unexpected::refuse); }
 

@@ -1,0 +1,88 @@
+#include "clearformer/kernels/panel_gradient.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "clearformer/kernels/matmul.h"
+#include "clearformer/tensor/thread_pool.h"
+
+namespace clearformer::kernels {
+
+namespace {
+
+// (rows, columns) -> (columns, rows), in blocks that the cache holds.
+void transpose_shared(const float* from, float* to, std::size_t rows, std::size_t columns) {
+  constexpr std::size_t kBlockRows = 16;
+  parallel_ranges(columns, rows, 1, [&](std::size_t first, std::size_t end) {
+    for (std::size_t row = 0; row < rows; row += kBlockRows) {
+      const std::size_t last = std::min(rows, row + kBlockRows);
+      for (std::size_t column = first; column < end; ++column) {
+        for (std::size_t r = row; r < last; ++r) to[column * rows + r] = from[r * columns + column];
+      }
+    }
+  });
+}
+
+}  // namespace
+
+PanelGradient::PanelGradient(std::size_t outputs, std::size_t inputs)
+    : outputs_(outputs),
+      inputs_(inputs),
+      panels_(
+          Tensor::zeros({(outputs + panel_width() - 1) / panel_width(), inputs, panel_width()})) {}
+
+void PanelGradient::copy_row(std::size_t output, float* to) const {
+  const std::size_t width = panel_width();
+  const float* from = panels_.f32() + output / width * width * inputs_ + output % width;
+  for (std::size_t k = 0; k < inputs_; ++k) to[k] = from[k * width];
+}
+
+void PanelGradient::set_row(std::size_t output, const float* row) {
+  const std::size_t width = panel_width();
+  float* to = panels_.f32() + output / width * width * inputs_ + output % width;
+  for (std::size_t k = 0; k < inputs_; ++k) to[k * width] = row[k];
+}
+
+void PanelGradient::add_to_row(std::size_t output, const float* row, std::size_t first,
+                               std::size_t end) {
+  const std::size_t width = panel_width();
+  float* to = panels_.f32() + output / width * width * inputs_ + output % width;
+  for (std::size_t k = first; k < end; ++k) to[k * width] += row[k - first];
+}
+
+void PanelGradient::clear() { std::memset(panels_.data(), 0, panels_.view().bytes()); }
+
+// Panel p is the product of xᵀ (K, rows) and W columns of dy, which are copied next to each other.
+void PanelGradient::add_outer(const float* dy, const float* x, std::size_t rows, Arena& arena) {
+  const std::size_t width = panel_width(), most = std::min(rows, kRows);
+  const Arena::Frame frame(arena);
+  float* turned = arena.take({inputs_, most}).f32();
+  float* columns = arena.take({num_threads(), most, width}).f32();
+  for (std::size_t first = 0; first < rows; first += kRows) {
+    const std::size_t count = std::min(kRows, rows - first);
+    transpose_shared(x + first * inputs_, turned, count, inputs_);
+    const auto add_panel = [&](std::size_t panel, std::size_t worker) {
+      const std::size_t filled = std::min(width, outputs_ - panel * width);
+      float* own = columns + worker * most * width;
+      for (std::size_t row = 0; row < count; ++row) {
+        const float* from = dy + (first + row) * outputs_ + panel * width;
+        std::copy_n(from, filled, own + row * width);
+        std::fill_n(own + row * width + filled, width - filled, 0.0f);
+      }
+      float* sums = panels_.f32() + panel * width * inputs_;
+      MatmulArgs args{{sums, width, inputs_, width, count, {}}};
+      args.epilogue.residual = sums;
+      args.epilogue.residual_stride = width;
+      args.a = turned;
+      args.a_stride = args.panel_stride = count;
+      args.b = own;
+      matmul(args);
+    };
+    parallel_ranges(panels_.dim(0), count * inputs_ * width, 1,
+                    [&](std::size_t panel, std::size_t end, std::size_t worker) {
+                      for (; panel < end; ++panel) add_panel(panel, worker);
+                    });
+  }
+}
+
+}  // namespace clearformer::kernels

@@ -1,0 +1,49 @@
+// WeightGradients: which weights' gradients are wanted, and their sums so far.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "clearformer/kernels/packed_matrix.h"
+#include "clearformer/kernels/panel_gradient.h"
+#include "clearformer/weights/parameter.h"
+
+namespace clearformer {
+
+/// The sums of the gradients of those weights that are wanted. A weight is identified by the memory that its layer
+/// computes with: a tied table has one gradient, whatever the number of its names. Backward passes add to the sums.
+class WeightGradients {
+ public:
+  /// Asks for the gradient of a weight; the sums begin as zeros, 4 bytes a number. Asking again changes nothing. The
+  /// parameter's owner must outlive this.
+  void want(const Parameter& parameter);
+  /// Whether any is wanted.
+  bool any() const { return !sums_.empty(); }
+
+  /// The sums of a packed weight, in the same panels; null if they are not wanted.
+  kernels::PanelGradient* of(const kernels::PackedMatrix& weight) const;
+  /// The sums of a weight or bias, as many floats as the tensor has; null if they are not wanted.
+  float* of(const Tensor& weight) const;
+
+  /// The sums as rows of the shape of parameter.rows, which stay valid, and change, as more is added: in place of those
+  /// of a Parameter they are read under its names in the file. Null if they are not wanted. The sums are those of the
+  /// numbers a layer computes with, so of a quantised weight those of the dequantised one.
+  std::shared_ptr<WeightRows> rows(const Parameter& parameter) const;
+
+  /// Bytes of all sums.
+  std::size_t bytes() const;
+  /// Sets all sums to zero.
+  void clear();
+
+ private:
+  struct Sums {
+    const void* weight;
+    std::shared_ptr<kernels::PanelGradient> panels;  // or
+    Tensor numbers;
+  };
+  const Sums* find(const void* weight) const;
+
+  std::vector<Sums> sums_;
+};
+
+}  // namespace clearformer
