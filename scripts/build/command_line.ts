@@ -2,12 +2,11 @@
 
 import { chmodSync, readFileSync } from 'node:fs';
 
-import type { BuildOptions, Plugin } from 'esbuild';
+import type { Plugin } from 'rolldown';
+import { shortening } from './bundler.js';
 import { inProject } from './fresh.js';
 import { generationOptions } from './generation_options.js';
 import { noteBundled } from './licences.js';
-
-type Build = typeof import('esbuild').build;
 
 const packageJson = (): { version: string; description: string } =>
   JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
@@ -23,17 +22,13 @@ const built: Readonly<Record<string, () => string>> = {
 
 const builtModules: Plugin = {
   name: 'built modules',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^built:/ }, ({ path }) => ({ path: path.replace('built:', ''), namespace: 'built' }));
-    onLoad({ filter: /.*/, namespace: 'built' }, ({ path }) => ({ contents: built[path]?.() ?? '', loader: 'js' }));
-  },
+  resolveId: (source) => (source.startsWith('built:') ? source : null),
+  load: (id) => built[id.replace('built:', '')]?.() ?? null,
 };
 
 const thePackage: Plugin = {
   name: 'the package',
-  setup({ onResolve }) {
-    onResolve({ filter: /^(\.\.\/)+index\.js$/ }, () => ({ path: './index.js', external: true }));
-  },
+  resolveId: (source) => (/^(\.\.\/)+index\.js$/.test(source) ? { id: './index.js', external: true } : null),
 };
 
 /** The licence of the bundled argument parser, as a comment that minifiers keep. */
@@ -43,21 +38,22 @@ function licence(): string {
   return `/*! commander ${version}\n${text}\n*/`;
 }
 
-export async function bundleCommandLine(build: Build, options: BuildOptions): Promise<void> {
-  const outfile = inProject('dist/cli.js');
-  await build({
-    ...options,
+export async function bundleCommandLine(): Promise<void> {
+  const { rolldown } = await import('rolldown');
+  const file = inProject('dist/cli.js');
+  const build = await rolldown({
+    input: inProject('web/src/cli/main.ts'),
     platform: 'node',
-    target: 'node20.16',
-    mainFields: ['module', 'main'],
-    sourcemap: false,
+    transform: { target: 'node20.16' },
     plugins: [builtModules, thePackage, noteBundled],
-    entryPoints: [inProject('web/src/cli/main.ts')],
-    // commander is CommonJS and loads Node's modules with require.
-    banner: {
-      js: `${licence()}\nimport { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);`,
-    },
-    outfile,
   });
-  chmodSync(outfile, 0o755);
+  await build.write({
+    file,
+    format: 'esm',
+    minify: { ...shortening, compress: false, mangle: false },
+    banner: licence(),
+    codeSplitting: false,
+  });
+  await build.close();
+  chmodSync(file, 0o755);
 }

@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
-import type { Plugin } from 'esbuild';
+import type { Plugin } from 'rolldown';
 import { run, SetupError, step } from '../toolchain/progress.js';
 import { modules, tools, wasmFolder } from './cmake.js';
 import { inProject } from './fresh.js';
@@ -84,12 +84,11 @@ const bundled = new Set<string>();
 /** Records which packages' files are bundled by this process, in build/package.bundled. */
 export const noteBundled: Plugin = {
   name: 'note what is bundled',
-  setup({ initialOptions, onEnd }) {
-    initialOptions.metafile = true;
-    onEnd(({ metafile }) => {
-      for (const path of Object.keys(metafile?.inputs ?? {})) bundled.add(originOf(path));
-      writeFileSync(bundledFile, `${[...bundled].sort().join('\n')}\n`);
-    });
+  generateBundle(_options, bundle) {
+    for (const file of Object.values(bundle)) {
+      if (file.type === 'chunk') for (const id of file.moduleIds) bundled.add(originOf(id));
+    }
+    writeFileSync(bundledFile, `${[...bundled].sort().join('\n')}\n`);
   },
 };
 
@@ -98,7 +97,7 @@ function originOf(path: string): string {
   const [, name] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
   if (name) return name;
   if (/(^|\/)build\/wasm[^/]*\/[^/]+\.mjs$/.test(path)) return 'emscripten';
-  if (/(^|\/)web\/src\//.test(path) || /^[\w ]+:/.test(path)) return '';
+  if (/(^|\/)web\/src\//.test(path) || /^(\0|built:)/.test(path)) return '';
   throw new SetupError(`${path} is bundled, and scripts/build/licences.ts does not know whose it is.`);
 }
 

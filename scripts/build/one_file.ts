@@ -4,12 +4,9 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 
-import type { BuildOptions } from 'esbuild';
-import { withClassNames } from './class_names.js';
+import { common, plugins, shortening } from './bundler.js';
 import { inProject } from './fresh.js';
-import { bundleWhole, shortening } from './whole.js';
-
-type Build = typeof import('esbuild').build;
+import { bundleWhole } from './whole.js';
 
 const letter = (code: number): string => String.fromCharCode(code);
 /** The printable characters of ASCII that need no escape in any string. */
@@ -37,22 +34,12 @@ function charactersOf(bytes: Uint8Array): { text: string; swapped: string } {
   return { text: Array.from(bytes, (byte) => characters[byte]).join(''), swapped };
 }
 
-/** Minifies, but keeps class names, which consoles show. */
-export async function minified(code: string): Promise<string> {
-  const { minify } = await import('vite');
-  const made = await minify('script.js', withClassNames(code), { module: true, ...shortening });
-  if (made.errors.length > 0) throw new Error(made.errors.map(({ message }) => message).join('\n'));
-  return made.code;
-}
-
-async function workerScript(build: Build, options: BuildOptions): Promise<string> {
-  const { outputFiles } = await build({
-    ...options,
-    entryPoints: [inProject('web/src/worker.ts')],
-    format: 'iife', // runs as a module and as a classic script
-    write: false,
-  });
-  return minified(outputFiles?.[0]?.text ?? '');
+async function workerScript(): Promise<string> {
+  const { rolldown } = await import('rolldown');
+  const build = await rolldown({ ...common, input: inProject('web/src/worker.ts'), plugins: [...plugins] });
+  const { output } = await build.generate({ format: 'iife', minify: shortening }); // runs as a module and as a classic script
+  await build.close();
+  return output[0].code;
 }
 
 const write = (name: string, text: string): void => writeFileSync(inProject('dist', name), text);
@@ -62,10 +49,10 @@ const moduleOf = (texts: Readonly<Record<string, string>>): string =>
     .map(([name, text]) => `export const ${name} = ${JSON.stringify(text)};\n`)
     .join('');
 
-export async function bundleInOneFile(build: Build, options: BuildOptions, wasm: string): Promise<void> {
+export async function bundleInOneFile(wasm: string): Promise<void> {
   const { version } = JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
   const define = { 'import.meta.version': JSON.stringify(version) };
-  const worker = await workerScript(build, options);
+  const worker = await workerScript();
   write('worker.js', worker);
   const { text: simd128, swapped } = charactersOf(readFileSync(wasm));
   write('embedded.js', moduleOf({ simd128, swapped }));

@@ -4,22 +4,15 @@
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-import type { PluginContext, RolldownOptions } from 'rolldown';
+import type { Plugin } from 'rolldown';
+import { common, plugins, shortening, staticImports } from './bundler.js';
 import { inProject } from './fresh.js';
-import { filesInPart, textInPart } from './part_of.js';
-
-const names = { keepNames: { class: true, function: false } };
-export const shortening = {
-  compress: { target: 'es2022', ...names },
-  mangle: { toplevel: true, ...names },
-  codegen: { legalComments: 'inline' },
-} as const;
 
 const entries = { node: inProject('web/src/node.ts'), whole: inProject('web/src/whole.ts') };
 
-const files = (worker: string): RolldownOptions['plugins'] => ({
+const files = (worker: string): Plugin => ({
   name: 'files of the package',
-  load: (id) => (id === 'built:worker' ? worker : filesInPart.test(id) ? textInPart(id) : null),
+  load: (id) => (id === 'built:worker' ? worker : null),
   resolveId(source) {
     if (/\/assets\.js$/.test(source)) return inProject('web/src/runtime/assets_whole.ts');
     if (source === 'built:worker') return source;
@@ -27,25 +20,14 @@ const files = (worker: string): RolldownOptions['plugins'] => ({
   },
 });
 
-type Graph = Pick<PluginContext, 'getModuleInfo'>;
-
-/** The static imports of an entry, transitively. */
-function needed(graph: Graph, id: string, found = new Set<string>()): Set<string> {
-  if (found.has(id)) return found;
-  found.add(id);
-  for (const imported of graph.getModuleInfo(id)?.importedIds ?? []) needed(graph, imported, found);
-  return found;
-}
-
 /** Writes them to dist/; `worker` is the module that exports the worker script. */
 export async function bundleWhole(define: Record<string, string>, worker: string): Promise<void> {
   const { rolldown } = await import('rolldown');
   const build = await rolldown({
+    ...common,
     input: entries,
-    plugins: files(worker),
-    platform: 'neutral',
-    resolve: { mainFields: ['module', 'main'] },
-    transform: { target: 'es2022', define },
+    plugins: [files(worker), ...plugins],
+    transform: { ...common.transform, define },
     treeshake: { moduleSideEffects: true }, // the entries import what must be included
     logLevel: 'silent', // it would warn about each import() of an included module
   });
@@ -59,7 +41,7 @@ export async function bundleWhole(define: Record<string, string>, worker: string
       groups: [
         {
           name: (id, graph) => {
-            parts ??= needed(graph, entries.whole);
+            parts ??= staticImports(graph, entries.whole);
             return parts.has(id) ? 'core' : null;
           },
         },

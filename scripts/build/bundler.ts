@@ -1,0 +1,48 @@
+// What all bundles of the package have in common: their plugins, how they are shortened, and which modules they put into one file.
+
+import type { InputOptions, Plugin, PluginContext } from 'rolldown';
+import { noteBundled } from './licences.js';
+import { filesInPart, textInPart } from './part_of.js';
+
+const names = { keepNames: { class: true, function: false } }; // consoles show the names of classes
+export const shortening = {
+  compress: { target: 'es2022', ...names },
+  mangle: { toplevel: true, ...names },
+  codegen: { legalComments: 'inline' },
+} as const;
+
+const filesOfOthersInPart: Plugin = {
+  name: 'files of others in part',
+  load: (id) => (filesInPart.test(id) ? textInPart(id) : null),
+};
+
+// lit's build for environments without HTMLElement includes a whole server-side document, which reads every global of a
+// page on load: in a cross-origin frame that is refused. All that is needed is a class to extend.
+const noDocument = '\0no document';
+const litWithoutDocument: Plugin = {
+  name: 'lit without a document',
+  resolveId: (source) => (source === '@lit-labs/ssr-dom-shim' ? noDocument : null),
+  load: (id) =>
+    id === noDocument
+      ? `export const HTMLElement = globalThis.HTMLElement ?? class {};
+         export const customElements = globalThis.customElements;`
+      : null,
+};
+
+export const plugins: readonly Plugin[] = [filesOfOthersInPart, litWithoutDocument, noteBundled];
+
+export const common = {
+  platform: 'neutral',
+  resolve: { mainFields: ['module', 'main'], conditionNames: ['node'] }, // lit's build without HTMLElement; the same in browsers
+  transform: { target: 'es2022' },
+} satisfies InputOptions;
+
+type Graph = Pick<PluginContext, 'getModuleInfo'>;
+
+/** The static imports of a module, transitively. */
+export function staticImports(graph: Graph, id: string, found = new Set<string>()): Set<string> {
+  if (found.has(id)) return found;
+  found.add(id);
+  for (const imported of graph.getModuleInfo(id)?.importedIds ?? []) staticImports(graph, imported, found);
+  return found;
+}
