@@ -200,24 +200,31 @@ void PackedMatrix::pack(Matrix weight) {
 }
 
 void PackedMatrix::copy_row(std::size_t output, float* to) const {
+  copy_part(output, 0, inputs_, to);
+}
+
+// The inputs first … end - 1 of a row; `first` is a multiple of kBlock.
+void PackedMatrix::copy_part(std::size_t output, std::size_t first, std::size_t end,
+                             float* to) const {
   const std::size_t width = panel_width(), column = output % width;
   if (format_ == MatrixFormat::f32) {
     const float* from = panels_.f32() + output / width * width * inputs_ + column;
-    for (std::size_t k = 0; k < inputs_; ++k) to[k] = from[k * width];
+    for (std::size_t k = first; k < end; ++k) *to++ = from[k * width];
     return;
   }
   const auto* panel = static_cast<const unsigned char*>(panels_.data()) +
                       output / width * bytes_of_panel(format_, inputs_);
   if (format_ == MatrixFormat::f16) {
-    for (std::size_t k = 0; k < inputs_; ++k) {
+    for (std::size_t k = first; k < end; ++k) {
       std::uint16_t half;
       std::memcpy(&half, panel + place16(k, column), sizeof half);
-      to[k] = float_from_f16(half);
+      *to++ = float_from_f16(half);
     }
     return;
   }
   const BlockLayout layout(format_, output);
-  for (std::size_t first = 0; first < inputs_; first += kBlock, panel += layout.bytes()) {
+  panel += first / kBlock * layout.bytes();
+  for (; first < end; first += kBlock, to += kBlock, panel += layout.bytes()) {
     std::uint16_t scale;
     std::memcpy(&scale, panel + layout.scale(), sizeof scale);
     float numbers[kBlock];
@@ -228,7 +235,7 @@ void PackedMatrix::copy_row(std::size_t output, float* to) const {
       numbers[k] = float_from_bf16(scale) * static_cast<float>(number);
     }
     rotate(numbers);
-    std::copy_n(numbers, std::min(kBlock, inputs_ - first), to + first);
+    std::copy_n(numbers, std::min(kBlock, end - first), to);
   }
 }
 
@@ -258,6 +265,45 @@ void PackedMatrix::multiply(const float* x, float* y, std::size_t rows,
   args.b = panels_.f32();
   args.panel_stride = panel_width() * inputs_;
   multiply_shared(args);
+}
+
+// A task takes kBlock inputs: their columns of the weight, as panels of the transposed weight in its workspace, for one
+// block of outputs after the other.
+void PackedMatrix::multiply_transposed(const float* dy, float* dx, std::size_t rows,
+                                       const float* residual, Arena& arena) const {
+  constexpr std::size_t kDepth = 1024;  // outputs at a time: 256 kB
+  const std::size_t width = panel_width(), most = std::min(outputs_, kDepth);
+  const Arena::Frame frame(arena);
+  float* const memory = arena.take({num_threads(), most, kBlock}).f32();
+  const auto block = [&](std::size_t task, std::size_t worker) {
+    float* const panels = memory + worker * most * kBlock;
+    const std::size_t first = task * kBlock, count = std::min(kBlock, inputs_ - first);
+    std::size_t n = 0;
+    do {  // at least once: without outputs the products are 0
+      const std::size_t depth = std::min(kDepth, outputs_ - n);
+      for (std::size_t i = 0; i < depth; ++i) {
+        float row[kBlock] = {};
+        copy_part(n + i, first, first + count, row);
+        for (std::size_t k = 0; k < count; k += width) {
+          std::copy_n(row + k, width, panels + k * depth + i * width);
+        }
+      }
+      MatmulArgs args{{dx + first, inputs_, rows, count, depth, {}}};
+      const float* added = n == 0 ? residual : dx;
+      args.epilogue.residual = added == nullptr ? nullptr : added + first;
+      args.epilogue.residual_stride = inputs_;
+      args.a = dy + n;
+      args.a_stride = outputs_;
+      args.b = panels;
+      args.panel_stride = depth * width;
+      matmul(args);
+      n += kDepth;
+    } while (n < outputs_);
+  };
+  parallel_ranges((inputs_ + kBlock - 1) / kBlock, rows * outputs_ * kBlock, 1,
+                  [&](std::size_t first, std::size_t end, std::size_t worker) {
+                    for (; first < end; ++first) block(first, worker);
+                  });
 }
 
 void PackedMatrix::multiply_quantized(const float* x, const ProductArgs& product) const {

@@ -1,6 +1,7 @@
 // PackedMatrix: the weight of a linear layer, packed once into the panels that the matrix products read.
 #pragma once
 
+#include "clearformer/tensor/arena.h"
 #include "clearformer/tensor/matrix.h"
 
 namespace clearformer::kernels {
@@ -32,7 +33,14 @@ class PackedMatrix : public WeightRows {
   /// y = epilogue(x·Wᵀ) for `rows` rows of x (rows, K) into y (rows, N).
   void multiply(const float* x, float* y, std::size_t rows, const Epilogue& epilogue) const;
 
+  /// dx = dy·W + residual for `rows` rows of dy (rows, N) into dx (rows, K); `residual` (rows, K) may be dx, or null.
+  /// Quantised weights are dequantised. Each element adds up blocks of outputs, those of a block in order, with the
+  /// same bits for any number of threads.
+  void multiply_transposed(const float* dy, float* dx, std::size_t rows, const float* residual,
+                           Arena& arena) const;
+
  private:
+  void copy_part(std::size_t output, std::size_t first, std::size_t end, float* to) const;
   void pack_floats(Tensor rows);
   void pack(Matrix weight);
   void multiply_quantized(const float* x, const ProductArgs& product) const;

@@ -40,12 +40,15 @@ Linear::Linear(std::shared_ptr<const kernels::PackedMatrix> weight, const Weight
   if (bias == Bias::present) bias_ = scope.take_flat("bias", {out_features});
 }
 
+void Linear::check(const TensorView& x, const char* what, std::size_t width) const {
+  if (x.shape().rank() != 0 && x.shape().back(0) == width) return;
+  fail(ErrorCode::shape_mismatch, "linear: ", what, " of shape ", x.shape().text(), " has rows of ",
+       x.shape().rank() == 0 ? 0 : x.shape().back(0), ", the weight takes ", width);
+}
+
 void Linear::multiply(const TensorView& x, const MutableTensorView& y,
                       const kernels::Epilogue& epilogue) const {
-  if (x.shape().rank() == 0 || x.shape().back(0) != in_features()) {
-    fail(ErrorCode::shape_mismatch, "linear: input of shape ", x.shape().text(), " has rows of ",
-         x.shape().rank() == 0 ? 0 : x.shape().back(0), ", the weight takes ", in_features());
-  }
+  check(x, "input", in_features());
   kernels::Epilogue with_bias = epilogue;
   if (!bias_.empty()) with_bias.bias = bias_.f32();
   weight_->multiply(x.f32(), y.f32(), x.shape().outer(1), with_bias);
@@ -59,6 +62,25 @@ void Linear::forward(const TensorView& x, const MutableTensorView& y,
 void Linear::forward(const TensorView& x, const MutableTensorView& y, Write write) const {
   const float* added = write == Write::onto ? y.f32() : nullptr;
   multiply(x, y, {.residual = added, .residual_stride = out_features()});
+}
+
+void Linear::backward(const TensorView& x, const TensorView& dy, const MutableTensorView& dx,
+                      Write write, const WeightGradients* gradients, Arena& arena) const {
+  check(dy, "gradient of the output", out_features());
+  const std::size_t rows = dy.shape().outer(1);
+  if (gradients != nullptr) {
+    if (kernels::PanelGradient* sums = gradients->of(*weight_)) {
+      check(x, "input", in_features());
+      sums->add_outer(dy.f32(), x.f32(), rows, arena);
+    }
+    if (float* sums = gradients->of(bias_)) {
+      add_sum_of_rows(dy.f32(), nullptr, rows, out_features(), sums);
+    }
+  }
+  if (dx.data() == nullptr) return;
+  check(dx, "gradient of the input", in_features());
+  weight_->multiply_transposed(dy.f32(), dx.f32(), rows, write == Write::onto ? dx.f32() : nullptr,
+                               arena);
 }
 
 }  // namespace clearformer

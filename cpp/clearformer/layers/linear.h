@@ -1,10 +1,11 @@
 // Linear: y = x·Wᵀ + b.
+// backward: dx = dy·W, dW = dyᵀ·x, db = Σ dy
 // Source: torch.nn.Linear. Shapes: x (…, in), W (out, in), b (out), y (…, out).
 #pragma once
 
 #include <memory>
 
-#include "clearformer/kernels/packed_matrix.h"
+#include "clearformer/layers/weight_gradients.h"
 #include "clearformer/weights/scope.h"
 
 namespace clearformer {
@@ -49,7 +50,13 @@ class Linear {
   /// With Write::onto the result is added to y, with the same bits as a separate addition.
   void forward(const TensorView& x, const MutableTensorView& y, Write write) const;
 
+  /// From dy (…, out): dx (…, in), unless its data is null, and onto `gradients`, which may be null, those of weight and
+  /// bias that are wanted. x (…, in) is the input of forward(); its data may be null if the weight's is not wanted.
+  void backward(const TensorView& x, const TensorView& dy, const MutableTensorView& dx, Write write,
+                const WeightGradients* gradients, Arena& arena) const;
+
  private:
+  void check(const TensorView& x, const char* what, std::size_t width) const;
   void multiply(const TensorView& x, const MutableTensorView& y,
                 const kernels::Epilogue& epilogue) const;
 

@@ -1,11 +1,15 @@
 // Normalization: LayerNorm and RMSNorm over the last axis or axes.
 //   LayerNorm(x) = (x - mean(x)) / sqrt(var(x) + eps) · w + b      (Ba et al. 2016, arXiv 1607.06450)
 //   RMSNorm(x)   = x / sqrt(mean(x²) + eps) · w                    (Zhang & Sennrich 2019, arXiv 1910.07467)
+// backward, with c the (centered) input, s its scale, n = c / s and dn, ds their gradients:
+//   dn = dout·w, dw = Σ dout·n, db = Σ dout;   ds = -Σ dn·n / s;   dc = dn / s + ds·c / (D·s);   dx = dc - mean(dc)
+// (RMSNorm: dx = dc)
 // Shapes: x (…, D), w (D), b (D).
 // Hook points: hook_scale (…, 1), the divisor; hook_normalized (…, D), before w and b.
 #pragma once
 
 #include "clearformer/layers/context.h"
+#include "clearformer/layers/linear.h"
 #include "clearformer/weights/scope.h"
 
 namespace clearformer {
@@ -32,6 +36,29 @@ class Normalization {
   Normalization(const WeightScope& scope, const NormConfig& config);
 
   void forward(const TensorView& x, const MutableTensorView& out, const Context& context) const;
+
+  /// What the backward pass needs of forward().
+  struct Kept {
+    TensorView normalized;  // (…, D), c / used_scale: before edits
+    TensorView scale;       // (…, 1), before edits
+    TensorView used_scale;  // after edits
+    TensorView used;        // normalized after edits, which the weight multiplied
+    Kept(const TensorView& normalized, const TensorView& scale)
+        : normalized(normalized), scale(scale), used_scale(scale), used(normalized) {}
+  };
+  /// From dout (…, D): dx, and onto `gradients`, which may be null, those of weight and bias that are wanted. It is the
+  /// three following functions, between which gradients of hook_normalized and of hook_scale are read and changed. Of
+  /// NormKind::none nothing is kept.
+  void backward(const Kept& kept, const TensorView& dout, const MutableTensorView& dx, Write write,
+                const WeightGradients* gradients, Arena& arena) const;
+  /// dn, which may be dout in place.
+  void backward_weights(const Kept& kept, const TensorView& dout, const MutableTensorView& dn,
+                        const WeightGradients* gradients) const;
+  /// ds (…, 1)
+  void backward_scale(const Kept& kept, const TensorView& dn, const MutableTensorView& ds) const;
+  /// dx, which may be dn in place with Write::over.
+  void backward_input(const Kept& kept, const TensorView& dn, const TensorView& ds,
+                      const MutableTensorView& dx, Write write) const;
 
   /// Scale and shift of the normalized numbers; empty if there are none.
   const Tensor& weight() const { return weight_; }

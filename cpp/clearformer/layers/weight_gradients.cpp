@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "clearformer/kernels/norm_backward.h"
+#include "clearformer/tensor/thread_pool.h"
+
 namespace clearformer {
 
 namespace {
@@ -87,6 +90,15 @@ void WeightGradients::clear() {
       std::memset(sums.numbers.data(), 0, sums.numbers.view().bytes());
     }
   }
+}
+
+void add_sum_of_rows(const float* a, const float* b, std::size_t rows, std::size_t columns,
+                     float* to) {
+  constexpr std::size_t kRun = 16;  // whole registers
+  parallel_ranges(columns, 2 * rows, kRun, [&](std::size_t first, std::size_t end) {
+    kernels::add_column_sums(a + first, b == nullptr ? nullptr : b + first, rows, columns,
+                             end - first, to + first);
+  });
 }
 
 }  // namespace clearformer

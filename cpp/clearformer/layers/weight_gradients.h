@@ -46,4 +46,9 @@ class WeightGradients {
   std::vector<Sums> sums_;
 };
 
+/// to[i] += Σ_r a[r, i] · b[r, i], or Σ_r a[r, i] if b is null, for (rows, columns): a row of weights that all rows of
+/// activations share. Accumulated in double, rows in order; the same bits for any number of threads.
+void add_sum_of_rows(const float* a, const float* b, std::size_t rows, std::size_t columns,
+                     float* to);
+
 }  // namespace clearformer

@@ -64,7 +64,24 @@ struct DoubleSum {
     low += halves[0] * halves[0];
     high += halves[1] * halves[1];
   }
+  void add_product(Vec x, Vec y) {
+    const auto left = xsimd::widen(x), right = xsimd::widen(y);
+    low += left[0] * right[0];
+    high += left[1] * right[1];
+  }
   double total() const { return sum(low + high); }
+  /// The sums of each lane, rounded.
+  Vec narrowed() const {
+    constexpr std::size_t kHalf = DoubleVec::size;
+    double wide[2 * kHalf];
+    float lanes[2 * kHalf];
+    low.store_unaligned(wide);
+    high.store_unaligned(wide + kHalf);
+    for (std::size_t lane = 0; lane < 2 * kHalf; ++lane) {
+      lanes[lane] = static_cast<float>(wide[lane]);
+    }
+    return load(lanes);
+  }
 };
 
 }  // namespace clearformer::simd::CLEARFORMER_TARGET
