@@ -39,7 +39,7 @@ constexpr Rounding rounding_of(PanelFormat format) {
 
 /// Calls work(Dot) with the product for that many rows. All bits are the same.
 template <class Work>
-inline auto with_dot(std::size_t rows, Work work) {
+inline auto with_dot([[maybe_unused]] std::size_t rows, Work work) {
 #if CLEARFORMER_DOT_OF_BYTES && CLEARFORMER_DOT_OF_WORDS
   if (rows >= kWidenFrom && words_are_faster()) return work(WordDot());
 #endif

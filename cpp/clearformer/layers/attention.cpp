@@ -27,16 +27,20 @@ bool wants(const TraceScope& trace) {
                      [&](std::string_view hook) { return trace.wants(hook); });
 }
 
-// A tile of one head's scores, in a buffer with its own stride.
+// A tile of scores, in a buffer with its own stride.
 struct Piece {
-  std::size_t first_query, queries, first_key, keys;
+  std::size_t first_query, rows, first_key, keys;
   float* scores;
   std::size_t stride;
 
   float* row(std::size_t r) const { return scores + r * stride; }
 };
 
-// One head of one sequence, and the steps of attention on a tile of its scores.
+// What the rows of a tile are: queries of one head, or, for a single query, the heads that share keys and values, which
+// are then read once for all of them. A row has the same bits in either.
+enum class RowsAre { queries, heads };
+
+// One head of one sequence (or the first one of its group), and the steps of attention on a tile of its scores.
 struct Head {
   const Heads& queries;
   const PackedKeyValues& keys_values;
@@ -45,9 +49,18 @@ struct Head {
   const MutableHeads& output;
   std::size_t batch, head, group;
   float* wide;  // for rounded keys and values: widened_floats()
+  RowsAre rows_are = RowsAre::queries;
+
+  template <class Float>
+  std::size_t stride(const HeadsOf<Float>& x) const {
+    return rows_are == RowsAre::heads ? x.head_stride : x.row_stride;
+  }
+  std::size_t last_query(const Piece& piece) const {
+    return piece.first_query + (rows_are == RowsAre::heads ? 0 : piece.rows - 1);
+  }
 
   static void multiply_rows(const Piece& piece, const float* scales) {
-    for (std::size_t r = 0; r < piece.queries && scales != nullptr; ++r) {
+    for (std::size_t r = 0; r < piece.rows && scales != nullptr; ++r) {
       kernels::multiply(piece.row(r), scales, piece.row(r), piece.keys);
     }
   }
@@ -55,14 +68,14 @@ struct Head {
   void dot(const Piece& piece) const {
     kernels::MatmulArgs args;
     args.a = queries.row(batch, piece.first_query, head);
-    args.a_stride = queries.row_stride;
+    args.a_stride = stride(queries);
     args.b = keys_values.keys(batch, group, piece.first_key);
     args.panel_stride = keys_values.key_panel_stride();
     args.element = keys_values.element();
     args.workspace = wide;
     args.c = piece.scores;
     args.c_stride = piece.stride;
-    args.m = piece.queries;
+    args.m = piece.rows;
     args.n = piece.keys;
     args.k = keys_values.sizes().key_dim;
     args.epilogue.scale = options.score.scale;
@@ -73,17 +86,17 @@ struct Head {
   void compare(const Piece& piece) const {
     kernels::PairwiseArgs args;
     args.queries = queries.row(batch, piece.first_query, head);
-    args.query_stride = queries.row_stride;
+    args.query_stride = stride(queries);
     args.keys = static_cast<const float*>(keys_values.keys(batch, group, piece.first_key));
     args.panel_stride = keys_values.key_panel_stride();
     args.scores = piece.scores;
     args.score_stride = piece.stride;
-    args.m = piece.queries;
+    args.m = piece.rows;
     args.n = piece.keys;
     args.k = keys_values.sizes().key_dim;
     args.weights = options.score.weights;
     options.score.pairwise(args);
-    for (std::size_t r = 0; r < piece.queries && options.score.scale != 1.0f; ++r) {
+    for (std::size_t r = 0; r < piece.rows && options.score.scale != 1.0f; ++r) {
       kernels::scale(piece.row(r), options.score.scale, piece.keys);
     }
   }
@@ -94,19 +107,21 @@ struct Head {
   }
 
   void cap(const Piece& piece) const {
-    for (std::size_t r = 0; r < piece.queries; ++r) {
+    for (std::size_t r = 0; r < piece.rows; ++r) {
       kernels::softcap(piece.row(r), options.softcap, piece.keys);
     }
   }
 
   void hide(const Piece& piece) const {
     const std::size_t masked = keys_values.length() - options.unmasked_keys;
-    const std::size_t last = piece.first_query + piece.queries - 1;
+    const std::size_t last = last_query(piece);
     if (piece.first_key >= masked) return;
     const std::size_t keys = std::min(piece.keys, masked - piece.first_key);
     if (mask.is_open(piece.first_query, last, piece.first_key, keys)) return;
-    for (std::size_t r = 0; r < piece.queries; ++r) {
-      mask.apply(batch, head, piece.first_query + r, piece.row(r), keys, piece.first_key);
+    for (std::size_t r = 0; r < piece.rows; ++r) {
+      const bool heads = rows_are == RowsAre::heads;
+      mask.apply(batch, head + (heads ? r : 0), piece.first_query + (heads ? 0 : r), piece.row(r),
+                 keys, piece.first_key);
     }
   }
 
@@ -121,21 +136,21 @@ struct Head {
     args.element = keys_values.element();
     args.workspace = wide;
     args.c = output.row(batch, piece.first_query, head);
-    args.c_stride = output.row_stride;
-    args.m = piece.queries;
+    args.c_stride = stride(output);
+    args.m = piece.rows;
     args.n = keys_values.sizes().value_dim;
     args.k = piece.keys;
     args.epilogue.residual = before;
-    args.epilogue.residual_stride = output.row_stride;
+    args.epilogue.residual_stride = stride(output);
     kernels::matmul(args);
   }
 };
 
 void weigh(const Piece& piece, EmptyRow empty_row) {
-  for (std::size_t r = 0; r < piece.queries && empty_row == EmptyRow::uniform; ++r) {
+  for (std::size_t r = 0; r < piece.rows && empty_row == EmptyRow::uniform; ++r) {
     make_empty_row_uniform(piece.row(r), piece.keys);
   }
-  kernels::softmax(piece.scores, piece.queries, piece.keys, piece.stride);
+  kernels::softmax(piece.scores, piece.rows, piece.keys, piece.stride);
 }
 
 // Floats of one widened panel, when at most `keys` keys are read at a time.
@@ -159,11 +174,11 @@ void for_each_head(const Heads& queries, const PackedKeyValues& keys_values, con
   });
 }
 
-// Per-worker buffers for one block of queries.
+// Per-worker buffers for one block of rows.
 struct Workspace {
-  float* scores;   // (queries, kKeyBlock)
-  float* highest;  // (queries)
-  float* total;    // (queries)
+  float* scores;   // (rows, kKeyBlock)
+  float* highest;  // (rows)
+  float* total;    // (rows)
 };
 
 // The output of a query whose keys are all masked, with uniform weights.
@@ -179,12 +194,13 @@ void average(const Head& head, std::size_t query, const Workspace& workspace) {
   kernels::scale(output, 1.0f / static_cast<float>(keys), width);
 }
 
-// One block of queries against all keys it may attend to, block by block.
+// One block of rows against all keys it may attend to, block by block.
 void attend(const Head& head, std::size_t first, std::size_t count, const Workspace& workspace) {
   const PackedKeyValues& store = head.keys_values;
   const bool all = head.options.unmasked_keys != 0;
-  const std::size_t end =
-      all ? store.length() : head.mask.key_limit(first + count - 1, store.length());
+  const bool heads = head.rows_are == RowsAre::heads;
+  const std::size_t last = first + (heads ? 0 : count - 1);
+  const std::size_t end = all ? store.length() : head.mask.key_limit(last, store.length());
   // Blocks of keys that no query may attend to are skipped. Blocks start at multiples of kKeyBlock, so that a row's
   // sum does not depend on the other rows.
   const std::size_t begin = std::min(head.mask.first_key(first), end) / kKeyBlock * kKeyBlock;
@@ -196,7 +212,7 @@ void attend(const Head& head, std::size_t first, std::size_t count, const Worksp
   softmax.highest = workspace.highest;
   softmax.total = workspace.total;
   softmax.output = output;
-  softmax.output_stride = head.output.row_stride;
+  softmax.output_stride = head.stride(head.output);
   softmax.width = store.sizes().value_dim;
   std::size_t key = begin;
   do {  // at least once: without keys the output is 0
@@ -213,7 +229,10 @@ void attend(const Head& head, std::size_t first, std::size_t count, const Worksp
   kernels::end_online_softmax(softmax);
   if (head.options.empty_row == EmptyRow::zeros) return;
   for (std::size_t r = 0; r < count; ++r) {
-    if (workspace.total[r] == 0.0f) average(head, first + r, workspace);
+    if (workspace.total[r] != 0.0f) continue;
+    Head one = head;
+    if (heads) one.head += r;
+    average(one, heads ? first : first + r, workspace);
   }
 }
 
@@ -222,26 +241,37 @@ void fused(const Heads& queries, const PackedKeyValues& keys_values, const Mask&
            const AttentionOptions& options, const MutableHeads& output, Arena& arena) {
   Arena::Frame frame(arena);
   const std::size_t length = queries.length, heads = queries.heads;
-  const std::size_t per_group = heads / keys_values.sizes().heads;
-  const std::size_t held = std::min(length, kQueryBlock);
+  const std::size_t groups = keys_values.sizes().heads, per_group = heads / groups;
+  const std::size_t work = keys_values.length() * (queries.width + output.width);
+  const bool threads = num_threads() > 1 && queries.batch * heads * length * work >= 2 * kLeastWork;
+  // Heads share a task if enough tasks remain for the threads.
+  const bool together = length == 1 && per_group > 1 && per_group <= kQueryBlock &&
+                        (!threads || queries.batch * groups >= num_threads());
+  const std::size_t held = together ? per_group : std::min(length, kQueryBlock);
   const std::size_t blocks = length == 0 ? 0 : (length - 1) / kQueryBlock + 1;
-  const std::size_t tasks = queries.batch * heads * blocks;
-  const std::size_t work = held * keys_values.length() * (queries.width + output.width);
-  const bool shared = num_threads() > 1 && tasks * work >= 2 * kLeastWork;
-  const std::size_t workers = shared ? num_threads() : 1;
+  const std::size_t apart = together ? groups : heads;  // tasks a sequence and block
   const std::size_t scores = held * (kKeyBlock + 2);
   const std::size_t floats = scores + widened_floats(keys_values, kKeyBlock);
-  float* const memory = arena.take({workers, floats}).f32();
+  float* const memory = arena.take({threads ? num_threads() : 1, floats}).f32();
   const auto block = [&](std::size_t task, std::size_t worker) {
     const std::size_t first = task % blocks * kQueryBlock, of = task / blocks;
-    const std::size_t batch = of / heads, h = of % heads;
+    const std::size_t batch = of / apart, h = of % apart * (heads / apart);
     float* const own = memory + worker * floats;
     const Workspace workspace{own, own + held * kKeyBlock, own + held * (kKeyBlock + 1)};
-    const Head head{queries, keys_values, mask,          options,     output,
-                    batch,   h,           h / per_group, own + scores};
-    attend(head, first, std::min(kQueryBlock, length - first), workspace);
+    const Head head{queries,
+                    keys_values,
+                    mask,
+                    options,
+                    output,
+                    batch,
+                    h,
+                    h / per_group,
+                    own + scores,
+                    together ? RowsAre::heads : RowsAre::queries};
+    attend(head, first, together ? per_group : std::min(kQueryBlock, length - first), workspace);
   };
-  if (shared) return parallel_for(tasks, block);
+  const std::size_t tasks = queries.batch * apart * blocks;
+  if (threads) return parallel_for(tasks, block);
   for (std::size_t task = 0; task < tasks; ++task) block(task, 0);
 }
 
