@@ -40,7 +40,7 @@ Expected naive_dx(const kernels::PackedMatrix& weight, const Tensor& dy, const T
 TEST(LinearBackward, GradientsOfInputsAreProductsWithTheTransposedWeightInEveryFormat) {
   Random random(1);
   const std::size_t sizes[][3] = {{1, 1, 1},     {2, 3, 5}, {7, 37, 70},   {13, 64, 64},
-                                  {5, 1100, 33}, {3, 0, 4}, {30, 129, 130}};
+                                  {5, 1100, 33}, {3, 1, 4}, {30, 129, 130}};
   for (const auto& [rows, outputs, inputs] : sizes) {
     for (const MatrixFormat format : {MatrixFormat::f32, MatrixFormat::f16, MatrixFormat::q8,
                                       MatrixFormat::q8_fine, MatrixFormat::q4}) {
@@ -54,7 +54,6 @@ TEST(LinearBackward, GradientsOfInputsAreProductsWithTheTransposedWeightInEveryF
           set_num_threads(threads);
           Arena arena;
           Tensor dx = before.clone();
-          if (weight.outputs() != outputs) continue;
           weight.multiply_transposed(dy.f32(), dx.f32(), rows, onto ? dx.f32() : nullptr, arena);
           expect_close("dx", dx, expected.values, expected.bounds);
           if (first.empty()) first = dx.clone();
