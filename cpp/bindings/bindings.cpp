@@ -34,6 +34,7 @@ constexpr Export kExports[] = {
     {"unit_vectors", unit_vectors},
     {"cache_info", cache_info},
     {"cache_crop", cache_crop},
+    {"cache_copy", cache_copy},
     {"generation_create", generation_create},
     {"generation_step", generation_step},
     {"generation_end", generation_end},

@@ -49,6 +49,7 @@ emscripten::val sentence_pooling(const Arguments& arguments);
 emscripten::val unit_vectors(const Arguments& arguments);
 emscripten::val cache_info(const Arguments& arguments);
 emscripten::val cache_crop(const Arguments& arguments);
+emscripten::val cache_copy(const Arguments& arguments);
 
 // parameters.cpp
 emscripten::val parameter_list(const Arguments& arguments);

@@ -22,6 +22,7 @@ struct OpenPass {
     if (arguments.has("stop_at_layer")) {
       given.inputs.stop_at_layer = static_cast<std::size_t>(arguments.count("stop_at_layer"));
     }
+    given.inputs.logits_to_keep = arguments.integer_list("logits_to_keep");
     open.model->expect_memory(given.inputs, observation.trace());
     pass = open.model->start(given.inputs, observation.trace());
   }
@@ -266,6 +267,21 @@ val cache_crop(const Arguments& arguments) {
       .get<KeyValueCache>(arguments.handle("cache"), "past_key_values")
       ->crop(static_cast<std::size_t>(arguments.count("length")));
   return val::object();
+}
+
+val cache_copy(const Arguments& arguments) {
+  const auto count = [&](const char* key) {
+    return static_cast<std::size_t>(arguments.count(key));
+  };
+  const auto cache = handles().get<KeyValueCache>(arguments.handle("cache"), "past_key_values");
+  KeyValueCache::Part part{{}, count("length"), count("first_layer")};
+  for (const std::int64_t row : arguments.integer_list("rows")) {
+    part.rows.push_back(static_cast<std::size_t>(row));
+  }
+  val result = val::object();
+  put(result, "cache",
+      handles().add(std::make_shared<KeyValueCache>(cache->copy(part, count("more")))));
+  return result;
 }
 
 }  // namespace clearformer::bindings

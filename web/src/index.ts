@@ -121,7 +121,12 @@ export type { GenerateOutput, GenerationStep, StepTensors } from './models/gener
 export type { GenerateInputs, GenerativeModel } from './models/generative_model.js';
 export type { NameFilter, NamesFilter } from './models/hooks.js';
 export type { ModelInputs, PromptInputs } from './models/inputs.js';
-export { KeyValueCache as DynamicCache, type KeyValueCache, type KeyValueCacheInfo } from './models/key_value_cache.js';
+export {
+  KeyValueCache as DynamicCache,
+  type KeyValueCache,
+  type KeyValueCacheInfo,
+  type KeyValueCachePart,
+} from './models/key_value_cache.js';
 export {
   BartForConditionalGeneration,
   BertForMaskedLM,

@@ -181,7 +181,7 @@ void Generation::begin(Trace* trace) {
     }
   }
   inputs.cache = cache_;
-  inputs.logits = LogitsOf::last_position;
+  inputs.logits_to_keep = {-1};
   pass_ = model_.start_step(inputs, trace);
 }
 

@@ -10,18 +10,32 @@ namespace {
 // Positions allocated ahead. Copying a store once in so many tokens takes 1 / kMostSpare of what attention reads of it
 // meanwhile, and a long text leaves little unused.
 constexpr std::size_t kMostSpare = 256;
+
+// The rows of a tensor (B, …), or nothing of an empty one.
+Tensor selected(const Tensor& from, std::span<const std::size_t> rows) {
+  if (from.empty()) return {};
+  const std::size_t bytes = from.view().bytes() / from.dim(0);
+  Shape shape = from.shape();
+  shape[0] = rows.size();
+  Tensor to(shape, from.dtype());
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    std::memcpy(static_cast<char*>(to.data()) + row * bytes,
+                static_cast<const char*>(from.data()) + rows[row] * bytes, bytes);
+  }
+  return to;
+}
 }  // namespace
 
 std::size_t KeyValueCache::length() const {
-  return layers_.empty() ? 0 : layers_.front().store.length();
+  return layers_.empty() ? 0 : layers_.back().store.length();
 }
 
 std::size_t KeyValueCache::batch() const {
-  return layers_.empty() ? 0 : layers_.front().store.sizes().batch;
+  return layers_.empty() ? 0 : layers_.back().store.sizes().batch;
 }
 
 std::size_t KeyValueCache::capacity() const {
-  return layers_.empty() ? 0 : layers_.front().store.capacity();
+  return layers_.empty() ? 0 : layers_.back().store.capacity();
 }
 
 std::size_t KeyValueCache::bytes() const {
@@ -56,7 +70,7 @@ PackedKeyValues& KeyValueCache::reserve(std::size_t layer, const PackedKeyValues
     if (length != 0) {
       std::vector<std::size_t> all(sizes.batch);
       std::iota(all.begin(), all.end(), std::size_t{0});
-      larger.store.copy_from(entry.store, all);
+      larger.store.copy_from(entry.store, all, length);
     }
     entry = std::move(larger);
   }
@@ -87,11 +101,21 @@ void KeyValueCache::forget_memory() {
   memory_mask = Tensor();
 }
 
-void KeyValueCache::crop(std::size_t length) {
+void KeyValueCache::expect(std::span<const std::size_t> rows, std::size_t length) const {
   if (length > this->length()) {
-    fail(ErrorCode::invalid_argument, "key/value cache: cannot crop to ", length, ", it holds ",
-         this->length(), " positions");
+    fail(ErrorCode::invalid_argument, "key/value cache: there are no ", length,
+         " positions, it holds ", this->length());
   }
+  for (const std::size_t row : rows) {
+    if (row >= batch()) {
+      fail(ErrorCode::invalid_argument, "key/value cache: there is no sequence ", row,
+           ", it holds ", batch());
+    }
+  }
+}
+
+void KeyValueCache::crop(std::size_t length) {
+  expect({}, length);
   for (Layer& layer : layers_) layer.store.crop(length);
 }
 
@@ -102,7 +126,7 @@ void KeyValueCache::select(Layer& layer, std::span<const std::size_t> rows) cons
     Layer selected;
     sizes.batch = rows.size();
     allocate(selected, sizes, layer.store.capacity());
-    selected.store.copy_from(layer.store, rows);
+    selected.store.copy_from(layer.store, rows, layer.store.length());
     layer = std::move(selected);
     return;
   }
@@ -117,32 +141,39 @@ void KeyValueCache::select(Layer& layer, std::span<const std::size_t> rows) cons
   Layer copies;
   sizes.batch = moved.size();
   allocate(copies, sizes, PackedKeyValues::rounded(layer.store.length()));
-  copies.store.copy_from(layer.store, from);
+  copies.store.copy_from(layer.store, from, layer.store.length());
   for (std::size_t i = 0; i < moved.size(); ++i) layer.store.copy_row(moved[i], copies.store, i);
 }
 
 void KeyValueCache::select(std::span<const std::size_t> rows) {
-  for (const std::size_t row : rows) {
-    if (row >= batch()) {
-      fail(ErrorCode::invalid_argument, "key/value cache: there is no sequence ", row,
-           ", it holds ", batch());
-    }
-  }
+  expect(rows, 0);
   for (std::vector<Layer>* layers : {&layers_, &memory_}) {
     for (Layer& layer : *layers) select(layer, rows);
   }
-  for (Tensor* tensor : {&memory_states, &memory_mask}) {
-    if (tensor->empty()) continue;
-    const std::size_t bytes = tensor->view().bytes() / tensor->dim(0);
-    Shape shape = tensor->shape();
-    shape[0] = rows.size();
-    Tensor selected(shape, tensor->dtype());
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      std::memcpy(static_cast<char*>(selected.data()) + row * bytes,
-                  static_cast<const char*>(tensor->data()) + rows[row] * bytes, bytes);
-    }
-    *tensor = std::move(selected);
+  memory_states = selected(memory_states, rows);
+  memory_mask = selected(memory_mask, rows);
+}
+
+KeyValueCache KeyValueCache::copy(const Part& part, std::size_t more) const {
+  expect(part.rows, part.length);
+  if (part.first_layer >= layers_.size()) {
+    fail(ErrorCode::invalid_argument, "key/value cache: there is no layer ", part.first_layer);
   }
+  KeyValueCache result(layers_.size(), max_positions_, format_);
+  const auto take = [&](const Layer& from, Layer& to, std::size_t length, std::size_t room) {
+    if (from.store.length() == 0) return;
+    PackedKeyValues::Sizes sizes = from.store.sizes();
+    sizes.batch = part.rows.size();
+    allocate(to, sizes, PackedKeyValues::rounded(length + room));
+    to.store.copy_from(from.store, part.rows, length);
+  };
+  for (std::size_t layer = part.first_layer; layer < layers_.size(); ++layer) {
+    take(layers_[layer], result.layers_[layer], part.length, more);
+    take(memory_[layer], result.memory_[layer], memory_[layer].store.length(), 0);
+  }
+  result.memory_states = selected(memory_states, part.rows);
+  result.memory_mask = selected(memory_mask, part.rows);
+  return result;
 }
 
 }  // namespace clearformer

@@ -33,7 +33,9 @@ class KeyValueCache {
                                   std::size_t length);
   /// A layer's memory; null before the first call.
   const PackedKeyValues* memory(std::size_t layer) const;
-  bool has_memory() const { return !memory_states.empty() || memory(0) != nullptr; }
+  bool has_memory() const {
+    return !memory_states.empty() || (!memory_.empty() && memory(memory_.size() - 1) != nullptr);
+  }
   void forget_memory();
   /// The encoder's output (B, S, D), until the decoder's first pass has projected it.
   Tensor memory_states;
@@ -46,6 +48,16 @@ class KeyValueCache {
   /// invalid_argument for a row that does not exist.
   void select(std::span<const std::size_t> rows);
 
+  /// What copy() takes: sequences, which may repeat, the number of their positions, the first of the layers (the others
+  /// stay empty: for passes that start there).
+  struct Part {
+    std::vector<std::size_t> rows;
+    std::size_t length = 0;
+    std::size_t first_layer = 0;
+  };
+  /// A part of it with room for `more` positions. Throws invalid_argument for what it does not hold.
+  KeyValueCache copy(const Part& part, std::size_t more) const;
+
  private:
   struct Layer {
     PackedKeyValues store;
@@ -54,6 +66,7 @@ class KeyValueCache {
   };
   void allocate(Layer& layer, const PackedKeyValues::Sizes& sizes, std::size_t capacity) const;
   void select(Layer& layer, std::span<const std::size_t> rows) const;
+  void expect(std::span<const std::size_t> rows, std::size_t length) const;
 
   std::vector<Layer> layers_;
   std::vector<Layer> memory_;

@@ -214,8 +214,9 @@ void PackedKeyValues::append_head(const Heads& keys, const Heads& values, std::s
   }
 }
 
-void PackedKeyValues::copy_from(const PackedKeyValues& other, std::span<const std::size_t> rows) {
-  length_ = other.length_;
+void PackedKeyValues::copy_from(const PackedKeyValues& other, std::span<const std::size_t> rows,
+                                std::size_t length) {
+  length_ = length;
   for (std::size_t row = 0; row < rows.size(); ++row) copy_row(row, other, rows[row]);
 }
 

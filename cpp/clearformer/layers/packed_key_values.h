@@ -70,9 +70,10 @@ class PackedKeyValues {
   const float* key_scales(std::size_t batch, std::size_t head, std::size_t first = 0) const;
   const float* value_scales(std::size_t batch, std::size_t head, std::size_t first = 0) const;
 
-  /// Copies the sequences `rows` of another store with the same heads; rows may repeat.
-  void copy_from(const PackedKeyValues& other, std::span<const std::size_t> rows);
-  /// Copies sequence `from` of a store of the same length to sequence `to`.
+  /// Copies the first `length` positions of the sequences `rows` of another store with the same heads; rows may repeat.
+  void copy_from(const PackedKeyValues& other, std::span<const std::size_t> rows,
+                 std::size_t length);
+  /// Copies sequence `from` of a store of at least this length to sequence `to`.
   void copy_row(std::size_t to, const PackedKeyValues& other, std::size_t from);
 
  private:

@@ -28,7 +28,7 @@ class DecoderOnlyModel::Pass : public ForwardPass {
  public:
   Pass(DecoderOnlyModel& model, const ModelInputs& inputs, const TowerInputs& tower, Trace* trace)
       : model_(model),
-        logits_(inputs.logits),
+        kept_(inputs.logits_to_keep),
         stopped_(inputs.stop_at_layer.has_value()),
         guard_(inputs.cache),
         frame_(model.arena_),
@@ -44,7 +44,7 @@ class DecoderOnlyModel::Pass : public ForwardPass {
     }
     x = model_.tower_.projected(x, context_);
     if (model_.output_) {
-      if (logits_ == LogitsOf::last_position) x = last_position(x, context_.arena);
+      x = kept_positions(x, kept_, context_.arena);
       Tensor logits({x.dim(0), x.dim(1), model_.config().d_vocab()});
       model_.output_->forward(x, logits);
       outputs_.add("logits", std::move(logits));
@@ -57,7 +57,7 @@ class DecoderOnlyModel::Pass : public ForwardPass {
 
  private:
   DecoderOnlyModel& model_;
-  LogitsOf logits_;
+  std::vector<std::int64_t> kept_;
   bool stopped_;
   CacheGuard guard_;
   Arena::Frame frame_;
@@ -108,14 +108,22 @@ KeyValueCache DecoderOnlyModel::make_cache() const {
   return {config_.n_layers(), config_.longest(), config_.cache_format};
 }
 
-MutableTensorView last_position(const TensorView& x, Arena& arena) {
-  const std::size_t batch = x.dim(0), length = x.dim(1), width = x.dim(2);
-  const MutableTensorView last = arena.take({batch, 1, width});
-  for (std::size_t row = 0; row < batch; ++row) {
-    std::memcpy(last.f32() + row * width, x.f32() + ((row + 1) * length - 1) * width,
-                width * sizeof(float));
+MutableTensorView kept_positions(const MutableTensorView& x,
+                                 std::span<const std::int64_t> positions, Arena& arena) {
+  if (positions.empty()) return x;
+  const std::size_t batch = x.dim(0), width = x.dim(2), kept = positions.size();
+  const auto length = static_cast<std::int64_t>(x.dim(1));
+  const MutableTensorView taken = arena.take({batch, kept, width});
+  for (std::size_t i = 0; i < batch * kept; ++i) {
+    const std::int64_t given = positions[i % kept];
+    const std::int64_t position = given < 0 ? given + length : given;
+    if (position < 0 || position >= length) {
+      fail(ErrorCode::invalid_argument, "logits_to_keep: position ", given, " of ", length);
+    }
+    const std::size_t row = i / kept * x.dim(1) + static_cast<std::size_t>(position);
+    std::memcpy(taken.f32() + i * width, x.f32() + row * width, width * sizeof(float));
   }
-  return last;
+  return taken;
 }
 
 }  // namespace clearformer

@@ -1,8 +1,10 @@
 // Decoder-only model: embedding -> causal blocks -> output layer (GPT-like language models).
 // Shapes: B batch, T new tokens, S = past + T positions in total, V vocabulary.
-// Outputs: logits (B, T, V), or (B, 1, V) for the last position only; Task::base:
+// Outputs: logits (B, T, V), or (B, N, V) for N positions of logits_to_keep; Task::base:
 // last_hidden_state (B, T, D). Hook points: those of tower.h.
 #pragma once
+
+#include <span>
 
 #include "clearformer/models/model.h"
 
@@ -33,7 +35,9 @@ class DecoderOnlyModel : public Model {
   std::optional<OutputLayer> output_;
 };
 
-/// The last position of x (B, T, D) as (B, 1, D), allocated in the arena.
-MutableTensorView last_position(const TensorView& x, Arena& arena);
+/// The positions of x (B, T, D) as (B, positions, D), allocated in the arena; no positions: x. Throws invalid_argument
+/// for a position that does not exist.
+MutableTensorView kept_positions(const MutableTensorView& x,
+                                 std::span<const std::int64_t> positions, Arena& arena);
 
 }  // namespace clearformer

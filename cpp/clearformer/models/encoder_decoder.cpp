@@ -99,7 +99,7 @@ class EncoderDecoderModel::Pass : public ForwardPass {
   void answer() {
     MutableTensorView x = decoder_->x();
     if (!model_.output_) return outputs_.add("last_hidden_state", Tensor::copy_of(x));
-    if (inputs_.logits == LogitsOf::last_position) x = last_position(x, context_.arena);
+    x = kept_positions(x, inputs_.logits_to_keep, context_.arena);
     Tensor logits({x.dim(0), x.dim(1), model_.config().d_vocab()});
     model_.output_->forward(x, logits);
     outputs_.add("logits", std::move(logits));
@@ -180,7 +180,7 @@ std::unique_ptr<ForwardPass> EncoderDecoderModel::start_step(const ModelInputs& 
   target.decoder_attention_mask = inputs.attention_mask;
   target.decoder_position_ids = inputs.position_ids;
   target.cache = inputs.cache;
-  target.logits = inputs.logits;
+  target.logits_to_keep = inputs.logits_to_keep;
   return start(target, trace);
 }
 

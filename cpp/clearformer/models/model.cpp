@@ -109,13 +109,15 @@ void Model::expect_memory(const ModelInputs& inputs, const Trace* trace) {
   }
   const PassSize& last = passes.back();
   const std::uint64_t positions = bounded_product(last.batch, last.positions);
-  const bool words = word_output().output != nullptr && inputs.logits == LogitsOf::all_positions &&
-                     !inputs.stop_at_layer;
-  const std::uint64_t outputs = words ? config_.d_vocab() * sizeof(float) : 0;
+  const bool words = word_output().output != nullptr && !inputs.stop_at_layer;
+  const std::uint64_t logits = words ? config_.d_vocab() * sizeof(float) : 0;
+  const std::size_t few = inputs.logits_to_keep.size();
+  const std::uint64_t outputs =
+      bounded_product(few == 0 ? positions : bounded_product(last.batch, few), logits);
   const std::uint64_t kept = inputs.cache != nullptr ? cache_bytes(config_).per_position : 0;
   // The arena's memory from earlier passes is reused.
   const std::uint64_t fresh = activations - std::min<std::uint64_t>(activations, arena_.bytes());
-  const std::uint64_t more = bounded_product(positions, outputs + kept);
+  const std::uint64_t more = bounded_sum(outputs, bounded_product(positions, kept));
   clearformer::expect_memory(bounded_sum(fresh, more),
                              concat("forward: ", last.batch, " sequences of ", last.positions,
                                     " positions take at least"));
@@ -161,6 +163,16 @@ void Model::refuse_words() const {
        " predicts no words");
 }
 
+void Model::expect_logits(const ModelInputs& inputs) const {
+  if (word_output().output == nullptr) {
+    fail(ErrorCode::unsupported, "forward: ", config_.model_type, " for the task ",
+         to_string(config_.task), " takes no logits_to_keep");
+  }
+  const bool encodes = config_.kind == ModelKind::encoder_decoder && !inputs.decoder_input_ids;
+  if (!inputs.stop_at_layer && !encodes) return;
+  fail(ErrorCode::invalid_argument, "forward: logits_to_keep in a pass that computes no logits");
+}
+
 void Model::expect_inputs(const ModelInputs& inputs, std::initializer_list<std::string_view> needed,
                           std::initializer_list<std::string_view> optional) const {
   const auto in = [](std::initializer_list<std::string_view> list, std::string_view name) {
@@ -186,6 +198,7 @@ void Model::expect_inputs(const ModelInputs& inputs, std::initializer_list<std::
       fail(ErrorCode::invalid_argument, "forward: ", entry.name, " needs ", entry.about);
     }
   }
+  if (!inputs.logits_to_keep.empty()) expect_logits(inputs);
   if (inputs.interpolate_pos_encoding && !inputs.pixel_values) {
     fail(ErrorCode::invalid_argument, "forward: interpolate_pos_encoding needs pixel_values");
   }

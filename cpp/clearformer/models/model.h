@@ -18,9 +18,6 @@
 
 namespace clearformer {
 
-/// Which positions logits are computed for.
-enum class LogitsOf { all_positions, last_position };
-
 /// Inputs of a forward pass under Hugging Face's names. Each model accepts some of them and rejects the others by
 /// name.
 struct ModelInputs {
@@ -36,7 +33,8 @@ struct ModelInputs {
   Input input_features;                   // (B, mel bins, frames) float32
   bool interpolate_pos_encoding = false;  // images of another size than the config's
   KeyValueCache* cache = nullptr;         // keys and values of past positions; none: no past
-  LogitsOf logits = LogitsOf::all_positions;
+  /// Positions whose logits are computed, in this order, negative from the end; empty: all.
+  std::vector<std::int64_t> logits_to_keep;
   /// The pass ends before this layer (of the decoder, for an encoder-decoder given target tokens); its only output is
   /// the "residual" stream (B, T, D) at that point, and a cache is left unchanged.
   std::optional<std::size_t> stop_at_layer;
@@ -180,11 +178,12 @@ class Model {
   };
   virtual WordOutput word_output() const { return {}; }
   [[noreturn]] void refuse_words() const;
+  void expect_logits(const ModelInputs& inputs) const;
   /// The size of each stack's pass over these inputs.
   virtual std::vector<PassSize> sizes(const ModelInputs& inputs) const = 0;
   /// Throws unsupported for an input that is given but neither `needed` nor `optional`, and for a
-  /// cache where none is used; invalid_argument for a missing needed input and for one that
-  /// qualifies an absent input; dtype_mismatch for a wrong dtype.
+  /// cache where none is used; invalid_argument for a missing needed input, for one that
+  /// qualifies an absent input and for logits_to_keep where none are computed; dtype_mismatch for a wrong dtype.
   void expect_inputs(const ModelInputs& inputs, std::initializer_list<std::string_view> needed,
                      std::initializer_list<std::string_view> optional) const;
 

@@ -68,14 +68,14 @@ ModelRun::ModelRun(const ModelWork& work) : work_(work) {
   ModelInputs inputs;
   inputs.input_ids = prompt.view();
   inputs.cache = cache_.get();
-  inputs.logits = LogitsOf::last_position;
+  inputs.logits_to_keep = {-1};
   model_->forward(inputs);
 }
 
 ModelOutputs ModelRun::forward() {
   ModelInputs inputs;
   (work_.task == "image" ? inputs.pixel_values : inputs.input_ids) = input_.view();
-  if (work_.task == "prefill" || work_.task == "decode") inputs.logits = LogitsOf::last_position;
+  if (work_.task == "prefill" || work_.task == "decode") inputs.logits_to_keep = {-1};
   // A prompt's keys and values are stored, as in generation.
   KeyValueCache fresh = work_.task == "prefill" ? model_->make_cache() : KeyValueCache(0, 0);
   inputs.cache = work_.task == "prefill" ? &fresh : cache_.get();

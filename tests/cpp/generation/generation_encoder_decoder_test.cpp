@@ -79,7 +79,7 @@ TEST_P(EncoderDecoderGeneration, LogitsAreThoseOfWholePasses) {
     ModelInputs inputs = inputs_of(source);
     const Tensor target = tokens(written);
     inputs.decoder_input_ids = target.view();
-    inputs.logits = LogitsOf::last_position;
+    inputs.logits_to_keep = {-1};
     const ModelOutputs outputs = model->forward(inputs);
     Tensor whole = outputs.tensors.back().second.clone();
     whole.reshape(step.logits.shape());

@@ -91,6 +91,42 @@ TEST_P(Cache, ACroppedCacheGoesOnAsIfTheRestHadNeverBeen) {
   expect_same_bits("from the start", forward(model, ids, cache), full);
 }
 
+// Sequences and positions of a copy are those of the original, which stays as it was.
+TEST_P(Cache, ACopyGoesOnFromItsPart) {
+  KeyValueCache cache = model.make_cache();
+  const Tensor two = random_ids(2, 2, kLength, model.config().d_vocab());
+  const Tensor whole = forward(model, two);
+  forward(model, two, cache);
+  for (const std::size_t length : {1u, 16u, 41u}) {
+    const std::size_t rows[] = {1, 0, 1}, rest = kLength - length;
+    KeyValueCache copy = cache.copy({{1, 0, 1}, length}, rest);
+    EXPECT_EQ(copy.length(), length);
+    EXPECT_EQ(copy.batch(), 3u);
+    Tensor ids({3, rest}, DType::i32);
+    for (std::size_t row = 0; row < 3; ++row) {
+      const Tensor part = columns(two, rows[row], length, rest);
+      std::copy_n(part.view().as<std::int32_t>(), rest,
+                  ids.mutable_view().as<std::int32_t>() + row * rest);
+    }
+    const Tensor logits = forward(model, ids, copy);
+    const std::size_t vocabulary = logits.dim(2);
+    for (std::size_t row = 0; row < 3; ++row) {
+      const Shape shape{1, rest, vocabulary};
+      expect_same_bits(concat("row ", row, " from ", length),
+                       TensorView(logits.f32() + row * rest * vocabulary, DType::f32, shape),
+                       TensorView(whole.f32() + (rows[row] * kLength + length) * vocabulary,
+                                  DType::f32, shape));
+    }
+    EXPECT_EQ(cache.length(), kLength);
+  }
+  expect_error(ErrorCode::invalid_argument, {"no sequence 2", "holds 2"},
+               [&] { cache.copy({{0, 2}, 3}, 0); });
+  expect_error(ErrorCode::invalid_argument, {"no 61 positions", "holds 60"},
+               [&] { cache.copy({{0}, 61}, 0); });
+  expect_error(ErrorCode::invalid_argument, {"no layer"},
+               [&] { cache.copy({{0}, 3, model.config().n_layers()}, 0); });
+}
+
 TEST_P(Cache, PatternsOverTheCacheAreTheRowsOfTheFullOnes) {
   Trace whole, step;
   whole.capture("blocks.1.attn.hook_pattern");

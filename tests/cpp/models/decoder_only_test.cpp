@@ -44,18 +44,34 @@ TEST_F(DecoderOnly, TheSameInputGivesTheSameBitsAgain) {
   expect_same_bits("logits", forward(model, ids), first);
 }
 
-TEST_F(DecoderOnly, TheLastPositionAloneHasTheSameBits) {
+TEST_F(DecoderOnly, LogitsOfSomePositionsHaveTheSameBits) {
   const Tensor ids = random_ids(3, 3, 9, 97);
   Request request;
   request.input_ids = ids;
   const Tensor all = logits_of(model, request);
-  request.logits = LogitsOf::last_position;
-  const Tensor last = logits_of(model, request);
-  ASSERT_EQ(last.shape(), (Shape{3, 1, 97}));
-  for (std::size_t row = 0; row < 3; ++row) {
-    expect_same_bits("row", TensorView(last.f32() + row * 97, DType::f32, {97}),
-                     TensorView(all.f32() + (row * 9 + 8) * 97, DType::f32, {97}));
+  request.logits_to_keep = {-1, 2, 2, 0, -9};
+  const std::size_t positions[] = {8, 2, 2, 0, 0};
+  const Tensor kept = logits_of(model, request);
+  ASSERT_EQ(kept.shape(), (Shape{3, 5, 97}));
+  for (std::size_t i = 0; i < 15; ++i) {
+    const std::size_t from = i / 5 * 9 + positions[i % 5];
+    expect_same_bits(concat("row ", i), TensorView(kept.f32() + i * 97, DType::f32, {97}),
+                     TensorView(all.f32() + from * 97, DType::f32, {97}));
   }
+}
+
+TEST_F(DecoderOnly, PositionsWithoutLogitsAreRefused) {
+  const Tensor ids = random_ids(3, 1, 9, 97);
+  Request request;
+  request.input_ids = ids;
+  for (const std::int64_t position : {9, -10}) {
+    request.logits_to_keep = {position};
+    refuse(ErrorCode::invalid_argument, {"logits_to_keep", concat("position ", position, " of 9")},
+           request);
+  }
+  request.logits_to_keep = {-1};
+  request.stop_at_layer = 1;
+  refuse(ErrorCode::invalid_argument, {"logits_to_keep", "computes no logits"}, request);
 }
 
 // A sequence has the same bits by itself and at any index of any batch.

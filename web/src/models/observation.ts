@@ -1,8 +1,8 @@
 // Captures and edits requested by a call, for a forward pass.
 
-import type { HookPoint, ModelShape, ObservationRequest } from '../runtime/border.js';
+import type { HookPoint, ModelShape, ObservationRequest, RunInputs } from '../runtime/border.js';
 import { ourName } from '../runtime/hook_names.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { type ActivationEdit, editsIn, type ForwardHook, functionsIn } from './edits.js';
 import { type NameFilter, type NamesFilter, resolveHooks } from './hooks.js';
 import type { ModelInputs } from './inputs.js';
@@ -88,6 +88,23 @@ export function stopAt(
   const first = names.findIndex((name) => name.startsWith(`${prefix}${layer}.`));
   const end = names.findLastIndex((name) => name.startsWith(`${prefix}${layers - 1}.`)) + 1;
   return { stop_at_layer: layer, reached: hooks.slice(0, first < 0 ? end : first) };
+}
+
+/**
+ * The positions of `logits_to_keep` as a list, empty for all. Throws `invalid_argument` if it is neither a whole number
+ * nor a list of them.
+ */
+export function keptIn(given: number | readonly number[], { decoder_input_ids, input_ids }: RunInputs): number[] {
+  const whole = [given].flat();
+  const isCount = typeof given === 'number';
+  if (whole.length === 0 || !whole.every((one) => Number.isSafeInteger(one) && (one >= 0 || !isCount))) {
+    const message = `logits_to_keep: needs a number of positions or a list of them, got ${textOf(given)}`;
+    throw new ClearformerError('invalid_argument', message, { option: 'logits_to_keep' });
+  }
+  if (!isCount) return whole;
+  const [, length = 1] = (decoder_input_ids ?? input_ids)?.dims ?? [];
+  const count = Math.min(given, length);
+  return Array.from({ length: count }, (_, at) => at - count);
 }
 
 /** The stack whose layers are counted: the one that computes the output. */

@@ -81,12 +81,17 @@ export interface ForwardOptions {
   output_hidden_states?: boolean | undefined;
   /** Return `past_key_values`. Default false, since their memory is held until they are disposed of. */
   use_cache?: boolean | undefined;
+  /**
+   * Compute logits of these positions only: of the last so many (0: of all), or of a list, in its order, negative from
+   * the end. For models that predict the next token; all logits of a long text take much time and memory.
+   */
+  logits_to_keep?: number | readonly number[] | undefined;
   /** An abort signal: the call rejects with its reason, once the current layer is computed. */
   signal?: AbortSignal | undefined;
 }
 
 /** Options of `run_with_hooks`. */
-export interface RunWithHooksOptions extends EditOptions, StopOptions {
+export interface RunWithHooksOptions extends EditOptions, StopOptions, Pick<ForwardOptions, 'logits_to_keep'> {
   signal?: AbortSignal | undefined;
 }
 
@@ -97,8 +102,9 @@ export interface RunWithCacheOptions extends RunWithHooksOptions {
 }
 
 const editing = () => loadPart(() => import('./parameters.js')); // rarely needed
+const observing = () => loadPart(() => import('./observation.js'));
 
-const hookOptions = ['edits', 'fwd_hooks', 'stop_at_layer', 'signal'];
+const hookOptions = ['edits', 'fwd_hooks', 'stop_at_layer', 'logits_to_keep', 'signal'];
 
 export interface PreTrainedModel<Output extends ModelOutput = ModelOutput> {
   /**
@@ -147,10 +153,16 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
 
   /** @internal */
   override async _call(inputs: ModelInputs, options: ForwardOptions = {}): Promise<Output> {
-    checkOptions('model', options, ['output_attentions', 'output_hidden_states', 'use_cache', 'signal']);
-    const { output_attentions = false, output_hidden_states = false, use_cache = false, signal } = options;
+    checkOptions('model', options, [
+      'output_attentions',
+      'output_hidden_states',
+      'use_cache',
+      'logits_to_keep',
+      'signal',
+    ]);
+    const { output_attentions = false, output_hidden_states = false, use_cache = false } = options;
     const request = { output_attentions, output_hidden_states, use_cache };
-    const { value, past } = await this.#forward('model', inputs, request, signal);
+    const { value, past } = await this.#forward('model', inputs, request, options);
     return toOutput(value, past) as Output;
   }
 
@@ -187,14 +199,14 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     options: RunWithCacheOptions,
   ): Promise<[Tensor<'float32'>, ActivationCache]> {
     this.open();
-    const { observe, requireCaptured, stopAt } = await loadPart(() => import('./observation.js')); // not every page does
+    const { observe, requireCaptured, stopAt } = await observing();
     const { engine } = this.open();
-    const { stop_at_layer: stop, signal } = options;
+    const { stop_at_layer: stop } = options;
     const all = this.#loaded.hooks;
     const { reached, ...end } = stop === undefined ? { reached: all } : stopAt(stop, all, this.cfg, inputs);
     const { request, cause } = observe(call, options, reached, engine.remote);
     try {
-      const { value } = await this.#forward(call, inputs, { ...request, ...end }, signal);
+      const { value } = await this.#forward(call, inputs, { ...request, ...end }, options);
       const { outputs } = value;
       const logits = outputs.logits ?? (Object.values(outputs)[0] as TensorOut<'float32'>);
       if (options.names_filter !== undefined) requireCaptured(options.names_filter, value.captured ?? {});
@@ -208,12 +220,13 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     call: string,
     inputs: ModelInputs,
     request: Partial<ForwardArguments>,
-    signal: AbortSignal | undefined,
+    { logits_to_keep, signal }: Pick<ForwardOptions, 'logits_to_keep' | 'signal'>,
   ): Promise<{ value: ForwardValue; past: KeyValueCache | undefined }> {
     const { engine, model } = this.open();
     const given = forwardIn(call, inputs, engine);
     const held = inputs.past_key_values ?? undefined;
-    const own = held?.isEmpty ? { ...request, use_cache: true } : request;
+    const own = held?.isEmpty ? { ...request, use_cache: true } : { ...request };
+    if (logits_to_keep !== undefined) own.logits_to_keep = (await observing()).keptIn(logits_to_keep, given);
     const value = await engine.call('model_forward', { model, ...given, ...own }, signal);
     const { past_key_values: handle } = value;
     if (handle === undefined) return { value, past: held };

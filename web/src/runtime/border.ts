@@ -146,6 +146,7 @@ export interface ForwardArguments extends RunInputs, ObservationRequest, Paced {
   model: Handle;
   use_cache?: boolean;
   stop_at_layer?: number;
+  logits_to_keep?: number[];
 }
 
 type Lists = Record<string, TensorOut<'float32'>[]>;
@@ -295,6 +296,11 @@ export interface Border {
   unit_vectors: Call<{ x: TensorIn }, TensorOut<'float32'>>;
   cache_info: Call<{ cache: Handle }, { batch: number; length: number; capacity: number; bytes: number }>;
   cache_crop: Call<{ cache: Handle; length: number }, Nothing>;
+  /** The layers from `first_layer` on, with room for `more` positions. */
+  cache_copy: Call<
+    { cache: Handle; rows: number[]; length: number; first_layer: number; more: number },
+    { cache: Handle }
+  >;
   generation_create: Call<
     RunInputs &
       ObservationRequest & {
