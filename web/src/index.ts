@@ -103,6 +103,7 @@ export {
   AutoModelForZeroShotImageClassification,
   type LoadOptions,
 } from './models/auto_models.js';
+export { copyCache, type KeyValueCachePart } from './models/cache_copy.js';
 export type { ActivationEdit, EditOp, ForwardHook, HookFunction } from './models/edits.js';
 export {
   EosTokenCriteria,
@@ -121,12 +122,7 @@ export type { GenerateOutput, GenerationStep, StepTensors } from './models/gener
 export type { GenerateInputs, GenerativeModel } from './models/generative_model.js';
 export type { NameFilter, NamesFilter } from './models/hooks.js';
 export type { ModelInputs, PromptInputs } from './models/inputs.js';
-export {
-  KeyValueCache as DynamicCache,
-  type KeyValueCache,
-  type KeyValueCacheInfo,
-  type KeyValueCachePart,
-} from './models/key_value_cache.js';
+export { KeyValueCache as DynamicCache, type KeyValueCache, type KeyValueCacheInfo } from './models/key_value_cache.js';
 export {
   BartForConditionalGeneration,
   BertForMaskedLM,

@@ -9,7 +9,6 @@ import 'built:worker';
 import './checkpoint/digest.js';
 import './checkpoint/sha256.js';
 import './checkpoint/web_folder.js';
-import './models/cache_copy.js';
 import './models/generation_callbacks.js';
 import './models/observation.js';
 import './models/parameters.js';

@@ -112,10 +112,10 @@ TEST_P(Cache, ACopyGoesOnFromItsPart) {
     const std::size_t vocabulary = logits.dim(2);
     for (std::size_t row = 0; row < 3; ++row) {
       const Shape shape{1, rest, vocabulary};
-      expect_same_bits(concat("row ", row, " from ", length),
-                       TensorView(logits.f32() + row * rest * vocabulary, DType::f32, shape),
-                       TensorView(whole.f32() + (rows[row] * kLength + length) * vocabulary,
-                                  DType::f32, shape));
+      expect_same_bits(
+          concat("row ", row, " from ", length),
+          TensorView(logits.f32() + row * rest * vocabulary, DType::f32, shape),
+          TensorView(whole.f32() + (rows[row] * kLength + length) * vocabulary, DType::f32, shape));
     }
     EXPECT_EQ(cache.length(), kLength);
   }

@@ -2,28 +2,38 @@
 
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
-import { KeyValueCache, type KeyValueCachePart } from './key_value_cache.js';
+import { KeyValueCache } from './key_value_cache.js';
 
-/** What a pass needs of a copy: the layers from this one on, room for so many more positions. */
-interface Use {
-  first_layer: number;
-  more: number;
+/** What `copyCache` takes of a cache. */
+export interface KeyValueCachePart {
+  /** Indices of sequences, which may repeat. Default: all. */
+  rows?: readonly number[] | undefined;
+  /** The number of positions from the first on. Default: all. */
+  length?: number | undefined;
 }
 
-/** See KeyValueCache.copy. */
-export async function copyOf(
+/**
+ * A copy of `past_key_values`, or of a part of it, for calls that go on from the same text in different ways. Rejects
+ * with `invalid_argument` for what it does not hold, `disposed`, `out_of_memory`.
+ */
+export async function copyCache(cache: KeyValueCache, part: KeyValueCachePart = {}): Promise<KeyValueCache> {
+  checkOptions('copyCache', part, ['rows', 'length']);
+  return partOf(cache, part, { first_layer: 0, more: 0 });
+}
+
+/** @internal The layers from `first_layer` on of a part, with room for `more` positions. */
+export async function partOf(
   cache: KeyValueCache,
   part: KeyValueCachePart,
-  use: Use = { first_layer: 0, more: 0 },
+  use: { first_layer: number; more: number },
 ): Promise<KeyValueCache> {
-  checkOptions('copy', part, ['rows', 'length']);
   const { held } = cache;
   if (held === undefined) return new KeyValueCache();
   const { engine, handle } = held;
   const { batch, length: all } = await cache.info();
   const { rows = Array.from({ length: batch }, (_, row) => row), length = all } = part;
   if (!Array.isArray(rows) || rows.length === 0 || !rows.every((row) => Number.isSafeInteger(row) && row >= 0)) {
-    throw new ClearformerError('invalid_argument', 'copy: rows needs indices of sequences', { option: 'rows' });
+    throw new ClearformerError('invalid_argument', 'copyCache: rows needs indices of sequences', { option: 'rows' });
   }
   const copied = await engine.call('cache_copy', { cache: handle, rows: [...rows], length, ...use });
   return new KeyValueCache(engine, copied.cache);

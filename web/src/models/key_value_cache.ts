@@ -3,7 +3,6 @@
 import type { Handle } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
-import { loadPart } from '../support/platform.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 
 /** Size of a cache: sequences, positions, capacity in positions, bytes. */
@@ -12,12 +11,6 @@ export interface KeyValueCacheInfo {
   length: number;
   capacity: number;
   bytes: number;
-}
-
-/** What `copy` takes of a cache. */
-export interface KeyValueCachePart {
-  rows?: readonly number[] | undefined;
-  length?: number | undefined;
 }
 
 /** @internal A cache in a model's memory. */
@@ -83,15 +76,6 @@ export class KeyValueCache {
     const { engine, handle, lease } = this.#held;
     lease.check();
     await engine.call('cache_crop', { cache: handle, length });
-  }
-
-  /**
-   * A copy for calls that go on from the same text in different ways: of all sequences, or of those with the indices
-   * `rows`, which may repeat, and of all positions, or the first `length`. Rejects with `invalid_argument` for what it
-   * does not hold.
-   */
-  async copy(part: KeyValueCachePart = {}): Promise<KeyValueCache> {
-    return (await loadPart(() => import('./cache_copy.js'))).copyOf(this, part);
   }
 
   /** @internal The cache in the core's memory, undefined if it is empty. */

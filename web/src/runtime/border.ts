@@ -296,11 +296,7 @@ export interface Border {
   unit_vectors: Call<{ x: TensorIn }, TensorOut<'float32'>>;
   cache_info: Call<{ cache: Handle }, { batch: number; length: number; capacity: number; bytes: number }>;
   cache_crop: Call<{ cache: Handle; length: number }, Nothing>;
-  /** The layers from `first_layer` on, with room for `more` positions. */
-  cache_copy: Call<
-    { cache: Handle; rows: number[]; length: number; first_layer: number; more: number },
-    { cache: Handle }
-  >;
+  cache_copy: Call<Record<'cache' | 'length' | 'first_layer' | 'more', number> & { rows: number[] }, { cache: Handle }>;
   generation_create: Call<
     RunInputs &
       ObservationRequest & {
