@@ -5,12 +5,11 @@
 #include <limits>
 #include <vector>
 
-#include "clearformer/kernels/activations.h"
 #include "clearformer/kernels/elementwise.h"
 #include "clearformer/kernels/matmul.h"
 #include "clearformer/kernels/online_softmax.h"
-#include "clearformer/kernels/pairwise.h"
 #include "clearformer/kernels/softmax.h"
+#include "clearformer/layers/attention_head.h"
 #include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
@@ -19,138 +18,17 @@ namespace {
 
 constexpr std::string_view kHooks[] = {"hook_attn_scores_raw", "hook_attn_scores_softcapped",
                                        "hook_attn_scores", "hook_pattern"};
-constexpr std::size_t kQueryBlock = 48;  // rows of scores in memory at a time
-constexpr std::size_t kKeyBlock = 128;   // columns of them, a multiple of every panel width
 
 bool wants(const TraceScope& trace) {
   return std::any_of(std::begin(kHooks), std::end(kHooks),
                      [&](std::string_view hook) { return trace.wants(hook); });
 }
 
-// A tile of scores, in a buffer with its own stride.
-struct Piece {
-  std::size_t first_query, rows, first_key, keys;
-  float* scores;
-  std::size_t stride;
-
-  float* row(std::size_t r) const { return scores + r * stride; }
-};
-
-// What the rows of a tile are: queries of one head, or, for a single query, the heads that share keys and values, which
-// are then read once for all of them. A row has the same bits in either.
-enum class RowsAre { queries, heads };
-
-// One head of one sequence (or the first one of its group), and the steps of attention on a tile of its scores.
-struct Head {
-  const Heads& queries;
-  const PackedKeyValues& keys_values;
-  const Mask& mask;
-  const AttentionOptions& options;
-  const MutableHeads& output;
-  std::size_t batch, head, group;
-  float* wide;  // for rounded keys and values: widened_floats()
-  RowsAre rows_are = RowsAre::queries;
-
-  template <class Float>
-  std::size_t stride(const HeadsOf<Float>& x) const {
-    return rows_are == RowsAre::heads ? x.head_stride : x.row_stride;
+void weigh(const ScoreTile& tile, EmptyRow empty_row) {
+  for (std::size_t r = 0; r < tile.rows && empty_row == EmptyRow::uniform; ++r) {
+    make_empty_row_uniform(tile.row(r), tile.keys);
   }
-  std::size_t last_query(const Piece& piece) const {
-    return piece.first_query + (rows_are == RowsAre::heads ? 0 : piece.rows - 1);
-  }
-
-  static void multiply_rows(const Piece& piece, const float* scales) {
-    for (std::size_t r = 0; r < piece.rows && scales != nullptr; ++r) {
-      kernels::multiply(piece.row(r), scales, piece.row(r), piece.keys);
-    }
-  }
-
-  void dot(const Piece& piece) const {
-    kernels::MatmulArgs args;
-    args.a = queries.row(batch, piece.first_query, head);
-    args.a_stride = stride(queries);
-    args.b = keys_values.keys(batch, group, piece.first_key);
-    args.panel_stride = keys_values.key_panel_stride();
-    args.element = keys_values.element();
-    args.workspace = wide;
-    args.c = piece.scores;
-    args.c_stride = piece.stride;
-    args.m = piece.rows;
-    args.n = piece.keys;
-    args.k = keys_values.sizes().key_dim;
-    args.epilogue.scale = options.score.scale;
-    kernels::matmul(args);
-    multiply_rows(piece, keys_values.key_scales(batch, group, piece.first_key));
-  }
-
-  void compare(const Piece& piece) const {
-    kernels::PairwiseArgs args;
-    args.queries = queries.row(batch, piece.first_query, head);
-    args.query_stride = stride(queries);
-    args.keys = static_cast<const float*>(keys_values.keys(batch, group, piece.first_key));
-    args.panel_stride = keys_values.key_panel_stride();
-    args.scores = piece.scores;
-    args.score_stride = piece.stride;
-    args.m = piece.rows;
-    args.n = piece.keys;
-    args.k = keys_values.sizes().key_dim;
-    args.weights = options.score.weights;
-    options.score.pairwise(args);
-    for (std::size_t r = 0; r < piece.rows && options.score.scale != 1.0f; ++r) {
-      kernels::scale(piece.row(r), options.score.scale, piece.keys);
-    }
-  }
-
-  // scores[r, s] = scale · score(q(first_query + r), k(first_key + s))
-  void score(const Piece& piece) const {
-    options.score.pairwise == nullptr ? dot(piece) : compare(piece);
-  }
-
-  void cap(const Piece& piece) const {
-    for (std::size_t r = 0; r < piece.rows; ++r) {
-      kernels::softcap(piece.row(r), options.softcap, piece.keys);
-    }
-  }
-
-  void hide(const Piece& piece) const {
-    const std::size_t masked = keys_values.length() - options.unmasked_keys;
-    const std::size_t last = last_query(piece);
-    if (piece.first_key >= masked) return;
-    const std::size_t keys = std::min(piece.keys, masked - piece.first_key);
-    if (mask.is_open(piece.first_query, last, piece.first_key, keys)) return;
-    for (std::size_t r = 0; r < piece.rows; ++r) {
-      const bool heads = rows_are == RowsAre::heads;
-      mask.apply(batch, head + (heads ? r : 0), piece.first_query + (heads ? 0 : r), piece.row(r),
-                 keys, piece.first_key);
-    }
-  }
-
-  // output(first_query + r) = before + Σ_s pattern[r, s] · v(first_key + s); the pattern takes the values' scales
-  void gather(const Piece& piece, const float* before) const {
-    multiply_rows(piece, keys_values.value_scales(batch, group, piece.first_key));
-    kernels::MatmulArgs args;
-    args.a = piece.scores;
-    args.a_stride = piece.stride;
-    args.b = keys_values.values(batch, group, piece.first_key);
-    args.panel_stride = keys_values.value_panel_stride();
-    args.element = keys_values.element();
-    args.workspace = wide;
-    args.c = output.row(batch, piece.first_query, head);
-    args.c_stride = stride(output);
-    args.m = piece.rows;
-    args.n = keys_values.sizes().value_dim;
-    args.k = piece.keys;
-    args.epilogue.residual = before;
-    args.epilogue.residual_stride = stride(output);
-    kernels::matmul(args);
-  }
-};
-
-void weigh(const Piece& piece, EmptyRow empty_row) {
-  for (std::size_t r = 0; r < piece.rows && empty_row == EmptyRow::uniform; ++r) {
-    make_empty_row_uniform(piece.row(r), piece.keys);
-  }
-  kernels::softmax(piece.scores, piece.rows, piece.keys, piece.stride);
+  kernels::softmax(tile.scores, tile.rows, tile.keys, tile.stride);
 }
 
 // Floats of one widened panel, when at most `keys` keys are read at a time.
@@ -169,8 +47,8 @@ void for_each_head(const Heads& queries, const PackedKeyValues& keys_values, con
   float* const wide = floats == 0 ? nullptr : arena.take({num_threads(), floats}).f32();
   parallel_for(queries.batch * queries.heads, [&](std::size_t task, std::size_t worker) {
     const std::size_t batch = task / queries.heads, head = task % queries.heads;
-    visit(Head{queries, keys_values, mask, options, output, batch, head, head / per_group,
-               wide + worker * floats});
+    visit(AttentionHead{queries, keys_values, mask, options, output, batch, head, head / per_group,
+                        wide + worker * floats});
   });
 }
 
@@ -182,7 +60,7 @@ struct Workspace {
 };
 
 // The output of a query whose keys are all masked, with uniform weights.
-void average(const Head& head, std::size_t query, const Workspace& workspace) {
+void average(const AttentionHead& head, std::size_t query, const Workspace& workspace) {
   const std::size_t keys = head.keys_values.length();
   float* output = head.output.row(head.batch, query, head.head);
   for (std::size_t key = 0; key < keys; key += kKeyBlock) {
@@ -194,16 +72,26 @@ void average(const Head& head, std::size_t query, const Workspace& workspace) {
   kernels::scale(output, 1.0f / static_cast<float>(keys), width);
 }
 
+// The highest score and 1 / total of each row; zeros where all keys are masked.
+void save_softmax(const AttentionHead& head, std::size_t first, std::size_t count,
+                  const Workspace& workspace) {
+  const std::size_t length = head.queries.length, heads = head.queries.heads;
+  const bool of_heads = head.rows_are == RowsAre::heads;
+  for (std::size_t r = 0; r < count; ++r) {
+    const std::size_t row = ((head.batch * heads) + head.head + (of_heads ? r : 0)) * length +
+                            first + (of_heads ? 0 : r);
+    const bool empty = workspace.total[r] == 0.0f;
+    head.softmax[2 * row] = empty ? 0.0f : workspace.highest[r];
+    head.softmax[2 * row + 1] = empty ? 0.0f : 1.0f / workspace.total[r];
+  }
+}
+
 // One block of rows against all keys it may attend to, block by block.
-void attend(const Head& head, std::size_t first, std::size_t count, const Workspace& workspace) {
+void attend(const AttentionHead& head, std::size_t first, std::size_t count,
+            const Workspace& workspace) {
   const PackedKeyValues& store = head.keys_values;
-  const bool all = head.options.unmasked_keys != 0;
   const bool heads = head.rows_are == RowsAre::heads;
-  const std::size_t last = first + (heads ? 0 : count - 1);
-  const std::size_t end = all ? store.length() : head.mask.key_limit(last, store.length());
-  // Blocks of keys that no query may attend to are skipped. Blocks start at multiples of kKeyBlock, so that a row's
-  // sum does not depend on the other rows.
-  const std::size_t begin = std::min(head.mask.first_key(first), end) / kKeyBlock * kKeyBlock;
+  const auto [begin, end] = head.key_blocks(first, first + (heads ? 0 : count - 1));
   float* output = head.output.row(head.batch, first, head.head);
   kernels::OnlineSoftmaxArgs softmax;
   softmax.scores = workspace.scores;
@@ -217,20 +105,21 @@ void attend(const Head& head, std::size_t first, std::size_t count, const Worksp
   std::size_t key = begin;
   do {  // at least once: without keys the output is 0
     softmax.columns = std::min(kKeyBlock, end - key);
-    const Piece piece{first, count, key, softmax.columns, workspace.scores, kKeyBlock};
-    head.score(piece);
-    if (head.options.softcap > 0.0f) head.cap(piece);
-    head.hide(piece);
+    const ScoreTile tile{first, count, key, softmax.columns, workspace.scores, kKeyBlock};
+    head.score(tile);
+    if (head.options.softcap > 0.0f) head.cap(tile);
+    head.hide(tile);
     key == begin ? kernels::begin_online_softmax(softmax)
                  : kernels::continue_online_softmax(softmax);
-    head.gather(piece, key == begin ? nullptr : output);
+    head.gather(tile, key == begin ? nullptr : output);
     key += kKeyBlock;
   } while (key < end);
   kernels::end_online_softmax(softmax);
+  if (head.softmax != nullptr) save_softmax(head, first, count, workspace);
   if (head.options.empty_row == EmptyRow::zeros) return;
   for (std::size_t r = 0; r < count; ++r) {
     if (workspace.total[r] != 0.0f) continue;
-    Head one = head;
+    AttentionHead one = head;
     if (heads) one.head += r;
     average(one, heads ? first : first + r, workspace);
   }
@@ -238,7 +127,8 @@ void attend(const Head& head, std::size_t first, std::size_t count, const Worksp
 
 // Fused attention in blocks, one task each; nothing of size T·S is ever materialised.
 void fused(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
-           const AttentionOptions& options, const MutableHeads& output, Arena& arena) {
+           const AttentionOptions& options, const MutableHeads& output, Arena& arena,
+           float* softmax) {
   Arena::Frame frame(arena);
   const std::size_t length = queries.length, heads = queries.heads;
   const std::size_t groups = keys_values.sizes().heads, per_group = heads / groups;
@@ -258,16 +148,17 @@ void fused(const Heads& queries, const PackedKeyValues& keys_values, const Mask&
     const std::size_t batch = of / apart, h = of % apart * (heads / apart);
     float* const own = memory + worker * floats;
     const Workspace workspace{own, own + held * kKeyBlock, own + held * (kKeyBlock + 1)};
-    const Head head{queries,
-                    keys_values,
-                    mask,
-                    options,
-                    output,
-                    batch,
-                    h,
-                    h / per_group,
-                    own + scores,
-                    together ? RowsAre::heads : RowsAre::queries};
+    const AttentionHead head{queries,
+                             keys_values,
+                             mask,
+                             options,
+                             output,
+                             batch,
+                             h,
+                             h / per_group,
+                             own + scores,
+                             together ? RowsAre::heads : RowsAre::queries,
+                             softmax};
     attend(head, first, together ? per_group : std::min(kQueryBlock, length - first), workspace);
   };
   const std::size_t tasks = queries.batch * apart * blocks;
@@ -307,29 +198,30 @@ class Watched {
 // The same with the trace between the steps. The output is that of fused(), bit for bit, except for heads whose
 // scores or pattern were edited.
 void traced(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
-            const AttentionOptions& options, const MutableHeads& output, const Context& context) {
+            const AttentionOptions& options, const MutableHeads& output, const Context& context,
+            float* softmax) {
   const std::size_t heads = queries.heads, length = queries.length, keys = keys_values.length();
   Watched watched(context.arena.take({queries.batch, heads, length, keys}), context);
   const auto each = [&](auto step) {
-    const auto visit = [&](const Head& head) {
+    const auto visit = [&](const AttentionHead& head) {
       const std::size_t of = head.batch * heads + head.head;
-      step(head, Piece{0, length, 0, keys, watched.matrix(of), keys}, watched.changed(of));
+      step(head, ScoreTile{0, length, 0, keys, watched.matrix(of), keys}, watched.changed(of));
     };
     for_each_head(queries, keys_values, mask, options, output, context.arena, visit);
   };
-  each([](const Head& head, const Piece& piece, bool) { head.score(piece); });
+  each([](const AttentionHead& head, const ScoreTile& tile, bool) { head.score(tile); });
   watched.offer("hook_attn_scores_raw");
   if (options.softcap > 0.0f) {
-    each([](const Head& head, const Piece& piece, bool) { head.cap(piece); });
+    each([](const AttentionHead& head, const ScoreTile& tile, bool) { head.cap(tile); });
     watched.offer("hook_attn_scores_softcapped");
   }
-  each([](const Head& head, const Piece& piece, bool) { head.hide(piece); });
+  each([](const AttentionHead& head, const ScoreTile& tile, bool) { head.hide(tile); });
   watched.offer("hook_attn_scores");
-  each([&](const Head&, const Piece& piece, bool) { weigh(piece, options.empty_row); });
+  each([&](const AttentionHead&, const ScoreTile& tile, bool) { weigh(tile, options.empty_row); });
   watched.offer("hook_pattern");
-  fused(queries, keys_values, mask, options, output, context.arena);
-  each([](const Head& head, const Piece& piece, bool changed) {
-    if (changed) head.gather(piece, nullptr);
+  fused(queries, keys_values, mask, options, output, context.arena, softmax);
+  each([](const AttentionHead& head, const ScoreTile& tile, bool changed) {
+    if (changed) head.gather(tile, nullptr);
   });
 }
 
@@ -351,16 +243,16 @@ void check(const Heads& queries, const PackedKeyValues& keys_values,
 }  // namespace
 
 void attention(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
-               const AttentionOptions& options, const MutableHeads& output,
-               const Context& context) {
+               const AttentionOptions& options, const MutableHeads& output, const Context& context,
+               float* softmax) {
   check(queries, keys_values, options);
   mask.check("attention", queries.batch, queries.heads, queries.length,
              keys_values.length() - options.unmasked_keys);
   Arena::Frame frame(context.arena);
   if (wants(context.trace)) {
-    traced(queries, keys_values, mask, options, output, context);
+    traced(queries, keys_values, mask, options, output, context, softmax);
   } else {
-    fused(queries, keys_values, mask, options, output, context.arena);
+    fused(queries, keys_values, mask, options, output, context.arena, softmax);
   }
 }
 

@@ -30,9 +30,11 @@ struct AttentionOptions {
 /// Query head h reads key/value head h / g. Runs over blocks of queries and keys with an online softmax
 /// (Dao et al. 2022, arXiv 2205.14135): only one block of scores is in memory, unless the trace reads them. Tracing
 /// does not change the output; only heads whose scores or pattern the trace has edited are computed from these.
-/// trace edited does the output follow from these.
+/// `softmax`, unless it is null, receives what attention_backward() needs: (B, H, T, 2), the highest score of each row,
+/// before edits, and 1 / Σ exp(score - highest); zeros where all keys are masked.
 void attention(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
-               const AttentionOptions& options, const MutableHeads& output, const Context& context);
+               const AttentionOptions& options, const MutableHeads& output, const Context& context,
+               float* softmax = nullptr);
 
 /// Replaces a row of -inf throughout by zeros, which softmax makes uniform.
 void make_empty_row_uniform(float* scores, std::size_t keys);
